@@ -20,8 +20,7 @@ import (
 	"pressroom/internal/testkit/oidcserver"
 )
 
-// A right code signs the person in although the invitation that it came with was replaced meanwhile. Codes are spent,
-// so they must not be lost.
+// A valid code signs the person in even if the invitation was replaced meanwhile, because codes can be used only once.
 func TestCodeValidAfterInvitationReplaced(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -45,7 +44,7 @@ func TestCodeValidAfterInvitationReplaced(t *testing.T) {
 	})
 }
 
-// A link on another site to a notice does not change which team a session works in: the page asks first.
+// A link from another site to a notice does not switch the session's team without confirmation.
 func TestOtherTeamNotice(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -158,7 +157,7 @@ func TestNewPasswordListsIssuedItems(t *testing.T) {
 	})
 }
 
-// A page that cannot list everything says how much is left out and where it is. Keys push out no invitation.
+// A page that cannot list everything says how much is omitted and where it is. Keys do not displace invitations.
 func TestNewPasswordCountsUnlisted(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -175,8 +174,8 @@ func TestNewPasswordCountsUnlisted(t *testing.T) {
 	})
 }
 
-// Somebody whose session ended while writing signs in by the directory in a second tab. The first tab then shows the
-// form again as it was, and does nothing, whether the form is sent to the address of its page or to another one.
+// After the session ended during writing, the person signs in with the directory in a second tab. The first tab then
+// shows the filled-in form again without submitting it, whether the form is sent to its page's address or another.
 func TestDirectorySignInKeepsInput(t *testing.T) {
 	withProvider(t, true, func(t *testing.T, h *env, provider *oidcserver.Provider) {
 		c := h.crew(t)

@@ -16,7 +16,7 @@ import (
 
 const newPassword = "four plain words here"
 
-// enter signs somebody in, with a browser of its own.
+// enter signs a person in with a new browser.
 func (h *env) enter(t *testing.T, email, secret string) *browser {
 	t.Helper()
 	b := h.browser(t)
@@ -94,7 +94,7 @@ func TestChangeName(t *testing.T) {
 	})
 }
 
-// A change of the password ends all other sessions, and asks for the present one.
+// Changing the password requires the current one and ends all other sessions.
 func TestChangePassword(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -166,7 +166,7 @@ func TestSessions(t *testing.T) {
 	})
 }
 
-// Another role is another token; what the browser held before is nobody's.
+// A change of rights renews the session token; the old one is no longer valid.
 func TestTokenFollowsRights(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -195,7 +195,7 @@ func TestTokenFollowsRights(t *testing.T) {
 	})
 }
 
-// Who signed in long ago shows once more who it is before there is another way in.
+// Adding a sign-in method requires a recent sign-in.
 func TestNewSignInMethodRequiresRecentSignIn(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -212,8 +212,7 @@ func TestNewSignInMethodRequiresRecentSignIn(t *testing.T) {
 	})
 }
 
-// However many sign-ins somebody begins, other people behind the same address begin theirs, also where everybody is one
-// client.
+// One person's unfinished sign-ins do not prevent those of others at the same address, even if all clients share one.
 func TestUnfinishedSignIns(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, at string) {
@@ -260,7 +259,7 @@ func TestInvitations(t *testing.T) {
 		visitor.open(path).form("Join the team").press().wants(200, "You joined the team.")
 		visitor.open("/account").wants(200, c.team.Name, other.team.Name)
 
-		// Another person is told so, and can do nothing.
+		// Another person sees an error and can do nothing.
 		path = c.invite(t, "third@harbour.example", access.Admin)
 		stranger := other.as(t, access.Editor)
 		stranger.open(path).wants(200, "which is another address")
@@ -270,7 +269,7 @@ func TestInvitations(t *testing.T) {
 			wants(401, "Incorrect password, or no account with this email address.")
 		h.browser(t).send(http.MethodPost, path+"/accept", url.Values{}).wants(200, "Sign in")
 
-		// Somebody known signs in on the page.
+		// A person with an account signs in on the page.
 		path = c.invite(t, other.people[access.Admin].Email, access.Client)
 		known := h.browser(t)
 		known.open(path).form("Sign in and join").fill("password", "wrong").press().

@@ -14,7 +14,7 @@ import (
 
 func (c *crew) handle() string { return fmt.Sprintf("harbour%d.test", c.team.ID) }
 
-// A person sees how accounts stand, disconnects one after reading what that touches, and connects it again.
+// A person sees the state of accounts, disconnects one after reading the consequences, and connects it again.
 func TestAccounts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -39,7 +39,7 @@ func TestAccounts(t *testing.T) {
 	})
 }
 
-// Who connects an account that the team has already reads so, and goes on to its page or to all accounts.
+// Connecting an account again says that it is already connected, and leads to its page or to all accounts.
 func TestConnectAgain(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -55,7 +55,7 @@ func TestConnectAgain(t *testing.T) {
 	})
 }
 
-// An account whose connection is lost says so and is connected again where it stands.
+// A disconnected account is marked and can be connected again.
 func TestDisconnectedAccount(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -74,7 +74,7 @@ func TestDisconnectedAccount(t *testing.T) {
 	})
 }
 
-// Scheduled posts are taken out, or left to fail where everybody sees it.
+// Scheduled posts are unscheduled, or left to fail visibly.
 func TestDisconnectWithScheduledPosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		for _, choice := range []string{"take_out", "leave"} {
@@ -123,7 +123,7 @@ func (c *crew) waiting(t *testing.T, n int) {
 	}
 }
 
-// What the networks tell of an account's posts stands on its page, for each period, and in a file.
+// An account's page has the network's figures for each period, also as a file.
 func TestAccountFigures(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -169,7 +169,7 @@ func TestAccountFigures(t *testing.T) {
 	})
 }
 
-// Who may see accounts and who may change them.
+// Roles decide who may see and change accounts.
 func TestAccountPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -205,7 +205,7 @@ func TestAccountPermissions(t *testing.T) {
 	})
 }
 
-// Accounts have their pictures, or their initials; other teams see neither.
+// Accounts have their pictures or initials; other teams see neither.
 func TestAccountPicture(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)

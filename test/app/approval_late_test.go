@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// clientsLink asks the client for approval, and returns the path of the link.
+// clientsLink requests the client's approval and returns the path of the link.
 func (b *browser) clientsLink(id string) string {
 	b.t.Helper()
 	asked := b.open("/posts/"+id).form("Send to the client for approval").press().wants(http.StatusOK, "The client’s link")
@@ -23,8 +23,8 @@ func (b *browser) clientsLink(id string) string {
 	return ""
 }
 
-// A post whose time passes before its client has approved it says so on each page, is decided still, and is sent again
-// by nobody before that.
+// A post that is not approved by its scheduled time says so on each page, can still be approved, and cannot be
+// published before that.
 func TestUnapprovedPastScheduledTime(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -62,8 +62,8 @@ func TestUnapprovedPastScheduledTime(t *testing.T) {
 	})
 }
 
-// A change that sends a post back to its client has the team send the new version: the link of the old one shows
-// nothing. Links can be revoked, and made anew.
+// A change after approval requires sending the new version: the old link shows nothing. Links can be revoked and
+// created again.
 func TestSendNewVersionForApproval(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -92,7 +92,7 @@ func TestSendNewVersionForApproval(t *testing.T) {
 	})
 }
 
-// A rejection says what stands on the post's page, and a link whose post is gone does not tell that it ever was.
+// A rejection explains itself on the post's page. The link of a deleted post does not reveal that the post existed.
 func TestRejectWithoutComment(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -108,7 +108,7 @@ func TestRejectWithoutComment(t *testing.T) {
 	})
 }
 
-// Once an account is connected again, its page does not ask for it any more.
+// The page of a reconnected account no longer asks for reconnecting.
 func TestReconnectLostAccount(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// A client who approved a post without a time has approved it for any time: setting or scheduling it keeps the approval
-// and the link. A change of anything else is a new version.
+// The approval of a post without a time holds for any time: scheduling keeps the approval and the link. Any other
+// change makes a new version.
 func TestScheduleKeepsApproval(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -58,7 +58,7 @@ func TestScheduleKeepsApproval(t *testing.T) {
 	})
 }
 
-// The page of a post shows whether its client has a valid link, and what the client decided.
+// A post's page shows whether its client has a valid link, and the client's decision.
 func TestPageShowsClientLink(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -108,7 +108,7 @@ func TestApprovalRequestWarnings(t *testing.T) {
 	})
 }
 
-// The description of an image goes out with the post, so a client who approved it is asked again once it changes.
+// Alt text is published too, so changing it requires a new approval.
 func TestAltTextChangesVersion(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// program is one that speaks the protocol by hand.
+// program is an OAuth client without a library.
 type program struct {
 	*crew
 
@@ -41,7 +41,7 @@ func (c *crew) register(t *testing.T, redirects ...string) *program {
 	return p
 }
 
-// post sends a body and reads the JSON that comes back.
+// post sends a body and returns the status and the parsed JSON.
 func (p *program) post(path, kind, body string) (int, map[string]any) {
 	p.t.Helper()
 	r := must.Get(http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.root+path, strings.NewReader(body)))(p.t)
@@ -85,7 +85,7 @@ func (p *program) code(person *browser, level string) string {
 	return got.Get("code")
 }
 
-// token asks for tokens, with some of the request changed.
+// token requests tokens with some parameters changed.
 func (p *program) token(change ...string) (int, map[string]any) {
 	p.t.Helper()
 	form := url.Values{"client_id": {p.id}}
@@ -98,7 +98,7 @@ func (p *program) token(change ...string) (int, map[string]any) {
 	return p.post("/oauth/token", "application/x-www-form-urlencoded", form.Encode())
 }
 
-// exchange asks for tokens by a code.
+// exchange requests tokens with a code.
 func (p *program) exchange(code string, change ...string) (int, map[string]any) {
 	p.t.Helper()
 	return p.token(append([]string{
@@ -107,7 +107,7 @@ func (p *program) exchange(code string, change ...string) (int, map[string]any) 
 	}, change...)...)
 }
 
-// refresh asks for the next tokens.
+// refresh requests tokens with a refresh token.
 func (p *program) refresh(token string, change ...string) (int, map[string]any) {
 	p.t.Helper()
 	return p.token(append([]string{"grant_type", "refresh_token", "refresh_token", token}, change...)...)
@@ -133,7 +133,7 @@ func (p *program) wantError(what string, status int, got map[string]any, code st
 	}
 }
 
-// calls asks the tools for who the token acts for, and returns the status and the header that says how to get in.
+// calls calls get_identity with a token and returns the status and the WWW-Authenticate header.
 func (h *env) calls(t *testing.T, token string) (int, string) {
 	t.Helper()
 	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, h.root+"/mcp",

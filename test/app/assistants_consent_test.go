@@ -23,7 +23,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Nothing is led on to before it is known whose address it is. After that, the program hears what is wrong.
+// Errors redirect only after the redirect URI is validated. From then on the client receives them.
 func TestAssistantsRequests(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -79,7 +79,7 @@ func TestAssistantsRequests(t *testing.T) {
 	})
 }
 
-// The page says who asks and for what, and never grants more than was asked for or than the role has.
+// The page shows the client and the request, and never grants more than requested or than the role allows.
 func TestAssistantsConsent(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -127,7 +127,7 @@ func TestAssistantsConsent(t *testing.T) {
 	})
 }
 
-// A team whose plan or owner does not want assistants gets none, and the page says so.
+// Assistants are disabled for a team whose plan or owner does not allow them, and the page says so.
 func TestAssistantsDisabled(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -172,7 +172,7 @@ func TestAssistantsMetadata(t *testing.T) {
 	})
 }
 
-// What programs say of themselves is bounded, and shown as nothing but text.
+// The client metadata of a registration is limited and shown as plain text.
 func TestAssistantsRegistration(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -224,7 +224,7 @@ func setResource(address string) func(context.Context, *db.Tx) error {
 	}
 }
 
-// With a person, and with a team, goes what was granted to their assistants.
+// Removing a person from a team, or deleting a team, ends their assistants' connections.
 func TestAssistantsRevokedOnRemoval(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -250,8 +250,7 @@ func TestAssistantsRevokedOnRemoval(t *testing.T) {
 	})
 }
 
-// A program that describes itself is let in once somebody is signed in: nobody else makes us fetch what it says, and
-// nothing private is fetched.
+// Metadata documents are fetched only for signed-in people and never from private addresses.
 func TestAssistantsClientMetadataDocument(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, address string) {

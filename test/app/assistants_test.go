@@ -22,7 +22,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// comesBack is where the tests' programs have people come back to. Nothing is there.
+// comesBack is the redirect URI of test clients. No server listens there.
 const comesBack = "http://127.0.0.1:33418/callback"
 
 // keepRedirects returns redirects to other sites instead of following them.
@@ -36,8 +36,8 @@ func (b *browser) keepRedirects() *browser {
 	return b
 }
 
-// consent opens a program's address, chooses a level where one is given, answers by the button and returns what comes
-// back to the program.
+// consent opens an authorization URL, selects a level if given, presses the button and returns the parameters of the
+// redirect.
 func (b *browser) consent(address, level, button string) url.Values {
 	b.t.Helper()
 	p := b.keepRedirects().open(strings.TrimPrefix(address, b.root)).wants(http.StatusOK, "Authorize an assistant?")
@@ -79,13 +79,13 @@ func (c *crew) sdkClient(t *testing.T, person *browser, level string) (*sdk.Clie
 		Endpoint: c.root + "/mcp", OAuthHandler: handler, MaxRetries: -1,
 	}, nil)
 	if err == nil {
-		t.Cleanup(func() { _ = session.Close() }) // there is no session to end
+		t.Cleanup(func() { _ = session.Close() }) // without a session it fails
 	}
 	return session, err
 }
 
-// A program that knows nothing but the address of the tools finds everything else, a person lets it in, and it may do
-// what the person chose.
+// A client that only knows the URL of the tools discovers everything else, is authorized by a person, and gets the
+// selected rights.
 func TestAssistantSDKClient(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -162,7 +162,7 @@ func TestAssistantsAuthorizationCodes(t *testing.T) {
 	})
 }
 
-// Of many that exchange one code at once, one gets tokens. The others came second, so those are no longer valid.
+// Of concurrent exchanges of one code, one returns tokens. They are revoked because the code was used again.
 func TestConcurrentAssistantsCode(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -184,7 +184,7 @@ func TestConcurrentAssistantsCode(t *testing.T) {
 	})
 }
 
-// Refresh tokens are good once, but for a moment, and their second use ends the connection.
+// A refresh token can be used once, apart from a short grace period. A later use ends the connection.
 func TestAssistantsRefresh(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -232,7 +232,7 @@ func TestAssistantsRefresh(t *testing.T) {
 	})
 }
 
-// A token is worth nothing where only keys are accepted, once it is revoked, and once the person may not do anything anymore.
+// A token is invalid where only keys are accepted, after revocation, and when the person has no rights left.
 func TestAssistantsTokenExpiry(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

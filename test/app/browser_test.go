@@ -40,7 +40,7 @@ type page struct {
 
 func (b *browser) open(path string) *page { b.t.Helper(); return b.send(http.MethodGet, path, nil) }
 
-// send sends a form, or nothing.
+// send sends a request, with a form unless it is nil.
 func (b *browser) send(method, path string, form url.Values) *page {
 	b.t.Helper()
 	var body io.Reader
@@ -85,7 +85,7 @@ func (p *page) wants(status int, texts ...string) *page {
 	return p
 }
 
-// lacks holds the page against texts that must not be in it, however they are shown.
+// lacks fails the test if the page contains one of the texts.
 func (p *page) lacks(texts ...string) *page {
 	p.b.t.Helper()
 	for _, text := range texts {
@@ -131,7 +131,7 @@ func (p *page) follow(text string) *page {
 	return nil
 }
 
-// form is a form of a page, with what its fields hold.
+// form is a form of a page with the values of its fields.
 type form struct {
 	p      *page
 	node   *html.Node
@@ -218,7 +218,7 @@ func (f *form) fill(name string, values ...string) *form {
 	return f
 }
 
-// press sends the form and returns the page that it leads to.
+// press submits the form and returns the resulting page.
 func (f *form) press() *page {
 	f.p.b.t.Helper()
 	if name := attribute(f.button, "name"); name != "" {

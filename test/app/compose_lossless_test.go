@@ -47,8 +47,7 @@ func TestTypedAccountText(t *testing.T) {
 	})
 }
 
-// An account that is not selected at the moment keeps its text, media and choices in the form. Saving asks what becomes
-// of them.
+// An unselected account keeps its text, media and choices in the form. Saving asks what to do with them.
 func TestUnselectedAccountKeepsContent(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -111,7 +110,7 @@ func TestFilesWithEverySubmitButton(t *testing.T) {
 				t.Errorf("%s: %+v", button, held.Media)
 			}
 		}
-		// A file that is rejected stops the button, so that nothing is published without it.
+		// A rejected file prevents publishing without it.
 		posts := c.count(t, "posts")
 		p := b.open("/posts/new?caption=Hello&account="+c.id()).form("Save draft").attach("notes.txt", []byte("Not a picture."))
 		p.wants(422, "notes.txt: The library accepts JPEG")
@@ -121,7 +120,7 @@ func TestFilesWithEverySubmitButton(t *testing.T) {
 	})
 }
 
-// A draft needs neither an account nor a time.
+// A draft may have neither an account nor a time.
 func TestIncompleteDraft(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -150,7 +149,7 @@ func TestIncompleteDraft(t *testing.T) {
 	})
 }
 
-// Everything that is wrong is told at once, in the order of the form, beside its field, which the first one focuses.
+// All errors are shown together, in the order of the form and next to their fields. The first field gets the focus.
 func TestAllProblemsShown(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -199,7 +198,7 @@ func TestSeriesStartsOnSchedule(t *testing.T) {
 	})
 }
 
-// A text beside “Publish without text” is a question, not something to drop.
+// A text together with “Publish without text” causes a question and is not dropped.
 func TestTextWithPublishWithoutText(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -227,7 +226,7 @@ func TestFilesOfUnselectedAccount(t *testing.T) {
 	})
 }
 
-// A form whose files are rejected names each of them and keeps the rest. A full library takes no files, but texts.
+// A form with rejected files names each of them and keeps the other input. With a full library, texts are still saved.
 func TestRejectedFilesKeepForm(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -255,7 +254,7 @@ func TestRejectedFilesKeepForm(t *testing.T) {
 	})
 }
 
-// A form beyond the uploads that a person may have at a time keeps what was typed.
+// A form keeps its input if the person has too many concurrent uploads.
 func TestTooManyUploads(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -19,14 +19,13 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Without permission to write, every address refuses and reveals nothing. A member of both teams is redirected.
 // signOut ends every session of a member.
 func (c *crew) signOut(t *testing.T, role access.Role) {
 	t.Helper()
 	c.change(t, `DELETE FROM sessions WHERE person_id = ?`, c.people[role].ID)
 }
 
-// After a sign-out while a post is being written, a sign-in restores its text. Nothing was saved.
+// After a sign-out during writing, the sign-in restores the text. Nothing was saved.
 func TestSignInKeepsInput(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -61,8 +60,8 @@ func TestSignInKeepsInput(t *testing.T) {
 	})
 }
 
-// A post is of the team whose form it was written in, though another tab has turned to another team meanwhile; a form
-// that has made a post leads to that post.
+// A post belongs to the team of its form, even after another tab switched teams. A form that created a post leads to
+// that post.
 func TestFormOfOtherTeamOrPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -105,7 +104,7 @@ func TestFormOfOtherTeamOrPost(t *testing.T) {
 	})
 }
 
-// The next free hour is one of the day in which nothing stands, or of the day after it.
+// The next free slot is an hour without posts on the same or the following day.
 func TestNextFreeSlot(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -132,7 +131,7 @@ func TestNextFreeSlot(t *testing.T) {
 	})
 }
 
-// A client sees what each account shows of its own: pictures, and videos that play in parts.
+// A client sees each account's own media: images, and videos served in ranges.
 func TestApprovalShowsAccountMedia(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -172,8 +171,7 @@ func (c *crew) addVideo(tb testing.TB) int64 {
 	return got.MediaID
 }
 
-// What else stands on the day is told, and accounts that were chosen just now get their place in the form by the
-// script.
+// The preview names the other posts of the day. Newly selected accounts are placed in the form by the script.
 func TestPreviewDay(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -225,7 +223,7 @@ func TestComposePermissions(t *testing.T) {
 	})
 }
 
-// What the page weighs does not grow with the library or the posts; a lost connection is explained.
+// The page's size does not grow with the library or the posts. A disconnected account is explained.
 func TestComposerSize(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -124,7 +124,7 @@ func TestPeopleDraftPosts(t *testing.T) {
 		if got := c.storedPost(t, saved.path).Caption; got != "Open from nine." {
 			t.Errorf("%q", got)
 		}
-		// Another browser still shows the older one: nothing is lost, and it can be put in its place.
+		// Another browser still shows the older version. It can replace the current one.
 		late := edit.form("Save").fill("caption", "Open from ten.").press()
 		late.wants(422, "Compare the saved version with yours, then save to replace it.", "Saved version", "Open from nine.")
 		if got := c.storedPost(t, saved.path).Caption; got != "Open from nine." {
@@ -201,7 +201,7 @@ func TestPeopleAddMedia(t *testing.T) {
 			t.Errorf("%+v", held)
 		}
 		b.open(saved.path+"/edit").wants(200, "Only here.")
-		// A description that is refused is told, and the rest is kept once.
+		// An invalid alt text shows an error, and the rest is saved once.
 		drafts := c.count(t, "posts")
 		p = b.open("/posts/new?caption=Hi&account="+c.id()+"&media="+harbour).form("Save draft").
 			fill("alt-"+harbour, strings.Repeat("x", 1001)).press()

@@ -21,7 +21,7 @@ func (b *browser) keep(f *form) *page {
 	return b.send(http.MethodPost, "/posts/unsaved", f.values)
 }
 
-// What a person types is kept without saving anything, and offered to that person in that team.
+// Input is stored without saving a post, and offered to the same person in the same team.
 func TestRestoreUnsavedPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -50,19 +50,19 @@ func TestRestoreUnsavedPost(t *testing.T) {
 				t.Errorf("%s: %q, want %q", name, again.values.Get(name), want[0])
 			}
 		}
-		// Once saved, it is kept no more, not even by a request that arrives late.
+		// Saving deletes the stored input, and a late request does not store it again.
 		again.fill("repeat", "").press().wants(200, "Saved.")
 		b.keep(again).wants(409, "Not saved", "This form was already submitted, perhaps in another tab.")
 		b.open("/posts/new").wants(200).lacks("You have unsaved")
 
 		b.keep(b.open("/posts/new").form("Save draft").fill("caption", "Never mind"))
 		b.open("/posts/new").wants(200, "Never mind").form("Discard").press().wants(200, "Discarded.").lacks("Never mind")
-		b.keep(b.open("/posts/new").form("Save draft").fill("account", c.id())) // holds nothing worth keeping
+		b.keep(b.open("/posts/new").form("Save draft").fill("account", c.id())) // empty input is not stored
 		b.open("/posts/new").wants(200).lacks("You have unsaved")
 	})
 }
 
-// Unsaved changes to a post neither change it nor overwrite what someone else saves meanwhile.
+// Unsaved changes of a post neither change it nor overwrite concurrent changes.
 func TestRestoreUnsavedChanges(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -112,7 +112,7 @@ func TestRestoreUnsavedChangesOfDeletedPost(t *testing.T) {
 	})
 }
 
-// What is kept is bounded in size, number and time.
+// Unsaved forms are limited in size, number and age.
 func TestUnsavedFormLimits(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -185,7 +185,7 @@ func TestNewPostPreselectsLastAccounts(t *testing.T) {
 	})
 }
 
-// A form with more files than one may contain says so and keeps what was typed.
+// A form with too many files shows an error and keeps its input.
 func TestTooManyFilesInPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		b := h.crew(t).as(t, access.Editor)

@@ -39,7 +39,7 @@ func (h *env) isActive(t *testing.T, connection int64) bool {
 	return stands
 }
 
-// Who connected an assistant sees and ends it, the owner and admins all of them; the owner limits what it spends.
+// People see and end their own assistants' connections, the owner and admins all of them; the owner limits credits.
 func TestConnections(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -65,7 +65,7 @@ func TestConnections(t *testing.T) {
 		editor.open(at).wants(200, "it is not verified", "(you)").lacks("Save", "aily limit")
 
 		admins := c.assistant(t, access.Admin, "Spender", access.Read, access.Spend)
-		owner.open(at).wants(200).lacks("Save") // what spends nothing has no limit of it
+		owner.open(at).wants(200).lacks("Save") // without spending there is no limit
 		c.as(t, access.Admin).open(fmt.Sprint("/settings/assistants/", admins)).wants(200, "no limit").lacks("Save")
 		page := owner.open(fmt.Sprint("/settings/assistants/", admins)).wants(200, "Spending", "Spend credits")
 		page.form("Save").fill("daily_credits", "many").press().wants(422, "Enter a daily limit of 0 or more credits")
@@ -104,7 +104,8 @@ func TestConnections(t *testing.T) {
 	})
 }
 
-// A role that cannot publish, and leaving, disconnect a person's assistants: before, the pages say so, and after, why.
+// Leaving the team, or getting a role that cannot publish, ends a person's connections. The pages announce and explain
+// it.
 func TestConnectionsEndWithMembership(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -134,8 +135,7 @@ func TestConnectionsEndWithMembership(t *testing.T) {
 	})
 }
 
-// Ending a connection says which trackings it has switched on, and ends those that are chosen; only who may spend ends
-// any.
+// Ending a connection lists the trackings that it switched on and ends the selected ones, if the person may spend.
 func TestConnectionsTrackings(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -183,7 +183,7 @@ func TestConnectionNotices(t *testing.T) {
 	})
 }
 
-// Keys and connections come fifty a page, the newest first: each once, none on two pages, and the last page leads back.
+// Keys and connections are paged by fifty, newest first, without duplicates, and the last page leads back.
 func TestKeyAndConnectionPaging(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -73,7 +73,7 @@ func TestDirectory(t *testing.T) {
 	})
 }
 
-// Where only the directory lets people in, nothing else does, however it is asked.
+// If only the directory may sign people in, every other way is refused.
 func TestDirectoryOnlySignIn(t *testing.T) {
 	withProvider(t, true, func(t *testing.T, h *env, provider *oidcserver.Provider) {
 		c := h.crew(t)

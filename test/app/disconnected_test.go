@@ -17,8 +17,7 @@ func (c *crew) disconnect(t *testing.T) {
 	must.Get(c.Accounts.Disconnect(t.Context(), c.people[access.Owner].ID, c.team.ID, c.account))(t)
 }
 
-// A post with an account that was disconnected says what becomes of it, keeps the account when it is saved, and is
-// duplicated without it.
+// A post with a disconnected account explains the effect, keeps the account when saved, and is duplicated without it.
 func TestPostWithDisconnectedAccount(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -55,8 +54,8 @@ func TestPostWithDisconnectedAccount(t *testing.T) {
 	})
 }
 
-// The form of a series that stands says why it has no day, keeps its rule, and does not offer to end it; its posts are
-// counted alike wherever they are.
+// The form of an existing series explains the missing date, keeps the rule, and does not offer to end it. Every page
+// counts its posts the same way.
 func TestFormOfExistingSeries(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -32,16 +32,16 @@ type env struct {
 	*server.Server
 
 	root   string // of the program
-	db     *db.DB // a second look into the database
+	db     *db.DB // a second connection to the database
 	box    *fixture.Sandbox
 	clock  fixture.Clock
 	people atomic.Int64
-	known  sync.Map // by the person's ID, what the person's usual browser holds
+	known  sync.Map // cookies of people's browsers by the person's ID
 
 	transport http.RoundTripper // of its browsers: trusts the directory
 }
 
-// withEnv runs a test on a program of its own on each database.
+// withEnv runs a test with a separate program on each database.
 func withEnv(t *testing.T, run func(t *testing.T, h *env)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -110,7 +110,7 @@ var hash = sync.OnceValue(func() string {
 		enc.EncodeToString(salt), enc.EncodeToString(argon2.IDKey([]byte(password), salt, passes, kib, lanes, 32)))
 })
 
-// person adds somebody who signs in by the password.
+// person adds a person with the test password.
 func (h *env) person(tb testing.TB, name, email string) team.Person {
 	tb.Helper()
 	p := must.Get(h.Teams.AddPerson(tb.Context(), name, email, ""))(tb)

@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Once the deletion of a team has begun, what was scheduled and what waited to be sent goes nowhere, and what one node
-// left undone another one finds.
+// After the deletion of a team has begun, nothing scheduled or waiting is published, and another node continues
+// interrupted work.
 func TestDeletedTeamDoesNotPublish(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -42,7 +42,7 @@ func TestDeletedTeamDoesNotPublish(t *testing.T) {
 		if n := h.count(t, "team_deletions WHERE team_id = ? AND removed > 0", c.team.ID); n != 1 {
 			t.Error("how much was removed is not told")
 		}
-		// The owner, in no team any more, has an account that somebody can invite.
+		// The former owner, now without a team, can be invited.
 		if n := h.count(t, "people WHERE id = ? AND deleted_at = 0 AND name <> ''", c.people[access.Owner].ID); n != 1 {
 			t.Error("the owner’s account is gone, which nobody asked for")
 		}

@@ -33,7 +33,7 @@ func (b *browser) draft(c *crew, caption string) string {
 	return id
 }
 
-// awaitDeletion waits until the deletion of a team has come to its end.
+// awaitDeletion waits until a team is deleted.
 func (c *crew) awaitDeletion(t *testing.T) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); c.count(t, "team_deletions WHERE team_id = ? AND ended_at > 0", c.team.ID) == 0; {
@@ -44,7 +44,7 @@ func (c *crew) awaitDeletion(t *testing.T) {
 	}
 }
 
-// kept are the tables in which a deleted team's number may stand, with why.
+// kept are the tables that may keep a deleted team's ID, with the reason.
 var kept = map[string]string{
 	"events":           "the record of who did what, by numbers",
 	"ledger_transfers": "the ledger",
@@ -53,8 +53,8 @@ var kept = map[string]string{
 	"team_deletions":   "that it was deleted, and when",
 }
 
-// An owner takes the data along and deletes the team by its name. Nothing of it is left but the ledger and the record,
-// nothing of it is published, and another team keeps all it has.
+// An owner exports the data and deletes the team. Only the ledger and the audit log remain, nothing is published, and
+// other teams are unaffected.
 func TestDeleteTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -99,8 +99,8 @@ func TestDeleteTeam(t *testing.T) {
 	})
 }
 
-// Deleting the only team explains what happens. The next sign-in with the right password explains why there is no page.
-// The last operator cannot delete the last team.
+// Deleting a person's only team explains the consequences, as does the next sign-in. The last operator cannot delete
+// the last team.
 func TestPersonWithoutTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -130,7 +130,7 @@ func TestPersonWithoutTeam(t *testing.T) {
 	})
 }
 
-// archive takes the data along and looks into it.
+// archive downloads and checks the export.
 func (c *crew) archive(t *testing.T, b *browser, post string) {
 	t.Helper()
 	b.open("/settings/export").wants(http.StatusOK, "Passwords, API keys and network tokens are not included")
@@ -186,7 +186,7 @@ func (c *crew) checkNothingLeft(t *testing.T) {
 	}
 }
 
-// What stands in the way of leaving is told; who may not, cannot.
+// The page lists what prevents leaving, and then refuses it.
 func TestLeaveTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -282,8 +282,7 @@ func (c *crew) checkPagesDeleted(t *testing.T, h *env, asks func(string) *page) 
 	}
 }
 
-// A network's request is believed only by its signature, deletes what is kept of the account, and says what became of
-// it.
+// A deletion request with a valid signature deletes the account's data and reports the status.
 func TestNetworkDeletionRequest(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

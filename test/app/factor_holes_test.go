@@ -21,7 +21,7 @@ func (c *crew) require(t *testing.T) {
 	must.NoError(t, c.Teams.Admin(c.people[access.Owner].ID, c.team.ID).SetSecondFactor(t.Context(), true))
 }
 
-// addPasskey adds a passkey in the browser of somebody who has just signed in.
+// addPasskey adds a passkey in the browser of a person who has just signed in.
 func (b *browser) addPasskey(origin string) *authenticator.Device {
 	b.t.Helper()
 	device := &authenticator.Device{Origin: origin}
@@ -87,7 +87,7 @@ func TestFactorChangeRequirements(t *testing.T) {
 	})
 }
 
-// The last required factor cannot be removed, neither on its page nor by changing the password.
+// The last required factor cannot be removed on its page or by changing the password.
 func TestLastFactorCannotBeRemoved(t *testing.T) {
 	withPasskeys(t, func(t *testing.T, h *env, origin string) {
 		c := h.crew(t)
@@ -114,8 +114,8 @@ func TestLastFactorCannotBeRemoved(t *testing.T) {
 	})
 }
 
-// A change of the password keeps the app unless its box is cleared; a recovery link removes it unless the box is
-// ticked, and then still asks for a code.
+// Changing the password keeps the authenticator app unless its box is cleared. A recovery link removes it unless the
+// box is checked, and then requires a code.
 func TestNewPasswordWithAuthenticatorApp(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

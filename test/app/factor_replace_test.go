@@ -8,8 +8,8 @@ import (
 	"pressroom/internal/core/access"
 )
 
-// Somebody who needs a second factor and has only the app moves it to a new phone. The former app works until a code of
-// the new one is right, and not after that.
+// A person whose only second factor is the app moves it to a new phone. The former app works until a code of the new
+// one is accepted.
 func TestReplaceAuthenticatorApp(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -18,14 +18,14 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// app is somebody's authenticator app.
+// app is a person's authenticator app.
 type app struct {
 	h      *env
 	secret string
 	codes  []string // recovery codes
 }
 
-// code returns what the app shows now. The clock goes on first, as each code is accepted once.
+// code returns the current code. It advances the clock first, because each code is accepted once.
 func (a *app) code(tb testing.TB) string {
 	tb.Helper()
 	a.h.advance(time.Minute)
@@ -47,7 +47,7 @@ func (p *page) secret() string {
 	return out
 }
 
-// addApp adds an authenticator app in the browser of somebody who has just signed in.
+// addApp adds an authenticator app in the browser of a person who has just signed in.
 func (h *env) addApp(tb testing.TB, b *browser) *app {
 	tb.Helper()
 	p := b.open("/account/authenticator/new").wants(200, "Scan this QR code").holds("<svg")
@@ -70,7 +70,7 @@ func (c *crew) begin(t *testing.T, role access.Role) (*browser, *page) {
 	return b, p.wants(200, "Two-factor authentication").lacks(c.team.Name)
 }
 
-// After the password nobody is signed in until the code is right, and each code is right once.
+// After the password, a valid code is required, and each code is accepted once.
 func TestAuthenticatorApp(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -157,7 +157,7 @@ func TestRecoveryCodeWorksOnce(t *testing.T) {
 	})
 }
 
-// What somebody typed while the session ended is kept over the password and the code.
+// Input at the end of a session is kept during the sign-in with password and code.
 func TestCodeKeepsInput(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -175,8 +175,8 @@ func TestCodeKeepsInput(t *testing.T) {
 	})
 }
 
-// There is no way past the code: not by an invitation, and not by signing in as somebody else in between. A recovery
-// link of the operator's removes the app.
+// The code cannot be skipped by an invitation or by another person's sign-in. The operator's recovery link removes the
+// app.
 func TestCodeCannotBeSkipped(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -213,7 +213,7 @@ func TestCodeCannotBeSkipped(t *testing.T) {
 	})
 }
 
-// opens reports whether an answer shows or does anything but lead to the second factor or the person's own account.
+// ownOnly reports whether an answer only leads to the second factor or the person's own account.
 func (a *visitor) ownOnly(pattern string, got answer) bool {
 	switch {
 	case got.status == http.StatusSeeOther && got.location == shell.FactorPath,
@@ -231,7 +231,7 @@ func (a *visitor) ownOnly(pattern string, got answer) bool {
 	return false
 }
 
-// Where the owner requires a second factor, nothing of the app is open to a member who signed in with only a password.
+// If the owner requires a second factor, members who signed in with only a password can open nothing.
 func TestOwnerRequiresSecondFactor(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		m := newAccessTest(t, h)
@@ -275,7 +275,7 @@ func TestOwnerRequiresSecondFactor(t *testing.T) {
 		}
 		m.checkUnchanged("all addresses", "a member without the required second factor", false)
 
-		// Adding one opens what was asked for.
+		// Adding one opens the requested page.
 		b := m.as2(t, access.Viewer)
 		p := b.open("/posts").
 			wants(200, "Set up two-factor authentication", m.team.Name, "API keys keep working meanwhile", "stops within an hour")
@@ -296,7 +296,7 @@ func (c *crew) as2(t *testing.T, role access.Role) *browser {
 	return b
 }
 
-// What somebody was writing when the owner began to require a second factor is kept until there is one. Files are named.
+// If the owner begins to require a second factor during writing, the input is kept until there is one. Files are named.
 func TestRequirementKeepsInput(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		for button, path := range map[string]string{"Create list": "/hashtags/new?name=", "Save draft": "/posts/new?caption="} {
@@ -324,7 +324,7 @@ func TestRequirementKeepsInput(t *testing.T) {
 	})
 }
 
-// The operator requires it of operators for their pages, or of everybody.
+// The operator requires a second factor of operators for their pages, or of everybody.
 func TestOperatorRequiresSecondFactor(t *testing.T) {
 	t.Parallel()
 	for _, who := range []string{"operators", "everyone"} {
@@ -350,7 +350,7 @@ func TestOperatorRequiresSecondFactor(t *testing.T) {
 			h.addApp(t, b)
 			b.open("/operator").wants(200, "Operator")
 			b.open("/posts").wants(200, "Posts")
-			// The code is asked for at every sign-in from now on.
+			// From now on, every sign-in requires the code.
 			c.begin(t, access.Owner)
 		})
 	}

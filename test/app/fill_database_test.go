@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// filled is a team with much of everything, straight into the database.
+// filled is a team with a lot of data, written directly to the database.
 type filled struct {
 	*crew
 
@@ -27,8 +27,8 @@ const (
 	day          = int64(24 * time.Hour / time.Microsecond)
 )
 
-// fill adds many posts with captions of the given length to the crew's team, half of them in the past, and many of
-// everything else that a page lists.
+// fill adds many posts with captions of the given length to the team, half of them in the past, and many of everything
+// else that pages list.
 func (c *crew) fill(tb testing.TB, posts, caption int) *filled {
 	tb.Helper()
 	long := strings.Repeat("The harbour’s <roastery> opens at eight & ends late. ☕ ", caption/50+1)
@@ -43,7 +43,7 @@ func (c *crew) fill(tb testing.TB, posts, caption int) *filled {
 	}))
 	tidy := `ANALYZE`
 	if c.db.Postgres() {
-		tidy = `VACUUM ANALYZE` // as the server does by itself after a while
+		tidy = `VACUUM ANALYZE` // which the server does by itself later
 	}
 	must.Get(c.db.Writer().ExecContext(tb.Context(), tidy))(tb)
 	return f
@@ -98,7 +98,7 @@ func (f *filled) statements() []string {
 					`'A picture of the quay in the morning ' || CAST(i AS TEXT), 'quay.png', `+
 					`'a picture of the quay in the morning ' || CAST(i AS TEXT), 'image/png', 'image', 1000, 40, 30, `+
 					`%d + i, %d`, team, f.bytes(), f.now, owner)),
-		// A picture is in a hundred times as many posts as any other.
+		// One image is in a hundred times as many posts as the others.
 		fmt.Sprintf(`INSERT INTO post_media (post_id, position, media_id) SELECT p.id, 0, (SELECT MIN(id) FROM media
 		WHERE team_id = %d AND blob LIKE 'filled/%%') + CASE WHEN CAST(substr(p.id, 25) AS BIGINT) %% 100 = 0 THEN 0
 		ELSE CAST(substr(p.id, 25) AS BIGINT) %% %d END

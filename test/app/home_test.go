@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// The first page tells what comes next and what came of the last posts, and which account somebody has to look after.
+// The home page shows the next posts, the results of the last ones and accounts that need attention.
 func TestHome(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -47,7 +47,7 @@ func TestHome(t *testing.T) {
 	})
 }
 
-// A team without an account is told how to begin, each by what the person may do.
+// A team without accounts is shown how to start, depending on the role.
 func TestHomeNewTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -63,8 +63,8 @@ func TestHomeNewTeam(t *testing.T) {
 	})
 }
 
-// Failures of the last days are shown, and posts whose outcome is unknown, however old; published posts with their
-// figures; posts that wait for the client to those who can ask again.
+// Home shows recent failures, unconfirmed posts of any age, published posts with their figures, and posts waiting for
+// the client to people who can send a reminder.
 func TestHomeAttention(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -19,7 +19,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// addImage puts a picture of one shade into the crew's library and returns its path.
+// addImage adds an image of one gray level to the team's library and returns its path.
 func (c *crew) addImage(tb testing.TB, name string, shade uint8) string {
 	tb.Helper()
 	raw := pngOf(tb, shade)
@@ -81,7 +81,8 @@ func TestLibrary(t *testing.T) {
 	})
 }
 
-// TestMetadataOnItemPage says what became of a file's metadata, and offers the original only to those who may write.
+// TestMetadataOnItemPage checks that the page describes a file's removed metadata and offers the original only to
+// writers.
 func TestMetadataOnItemPage(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -152,7 +153,7 @@ func TestDeleteFiles(t *testing.T) {
 	})
 }
 
-// Removing a file from posts that a client has seen leads to these posts, to send the client a link again.
+// Deleting a file from approved posts leads to these posts, to send the client a new link.
 func TestDeleteFileOfApprovedPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -175,8 +176,8 @@ func TestDeleteFileOfApprovedPost(t *testing.T) {
 	})
 }
 
-// A file is taken out of what is scheduled, if a person chooses so, and goes; what was published keeps its record
-// without it, in the app and for assistants, and is duplicated without it.
+// A deleted file is removed from scheduled posts if the person confirms. Published posts keep their record without it,
+// in the app and in the API, and are duplicated without it.
 func TestDeletePublishedFile(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

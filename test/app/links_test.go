@@ -18,8 +18,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// linked is a call to an operation, and what the page says that its answer leads to. Values that are names of samples
-// stand for their IDs.
+// linked is a call of an operation and a text on the page that its answer links to. Values that are names of samples
+// are replaced by their IDs.
 type linked struct {
 	args map[string]any
 	says string
@@ -66,7 +66,7 @@ var linking = map[string]linked{
 	"get_brand_voice":     {args: map[string]any{"id": "voices{id}"}, says: marked},
 }
 
-// Wherever an answer of the API points, a member of the team finds the very item, also one who looks at another team.
+// Links in answers of the API lead members to the item, even if another team is selected.
 func TestAppLinks(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, s := h.sampleTeam(t)
@@ -102,7 +102,7 @@ func TestAppLinks(t *testing.T) {
 		b.open(list+"&status=draft").wants(http.StatusOK, "You switched to the team "+c.team.Name, marked+" waits").lacks(marked + " tells")
 		b.open(list).wants(http.StatusOK).lacks("You switched to the team")
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
-		for _, site := range []string{"cross-site", "same-site"} { // a link on another site asks first
+		for _, site := range []string{"cross-site", "same-site"} { // a link from another site requires confirmation
 			for _, leads := range []string{list + "&status=draft", "/settings/keys/" + s["keys{key}"]} {
 				b.from(site, leads).wants(http.StatusOK, "Switch to "+c.team.Name, "Switch team").lacks(marked+" waits", marked+"</h1>")
 				if p := b.open("/"); strings.Contains(p.source, c.team.Name+"</bdi></button>") {
@@ -150,7 +150,7 @@ func (c *crew) moreSamples(t *testing.T, s samples) {
 	}
 }
 
-// id returns a sample's ID for its name, as a number where it is one; other values are themselves.
+// id returns the ID of a sample by its name, as a number if it is one. Other values are returned unchanged.
 func (s samples) id(value any) any {
 	if all, ok := value.([]any); ok {
 		return []any{s.id(all[0])}
@@ -221,7 +221,7 @@ func (b *browser) from(site, path string) *page {
 	return p
 }
 
-// fetchSite is a transport that says from where requests come (Fetch Metadata).
+// fetchSite is a transport that sets Sec-Fetch-Site.
 type fetchSite string
 
 // RoundTrip sends a request.

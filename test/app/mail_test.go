@@ -123,8 +123,8 @@ func TestMailedInvitationIsNotShown(t *testing.T) {
 	})
 }
 
-// A person confirms the own address by a button on the page behind a mailed link; opening the link changes nothing, and
-// it is nobody else's.
+// A person confirms an email address with a button behind a mailed link. Opening the link changes nothing, and others
+// cannot use it.
 func TestConfirmEmailAddress(t *testing.T) {
 	withMail(t, func(t *testing.T, h *env, box *postbox) {
 		c := h.crew(t)
@@ -155,7 +155,7 @@ func TestMailedRecovery(t *testing.T) {
 	})
 }
 
-// Somebody with an account whose address nobody proved sees nothing of a second team before its owner confirms it.
+// A person whose address is not confirmed sees nothing of a second team until its owner confirms.
 func TestJoinSecondTeamRequiresConfirmation(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -188,7 +188,7 @@ func TestJoinSecondTeamRequiresConfirmation(t *testing.T) {
 	})
 }
 
-// The page of an invitation does not reveal that the address has an account, and neither does a wrong password.
+// Neither an invitation's page nor a wrong password reveals whether the address has an account.
 func TestInvitationDoesNotRevealAccounts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)

@@ -16,10 +16,10 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// shownOnce is what two answers differ by that are the same: what names a form's sending, and what was done before.
+// shownOnce matches the parts that differ between equal answers: form identifiers and results of earlier actions.
 var shownOnce = regexp.MustCompile(`value="\d{8}T\d{6}-[^"]+"|<p class="note" role="status">[^\n]*</p>|\n`)
 
-// checkRefusals holds an address against everybody for whom it is not.
+// checkRefusals checks that a route refuses everybody who is not permitted.
 func (m *accessTest) checkRefusals(route string) {
 	m.t.Helper()
 	e := matrix[route]
@@ -31,9 +31,9 @@ func (m *accessTest) checkRefusals(route string) {
 			continue
 		}
 		if e.later > 4 && a.role == "" && !a.out && ofTeam(e.who) && !hasItem {
-			continue // they would end what they stand on themselves
+			continue // they would end their own session or membership
 		}
-		theirs := a.role == "" && !a.out && ofTeam(e.who) && !hasItem // the address is of their own team
+		theirs := a.role == "" && !a.out && ofTeam(e.who) && !hasItem // the route shows their own team
 		form := m.form(route, m.real)
 		if theirs {
 			form = withoutMarks(form)
@@ -53,7 +53,7 @@ func (m *accessTest) checkRefusals(route string) {
 	}
 }
 
-// withoutMarks returns a form without what the sample team is known by, but for IDs.
+// withoutMarks returns a form without the sample team's marker, except in IDs.
 func withoutMarks(form url.Values) url.Values {
 	for name, values := range form {
 		form[name] = slices.Clone(values)
@@ -81,7 +81,7 @@ func (m *accessTest) checkSame(a *visitor, route string, got, none answer) {
 	plain := func(b answer, s samples) string {
 		_, path := m.at(route, s)
 		sent := []string{path, "PATH", url.QueryEscape(path), "PATH"}
-		if at := strings.LastIndex(path, "/"); at > 0 { // the page that a form stands on
+		if at := strings.LastIndex(path, "/"); at > 0 { // the page of a form
 			sent = append(sent, url.QueryEscape(path[:at]), "PAGE")
 		}
 		for part := range strings.SplitSeq(path, "/") {
@@ -106,7 +106,7 @@ func (m *accessTest) checkSame(a *visitor, route string, got, none answer) {
 		is[at:], none.status, isNone[at:])
 }
 
-// wantRefusal holds the answer against what people are told who are not meant.
+// wantRefusal checks the answer for people who are not permitted.
 func (m *accessTest) wantRefusal(a *visitor, route, method string, got answer) {
 	m.t.Helper()
 	e := matrix[route]
@@ -153,7 +153,7 @@ func (m *accessTest) checkCrossSite(route string) {
 	m.checkUnchanged(route, "another site", false)
 }
 
-// checkAllowed has those read a page for whom it is.
+// checkAllowed checks that the permitted people can read a page.
 func (m *accessTest) checkAllowed(route string) {
 	m.t.Helper()
 	e := matrix[route]
@@ -182,7 +182,7 @@ func (m *accessTest) checkAllowed(route string) {
 	}
 }
 
-// work are the tables that background work and sign-ins write to; no page does but by what the others show.
+// work matches the tables that background work and sign-ins write to.
 var work = regexp.MustCompile(
 	`^(river_|goose_|sqlite_|sessions$|free_calls$|account_|` +
 		`hashtag_(offsets|grams|posts|links|versions)$|hashtags$|instagram_|standings$|nodes$)`)
@@ -249,7 +249,7 @@ func (m *accessTest) sum(query string, args ...any) string {
 	return fmt.Sprintf("%d rows, %x", n, all[:6])
 }
 
-// checkUnchanged holds the tables against what they were.
+// checkUnchanged checks that the tables are unchanged.
 func (m *accessTest) checkUnchanged(route, whose string, ownTeam bool) {
 	m.t.Helper()
 	if ownTeam {

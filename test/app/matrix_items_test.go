@@ -21,14 +21,13 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// marked stands in every name and text of the sample team, so that it can be seen when they are told.
+// marked is part of every name and text of the sample team, to detect leaks.
 const marked = "Quillfeather"
 
-// samples are the IDs of one item of each kind, by the part of an address that they stand behind and their names there,
-// and what else forms name.
+// samples are the IDs of one item of each kind by the preceding path segment and parameter, and other values of forms.
 type samples map[string]string
 
-// nothing are IDs of the same form that nobody has.
+// nothing has IDs that do not exist, in the same format.
 var nothing = samples{
 	"assets{name}": "none.css", "files{token}": "AAAA", "files{name}": "none.png", "uploads{link}": "nobodys", "upload{batch}": nobody,
 	"connect{token}": "AAAA", "callback{platform}": "bluesky", "choose{attempt}": "987654",
@@ -171,7 +170,7 @@ func (s samples) path(tb testing.TB, pattern string) string {
 	return strings.Join(parts, "/")
 }
 
-// fill fills in what a form names by the names of samples.
+// fill replaces names of samples in a form with their values.
 func (s samples) fill(form url.Values) url.Values {
 	out := url.Values{}
 	for name, values := range form {

@@ -11,16 +11,16 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// script is what must never stand on a page as it was sent.
+// script must never be on a page unescaped.
 const script = `"><script>alert(1)</script>`
 
-// oddities are texts that no page asks for.
+// oddities are texts that no page expects.
 var oddities = []string{
 	"", "0", "-1", "9223372036854775808", "\x00", "\xff\xfe", script, "💥", "9999-99-99", strings.Repeat("a", 5000),
 	"01890000-0000-7000-8000-00000000000G", "social_post:",
 }
 
-// asked are names in queries, of all pages.
+// asked are query parameters of all pages.
 var asked = []string{
 	"account", "again", "before", "after", "at", "code", "cursor", "date", "day", "download", "folder", "from", "group",
 	"ids", "job", "kind", "month", "next", "page", "platform", "post", "q", "query", "scope", "sort", "state", "status",
@@ -113,8 +113,8 @@ func (m *accessTest) checkEscaping(what string, got answer) {
 	}
 }
 
-// sendForms sends every form as it should not be, and then as it is meant, by who may do least of those who may: what ends
-// something after what stands on it.
+// sendForms sends every form malformed and then valid, as the person with the fewest permissions who is permitted.
+// Actions that end something come last.
 func (m *accessTest) sendForms() {
 	m.t.Helper()
 	forms := slices.DeleteFunc(slices.Clone(m.routes), func(route string) bool { return strings.HasPrefix(route, "GET ") })
@@ -152,13 +152,12 @@ func (m *accessTest) leastPermitted(e entry) *visitor {
 	return found
 }
 
-// oddForms sends a form without its fields, with each of them twice, with texts that no field takes, and as what is no
-// form.
+// oddForms sends a form without its fields, with duplicate fields, with invalid texts, and with another content type.
 func (m *accessTest) oddForms(route string, turn int) {
 	m.t.Helper()
 	method, path := m.at(route, m.real)
 	who, meant := m.mostPermitted(route), m.form(route, m.real)
-	if matrix[route].who == invited { // where a browser becomes somebody else's
+	if matrix[route].who == invited { // the browser's session changes
 		who = m.visitor("signed out")
 	}
 	twice, empty := url.Values{}, url.Values{"once": meant["once"]}

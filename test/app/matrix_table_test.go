@@ -7,24 +7,23 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// The audiences that no route has as a whole, as its handler asks for the item's own team or person.
+// Audiences that depend on the item's team or person, which the handler checks.
 const (
 	invited shell.Audience = "whoever has the link" // signed out too
 	mine    shell.Audience = "the person whose it is"
 	staff   shell.Audience = "the team's people but its clients"
 )
 
-// entry is what the matrix knows of an address: whom it is for, by our own word and not by the program's, and what a
-// form is to hold that no page fills in by itself. Where something of an item stands in a field, its value is the
-// item's name in samples.
+// entry is what a route should do: whom it is for, independently of the program, and fields of forms that no page fills
+// in. A value may be a sample's name.
 type entry struct {
 	who  shell.Audience
 	form url.Values
-	// the permitted response if it is no page: the sample team lacks such an item, or the address requires more
+	// status for permitted people if there is no page: the sample team lacks the item, or the route requires more
 	gone  int
-	parts bool // a machine's or a script's answer stands for the redirect to the sign-in page
-	open  bool // pages of other origins may ask: no cookie counts there
-	later int  // what ends something that others stand on is tried after them
+	parts bool // people without a session get an error instead of the redirect to the sign-in page
+	open  bool // cross-origin requests are allowed, without cookies
+	later int  // order of forms: those that end something come later
 }
 
 // matrix has every address of the app.
@@ -50,7 +49,7 @@ var matrix = map[string]entry{
 	"GET /approval/{token}/images/{id}":             {who: invited},
 	"GET /approval/{token}/videos/{id}":             {who: invited},
 	"POST /media/{id}/description":                  {who: shell.Writers},
-	"GET /media/{id}/file":                          {who: shell.Members}, // it stands in a post
+	"GET /media/{id}/file":                          {who: shell.Members}, // used in a post
 	"GET /media/{id}/original":                      {who: shell.Writers},
 	"GET /media/{id}/thumbnail":                     {who: shell.Members},
 	"GET /setup":                                    {who: shell.Anyone, gone: 303},

@@ -28,7 +28,7 @@ type visitor struct {
 	operator, out bool // out is signed out, even if it has a cookie
 }
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	status   int
 	location string
@@ -52,8 +52,8 @@ type accessTest struct {
 	before   map[string]string
 }
 
-// Every address of the app is asked for by everybody, for what is there and for what nobody has. Who is not meant is
-// told the same of both, and nothing changes.
+// Every person requests every route, with existing and unknown IDs. People who are not permitted get the same answer
+// for both, and nothing changes.
 func TestMatrix(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		m := newAccessTest(t, h)
@@ -133,7 +133,7 @@ func (m *accessTest) people() {
 			must.NoError(t, m.Teams.EndSessions(ctx, p.ID))
 		case "in no team":
 			must.NoError(t, m.Teams.RemoveMember(ctx, m.team.ID, p.ID))
-		default: // an owner elsewhere, who looks at the sample team at the time of leaving it
+		default: // an owner of another team, who selects the sample team before leaving it
 			must.Get(m.Teams.AddTeam(ctx,
 				team.Team{Name: "Team of " + name, Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, p.ID))(t)
 			a.post("/team", url.Values{"team": {m.real["teams{team}"]}})
@@ -175,7 +175,7 @@ func (a *visitor) post(path string, form url.Values) answer {
 	return a.ask(http.MethodPost, path, form, nil)
 }
 
-// ask sends a request as a browser would that stands on a page of ours.
+// ask sends a request as a browser on one of our pages would.
 func (a *visitor) ask(method, path string, form url.Values, header http.Header) answer {
 	t := a.of.t
 	t.Helper()
@@ -211,7 +211,7 @@ func (m *accessTest) at(route string, s samples) (string, string) {
 	return method, s.path(m.t, pattern)
 }
 
-// form returns what is sent to an address: what the pages fill in, and what only a person can.
+// form returns the values of a route's form: those from pages and those that only people enter.
 func (m *accessTest) form(route string, s samples) url.Values {
 	method, _ := m.at(route, s)
 	if method == http.MethodGet {

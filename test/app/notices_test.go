@@ -15,8 +15,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// A person is told of a failed post, comes from the notice to the post, and has read it then. Who can do nothing about
-// it is told nothing.
+// A person is notified of a failed post, follows the notice to the post, and has then read it. People who can do
+// nothing about it get no notice.
 func TestFailedPostNotice(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -44,7 +44,7 @@ func TestFailedPostNotice(t *testing.T) {
 	})
 }
 
-// What each of the other effects tells, and whom.
+// Each other event notifies the right people with the right text.
 func TestNoticesByEvent(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -66,7 +66,7 @@ func TestNoticesByEvent(t *testing.T) {
 		p.follow("An API key was changed. It can read, write, publish and spend credits. If nobody on your team "+
 			"changed it, revoke it.").wants(200, "<Robot>")
 		keyForm := owner.open(fmt.Sprint("/settings/keys/", key.ID)).form("Save")
-		keyForm.press().wants(200) // as it is
+		keyForm.press().wants(200) // unchanged
 		keyForm.fill("daily_credits", "50").press().wants(200)
 		owner.open("/notices").
 			wants(200,
@@ -90,7 +90,7 @@ func TestNoticesByEvent(t *testing.T) {
 	})
 }
 
-// What happens to a person's own account is told to that person, in the zone of the person's team.
+// Events of a person's account notify that person, in the time zone of the person's team.
 func TestOwnAccountNotifications(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -128,7 +128,7 @@ func TestOwnAccountNotifications(t *testing.T) {
 	})
 }
 
-// When something happened stands in the zone of the team that it happened in.
+// Times of notices are in the time zone of their team.
 func TestNoticesInTeamTimeZone(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -193,7 +193,7 @@ func TestNoticeSettings(t *testing.T) {
 	})
 }
 
-// The reference is there for everybody.
+// The reference is public.
 func TestReferencePages(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

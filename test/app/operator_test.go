@@ -52,7 +52,7 @@ func TestOperatorPagePermissions(t *testing.T) {
 	})
 }
 
-// An operator finds a team, puts it on a plan, gives and takes credits, limits, closes and opens it.
+// An operator finds a team, changes its plan, grants and deducts credits, sets limits, closes and reopens it.
 func TestOperatorManagesTeams(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -89,7 +89,7 @@ func TestOperatorManagesTeams(t *testing.T) {
 		}
 		b.open(path).form("Reopen team").press().wants(http.StatusOK, "The team was reopened.")
 
-		// Who did it stands in the record, and the team does not read it.
+		// The audit log names the operator. The team cannot read it.
 		b.open(path).follow("Audit log").wants(http.StatusOK, "team.closed", fmt.Sprintf(`{"operator":%d}`, c.people[access.Viewer].ID))
 		c.as(t, access.Owner).open("/settings/audit").wants(http.StatusOK, "The operator").lacks("Ada viewer")
 		lines := b.open(fmt.Sprintf("/operator/events.jsonl?team=%d", c.team.ID)).wants(http.StatusOK).source
@@ -101,7 +101,7 @@ func TestOperatorManagesTeams(t *testing.T) {
 	})
 }
 
-// An operator suspends people, says who else runs the service, and lets somebody in who lost the password.
+// An operator suspends people, makes others operators, and lets a person who lost the password sign in again.
 func TestOperatorManagesPeople(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -150,7 +150,7 @@ func TestOperatorPauses(t *testing.T) {
 	})
 }
 
-// A job that nobody takes up is shown with what it waits for, and is woken.
+// A job that no worker claims is shown with its reason for waiting and can be woken.
 func TestOperatorResumesJob(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -162,7 +162,7 @@ func TestOperatorResumesJob(t *testing.T) {
 	})
 }
 
-// Posts that wait for the end of a pause are told of, with what ends it.
+// Posts that wait for the end of a pause are listed with what ends it.
 func TestOperatorWaitingPosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -176,7 +176,7 @@ func TestOperatorWaitingPosts(t *testing.T) {
 	})
 }
 
-// An operator sees that all is held and why; people see why nothing can be published.
+// An operator sees the hold and its reason; other people see why publishing is unavailable.
 func TestOperatorHoldPage(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -190,7 +190,7 @@ func TestOperatorHoldPage(t *testing.T) {
 	})
 }
 
-// A proxy that is not trusted makes one client of everybody behind it: the operator is told, and for an hour at most.
+// With an untrusted proxy all clients share one address. The operator is warned, for an hour at most.
 func TestOperatorUntrustedProxyWarning(t *testing.T) {
 	t.Parallel()
 	h := open(t, testkit.SQLite(t))

@@ -19,8 +19,8 @@ const (
 	mostTime  = 100 * time.Millisecond // of the server, for a page
 )
 
-// manyPages returns addresses of every page of the app for a team with much of everything: each as it is linked to, and
-// with the filters that have to look at most.
+// manyPages returns addresses of every page for a team with a lot of data, with links and with the most expensive
+// filters.
 func (m *accessTest) manyPages(f *filled) []string {
 	var out []string
 	for _, route := range m.routes {
@@ -86,7 +86,7 @@ func (m *accessTest) nextPage(path string) []string {
 	return nil
 }
 
-// reader returns who opens a page that everybody of the sort may.
+// reader returns a person who may open a page.
 func (m *accessTest) reader(path string) *visitor {
 	if strings.HasPrefix(path, "/operator") {
 		return m.visitor("operator")
@@ -94,7 +94,7 @@ func (m *accessTest) reader(path string) *visitor {
 	return m.visitor("owner")
 }
 
-// Every page is under 100 KB, also for a team that has much of everything.
+// Every page is under 100 KB, even for a team with a lot of data.
 func TestPageSizesOfFullTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		m := newAccessTest(t, h)
@@ -111,7 +111,7 @@ func TestPageSizesOfFullTeam(t *testing.T) {
 	})
 }
 
-// What every page brings along is small, too.
+// The assets of every page are small too.
 func TestAssetSizes(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{"assets", "styles"} {
@@ -143,7 +143,7 @@ func benchmarkPages(b *testing.B, url string) {
 	}
 }
 
-// measure tells how long a page takes, in the middle and at worst.
+// measure reports the median and maximum duration of a page.
 func (m *accessTest) measure(b *testing.B, path string) {
 	b.Helper()
 	who := m.reader(path)

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// While publishing is paused the buttons say so and do nothing, also what no operation of the API does.
+// While publishing is paused, buttons are disabled and say so, even those without an API operation.
 func TestPausesApplyInApp(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -42,7 +42,7 @@ func TestPausesApplyInApp(t *testing.T) {
 	})
 }
 
-// Without permission, every address refuses and reveals nothing.
+// Without permission, every route returns an error and reveals nothing.
 func TestPostPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, others := h.crew(t), h.crew(t)
@@ -100,7 +100,7 @@ func TestPostPermissions(t *testing.T) {
 	})
 }
 
-// A job of any type is shown with how far it is, and leads on to what it is about.
+// A job's page shows its progress and links to its subject.
 func TestJobPages(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -118,7 +118,7 @@ func TestJobPages(t *testing.T) {
 	})
 }
 
-// A person of several teams is shown the item of the other one, and looks at that team from then on.
+// A link to an item of another of the person's teams selects that team.
 func TestItemOfOtherOwnTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, others := h.crew(t), h.crew(t)

@@ -41,7 +41,7 @@ func TestApprovalRequest(t *testing.T) {
 	})
 }
 
-// A client who is in the team decides on the post's page, by the own name, on what waits and on nothing else.
+// A client who is a member decides in the app, with their name, only on posts that wait for approval.
 func TestClientDecisionInApp(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)

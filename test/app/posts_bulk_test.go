@@ -11,8 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Several posts are moved at once. The time of day stays, also across a change of clocks, and each post says what became
-// of it.
+// Several posts are moved together. Their times of day stay, even across a clock change, and each result is shown.
 func TestMoveSelectedPosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -44,7 +43,7 @@ func TestMoveSelectedPosts(t *testing.T) {
 	})
 }
 
-// A form that is sent twice moves its posts once. A post that somebody else changed is not moved.
+// Submitting a form twice moves its posts once. A post that was changed meanwhile is not moved.
 func TestMoveSelectedPostsTwice(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -62,7 +61,7 @@ func TestMoveSelectedPostsTwice(t *testing.T) {
 	})
 }
 
-// After an internal error the list says what was done, which post failed and which were not tried.
+// After an internal error the list shows which posts were changed, which one failed and which were not tried.
 func TestSelectedPostsAfterInternalError(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// One post of a series is skipped while the series goes on, and the series is paused from the page of any of its posts.
+// One occurrence is skipped while the series continues. The series can be paused from each occurrence's page.
 func TestSkipOccurrence(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -76,7 +76,7 @@ func TestPauseAndEndSeries(t *testing.T) {
 	})
 }
 
-// A series whose account is lost says in words what keeps it from going on, and where that is mended.
+// A series whose account is disconnected explains why it stopped and links to the fix.
 func TestSeriesWithoutAccount(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -138,7 +138,7 @@ func (c *crew) addAccount(t *testing.T) int64 {
 	return id
 }
 
-// The calendar shows only one account's posts, leads to writing one for a day that is to come, and keeps the account.
+// The calendar filters by account, links future days to the composer, and keeps the filter.
 func TestAccountCalendar(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

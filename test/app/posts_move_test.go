@@ -61,7 +61,7 @@ func TestMovePost(t *testing.T) {
 	})
 }
 
-// What somebody else changed meanwhile is not moved over, and the calendar shows the post where it is now.
+// A post that was changed meanwhile is not moved, and the calendar shows its current place.
 func TestMoveChangedPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -77,7 +77,7 @@ func TestMoveChangedPost(t *testing.T) {
 	})
 }
 
-// Drafts without a date are listed beside the calendar. They can be planned for a day or a time, and taken back.
+// Drafts without a date are listed beside the calendar. They can be planned for a day or a time, and unplanned.
 func TestPlanDraft(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -99,7 +99,7 @@ func TestPlanDraft(t *testing.T) {
 	})
 }
 
-// Only what may be moved can be dragged, by people who may write.
+// Only posts that the person may move are draggable.
 func TestDraggablePosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -131,7 +131,7 @@ func TestDraggablePosts(t *testing.T) {
 	})
 }
 
-// A post's summary offers what its state and the visitor's role allow.
+// A post's summary offers the actions that its state and the role allow.
 func TestQuickView(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -201,7 +201,7 @@ func TestCalendarFilters(t *testing.T) {
 	})
 }
 
-// A week and a day show as many hours as the clocks of the team's zone do.
+// A week or day has as many hours as the team's time zone has then.
 func TestCalendarHours(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -26,7 +26,7 @@ func (c *crew) publishRefused(t *testing.T, b *browser, caption string) (string,
 	return id, has
 }
 
-// What a network refused is edited in a copy for that account only, which the composer does not let go to the others.
+// A refused post is edited in a copy for that account only, and the composer keeps it to that account.
 func TestEditFailedPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -61,7 +61,7 @@ func TestEditFailedPost(t *testing.T) {
 	})
 }
 
-// A failed post that nobody wants to send again is archived: home and the list of failed posts no longer show it.
+// An archived failed post is not shown on the home page or in the list of failed posts.
 func TestArchivePost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

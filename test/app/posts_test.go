@@ -29,7 +29,7 @@ func (c *crew) callTool(tb testing.TB, tool string, args map[string]any) map[str
 	return data
 }
 
-// draft makes a draft for the crew's account, with a wished time where that is not empty.
+// draft creates a draft for the team's account, with a planned time if at is not empty.
 func (c *crew) draft(tb testing.TB, caption, at string) string {
 	tb.Helper()
 	id, _ := c.callTool(tb, "create_post", map[string]any{"caption": caption, "account_ids": []int64{c.account}})["id"].(string)
@@ -58,7 +58,7 @@ func (b *browser) waitUntilPublished(id string) *page {
 	}
 }
 
-// change writes into the database beside the program.
+// change writes to the database directly.
 func (h *env) change(tb testing.TB, statement string, args ...any) {
 	tb.Helper()
 	must.NoError(tb, h.db.InTx(tb.Context(), "test.change", func(ctx context.Context, tx *db.Tx) error {
@@ -149,7 +149,7 @@ func TestPublishAndDuplicate(t *testing.T) {
 				fmt.Sprintf("History Published on Bluesky, harbour%d.test", c.team.ID), "Publishing started", "Created")
 		done.follow("The last job").wants(200, "Publishing a post", "Done", "View post").
 			follow("Open the post").wants(200, "Open from eight")
-		b.open("/posts/"+id+"/publish").wants(200, "Published") // there is nothing to confirm any more
+		b.open("/posts/"+id+"/publish").wants(200, "Published") // nothing is left to confirm
 
 		copying := done.form("Duplicate as a draft")
 		made := copying.press().wants(200, "This is the copy", "Open from eight", "Draft")
@@ -162,7 +162,7 @@ func TestPublishAndDuplicate(t *testing.T) {
 	})
 }
 
-// A duplicate has what single accounts show of their own.
+// A duplicate keeps the texts of single accounts.
 func TestDuplicateKeepsAccountTexts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -199,7 +199,7 @@ func TestUnschedulePost(t *testing.T) {
 	})
 }
 
-// What a network refuses is told with its own words, quoted, and can be sent again.
+// A post refused by the network shows the network's message and can be retried.
 func TestRetryFailedAccount(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -228,13 +228,13 @@ func TestRetryFailedAccount(t *testing.T) {
 			form("Send again").press().wants(200, "Retrying 1 account.")
 		b.waitUntilPublished(id)
 
-		// The operator sees what a network refused, and not that it still works on something.
+		// The operator sees the network's refusal, and not a progress message.
 		operator := c.asOperator(t, access.Owner)
 		operator.open("/operator/networks").wants(200, "rejected").lacks("No failures")
 		h.change(t, `UPDATE delivery_attempts SET call = 'resolve', result = 'processing' WHERE result = 'rejected'`)
 		operator.open("/operator/networks").wants(200, "No failures in the last 500 attempts.")
 
-		// Of an account whose connection is lost, what to do is said once.
+		// The advice for a disconnected account is shown once.
 		h.change(t, `UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?`, c.account)
 		h.change(t, `UPDATE post_targets SET error_code = 'account_needs_reauth' WHERE post_id = ?`, id)
 		for _, p := range []*page{b.open("/posts/" + id), b.open(one.path)} {
@@ -246,7 +246,7 @@ func TestRetryFailedAccount(t *testing.T) {
 	})
 }
 
-// Of an account of which nobody knows, a person says what is there, and it is kept who.
+// A person decides on an unconfirmed account, and the decision and person are recorded.
 func TestDecision(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		for found, want := range map[string][]string{
@@ -300,7 +300,7 @@ func TestDecision(t *testing.T) {
 	})
 }
 
-// A list tells series from single posts, what waits for the client, and shows the first picture.
+// Lists show series, posts waiting for the client, and the first image.
 func TestListsDistinguishPosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -48,8 +48,8 @@ func (h *env) hijacker(t *testing.T) *browser {
 	return b
 }
 
-// An account that somebody else made for an address is of no use to them once the directory has recognized the owner of
-// the address (finding H-1).
+// The attacker's account for an address becomes useless once the directory has authenticated the owner of the address
+// (finding H-1).
 func TestDirectoryEndsPrehijacking(t *testing.T) {
 	withProvider(t, false, func(t *testing.T, h *env, provider *oidcserver.Provider) {
 		mallory := h.hijacker(t)
@@ -99,8 +99,8 @@ func (h *env) assistantOf(t *testing.T, person int64) {
 		[]byte("32 bytes that are no key's hash."), db.Micros(h.now()), person)
 }
 
-// Without a directory, a link by which the owner of the address sets a new password removes the passkey and the
-// assistant that somebody else added (findings H-1 and M-1).
+// Without a directory, setting a new password with a mailed link removes the attacker's passkey and assistant (findings
+// H-1 and M-1).
 func TestRecoveryEndsPrehijacking(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, at string) {
@@ -150,8 +150,8 @@ func (b *browser) byPasskey(device *authenticator.Device) *browser {
 	return b
 }
 
-// The directory may give an address to somebody else. That person does not get the account of the former one
-// (finding L-1); a changed address leads to the same account.
+// If the directory reassigns an address, the new person does not get the former person's account (finding L-1). A
+// changed address leads to the same account.
 func TestDirectoryAddressReassigned(t *testing.T) {
 	withProvider(t, false, func(t *testing.T, h *env, provider *oidcserver.Provider) {
 		c := h.crew(t)

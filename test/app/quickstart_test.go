@@ -34,7 +34,7 @@ func openQuickstart(t *testing.T) (*env, server.Greeting) {
 
 var signInShown = regexp.MustCompile(`handle <code>([^<]+)</code> and the app password <code>([^<]+)</code>`)
 
-// In the quickstart, the page that connects Bluesky says how, for a new account.
+// In the quickstart, the page that connects Bluesky has instructions for a new account.
 func TestQuickstartConnectsBluesky(t *testing.T) {
 	t.Parallel()
 	h, greeting := openQuickstart(t)

@@ -20,7 +20,7 @@ func (b *browser) createReport(c *crew, kind, platform, subject string) *page {
 	return b.openFinishedReport(c, p.path)
 }
 
-// openFinishedReport opens a report's page once no work on it is under way.
+// openFinishedReport opens a report's page after its job has finished.
 func (b *browser) openFinishedReport(c *crew, path string) *page {
 	b.t.Helper()
 	id := strings.TrimPrefix(path, "/reports/")
@@ -35,7 +35,7 @@ func (b *browser) openFinishedReport(c *crew, path string) *page {
 	}
 }
 
-// A person makes a report, reads it, takes it along and has it refreshed, and is told what each costs.
+// A person creates, reads, exports and refreshes a report, and sees the price of each.
 func TestReport(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -67,7 +67,7 @@ func TestReport(t *testing.T) {
 		}
 		first := p.form("Refresh").p.path
 
-		// The one that is there is opened, and costs nothing.
+		// An existing report is opened without charge.
 		b.open("/reports/new").form("Create report").fill("subject", "https://www.instagram.com/harbour_cafe/").press().
 			wants(http.StatusOK, "The team already has this report. Nothing was charged.", "95 credits left")
 
@@ -112,7 +112,7 @@ func (b *browser) checkExports(report string) {
 	}
 }
 
-// A hashtag's report has what a hashtag has.
+// A hashtag's report has the sections of hashtags.
 func TestHashtagReport(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -129,7 +129,7 @@ func TestHashtagReport(t *testing.T) {
 	})
 }
 
-// What fails says why, what was given back, and can be tried again.
+// A failed report shows the reason and the refund, and can be retried.
 func TestFailedReport(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -144,7 +144,7 @@ func TestFailedReport(t *testing.T) {
 	})
 }
 
-// While a report is being made its page says so and looks again by itself.
+// The page of a pending report says so and reloads.
 func TestPendingReport(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -192,7 +192,7 @@ func TestTracking(t *testing.T) {
 	})
 }
 
-// Profiles stand side by side, as many as the plan allows.
+// Profiles are compared, as many as the plan allows.
 func TestCompareProfiles(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -216,7 +216,7 @@ func TestCompareProfiles(t *testing.T) {
 	})
 }
 
-// Who may see a report and who may not, and what a viewer cannot do.
+// Roles decide who may see and change reports.
 func TestReportPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)

@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Without permission, every address is refused and reveals nothing.
+// Without permission, every route returns an error and reveals nothing.
 func TestSettingsPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, others := h.crew(t), h.crew(t)

@@ -33,7 +33,7 @@ func (h *env) me(t *testing.T, key string) int {
 
 var keyValue = regexp.MustCompile(`prk_[0-9A-Za-z]+`)
 
-// A key's value is shown once, works, and what the owner does with the key holds.
+// A key's value is shown once and works. The owner's changes of the key apply.
 func TestSettingsKeys(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -71,7 +71,7 @@ func TestSettingsKeys(t *testing.T) {
 	})
 }
 
-// Revoking a key says which trackings it has switched on, and what the operator has paused is told.
+// Revoking a key lists the trackings that it switched on. The operator's pauses are shown.
 func TestSettingsKeyTouches(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -102,7 +102,7 @@ func TestSettingsKeyTouches(t *testing.T) {
 	})
 }
 
-// While spending is paused, only people who may spend can switch tracking off. Tracking by a revoked key can be ended
+// While spending is paused, only people who may spend can stop a tracking. The tracking of a revoked key can be stopped
 // later.
 func TestStopTrackingWhilePaused(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
@@ -312,7 +312,7 @@ func TestSettingsPaging(t *testing.T) {
 	})
 }
 
-// requestReport asks for a report by a key and returns the status and the job.
+// requestReport requests a report with a key and returns the status and the job.
 func (h *env) requestReport(t *testing.T, key string) (int, string) {
 	t.Helper()
 	n := h.people.Add(1)
@@ -332,7 +332,7 @@ func (h *env) requestReport(t *testing.T, key string) (int, string) {
 	return resp.StatusCode, body.Data.Job
 }
 
-// The menu beside the settings marks the page shown and leaves out what the role may not open.
+// The settings menu marks the current page and omits pages that the role may not open.
 func TestSettingsMenu(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// lines is a log of which each line is sent.
+// lines is a log that sends each line to a channel.
 type lines chan string
 
 func (l lines) Write(line []byte) (int, error) {
@@ -33,8 +33,8 @@ func TestPeopleSignIn(t *testing.T) {
 	})
 }
 
-// Operators see in the log that somebody guesses, and from where, but nothing of what was typed. A weak password of a
-// newcomer is no guess.
+// The log shows operators failed sign-ins and their addresses, but no input. A new person's weak password is not a
+// failed sign-in.
 func TestFailedSignInsLogged(t *testing.T) {
 	t.Parallel()
 	log := make(lines, 1000)

@@ -22,7 +22,7 @@ import (
 // stale is longer than an authentication counts as recent.
 const stale = 16 * time.Minute
 
-// A key is not made by a session that is left alone: the person signs in again, and the form is filled in as it was.
+// Creating a key without a recent sign-in requires one; then the form is still filled in.
 func TestNewKeyRequiresRecentSignIn(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -49,7 +49,7 @@ func TestNewKeyRequiresRecentSignIn(t *testing.T) {
 	})
 }
 
-// Everything that hands out power or data needs a recent sign-in; none of it happens without.
+// Everything that gives access or data requires a recent sign-in.
 func TestStepUp(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -116,8 +116,8 @@ func TestStepUp(t *testing.T) {
 	})
 }
 
-// Somebody with an authenticator app steps up by the password and a code, or by a passkey: a password that was seen
-// over a shoulder is not enough at a browser left open.
+// With an authenticator app, a step-up requires the password and a code, or a passkey. The password alone is not
+// enough.
 func TestStepUpRequiresSecondFactor(t *testing.T) {
 	withPasskeys(t, func(t *testing.T, h *env, origin string) {
 		c := h.crew(t)
@@ -146,8 +146,8 @@ func TestStepUpRequiresSecondFactor(t *testing.T) {
 	})
 }
 
-// A change of the password needs a recent sign-in by both factors, and is no step-up itself: the password by itself neither
-// removes the authenticator app nor opens what needs a recent sign-in.
+// Changing the password requires a recent sign-in with both factors and is not a step-up itself: with the password
+// alone, the app cannot be removed.
 func TestPasswordChangeStepUp(t *testing.T) {
 	withPasskeys(t, func(t *testing.T, h *env, origin string) {
 		c := h.crew(t)
@@ -194,7 +194,7 @@ func TestPasswordChangeStepUp(t *testing.T) {
 	})
 }
 
-// What one person typed before signing in again is not shown to another.
+// Input before a step-up is not shown to another person.
 func TestStepUpByOtherPerson(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -206,7 +206,7 @@ func TestStepUpByOtherPerson(t *testing.T) {
 		asked.form("Sign in").fill("email", other).fill("password", password).press().wants(422, "different account").lacks("secret plan")
 		b.open("/account").wants(200, c.people[access.Owner].Email)
 
-		// A sign-in that is no step-up ends the first session: nothing of it is left to the other person.
+		// A normal sign-in ends the first session, and the other person sees nothing of it.
 		b.send(http.MethodPost, "/sign-in",
 			url.Values{"email": {other}, "password": {password}, "next": {"/settings/keys/new"}}).lacks("secret plan")
 		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[access.Admin].ID, access.Owner))
@@ -214,7 +214,7 @@ func TestStepUpByOtherPerson(t *testing.T) {
 	})
 }
 
-// claimant is somebody of the directory with claims of the test's.
+// claimant is a directory's user with claims set by the test.
 type claimant struct {
 	mockoidc.MockUser
 
@@ -232,7 +232,7 @@ func (c *claimant) Claims(_ []string, base *mockoidc.IDTokenClaims) (jwt.Claims,
 	return out, err
 }
 
-// A directory that lets somebody in without asking is no step-up, however recent its answer is.
+// A directory's sign-in without interaction is not a step-up, however recent.
 func TestStepUpByDirectory(t *testing.T) {
 	withProvider(t, true, func(t *testing.T, h *env, provider *oidcserver.Provider) {
 		c := h.crew(t)

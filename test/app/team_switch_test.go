@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// What was typed stands in the form again after another tab has turned to another team, and nothing is done before it
-// is sent once more.
+// After another tab switched teams, a submitted form is shown again with its input, and nothing is saved until it is
+// resubmitted.
 func TestTeamSwitchKeepsInput(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)

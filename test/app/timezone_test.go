@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/core/access"
 )
 
-// A person with a time zone of their own sees and enters times in it. Members without one keep that of the team.
+// People with their own time zone see and enter times in it. Others use the team's.
 func TestOwnTimezone(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

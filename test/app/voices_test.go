@@ -21,7 +21,7 @@ func (c *crew) voiceOf(tb testing.TB, name string) int64 {
 	return made.ID
 }
 
-// in100 fails where a page is too large to come quickly.
+// in100 fails if a page is too large to load quickly.
 func (p *page) in100() *page {
 	p.b.t.Helper()
 	if len(p.source) >= 100<<10 {
@@ -142,7 +142,7 @@ func TestVoicePermissions(t *testing.T) {
 		for _, path := range []string{"/voices/0", "/voices/x", "/voices/99999999999999999999", at + "/material/77"} {
 			c.as(t, access.Owner).open(path).wants(404)
 		}
-		// Somebody of both teams is led to the one that has it.
+		// A member of both teams is redirected to the voice's team.
 		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Editor].ID, access.Editor))
 		both := other.as(t, access.Editor)
 		both.open(at).wants(200, "You switched to the team", "Ours alone")
