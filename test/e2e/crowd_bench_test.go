@@ -47,7 +47,7 @@ func (w *env) serveOneProfile(t *testing.T) {
 		_, _ = rw.Write(kept.([]byte))
 		return true
 	}
-	w.meddle.Store(&serve)
+	w.inject.Store(&serve)
 	w.report(map[string]any{"subject": "crowd.1"})
 }
 

@@ -240,7 +240,7 @@ func TestFiguresNeverOffered(t *testing.T) {
 			_, err := rw.Write([]byte(`{"error":"not_offered"}`))
 			return err == nil
 		}
-		w.meddle.Store(&never)
+		w.inject.Store(&never)
 		report := func(more map[string]any) answer {
 			got := w.rest(full(w), "create_report", about(more)(w), number(w.people.Add(1)))
 			got.mustBe(t, http.StatusAccepted)

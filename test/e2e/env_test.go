@@ -41,7 +41,7 @@ type instance struct {
 	public  *httptest.Server // the web, from which files are imported
 	db      *db.DB           // a second look into the database
 	people  atomic.Int64
-	meddle  atomic.Pointer[func(http.ResponseWriter, *http.Request) bool] // answers in the network's place where it says so
+	inject  atomic.Pointer[func(http.ResponseWriter, *http.Request) bool] // answers in the network's place where it says so
 	gate    chan time.Time                                                // what posts with gatedMarker wait for
 	opened  sync.Once
 }
@@ -119,7 +119,7 @@ func newInstance(t *testing.T, url string, o options) *instance {
 	h.box = fixture.OpenSandbox(t, sandbox.Options{After: h.after}, func(networks http.Handler) http.Handler {
 		planted := plant(networks)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if meddle := h.meddle.Load(); meddle == nil || !(*meddle)(w, r) {
+			if inject := h.inject.Load(); inject == nil || !(*inject)(w, r) {
 				planted.ServeHTTP(w, r)
 			}
 		})

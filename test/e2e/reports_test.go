@@ -256,7 +256,7 @@ func TestSourceOutOfReach(t *testing.T) {
 			rw.WriteHeader(http.StatusServiceUnavailable)
 			return true
 		}
-		w.meddle.Store(&down)
+		w.inject.Store(&down)
 		ahead.Advance(time.Minute)
 		before := w.footprint()
 		for _, call := range []edgeCall{w.rest, w.tool} {
@@ -268,7 +268,7 @@ func TestSourceOutOfReach(t *testing.T) {
 		if effects := w.footprint().since(before); effects != (rows{paid: 1}) {
 			t.Errorf("changed %+v", effects)
 		}
-		w.meddle.Store(nil)
+		w.inject.Store(nil)
 		ahead.Advance(time.Minute)
 		w.rest(full(w), "create_report", about(map[string]any{"subject": "harbour_bar"})(w), "k").mustBe(t, http.StatusAccepted)
 	})
@@ -294,7 +294,7 @@ func TestRefreshPastExpiry(t *testing.T) {
 			}
 			return false
 		}
-		w.meddle.Store(&slow)
+		w.inject.Store(&slow)
 		got := w.rest(full(w), "refresh_report", its("profile", nil)(w), "k")
 		got.mustBe(t, http.StatusAccepted)
 		<-asked

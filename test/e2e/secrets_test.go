@@ -145,7 +145,7 @@ func (s *safe) watch(h *instance) {
 		_, _ = w.Write(got.Body.Bytes())
 		return true
 	}
-	h.meddle.Store(&tap)
+	h.inject.Store(&tap)
 }
 
 // journal is a log that goroutines write to.

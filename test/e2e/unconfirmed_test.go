@@ -20,7 +20,7 @@ func TestUnconfirmed(t *testing.T) {
 			rw.WriteHeader(http.StatusServiceUnavailable)
 			return true
 		}
-		w.meddle.Store(&silent)
+		w.inject.Store(&silent)
 		id := w.draft("is it there? [sandbox:lost-answer]")
 		job := w.publishSkippingWaits(id)
 		job.mustHave(t,
@@ -42,7 +42,7 @@ func TestUnconfirmed(t *testing.T) {
 		if held := w.accountsWith("is it there?"); len(held) != 1 {
 			t.Fatalf("held: %v", held)
 		}
-		w.meddle.Store(nil)
+		w.inject.Store(nil)
 		w.until("the network to be asked again", func() bool {
 			w.exec("UPDATE deliveries SET wake_at = 1 WHERE post_id = ? AND phase = 'doubtful' AND wake_at > ? AND "+
 				"lease_until = 0", id, time.Now().UnixMicro())
@@ -70,7 +70,7 @@ func TestNetworkUnreachable(t *testing.T) {
 			rw.WriteHeader(http.StatusTooManyRequests)
 			return true
 		}
-		w.meddle.Store(&down)
+		w.inject.Store(&down)
 		id := w.draft("out of reach", w.accounts...)
 		w.publishSkippingWaits(id).
 			mustHave(t,
@@ -78,7 +78,7 @@ func TestNetworkUnreachable(t *testing.T) {
 					"data.state": "failed", "data.error.code": "rate_limited", "data.progress.done": 2, "data.progress.total": 2,
 				})
 		w.post(id).mustHave(t, map[string]any{"data.status": "failed"})
-		w.meddle.Store(nil)
+		w.inject.Store(nil)
 		retry := w.full("retry_post", map[string]any{"post_id": id})
 		retry.mustHave(t, map[string]any{"data.skipped": "[]", "data.progress.total": 2})
 		w.awaitJob(retry.text("data.job_id")).mustHave(t, map[string]any{"data.state": "succeeded"})
@@ -101,8 +101,8 @@ func TestNetworkFailsRepeatedly(t *testing.T) {
 			rw.WriteHeader(http.StatusInternalServerError)
 			return true
 		}
-		w.meddle.Store(&failing)
-		t.Cleanup(func() { w.meddle.Store(nil) }) // so that what goes on without end does end
+		w.inject.Store(&failing)
+		t.Cleanup(func() { w.inject.Store(nil) }) // so that what goes on without end does end
 		id := w.draft("failing")
 		job := w.full("publish_post", map[string]any{"post_id": id}).text("data.job_id")
 		w.until("the job to end, or to go on without end", func() bool {
@@ -115,7 +115,7 @@ func TestNetworkFailsRepeatedly(t *testing.T) {
 		w.awaitJob(job).
 			mustHave(t,
 				map[string]any{"data.state": "failed", "data.error.code": "network_error", "data.result.accounts.0.state": "failed"})
-		w.meddle.Store(nil)
+		w.inject.Store(nil)
 		retry := w.full("retry_post", map[string]any{"post_id": id})
 		w.awaitJob(retry.text("data.job_id")).mustHave(t, map[string]any{"data.state": "succeeded"})
 		if held := w.accountsWith("failing"); len(held) != 1 {

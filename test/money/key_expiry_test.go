@@ -29,7 +29,7 @@ func TestSweepDuringTakeover(t *testing.T) {
 			before := in.mustAnswer(t.Context(), t, m, o)
 			in.clock.Advance(idempotency.Retention)
 			arrived, goOn, swept := make(chan struct{}), make(chan struct{}), make(chan error, 1)
-			ctx := standin.WithMeddler(t.Context(), func(_ context.Context, _ *db.Tx, at string) error {
+			ctx := standin.WithInjector(t.Context(), func(_ context.Context, _ *db.Tx, at string) error {
 				if at == workPoint[o.tool] {
 					close(arrived)
 					<-goOn

@@ -104,7 +104,7 @@ func newCutter(t *testing.T, where string) *cutter {
 
 // lose makes a context whose call loses the answer to its commit, which follows some point.
 func (c *cutter) lose(ctx context.Context, after string) context.Context {
-	return standin.WithMeddler(ctx, func(_ context.Context, _ *db.Tx, at string) error {
+	return standin.WithInjector(ctx, func(_ context.Context, _ *db.Tx, at string) error {
 		if at == after {
 			c.armed.Store(true)
 		}

@@ -39,7 +39,7 @@ func (m *machine) anyFault(t *rapid.T) fault {
 	}
 }
 
-var errMeddled = errors.New("as the test wanted it")
+var errInjected = errors.New("as the test wanted it")
 
 // into makes the context of a call that the fault befalls.
 func (f *fault) into(o order) (context.Context, func()) {
@@ -51,14 +51,14 @@ func (f *fault) into(o order) (context.Context, func()) {
 		f.at = workPoint[o.tool]
 	}
 	tries := 0
-	return standin.WithMeddler(ctx, func(ctx context.Context, tx *db.Tx, at string) error {
+	return standin.WithInjector(ctx, func(ctx context.Context, tx *db.Tx, at string) error {
 		if at != f.at {
 			return nil
 		}
 		tries++
 		switch f.kind {
 		case "panic":
-			panic(errMeddled)
+			panic(errInjected)
 		case "cancel":
 			cancel()
 		case "doom":
@@ -68,13 +68,13 @@ func (f *fault) into(o order) (context.Context, func()) {
 			if f.kind == "conflict" && tries > 2 {
 				return nil
 			}
-			_, err := tx.Exec(ctx, `DO $$ BEGIN RAISE EXCEPTION 'meddled' USING ERRCODE = '40001'; END $$`)
+			_, err := tx.Exec(ctx, `DO $$ BEGIN RAISE EXCEPTION 'injected' USING ERRCODE = '40001'; END $$`)
 			return err
 		case "blocked":
-			_, err := tx.Exec(ctx, `DO $$ BEGIN RAISE EXCEPTION 'meddled' USING ERRCODE = '55P03'; END $$`)
+			_, err := tx.Exec(ctx, `DO $$ BEGIN RAISE EXCEPTION 'injected' USING ERRCODE = '55P03'; END $$`)
 			return err
 		default:
-			return errMeddled
+			return errInjected
 		}
 		return nil
 	}), cancel

@@ -54,7 +54,7 @@ func (m *machine) workTwice(t *rapid.T) {
 	}
 	c := rapid.SampledFrom(open).Draw(t, "work")
 	first := m.nodes[m.anyNode(t)]
-	ctx := standin.WithMeddler(context.Background(), func(_ context.Context, _ *db.Tx, at string) error {
+	ctx := standin.WithInjector(context.Background(), func(_ context.Context, _ *db.Tx, at string) error {
 		if at == "stand_in.read" {
 			return first.do(context.Background(), c.job)
 		}

@@ -79,10 +79,10 @@ func price[In interface{ order() Order }](s *Service) func(context.Context, oper
 	}
 }
 
-// inside returns a point inside of the call's transaction at which a test can kill, or meddle.
+// inside returns a point inside of the call's transaction at which a test can kill the process or inject an error.
 func (s *Service) inside(ctx context.Context, tx *db.Tx, at string) error {
 	failpoint.Point("inside " + at)
-	return meddle(ctx, tx, at)
+	return inject(ctx, tx, at)
 }
 
 // search starts a job in the transaction of the call, as every paid job is to be started.

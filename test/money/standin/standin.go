@@ -59,19 +59,19 @@ func Terms(freeCalls int64) *plan.Terms {
 
 const inFlight = 1000
 
-// Meddler is called at points within transactions, which its error rolls back, and outside of a transaction when a
+// Injector is called at points within transactions, which its error rolls back, and outside of a transaction when a
 // worker has read its job.
-type Meddler func(ctx context.Context, tx *db.Tx, at string) error
+type Injector func(ctx context.Context, tx *db.Tx, at string) error
 
-type meddlerKey struct{}
+type injectorKey struct{}
 
-// WithMeddler returns a context whose calls and work call a Meddler.
-func WithMeddler(ctx context.Context, m Meddler) context.Context {
-	return context.WithValue(ctx, meddlerKey{}, m)
+// WithInjector returns a context whose calls and work call a Injector.
+func WithInjector(ctx context.Context, m Injector) context.Context {
+	return context.WithValue(ctx, injectorKey{}, m)
 }
 
-func meddle(ctx context.Context, tx *db.Tx, at string) error {
-	if m, ok := ctx.Value(meddlerKey{}).(Meddler); ok {
+func inject(ctx context.Context, tx *db.Tx, at string) error {
+	if m, ok := ctx.Value(injectorKey{}).(Injector); ok {
 		return m(ctx, tx, at)
 	}
 	return nil

@@ -28,7 +28,7 @@ func (s *Service) Do(ctx context.Context, id string) error {
 	err := s.parts.DB.QueryRow(ctx, `SELECT subject, reservation_id, done, finished_at FROM jobs WHERE id = ?`, id).
 		Scan(&query, &reservation, &done, &finished)
 	if err == nil {
-		err = meddle(ctx, nil, "stand_in.read")
+		err = inject(ctx, nil, "stand_in.read")
 	}
 	switch {
 	case err != nil:
