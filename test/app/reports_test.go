@@ -262,3 +262,67 @@ func TestReportPermissions(t *testing.T) {
 		stranger.open(path).wants(http.StatusOK, "@harbour_cafe", c.team.Name)
 	})
 }
+
+// A report begins with growth and the best posts, and says how it was made beside them.
+func TestReportOrder(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		c.grant(t, 100)
+		b := c.as(t, access.Owner)
+		p := b.createReport(c, "profile", "instagram", "harbour_cafe")
+		p.wants(http.StatusOK, "In short", "Method", "Print or save as PDF", "the usual post")
+		at := -1
+		for _, part := range []string{
+			`id="best"`, `id="time"`, `id="times"`, `id="formats"`, `id="score"`, `<aside`, `id="brief"`, `id="method"`,
+		} {
+			next := strings.Index(p.source, part)
+			if next <= at {
+				t.Errorf("%s is not at its place", part)
+			}
+			at = next
+		}
+		if strings.Contains(p.source, `id="growth"`) {
+			t.Error("growth is shown after one measurement")
+		}
+		h.advance(30 * time.Hour)
+		b = c.as(t, access.Owner) // the session has ended
+		b.open(p.path).form("Refresh").press().wants(http.StatusOK)
+		p = b.openFinishedReport(c, p.path).wants(http.StatusOK, "since the first measurement")
+		if growth := strings.Index(p.source, `id="growth"`); growth < 0 || growth > strings.Index(p.source, `id="best"`) {
+			t.Error("growth is not the first part")
+		}
+	})
+}
+
+// The best posts have a thumbnail once their files are in the library, and only those of the team.
+func TestReportThumbnails(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c, other := h.crew(t), h.crew(t)
+		c.grant(t, 100)
+		other.grant(t, 100)
+		b := c.as(t, access.Owner)
+		path := b.createReport(c, "profile", "instagram", "harbour_cafe").path
+		foreign := other.as(t, access.Owner)
+		foreignPath := foreign.createReport(other, "profile", "instagram", "harbour_cafe").path
+		if p := b.open(path); strings.Contains(p.source, `class="pic"`) {
+			t.Error("there are thumbnails of files that are not there")
+		}
+		file := c.addImage(t, "quay", 10)
+		var job string
+		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT job_id FROM reports WHERE team_id = ?`, c.team.ID).Scan(&job))
+		h.change(t, `INSERT INTO media_downloads (job_id, team_id, person_id, key_id, platform, type, username, to_fetch, save)
+			VALUES (?, ?, 0, 0, 'instagram', 'posts', 'harbour_cafe', 50, 1)`, job, c.team.ID)
+		h.change(t, `INSERT INTO media_download_items (job_id, position, item, kind, address, media_id)
+			SELECT r.job_id, ROW_NUMBER() OVER (ORDER BY p.post), p.post, 'image', '', CAST(? AS BIGINT)
+			FROM report_posts p JOIN reports r ON r.id = p.report_id WHERE r.team_id = ?`,
+			strings.TrimPrefix(file, "/media/"), c.team.ID)
+		p := b.open(path)
+		if n := strings.Count(p.source, `<img src="`+file+`/thumbnail"`); n != 6 {
+			t.Fatalf("%d posts have a thumbnail", n)
+		}
+		b.open(file + "/thumbnail").wants(http.StatusOK)
+		if p := foreign.open(foreignPath); strings.Contains(p.source, `class="pic"`) {
+			t.Error("another team's files are shown")
+		}
+	})
+}

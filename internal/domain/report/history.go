@@ -22,8 +22,9 @@ type History struct {
 	Monthly  bool   // spans are months instead of weeks from Monday
 	Spans    []Span // from the oldest post to the newest
 	Week     [7][24]Hour
-	Measured []Size // followers at each measurement, oldest first
-	Best     []Best // posts with the most engagement, best first
+	Usual    float64 // median engagement per post
+	Measured []Size  // followers at each measurement, oldest first
+	Best     []Best  // posts with the most engagement, best first
 }
 
 // Best is a post with its engagement.
@@ -31,6 +32,7 @@ type Best struct {
 	provider.Post
 
 	Engagement float64
+	MediaID    int64 // of a library item that shows it; 0 for none
 }
 
 // Span is a week or a month.
@@ -53,7 +55,7 @@ type Size struct {
 
 const (
 	maxHistoryPosts = 2000      // posts that a history counts
-	maxBestPosts    = 5         // posts in History.Best
+	maxBestPosts    = 6         // posts in History.Best
 	maxWeeklySpan   = 183 * day // longer histories use months
 )
 
@@ -79,6 +81,9 @@ func (s *Service) History(ctx context.Context, team int64, id string, counts []s
 	}
 	out := buildHistory(posts, counts)
 	if err := s.addBestPosts(ctx, r.id, out.Best, zone); err != nil {
+		return out, err
+	}
+	if err := s.addThumbnails(ctx, r, out.Best); err != nil {
 		return out, err
 	}
 	out.Measured, err = s.followerHistory(ctx, r.id)
@@ -137,7 +142,7 @@ func buildHistory(posts []provider.Post, counts []string) History {
 	var all []Best
 	for _, p := range posts {
 		if value, ok := engagement(p, counts); ok {
-			all = append(all, Best{p, value})
+			all = append(all, Best{Post: p, Engagement: value})
 		}
 	}
 	if len(all) == 0 {
@@ -165,6 +170,12 @@ func buildHistory(posts []provider.Post, counts []string) History {
 		}
 	}
 	out.Best = bestPosts(all)
+	values := make([]float64, 0, len(all))
+	for _, p := range all {
+		values = append(values, p.Engagement)
+	}
+	slices.Sort(values)
+	out.Usual = result.Round4(result.Quantile(values, 0.5))
 	return out
 }
 

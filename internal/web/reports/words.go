@@ -16,7 +16,7 @@ var words = template.FuncMap{
 	"num": number, "times": times, "ranges": rangeOf, "share": shareOf, "date": date, "title": title, "hours": hours,
 	"rate": rate, "component": component, "figure": figureName,
 	"subject": subject, "age": age, "scale": plot.Scale, "cut": cut, "basis": basis, "moment": shell.Time, "less": less,
-	"logarithmic": logarithmic, "holds": func(b *bool) bool {
+	"place": place, "day": day, "change": shell.Change, "logarithmic": logarithmic, "holds": func(b *bool) bool {
 		return b != nil && *b
 	}, "weekdays": func() [7]string {
 		return weekdays

@@ -1,0 +1,62 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"pressroom/internal/platform/db"
+)
+
+// thumbnail is a library item that shows a post.
+type thumbnail struct {
+	post, url string // one of them is empty
+	media     int64
+}
+
+// addThumbnails finds the best posts whose files are in the team's library: downloaded from the profile, or published
+// by the team itself. The newest file of a post counts.
+func (s *Service) addThumbnails(ctx context.Context, r record, best []Best) error {
+	if len(best) == 0 {
+		return nil
+	}
+	var posts, urls []any
+	for _, b := range best {
+		posts, urls = append(posts, b.ID), append(urls, b.URL)
+	}
+	in := db.Placeholders(len(best))
+	scan := func(rows *sql.Rows, t *thumbnail) error { return rows.Scan(&t.post, &t.url, &t.media) }
+	found, err := db.All(ctx, s.db, scan, fmt.Sprintf(downloadedQuery, in),
+		append([]any{r.team, r.platform, r.subject}, posts...)...)
+	if err != nil {
+		return fmt.Errorf("finding downloaded files of report %s: %w", r.id, err)
+	}
+	own, err := db.All(ctx, s.db, scan, fmt.Sprintf(publishedQuery, in, in),
+		append(append([]any{r.team, r.platform, r.subject}, posts...), urls...)...)
+	if err != nil {
+		return fmt.Errorf("finding published files of report %s: %w", r.id, err)
+	}
+	for _, t := range append(found, own...) {
+		for i := range best {
+			if t.post == best[i].ID || t.url != "" && t.url == best[i].URL {
+				best[i].MediaID = t.media
+			}
+		}
+	}
+	return nil
+}
+
+// downloadedQuery selects files that were downloaded from a profile, oldest first.
+const downloadedQuery = `SELECT i.item, '', m.id FROM media_downloads d
+	JOIN media_download_items i ON i.job_id = d.job_id
+	JOIN media m ON m.id = i.media_id AND m.team_id = d.team_id
+	WHERE d.team_id = ? AND d.platform = ? AND d.username = ? AND i.item IN (%s) AND m.deleted_at = 0
+	AND m.thumbnail <> '' ORDER BY m.id`
+
+// publishedQuery selects the first files of posts that the team published to the profile, oldest first.
+const publishedQuery = `SELECT t.network_id, t.permalink, m.id FROM social_accounts a
+	JOIN post_targets t ON t.account_id = a.id
+	JOIN post_media f ON f.post_id = t.post_id AND f.position = 0
+	JOIN media m ON m.id = f.media_id AND m.team_id = a.team_id
+	WHERE a.team_id = ? AND a.platform = ? AND a.username = ? AND t.has_media = 0
+	AND (t.network_id IN (%s) OR t.permalink IN (%s)) AND m.deleted_at = 0 AND m.thumbnail <> '' ORDER BY m.id`

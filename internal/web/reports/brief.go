@@ -1,0 +1,148 @@
+package reports
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"pressroom/internal/domain/report"
+	"pressroom/internal/web/plot"
+)
+
+// finding is a sentence of the summary with its icon.
+type finding struct{ Icon, Text string }
+
+// Brief returns the most useful findings in a few sentences. It says so if there is no clear difference.
+func (v view) Brief() []finding {
+	var out []finding
+	add := func(icon, text string) {
+		if text != "" {
+			out = append(out, finding{icon, text})
+		}
+	}
+	add("bar-chart-line", v.growthText())
+	add("film-line", v.formatText())
+	add("time-line", v.timeText())
+	add("hashtag", v.hashtagText())
+	return out
+}
+
+func (v view) growthText() string {
+	s := v.Sections.Growth
+	if s == nil || s.PercentPerMonth == nil {
+		return ""
+	}
+	p := s.PercentPerMonth
+	switch {
+	case p.Low != nil && *p.Low > 0:
+		return fmt.Sprintf("Followers grow by %s%% per month.", plot.FormatNumber(p.Value))
+	case p.High != nil && *p.High < 0:
+		return fmt.Sprintf("Followers shrink by %s%% per month.", plot.FormatNumber(-p.Value))
+	}
+	return "Followers neither grow nor shrink clearly."
+}
+
+// formatText names the format with the highest ratio that is clearly above the others.
+func (v view) formatText() string {
+	s := v.Sections.Formats
+	if s == nil || v.Kind != report.Profile {
+		return ""
+	}
+	best, top := "", 1.0
+	compared := false
+	for _, f := range s.Formats {
+		compared = compared || f.Ratio != nil
+		if f.Ratio != nil && f.Ratio.Low > 1 && f.Ratio.Value > top {
+			best, top = f.Format, f.Ratio.Value
+		}
+	}
+	switch {
+	case best != "":
+		return fmt.Sprintf("%s posts get %s× the engagement of other formats.", title(best), plot.FormatNumber(top))
+	case compared:
+		return "No format makes a clear difference."
+	}
+	return ""
+}
+
+func (v view) timeText() string {
+	t := v.BestTime
+	switch {
+	case t == nil:
+		return ""
+	case !t.StandsOut:
+		return "No time of the week is clearly better than others."
+	}
+	days := "Weekdays"
+	if t.Days == "weekend" {
+		days = "Weekends"
+	}
+	return fmt.Sprintf("%s, %s, get %s× the usual engagement.", days, hours(t.Hour, t.Hours), plot.FormatNumber(t.Ratio.Value))
+}
+
+// hashtagText names the hashtag with the most posts among those that work.
+func (v view) hashtagText() string {
+	s := v.Sections.Hashtags
+	if s == nil || v.Kind != report.Profile {
+		return ""
+	}
+	for _, h := range s.Hashtags {
+		if h.Works != nil && *h.Works && h.Ratio != nil {
+			return fmt.Sprintf("Posts with #%s get %s× the engagement of others.", h.Hashtag, plot.FormatNumber(h.Ratio.Value))
+		}
+	}
+	for _, h := range s.Hashtags {
+		if h.Ratio != nil {
+			return "No hashtag makes a clear difference."
+		}
+	}
+	return ""
+}
+
+// Gained returns the change of followers since the first measurement, or nil if there is only one.
+func (v view) Gained() *int64 {
+	if m := v.History.Measured; len(m) > 1 {
+		return new(m[len(m)-1].Followers - m[0].Followers)
+	}
+	return nil
+}
+
+// Since returns the beginning of the first week or month with posts, or nil.
+func (v view) Since() *time.Time {
+	if len(v.History.Spans) == 0 {
+		return nil
+	}
+	return &v.History.Spans[0].From
+}
+
+// Usual returns how many times the usual engagement a post has: 4.2×. It is empty if that is unknown.
+func (v view) Usual(b report.Best) string {
+	if v.History.Usual <= 0 {
+		return ""
+	}
+	return plot.FormatNumber(b.Engagement/v.History.Usual) + "×"
+}
+
+// Pictured reports whether any of the best posts has a picture.
+func (h history) Pictured() bool {
+	for _, b := range h.Best {
+		if b.MediaID != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// PictureOf returns the path of a post's picture, or "".
+func (v view) PictureOf(b report.Best) string {
+	if b.MediaID == 0 {
+		return ""
+	}
+	return "/media/" + strconv.FormatInt(b.MediaID, 10) + "/thumbnail"
+}
+
+// place returns the rank of an element, beginning at 1.
+func place(i int) int { return i + 1 }
+
+// day returns a date: 2 Jan 2006.
+func day(at time.Time) string { return at.Format("2 Jan 2006") }
