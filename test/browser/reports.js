@@ -35,6 +35,7 @@ run(async (browser) => {
   for (const name of ['Refresh', 'Turn on tracking']) assert.equal(await page.getByRole('button', { name }).isVisible(), false, name);
   if (process.env.PICTURES) await page.screenshot({ path: `${__dirname}/../../build/browser/report-print.png`, fullPage: true });
   await page.emulateMedia({ media: 'screen' });
+  await onPaper(page);
 
   await folds(page);
 
@@ -107,6 +108,20 @@ async function jumps(page) {
   assert.ok(await page.getByRole('heading', { name: 'Best posts' }).evaluate((e) => e.getBoundingClientRect().top < innerHeight));
 }
 
+// onPaper presses the button that prints, and sees a document of whole pages without controls.
+async function onPaper(page) {
+  await page.evaluate(() => { window.print = () => document.body.setAttribute('data-printed', ''); });
+  await page.getByRole('button', { name: 'Print or save as PDF' }).click();
+  await page.locator('body[data-printed]').waitFor({ state: 'attached' });
+  await page.emulateMedia({ media: 'print' });
+  for (const name of ['Print or save as PDF', 'Create']) assert.equal(await page.getByRole('button', { name }).isVisible(), false, name);
+  assert.equal(await page.getByText('Report by pressroom').isVisible(), true);
+  await page.emulateMedia({ media: null });
+  const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1');
+  const pages = pdf.match(/\/Type \/Page\b/g).length;
+  assert.ok(pages >= 4 && pages <= 12, `${pages} pages`);
+}
+
 // folds sees the later parts folded on a phone, unfolded by a link to them, and whole on paper.
 async function folds(page) {
   const wide = page.viewportSize();
@@ -115,14 +130,14 @@ async function folds(page) {
   await page.setViewportSize({ width: 390, height: 800 });
   await page.goto(page.url().replace(/#.*/, ''));
   await folded.first().waitFor();
-  const shown = (id) => page.locator(`#${id}`).evaluate((e) => e.closest('details').querySelector('table').checkVisibility({ contentVisibilityProperty: true }));
-  assert.equal(await shown('score'), true);
-  assert.equal(await shown('best'), false);
-  await page.emulateMedia({ media: 'print' });
-  assert.equal(await shown('best'), true, 'on paper');
-  await page.emulateMedia({ media: 'screen' });
-  await page.getByRole('navigation', { name: 'On this page' }).getByRole('link', { name: 'Best posts' }).click();
+  const shown = (id) => page.locator(`#${id}`).evaluate((e) => e.closest('details').querySelector('table, ol').checkVisibility({ contentVisibilityProperty: true }));
   assert.equal(await shown('best'), true);
+  assert.equal(await shown('formats'), false);
+  await page.emulateMedia({ media: 'print' });
+  assert.equal(await shown('formats'), true, 'on paper');
+  await page.emulateMedia({ media: 'screen' });
+  await page.getByRole('navigation', { name: 'On this page' }).getByRole('link', { name: 'Formats' }).click();
+  assert.equal(await shown('formats'), true);
   await look(page, 'report-phone');
   await page.setViewportSize(wide);
   await page.goto(page.url().replace(/#.*/, ''));
