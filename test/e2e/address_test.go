@@ -17,7 +17,7 @@ func callers(w *env) map[string]http.Header {
 	return map[string]http.Header{"the right key": bearer(full(w)), "a wrong key": bearer(apikey.New(apikey.APIKey)), "no key": {}}
 }
 
-// An unknown address gets the same response for everybody, before any other check.
+// An unknown path returns the same response for everybody, before any other check.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -40,7 +40,7 @@ func TestAddresses(t *testing.T) {
 					t.Errorf("%q with %s:\n%s", path, name, steady(got))
 				}
 			}
-			// Neither the body nor any header changes that.
+			// Neither the body nor headers change that.
 			header := http.Header{"Content-Type": {"text/plain"}, "Idempotency-Key": {"a", "b"}, "Authorization": {"Bearer x"}}
 			if got := w.raw(http.MethodPost, w.base+path, header, []byte("{")); steady(got) != steady(first) {
 				t.Errorf("POST %q:\n%s", path, steady(got))
@@ -49,7 +49,7 @@ func TestAddresses(t *testing.T) {
 	})
 }
 
-// Every address says which methods it has, the same to everybody.
+// The allowed methods of each path are the same for everybody.
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(_ *testing.T, w *env) {

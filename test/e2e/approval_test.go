@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// browsed is what a browser was given.
+// browsed is a response to a browser.
 type browsed struct {
 	t      *testing.T
 	status int
@@ -36,7 +36,7 @@ func (b browsed) mustShow(texts ...string) {
 	}
 }
 
-// A client approves with only the link, and what was withheld goes out.
+// A client approves with only the link, and the post is published.
 func TestClientApproves(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -61,7 +61,7 @@ func TestClientApproves(t *testing.T) {
 	})
 }
 
-// What a client says to a rejection is told with the post as a stranger's text, until the team changes the post.
+// A client's comment on a rejection is returned with the post as untrusted text until the team changes the post.
 func TestClientRejects(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// taken is what an operation takes, as a client of one edge reads it: the schema of every argument, and which are
-// required.
+// taken is the input of an operation as a client of one edge sees it: the schemas of the arguments and the required
+// ones.
 type taken struct {
 	arguments map[string]any
 	required  map[string]bool
@@ -62,8 +62,8 @@ func (x taken) add(schema map[string]any) {
 	}
 }
 
-// The schema of every argument of every operation is the same for a tool and for REST: type, bounds, form, default,
-// description. Only the Idempotency-Key has a description of its own, because REST takes it as a header.
+// The schema of every argument is the same for a tool and for REST: type, bounds, format, default, description. Only
+// the Idempotency-Key has a separate description, because REST takes it as a header.
 func TestToolArguments(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
@@ -98,7 +98,7 @@ func TestToolArguments(t *testing.T) {
 	})
 }
 
-// A number that no address can hold is refused by a tool before anything is looked for.
+// A tool rejects IDs that no path can contain before any lookup.
 func TestIDsBelowZero(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

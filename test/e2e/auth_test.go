@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// steady returns all of an answer that may not differ between two that have to be the same: status, body and every
-// header but those of the one request, and of how many came before.
+// steady returns the parts of an answer that must not differ between two equal ones: status, body and headers, except
+// those that depend on the single request or on earlier ones.
 func steady(a answer) string {
 	lines := []string{}
 	for name, values := range a.header {
@@ -78,7 +78,7 @@ func TestAuthenticationErrors(t *testing.T) {
 	})
 }
 
-// Repeating one wrong key is slowed down, on both edges together, and nobody else is.
+// Repeating one wrong key is slowed down, on both edges together. Other callers are not.
 func TestRepeatedWrongKey(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -102,7 +102,7 @@ func TestRepeatedWrongKey(t *testing.T) {
 				t.Errorf("Retry-After %q: %s", slowed.header.Get("Retry-After"), slowed.raw)
 			}
 			w.tool(wrong, "get_identity", nil, "").mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
-			// What is wrong with the request besides is not told to it either.
+			// It learns nothing about other errors of the request either.
 			w.raw(http.MethodPost, w.base+"/posts", bearer(wrong), []byte("{")).
 				mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
 			w.raw(http.MethodGet, w.base+"/nowhere", bearer(wrong), nil).mustRefuse(t, http.StatusNotFound, "endpoint_not_found", "")

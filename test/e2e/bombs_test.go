@@ -71,7 +71,7 @@ func bombs() map[string][]byte {
 	}
 }
 
-// A file that says of itself that it is huge is refused for it, in no time, and the link stays good for the right one.
+// A file that claims to be huge is rejected quickly, and the link stays valid for the right file.
 func TestDecompressionBombs(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

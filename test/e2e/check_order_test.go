@@ -17,7 +17,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// attempt is a call under way, with what can be wrong with it: a change of a scheduled post, or a paid call.
+// attempt is a call in progress with everything that can be wrong with it: a change of a scheduled post, or a paid
+// call.
 type attempt struct {
 	method, path string
 	level        access.Level
@@ -32,7 +33,7 @@ type attempt struct {
 // flaw makes an attempt fail one check.
 type flaw struct {
 	check        string // as the edge and the pipeline name it
-	change, paid string // what the two attempts answer, with the scope or reason; empty where an attempt cannot fail the check
+	change, paid string // codes of the two attempts, with the scope or reason; empty if an attempt cannot fail the check
 	spoil        func(*attempt)
 }
 
@@ -149,7 +150,7 @@ func (a answer) refusalText() string {
 	return strings.TrimSpace(a.code() + " " + a.text("context.scope") + a.text("context.reason"))
 }
 
-// attempt makes a call with some flaws, each time with a key of its own.
+// attempt makes a call with some flaws and a new idempotency key.
 func (w *env) attempt(a attempt, with []flaw) answer {
 	w.t.Helper()
 	for _, f := range with {
@@ -185,8 +186,8 @@ func (w *env) attempt(a attempt, with []flaw) answer {
 	return got
 }
 
-// useBefore lets the key's Idempotency-Key stand for another request; or, where it is paid for, for this one whose
-// result is no longer kept.
+// useBefore uses the call's Idempotency-Key for another request or, for a paid call, for the same one with a result
+// that is no longer stored.
 func (w *env) useBefore(key int64, a attempt, send func() answer) {
 	w.t.Helper()
 	if a.method == http.MethodPatch {
@@ -215,7 +216,7 @@ func (w *env) obstruct(key int64, a attempt) {
 	}
 }
 
-// Within the arguments: the body comes before the key, and the key before what the body holds.
+// Among arguments, the body is checked before the key, and the key before the body's members.
 func TestOrderWithinArguments(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

@@ -20,7 +20,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// answer is what came back, from either edge.
+// answer is a response of either edge.
 type answer struct {
 	status int
 	header http.Header
@@ -30,7 +30,7 @@ type answer struct {
 
 func newAnswer(resp *http.Response, raw []byte) answer {
 	a := answer{status: resp.StatusCode, header: resp.Header, raw: raw}
-	_ = json.Unmarshal(raw, &a.body) // an answer that is no JSON shows in the checks
+	_ = json.Unmarshal(raw, &a.body) // the checks detect an answer that is not JSON
 	return a
 }
 
@@ -76,13 +76,13 @@ func (a answer) list(path string) []any {
 
 func (a answer) code() string { return a.text("code") }
 
-// client gives up where something hangs, instead of the whole test run.
+// client has a timeout, so that a hanging call does not block the whole test run.
 var client = &http.Client{
 	Timeout:   time.Minute,
 	Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true},
 }
 
-// raw sends one request exactly as it is given. Every answer has to keep the rules that all of them keep.
+// raw sends one request unchanged. It checks the rules for every answer.
 func (w *env) raw(method, url string, header http.Header, body []byte) answer {
 	w.t.Helper()
 	got := must.Get(w.try(method, url, header, body))(w.t)
@@ -203,8 +203,8 @@ func (w *env) toolVerbatim(credential, tool, arguments string) answer {
 	return w.toolAnswer(tool, w.raw(http.MethodPost, w.root+"/mcp", header, []byte(body)))
 }
 
-// toolAnswer takes the answer out of its envelope. A success holds it as an object, and as texts in blocks: a sentence,
-// the answer without what others wrote, and that in a block of its own. A refusal is a sentence and a text.
+// toolAnswer extracts the answer from a tool result. A success contains it as an object and as text blocks: a sentence,
+// the answer without untrusted texts, and those in a separate block. A refusal is a sentence and a text.
 func (w *env) toolAnswer(tool string, got answer) answer {
 	w.t.Helper()
 	if got.status != http.StatusOK {
@@ -318,7 +318,7 @@ func (w *env) post(id string) answer {
 	return w.full("get_post", map[string]any{"id": id})
 }
 
-// until waits for something that the program does by itself, for two minutes at most: the machine may be busy.
+// until waits for the program to do something, for two minutes at most because the machine may be busy.
 func (w *env) until(what string, done func() bool) {
 	w.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)

@@ -19,14 +19,14 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// connection is an assistant that a person of the team has let in.
+// connection is an assistant's connection that a person of the team has authorized.
 type connection struct {
 	id     int64
 	token  string
 	person int64
 }
 
-// connectAssistant lets an assistant in for a person of a role: the owner, or somebody new.
+// connectAssistant authorizes an assistant for a person with a role: the owner, or a new person.
 func (w *env) connectAssistant(role access.Role, may ...access.Capability) connection {
 	w.t.Helper()
 	ctx, c := w.t.Context(), connection{person: w.owner}
@@ -70,7 +70,7 @@ func (w *env) calls(c connection, op *operation.Operation) answer {
 	return w.tool(c.token, op.Tool, w.sample(op), idem)
 }
 
-// mustRefuseAll checks that every operation, and what calls none, is refused by a code, and that nothing comes of it.
+// mustRefuseAll checks that every operation and every other method is refused with a code and has no effect.
 func (w *env) mustRefuseAll(c connection, code string) {
 	w.t.Helper()
 	before := w.footprint()
@@ -85,8 +85,8 @@ func (w *env) mustRefuseAll(c connection, code string) {
 	}
 }
 
-// Every set of capabilities that can be granted, at every operation: what is among them goes on, and what is not is
-// refused by its own code. One that may not read is told so.
+// For every set of capabilities that can be granted, operations within it are allowed, and others are refused with
+// their code. A connection that may not read gets that code.
 func TestConnectionCapabilities(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: refreshing}
@@ -107,7 +107,7 @@ func TestConnectionCapabilities(t *testing.T) {
 				refusal := notAllowed(op, may)
 				if refusal == "" && slices.Contains([]string{"create_report", "download_profile_media"},
 					op.Tool) && !slices.Contains(may, access.Write) {
-					refusal = "write_not_allowed" // they keep what they find
+					refusal = "write_not_allowed" // they keep their first result
 				}
 				if refusal != "" {
 					status, code = http.StatusForbidden, refusal
@@ -121,7 +121,7 @@ func TestConnectionCapabilities(t *testing.T) {
 	})
 }
 
-// What stands in the way of keys stands in that of connections, and opens for them again.
+// Gates of keys also block connections, and unblock them again.
 func TestGatesOfConnections(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: refreshing}
@@ -130,7 +130,7 @@ func TestGatesOfConnections(t *testing.T) {
 			w := h.newEnv(t, o)
 			w.grant(100)
 			c := w.connectAssistant(access.Admin, access.Capabilities()...)
-			w.keyIDs = map[access.Level]int64{access.Full: c.id} // that is what is paused
+			w.keyIDs = map[access.Level]int64{access.Full: c.id} // these are paused
 			must.NoError(t, g.closes(w))
 			if g.code != "" {
 				w.mustRefuseAll(c, g.code)
@@ -151,8 +151,8 @@ func TestGatesOfConnections(t *testing.T) {
 	})
 }
 
-// A connection ends with its person's membership, and with a role that can publish: its token is told so as long as it
-// is good, there are no new ones, and nothing brings the connection back. Others' go on.
+// A connection ends with its person's membership or a role that cannot publish. Its token gets that error while it is
+// valid, there are no new tokens, and nothing restores the connection. Other connections stay.
 func TestLostConnections(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
@@ -202,8 +202,8 @@ func TestConnectionOfDeletedPerson(t *testing.T) {
 	})
 }
 
-// The owner who hands the team on stays a member: the keys end, and what acts as a member goes on with the new role. A
-// role that can still publish, but not spend, takes only the spending.
+// A former owner stays a member: keys end, and connections continue with the new role. A role that can publish but not
+// spend loses only spending.
 func TestConnectionsOutliveOwnership(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
@@ -219,8 +219,8 @@ func TestConnectionsOutliveOwnership(t *testing.T) {
 	})
 }
 
-// Who a connection acts for is told as of a key: its level is the highest of which all was granted, and the
-// answer leads to its own page, which an editor may open.
+// The identity of a connection has the highest level of which everything is granted, and links to its own page, which
+// an editor may open.
 func TestConnectionIdentity(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -245,12 +245,12 @@ func TestConnectionIdentity(t *testing.T) {
 	})
 }
 
-// A token opens no address but the tools': everywhere else it is answered, byte for byte, as a wrong key is.
+// A token only works for tools. Everywhere else the answer is the same as for a wrong key, byte for byte.
 func TestTokensOpenNothingElse(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
 		c := w.connectAssistant(access.Owner, access.Capabilities()...)
-		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK) // so that it is remembered
+		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK) // to cache it
 		for i, op := range w.Registry().All() {
 			idem := ""
 			if !op.Reads() {
@@ -270,7 +270,7 @@ func TestTokensOpenNothingElse(t *testing.T) {
 		to.authorization = "Bearer " + c.token
 		w.put(to, pixel).mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
 		w.until("the token to be slowed", func() bool { return w.rest(c.token, "list_posts", nil, "").code() == "rate_limited" })
-		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK) // where it is good it is not
+		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK) // it is valid for tools
 	})
 }
 
@@ -292,7 +292,7 @@ func TestConnectionChangePropagation(t *testing.T) {
 	})
 }
 
-// mustSoon waits for a change that was made just now; what is asked a second later has to know of it.
+// mustSoon waits for a recent change, which every request must see after a second.
 func (w *env) mustSoon(holds func() bool) {
 	w.t.Helper()
 	changed := time.Now()
@@ -306,15 +306,15 @@ func (w *env) mustSoon(holds func() bool) {
 	})
 }
 
-// few are the limits of what a key, a connection and their team may do.
+// few sets low limits for a key, a connection and their team.
 func few(t *plan.Terms) {
 	t.Limits.Requests = plan.Rate{PerMinute: 6, Burst: 40}
 	t.Limits.Writes = plan.Rate{PerMinute: 6, Burst: 12}
 	daily(t)
 }
 
-// A key has one limit of each kind for both edges: requests, writes, the day's calls, credits, the memory of
-// Idempotency-Keys, and upload batches. A connection beside it has its own of what is a key's, and shares the team's.
+// A key has one limit of each kind for both edges: requests, writes, daily calls, credits, idempotency keys, and upload
+// batches. A connection has separate limits of a key, and shares the team's.
 func TestOneLimitForBothEdges(t *testing.T) {
 	t.Parallel()
 	withLimits(t, few, func(t *testing.T, w *env, _ *testkit.Clock) {
@@ -325,8 +325,7 @@ func TestOneLimitForBothEdges(t *testing.T) {
 		key, value := w.newKey(w.team, access.Full, time.Time{})
 		must.NoError(t, w.Teams.SetKeyLimit(t.Context(), key, 2*refreshPrice))
 
-		// Credits: two refreshes are the key's whole day, one over each edge; the connection has none of its own so
-		// far.
+		// Credits: two refreshes use the key's daily credits, one on each edge; the connection has used none.
 		w.rest(value, "refresh_standin", paid, "one").mustBe(t, http.StatusOK)
 		w.tool(value, "refresh_standin", paid, "two").mustBe(t, http.StatusOK)
 		for _, call := range []edgeCall{w.rest, w.tool} {
@@ -350,7 +349,7 @@ func TestOneLimitForBothEdges(t *testing.T) {
 				mustHave(t, map[string]any{"code": "daily_credit_limit_reached", "context.scope": "team"})
 		}
 
-		// The memory of Idempotency-Keys, and of which batch is whose.
+		// Idempotency keys and the owners of batches.
 		made := w.rest(value, "create_post", draft, "a key").text("data.id")
 		w.tool(value, "create_post", draft, "a key").mustHave(t, map[string]any{"data.id": made})
 		if own := w.tool(c.token, "create_post", draft, "a key"); own.status != http.StatusCreated || own.text("data.id") == made {

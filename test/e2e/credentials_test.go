@@ -11,13 +11,13 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// ended are the ways in which a key, or an assistant's token, comes to be none.
+// ended are the ways in which a key or a token becomes invalid.
 var ended = map[string]func(w *env) string{
 	"a key that was never made": func(*env) string { return apikey.New(apikey.APIKey) },
 	"an upload's secret":        func(*env) string { return apikey.New(apikey.Upload) },
 	"a key that was revoked": func(w *env) string {
 		id, key := w.newKey(w.team, access.Full, time.Time{})
-		w.rest(key, "get_identity", nil, "").mustBe(w.t, http.StatusOK) // so that it is remembered
+		w.rest(key, "get_identity", nil, "").mustBe(w.t, http.StatusOK) // to cache it
 		must.NoError(w.t, w.Teams.RevokeKey(w.t.Context(), id))
 		return key
 	},
@@ -41,8 +41,8 @@ var ended = map[string]func(w *env) string{
 	},
 }
 
-// Every operation refuses an expired or revoked key on both edges as it refuses a missing one, and does nothing. Few of
-// these requests meet the limit on wrong keys.
+// Every operation refuses an expired or revoked key on both edges like a missing one, and does nothing. The limit on
+// wrong keys affects few of these requests.
 func TestEndedCredentialsRefused(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: refreshing}
@@ -64,7 +64,7 @@ func TestEndedCredentialsRefused(t *testing.T) {
 	})
 }
 
-// mustNotBeLetIn makes a call on both edges by what is no key.
+// mustNotBeLetIn makes a call on both edges with an invalid credential.
 func (w *env) mustNotBeLetIn(op *operation.Operation, credential string) {
 	w.t.Helper()
 	before, idem := w.footprint(), ""

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// BenchmarkReadsBesideReports measures reads of a list while nothing else is done, and while a hundred reports are
-// made: both p99 in milliseconds, and the second as a multiple of the first.
+// BenchmarkReadsBesideReports measures reads of a list on an idle program and while a hundred reports are made: both
+// p99 in milliseconds, and their ratio.
 func BenchmarkReadsBesideReports(b *testing.B) {
 	for range b.N {
 		alone, beside := readsBesideReports(b)
@@ -24,8 +24,8 @@ func BenchmarkReadsBesideReports(b *testing.B) {
 
 const crowd = 100
 
-// serveOneProfile lets the source answer at once with the same figures for every profile: what makes them up would take
-// the processors away from what is measured.
+// serveOneProfile makes the source return the same figures for every profile, because generating them would use the
+// CPU.
 func (w *env) serveOneProfile(t *testing.T) {
 	t.Helper()
 	var pages sync.Map // by query

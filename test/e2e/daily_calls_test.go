@@ -24,7 +24,7 @@ func daily(t *plan.Terms) {
 	t.Plans = append(t.Plans, few, none, endless)
 }
 
-// onPlan puts the team on a plan.
+// onPlan changes the team's plan.
 func (w *env) onPlan(plan string) {
 	w.t.Helper()
 	must.NoError(w.t, w.Teams.SetPlan(w.t.Context(), w.team, plan, time.Time{}))
@@ -88,7 +88,7 @@ func TestDailyCalls(t *testing.T) {
 	})
 }
 
-// What never counts: what tells of the key and its limits, refusals, repeats, and what was paid for.
+// Reads of the key and its limits, refusals, repeats and paid calls are not counted.
 func TestCountedCalls(t *testing.T) {
 	t.Parallel()
 	withLimits(t, daily, func(t *testing.T, w *env, clock *testkit.Clock) {
@@ -142,7 +142,7 @@ func TestCountedCalls(t *testing.T) {
 	})
 }
 
-// A job may be asked about with no free call left, however often.
+// Polling a job requires no free calls.
 func TestJobPollingIsFree(t *testing.T) {
 	t.Parallel()
 	offered := ample()

@@ -23,8 +23,8 @@ import (
 	"pressroom/internal/testkit/s3"
 )
 
-// A node whose database is gone says so to everybody, and to its operator; it goes on by itself once the database is
-// there again; and what was asked of it meanwhile can be asked again with its key and is done once.
+// A node without a database reports that to callers and its operator, and recovers on its own. Calls made meanwhile can
+// be repeated with their idempotency key and take effect once.
 func TestPostgresUnreachable(t *testing.T) {
 	t.Parallel()
 	s := postgres.Start(t)
@@ -66,7 +66,7 @@ func TestPostgresUnreachable(t *testing.T) {
 	}
 }
 
-// says returns the status of /readyz at the metrics listener, and what it says of one check.
+// says returns the status of /readyz on the metrics listener and its result for one check.
 func (w *env) says(what string) string {
 	w.t.Helper()
 	recorder := httptest.NewRecorder()
@@ -76,8 +76,8 @@ func (w *env) says(what string) string {
 	return fmt.Sprint(recorder.Code, " ", checks[what])
 }
 
-// Callers who repeat with their keys until they are answered lose nothing and make nothing twice, however often the
-// database is killed under them; and nobody is told that something failed on our side.
+// Callers that retry with their idempotency keys lose nothing and create nothing twice while the database is killed
+// repeatedly. They never get an internal error.
 func TestKilledDatabaseUnderCallers(t *testing.T) {
 	t.Parallel()
 	const callers, each, kills = 6, 40, 3
@@ -128,7 +128,7 @@ func TestKilledDatabaseUnderCallers(t *testing.T) {
 	}
 }
 
-// A node whose SQLite file can no longer grow refuses what would be written and reads on; with room it writes again.
+// A node whose SQLite file cannot grow refuses writes and continues reading. With free space it writes again.
 func TestFullDiskUnderSQLite(t *testing.T) {
 	t.Parallel()
 	var inside *db.DB
@@ -138,7 +138,7 @@ func TestFullDiskUnderSQLite(t *testing.T) {
 	}}
 	w := newInstance(t, testkit.SQLite(t), o).newEnv(t, o)
 	grow := func(statement string) {
-		// The one connection that writes is told, as the bound is its own.
+		// The connection that writes must know, because the limit applies to it.
 		must.NoError(t, inside.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			var n int64
 			return tx.QueryRow(ctx, statement).Scan(&n)
@@ -164,16 +164,15 @@ func TestFullDiskUnderSQLite(t *testing.T) {
 	}
 }
 
-// A node whose store of files is away refuses what needs it and does the rest; once it is there again the link is as
-// good as before.
-func TestBlobStoreUnreachable(t *testing.T) { // not beside others, as credentials come from the environment
+// Without its blob store a node refuses what needs it and does the rest. Afterwards links work again.
+func TestBlobStoreUnreachable(t *testing.T) { // not parallel, because credentials come from the environment
 	s := s3.Start(t)
 	t.Setenv("AWS_ACCESS_KEY_ID", s.ID)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", s.Secret)
 	to := must.Get(url.Parse(s.Endpoint))(t)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
-		r.Out.Host = r.In.Host // it is signed
+		r.Out.Host = r.In.Host // the host is signed
 	}}
 	var away atomic.Bool
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

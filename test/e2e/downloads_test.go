@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// download asks for media of a profile and returns the finished job.
+// download requests media of a profile and returns the finished job.
 func (w *env) download(more map[string]any) answer {
 	w.t.Helper()
 	got := w.rest(full(w), "download_profile_media", ofProfile(more)(w), number(w.people.Add(1)))
@@ -25,8 +25,7 @@ func (a answer) itemsOf() []string {
 	return out
 }
 
-// Everything that a platform's profiles have can be asked for over both edges; only what has further pages has a
-// cursor.
+// All of a platform's profile content can be requested on both edges. Only content with further pages has a cursor.
 func TestProfileTypes(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -61,7 +60,7 @@ func TestProfileTypes(t *testing.T) {
 	})
 }
 
-// A cursor goes on where a finished fetch of the same profile left off, and nowhere else.
+// A cursor continues a finished download of the same profile only.
 func TestCursorsAcrossDownloads(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -114,7 +113,7 @@ func TestCursorsAcrossDownloads(t *testing.T) {
 	})
 }
 
-// Files of a profile go into the folder Downloads once, however often they are fetched.
+// Files of a profile are stored in the folder Downloads once, even if they are downloaded repeatedly.
 func TestSavingProfiles(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -139,7 +138,7 @@ func TestSavingProfiles(t *testing.T) {
 	})
 }
 
-// What has no room in the plan is named, and the rest is there; the call is charged.
+// Files beyond the plan's storage are named, and the rest is stored; the call is charged.
 func TestProfileWithoutRoom(t *testing.T) {
 	t.Parallel()
 	tight := ample()
@@ -161,7 +160,7 @@ func TestProfileWithoutRoom(t *testing.T) {
 	})
 }
 
-// What a download found is read page by page, by the job's own cursors.
+// The media of a download are paged with the job's cursors.
 func TestDownloadPages(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -190,7 +189,7 @@ func TestDownloadPages(t *testing.T) {
 	})
 }
 
-// A fetch that was refunded draws on the day's free calls, as what costs nothing does; one that was charged does not.
+// A refunded download uses a free call of the day; a charged one does not.
 func TestRefundedDownloadsCount(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(_ *testing.T, w *env) {
@@ -206,7 +205,7 @@ func TestRefundedDownloadsCount(t *testing.T) {
 	})
 }
 
-// Without a source nothing can be fetched: nothing is charged, and the key is free.
+// Without a source downloads are refused: nothing is charged, and the idempotency key stays unused.
 func TestDownloadWithoutASource(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, unjoined: true}, func(t *testing.T, w *env) {
@@ -227,7 +226,7 @@ func TestDownloadWithoutASource(t *testing.T) {
 	})
 }
 
-// What none of the joined sources ever tells is said to be so, and not that one should try again; it is refunded.
+// If no source provides the figures, the answer says so without advising a retry, and the call is refunded.
 func TestFiguresNeverOffered(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -285,7 +284,7 @@ func TestMediaJobsInFlight(t *testing.T) {
 	})
 }
 
-// An import ends at the size that files may have, told or not.
+// An import ends at the maximum file size, with or without Content-Length.
 func TestOversizedImports(t *testing.T) {
 	t.Parallel()
 	bounded := ample()

@@ -14,7 +14,7 @@ import (
 
 const canary = "zqcanary7391"
 
-// No refusal repeats a value that was sent, whichever argument of whichever operation it stood in.
+// No refusal repeats a value of any argument of any operation.
 func TestValuesNotEchoed(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -48,7 +48,7 @@ func canaries(op *operation.Operation, name string) []any {
 		return []any{canary + "-" + canary, canary + "_" + canary}
 	}
 	s := op.Input.Properties[name]
-	if name == "query" || name == "name" { // it is any text, as long as it is short
+	if name == "query" || name == "name" { // any short text is valid
 		return []any{strings.Repeat(canary, 1000)}
 	}
 	if name == "caption" || name == "cursor" {
@@ -87,10 +87,10 @@ func (w *env) sample(op *operation.Operation) map[string]any {
 		case "type":
 			args[name] = "profile"
 			if op.Tool == "download_profile_media" {
-				args[name] = "playlists" // of which Instagram has none
+				args[name] = "playlists" // which Instagram does not have
 			}
 		case "subject":
-			args[name] = "two words" // which name nothing
+			args[name] = "two words" // which is not a name
 		case "enabled":
 			args[name] = true
 		case "list_id":
@@ -100,7 +100,7 @@ func (w *env) sample(op *operation.Operation) map[string]any {
 		case "name":
 			args[name] = "two\nlines" // which no list is called by
 		case "query":
-			args[name] = "?!" // which is no word
+			args[name] = "?!" // which is not a word
 		case "account_id":
 			args[name] = 999999999
 		case "url":
@@ -125,7 +125,7 @@ func (w *env) mustNotEcho(what string, got answer) {
 	}
 }
 
-// Nor does any other part of a request come back.
+// Neither do headers come back.
 func TestHeadersNotEchoed(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -153,7 +153,7 @@ func TestHeadersNotEchoed(t *testing.T) {
 	})
 }
 
-// A secret in an argument is refused, not repeated, and nothing of the call stays anywhere.
+// A secret in an argument is refused, not repeated, and not stored.
 func TestSecretsNotStored(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

@@ -19,8 +19,8 @@ type rows struct {
 	searches, looks, found                              int // looks are the jobs of searches; found are those that found something
 }
 
-// footprint is all that the database holds of a team's work and money, a text for each row of each table. What
-// counts its free calls stands apart (freeCalls): every success moves it.
+// footprint has the rows of a team's data and credits in the database, as texts by table. The free calls are separate
+// (freeCalls), because every success changes them.
 type footprint [28]map[string]bool
 
 var footprintOf = [28]string{
@@ -51,15 +51,15 @@ var footprintOf = [28]string{
 	`SELECT i.* FROM hashtag_list_items i JOIN hashtag_lists l ON l.id = i.list_id WHERE l.team_id = ?`,
 	`SELECT * FROM hashtag_searches WHERE team_id = ?`,
 	`SELECT l.* FROM hashtag_search_jobs l JOIN jobs j ON j.id = l.job_id WHERE j.team_id = ?`,
-	// How much is found hangs on what all teams have asked for before.
+	// The number of results depends on earlier searches of all teams.
 	`SELECT DISTINCT r.job_id FROM hashtag_search_results r JOIN jobs j ON j.id = r.job_id WHERE j.team_id = ?`,
 }
 
 // freeCalls is how the team's free calls of the day are counted.
 const freeCalls = `SELECT starts_at, ends_at, used FROM free_calls WHERE team_id = ?`
 
-// footprint looks at the team's rows once nothing of it is under way. An open upload batch waits for others, not for
-// us.
+// footprint returns the team's rows once no work is running. An open upload batch waits for clients, so it does not
+// count.
 func (w *env) footprint() footprint {
 	w.t.Helper()
 	w.until("the team's work to end", func() bool { return w.count(underWay, w.team) == 0 })
@@ -116,7 +116,7 @@ func (f footprint) since(before footprint) rows {
 	}
 }
 
-// The look at effects itself can tell one that is there.
+// The comparison of footprints detects a change.
 func TestEffectsDetected(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

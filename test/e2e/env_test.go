@@ -1,4 +1,4 @@
-// Package e2e starts the whole program as users do, over loopback, and asks it what they would.
+// Package e2e starts the whole program as users do, on loopback, and calls it.
 package e2e
 
 import (
@@ -39,14 +39,14 @@ type instance struct {
 	full    string // of the API of a node that is full, where the test has one
 	box     *fixture.Sandbox
 	public  *httptest.Server // the web, from which files are imported
-	db      *db.DB           // a second look into the database
+	db      *db.DB           // a second connection to the database
 	people  atomic.Int64
-	inject  atomic.Pointer[func(http.ResponseWriter, *http.Request) bool] // answers in the network's place where it says so
+	inject  atomic.Pointer[func(http.ResponseWriter, *http.Request) bool] // answers instead of the network if it returns true
 	gate    chan time.Time                                                // what posts with gatedMarker wait for
 	opened  sync.Once
 }
 
-// gatedMarker makes the network wait with a post until the test opens the gate; gatedFor is how it asks.
+// gatedMarker makes the network delay a post until the test opens the gate; gatedFor is its interval.
 const (
 	gatedMarker = "[sandbox:slow=59]"
 	gatedFor    = 59 * time.Second
@@ -56,14 +56,14 @@ const (
 type env struct {
 	*instance
 	t        *testing.T
-	base     string // where the API is asked: the program's own address, or that of a proxy before it
+	base     string // base URL of the API: of the program or of a proxy
 	proxied  bool
 	team     int64
 	owner    int64
 	keys     map[access.Level]string
 	keyIDs   map[access.Level]int64
 	accounts []int64
-	notes    map[string]string // what a scenario's preparation leaves for its call
+	notes    map[string]string // values that a scenario's preparation passes to its call
 }
 
 // options change an instance or a team before it starts.
@@ -76,7 +76,7 @@ type options struct {
 	unjoined bool                                     // no source of profiles' media
 	extend   func(server.Parts) []operation.Operation // see refreshing
 	settings func(*server.Config)                     // changes a node's settings
-	blobs    string                                   // the store of files; a folder of its own where empty
+	blobs    string                                   // URL of the blob store; a temporary folder if empty
 	atOnce   int                                      // concurrent calls; 0: by the number of processors
 	reserve  int64                                    // bytes of disk to keep free; 0: none
 }
@@ -94,13 +94,13 @@ func ample() *plan.Terms {
 // small is the free plan with keys: a plan with few posts.
 const small = "small"
 
-// withEnv runs a test on a program of its own, with one team, on each database.
+// withEnv runs a test with a separate program with one team on each database.
 func withEnv(t *testing.T, o options, run func(t *testing.T, w *env)) {
 	t.Helper()
 	withInstance(t, o, func(t *testing.T, h *instance) { run(t, h.newEnv(t, o)) })
 }
 
-// withInstance runs a test on a program of its own on each database.
+// withInstance runs a test with a separate program on each database.
 func withInstance(t *testing.T, o options, run func(t *testing.T, h *instance)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -144,7 +144,7 @@ func (h *instance) after(d time.Duration) <-chan time.Time {
 // open lets the posts through that the network waits with.
 func (h *instance) open() { h.opened.Do(func() { close(h.gate) }) }
 
-// start starts one more node of the program on the instance's database and returns its address.
+// start starts another node on the instance's database and returns its address.
 func (h *instance) start(o options, role server.Role) (*server.Server, string) {
 	h.t.Helper()
 	if o.terms == nil {
@@ -165,7 +165,7 @@ func (h *instance) start(o options, role server.Role) (*server.Server, string) {
 	}
 	node := fixture.Serve(h.t, cfg)
 	h.t.Cleanup(func() {
-		h.open() // nobody waits for the network any more
+		h.open() // nothing waits for the network anymore
 		must.NoError(h.t, node.Stop())
 		if h.t.Failed() {
 			said := log.String()
@@ -229,7 +229,7 @@ func (w *env) role(role access.Role) {
 	w.keyHolds(w.keys[access.Full], access.Effective(access.Full, role))
 }
 
-// exec changes the database behind the program's back, for states that nothing makes yet.
+// exec changes the database directly, for states that no operation creates.
 func (w *env) exec(query string, args ...any) {
 	w.t.Helper()
 	must.NoError(w.t, w.tryExec(query, args...))

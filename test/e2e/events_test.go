@@ -8,8 +8,7 @@ import (
 	"pressroom/internal/core/access"
 )
 
-// Every change says in the event table who made it, through which key and in which request; nothing that was
-// written by people stands there.
+// Each change's event has its actor, key and request, and no text written by people.
 func TestEventActors(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

@@ -14,11 +14,11 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// gate is something that stands in a key's way, by the operator or the team's owner.
+// gate is a condition that blocks a key, set by the operator or the team's owner.
 type gate struct {
 	name   string
 	closes func(w *env) error
-	opens  func(w *env) error // nil where it stays for good
+	opens  func(w *env) error // nil if permanent
 	code   string             // what every call answers; empty where only one kind of action is stopped
 	stops  access.Capability  // that kind
 }
@@ -85,7 +85,7 @@ func lastingGates() []gate {
 	}
 }
 
-// handOn makes somebody else the team's owner.
+// handOn transfers the team's ownership.
 func (w *env) handOn() error {
 	heir, err := w.Teams.AddPerson(w.t.Context(), "Bela Nagy", fmt.Sprintf("bela%d@harbour.example", w.people.Add(1)), "")
 	if err != nil {
@@ -130,8 +130,8 @@ var opened = map[access.Level][]access.Capability{
 	access.ReadOnly: {"read"}, access.Drafts: {"read", "write"}, access.Full: {"read", "write", "publish", "spend"},
 }
 
-// refusalFor returns what the contract has a call answer under a gate: the gate's code before everything, then that of a
-// level that does not reach, then that of a kind of action that is paused. Empty where the call goes on.
+// refusalFor returns the expected code of a call under a gate: the gate's code, then that of an insufficient level,
+// then that of a paused kind of action. It is empty if the call is allowed.
 func (g gate) refusalFor(op *operation.Operation, level access.Level) string {
 	beyond := notAllowed(op, opened[level])
 	switch {
@@ -143,7 +143,7 @@ func (g gate) refusalFor(op *operation.Operation, level access.Level) string {
 	return beyond
 }
 
-// notAllowed returns the refusal of an operation that is not among some capabilities; empty where it is.
+// notAllowed returns the code for an operation outside of some capabilities, or "".
 func notAllowed(op *operation.Operation, among []access.Capability) string {
 	if slices.Contains(among, op.Needs) {
 		return ""
@@ -151,10 +151,10 @@ func notAllowed(op *operation.Operation, among []access.Capability) string {
 	return string(op.Needs) + "_not_allowed"
 }
 
-// noGate is nothing in the way.
+// noGate is the absence of gates.
 var noGate = gate{name: "nothing in the way", closes: func(*env) error { return nil }}
 
-// Every operation, at every level, under every gate, on both edges: the gate's code, before anything is read,
+// Every operation, at every level, under every gate, on both edges, returns the gate's code before anything is read,
 // looked up, charged or written.
 func TestGates(t *testing.T) {
 	t.Parallel()
@@ -169,7 +169,7 @@ func TestGates(t *testing.T) {
 	})
 }
 
-// Those of the whole service come one after the other in an instance of their own.
+// Gates of the whole service are tested one after the other on a separate instance.
 func TestServiceGates(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
@@ -181,7 +181,7 @@ func TestServiceGates(t *testing.T) {
 	})
 }
 
-// mustStop makes every call under a gate. What is refused comes first, and leaves nothing at all behind.
+// mustStop makes every call under a gate. Refused calls come first and change nothing.
 func (w *env) mustStop(g gate) {
 	w.t.Helper()
 	w.grant(100)
@@ -217,7 +217,7 @@ func (w *env) eachCell(do func(*operation.Operation, access.Level)) {
 	}
 }
 
-// goesOn returns what a call of the matrix returns if nothing stops it: its item is not there.
+// goesOn returns the expected result of an allowed call: its item does not exist.
 func goesOn(op *operation.Operation) (int, string) {
 	switch op.Tool {
 	case "get_identity", "get_credits", "get_limits", "list_social_accounts", "list_posts", "list_media",
@@ -232,7 +232,7 @@ func goesOn(op *operation.Operation) (int, string) {
 	case "create_hashtag_list":
 		return http.StatusUnprocessableEntity, "validation_failed" // no list is called by two lines
 	case "search_hashtags":
-		return http.StatusUnprocessableEntity, "validation_failed" // there is no word in it
+		return http.StatusUnprocessableEntity, "validation_failed" // it contains no word
 	case "get_connect_link":
 		return http.StatusUnprocessableEntity, "validation_failed" // a platform or an account, and not both
 	case "import_media", "create_uploads":
@@ -258,7 +258,7 @@ func (w *env) mustAnswer(g gate, op *operation.Operation, level access.Level, st
 	}
 }
 
-// mustAdmitNobody checks that a gate that stops everything stops what calls no operation too.
+// mustAdmitNobody checks that a gate that blocks everything also blocks methods without an operation.
 func (w *env) mustAdmitNobody(g gate) {
 	w.t.Helper()
 	if g.code == "" {

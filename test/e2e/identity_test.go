@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// What a key may do is told under every gate as it is, and is the whole again once the gate is open.
+// The identity shows the key's current capabilities under every gate, and all of them afterwards.
 func TestIdentityUnderGates(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -60,8 +60,8 @@ func (w *env) mustTellAll(g gate) {
 	}
 }
 
-// mustStayLost checks that a key which ended with its person's ownership does not come back with the person, and
-// that it can still be revoked.
+// mustStayLost checks that a key that ended with its person's ownership does not return with the person, and can still
+// be revoked.
 func (w *env) mustStayLost(g gate) {
 	w.t.Helper()
 	must.NoError(w.t, w.Teams.SetMember(w.t.Context(), w.team, w.owner, access.Editor))
@@ -105,8 +105,7 @@ func TestGatePrecedence(t *testing.T) {
 	})
 }
 
-// A plan lapses by itself at its time, also for a key that was used a moment before, and the key works again on a
-// plan that has keys.
+// A plan lapses on time, even for a recently used key. The key works again on a plan with keys.
 func TestPlanExpires(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -128,7 +127,7 @@ func TestPlanExpires(t *testing.T) {
 	})
 }
 
-// A team whose plan lapses onto one that has keys goes on with what that one allows.
+// A team whose plan lapses to one with keys continues within its limits.
 func TestPlanExpiresToOneWithKeys(t *testing.T) {
 	t.Parallel()
 	offered := ample()
@@ -144,7 +143,7 @@ func TestPlanExpiresToOneWithKeys(t *testing.T) {
 	})
 }
 
-// A scheduled post may not be changed, moved or sent while publishing is paused; it can be cancelled.
+// While publishing is paused, a scheduled post can be cancelled but not changed, moved or published.
 func TestScheduledPostWhilePaused(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -203,7 +202,7 @@ func TestRoles(t *testing.T) {
 	})
 }
 
-// What is scheduled waits while its team may not publish, and goes out once it may.
+// Scheduled posts wait while their team may not publish, and are published afterwards.
 func TestDuePostsAndGates(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1}

@@ -27,8 +27,8 @@ func (w *env) gatedDrafts(n int) []string {
 	return ids
 }
 
-// A team has two places for jobs: the third publish is told to come again, over both edges and with every key,
-// until one has ended. Nothing happened to its post meanwhile.
+// A team has two slots for jobs: the third publish is refused on both edges and with every key until one has ended. Its
+// post is unchanged.
 func TestJobsInFlight(t *testing.T) {
 	t.Parallel()
 	o := options{terms: places(2)}
@@ -50,7 +50,7 @@ func TestJobsInFlight(t *testing.T) {
 		if n := w.count("idempotency_records WHERE key_id IN (SELECT id FROM api_keys WHERE team_id = ?)", w.team); n != 0 {
 			t.Errorf("the refusal took the Idempotency-Key")
 		}
-		// What is under way already, what other teams do and what needs no job goes on.
+		// Running jobs, other teams and calls without a job are unaffected.
 		again := w.full("publish_post", map[string]any{"post_id": ids[0]})
 		again.mustHave(t, map[string]any{"data.already_submitted": true, "data.job_id": jobs[0]})
 		w.full("schedule_post", map[string]any{"post_id": ids[2], "scheduled_at": ahead(48 * time.Hour)})

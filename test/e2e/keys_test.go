@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// within is how long a change of a key may take to hold everywhere (design, what must stay, 4).
+// within is the time until a change of a key applies everywhere.
 const within = time.Second
 
 // A change of a key made by another process holds within a second: every request that begins later is answered by it.
@@ -88,7 +88,7 @@ func TestKeyChangesOnOtherNode(t *testing.T) {
 	})
 }
 
-// A key ends at its time, also one that was used a moment before.
+// A key expires on time, even if recently used.
 func TestKeyExpires(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

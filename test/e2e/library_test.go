@@ -47,7 +47,7 @@ func drawImage(name, mime string, encode func(io.Writer, image.Image) error) fil
 	}
 	var out bytes.Buffer
 	if err := encode(&out, picture); err != nil {
-		panic(err) // a buffer takes everything
+		panic(err) // a buffer never fails
 	}
 	return file{name, mime, out.Bytes()}
 }
@@ -87,7 +87,7 @@ func sends(more map[string]any, files ...file) func(*env) map[string]any {
 	return func(*env) map[string]any { return uploadArgs(more, files...) }
 }
 
-// link is where the bytes of a file go, as an answer tells it.
+// link is an upload link in an answer.
 type link struct{ url, authorization string }
 
 // linkOf returns the link of the answer's file.
@@ -96,20 +96,20 @@ func (a answer) linkOf(n int) link {
 	return link{at("url"), at("headers.Authorization")}
 }
 
-// put sends a file to a link as its answer says.
+// put uploads a file to a link.
 func (w *env) put(to link, f file) answer {
 	w.t.Helper()
 	return w.putAs(to, f.mime, bytes.NewReader(f.bytes))
 }
 
-// putAs sends a body to a link. Its length is told where it is one that knows it.
+// putAs uploads a body to a link, with its length if that is known.
 func (w *env) putAs(to link, contentType string, body io.Reader) answer {
 	w.t.Helper()
 	got := must.Get(w.tryPut(to, contentType, body))(w.t)
 	return got
 }
 
-// tryPut returns putAs for goroutines beside the test's own, which must not end the test.
+// tryPut is putAs for other goroutines than the test's, which must not end the test.
 func (w *env) tryPut(to link, contentType string, body io.Reader) (answer, error) {
 	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPut, to.url, body)
 	if err != nil {
@@ -119,7 +119,7 @@ func (w *env) tryPut(to link, contentType string, body io.Reader) (answer, error
 	return w.toLink(req, to.authorization)
 }
 
-// toLink asks a link, and holds its answer against what all of them keep.
+// toLink sends a request to a link, and checks the rules for all answers.
 func (w *env) toLink(req *http.Request, authorization string) (answer, error) {
 	w.t.Helper()
 	if authorization != "" {
@@ -149,8 +149,7 @@ func (w *env) toLink(req *http.Request, authorization string) (answer, error) {
 	return got, nil
 }
 
-// library puts files into the team's library by upload links, into a folder where it is not 0, and returns their items'
-// IDs.
+// library uploads files to the team's library, to a folder unless it is 0, and returns their IDs.
 func (w *env) library(folder int64, files ...file) []int64 {
 	w.t.Helper()
 	opened := w.rest(w.keys[access.Full], "create_uploads", uploadArgs(map[string]any{"folder_id": folder}, files...), "")
@@ -191,7 +190,7 @@ func (w *env) mustBeSound() {
 	}
 }
 
-// jsonInt returns a number as it was kept.
+// jsonInt parses a stored number.
 func jsonInt(text string) int64 {
 	n, err := jsonNumber(text).Int64()
 	if err != nil {

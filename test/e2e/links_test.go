@@ -29,7 +29,7 @@ func (w *env) openUpload(f file) (string, link) {
 	return got.text("data.job_id"), got.linkOf(0)
 }
 
-// unsizedBody returns a body of which nobody knows the length before its end.
+// unsizedBody returns a body of unknown length.
 func unsizedBody(content []byte) io.Reader { return io.MultiReader(bytes.NewReader(content)) }
 
 func refusedSendings() []sending {
@@ -88,7 +88,7 @@ func refusedSendings() []sending {
 	}
 }
 
-// What a link does not take leaves it as it was: nothing is stored, and then it takes the right bytes, once.
+// A refused upload leaves the link unchanged: nothing is stored, and the link accepts the right bytes, once.
 func TestUploadLinks(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -115,7 +115,7 @@ func (w *env) mustHaveNothing(job string) {
 	w.mustBeSound()
 }
 
-// mustTakeOnce checks that a link takes its file and nothing more.
+// mustTakeOnce checks that a link accepts its file once.
 func (w *env) mustTakeOnce(job string, to link, f file) {
 	w.t.Helper()
 	got := w.put(to, f)
@@ -131,7 +131,7 @@ func (w *env) mustTakeOnce(job string, to link, f file) {
 	w.mustBeSound()
 }
 
-// A link takes its file however HTTP brings it.
+// A link accepts its file with every HTTP transfer.
 func TestUploadEncodings(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -190,7 +190,7 @@ func TestLinkMethods(t *testing.T) {
 	})
 }
 
-// A body that breaks off in the middle leaves nothing.
+// An interrupted upload stores nothing.
 func TestInterruptedUpload(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -223,7 +223,7 @@ func (c cutting) Read([]byte) (int, error) {
 	return 0, errors.New("the client is gone")
 }
 
-// What was described exactly and is no image ends its link: the very bytes would never be taken.
+// A file with the announced hash that is not an image ends its link, because only the same bytes would match.
 func TestRefusedFiles(t *testing.T) {
 	t.Parallel()
 	small := ample()
@@ -299,8 +299,8 @@ func TestLinksEndWithTheirKey(t *testing.T) {
 	})
 }
 
-// mustStopLinks checks that what stands in a key's way stands in that of its links, and that they work again after. A
-// gate that stops another kind of action stops none.
+// mustStopLinks checks that a key's gate also blocks its links, until it is lifted. A gate for another kind of action
+// does not.
 func (w *env) mustStopLinks(g gate) {
 	w.t.Helper()
 	f := aPNG(g.name)

@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// throng are calls that keep their places on a node until they are let go.
+// throng is a set of calls that occupy slots of a node until they are released.
 type throng struct{ in, out chan struct{} }
 
 type placeKept struct {
@@ -59,7 +59,7 @@ func withThrong(t *testing.T, o options, run func(t *testing.T, h *instance, o o
 	})
 }
 
-// mustBeLater holds an answer against what a node says that cannot take a call now.
+// mustBeLater checks the answer of a node that has no free slot.
 func (a answer) mustBeLater(t *testing.T, reason string) {
 	t.Helper()
 	a.mustRefuse(t, http.StatusServiceUnavailable, "service_unavailable", reason)
@@ -69,9 +69,8 @@ func (a answer) mustBeLater(t *testing.T, reason string) {
 	}
 }
 
-// A full node refuses what finds no place, over both edges and in the app, with nothing done or charged; what ends
-// something and what tells of the node gets through; and once there is room the same call with the same key is done,
-// once.
+// A full node refuses calls on both edges and in the app without effect or charge, but not those that end something or
+// check the node. With free slots the same call with the same key takes effect once.
 func TestOverloadedNode(t *testing.T) {
 	t.Parallel()
 	withThrong(t, options{accounts: 1, atOnce: 2}, func(t *testing.T, h *instance, o options, c *throng) {
@@ -145,8 +144,8 @@ func TestWaitingHoldsNoSlot(t *testing.T) {
 	})
 }
 
-// Files that come in have places of their own: slow ones hold up no call, and one that finds no place is told to come
-// again, with its link as good as before.
+// Uploads have separate slots: slow ones delay no calls, and one without a slot is told to retry, with its link still
+// valid.
 func TestUploadsHaveOwnSlots(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1, atOnce: 1}, func(t *testing.T, h *instance) {
@@ -175,8 +174,7 @@ func TestUploadsHaveOwnSlots(t *testing.T) {
 	})
 }
 
-// Slow senders of forms hold no place, however much they have sent: pages, calls and further forms are answered beside
-// them.
+// Slow senders of forms occupy no slot, however much they have sent: pages, calls and other forms are served meanwhile.
 func TestPagesHaveOwnSlots(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1, atOnce: 1}, func(t *testing.T, h *instance) {
@@ -200,7 +198,7 @@ func TestPagesHaveOwnSlots(t *testing.T) {
 			t.Errorf("beside a form that comes slowly: %d", got.status)
 		}
 		must.Get(sender.Write(bytes.Repeat([]byte("x"), 1<<20)))(t)
-		// where who is signed out is led to the sign-in
+		// paths that redirect signed-out people to the sign-in
 		for _, path := range []string{"/sign-in", "/livez", "/readyz", "/settings/keys", "/operator"} {
 			resp, err := noRedirects.Get(w.root + path)
 			if got := w.browses(resp, err); got.status >= http.StatusInternalServerError {

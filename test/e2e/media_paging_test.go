@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// walk reads a list page by page and returns a member of each of its items. Over REST it follows the Link header, which
-// has to lead to the same query with the cursor. Between is called after the first page.
+// walk reads a list page by page and returns a member of each item. With REST it follows the Link header, which must
+// have the same query with the cursor. Between is called after the first page.
 func (w *env) walk(call edgeCall, tool string, args map[string]any, list, member string, between func()) []string {
 	w.t.Helper()
 	out := []string{}
@@ -42,7 +42,7 @@ func (w *env) walk(call edgeCall, tool string, args map[string]any, list, member
 	}
 }
 
-// mustLeadOn checks that a Link header leads to the same query with a cursor.
+// mustLeadOn checks that a Link header has the same query with a cursor.
 func (w *env) mustLeadOn(header, cursor string, args map[string]any) {
 	w.t.Helper()
 	address, rel, _ := strings.Cut(strings.TrimPrefix(header, "<"), ">")

@@ -14,10 +14,10 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// place is what the metadata of the tests' files says.
+// place is the location in the metadata of the test files.
 const place = "+52.5200+013.4050/"
 
-// addLocation puts a place into the EXIF data of a JPEG.
+// addLocation adds a location to the EXIF data of a JPEG.
 func addLocation(f file) file {
 	exif := "Exif\x00\x00MM\x00\x2a\x00\x00\x00\x08\x00\x00" + place
 	segment := append([]byte{0xff, 0xe1, 0, byte(2 + len(exif))}, exif...)
@@ -25,7 +25,7 @@ func addLocation(f file) file {
 	return f
 }
 
-// addVideoLocation puts a place after the boxes of an MP4, as cameras do.
+// addVideoLocation appends a location to the boxes of an MP4, as cameras do.
 func addVideoLocation(f file) file {
 	inner := slices.Concat(binary.BigEndian.AppendUint32(nil, uint32(8+len(place))), []byte("\xa9xyz"+place))
 	outer := slices.Concat(binary.BigEndian.AppendUint32(nil, uint32(8+len(inner))), []byte("udta"), inner)
@@ -33,9 +33,9 @@ func addVideoLocation(f file) file {
 	return f
 }
 
-// TestLocationRemoved publishes a photo and a video that say where they were taken, shows them to a client, and looks for
-// the place in all that leaves: of new files, of files from before metadata was removed, and of a team that keeps
-// originals.
+// TestLocationRemoved publishes a photo and a video with a location, shows them to a client, and looks for the location
+// in everything that leaves the program: of new files, of files stored before metadata was removed, and of a team that
+// keeps originals.
 func TestLocationRemoved(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
@@ -68,7 +68,7 @@ func variant(f file, mark string) file {
 	return f
 }
 
-// leaving publishes a file, asks a client about it, and returns the addresses where it can be had.
+// leaving publishes a file, requests a client's approval, and returns the URLs of the file.
 func (w *env) leaving(name, stored string) []string {
 	w.t.Helper()
 	caption := name + " " + stored

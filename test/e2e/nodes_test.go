@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// accessChange is a change of what a key may do, with what an answer tells once it holds.
+// accessChange is a change of a key's access, with the expected answer.
 type accessChange struct {
 	name   string
 	change func(w *env) error
@@ -74,7 +74,7 @@ func accessChanges() []accessChange {
 	}
 }
 
-// Every change of what a key may do holds on each of four nodes within a second, and where it is undone again.
+// Every change of a key's access applies on each of four nodes within a second, and so does its reversal.
 func TestChangePropagation(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
@@ -108,8 +108,7 @@ func TestChangePropagation(t *testing.T) {
 	})
 }
 
-// mustHaveSoon asks every node until each tells what it should: of a request that begins a second from now, and of
-// every later one, nothing else is taken.
+// mustHaveSoon waits until every node returns the expected answer: every request that begins a second from now must.
 func (w *env) mustHaveSoon(bases []string, tool string, tells func(answer) string, want string) {
 	w.t.Helper()
 	changed := time.Now()
@@ -132,8 +131,7 @@ func (w *env) mustHaveSoon(bases []string, tool string, tells func(answer) strin
 
 var errDone = errors.New("nothing is to be changed")
 
-// Reading goes on while nobody can write, and finds its key while nobody can look keys up: of a key that is known
-// nothing is asked, and reads write nothing.
+// Reads work while no one can write, and known keys while keys cannot be looked up: reads write nothing.
 func TestReadsWithoutDatabaseWrites(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
@@ -181,7 +179,7 @@ func TestKeyCacheWithoutDatabase(t *testing.T) {
 		d := testkit.Open(t, w.url, clock)
 		keys := team.New(d, nobodyGuesses{}, plan.Default())
 		ctx := t.Context()
-		must.NoError(t, keys.SetTimezone(ctx, w.team, "Europe/Berlin")) // a change of its own, after which it has looked
+		must.NoError(t, keys.SetTimezone(ctx, w.team, "Europe/Berlin")) // a separate change, which refreshes the cache
 		must.Get(keys.Authenticate(ctx, full(w)))(t)
 		must.NoError(t, d.Close())
 		clock.Advance(time.Second)

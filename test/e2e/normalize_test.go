@@ -21,7 +21,7 @@ var (
 // moving are the figures of a hashtag's report: new posts come by the second.
 var moving = []string{"best_time", "engagement", "hashtag", "score", "sections", "top_hashtags", "top_words"}
 
-// learned are the figures of a hashtag of a list: they are the same for all teams, and come when one of them asks.
+// learned are figures of listed hashtags that are shared by all teams and measured when one requests them.
 var learned = []string{"platform", "posts", "posts_per_day", "score", "tier"}
 
 // isFound reports whether an object is a hashtag with such figures. Reports count a hashtag's posts by a plain number.
@@ -30,9 +30,8 @@ func isFound(v map[string]any) bool {
 	return v["hashtag"] != nil && !counted
 }
 
-// normaliser makes answers of two environments that were made the same way comparable: IDs become the order in which
-// they appear, times of today "now", cursors and links what they are. What a search found hangs on what others have
-// searched for.
+// normaliser makes the answers of two equal environments comparable: IDs become their order of appearance, times of
+// today "now", cursors and links placeholders. Search results depend on other searches.
 type normaliser struct {
 	w     *env
 	named map[string]string
@@ -74,7 +73,7 @@ func (n *normaliser) value(value any, name string) any {
 	return value
 }
 
-// members walks in a fixed order, so that IDs are numbered alike. The list is the name of the one it stands in.
+// members walks in a fixed order, so that IDs are numbered equally. The list is the name of the enclosing list.
 func (n *normaliser) members(v map[string]any, list string) any {
 	if utc, ok := v["utc"].(string); ok && len(v) == 2 {
 		at, err := time.Parse(time.RFC3339Nano, utc)
@@ -107,14 +106,14 @@ func (n *normaliser) members(v map[string]any, list string) any {
 	return out
 }
 
-// number names an account by its place in the env, and a wait as one; the name is that of the member or of the
-// list it is in.
+// number replaces an account's ID by its index in the env, and a wait by a placeholder. The name is that of the member
+// or its list.
 func (n *normaliser) number(v int64, name string) any {
 	switch name {
 	case "id", "media_id", "folder_id", "series_id":
 		return "<id>"
 	case "retry_after_seconds":
-		return "<seconds>" // one of the two calls came later
+		return "<seconds>" // one of the two calls was later
 	case "account_id":
 		return fmt.Sprintf("<account %d>", slices.Index(n.w.accounts, v))
 	}

@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// pager asks for one page of a list after a cursor; it gives the IDs and the next cursor.
+// pager requests one page of a list after a cursor and returns the IDs and the next cursor.
 type pager func(w *env, args map[string]any) answer
 
 // byREST follows the Link header, which has to say the same as the cursor does.
@@ -109,7 +109,7 @@ func TestPaging(t *testing.T) {
 	})
 }
 
-// A page goes on where it was even if what it ended with is gone or has changed.
+// A page continues at its place even if the last item was removed or changed.
 func TestPagingPastRemovedItems(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

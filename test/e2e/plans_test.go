@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// What the shipped plans say (contract, Keys, plans, prices), as GET /limits tells it.
+// The limits of the shipped plans (contract, Keys, plans, prices), as GET /limits returns them.
 var shipped = map[string]map[string]any{
 	"creator": {"plan": map[string]any{"id": "creator", "name": "Creator"}, "api_access": true,
 		"free_calls_left_today": 1000.0, "limits": map[string]any{
@@ -37,7 +37,7 @@ var shipped = map[string]map[string]any{
 
 var dailyCredits = map[string]float64{"creator": 50, "team": 250, "agency": 1000}
 
-// The whole of what GET /limits and GET /credits tell on each shipped plan.
+// GET /limits and GET /credits on each shipped plan.
 func TestLimitsAndCreditsOfPlans(t *testing.T) {
 	t.Parallel()
 	offered := plan.Default()
@@ -66,7 +66,7 @@ func TestLimitsAndCreditsOfPlans(t *testing.T) {
 	})
 }
 
-// credits returns what GET /credits tells of a team of which only keys have used some.
+// credits returns the expected GET /credits of a team whose credits were used by keys only.
 func credits(balance, used, reserved, key, team float64) map[string]any {
 	return map[string]any{
 		"balance": balance, "used_today": map[string]any{"team": used, "keys_and_tools": used},
@@ -83,7 +83,7 @@ func (a answer) mustHaveAll(t *testing.T, want map[string]any) {
 	}
 }
 
-// What was used and set aside today, as each key sees it, until the team's midnight; and changes of the limits.
+// Credits used and reserved today, for each key, until the team's midnight; and changes of the limits.
 func TestDailyCredits(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
@@ -98,14 +98,14 @@ func TestDailyCredits(t *testing.T) {
 		for _, key := range []string{full(w), second, readOnly(w)} {
 			w.rest(key, "get_credits", nil, "").mustHaveAll(t, want)
 		}
-		// What is under way is set aside, for the key that asked.
+		// Credits of running work are reserved for the key that requested it.
 		w.exec(`INSERT INTO reservations (team_id, person_id, key_id, operation, idempotency_key, request_hash,
 		state, amount, charged, created_at)
 			VALUES (?, ?, ?, 'x', 'open', ?, 'open', 5, 5, ?)`, w.team, w.owner, w.keyIDs[access.Full], []byte("x"), time.Now().UnixMicro())
 		w.full("get_credits", nil).
 			mustHave(t, map[string]any{"data.reserved_today.key": 5, "data.reserved_today.team": 5, "data.used_today.team": 6})
 		w.rest(second, "get_credits", nil, "").mustHave(t, map[string]any{"data.reserved_today.key": 0, "data.reserved_today.team": 5})
-		// What the team's automatic work used is nobody's key's.
+		// Credits used by the team's automatic work belong to no key.
 		w.exec(`INSERT INTO reservations (team_id, person_id, key_id, operation, idempotency_key, request_hash,
 		state, amount, charged, created_at, ended_at)
 			VALUES (?, ?, 0, 'x', '', ?, 'settled', 5, 5, ?, 1)`, w.team, w.owner, []byte("x"), time.Now().UnixMicro())
@@ -119,7 +119,7 @@ func TestDailyCredits(t *testing.T) {
 	})
 }
 
-// The limits of a day begin anew at the team's midnight, and what was used before is the day's before.
+// Daily limits reset at the team's midnight.
 func TestDailyCreditsReset(t *testing.T) {
 	t.Parallel()
 	withLimits(t, func(*plan.Terms) {}, func(t *testing.T, w *env, clock *testkit.Clock) {
@@ -144,7 +144,7 @@ func TestDailyCreditsReset(t *testing.T) {
 	})
 }
 
-// The balance is for roles that may see it, in credits and in billing alike.
+// Only roles with permission see the balance, in credits and in billing.
 func TestBalancePermissions(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{extend: refreshing}, func(t *testing.T, h *instance) {

@@ -27,7 +27,7 @@ func (w *env) heldMedia(words string) []int {
 	return counts
 }
 
-// fetch gets what is at an address of the sandbox's, into a value where it is to be read.
+// fetch requests a URL of the sandbox, and decodes the body if into is not nil.
 func (w *env) fetch(address string, into any) {
 	w.t.Helper()
 	resp := must.Get(client.Get(address))(w.t)
@@ -40,7 +40,7 @@ func (w *env) fetch(address string, into any) {
 	}
 }
 
-// A post stands on the network with its media, in their order, and a retry brings them too.
+// A post is published with its media in order, and a retry includes them.
 func TestPublishingMedia(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
@@ -83,7 +83,7 @@ func TestMediaMadeToFit(t *testing.T) {
 	})
 }
 
-// The media of a scheduled post are the ones that it had at its time.
+// A scheduled post is published with the media it had at its time.
 func TestScheduledMedia(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

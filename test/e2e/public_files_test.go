@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// publicFiles returns the web that files are imported from: what it answers follows from the address.
+// publicFiles serves the files of imports; the path determines the answer.
 func (h *instance) publicFiles() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /files/{name}", func(w http.ResponseWriter, r *http.Request) {
@@ -45,7 +45,7 @@ func (h *instance) publicFiles() http.Handler {
 	return mux
 }
 
-// serve answers with a file whose type is told wrongly: it follows from the bytes.
+// serve sends a file with a wrong Content-Type, because only its bytes count.
 func serve(w http.ResponseWriter, content []byte) {
 	w.Header().Set("Content-Type", "text/plain")
 	_, _ = w.Write(content) // the other side may have gone

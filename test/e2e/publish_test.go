@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// The main job: a post drafted through the API stands on the network, once, and the job tells so.
+// The main job: a post drafted through the API is published once, and the job has the result.
 func TestPublish(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
@@ -32,7 +32,7 @@ func TestPublish(t *testing.T) {
 }
 
 // A due post leaves within two seconds.
-func TestScheduledPostPublishedInTime(t *testing.T) { // beside no other test: it looks at a clock
+func TestScheduledPostPublishedInTime(t *testing.T) { // not parallel: it measures time
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newInstance(t, url, options{}).newEnv(t, options{})
 		id := w.draft("due soon")

@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/server"
 )
 
-// Of twenty publishes at once, spread over two nodes that both work, one hands the post over, the others say so,
-// and each account holds it once.
+// Of twenty concurrent publishes on two nodes, one submits the post, the others say so, and each account publishes
+// once.
 func TestConcurrentPublish(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -44,8 +44,8 @@ func TestConcurrentPublish(t *testing.T) {
 	})
 }
 
-// Cancel and publish at once: publish always wins in the end, for a cancelled post is a draft that may be
-// published; the response to cancel shows which came first.
+// Cancel and publish at once: publish always succeeds in the end, because a cancelled post is a draft that may be
+// published; the response to cancel shows the order.
 func TestConcurrentCancelAndPublish(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -76,7 +76,7 @@ func TestConcurrentCancelAndPublish(t *testing.T) {
 	})
 }
 
-// mustBeHandedOver checks a refusal of a call that came too late.
+// mustBeHandedOver checks the refusal of a call that came too late.
 func (w *env) mustBeHandedOver(got answer) {
 	w.t.Helper()
 	got.mustRefuse(w.t, http.StatusUnprocessableEntity, "validation_failed", "wrong_state")
@@ -115,8 +115,8 @@ func (w *env) manyScheduled(text string, n int) []string {
 	return ids
 }
 
-// Cancel against the due moment: a post that was cancelled stays a draft and never goes out; one whose cancelling
-// was refused is held once.
+// Cancel at the due time: a cancelled post stays a draft and is never published; if cancelling is refused, it is
+// published once.
 func TestCancelAtDueTime(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -156,7 +156,7 @@ func TestPublishAtDueTime(t *testing.T) {
 			published := answers[2*i+1]
 			published.mustBe(t, http.StatusAccepted)
 			w.awaitJob(published.text("data.job_id")).mustHave(t, map[string]any{"data.state": "succeeded"})
-			// An event of a call names its key; what the program does by itself names none.
+			// An event of a call has its key; an event of the program has none.
 			byCall := w.count("events WHERE subject = ? AND kind = 'post.handed_over' AND key_id > 0", id) == 1
 			if byCall == (published.at("data.already_submitted") == true) {
 				t.Errorf("the events say that a call handed it over: %t; it answered %s", byCall, published.raw)
@@ -171,8 +171,7 @@ func TestPublishAtDueTime(t *testing.T) {
 	})
 }
 
-// PATCH against the due moment: what stands on the network is the new text where the change was taken, and the
-// old one where it was refused.
+// PATCH at the due time: the new text is published if the change succeeded, else the old one.
 func TestUpdateAtDueTime(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -226,7 +225,7 @@ func TestConcurrentRetries(t *testing.T) {
 	})
 }
 
-// The month's last place goes to one of those who ask for it at once.
+// The month's last post goes to one of the concurrent calls.
 func TestConcurrentLastPlace(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {

@@ -36,7 +36,7 @@ func withClock(t *testing.T, o options, limits func(*plan.Terms), run func(t *te
 // fewRequests are six at once, and one in ten seconds.
 func fewRequests(t *plan.Terms) { t.Limits.Requests = plan.Rate{PerMinute: 6, Burst: 6} }
 
-// mustStand checks what an answer says of the limits, and that nothing else says it otherwise.
+// mustStand checks the rate limit fields of an answer, and that nothing contradicts them.
 func (a answer) mustStand(t *testing.T, policy, limit string) {
 	t.Helper()
 	if p, l := a.header.Get("RateLimit-Policy"), a.header.Get("RateLimit"); p != policy || l != limit {
@@ -44,7 +44,7 @@ func (a answer) mustStand(t *testing.T, policy, limit string) {
 	}
 }
 
-// mustSlow checks a refusal of what comes too fast.
+// mustSlow checks the refusal of a call beyond a rate limit.
 func (a answer) mustSlow(t *testing.T, scope string, seconds int) {
 	t.Helper()
 	a.mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
@@ -54,10 +54,10 @@ func (a answer) mustSlow(t *testing.T, scope string, seconds int) {
 	}
 }
 
-// asTool reports whether an answer came through the tool protocol, whose refusals are answers of HTTP 200.
+// asTool reports whether an answer is one of a tool, whose refusals have status 200.
 func (a answer) asTool() bool { return a.header.Get("Content-Type") != "application/problem+json" }
 
-// A key's requests are counted together on both edges, and every answer tells how they stand.
+// A key's requests are counted together on both edges, and every answer has the remaining ones.
 func TestKeyRequestRate(t *testing.T) {
 	t.Parallel()
 	withLimits(t, fewRequests, func(t *testing.T, w *env, clock *testkit.Clock) {
@@ -83,8 +83,7 @@ func TestKeyRequestRate(t *testing.T) {
 	})
 }
 
-// What is refused for another reason is counted, and tells how the limit stands; what is answered before the key
-// is known is not.
+// Requests refused for another reason count and have the fields; those answered before the key is known do not.
 func TestCountedRequests(t *testing.T) {
 	t.Parallel()
 	withLimits(t, fewRequests, func(t *testing.T, w *env, _ *testkit.Clock) {
@@ -155,8 +154,8 @@ func fewActions(t *plan.Terms) {
 	t.Limits.Networks = plan.Rate{PerMinute: 2, Burst: 1}
 }
 
-// What a connection changes is counted together on both edges, once it is found to be a call that may be done: no
-// read is, no repeat and nothing that was refused before.
+// A connection's writes are counted together on both edges once they are allowed. Reads, repeats and refused calls do
+// not count.
 func TestConnectionWriteRate(t *testing.T) {
 	t.Parallel()
 	withLimits(t, fewActions, func(t *testing.T, w *env, clock *testkit.Clock) {
@@ -170,7 +169,7 @@ func TestConnectionWriteRate(t *testing.T) {
 		stands(made, "r=2;t=10")
 		for i, again := range []answer{w.rest(full(w), "create_post", draft, "a key"), w.tool(full(w), "create_post", draft, "a key")} {
 			again.mustHave(t, map[string]any{"data.id": made.text("data.id")})
-			again.mustStand(t, `"credential";q=100;w=100`, fmt.Sprintf(`"credential";r=%d;t=%d`, 98-i, 2+i)) // a request it is
+			again.mustStand(t, `"credential";q=100;w=100`, fmt.Sprintf(`"credential";r=%d;t=%d`, 98-i, 2+i)) // it counts as a request
 		}
 		w.rest(full(w), "create_post", map[string]any{"caption": 5}, "").mustBe(t, http.StatusUnprocessableEntity)
 		w.rest(full(w), "create_post", mergeArgs(draft, map[string]any{"caption": "other"}), "a key").
@@ -195,14 +194,14 @@ func TestConnectionWriteRate(t *testing.T) {
 	})
 }
 
-// requestsLeft returns what an answer says of the key's requests.
+// requestsLeft returns the key's remaining requests from an answer.
 func (a answer) requestsLeft() string {
 	var left, until int
 	_, _ = fmt.Sscanf(a.header.Get("RateLimit"), `"credential";r=%d;t=%d`, &left, &until)
 	return fmt.Sprintf("%d;t=%d", left, until)
 }
 
-// Calls that reach networks are counted more tightly still, publishing, retrying and what is paid together.
+// Calls that reach networks have a lower rate limit: publishing, retrying and paid calls together.
 func TestNetworkCallRate(t *testing.T) {
 	t.Parallel()
 	withLimits(t, fewActions, func(t *testing.T, w *env, clock *testkit.Clock) {
@@ -226,8 +225,7 @@ func TestNetworkCallRate(t *testing.T) {
 	})
 }
 
-// A switch reaches a network where it is of a hashtag's tracking, which was off and is to be on; switching off is never
-// slowed down by what came before.
+// Switching on the tracking of a hashtag reaches a network. Switching off is never rate limited.
 func TestTrackingCallsNetworks(t *testing.T) {
 	t.Parallel()
 	slow := func(t *plan.Terms) { t.Limits.Networks = plan.Rate{PerMinute: 2, Burst: 2} }

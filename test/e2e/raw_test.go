@@ -15,13 +15,13 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// rawCase is one request of REST as bytes, for what no tool call can be: odd bodies, headers and addresses.
+// rawCase is a raw REST request that no tool call can be: malformed bodies, headers and paths.
 type rawCase struct {
 	name    string
 	method  string
-	path    string // below /api/v1; {post} stands for a draft's ID
+	path    string // below /api/v1; {post} is replaced by a draft's ID
 	header  http.Header
-	body    string // {account} stands for an account's ID
+	body    string // {account} is replaced by an account's ID
 	chunked bool   // sent in pieces of unknown length
 	want    want   // the refusal; where its status is 0 the answer has to have the status success
 	says    string // a part of the refusal's detail
@@ -87,7 +87,7 @@ func (w *env) bytes(method, url string, header http.Header, body string, chunked
 	return got
 }
 
-// wire sends bytes as they are, for what no client of HTTP would send.
+// wire sends raw bytes that no HTTP client would send.
 func (w *env) wire(text string) answer {
 	w.t.Helper()
 	conn := must.Get(net.Dial("tcp", strings.TrimPrefix(w.root, "http://")))(w.t)

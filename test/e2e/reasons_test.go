@@ -22,7 +22,7 @@ var notYet = map[string]string{
 	"not_expressible_in_a_query": "every argument of today's reads is a single value",
 }
 
-// onPostgres are met only on PostgreSQL, where a repeat waits for the first call in the database.
+// onPostgres are returned only with PostgreSQL, where a repeat waits for the first call in the database.
 var onPostgres = []string{"idempotency_key_in_progress"}
 
 var seen = struct {
@@ -43,7 +43,7 @@ func recordReason(code, reason string) {
 // TestMain looks, after a full run, whether every code and reason was demanded by some test.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	// Most of a test's time is waiting for the program: as many at once as there are processors would idle.
+	// Tests mostly wait for the program, so running only as many as there are processors would leave them idle.
 	if flag.Lookup("test.parallel").Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
 		_ = flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))) // the flag is there and takes a number
 	}
@@ -57,7 +57,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// everything reports whether all tests were asked for.
+// everything reports whether all tests were run.
 func everything() bool {
 	for _, name := range []string{"test.run", "test.skip", "test.list"} {
 		if flag.Lookup(name).Value.String() != "" {

@@ -17,9 +17,9 @@ import (
 // All paid operations take the same path. These tests use one that creates these four reports.
 const (
 	aReport   = "a-report"   // refreshing it costs refreshPrice
-	newReport = "new-report" // was refreshed a moment ago: costs nothing
-	sameOne   = "same-one"   // costs refreshPrice and finds nothing new: all is refunded
-	brokenOne = "broken-one" // fails once it is paid for
+	newReport = "new-report" // recently refreshed: costs nothing
+	sameOne   = "same-one"   // costs refreshPrice and finds nothing new: fully refunded
+	brokenOne = "broken-one" // fails after payment
 )
 
 const refreshPrice = 3

@@ -6,7 +6,7 @@ import (
 	"pressroom/internal/core/access"
 )
 
-// from and to bound times that are shown: a post that failed at once was neither scheduled nor published.
+// from and to filter by displayed times: a post that failed immediately was neither scheduled nor published.
 func TestDisplayedTimeBounds(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {

@@ -157,7 +157,7 @@ func TestIdempotencyKeyRemembered(t *testing.T) {
 	})
 }
 
-// What the first call answered stays the answer, however the item changed since.
+// The first answer stays the answer, even if the item has changed.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -254,7 +254,7 @@ func TestRepeatWithTheSameInstant(t *testing.T) {
 	})
 }
 
-// A finished job says where a permalink appears that its network has not told yet.
+// A finished job says where a permalink will appear that its network has not provided yet.
 func TestLatePermalink(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -275,7 +275,7 @@ func TestLatePermalink(t *testing.T) {
 	})
 }
 
-// Keys whose day is over are forgotten, and no others.
+// Only expired idempotency keys are deleted.
 func TestSweepingKeys(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -301,7 +301,7 @@ func TestSweepingKeys(t *testing.T) {
 	})
 }
 
-// While the first call runs on another node, a repeat is told to come again, and then gets a result.
+// While the first call runs on another node, a repeat is told to retry, and then gets a result.
 func TestRepeatDuringFirstCall(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

@@ -54,7 +54,7 @@ func merged2(header http.Header, key string) http.Header {
 	return header
 }
 
-// The list is filtered by everything that it says, walks every report once, and shows nobody else's.
+// The list is filtered by every field, has every report once, and none of other teams.
 func TestReportList(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -195,7 +195,7 @@ func TestReportSections(t *testing.T) {
 	})
 }
 
-// A tracked report is refreshed when its time has come, charged each time, until the credits end; then it says so.
+// A tracked report is refreshed on time and charged, until credits run out; then it says so.
 func TestTracking(t *testing.T) {
 	t.Parallel()
 	ahead := &fixture.Clock{}
@@ -221,7 +221,7 @@ func TestTracking(t *testing.T) {
 	})
 }
 
-// While spending is paused an automatic refresh waits; it is neither lost nor charged.
+// While spending is paused, automatic refreshes wait; they are neither lost nor charged.
 func TestTrackingWhilePaused(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -243,7 +243,7 @@ func TestTrackingWhilePaused(t *testing.T) {
 	})
 }
 
-// A source that cannot be reached is told before anything is done, and what the team has is given all the same.
+// An unreachable source is reported before any work, and existing data is still returned.
 func TestSourceOutOfReach(t *testing.T) {
 	t.Parallel()
 	ahead := &fixture.Clock{}
@@ -278,8 +278,7 @@ func TestSourceOutOfReach(t *testing.T) {
 	})
 }
 
-// A refresh that was begun while its report was there ends with it there, although its time was over meanwhile and
-// what is over is swept.
+// A refresh that began before its report expired keeps the report, even if it expires and is swept meanwhile.
 func TestRefreshPastExpiry(t *testing.T) {
 	t.Parallel()
 	ahead := &fixture.Clock{}
@@ -314,8 +313,7 @@ func TestRefreshPastExpiry(t *testing.T) {
 	})
 }
 
-// A refresh that fetched nothing leaves a report its time: asked for again and again it would keep the report for
-// nothing.
+// A refresh without new data does not extend a report's lifetime. Otherwise repeated calls would keep it for free.
 func TestRefreshWithoutNewData(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

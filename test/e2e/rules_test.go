@@ -73,15 +73,15 @@ func (w *env) mustBeWrapped(a answer, id string, wrong func(string, any)) {
 	}
 }
 
-// mustConform checks what the proxy says: every answer has to be as the description has it, and so has every
-// request that is answered with a success.
+// mustConform checks the proxy's result: every answer must match the API description, and so must every request that
+// succeeds.
 func (w *env) mustConform(req *http.Request, a answer) {
 	sent, answered := prism.Violations(a.header)
 	if len(answered) > 0 {
 		w.t.Errorf("%s %s: the answer %d is not as described: %s\n%s", req.Method, req.URL, a.status, strings.Join(answered, "; "), a.raw)
 	}
 	if quoted := strings.HasPrefix(req.Header.Get("Idempotency-Key"), `"`); quoted {
-		// The quotes are RFC 8941's and not the key's, whose length the description tells.
+		// The quotes are part of RFC 8941's syntax, not of the key whose length is described.
 		sent = slices.DeleteFunc(sent, func(text string) bool { return strings.HasPrefix(text, "request.header.idempotency-key") })
 	}
 	if len(sent) > 0 && a.status < 300 {

@@ -139,8 +139,8 @@ func TestSlowNetwork(t *testing.T) {
 	})
 }
 
-// After a lost connection, the account says so and posts to it are blocked. Once it is reconnected, a retry publishes
-// the post exactly once.
+// A disconnected account says so and its posts are blocked. After reconnecting, a retry publishes the post exactly
+// once.
 func TestReconnect(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {

@@ -12,9 +12,8 @@ import (
 	"pressroom/internal/core/access"
 )
 
-// scenario is one call with what it has to answer and to change. Each is made over REST and as a tool call, in
-// two teams that were made the same way, on each database; and once more over REST behind a proxy that knows
-// the description alone.
+// scenario is one call with its expected answer and effects. Each is made over REST and as a tool call, in two equally
+// prepared teams, on each database; and again over REST behind a proxy that only knows the API description.
 type scenario struct {
 	name     string
 	tool     string
@@ -23,14 +22,14 @@ type scenario struct {
 	zone     string
 	prepare  func(w *env)
 	args     func(w *env) map[string]any
-	verbatim string // the arguments as they are sent, in place of args; of a write without arguments in its path
+	verbatim string // raw arguments, instead of args; for a write without arguments, in its path
 	idem     string
 	want     want
 	effects  rows
 	check    func(w *env, got answer)
 }
 
-// want is what a call has to answer: the operation's success where the status is 0.
+// want is the expected answer: the operation's success if the status is 0.
 type want struct {
 	status                        int
 	code, reason, argument, state string
@@ -74,7 +73,7 @@ func missing(argument string) want {
 // noArgs returns the arguments of a call without any.
 func noArgs(*env) map[string]any { return map[string]any{} }
 
-// these returns arguments that need nothing of the env.
+// these returns arguments that do not depend on the env.
 func these(args map[string]any) func(*env) map[string]any {
 	return func(*env) map[string]any { return args }
 }
@@ -117,7 +116,7 @@ func (s scenario) options() options { return options{plan: s.plan, zone: s.zone}
 // edge makes a scenario's call one way.
 type edge func(w *env, s scenario, credential string) answer
 
-// play prepares an env, makes the call and checks everything about it. It gives what both edges have to agree on.
+// play prepares an env, makes the call and checks the result and effects. It returns what must be equal on both edges.
 func (s scenario) play(t *testing.T, w *env, call edge) map[string]any {
 	t.Helper()
 	if s.prepare != nil {
@@ -141,7 +140,7 @@ func (s scenario) play(t *testing.T, w *env, call edge) map[string]any {
 	return out
 }
 
-// freeCallsLeft returns what is left of the day's free calls; -1 where the key may not ask.
+// freeCallsLeft returns the day's remaining free calls; -1 if the key may not read them.
 func (w *env) freeCallsLeft() int64 {
 	w.t.Helper()
 	return w.rest(full(w), "get_limits", nil, "").number("data.free_calls_left_today")
@@ -164,15 +163,15 @@ func asTool(w *env, s scenario, credential string) answer {
 	return w.inRESTWords(w.toolVerbatim(credential, s.tool, s.verbatim))
 }
 
-// What is told at each edge of a credential that is nobody's: at the tools it may have been got by signing in.
+// Errors of each edge for an invalid credential, which for tools may be an OAuth token.
 const (
 	restWants  = "Send a valid API key as a Bearer token in the Authorization header."
 	toolsWants = "Connect the assistant. If its access has expired or was revoked, connect it again. Or send a valid " +
 		"team API key as a bearer token in the Authorization header."
 )
 
-// inRESTWords holds that a tool's refusal speaks of the argument idempotency_key and names it, and returns it as REST
-// words it, which has a header in its place.
+// inRESTWords checks that a tool's refusal names the argument idempotency_key, and returns it in the words of REST,
+// which has a header instead.
 func (w *env) inRESTWords(a answer) answer {
 	w.t.Helper()
 	const argument, header = "idempotency_key", "Idempotency-Key"

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// accessScenarios returns the scenarios of keys and what they may do.
+// accessScenarios returns the scenarios of keys and their access.
 func accessScenarios() []scenario {
 	unauthorized := func(name string, as func(*env) string) scenario {
 		return scenario{name: "key: " + name, tool: "create_post", as: as, args: toFirst(nil), want: refusal(401, "unauthorized")}
@@ -49,7 +49,7 @@ func accessScenarios() []scenario {
 	}
 }
 
-// keyHolds waits until a key may do this: what the node remembers of keys is out of date for a moment.
+// keyHolds waits until a key has exactly these capabilities, because nodes cache keys briefly.
 func (w *env) keyHolds(key string, capabilities []access.Capability) {
 	w.t.Helper()
 	w.until("the key to change", func() bool {
@@ -135,7 +135,7 @@ func replayScenarios() []scenario {
 		bad("nothing in quotes", `""`, invalid("idempotency_key_empty", "")),
 		bad("nothing but a space", " ", invalid("idempotency_key_empty", "")),
 		bad("a tab", "a\tb", invalid("malformed", "")),
-		// It would be kept as it is.
+		// It would be stored unchanged.
 		bad("an API key", apikey.New(apikey.APIKey), invalid("secret_in_argument", "")),
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// shots puts so many images into the library and remembers them as 0, 1, 2, …; a video follows as "video".
+// shots adds n images to the library and notes them as 0, 1, 2, …; a video follows as "video".
 func shots(n int) func(*env) {
 	return func(w *env) {
 		files := []file{}
@@ -22,7 +22,7 @@ func shots(n int) func(*env) {
 	}
 }
 
-// showing returns the IDs of what was kept, as an argument.
+// showing returns the noted IDs as an argument.
 func (w *env) showing(names ...string) map[string]any {
 	ids := []any{}
 	for _, name := range names {

@@ -11,14 +11,14 @@ import (
 
 const downloadPrice = 2
 
-// ofProfile asks for what a profile shows, described only, with more or otherwise.
+// ofProfile returns arguments that request a profile's media without files, with changes.
 func ofProfile(more map[string]any) func(*env) map[string]any {
 	return these(mergeArgs(map[string]any{
 		"platform": "instagram", "type": "posts", "username": "harbour_cafe", "limit": 2, "save_to_library": false,
 	}, more))
 }
 
-// downloadRows returns what a download leaves that was charged and found so many items; unfetched one that was refunded.
+// downloadRows returns the rows of a charged download with this many items; unfetched of a refunded one.
 func downloadRows(items int) rows {
 	return rows{jobs: 1, downloads: 1, items: items, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1}
 }
@@ -114,7 +114,7 @@ func mustBeSaved(w *env, job answer) {
 	w.mustBeSound()
 }
 
-// mustNotLead checks that neither an answer nor the database holds a link of the network's.
+// mustNotLead checks that neither an answer nor the database contains a URL of the network.
 func (w *env) mustNotLead(job answer) {
 	w.t.Helper()
 	w.mustNotTell(job, w.box.URL)
@@ -124,7 +124,7 @@ func (w *env) mustNotLead(job answer) {
 	}
 }
 
-// mustQuote checks that the captions of items stand beside the data.
+// mustQuote checks that captions are outside of the data.
 func (w *env) mustQuote(job answer, platform, account string) {
 	w.t.Helper()
 	data := fmt.Sprint(job.at("data"))

@@ -23,7 +23,7 @@ func addScenarios() []scenario {
 			"data.refused.0.reason": "list_full",
 		})
 	full.plan = small
-	full.check = func(w *env, got answer) { // what is in it already is no addition, however full it is
+	full.check = func(w *env, got answer) { // hashtags already in the list are no additions, even to a full list
 		got.mustHave(w.t,
 			map[string]any{
 				"data.added": "[last]", "data.already_present": "[harbour_7]", "data.refused.0.hashtag": "beyond",

@@ -53,7 +53,7 @@ func numberedTags(from, to int) []any {
 	return out
 }
 
-// mustRead checks what is in a list, in its order, each with its subcategory after a slash where it has one.
+// mustRead checks the content of a list in order, each with its subcategory after a slash if it has one.
 func (w *env) mustRead(id int64, want ...string) {
 	w.t.Helper()
 	opened := w.full("get_hashtag_list", map[string]any{"list_id": id})

@@ -13,7 +13,7 @@ func fromWeb(path string, more map[string]any) func(*env) map[string]any {
 	return func(w *env) map[string]any { return mergeArgs(map[string]any{"url": w.public.URL + path}, more) }
 }
 
-// What an import leaves that brought a file, and one that did not.
+// The rows of an import that stored a file, and of one that did not.
 var (
 	oneImport = rows{jobs: 1, imports: 1, media: 1, storage: 1, events: 2}
 	noImport  = rows{jobs: 1, imports: 1, events: 1}
@@ -171,7 +171,7 @@ func importPlaceScenarios() []scenario {
 	}
 }
 
-// hostile are addresses that are refused before anything is looked up.
+// hostile are URLs that are refused before a lookup.
 var hostile = []string{
 	"http://files.harbour.example.org/a.png", "ftp://files.harbour.example.org/a.png",
 	"//files.harbour.example.org/a.png", "files.harbour.example.org/a.png", "file:///etc/passwd", "nonsense",

@@ -29,7 +29,7 @@ func listsPosts(names ...string) func(*env, answer) {
 	}
 }
 
-// explainsEmpty returns a list whose bounds leave it empty, which a note tells.
+// explainsEmpty returns the scenario of an empty list whose filters are explained by a note.
 func explainsEmpty(s scenario) scenario {
 	check := s.check
 	s.check = func(w *env, got answer) {
@@ -42,7 +42,7 @@ func explainsEmpty(s scenario) scenario {
 	return s
 }
 
-// fivePosts are posts in several states, the newest last; their times stand in another order.
+// fivePosts creates posts in several states, newest last; their times have another order.
 func fivePosts(w *env) {
 	w.keep("old", w.draft("old"))
 	w.keep("march", w.draft("in march", w.accounts[1]))

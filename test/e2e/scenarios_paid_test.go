@@ -17,10 +17,10 @@ func TestPaidScenarios(t *testing.T) {
 	withInstance(t, options{extend: refreshing}, func(t *testing.T, h *instance) { h.playAll(t, paidScenarios()) })
 }
 
-// What a call leaves that is paid, that was refunded wholly, and that cost nothing.
+// The rows of a paid call, a fully refunded one, and a free one.
 var (
 	onePaid   = rows{reservations: 1, transfers: 4, wallets: 1, paid: 1}
-	oneRefund = rows{reservations: 1, transfers: 4, paid: 1} // the wallet is as it was
+	oneRefund = rows{reservations: 1, transfers: 4, paid: 1} // the wallet is unchanged
 	oneFree   = rows{paid: 1}
 )
 
@@ -207,7 +207,7 @@ func creditLimitScenarios() []scenario {
 	}
 }
 
-// mustWaitForMidnight checks that a refusal tells to come again on the team's next day.
+// mustWaitForMidnight checks that a refusal advises to retry on the team's next day.
 func (w *env) mustWaitForMidnight(got answer) {
 	w.t.Helper()
 	zone := must.Get(time.LoadLocation("Europe/Berlin"))(w.t)
@@ -219,7 +219,7 @@ func (w *env) mustWaitForMidnight(got answer) {
 	}
 }
 
-// Over REST a repeat says that it is one, and both edges count it once.
+// With REST a repeat is marked, and both edges count it once.
 func TestPaidReplay(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {

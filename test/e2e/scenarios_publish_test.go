@@ -69,7 +69,7 @@ func publishScenarios() []scenario {
 	}
 }
 
-// mustBeJob checks that an answer names a job where it says one is.
+// mustBeJob checks that the job in an answer exists.
 func (w *env) mustBeJob(got answer) {
 	w.t.Helper()
 	id := got.text("data.job_id")
@@ -87,7 +87,7 @@ func aFailedOne(w *env) {
 	w.exec("UPDATE posts SET caption = 'mended' WHERE id = ?", w.its("post"))
 }
 
-// aPartOne is a post that stands on its first account and was refused on its second.
+// aPartOne creates a post that is published on its first account and refused on its second.
 func aPartOne(w *env) {
 	aWideDraft(w)
 	w.exec("UPDATE post_targets SET caption = '[sandbox:reject]' WHERE post_id = ? AND account_id = ?", w.its("post"), w.accounts[1])
@@ -116,7 +116,7 @@ func retryScenarios() []scenario {
 				w.post(w.its("post")).mustHave(w.t, map[string]any{"data.status": "published"})
 			}}
 	}
-	// Where there is nothing to send, the job is the one that sent the post last.
+	// If nothing is left to send, the job is the one that sent the post last.
 	skips := func(name string, prepare func(*env), args func(*env) map[string]any, skipped string) scenario {
 		return scenario{name: "retry: " + name, tool: "retry_post", prepare: prepare, args: args, check: func(w *env, got answer) {
 			w.mustBeJob(got)

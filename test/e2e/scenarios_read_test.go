@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// jsonNumber returns a number as it was kept.
+// jsonNumber returns a stored number.
 func jsonNumber(text string) json.Number { return json.Number(text) }
 
 // readScenarios returns the scenarios of get_post and validate_post.

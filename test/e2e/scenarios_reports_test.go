@@ -28,12 +28,12 @@ func reportScenarios() []scenario {
 	return append(out, trackingScenarios()...)
 }
 
-// about asks for a report, with more or otherwise.
+// about returns the arguments of a report, with changes.
 func about(more map[string]any) func(*env) map[string]any {
 	return these(mergeArgs(map[string]any{"type": "profile", "subject": "harbour_cafe"}, more))
 }
 
-// reported is what a report leaves that was charged; unreported one that was refunded.
+// reported has the rows of a charged report; unreported of a refunded one.
 var (
 	reported   = rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1}
 	unreported = rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, paid: 1}
@@ -237,7 +237,7 @@ func readReportScenarios() []scenario {
 	}
 }
 
-// mustSetApart checks that no text of the analysed account stands in data.
+// mustSetApart checks that the data contains no text of the analyzed account.
 func (w *env) mustSetApart(got answer) {
 	w.t.Helper()
 	data := fmt.Sprint(got.at("data"))

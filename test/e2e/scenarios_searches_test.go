@@ -30,8 +30,7 @@ func looksFor(more map[string]any) func(*env) map[string]any {
 	return these(mergeArgs(map[string]any{"query": "summer beach"}, more))
 }
 
-// What a search leaves that found something and was charged, one that was refunded, and one that cost nothing: the
-// keyword is known by then.
+// The rows of a charged search, a refunded one, and a free one of a known keyword.
 var (
 	searched   = rows{searches: 1, looks: 1, found: 1, jobs: 1, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1}
 	unsearched = rows{searches: 1, looks: 1, jobs: 1, events: 1, reservations: 1, transfers: 4, paid: 1}

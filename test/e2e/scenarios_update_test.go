@@ -136,7 +136,7 @@ func updateScenarios() []scenario {
 	}
 }
 
-// changeRuleScenarios returns the rules of what may be changed (spec, Post transitions, rules 1 and 2).
+// changeRuleScenarios returns the rules of changes (contract, Post transitions, rules 1 and 2).
 func changeRuleScenarios() []scenario {
 	change := byID(map[string]any{"caption": "new"})
 	all := []scenario{}
@@ -146,7 +146,7 @@ func changeRuleScenarios() []scenario {
 				name: "change: a post that is " + status, tool: "update_post",
 				prepare: with(aDraft, set("status = ?", status)), args: change, want: wrongState(status),
 			},
-			// It is the state that counts, not what the client thinks of it.
+			// The current state counts, not the client's expectation.
 			scenario{
 				name: "change: an approved post that is " + status, tool: "update_post",
 				prepare: with(aDraft, set("status = ?, approval = 'approved'", status)), args: change, want: wrongState(status),

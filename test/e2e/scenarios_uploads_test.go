@@ -36,7 +36,7 @@ func (w *env) mustWait(got answer, n int, f file) {
 	}
 }
 
-// mustBeBatch checks what every answer that opens a batch tells.
+// mustBeBatch checks an answer that opens a batch.
 func (w *env) mustBeBatch(got answer) {
 	w.t.Helper()
 	id := got.text("data.job_id")
@@ -51,7 +51,7 @@ func (w *env) mustBeBatch(got answer) {
 	})
 }
 
-// mustStandFor checks how the files of a batch's job stand: "stored", or "refused type_refused".
+// mustStandFor checks the states of the files of a batch's job: "stored", or "refused type_refused".
 func (w *env) mustStandFor(job string, states ...string) {
 	w.t.Helper()
 	got := w.full("get_job", map[string]any{"job_id": job})
@@ -219,7 +219,7 @@ func badFileScenarios() []scenario {
 	}
 }
 
-// left stands for a member that is left out.
+// left marks an omitted member.
 const left = "<left out>"
 
 func replacingScenarios() []scenario {

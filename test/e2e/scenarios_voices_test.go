@@ -26,7 +26,7 @@ func (w *env) addVoice(d voice.Draft) int64 {
 	return made.ID
 }
 
-// twoVoices are one that says something of everything, and a later one that has only a name.
+// twoVoices creates a voice with all fields and one with only a name.
 func twoVoices(w *env) {
 	w.keepID("first", w.addVoice(voice.Draft{Name: "Harbour", Guide: voice.Guide{
 		BusinessDescription: "A roastery at the harbour.\n# Tone\nWith a café.", Tone: "Warm.",
@@ -39,7 +39,7 @@ func twoVoices(w *env) {
 	w.keepID("second", w.addVoice(voice.Draft{Name: "Plain"}))
 }
 
-// withMaterial are two voices with what they were researched from.
+// withMaterial creates two voices with material.
 func withMaterial(w *env) {
 	twoVoices(w)
 	post := w.draft("caption of " + material)
@@ -52,7 +52,7 @@ func withMaterial(w *env) {
 	}
 }
 
-// material stands in all that a voice of withMaterial was researched from.
+// material is part of every material of the voices of withMaterial.
 const material = "zqmaterial4711"
 
 func (w *env) itsID(name string) int64 {
@@ -173,8 +173,7 @@ func voiceScenarios() []scenario {
 	}
 }
 
-// No operation tells anything that a voice was researched from, by REST or as a tool, to any key; the post among it
-// is told only as a post.
+// No operation returns a voice's material, on either edge and for any key, except a post as a post.
 func TestMaterialHidden(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

@@ -61,7 +61,7 @@ func TestConcurrentSearches(t *testing.T) {
 	})
 }
 
-// Lists made at once on two nodes are as many as the plan has.
+// Concurrent lists on two nodes stay within the plan.
 func TestConcurrentLists(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
@@ -86,7 +86,7 @@ func TestConcurrentLists(t *testing.T) {
 	})
 }
 
-// Hashtags added at once on two nodes are each in the list once, and as many as the plan has.
+// Hashtags added concurrently on two nodes are each in the list once, within the plan.
 func TestConcurrentAdd(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
@@ -116,7 +116,7 @@ func TestConcurrentAdd(t *testing.T) {
 	})
 }
 
-// Lists are paged with every filter, each list once, while others are created. The Link header leads to the next page.
+// Lists are paged with every filter, each list once, while others are created. The Link header has the next page.
 func TestHashtagListPages(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -189,8 +189,7 @@ func (w *env) pages(t *testing.T, tool, collection, member string, args map[stri
 	}
 }
 
-// What a search found comes a page at a time from its job, each hashtag once, and what belongs to it whole on each
-// page.
+// A search's hashtags are paged from its job, each once, with the same further data on each page.
 func TestSearchPages(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -222,8 +221,7 @@ func TestSearchPages(t *testing.T) {
 	})
 }
 
-// A list leads to itself, and what is in it gets its figures in the background, for a list that is tied to no network
-// too.
+// A list links to itself. Its hashtags get figures in the background, even without a platform.
 func TestListFiguresArrive(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -274,8 +272,7 @@ func TestBannedHashtags(t *testing.T) {
 	})
 }
 
-// A search that cost nothing, and one that was refunded, is a free call of the day; one that is charged and a repeat
-// are none.
+// A free or refunded search counts as a free call of the day; a charged one and a repeat do not.
 func TestFreeSearchesCounted(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, terms: ample()}
@@ -335,8 +332,8 @@ func TestSearchWindow(t *testing.T) {
 	})
 }
 
-// Where a part of what a keyword stands for is not told, the rest is found and charged, and what is missing is asked
-// for later without charge. Where no source is joined at all, that is said, and refunded.
+// If part of a keyword's figures is not available, the rest is returned and charged, and the missing part is requested
+// later without charge. Without any source the answer says so and is refunded.
 func TestSearchesWithoutSourceFigures(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -357,7 +354,7 @@ func TestSearchesWithoutSourceFigures(t *testing.T) {
 	daily(offered)
 	withEnv(t, options{accounts: 1, unjoined: true, terms: offered}, func(t *testing.T, w *env) {
 		rich(w)
-		w.onPlan(dry) // a search that can tell nothing is free, and needs a free call
+		w.onPlan(dry) // a search without results is free, and requires a free call
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			call(full(w), "search_hashtags", looksFor(nil)(w), "k").
 				mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
@@ -375,7 +372,7 @@ func TestSearchesWithoutSourceFigures(t *testing.T) {
 	})
 }
 
-// A ready-made list whose hashtags are not measured yet says so, and says why.
+// A ready-made list whose hashtags are not measured yet has a note with the reason.
 func TestReadyMadeListsWithoutFiguresNote(t *testing.T) {
 	t.Parallel()
 	for _, unjoined := range []bool{false, true} {

@@ -32,7 +32,7 @@ func (h *instance) dump(t *testing.T) []byte {
 // dumpTable writes every row of a table as text.
 func (h *instance) dumpTable(t *testing.T, name string, out *bytes.Buffer) {
 	t.Helper()
-	rows, err := h.db.Query(t.Context(), "SELECT * FROM "+name) //nolint:unqueryvet // everything is looked through
+	rows, err := h.db.Query(t.Context(), "SELECT * FROM "+name) //nolint:unqueryvet // all columns are searched
 	must.NoError(t, err)
 	defer rows.Close()
 	columns := must.Get(rows.Columns())(t)
@@ -68,8 +68,7 @@ func (h *instance) column(t *testing.T, query string) map[string]bool {
 	return out
 }
 
-// eachFile goes through the files of the library, and those of the database where it is files: what was deleted may
-// still stand there.
+// eachFile calls look with the files of the library and of a database in files, which may still contain deleted data.
 func (h *instance) eachFile(t *testing.T, look func(path string, content []byte)) {
 	t.Helper()
 	roots := []string{strings.TrimPrefix(h.blobs, "file:")}

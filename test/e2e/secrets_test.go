@@ -34,10 +34,10 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// safe is where a test keeps every secret that it has seen, by what it is.
+// safe collects every secret of a test by its kind.
 type safe struct {
 	sync.Mutex
-	held map[string]string // the secret, and what it is
+	held map[string]string // secrets with their kinds
 }
 
 func (s *safe) keep(what, value string) {
@@ -61,7 +61,7 @@ func forms(value string) [][]byte {
 	return out
 }
 
-// in names the secrets that stand in a text, with what is around each.
+// in returns the secrets in a text, with their surroundings.
 func (s *safe) in(content []byte, but ...string) []string {
 	s.Lock()
 	defer s.Unlock()
@@ -80,7 +80,7 @@ func (s *safe) in(content []byte, but ...string) []string {
 	return out
 }
 
-// mustNotBeIn looks for every secret in a place, but for kinds that belong there.
+// mustNotBeIn checks that a place contains no secret, except the kinds that belong there.
 func (s *safe) mustNotBeIn(t *testing.T, place string, content []byte, but ...string) {
 	t.Helper()
 	for _, found := range s.in(content, but...) {
@@ -114,7 +114,7 @@ var (
 	}
 )
 
-// watch keeps what goes between the program and the networks.
+// watch records the traffic between the program and the networks.
 func (s *safe) watch(h *instance) {
 	networks := h.box.Handler()
 	tap := func(w http.ResponseWriter, r *http.Request) bool {
@@ -172,9 +172,8 @@ const (
 	passphrase   = "a long passphrase 5531"
 )
 
-// A team uses every kind of secret that there is. None of them is anywhere afterwards but with whom it belongs: not in
-// the log at its most talkative, not in the database, its file or the library, not in what others are answered, the
-// figures or a crash's stacks.
+// A team uses every kind of secret. Afterwards none is in places where it does not belong: the debug log, the database,
+// its file, the library, other callers' answers, metrics or stack traces.
 func TestSecretsDoNotLeak(t *testing.T) {
 	t.Parallel()
 	log := &journal{}
@@ -223,7 +222,7 @@ func (w *env) useEverySecret(s *safe) {
 	for _, key := range w.keys {
 		s.keep("an API key", key)
 	}
-	never := apikey.New(apikey.APIKey) // one that is nobody's is no less one that somebody mistyped
+	never := apikey.New(apikey.APIKey) // an invalid key may be a mistyped valid one
 	s.keep("an API key", never)
 	w.rest(never, "get_identity", nil, "").mustBe(t, http.StatusUnauthorized)
 	w.rest(full(w), "create_post", map[string]any{"caption": "it is " + never, "account_ids": w.accounts}, "").
@@ -276,7 +275,7 @@ func (w *env) uploadBySecret(s *safe) {
 	}
 }
 
-// signInAndRecover has people come in by an invitation, a password and a link for those who lost theirs.
+// signInAndRecover signs people in with an invitation, a password and a recovery link.
 func (w *env) signInAndRecover(s *safe) {
 	t, ctx := w.t, w.t.Context()
 	t.Helper()
@@ -341,7 +340,7 @@ func (w *env) letInAssistant(s *safe) {
 	}
 }
 
-// othersSee asks for everything that a stranger with a key of another team may ask for.
+// othersSee makes every call that another team's key may make.
 func (h *instance) othersSee(t *testing.T, s *safe) {
 	t.Helper()
 	other := h.newEnv(t, options{accounts: 1})

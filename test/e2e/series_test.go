@@ -16,7 +16,7 @@ import (
 // aSeries is one that begins in an hour.
 func aSeries(w *env) { seriesFrom(ahead(time.Hour))(w) }
 
-// seriesFrom makes a series of a draft that shows a shot, which begins at a time and goes on day by day.
+// seriesFrom creates a daily series of a draft with an image, starting at a time.
 func seriesFrom(begins string) func(*env) {
 	return func(w *env) {
 		shots(1)(w)
@@ -34,7 +34,7 @@ func (w *env) repeats() {
 	must.Get(w.Posts.Repeat(w.t.Context(), w.owner, w.its("template"), "FREQ=DAILY", nil))(w.t)
 }
 
-// itsNext is the occurrence of the prepared series that goes out next.
+// itsNext notes the next occurrence of the prepared series.
 func itsNext(w *env) {
 	w.t.Helper()
 	for _, post := range w.full("list_posts", map[string]any{"status": "scheduled"}).list("data.posts") {
@@ -145,7 +145,7 @@ func TestSeriesScenarios(t *testing.T) {
 	withInstance(t, options{}, func(t *testing.T, h *instance) { h.playAll(t, slices.Concat(seriesScenarios(), approvalScenarios())) })
 }
 
-// A series goes out at its times with what its template shows, until it is paused; nothing of it goes out after that.
+// A series is published on time with its template's content until it is paused.
 func TestSeriesPublished(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -18,7 +18,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// conversation is a connection over which bytes go as they are.
+// conversation is a connection for raw bytes.
 type conversation struct {
 	t    *testing.T
 	conn net.Conn
@@ -53,8 +53,8 @@ func (c *conversation) statuses() []int {
 	}
 }
 
-// heads begin requests in ways by which two programs on one way may see two different requests. What follows them is a
-// separate request for a vulnerable parser. {key} is a key, {length} the length of the rest, {more} a line.
+// heads begin requests that two programs may parse differently. What follows is a separate request for a vulnerable
+// parser. {key} is a key, {length} the length of the rest, {more} a line.
 var heads = map[string]string{
 	"a length and chunks":       "Content-Length: {length}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 	"chunks and a length":       "Transfer-Encoding: chunked\r\nContent-Length: {length}\r\n\r\n0\r\n\r\n",
@@ -101,8 +101,8 @@ var heads = map[string]string{
 // follows reports whether a head leaves no doubt where its request ends, so that the next one may follow.
 func follows(name string) bool { return slices.Contains([]string{"a length that is none"}, name) }
 
-// What one program may take for a body and another for a request is no request: after a request that says in two ways,
-// or in a wrong one, how long it is, the connection ends, regardless of what follows.
+// Request smuggling: after a request with contradictory or invalid length, the connection is closed, regardless of what
+// follows.
 func TestSmuggling(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -190,7 +190,7 @@ func TestPipelining(t *testing.T) {
 	})
 }
 
-// What has no end is cut off where it is too much, and what is no HTTP of ours is refused.
+// Endless input is cut off at a limit, and invalid HTTP is refused.
 func TestEndlessRequests(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -249,7 +249,7 @@ func TestEndlessRequests(t *testing.T) {
 			conv := w.converse(t)
 			go conv.say(c.text)
 			resp, err := http.ReadResponse(conv.from, nil)
-			if err != nil { // where all was not read, what was said may be lost on the way
+			if err != nil { // if the request was not read completely, the answer may be lost
 				if !slices.Contains(c.status, 431) && !slices.Contains(c.status, 422) {
 					t.Errorf("%s: %v", name, err)
 				}
@@ -265,7 +265,7 @@ func TestEndlessRequests(t *testing.T) {
 	})
 }
 
-// Bodies are what they are: one that says that it is packed is not unpacked, so that none can be larger than it is.
+// Compressed bodies are not decompressed, so none can grow.
 func TestCompressedBodies(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -287,7 +287,7 @@ func TestCompressedBodies(t *testing.T) {
 	})
 }
 
-// Connections that only wait keep nobody else waiting.
+// Idle connections delay nobody.
 func TestManyIdleConnections(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

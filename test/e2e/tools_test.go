@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// hints are what a tool says of itself, for programs to decide on whether to ask a person first.
+// hints are a tool's annotations with which clients decide whether to ask a person first.
 type hints struct{ ReadOnly, Destructive, Idempotent, OpenWorld bool }
 
 // A read is read-only and can be repeated; of the others this is the truth, as the other tests of this file find it.
@@ -27,7 +27,7 @@ var hintsOfWrites = map[string]hints{
 	"search_hashtags":        {Idempotent: true, OpenWorld: true},
 	"download_profile_media": {Idempotent: true, OpenWorld: true},
 	"create_post":            {},
-	"update_post":            {Destructive: true, Idempotent: true, OpenWorld: true}, // a scheduled one goes out as it is then
+	"update_post":            {Destructive: true, Idempotent: true, OpenWorld: true}, // a scheduled post is published with the change
 	"cancel_post":            {Idempotent: true},
 	"schedule_post":          {Idempotent: true, OpenWorld: true},
 	"publish_post":           {Destructive: true, Idempotent: true, OpenWorld: true},
@@ -68,7 +68,7 @@ func TestHints(t *testing.T) {
 	})
 }
 
-// What says that it can be repeated leaves everything as it is the second time; what does not say so does not.
+// Repeating a tool marked idempotent changes nothing; repeating another one does.
 func TestIdempotentHints(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -98,7 +98,7 @@ func TestIdempotentHints(t *testing.T) {
 // noTools are words of the contract that look like names of tools.
 var noTools = map[string]bool{"list_full": true, "retry_after_seconds": true}
 
-// What tools say of each other exists: every name of a tool in a description, the instructions and the prompts.
+// Every tool that a description, the instructions or a prompt names exists.
 func TestToolsNameExistingTools(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
@@ -134,7 +134,7 @@ func TestToolsNameExistingTools(t *testing.T) {
 	})
 }
 
-// list returns what a method of the tool protocol lists.
+// list returns the result of a list method of the tool protocol.
 func (w *env) list(method, member string) []map[string]any {
 	w.t.Helper()
 	var out []map[string]any
@@ -180,7 +180,7 @@ func TestResources(t *testing.T) {
 	})
 }
 
-// Reading and completing cost what the operations cost that they are: free calls of the day, and no more.
+// Resources and completions cost the same free calls as their operations.
 func TestResourceCounting(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, plan: small}, func(t *testing.T, w *env) {
@@ -209,7 +209,7 @@ func TestResourceCounting(t *testing.T) {
 	})
 }
 
-// Every kind of ID that people are asked for is offered.
+// Every kind of ID in arguments has completions.
 func TestCompletions(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 2}, func(t *testing.T, w *env) {
@@ -236,7 +236,7 @@ func TestCompletions(t *testing.T) {
 	})
 }
 
-// What stands in a key's way stands in the way of resources and completions too.
+// Gates of a key also block resources and completions.
 func TestResourceGates(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -258,7 +258,7 @@ func TestResourceGates(t *testing.T) {
 	})
 }
 
-// A call that waits is answered as soon as its job has ended, and told meanwhile how it goes.
+// A waiting call returns when its job ends, and reports progress meanwhile.
 func TestWaitForJob(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -292,7 +292,7 @@ func TestWaitForJob(t *testing.T) {
 	})
 }
 
-// A caller whose key or connection is revoked during a wait no longer hears of the job, however it ends.
+// A caller whose key or connection is revoked during a wait learns nothing more of the job.
 func TestRevokedDuringAWait(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -320,8 +320,8 @@ func TestRevokedDuringAWait(t *testing.T) {
 	})
 }
 
-// following waits for a job as an assistant that wants to hear how it goes, and returns all that was said. Once something
-// was, it does what the job waits for.
+// following waits for a job with progress notifications and returns everything received. After the first one it calls
+// then, which lets the job continue.
 func (w *env) following(credential, job string, then func()) string {
 	w.t.Helper()
 	body := fmt.Sprintf(

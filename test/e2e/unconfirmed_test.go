@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A commit whose answer was lost, at a network that cannot say what became of it: the account stands as
-// unconfirmed and nothing sends it again, until the network can say.
+// After a lost answer of a commit, and while the network cannot be queried, the account is unconfirmed and not sent
+// again.
 func TestUnconfirmed(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
@@ -58,7 +58,7 @@ func TestUnconfirmed(t *testing.T) {
 	})
 }
 
-// A network out of reach: nothing was sent, the account fails and can be sent again.
+// With an unreachable network nothing was sent; the account fails and can be retried.
 func TestNetworkUnreachable(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
@@ -88,7 +88,7 @@ func TestNetworkUnreachable(t *testing.T) {
 	})
 }
 
-// A network that fails each time: it is asked a few times with pauses between, never without end.
+// A network that always fails is called a few times with pauses.
 func TestNetworkFailsRepeatedly(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -102,7 +102,7 @@ func TestNetworkFailsRepeatedly(t *testing.T) {
 			return true
 		}
 		w.inject.Store(&failing)
-		t.Cleanup(func() { w.inject.Store(nil) }) // so that what goes on without end does end
+		t.Cleanup(func() { w.inject.Store(nil) }) // so that endless retries end
 		id := w.draft("failing")
 		job := w.full("publish_post", map[string]any{"post_id": id}).text("data.job_id")
 		w.until("the job to end, or to go on without end", func() bool {
@@ -124,7 +124,7 @@ func TestNetworkFailsRepeatedly(t *testing.T) {
 	})
 }
 
-// What was scheduled and may not go out at its time fails on every account and is not sent.
+// A scheduled post that may not be published when due fails on every account and is not sent.
 func TestWithheldWhenDue(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -175,7 +175,7 @@ func TestWithheldWhenDue(t *testing.T) {
 	})
 }
 
-// An account that lost its connection after the post was scheduled fails by itself; the others go out.
+// An account disconnected after scheduling fails on its own; the others are published.
 func TestAccountDisconnectedWhenDue(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {

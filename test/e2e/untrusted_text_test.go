@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// planted stands in every text that a stranger wrote. It is no letter, so that no word or hashtag has it.
+// planted is in every untrusted text. It is no letter, so it is in no word or hashtag.
 const planted = "⁂"
 
-// plant passes on what the source of public metrics answers, with every text of the analysed accounts marked.
+// plant forwards the answers of the source, with every text of the analyzed accounts marked.
 func plant(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, "/vendor/v1/") {
@@ -36,7 +36,7 @@ func plant(next http.Handler) http.Handler {
 	})
 }
 
-// mark marks the texts of an answer, wherever they stand in it.
+// mark marks all texts of an answer.
 func mark(said any) {
 	switch v := said.(type) {
 	case []any:

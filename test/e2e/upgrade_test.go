@@ -14,10 +14,10 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// newerVersion is that of a schema which no program of today knows; the node that was restarted leaves it as it is.
+// newerVersion is a schema version that no program knows; the restarted node leaves it unchanged.
 const newerVersion = 9_000
 
-// A node that runs goes on while a newer program migrates its database, and one that is restarted meanwhile starts.
+// A node continues while a newer program migrates its database, and can be restarted meanwhile.
 func TestNodeOnNewerSchema(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {

@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// A repeat with its key gives the same batch with new secrets, and the old ones stop working; what has arrived
-// meanwhile is shown.
+// A repeat with its key returns the same batch with new secrets, and the old ones stop working. Uploaded files are
+// shown.
 func TestRepeatedUploads(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -59,7 +59,7 @@ func TestRepeatedUploads(t *testing.T) {
 	})
 }
 
-// mustRenew checks that a repeat is the first answer but for its secrets.
+// mustRenew checks that a repeat equals the first answer except for secrets.
 func mustRenew(t *testing.T, first, again answer) {
 	t.Helper()
 	for _, same := range []string{
@@ -123,7 +123,7 @@ func TestUploadsExpire(t *testing.T) {
 	})
 }
 
-// Two batches may be open and three links; each answer to one more says how long the oldest has left.
+// Two batches and three links may be open; each further request says how long the oldest remains.
 func TestOpenUploads(t *testing.T) {
 	t.Parallel()
 	few := func(t *plan.Terms) { t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks = 2, 3 }
@@ -146,7 +146,7 @@ func TestOpenUploads(t *testing.T) {
 		if n := w.count("upload_batches WHERE team_id = ?", w.team); n != 2 {
 			t.Errorf("%d batches", n)
 		}
-		// What is open is a team's; what is used, replaced or over is no longer open.
+		// Open batches count per team; used, replaced and expired ones do not count.
 		w.stranger().full("create_uploads", uploadArgs(nil, files[0]))
 		w.put(second.linkOf(0), files[2]).mustBe(t, http.StatusCreated)
 		third := w.full("create_uploads", uploadArgs(nil, files[3]))
@@ -159,8 +159,8 @@ func TestOpenUploads(t *testing.T) {
 	})
 }
 
-// Repeats of a request for an upload page lock nobody out: the connection's oldest page that nothing was uploaded to
-// gives way, to a page and to files. Pages of other connections and those with a file stay.
+// Repeated requests for upload pages replace the connection's oldest empty page, instead of blocking pages and files.
+// Pages of other connections and those with a file stay.
 func TestReplaceEmptyUploadPages(t *testing.T) {
 	t.Parallel()
 	few := func(t *plan.Terms) { t.Limits.OpenUploadBatches = 2 }
@@ -186,7 +186,7 @@ func TestReplaceEmptyUploadPages(t *testing.T) {
 			w.put(got.linkOf(0), f).mustBe(t, http.StatusCreated)
 			w.full("get_job", map[string]any{"job_id": others}).mustHave(t, map[string]any{"data.finished": false})
 
-			// Batches with files, and others' pages, give way to nothing.
+			// Batches with files, and others' pages, are never replaced.
 			call(full(w), "create_uploads", uploadArgs(nil, aPNG(fmt.Sprint("waits ", pages[0]))), "")
 			call(full(w), "create_uploads", map[string]any{}, "").mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
 		}
@@ -196,7 +196,7 @@ func TestReplaceEmptyUploadPages(t *testing.T) {
 	})
 }
 
-// What open links were promised is taken up: two batches that exceed the plan together are not both opened.
+// Open links reserve storage: of two batches that together exceed the plan, one is refused.
 func TestPromisedStorage(t *testing.T) {
 	t.Parallel()
 	one, two := aPNG("one.png"), aPNG("two.png")
@@ -223,13 +223,13 @@ func TestPromisedStorage(t *testing.T) {
 		again := w.full("create_uploads", uploadArgs(nil, one))
 		w.put(again.linkOf(0), one).mustBe(t, http.StatusCreated)
 		mustBeFull(w.rest)
-		w.full("create_uploads", uploadArgs(nil, one)).mustHave(t, map[string]any{"data.state": "succeeded"}) // it takes up nothing
+		w.full("create_uploads", uploadArgs(nil, one)).mustHave(t, map[string]any{"data.state": "succeeded"}) // it reserves nothing
 		w.full("list_media", nil).mustHave(t, map[string]any{"data.storage.used_bytes": len(one.bytes)})
 		w.mustBeSound()
 	})
 }
 
-// A smaller plan does not take away what was promised: but a file that has no room any more is not taken.
+// A smaller plan keeps reserved storage, but a file beyond it is refused.
 func TestOpenLinksAfterDowngrade(t *testing.T) {
 	t.Parallel()
 	f := aPNG("a.png")
@@ -248,7 +248,7 @@ func TestOpenLinksAfterDowngrade(t *testing.T) {
 	})
 }
 
-// No upload secret is anywhere in the database as it is, used, replaced, renewed or neither.
+// The database never contains an upload secret in plain text.
 func TestUploadSecretsNotStored(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -284,7 +284,7 @@ func TestUploadSecretsNotStored(t *testing.T) {
 	})
 }
 
-// everything returns the text of each row of each table.
+// everything returns every row of each table as text.
 func (w *env) everything() string {
 	w.t.Helper()
 	tables := `SELECT name FROM sqlite_master WHERE type = 'table'`
