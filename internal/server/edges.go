@@ -64,7 +64,7 @@ func (s *Server) buildEdges() error {
 		OAuth:    s.OAuth,
 		Operator: operator.Services{
 			Credits: s.Credits, Delivery: s.Delivery, Jobs: s.jobs, Posts: s.Posts, Platforms: s.platforms,
-			Hold: s.Hold,
+			Hold: s.Hold, Apps: s.Apps,
 		},
 		Directory: directory, Describe: describe, Notifications: s.Notifications, TOTP: s.TOTP,
 		SecurityContact: s.cfg.SecurityContact, SandboxBluesky: s.cfg.SandboxBluesky,

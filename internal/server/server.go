@@ -19,6 +19,7 @@ import (
 	"pressroom/internal/core/pipeline"
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/account/appcheck"
 	"pressroom/internal/domain/analytics"
 	"pressroom/internal/domain/credit"
 	"pressroom/internal/domain/delivery"
@@ -63,6 +64,7 @@ type Server struct {
 	Media         *media.Service
 	Reports       *report.Service
 	Delivery      *delivery.Service
+	Apps          *appcheck.Service
 	Analytics     *analytics.Service
 	Voices        *voice.Service
 	Lists         *list.Service
@@ -349,6 +351,7 @@ func (s *Server) buildDelivery(networks []network.Network) {
 		opts.Lease = s.cfg.Lease
 	}
 	s.Delivery = delivery.New(s.db, s.Posts, s.Accounts, s.Media, s.queue, opts, s.cfg.Log)
+	s.Apps = &appcheck.Service{Accounts: s.Accounts, Deliveries: s.Delivery, Now: s.db.Now}
 	s.waker = s.Delivery.NewWaker()
 	for _, n := range networks {
 		s.platforms = append(s.platforms, n.Platform())

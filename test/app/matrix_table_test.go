@@ -194,6 +194,7 @@ var matrix = map[string]entry{
 	"GET /operator/queue":       {who: shell.Operators},
 	"POST /operator/queue/wake": {who: shell.Operators},
 	"GET /operator/networks":    {who: shell.Operators},
+	"POST /operator/networks":   {who: shell.Operators},
 	"GET /operator/posts":       {who: shell.Operators},
 	"POST /operator/posts": {
 		who: shell.Operators, form: url.Values{"post": {"doubtful"}, "account": {"accounts{account}"}, "published": {"yes"}},

@@ -157,8 +157,21 @@ func TestOperatorResumesJob(t *testing.T) {
 		b := c.asOperator(t, access.Owner)
 		b.open("/operator/queue").wants(http.StatusOK, "No deliveries in progress.")
 		b.send(http.MethodPost, "/operator/queue/wake", map[string][]string{"delivery": {"none"}}).wants(http.StatusOK, "Nothing was woken")
-		b.open("/operator/networks").wants(http.StatusOK, "Bluesky OK", "No failures in the last 500 attempts.")
+		b.open("/operator/networks").wants(http.StatusOK, "Bluesky OK", "No failures in the last 500 attempts.").
+			lacks("No check failed")
 		b.open("/operator/posts").wants(http.StatusOK, "No unconfirmed posts")
+	})
+}
+
+// An operator checks the apps. Networks without a connected account are not failures.
+func TestOperatorChecksApps(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.asOperator(t, access.Owner)
+		p := b.open("/operator/networks").form("Check apps").press()
+		p.wants(http.StatusOK, "No check failed.", fmt.Sprintf("harbour%d", c.team.ID), "session Works", "No account is connected.")
+		h.change(t, `UPDATE social_accounts SET connection_state = 'lost'`)
+		b.open("/operator/networks").form("Check apps").press().wants(http.StatusOK, "No check failed.").lacks("session")
 	})
 }
 

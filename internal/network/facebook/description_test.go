@@ -29,6 +29,8 @@ func checkCall(t *testing.T, r networktest.Request) {
 	case parts[3] == "oauth/access_token":
 		params = []string{"client_id", "client_secret", "redirect_uri", "code", "grant_type", "fb_exchange_token"}
 		fields = []string{"access_token", "token_type", "expires_in"}
+	case parts[3] == "debug_token": // in the documentation, not in the description
+		return
 	case edge == "permissions":
 		params, fields = []string{"access_token"}, []string{"permission", "status", "success"}
 	case parts[3] == "me/accounts", edge == "owned_pages", edge == "client_pages":

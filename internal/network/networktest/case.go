@@ -168,7 +168,7 @@ func Run(t *testing.T, c Case) {
 	t.Helper()
 	subtests(t, c, map[string]func(*testing.T, Case){
 		"Signing": testSigning, "Publishing": testPublishing, "Failures": testFailures, "Collecting": testCollecting,
-		"Containers": testContainers,
+		"Containers": testContainers, "Checking": testChecking,
 	})
 }
 
@@ -187,4 +187,15 @@ func each[V any](t *testing.T, table map[string]V, test func(*testing.T, V)) {
 			test(t, value)
 		})
 	}
+}
+
+// WithApp returns the case with an app whose client ID has an ending. The sandbox treats some endings as strict apps,
+// such as one without an audit.
+func (c Case) WithApp(ending string) Case {
+	build := c.New
+	c.New = func(base string, app network.App) network.Network {
+		app.ClientID += ending
+		return build(base, app)
+	}
+	return c
 }

@@ -92,22 +92,28 @@ type creator struct {
 	Longest   int64    `json:"max_video_post_duration_sec"`
 }
 
-// queryCreator reads the settings of the account's owner, which the network requires before each post. Source:
-// https://developers.tiktok.com/doc/content-posting-api-reference-query-creator-info.
+// queryCreator applies the settings of the account's owner, which the network requires before each post.
 func (n *Network) queryCreator(ctx context.Context, g network.Grant, p *draft) error {
-	var about creator
-	err := n.callAPI(ctx, g, post(network.Reading, struct{}{}), "post/publish/creator_info/query/", &about)
+	about, err := n.creatorInfo(ctx, g)
 	if err != nil {
 		return err
-	}
-	if len(about.Privacy) == 0 {
-		return network.InvalidResponse(errors.New("reading the account's settings: the response has no privacy levels"))
 	}
 	if err := about.allows(*p); err != nil {
 		return err
 	}
 	p.Privacy = p.Choices.PrivacyLevel
 	return nil
+}
+
+// creatorInfo reads the settings of the account's owner. Source:
+// https://developers.tiktok.com/doc/content-posting-api-reference-query-creator-info.
+func (n *Network) creatorInfo(ctx context.Context, g network.Grant) (creator, error) {
+	var about creator
+	err := n.callAPI(ctx, g, post(network.Reading, struct{}{}), "post/publish/creator_info/query/", &about)
+	if err == nil && len(about.Privacy) == 0 {
+		err = network.InvalidResponse(errors.New("reading the account's settings: the response has no privacy levels"))
+	}
+	return about, err
 }
 
 // allows returns an error for a choice that the account does not allow. Nothing that a person chose is changed.

@@ -123,3 +123,6 @@ func StableID(prefix, name string) string {
 
 // LinkPattern matches a link in a text.
 var LinkPattern = regexp.MustCompile(`https?://\S+`)
+
+// IsWrongSecret reports whether a secret is the one that no app has. Every other secret is right.
+func IsWrongSecret(secret string) bool { return secret == "wrong-secret" }

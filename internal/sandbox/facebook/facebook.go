@@ -46,8 +46,11 @@ func (n *Network) Handler() http.Handler {
 	mux.HandleFunc("POST /video/{version}/{user}/videos", n.uploadVideo)
 	mux.HandleFunc("POST /upload/video-upload/{version}/{video}", n.uploadReel)
 	for pattern, do := range map[string]func(*http.Request) (any, error){
-		"GET /graph/{version}/oauth/access_token":      n.giveToken,
-		"GET /graph/{version}/me/permissions":          n.Permissions,
+		"GET /graph/{version}/oauth/access_token": n.giveToken,
+		"GET /graph/{version}/me/permissions":     n.Permissions,
+		"GET /graph/{version}/{app}/permissions": n.AppPermissions("pages_show_list", "pages_read_engagement",
+			"pages_manage_posts", "read_insights", "business_management"),
+		"GET /graph/{version}/debug_token":             n.DebugToken(kindPage),
 		"DELETE /graph/{version}/{person}/permissions": n.RevokePermissions,
 		"GET /graph/{version}/me/accounts":             n.pages,
 		"GET /graph/{version}/me/businesses":           n.businesses,
@@ -90,6 +93,8 @@ func (n *Network) giveToken(r *http.Request) (any, error) {
 		return nil, graph.InvalidParameter("client_id and client_secret are required")
 	case r.Form.Get("grant_type") == "":
 		return n.RedeemCode(r, nil)
+	case r.Form.Get("grant_type") == "client_credentials":
+		return n.AppToken(r)
 	}
 	r.Form.Set("access_token", r.Form.Get("fb_exchange_token"))
 	return n.ExchangeToken(r)

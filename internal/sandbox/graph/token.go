@@ -70,7 +70,11 @@ func (n *API) GrantToken(r *http.Request) (any, error) {
 	if r.Form.Get("client_secret") == "" || r.Form.Get("client_id") == "" {
 		return nil, InvalidParameter("client_id and client_secret are required")
 	}
-	if r.Form.Get("grant_type") != "fb_exchange_token" {
+	switch r.Form.Get("grant_type") {
+	case "client_credentials":
+		return n.AppToken(r)
+	case "fb_exchange_token":
+	default:
 		return n.RedeemCode(r, nil)
 	}
 	r.Form.Set("access_token", r.Form.Get("fb_exchange_token"))

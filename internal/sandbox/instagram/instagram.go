@@ -49,15 +49,19 @@ func (n *Network) Handler() http.Handler {
 		"GET /facebook/{version}/oauth/access_token":      n.GrantToken,
 		"GET /facebook/{version}/me/permissions":          n.Permissions,
 		"DELETE /facebook/{version}/{person}/permissions": n.RevokePermissions,
-		"GET /facebook/{version}/me":                      n.facebookMe,
-		"GET /facebook/{version}/me/accounts":             n.listPages,
-		"GET /media/{account}/{cid}":                      n.MediaFile(n.Platform, graph.ErrNoObject),
-		"/":                                               n.NotFound,
+		"GET /facebook/{version}/{app}/permissions": n.AppPermissions("instagram_basic", "instagram_content_publish",
+			"instagram_manage_insights", "pages_show_list", "pages_read_engagement", "business_management"),
+		"GET /facebook/{version}/debug_token": n.DebugToken(),
+		"GET /facebook/{version}/me":          n.facebookMe,
+		"GET /facebook/{version}/me/accounts": n.listPages,
+		"GET /media/{account}/{cid}":          n.MediaFile(n.Platform, graph.ErrNoObject),
+		"/":                                   n.NotFound,
 	}
 	for _, host := range []string{"/graph", "/facebook"} {
 		calls["POST "+host+"/{version}/{user}/media"] = n.createContainer
 		calls["POST "+host+"/{version}/{user}/media_publish"] = n.PublishContainer
 		calls["GET "+host+"/{version}/{user}/media"] = n.listPosts
+		calls["GET "+host+"/{version}/{user}/content_publishing_limit"] = n.PublishingLimit(100)
 		calls["GET "+host+"/{version}/{id}"] = n.describe
 		calls["GET "+host+"/{version}/{id}/insights"] = n.Insights(postMetrics,
 			"instagram_business_manage_insights", "instagram_manage_insights")

@@ -78,6 +78,7 @@ func (n *Network) Handler() http.Handler {
 	mux.HandleFunc("POST /oauth/v2/authorization", n.authorize)
 	for pattern, do := range map[string]func(*http.Request) (any, error){
 		"POST /oauth/v2/accessToken":                    n.grantToken,
+		"POST /oauth/v2/introspectToken":                n.introspect,
 		"GET /v2/userinfo":                              n.userinfo,
 		"GET /v2/me":                                    n.me,
 		"GET /rest/organizationAcls":                    requireVersion(n.listRoles),

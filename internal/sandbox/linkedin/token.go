@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/sandbox/base"
 	"pressroom/internal/sandbox/oauth"
 	"pressroom/internal/sandbox/store"
 )
@@ -43,6 +44,35 @@ func (n *Network) grantToken(r *http.Request) (any, error) {
 		default:
 			err = refuseToken(http.StatusBadRequest, "unsupported_grant_type",
 				"The grant type is not supported")
+		}
+		return err
+	})
+	return answer, err
+}
+
+// introspect describes a token to its app.
+func (n *Network) introspect(r *http.Request) (any, error) {
+	err := r.ParseForm()
+	switch secret := r.PostForm.Get("client_secret"); {
+	case err != nil:
+		return nil, refuseToken(http.StatusBadRequest, "invalid_request", "The form cannot be read")
+	case secret == "" || base.IsWrongSecret(secret):
+		return nil, refuseToken(http.StatusUnauthorized, "invalid_client", "Client authentication failed")
+	}
+	answer := map[string]any{"active": false}
+	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
+		token, ok, err := n.Find(r.Context(), t, oauth.KindAccess, r.PostForm.Get("token"))
+		if err != nil || token.Client != r.PostForm.Get("client_id") {
+			return err
+		}
+		answer["status"] = "expired"
+		if !ok {
+			return nil
+		}
+		allowed, err := t.Scopes(r.Context(), Name, token.Session)
+		answer = map[string]any{
+			"active": true, "status": "active", "client_id": token.Client, "scope": strings.Join(allowed, ","),
+			"auth_type": "3L", "created_at": token.Issued.Unix(), "expires_at": token.Expires.Unix(),
 		}
 		return err
 	})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"pressroom/internal/sandbox/marker"
@@ -22,6 +23,9 @@ type pinBody struct {
 	Files []store.Medium `json:"files"` // which the account's files are kept for
 }
 
+// trialClient is the end of the ID of an app with Trial access.
+const trialClient = "-trial"
+
 // errTrial is the refusal of an app with Trial access, as seen in production.
 var errTrial = &rest.Error{
 	Status: http.StatusForbidden, Code: 29, Message: "Apps with Trial access may not create Pins in production " +
@@ -38,8 +42,11 @@ func (n *Network) create(r *http.Request) (any, error) {
 		return nil, errTrial
 	}
 	owner := ""
-	err = n.asCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
+	err = n.asCaller(r, func(_ store.Tx, a store.Account, token store.Token) error {
 		owner = a.ID
+		if strings.HasSuffix(token.Client, trialClient) {
+			return errTrial
+		}
 		if !n.hasBoard(a, in.Board) {
 			return &rest.Error{Status: http.StatusNotFound, Code: 40, Message: "Board not found."}
 		}

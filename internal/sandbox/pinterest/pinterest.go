@@ -106,7 +106,7 @@ func (n *Network) write(w http.ResponseWriter, refused *rest.Error) {
 
 // tokens is the token endpoint, where a client authenticates by Basic authentication.
 func (n *Network) tokens(r *http.Request) (any, error) {
-	if _, secret, basic := r.BasicAuth(); !basic || secret == "" {
+	if _, secret, basic := r.BasicAuth(); !basic || secret == "" || base.IsWrongSecret(secret) {
 		return nil, &rest.Error{
 			Status: http.StatusUnauthorized, Code: 2, Message: "The client's authentication failed.",
 		}

@@ -29,17 +29,19 @@ func (n *Network) Handler() http.Handler {
 	mux.HandleFunc("GET /oauth/authorize", n.Authorize)
 	mux.HandleFunc("POST /oauth/authorize", n.Authorize)
 	for pattern, do := range map[string]func(*http.Request) (any, error){
-		"POST /oauth/access_token":          n.ExchangeCode,
-		"GET /access_token":                 n.ExchangeToken,
-		"GET /refresh_access_token":         n.RefreshToken,
-		"POST /v1.0/{user}/threads":         n.createContainer,
-		"POST /v1.0/{user}/threads_publish": n.PublishContainer,
-		"GET /v1.0/{user}/threads":          n.listPosts,
-		"GET /v1.0/{user}/threads_insights": n.accountInsights,
-		"GET /v1.0/{id}/insights":           n.Insights(postMetrics, insightsScope),
-		"GET /v1.0/{id}":                    n.describe,
-		"GET /media/{account}/{cid}":        n.MediaFile(n.Platform, graph.ErrNoObject),
-		"/":                                 n.NotFound,
+		"POST /oauth/access_token":                  n.ExchangeCode,
+		"GET /oauth/access_token":                   n.AppToken,
+		"GET /access_token":                         n.ExchangeToken,
+		"GET /refresh_access_token":                 n.RefreshToken,
+		"POST /v1.0/{user}/threads":                 n.createContainer,
+		"POST /v1.0/{user}/threads_publish":         n.PublishContainer,
+		"GET /v1.0/{user}/threads":                  n.listPosts,
+		"GET /v1.0/{user}/threads_insights":         n.accountInsights,
+		"GET /v1.0/{user}/threads_publishing_limit": n.PublishingLimit(250),
+		"GET /v1.0/{id}/insights":                   n.Insights(postMetrics, insightsScope),
+		"GET /v1.0/{id}":                            n.describe,
+		"GET /media/{account}/{cid}":                n.MediaFile(n.Platform, graph.ErrNoObject),
+		"/":                                         n.NotFound,
 	} {
 		mux.HandleFunc(pattern, n.Handle(do))
 	}

@@ -146,6 +146,9 @@ func (n *Network) beginUpload(r *http.Request, in postRequest, scope string) (an
 			return err
 		}
 		p.account = a.ID
+		if err := a.checkAudit(p); err != nil {
+			return err
+		}
 		if out, err = n.actBefore(r.Context(), t, p, a.session); err != nil || out.Refused != nil {
 			return err
 		}
@@ -235,7 +238,10 @@ func (n *Network) postPhotos(r *http.Request) (any, error) {
 	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
 		a, err := n.authenticate(r, t, scope)
 		p.account = a.ID
-		return err
+		if err != nil {
+			return err
+		}
+		return a.checkAudit(p)
 	})
 	if err != nil {
 		return nil, err

@@ -20,7 +20,8 @@ import (
 const Name = "tiktok"
 
 // Network is the part of TikTok's API that publishes: the consent and its tokens, uploads of videos, photos that are
-// fetched, and the status of posts. It accepts every app and any secret, and every domain is verified. The Research API
+// fetched, and the status of posts. It accepts every app, and every domain is verified. An app whose key ends
+// in "-unaudited" can only make posts for the account alone. The Research API
 // shows the public world to any app.
 type Network struct {
 	*oauth.Provider
@@ -114,6 +115,8 @@ func (n *Network) grant(w http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, badRequest("invalid_request", "The request cannot be read")
 	case r.Form.Get("client_key") == "" || r.Form.Get("client_secret") == "":
 		return nil, badRequest("invalid_client", "client_key and client_secret are required")
+	case base.IsWrongSecret(r.Form.Get("client_secret")):
+		return nil, badRequest("invalid_client", "Client secret is incorrect")
 	}
 	var spend func(store.Tx) (store.Token, error)
 	switch r.Form.Get("grant_type") {
@@ -185,6 +188,7 @@ type caller struct {
 	store.Account
 
 	session string
+	audited bool // whether the app is
 }
 
 // authenticate returns the caller of a request, whose token must have the scope.
@@ -208,7 +212,7 @@ func (n *Network) authenticate(r *http.Request, t store.Tx, scope string) (calle
 			"The user did not authorize the scope required for completing this request.",
 		}
 	}
-	return caller{a, token.Session}, err
+	return caller{a, token.Session, !strings.HasSuffix(token.Client, unauditedClient)}, err
 }
 
 // userInfo returns the requested fields of the caller's account.

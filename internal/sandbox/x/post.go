@@ -59,6 +59,9 @@ func (n *Network) create(r *http.Request) (any, error) {
 	var body postBody
 	id, err := n.PublishPost(r, func(t store.Tx) (store.Post, store.Token, error) {
 		a, token, err := n.Authenticate(r, t)
+		if err == nil && isUnpaid(token) {
+			err = errCredit
+		}
 		if err != nil {
 			return store.Post{}, token, err
 		}

@@ -136,6 +136,11 @@ func (n *Network) write(w http.ResponseWriter, refused *rest.Error) {
 
 // tokens is the token endpoint. A client authenticates by Basic authentication, or has no secret.
 func (n *Network) tokens(r *http.Request) (any, error) {
+	if _, secret, _ := r.BasicAuth(); base.IsWrongSecret(secret) {
+		return nil, &rest.Error{
+			Status: http.StatusUnauthorized, Kind: oauthPrefix + "unauthorized_client", Message: "Missing valid authorization header",
+		}
+	}
 	given, err := n.GrantTokens(r)
 	answer := map[string]any{
 		"token_type": "bearer", "expires_in": int64(n.AccessLifetime / time.Second), "access_token": given.Access,
@@ -147,12 +152,25 @@ func (n *Network) tokens(r *http.Request) (any, error) {
 	return answer, err
 }
 
+// unpaidClient is the end of the ID of an app that has used up its credit.
+const unpaidClient = "-unpaid"
+
+func isUnpaid(token store.Token) bool { return strings.HasSuffix(token.Client, unpaidClient) }
+
+// errCredit is the refusal of an app without credit, as seen in production.
+var errCredit = &rest.Error{
+	Status: http.StatusPaymentRequired, Message: "Your account does not have any credits to fulfill this request.",
+}
+
 func (n *Network) me(r *http.Request) (any, error) {
 	answer := map[string]any{}
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-		me, _, err := n.Authenticate(r, t)
+		me, token, err := n.Authenticate(r, t)
 		if err != nil {
 			return err
+		}
+		if isUnpaid(token) {
+			return errCredit
 		}
 		posts, err := t.Posts(r.Context(), `where p.platform = ? and p.account = ?`, Name, me.ID)
 		answer["id"], answer["username"], answer["name"] = me.ID, me.Handle, me.DisplayName

@@ -11,11 +11,15 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
+// unauditedClient is the end of the ID of an app that has not passed YouTube's audit.
+const unauditedClient = "-unaudited"
+
 // videoBody is what is stored of a video besides its text.
 type videoBody struct {
 	Insert  videoMetadata  `json:"insert"`
 	Media   []store.Medium `json:"media"`
 	Failure string         `json:"failure,omitempty"` // why its file is no video
+	Locked  bool           `json:"locked,omitempty"`  // stays private, because the app is not audited
 }
 
 // publishVideo makes the video of an upload whose last part was received, on disk when it returns.
@@ -75,6 +79,7 @@ func (n *Network) tryPublish(
 		if !strings.HasPrefix(file.MIME, "video/") { // such a file is taken, and fails later
 			file.MIME, body.Failure = u.mime, "invalidFile"
 		}
+		body.Locked = strings.HasSuffix(token.Client, unauditedClient)
 		u.video = stableID("video "+u.id, 11)
 		body.Media = []store.Medium{store.NewMedium(Name, u.account, file, "")}
 		return u.video, n.saveVideo(ctx, t, *u, body, file)

@@ -30,7 +30,8 @@ const (
 )
 
 // Network is the part of Google's sign-in and of the YouTube Data API that publishes: the consent and its tokens,
-// upload sessions, lists of channels and videos. It accepts every app and any secret, and everybody has one channel.
+// upload sessions, lists of channels and videos. It accepts every app, and everybody has one channel. The videos of an
+// app whose ID ends in "-unaudited" stay private.
 type Network struct{ *oauth.Provider }
 
 // New returns the network of a sandbox.
@@ -82,6 +83,9 @@ func (n *Network) Handler() http.Handler {
 func (n *Network) grantToken(r *http.Request) (any, error) {
 	if r.PostForm.Get("client_id") == "" || r.PostForm.Get("client_secret") == "" {
 		return nil, &tokenError{http.StatusUnauthorized, "invalid_client", "The OAuth client was not found."}
+	}
+	if base.IsWrongSecret(r.PostForm.Get("client_secret")) {
+		return nil, &tokenError{http.StatusUnauthorized, "invalid_client", "The provided client secret is invalid."}
 	}
 	trade := map[string]func(context.Context, store.Tx, url.Values) (map[string]any, error){
 		"authorization_code": n.tradeCode, "refresh_token": n.tradeRefresh,

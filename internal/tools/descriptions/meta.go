@@ -132,6 +132,7 @@ func addRequests(calls map[string][]string, items any) {
 // lexicons are those of the calls and the record of the Bluesky adapter. Those that they refer to are kept too.
 var lexicons = []string{
 	"com.atproto.server.createSession", "com.atproto.server.refreshSession", "com.atproto.server.deleteSession",
+	"com.atproto.server.getSession",
 	"com.atproto.server.getServiceAuth", "com.atproto.repo.uploadBlob", "com.atproto.repo.putRecord",
 	"com.atproto.repo.getRecord", "com.atproto.identity.resolveHandle", "app.bsky.feed.post", "app.bsky.feed.getAuthorFeed",
 	"app.bsky.actor.getProfile", "app.bsky.video.uploadVideo", "app.bsky.video.getJobStatus", "app.bsky.video.getUploadLimits",

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/domain/account/appcheck"
 	"pressroom/internal/domain/credit"
 	"pressroom/internal/domain/delivery"
 	"pressroom/internal/domain/job"
@@ -27,7 +28,7 @@ var files embed.FS
 var pages = shell.Parse(files,
 	template.FuncMap{
 		"time": utc, "limit": limitWords, "paused": pausedWords, "phase": phaseWords, "circuit": circuitWords,
-		"job": jobWords,
+		"job": jobWords, "result": resultWords,
 	})
 
 // Services are what the pages need.
@@ -38,6 +39,7 @@ type Services struct {
 	Posts     *post.Service
 	Platforms []string // connected networks
 	Hold      *restoreguard.Service
+	Apps      *appcheck.Service
 }
 
 // Handlers serves the operator's pages.
@@ -78,6 +80,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "GET /operator/queue", Do: p.queuePage},
 		{Pattern: "POST /operator/queue/wake", Do: p.wake},
 		{Pattern: "GET /operator/networks", Do: p.networksPage},
+		{Pattern: "POST /operator/networks", Do: p.checkApps},
 		{Pattern: "GET /operator/posts", Do: p.postsPage},
 		{Pattern: "POST /operator/posts", Do: p.decide},
 		{Pattern: "GET /operator/ledger", Do: p.ledgerPage},

@@ -9,7 +9,6 @@ import (
 	"pressroom/internal/domain/delivery"
 	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/post"
-	"pressroom/internal/web/shell"
 )
 
 const (
@@ -83,30 +82,4 @@ func (p *Handlers) wake(w http.ResponseWriter, r *http.Request) {
 	default:
 		p.finish(w, r, "Woken. It starts within a second or two.", "/operator/queue")
 	}
-}
-
-// networkView is the state of a network.
-type networkView struct {
-	delivery.Circuit
-
-	Name string
-}
-
-// networksView is the state of all networks, with recent failures.
-type networksView struct {
-	Networks []networkView
-	Failures []delivery.Failure
-}
-
-func (p *Handlers) networksPage(w http.ResponseWriter, r *http.Request) {
-	var view networksView
-	for _, platform := range p.Platforms {
-		view.Networks = append(view.Networks, networkView{p.Delivery.Circuit(platform), shell.NetworkName(platform)})
-	}
-	var err error
-	if view.Failures, err = p.Delivery.RecentFailures(r.Context()); err != nil {
-		p.ShowError(w, r, err)
-		return
-	}
-	p.Show(w, r, http.StatusOK, pages["networks"], "Networks", view)
 }

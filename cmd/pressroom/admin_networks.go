@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"pressroom/internal/domain/account/appcheck"
+	"pressroom/internal/network"
+	"pressroom/internal/server"
+)
+
+type (
+	adminNetworks struct {
+		Check adminNetworksCheck `cmd:"" help:"Ask each network what the apps may do. Exits with status 1 if something fails."`
+	}
+	adminNetworksCheck struct {
+		storeFlags
+
+		Networks string `help:"JSON file of network settings, as for serve." type:"path" env:"PRESSROOM_NETWORKS"`
+	}
+)
+
+// Run asks the networks.
+func (c adminNetworksCheck) Run(ctx context.Context, p *program, log *slog.Logger) error {
+	if err := c.checkExists(); err != nil {
+		return err
+	}
+	cfg, err := c.config(log)
+	if err != nil {
+		return err
+	}
+	if cfg.Networks, err = networkSettings(c.Networks); err != nil {
+		return err
+	}
+	cfg.ReadOnlyFiles = true
+	s, err := server.Open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	found, err := s.Apps.Check(ctx)
+	if err := errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	if p.Admin.JSON {
+		err = printResult(os.Stdout, true, found)
+	} else {
+		err = printFindings(os.Stdout, found)
+	}
+	if n := appcheck.CountFailures(found); err == nil && n > 0 {
+		return fmt.Errorf("%d of %d checks failed; see the next steps, and docs/networks", n, len(found))
+	}
+	return err
+}
+
+// printFindings prints a line for each finding, under its network and account.
+func printFindings(w io.Writer, found []appcheck.Finding) error {
+	var text strings.Builder
+	last := ""
+	for _, f := range found {
+		if head := strings.TrimSpace(f.Network + " " + f.Account); head != last {
+			fmt.Fprintf(&text, "%s\n", head)
+			last = head
+		}
+		fmt.Fprintf(&text, "  %-8s %s", f.Result, f.Subject)
+		if f.Detail != "" {
+			fmt.Fprintf(&text, ": %s", f.Detail)
+		}
+		text.WriteByte('\n')
+		if f.NextStep != "" && f.Result != network.Works {
+			fmt.Fprintf(&text, "           Next: %s\n", f.NextStep)
+		}
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}

@@ -1,0 +1,191 @@
+// Package appcheck asks the configured networks what the operator's apps may do, and what the operator has to do next.
+package appcheck
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/delivery"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/plaintext"
+)
+
+const (
+	timeout       = 25 * time.Second // of the whole check
+	expiryMargin  = time.Minute      // remaining life of an access token below which it is renewed first
+	maxCandidates = 20               // newest accounts of a network that are looked at
+)
+
+// Finding is one thing that an app can or cannot do.
+type Finding struct {
+	Network  string         `json:"network"`
+	Account  string         `json:"account"` // its username; empty for the app itself
+	Subject  string         `json:"subject"`
+	Result   network.Result `json:"result"`
+	Detail   string         `json:"detail"` // may quote the network, as one line of plain text
+	NextStep string         `json:"next_step"`
+}
+
+// Accounts are the connected accounts.
+type Accounts interface {
+	Platforms() []string
+	Network(platform string) (network.Network, error)
+	Newest(ctx context.Context, platform string, limit int) ([]account.Account, error)
+	Grant(ctx context.Context, account int64) (account.Grant, error)
+	Refresh(ctx context.Context, account int64, stale account.Grant) (account.Grant, error)
+}
+
+// Deliveries know how the networks answered the last posts.
+type Deliveries interface {
+	AppVerdicts(ctx context.Context) (map[string]delivery.AppVerdict, error)
+}
+
+// Service checks apps. Its calls change nothing at a network. An access token that has expired is renewed, as before
+// any other call.
+type Service struct {
+	Accounts   Accounts
+	Deliveries Deliveries
+	Now        func() time.Time
+}
+
+// Check asks all networks at once and returns the findings by network. It ends within half a minute.
+func (s *Service) Check(ctx context.Context) ([]Finding, error) {
+	verdicts, err := s.Deliveries.AppVerdicts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	bounded, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	platforms := s.Accounts.Platforms()
+	found := make([][]Finding, len(platforms))
+	errs := make([]error, len(platforms))
+	var group sync.WaitGroup
+	for i, platform := range platforms {
+		group.Go(func() { found[i], errs[i] = s.check(bounded, platform) })
+	}
+	group.Wait()
+	out := []Finding{}
+	for i, platform := range platforms {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		if v, ok := verdicts[platform]; ok {
+			found[i] = append(found[i], lastPost(platform, v))
+		}
+		out = append(out, found[i]...)
+	}
+	return out, nil
+}
+
+// CountFailures returns how many things do not work.
+func CountFailures(found []Finding) int {
+	n := 0
+	for _, f := range found {
+		if f.Result == network.Fails {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *Service) check(ctx context.Context, platform string) ([]Finding, error) {
+	n, err := s.Accounts.Network(platform)
+	if err != nil {
+		return nil, err
+	}
+	asked, ok := n.(network.AppChecker)
+	if !ok {
+		return nil, nil
+	}
+	out := collect(platform, "", asked.CheckApp(ctx))
+	grants, err := s.grants(ctx, platform)
+	if err != nil {
+		return nil, err
+	}
+	if len(grants) == 0 {
+		out = append(out, Finding{
+			Network: platform, Subject: "accounts", Result: network.Unclear, Detail: "No account is connected.",
+			NextStep: "Connect an account, then run the check again: permissions belong to accounts.",
+		})
+	}
+	for _, g := range grants {
+		out = append(out, collect(platform, g.Username, s.checkAccount(ctx, asked, g))...)
+	}
+	return out, nil
+}
+
+// checkAccount asks about an account. It renews an access token that has expired, or that the network refuses, once.
+func (s *Service) checkAccount(ctx context.Context, asked network.AppChecker, g accountGrant) []network.Finding {
+	isOld := !g.Expires.IsZero() && s.Now().Add(expiryMargin).After(g.Expires)
+	var found []network.Finding
+	if !isOld {
+		found = asked.CheckAccount(ctx, g.Grant.Grant)
+		isOld = slices.ContainsFunc(found, func(f network.Finding) bool { return f.Expired })
+	}
+	if !isOld {
+		return found
+	}
+	fresh, err := s.Accounts.Refresh(ctx, g.account, g.Grant)
+	if err != nil {
+		return []network.Finding{network.FindingOf(asked.Platform(), "access token", err)}
+	}
+	return asked.CheckAccount(ctx, fresh.Grant)
+}
+
+// accountGrant is the grant of an account.
+type accountGrant struct {
+	account.Grant
+
+	account int64
+}
+
+// grants returns the grant of the newest account of each kind, since kinds belong to different apps or permissions.
+func (s *Service) grants(ctx context.Context, platform string) ([]accountGrant, error) {
+	accounts, err := s.Accounts.Newest(ctx, platform, maxCandidates)
+	if err != nil {
+		return nil, err
+	}
+	var out []accountGrant
+	seen := map[string]bool{}
+	for _, a := range accounts {
+		g, err := s.Accounts.Grant(ctx, a.ID)
+		if err != nil {
+			return nil, err
+		}
+		if kind := g.Kind + "/" + g.Extra["app"]; !seen[kind] {
+			seen[kind] = true
+			out = append(out, accountGrant{g, a.ID})
+		}
+	}
+	return out, nil
+}
+
+func collect(platform, account string, findings []network.Finding) []Finding {
+	var out []Finding
+	for _, f := range findings {
+		out = append(out, Finding{
+			Network: platform, Account: plaintext.Line(account), Subject: f.Subject, Result: f.Result,
+			Detail: plaintext.Line(f.Detail), NextStep: f.NextStep,
+		})
+	}
+	return out
+}
+
+// lastPost returns what the last post says about the app. Some approvals, such as TikTok's and YouTube's audits and
+// Pinterest's Standard access, show only there.
+func lastPost(platform string, v delivery.AppVerdict) Finding {
+	out := Finding{
+		Network: platform, Subject: "last post", Result: network.Works,
+		Detail: "Published at " + v.At.UTC().Format(time.RFC3339) + ".",
+	}
+	if !v.Accepted {
+		refused := &network.Error{Class: network.Unapproved, Code: v.NetworkCode, Message: v.NetworkText}
+		answer := network.FindingOf(platform, out.Subject, refused)
+		out.Result, out.NextStep = network.Fails, answer.NextStep
+		out.Detail = "Refused at " + v.At.UTC().Format(time.RFC3339) + ", because of the app: " + plaintext.Line(answer.Detail)
+	}
+	return out
+}

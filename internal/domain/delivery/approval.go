@@ -1,0 +1,46 @@
+package delivery
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+)
+
+// AppVerdict is how a network answered the last post for which the operator's app mattered.
+type AppVerdict struct {
+	At          time.Time
+	Accepted    bool
+	NetworkCode string // the network's own: untrusted
+	NetworkText string // the network's own: untrusted
+}
+
+// AppVerdicts returns the newest verdict of each network among the newest 500 attempts.
+func (s *Service) AppVerdicts(ctx context.Context) (map[string]AppVerdict, error) {
+	type row struct {
+		platform string
+		AppVerdict
+	}
+	rows, err := db.All(ctx, s.db, func(rows *sql.Rows, v *row) error {
+		var at int64
+		var result string
+		err := rows.Scan(&v.platform, &at, &result, &v.NetworkCode, &v.NetworkText)
+		v.At, v.Accepted = db.Time(at), result == "published"
+		return err
+	}, `SELECT a.platform, t.started_at, t.result, t.network_code, t.network_text
+		FROM (SELECT id, delivery_id, started_at, result, network_code, network_text FROM delivery_attempts
+		ORDER BY id DESC LIMIT ?) t JOIN deliveries d ON d.id = t.delivery_id
+		JOIN social_accounts a ON a.id = d.account_id
+		WHERE t.result IN ('published', ?) ORDER BY t.id`, searchedAttempts, string(network.Unapproved))
+	if err != nil {
+		return nil, fmt.Errorf("reading the verdicts on apps: %w", err)
+	}
+	out := map[string]AppVerdict{}
+	for _, v := range rows {
+		out[v.platform] = v.AppVerdict // the newest is the last
+	}
+	return out, nil
+}

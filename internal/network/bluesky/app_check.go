@@ -1,0 +1,47 @@
+package bluesky
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"pressroom/internal/network"
+)
+
+var _ network.AppChecker = (*Network)(nil)
+
+// CheckApp reports nothing: the network has no apps.
+func (*Network) CheckApp(context.Context) []network.Finding { return nil }
+
+// CheckAccount reports whether the account's session is valid, and whether Bluesky's video service accepts its videos
+// today.
+func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
+	var about struct {
+		Active    *bool `json:"active"`
+		Confirmed *bool `json:"emailConfirmed"`
+	}
+	err := n.call(ctx, call{
+		purpose: network.Reading, verb: http.MethodGet, method: "com.atproto.server.getSession", server: g.Server,
+		token: g.Access, out: &about,
+	})
+	if err == nil && about.Active != nil && !*about.Active {
+		err = &network.Error{Class: network.AuthDead, Code: "AccountInactive", Message: "The account is not active."}
+	}
+	found := []network.Finding{network.FindingOf(platform, "session", err)}
+	if err != nil || !n.usesVideoService(g) {
+		return found
+	}
+	const subject = "videos"
+	err = n.checkVideoLimits(ctx, g, 0)
+	if errors.Is(err, errNoVideoService) {
+		return append(found, network.Finding{
+			Subject: subject, Result: network.Unclear,
+			Detail: "The video service does not serve the account. Its videos are processed only after a post is published.",
+		})
+	}
+	video := network.FindingOf(platform, subject, err)
+	if video.Result == network.Fails && about.Confirmed != nil && !*about.Confirmed {
+		video.NextStep = "The account's owner has to confirm the email address on Bluesky."
+	}
+	return append(found, video)
+}

@@ -1,0 +1,28 @@
+package facebook
+
+import (
+	"context"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/graph"
+)
+
+var _ network.AppChecker = (*Network)(nil)
+
+var needs = []network.Need{
+	{Scope: "pages_show_list", Effect: network.ToConnect},
+	{Scope: "pages_read_engagement", Effect: network.ToPublish},
+	{Scope: "pages_manage_posts", Effect: network.ToPublish},
+	{Scope: insightsScope, Effect: network.ForFigures},
+	{Scope: graph.ScopeBusiness, Effect: "Pages of a business portfolio cannot be found"},
+}
+
+// CheckApp reports what Meta says about the app.
+func (n *Network) CheckApp(ctx context.Context) []network.Finding {
+	return n.login().CheckApp(ctx, platform, "", n.opts.GraphHost, needs)
+}
+
+// CheckAccount reports what the app may do for a Page.
+func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
+	return n.login().CheckToken(ctx, platform, g, needs)
+}

@@ -1,0 +1,25 @@
+package facebook_test
+
+import (
+	"testing"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
+)
+
+// An app without App Review, and a person who declined a permission.
+func TestAppCheck(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter.WithApp("-unreviewed"), 0)
+	found := f.CheckedApp()
+	networktest.WantFinding(t, found, network.Works, "client ID and secret")
+	networktest.WantFinding(t, found, network.Unclear, "App Review: Not approved: pages_show_list", "Complete App Review")
+
+	g := f.Candidates("", networktest.Account+"&declined=read_insights")[0].Grant
+	found = f.CheckedAccount(g)
+	networktest.WantFinding(t, found, network.Fails, "permission read_insights", "figures are missing", "Connect the account again")
+	networktest.WantFinding(t, found, network.Works, "permission pages_manage_posts")
+	if bad := networktest.Findings(found, network.Fails); len(bad) != 1 {
+		t.Errorf("failures: %q", bad)
+	}
+}

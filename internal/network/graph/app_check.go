@@ -1,0 +1,130 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"pressroom/internal/network"
+)
+
+// CheckCredentials reports whether the network accepts the app's ID and secret. A Threads app has the same call.
+//
+// Source: https://developers.facebook.com/docs/facebook-login/guides/access-tokens
+func (c *Client) CheckCredentials(ctx context.Context, platform, app, server, path string, params url.Values) network.Finding {
+	params.Set("grant_type", "client_credentials")
+	_, err := c.RequestToken(ctx, http.MethodGet, server, path, params)
+	found := network.FindingOf(platform, strings.TrimSpace(app+" client ID and secret"), err)
+	// a wrong secret has the code of a temporary failure
+	if refused, ok := errors.AsType[*network.Error](err); ok && refused.IsClientError() && refused.Class != network.Rate {
+		found.Result, found.NextStep = network.Fails, "Compare the app's ID and secret with Meta's developer console."
+	}
+	return found
+}
+
+// CheckApp reports whether the network accepts the app, and which of the permissions App Review has approved.
+//
+// Source: https://developers.facebook.com/docs/graph-api/reference/application/permissions
+func (l Login) CheckApp(ctx context.Context, platform, app, server string, needs []network.Need) []network.Finding {
+	first := l.Client.CheckCredentials(ctx, platform, app, server, l.Version+"/oauth/access_token",
+		url.Values{"client_id": {l.ClientID}, "client_secret": {l.ClientSecret}})
+	if first.Result != network.Works {
+		return []network.Finding{first}
+	}
+	var response struct {
+		Data []struct {
+			Permission string `json:"permission"`
+			Status     string `json:"status"`
+		} `json:"data"`
+	}
+	const subject = "App Review"
+	err := l.Client.Do(ctx, Call{
+		Method: http.MethodGet, Server: server, Path: l.Version + "/" + l.ClientID + "/permissions", Token: l.appToken(),
+		Secrets: []string{l.ClientSecret}, Out: &response,
+	})
+	if err != nil {
+		found := network.FindingOf(platform, subject, err)
+		found.Result = network.Unclear // apps of some types have no such list
+		return []network.Finding{first, found}
+	}
+	var approved, missing []string
+	for _, p := range response.Data {
+		if p.Status == "live" {
+			approved = append(approved, p.Permission)
+		}
+	}
+	for _, need := range needs {
+		if !slices.Contains(approved, need.Scope) {
+			missing = append(missing, need.Scope)
+		}
+	}
+	found := network.Finding{Subject: subject, Result: network.Works}
+	if len(missing) > 0 {
+		// an app for the operator's own accounts may not need it
+		found.Result, found.NextStep = network.Unclear, network.NextStep(platform, "")
+		found.Detail = "Not approved: " + strings.Join(missing, ", ") +
+			". Without approval, only people with a role in the app can connect accounts."
+	}
+	return []network.Finding{first, found}
+}
+
+// appToken is the token by which an app asks about itself.
+func (l Login) appToken() string { return l.ClientID + "|" + l.ClientSecret }
+
+// CheckToken reports whether an account's token is valid, and the permissions that it has.
+//
+// Source: https://developers.facebook.com/docs/graph-api/reference/debug_token
+func (l Login) CheckToken(ctx context.Context, platform string, g network.Grant, needs []network.Need) []network.Finding {
+	var response struct {
+		Data struct {
+			Valid  bool     `json:"is_valid"`
+			Scopes []string `json:"scopes"`
+			Error  struct {
+				Message string `json:"message"`
+			} `json:"error"`
+		} `json:"data"`
+	}
+	err := l.Client.Do(ctx, Call{
+		Method: http.MethodGet, Server: g.Server, Path: l.Version + "/debug_token", Token: l.appToken(),
+		Params: url.Values{"input_token": {g.Access}}, Secrets: []string{g.Access, l.ClientSecret}, Out: &response,
+	})
+	const subject = "access token"
+	if err == nil && !response.Data.Valid {
+		err = &network.Error{
+			Class: network.AuthDead, Status: http.StatusOK,
+			Message: network.Clip(strings.ReplaceAll(response.Data.Error.Message, g.Access, "…"), maxName),
+		}
+	}
+	if err != nil {
+		return []network.Finding{network.FindingOf(platform, subject, err)}
+	}
+	return append([]network.Finding{{Subject: subject, Result: network.Works}},
+		network.CheckScopes(response.Data.Scopes, needs...)...)
+}
+
+// CheckLimit reports how many posts an account may still publish, by the edge of its publishing limit.
+func (c *Containers) CheckLimit(ctx context.Context, g network.Grant, edge string) network.Finding {
+	var response struct {
+		Data []struct {
+			Usage  int `json:"quota_usage"`
+			Config struct {
+				Total int `json:"quota_total"`
+			} `json:"config"`
+		} `json:"data"`
+	}
+	const subject = "posts in 24 hours"
+	err := c.Client.Do(ctx, c.NewCall(g, http.MethodGet, c.ownerPath(g, edge),
+		url.Values{"fields": {"quota_usage,config"}}, &response))
+	if err != nil || len(response.Data) == 0 {
+		found := network.FindingOf(c.Platform(), subject, err)
+		if err == nil {
+			found.Result, found.Detail = network.Unclear, "The network does not say."
+		}
+		return found
+	}
+	usage := response.Data[0]
+	return network.Limit(subject, usage.Usage, usage.Config.Total)
+}

@@ -1,0 +1,56 @@
+package instagram
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/graph"
+)
+
+var _ network.AppChecker = (*Network)(nil)
+
+// The permissions of each sign-in method.
+var (
+	needs = []network.Need{
+		{Scope: "instagram_business_basic", Effect: network.ToConnect},
+		{Scope: instagramPublish, Effect: network.ToPublish},
+		{Scope: "instagram_business_manage_insights", Effect: network.ForFigures},
+	}
+	facebookNeeds = []network.Need{
+		{Scope: "instagram_basic", Effect: network.ToConnect},
+		{Scope: facebookPublish, Effect: network.ToPublish},
+		{Scope: "instagram_manage_insights", Effect: network.ForFigures},
+		{Scope: "pages_show_list", Effect: network.ToConnect},
+		{Scope: "pages_read_engagement", Effect: network.ToConnect},
+		{Scope: graph.ScopeBusiness, Effect: "accounts of a business portfolio cannot be found"},
+	}
+)
+
+// CheckApp reports what Meta says about the app of Facebook Login. That of Instagram Login cannot ask about itself.
+func (n *Network) CheckApp(ctx context.Context) []network.Finding {
+	if n.opts.Facebook.ClientID == "" {
+		return nil
+	}
+	return n.login().CheckApp(ctx, platform, "Facebook login:", n.opts.Facebook.GraphHost, facebookNeeds)
+}
+
+// CheckAccount reports what the app may do for an account.
+func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
+	var found []network.Finding
+	if g.Kind == kindFacebook {
+		found = n.login().CheckToken(ctx, platform, g, facebookNeeds)
+	} else {
+		var me graph.InstagramAccount
+		err := n.Client.Do(ctx, n.NewCall(g, http.MethodGet, "me", url.Values{"fields": {"id,username"}}, &me))
+		found = []network.Finding{network.FindingOf(platform, "access token", err)}
+		if err == nil {
+			found = append(found, network.CheckScopes(g.Scopes, needs...)...)
+		}
+	}
+	if found[0].Result != network.Works {
+		return found
+	}
+	return append(found, n.CheckLimit(ctx, g, "content_publishing_limit"))
+}

@@ -1,0 +1,102 @@
+package linkedin
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"pressroom/internal/network"
+)
+
+var _ network.AppChecker = (*Network)(nil)
+
+// CheckApp reports whether the network accepts each app's ID and secret. LinkedIn describes tokens only to the app that
+// they belong to, and answers about an unknown token that it is not active.
+func (n *Network) CheckApp(ctx context.Context) []network.Finding {
+	var found []network.Finding
+	for _, kind := range n.Kinds() {
+		_, err := n.inspect(ctx, n.app(kind), "none")
+		found = append(found, network.FindingOfCredentials(platform, kind, err))
+	}
+	return found
+}
+
+// inspected is the description of a token.
+type inspected struct {
+	Active bool   `json:"active"`
+	Status string `json:"status"`
+	Scope  string `json:"scope"`
+}
+
+// inspect returns the network's description of a token.
+//
+// Source: https://learn.microsoft.com/linkedin/shared/authentication/token-introspection
+func (n *Network) inspect(ctx context.Context, app network.OAuthApp, token string) (inspected, error) {
+	const path = "oauth/v2/introspectToken"
+	response, err := n.client.Do(ctx, network.Call{
+		Purpose: network.Authorizing, Name: path, Method: http.MethodPost, URL: n.opts.AuthorizeHost + "/" + path,
+		Form:    url.Values{"client_id": {app.ClientID}, "client_secret": {app.ClientSecret}, "token": {token}},
+		Secrets: []string{app.ClientSecret, token},
+	})
+	if err != nil {
+		return inspected{}, err
+	}
+	if response.Status != http.StatusOK {
+		return inspected{}, n.tokenError(response, false)
+	}
+	var about inspected
+	return about, response.Decode(&about)
+}
+
+// CheckAccount reports whether the account's token is valid, and which of the scopes that it needs the app's products
+// have granted.
+func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
+	const subject = "access token"
+	about, err := n.inspect(ctx, n.app(g.Extra[usedApp]), g.Access)
+	if err == nil && !about.Active {
+		err = &network.Error{Class: network.AuthDead, Status: http.StatusOK, Code: network.Clip(about.Status, maxName)}
+	}
+	if err != nil {
+		return []network.Finding{network.FindingOf(platform, subject, err)}
+	}
+	found := network.CheckScopes(scopes(about.Scope), n.needs(g)...)
+	for i := range found {
+		if found[i].Result == network.Fails {
+			found[i].NextStep = network.NextStep(platform, "")
+		}
+	}
+	found = append([]network.Finding{{Subject: subject, Result: network.Works}}, found...)
+	version := n.newFinder(g, "organizationAcls")
+	version.Query = url.Values{"q": {"roleAssignee"}, "state": {"APPROVED"}, "count": {"1"}}
+	if slices.Contains(scopes(about.Scope), scopeOrganizationAdmin) {
+		_, err = n.do(ctx, g, version, nil)
+		found = append(found, network.FindingOf(platform, "API version "+n.opts.Version, err))
+	}
+	if g.Kind != organization && !slices.Contains(scopes(about.Scope), scopeReadPosts) {
+		found = append(found, network.Finding{
+			Subject: "list of a member's posts", Result: network.Unclear,
+			Detail: "The app lacks " + scopeReadPosts + ", as nearly every app does. A post whose response is lost has to be " +
+				"checked by a person, and figures are missing.",
+		})
+	}
+	return found
+}
+
+// needs returns the scopes that an account needs, by its kind and its app's products.
+func (n *Network) needs(g network.Grant) []network.Need {
+	if g.Kind == organization {
+		return []network.Need{
+			{Scope: "w_organization_social", Effect: network.ToPublish},
+			{Scope: "r_organization_social", Effect: network.ForFigures},
+			{Scope: scopeOrganizationAdmin, Effect: network.ToConnect},
+		}
+	}
+	identity := scopeOpenID
+	if g.Extra[usedApp] == kindCompany {
+		identity = scopeBasicProfile
+	}
+	return []network.Need{
+		{Scope: scopeWriteMember, Effect: network.ToPublish}, {Scope: identity, Effect: network.ToConnect},
+	}
+}

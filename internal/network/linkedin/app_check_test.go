@@ -1,0 +1,60 @@
+package linkedin_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
+)
+
+// The app of each product has the scopes that its accounts need.
+func TestAppCheckOfProducts(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]networktest.Case{"self-service": selfService, "Advertising API": adapter} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := networktest.New(t, c, 0)
+			for _, candidate := range f.Candidates("", "mira.keller") {
+				found := f.CheckedAccount(candidate.Grant)
+				if bad := networktest.Findings(found, network.Fails); len(bad) > 0 {
+					t.Errorf("%s: %q", candidate.Grant.Kind, bad)
+				}
+				if candidate.Grant.Kind == "member" {
+					networktest.WantFinding(t, found, network.Unclear, "list of a member's posts", "r_member_social")
+				}
+			}
+		})
+	}
+	f := networktest.New(t, company, 0)
+	for _, candidate := range f.Candidates("company", "mira.keller") {
+		found := f.CheckedAccount(candidate.Grant)
+		networktest.WantFinding(t, found, network.Works, "API version 2026")
+		if bad := networktest.Findings(found, network.Fails); len(bad) > 0 {
+			t.Errorf("%s: %q", candidate.Grant.Kind, bad)
+		}
+	}
+}
+
+// A company that an app without the product connected, and a version that LinkedIn has retired.
+func TestAppCheckFindsMissingProducts(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, selfService, 0)
+	g := f.Candidates("", "mira.keller")[0].Grant
+	g.Kind = "organization"
+	networktest.WantFinding(t, f.CheckedAccount(g), network.Fails, "permission w_organization_social",
+		"posts cannot be published", "Compare the scopes with the app's products")
+
+	s := networktest.NewStub(t, adapter, network.App{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/introspectToken") {
+			_, _ = w.Write([]byte(`{"active":true,"status":"active","scope":"rw_organization_admin,w_member_social"}`))
+			return
+		}
+		w.WriteHeader(http.StatusUpgradeRequired)
+		_, _ = w.Write([]byte(`{"status":426,"code":"NONEXISTENT_VERSION","message":"Requested version is not active"}`))
+	}))
+	n, _ := s.Network.(network.AppChecker)
+	networktest.WantFinding(t, n.CheckAccount(t.Context(), s.Grant), network.Fails, "API version 2026", "NONEXISTENT_VERSION",
+		"Set a current API version")
+}

@@ -1,0 +1,127 @@
+package networktest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pressroom/internal/network"
+)
+
+// testChecking tests how the adapter reports what an app may do.
+func testChecking(t *testing.T, c Case) {
+	t.Helper()
+	subtests(t, c, map[string]func(*testing.T, Case){
+		"an app that may do all": checkGoodApp, "a wrong secret": checkWrongSecret, "an unknown token": checkUnknownToken,
+		"no answer": checkUnreachable,
+	})
+}
+
+func checker(t *testing.T, n network.Network) network.AppChecker {
+	t.Helper()
+	out, ok := n.(network.AppChecker)
+	if !ok {
+		t.Fatal("the network does not check apps")
+	}
+	return out
+}
+
+// Findings returns the findings with a result, each as "subject: detail: next step".
+func Findings(all []network.Finding, result network.Result) []string {
+	var out []string
+	for _, f := range all {
+		if f.Result == result {
+			out = append(out, strings.Join([]string{f.Subject, f.Detail, f.NextStep}, ": "))
+		}
+	}
+	return out
+}
+
+func checkGoodApp(t *testing.T, c Case) {
+	f := New(t, c, 0)
+	n := checker(t, f.Network())
+	for _, kind := range c.kinds() {
+		found := n.CheckAccount(t.Context(), f.Connect(kind, Account))
+		if bad := Findings(found, network.Fails); len(bad) > 0 || len(Findings(found, network.Works)) == 0 {
+			t.Errorf("%s: %+v", kind, found)
+		}
+		if !c.Passwords && !strings.Contains(fmt.Sprint(found), "permission ") {
+			t.Errorf("%s: no permissions in %+v", kind, found)
+		}
+	}
+	if found := n.CheckApp(t.Context()); len(Findings(found, network.Works)) != len(found) || len(found) == 0 && !c.Passwords {
+		t.Errorf("%+v", found)
+	}
+	f.WantPosts(0)
+}
+
+func checkWrongSecret(t *testing.T, c Case) {
+	if c.Passwords {
+		t.Skip("the network has no apps")
+	}
+	f := New(t, c, 0)
+	f.app.ClientSecret = "wrong-secret"
+	found := checker(t, f.Network()).CheckApp(t.Context())
+	bad := Findings(found, network.Fails)
+	if len(bad) != 1 || !strings.Contains(bad[0], "secret: ") || !strings.Contains(bad[0], "Compare the app's") {
+		t.Errorf("%+v", found)
+	}
+	wantNoSecrets(t, found, "wrong-secret")
+}
+
+func checkUnknownToken(t *testing.T, c Case) {
+	f := New(t, c, 0)
+	for _, kind := range c.kinds() {
+		g := f.Connect(kind, Account)
+		g.Access = "unknown-token"
+		found := checker(t, f.Network()).CheckAccount(t.Context(), g)
+		if bad := Findings(found, network.Fails); len(bad) != 1 || !strings.Contains(bad[0], "Connect the account again") {
+			t.Errorf("%s: %+v", kind, found)
+		}
+		wantNoSecrets(t, found, "unknown-token", appSecret)
+	}
+}
+
+// Without an answer nothing is known, so nothing fails.
+func checkUnreachable(t *testing.T, c Case) {
+	s := c.stubAt(t, "http://127.0.0.1:1", network.App{})
+	n := checker(t, s.Network)
+	found := append(n.CheckApp(t.Context()), n.CheckAccount(t.Context(), s.Grant)...)
+	if bad := Findings(found, network.Fails); len(bad) > 0 || len(Findings(found, network.Unclear)) == 0 {
+		t.Errorf("%+v", found)
+	}
+	wantNoSecrets(t, found, AccessToken, appSecret)
+}
+
+func wantNoSecrets(t *testing.T, found []network.Finding, secrets ...string) {
+	t.Helper()
+	for _, secret := range secrets {
+		if text := fmt.Sprintf("%+v", found); strings.Contains(text, secret) {
+			t.Errorf("the findings contain a secret: %s", text)
+		}
+	}
+}
+
+// CheckedAccount returns the findings about an account.
+func (f *Fixture) CheckedAccount(g network.Grant) []network.Finding {
+	f.t.Helper()
+	return checker(f.t, f.Network()).CheckAccount(f.t.Context(), g)
+}
+
+// CheckedApp returns the findings about the apps.
+func (f *Fixture) CheckedApp() []network.Finding {
+	f.t.Helper()
+	return checker(f.t, f.Network()).CheckApp(f.t.Context())
+}
+
+// WantFinding checks that one of the findings with a result has the parts.
+func WantFinding(t *testing.T, all []network.Finding, result network.Result, parts ...string) {
+	t.Helper()
+	for _, found := range Findings(all, result) {
+		if !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(found, part) }) {
+			return
+		}
+	}
+	t.Errorf("no finding %s with %q: %+v", result, parts, all)
+}

@@ -1,0 +1,50 @@
+package pinterest
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"pressroom/internal/network"
+)
+
+var _ network.AppChecker = (*Network)(nil)
+
+var needs = []network.Need{
+	{Scope: "user_accounts:read", Effect: network.ToConnect},
+	{Scope: "boards:read", Effect: network.ToConnect},
+	{Scope: "boards:write", Effect: network.ToPublish},
+	{Scope: "pins:read", Effect: network.ForFigures},
+	{Scope: "pins:write", Effect: network.ToPublish},
+}
+
+// CheckApp reports whether the network accepts the app's ID and secret, and whether the app publishes in Pinterest's
+// own sandbox.
+func (n *Network) CheckApp(ctx context.Context) []network.Finding {
+	_, err := n.requestToken(ctx, n.opts.APIHost, url.Values{
+		"grant_type": {"refresh_token"}, "refresh_token": {"none"},
+	}, "none")
+	found := []network.Finding{network.FindingOfCredentials(platform, "", err)}
+	if strings.Contains(n.opts.APIHost, "api-sandbox.") {
+		found = append(found, network.Finding{
+			Subject: "api_host", Result: network.Unclear, Detail: "The app publishes in Pinterest's sandbox, where nobody sees Pins.",
+			NextStep: "After Pinterest has given the app Standard access, remove \"api_host\" from the settings.",
+		})
+	}
+	return found
+}
+
+// CheckAccount reports what the app may do for an account. Pinterest does not say whether the app has Trial access
+// until a Pin is created.
+func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
+	var me struct {
+		ID string `json:"id"`
+	}
+	err := n.do(ctx, n.newCall(g, http.MethodGet, "user_account"), &me)
+	found := []network.Finding{network.FindingOf(platform, "access token", err)}
+	if err != nil {
+		return found
+	}
+	return append(found, network.CheckScopes(g.Scopes, needs...)...)
+}

@@ -1,0 +1,37 @@
+package threads
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"pressroom/internal/network"
+)
+
+var _ network.AppChecker = (*Network)(nil)
+
+var needs = []network.Need{
+	{Scope: "threads_basic", Effect: network.ToConnect},
+	{Scope: "threads_content_publish", Effect: network.ToPublish},
+	{Scope: "threads_manage_insights", Effect: network.ForFigures},
+}
+
+// CheckApp reports whether the network accepts the app's ID and secret.
+func (n *Network) CheckApp(ctx context.Context) []network.Finding {
+	return []network.Finding{n.Client.CheckCredentials(ctx, platform, "", n.opts.GraphHost, "oauth/access_token",
+		url.Values{"client_id": {n.opts.ClientID}, "client_secret": {n.opts.ClientSecret}})}
+}
+
+// CheckAccount reports what the app may do for an account.
+func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
+	var me struct {
+		ID string `json:"id"`
+	}
+	err := n.Client.Do(ctx, n.NewCall(g, http.MethodGet, "me", url.Values{"fields": {"id"}}, &me))
+	found := []network.Finding{network.FindingOf(platform, "access token", err)}
+	if err != nil {
+		return found
+	}
+	found = append(found, network.CheckScopes(g.Scopes, needs...)...)
+	return append(found, n.CheckLimit(ctx, g, "threads_publishing_limit"))
+}

@@ -1,0 +1,67 @@
+package tiktok
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"pressroom/internal/network"
+)
+
+var _ network.AppChecker = (*Network)(nil)
+
+var needs = []network.Need{
+	{Scope: scopeUserBasic, Effect: network.ToConnect},
+	{Scope: "user.info.profile", Effect: network.ToConnect},
+	{Scope: scopeUserStats, Effect: "the number of followers is missing"},
+	{Scope: scopeVideoPublish, Effect: network.ToPublish},
+	{Scope: scopeVideoList, Effect: network.ForFigures},
+}
+
+// CheckApp reports whether the network accepts each app's key and secret. It says nothing about the audit.
+//
+// Source: https://developers.tiktok.com/doc/client-access-token-management
+func (n *Network) CheckApp(ctx context.Context) []network.Finding {
+	var found []network.Finding
+	for _, kind := range n.Kinds() {
+		app := n.app(kind)
+		_, err := n.requestToken(ctx, n.opts.APIHost, url.Values{
+			"client_key": {app.ClientID}, "client_secret": {app.ClientSecret}, "grant_type": {"client_credentials"},
+		})
+		found = append(found, network.FindingOf(platform, strings.TrimSpace(kind+" client key and secret"), err))
+	}
+	return found
+}
+
+// CheckAccount reports what the app may do for an account, and what the account's settings allow.
+func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
+	about, err := n.creatorInfo(ctx, g)
+	found := network.FindingOf(platform, "creator_info", err)
+	if err != nil {
+		return []network.Finding{found}
+	}
+	found.Detail = about.describe()
+	return append([]network.Finding{found}, network.CheckScopes(g.Scopes, needs...)...)
+}
+
+// describe lists the account's settings for people.
+func (c creator) describe() string {
+	text := "Audiences: " + network.Clip(strings.Join(c.Privacy, ", "), maxName)
+	if c.Longest > 0 {
+		text += ". Longest video: " + strconv.FormatInt(c.Longest, 10) + " seconds"
+	}
+	var off []string
+	for _, one := range []struct {
+		name string
+		off  bool
+	}{{"comments", c.NoComment}, {"duets", c.NoDuet}, {"stitches", c.NoStitch}} {
+		if one.off {
+			off = append(off, one.name)
+		}
+	}
+	if len(off) > 0 {
+		text += ". Turned off: " + strings.Join(off, ", ")
+	}
+	return text
+}

@@ -1,0 +1,53 @@
+package tiktok_test
+
+import (
+	"testing"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
+)
+
+// The settings of an account are told as creator_info has them.
+func TestAppCheck(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	networktest.WantFinding(t, f.CheckedAccount(f.Connect("", "mira.keller")), network.Works,
+		"creator_info: Audiences: PUBLIC_TO_EVERYONE, MUTUAL_FOLLOW_FRIENDS, SELF_ONLY. Longest video: 600 seconds.",
+		"Turned off: duets, stitches")
+	g := f.Grant()
+	g.Scopes = []string{scopeInTest}
+	networktest.WantFinding(t, f.CheckedAccount(g), network.Fails, "permission video.list", "figures are missing")
+}
+
+const scopeInTest = "video.publish"
+
+// An app that TikTok has not audited can only make posts that nobody else sees.
+func TestUnauditedApp(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter.WithApp("-unaudited"), 0)
+	g := f.Grant()
+	publish := func(level string, m network.Media) error {
+		content := network.Content{Text: level, Media: []network.Media{m}, Options: optionsOf(network.TikTokOptions{
+			PrivacyLevel: level, MusicUsageConfirmed: true,
+		})}
+		d, err := f.Network().Plan(network.Intent{Seed: level + m.Kind, First: f.Clock.Now(), At: f.Clock.Now(), Content: content})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, err = f.Prepare(g, d); err == nil {
+			_, err = f.Commit(g, d)
+		}
+		return err
+	}
+	for _, m := range []network.Media{f.Library.Video(2 * chunk), f.Library.Image("jpeg", 40, 30)} {
+		if class := networktest.Class(publish("PUBLIC_TO_EVERYONE", m)); class != network.Unapproved {
+			t.Errorf("a public %s: %s", m.Kind, class)
+		}
+		if class := networktest.Class(publish("SELF_ONLY", m)); class != "" && class != network.Processing {
+			t.Errorf("a private %s: %s", m.Kind, class)
+		}
+	}
+	if posts := f.Posts(); len(posts) != 2 {
+		t.Errorf("posts %+v", posts)
+	}
+}

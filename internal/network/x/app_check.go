@@ -1,0 +1,37 @@
+package x
+
+import (
+	"context"
+	"net/url"
+
+	"pressroom/internal/network"
+)
+
+var _ network.AppChecker = (*Network)(nil)
+
+var needs = []network.Need{
+	{Scope: "tweet.read", Effect: network.ForFigures},
+	{Scope: "tweet.write", Effect: network.ToPublish},
+	{Scope: "users.read", Effect: network.ToConnect},
+	{Scope: "media.write", Effect: "images and videos cannot be published"},
+	{Scope: "offline.access", Effect: "the connection ends after two hours"},
+}
+
+// CheckApp reports whether the network accepts the app's ID and secret.
+func (n *Network) CheckApp(ctx context.Context) []network.Finding {
+	_, err := n.requestToken(ctx, n.opts.APIHost, url.Values{
+		"grant_type": {"refresh_token"}, "refresh_token": {"none"},
+	})
+	return []network.Finding{network.FindingOfCredentials(platform, "", err)}
+}
+
+// CheckAccount reports whether the app has credit, and what it may do for an account. The call costs as much as reading
+// one user.
+func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
+	_, err := n.identify(ctx, g)
+	found := []network.Finding{network.FindingOf(platform, "credit and access token", err)}
+	if err != nil {
+		return found
+	}
+	return append(found, network.CheckScopes(g.Scopes, needs...)...)
+}

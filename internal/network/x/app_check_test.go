@@ -1,0 +1,22 @@
+package x_test
+
+import (
+	"net/http"
+	"testing"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
+)
+
+// An app without credit cannot even connect accounts. The next step is to pay.
+func TestUnpaidApp(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter.WithApp("-unpaid"), 0)
+	_, err := f.Exchange("", networktest.Account)
+	networktest.WantClass(t, err, network.Unapproved, "")
+	s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{
+		Status: http.StatusPaymentRequired, Body: `{"title":"CreditsDepleted","detail":"no credits"}`,
+	})
+	n, _ := s.Network.(network.AppChecker)
+	networktest.WantFinding(t, n.CheckAccount(t.Context(), s.Grant), network.Fails, "credit and access token", "no credits", "Buy credit")
+}

@@ -1,0 +1,36 @@
+package youtube_test
+
+import (
+	"testing"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
+)
+
+// A channel that is not verified, a quota that is used up, and an API that is not enabled.
+func TestAppCheck(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	networktest.WantFinding(t, f.CheckedAccount(f.Connect("", "studio.north")), network.Unclear,
+		"videos longer than 15 minutes", "youtube.com/verify")
+	networktest.WantFinding(t, f.CheckedAccount(f.Grant()), network.Works, "videos longer than 15 minutes")
+	for reason, want := range map[string]string{
+		"quotaExceeded": "Wait until the limit ends", "accessNotConfigured": "Enable the YouTube Data API v3",
+	} {
+		s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{
+			Status: 403, Body: `{"error":{"message":"no","errors":[{"reason":"` + reason + `"}]}}`,
+		})
+		n, _ := s.Network.(network.AppChecker)
+		networktest.WantFinding(t, n.CheckAccount(t.Context(), s.Grant), network.Fails, "Data API and quota: "+reason, want)
+	}
+}
+
+// The videos of an app that YouTube has not audited stay private, so none counts as published.
+func TestUnauditedApp(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter.WithApp("-unaudited"), 0)
+	g := f.Grant()
+	d := f.MustPrepare(g, "a film", f.Library.Video(1000))
+	_, err := f.Commit(g, d)
+	networktest.WantClass(t, err, network.Unapproved, "private")
+}

@@ -1,0 +1,64 @@
+package operator
+
+import (
+	"net/http"
+	"time"
+
+	"pressroom/internal/domain/account/appcheck"
+	"pressroom/internal/domain/delivery"
+	"pressroom/internal/network"
+	"pressroom/internal/web/shell"
+)
+
+// networkView is the state of a network.
+type networkView struct {
+	delivery.Circuit
+
+	Name string
+}
+
+// networksView is the state of all networks, with recent failures and the result of a check of the apps.
+type networksView struct {
+	Networks []networkView
+	Failures []delivery.Failure
+	Checked  bool // the networks were asked just now
+	Findings []appcheck.Finding
+}
+
+// FailureCount returns how many things do not work.
+func (v networksView) FailureCount() int { return appcheck.CountFailures(v.Findings) }
+
+var results = map[network.Result]string{network.Works: "Works", network.Fails: "Does not work", network.Unclear: "Unclear"}
+
+func resultWords(r network.Result) string { return results[r] }
+
+func (p *Handlers) networksPage(w http.ResponseWriter, r *http.Request) {
+	p.showNetworks(w, r, networksView{})
+}
+
+// checkTimeout is longer than a check takes.
+const checkTimeout = time.Minute
+
+// checkApps asks the networks what the apps may do.
+func (p *Handlers) checkApps(w http.ResponseWriter, r *http.Request) {
+	// servers without deadlines need no update
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(checkTimeout))
+	found, err := p.Apps.Check(r.Context())
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	p.showNetworks(w, r, networksView{Checked: true, Findings: found})
+}
+
+func (p *Handlers) showNetworks(w http.ResponseWriter, r *http.Request, view networksView) {
+	for _, platform := range p.Platforms {
+		view.Networks = append(view.Networks, networkView{p.Delivery.Circuit(platform), shell.NetworkName(platform)})
+	}
+	var err error
+	if view.Failures, err = p.Delivery.RecentFailures(r.Context()); err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["networks"], "Networks", view)
+}

@@ -1,0 +1,57 @@
+package networks
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/domain/account/appcheck"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
+)
+
+// TestAppCheck asks every network about apps that may do all, also when the access tokens have expired. Then two
+// networks accept no post because of the app, which only the post shows.
+func TestAppCheck(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, database string) {
+		t.Parallel()
+		w := newEnv(t, database)
+		w.checkApps(nil)
+		w.clock.Advance(3 * time.Hour)
+		w.checkApps(nil)
+		for _, platform := range []string{"pinterest", "tiktok"} {
+			w.outcome(w.publish(w.draft(platform, usual, w.caption("refused", platform, "[sandbox:unapproved]"), w.least(platform))))
+		}
+		w.checkApps(map[string]string{"pinterest": "Request Standard access", "tiktok": "Apply for the audit"})
+		w.outcome(w.publish(w.draft("pinterest", usual, w.caption("accepted", "pinterest", ""), w.least("pinterest"))))
+		w.checkApps(map[string]string{"tiktok": "Apply for the audit"})
+	})
+}
+
+// checkApps checks that just these networks fail, each with a part of its next step, and that nothing was published.
+func (w *env) checkApps(fails map[string]string) {
+	w.t.Helper()
+	before, _ := w.postsOn("", "")
+	found := must.Get(w.node.Apps.Check(w.t.Context()))(w.t)
+	if after, _ := w.postsOn("", ""); after != before {
+		w.t.Errorf("the check made %d posts", after-before)
+	}
+	checked := map[string]bool{}
+	for _, f := range found {
+		if f.Account != "" {
+			checked[f.Network] = true
+		}
+		next, want := fails[f.Network]
+		if f.Result == "fails" && (!want || f.Subject != "last post" || !strings.Contains(f.NextStep, next)) {
+			w.t.Errorf("%+v", f)
+		}
+		if strings.Contains(fmt.Sprint(f), "sandbox-secret") {
+			w.t.Errorf("a secret: %+v", f)
+		}
+	}
+	if n := appcheck.CountFailures(found); n != len(fails) || len(checked) != len(w.networks) {
+		w.t.Errorf("%d failures, %d networks with an account", n, len(checked))
+	}
+}

@@ -1,0 +1,65 @@
+package program
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pressroom/internal/testkit/must"
+)
+
+// The check of the apps prints what works and the next step of what does not. It then exits with status 1. Secrets are
+// never printed.
+func TestNetworksCheck(t *testing.T) {
+	t.Parallel()
+	o, _ := newOperator(t, "team")
+	addr := "127.0.0.1:" + freePort(t)
+	start(t, nil, "sandbox", "--data", filepath.Join(t.TempDir(), "sandbox"), "--addr", addr)
+	o.until("the sandbox", func() bool {
+		resp, err := http.Get("http://" + addr + "/held")
+		if err == nil {
+			resp.Body.Close()
+		}
+		return err == nil
+	})
+	settings := must.Get(exec.CommandContext(t.Context(), binary(t), "sandbox", "--settings", "--addr", addr).Output())(t)
+	file := filepath.Join(t.TempDir(), "networks.json")
+	must.NoError(t, os.WriteFile(file, settings, 0o600))
+	for _, name := range []string{
+		"FACEBOOK", "INSTAGRAM", "INSTAGRAM_FACEBOOK", "LINKEDIN", "PINTEREST", "THREADS", "TIKTOK", "TIKTOK_BUSINESS", "YOUTUBE", "X",
+	} {
+		o.env = append(o.env, "PRESSROOM_"+name+"_CLIENT_SECRET=right-secret")
+	}
+	found, ok := o.does("networks", "check", "--networks", file).([]any)
+	if !ok || len(found) < 15 {
+		t.Fatalf("findings: %v", found)
+	}
+	for _, f := range found {
+		if about, _ := json.Marshal(f); bytes.Contains(about, []byte(`"fails"`)) {
+			t.Errorf("%s", about)
+		}
+	}
+
+	o.env = append(o.env, "PRESSROOM_PINTEREST_CLIENT_SECRET=wrong-secret")
+	out, log, err := o.run("networks", "check", "--networks", file)
+	if err == nil || !strings.Contains(log, "1 of ") || !strings.Contains(out, "Compare the app's ID and secret") ||
+		strings.Contains(out+log, "wrong-secret") || strings.Contains(out+log, "right-secret") {
+		t.Errorf("%v\n%s%s", err, out, log)
+	}
+	cmd := exec.CommandContext(t.Context(), binary(t), "admin", "networks", "check", "--networks", file)
+	cmd.Env = append(os.Environ(), o.env...)
+	plain, _ := cmd.Output() // it exits with status 1
+	for _, want := range []string{
+		"pinterest\n  fails    client ID and secret: ", "\n           Next: Compare", "x\n  works    client ID and secret\n",
+	} {
+		if !strings.Contains(string(plain), want) {
+			t.Errorf("no %q in %s", want, plain)
+		}
+	}
+	o.cannot("reading the network settings", "networks", "check", "--networks", file+".missing")
+}
