@@ -94,11 +94,11 @@ func get(root, path, credential string) *http.Request {
 	return r
 }
 
-// answer is what came back, from either edge.
+// answer is a response of either edge.
 type answer struct {
 	status   int
-	replayed bool // as REST tells it
-	tool     bool // it came from the tools' edge, which does not tell
+	replayed bool // only REST reports it
+	tool     bool // a tool's result, which does not report it
 	after    string
 	location string
 	raw      []byte
@@ -183,8 +183,8 @@ func (a answer) refusal() string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s %s", a.status, a.Code, a.Context.Scope+a.Context.Reason))
 }
 
-// sameData tells that two successes have the same data: byte for byte where both came over REST. The tools' edge
-// writes some characters otherwise.
+// sameData reports whether two successes have the same data: byte for byte if both are of REST. The tools' edge encodes
+// some characters differently.
 func (a answer) sameData(b answer) bool {
 	if a.tool == b.tool {
 		return bytes.Equal(a.Data, b.Data)
@@ -198,11 +198,11 @@ func (a answer) job() string {
 	var data struct {
 		JobID string `json:"job_id"`
 	}
-	_ = json.Unmarshal(a.Data, &data) // it is of many kinds
+	_ = json.Unmarshal(a.Data, &data) // data has several types
 	return data.JobID
 }
 
-// credits are what get_credits tells.
+// credits is the result of get_credits.
 type credits struct {
 	Balance   int64
 	UsedToday struct {
@@ -220,7 +220,7 @@ func (c credits) figures() figures {
 
 type figures struct{ balance, usedTeam, usedKeys, reservedKey, reservedTeam int64 }
 
-// jobEntry is what get_job tells.
+// jobEntry is the result of get_job.
 type jobEntry struct {
 	JobID    string `json:"job_id"`
 	State    string

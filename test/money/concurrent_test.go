@@ -19,7 +19,7 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// cluster is several programs on one database, in the test's own process but asked over the network.
+// cluster is several programs on one database, in the test's process but called over the network.
 type cluster struct {
 	blobs string
 	t     *testing.T
@@ -51,7 +51,7 @@ func newCluster(t *testing.T, url string, nodes int, allowed int64) *cluster {
 	return c
 }
 
-// start starts one more node until the test ends.
+// start starts another node until the test ends.
 func (c *cluster) start(url, sealing string, allowed int64) {
 	c.t.Helper()
 	var work *standin.Service
@@ -128,8 +128,8 @@ func (c *cluster) mustHave(m *modelTeam, balance int64, charges, jobs int) {
 
 const inProgress = "409 idempotency_key_in_progress"
 
-// Of two hundred calls at once with one Idempotency-Key, one is charged and starts one job; everybody gets its
-// answer, or is told to come again and then gets it.
+// Of two hundred concurrent calls with one Idempotency-Key, one is charged and starts one job; all get its answer, some
+// after being told to retry.
 func TestConcurrentIdempotentCalls(t *testing.T) {
 	t.Parallel()
 	clusters(t, -1, func(t *testing.T, c *cluster) {
@@ -176,7 +176,7 @@ func theFirst(t *testing.T, answers []answer) answer {
 	return fresh[0]
 }
 
-// While the first call runs, a repeat is told when to come again, is not charged, and leaves the call alone.
+// While the first call runs, a repeat is told when to retry, is not charged, and does not affect the call.
 func TestRepeatDuringFirstCall(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -211,7 +211,7 @@ func TestRepeatDuringFirstCall(t *testing.T) {
 	})
 }
 
-// A hundred different calls at once, of which the money, or a limit of the day, is enough for thirty-seven.
+// A hundred different concurrent calls, for thirty-seven of which the balance or a daily limit suffices.
 func TestConcurrentLastCredit(t *testing.T) {
 	t.Parallel()
 	clusters(t, -1, func(t *testing.T, c *cluster) {
@@ -253,7 +253,7 @@ func TestConcurrentLastCredit(t *testing.T) {
 	})
 }
 
-// A hundred calls at once that charge nothing, of which the day allows thirty-seven.
+// A hundred concurrent free calls, of which the day allows thirty-seven.
 func TestConcurrentLastFreeCall(t *testing.T) {
 	t.Parallel()
 	const allowed = 37

@@ -28,13 +28,13 @@ type fatal interface {
 	Fatalf(format string, args ...any)
 }
 
-// inside is the program in the test's own process, asked without a network, with a clock that the test sets. Its
-// background work is done when the test says so.
+// inside is the program in the test's process, called without a network. The test sets its clock and runs its
+// background work.
 type inside struct {
 	blobs        string
 	url, sealing string
 	clock        *testkit.Clock
-	db           *db.DB // a second look into the database
+	db           *db.DB // a second connection to the database
 	nodes        []*node
 	allowed      int64 // free calls a day
 	places       int   // for jobs of a team; 0: unlimited
@@ -80,13 +80,13 @@ func (in *inside) open(t fatal) *node {
 	return n
 }
 
-// reopen is what a node does that was killed and started again.
+// reopen restarts a killed node.
 func (in *inside) reopen(t fatal, i int) {
 	must.NoError(t, in.nodes[i].Close())
 	in.nodes[i] = in.open(t)
 }
 
-// ask asks a node over one of its edges.
+// ask calls a node over one of its edges.
 func (n *node) ask(ctx context.Context, key *modelKey, o order, tool bool) (answer, error) {
 	w := httptest.NewRecorder()
 	if tool {
@@ -109,7 +109,7 @@ func (n *node) show(t fatal, key *modelKey, path string, data any) {
 	must.NoError(t, json.Unmarshal(a.Data, data))
 }
 
-// left returns how many free calls a node says that the team has left.
+// left returns the team's remaining free calls according to a node.
 func (n *node) left(t fatal, key *modelKey) int64 {
 	t.Helper()
 	var limits struct {

@@ -8,7 +8,7 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// A call that finds no place for its job has reserved already; nothing of that stays, and its key is free again.
+// A call without a slot for its job rolls back its reservation, and its key can be used again.
 func TestJobWithoutSlot(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -39,7 +39,7 @@ func TestJobWithoutSlot(t *testing.T) {
 	})
 }
 
-// mustBuy makes a call that is accepted, and holds what stands then against the model.
+// mustBuy makes an accepted call and compares the result with the model.
 func (in *inside) mustBuy(t *testing.T, m *modelTeam, o order) answer {
 	t.Helper()
 	a := in.mustAnswer(t.Context(), t, m, o)

@@ -12,8 +12,7 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// A key whose time is over is taken over by a new call while it is being swept. The new call's record is not the one
-// that was to be forgotten.
+// A new call takes over an expired key while it is being swept. The sweep does not delete the new call's record.
 func TestSweepDuringTakeover(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -8,8 +8,7 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// A key that paid is taken for writes without money as long as it is remembered, also where an earlier write still
-// had it when it paid.
+// The key of a paid call is used for writes too, even if an earlier write had it when it was paid.
 func TestKeyOfPaidCallAndWrite(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -20,7 +20,7 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// story is what a client buys in each run: every way in which paid work ends.
+// story has the purchases of a client in each run, one for each outcome of paid work.
 var story = []order{
 	{tool: standin.Search, query: "7 later", idem: "a"},
 	{tool: standin.Search, query: "5 none", idem: "b"},
@@ -35,8 +35,8 @@ const (
 	storyFree  = 1 + 1 // the free one, and the refunded one
 )
 
-// However the process is killed on the way of a paid call and its work, once it is started again a client that
-// repeats gets one result for one charge, the work ends as it was ordered, and the ledger adds up.
+// If the process is killed at any step of a paid call or its work and restarted, a client that retries gets one result
+// for one charge, the work ends as ordered, and the ledger is consistent.
 func TestPaidCallKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -44,7 +44,7 @@ func TestPaidCallKilledAtEveryStep(t *testing.T) {
 	}
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
-		k := &castle{seed: newOutside(t, url, 0, 100)}
+		k := &killTest{seed: newOutside(t, url, 0, 100)}
 		k.team = newTeam(t, k.seed.admin, "Asia/Kathmandu", -1, -1)
 		grant(t, k.seed.admin, k.team, storyGrant, "start")
 		_, _ = k.seed.db.Close(), k.seed.admin.Close()
@@ -52,7 +52,7 @@ func TestPaidCallKilledAtEveryStep(t *testing.T) {
 		for _, point := range k.points(t) {
 			plans = append(plans, []string{point})
 		}
-		// Killed again while it mends what the first kill left.
+		// Killed again during recovery from the first kill.
 		for _, second := range []string{
 			"before stand_in.wake#1", "before replay.once#1", "inside stand_in.settled#1", "after stand_in.end#1",
 		} {
@@ -62,13 +62,13 @@ func TestPaidCallKilledAtEveryStep(t *testing.T) {
 	})
 }
 
-// castle is what all runs share: a database of which each run gets a copy.
-type castle struct {
+// killTest has what all runs share: a database that each run copies.
+type killTest struct {
 	seed *outside
 	team *modelTeam
 }
 
-// certain returns how often a run passes a step for certain. Work is woken more often than it needs to be, by chance.
+// certain returns how often a run is certain to pass a step. Work may be woken more often.
 func certain(step string) int {
 	switch step {
 	case "limit.lease_calls":
@@ -84,7 +84,7 @@ func certain(step string) int {
 }
 
 // points lists the steps of the story by letting one run through.
-func (k *castle) points(t *testing.T) []string {
+func (k *killTest) points(t *testing.T) []string {
 	t.Helper()
 	trace := filepath.Join(t.TempDir(), "trace")
 	must.NoError(t, k.run(t, nil, trace))
@@ -108,7 +108,7 @@ func (k *castle) points(t *testing.T) []string {
 }
 
 // storm runs every plan, some at a time: most of a run is waiting.
-func (k *castle) storm(t *testing.T, plans [][]string) {
+func (k *killTest) storm(t *testing.T, plans [][]string) {
 	t.Helper()
 	began := time.Now()
 	var wg sync.WaitGroup
@@ -127,7 +127,7 @@ func (k *castle) storm(t *testing.T, plans [][]string) {
 }
 
 // run plays the story while the process is killed at each point of a plan in turn.
-func (k *castle) run(t *testing.T, plan []string, trace string) error {
+func (k *killTest) run(t *testing.T, plan []string, trace string) error {
 	copied, err := testkit.Copy(t, k.seed.url)
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (k *castle) run(t *testing.T, plan []string, trace string) error {
 	o := &outside{programs: k.seed.programs, url: copied, sealing: k.seed.sealing, controls: k.seed.controls, allowed: k.seed.allowed}
 	p := &process{outside: o}
 	defer p.kill()
-	s := &teller{process: p, key: k.team.keys[0], lost: map[int][]string{}}
+	s := &retryingClient{process: p, key: k.team.keys[0], lost: map[int][]string{}}
 	for _, at := range append(plan, "") {
 		if err := p.start(at, trace); err != nil {
 			return err
@@ -160,8 +160,8 @@ func (k *castle) run(t *testing.T, plan []string, trace string) error {
 	return k.check(t, o)
 }
 
-// teller is a client that repeats each request until it is answered.
-type teller struct {
+// retryingClient is a client that repeats each request until it is answered.
+type retryingClient struct {
 	*process
 	key     *modelKey
 	answers []answer
@@ -169,8 +169,8 @@ type teller struct {
 	last    string
 }
 
-// tell goes on with the story as far as the process lives; true when all has ended.
-func (s *teller) tell(ctx context.Context, at string) (bool, error) {
+// tell continues the purchases until the process dies; it reports true when all have ended.
+func (s *retryingClient) tell(ctx context.Context, at string) (bool, error) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	deadline := time.After(patience)
@@ -190,13 +190,13 @@ func (s *teller) tell(ctx context.Context, at string) (bool, error) {
 	}
 }
 
-func (s *teller) goOn(ctx context.Context) (bool, error) {
+func (s *retryingClient) goOn(ctx context.Context) (bool, error) {
 	for len(s.answers) < len(story) {
 		o := story[len(s.answers)]
 		a, err := ask(ctx, s.root(), s.key, o, false)
 		if err != nil {
 			s.last = err.Error()
-			return false, nil //nolint:nilerr // no answer is no fault
+			return false, nil //nolint:nilerr // a missing answer is not an error
 		}
 		s.last = string(a.raw)
 		if a.refusal() == "500 internal_error" && o.tool == standin.Faulty {
@@ -211,7 +211,7 @@ func (s *teller) goOn(ctx context.Context) (bool, error) {
 }
 
 // rightly reports whether an answer is rightly the first or a repeat: a call is done once its transaction is.
-func (s *teller) rightly(a answer) bool {
+func (s *retryingClient) rightly(a answer) bool {
 	for _, at := range s.lost[len(s.answers)] {
 		switch name, _, _ := strings.Cut(at, "#"); name {
 		case "after replay.once":
@@ -225,8 +225,8 @@ func (s *teller) rightly(a answer) bool {
 	return !a.replayed
 }
 
-// jobsEnded reports whether every job has ended, as it was ordered.
-func (s *teller) jobsEnded(ctx context.Context) (bool, error) {
+// jobsEnded reports whether every job has ended as ordered.
+func (s *retryingClient) jobsEnded(ctx context.Context) (bool, error) {
 	for i, a := range s.answers {
 		if a.job() == "" {
 			continue
@@ -244,8 +244,8 @@ func (s *teller) jobsEnded(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// whole looks at what a killed process left: the money moved with the work or not at all.
-func (k *castle) whole(t *testing.T, o *outside) error {
+// whole checks the state after a kill: the credits moved with the work or not at all.
+func (k *killTest) whole(t *testing.T, o *outside) error {
 	d, err := db.Open(t.Context(), o.url, db.Options{})
 	if err != nil {
 		return err
@@ -265,8 +265,8 @@ func (k *castle) whole(t *testing.T, o *outside) error {
 	return err
 }
 
-// check looks at what stands when the process has ended.
-func (k *castle) check(t *testing.T, o *outside) error {
+// check checks the state after the process has ended.
+func (k *killTest) check(t *testing.T, o *outside) error {
 	d, err := db.Open(t.Context(), o.url, db.Options{Now: o.controls.Now})
 	if err != nil {
 		return err
@@ -289,13 +289,13 @@ func (k *castle) check(t *testing.T, o *outside) error {
 	case balance != storyGrant-storyCosts || reservations != 4 || open != 0 || jobs != 3 || records != 5:
 		return fmt.Errorf("balance %d, %d reservations (%d open), %d jobs, %d records", balance, reservations, open, jobs, records)
 	case free < storyFree || free > storyFree+4:
-		// What a process takes into its grave is lost: a lease is one call here, and a call may be under way.
+		// A killed process loses its leases, of one call here, and perhaps a running call.
 		return fmt.Errorf("%d free calls are used", free)
 	}
 	return nil
 }
 
-// operate runs an operator's command, which is killed at a point; nowhere where that is empty.
+// operate runs an operator's command, which is killed at a point unless that is empty.
 func (o *outside) operate(at string, args ...string) (map[string]any, error) {
 	cmd := exec.Command(o.programs.admin,
 		append([]string{"admin", "--json"},

@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// ledger is a team's money as the database tells it, one transfer after the other.
+// ledger is a team's ledger in the database, in the order of transfers.
 type ledger struct {
 	team  *modelTeam
 	lines []line
@@ -66,14 +66,14 @@ func readLedger(ctx context.Context, d *db.DB, m *modelTeam) (*ledger, error) {
 	return l, err
 }
 
-// standing is how a team's money stood after some transfers.
+// standing is the state of a team's credits after some transfers.
 type standing struct {
 	available int64
 	ofKey     map[string]int64 // counted against the limits, by key and day
 	ofTeam    map[string]int64 // by day
 }
 
-// each walks through how the money stood, from the beginning: before the first transfer, and after each.
+// each calls look with the initial state and the state after each transfer.
 func (l *ledger) each(look func(s standing, next *line) error) error {
 	s := standing{0, map[string]int64{}, map[string]int64{}}
 	for i := range l.lines {
@@ -135,8 +135,7 @@ func (l *ledger) checkRefusal(r *request, a attempt) error {
 	found := false
 	var last int64
 	err := l.each(func(s standing, next *line) error {
-		// How it stood after the transfer before next; that is the last one that the call saw for certain, or a later
-		// one.
+		// The state after the transfer before next, which is the last one that the call certainly saw, or a later one.
 		seen := next == nil || next.id > a.before
 		if seen && last <= a.after {
 			for _, at := range []time.Time{a.sent, a.done} {

@@ -16,7 +16,7 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// The database commits, and its answer is lost: the caller is told of a failure, and a repeat finds the one charge.
+// The database commits but its answer is lost: the caller gets an error, and a repeat finds the one charge.
 func TestCommitAnswerLost(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, where string) {
@@ -70,7 +70,7 @@ func (in *inside) mustShow(t *testing.T, m *modelTeam) {
 	in.sound(t)
 }
 
-// cutter stands between the program and PostgreSQL and can lose the answer to a commit.
+// cutter is a proxy between the program and PostgreSQL that can lose the answer to a commit.
 type cutter struct {
 	t     *testing.T
 	url   string
@@ -141,7 +141,7 @@ func (c *cutter) carry(program net.Conn) {
 	back.Wait()
 }
 
-// forward hands on what the program says.
+// forward forwards the program's messages.
 type forward struct {
 	*cutter
 	server net.Conn

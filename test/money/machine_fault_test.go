@@ -10,7 +10,7 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// fault is what a test does to a call.
+// fault is an error injected into a call.
 type fault struct {
 	at   string // the point inside of the transaction; nowhere where empty
 	kind string
@@ -80,17 +80,17 @@ func (f *fault) into(o order) (context.Context, func()) {
 	}), cancel
 }
 
-// failing returns how a call ends that a fault befalls at a point; empty where it goes on.
+// failing returns how a call ends when a fault occurs at a point, or "" if it succeeds.
 func (m *machine) failing(f fault, o order, at string) string {
 	if f.at == "" || f.kind == "conflict" {
 		return ""
 	}
 	here := f.at == at
 	switch f.kind {
-	case "doom": // wherever it is written, it shows at the commit
+	case "doom": // the error appears at the commit
 		here = at != atPrice
 	case "cancel":
-		if !m.db.Postgres() { // what SQLite has begun goes on to its end, but for the queue's part of it
+		if !m.db.Postgres() { // SQLite completes what it has begun, except for the queue's part
 			here = o.tool == standin.Search && at != atPrice
 		}
 	}

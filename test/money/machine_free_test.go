@@ -40,23 +40,23 @@ func (m *machine) freeOf(t *rapid.T, i int, team *modelTeam) freeLeft {
 type freeDay struct {
 	since, until time.Time
 	used         int64
-	others       map[time.Time]int64 // what the model counted of other days
-	// What may be lost: a settlement that is taken back may have used up a call that its node held.
+	others       map[time.Time]int64 // the model's counts of other days
+	// Calls that may be lost: a rolled-back settlement may have used a call of its node's lease.
 	mayLose int64
-	// The day of which calls were lost with a node after it was over, so that nobody could count them. It goes on
-	// where the team moves to where it is not over.
+	// The day of which calls were lost with a node after its end, uncounted. It continues if the team's zone changes to
+	// one in which the day has not ended.
 	unseen time.Time
 }
 
-// losing notes that a refund may be taken back, each time that it is tried.
+// losing notes that a refund may be rolled back, each time it is tried.
 func (d *freeDay) losing(f fault, o order) {
 	if f.at != "" && o.words().Price > 0 && o.words().Cost() == 0 {
 		d.mayLose += 4
 	}
 }
 
-// at returns the count as it stands at an instant. A change of zone gives no second allowance: only a day that begins
-// after the counted one has ended begins anew.
+// at returns the count at an instant. A change of zone gives no second allowance: only a day that begins after the
+// counted one has ended starts at zero.
 func (d *freeDay) at(now time.Time, zone *time.Location) *freeDay {
 	if begins, ends := teamtime.Day(now, zone); !begins.Before(d.until) {
 		return &freeDay{since: begins, until: ends}
@@ -64,7 +64,7 @@ func (d *freeDay) at(now time.Time, zone *time.Location) *freeDay {
 	return d
 }
 
-// today takes up the model's count of the day that it is now. A team that moves can come back to an earlier one.
+// today selects the model's count of the current day. A change of zone can lead back to an earlier day.
 func (m *machine) today(t *rapid.T, team *modelTeam) {
 	if row, d := m.row(t, team), m.days[team]; !row.since.Equal(d.since) {
 		d.others[d.since], team.free = team.free, d.others[row.since]
@@ -77,7 +77,7 @@ func (m *machine) row(t *rapid.T, team *modelTeam) *freeDay {
 	return m.storedFreeDay(t, team).at(m.clock.Now(), team.zone)
 }
 
-// storedFreeDay returns the count of free calls as it was last written.
+// storedFreeDay returns the stored count of free calls.
 func (m *machine) storedFreeDay(t *rapid.T, team *modelTeam) *freeDay {
 	var since, until, used int64
 	must.NoError(t, m.db.QueryRow(context.Background(),
@@ -86,12 +86,12 @@ func (m *machine) storedFreeDay(t *rapid.T, team *modelTeam) *freeDay {
 	return &freeDay{since: db.Time(since), until: db.Time(until), used: used}
 }
 
-// checkFree holds the free calls against the model: what the nodes hold in their leases is not used yet.
+// checkFree compares the free calls with the model. Calls in leases are not used yet.
 func (m *machine) checkFree(t *rapid.T, team *modelTeam) {
 	m.today(t, team)
 	row, d := m.row(t, team), m.days[team]
 	if row.used > m.allowed {
-		return // what is left is shown as 0, so that nobody can tell what the nodes hold
+		return // the remaining calls are shown as 0, so the leases are unknown
 	}
 	used := row.used
 	for _, n := range m.nodes {
@@ -114,7 +114,7 @@ func (m *machine) lookAfter(t *rapid.T) {
 	m.sweep(t)
 }
 
-// kill ends a node without a word and starts it again. What it held of the teams' free calls is lost.
+// kill kills a node and restarts it. Its leases are lost.
 func (m *machine) kill(t *rapid.T) {
 	i := m.anyNode(t)
 	for _, team := range m.teams {

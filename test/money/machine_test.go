@@ -77,7 +77,7 @@ var (
 
 func postgres(url string) bool { return url[0] == 'p' }
 
-// set sets the clock, back too: nothing that an earlier run made has to do with this one.
+// set sets the clock, possibly back, because runs are independent.
 func (m *machine) set(start string) {
 	at, err := time.Parse(time.RFC3339, start)
 	if err != nil {
@@ -95,7 +95,7 @@ func (m *machine) anyNode(t *rapid.T) int { return rapid.IntRange(0, len(m.nodes
 
 var ends = []standin.End{standin.All, standin.All, standin.Part, standin.Nothing, standin.Later}
 
-// anyOrder draws among few, so that some come back by themselves.
+// anyOrder draws from few orders, so that some repeat.
 func (m *machine) anyOrder(t *rapid.T) order {
 	o := order{tool: rapid.SampledFrom([]string{standin.Search, standin.Search, standin.Tracking, standin.Note}).Draw(t, "tool")}
 	o.query = "free"
@@ -147,7 +147,7 @@ func (m *machine) earlier(t *rapid.T, team *modelTeam) (*modelKey, order) {
 // make makes one call and holds it against the model.
 func (m *machine) make(t *rapid.T, team *modelTeam, key *modelKey, o order, f fault) {
 	i := m.anyNode(t)
-	// The tools' edge says nothing to a caller that has hung up.
+	// The tools' edge cannot answer a disconnected caller.
 	tool := rapid.IntRange(0, 9).Draw(t, "edge") == 0 && !f.gone && f.kind != "cancel"
 	if !o.isPaid() && f.at == atPrice {
 		f = fault{} // it has no price
@@ -166,7 +166,7 @@ func (m *machine) make(t *rapid.T, team *modelTeam, key *modelKey, o order, f fa
 	team.made = append(team.made, made{key, o})
 	first, want := m.expect(team, key, o, f, free)
 	switch known := first != nil || strings.HasPrefix(want, "422"); {
-	case f.gone && !got.ok(): // nobody hears it
+	case f.gone && !got.ok(): // the caller has disconnected
 		want = got.refusal()
 	case free == unsure && !m.paidFor(o) && !known && got.refusal() == noFreeCalls:
 		want = noFreeCalls
@@ -289,7 +289,7 @@ func (m *machine) move(t *rapid.T) {
 	must.NoError(t, m.nodes[0].Teams.SetTimezone(context.Background(), team.id, zone))
 }
 
-// check holds every figure of the team that something was done to against the model, and now and then everything.
+// check compares every figure of the affected team with the model, and now and then everything.
 func (m *machine) check(t *rapid.T) {
 	if m.steps++; m.touched == nil || m.steps%8 == 0 {
 		m.checkAll(t)

@@ -29,7 +29,7 @@ func (m *machine) pass(t *rapid.T) {
 	}
 }
 
-// remember repeats a call just before, at, or just after the end of the time for which it is remembered.
+// remember repeats a call just before, at, or just after the expiry of its key.
 func (m *machine) remember(t *rapid.T) {
 	team := m.anyTeam(t)
 	key := rapid.SampledFrom(team.keys).Draw(t, "by")

@@ -43,7 +43,7 @@ func (m *machine) work(t *rapid.T) {
 	}
 }
 
-// workTwice has two workers come to the same job: the second one has read the job when the first one ends it.
+// workTwice has two workers process the same job: the second has read the job when the first ends it.
 func (m *machine) workTwice(t *rapid.T) {
 	team := m.anyTeam(t)
 	open := slices.DeleteFunc(slices.Clone(team.searches), func(c *charge) bool {

@@ -10,7 +10,7 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// modelTeam is what a team's money should be: plain sums in memory, over what its calls were.
+// modelTeam is the expected state of a team's credits, computed from its calls.
 type modelTeam struct {
 	id       int64
 	zone     *time.Location
@@ -29,7 +29,7 @@ func (m *modelTeam) GoString() string {
 	return fmt.Sprint("team ", m.id, " in ", m.zone, " with ", m.balance)
 }
 
-// made is a call as it was made.
+// made is a call with its arguments and result.
 type made struct {
 	key   *modelKey
 	order order
@@ -104,7 +104,7 @@ func (m *modelTeam) usage(now time.Time, key *modelKey) (int64, int64) {
 	return ofKey, ofTeam
 }
 
-// figures returns what get_credits should tell a key.
+// figures returns the expected get_credits for a key.
 func (m *modelTeam) figures(now time.Time, key *modelKey) figures {
 	f := figures{balance: m.balance}
 	for _, c := range m.charges {
@@ -154,7 +154,7 @@ func (m *modelTeam) accept(now time.Time, key *modelKey, o order, a answer) {
 	m.end(c)
 }
 
-// end settles what a charge set aside.
+// end settles a charge's reservation.
 func (m *modelTeam) end(c *charge) {
 	c.ended = true
 	if !c.open {
@@ -167,7 +167,7 @@ func (m *modelTeam) end(c *charge) {
 	}
 }
 
-// billing returns what the answer to an accepted paid call tells, after it is booked.
+// billing returns the billing in the answer to an accepted paid call.
 func (m *modelTeam) billing(o order) *billing {
 	b := &billing{Charged: o.words().Price}
 	if o.tool != standin.Search {
@@ -181,8 +181,8 @@ func (m *modelTeam) billing(o order) *billing {
 
 func (o order) claim() string { return o.idem + " " + o.request() }
 
-// lookUp returns how the Idempotency-Key by itself ends a call: with the first answer, or a refusal; neither where the call
-// goes on.
+// lookUp returns the effect of the Idempotency-Key on a call: the first answer, or a refusal, or neither if the call
+// proceeds.
 func (k *modelKey) lookUp(now time.Time, o order) (*record, string) {
 	if !o.isPaid() {
 		return k.knownPlain(now, o)
@@ -231,7 +231,7 @@ func (m *modelTeam) wait(now time.Time) int64 {
 	return int64((midnight.Sub(now) + time.Second - 1) / time.Second)
 }
 
-// mustAnswer holds an answer against what the model expects of it.
+// complain compares an answer with the model and returns the difference.
 func (m *modelTeam) complain(now time.Time, o order, got answer, want string) error {
 	switch {
 	case got.refusal() != want:

@@ -53,12 +53,12 @@ func build(t *testing.T) programs {
 	}
 }
 
-// outside is a database with programs on it that are processes of their own, which a test can kill.
+// outside is a database with programs in separate processes that a test can kill.
 type outside struct {
 	programs
 	url, sealing string
 	controls     standin.Controls
-	db           *db.DB         // a second look into the database
+	db           *db.DB         // a second connection to the database
 	admin        *server.Server // the operator's
 	nodes        []*process
 	allowed      int64 // free calls a day
@@ -119,7 +119,7 @@ type process struct {
 	mu   sync.Mutex
 	addr string
 	run  *program.Process // the last run; nil before the first
-	at   string           // where it kills itself; empty for nowhere
+	at   string           // the point at which it kills itself; may be empty
 }
 
 // start starts the program. It kills itself at a point, unless that is empty.
@@ -159,7 +159,7 @@ func (p *process) exit() chan struct{} { return p.last().Ended }
 
 func (p *process) running() bool { return p.last() != nil && p.last().Running() }
 
-// serves waits until the process answers; false where it ends instead.
+// serves waits until the process answers; it reports false if the process ends instead.
 func (p *process) serves(ctx context.Context) bool {
 	answers := false
 	until(ctx, func() bool {
@@ -187,7 +187,7 @@ func (p *process) root() string {
 	return "http://" + p.addr
 }
 
-// logText returns what the last run logged.
+// logText returns the log of the last run.
 func (p *process) logText() string {
 	if run := p.last(); run != nil {
 		return run.Log.String()
@@ -195,17 +195,17 @@ func (p *process) logText() string {
 	return ""
 }
 
-// client gives up where something hangs, instead of the whole test run.
+// client has a timeout, so that a hanging call does not block the whole test run.
 var client = &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}}
 
-// ask makes one request; an error means that no answer came.
+// ask makes one request; an error means that there was no answer.
 func ask(ctx context.Context, root string, key *modelKey, o order, tool bool) (answer, error) {
 	a, _, err := askCounting(ctx, root, key, o, tool)
 	return a, err
 }
 
-// askCounting is ask and returns also how many connections were made: the HTTP client asks again by itself where a
-// connection that it had kept is broken.
+// askCounting is ask and also returns the number of connections, because the HTTP client repeats a request if a kept
+// connection is broken.
 func askCounting(ctx context.Context, root string, key *modelKey, o order, tool bool) (answer, int64, error) {
 	var reached atomic.Int64
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached.Add(1) }})
@@ -236,11 +236,11 @@ func send(r *http.Request) (int, http.Header, []byte, error) {
 	return resp.StatusCode, resp.Header, raw, err
 }
 
-// show reads data; false where no answer came.
+// show reads data; it reports false if there was no answer.
 func show(ctx context.Context, root string, key *modelKey, path string, data any) (bool, error) {
 	status, header, raw, err := send(get(root, path, key.value).WithContext(ctx))
 	if err != nil {
-		return false, nil //nolint:nilerr // no answer is no fault
+		return false, nil //nolint:nilerr // a missing answer is not an error
 	}
 	a, err := read(status, header, raw)
 	if err != nil || status != http.StatusOK {
@@ -251,7 +251,7 @@ func show(ctx context.Context, root string, key *modelKey, path string, data any
 
 const patience = 3 * time.Minute
 
-// until waits for something that the program does by itself.
+// until waits for the program to do something.
 func until(ctx context.Context, done func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

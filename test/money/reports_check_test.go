@@ -15,7 +15,7 @@ import (
 )
 
 // check holds every figure of the team that something was done to against the model.
-func (m *pressMachine) check() {
+func (m *reportMachine) check() {
 	if m.touched != nil {
 		m.checkDesk(m.touched)
 	}
@@ -25,7 +25,7 @@ func (m *pressMachine) check() {
 	}
 }
 
-func (m *pressMachine) checkDesk(d *desk) {
+func (m *reportMachine) checkDesk(d *teamState) {
 	now := m.clock.Now()
 	d.forget(now)
 	for k, key := range d.keys {
@@ -37,13 +37,13 @@ func (m *pressMachine) checkDesk(d *desk) {
 		}
 	}
 	m.checkFreeCalls(d)
-	m.checkPapers(d)
+	m.checkReports(d)
 	m.checkHunts(d)
 	m.checkCounts(d)
 }
 
-// checkFreeCalls holds the free calls of the day against the model: what the nodes hold is not used yet.
-func (m *pressMachine) checkFreeCalls(d *desk) {
+// checkFreeCalls compares the daily free calls with the model. Calls in leases are not used yet.
+func (m *reportMachine) checkFreeCalls(d *teamState) {
 	var since, until, stored int64
 	now := m.clock.Now()
 	must.NoError(m.t, m.db.QueryRow(context.Background(),
@@ -63,8 +63,8 @@ func (m *pressMachine) checkFreeCalls(d *desk) {
 	}
 }
 
-// checkPapers holds every report against the model, as it is stored.
-func (m *pressMachine) checkPapers(d *desk) {
+// checkReports compares every stored report with the model.
+func (m *reportMachine) checkReports(d *teamState) {
 	got := must.Get(db.All(context.Background(), m.db, func(rows *sql.Rows, line *string) error {
 		var id, status, job string
 		var tracked, days, next, refreshed, until int64
@@ -74,7 +74,7 @@ func (m *pressMachine) checkPapers(d *desk) {
 	}, `SELECT id, status, job_id, tracked, frequency_days, next_refresh_at, refreshed_at, available_until FROM reports
 		WHERE team_id = ? AND (available_until = 0 OR available_until > ? OR tracked = 1)`, d.id, db.Micros(m.clock.Now())))(m.t)
 	var want []string
-	for _, p := range d.papers {
+	for _, p := range d.reports {
 		want = append(want,
 			fmt.Sprint(p.id, p.status, p.job.id, p.tracked, p.days, db.Micros(p.next), db.Micros(p.refreshed), db.Micros(p.until)))
 	}
@@ -86,7 +86,7 @@ func (m *pressMachine) checkPapers(d *desk) {
 }
 
 // checkCounts counts what there is, so that a refusal shows that left something behind.
-func (m *pressMachine) checkCounts(d *desk) {
+func (m *reportMachine) checkCounts(d *teamState) {
 	now, kept, open := m.clock.Now(), 0, 0
 	for _, key := range d.keys {
 		for _, k := range key.kept {
@@ -100,7 +100,7 @@ func (m *pressMachine) checkCounts(d *desk) {
 			open++
 		}
 	}
-	want := fmt.Sprint(len(d.tolls), open, len(d.errands), len(d.openErrands(nil)), kept, len(d.holds))
+	want := fmt.Sprint(len(d.tolls), open, len(d.jobs), len(d.openJobs(nil)), kept, len(d.holds))
 	var got [6]int
 	must.NoError(m.t, m.db.QueryRow(context.Background(),
 		`SELECT (SELECT COUNT(*) FROM reservations WHERE team_id = ?), (SELECT COUNT(*) FROM reservations
@@ -115,16 +115,16 @@ func (m *pressMachine) checkCounts(d *desk) {
 	}
 }
 
-// look asks for a report, or for all of them.
-func (m *pressMachine) look() {
-	d, now := m.anyDesk(), m.clock.Now()
-	kind, id, found := m.anyPaper(d)
+// look reads one or all reports.
+func (m *reportMachine) look() {
+	d, now := m.anyTeam(), m.clock.Now()
+	kind, id, found := m.anyReport(d)
 	if !found || rapid.Bool().Draw(m.t, "all") {
 		m.lookAtAll(d)
 		return
 	}
 	got := m.anyNode().reads(m.t, d.keys[0], "/reports/"+kind+"/"+id)
-	p := d.about(wish{kind: kind, id: id})
+	p := d.about(reportCall{kind: kind, id: id})
 	if p == nil {
 		if got.refusal() != "404 not_found" {
 			m.t.Fatalf("a report that is not there is shown: %s", got.raw)
@@ -140,13 +140,13 @@ func (m *pressMachine) look() {
 }
 
 // lookAtAll holds the list of the reports against the model.
-func (m *pressMachine) lookAtAll(d *desk) {
+func (m *reportMachine) lookAtAll(d *teamState) {
 	got := m.anyNode().reads(m.t, d.keys[0], "/reports?limit=50")
 	d.free[d.day(m.clock.Now())]++
 	var list struct{ Reports []shownReport }
 	m.mustRead(got, &list)
 	var want, shown []string
-	for _, p := range d.papers {
+	for _, p := range d.reports {
 		want = append(want, p.line())
 	}
 	for _, r := range list.Reports {
@@ -178,49 +178,49 @@ func (r shownReport) line() string {
 	return strings.Join([]string{r.ID, r.Kind, r.Platform, r.Subject, r.Status, refreshed, until, fmt.Sprint(r.Tracked)}, " ")
 }
 
-func (p *paper) line() string {
+func (p *reportState) line() string {
 	return strings.Join([]string{
 		p.id, p.kind, p.platform, p.subject, p.status, stamp(p.refreshed), stamp(p.until), fmt.Sprint(p.tracked),
 	}, " ")
 }
 
-// lookAtJob asks how far some job is.
-func (m *pressMachine) lookAtJob() {
-	d := m.anyDesk()
-	if len(d.errands) == 0 {
+// lookAtJob reads the state of a job.
+func (m *reportMachine) lookAtJob() {
+	d := m.anyTeam()
+	if len(d.jobs) == 0 {
 		return
 	}
-	e := pick(m.t, d.errands, "job")
+	e := pick(m.t, d.jobs, "job")
 	got := m.jobOf(e)
 	state := got.State
 	if state == "running" {
-		state = "pending" // whether somebody has taken it up
+		state = "pending" // whether a worker has claimed it
 	}
 	if got.Finished != e.finished || state != e.state || e.finished && got.Result.Charged != e.cost() {
 		m.t.Fatalf("the job is %+v instead of %s, charged %d", got, e.state, e.cost())
 	}
 }
 
-func (m *pressMachine) jobOf(e *errand) jobOfReport {
+func (m *reportMachine) jobOf(e *reportJob) jobOfReport {
 	var job jobOfReport
-	m.mustRead(m.anyNode().reads(m.t, e.desk.keys[0], "/jobs/"+e.id), &job)
+	m.mustRead(m.anyNode().reads(m.t, e.team.keys[0], "/jobs/"+e.id), &job)
 	return job
 }
 
-func (m *pressMachine) mustRead(a answer, data any) {
+func (m *reportMachine) mustRead(a answer, data any) {
 	if !a.ok() {
 		m.t.Fatalf("nothing is shown: %s", a.raw)
 	}
 	must.NoError(m.t, json.Unmarshal(a.Data, data))
 }
 
-// end lets everything end, and holds all that there is against the model.
-func (m *pressMachine) end() {
-	m.release(m.openErrands(), served)
-	for _, d := range m.desks {
+// end waits for all work to end, and compares everything with the model.
+func (m *reportMachine) end() {
+	m.release(m.openJobs(), served)
+	for _, d := range m.teams {
 		m.touched = d
 		m.lookAtAll(d)
-		for _, e := range d.errands {
+		for _, e := range d.jobs {
 			m.mustHaveEnded(e)
 		}
 		m.check()

@@ -23,17 +23,17 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// press is the whole program with its background work, asked over the network, whose clock the test sets and whose
-// source of public metrics answers when the test lets it.
-type press struct {
+// reportEnv is the whole program with its background work, called over the network. The test sets its clock and releases
+// the answers of its source.
+type reportEnv struct {
 	clock  *testkit.Clock
 	source *gate
-	db     *db.DB // a second look into the database
-	nodes  []pressNode
+	db     *db.DB // a second connection to the database
+	nodes  []reportNode
 }
 
-// pressNode is one program on the database.
-type pressNode struct {
+// reportNode is one program on the database.
+type reportNode struct {
 	*server.Server
 	root string
 }
@@ -53,8 +53,8 @@ const (
 	callsForFree  = 100_000
 )
 
-// pressTerms have rates that no test meets, and few of everything else.
-func pressTerms() *plan.Terms {
+// reportTerms returns plans without effective rate limits and with low other limits.
+func reportTerms() *plan.Terms {
 	t := plan.Default().ScaleRates(1000)
 	t.Limits.JobsInFlight, t.Limits.RefreshMinutes = placesForJobs, int(refreshApart/time.Minute)
 	for i, p := range t.Plans {
@@ -65,15 +65,15 @@ func pressTerms() *plan.Terms {
 	return &t
 }
 
-func newPress(t *testing.T, url string, nodes int) *press {
+func newPress(t *testing.T, url string, nodes int) *reportEnv {
 	t.Helper()
 	sealing := must.Get(tokencrypt.NewKey())(t)
-	p := &press{clock: testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), source: newGate()}
+	p := &reportEnv{clock: testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), source: newGate()}
 	box := newBox(t, p.clock.Now, p.source)
 	t.Cleanup(p.source.throwOpen)
 	cfg := server.Config{
 		Version: "test", PublicURL: root, Database: url, SealingKey: sealing, Role: server.RoleAll, Workers: 64, Blobs: testkit.Blobs(t),
-		BridgeURL: box + "/vendor", Terms: pressTerms(), Log: slog.New(slog.DiscardHandler), Now: p.clock.Now,
+		BridgeURL: box + "/vendor", Terms: reportTerms(), Log: slog.New(slog.DiscardHandler), Now: p.clock.Now,
 	}
 	for range nodes {
 		p.nodes = append(p.nodes, startPress(t, cfg, p.source))
@@ -83,18 +83,17 @@ func newPress(t *testing.T, url string, nodes int) *press {
 }
 
 // startPress starts a node until the test ends.
-func startPress(t *testing.T, cfg server.Config, source *gate) pressNode {
+func startPress(t *testing.T, cfg server.Config, source *gate) reportNode {
 	t.Helper()
 	node := fixture.Serve(t, cfg)
 	t.Cleanup(func() {
-		source.throwOpen() // work that waits for it is let end
+		source.throwOpen() // release work that waits for the source
 		must.NoError(t, node.Stop())
 	})
-	return pressNode{node.Server, node.URL}
+	return reportNode{node.Server, node.URL}
 }
 
-// newBox starts the sandbox networks, whose data vendor is the source, and returns their address. A gate may stand
-// before it.
+// newBox starts the sandbox networks, whose data vendor is the source, and returns their URL. A gate may precede it.
 func newBox(t *testing.T, now func() time.Time, before *gate) string {
 	t.Helper()
 	if before == nil {
@@ -103,10 +102,10 @@ func newBox(t *testing.T, now func() time.Time, before *gate) string {
 	return fixture.OpenSandbox(t, sandbox.Options{Now: now}, before.around, before.throwOpen).URL
 }
 
-// ending is how a source ends what it is asked.
+// ending is how a source answers.
 type ending string
 
-// The endings. What a name itself asks for, such as missing.you, comes about where it is served.
+// The endings. Some names, such as missing.you, determine their own.
 const (
 	served  ending = "served"
 	missing ending = "missing"
@@ -115,7 +114,7 @@ const (
 	resting ending = "resting" // fails, and may do better a moment later; it does not
 )
 
-// ofTest is how what a test asks for ends: with a team and a round.
+// ofTest matches the end of subjects requested by tests: a team and a round.
 var ofTest = regexp.MustCompile(`_[0-9]+_[0-9]+$`)
 
 // gate is a proxy of the provider: a request for a subject waits until the test decides its result.
@@ -123,7 +122,7 @@ type gate struct {
 	mu      sync.Mutex
 	ends    map[string]ending
 	all     bool
-	down    bool          // the source says that it is out of order, to those who only ask for that
+	down    bool          // the source's health check fails
 	changed chan struct{} // closed at each change
 }
 
@@ -137,7 +136,7 @@ func (g *gate) change(how func()) {
 	g.changed = make(chan struct{})
 }
 
-// let answers all who ask about a subject, until shut.
+// let answers all requests about a subject until shut.
 func (g *gate) let(subject string, end ending) { g.change(func() { g.ends[subject] = end }) }
 
 func (g *gate) shut(subject string) { g.change(func() { delete(g.ends, subject) }) }
@@ -151,7 +150,7 @@ func (g *gate) now(subject string) (ending, bool, <-chan struct{}) {
 	if !said && g.all {
 		end, said = served, true
 	}
-	if !said && !ofTest.MatchString(subject) { // it stands beside what a test asked for
+	if !said && !ofTest.MatchString(subject) { // it accompanies a requested subject
 		end, said = missing, true
 	}
 	return end, said, g.changed
@@ -214,21 +213,21 @@ func (e ending) answer(w http.ResponseWriter, r *http.Request, source http.Handl
 	}
 }
 
-// desk makes a team with some keys and without credits.
-func (p *press) desk(t fatal, zone string, keys int) *desk {
+// newTeam creates a team with some keys and without credits.
+func (p *reportEnv) newTeam(t fatal, zone string, keys int) *teamState {
 	t.Helper()
 	s := p.nodes[0].Server
 	id, _ := fixture.AddTeam(t, s, team.Team{Timezone: zone, Plan: largePlan})
-	d := &desk{id: id, zone: location(zone), limit: -1, plan: largePlan, free: map[string]int64{}}
+	d := &teamState{id: id, zone: location(zone), limit: -1, plan: largePlan, free: map[string]int64{}}
 	for range keys {
 		key, value := fixture.AddKey(t, s, team.NewKey{Team: id, Level: access.Full})
-		d.keys = append(d.keys, &deskKey{id: key, value: value, limit: -1, kept: map[string]*keptAnswer{}, spent: map[string]bool{}})
+		d.keys = append(d.keys, &teamKey{id: key, value: value, limit: -1, kept: map[string]*keptAnswer{}, spent: map[string]bool{}})
 	}
 	return d
 }
 
-// asks makes a call at a node.
-func (n pressNode) asks(key *deskKey, w wish) (answer, error) {
+// asks makes a call to a node.
+func (n reportNode) asks(key *teamKey, w reportCall) (answer, error) {
 	status, header, raw, err := send(w.request(n.root, key.value))
 	if err != nil {
 		return answer{}, err
@@ -237,7 +236,7 @@ func (n pressNode) asks(key *deskKey, w wish) (answer, error) {
 }
 
 // reads gets something of a node.
-func (n pressNode) reads(t fatal, key *deskKey, path string) answer {
+func (n reportNode) reads(t fatal, key *teamKey, path string) answer {
 	t.Helper()
 	status, header, raw, err := send(get(n.root, path, key.value))
 	must.NoError(t, err)
@@ -245,7 +244,7 @@ func (n pressNode) reads(t fatal, key *deskKey, path string) answer {
 	return a
 }
 
-func (p *press) exec(t fatal, statement string, args ...any) {
+func (p *reportEnv) exec(t fatal, statement string, args ...any) {
 	t.Helper()
 	must.NoError(t, p.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
@@ -253,7 +252,7 @@ func (p *press) exec(t fatal, statement string, args ...any) {
 	}))
 }
 
-func (p *press) number(t fatal, query string, args ...any) int64 {
+func (p *reportEnv) number(t fatal, query string, args ...any) int64 {
 	t.Helper()
 	var n int64
 	must.NoError(t, p.db.QueryRow(context.Background(), query, args...).Scan(&n))

@@ -13,17 +13,17 @@ import (
 type verdict struct {
 	first   *keptAnswer // it repeats the call that was answered so
 	refusal string
-	wait    int64   // seconds for which a refusal sends away
-	price   int64   // credits
-	late    bool    // the work itself refuses, once the money does not
-	job     *errand // the named job; nil: a new one or none
-	book    func(a answer, c *toll) *paper
+	wait    int64      // seconds for which a refusal sends away
+	price   int64      // credits
+	late    bool       // the work itself refuses, once the money does not
+	job     *reportJob // the named job; nil: a new one or none
+	book    func(a answer, c *modelCharge) *reportState
 }
 
 func refuseWith(with string) verdict { return verdict{refusal: with} }
 
 // judge returns how a call should end now.
-func (d *desk) judge(now time.Time, key *deskKey, w wish) verdict {
+func (d *teamState) judge(now time.Time, key *teamKey, w reportCall) verdict {
 	d.forget(now)
 	if d.paused {
 		return refuseWith("403 connection_suspended")
@@ -58,9 +58,9 @@ func (d *desk) judge(now time.Time, key *deskKey, w wish) verdict {
 }
 
 // takePlace returns a verdict on work that takes one of the team's places.
-func (d *desk) takePlace(v verdict) verdict {
+func (d *teamState) takePlace(v verdict) verdict {
 	taken := 0
-	for _, e := range d.openErrands(nil) {
+	for _, e := range d.openJobs(nil) {
 		if e.place {
 			taken++
 		}
@@ -71,29 +71,29 @@ func (d *desk) takePlace(v verdict) verdict {
 	return v
 }
 
-func (d *desk) judgeCreate(now time.Time, w wish) verdict {
+func (d *teamState) judgeCreate(now time.Time, w reportCall) verdict {
 	p := d.about(w)
 	switch {
 	case p != nil && p.there(now) && p.made.state == "succeeded":
-		return verdict{job: p.made, book: func(answer, *toll) *paper { return p }}
+		return verdict{job: p.made, book: func(answer, *modelCharge) *reportState { return p }}
 	case p != nil && p.there(now):
-		return verdict{book: func(a answer, _ *toll) *paper {
-			p.made = &errand{desk: d, id: a.job(), purpose: nothing, paper: p, finished: true, state: "succeeded"}
-			d.errands = append(d.errands, p.made)
+		return verdict{book: func(a answer, _ *modelCharge) *reportState {
+			p.made = &reportJob{team: d, id: a.job(), purpose: nothing, report: p, finished: true, state: "succeeded"}
+			d.jobs = append(d.jobs, p.made)
 			return p
 		}}
 	case p != nil && p.status == "pending":
-		return verdict{job: p.job, book: func(answer, *toll) *paper { return p }}
+		return verdict{job: p.job, book: func(answer, *modelCharge) *reportState { return p }}
 	}
 	if d.outage {
 		return refuseWith("502 provider_unavailable")
 	}
 	if p == nil {
-		p = &paper{kind: w.kind, platform: w.platform, subject: w.subject, days: 3}
+		p = &reportState{kind: w.kind, platform: w.platform, subject: w.subject, days: 3}
 	}
-	return d.takePlace(verdict{price: p.makingCosts(), book: func(a answer, c *toll) *paper {
+	return d.takePlace(verdict{price: p.makingCosts(), book: func(a answer, c *modelCharge) *reportState {
 		if p.id == "" {
-			d.papers = append(d.papers, p)
+			d.reports = append(d.reports, p)
 			p.id = a.reportID()
 		}
 		p.status = "pending"
@@ -102,7 +102,7 @@ func (d *desk) judgeCreate(now time.Time, w wish) verdict {
 	}})
 }
 
-func (d *desk) judgeRefresh(now time.Time, w wish) verdict {
+func (d *teamState) judgeRefresh(now time.Time, w reportCall) verdict {
 	p := d.about(w)
 	switch {
 	case p == nil:
@@ -112,22 +112,22 @@ func (d *desk) judgeRefresh(now time.Time, w wish) verdict {
 	case !p.asked.IsZero() && now.Before(p.asked.Add(refreshApart)):
 		return verdict{refusal: "429 rate_limited connection", wait: seconds(p.asked.Add(refreshApart).Sub(now))}
 	case p.job.running():
-		return verdict{job: p.job, book: func(answer, *toll) *paper { return p }}
+		return verdict{job: p.job, book: func(answer, *modelCharge) *reportState { return p }}
 	}
-	return d.takePlace(verdict{price: p.refreshCosts(), book: func(a answer, c *toll) *paper {
+	return d.takePlace(verdict{price: p.refreshCosts(), book: func(a answer, c *modelCharge) *reportState {
 		p.asked = now
 		d.begin(p, a.job(), refreshing, c)
 		return p
 	}})
 }
 
-func (d *desk) judgeTrack(now time.Time, key *deskKey, w wish) verdict {
+func (d *teamState) judgeTrack(now time.Time, key *teamKey, w reportCall) verdict {
 	p := d.about(w)
 	if p == nil {
 		return refuseWith("404 not_found")
 	}
 	same := func(change func()) verdict {
-		return verdict{book: func(answer, *toll) *paper {
+		return verdict{book: func(answer, *modelCharge) *reportState {
 			change()
 			return p
 		}}
@@ -155,21 +155,21 @@ func (d *desk) judgeTrack(now time.Time, key *deskKey, w wish) verdict {
 	return d.judgeTrackOn(now, key, p, w.days)
 }
 
-// judgeTrackOn returns what comes of a switch that switches: a profile report's counts against the day, and a hashtag
-// report's is charged and refreshes at once, unless that is being done.
-func (d *desk) judgeTrackOn(now time.Time, key *deskKey, p *paper, days int) verdict {
+// judgeTrackOn returns the expected result of switching tracking on: for a profile report it counts against the day; a
+// hashtag report is charged and refreshed at once, unless a refresh is running.
+func (d *teamState) judgeTrackOn(now time.Time, key *teamKey, p *reportState, days int) verdict {
 	on := func() { p.tracked, p.days, p.next = true, days, now.AddDate(0, 0, days) }
 	if p.kind == "profile" {
 		if crosses := d.crosses(now, key, p.refreshCosts()); crosses != "" {
 			return verdict{refusal: crosses, wait: d.midnight(now)}
 		}
-		return verdict{book: func(answer, *toll) *paper {
+		return verdict{book: func(answer, *modelCharge) *reportState {
 			on()
 			d.holds = append(d.holds, &hold{key, p, p.refreshCosts(), now})
 			return p
 		}}
 	}
-	return verdict{price: p.refreshCosts(), book: func(_ answer, c *toll) *paper {
+	return verdict{price: p.refreshCosts(), book: func(_ answer, c *modelCharge) *reportState {
 		on()
 		if p.job.running() {
 			d.settle(now, c, c.amount)
@@ -180,13 +180,13 @@ func (d *desk) judgeTrackOn(now time.Time, key *deskKey, p *paper, days int) ver
 	}}
 }
 
-func (d *desk) trackOff(p *paper) {
+func (d *teamState) trackOff(p *reportState) {
 	p.tracked, p.next = false, time.Time{}
 	d.release(p)
 }
 
-// against holds an answer against the verdict; what is booked only after it is looked at then.
-func (v verdict) against(d *desk, w wish, got answer) error {
+// against compares an answer with the verdict. What is booked later is checked then.
+func (v verdict) against(d *teamState, w reportCall, got answer) error {
 	switch {
 	case v.first != nil:
 		if !got.ok() {
@@ -203,7 +203,7 @@ func (v verdict) against(d *desk, w wish, got answer) error {
 	return v.bookAccepted(d, w, got)
 }
 
-func (v verdict) bookAccepted(d *desk, w wish, got answer) error {
+func (v verdict) bookAccepted(d *teamState, w reportCall, got answer) error {
 	balance := d.balance - v.price
 	want, status := &billing{Charged: v.price, Balance: &balance}, http.StatusAccepted
 	if w.verb == "track" {
@@ -220,14 +220,14 @@ func (v verdict) bookAccepted(d *desk, w wish, got answer) error {
 		return fmt.Errorf("the job is %q: %s", got.job(), got.raw)
 	case v.job != nil && got.job() != v.job.id:
 		return fmt.Errorf("the job is %s instead of %s", got.job(), v.job.id)
-	case v.price > 0 && d.errandOf(got.job()) != nil:
+	case v.price > 0 && d.jobOf(got.job()) != nil:
 		return fmt.Errorf("an old job was paid for: %s", got.raw)
 	}
 	return nil
 }
 
-func (d *desk) errandOf(id string) *errand {
-	for _, e := range d.errands {
+func (d *teamState) jobOf(id string) *reportJob {
+	for _, e := range d.jobs {
 		if e.id == id && id != "" {
 			return e
 		}
@@ -236,8 +236,8 @@ func (d *desk) errandOf(id string) *errand {
 }
 
 // accept books a call that was accepted.
-func (d *desk) accept(now time.Time, key *deskKey, w wish, v verdict, got answer) *paper {
-	var c *toll
+func (d *teamState) accept(now time.Time, key *teamKey, w reportCall, v verdict, got answer) *reportState {
+	var c *modelCharge
 	if v.price > 0 {
 		c = d.pay(now, key, v.price)
 		key.spent[w.claim()] = true
@@ -260,7 +260,7 @@ func (a answer) reportID() string {
 	return path.Base(at)
 }
 
-// trackingShown is the state of tracking as an answer tells it.
+// trackingShown is the tracking state in an answer.
 type trackingShown struct {
 	Enabled bool
 	Days    int                   `json:"frequency_days"`
@@ -268,8 +268,8 @@ type trackingShown struct {
 	Credits int64                 `json:"credits_per_refresh"`
 }
 
-// shows holds the answer to a switch against the report as it is then.
-func (p *paper) shows(got answer) error {
+// shows compares the answer to a switch with the report's current state.
+func (p *reportState) shows(got answer) error {
 	var said trackingShown
 	if err := json.Unmarshal(got.Data, &said); err != nil {
 		return err
@@ -292,17 +292,17 @@ func stamp(at time.Time) string {
 	return at.UTC().Format(time.RFC3339Nano)
 }
 
-// due is what came of a report whose automatic refresh was due.
+// due is the result for a report whose automatic refresh was due.
 type due struct {
-	paper *paper
-	job   string // of the refresh; empty if none began
-	next  time.Time
-	ended string // why tracking ended; empty where it goes on
+	report *reportState
+	job    string // of the refresh; empty if none began
+	next   time.Time
+	ended  string // why tracking ended; empty if it continues
 }
 
-// comesOf returns what should come of a due report: whether a refresh begins, when the next one is due, and why tracking
-// ends.
-func (d *desk) comesOf(now time.Time, p *paper, balance int64, tracked int) (bool, time.Time, string) {
+// comesOf returns the expected result for a due report: whether a refresh begins, when the next one is due, and why
+// tracking ends.
+func (d *teamState) comesOf(now time.Time, p *reportState, balance int64, tracked int) (bool, time.Time, string) {
 	switch {
 	case d.paused || p.job.running():
 		return false, now.Add(time.Minute), ""
@@ -318,20 +318,20 @@ func (d *desk) comesOf(now time.Time, p *paper, balance int64, tracked int) (boo
 	return true, next, ""
 }
 
-// order finds an order in which what came of the due reports is what should: nodes look after them side by side.
-func (d *desk) order(now time.Time, came []due, balance int64, tracked int) bool {
+// order finds an order in which the results of the due reports are as expected, because nodes process them in parallel.
+func (d *teamState) order(now time.Time, came []due, balance int64, tracked int) bool {
 	if len(came) == 0 {
 		return true
 	}
 	for i, c := range came {
-		begins, next, ended := d.comesOf(now, c.paper, balance, tracked)
+		begins, next, ended := d.comesOf(now, c.report, balance, tracked)
 		if begins != (c.job != "") || !next.Equal(c.next) || ended != c.ended {
 			continue
 		}
 		rest := append(append([]due{}, came[:i]...), came[i+1:]...)
 		cost, fewer := int64(0), 0
 		if begins {
-			cost = c.paper.refreshCosts()
+			cost = c.report.refreshCosts()
 		}
 		if ended != "" {
 			fewer = 1
@@ -343,19 +343,19 @@ func (d *desk) order(now time.Time, came []due, balance int64, tracked int) bool
 	return false
 }
 
-// bookDue books what came of the due reports.
-func (d *desk) bookDue(now time.Time, came []due) error {
+// bookDue books the results of the due reports.
+func (d *teamState) bookDue(now time.Time, came []due) error {
 	if !d.order(now, came, d.balance, d.countTracked()) {
 		return fmt.Errorf("with %d credits and %d tracked, of the due reports came %+v", d.balance, d.countTracked(), came)
 	}
 	for _, c := range came {
 		if c.ended != "" {
-			d.trackOff(c.paper)
+			d.trackOff(c.report)
 			continue
 		}
-		c.paper.next = c.next
+		c.report.next = c.next
 		if c.job != "" {
-			d.begin(c.paper, c.job, automatic, d.pay(now, nil, c.paper.refreshCosts()))
+			d.begin(c.report, c.job, automatic, d.pay(now, nil, c.report.refreshCosts()))
 		}
 	}
 	return nil

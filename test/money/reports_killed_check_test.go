@@ -10,7 +10,7 @@ import (
 )
 
 // check holds the answers, the jobs and the ledger against each other.
-func (r *raid) check() {
+func (r *killedReports) check() {
 	report := must.Get(r.admin.Credits.Audit(r.t.Context()))(r.t)
 	if !report.OK() {
 		r.t.Errorf("the audit complains: %+v", report.Complaints)
@@ -18,7 +18,7 @@ func (r *raid) check() {
 	paid := int64(0)
 	for _, o := range r.orders {
 		if err := r.judge(o); err != nil {
-			r.t.Errorf("%+v, asked %d times: %v: %s", o.wish, o.tries, err, o.answer.raw)
+			r.t.Errorf("%+v, asked %d times: %v: %s", o.call, o.tries, err, o.answer.raw)
 		}
 		if o.answer.ok() && o.answer.Billing.Charged > 0 {
 			paid++
@@ -39,15 +39,15 @@ func (r *raid) check() {
 	r.checkAutomatic()
 }
 
-// judge holds the answer to a request against what was paid for it.
-func (r *raid) judge(o *insisted) error {
+// judge compares the answer to a request with its payment.
+func (r *killedReports) judge(o *insisted) error {
 	var n, amount, charged int64
 	must.NoError(r.t, r.db.QueryRow(r.t.Context(),
 		`SELECT COUNT(*), COALESCE(SUM(amount), 0), COALESCE(SUM(charged), 0) FROM reservations
-		WHERE key_id = ? AND idempotency_key = ?`, o.key.id, o.wish.idem).Scan(&n, &amount, &charged))
+		WHERE key_id = ? AND idempotency_key = ?`, o.key.id, o.call.idem).Scan(&n, &amount, &charged))
 	price := int64(0)
 	switch {
-	case o.answer.refusal() == "422 validation_failed wrong_state" && o.wish.verb == "refresh": // its making had failed
+	case o.answer.refusal() == "422 validation_failed wrong_state" && o.call.verb == "refresh": // its making had failed
 	case !o.answer.ok():
 		return fmt.Errorf("it was refused")
 	default:
@@ -62,8 +62,8 @@ func (r *raid) judge(o *insisted) error {
 	return r.judgeJob(o, price, charged)
 }
 
-// judgeJob holds the job that a request was told of against what it was charged.
-func (r *raid) judgeJob(o *insisted, price, charged int64) error {
+// judgeJob compares a request's job with its charge.
+func (r *killedReports) judgeJob(o *insisted, price, charged int64) error {
 	var job jobOfReport
 	if !until(r.t.Context(), func() bool {
 		answered := must.Get(show(r.t.Context(), r.nodes[0].root(), o.key, "/jobs/"+o.answer.job(), &job))(r.t)
@@ -74,7 +74,7 @@ func (r *raid) judgeJob(o *insisted, price, charged int64) error {
 	switch {
 	case !job.Finished:
 		return fmt.Errorf("the job goes on: %+v", job)
-	case o.wish.verb != "refresh" && (job.State == "succeeded") != ((&paper{subject: o.wish.subject}).natural(served) == served):
+	case o.call.verb != "refresh" && (job.State == "succeeded") != ((&reportState{subject: o.call.subject}).natural(served) == served):
 		return fmt.Errorf("the job ended otherwise: %+v", job)
 	case price > 0 && job.Result.Charged != charged, price > 0 && (charged == price) != (job.State == "succeeded"),
 		price > 0 && charged != 0 && charged != price:
@@ -83,13 +83,13 @@ func (r *raid) judgeJob(o *insisted, price, charged int64) error {
 	return nil
 }
 
-// checkOnce sees that the making of each report was charged once, or not at all where it failed.
-func (r *raid) checkOnce() {
+// checkOnce checks that each report was charged once, or not at all if it failed.
+func (r *killedReports) checkOnce() {
 	lines := must.Get(db.All(r.t.Context(), r.db, func(rows *sql.Rows, line *string) error {
 		var kind, subject, status string
 		var charged int64
 		err := rows.Scan(&kind, &subject, &status, &charged)
-		p, want := paper{kind: kind, subject: subject}, "ready"
+		p, want := reportState{kind: kind, subject: subject}, "ready"
 		wantCharged := p.makingCosts()
 		if p.natural(served) != served {
 			want, wantCharged = "error", 0
@@ -108,15 +108,15 @@ func (r *raid) checkOnce() {
 	}
 }
 
-// checkSearches sees that each keyword was charged once, or not at all where nothing was found.
-func (r *raid) checkSearches() {
+// checkSearches checks that each keyword was charged once, or not at all if nothing was found.
+func (r *killedReports) checkSearches() {
 	found := 0
 	lines := must.Get(db.All(r.t.Context(), r.db, func(rows *sql.Rows, line *string) error {
 		var platform, text, job string
 		var charged, begun int64
 		err := rows.Scan(&platform, &text, &job, &charged, &begun)
 		want := prices.HashtagSearch
-		if p := (&paper{kind: keyword, subject: text}); p.natural(served) != served {
+		if p := (&reportState{kind: keyword, subject: text}); p.natural(served) != served {
 			want = 0
 		}
 		if found++; charged != want || job != "" {
@@ -137,8 +137,8 @@ func (r *raid) checkSearches() {
 	}
 }
 
-// checkAutomatic sees that each time that came of a tracked report brought one refresh, which was charged once.
-func (r *raid) checkAutomatic() {
+// checkAutomatic checks that each due time of a tracked report caused one refresh, which was charged once.
+func (r *killedReports) checkAutomatic() {
 	all := int64(0)
 	for _, id := range r.tracked {
 		all += r.nudged[id]

@@ -20,10 +20,9 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// Clients have reports made and refreshed and hashtags searched for, and insist on an answer to every call, reports
-// refresh themselves, and all the while the programs are killed, at any moment or at the edge of a transaction.
-// Afterwards everything has ended, and every report and keyword was paid for once, or not at all where its source had
-// nothing.
+// Clients create and refresh reports and search hashtags, retrying every call until it is answered. Tracked reports are
+// refreshed. Meanwhile programs are killed at any moment or at transaction boundaries. Afterwards all work has ended,
+// and every report and keyword was paid once, or not at all if its source had no data.
 func TestReportsKilled(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -49,14 +48,14 @@ const (
 	raidGrant   = 1_000_000
 )
 
-// raid is one such story.
-type raid struct {
+// killedReports is one run of the test.
+type killedReports struct {
 	*outside
 	t       *testing.T
 	terms   string // the file of the programs' terms
 	box     string // the source's address
 	team    *modelTeam
-	tracked []string         // reports that refresh themselves, which nobody asks for
+	tracked []string         // tracked reports, which are refreshed automatically
 	nudged  map[string]int64 // how often their time was made to come
 	killed  atomic.Int64
 	asked   atomic.Int64
@@ -69,14 +68,14 @@ type raid struct {
 // insisted is a request that was repeated until it was answered.
 type insisted struct {
 	key    *modelKey
-	wish   wish
+	call   reportCall
 	tries  int
 	answer answer
 }
 
-func newRaid(t *testing.T, url string, nodes int) *raid {
+func newRaid(t *testing.T, url string, nodes int) *killedReports {
 	t.Helper()
-	r := &raid{outside: newOutside(t, url, nodes, callsForFree), t: t, nudged: map[string]int64{}, made: map[string]string{}}
+	r := &killedReports{outside: newOutside(t, url, nodes, callsForFree), t: t, nudged: map[string]int64{}, made: map[string]string{}}
 	r.box = newBox(t, time.Now, nil)
 	r.terms = filepath.Join(t.TempDir(), "terms.json")
 	offered := standin.Terms(callsForFree)
@@ -88,14 +87,14 @@ func newRaid(t *testing.T, url string, nodes int) *raid {
 	return r
 }
 
-// start starts a program, which kills itself at a point; nowhere where that is empty.
-func (r *raid) start(p *process, at string) {
+// start starts a program, which kills itself at a point unless that is empty.
+func (r *killedReports) start(p *process, at string) {
 	must.NoError(r.t, p.launch(at, "", r.programs.admin, "serve", "--public-url", root, "--database", r.url,
 		"--sealing-key", r.sealing, "--metrics-addr=",
 		"--blobs", "file:"+filepath.Join(r.controls.Dir, "media"), "--bridge", r.box+"/vendor", "--terms", r.terms, "--addr"))
 }
 
-func (r *raid) rage() {
+func (r *killedReports) rage() {
 	began := time.Now()
 	for _, p := range r.nodes {
 		r.start(p, "")
@@ -124,7 +123,7 @@ func (r *raid) rage() {
 }
 
 // buy makes one request after the other, until there were enough of them and of kills.
-func (r *raid) buy(ctx context.Context) {
+func (r *killedReports) buy(ctx context.Context) {
 	tick := time.NewTicker(raidPace)
 	defer tick.Stop()
 	for n := r.asked.Add(1); n <= raidCalls || n <= raidMost && r.killed.Load() < raidKills; n = r.asked.Add(1) {
@@ -133,23 +132,23 @@ func (r *raid) buy(ctx context.Context) {
 	}
 }
 
-// track has some reports made and tracked, before anything is killed.
-func (r *raid) track() {
-	for i, w := range []wish{
+// track creates some tracked reports before the kills.
+func (r *killedReports) track() {
+	for i, w := range []reportCall{
 		{kind: "profile", subject: "empty.tracked"}, {kind: "profile", subject: "tracked"}, {kind: "hashtag", subject: "tracked"},
 	} {
 		w.verb, w.platform, w.text, w.idem = "create", "instagram", w.subject, fmt.Sprint("tracked ", i)
 		id := r.insist(r.t.Context(), w).reportID()
 		r.calm()
-		r.insist(r.t.Context(), wish{verb: "track", kind: w.kind, id: id, enabled: true, days: 7, idem: fmt.Sprint("track ", i)})
+		r.insist(r.t.Context(), reportCall{verb: "track", kind: w.kind, id: id, enabled: true, days: 7, idem: fmt.Sprint("track ", i)})
 		r.tracked = append(r.tracked, id)
 		delete(r.made, id)
 	}
 	r.calm()
 }
 
-// calm waits until everything that was begun has ended.
-func (r *raid) calm() {
+// calm waits until all work has ended.
+func (r *killedReports) calm() {
 	const open = `SELECT (SELECT COUNT(*) FROM jobs WHERE finished_at = 0) + (SELECT COUNT(*) FROM reports
 		WHERE tracked = 1 AND next_refresh_at < 2)`
 	left := int64(0)
@@ -166,7 +165,7 @@ func (r *raid) calm() {
 var raidDeaths = []string{"replay.once", "job.claim", "report.working", "report.measured", "report.failed", "report.automatic", "job.wake"}
 
 // kill kills a program up to raidPerNode times, or has it kill itself, and starts it again.
-func (r *raid) kill(ctx context.Context, p *process) {
+func (r *killedReports) kill(ctx context.Context, p *process) {
 	for n := 1; n <= raidPerNode; n++ {
 		select {
 		case <-ctx.Done():
@@ -188,7 +187,7 @@ func (r *raid) kill(ctx context.Context, p *process) {
 }
 
 // soon returns a channel that is closed some time after the program has begun to serve.
-func (r *raid) soon(ctx context.Context, p *process) chan struct{} {
+func (r *killedReports) soon(ctx context.Context, p *process) chan struct{} {
 	out := make(chan struct{})
 	go func() {
 		defer close(out)
@@ -205,7 +204,7 @@ func (r *raid) soon(ctx context.Context, p *process) chan struct{} {
 }
 
 // nudge has the time of tracked reports come, each time that its last refresh has ended.
-func (r *raid) nudge(ctx context.Context) {
+func (r *killedReports) nudge(ctx context.Context) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -228,7 +227,7 @@ func (r *raid) nudge(ctx context.Context) {
 }
 
 // anyWish makes up a request: a new report, one that there may be, a refresh, or a search.
-func (r *raid) anyWish(n int64) wish {
+func (r *killedReports) anyWish(n int64) reportCall {
 	idem := fmt.Sprint("wish ", n)
 	if rand.IntN(4) == 0 {
 		w := keywords[rand.IntN(len(keywords))]
@@ -242,7 +241,7 @@ func (r *raid) anyWish(n int64) wish {
 		defer r.mu.Unlock()
 		if ids := slices.Sorted(maps.Keys(r.made)); len(ids) > 0 {
 			id := ids[rand.IntN(len(ids))]
-			return wish{verb: "refresh", kind: r.made[id], id: id, idem: idem}
+			return reportCall{verb: "refresh", kind: r.made[id], id: id, idem: idem}
 		}
 	}
 	w := subjects[rand.IntN(len(subjects))]
@@ -252,9 +251,9 @@ func (r *raid) anyWish(n int64) wish {
 	return w
 }
 
-// insist asks until there is an answer that a client need not ask again after.
-func (r *raid) insist(ctx context.Context, w wish) answer {
-	o := &insisted{key: r.team.keys[rand.IntN(len(r.team.keys))], wish: w}
+// insist repeats a call until it has a final answer.
+func (r *killedReports) insist(ctx context.Context, w reportCall) answer {
+	o := &insisted{key: r.team.keys[rand.IntN(len(r.team.keys))], call: w}
 	answered := until(ctx, func() bool {
 		o.tries++
 		status, header, raw, err := send(w.request(r.nodes[rand.IntN(len(r.nodes))].root(), o.key.value).WithContext(ctx))
@@ -266,7 +265,7 @@ func (r *raid) insist(ctx context.Context, w wish) answer {
 	})
 	if !answered {
 		r.t.Errorf("%+v is not answered: %s", w, o.answer.raw)
-		return o.answer // there is nothing to judge
+		return o.answer // nothing to check
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

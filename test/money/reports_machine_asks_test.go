@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// subjects are what a team may ask for: profiles and hashtags that are there, and then some that are not.
-var subjects = []wish{
+// subjects are what a team may request: existing profiles and hashtags, then missing ones.
+var subjects = []reportCall{
 	{kind: "profile", platform: "instagram", subject: "empty.a"},
 	{kind: "profile", platform: "instagram", subject: "b"}, {kind: "profile", platform: "tiktok", subject: "empty.a"},
 	{kind: "hashtag", platform: "instagram", subject: "c"}, {kind: "hashtag", platform: "instagram", subject: "d"},
@@ -21,18 +21,18 @@ var subjects = []wish{
 // there is how many of the subjects are there.
 const there = 5
 
-// anyCreate draws a report to be made. Each team of each round has its own subjects, as they are what the source is
-// let answer about.
-func (m *pressMachine) anyCreate(d *desk) wish {
+// anyCreate draws a report to create. Each team of each round has separate subjects, because the source's answers are
+// released by subject.
+func (m *reportMachine) anyCreate(d *teamState) reportCall {
 	some := subjects
 	if index(m.t, 3, "there") > 0 {
 		some = subjects[:there]
 	}
-	return m.completeWish(d, pick(m.t, some, "subject"))
+	return m.completeCall(d, pick(m.t, some, "subject"))
 }
 
-// completeWish returns a wish for a report on a subject.
-func (m *pressMachine) completeWish(d *desk, w wish) wish {
+// completeCall returns a call for a report on a subject.
+func (m *reportMachine) completeCall(d *teamState, w reportCall) reportCall {
 	w.verb, w.idem, w.brief = "create", m.anyIdem(), rapid.Bool().Draw(m.t, "brief")
 	w.subject = fmt.Sprintf("%s_%d_%d", w.subject, d.id, m.round)
 	sign := map[string]string{"profile": "@", "hashtag": "#"}[w.kind]
@@ -40,90 +40,90 @@ func (m *pressMachine) completeWish(d *desk, w wish) wish {
 	return w
 }
 
-// anyPaper draws a report that the team has, or now and then one that it has not.
-func (m *pressMachine) anyPaper(d *desk) (string, string, bool) {
+// anyReport draws a report that the team has, or now and then one that it has not.
+func (m *reportMachine) anyReport(d *teamState) (string, string, bool) {
 	d.forget(m.clock.Now())
 	strange := index(m.t, 12, "strange")
 	switch {
 	case strange == 0 && len(d.gone) > 0:
 		return "profile", pick(m.t, d.gone, "gone"), true
-	case len(d.papers) == 0:
+	case len(d.reports) == 0:
 		return "", "", false
 	}
-	p := pick(m.t, d.papers, "report")
+	p := pick(m.t, d.reports, "report")
 	if strange == 1 {
 		return map[string]string{"profile": "hashtag", "hashtag": "profile"}[p.kind], p.id, true
 	}
 	return p.kind, p.id, true
 }
 
-func (m *pressMachine) create() {
-	d := m.anyDesk()
+func (m *reportMachine) create() {
+	d := m.anyTeam()
 	m.send(d, m.anyKey(d), m.anyCreate(d))
 }
 
-func (m *pressMachine) anyKey(d *desk) *deskKey { return pick(m.t, d.keys, "by") }
+func (m *reportMachine) anyKey(d *teamState) *teamKey { return pick(m.t, d.keys, "by") }
 
-func (m *pressMachine) anyRefresh(d *desk) (wish, bool) {
-	kind, id, found := m.anyPaper(d)
-	return wish{verb: "refresh", kind: kind, id: id, idem: m.anyIdem()}, found
+func (m *reportMachine) anyRefresh(d *teamState) (reportCall, bool) {
+	kind, id, found := m.anyReport(d)
+	return reportCall{verb: "refresh", kind: kind, id: id, idem: m.anyIdem()}, found
 }
 
-func (m *pressMachine) refresh() {
-	d := m.anyDesk()
+func (m *reportMachine) refresh() {
+	d := m.anyTeam()
 	if w, found := m.anyRefresh(d); found {
 		m.send(d, m.anyKey(d), w)
 	}
 }
 
-func (m *pressMachine) anyTrack(d *desk) (wish, bool) {
-	kind, id, found := m.anyPaper(d)
-	w := wish{verb: "track", kind: kind, id: id, idem: m.anyIdem(), brief: rapid.Bool().Draw(m.t, "brief")}
+func (m *reportMachine) anyTrack(d *teamState) (reportCall, bool) {
+	kind, id, found := m.anyReport(d)
+	w := reportCall{verb: "track", kind: kind, id: id, idem: m.anyIdem(), brief: rapid.Bool().Draw(m.t, "brief")}
 	w.enabled, w.days = index(m.t, 4, "on") > 0, pick(m.t, []int{3, 1, 7}, "days")
 	return w, found
 }
 
-func (m *pressMachine) track() {
-	d := m.anyDesk()
+func (m *reportMachine) track() {
+	d := m.anyTeam()
 	if w, found := m.anyTrack(d); found {
 		m.send(d, m.anyKey(d), w)
 	}
 }
 
 // repeat repeats an earlier request, or sends another one with its key.
-func (m *pressMachine) repeat() {
-	d := m.anyDesk()
+func (m *reportMachine) repeat() {
+	d := m.anyTeam()
 	if len(d.wishes) == 0 {
 		return
 	}
 	earlier := pick(m.t, d.wishes, "earlier")
 	if index(m.t, 3, "another") == 0 {
-		earlier.wish.brief = !earlier.wish.brief
-		m.send(d, m.anyKey(d), earlier.wish)
+		earlier.call.brief = !earlier.call.brief
+		m.send(d, m.anyKey(d), earlier.call)
 		return
 	}
-	m.send(d, earlier.key, earlier.wish)
+	m.send(d, earlier.key, earlier.call)
 }
 
 // send makes a call and holds it against the model.
-func (m *pressMachine) send(d *desk, key *deskKey, w wish) {
+func (m *reportMachine) send(d *teamState, key *teamKey, w reportCall) {
 	m.before(d, w)
 	got := must.Get(m.anyNode().asks(key, w))(m.t)
 	m.handleAnswer(d, key, w, got)
 	m.after(d)
 }
 
-// before makes sure that what the call leads to can be told beforehand: a report whose time is over once it is not
-// tracked any more is looked at by nobody while a job would bring it back.
-func (m *pressMachine) before(d *desk, w wish) {
+// before makes the result of a call predictable: an expired report that is no longer tracked is not requested while a
+// job would renew it.
+func (m *reportMachine) before(d *teamState, w reportCall) {
 	d.forget(m.clock.Now())
 	if p := d.about(w); p != nil && w.verb == "track" && !w.enabled && !m.clock.Now().Before(p.until) {
-		m.release(d.openErrands(p), served)
+		m.release(d.openJobs(p), served)
 	}
 }
 
-func (m *pressMachine) handleAnswer(d *desk, key *deskKey, w wish, got answer) {
-	d.wishes = append(d.wishes, wished{key, w})
+func (m *reportMachine) handleAnswer(d *teamState, key *teamKey, w reportCall, got answer) {
+	d.wishes = append(d.wishes, sentCall{key, w})
 	now := m.clock.Now()
 	v := d.judge(now, key, w)
 	m.t.Logf("%v: %+v by key %d: %d %s", now, w, key.id, got.status, got.refusal())
@@ -144,7 +144,7 @@ func (m *pressMachine) handleAnswer(d *desk, key *deskKey, w wish, got answer) {
 	}
 }
 
-func (m *pressMachine) count(w wish, v verdict, got answer) {
+func (m *reportMachine) count(w reportCall, v verdict, got answer) {
 	what := w.verb
 	switch {
 	case v.first != nil:
@@ -157,9 +157,9 @@ func (m *pressMachine) count(w wish, v verdict, got answer) {
 	m.counts[what]++
 }
 
-// twins makes two calls at once, of which either may come first.
-func (m *pressMachine) twins() {
-	d := m.anyDesk()
+// twins makes two concurrent calls in either order.
+func (m *reportMachine) twins() {
+	d := m.anyTeam()
 	one := m.anyCreate(d)
 	other := one
 	switch index(m.t, 4, "verb") {
@@ -179,26 +179,27 @@ func (m *pressMachine) twins() {
 		other.idem += " too"
 	}
 	m.before(d, one)
-	keys := []*deskKey{m.anyKey(d), m.anyKey(d)}
-	if one.verb == "track" { // whose switch it was, and counts against whose limit, is told nowhere in the answers
+	keys := []*teamKey{m.anyKey(d), m.anyKey(d)}
+	if one.verb == "track" { // answers do not show whose key a switch counts against
 		keys[1] = keys[0]
 	}
-	nodes := []pressNode{m.anyNode(), m.anyNode()}
-	got := bothAsk(m.t, nodes, keys, []wish{one, other})
-	fits := func(i int, w wish) bool { return d.judge(m.clock.Now(), keys[i], w).against(d, w, got[i]) == nil }
+	nodes := []reportNode{m.anyNode(), m.anyNode()}
+	got := bothAsk(m.t, nodes, keys, []reportCall{one, other})
+	fits := func(i int, w reportCall) bool { return d.judge(m.clock.Now(), keys[i], w).against(d, w, got[i]) == nil }
 	first := 0
-	if !fits(0, one) || !got[1].ok() && fits(1, other) { // where either could have been, a refusal: it changed nothing
+	// If either could have been refused, the refused one is second, because it changed nothing.
+	if !fits(0, one) || !got[1].ok() && fits(1, other) {
 		first = 1
 	}
-	wishes := []wish{one, other}
+	wishes := []reportCall{one, other}
 	m.handleAnswer(d, keys[first], wishes[first], got[first])
 	m.handleAnswer(d, keys[1-first], wishes[1-first], got[1-first])
 	m.counts["twins"]++
 	m.after(d)
 }
 
-// bothAsk makes calls at once; one that came while its key was in use is repeated.
-func bothAsk(t fatal, nodes []pressNode, keys []*deskKey, wishes []wish) []answer {
+// bothAsk makes concurrent calls and repeats one that came while its key was in use.
+func bothAsk(t fatal, nodes []reportNode, keys []*teamKey, wishes []reportCall) []answer {
 	t.Helper()
 	type said struct {
 		answer answer

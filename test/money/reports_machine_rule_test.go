@@ -12,9 +12,9 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// outage asks for a report while the source says that it is out of order. What it said is believed for five seconds.
-func (m *pressMachine) outage() {
-	d := m.anyDesk()
+// outage requests a report while the source's health check fails, whose result is cached for five seconds.
+func (m *reportMachine) outage() {
+	d := m.anyTeam()
 	m.moveTo(m.clock.Now().Add(6 * time.Second))
 	m.source.change(func() { m.source.down = true })
 	d.outage = true
@@ -25,8 +25,8 @@ func (m *pressMachine) outage() {
 }
 
 // book tops a team up, or takes credits away.
-func (m *pressMachine) book() {
-	d, credits := m.anyDesk(), rapid.Int64Range(1, 40).Draw(m.t, "credits")
+func (m *reportMachine) book() {
+	d, credits := m.anyTeam(), rapid.Int64Range(1, 40).Draw(m.t, "credits")
 	if index(m.t, 3, "grant") > 0 {
 		m.grant(d, credits)
 		return
@@ -41,15 +41,15 @@ func (m *pressMachine) book() {
 	}
 }
 
-func (m *pressMachine) grant(d *desk, credits int64) {
+func (m *reportMachine) grant(d *teamState, credits int64) {
 	m.booked++
 	must.Get(m.nodes[0].Credits.Grant(context.Background(), d.id, credits, fmt.Sprint("booking ", m.booked), ""))(m.t)
 	d.balance += credits
 }
 
 // limit sets the daily limit of a key, or of the team.
-func (m *pressMachine) limit() {
-	d := m.anyDesk()
+func (m *reportMachine) limit() {
+	d := m.anyTeam()
 	credits := pick(m.t, []int64{-1, -1, -1, 1, 7, 12, 20, 30}, "credits")
 	if rapid.Bool().Draw(m.t, "of a key") {
 		key := m.anyKey(d)
@@ -63,11 +63,11 @@ func (m *pressMachine) limit() {
 }
 
 // holds lets a change of access hold on every node: that takes up to a second.
-func (m *pressMachine) holds() { m.moveTo(m.clock.Now().Add(1100 * time.Millisecond)) }
+func (m *reportMachine) holds() { m.moveTo(m.clock.Now().Add(1100 * time.Millisecond)) }
 
-// pause pauses what the team spends.
-func (m *pressMachine) pause() {
-	d := m.anyDesk()
+// pause pauses the team's spending.
+func (m *reportMachine) pause() {
+	d := m.anyTeam()
 	if !d.paused {
 		must.NoError(m.t, m.nodes[0].Teams.Pause(context.Background(),
 			team.Pause{Scope: team.ForTeam, Target: d.id, Action: access.PauseSpending}))
@@ -77,8 +77,8 @@ func (m *pressMachine) pause() {
 }
 
 // resume resumes it, soon.
-func (m *pressMachine) resume() {
-	for _, d := range m.desks {
+func (m *reportMachine) resume() {
+	for _, d := range m.teams {
 		if d.paused && index(m.t, 5, "resume") == 0 {
 			must.NoError(m.t, m.nodes[0].Teams.Resume(context.Background(),
 				team.Pause{Scope: team.ForTeam, Target: d.id, Action: access.PauseSpending}))
@@ -89,8 +89,8 @@ func (m *pressMachine) resume() {
 }
 
 // move moves the team to the other plan.
-func (m *pressMachine) move() {
-	d := m.anyDesk()
+func (m *reportMachine) move() {
+	d := m.anyTeam()
 	d.plan = map[string]string{largePlan: smallPlan, smallPlan: largePlan}[d.plan]
 	must.NoError(m.t, m.nodes[0].Teams.SetPlan(context.Background(), d.id, d.plan, time.Time{}))
 	m.holds()

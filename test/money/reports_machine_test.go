@@ -10,13 +10,13 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// pressMachine runs the program's reports and their model side by side.
-type pressMachine struct {
-	*press
+// reportMachine runs the program's reports and their model side by side.
+type reportMachine struct {
+	*reportEnv
 	t       *rapid.T
-	desks   []*desk
-	touched *desk     // the one that something was done to
-	begun   time.Time // by the clock
+	teams   []*teamState
+	touched *teamState // the one that something was done to
+	begun   time.Time  // by the clock
 	round   int
 	booked  int
 	counts  map[string]int
@@ -41,17 +41,16 @@ func TestReportsByModel(t *testing.T) {
 	})
 }
 
-func playReports(t *testing.T, p *press) {
+func playReports(t *testing.T, p *reportEnv) {
 	t.Helper()
 	counts, began, tried, failed := map[string]int{}, time.Now(), 0, false
 	rapid.Check(t, func(t *rapid.T) {
-		// A round is long, so that few of those that rapid asks for are made; after a failure, all, to find the
-		// smallest.
+		// A round is long, so few of those requested by rapid are made, but all after a failure, to minimize it.
 		if tried++; tried > reportRounds && !failed {
 			return
 		}
 		failed = true
-		m := &pressMachine{press: p, t: t, round: tried, counts: counts}
+		m := &reportMachine{reportEnv: p, t: t, round: tried, counts: counts}
 		m.run()
 		failed = false
 	})
@@ -71,11 +70,11 @@ var pressZones = []string{"Europe/Berlin", "America/Santiago"}
 // days.
 const longest = 28 * 24 * time.Hour
 
-func (m *pressMachine) run() {
+func (m *reportMachine) run() {
 	m.begin()
 	for _, zone := range pressZones {
-		d := m.desk(m.t, zone, 2)
-		m.desks = append(m.desks, d)
+		d := m.newTeam(m.t, zone, 2)
+		m.teams = append(m.teams, d)
 		defer m.leave(d)
 		m.grant(d, rapid.Int64Range(20, 150).Draw(m.t, "credits"))
 		m.stock(d)
@@ -96,14 +95,14 @@ func (m *pressMachine) run() {
 	m.end()
 }
 
-// stock asks for the reports that a team has from the beginning.
-func (m *pressMachine) stock(d *desk) {
-	for _, w := range rapid.SliceOfNDistinct(rapid.SampledFrom(subjects[:there]), 0, there-1, rapid.ID[wish]).Draw(m.t, "stock") {
-		m.send(d, d.keys[0], m.completeWish(d, w))
+// stock creates the reports that a team has from the beginning.
+func (m *reportMachine) stock(d *teamState) {
+	for _, w := range rapid.SliceOfNDistinct(rapid.SampledFrom(subjects[:there]), 0, there-1, rapid.ID[reportCall]).Draw(m.t, "stock") {
+		m.send(d, d.keys[0], m.completeCall(d, w))
 	}
 }
 
-// index draws a number below n, each alike: rapid by itself prefers small ones.
+// index draws a number below n uniformly, because rapid prefers small ones.
 func index(t *rapid.T, n int, label string) int {
 	return rapid.Custom(func(t *rapid.T) int {
 		i := 0
@@ -117,11 +116,11 @@ func index(t *rapid.T, n int, label string) int {
 	}).Draw(t, label)
 }
 
-// pick draws one of several, each alike.
+// pick draws an element uniformly.
 func pick[T any](t *rapid.T, of []T, label string) T { return of[index(t, len(of), label)] }
 
 // begin sets the clock on to a day or so before clocks change somewhere, at some time of that day.
-func (m *pressMachine) begin() {
+func (m *reportMachine) begin() {
 	zone := location(pick(m.t, pressZones, "clocks change in"))
 	before := time.Duration(rapid.IntRange(0, 26*60).Draw(m.t, "minutes before")) * time.Minute
 	at := m.clock.Now().Add(longest)
@@ -137,23 +136,23 @@ func offset(at time.Time, zone *time.Location) int {
 	return east
 }
 
-// leave stops what a team of a round that failed would go on with.
-func (m *pressMachine) leave(d *desk) {
-	for _, e := range d.openErrands(nil) {
-		m.source.let(e.paper.address(), served)
+// leave stops the automatic work of a team of a failed round.
+func (m *reportMachine) leave(d *teamState) {
+	for _, e := range d.openJobs(nil) {
+		m.source.let(e.report.address(), served)
 	}
 	m.exec(m.t, `UPDATE reports SET tracked = 0 WHERE team_id = ?`, d.id)
 }
 
-func (m *pressMachine) anyDesk() *desk {
-	m.touched = pick(m.t, m.desks, "team")
+func (m *reportMachine) anyTeam() *teamState {
+	m.touched = pick(m.t, m.teams, "team")
 	return m.touched
 }
 
-func (m *pressMachine) anyNode() pressNode {
+func (m *reportMachine) anyNode() reportNode {
 	return pick(m.t, m.nodes, "node")
 }
 
-func (m *pressMachine) anyIdem() string {
+func (m *reportMachine) anyIdem() string {
 	return fmt.Sprint("key ", index(m.t, 16, "idem"))
 }

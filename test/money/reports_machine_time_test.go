@@ -14,8 +14,8 @@ import (
 )
 
 // pass lets time go by: a little, or to around something that happens then.
-func (m *pressMachine) pass() {
-	d, now := m.anyDesk(), m.clock.Now()
+func (m *reportMachine) pass() {
+	d, now := m.anyTeam(), m.clock.Now()
 	to := now
 	switch index(m.t, 9, "how") {
 	case 0:
@@ -23,11 +23,11 @@ func (m *pressMachine) pass() {
 	case 1, 2:
 		_, to = teamtime.Day(now, d.zone)
 	case 3, 4:
-		if p := m.anyOf(d, "tracked", func(p *paper) bool { return p.tracked }); p != nil {
+		if p := m.anyOf(d, "tracked", func(p *reportState) bool { return p.tracked }); p != nil {
 			to = p.next
 		}
 	case 5:
-		if p := m.anyOf(d, "asked", func(p *paper) bool { return !p.asked.IsZero() }); p != nil {
+		if p := m.anyOf(d, "asked", func(p *reportState) bool { return !p.asked.IsZero() }); p != nil {
 			to = p.asked.Add(refreshApart)
 		}
 	case 7:
@@ -35,7 +35,7 @@ func (m *pressMachine) pass() {
 			to = p.paidUntil
 		}
 	case 6:
-		if p := m.anyOf(d, "ready", func(p *paper) bool { return p.there(now) }); p != nil {
+		if p := m.anyOf(d, "ready", func(p *reportState) bool { return p.there(now) }); p != nil {
 			to = p.until
 		}
 	default:
@@ -45,36 +45,36 @@ func (m *pressMachine) pass() {
 	m.moveTo(minTime(to, m.begun.Add(longest)))
 }
 
-func (m *pressMachine) anyOf(d *desk, what string, those func(*paper) bool) *paper {
-	found := slices.DeleteFunc(slices.Clone(d.papers), func(p *paper) bool { return !those(p) })
+func (m *reportMachine) anyOf(d *teamState, what string, those func(*reportState) bool) *reportState {
+	found := slices.DeleteFunc(slices.Clone(d.reports), func(p *reportState) bool { return !those(p) })
 	if len(found) == 0 {
 		return nil
 	}
 	return rapid.SampledFrom(found).Draw(m.t, what)
 }
 
-// mayMove is how often the clock may move while a job waits for its source. Each time the program takes it for left
-// behind and takes it up anew, and it gives up in the end.
+// mayMove is how often the clock may advance while a job waits for its source. Each time the program restarts the job
+// as abandoned, and eventually gives up.
 const mayMove = 2
 
 // mayWait is how many reports may wait for their source at once.
 const mayWait = 2
 
-// moveTo sets the clock on, once what could not be told beforehand has ended, and sees to what is due then.
-func (m *pressMachine) moveTo(to time.Time) {
+// moveTo advances the clock after unpredictable work has ended, and processes what is due then.
+func (m *reportMachine) moveTo(to time.Time) {
 	if !to.After(m.clock.Now()) {
 		return
 	}
-	if len(m.openErrands()) > mayWait { // a worker that retries waits too
+	if len(m.openJobs()) > mayWait { // a worker that retries waits too
 		m.letAllGo()
 	}
-	m.release(m.those(func(e *errand) bool {
-		ends := !e.paper.tracked && !e.paper.until.IsZero() && !to.Before(e.paper.until)
+	m.release(m.those(func(e *reportJob) bool {
+		ends := !e.report.tracked && !e.report.until.IsZero() && !to.Before(e.report.until)
 		return ends || e.moves >= mayMove
 	}), served)
 	m.clock.Advance(max(0, to.Sub(m.clock.Now()))) // what rested may have taken longer
-	for _, d := range m.desks {
-		for _, e := range d.openErrands(nil) {
+	for _, d := range m.teams {
+		for _, e := range d.openJobs(nil) {
 			e.moves++
 		}
 		m.after(d)
@@ -89,10 +89,10 @@ func minTime(a, b time.Time) time.Time {
 }
 
 // after waits until the program has looked after the reports whose automatic refresh is due, and books it.
-func (m *pressMachine) after(d *desk) {
+func (m *reportMachine) after(d *teamState) {
 	now := m.clock.Now()
 	d.forget(now)
-	waiting := slices.DeleteFunc(slices.Clone(d.papers), func(p *paper) bool { return !p.tracked || p.next.After(now) })
+	waiting := slices.DeleteFunc(slices.Clone(d.reports), func(p *reportState) bool { return !p.tracked || p.next.After(now) })
 	if len(waiting) == 0 {
 		return
 	}
@@ -106,8 +106,8 @@ func (m *pressMachine) after(d *desk) {
 	must.NoError(m.t, d.bookDue(now, came))
 }
 
-// lookAfter has due refreshes looked after at once, beside the nodes who do so each second.
-func (m *pressMachine) lookAfter(d *desk) {
+// lookAfter processes due refreshes at once, in parallel with the nodes.
+func (m *reportMachine) lookAfter(d *teamState) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -127,8 +127,8 @@ func (m *pressMachine) lookAfter(d *desk) {
 	}
 }
 
-func (m *pressMachine) cameOf(p *paper) due {
-	came := due{paper: p}
+func (m *reportMachine) cameOf(p *reportState) due {
+	came := due{report: p}
 	var job string
 	var tracked, next int64
 	must.NoError(m.t, m.db.QueryRow(context.Background(),

@@ -11,32 +11,32 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// desk is what a team's money and reports should be, in memory.
-type desk struct {
+// teamState is the expected state of a team's credits and reports.
+type teamState struct {
 	id      int64
 	zone    *time.Location
-	keys    []*deskKey
+	keys    []*teamKey
 	limit   int64 // of the team's keys, a day; -1 for none
 	balance int64
 	plan    string
 	paused  bool // spending is
 	outage  bool // the source is out of order
-	tolls   []*toll
+	tolls   []*modelCharge
 	holds   []*hold
-	papers  []*paper
-	hunts   []*paper // keywords that hashtags were searched for by
-	gone    []string // IDs of reports whose time is over
-	errands []*errand
+	reports []*reportState
+	hunts   []*reportState // keywords that hashtags were searched for by
+	gone    []string       // IDs of reports whose time is over
+	jobs    []*reportJob
 	free    map[string]int64 // free calls that were used, by day
-	wishes  []wished
+	wishes  []sentCall
 }
 
 // GoString returns the description for a counterexample.
-func (d *desk) GoString() string {
+func (d *teamState) GoString() string {
 	return fmt.Sprint("team ", d.id, " in ", d.zone, " with ", d.balance)
 }
 
-type deskKey struct {
+type teamKey struct {
 	id    int64
 	value string
 	limit int64
@@ -45,7 +45,7 @@ type deskKey struct {
 }
 
 // GoString returns the description for a counterexample.
-func (k *deskKey) GoString() string { return fmt.Sprint("key ", k.id) }
+func (k *teamKey) GoString() string { return fmt.Sprint("key ", k.id) }
 
 type keptAnswer struct {
 	at     time.Time
@@ -56,9 +56,9 @@ func (k *keptAnswer) isValid(now time.Time) bool {
 	return k != nil && now.Before(k.at.Add(idempotency.Retention))
 }
 
-// toll is what one call or automatic refresh set aside, and what of it was charged.
-type toll struct {
-	key     *deskKey // nil of an automatic one
+// modelCharge is the reservation of one call or automatic refresh, and the amount charged.
+type modelCharge struct {
+	key     *teamKey // nil of an automatic one
 	amount  int64
 	charged int64
 	open    bool
@@ -67,43 +67,43 @@ type toll struct {
 
 // hold is what tracking counts against the day's limits.
 type hold struct {
-	key    *deskKey
-	paper  *paper
+	key    *teamKey
+	report *reportState
 	amount int64
 	at     time.Time
 }
 
-// paper is a report.
-type paper struct {
+// reportState is the expected state of a report.
+type reportState struct {
 	kind, platform, subject, id string
 	status                      string
-	job, made                   *errand // the one that began last, and the one that made it
+	job, made                   *reportJob // the one that began last, and the one that made it
 	refreshed, until            time.Time
 	tracked                     bool
 	days                        int
 	next                        time.Time
-	asked                       time.Time // when a refresh was asked for last
-	paidUntil                   time.Time // of a keyword: until then it costs nothing
-	known                       bool      // of a keyword: its figures were told once
+	asked                       time.Time // time of the last request for a refresh
+	paidUntil                   time.Time // of a keyword: free until then
+	known                       bool      // of a keyword: its figures are stored
 }
 
 // GoString returns the description for a counterexample.
-func (p *paper) GoString() string { return p.address() }
+func (p *reportState) GoString() string { return p.address() }
 
-// address returns what the source is asked for.
-func (p *paper) address() string {
+// address returns the argument of the request to the source.
+func (p *reportState) address() string {
 	if p.kind == keyword {
 		return p.platform + "/hashtags/" + p.subject
 	}
 	return p.platform + "/" + p.kind + "s/" + p.subject
 }
 
-// errand is a job of a report, or a search.
-type errand struct {
-	desk        *desk
+// reportJob is a job of a report, or a search.
+type reportJob struct {
+	team        *teamState
 	id, purpose string
-	paper       *paper
-	toll        *toll
+	report      *reportState
+	charge      *modelCharge
 	place       bool // it takes one of the team's
 	finished    bool
 	state, code string
@@ -116,56 +116,56 @@ const (
 	refreshing = "refresh"
 	automatic  = "automatic"
 	searching  = "search"
-	nothing    = "nothing" // it named a report that was there, or gave what was found before
+	nothing    = "nothing" // it returned an existing report or stored results
 )
 
-func (e *errand) running() bool { return e != nil && !e.finished }
+func (e *reportJob) running() bool { return e != nil && !e.finished }
 
-// cost returns what the errand was charged, or has set aside.
-func (e *errand) cost() int64 {
-	if e.toll == nil {
+// cost returns the amount charged or reserved.
+func (e *reportJob) cost() int64 {
+	if e.charge == nil {
 		return 0
 	}
-	return e.toll.charged
+	return e.charge.charged
 }
 
-func (p *paper) there(now time.Time) bool {
+func (p *reportState) there(now time.Time) bool {
 	return p.status == "ready" && (p.tracked || now.Before(p.until))
 }
 
-// isHidden reports whether nobody finds the report any more.
-func (p *paper) isHidden(now time.Time) bool {
+// isHidden reports whether the report has expired.
+func (p *reportState) isHidden(now time.Time) bool {
 	return !p.until.IsZero() && !now.Before(p.until) && !p.tracked
 }
 
 var prices = plan.Default().Prices
 
-func (p *paper) makingCosts() int64 {
+func (p *reportState) makingCosts() int64 {
 	if p.kind == "hashtag" {
 		return prices.HashtagReport
 	}
 	return prices.ProfileReport
 }
 
-func (p *paper) refreshCosts() int64 {
+func (p *reportState) refreshCosts() int64 {
 	if p.kind == "hashtag" {
 		return prices.HashtagRefresh
 	}
 	return prices.ProfileRefresh
 }
 
-func (d *desk) day(at time.Time) string { return at.In(d.zone).Format(time.DateOnly) }
+func (d *teamState) day(at time.Time) string { return at.In(d.zone).Format(time.DateOnly) }
 
 // midnight returns for how long a limit of the day sends away, in seconds.
-func (d *desk) midnight(now time.Time) int64 {
+func (d *teamState) midnight(now time.Time) int64 {
 	_, ends := teamtime.Day(now, d.zone)
 	return seconds(ends.Sub(now))
 }
 
 func seconds(wait time.Duration) int64 { return int64((wait + time.Second - 1) / time.Second) }
 
-// figures returns what get_credits should tell a key.
-func (d *desk) figures(now time.Time, key *deskKey) figures {
+// figures returns the expected get_credits for a key.
+func (d *teamState) figures(now time.Time, key *teamKey) figures {
 	f := figures{balance: d.balance}
 	for _, c := range d.tolls {
 		switch {
@@ -195,9 +195,9 @@ func (d *desk) figures(now time.Time, key *deskKey) figures {
 }
 
 // usage returns what counts against the limits of a key, and of all keys: what automatic refreshes cost does not.
-func (d *desk) usage(now time.Time, key *deskKey) (int64, int64) {
+func (d *teamState) usage(now time.Time, key *teamKey) (int64, int64) {
 	var ofKey, ofTeam int64
-	count := func(by *deskKey, at time.Time, credits int64) {
+	count := func(by *teamKey, at time.Time, credits int64) {
 		if by == nil || d.day(at) != d.day(now) {
 			return
 		}
@@ -215,8 +215,8 @@ func (d *desk) usage(now time.Time, key *deskKey) (int64, int64) {
 	return ofKey, ofTeam
 }
 
-// crosses returns how the limits of the day refuse an amount; empty where they do not.
-func (d *desk) crosses(now time.Time, key *deskKey, amount int64) string {
+// crosses returns the daily limit that an amount exceeds, or "".
+func (d *teamState) crosses(now time.Time, key *teamKey, amount int64) string {
 	ofKey, ofTeam := d.usage(now, key)
 	switch {
 	case key.limit >= 0 && ofKey+amount > key.limit:
@@ -227,9 +227,9 @@ func (d *desk) crosses(now time.Time, key *deskKey, amount int64) string {
 	return ""
 }
 
-func (d *desk) countTracked() int {
+func (d *teamState) countTracked() int {
 	n := 0
-	for _, p := range d.papers {
+	for _, p := range d.reports {
 		if p.tracked {
 			n++
 		}
@@ -237,9 +237,9 @@ func (d *desk) countTracked() int {
 	return n
 }
 
-// forget lets go of reports whose time is over.
-func (d *desk) forget(now time.Time) {
-	d.papers = slices.DeleteFunc(d.papers, func(p *paper) bool {
+// forget removes expired reports.
+func (d *teamState) forget(now time.Time) {
+	d.reports = slices.DeleteFunc(d.reports, func(p *reportState) bool {
 		if p.isHidden(now) {
 			d.gone = append(d.gone, p.id)
 		}
@@ -247,8 +247,8 @@ func (d *desk) forget(now time.Time) {
 	})
 }
 
-func (d *desk) about(w wish) *paper {
-	for _, p := range d.papers {
+func (d *teamState) about(w reportCall) *reportState {
+	for _, p := range d.reports {
 		if w.verb == "create" && p.kind == w.kind && p.platform == w.platform && p.subject == w.subject ||
 			w.verb != "create" && p.kind == w.kind && p.id == w.id {
 			return p
@@ -257,40 +257,40 @@ func (d *desk) about(w wish) *paper {
 	return nil
 }
 
-// openErrands returns the errands of a report that go on.
-func (d *desk) openErrands(p *paper) []*errand {
-	var out []*errand
-	for _, e := range d.errands {
-		if e.running() && (p == nil || e.paper == p) {
+// openJobs returns the unfinished jobs of a report.
+func (d *teamState) openJobs(p *reportState) []*reportJob {
+	var out []*reportJob
+	for _, e := range d.jobs {
+		if e.running() && (p == nil || e.report == p) {
 			out = append(out, e)
 		}
 	}
 	return out
 }
 
-func (d *desk) release(p *paper) {
-	d.holds = slices.DeleteFunc(d.holds, func(h *hold) bool { return h.paper == p })
+func (d *teamState) release(p *reportState) {
+	d.holds = slices.DeleteFunc(d.holds, func(h *hold) bool { return h.report == p })
 }
 
-func (d *desk) pay(now time.Time, key *deskKey, amount int64) *toll {
-	c := &toll{key: key, amount: amount, charged: amount, open: true, at: now}
+func (d *teamState) pay(now time.Time, key *teamKey, amount int64) *modelCharge {
+	c := &modelCharge{key: key, amount: amount, charged: amount, open: true, at: now}
 	d.balance -= amount
 	d.tolls = append(d.tolls, c)
 	return c
 }
 
-func (d *desk) begin(p *paper, id, purpose string, c *toll) *errand {
-	e := &errand{
-		desk: d, id: id, purpose: purpose, paper: p, toll: c,
+func (d *teamState) begin(p *reportState, id, purpose string, c *modelCharge) *reportJob {
+	e := &reportJob{
+		team: d, id: id, purpose: purpose, report: p, charge: c,
 		place: purpose == making || purpose == refreshing || purpose == searching, state: "pending", real: time.Now(),
 	}
-	d.errands = append(d.errands, e)
+	d.jobs = append(d.jobs, e)
 	p.job = e
 	return e
 }
 
-// settle ends a toll: all of it is charged, or nothing.
-func (d *desk) settle(now time.Time, c *toll, charged int64) {
+// settle ends a reservation: all of it is charged, or nothing.
+func (d *teamState) settle(now time.Time, c *modelCharge, charged int64) {
 	c.open, c.charged = false, charged
 	d.balance += c.amount - charged
 	if charged == 0 && c.key != nil {
@@ -298,9 +298,9 @@ func (d *desk) settle(now time.Time, c *toll, charged int64) {
 	}
 }
 
-// end ends an errand as the source ended it.
-func (d *desk) end(now time.Time, e *errand, how ending) {
-	p := e.paper
+// end ends a job as the source ended it.
+func (d *teamState) end(now time.Time, e *reportJob, how ending) {
+	p := e.report
 	e.finished = true
 	if p.kind == keyword {
 		d.endSearch(now, e, p.natural(how))
@@ -308,7 +308,7 @@ func (d *desk) end(now time.Time, e *errand, how ending) {
 	}
 	if how = p.natural(how); how == served {
 		e.state, p.status, p.refreshed, p.until = "succeeded", "ready", now, now.Add(reportsKept)
-		d.settle(now, e.toll, e.toll.amount)
+		d.settle(now, e.charge, e.charge.amount)
 		return
 	}
 	e.state, e.code = "failed", p.code(how)
@@ -318,11 +318,11 @@ func (d *desk) end(now time.Time, e *errand, how ending) {
 	if e.purpose == refreshing {
 		p.asked = time.Time{}
 	}
-	d.settle(now, e.toll, 0)
+	d.settle(now, e.charge, 0)
 }
 
-// natural returns how a question ends that is served: some names ask for their end.
-func (p *paper) natural(how ending) ending {
+// natural returns how a released request ends: some names determine their own ending.
+func (p *reportState) natural(how ending) ending {
 	for prefix, end := range map[string]ending{"missing": missing, "private.": private, "error": resting} {
 		if how == served && strings.HasPrefix(p.subject, prefix) {
 			return end
@@ -331,8 +331,8 @@ func (p *paper) natural(how ending) ending {
 	return how
 }
 
-// code returns what a job says that failed so.
-func (p *paper) code(how ending) string {
+// code returns the error code of a job that failed this way.
+func (p *reportState) code(how ending) string {
 	switch {
 	case how == missing && p.kind == "hashtag":
 		return "nothing_found"

@@ -6,36 +6,36 @@ import (
 	"net/http"
 )
 
-// wish is one request of a client.
-type wish struct {
+// reportCall is one request of a client.
+type reportCall struct {
 	verb     string // create, refresh, track or search
 	kind, id string
 	platform string
 	text     string // how the subject is written
-	subject  string // what is meant by it
-	brief    bool   // what is the default anyway is left out
+	subject  string // the expected subject
+	brief    bool   // omit arguments that equal the default
 	enabled  bool
 	days     int
 	idem     string
 }
 
-// wished is a wish as it was made.
-type wished struct {
-	key  *deskKey
-	wish wish
+// sentCall is a call with its answer.
+type sentCall struct {
+	key  *teamKey
+	call reportCall
 }
 
 // GoString returns the description for a counterexample.
-func (w wished) GoString() string { return fmt.Sprintf("%+v by key %d", w.wish, w.key.id) }
+func (w sentCall) GoString() string { return fmt.Sprintf("%+v by key %d", w.call, w.key.id) }
 
 // claim returns what makes two requests the same one.
-func (w wish) claim() string {
+func (w reportCall) claim() string {
 	w.brief, w.subject = false, ""
 	return fmt.Sprintf("%+v", w)
 }
 
 // request makes the HTTP request below a program's address.
-func (w wish) request(root, credential string) *http.Request {
+func (w reportCall) request(root, credential string) *http.Request {
 	method, path, body := http.MethodPost, "/reports/"+w.kind+"/"+w.id+"/refresh", map[string]any{}
 	switch w.verb {
 	case "create":

@@ -15,19 +15,19 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// keyword is the kind of what hashtags are searched for by: each is one hashtag here, so that the source is asked once.
+// keyword is the kind of a search's subject. Each is one hashtag here, so that the source is called once.
 const keyword = "keyword"
 
 // window is for how long a keyword is paid for.
 var window = time.Duration(plan.Default().Limits.HashtagDays) * 24 * time.Hour
 
-var keywords = []wish{
+var keywords = []reportCall{
 	{platform: "instagram", subject: "quay"}, {platform: "instagram", subject: "pier"},
 	{platform: "tiktok", subject: "quay"}, {platform: "instagram", subject: "missingquay"},
 }
 
 // anySearch draws a search. Each team of each round has its own keywords, which may be written in several ways.
-func (m *pressMachine) anySearch(d *desk) wish {
+func (m *reportMachine) anySearch(d *teamState) reportCall {
 	w := pick(m.t, keywords, "keyword")
 	w.verb, w.kind, w.idem, w.brief = "search", keyword, m.anyIdem(), rapid.Bool().Draw(m.t, "brief")
 	w.subject = fmt.Sprintf("%s_%d_%d", w.subject, d.id, m.round)
@@ -35,13 +35,13 @@ func (m *pressMachine) anySearch(d *desk) wish {
 	return w
 }
 
-func (m *pressMachine) search() {
-	d := m.anyDesk()
+func (m *reportMachine) search() {
+	d := m.anyTeam()
 	m.send(d, m.anyKey(d), m.anySearch(d))
 }
 
-func (m *pressMachine) anyHunt(d *desk) *paper {
-	found := slices.DeleteFunc(slices.Clone(d.hunts), func(p *paper) bool { return p.paidUntil.IsZero() })
+func (m *reportMachine) anyHunt(d *teamState) *reportState {
+	found := slices.DeleteFunc(slices.Clone(d.hunts), func(p *reportState) bool { return p.paidUntil.IsZero() })
 	if len(found) == 0 {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (m *pressMachine) anyHunt(d *desk) *paper {
 }
 
 // hunt returns a keyword that the team has searched for.
-func (d *desk) hunt(w wish) *paper {
+func (d *teamState) hunt(w reportCall) *reportState {
 	for _, p := range d.hunts {
 		if p.platform == w.platform && p.subject == w.subject {
 			return p
@@ -58,21 +58,21 @@ func (d *desk) hunt(w wish) *paper {
 	return nil
 }
 
-// judgeSearch returns what a search costs: nothing while the keyword is searched for, or paid for.
-func (d *desk) judgeSearch(now time.Time, w wish) verdict {
+// judgeSearch returns the expected price of a search: free while the keyword is being searched or paid for.
+func (d *teamState) judgeSearch(now time.Time, w reportCall) verdict {
 	p := d.hunt(w)
 	switch {
 	case p != nil && p.job.running():
-		return verdict{job: p.job, book: func(answer, *toll) *paper { return p }}
+		return verdict{job: p.job, book: func(answer, *modelCharge) *reportState { return p }}
 	case p != nil && now.Before(p.paidUntil):
-		return verdict{book: func(a answer, _ *toll) *paper {
-			d.errands = append(d.errands, &errand{desk: d, id: a.job(), purpose: nothing, paper: p, finished: true, state: "succeeded"})
+		return verdict{book: func(a answer, _ *modelCharge) *reportState {
+			d.jobs = append(d.jobs, &reportJob{team: d, id: a.job(), purpose: nothing, report: p, finished: true, state: "succeeded"})
 			return p
 		}}
 	case p == nil:
-		p = &paper{kind: keyword, platform: w.platform, subject: w.subject}
+		p = &reportState{kind: keyword, platform: w.platform, subject: w.subject}
 	}
-	return d.takePlace(verdict{price: prices.HashtagSearch, book: func(a answer, c *toll) *paper {
+	return d.takePlace(verdict{price: prices.HashtagSearch, book: func(a answer, c *modelCharge) *reportState {
 		if d.hunt(w) == nil {
 			d.hunts = append(d.hunts, p)
 		}
@@ -81,44 +81,42 @@ func (d *desk) judgeSearch(now time.Time, w wish) verdict {
 	}})
 }
 
-// endSearch ends a search as the source ended it: it is charged where the source told of the hashtag, and pays then for
-// the window.
-func (d *desk) endSearch(now time.Time, e *errand, how ending) {
-	p := e.paper
+// endSearch ends a search with the source's answer: it is charged if the source returned the hashtag, which then is
+// free for the window.
+func (d *teamState) endSearch(now time.Time, e *reportJob, how ending) {
+	p := e.report
 	switch how {
 	case served:
 		e.state, p.paidUntil, p.known = "succeeded", now.Add(window), true
-		d.settle(now, e.toll, e.toll.amount)
+		d.settle(now, e.charge, e.charge.amount)
 		return
 	case missing:
 		e.state, e.code = "failed", "nothing_found"
 	default:
 		e.state, e.code = "failed", "source_unavailable"
-		if p.known { // what is stored is given
+		if p.known { // stored figures are returned
 			e.state = "partially_succeeded"
 		}
 	}
-	d.settle(now, e.toll, 0)
+	d.settle(now, e.charge, 0)
 }
 
-// takes is for what cannot be told beforehand: whether anything stood beside a hashtag that is gone now. It is not
-// charged either way.
-func (e *errand) takes(job jobOfReport) {
-	if e.paper.known && e.code == "nothing_found" && job.State == "succeeded" {
+// takes records what cannot be predicted: whether a deleted hashtag had related ones. It is not charged either way.
+func (e *reportJob) takes(job jobOfReport) {
+	if e.report.known && e.code == "nothing_found" && job.State == "succeeded" {
 		e.state, e.code = job.State, ""
 	}
 }
 
-// want has nobody measure in the background what a search has asked for: the source would be asked at a time that no
-// model knows.
-func (m *pressMachine) want(e *errand) {
+// want prevents background measurements of searched hashtags, which would call the source at unpredictable times.
+func (m *reportMachine) want(e *reportJob) {
 	if e.purpose == searching {
 		m.exec(m.t, `UPDATE hashtags SET due_at = 0 WHERE due_at > 0`)
 	}
 }
 
 // checkHunts holds against the model which keywords are searched for, and until when they are paid for.
-func (m *pressMachine) checkHunts(d *desk) {
+func (m *reportMachine) checkHunts(d *teamState) {
 	now := m.clock.Now()
 	got := must.Get(db.All(context.Background(), m.db, func(rows *sql.Rows, line *string) error {
 		var platform, text, job string

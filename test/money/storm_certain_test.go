@@ -12,7 +12,7 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// certain makes calls one after the other, on a day that nothing was lost of, whose end is known beforehand.
+// certain makes calls one after the other, on a day without lost free calls, so their results are predictable.
 func (s *storm) certain(phase int) {
 	s.moveTo(s.now().Add(idempotency.Retention + time.Hour))
 	must.NoError(s.t, s.controls.Hold(true))
@@ -25,7 +25,7 @@ func (s *storm) certain(phase int) {
 	}
 	s.checkForgotten()
 	for _, m := range s.teams {
-		s.checkFigures(m) // with what is reserved
+		s.checkFigures(m) // including reservations
 	}
 	must.NoError(s.t, s.controls.Hold(false))
 	s.awaitWork()
@@ -36,7 +36,7 @@ func (s *storm) certain(phase int) {
 		s.checkFigures(m)
 	}
 	for _, p := range s.nodes {
-		p.stop() // what it holds of free calls comes back
+		p.stop() // it returns its lease
 	}
 	for _, m := range s.teams {
 		if used := s.number(`SELECT used FROM free_calls WHERE team_id = ?`, m.id); used != m.free {
@@ -86,8 +86,7 @@ func (s *storm) predict(m *modelTeam, key *modelKey, idem string) {
 	must.NoError(s.t, repeats(*got, *again))
 }
 
-// checkForgotten repeats what was bought before the day: what was paid for is spent, and its key is good for another
-// request.
+// checkForgotten repeats purchases of the day before: their keys have expired and can be used for other requests.
 func (s *storm) checkForgotten() {
 	bought := slices.DeleteFunc(slices.Clone(s.requests), func(r *request) bool {
 		return r.order.words().Price == 0 || !s.has(r) || strings.HasPrefix(r.order.idem, certainly)

@@ -49,7 +49,7 @@ func (s *storm) of(m *modelTeam) []*request {
 	})
 }
 
-// judge holds the answers to a request against each other and against what was paid for it, nil for nothing.
+// judge compares the answers to a request with each other and with its payment, nil for none.
 func (s *storm) judge(l *ledger, r *request, p *paid) error {
 	words := r.order.words()
 	seen := sight{}
@@ -79,12 +79,12 @@ func (s *storm) judge(l *ledger, r *request, p *paid) error {
 	return nil
 }
 
-// sight is what the answers to one request tell together.
+// sight combines the answers to one request.
 type sight struct {
 	first      *answer
 	fresh      int
 	unanswered bool
-	asTool     bool // some response does not show whether it is the first
+	asTool     bool // some answer does not show whether it is a repeat
 }
 
 func (v *sight) add(l *ledger, r *request, a attempt, p *paid) error {
@@ -118,7 +118,7 @@ func (v *sight) add(l *ledger, r *request, a attempt, p *paid) error {
 	return fmt.Errorf("%+v: %s", r.order, got.raw)
 }
 
-// checkSuccess looks at a success: all of them are the same one, as long as it is remembered.
+// checkSuccess checks a success: all answers are equal until the key expires.
 func (v *sight) checkSuccess(r *request, a attempt, p *paid) error {
 	switch {
 	case a.answer.tool:
@@ -127,7 +127,7 @@ func (v *sight) checkSuccess(r *request, a attempt, p *paid) error {
 		v.fresh++
 	}
 	if r.order.words().Price == 0 {
-		return nil // it may be done anew when it is forgotten
+		return nil // it may be repeated after the key has expired
 	}
 	if p != nil && !a.sent.Before(p.created.Add(idempotency.Retention)) {
 		return fmt.Errorf("%+v was answered after its time: %s", r.order, a.answer.raw)
@@ -142,7 +142,7 @@ func (v *sight) checkSuccess(r *request, a attempt, p *paid) error {
 	return nil
 }
 
-// checkFigures asks every node for the figures of every key.
+// checkFigures requests the figures of every key from every node.
 func (s *storm) checkFigures(m *modelTeam) {
 	for _, p := range s.nodes {
 		for _, key := range m.keys {
@@ -160,7 +160,7 @@ func (s *storm) checkFigures(m *modelTeam) {
 	}
 }
 
-// checkJobs holds the jobs against the charges: each has its own, and ended as it was ordered.
+// checkJobs compares jobs with charges: each has its own, and ended as ordered.
 func (s *storm) checkJobs() {
 	paid := map[string]string{}
 	rows := must.Get(s.db.Query(s.t.Context(),

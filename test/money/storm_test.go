@@ -18,9 +18,8 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// Clients buy, repeat, hang up and come again, while the programs are killed and started again, the clock goes over
-// midnights and over the end of what is remembered, and credits run out and come back. Afterwards every answer
-// and every credit is what it has to be.
+// Clients buy, repeat and disconnect, while programs are killed and restarted, the clock passes midnights and expiries,
+// and credits run out and are granted. Afterwards every answer and every credit is correct.
 func TestStorm(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -65,7 +64,7 @@ type storm struct {
 	booked   int
 }
 
-// request is what a client wants once, however often it asks.
+// request is one request of a client with all its attempts.
 type request struct {
 	team  *modelTeam
 	key   *modelKey
@@ -78,9 +77,9 @@ type request struct {
 // attempt is one call of a request.
 type attempt struct {
 	sent, done    time.Time // by the clock of the programs
-	before, after int64     // the team's last transfer, as it was seen before and after
+	before, after int64     // the team's last transfer before and after
 	answer        *answer   // nil without a response
-	twice         bool      // somebody else may have been asked before, who did not answer
+	twice         bool      // an earlier attempt may have arrived without an answer
 }
 
 func newStorm(t *testing.T, url string, nodes int) *storm {
@@ -117,7 +116,7 @@ func (s *storm) rage() {
 	s.tell(began)
 }
 
-// tell says what there was.
+// tell logs statistics.
 func (s *storm) tell(began time.Time) {
 	calls, unanswered, outcomes := 0, 0, map[string]int{}
 	for _, r := range s.requests {
@@ -143,7 +142,7 @@ func (s *storm) tell(began time.Time) {
 		calls, unanswered, s.kills.ours.Load(), s.kills.own.Load(), points, time.Since(began), outcomes)
 }
 
-// phase lets the clients buy while everything else happens to them.
+// phase runs the clients during all other events.
 func (s *storm) phase(phase int) {
 	ctx, end := context.WithCancel(s.t.Context())
 	var weather, clients sync.WaitGroup
@@ -173,7 +172,7 @@ func (s *storm) phase(phase int) {
 
 func (s *storm) countKills() int64 { return s.kills.ours.Load() + s.kills.own.Load() }
 
-// moveOn moves the clock in the midst of it all: to just before a midnight, or over the end of what is remembered.
+// moveOn advances the clock during calls: to just before a midnight, or past the expiry of keys.
 func (s *storm) moveOn(phase int) {
 	if phase == 1 {
 		s.moveTo(s.now().Add(idempotency.Retention + time.Hour))
@@ -213,8 +212,8 @@ func (s *storm) kill(ctx context.Context, p *process) {
 	}
 }
 
-// soon returns a channel that is closed when the process serves and some more calls were made, or after a second of
-// that, so that kills come in the midst of calls.
+// soon returns a channel that is closed when the process serves and some more calls were made, or after a second, so
+// that kills occur during calls.
 func (s *storm) soon(ctx context.Context, p *process) chan struct{} {
 	out := make(chan struct{})
 	go func() {
@@ -245,7 +244,7 @@ func (s *storm) topUp(ctx context.Context) {
 	}
 }
 
-// buy makes up a request, or takes up an earlier one, and asks until there is an answer.
+// buy creates a request or repeats an earlier one until there is an answer.
 func (s *storm) buy(ctx context.Context) {
 	r := s.nextRequest()
 	switch rand.IntN(6) {
@@ -255,7 +254,7 @@ func (s *storm) buy(ctx context.Context) {
 			wg.Go(func() { s.insist(ctx, r) })
 		}
 		wg.Wait()
-	case 1: // gives up soon, and asks again
+	case 1: // disconnects soon and repeats
 		for range 1 + rand.IntN(2) {
 			short, cancel := context.WithTimeout(ctx, time.Duration(rand.IntN(12_000))*time.Microsecond)
 			s.attempt(short, r)
@@ -301,7 +300,7 @@ func anOrder() order {
 	return o
 }
 
-// insist asks until there is an answer that a client need not ask again after.
+// insist repeats a request until it has a final answer.
 func (s *storm) insist(ctx context.Context, r *request) {
 	until(ctx, func() bool {
 		a := s.attempt(ctx, r)
@@ -316,7 +315,7 @@ func (s *storm) attempt(ctx context.Context, r *request) *answer {
 	if err == nil {
 		a.answer = &got
 	} else if reached == 0 {
-		return nil // nobody was asked
+		return nil // no attempt was made
 	}
 	a.twice = reached > 1
 	a.done, a.after = s.now(), s.last(r.team)
@@ -339,7 +338,7 @@ func (o *outside) number(query string, args ...any) int64 {
 	return n
 }
 
-// calm lets everything that is under way end, starts all programs anew and waits for their work.
+// calm waits for running calls, restarts all programs and waits for their work.
 func (s *storm) calm() {
 	for _, p := range s.nodes {
 		p.stop()

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// pages are those that people look at.
+// pages are the pages that people visit.
 var pages = []string{
 	"/", "/posts", "/calendar", "/media", "/reports", "/accounts", "/hashtags", "/voices", "/notices", "/settings",
 	"/settings/keys", "/settings/audit", "/settings/credits",
@@ -23,7 +23,7 @@ var (
 	onceMade = regexp.MustCompile(`name="once" value="([^"]+)"`)
 )
 
-// page asks for a page, or sends a form; no status is no answer.
+// page requests a page or sends a form; status 0 means no answer.
 func (c *client) page(method, path string, form url.Values) (int, string) {
 	var body io.Reader
 	if form != nil {
@@ -61,7 +61,7 @@ func (c *client) signIn(ctx context.Context) {
 	}
 }
 
-// looking looks at pages, makes keys, and revokes some.
+// looking visits pages and creates and revokes keys.
 func (c *client) looking(ctx context.Context) {
 	c.signIn(ctx)
 	for ctx.Err() == nil {
@@ -117,7 +117,7 @@ func (c *client) revoke(k *madeKey) {
 	var id int64
 	err := c.looks.QueryRow(c.calls, `SELECT id FROM api_keys WHERE team_id = ? AND name = ?`, k.team.ID, k.name).Scan(&id)
 	if err != nil {
-		return // the database is away, or the key was never made: the reckoning tells
+		return // the database is down, or the key was never created: the verification finds out
 	}
 	for c.calls.Err() == nil {
 		status, said := c.page(http.MethodPost, fmt.Sprintf("/settings/keys/%d/revoke", id), url.Values{})
@@ -135,7 +135,7 @@ func (c *client) revoke(k *madeKey) {
 // uncounted are the reads that no day counts.
 var uncounted = []string{"get_identity", "get_credits", "get_limits"}
 
-// reading reads by keys, and tries what they may not do.
+// reading reads with keys, and tries forbidden calls.
 func (c *client) reading(ctx context.Context) {
 	reads := []call{
 		{tool: "get_identity", path: "/me"}, {tool: "list_posts", path: "/posts"},
@@ -191,7 +191,7 @@ func (c *client) list() {
 	}
 }
 
-// reconnecting brings accounts back that have lost their connection, as a person does who is told of it.
+// reconnecting reconnects lost accounts, as notified people do.
 func (c *client) reconnecting(ctx context.Context) {
 	for ctx.Err() == nil {
 		c.reconnect()
@@ -199,7 +199,7 @@ func (c *client) reconnecting(ctx context.Context) {
 	}
 }
 
-// reconnect reports whether nothing was to be done, or all of it was.
+// reconnect reports whether all disconnected accounts were reconnected.
 func (c *client) reconnect() bool {
 	whole := true
 	for platform, id := range c.team.accounts {

@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// client is a program or an assistant that uses one team's keys. It is one goroutine's.
+// client is a program or an assistant that uses one team's keys. It runs in one goroutine.
 type client struct {
 	*site
 
 	team  *crew
 	http  *http.Client
 	dice  *mathrand.Rand
-	calls context.Context // ends when nobody waits for answers any more
+	calls context.Context // ends when answers are no longer awaited
 }
 
 // apiKey is a key of a team.
@@ -44,7 +44,7 @@ type call struct {
 	asTool       bool
 }
 
-// answer is what came back, from either edge.
+// answer is a response of either edge.
 type answer struct {
 	status  int
 	after   time.Duration
@@ -72,7 +72,7 @@ func (a answer) outcome() string {
 
 // into reads data.
 func (a answer) into(data any) {
-	_ = json.Unmarshal(a.Data, data) // what is missing is found where it is used
+	_ = json.Unmarshal(a.Data, data) // missing members are detected later
 }
 
 func (a answer) job() string {
@@ -89,7 +89,7 @@ const (
 	longestPause  = 2 * time.Second
 )
 
-// ask makes a call once; an error means that no answer came.
+// ask makes a call once; an error means that there was no answer.
 func (c *client) ask(ctx context.Context, k call) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, longestAnswer)
 	defer cancel()
@@ -196,8 +196,8 @@ func (a answer) passing() bool {
 		a.status == http.StatusConflict && a.Code == "idempotency_key_in_progress"
 }
 
-// do makes a call until it has an answer, however often that takes; the last one is left unanswered where the storm is
-// long over. What has no Idempotency-Key is made once.
+// do repeats a call until it has an answer. Long after the storm it gives up. A call without Idempotency-Key is made
+// once.
 func (c *client) do(k call) answer {
 	var a answer
 	began, tries := time.Now(), 0
@@ -227,7 +227,7 @@ func (c *client) do(k call) answer {
 	return a
 }
 
-// rest waits for a while, or until nobody waits any more.
+// rest sleeps until answers are no longer awaited.
 func (c *client) rest(d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -238,5 +238,5 @@ func (c *client) rest(d time.Duration) {
 // chance is true in so many of a hundred cases.
 func (c *client) chance(percent int) bool { return c.dice.IntN(100) < percent }
 
-// newIdem returns a key that nobody else uses.
+// newIdem returns a unique key.
 func newIdem() string { return rand.Text() }

@@ -13,7 +13,7 @@ import (
 // PostgreSQL, which write through the system's library; what Go writes itself goes past it.
 type disk struct{ library, control string }
 
-// newDisk builds the library into a folder that everybody may read. Without a C compiler the disk is always well.
+// newDisk builds the library in a world-readable folder. Without a C compiler the disk never fails.
 func newDisk(t *testing.T, dir string) disk {
 	t.Helper()
 	compiler, err := exec.LookPath("gcc")

@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// mostAhead is how far a node's clock is ahead of the machine's at most while the weather lasts: less than the time
-// within which a network lists what it was given, as docs/running.md asks it of clocks.
+// mostAhead is the maximum offset of a node's clock: less than the time in which a network lists new posts, as
+// docs/running.md requires.
 const mostAhead = 5 * time.Second
 
-// front is one kind of weather: it begins, and ends after a while.
-type front struct {
+// faultKind is a kind of fault: it begins, and ends after a while.
+type faultKind struct {
 	name   string
 	lasts  time.Duration // at most
 	begins func()
 	ends   func()
 }
 
-// fronts returns all kinds of weather that the site has, but for nodes that die.
-func (s *site) fronts() []front {
-	out := []front{
+// faultKinds returns all kinds of faults except node failures.
+func (s *site) faultKinds() []faultKind {
+	out := []faultKind{
 		{"the networks fail, hang and lose answers", 4 * time.Second, func() {
-			s.wire.foul.Store(true)
-		}, func() { s.wire.foul.Store(false) }},
+			s.transport.foul.Store(true)
+		}, func() { s.transport.foul.Store(false) }},
 		{"connections are cut off", 3 * time.Second, func() { s.gate.cuts.Store(true) }, func() { s.gate.cuts.Store(false) }},
 		{"the clock of a node jumps", 3 * time.Second, func() { s.jump() }, func() { s.jump() }},
 		{"the networks end access tokens", 0, s.endTokens, func() {}},
@@ -34,14 +34,14 @@ func (s *site) fronts() []front {
 	}
 	if s.disk.there() {
 		out = append(out,
-			front{"the disk is full", 2 * time.Second, func() { s.setDisk('f') }, func() { s.setDisk('-'); s.rise() }},
-			front{"the disk is slow", 3 * time.Second, func() { s.setDisk('s') }, func() { s.setDisk('-') }})
+			faultKind{"the disk is full", 2 * time.Second, func() { s.setDisk('f') }, func() { s.setDisk('-'); s.restartPostgres() }},
+			faultKind{"the disk is slow", 3 * time.Second, func() { s.setDisk('s') }, func() { s.setDisk('-') }})
 	}
 	if s.postgres != nil {
 		out = append(out,
-			front{"PostgreSQL is killed", 2 * time.Second, s.postgres.Kill, func() { s.withDisk(s.postgres.Start) }},
-			front{"PostgreSQL is stopped", 2 * time.Second, s.postgres.Stop, func() { s.withDisk(s.postgres.Start) }},
-			front{"PostgreSQL hangs", 2 * time.Second, s.postgres.Pause, s.postgres.Resume})
+			faultKind{"PostgreSQL is killed", 2 * time.Second, s.postgres.Kill, func() { s.withDisk(s.postgres.Start) }},
+			faultKind{"PostgreSQL is stopped", 2 * time.Second, s.postgres.Stop, func() { s.withDisk(s.postgres.Start) }},
+			faultKind{"PostgreSQL hangs", 2 * time.Second, s.postgres.Pause, s.postgres.Resume})
 	}
 	return out
 }
@@ -52,8 +52,8 @@ func (s *site) setDisk(state byte) {
 	}
 }
 
-// rise starts PostgreSQL again, which gives up where it cannot write its log.
-func (s *site) rise() {
+// restartPostgres restarts PostgreSQL, which stops if it cannot write its log.
+func (s *site) restartPostgres() {
 	if s.postgres != nil {
 		s.withDisk(func() {
 			s.postgres.Kill()
@@ -72,20 +72,20 @@ func (s *site) endTokens() {
 	}
 }
 
-// blow lets the weather come and go until the context ends, and leaves everything well. Nodes die beside it.
-func (s *site) blow(ctx context.Context) {
+// injectFaults injects faults until the context ends, and then ends them all. Node failures are separate.
+func (s *site) injectFaults(ctx context.Context) {
 	var kills sync.WaitGroup
 	for _, n := range s.nodes {
 		kills.Go(func() { s.kill(ctx, n) })
 	}
-	s.wire.blows.Store(true)
-	fronts := s.fronts()
+	s.transport.injecting.Store(true)
+	kinds := s.faultKinds()
 	order := []int{}
 	for pause(ctx, s.upTo(1500*time.Millisecond)) {
 		if len(order) == 0 {
-			order = s.randomOrder(len(fronts)) // each once before any comes again
+			order = s.randomOrder(len(kinds)) // each once before any repeats
 		}
-		f := fronts[order[0]]
+		f := kinds[order[0]]
 		order = order[1:]
 		s.book.fault(f.name)
 		f.begins()
@@ -95,11 +95,11 @@ func (s *site) blow(ctx context.Context) {
 		f.ends()
 	}
 	kills.Wait()
-	s.wire.blows.Store(false)
+	s.transport.injecting.Store(false)
 }
 
-// hangs returns for how long a node hangs at most. Where there are others it is longer than the lease of what it holds, and
-// than a network takes to list what it was given, so that they go on with its work meanwhile.
+// hangs returns the maximum time that a node hangs. If there are other nodes, it is longer than leases and than the
+// time in which a network lists new posts, so that the others continue its work.
 func (s *site) hangs() time.Duration {
 	if len(s.nodes) == 1 {
 		return 3 * time.Second
@@ -107,8 +107,8 @@ func (s *site) hangs() time.Duration {
 	return networkSettled + 2*time.Second
 }
 
-// kill ends a node again and again: mostly at once, sometimes in order. Now and then it hangs, as a machine does that
-// is moved, and goes on as if nothing had been.
+// kill ends a node again and again, mostly by SIGKILL and sometimes gracefully. Sometimes the node hangs and continues,
+// like a migrated machine.
 func (s *site) kill(ctx context.Context, n *node) {
 	for pause(ctx, time.Second+s.upTo(10*time.Second)) {
 		if n.hung.Load() {
@@ -140,7 +140,7 @@ func (s *site) randomOrder(n int) []int {
 	return s.thrown.Perm(n)
 }
 
-// pause waits for a while; false where the context ends first.
+// pause sleeps; it reports false if the context ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -150,9 +150,9 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// clear waits until nothing is under way any more, and tells of what stays.
+// clear waits until no work is running, and reports what remains.
 func (s *site) clear(most time.Duration) {
-	s.wire.under.Wait() // what arrives late has arrived, before any clock is moved on
+	s.transport.under.Wait() // what arrives late has arrived, before any clock is moved on
 	began, last, left := time.Now(), time.Now(), ""
 	for _, n := range s.nodes {
 		n.ahead(mostAhead)
@@ -167,7 +167,7 @@ func (s *site) clear(most time.Duration) {
 		if now != left {
 			left, last = now, time.Now()
 		}
-		if idle { // everybody waits for a later time: it comes sooner
+		if idle { // everything waits for a later time, so advance the clock
 			moved += 2 * time.Second
 			for _, n := range s.nodes {
 				n.ahead(moved)
@@ -180,7 +180,7 @@ func (s *site) clear(most time.Duration) {
 
 const lookEvery = 250 * time.Millisecond
 
-// underWays are what has begun and not ended, by what it is called. The clock of the programs is the argument's.
+// underWays are queries of unfinished work by name. The argument is the programs' time.
 var underWays = []struct{ name, from string }{
 	{"deliveries", `deliveries WHERE phase IN ('planned', 'prepared', 'committing')`},
 	{"accounts of posts", `post_targets t JOIN posts p ON p.id = t.post_id WHERE t.state IN ('pending', ` +
@@ -194,7 +194,7 @@ var underWays = []struct{ name, from string }{
 	{"calls", `paid_requests WHERE answer IS NULL`},
 }
 
-// underWay says what is, empty for nothing, and whether nobody works on a delivery just now.
+// underWay describes unfinished work, and reports whether no delivery is being processed.
 func (s *site) underWay() (string, bool) {
 	said := ""
 	for _, u := range underWays {

@@ -18,8 +18,8 @@ import (
 // calmUse is how long clients use the program before something is planted.
 const calmUse = 5 * time.Second
 
-// TestFindsPlantedErrors shows that the checks can fail: they find nothing wrong after normal use, and find each error
-// that is planted behind the program's back.
+// TestFindsPlantedErrors checks that the verification finds nothing wrong after normal use, and finds each planted
+// error.
 func TestFindsPlantedErrors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("clients use the program for a while first")
@@ -30,13 +30,13 @@ func TestFindsPlantedErrors(t *testing.T) {
 	s.furnish()
 	s.use(calmUse, 1, false)
 	s.clear(stuckAfter)
-	known := s.reckon()
+	known := s.verify()
 	for _, c := range known {
 		t.Errorf("with nothing planted: %v", c)
 	}
-	for _, p := range s.plants() {
+	for _, p := range s.plantedErrors() {
 		p.plant()
-		now := s.reckon()
+		now := s.verify()
 		fresh := slices.DeleteFunc(slices.Clone(now), func(c complaint) bool { return slices.Contains(known, c) })
 		for _, kind := range p.found {
 			if !slices.ContainsFunc(fresh, func(c complaint) bool { return c.kind == kind }) {
@@ -50,23 +50,23 @@ func TestFindsPlantedErrors(t *testing.T) {
 	}
 }
 
-// plant is something that must not be, and how the reckoning calls it.
-type plant struct {
+// plantedError is an error with the expected complaint.
+type plantedError struct {
 	name        string
 	found       []string
 	plant, undo func()
 }
 
 // plants returns of every kind that a storm looks for.
-func (s *site) plants() []plant {
+func (s *site) plantedErrors() []plantedError {
 	published, cancelled, failed := s.one(func(p *posted) bool {
-		return p.fate == handed && slices.Contains(platforms(p), "bluesky") && s.stands(p)
+		return p.state == handed && slices.Contains(platforms(p), "bluesky") && s.stands(p)
 	}), s.one(func(p *posted) bool {
-		return p.fate == drafted && p.id != "" && slices.Contains(platforms(p), "bluesky")
-	}), s.one(func(p *posted) bool { return p.bad && p.fate == handed })
+		return p.state == drafted && p.id != "" && slices.Contains(platforms(p), "bluesky")
+	}), s.one(func(p *posted) bool { return p.bad && p.state == handed })
 	file, bought := s.book.sent[0],
 		s.text(`SELECT CAST(id AS TEXT) FROM reservations WHERE state = 'settled' AND charged > 1 AND key_id > 0 LIMIT 1`)
-	return []plant{
+	return []plantedError{
 		{"a post that was accepted is gone", []string{"lost"}, s.sql(`UPDATE posts SET team_id = 3 WHERE id = '%s'`,
 			published.id), s.sql(`UPDATE posts SET team_id = %d WHERE id = '%s'`, published.team.ID, published.id)},
 		{"a post that was handed over is a draft", []string{
@@ -174,7 +174,7 @@ func (s *site) sql(statements string, args ...any) func() {
 	}
 }
 
-// hold has a network hold a post that the program knows nothing of.
+// hold adds a post to a network that the program does not know.
 func (s *site) hold(platform, text string) func() {
 	return func() {
 		s.t.Helper()
@@ -212,7 +212,7 @@ func (s *site) crash() {
 	s.wait("the program to answer again", time.Minute, n.answers)
 }
 
-// callAndLeave makes a call that nobody waits for.
+// callAndLeave makes a call and disconnects.
 func (s *site) callAndLeave() {
 	over, end := context.WithCancel(context.Background())
 	end()

@@ -15,55 +15,57 @@ import (
 	"pressroom/internal/testkit/fixture"
 )
 
-// fate is what becomes of a request to a network.
-type fate int
+// networkFault is the fault of a request to a network.
+type networkFault int
 
 const (
-	through fate = iota
-	lost         // it arrives, and its answer does not
-	failing      // it does not arrive, and is answered with an error
-	hanging      // it does not arrive, and nobody answers for long
-	late         // it arrives after the client has given up
+	through networkFault = iota
+	lost                 // it arrives, and its answer does not
+	failing              // it does not arrive, and is answered with an error
+	hanging              // it does not arrive, and times out
+	late                 // it arrives after the client has given up
 )
 
 var fates = [...]string{"through", "answer lost", "failing", "hanging", "arriving late"}
 
-// The chances of a request, in a thousand: always, and while the networks have bad weather.
+// The chances of a request, in a thousand: always, and while the networks fail.
 var (
-	always = map[fate]int{lost: 10, failing: 10, hanging: 3, late: 3}
-	foul   = map[fate]int{lost: 80, failing: 120, hanging: 40, late: 40}
+	always = map[networkFault]int{lost: 10, failing: 10, hanging: 3, late: 3}
+	foul   = map[networkFault]int{lost: 80, failing: 120, hanging: 40, late: 40}
 )
 
 const (
 	networkTimeout = 2 * time.Second  // for which the program waits for most answers
-	networkSettled = 20 * time.Second // within which a network lists what it was given, arrived however late
+	networkSettled = 20 * time.Second // time in which a network lists new posts, even late ones
 	lateBy         = 7 * time.Second  // more than the program waits for any answer, and with mostAhead less than the above
 	hangFor        = 8 * time.Second
 	arrivesWithin  = 8 * time.Second // from the first byte of a request to its last, else a network no longer reads it
 )
 
-// wire stands between the program and the sandbox networks.
-type wire struct {
-	networks http.Handler
-	dice     func(int) int
-	blows    atomic.Bool // there is weather at all
-	foul     atomic.Bool
-	closing  chan struct{}
-	under    sync.WaitGroup // requests that arrive late
+// faultyTransport is a faulty transport between the program and the sandbox networks.
+type faultyTransport struct {
+	networks  http.Handler
+	dice      func(int) int
+	injecting atomic.Bool // faults are injected
+	foul      atomic.Bool
+	closing   chan struct{}
+	under     sync.WaitGroup // requests that arrive late
 
 	mu     sync.Mutex
 	counts map[string]int
-	heard  map[string][]string // what came with a post's mark, and what became of it
+	heard  map[string][]string // requests with a post's mark, with their results
 }
 
-func newWire(networks http.Handler, dice func(int) int) *wire {
-	return &wire{networks: networks, dice: dice, closing: make(chan struct{}), counts: map[string]int{}, heard: map[string][]string{}}
+func newFaultyTransport(networks http.Handler, dice func(int) int) *faultyTransport {
+	return &faultyTransport{networks: networks, dice: dice, closing: make(chan struct{}),
+		counts: map[string]int{}, heard: map[string][]string{},
+	}
 }
 
-// fate throws the dice for a request. A grant that rotates is lost with its answer, at the real networks too; nothing
-// can be told from that. What the public world is asked for is only read.
-func (w *wire) fate(path string) fate {
-	if !w.blows.Load() || strings.Contains(path, "token") || strings.Contains(path, "Session") || strings.HasPrefix(path, "/held") {
+// draw draws the fault of a request. The answer to a rotation of grants is never lost, because the loss cannot be
+// repaired on real networks either. Public data is only read.
+func (w *faultyTransport) draw(path string) networkFault {
+	if !w.injecting.Load() || strings.Contains(path, "token") || strings.Contains(path, "Session") || strings.HasPrefix(path, "/held") {
 		return through
 	}
 	chances := always
@@ -71,7 +73,7 @@ func (w *wire) fate(path string) fate {
 		chances = foul
 	}
 	dice := w.dice(1000)
-	for _, f := range []fate{lost, failing, hanging, late} {
+	for _, f := range []networkFault{lost, failing, hanging, late} {
 		if dice -= chances[f]; dice < 0 {
 			return f
 		}
@@ -80,15 +82,15 @@ func (w *wire) fate(path string) fate {
 }
 
 // ServeHTTP answers for the networks.
-func (w *wire) ServeHTTP(out http.ResponseWriter, r *http.Request) {
-	fate := w.fate(r.URL.Path)
-	w.hear(r, fate)
-	if fate == through {
+func (w *faultyTransport) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	drawn := w.draw(r.URL.Path)
+	w.hear(r, drawn)
+	if drawn == through {
 		w.networks.ServeHTTP(out, r)
 		return
 	}
-	w.note(fate)
-	switch fate {
+	w.note(drawn)
+	switch drawn {
 	case failing:
 		http.Error(out, "The storm has it.", http.StatusBadGateway)
 		return
@@ -107,8 +109,8 @@ func (w *wire) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	cut(out)
 }
 
-// hear keeps in mind what came of a post, so that the reckoning can tell how it came to stand twice.
-func (w *wire) hear(r *http.Request, f fate) {
+// hear records the result of a request about a post, to explain duplicates.
+func (w *faultyTransport) hear(r *http.Request, f networkFault) {
 	body, err := io.ReadAll(r.Body)
 	mark := markOf(string(body))
 	r.Body = io.NopCloser(bytes.NewReader(body))
@@ -121,8 +123,8 @@ func (w *wire) hear(r *http.Request, f fate) {
 		fmt.Sprintf("\n  %s: %s %s, %s", time.Now().UTC().Format(time.StampMilli), r.Method, r.URL.Path, fates[f]))
 }
 
-// story returns what came of a post, and when each that stands was made.
-func (w *wire) story(mark string, there []fixture.Post) string {
+// story returns the requests about a post, and when each published copy was created.
+func (w *faultyTransport) story(mark string, there []fixture.Post) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := strings.Join(w.heard[mark], "")
@@ -132,23 +134,23 @@ func (w *wire) story(mark string, there []fixture.Post) string {
 	return out
 }
 
-func (w *wire) note(f fate) {
+func (w *faultyTransport) note(f networkFault) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.counts[fates[f]]++
 }
 
-// unheard lets the networks deal with a request whose answer nobody gets, whether or not its sender is still there.
-func (w *wire) unheard(r *http.Request) {
+// unheard performs a request whose answer is lost, even if its sender has disconnected.
+func (w *faultyTransport) unheard(r *http.Request) {
 	defer func() {
-		if cause := recover(); cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // it is that very value
+		if cause := recover(); cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // the value is comparable
 			panic(cause)
 		}
 	}() // a network that cuts the connection itself
 	w.networks.ServeHTTP(httptest.NewRecorder(), r.WithContext(context.WithoutCancel(r.Context())))
 }
 
-func (w *wire) wait(d time.Duration) {
+func (w *faultyTransport) wait(d time.Duration) {
 	select {
 	case <-time.After(d):
 	case <-w.closing:

@@ -26,24 +26,24 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// node is one program of its own, which is started again whenever it ends.
+// node is a program in a separate process, which is restarted whenever it ends.
 type node struct {
 	*site
 
 	name, addr string
-	clock      string // file that says how far its clock is ahead
+	clock      string // file with the offset of its clock
 	roles      []string
 
 	mu      sync.Mutex
 	cmd     *exec.Cmd
-	served  bool   // the run that goes on has answered
+	served  bool   // the current run has answered
 	meant   bool   // and is to end
-	dies    string // where it kills itself; empty for nowhere
-	freezes string // where it hangs; empty for nowhere
+	dies    string // the point at which it kills itself; may be empty
+	freezes string // the point at which it hangs; may be empty
 	log     *program.Log
 	over    bool
 	hung    atomic.Bool   // it hangs at its point, and is left to
-	ended   chan struct{} // closed once nothing starts it any more
+	ended   chan struct{} // closed once it is no longer restarted
 }
 
 // newNode makes a node that takes one of the roles whenever it starts, and starts it.
@@ -88,7 +88,7 @@ const (
 	answersEvery = 20 * time.Millisecond
 )
 
-// watch waits for the end of a run, and tells of one that nobody meant.
+// watch waits for the end of a run, and reports an unexpected one.
 func (n *node) watch(cmd *exec.Cmd) {
 	gone := make(chan error, 1)
 	go func() { gone <- cmd.Wait() }()
@@ -143,15 +143,15 @@ var deaths = []string{
 	"before team.by_hand", "after team.by_hand",
 }
 
-// standstills are points at which a node may hang: where it has begun what others may take over meanwhile.
+// standstills are points at which a node may hang: after it has begun work that others may take over.
 var standstills = []string{
 	"before commit call", "before prepare call", "before resolve call", "after commit call", "after delivery.commit",
 	"after job.claim", "before report.measured", "before search.end", "before delivery.published",
 }
 
-// death returns where the next run kills itself, or hangs: in the weather two of three do.
+// death returns the point at which the next run kills itself or hangs, as two of three do with faults.
 func (n *node) death() (string, string) {
-	if !n.wire.blows.Load() {
+	if !n.transport.injecting.Load() {
 		return "", ""
 	}
 	switch n.dice(3) {
@@ -163,7 +163,7 @@ func (n *node) death() (string, string) {
 	return "", ""
 }
 
-// revive lets a run go on that hangs at its point, once others have had the time to take over what it held.
+// revive continues a run that hangs at its point, once others have had time to take over its work.
 func (n *node) revive(cmd *exec.Cmd) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid))
 	if err != nil || !strings.Contains(string(raw), ") T ") {
@@ -178,10 +178,10 @@ func (n *node) revive(cmd *exec.Cmd) {
 
 var asking = &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
-// answers reports whether the node takes requests and can do what they ask for.
+// answers reports whether the node is ready.
 func (n *node) answers() bool { return n.unready() == "" }
 
-// unready returns what keeps the node from its work; empty where nothing does.
+// unready returns why the node is not ready, or "".
 func (n *node) unready() string {
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+n.addr+"/readyz", nil)
 	if err != nil {
@@ -217,7 +217,7 @@ func (n *node) command() *exec.Cmd {
 	return cmd
 }
 
-// end ends the run that goes on by a signal; the next one follows.
+// end ends the current run with a signal; it is restarted.
 func (n *node) end(by os.Signal) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -227,7 +227,7 @@ func (n *node) end(by os.Signal) {
 	}
 }
 
-// signal has the run that goes on hang, or go on.
+// signal stops or continues the current run.
 func (n *node) signal(what os.Signal) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -236,7 +236,7 @@ func (n *node) signal(what os.Signal) {
 	}
 }
 
-// stop ends the node for good.
+// stop ends the node permanently.
 func (n *node) stop() {
 	n.mu.Lock()
 	n.over = true
@@ -253,7 +253,7 @@ func (n *node) ahead(d time.Duration) {
 	}
 }
 
-// panicText finds what no program says that is well.
+// panicText returns the part of a log that shows a crash or internal error.
 func (n *node) panicText() string {
 	said := n.log.String()
 	for _, word := range []string{"panic:", "fatal error:", "DATA RACE"} {

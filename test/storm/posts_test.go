@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// groups are networks that one post can go to, by what it shows.
+// groups are networks that one post can be published to, by its media.
 var groups = []struct {
 	shows     string
 	platforms []string
@@ -41,7 +41,7 @@ func (c *client) posting(ctx context.Context) {
 			c.publish(p)
 		case dice < 85:
 			c.schedule(p)
-			if p.fate == scheduled && c.chance(50) {
+			if p.state == scheduled && c.chance(50) {
 				c.rest(time.Duration(c.dice.IntN(1500)) * time.Millisecond)
 				c.cancel(p)
 			}
@@ -49,7 +49,7 @@ func (c *client) posting(ctx context.Context) {
 			c.rewrite(p)
 			c.publish(p)
 		}
-		if p.fate == handed && c.chance(30) {
+		if p.state == handed && c.chance(30) {
 			c.follow(p)
 		}
 	}
@@ -57,12 +57,12 @@ func (c *client) posting(ctx context.Context) {
 
 // compose thinks of a post.
 func (c *client) compose() *posted {
-	p := &posted{team: c.team, targets: map[int64]string{}, fate: drafted}
+	p := &posted{team: c.team, targets: map[int64]string{}, state: drafted}
 	c.book.change(func() { p.mark = fmt.Sprintf("storm post %06d.", len(c.book.posts)+1) })
 	return p
 }
 
-// content returns the text of a post, and what it goes to and shows.
+// content returns the text, accounts and media of a post.
 func (c *client) content(p *posted) map[string]any {
 	group := groups[c.dice.IntN(len(groups))]
 	text := p.mark
@@ -115,7 +115,7 @@ func (c *client) draft(p *posted) {
 		idem: newIdem(), asTool: c.chance(40),
 	}
 	if c.chance(5) {
-		k.idem = "" // whether it was done stays open where no answer comes
+		k.idem = "" // without an answer, its effect is unknown
 	}
 	a := c.do(k)
 	var made struct{ ID string }
@@ -140,13 +140,13 @@ func (c *client) publish(p *posted) {
 	case a.ok():
 		c.recordSubmission(p, a)
 	case a.passing():
-		c.setFate(p, unclear)
+		c.setState(p, unclear)
 	default:
 		c.refusedPost(p, "publishing", a)
 	}
 }
 
-// recordSubmission notes that a post was handed over, now or by an earlier call of which nobody knew.
+// recordSubmission notes that a post was submitted, now or by an earlier unanswered call.
 func (c *client) recordSubmission(p *posted, a answer) {
 	var data struct {
 		Already bool `json:"already_submitted"`
@@ -155,14 +155,15 @@ func (c *client) recordSubmission(p *posted, a answer) {
 	if data.Already {
 		c.book.complainf("twice", "%s was told to be handed over already, at its first publication", p.mark)
 	}
-	c.setFate(p, handed)
+	c.setState(p, handed)
 	c.book.write("post.handed_over", p.id)
 }
 
-func (c *client) setFate(p *posted, fate postFate) { c.book.change(func() { p.fate = fate }) }
+func (c *client) setState(p *posted, state postState) {
+	c.book.change(func() { p.state = state })
+}
 
-// refusedPost holds a refusal against what may refuse a post: an account that has lost its connection, and what the
-// network says of its text.
+// refusedPost checks the reason for a refused post: a disconnected account, or the network's refusal of the text.
 func (c *client) refusedPost(p *posted, what string, a answer) {
 	if a.Code != "preflight_blocked" {
 		c.book.complainf("refused", "%s %s: %s", what, p.mark, a.raw)
@@ -175,33 +176,33 @@ func (c *client) schedule(p *posted) {
 	a := c.do(c.about(p, "schedule_post", "schedule", map[string]any{"scheduled_at": at}))
 	switch {
 	case a.ok():
-		c.setFate(p, scheduled)
+		c.setState(p, scheduled)
 		c.book.write("post.scheduled", p.id)
 	case a.passing():
-		c.setFate(p, unclear)
+		c.setState(p, unclear)
 	case a.Context.Reason == "in_the_past": // the call took that long
 	default:
 		c.refusedPost(p, "scheduling", a)
 	}
 }
 
-// cancel takes a post back, if it is not too late.
+// cancel cancels a post unless it is too late.
 func (c *client) cancel(p *posted) {
 	k := c.about(p, "cancel_post", "cancel", nil)
 	k.key = c.key("drafts")
 	a := c.do(k)
 	switch {
 	case a.ok():
-		c.setFate(p, drafted)
+		c.setState(p, drafted)
 		c.book.write("post.cancelled", p.id)
 	case a.passing():
-		c.setFate(p, unclear)
+		c.setState(p, unclear)
 	case a.Context.Reason != "wrong_state":
 		c.book.complainf("refused", "cancelling %s: %s", p.mark, a.raw)
 	}
 }
 
-// rewrite changes a draft; what tells it from all others stays.
+// rewrite changes a draft but keeps its mark.
 func (c *client) rewrite(p *posted) {
 	k := call{tool: "update_post", method: http.MethodPatch, path: "/posts/" + p.id,
 		body: map[string]any{"caption": p.mark + " Written anew."}, more: map[string]any{"id": p.id},
@@ -216,7 +217,7 @@ func (c *client) rewrite(p *posted) {
 	}
 }
 
-// follow waits for the end of a post's job, for a while, and sends again what failed.
+// follow waits for the end of a post's job, and retries failed accounts.
 func (c *client) follow(p *posted) {
 	for range 10 {
 		var post struct{ Status string }

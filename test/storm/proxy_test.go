@@ -14,8 +14,8 @@ const (
 	cutWithin   = 2000 // bytes of an answer
 )
 
-// gate is the address by which everybody reaches the program: it leads each connection to a node that takes it, and can
-// cut connections off in the midst of an answer.
+// gate is the address of the program for clients. It forwards connections to ready nodes, and can cut connections
+// during an answer.
 type gate struct {
 	net.Listener
 

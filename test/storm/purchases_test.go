@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// spending buys, and follows some of what was bought.
+// spending makes purchases and follows some of them.
 func (c *client) spending(ctx context.Context) {
 	var reports []string
 	for ctx.Err() == nil {
@@ -49,7 +49,7 @@ func (c *client) name() string {
 	return fmt.Sprintf("%scafe.%d", begins[c.dice.IntN(len(begins))], c.dice.IntN(300))
 }
 
-// report asks for one, and returns its ID once it is ready.
+// report creates a report and returns its ID when it is ready.
 func (c *client) report() string {
 	name := c.name()
 	a := c.buy("create_report", http.MethodPost, "/reports", map[string]any{"type": "profile", "subject": name}, "report "+name)
@@ -84,10 +84,10 @@ var refusals = []string{
 	"rate_limited", "validation_failed", "plan_limit_reached",
 }
 
-// begins are the events of paid calls that begin a job of their own.
+// begins are the events of paid calls that begin a job.
 var begins = map[string]string{"search_hashtags": "hashtag.search", "download_profile_media": "media.download"}
 
-// buy makes a paid call until it is answered, and notes it where it was accepted.
+// buy makes a paid call until it is answered, and notes it if accepted.
 func (c *client) buy(tool, method, path string, body map[string]any, subject string) answer {
 	k := call{tool: tool, method: method, path: path, body: body, key: c.key("full"), idem: newIdem()}
 	if body == nil || method == http.MethodPost && path != "/reports" {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// book is what the clients were told, and what befell them. What stands in the end is held against it.
+// book records what the clients were told. The final state is compared with it.
 type book struct {
 	mu         sync.Mutex
 	posts      map[string]*posted // by the mark in their text
@@ -31,32 +31,32 @@ func newBook() *book {
 	}
 }
 
-// complaint is something that must not be.
+// complaint is an error found.
 type complaint struct{ kind, text string }
 
 func (c complaint) String() string { return c.kind + ": " + c.text }
 
-// posted is a post that a client has asked for.
+// posted is a post that a client has created.
 type posted struct {
-	mark    string // stands in its text, and in no other
+	mark    string // unique part of its text
 	team    *crew
 	targets map[int64]string // platforms by account
-	id      string           // empty while nobody has told it
+	id      string           // empty while unknown
 	certain bool             // the client got a response
-	fate    postFate
+	state   postState
 	bad     bool // its text is refused, always
 	busy    bool // its text is refused as too frequent, always
 	retried int
 }
 
-// postFate is what a client was told of a post last.
-type postFate string
+// postState is the last known state of a post.
+type postState string
 
 const (
-	drafted   postFate = "drafted"   // or cancelled: it stands nowhere
-	scheduled postFate = "scheduled" // it goes out at its time
-	handed    postFate = "handed over"
-	unclear   postFate = "unclear" // the last call without an Idempotency-Key was not answered
+	drafted   postState = "drafted"   // or cancelled: not published
+	scheduled postState = "scheduled" // published at its time
+	handed    postState = "handed over"
+	unclear   postState = "unclear" // the last call without an Idempotency-Key was not answered
 )
 
 // paid is a paid call that was accepted.
@@ -65,7 +65,7 @@ type paid struct {
 	key     *apiKey
 	idem    string
 	tool    string
-	subject string // what is paid for once, where that is so
+	subject string // what is paid once, if it is
 	charged int64
 	job     string
 }
@@ -73,13 +73,13 @@ type paid struct {
 // sentFile is a file that was sent by an upload link.
 type sentFile struct {
 	team   *crew
-	digest string // of what is stored: the picture without what follows it
+	digest string // of the stored file, without trailing data
 	bytes  int    // that were sent
 	media  int64
 	job    string
 }
 
-// madeKey is an API key that somebody made in the app.
+// madeKey is an API key created in the app.
 type madeKey struct {
 	team    *crew
 	name    string
@@ -87,12 +87,12 @@ type madeKey struct {
 	revoked bool
 }
 
-// madeList is a hashtag list that a client has asked for.
+// madeList is a hashtag list that a client has created.
 type madeList struct {
 	team *crew
 	name string
-	told bool // it is there: the call was answered so
-	once bool // it was asked for by an Idempotency-Key, so that an answer came
+	told bool // its creation was confirmed
+	once bool // created with an Idempotency-Key, so there was an answer
 }
 
 func (b *book) complainf(kind, format string, args ...any) {
@@ -115,7 +115,7 @@ func (b *book) write(kind, subject string) {
 	b.writes[kind+" "+subject]++
 }
 
-// recordAnswer notes how a call ended. What was tried once tells how quick the program is.
+// recordAnswer notes the result of a call. Calls answered at the first attempt measure latency.
 func (b *book) recordAnswer(what, outcome string, tries int, took time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package storm lets everything happen to the program at once, while people, programs and assistants use it, and then
-// reckons up: what they were told against what stands.
+// Package storm injects all kinds of faults into the program while people, programs and assistants use it. Afterwards
+// it compares what they were told with the final state.
 package storm
 
 import (
@@ -43,23 +43,23 @@ import (
 type site struct {
 	t    *testing.T
 	book *book
-	dir  string // everybody may read it
+	dir  string // readable by everybody
 
 	began time.Time
 
 	binary, database, sealing, blobs, terms, settings string
 
-	redis    *redis.Server
-	postgres *postgres.Server // nil with SQLite
-	disk     disk
-	box      fixture.Sandbox
-	wire     *wire
-	front    *httptest.Server
-	gate     *gate
-	admin    *server.Server // the operator's, for what people do beside the API
-	looks    *db.DB
-	nodes    []*node
-	teams    []*crew
+	redis     *redis.Server
+	postgres  *postgres.Server // nil with SQLite
+	disk      disk
+	box       fixture.Sandbox
+	transport *faultyTransport
+	front     *httptest.Server
+	gate      *gate
+	admin     *server.Server // the operator's, for actions outside of the API
+	looks     *db.DB
+	nodes     []*node
+	teams     []*crew
 
 	mu     sync.Mutex
 	thrown *rand.Rand // the dice of what happens, of the seed
@@ -91,7 +91,7 @@ const (
 // newSite makes a site on SQLite or PostgreSQL, with one program or two.
 func newSite(t *testing.T, onPostgres bool, seed uint64) *site {
 	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "pressroom-storm-") //nolint:usetesting // PostgreSQL's own user looks into it
+	dir, err := os.MkdirTemp("/dev/shm", "pressroom-storm-") //nolint:usetesting // readable by PostgreSQL's user
 	if err != nil {
 		dir, err = os.MkdirTemp("", "pressroom-storm-") //nolint:usetesting // as above
 	}
@@ -125,7 +125,7 @@ func zone() *time.Location {
 	return place
 }
 
-// days returns how many the storm has touched: what a day allows, each allows.
+// days returns how many days the storm has touched, each with its daily limits.
 func (s *site) days() int {
 	last := time.Now().Add(2 * stuckAfter).In(zone()).Format(time.DateOnly) // the programs' clocks are ahead
 	n := 1
@@ -155,15 +155,15 @@ func (s *site) withDisk(start func()) {
 func (s *site) openNetworks() {
 	s.t.Helper()
 	s.box.Server = must.Get(sandbox.Open(filepath.Join(s.dir, "sandbox"), sandbox.Options{Ready: 100 * time.Millisecond}))(s.t)
-	s.wire = newWire(s.box.Handler(), s.dice)
-	s.front = httptest.NewUnstartedServer(keep(s.wire))
+	s.transport = newFaultyTransport(s.box.Handler(), s.dice)
+	s.front = httptest.NewUnstartedServer(keep(s.transport))
 	s.front.Config.ReadTimeout = arrivesWithin
 	s.front.Start()
 	s.box.URL = s.front.URL
 	s.t.Cleanup(func() {
-		close(s.wire.closing)
+		close(s.transport.closing)
 		s.front.Close()
-		s.wire.under.Wait()
+		s.transport.under.Wait()
 		must.NoError(s.t, s.box.Close())
 	})
 	hurried := strings.ReplaceAll(server.SandboxSettings(s.front.URL), networkSet,
@@ -172,7 +172,7 @@ func (s *site) openNetworks() {
 	must.NoError(s.t, os.WriteFile(s.settings, []byte(hurried), 0o600))
 }
 
-// generousTerms returns terms under which nobody waits; some plans have limits that a storm meets.
+// generousTerms returns plans with limits that rarely delay clients; a storm reaches some of them.
 func generousTerms() plan.Terms {
 	t := plan.Default().ScaleRates(100_000)
 	t.Limits.JobsInFlight, t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks, t.Limits.RefreshMinutes = 1000, 10_000, 50_000, 1
@@ -272,7 +272,7 @@ func picture(size int, seed uint64) []byte {
 	}
 	var out bytes.Buffer
 	if err := jpeg.Encode(&out, img, nil); err != nil {
-		panic(err) // there is nothing that could fail
+		panic(err) // it cannot fail
 	}
 	return append(out.Bytes(), fmt.Sprint(behind, seed)...) // not stored: bytes after a picture are removed
 }
@@ -339,7 +339,7 @@ func (s *site) start() {
 	})
 }
 
-// wait waits for something, and fails where it does not come.
+// wait waits for a condition, and fails on timeout.
 func (s *site) wait(what string, most time.Duration, done func() bool) {
 	s.t.Helper()
 	over := time.After(most)
@@ -355,7 +355,7 @@ func (s *site) wait(what string, most time.Duration, done func() bool) {
 	}
 }
 
-// tellNodes shows what the programs said last.
+// tellNodes logs the last output of the programs.
 func (s *site) tellNodes() {
 	for _, n := range s.nodes {
 		said := n.log.String()

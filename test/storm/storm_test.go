@@ -19,16 +19,16 @@ import (
 // The variables by which a storm is made longer, and blows again as an earlier one did.
 const (
 	stormVariable = "PRESSROOM_STORM"      // how long, such as 15m, on each database
-	seedVariable  = "PRESSROOM_STORM_SEED" // of the weather and of what the clients want
+	seedVariable  = "PRESSROOM_STORM_SEED" // of the faults and the clients' choices
 )
 
 const (
 	usualStorm = 30 * time.Second
-	stuckAfter = 3 * time.Minute // in which nothing more has ended
-	lastAnswer = time.Minute     // after the weather has cleared
+	stuckAfter = 3 * time.Minute // without any progress
+	lastAnswer = time.Minute     // after the faults have ended
 )
 
-// TestStorm lets clients of all kinds use the program while everything around it fails, and reckons up afterwards.
+// TestStorm runs clients of all kinds while faults are injected, and verifies the result afterwards.
 func TestStorm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a storm takes its time")
@@ -46,24 +46,24 @@ func TestStorm(t *testing.T) {
 	}
 	for _, database := range []string{"sqlite", "postgres"} {
 		t.Run(database, func(t *testing.T) {
-			s := newSite(t, database == "postgres", seed) // by itself: what it starts takes the process's environment
+			s := newSite(t, database == "postgres", seed) // not parallel: child processes use the environment
 			if together {
 				t.Parallel()
 			}
-			s.rage(lasts, seed, true)
+			s.runStorm(lasts, seed, true)
 		})
 	}
 }
 
-// rage is one storm, from the first client to the reckoning.
-func (s *site) rage(lasts time.Duration, seed uint64, weather bool) {
+// runStorm runs one storm, from the first client to the verification.
+func (s *site) runStorm(lasts time.Duration, seed uint64, withFaults bool) {
 	s.t.Helper()
 	s.t.Logf("the seed is %d: %s=%d lets it blow alike", seed, seedVariable, seed)
 	s.start()
 	s.furnish()
-	s.use(lasts, seed, weather)
+	s.use(lasts, seed, withFaults)
 	s.clear(stuckAfter)
-	found := s.reckon()
+	found := s.verify()
 	s.tell()
 	for n, c := range found {
 		if n == 50 {
@@ -77,8 +77,8 @@ func (s *site) rage(lasts time.Duration, seed uint64, weather bool) {
 	}
 }
 
-// use lets the clients use the program for a while, under the weather.
-func (s *site) use(lasts time.Duration, seed uint64, weather bool) {
+// use runs the clients for a while, with faults.
+func (s *site) use(lasts time.Duration, seed uint64, withFaults bool) {
 	wanting, stop := context.WithTimeout(context.Background(), lasts)
 	defer stop()
 	calls, end := context.WithCancel(context.Background())
@@ -92,8 +92,8 @@ func (s *site) use(lasts time.Duration, seed uint64, weather bool) {
 		c := s.client(calls, team, seed)
 		helpers.Go(func() { c.reconnecting(wanting) })
 	}
-	if weather {
-		blowing.Go(func() { s.blow(wanting) })
+	if withFaults {
+		blowing.Go(func() { s.injectFaults(wanting) })
 	}
 	blowing.Wait()
 	<-wanting.Done()
@@ -123,20 +123,20 @@ func (s *site) clients() []work {
 		work{s.teams[2], (*client).spending}, work{s.teams[2], (*client).reading})
 }
 
-// tell says what there was.
+// tell logs statistics.
 func (s *site) tell() {
 	b := s.book
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	kept := map[postFate]int{}
+	kept := map[postState]int{}
 	for _, p := range b.posts {
-		kept[p.fate]++
+		kept[p.state]++
 	}
 	s.t.Logf("%d posts %v, %d paid calls, %d files, %d keys", len(b.posts), kept, len(b.paid), len(b.sent), len(b.keys))
 	s.t.Logf("faults:\n%s", formatCounts(b.faults))
-	s.wire.mu.Lock()
-	s.t.Logf("requests to networks: %v, connections cut: %d", s.wire.counts, s.gate.count.Load())
-	s.wire.mu.Unlock()
+	s.transport.mu.Lock()
+	s.t.Logf("requests to networks: %v, connections cut: %d", s.transport.counts, s.gate.count.Load())
+	s.transport.mu.Unlock()
 	s.t.Logf("answers:\n%s", formatCounts(b.answers))
 	var lines []string
 	for _, what := range slices.Sorted(maps.Keys(b.waits)) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// link is where one file goes.
+// link is an upload link of one file.
 type link struct {
 	URL     string            `json:"url"`
 	Headers map[string]string `json:"headers"`
@@ -68,12 +68,12 @@ func (c *client) sendFile(raw []byte) {
 			})
 			return
 		}
-		c.rest(askAgain) // the next answer has another secret, or tells that the file is there
+		c.rest(askAgain) // the next answer has another secret, or says that the file is stored
 	}
 	c.book.complainf("unanswered", "a file of %d bytes never arrived", len(raw))
 }
 
-// put sends a file's bytes and returns the item that they are now; 0 where no answer tells it.
+// put uploads a file and returns its media ID; 0 if unknown.
 func (c *client) put(to link, raw []byte) int64 {
 	if to.MediaID != 0 {
 		return to.MediaID
@@ -107,7 +107,7 @@ func (c *client) put(to link, raw []byte) int64 {
 		case status >= 500:
 			c.rest(askAgain)
 		case status == http.StatusConflict || status == http.StatusUnauthorized:
-			return 0 // it was used: the batch tells what has come of it
+			return 0 // already used: the batch has the result
 		default:
 			c.book.complainf("refused", "the bytes of a file: %s", body)
 			return 0

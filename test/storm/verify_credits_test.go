@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// charge is a reservation as it stands.
+// charge is a reservation in its final state.
 type charge struct {
 	key, amount, charged   int64
 	idem, tool, state, job string
@@ -17,7 +17,7 @@ type charge struct {
 }
 
 // charges looks for the charge of each paid call, and for charges of none.
-func (r *reckoning) charges(ctx context.Context) error {
+func (r *verifier) charges(ctx context.Context) error {
 	rows, err := db.All(ctx, r.looks, func(rows *sql.Rows, c *charge) error {
 		return rows.Scan(&c.key, &c.amount, &c.charged, &c.idem, &c.tool, &c.state, &c.job, &c.ended)
 	}, `SELECT r.key_id, r.amount, r.charged, r.idempotency_key, r.operation, r.state, COALESCE(j.id, ''),
@@ -58,7 +58,7 @@ func (r *reckoning) charges(ctx context.Context) error {
 }
 
 // checkCharge holds one charge against its call.
-func (r *reckoning) checkCharge(p *paid, c *charge) {
+func (r *verifier) checkCharge(p *paid, c *charge) {
 	switch {
 	case c == nil && p.charged > 0:
 		r.complainf("charge", "%s was told to cost %d and cost nothing", p.tool, p.charged)
@@ -74,8 +74,8 @@ func (r *reckoning) checkCharge(p *paid, c *charge) {
 	}
 }
 
-// wallets holds each team's credits against what it was granted and what it has spent.
-func (r *reckoning) wallets(ctx context.Context, spent map[*crew]int64) error {
+// wallets compares each team's credits with what it was granted and has spent.
+func (r *verifier) wallets(ctx context.Context, spent map[*crew]int64) error {
 	for _, c := range r.teams {
 		var available int64
 		if err := r.looks.QueryRow(ctx, `SELECT available FROM wallets WHERE team_id = ?`, c.ID).Scan(&available); err != nil {
@@ -89,7 +89,7 @@ func (r *reckoning) wallets(ctx context.Context, spent map[*crew]int64) error {
 }
 
 // limits goes through the ledger: at no instant was more set aside and spent in a day than the day allows.
-func (r *reckoning) limits(ctx context.Context) error {
+func (r *verifier) limits(ctx context.Context) error {
 	type move struct {
 		team, key, amount, charged, at int64
 		kind                           string
@@ -128,9 +128,8 @@ func (r *reckoning) limits(ctx context.Context) error {
 	return nil
 }
 
-// freeCalls holds what was accepted against what the day allows. What a node that was killed had taken is lost, so that
-// it may be less.
-func (r *reckoning) freeCalls(context.Context) error {
+// freeCalls compares the accepted calls with the daily limit. A killed node loses its leases, so there may be fewer.
+func (r *verifier) freeCalls(context.Context) error {
 	for _, c := range r.teams {
 		used := r.book.free[c]
 		for _, p := range r.book.paid {

@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/platform/blob"
 )
 
-// files looks at each file that arrived, byte by byte.
-func (r *reckoning) files(ctx context.Context) error {
+// files compares each uploaded file, byte by byte.
+func (r *verifier) files(ctx context.Context) error {
 	store, err := blob.Open(ctx, r.blobs, blob.Options{ReadOnly: true})
 	if err != nil {
 		return err
@@ -50,8 +50,8 @@ func digestOf(ctx context.Context, store blob.Store, key string) (string, error)
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// keys looks whether each key is there once, works, and no longer works once it is revoked.
-func (r *reckoning) keys(ctx context.Context) error {
+// keys checks that each key exists once, works, and no longer works after revocation.
+func (r *verifier) keys(ctx context.Context) error {
 	for _, k := range r.book.keys {
 		var n, live int
 		err := r.looks.QueryRow(ctx,
@@ -82,7 +82,7 @@ func (r *reckoning) keys(ctx context.Context) error {
 }
 
 // keyEvents looks for the events of a key: that it was made, and that it was revoked.
-func (r *reckoning) keyEvents(ctx context.Context, k *madeKey, made, revoked int) error {
+func (r *verifier) keyEvents(ctx context.Context, k *madeKey, made, revoked int) error {
 	var told, ended int
 	err := r.looks.QueryRow(ctx,
 		`SELECT COALESCE(SUM(CASE WHEN e.kind = 'key.created' THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN e.kind =

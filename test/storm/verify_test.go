@@ -16,19 +16,19 @@ import (
 	"pressroom/internal/testkit/fixture"
 )
 
-// reckoning holds what stands against what the clients were told.
-type reckoning struct {
+// verifier compares the final state with what the clients were told.
+type verifier struct {
 	*site
 
 	reader *client
 	found  []complaint
 }
 
-// reckon gives everything that must not be, what the clients noted meanwhile too.
-func (s *site) reckon() []complaint {
+// verify returns all errors, including those that the clients noted.
+func (s *site) verify() []complaint {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	r := &reckoning{site: s, reader: s.client(ctx, s.teams[0], 99)}
+	r := &verifier{site: s, reader: s.client(ctx, s.teams[0], 99)}
 	for _, part := range []struct {
 		name string
 		look func(context.Context) error
@@ -46,7 +46,7 @@ func (s *site) reckon() []complaint {
 	return append(slices.Clone(s.book.complaints), r.found...)
 }
 
-func (r *reckoning) complainf(kind, format string, args ...any) {
+func (r *verifier) complainf(kind, format string, args ...any) {
 	r.found = append(r.found, complaint{kind, fmt.Sprintf(format, args...)})
 }
 
@@ -62,8 +62,8 @@ type shown struct {
 	}
 }
 
-// posts looks at every post that anybody asked for, and at what the networks hold of it.
-func (r *reckoning) posts(ctx context.Context) error {
+// posts checks every post and its copies on the networks.
+func (r *verifier) posts(ctx context.Context) error {
 	held := r.networkPosts()
 	copies := map[string]map[string][]fixture.Post{} // by platform and mark
 	for platform, posts := range held {
@@ -91,7 +91,7 @@ func (r *reckoning) posts(ctx context.Context) error {
 	return nil
 }
 
-// markOf returns what tells a post's text from all others; empty where it is none of the storm's.
+// markOf returns the unique part of a post's text, or "" if it is not of the storm.
 func markOf(text string) string {
 	at := strings.Index(text, "storm post ")
 	if end := at + len("storm post 000000."); at >= 0 && end <= len(text) {
@@ -100,8 +100,8 @@ func markOf(text string) string {
 	return ""
 }
 
-// unknown looks at a draft of which nobody was told.
-func (r *reckoning) unknown(ctx context.Context, p *posted, copies map[string]map[string][]fixture.Post) error {
+// unknown checks a draft whose creation was not confirmed.
+func (r *verifier) unknown(ctx context.Context, p *posted, copies map[string]map[string][]fixture.Post) error {
 	var n int
 	if err := r.looks.QueryRow(ctx, `SELECT COUNT(*) FROM posts WHERE caption LIKE ?`, p.mark+"%").Scan(&n); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (r *reckoning) unknown(ctx context.Context, p *posted, copies map[string]ma
 	return nil
 }
 
-// mayFail reports whether the weather, or the post's own text, can bring about an error code of an account.
+// mayFail reports whether faults or the post's text can cause an error code of an account.
 func (p *posted) mayFail(code string) bool {
 	switch code {
 	case "rejected_content":
@@ -128,17 +128,17 @@ func (p *posted) mayFail(code string) bool {
 	return slices.Contains([]string{"network_error", "account_needs_reauth", "preflight_blocked"}, code)
 }
 
-// post holds one post against its fate.
-func (r *reckoning) post(p *posted, now shown, copies map[string]map[string][]fixture.Post) {
+// post holds one post against its expected state.
+func (r *verifier) post(p *posted, now shown, copies map[string]map[string][]fixture.Post) {
 	if !strings.HasPrefix(now.Caption, p.mark) {
 		r.complainf("changed", "%s says %q", p.mark, now.Caption)
 	}
 	sent := now.Status != "draft"
 	switch {
-	case p.fate == drafted && sent:
+	case p.state == drafted && sent:
 		r.complainf("sent", "%s is %s, and nobody published it", p.mark, now.Status)
-	case (p.fate == scheduled || p.fate == handed) && !sent:
-		r.complainf("lost", "%s was %s and is a draft", p.mark, p.fate)
+	case (p.state == scheduled || p.state == handed) && !sent:
+		r.complainf("lost", "%s was %s and is a draft", p.mark, p.state)
 	}
 	if len(now.Accounts) != len(p.targets) {
 		r.complainf("lost", "%s goes to %d accounts, not %d", p.mark, len(now.Accounts), len(p.targets))
@@ -149,7 +149,7 @@ func (r *reckoning) post(p *posted, now shown, copies map[string]map[string][]fi
 		switch {
 		case n > 1:
 			r.complainf("doubled", "%s stands %d times on %s (%s %s)%s%s", p.mark, n, a.Platform, a.State, a.ErrorCode,
-				r.story(p.id, a.ID), r.wire.story(p.mark, there))
+				r.story(p.id, a.ID), r.transport.story(p.mark, there))
 		case a.State == "published" && n == 0:
 			r.complainf("lost", "%s is said to stand on %s and does not%s", p.mark, a.Platform, r.story(p.id, a.ID))
 		case n == 1 && a.State != "published" && a.State != "unconfirmed":
@@ -164,8 +164,8 @@ func (r *reckoning) post(p *posted, now shown, copies map[string]map[string][]fi
 	}
 }
 
-// story returns what was tried of a post's account, a line for each attempt.
-func (r *reckoning) story(post string, account int64) string {
+// story returns the attempts of a post's account, one per line.
+func (r *verifier) story(post string, account int64) string {
 	lines, err := db.All(context.Background(), r.looks, func(rows *sql.Rows, line *string) error {
 		var call, result, code string
 		var epoch, began, ended int64
@@ -185,8 +185,8 @@ func (r *reckoning) story(post string, account int64) string {
 	return strings.Join(lines, "")
 }
 
-// strangers finds what the networks hold of nobody's.
-func (r *reckoning) strangers(context.Context) error {
+// strangers finds posts on the networks that no client created.
+func (r *verifier) strangers(context.Context) error {
 	held := r.networkPosts()
 	for platform, there := range held {
 		for _, one := range there {
@@ -214,8 +214,8 @@ func platforms(p *posted) []string {
 	return out
 }
 
-// events looks for the event of each write, and for events of writes that nobody was told of.
-func (r *reckoning) events(ctx context.Context) error {
+// events checks the event of each write, and finds events of unconfirmed writes.
+func (r *verifier) events(ctx context.Context) error {
 	there := map[string]int{}
 	type row struct{ kind, subject string }
 	rows, err := db.All(ctx, r.looks, func(rows *sql.Rows, e *row) error {
@@ -229,21 +229,21 @@ func (r *reckoning) events(ctx context.Context) error {
 	}
 	retried := map[string]int{}
 	for _, p := range r.book.posts {
-		if p.fate == unclear {
+		if p.state == unclear {
 			delete(there, "post.handed_over "+p.id)
 			delete(there, "post.cancelled "+p.id)
 		}
 		retried["post.handed_over "+p.id] = p.retried
 	}
 	for what, n := range r.book.writes {
-		// A retry that found nothing to send again leaves none.
+		// A retry with nothing to send has no event.
 		if got := there[what]; got < n || got > n+retried[what] {
 			r.complainf("event", "%d events %s of %d writes", got, what, n)
 		}
 		delete(there, what)
 	}
 	for _, p := range r.book.paid {
-		delete(there, begins[p.tool]+" "+p.job) // one that charged nothing may have begun a job or been given one that was there
+		delete(there, begins[p.tool]+" "+p.job) // a free one may have begun a job or returned an existing one
 	}
 	for what, n := range there {
 		kind, subject, _ := strings.Cut(what, " ")
@@ -257,7 +257,7 @@ func (r *reckoning) events(ctx context.Context) error {
 }
 
 // lists looks whether each hashtag list is there once.
-func (r *reckoning) lists(ctx context.Context) error {
+func (r *verifier) lists(ctx context.Context) error {
 	for _, l := range r.book.lists {
 		var n int
 		if err := r.looks.QueryRow(ctx, `SELECT COUNT(*) FROM hashtag_lists WHERE team_id = ? AND name = ?`, l.team.ID,
@@ -276,15 +276,15 @@ func (r *reckoning) lists(ctx context.Context) error {
 	return nil
 }
 
-func (r *reckoning) checkStuck(context.Context) error {
+func (r *verifier) checkStuck(context.Context) error {
 	if left, _ := r.underWay(); left != "" {
 		r.complainf("stuck", "%s", left)
 	}
 	return nil
 }
 
-// audit asks the operator's own command.
-func (r *reckoning) audit(ctx context.Context) error {
+// audit runs the operator's audit command.
+func (r *verifier) audit(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, r.binary, "admin", "--json", "audit", "--database", r.database, "--blobs", r.blobs)
 	cmd.Env = append(os.Environ(), "PRESSROOM_SEALING_KEY="+r.sealing)
 	raw, err := cmd.Output()
@@ -307,12 +307,11 @@ func (r *reckoning) audit(ctx context.Context) error {
 	return nil
 }
 
-// readyAgain is how long a program may take to do all of its work again. What it has missed it learns of within half a
-// minute.
+// readyAgain is the time in which a program recovers completely. It catches up on missed work within half a minute.
 const readyAgain = 40 * time.Second
 
-// programs looks whether all of them are well, and what they said.
-func (r *reckoning) programs(context.Context) error {
+// programs checks that all of them are ready, and their logs.
+func (r *verifier) programs(context.Context) error {
 	for _, n := range r.nodes {
 		began, why := time.Now(), n.unready()
 		for ; why != "" && time.Since(began) < readyAgain; why = n.unready() {
