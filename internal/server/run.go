@@ -91,7 +91,7 @@ func (s *Server) sweep(ctx context.Context, report func(error)) {
 		for _, sweep := range []func(context.Context) (int64, error){
 			s.idempotency.Sweep, s.jobs.Sweep, s.Media.Sweep, s.Reports.Sweep, s.Searches.Sweep, s.figures.Sweep,
 			s.Connector.Sweep, s.Notifications.Sweep, s.app.SweepSessions, s.Teams.SweepSignIns, s.Erasure.Sweep,
-			s.OAuth.Sweep, s.app.SweepUnsavedForms,
+			s.OAuth.Sweep, s.app.SweepUnsavedForms, s.ReportLinks.Sweep,
 		} {
 			if _, err := sweep(ctx); err != nil && ctx.Err() == nil {
 				report(err)

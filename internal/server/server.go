@@ -36,6 +36,7 @@ import (
 	"pressroom/internal/domain/provider"
 	"pressroom/internal/domain/ratelimit"
 	"pressroom/internal/domain/report"
+	"pressroom/internal/domain/report/sharelink"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/domain/voice"
 	"pressroom/internal/network"
@@ -63,6 +64,7 @@ type Server struct {
 	Credits       *credit.Service
 	Media         *media.Service
 	Reports       *report.Service
+	ReportLinks   *sharelink.Service // share links of reports
 	Delivery      *delivery.Service
 	Apps          *appcheck.Service
 	Analytics     *analytics.Service
@@ -226,6 +228,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	if err := s.buildReports(from, terms); err != nil {
 		return err
 	}
+	s.ReportLinks = sharelink.New(s.db, s.cfg.PublicURL)
 	if err := s.buildHashtags(from, terms); err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ import (
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/approval"
 	"pressroom/internal/domain/report"
+	"pressroom/internal/domain/report/sharelink"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/domain/voice"
 	"pressroom/internal/network"
@@ -55,6 +56,7 @@ type Options struct {
 	Delivery      *delivery.Service
 	Jobs          *job.Store
 	Reports       *report.Service
+	ReportLinks   *sharelink.Service
 	Analytics     *analytics.Service
 	Lists         *list.Service
 	Voices        *voice.Service
@@ -133,7 +135,7 @@ func (a *App) pages() []shell.Route {
 		a.account.Routes(),
 		compose.New(a.Frame, a.Posts, a.Approvals, a.Library).Routes(),
 		posts.New(a.Frame, a.Posts, a.Approvals, a.Delivery, a.Jobs, a.Media, a.Erasure, a.Analytics).Routes(),
-		reports.New(a.Frame, a.Reports).Routes(),
+		reports.New(a.Frame, a.Reports, a.ReportLinks, a.Media).Routes(),
 		accounts.New(a.Frame, a.Connector, a.Posts, a.Analytics).Routes(),
 		library.New(a.Frame, a.Media, a.Posts).Routes(),
 		hashtags.New(a.Frame, a.Lists, a.Jobs).Routes(),

@@ -39,6 +39,7 @@ var nothing = samples{
 	"teams{team}": "987654", "deletions{code}": "NONE", "api{chapter}": "none", "notices{id}": "987654",
 	"people{person}": "987654", "members{person}": "987654",
 	"invitations{invitation}": "987654", "jobs{id}": "social_post:" + nobody, "reports{id}": nobody,
+	"reports{token}": "AAAA", "links{link}": "987654", "pictures{id}": "987654",
 	"voices{id}": "987654", "material{material}": "987654",
 	"folder": "987654", "doubtful": nobody,
 }
@@ -71,9 +72,22 @@ func (h *env) sampleTeam(tb testing.TB) (*crew, samples) {
 	c.samplePeople(tb, s)
 	s["reports{id}"] = strings.TrimPrefix(owner.createReport(c, "profile", "instagram", "@Harbour_Cafe").path, "/reports/")
 	s["reports{id}"], _, _ = strings.Cut(s["reports{id}"], "?")
+	c.sampleLink(tb, owner, s)
 	link, _ := c.callTool(tb, "get_connect_link", map[string]any{"platform": "bluesky"})["url"].(string)
 	s["connect{token}"] = link[strings.LastIndex(link, "/")+1:]
 	return c, s
+}
+
+// sampleLink shares the sample report.
+func (c *crew) sampleLink(tb testing.TB, owner *browser, s samples) {
+	tb.Helper()
+	p := owner.openFinishedReport(c, "/reports/"+s["reports{id}"])
+	p = p.follow("Share").form("Create link").press()
+	link := regexp.MustCompile(`/shared/reports/([a-z0-9]+)`).FindStringSubmatch(p.source)
+	s["reports{token}"], s["pictures{id}"] = link[1], "987654"
+	var id int64
+	must.NoError(tb, c.db.QueryRow(tb.Context(), `SELECT MAX(id) FROM report_links WHERE team_id = ?`, c.team.ID).Scan(&id))
+	s["links{link}"] = fmt.Sprint(id)
 }
 
 // samplePosts makes a draft that waits for the client, and one whose network has not answered, with its job.

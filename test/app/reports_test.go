@@ -294,6 +294,18 @@ func TestReportOrder(t *testing.T) {
 	})
 }
 
+// download records that a file of the library was downloaded with every post of a profile's report.
+func (c *crew) download(t *testing.T, file, profile string) {
+	t.Helper()
+	var job string
+	must.NoError(t, c.db.QueryRow(t.Context(), `SELECT job_id FROM reports WHERE team_id = ?`, c.team.ID).Scan(&job))
+	c.change(t, `INSERT INTO media_downloads (job_id, team_id, person_id, key_id, platform, type, username, to_fetch, save)
+		VALUES (?, ?, 0, 0, 'instagram', 'posts', ?, 50, 1)`, job, c.team.ID, profile)
+	c.change(t, `INSERT INTO media_download_items (job_id, position, item, kind, address, media_id)
+		SELECT r.job_id, ROW_NUMBER() OVER (ORDER BY p.post), p.post, 'image', '', CAST(? AS BIGINT)
+		FROM report_posts p JOIN reports r ON r.id = p.report_id WHERE r.team_id = ?`, file, c.team.ID)
+}
+
 // The best posts have a thumbnail once their files are in the library, and only those of the team.
 func TestReportThumbnails(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
@@ -308,14 +320,7 @@ func TestReportThumbnails(t *testing.T) {
 			t.Error("there are thumbnails of files that are not there")
 		}
 		file := c.addImage(t, "quay", 10)
-		var job string
-		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT job_id FROM reports WHERE team_id = ?`, c.team.ID).Scan(&job))
-		h.change(t, `INSERT INTO media_downloads (job_id, team_id, person_id, key_id, platform, type, username, to_fetch, save)
-			VALUES (?, ?, 0, 0, 'instagram', 'posts', 'harbour_cafe', 50, 1)`, job, c.team.ID)
-		h.change(t, `INSERT INTO media_download_items (job_id, position, item, kind, address, media_id)
-			SELECT r.job_id, ROW_NUMBER() OVER (ORDER BY p.post), p.post, 'image', '', CAST(? AS BIGINT)
-			FROM report_posts p JOIN reports r ON r.id = p.report_id WHERE r.team_id = ?`,
-			strings.TrimPrefix(file, "/media/"), c.team.ID)
+		c.download(t, strings.TrimPrefix(file, "/media/"), "harbour_cafe")
 		p := b.open(path)
 		if n := strings.Count(p.source, `<img src="`+file+`/thumbnail"`); n != 6 {
 			t.Fatalf("%d posts have a thumbnail", n)

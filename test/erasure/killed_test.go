@@ -179,6 +179,8 @@ func (h *env) furnish(ctx context.Context, tx *db.Tx, team, owner, account int64
 		{`INSERT INTO reports (id, team_id, kind, platform, subject, status, tracked, created_at)
 		VALUES (?, ?, 'profile', 'instagram', 'harbour', 'ready', 1, 1)`, []any{id("report"), team}},
 		{`INSERT INTO report_posts (report_id, shown, post) VALUES (?, 'posts', 'p')`, []any{id("report")}},
+		{`INSERT INTO report_links (team_id, report_id, token_hash, created_by, created_at, expires_at)
+		VALUES (?, ?, ?, ?, 1, 9000000000000000)`, []any{team, id("report"), []byte(id("link")), owner}},
 		{`INSERT INTO jobs (id, team_id, type, state, subject, created_at)
 		VALUES (?, ?, 'report', 'running', '', 1)`, []any{id("job"), team}},
 		{`INSERT INTO brand_voices (team_id, name, folded, guide, created_at, updated_at)

@@ -63,6 +63,8 @@ var files = []file{
 		WHERE id IN`},
 	{"report_posts.jsonl", `reports`, 5, `SELECT report_id, shown, post, taken_at, format, caption, url, likes,
 		comments, shares, views FROM report_posts WHERE report_id IN`},
+	{"report_links.jsonl", `report_links`, usual, `SELECT id, report_id, created_by, created_at, expires_at, opened_at
+		FROM report_links WHERE id IN`},
 	{"hashtag_lists.jsonl", `hashtag_lists`, usual, `SELECT id, name, platform, color, icon, created_at
 		FROM hashtag_lists WHERE id IN`},
 	{"hashtag_list_items.jsonl", `hashtag_lists`, 10, `SELECT list_id, position, hashtag, subcategory

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
+	"time"
 
 	"pressroom/internal/platform/db"
 )
@@ -60,3 +62,17 @@ const publishedQuery = `SELECT t.network_id, t.permalink, m.id FROM social_accou
 	JOIN media m ON m.id = f.media_id AND m.team_id = a.team_id
 	WHERE a.team_id = ? AND a.platform = ? AND a.username = ? AND t.has_media = 0
 	AND (t.network_id IN (%s) OR t.permalink IN (%s)) AND m.deleted_at = 0 AND m.thumbnail <> '' ORDER BY m.id`
+
+// ShowsMedia reports whether a library item is shown with the best posts of a team's profile report.
+func (s *Service) ShowsMedia(ctx context.Context, team int64, id string, media int64) (bool, error) {
+	r, err := find(ctx, s.db, team, Profile, id, db.Micros(s.db.Now()))
+	if err != nil {
+		return false, err
+	}
+	found, _, err := s.readFindings(ctx, r)
+	if err != nil {
+		return false, err
+	}
+	shown, err := s.History(ctx, team, id, found.Engagement.Counts, time.UTC)
+	return slices.ContainsFunc(shown.Best, func(b Best) bool { return b.MediaID == media && media != 0 }), err
+}

@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"pressroom/internal/domain/report"
@@ -138,7 +137,7 @@ func (v view) PictureOf(b report.Best) string {
 	if b.MediaID == 0 {
 		return ""
 	}
-	return "/media/" + strconv.FormatInt(b.MediaID, 10) + "/thumbnail"
+	return v.pictures(b.MediaID)
 }
 
 // place returns the rank of an element, beginning at 1.

@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -41,6 +40,8 @@ type view struct {
 	Wrong, At   string // error, and its form
 	Chosen      int    // tracking interval in the form, in days
 	zone        *time.Location
+	mayShare    bool
+	pictures    func(media int64) string // returns the path of a thumbnail
 }
 
 // quotes are the untrusted texts of an answer by id.
@@ -91,7 +92,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, kind
 // read reads the page's data.
 func (p *Handlers) read(r *http.Request, kind, id string) (view, error) {
 	v := shell.VisitorOf(r.Context())
-	out := view{Quoted: quotes{}, MaySpend: maySpend(r)}
+	out := view{Quoted: quotes{}, MaySpend: maySpend(r), pictures: libraryThumbnail}
 	var err error
 	if out.zone, err = time.LoadLocation(v.Team.Timezone); err != nil {
 		return out, fmt.Errorf("loading the team's time zone: %w", err)
@@ -105,7 +106,8 @@ func (p *Handlers) read(r *http.Request, kind, id string) (view, error) {
 	}
 	out.NextRefresh, out.Chosen = out.NextRefresh.In(out.zone), out.Frequency
 	out.WaitMinutes = int((out.Wait + time.Minute - 1) / time.Minute)
-	if err := p.readFigures(r, kind, id, &out); err != nil {
+	out.mayShare = v.Is(shell.Writers)
+	if err := p.readFigures(r, v.Team.ID, id, p.asVisitor(r, kind, id), &out); err != nil {
 		return out, err
 	}
 	if out.MaySpend {
@@ -116,64 +118,6 @@ func (p *Handlers) read(r *http.Request, kind, id string) (view, error) {
 		out.Balance = purse.Balance
 	}
 	return out, nil
-}
-
-// readFigures reads the summary, all available sections, and a page of posts.
-func (p *Handlers) readFigures(r *http.Request, kind, id string, out *view) error {
-	named := func(more operation.Arguments) operation.Arguments {
-		args := operation.Arguments{"type": kind, "id": id}
-		maps.Copy(args, more)
-		return args
-	}
-	summary, outcome, err := shell.Run[report.ReportSummary](p.Frame, r, "get_report", named(nil))
-	if err != nil {
-		return err
-	}
-	out.ReportSummary, out.Notes = summary, outcome.Notes
-	if summary.MeasuredAt == nil {
-		return nil
-	}
-	var wanted []any
-	for _, name := range summary.SectionsAvailable {
-		if name != "posts" {
-			wanted = append(wanted, name)
-		}
-	}
-	if len(wanted) > 0 {
-		whole, _, err := shell.Run[report.ReportSummary](p.Frame, r, "get_report",
-			named(operation.Arguments{"sections": wanted, "limit": int64(listed)}))
-		if err != nil {
-			return err
-		}
-		out.Sections = *whole.Sections
-	}
-	args := named(operation.Arguments{"sections": []any{"posts"}, "limit": int64(postsPerPage)})
-	if from := r.URL.Query().Get("posts"); from != "" {
-		args["cursor"] = from
-		out.First = pageOf(r.URL, "posts", "") + "#posts"
-	}
-	rest, outcome, err := shell.Run[report.ReportSummary](p.Frame, r, "get_report", args)
-	if err != nil {
-		return err
-	}
-	out.ReportSummary, out.Sections.Posts = rest, rest.Sections.Posts
-	out.Quoted.add(outcome.Untrusted)
-	if outcome.Page != nil {
-		out.Next = pageOf(r.URL, "posts", outcome.Page.Cursor) + "#posts"
-	}
-	return p.readHistory(r, id, out)
-}
-
-// readHistory reads a profile's history.
-func (p *Handlers) readHistory(r *http.Request, id string, out *view) error {
-	out.Reach = out.reach()
-	if out.Kind != report.Profile || out.Engagement == nil {
-		return nil
-	}
-	found, err := p.reports.History(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id, out.Engagement.Counts,
-		out.zone)
-	out.History = history{found, out.zone}
-	return err
 }
 
 // reach returns a scale for all ratios of the page.

@@ -3,12 +3,16 @@
 package reports
 
 import (
+	"context"
 	"embed"
 	"net/http"
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/credit"
+	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/report"
+	"pressroom/internal/domain/report/sharelink"
+	"pressroom/internal/platform/loadshed"
 	"pressroom/internal/web/shell"
 )
 
@@ -21,11 +25,21 @@ var pages = shell.Parse(files, words)
 type Handlers struct {
 	*shell.Frame
 
-	reports *report.Service
+	reports   *report.Service
+	links     *sharelink.Service
+	media     Thumbnails
+	linkFiles *loadshed.KeyLimiter // concurrent downloads by link
+}
+
+// Thumbnails opens the thumbnails of a team's library.
+type Thumbnails interface {
+	ThumbnailForTeam(ctx context.Context, team, id int64) (media.File, error)
 }
 
 // New returns the handlers.
-func New(f *shell.Frame, reports *report.Service) *Handlers { return &Handlers{f, reports} }
+func New(f *shell.Frame, reports *report.Service, links *sharelink.Service, thumbnails Thumbnails) *Handlers {
+	return &Handlers{f, reports, links, thumbnails, loadshed.NewKeyLimiter(maxLinkFiles)}
+}
 
 // Routes returns the routes of the pages.
 func (p *Handlers) Routes() []shell.Route {
@@ -37,6 +51,11 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "GET /reports/{id}", For: shell.Members, Do: p.at(p.page)},
 		{Pattern: "POST /reports/{id}/refresh", For: shell.Spenders, Do: p.at(p.refresh)},
 		{Pattern: "POST /reports/{id}/tracking", For: shell.Spenders, Do: p.at(p.track)},
+		{Pattern: "GET /reports/{id}/share", For: shell.Writers, Do: p.at(p.sharePage)},
+		{Pattern: "POST /reports/{id}/links", For: shell.Writers, Do: p.at(p.createLink)},
+		{Pattern: "POST /reports/{id}/links/{link}/revoke", For: shell.Writers, Do: p.at(p.revokeLink)},
+		{Pattern: "GET /shared/reports/{token}", For: shell.Anyone, Do: p.sharedPage, OneFactor: true},
+		{Pattern: "GET /shared/reports/{token}/pictures/{id}", For: shell.Anyone, Do: p.sharedPicture, OneFactor: true},
 		{Pattern: "GET /reports/{id}/posts.csv", For: shell.Members, Do: p.at(p.exportPosts), Urgent: true},
 		{Pattern: "GET /reports/{id}/hashtags.csv", For: shell.Members, Do: p.at(p.exportHashtags)},
 		{Pattern: "GET /reports/{id}/times.csv", For: shell.Members, Do: p.at(p.exportTimes)},

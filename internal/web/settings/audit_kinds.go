@@ -98,6 +98,8 @@ var kinds = []kind{
 	{"report.automatic", "Reports", "Report refreshed by tracking", "refreshed a tracked report"},
 	{"report.tracked", "Reports", "Tracking changed", "turned tracking of a report {enabled}"},
 	{"report.tracking_ended", "Reports", "Tracking ended automatically", "ended tracking of a report: {reason}"},
+	{"report.link_created", "Reports", "Report shared", "created a share link to a report, which works for {days}"},
+	{"report.link_revoked", "Reports", "Share link revoked", "revoked a share link to a report"},
 	{"hashtag.search", "Hashtags", "Hashtag search", "searched for hashtags on {platform}"},
 	{"hashtag_list.created", "Hashtags", "Hashtag list created", "created a hashtag list"},
 	{"hashtag_list.changed", "Hashtags", "Hashtag list changed", "changed a hashtag list"},
@@ -185,7 +187,7 @@ func changedWords(detail map[string]any) string {
 
 // nouns are the units of counted details.
 var nouns = map[string]string{
-	"accounts": "account", "skipped": "post", "hashtags": "hashtag", "files": "file", "credits": "credit",
+	"accounts": "account", "days": "day", "skipped": "post", "hashtags": "hashtag", "files": "file", "credits": "credit",
 }
 
 // detailWords describes one detail of an event.

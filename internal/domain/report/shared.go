@@ -1,0 +1,18 @@
+package report
+
+import (
+	"context"
+	"time"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+)
+
+// ForTeam returns a report of a team with the requested sections, for people outside of it. The caller has checked that
+// they may see it.
+func (s *Service) ForTeam(
+	ctx context.Context, team int64, zone *time.Location, in GetInput,
+) (operation.Answer[ReportSummary], error) {
+	return s.get(ctx, operation.Call{Actor: &access.Actor{TeamID: team, Zone: zone}, Operation: "get_report",
+		Now: s.db.Now()}, in)
+}

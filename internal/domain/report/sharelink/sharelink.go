@@ -1,0 +1,226 @@
+// Package sharelink makes links that show a report to people who cannot sign in. A link is secret, expires, and can be
+// revoked. Only a hash of its token is stored.
+package sharelink
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// Path is the path of a shared report, below the public URL.
+const Path = "/shared/reports/"
+
+const (
+	day       = 24 * time.Hour
+	maxLinks  = 20  // links of a report at a time
+	tokenSize = 26  // characters of a token
+	sweepSize = 500 // links deleted at a time
+)
+
+// Lifetimes are the offered lifetimes of a link in days.
+var Lifetimes = []int{7, 30, 90}
+
+// Service makes, shows and revokes links.
+type Service struct {
+	db        *db.DB
+	publicURL string
+}
+
+// New returns a Service for links below publicURL, which has no trailing slash.
+func New(d *db.DB, publicURL string) *Service { return &Service{d, publicURL} }
+
+// Link is a link without its token.
+type Link struct {
+	ID        int64
+	CreatedBy string // the person's name; empty if the account was deleted
+	CreatedAt time.Time
+	ExpiresAt time.Time
+	OpenedAt  time.Time // when it was last opened, to the hour; zero for never
+}
+
+// Shared is what a link shows.
+type Shared struct {
+	Link, Team     int64
+	TeamName, Zone string
+	Report, Kind   string
+	ExpiresAt      time.Time
+}
+
+// Create returns a new link to a report of the caller's team. The link is not shown again.
+func (s *Service) Create(ctx context.Context, call operation.Call, report string, days int) (string, error) {
+	if !offered(days) {
+		return "", apierr.Invalid(apierr.NotAllowedValue, "days", "Choose how long the link works.")
+	}
+	var token string
+	err := s.db.InTx(ctx, "report.share", func(ctx context.Context, tx *db.Tx) error {
+		if err := lock(ctx, tx, call.TeamID, report); err != nil {
+			return err
+		}
+		n, err := count(ctx, tx, report)
+		if err != nil {
+			return err
+		}
+		if n >= maxLinks {
+			return apierr.BadState("links", fmt.Sprintf("The report has %d links. Revoke one first.", maxLinks))
+		}
+		made, id, err := insert(ctx, tx, call, report, tx.Now().Add(time.Duration(days)*day))
+		if err != nil {
+			return err
+		}
+		token = made
+		return auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), "report.link_created", report,
+			map[string]any{"link": id, "days": days})
+	})
+	if err != nil {
+		return "", err
+	}
+	return s.publicURL + Path + token, nil
+}
+
+// insert stores a link and returns its token and ID.
+func insert(ctx context.Context, tx *db.Tx, call operation.Call, report string, until time.Time) (string, int64, error) {
+	token := strings.ToLower(rand.Text())
+	var id int64
+	err := tx.QueryRow(ctx, `INSERT INTO report_links (team_id, report_id, token_hash, created_by, created_at, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
+		call.TeamID, report, hash(token), call.PersonID, db.Micros(tx.Now()), db.Micros(until)).Scan(&id)
+	if err != nil {
+		return "", 0, fmt.Errorf("storing a link to report %s: %w", report, err)
+	}
+	return token, id, nil
+}
+
+func offered(days int) bool {
+	for _, d := range Lifetimes {
+		if d == days {
+			return true
+		}
+	}
+	return false
+}
+
+func hash(token string) []byte {
+	sum := sha256.Sum256([]byte(token))
+	return sum[:]
+}
+
+// lock locks a report of a team and fails with not_found if there is none.
+func lock(ctx context.Context, tx *db.Tx, team int64, report string) error {
+	n, err := tx.Exec(ctx, `UPDATE reports SET subject = subject WHERE id = ? AND team_id = ?`, report, team)
+	if err != nil {
+		return fmt.Errorf("locking report %s: %w", report, err)
+	}
+	if n == 0 {
+		return apierr.Missing()
+	}
+	return nil
+}
+
+// count returns how many links of a report work.
+func count(ctx context.Context, tx *db.Tx, report string) (int, error) {
+	var n int
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM report_links WHERE report_id = ? AND expires_at > ?`, report,
+		db.Micros(tx.Now())).Scan(&n); err != nil {
+		return 0, fmt.Errorf("counting the links of report %s: %w", report, err)
+	}
+	return n, nil
+}
+
+// List returns the working links of a team's report, newest first.
+func (s *Service) List(ctx context.Context, team int64, report string) ([]Link, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, l *Link) error {
+		var created, expires, opened int64
+		err := rows.Scan(&l.ID, &l.CreatedBy, &created, &expires, &opened)
+		l.CreatedAt, l.ExpiresAt = db.Time(created), db.Time(expires)
+		if opened > 0 {
+			l.OpenedAt = db.Time(opened)
+		}
+		return err
+	}, `SELECT l.id, COALESCE(p.name, ''), l.created_at, l.expires_at, l.opened_at FROM report_links l
+		LEFT JOIN people p ON p.id = l.created_by
+		WHERE l.report_id = ? AND l.team_id = ? AND l.expires_at > ? ORDER BY l.id DESC`,
+		report, team, db.Micros(s.db.Now()))
+	if err != nil {
+		return nil, fmt.Errorf("listing the links of report %s: %w", report, err)
+	}
+	return out, nil
+}
+
+// Revoke ends a link of the caller's team. It fails with not_found if it has already ended.
+func (s *Service) Revoke(ctx context.Context, call operation.Call, report string, link int64) error {
+	return s.db.InTx(ctx, "report.unshare", func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx, `DELETE FROM report_links WHERE id = ? AND report_id = ? AND team_id = ?`, link, report,
+			call.TeamID)
+		if err != nil {
+			return fmt.Errorf("revoking a link to report %s: %w", report, err)
+		}
+		if n == 0 {
+			return apierr.Missing()
+		}
+		return auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), "report.link_revoked", report,
+			map[string]any{"link": link})
+	})
+}
+
+// Open returns what a token shows. Unknown, expired and revoked tokens, and those of closed teams, are not_found.
+func (s *Service) Open(ctx context.Context, token string) (Shared, error) {
+	var out Shared
+	if len(token) != tokenSize {
+		return out, apierr.Missing()
+	}
+	var expires, opened int64
+	err := s.db.QueryRow(ctx, `SELECT l.id, l.team_id, t.name, t.timezone, r.id, r.kind, l.expires_at, l.opened_at
+		FROM report_links l JOIN teams t ON t.id = l.team_id JOIN reports r ON r.id = l.report_id
+		WHERE l.token_hash = ? AND l.expires_at > ? AND t.closed_at = 0 AND r.measured_at > 0`,
+		hash(token), db.Micros(s.db.Now())).Scan(&out.Link, &out.Team, &out.TeamName, &out.Zone, &out.Report, &out.Kind,
+		&expires, &opened)
+	if errors.Is(err, sql.ErrNoRows) {
+		return out, apierr.Missing()
+	}
+	if err != nil {
+		return out, fmt.Errorf("opening a shared report: %w", err)
+	}
+	out.ExpiresAt = db.Time(expires)
+	return out, s.recordOpening(ctx, out.Link, opened)
+}
+
+// recordOpening notes at most once an hour that a link was opened.
+func (s *Service) recordOpening(ctx context.Context, link, before int64) error {
+	hour := db.Micros(s.db.Now().Truncate(time.Hour))
+	if before >= hour {
+		return nil
+	}
+	return s.db.InTx(ctx, "report.link_opened", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := tx.Exec(ctx, `UPDATE report_links SET opened_at = ? WHERE id = ? AND opened_at < ?`, hour, link,
+			hour); err != nil {
+			return fmt.Errorf("noting that a link was opened: %w", err)
+		}
+		return nil
+	})
+}
+
+// Sweep deletes a batch of expired links.
+func (s *Service) Sweep(ctx context.Context) (int64, error) {
+	var n int64
+	err := s.db.InTx(ctx, "report.sweep_links", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		n, err = tx.Exec(ctx, `DELETE FROM report_links WHERE id IN (SELECT id FROM report_links WHERE expires_at <= ?
+			ORDER BY expires_at LIMIT ?)`, db.Micros(tx.Now()), sweepSize)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("sweeping links to reports: %w", err)
+	}
+	return n, nil
+}

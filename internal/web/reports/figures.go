@@ -1,0 +1,106 @@
+package reports
+
+import (
+	"net/http"
+	"strconv"
+
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/report"
+	"pressroom/internal/web/shell"
+)
+
+// answer is what a source says besides the report.
+type answer struct {
+	Notes     []string
+	Untrusted []operation.Untrusted
+	Cursor    string // of the next page; empty on the last
+}
+
+// source returns a report with the given sections, from a cursor.
+type source func(sections []string, limit int, cursor string) (report.ReportSummary, answer, error)
+
+// asVisitor returns a source that reads a report for the visitor, with the checks of the API.
+func (p *Handlers) asVisitor(r *http.Request, kind, id string) source {
+	return func(sections []string, limit int, cursor string) (report.ReportSummary, answer, error) {
+		args := operation.Arguments{"type": kind, "id": id, "limit": int64(limit)}
+		if len(sections) > 0 {
+			names := make([]any, len(sections))
+			for i, name := range sections {
+				names[i] = name
+			}
+			args["sections"] = names
+		}
+		if cursor != "" {
+			args["cursor"] = cursor
+		}
+		out, outcome, err := shell.Run[report.ReportSummary](p.Frame, r, "get_report", args)
+		more := answer{Notes: outcome.Notes, Untrusted: outcome.Untrusted}
+		if outcome.Page != nil {
+			more.Cursor = outcome.Page.Cursor
+		}
+		return out, more, err
+	}
+}
+
+// readFigures reads the summary, all available sections, and a page of posts.
+func (p *Handlers) readFigures(r *http.Request, team int64, id string, from source, out *view) error {
+	summary, more, err := from(nil, listed, "")
+	if err != nil {
+		return err
+	}
+	out.ReportSummary, out.Notes = summary, more.Notes
+	if summary.MeasuredAt == nil {
+		return nil
+	}
+	var wanted []string
+	for _, name := range summary.SectionsAvailable {
+		if name != "posts" {
+			wanted = append(wanted, name)
+		}
+	}
+	if len(wanted) > 0 {
+		whole, _, err := from(wanted, listed, "")
+		if err != nil {
+			return err
+		}
+		out.Sections = *whole.Sections
+	}
+	cursor := ""
+	if !out.Shared {
+		cursor = r.URL.Query().Get("posts")
+	}
+	rest, more, err := from([]string{"posts"}, postsPerPage, cursor)
+	if err != nil {
+		return err
+	}
+	out.ReportSummary, out.Sections.Posts = rest, rest.Sections.Posts
+	out.Quoted.add(more.Untrusted)
+	if !out.Shared {
+		if cursor != "" {
+			out.First = pageOf(r.URL, "posts", "") + "#posts"
+		}
+		if more.Cursor != "" {
+			out.Next = pageOf(r.URL, "posts", more.Cursor) + "#posts"
+		}
+	}
+	return p.readHistory(r, team, id, out)
+}
+
+// readHistory reads a profile's history.
+func (p *Handlers) readHistory(r *http.Request, team int64, id string, out *view) error {
+	out.Reach = out.reach()
+	if out.ReportSummary.Kind != report.Profile || out.Engagement == nil {
+		return nil
+	}
+	found, err := p.reports.History(r.Context(), team, id, out.Engagement.Counts, out.zone)
+	out.History = history{found, out.zone}
+	return err
+}
+
+// libraryThumbnail returns the path of a thumbnail for members of the team.
+func libraryThumbnail(media int64) string {
+	return "/media/" + strconv.FormatInt(media, 10) + "/thumbnail"
+}
+
+// MayShare reports whether the visitor may share the report.
+func (v view) MayShare() bool { return v.mayShare && v.Status == report.Ready }

@@ -1,0 +1,99 @@
+package reports
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"pressroom/internal/domain/report"
+	"pressroom/internal/domain/report/sharelink"
+	"pressroom/internal/web/shell"
+)
+
+// shareView is the page on which a report is shared.
+type shareView struct {
+	report.Detail
+
+	ID         string
+	Links      []sharelink.Link
+	Created    string // a new link, which is shown once
+	Lifetimes  []int
+	Days       int // chosen lifetime
+	At, Wrong  string
+	CanBeShown bool // there are figures to share
+}
+
+func (p *Handlers) sharePage(w http.ResponseWriter, r *http.Request, kind, id string) {
+	p.showShare(w, r, http.StatusOK, kind, id, shareView{})
+}
+
+// showShare answers with the page, to which given adds the result of a form.
+func (p *Handlers) showShare(w http.ResponseWriter, r *http.Request, status int, kind, id string, given shareView) {
+	v, out := shell.VisitorOf(r.Context()), given
+	zone, err := time.LoadLocation(v.Team.Timezone)
+	if err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
+	if out.Detail, err = p.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id); err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	if out.Links, err = p.links.List(r.Context(), v.Team.ID, id); err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	for i := range out.Links {
+		l := &out.Links[i]
+		l.CreatedAt, l.ExpiresAt = l.CreatedAt.In(zone), l.ExpiresAt.In(zone)
+		if !l.OpenedAt.IsZero() {
+			l.OpenedAt = l.OpenedAt.In(zone)
+		}
+	}
+	out.ID, out.Lifetimes, out.CanBeShown = id, sharelink.Lifetimes, out.Status == report.Ready
+	if out.Days == 0 {
+		out.Days = 30
+	}
+	p.Show(w, r, status, pages["share"], "Share "+subject(out.Kind, out.Subject), out)
+}
+
+// createLink creates a link, and shows it once.
+func (p *Handlers) createLink(w http.ResponseWriter, r *http.Request, kind, id string) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	days, _ := strconv.Atoi(r.PostForm.Get("days")) // an invalid number is no lifetime
+	call, err := p.Call(r, "share_report")
+	if err == nil {
+		var made string
+		if made, err = p.links.Create(r.Context(), call, id, days); err == nil {
+			p.showShare(w, r, http.StatusOK, kind, id, shareView{Created: made, Days: days})
+			return
+		}
+	}
+	if wrong, ok := p.formError(w, r, err); ok {
+		p.showShare(w, r, shell.StatusOf(err), kind, id, shareView{At: "links", Wrong: wrong, Days: days})
+	}
+}
+
+// revokeLink ends a link.
+func (p *Handlers) revokeLink(w http.ResponseWriter, r *http.Request, _, id string) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	link, err := shell.PathID(r, "link")
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	call, err := p.Call(r, "unshare_report")
+	if err == nil {
+		err = p.links.Revoke(r.Context(), call, id, link)
+	}
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	p.Flash(r, "The link was revoked. It shows nothing any more.")
+	shell.Redirect(w, r, "/reports/"+id+"/share")
+}

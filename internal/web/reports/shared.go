@@ -1,0 +1,125 @@
+package reports
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/domain/report"
+	"pressroom/internal/domain/report/sharelink"
+	"pressroom/internal/web/shell"
+)
+
+// maxLinkFiles limits the concurrent downloads of one link: more than a report's thumbnails.
+const maxLinkFiles = 16
+
+// sharedView is a report as people outside the team see it.
+type sharedView struct {
+	view
+
+	TeamName string
+	Ends     time.Time
+}
+
+// sharedPage shows a report to anyone with a link to it.
+func (p *Handlers) sharedPage(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Robots-Tag", "noindex, nofollow, noarchive")
+	out, err := p.openShared(r)
+	if apierr.Is(err, apierr.NotFound) {
+		p.ShowMessage(w, r, http.StatusNotFound, "This link no longer works",
+			"It has expired or was revoked. Ask the team that sent it for a new one.")
+		return
+	}
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["shared"], subject(out.ReportSummary.Kind, out.Detail.Subject), out)
+}
+
+// openShared reads the report that the link in the path shows.
+func (p *Handlers) openShared(r *http.Request) (sharedView, error) {
+	token := r.PathValue("token")
+	link, err := p.links.Open(r.Context(), token)
+	if err != nil {
+		return sharedView{}, err
+	}
+	out := sharedView{view: view{Quoted: quotes{}, Shared: true}, TeamName: link.TeamName}
+	if out.zone, err = time.LoadLocation(link.Zone); err != nil {
+		return out, fmt.Errorf("loading the team's time zone: %w", err)
+	}
+	out.Ends = link.ExpiresAt.In(out.zone)
+	out.pictures = func(media int64) string {
+		return sharelink.Path + token + "/pictures/" + strconv.FormatInt(media, 10)
+	}
+	err = p.readFigures(r, link.Team, link.Report, p.ofLink(r, link, out.zone), &out.view)
+	// The visitor has no part in the team's work on the report.
+	out.Detail = report.Detail{
+		Kind: link.Kind, Platform: out.ReportSummary.Platform, Subject: out.ReportSummary.Subject, Status: report.Ready,
+	}
+	return out, err
+}
+
+// ofLink returns a source that reads the report of a link.
+func (p *Handlers) ofLink(r *http.Request, link sharelink.Shared, zone *time.Location) source {
+	return func(sections []string, limit int, cursor string) (report.ReportSummary, answer, error) {
+		in := report.GetInput{
+			Named: report.Named{Type: link.Kind, ID: link.Report}, Sections: sections, Limit: limit,
+		}
+		if cursor != "" {
+			in.Cursor = &cursor
+		}
+		out, err := p.reports.ForTeam(r.Context(), link.Team, zone, in)
+		return out.Data, answer{Notes: out.Notes, Untrusted: out.Untrusted}, err
+	}
+}
+
+// errManyFiles rejects a link with more concurrent downloads than its page needs.
+var errManyFiles = apierr.New(apierr.RateLimited,
+	"Too many files of this link are being loaded. Try again in a moment.").With("scope", "report_link").After(time.Second)
+
+// sharedPicture serves the thumbnail of one of a shared report's best posts. It is counted for the link before anything
+// is looked up.
+func (p *Handlers) sharedPicture(w http.ResponseWriter, r *http.Request) {
+	token := r.PathValue("token")
+	if !p.linkFiles.TryAcquire(token) {
+		shell.SetRetryAfter(w, errManyFiles)
+		http.Error(w, errManyFiles.Detail, http.StatusTooManyRequests)
+		return
+	}
+	defer p.linkFiles.Release(token)
+	w.Header().Set("X-Robots-Tag", "noindex, nofollow, noarchive")
+	id, err := shell.PathID(r, "id")
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	link, err := p.links.Open(r.Context(), token)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	shown, err := p.reports.ShowsMedia(r.Context(), link.Team, link.Report, id)
+	if err == nil && !shown {
+		err = apierr.Missing()
+	}
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	file, err := p.media.ThumbnailForTeam(r.Context(), link.Team, id)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	defer file.Close()
+	h := w.Header()
+	h.Set("Content-Type", file.Type)
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("ETag", file.ETag)
+	h.Set("Cache-Control", "private, max-age=3600")
+	http.ServeContent(w, r, "", file.ModTime, file)
+}
