@@ -37,7 +37,7 @@ type env struct {
 	teams    *team.Service
 	team     team.Team
 	owner    team.Person
-	document string // what is found wherever a program describes itself; nothing is found while it is empty
+	document string // the metadata document of every client; empty for none
 	fetched  int
 }
 
@@ -135,7 +135,7 @@ func (w *env) count(t *testing.T, from string) int {
 	return n
 }
 
-// The database holds no secret that is worth anything.
+// The database contains no usable secret.
 func TestOnlyHashesStored(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		got := w.connect(t, w.register(t).ID)
@@ -159,7 +159,7 @@ func TestOnlyHashesStored(t *testing.T) {
 	})
 }
 
-// A program that describes itself is known by its document, which is fetched anew after a while.
+// A metadata document identifies a client and is fetched again after a while.
 func TestDescribedPrograms(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		const id = "https://app.example/client.json"
@@ -188,7 +188,7 @@ func TestDescribedPrograms(t *testing.T) {
 	})
 }
 
-// Nobody is given more than what was asked for, anybody who asks.
+// A grant never exceeds the request, for any requester.
 func TestGrantWithinRequest(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		asked := must.Get(w.ParseRequest(t.Context(), "here", request(w.register(t).ID, oauth2.GenerateVerifier())))(t)
@@ -208,7 +208,7 @@ func TestGrantWithinRequest(t *testing.T) {
 	})
 }
 
-// An application that was removed while a person looked at the consent page is let in by nobody.
+// A client that is removed while the consent page is open gets no grant.
 func TestClientRemovedDuringConsent(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		asked := must.Get(w.ParseRequest(t.Context(), "here", request(w.register(t).ID, oauth2.GenerateVerifier())))(t)
@@ -222,7 +222,7 @@ func TestClientRemovedDuringConsent(t *testing.T) {
 	})
 }
 
-// What has ended is forgotten, with the connections that nobody renewed; what is in use stays.
+// The sweep deletes expired data and connections that were not renewed; data in use stays.
 func TestSweep(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		ctx := t.Context()

@@ -60,8 +60,7 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// Anything that matches an address leads to the same place: to the very same text, or on the person's own machine to
-// only another port.
+// A matching redirect URI is equal to the registered one, or differs only in the port for a loopback address.
 func TestMatchesOnlyRegistered(t *testing.T) {
 	t.Parallel()
 	part := rapid.SampledFrom([]string{
@@ -112,7 +111,7 @@ func FuzzMatches(f *testing.F) {
 	f.Fuzz(func(t *testing.T, registered, named string) { holds(t, registered, named) })
 }
 
-// What is added to an address leaves what it has, and is read as it was meant.
+// Added parameters keep the existing query and are parsed as intended.
 func TestWithQuery(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Who makes us fetch or keep too much waits; what is known is still answered.
+// A client that causes too many fetches or registrations is refused for a while; known clients still work.
 func TestRegisteringTooMuch(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		known := w.register(t)
@@ -41,8 +41,8 @@ func TestRegisteringTooMuch(t *testing.T) {
 	})
 }
 
-// Registrations need no sign-in, so they are bounded: in bytes each, and in number while nobody lets them in. The
-// oldest go first, and those that are used never.
+// Registrations need no sign-in, so they are limited in size, and in number without a grant. The oldest are deleted
+// first, those in use never.
 func TestRegistrationLimits(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		ctx := t.Context()
@@ -92,8 +92,7 @@ func (w *env) flood(t *testing.T, network string, n int) {
 	}))
 }
 
-// A network that registers programs without end pushes out its own registrations and nobody else's, however many
-// addresses it sends from.
+// A network that registers endlessly evicts only its own registrations, even from many addresses.
 func TestRegistrationLimitPerNetwork(t *testing.T) {
 	t.Parallel()
 	for network, address := range map[string]string{

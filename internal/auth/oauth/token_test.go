@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// refresh exchanges a refresh token, and says what was refused of it.
+// refresh exchanges a refresh token, and returns the error of a refusal.
 func (w *env) refresh(t *testing.T, client, token string, more ...string) (oauth.Tokens, string) {
 	t.Helper()
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}}
@@ -26,8 +26,8 @@ func (w *env) refresh(t *testing.T, client, token string, more ...string) (oauth
 	return got, ""
 }
 
-// However often one token is exchanged while its answer may be lost, one line of tokens goes on from it: anybody who
-// continues with another one ends the connection, as one of the two has stolen it.
+// However often a refresh token is repeated while its answer may be lost, only one chain of tokens continues: using
+// another one ends the connection, because one of the two users has stolen it.
 func TestRefreshTokenReuse(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		for name, uses := range map[string]func(lost, first string) string{
@@ -63,7 +63,7 @@ func TestRefreshTokenReuse(t *testing.T) {
 	})
 }
 
-// A program that loses answers now and then goes on for months.
+// A client that sometimes loses answers stays connected for months.
 func TestLostResponses(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		client := w.register(t).ID
@@ -84,7 +84,7 @@ func TestLostResponses(t *testing.T) {
 	})
 }
 
-// Tokens are for all that was granted, and nothing else is promised.
+// Refreshed tokens always have the whole granted scope.
 func TestScopeOfTheNextTokens(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		client := w.register(t).ID

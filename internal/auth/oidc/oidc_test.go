@@ -24,7 +24,7 @@ import (
 	"pressroom/internal/testkit/oidcserver"
 )
 
-// env is a directory and a provider behind it, which lets everybody in at once.
+// env is a directory and its provider, which authenticates without interaction.
 type env struct {
 	*oidc.Directory
 	provider *oidcserver.Provider
@@ -42,7 +42,7 @@ func open(t *testing.T) env {
 	return env{d, provider, clock}
 }
 
-// visit goes to the provider and gives what it sends the person back with.
+// visit visits the provider and returns the parameters of its redirect.
 func (w env) visit(t *testing.T, address string) url.Values {
 	t.Helper()
 	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody))(t)
@@ -55,7 +55,7 @@ func (w env) visit(t *testing.T, address string) url.Values {
 	return back.Query()
 }
 
-// person is somebody whom the provider knows, with the claims that it writes.
+// person is a user of the provider with claims.
 type person struct {
 	mockoidc.MockUser
 
@@ -85,7 +85,7 @@ func TestDirectoryIdentity(t *testing.T) {
 	w := open(t)
 	for name, c := range map[string]struct {
 		claims map[string]any
-		want   oidc.Person // empty where nobody is let in
+		want   oidc.Person // empty if sign-in fails
 	}{
 		"verified": {
 			map[string]any{"email": "ada@example.com", "email_verified": true, "name": "Ada"},
@@ -149,7 +149,7 @@ func TestRejectedAnswers(t *testing.T) {
 	}
 }
 
-// What is asked of the provider hides who began it, and a code is worth nothing to others.
+// The request to the provider does not identify the browser, and its code is useless to others.
 func TestAuthorizationRequest(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -163,7 +163,7 @@ func TestAuthorizationRequest(t *testing.T) {
 	}
 }
 
-// A directory that does not answer keeps people waiting once, not each of them, and is asked again later.
+// An unresponsive directory delays sign-ins once, not each of them, and is tried again later.
 func TestUnresponsiveDirectory(t *testing.T) {
 	t.Parallel()
 	asked, answers := 0, false
@@ -202,7 +202,7 @@ func TestUnresponsiveDirectory(t *testing.T) {
 	}
 }
 
-// A directory that is slow to answer keeps nobody waiting who has given up: not even behind somebody else who waits.
+// A slow directory does not delay callers that have given up, even behind others that wait.
 func TestSlowDirectory(t *testing.T) {
 	t.Parallel()
 	asked, answer := make(chan struct{}), make(chan struct{})
@@ -262,7 +262,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// A step-up counts only if the directory says that it authenticated the person after that was asked.
+// A step-up requires that the directory authenticated the person after the request.
 func TestStepUpRequiresRecentAuthTime(t *testing.T) {
 	t.Parallel()
 	w := open(t)

@@ -34,7 +34,7 @@ func each(t *testing.T, run func(t *testing.T, w env)) {
 	})
 }
 
-// person creates somebody with a hash in place of a password, or without.
+// person creates a person with or without a password hash.
 func (w env) person(t *testing.T, password string) int64 {
 	t.Helper()
 	var id int64
@@ -130,7 +130,7 @@ func TestClonedPasskey(t *testing.T) {
 		if err != nil || !list[0].Copied {
 			t.Errorf("%+v (%v)", list, err)
 		}
-		// Password managers count nothing.
+		// Password managers do not count uses.
 		silent := w.device(t, ada)
 		for range 3 {
 			silent.Count = ^uint32(0) // 0 with the next signature

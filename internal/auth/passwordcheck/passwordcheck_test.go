@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/auth/passwordcheck"
 )
 
-// base are the passwords that people choose most, where no length is asked for.
+// base are the most common passwords.
 const base = `password 123456 qwerty letmein welcome monkey dragon master sunshine princess football baseball iloveyou
 	trustno1 superman batman shadow michael jennifer jordan hunter charlie thomas ashley bailey passw0rd p@ssword
 	starwars whatever freedom secret admin login hello abc123 qwertyuiop asdfghjkl zxcvbnm 1q2w3e4r 1qaz2wsx computer
@@ -57,7 +57,7 @@ func TestCommonPasswords(t *testing.T) {
 	}
 }
 
-// What is known about a person and the service weighs next to nothing.
+// Personal details and the service's name weigh almost nothing.
 func TestPersonalDetails(t *testing.T) {
 	t.Parallel()
 	known := []string{"Wilhelmina Zwartkops", "w.zwartkops@kelpforest.example", "pressroom"}
@@ -117,7 +117,7 @@ func FuzzBits(f *testing.F) {
 		f.Add(seed, seed)
 	}
 	f.Fuzz(func(t *testing.T, password, known string) {
-		if len(password)+len(known) > 400 { // nobody's is longer
+		if len(password)+len(known) > 400 { // no real password is longer
 			t.Skip()
 		}
 		if bits := passwordcheck.Bits(password, known); bits < 0 && password != "" ||

@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// What unknown people's passwords are hashed against costs what everybody's does.
+// The hash for unknown people costs as much as real ones.
 func TestUnknownPersonHashCost(t *testing.T) {
 	t.Parallel()
 	own := must.Get(Hash("any"))(t)

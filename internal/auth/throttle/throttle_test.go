@@ -15,7 +15,7 @@ var (
 	clientPace = Pace{Free: 30, First: time.Minute, Most: time.Hour, Leak: 6 * time.Minute}
 )
 
-// However many keys are tried, the number of tallies stays bounded, and most of them stay.
+// The number of counters is limited for any number of keys, and most of them are kept.
 func TestCounterLimit(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -90,7 +90,7 @@ func TestClientDecay(t *testing.T) {
 	}
 }
 
-// The counter counts as a list of times does, anything that is tried, taken back and waited for.
+// The counter matches a list of times for any sequence of attempts, refunds and waits.
 func TestCountersMatchModel(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

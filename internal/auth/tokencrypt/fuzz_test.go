@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Anything that stands in place of keys or of what was sealed is refused, without a word of it; keys that are taken
-// open what they seal, bound to what it was sealed for.
+// Invalid keys and sealed texts are refused without being quoted. Valid keys open what they sealed, bound to its
+// purpose.
 func FuzzKeys(f *testing.F) {
 	key, err := tokencrypt.NewKey()
 	if err != nil {

@@ -126,7 +126,7 @@ func TestReplayedCodeRejected(t *testing.T) {
 	})
 }
 
-// Of many at once with one code one is let in.
+// Of concurrent sign-ins with one code one succeeds.
 func TestConcurrentCodeUse(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		h.clock.Advance(5 * period)
@@ -146,7 +146,7 @@ func TestConcurrentCodeUse(t *testing.T) {
 	})
 }
 
-// Each recovery code works once, as people type it; new ones end the earlier ones; nothing of them is in the database.
+// Each recovery code works once, in any spelling; new codes replace earlier ones; the database contains none.
 func TestRecoveryCodes(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		if len(h.codes) != 10 {

@@ -22,7 +22,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// handleNetwork is a network on which everybody may sign in by any handle.
+// handleNetwork is a network that accepts any handle.
 type handleNetwork struct{ network.Network }
 
 func (handleNetwork) Platform() string { return "bluesky" }

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// revokingNetwork is a network that can be told that a grant is over.
+// revokingNetwork is a network that can revoke grants.
 type revokingNetwork struct {
 	handleNetwork
 
@@ -37,8 +37,8 @@ func (h *env) connect(t *testing.T, name string) account.Account {
 	return a
 }
 
-// Disconnecting deletes the grant, tells the network and the listeners, and gives the plan's place back; what
-// refers to the account still finds it.
+// Disconnecting deletes the grant, tells the network and observers, and frees the plan's slot. References to the
+// account stay valid.
 func TestDisconnect(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &revokingNetwork{}
@@ -74,7 +74,7 @@ func TestDisconnect(t *testing.T) {
 		if _, err := h.service.Disconnect(t.Context(), h.owner, h.team, a.ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("once more: %v", err)
 		}
-		// Connected again, it is the same account.
+		// Reconnecting restores the same account.
 		if again := h.connect(t, "harbour"); again.ID != a.ID || !again.Active() {
 			t.Errorf("%+v", again)
 		}
@@ -109,7 +109,7 @@ func TestDisconnectPermissions(t *testing.T) {
 		if len(n.told) > 0 {
 			t.Error("the network was told")
 		}
-		// The account is disconnected although the network cannot be told.
+		// The account is disconnected even if the network cannot be told.
 		if revoked, err := h.service.Disconnect(t.Context(), people[access.Admin], h.team, a.ID); err != nil ||
 			revoked != account.RevocationFailed {
 			t.Errorf("%s (%v)", revoked, err)

@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// How accounts stand is told of the team's own that are connected, with those that somebody has to look after.
+// The overview lists the team's connected accounts and those that need attention.
 func TestStanding(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		h := newEnv(t, d, &revokingNetwork{})

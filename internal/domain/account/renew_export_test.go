@@ -28,7 +28,7 @@ func TestRenewal(t *testing.T) {
 	}
 }
 
-// A grant is never renewed at once, and in time where there is time.
+// A grant is never renewed immediately, but before it expires.
 func TestRenewalTime(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

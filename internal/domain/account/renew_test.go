@@ -22,8 +22,8 @@ type expiringNetwork struct {
 
 	clock *testkit.Clock
 	life  time.Duration
-	token string // for refreshing; empty where there is none
-	whose string // permission the grants are; empty where it is not known
+	token string // refresh token; may be empty
+	whose string // holder of the grants; empty if unknown
 	fail  error
 	calls atomic.Int64
 	while func() // happens while a refresh is under way
@@ -73,7 +73,7 @@ func eachGrant(t *testing.T, life time.Duration, token string, run func(t *testi
 	})
 }
 
-// after lets time pass, does a round, and checks how often the network was asked in all and how the account stands.
+// after advances the clock, runs a round, and checks the total number of calls and the account's state.
 func (l *grantEnv) after(d time.Duration, calls int64, want account.Connection) {
 	l.t.Helper()
 	l.clock.Advance(d)
@@ -95,7 +95,7 @@ func TestRenewLongLivedGrants(t *testing.T) {
 	})
 }
 
-// Whose permission a grant is may be learnt when it is renewed: by that the account is found from then on.
+// Renewing a grant can fill in its holder, by which the account is found from then on.
 func TestRenewFillsInHolder(t *testing.T) {
 	t.Parallel()
 	eachGrant(t, 60*day, "refresh", func(t *testing.T, l *grantEnv) {
@@ -122,7 +122,7 @@ func TestRenewShortLivedGrants(t *testing.T) {
 	})
 }
 
-// A network that is out of reach for long disconnects nobody, and is asked now and then.
+// A network that is unreachable for long disconnects no account, and is retried with pauses.
 func TestRenewTransientFailureKeepsConnection(t *testing.T) {
 	t.Parallel()
 	eachGrant(t, time.Hour, "refresh", func(_ *testing.T, l *grantEnv) {
@@ -147,7 +147,7 @@ func TestRenewDeadGrant(t *testing.T) {
 	})
 }
 
-// What cannot be renewed works until its end, and is told of a week before.
+// A grant that cannot be renewed works until it expires, with a notice a week before.
 func TestGrantWithoutRefreshExpires(t *testing.T) {
 	t.Parallel()
 	eachGrant(t, 60*day, "", func(t *testing.T, l *grantEnv) {
@@ -191,7 +191,7 @@ func TestReconnectDuringRenewal(t *testing.T) {
 	}
 }
 
-// So it is where a delivery found the old grant expired: it goes on with the person's.
+// The same applies if a delivery found the old grant expired: it continues with the new one.
 func TestReconnectDuringDeliveryRefresh(t *testing.T) {
 	t.Parallel()
 	eachGrant(t, time.Hour, "refresh", func(t *testing.T, l *grantEnv) {

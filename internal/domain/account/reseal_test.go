@@ -18,7 +18,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// countingNetwork is a network of which each connection is another account.
+// countingNetwork is a network on which each connection is another account.
 type countingNetwork struct {
 	rotatingNetwork
 
@@ -41,7 +41,8 @@ func sealedWith(t *testing.T, d *db.DB, n network.Network, keys ...string) *acco
 	return account.New(d, s, nil, n)
 }
 
-// A sealing key is changed while nodes run: both open everything meanwhile, and the old one can go in the end.
+// A sealing key is replaced while nodes run: both keys open everything meanwhile, and the old one can be removed in the
+// end.
 func TestChangingTheSealingKey(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &countingNetwork{}
@@ -76,8 +77,8 @@ func TestChangingTheSealingKey(t *testing.T) {
 	})
 }
 
-// While a node serves that does not have the first key, nothing is sealed with that, unless it is forced; a
-// node that ended, and one that was not heard of for a minute, no longer count. That it was done is recorded.
+// While a node without the first key is running, resealing is refused unless forced; stopped nodes and those silent for
+// a minute do not count. Resealing is recorded.
 func TestResealRequiresKeyOnEveryNode(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -110,7 +111,7 @@ func TestResealRequiresKeyOnEveryNode(t *testing.T) {
 		if got, err := last.Reseal(t.Context()); err == nil {
 			t.Errorf("a third key: %+v", got)
 		}
-		clock.Advance(2 * time.Minute) // nobody heard of it since
+		clock.Advance(2 * time.Minute) // its heartbeat is too old
 		if got, err := last.Reseal(t.Context()); err != nil || got.Resealed != 3 {
 			t.Errorf("two minutes later: %+v, %v", got, err)
 		}
@@ -126,7 +127,7 @@ func TestResealRequiresKeyOnEveryNode(t *testing.T) {
 	})
 }
 
-// Forced, it is done although a node lacks the first key; that node tells its log.
+// Forced resealing succeeds although a node lacks the first key; that node logs it.
 func TestResealForced(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n, old, next := &countingNetwork{}, newKey(t), newKey(t)
@@ -147,7 +148,7 @@ func TestResealForced(t *testing.T) {
 	})
 }
 
-// serveNode has a node serve until it is told to end, and waits until so many are known.
+// serveNode runs a node until it is stopped, and waits until this many nodes are known.
 func serveNode(t *testing.T, d *db.DB, s *account.Service, known int) func() {
 	t.Helper()
 	return serveNodeWith(t, d, s, known, func(err error) { t.Error(err) })
@@ -170,7 +171,7 @@ func serveNodeWith(t *testing.T, d *db.DB, s *account.Service, known int, tells 
 	}
 }
 
-// What a node renews while grants are sealed anew is not put back to what it was.
+// Resealing does not undo a concurrent renewal.
 func TestRenewDuringReseal(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &countingNetwork{rotatingNetwork: rotatingNetwork{used: map[string]bool{}}}

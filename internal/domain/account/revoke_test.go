@@ -63,7 +63,7 @@ func (p revokeEnv) disconnect(a account.Account, want account.RevocationState) {
 	}
 }
 
-// checkRevocations tells what the team sees became of its grants, the newest first, and how many are kept.
+// checkRevocations checks the displayed revocations, newest first, and the number of stored grants.
 func (p revokeEnv) checkRevocations(sealed int, want ...account.RevocationState) {
 	p.t.Helper()
 	found, err := p.service.ListDisconnected(p.t.Context(), p.team)
@@ -88,7 +88,7 @@ func (p revokeEnv) renew(later time.Duration) {
 	must.NoError(p.t, p.service.Renew(p.t.Context()))
 }
 
-// What one person allowed for several accounts is taken back with the last of them.
+// A person's grant for several accounts is revoked with the last of them.
 func TestRevokeLastAccount(t *testing.T) {
 	eachRevoke(t, func(t *testing.T, p revokeEnv) {
 		first, second, other := p.connect("x:ada", "one"), p.connect("x:ada", "two"), p.connect("x:mira", "three")
@@ -102,7 +102,7 @@ func TestRevokeLastAccount(t *testing.T) {
 	})
 }
 
-// Where it is not known whose permission another account rests on, nothing is taken back.
+// If another account's holder is unknown, nothing is revoked.
 func TestRevokeWithUnknownHolder(t *testing.T) {
 	eachRevoke(t, func(_ *testing.T, p revokeEnv) {
 		known := p.connect("x:ada", "one")
@@ -112,8 +112,7 @@ func TestRevokeWithUnknownHolder(t *testing.T) {
 	})
 }
 
-// A network that is out of reach is told again, at longer and longer distances, and for a day at most; then the
-// grant is deleted all the same.
+// An unreachable network is told again with growing pauses for a day at most; then the grant is deleted anyway.
 func TestRevokeAgain(t *testing.T) {
 	eachRevoke(t, func(t *testing.T, p revokeEnv) {
 		p.fail = &network.Error{Class: network.Transient}
@@ -158,7 +157,7 @@ func TestReconnectCancelsRevocation(t *testing.T) {
 	})
 }
 
-// What a network refuses for good, has no way for, or calls dead, is not tried again.
+// Revocations that a network refuses, does not support or reports as unnecessary are not retried.
 func TestRevokeRefused(t *testing.T) {
 	eachRevoke(t, func(t *testing.T, p revokeEnv) {
 		for _, c := range []struct {

@@ -77,7 +77,7 @@ func eachDatabase(t *testing.T, run func(t *testing.T, d *db.DB)) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) { run(t, testkit.Open(t, url, nil)) })
 }
 
-// Twenty workers meet an expired token at once: it is refreshed once, and all go on with the new one.
+// Twenty workers find an expired token at once: it is refreshed once, and all continue with the new one.
 func TestOneRefreshForAll(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &rotatingNetwork{}
@@ -99,7 +99,7 @@ func TestOneRefreshForAll(t *testing.T) {
 	})
 }
 
-// What may pass loses nothing: the account stays connected and its grant works again.
+// After a transient failure the account stays connected and its grant works again.
 func TestTransientFailureKeepsTheConnection(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &rotatingNetwork{}

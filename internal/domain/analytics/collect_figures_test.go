@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/network"
 )
 
-// Every turn forgets what the plan keeps no longer, also of accounts that are lost.
+// Every turn deletes what the plan no longer keeps, even of disconnected accounts.
 func TestRetentionPeriod(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
@@ -43,7 +43,7 @@ func TestRetentionPeriod(t *testing.T) {
 	})
 }
 
-// A plan without analytics collects nothing and keeps nothing; one that has it again begins anew.
+// A plan without analytics collects and keeps nothing; a later plan with analytics starts from scratch.
 func TestPlanWithoutAnalytics(t *testing.T) {
 	each(t, func(w *env) {
 		w.harbour()
@@ -71,7 +71,7 @@ func TestClosedTeam(t *testing.T) {
 	})
 }
 
-// A figure that is told anew takes the place of the old one; one that is no longer told stays.
+// A new figure replaces the old one; a missing figure keeps it.
 func TestUpdateFigures(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
@@ -111,7 +111,7 @@ func TestPostsDeletedOnNetwork(t *testing.T) {
 	})
 }
 
-// Of an account with more posts than a turn takes, those since the oldest that came are known.
+// For an account with more posts than a turn takes, the posts since the oldest received one are known.
 func TestMorePostsThanTurnAllows(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
@@ -129,7 +129,7 @@ func TestMorePostsThanTurnAllows(t *testing.T) {
 	})
 }
 
-// What a network tells is not believed without bounds.
+// Implausible figures of a network are limited.
 func TestImplausibleFigures(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()

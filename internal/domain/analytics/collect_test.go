@@ -113,7 +113,7 @@ func TestDeadToken(t *testing.T) {
 	})
 }
 
-// A person who connects the account anew while its old grant is refused is not undone.
+// Reconnecting the account during a refusal of its old grant is not undone.
 func TestReconnectDuringRefusal(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
@@ -137,7 +137,7 @@ func TestReconnectDuringRefusal(t *testing.T) {
 	})
 }
 
-// An expired access token is renewed once, and the turn goes on.
+// An expired access token is renewed once, and the turn continues.
 func TestExpiredToken(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
@@ -187,7 +187,7 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// What fails is tried again ever more rarely, loses nothing, and is told.
+// Failures are retried with growing pauses, lose no data, and are reported.
 func TestBackOff(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
@@ -215,7 +215,7 @@ func TestBackOff(t *testing.T) {
 	})
 }
 
-// A network's code that panics holds up only its own account.
+// A panic in a network's code only delays its own account.
 func TestPanic(t *testing.T) {
 	each(t, func(w *env) {
 		w.harbour()
@@ -232,7 +232,7 @@ func TestPanic(t *testing.T) {
 	})
 }
 
-// What was told before an error is kept.
+// Figures received before an error are stored.
 func TestPartialTurn(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
@@ -262,7 +262,7 @@ func TestNodeStoppedDuringTurn(t *testing.T) {
 	})
 }
 
-// Run collects what is connected while it runs.
+// Run also collects accounts connected while it runs.
 func TestRun(t *testing.T) {
 	each(t, func(w *env) {
 		told := make(chan struct{}, 1)

@@ -34,14 +34,14 @@ type asked struct {
 	most            int
 }
 
-// script is a network that tells what a test says.
+// script is a network with scripted answers.
 type script struct {
 	network.Network
 
 	mu     sync.Mutex
 	tells  func(asked) (network.Collection, error)
 	asked  []asked
-	fresh  func() (network.Grant, error) // what a refresh gives
+	fresh  func() (network.Grant, error) // the result of a refresh
 	grants int
 }
 
@@ -73,7 +73,7 @@ func (n *script) calls() []asked {
 	return n.asked
 }
 
-// silent is a network that tells nothing of posts.
+// silent is a network that returns no posts.
 type silent struct{ network.Network }
 
 func (silent) Platform() string { return "threads" }
@@ -151,7 +151,7 @@ func (w *env) harbour() int64 {
 	return w.connect(w.team, "instagram", "harbour")
 }
 
-// after lets time pass and takes every turn that is due; the network has been asked so often by then.
+// after advances the clock, runs every due turn, and checks the total number of calls.
 func (w *env) after(d time.Duration, calls int) {
 	w.t.Helper()
 	w.clock.Advance(d)
@@ -161,7 +161,7 @@ func (w *env) after(d time.Duration, calls int) {
 	}
 }
 
-// tell has the network tell of posts from now on.
+// tell sets the followers and posts that the network returns from now on.
 func (w *env) tell(followers int64, posts ...network.CollectedPost) {
 	w.net.mu.Lock()
 	defer w.net.mu.Unlock()
@@ -186,7 +186,7 @@ func (w *env) state(id int64) account.Account {
 	return found[id]
 }
 
-// answer is what a client reads.
+// answer is the result for a client.
 type answer struct {
 	analytics.AccountAnalytics
 

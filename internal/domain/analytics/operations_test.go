@@ -22,7 +22,7 @@ func (w *env) parse(text string) time.Time {
 	return at
 }
 
-// An answer by rows that are checked by hand.
+// The result equals values computed by hand.
 func TestArithmetic(t *testing.T) {
 	each(t, func(w *env) {
 		account := w.harbour()
@@ -88,7 +88,7 @@ func TestArithmetic(t *testing.T) {
 	})
 }
 
-// A period's days are the team's: across the end of summer time it is an hour longer.
+// A period's days are in the team's time zone: across the end of summer time it is an hour longer.
 func TestPeriodAcrossSummerTime(t *testing.T) {
 	each(t, func(w *env) {
 		account := w.harbour()
@@ -171,7 +171,7 @@ func TestNotes(t *testing.T) {
 	})
 }
 
-// An app that may not read an account's posts is told apart from a network that fails, until it may.
+// An app without permission to read posts is reported differently from a failing network, until it has the permission.
 func TestAppNotApproved(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
@@ -202,7 +202,7 @@ func TestAppNotApproved(t *testing.T) {
 	})
 }
 
-// What the plan keeps no longer is not told, whether or not it is forgotten yet.
+// Expired data is not returned, even if it is not yet deleted.
 func TestRetentionInAnswers(t *testing.T) {
 	each(t, func(w *env) {
 		account := w.harbour()
@@ -218,7 +218,7 @@ func TestRetentionInAnswers(t *testing.T) {
 	})
 }
 
-// A network that tells only how often posts were seen has a best one all the same, and no engagement.
+// A network that only returns view counts has a best post but no engagement.
 func TestOnlyViews(t *testing.T) {
 	each(t, func(w *env) {
 		account := w.harbour()

@@ -45,14 +45,14 @@ func (w *env) pictures(f *files) {
 	w.service = analytics.New(w.db, w.accounts, w.options)
 }
 
-// tellPicture has the network tell the address of a picture, beside an error if there is one.
+// tellPicture makes the network return a picture URL, with an error if err is not nil.
 func (w *env) tellPicture(url string, err error) {
 	w.net.mu.Lock()
 	defer w.net.mu.Unlock()
 	w.net.tells = func(asked) (network.Collection, error) { return network.Collection{Picture: url}, err }
 }
 
-// tellNoPicture has the network tell that the account has no picture.
+// tellNoPicture makes the network return that the account has no picture.
 func (w *env) tellNoPicture() {
 	w.net.mu.Lock()
 	defer w.net.mu.Unlock()
@@ -92,7 +92,7 @@ func TestPicture(t *testing.T) {
 	})
 }
 
-// A picture that the account has removed is deleted. One that the network does not tell is kept.
+// A picture that the account has removed is deleted. It is kept if the network does not say.
 func TestRemovePicture(t *testing.T) {
 	each(t, func(w *env) {
 		w.pictures(&files{content: map[string][]byte{"https://cdn/1": square(w.t, 20)}})
@@ -117,8 +117,8 @@ func TestRemovePicture(t *testing.T) {
 	})
 }
 
-// What is no image, or cannot be fetched, changes nothing and does not fail the turn. A network that withholds figures
-// may still tell the picture.
+// A picture that is no image or cannot be fetched changes nothing and does not fail the turn. A network without figures
+// may still have a picture.
 func TestPictureFails(t *testing.T) {
 	each(t, func(w *env) {
 		f := &files{content: map[string][]byte{"https://cdn/page": []byte("<html>"), "https://cdn/1": square(w.t, 20)}}

@@ -51,8 +51,7 @@ func fill(t *testing.T, d *db.DB) {
 	}))
 }
 
-// What is asked often walks along an index: neither the posts nor the days of other accounts are looked at, and nothing
-// is sorted.
+// Frequent queries use indexes: they read no posts or days of other accounts and sort nothing.
 func TestQueriesWalkAlongIndexes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

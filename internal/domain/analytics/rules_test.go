@@ -194,7 +194,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// A network has at most half of the places, however slow it is.
+// A network uses at most half of the workers, however slow it is.
 func TestWorkersPerNetwork(t *testing.T) {
 	t.Parallel()
 	p := newSlots(4)

@@ -67,7 +67,7 @@ func TestCircuitOpens(t *testing.T) {
 	}
 }
 
-// What our own guard does not call says nothing of a network: it opens no circuit, and closes none.
+// Calls blocked by our own guard neither open nor close a circuit.
 func TestCircuitIgnoresBlockedCalls(t *testing.T) {
 	t.Parallel()
 	s := &Service{circuits: newCircuits(testkit.NewClock(noon).Now)}
@@ -103,14 +103,14 @@ func TestCircuitProbes(t *testing.T) {
 			t.Fatalf("waits %v: %t, want %v; %+v", wait, may, breaks, c.worst("bluesky"))
 		}
 		clock.Advance(wait)
-		// on a node that has nothing to send it stays so, and looks no worse than it is
+		// on a node without deliveries it stays half-open
 		if c.worst("bluesky") != (Circuit{HalfOpen, noon}) {
 			t.Fatalf("after its break it is %+v", c.worst("bluesky"))
 		}
 		if _, may := c.allow(testServer, "left"); !may || c.worst("bluesky").State != HalfOpen {
 			t.Fatal("nobody may try after the break")
 		}
-		c.releaseProbe(testServer, "left") // it learnt nothing
+		c.releaseProbe(testServer, "left") // the probe was inconclusive
 		if _, may := c.allow(testServer, "probe"); !may {
 			t.Fatal("the try is not left to the next one")
 		}
@@ -143,7 +143,7 @@ func TestCircuitProbes(t *testing.T) {
 
 var errDown = &network.Error{Class: network.Transient, Status: 503}
 
-// What is due while a network is down goes out once it is back, once, without having used up its tries.
+// A post that is due during an outage is published once afterwards, without using up its attempts.
 func TestPublishAfterOutage(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -158,7 +158,7 @@ func TestPublishAfterOutage(t *testing.T) {
 		}
 		p := newMultiEnv(t, testkit.Open(t, url, clock), 2, DefaultOptions, n)
 		p.scheduleDue(t, 0, 0, 1)
-		p.runUntil(t, clock, noon.Add(12*time.Second)) // by itself, so that it comes near the end of its tries
+		p.runUntil(t, clock, noon.Add(12*time.Second)) // separately, to use up most of its attempts
 		p.scheduleDue(t, 0, 0, 5)
 		p.scheduleDue(t, 1, 0, 5)
 		p.runUntil(t, clock, noon.Add(10*time.Minute))
@@ -181,7 +181,7 @@ func TestCircuitWaitLimit(t *testing.T) {
 		n := &memoryNetwork{platform: "bluesky", commits: func(context.Context) (bool, error) { return false, errDown }}
 		p := newMultiEnv(t, testkit.Open(t, url, clock), 1, DefaultOptions, n)
 		p.scheduleDue(t, 0, 0, 5)
-		for range 12 { // something fails all the time, so that nothing gets through its tries
+		for range 12 { // repeated failures use up its attempts
 			openCircuit(p.circuits)
 			p.runUntil(t, clock, clock.Now().Add(3*time.Minute))
 		}
@@ -201,8 +201,8 @@ func TestCircuitWaitLimit(t *testing.T) {
 	})
 }
 
-// However a network treats many deliveries at once, with circuits between: none is published twice or lost, and what
-// is shown is so.
+// With many concurrent deliveries, circuits and any network behavior, no post is published twice or lost, and the
+// displayed result is right.
 func TestCircuitsNeverPublishTwice(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
@@ -234,8 +234,7 @@ func TestCircuitsNeverPublishTwice(t *testing.T) {
 	})
 }
 
-// runUntil works as the queue and the waker would, the clock jumping from wake to wake, until nothing is to be
-// done before the time given; then it is that time.
+// runUntil works like the queue and the waker, moving the clock from wake to wake up to the given time.
 func (p *multiEnv) runUntil(tb testing.TB, clock *testkit.Clock, until time.Time) {
 	tb.Helper()
 	waker := p.NewWaker()
@@ -258,7 +257,7 @@ func (p *multiEnv) runUntil(tb testing.TB, clock *testkit.Clock, until time.Time
 	}
 }
 
-// checkOnce checks that exactly what is shown as published is held.
+// checkOnce checks that exactly the posts shown as published exist, once.
 func (p *multiEnv) checkOnce(tb testing.TB, n *memoryNetwork) {
 	tb.Helper()
 	var published, others int

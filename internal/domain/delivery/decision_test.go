@@ -22,7 +22,7 @@ var (
 	unconfirmedOutcome = outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}
 )
 
-// doubtfulPost is a post whose answer was lost and of which the network can say nothing.
+// doubtfulPost returns a post whose answer was lost and cannot be looked up.
 func doubtfulPost(t *testing.T, url string, commit step) (*env, *scriptedNetwork, *testkit.Clock) {
 	t.Helper()
 	clock := testkit.NewClock(noon)
@@ -50,8 +50,8 @@ func isState(err error, state string) bool {
 	return err != nil && f.Code == apierr.ValidationFailed && f.Context["state"] == state
 }
 
-// What a person found counts: published is never sent or asked about again, and what is not may be retried. Deciding
-// the same twice is deciding once, and nothing else can be decided afterwards.
+// A decision is final: a published account is never sent or looked up again, an unpublished one can be retried.
+// Repeating a decision changes nothing, and a different one is refused.
 func TestDecision(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -95,7 +95,7 @@ func TestDecision(t *testing.T) {
 	}
 }
 
-// A decision is written down with who made it, and the story tells it with what came before.
+// A decision is recorded with the person, and the history includes it after the earlier attempts.
 func TestDecisionHistory(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -186,8 +186,8 @@ func TestInvalidDecisions(t *testing.T) {
 	}
 }
 
-// An account that a network goes on not to confirm is told of once, and again only where it was sent anew. What
-// a person decided is told only by the decision.
+// An unconfirmed account causes one notice, and another one only after a retry. A decision is announced only by its own
+// notice.
 func TestNotifyUnconfirmedOnce(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -222,7 +222,7 @@ func TestNotifyUnconfirmedOnce(t *testing.T) {
 	})
 }
 
-// Where the operator names a network's address, posts stand there too.
+// If the operator configures a network's address, permalinks use it.
 func TestPostOnConfiguredServer(t *testing.T) {
 	t.Parallel()
 	s, _, _ := doubtfulPost(t, testkit.SQLite(t), lostButSent)
@@ -233,7 +233,7 @@ func TestPostOnConfiguredServer(t *testing.T) {
 	}
 }
 
-// A look at the network that is under way ends before a decision is made: what the network tells counts.
+// A running lookup ends before a decision, and its result takes precedence.
 func TestDecisionDuringLookup(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -274,7 +274,7 @@ func TestDecisionDuringLookup(t *testing.T) {
 	}
 }
 
-// A look whose holder hangs past its lease changes nothing once a person has decided.
+// A lookup that outlives its lease changes nothing after a decision.
 func TestLookupAfterDecision(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -293,8 +293,8 @@ func TestLookupAfterDecision(t *testing.T) {
 	})
 }
 
-// However decisions, looks and retries follow one another: what was decided as published is never sent again, and
-// nothing stands twice as long as people say what is so.
+// With any order of decisions, lookups and retries, an account decided as published is never sent again, and nothing is
+// published twice if people decide correctly.
 func TestDecisionsNeverSendTwice(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)

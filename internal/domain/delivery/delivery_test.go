@@ -23,10 +23,10 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 var (
 	publishedOutcome = outcome{"published", "", "published", "succeeded", ""}
 	refresh          = step{class: network.AuthRefresh}
-	lostNotSent      = step{class: network.Uncertain}               // no answer, and nothing happened
-	lostButSent      = step{class: network.Uncertain, effect: true} // no answer, and it stands
+	lostNotSent      = step{class: network.Uncertain}               // no answer, and no effect
+	lostButSent      = step{class: network.Uncertain, effect: true} // no answer, but published
 	unknownAnswer    = step{verdict: network.Unknown}
-	// it will stand, but not yet.
+	// will be published later.
 	startsProcessing = step{class: network.Processing, effect: true, after: 10 * time.Second}
 	stillProcessing  = step{verdict: network.Unknown, class: network.Processing, after: 10 * time.Second}
 )
@@ -151,8 +151,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// A person reconnects the account while a commit with the old grant is under way, which the network refuses as
-// dead: the new connection stays, and the post goes out by it.
+// A person reconnects the account during a commit with the old grant, which the network refuses: the new connection
+// stays, and the post is published with it.
 func TestReconnectDuringDelivery(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -172,7 +172,7 @@ func TestReconnectDuringDelivery(t *testing.T) {
 	})
 }
 
-// A commit in doubt whose connection is lost is taken up ever more rarely, for a day.
+// An unconfirmed commit whose account is disconnected is retried with growing pauses, for a day.
 func TestUnconfirmedWithLostConnection(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -199,7 +199,7 @@ func TestUnconfirmedWithLostConnection(t *testing.T) {
 	})
 }
 
-// An unconfirmed account is asked about again for a day; what is learnt then mends the post and the job.
+// An unconfirmed account is looked up for a day; the result then corrects the post and the job.
 func TestLaterLookupCorrectsResult(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -229,7 +229,7 @@ func TestLaterLookupCorrectsResult(t *testing.T) {
 	}
 }
 
-// A post is published before its network tells where it stands, and stays so however that goes.
+// A post is published before its permalink is known, and stays so whether or not it is found.
 func TestPermalinkArrivesLater(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -265,7 +265,7 @@ func TestPermalinkArrivesLater(t *testing.T) {
 	}
 }
 
-// A retry of an account that failed keeps what the network knows the publication by, and is a job of its own.
+// A retry of a failed account keeps its identifier at the network and is a separate job.
 func TestRetrySendsOnce(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -288,7 +288,7 @@ func TestRetrySendsOnce(t *testing.T) {
 	})
 }
 
-// A job runs from when somebody works on it, not from when a part of it has ended.
+// A job is running as soon as a worker works on it, not only after a part has ended.
 func TestJobRunningWhileSending(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -314,7 +314,7 @@ func TestJobRunningWhileSending(t *testing.T) {
 	})
 }
 
-// While one holder works, nobody else can take the delivery.
+// While the lease is held, no other worker can take the delivery.
 func TestExclusiveLease(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -330,7 +330,7 @@ func TestExclusiveLease(t *testing.T) {
 }
 
 // With any behavior of a network without idempotency, nothing is published twice, an account shown as published is
-// held, and one shown as failed is not.
+// published, and one shown as failed is not.
 func TestNeverPublishTwice(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)

@@ -11,13 +11,13 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Of two posts with the same words the network shows one: it is taken for neither while the other may have put
-// it there, and the one that is not there is sent.
+// If the network lists only one of two posts with the same text, it is assigned to neither while it may be of the
+// other, and the missing one is sent.
 func TestAmbiguousDuplicates(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		text      string // of the other post
-		phase     phase  // that it is in when the look ends
+		phase     phase  // phase at the end of the lookup
 		shows     string // the network's ID that it has by then
 		committed int
 		want      outcome

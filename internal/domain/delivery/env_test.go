@@ -22,29 +22,29 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// step is what the scripted network does at one call.
+// step is the scripted result of one call.
 type step struct {
 	class   network.Class   // the error's, none where empty
 	effect  bool            // the call took effect all the same
-	after   time.Duration   // how long it asks to wait
+	after   time.Duration   // the requested wait
 	during  func()          // what happens meanwhile
-	verdict network.Verdict // of Resolve; Unknown is told with an error
+	verdict network.Verdict // of Resolve; Unknown comes with an error
 	wait    time.Duration   // of Prepare: the network is not ready for so long
-	silent  bool            // of Commit: where the post stands is told later
+	silent  bool            // of Commit: the permalink is known later
 	link    string          // of Permalink
-	alike   bool            // of Resolve: what stands was found by what it shows
+	alike   bool            // of Resolve: the post was found by its content
 }
 
-// scriptedNetwork is a network without any idempotency of its own: every commit with an effect makes another post.
-// What it does follows a script for each call; a script that is over means that all is well.
+// scriptedNetwork is a network without idempotency: every commit with an effect creates another post. Each call follows
+// its script; after the end of the script calls succeed.
 type scriptedNetwork struct {
-	tried                                       []network.CommitHistory // what Resolve was told, each time
+	tried                                       []network.CommitHistory // arguments of each Resolve
 	order                                       string                  // of the calls: C for Commit, R for Resolve
 	clock                                       *testkit.Clock
 	prepares, commits, resolves, renews, links  []step
 	prepared, committed, asked, renewed, looked int
 	held                                        int
-	truthful                                    bool // Resolve tells what is held once its script is over
+	truthful                                    bool // after the end of its script, Resolve returns what is published
 }
 
 func next(script *[]step) (step, bool) {
@@ -148,7 +148,7 @@ type env struct {
 	tools map[string]operation.Operation
 }
 
-// failer is what a test and a property have in common.
+// failer is a test or a property.
 type failer interface {
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
@@ -204,8 +204,8 @@ func (s *env) do(t failer, tool string, args map[string]any) map[string]any {
 	return data
 }
 
-// deliver works as the queue and the waker would, the clock jumping to when something is to be woken, until
-// nothing wants to be within the time given.
+// deliver works like the queue and the waker, moving the clock to the next wake, until nothing is woken within the
+// given time.
 func (s *env) deliver(t failer, within time.Duration) {
 	t.Helper()
 	end := s.clock.Now().Add(within)
@@ -224,7 +224,7 @@ func (s *env) deliver(t failer, within time.Duration) {
 	}
 }
 
-// work delivers what is due once and tells how many deliveries have not ended.
+// work delivers what is due once and returns the number of unfinished deliveries.
 func (s *env) work(t failer) int {
 	t.Helper()
 	ids := must.Get(db.All(context.Background(), s.db, scanText, `SELECT id FROM deliveries WHERE post_id = ?
@@ -237,7 +237,7 @@ func (s *env) work(t failer) int {
 	return len(ids)
 }
 
-// outcome is how the post's one account and its job stand.
+// outcome is the state of the post's only account and its job.
 type outcome struct {
 	state, code, status, jobState, jobCode string
 }

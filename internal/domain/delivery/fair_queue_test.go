@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// takeAll has everything go that may.
+// takeAll starts every delivery that may run.
 func (p *fairQueue) takeAll() []queued {
 	out := []queued{}
 	for b, free := p.next(); free; b, free = p.next() {
@@ -28,7 +28,7 @@ func addMany(p *fairQueue, platform string, team int64, n int) {
 	}
 }
 
-// A network has its share of the places however much waits for it, and the others keep theirs.
+// A network has its share of the slots, however long its queue, and the others keep theirs.
 func TestNetworkShares(t *testing.T) {
 	t.Parallel()
 	p := newFairQueue(8, Options{Workers: 8}.perNetwork())
@@ -49,7 +49,7 @@ func TestNetworkShares(t *testing.T) {
 	}
 }
 
-// A team that sends much goes on when it is alone, and lets one that comes later have the next place.
+// A busy team uses free slots, and leaves the next one to a team that comes later.
 func TestTeamFairness(t *testing.T) {
 	t.Parallel()
 	p := newFairQueue(16, 8)
@@ -122,7 +122,7 @@ func TestFairQueueModel(t *testing.T) {
 	})
 }
 
-// Landing waits for what is under way, and starts nothing more.
+// Draining waits for running deliveries and starts no more.
 func TestStopWaitsForRunning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestStopWaitsForRunning(t *testing.T) {
 	})
 }
 
-// While one network hangs, what goes to another starts within seconds, whichever team has sent more.
+// While one network hangs, deliveries to another start within seconds, for busy teams too.
 func TestHangingNetwork(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

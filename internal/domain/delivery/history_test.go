@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// A network that does not answer may still work on what it was sent: the time in which it has to be quiet begins anew
-// with each look that it leaves without an answer.
+// A network that does not answer may still process the request: the quiet time begins again with each unanswered
+// lookup.
 func TestQuietPeriodAfterLastSilence(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -39,7 +39,8 @@ func TestQuietPeriodAfterLastSilence(t *testing.T) {
 	})
 }
 
-// A commit whose end nobody wrote may have been sent until others took over: quiet begins with the attempt after it.
+// A commit without a recorded end may have been sent until another worker took over: the quiet time begins with the
+// next attempt.
 func TestQuietPeriodAfterTakeover(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -51,9 +52,9 @@ func TestQuietPeriodAfterTakeover(t *testing.T) {
 			call          string
 			began, took   time.Duration
 			result        string
-			lastAsOfThere time.Duration // what the next attempt would be told
+			lastAsOfThere time.Duration // time since the last commit, as the next attempt sees it
 		}{
-			{"commit", 0, 0, "", 0}, // it is not known yet that it was left
+			{"commit", 0, 0, "", 0}, // it is not yet known to be abandoned
 			{"resolve", 30 * time.Second, time.Second, string(network.Processing), 30 * time.Second},
 			{"resolve", 50 * time.Second, time.Second, "absent", 30 * time.Second},
 			{"commit", 60 * time.Second, 5 * time.Second, string(network.Uncertain), 65 * time.Second},

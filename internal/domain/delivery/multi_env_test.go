@@ -23,11 +23,11 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// memoryNetwork is a network that many flights use at once. It has no idempotency: what is committed twice
-// stands twice.
+// memoryNetwork is a network for many concurrent deliveries. It has no idempotency: a post committed twice is published
+// twice.
 type memoryNetwork struct {
 	platform string
-	commits  func(ctx context.Context) (held bool, err error) // what a commit does; nil succeeds
+	commits  func(ctx context.Context) (held bool, err error) // the effect of a commit; nil succeeds
 
 	mu   sync.Mutex
 	held map[string]int // by the draft
@@ -157,7 +157,7 @@ func (p *multiEnv) scheduleDue(tb testing.TB, team, net, count int) {
 	}))
 }
 
-// start has everything work until the function it returns is called.
+// start runs all workers until the returned function is called.
 func (p *multiEnv) start(tb testing.TB) func() {
 	tb.Helper()
 	ctx, stop := context.WithCancel(tb.Context())
@@ -189,7 +189,7 @@ func (p *multiEnv) waitUntil(tb testing.TB, so func() bool) {
 	}
 }
 
-// countOpen tells how many due posts have not ended.
+// countOpen returns the number of unfinished due posts.
 func (p *multiEnv) countOpen(tb testing.TB) int {
 	tb.Helper()
 	var n int

@@ -9,12 +9,12 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// At each moment it is told what is done next, and when.
+// The next step and its time are always shown.
 func TestNextSteps(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		net    scriptedNetwork
-		within time.Duration // of work before it is asked
+		within time.Duration // time worked before the check
 		step   Step          // none where empty
 		later  bool          // it has a time that is to come
 	}{
@@ -50,7 +50,7 @@ func TestNextSteps(t *testing.T) {
 	}
 }
 
-// checkNext holds what is told of the post's one account against a step; nothing is told where that is empty.
+// checkNext checks the displayed next step of the post's only account; an empty step means none.
 func (s *env) checkNext(t *testing.T, step Step, later bool) {
 	t.Helper()
 	coming := must.Get(s.NextSteps(t.Context(), s.call.TeamID, s.post))(t)

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// cutList is a network that lists the first posts and says so.
+// cutList is a network that lists only the first posts and reports that.
 type cutList struct {
 	*memoryNetwork
 
@@ -21,7 +21,7 @@ func (l *cutList) Collect(context.Context, network.Grant, time.Time, int) (netwo
 	return l.told, nil
 }
 
-// listFigures are so many posts, the first of which has the ID of what was published from here.
+// listFigures returns this many posts, the first with the ID of a known publication.
 func listFigures(count int) []network.CollectedPost {
 	out := make([]network.CollectedPost, count)
 	for i := range out {
@@ -31,7 +31,7 @@ func listFigures(count int) []network.CollectedPost {
 	return out
 }
 
-// A list that was cut off does not tell that something is not there, also where some of it is known.
+// A truncated list does not prove that a post is missing, even if some of it is known.
 func TestTruncatedListProvesNoAbsence(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -7,8 +7,8 @@ import (
 	"pressroom/internal/network"
 )
 
-// What an account shows is given to the post of its text whose time is nearest, each to one; what only begins
-// alike or has another address is for a person to decide, and so is what has no words.
+// A listed post is matched with the candidate of the same text and nearest time, each once. Similar beginnings, other
+// URLs and posts without text are left to a person.
 func TestMatch(t *testing.T) {
 	t.Parallel()
 	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }

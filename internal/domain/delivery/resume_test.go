@@ -21,7 +21,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// lister is a network that lists what an account shows.
+// lister is a network that lists an account's posts.
 type lister struct {
 	*memoryNetwork
 
@@ -103,8 +103,8 @@ func (c *heldEnv) checkResume(t *testing.T, want ...string) {
 	}
 }
 
-// If one account of a post is settled, so is the other. It is sent only if its team and the client would have allowed
-// it at its time.
+// If one account of a post is resolved, so is the other. It is sent only if its team and client would have allowed it
+// when due.
 func TestResumeSendsOnlyAllowedPosts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -150,7 +150,7 @@ func (c *heldEnv) exec(t *testing.T, statement string) {
 	}))
 }
 
-// Resume reports future posts for which a network cannot say whether somebody published them early. If that may be
+// Resume reports future posts for which a network cannot say whether they were published early. If that may be
 // temporary, it keeps the hold unless AllowUnreachable is set.
 func TestResumeReportsUncertainFuturePosts(t *testing.T) {
 	t.Parallel()
@@ -193,7 +193,7 @@ func TestResumeSettlesPostsPublishedEarly(t *testing.T) {
 	})
 }
 
-// A Resume settles nothing if the hold was lifted or replaced while it ran.
+// Resume changes nothing if the hold was lifted or replaced while it ran.
 func TestResumeStopsIfHoldChanges(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// A holder that comes back after its lease ran out changes nothing: somebody else has taken over.
+// A worker that continues after its lease expired changes nothing.
 func TestExpiredLeaseCannotWrite(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -20,7 +20,7 @@ func TestExpiredLeaseCannotWrite(t *testing.T) {
 		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
 		n.commits = []step{{class: network.Rejected, effect: true, during: func() {
 			clock.Advance(2 * DefaultOptions.Lease) // the first holder hangs after its commit has landed
-			s.work(t)                               // another one takes over, asks and finds it
+			s.work(t)                               // another worker takes over and finds it
 		}}}
 		s.deliver(t, time.Minute)
 		if got := s.outcome(t); got != publishedOutcome || n.held != 1 || n.committed != 1 {
@@ -29,8 +29,7 @@ func TestExpiredLeaseCannotWrite(t *testing.T) {
 	})
 }
 
-// A process that stands still between the note of its commit and the commit, while another one takes over and
-// sends, does not send any more when it goes on.
+// A process that is suspended between recording and sending a commit does not send it after another has taken over.
 func TestSuspendedProcessDoesNotSend(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -67,7 +66,7 @@ func TestRenewedLeaseSends(t *testing.T) {
 	})
 }
 
-// A commit that was not sent any more tells nothing of its network.
+// A commit that was not sent says nothing about its network.
 func TestCircuitIgnoresSuspension(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)

@@ -11,8 +11,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// The operator learns from the log that a network refuses the app, also if it says so only after the post was
-// unconfirmed.
+// The log tells the operator that a network refuses the app, even if this is found after the post was unconfirmed.
 func TestLogUnapprovedApp(t *testing.T) {
 	t.Parallel()
 	refused := step{verdict: network.Absent, class: network.Unapproved}

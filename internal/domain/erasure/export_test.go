@@ -25,7 +25,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// env is two teams on a fresh database, of which the first has much.
+// env has two teams on a new database, the first with a lot of data.
 type env struct {
 	*Service
 
@@ -136,8 +136,8 @@ func (f *film) Read(p []byte) (int, error) {
 
 const filmSize = 96 << 20
 
-// An export holds what the team has, and no secret and nothing of another team. It is written in little memory, however
-// much there is; a file that was lost is named, and the others are there.
+// An export contains the team's data, without secrets and other teams' data. It needs little memory; a lost file is
+// named, and the others are exported.
 func TestExport(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		account, theirs := w.account(t, w.team), w.account(t, w.other)
@@ -176,7 +176,7 @@ func TestExport(t *testing.T) {
 		peak, calls := uint64(0), 0
 		must.NoError(t, w.Export(t.Context(), w.team, to, func() {
 			if calls++; calls%500 == 0 {
-				runtime.GC() // what nobody holds any longer is not counted
+				runtime.GC() // garbage is not counted
 				var m runtime.MemStats
 				runtime.ReadMemStats(&m)
 				peak = max(peak, m.HeapAlloc)
@@ -191,7 +191,7 @@ func TestExport(t *testing.T) {
 	})
 }
 
-// judge looks into an export of the world's team.
+// judge checks an export of the first team.
 func (w env) judge(t *testing.T, archive *zip.Reader) {
 	t.Helper()
 	lines := map[string][]map[string]any{}
@@ -252,7 +252,7 @@ func (w env) judge(t *testing.T, archive *zip.Reader) {
 	}
 }
 
-// read reads a file of JSON lines and refuses what must not be in it.
+// read parses a file of JSON lines and checks for forbidden content.
 func read(t *testing.T, f *zip.File) []map[string]any {
 	t.Helper()
 	in := must.Get(f.Open())(t)

@@ -37,7 +37,7 @@ func TestVerify(t *testing.T) {
 			sign("own", `{"algorithm":"hmac-sha256","user_id":9007199254740993}`), []string{"threads"},
 			"9007199254740993",
 		},
-		"with padding":         {sign("own", good) + "=", nil, ""}, // it is not what was signed
+		"with padding":         {sign("own", good) + "=", nil, ""}, // the signed text differs
 		"no secret":            {sign("", good), nil, ""},
 		"another secret":       {sign("other", good), nil, ""},
 		"no parts":             {"abc", nil, ""},
@@ -72,7 +72,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// What a network wants deleted of an account includes its picture.
+// A network's deletion request also deletes the account's picture.
 func TestEraseAccountPicture(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		account := w.account(t, w.team)

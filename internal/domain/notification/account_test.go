@@ -27,8 +27,8 @@ func (w *env) records(t *testing.T, by int64, kind, subject string, detail map[s
 	}))
 }
 
-// Every change of how a person signs in is told to that person, in the app and by mail, no matter who did it and which
-// mail the person wants.
+// Every change of how a person signs in notifies that person, in the app and by mail, regardless of who made it and of
+// the person's settings.
 func TestAccountNotices(t *testing.T) {
 	each(t, func(t *testing.T, w *env) {
 		ada := w.owner.ID
@@ -142,7 +142,7 @@ func checkMail(t *testing.T, w *env, name, says string, n notification.Notice) {
 	}
 }
 
-// Suspended people and people in no team get their mails too: there is no other way to reach them.
+// Suspended people and people without a team get their mails too, because nothing else reaches them.
 func TestAccountMailRecipients(t *testing.T) {
 	each(t, func(t *testing.T, w *env) {
 		alone := must.Get(w.teams.AddPerson(t.Context(), "Cleo", "cleo@harbour.example", ""))(t)

@@ -26,7 +26,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// postbox is a real SMTP server that keeps what it takes, or refuses it.
+// postbox is a real SMTP server that stores or refuses mails.
 type postbox struct {
 	mu      sync.Mutex
 	mails   []string
@@ -129,7 +129,7 @@ func (w *env) post(t *testing.T) {
 	t.Fatal("mail is due over and over")
 }
 
-// wants holds the number of mails that were taken against what it has to be.
+// wants checks the number of mails sent.
 func (w *env) wants(t *testing.T, mails int) {
 	t.Helper()
 	w.post(t)
@@ -145,7 +145,7 @@ func TestNotificationsShareMail(t *testing.T) {
 		}
 		w.wants(t, 0) // it waits for more of the same
 		w.clock.Advance(2 * time.Minute)
-		w.wants(t, 2) // one to each who can do something about it
+		w.wants(t, 2) // one to each person who can act on it
 		w.happens(t, "post.account_failed", "late", nil)
 		w.clock.Advance(2 * time.Minute)
 		w.wants(t, 2)
@@ -216,8 +216,7 @@ func TestMailRecipients(t *testing.T) {
 	})
 }
 
-// What is undone tells nobody, and what is told has been done: it is one transaction. The same event tells nobody
-// twice.
+// A rollback notifies nobody, because notices are in the same transaction. The same event notifies nobody twice.
 func TestNotificationInTransaction(t *testing.T) {
 	each(t, func(t *testing.T, w *env) {
 		stop := errors.New("stop")
@@ -250,7 +249,7 @@ func TestNotificationInTransaction(t *testing.T) {
 	})
 }
 
-// What a person found at a network is told to the others, and only where the post is not there.
+// A person's decision notifies the others only if the post was not published.
 func TestDecisionNotification(t *testing.T) {
 	each(t, func(t *testing.T, w *env) {
 		says := func(by int64, subject, decision string) {

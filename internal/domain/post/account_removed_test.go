@@ -27,8 +27,8 @@ func (w *env) connectSecond(t *testing.T) int64 {
 	return id
 }
 
-// An account is taken out of what is scheduled, and of nothing else: a post that has another account goes on to
-// that one, one without another becomes a draft.
+// Removing an account affects scheduled posts only: a post with another account is published to that one, one without
+// becomes a draft.
 func TestRemoveAccount(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		other := w.connectSecond(t)
@@ -85,7 +85,7 @@ func TestRemoveAccount(t *testing.T) {
 	})
 }
 
-// The newest failure of an account is told to its team alone.
+// Only its team sees an account's newest failure.
 func TestLastFailureOfAccount(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		for _, caption := range []string{"first", "forbidden", "last"} {

@@ -44,12 +44,12 @@ func (twoItems) ForPost(_ context.Context, _ db.Querier, _ int64, ids []int64) (
 	return out, nil
 }
 
-// ruled is the quiet network, which also tells what it takes.
+// ruled is the quiet network with rules.
 type ruled struct{ posttest.Network }
 
 func (ruled) Rules() network.Rules { r, _ := network.DefaultRules("bluesky"); return r }
 
-// composing is a world with a library, for a person who may do everything.
+// composing runs a test with a library and a person who may do everything.
 func composing(t *testing.T, run func(t *testing.T, w *env, act *access.Actor)) {
 	t.Helper()
 	eachDatabase(t, func(t *testing.T, w *env) {
@@ -68,7 +68,7 @@ func (w *env) getPost(t *testing.T, id string) post.Record {
 	return p
 }
 
-// A piece is kept as a whole, told once, and not at all where nothing differs.
+// All changes are stored together with one event, and with none if nothing differs.
 func TestCompose(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.Draft(t, "hello", time.Time{})
@@ -103,7 +103,7 @@ func TestCompose(t *testing.T) {
 	})
 }
 
-// The second of two edits is refused, and nothing of either is lost.
+// Of two concurrent edits the second is refused, and neither is lost.
 func TestComposeConflict(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.Draft(t, "hello", time.Time{})
@@ -184,7 +184,7 @@ func TestComposeRefuses(t *testing.T) {
 	})
 }
 
-// A template is changed while its series stands, and keeps its time.
+// A template can be changed while its series is active, and keeps its time.
 func TestComposeTemplate(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.StartSeries(t, "FREQ=DAILY")
@@ -199,7 +199,7 @@ func TestComposeTemplate(t *testing.T) {
 	})
 }
 
-// What is not kept yet is judged as what is.
+// Unsaved posts are validated like saved ones.
 func TestWeigh(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		before := w.CountEvents(t, "post.created")

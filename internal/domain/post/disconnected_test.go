@@ -17,8 +17,8 @@ func (w *env) disconnect(t *testing.T, account int64) {
 	w.Exec(t, `UPDATE social_accounts SET connection_state = 'lost', disconnected_at = 1 WHERE id = ?`, account)
 }
 
-// A post keeps a disconnected account and its override until the author removes the account. The account cannot be
-// added to another post.
+// A post keeps a disconnected account and its overrides until the author removes it. The account cannot be added to
+// another post.
 func TestComposeKeepsDisconnected(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		other, text := w.connectSecond(t), "of its own"
@@ -51,7 +51,7 @@ func TestComposeKeepsDisconnected(t *testing.T) {
 	})
 }
 
-// The prediction for a scheduled post matches what happens when it is published.
+// The prediction for a scheduled post matches the result when it is due.
 func TestPredict(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		other := w.connectSecond(t)

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// What is past its time is late where its team may publish, and held where it may not.
+// A post past its time is late if its team may publish, else held.
 func TestLatePosts(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		due := posttest.Noon.Add(posttest.Day)

@@ -19,8 +19,8 @@ func (w *env) lostMedia(t *testing.T, id string) bool {
 	return lost
 }
 
-// A file is taken out of all that has not been sent: what is scheduled becomes a draft, a client is asked
-// again, a series is paused. What was sent keeps it.
+// A deleted file is removed from all unpublished posts: scheduled ones become drafts, approval is required again, a
+// series is paused. Published posts keep it.
 func TestMediaRemoved(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		soon := posttest.Noon.Add(posttest.Day).Format(time.RFC3339)
@@ -84,7 +84,7 @@ func TestMediaRemoved(t *testing.T) {
 	})
 }
 
-// A series whose template shows a deleted file is paused, and what it made ahead become drafts.
+// A series whose template has a deleted file is paused, and its scheduled occurrences become drafts.
 func TestSeriesWithDeletedFile(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		template := w.StartSeries(t, "FREQ=DAILY")

@@ -41,7 +41,7 @@ func (w *env) skips(t *testing.T, id string) string {
 	return strings.Join(out, " ")
 }
 
-// An edited copy takes over only the accounts that failed, with everything they show.
+// An edited copy takes over only the failed accounts, with all their content.
 func TestReplaceFailedAccounts(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		other, own := w.connectSecond(t), "for one"
@@ -60,7 +60,7 @@ func TestReplaceFailedAccounts(t *testing.T) {
 			t.Errorf("a retry skips %s", got)
 		}
 
-		// No account gets the post twice, even if somebody adds it to the copy.
+		// No account gets the post twice, even if it is added to the copy.
 		_, err := w.Compose(t.Context(), act, p.ID, p.UpdatedAt, post.Composition{Caption: "anew",
 			Accounts: []int64{other, w.Account}})
 		posttest.CheckError(t, err, apierr.ValidationFailed, "")

@@ -67,7 +67,7 @@ func TestRetryable(t *testing.T) {
 	}
 }
 
-// An account whose connection is lost is left alone: a retry of it would be spent for nothing.
+// A retry skips a disconnected account, because its attempt would be wasted.
 func TestRetriesOfDisconnectedAccount(t *testing.T) {
 	t.Parallel()
 	if reason, ok := DefaultLimits.canRetry(Target{State: TargetFailed}, false, time.Now()); ok || reason != "account_gone" {
@@ -95,7 +95,7 @@ func TestExcerpt(t *testing.T) {
 	})
 }
 
-// An excerpt ends between two grapheme clusters, and says that it is not the whole text wherever it is not.
+// An excerpt ends between two grapheme clusters, and marks that it is shortened.
 func TestExcerptKeepsGraphemes(t *testing.T) {
 	t.Parallel()
 	family := "👨‍👩‍👧‍👦" // 7 characters

@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// What is not a scheduled occurrence cannot be skipped, and nobody skips without the right to write.
+// Only scheduled occurrences can be skipped, and only by people who may write.
 func TestInvalidSkips(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		template := w.StartSeries(t, "FREQ=DAILY")
@@ -37,7 +37,7 @@ func TestInvalidSkips(t *testing.T) {
 	})
 }
 
-// One occurrence that is skipped, moved or published early leaves the series as it is.
+// Skipping, moving or publishing one occurrence early does not affect the series.
 func TestOneOccurrence(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		w.StartSeries(t, "FREQ=DAILY")
@@ -70,7 +70,8 @@ func TestOneOccurrence(t *testing.T) {
 	})
 }
 
-// After a standstill the newest occurrence goes out if it is no hour late; the others are skipped, and that is told.
+// After downtime the newest occurrence is published if it is less than an hour late; the others are skipped, with a
+// notice.
 func TestOccurrencesAfterDowntime(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.StartSeries(t, "FREQ=DAILY")
@@ -101,7 +102,7 @@ func TestOccurrencesAfterDowntime(t *testing.T) {
 	})
 }
 
-// While a team may not publish nothing is made, and after it nothing comes all at once.
+// While a team may not publish, no occurrences are created, and they do not accumulate.
 func TestPausedTeams(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		w.StartSeries(t, "FREQ=DAILY")
@@ -121,7 +122,7 @@ func TestPausedTeams(t *testing.T) {
 	})
 }
 
-// What holds for every scheduled post holds for an occurrence at its time; and the month's allowance too.
+// The checks of scheduled posts, including the monthly limit, apply to an occurrence when due.
 func TestOccurrenceRefusedWhenDue(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		must.NoError(t, w.Teams.SetPlan(t.Context(), w.Call.TeamID, "team", time.Time{}))
@@ -154,7 +155,7 @@ func TestOccurrenceRefusedWhenDue(t *testing.T) {
 	})
 }
 
-// However many nodes let a series go on at once, there is one post for each time, and each goes out once.
+// However many nodes continue a series at once, there is one post for each time, published once.
 func TestTwoNodes(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		w.StartSeries(t, "FREQ=DAILY")
@@ -183,7 +184,7 @@ func TestTwoNodes(t *testing.T) {
 	})
 }
 
-// A series that is cancelled at the very moment of its time goes out or does not, and makes nothing more.
+// A series that is cancelled exactly when due publishes that occurrence or does not, and creates no more.
 func TestCancelOccurrenceWhenDue(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		other := posttest.New(t, w.URL, w.Clock, w.Sealer)
@@ -210,8 +211,8 @@ func TestCancelOccurrenceWhenDue(t *testing.T) {
 	})
 }
 
-// An occurrence that is cancelled while its series makes the next one, or at its very time, pauses the series all the
-// same: it goes out or does not, and nothing more is made or sent.
+// Cancelling an occurrence while its series creates the next one, or exactly when due, pauses the series: it is
+// published or not, and no more are created or published.
 func TestCancelOccurrenceRaces(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		other := posttest.New(t, w.URL, w.Clock, w.Sealer)

@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// A series goes out day by day, each time as a post of its own, and the next one is always there.
+// A daily series publishes each time as a separate post, and the next one always exists.
 func TestSeriesPublishes(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.StartSeries(t, "FREQ=DAILY;COUNT=3")
@@ -56,7 +56,7 @@ func TestSeriesPublishes(t *testing.T) {
 	})
 }
 
-// Which post can become a series, and who may make one of it.
+// Which posts can become a series, and who may create one.
 func TestRepeatablePosts(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		const daily = "FREQ=DAILY"
@@ -103,7 +103,7 @@ func TestRepeatablePosts(t *testing.T) {
 	})
 }
 
-// The template itself is neither changed, nor scheduled, nor published.
+// The template cannot be scheduled or published, and is not changed.
 func TestTemplatesUnchanged(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.StartSeries(t, "FREQ=DAILY")
@@ -128,7 +128,7 @@ func TestTemplatesUnchanged(t *testing.T) {
 	})
 }
 
-// Cancelling the template pauses the series with what has not begun; a series that goes on takes that up again.
+// Cancelling the template pauses the series and its scheduled occurrences; resuming restores them.
 func TestPausing(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.StartSeries(t, "FREQ=DAILY")
@@ -161,8 +161,7 @@ func TestPausing(t *testing.T) {
 	})
 }
 
-// A draft that pausing made shows what the template shows when the series goes on, unless somebody has changed
-// it by hand.
+// A draft created by pausing follows the template when the series resumes, unless it was edited.
 func TestDraftsFollowTheTemplate(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.StartSeries(t, "FREQ=DAILY")
@@ -205,7 +204,7 @@ func TestDraftsFollowTheTemplate(t *testing.T) {
 	})
 }
 
-// An occurrence that a client cancels pauses its series, and stays a draft when the series goes on.
+// Cancelling an occurrence pauses its series. The occurrence stays a draft when the series resumes.
 func TestCancelledOccurrence(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.StartSeries(t, "FREQ=DAILY")
@@ -227,7 +226,7 @@ func TestCancelledOccurrence(t *testing.T) {
 			t.Error(got)
 		}
 		must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY", nil))(t)
-		w.Do(t, "cancel_post", map[string]any{"post_id": first}) // a draft stays as it is, and so does its series
+		w.Do(t, "cancel_post", map[string]any{"post_id": first}) // cancelling a draft changes neither it nor its series
 		if got := w.SeriesPosts(t); got != "21T13 draft, 24T13 scheduled" {
 			t.Error(got)
 		}
@@ -235,13 +234,13 @@ func TestCancelledOccurrence(t *testing.T) {
 	})
 }
 
-// A series that goes on takes up what pausing made drafts, but no occurrence that was cancelled or skipped by itself,
-// unless that was scheduled again.
+// Resuming a series restores what pausing turned into drafts, but no occurrences cancelled or skipped individually,
+// unless they were rescheduled.
 func TestResumeKeepsSkipped(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.StartSeries(t, "FREQ=DAILY")
 		first := w.LastOccurrence(t)
-		w.Exec(t, `UPDATE post_series SET wake_at = 1 WHERE template_id = ?`, id) // the next one, too
+		w.Exec(t, `UPDATE post_series SET wake_at = 1 WHERE template_id = ?`, id) // and the next one
 		w.Tick(t)
 		second := w.LastOccurrence(t)
 		_, err := w.Skip(t.Context(), w.Person, second)

@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// says runs an operation and holds what it says against parts that have to stand there.
+// says runs an operation and checks that its summary contains these parts.
 func (w *env) says(t *testing.T, tool string, args map[string]any, parts ...string) {
 	t.Helper()
 	out := must.Get(w.Try(t, tool, args))(t)
@@ -31,7 +31,7 @@ func (w *env) settle(t *testing.T, id string, r post.Result) {
 	}))
 }
 
-// A call that sends nothing says so, with what was left alone and why.
+// A call that sends nothing says so, with the skipped accounts and reasons.
 func TestSummaryOfSkipped(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "once", time.Time{})
@@ -51,7 +51,7 @@ func TestSummaryOfSkipped(t *testing.T) {
 	})
 }
 
-// A post that failed says what the way on is: it can no longer be changed.
+// A failed post states the next step, because it can no longer be changed.
 func TestSummaryOfNextSteps(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "refused", time.Time{})
@@ -66,7 +66,7 @@ func TestSummaryOfNextSteps(t *testing.T) {
 	})
 }
 
-// Whether a post would go out, when, and what keeps it, stands in what is said of it.
+// The summary says whether and when a post will be published, and what prevents it.
 func TestVerdictShown(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "well", time.Time{})

@@ -33,7 +33,7 @@ func (w env) member(t *testing.T, email string, role access.Role) int64 {
 	return p.ID
 }
 
-// Anybody who may not change something is told what a stranger is told, and changes nothing.
+// People without permission get the same error as strangers, and change nothing.
 func TestAdminActionsByOthers(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
@@ -122,7 +122,7 @@ func TestAdminKeys(t *testing.T) {
 	})
 }
 
-// What the owner does with a key holds at once, and a revoked one stays as it is.
+// The owner's changes of a key apply at once, and a revoked key stays revoked.
 func TestAdminChangesKeys(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, h := t.Context(), w.Admin(w.staff(t).owner, w.team.ID)
@@ -187,7 +187,7 @@ func TestInvalidKeysRefused(t *testing.T) {
 	})
 }
 
-// The owner's own limit counts where it is below what is offered, and cannot be above it.
+// The owner's limit applies if it is below the plan's, and cannot exceed it.
 func TestOwnDailyLimit(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx := t.Context()
@@ -258,7 +258,7 @@ func TestProfile(t *testing.T) {
 	})
 }
 
-// The last person who is an operator and can sign in is not taken out of the only team that they are in.
+// The last operator who can sign in cannot be removed from their only team.
 func TestLastOperator(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)

@@ -16,8 +16,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Nobody lets an assistant do what the person may not, and nobody who is no member, or whose plan has no access, lets
-// any.
+// A connection cannot exceed its person's rights. People who are not members, and teams without API access, cannot
+// connect one.
 func TestConnectRefuses(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
@@ -78,8 +78,8 @@ func TestConnectRefuses(t *testing.T) {
 	})
 }
 
-// Everybody sees and ends the own connections, managers all; owners alone limit them. Keys and connections are never
-// taken for each other.
+// People see and end their own connections, managers all; only owners limit them. Keys and connections are never
+// confused.
 func TestConnectionActions(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
@@ -146,14 +146,14 @@ func TestConnectionActions(t *testing.T) {
 	})
 }
 
-// What happens to connections is recorded by kinds of their own, once.
+// Events of connections have their own kinds, recorded once.
 func TestConnectionEvents(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
 		_, first := w.assistant(t, s.editor, access.Read)
 		_, second := w.assistant(t, s.editor, access.Read)
 		must.NoError(t, w.Admin(s.owner, w.team.ID).LimitConnection(ctx, first, 7))
-		for range 2 { // the second time there is nothing to end
+		for range 2 { // the second time nothing is left to end
 			must.NoError(t, w.db.InTx(ctx, "test.disconnect", func(ctx context.Context, tx *db.Tx) error {
 				return w.Disconnect(ctx, tx, second, "revoked")
 			}))

@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// issued are tokens as somebody else gives them out.
+// issued are tokens as an OAuth server issues them.
 type issued map[string]struct {
 	connection int64
 	until      time.Time
@@ -54,7 +54,7 @@ func (w env) connect(ctx context.Context, n team.NewConnection) (int64, error) {
 	return made, err
 }
 
-// A token acts as its person where tools are called, for what was granted and the role has, and nowhere else.
+// A token acts for its person in tools only, within the grant and the role.
 func TestTokens(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.watch(t)
@@ -111,7 +111,7 @@ type ending struct {
 	of     access.Role // its person's
 	may    []access.Capability
 	change func(ctx context.Context, w env, person, connection int64) error
-	code   apierr.Code // that it is refused by then; none where it goes on
+	code   apierr.Code // the expected code; empty if allowed
 	left   []access.Capability
 }
 
@@ -252,7 +252,7 @@ func codeOf(err error) apierr.Code {
 	return apierr.Of(err).Code
 }
 
-// standsInTheWay tells by the gates what the pipeline would refuse by.
+// standsInTheWay returns the error with which the pipeline would refuse the actor because of its gates.
 func standsInTheWay(a *access.Actor) error {
 	for code, closed := range map[apierr.Code]bool{
 		apierr.ConnectionSuspended: a.Gates.Paused, apierr.AccountNotApproved: a.Gates.OwnerHeld,

@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// roastery returns a second team, with an owner of its own.
+// roastery creates a second team with another owner.
 func (w env) roastery(t *testing.T) (team.Team, int64) {
 	t.Helper()
 	owner := must.Get(w.AddPerson(t.Context(), "Olga", "olga@example.com", ""))(t)
@@ -25,8 +25,8 @@ func identity(subject, email string) team.DirectoryIdentity {
 	return team.DirectoryIdentity{Issuer: "https://login.example", Subject: subject, Email: email, Name: "Dee Rectory"}
 }
 
-// The first sign-in by the directory leaves nothing by which somebody else gets into the account, and a later one does
-// not touch what the person added meanwhile.
+// The first sign-in with the directory removes everything with which someone else could use the account. Later sign-ins
+// keep what the person has added.
 func TestDirectoryTakesOverUnconfirmedAccount(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
@@ -99,8 +99,8 @@ func TestTakeOverRevokesIssuedItems(t *testing.T) {
 	})
 }
 
-// A take-over leaves no membership that somebody else may have accepted: it becomes an invitation that the person may
-// accept. Ownership, what the operator gave, and what was accepted after the proof stay.
+// A takeover turns memberships that someone else may have accepted into invitations. Ownership, memberships given by
+// the operator, and those accepted after the confirmation stay.
 func TestTakeOverReoffersMemberships(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, door := t.Context(), team.NewSignIns(w.Service)
@@ -166,8 +166,8 @@ func TestDirectoryLinksAProvedAccount(t *testing.T) {
 	})
 }
 
-// After unlinking, anybody who signs in with the address next may be another person. Nothing lets the former one in,
-// not even a link that was mailed before.
+// After unlinking, the next person with the address may be another one. The former person cannot sign in, even with an
+// earlier mailed link.
 func TestUnlinkRemovesSignInMethods(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, door := t.Context(), team.NewSignIns(w.Service)
@@ -222,7 +222,7 @@ func TestConcurrentFirstSignIns(t *testing.T) {
 	})
 }
 
-// A person whose address nobody proved is no member of a second team before its owner or admin confirms it.
+// A person with an unconfirmed address becomes a member of a second team only when its owner or admin confirms.
 func TestSecondTeamRequiresConfirmation(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx := t.Context()

@@ -52,7 +52,7 @@ func TestFirstRun(t *testing.T) {
 
 		var created atomic.Int64
 		var wg sync.WaitGroup
-		for i, node := range []*team.FirstRun{first, other, first, other} { // somebody is quicker
+		for i, node := range []*team.FirstRun{first, other, first, other} { // another setup came first
 			wg.Go(func() {
 				in := firstPerson(strings.ToLower(strings.ReplaceAll(first.Code(), "-", " ")))
 				in.Email = fmt.Sprintf("ada%d@example.com", i)

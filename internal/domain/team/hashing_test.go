@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/domain/team"
 )
 
-// However many strangers sign in at once, 16 of them wait for a hash, 8 of these from one client. The others are
-// refused at once, and a browser that is known for its account gets through.
+// However many strangers sign in at once, 16 wait for a hash, 8 of them from one client. The others are refused at
+// once, and a browser known for its account is served.
 func TestHashQueueLimit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -57,7 +57,7 @@ func TestHashQueueLimit(t *testing.T) {
 	}
 }
 
-// An invitation to an address that has an account makes no hash, and attempts that add nobody are counted.
+// Accepting an invitation to an existing account's address computes no hash, and failed attempts are counted.
 func TestJoiningWithAccountComputesNoHash(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
@@ -101,8 +101,8 @@ func TestGuessesFromOneSite(t *testing.T) {
 	})
 }
 
-// Who has a person's password and guesses codes does not delay the person in a known browser, and a stolen browser
-// guesses no faster than others.
+// An attacker who knows the password and guesses codes does not delay the person in a known browser, and a stolen
+// browser guesses no faster than others.
 func TestCodeGuessesFromKnownBrowsers(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door, known, second := team.NewSignIns(w.Service), w.signedIn(t, w.owner.ID, ""), w.signedIn(t, w.owner.ID, "")

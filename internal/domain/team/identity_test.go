@@ -21,7 +21,7 @@ func (w env) exec(t *testing.T, statement string, args ...any) {
 	}))
 }
 
-// passkey gives a person a passkey that nobody holds.
+// passkey adds a passkey that no device has.
 func (w env) passkey(t *testing.T, person int64, name string) {
 	t.Helper()
 	w.exec(t, `INSERT INTO passkeys (person_id, credential_id, name, credential, created_at) VALUES (?, ?, ?, '{}', 1)`,
@@ -174,7 +174,7 @@ func TestNewPasswordRevokesOnlyOwnItems(t *testing.T) {
 	})
 }
 
-// An authenticator app goes with its recovery codes, once, unless it may not be missing.
+// An authenticator app is removed with its recovery codes, once, unless it is required.
 func TestRemoveApp(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ada := w.owner.ID

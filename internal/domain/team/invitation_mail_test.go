@@ -14,8 +14,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Nothing that people call themselves or their team becomes a link in a mail to a stranger, or changes how the mail
-// reads.
+// Names of people and teams never become links in invitation mails, and never change the text around them.
 func TestInvitationMailHasOneLink(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		var got team.Letter

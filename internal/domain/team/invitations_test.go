@@ -94,7 +94,7 @@ func TestAcceptInvitationOnce(t *testing.T) {
 		if err != nil || o.TeamName != "Harbour" || o.Mailed {
 			t.Errorf("%+v (%v)", o, err)
 		}
-		// Anybody who has another address cannot use it.
+		// People with another address cannot use it.
 		bea := w.person(t, "bea@example.com", "", "")
 		if _, err := w.Accept(t.Context(), token, bea.ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("another person: %v", err)
@@ -128,7 +128,7 @@ func TestAcceptInvitationOnce(t *testing.T) {
 	})
 }
 
-// Anything that ends an invitation, its link says why, and lets nobody in.
+// When an invitation has ended, its link says why and cannot be used.
 func TestInvitationsEnd(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		admin := w.person(t, "admin@example.com", "", access.Admin)
@@ -189,7 +189,7 @@ func TestSeats(t *testing.T) {
 		if f := apierr.Of(err); f.Code != apierr.PlanLimitReached || f.Context["limit"] != "seats" {
 			t.Fatalf("an eleventh: %v", err)
 		}
-		w.invite(t, 1, "p0@example.com", access.Editor) // in place of its own
+		w.invite(t, 1, "p0@example.com", access.Editor) // replacing its own
 		open := must.Get(w.Invitations(t.Context(), w.team.ID))(t)
 		must.NoError(t, w.Revoke(t.Context(), 1, w.team.ID, open[0].ID))
 		_, late := w.invite(t, 1, "late@example.com", access.Viewer)
@@ -206,7 +206,7 @@ func TestSeats(t *testing.T) {
 	})
 }
 
-// Somebody who is known joins by signing in, also out of no team, and keeps a role that the person has.
+// People with an account join by signing in, even without a team, and keep an existing role.
 func TestJoinWithExistingAccount(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door, try := team.NewSignIns(w.Service), attempts()
@@ -245,7 +245,7 @@ func TestJoinWithExistingAccount(t *testing.T) {
 	})
 }
 
-// atDirectory returns what the directory says about a person.
+// atDirectory returns the directory's identity of a person.
 func atDirectory(email string) team.DirectoryIdentity {
 	return team.DirectoryIdentity{
 		Issuer: "https://login.example", Subject: strings.ToLower(email), Email: email, Name: "Dee Rectory",

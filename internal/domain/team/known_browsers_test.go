@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// signedIn returns what a browser holds after a person signed in with it.
+// signedIn returns a browser's tokens after a person signed in.
 func (w env) signedIn(t *testing.T, person int64, browser string) string {
 	t.Helper()
 	return must.Get(w.NoteSignIn(t.Context(),
@@ -63,7 +63,7 @@ func TestPasswordGuessesFromKnownBrowsers(t *testing.T) {
 	})
 }
 
-// Who has stolen what a known browser holds guesses no faster than others, from wherever.
+// A stolen known browser guesses no faster than others, from any address.
 func TestStolenBrowserThrottled(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door, other, try := team.NewSignIns(w.Service), team.NewSignIns(w.Service), attempts()
@@ -94,7 +94,7 @@ func TestStolenBrowserThrottled(t *testing.T) {
 	})
 }
 
-// A browser is known for each of the people who signed in with it, until all of their sessions are ended.
+// A browser is known for each person who signed in with it, until all of their sessions are ended.
 func TestKnownBrowsers(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
@@ -111,7 +111,7 @@ func TestKnownBrowsers(t *testing.T) {
 				t.Errorf("%d is known: %t", person, !want)
 			}
 		}
-		knows(first, bea, false) // what was planted in a browser is nobody's who signs in there
+		knows(first, bea, false) // planted tokens become nobody's
 		knows(both, ada, true)
 		knows(both, bea, true)
 		must.Get(door.ChangePassword(t.Context(),

@@ -88,7 +88,7 @@ func TestMailedInvitations(t *testing.T) {
 	})
 }
 
-// An invitation ends by itself if the process dies before the mail server has answered.
+// An invitation expires on its own if the process dies before the mail server answers.
 func TestInvitationMailRejected(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		var ends time.Time
@@ -106,7 +106,7 @@ func TestInvitationMailRejected(t *testing.T) {
 	})
 }
 
-// A team floods nobody's mailbox.
+// A team cannot flood a mailbox.
 func TestMailedInvitationLimit(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		letters := team.NewLetters(w.Service, "https://press.example", func(context.Context, team.Letter) error {

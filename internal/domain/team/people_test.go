@@ -131,7 +131,7 @@ func TestOperator(t *testing.T) {
 	})
 }
 
-// A change that leaves nobody who is an operator and can sign in is undone, anything that it is.
+// Every change that would leave no operator who can sign in is rolled back.
 func TestLastOperatorKept(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)
@@ -149,7 +149,7 @@ func TestLastOperatorKept(t *testing.T) {
 			"suspended":  func() error { return w.SetHold(ctx, s.editor, true, team.KeepOperator) },
 			"in no team": func() error { return w.RemoveMember(ctx, w.team.ID, s.editor, team.KeepOperator) },
 		}
-		must.NoError(t, changes["suspended"]()) // nobody runs it as it is
+		must.NoError(t, changes["suspended"]()) // there is no operator at this time
 		must.NoError(t, w.SetHold(ctx, s.editor, false))
 		runs(s.editor, true)
 		for name, change := range changes {
@@ -167,7 +167,7 @@ func TestLastOperatorKept(t *testing.T) {
 	})
 }
 
-// Guesses at links are delayed after a while. What is right is never refused: nobody can guess it.
+// Wrong links are delayed after a while. Valid links are never refused, because they cannot be guessed.
 func TestLinkGuessesThrottled(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)

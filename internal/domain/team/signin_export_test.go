@@ -22,7 +22,7 @@ func (s *SignIns) HoldHashes() func() {
 	return s.hashing.Hold()
 }
 
-// ChargeSite counts wrong passwords of a site until one more is free.
+// ChargeSite counts wrong passwords of a site until only one more is free.
 func (s *SignIns) ChargeSite(site string) {
 	for range sitePace.Free - 1 {
 		s.sites.Charge(throttle.KeyOf("site %s", site))

@@ -26,7 +26,7 @@ func (w env) person(t *testing.T, email, password string, role access.Role) team
 	return p
 }
 
-// attempts come each from a client of its own.
+// attempts returns attempts, each from another client.
 func attempts() func(email, password string) team.Attempt {
 	n := 0
 	return func(email, password string) team.Attempt {
@@ -35,7 +35,7 @@ func attempts() func(email, password string) team.Attempt {
 	}
 }
 
-// Anybody who may not sign in hears the same, anything that the reason is.
+// Everyone who may not sign in gets the same error, for every reason.
 func TestSignIn(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door, try := team.NewSignIns(w.Service), attempts()
@@ -59,7 +59,7 @@ func TestSignIn(t *testing.T) {
 			}
 			refusal = err
 		}
-		// Somebody in no team is told so by the right password, as often as it is given.
+		// A person without a team gets ErrNoTeam each time with the right password.
 		for range 7 {
 			if p, err := door.SignIn(t.Context(), try("teamless@example.com", "wobbly pass word")); !errors.Is(err,
 				team.ErrNoTeam) || p.ID != 0 {
@@ -140,7 +140,7 @@ func TestGuessesAtManyAddresses(t *testing.T) {
 	})
 }
 
-// Wrong passwords from a few clients delay nobody who comes from another one.
+// Wrong passwords from a few clients do not delay others.
 func TestNoLockoutByWrongPasswords(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door, try := team.NewSignIns(w.Service), attempts()
@@ -156,7 +156,7 @@ func TestNoLockoutByWrongPasswords(t *testing.T) {
 	})
 }
 
-// Behind a proxy that is not trusted everybody is one client. Those who signed in before get in all the same.
+// Behind an untrusted proxy all people share one client. Those who signed in before still can.
 func TestAllClientsShareProxyAddress(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
@@ -222,7 +222,7 @@ func TestConcurrentGuesses(t *testing.T) {
 	})
 }
 
-// Codes are guessed five times, on all nodes together but for the first ones.
+// Codes can be guessed five times, on all nodes together except for the first ones.
 func TestGuessingCodes(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		doors := []*team.SignIns{team.NewSignIns(w.Service), team.NewSignIns(w.Service)}

@@ -90,7 +90,7 @@ func TestAuthenticate(t *testing.T) {
 	})
 }
 
-// Revoking, changing a level and losing a role hold at once, however often the key was used before.
+// Revoking, changing a level and losing a role apply at once, however recently the key was used.
 func TestChangesApplyAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.watch(t)
@@ -197,7 +197,7 @@ func TestRefusals(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// Terms that lack a plan which a team is on are told, as its keys would stop.
+// Plans that teams are on but that are missing from the configuration are reported, because their keys would stop.
 func TestMissingPlans(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		must.NoError(t, w.CheckPlans(t.Context()))

@@ -36,7 +36,7 @@ func decides(approve bool) step {
 	return func(t *testing.T, w *env, _, token string) error { return w.Decide(t, token, approve) }
 }
 
-// runSteps makes a draft, brings it by steps to where the case begins, and gives a link once the client was asked.
+// runSteps creates a draft, runs steps, and returns the post and the client's link if approval was requested.
 func (w *env) runSteps(t *testing.T, steps []step) (string, string) {
 	t.Helper()
 	id, token := w.Draft(t, "hello", time.Time{}), ""
@@ -49,7 +49,7 @@ func (w *env) runSteps(t *testing.T, steps []step) (string, string) {
 	return id, token
 }
 
-// What each step makes of a post in each state of approval: the state after it, or why it is refused.
+// The effect of each step in each approval state: the next state, or the reason for a refusal.
 func TestApprovalTransitions(t *testing.T) {
 	approve, reject := decides(true), decides(false)
 	text, same := calls("update_post", "id", map[string]any{"caption": "other"}),
@@ -69,7 +69,7 @@ func TestApprovalTransitions(t *testing.T) {
 	cases := []struct {
 		state, name string
 		do          step
-		want        string // how the post stands after it, or the code and the state of a refusal
+		want        string // the state after it, or the code and state of a refusal
 	}{
 		{"not asked", "ask", ask, "draft waiting"},
 		{"not asked", "text", text, "draft"},
@@ -119,7 +119,7 @@ func TestApprovalTransitions(t *testing.T) {
 	})
 }
 
-// A person who may not write in the team cannot send its posts to a client.
+// Members who may not write cannot request a client's approval.
 func TestApprovalRequestPermissions(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "hello", time.Time{})
@@ -136,8 +136,8 @@ func TestApprovalRequestPermissions(t *testing.T) {
 	})
 }
 
-// A link shows the version that it was made for. Once that has changed it shows nothing, and nothing can be
-// decided by it; a link to the new version does.
+// A link shows the version for which it was created. After a change it shows nothing and accepts no decision; a link to
+// the new version does.
 func TestApprovalRounds(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "hello", time.Time{})
@@ -181,14 +181,14 @@ func TestApprovalRounds(t *testing.T) {
 	})
 }
 
-// wasSent reports whether a link was made to the version of a post as it is now.
+// wasSent reports whether a link was created for the post's current version.
 func (w *env) wasSent(t *testing.T, id string) bool {
 	t.Helper()
 	rounds := must.Get(w.Approvals.Rounds(t.Context(), w.Call.TeamID, id))(t)
 	return len(rounds) > 0 && rounds[0].Sent
 }
 
-// A link goes on to show its post where nothing of it has changed: after a rejection and another asking.
+// After a rejection and another request, a link to an unchanged post still shows it.
 func TestApprovalRequestedAgain(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "hello", time.Time{})
@@ -220,8 +220,8 @@ func TestApprovalRequestedAgain(t *testing.T) {
 	})
 }
 
-// Revoking ends every link that was made until then, those of earlier releases too, and none that is made
-// later. Only who may write does it, and only where there are links.
+// Revoking ends all existing links, even those of earlier releases, but none created later. It requires permission to
+// write and an existing link.
 func TestRevokedLinks(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "hello", time.Time{})
@@ -235,7 +235,7 @@ func TestRevokedLinks(t *testing.T) {
 			posttest.CheckError(t, w.Approvals.RevokeLinks(t.Context(), bea.ID, id), apierr.NotFound, "")
 		}
 		must.Get(w.Approvals.Proposal(t.Context(), first))(t)
-		for range 2 { // a generation after the first one stands in the link itself
+		for range 2 { // later generations are part of the link
 			must.NoError(t, w.Approvals.RevokeLinks(t.Context(), w.Person, id))
 			for _, dead := range []string{first, again} {
 				_, err := w.Approvals.Proposal(t.Context(), dead)

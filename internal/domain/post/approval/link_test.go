@@ -40,8 +40,8 @@ func TestConcurrentDecisions(t *testing.T) {
 	})
 }
 
-// What was approved, scheduled and then changed stays scheduled, waits, and is not sent at its time; once the
-// client has approved it, it can be sent again.
+// An approved, scheduled and then changed post stays scheduled but is not published when due. After approval it can be
+// published.
 func TestWithheld(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		var ids, links [3]string
@@ -77,7 +77,7 @@ func TestWithheld(t *testing.T) {
 	})
 }
 
-// What the client approved before a series began is approved each time; a change of one time goes back to the client.
+// Approval before a series began applies to each occurrence; changing one of them requires approval again.
 func TestApprovedSeries(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "hello", posttest.Noon.Add(time.Hour))
@@ -100,7 +100,7 @@ func TestApprovedSeries(t *testing.T) {
 	})
 }
 
-// A link opens what it names for 30 days, and nothing that was not signed here opens anything.
+// A link works for 30 days, and only with a valid signature.
 func TestApprovalLinks(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "hello", time.Time{})

@@ -73,8 +73,8 @@ func TestCalendar(t *testing.T) {
 	})
 }
 
-// What a series is going to make stands in the calendar at its wall clock, also behind a change of the clocks,
-// once, and not while it stands still.
+// Future occurrences of a series are in the calendar at their wall-clock times, even after a clock change, once, and
+// not while it is paused.
 func TestCalendarUpcoming(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		first := time.Date(2026, 11, 22, 10, 0, 0, 0, w.Call.Zone)

@@ -48,7 +48,7 @@ func TestPassed(t *testing.T) {
 	})
 }
 
-// What was sent last comes first; drafts, what is still to come and other teams' posts are not among it.
+// The newest published posts come first, without drafts, future posts and other teams' posts.
 func TestRecentlyPublished(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		var sent []string
@@ -82,7 +82,7 @@ func TestRecentlyPublished(t *testing.T) {
 	})
 }
 
-// Failures are listed for a while. A post whose outcome is unknown waits for a decision, however old it is.
+// Failures are listed for a while. An unconfirmed post is listed until it is decided, however old.
 func TestListFailed(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		add := func(text string, status post.Status, age time.Duration, state post.TargetState) {

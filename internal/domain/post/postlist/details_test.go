@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// That a network did not confirm a post is told in place of its failure, of that post alone.
+// An unconfirmed account is shown instead of a failure, for its own post only.
 func TestListUnconfirmed(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		doubtful, failed := w.Draft(t, "in doubt", time.Time{}), w.Draft(t, "failed", time.Time{})

@@ -111,7 +111,7 @@ func TestInvalidRules(t *testing.T) {
 	}
 }
 
-// A rule by which nothing ever goes out is told as one, and soon.
+// A rule without occurrences is detected, and quickly.
 func TestRulesWithoutOccurrences(t *testing.T) {
 	t.Parallel()
 	for _, rule := range []string{"FREQ=DAILY;INTERVAL=7;BYDAY=TU", "FREQ=MONTHLY;INTERVAL=12;BYMONTHDAY=31",
@@ -140,7 +140,7 @@ func drawRule(t *rapid.T) string {
 	return strings.Join(parts, ";")
 }
 
-// Times only ever grow, none comes twice, and clocks on the wall show the same time of day, but for where they skip it.
+// Times increase strictly and have the same wall-clock time, except where clocks skip it.
 func TestWallClockTimes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -170,7 +170,7 @@ func TestWallClockTimes(t *testing.T) {
 	})
 }
 
-// However a rule is written, it is read or refused, and soon.
+// Every rule is parsed or refused quickly.
 func TestAnyRule(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

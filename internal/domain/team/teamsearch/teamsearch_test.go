@@ -53,8 +53,8 @@ func (w env) crowd(t *testing.T, n int) {
 	}))
 }
 
-// A search goes through a bounded part of all teams and people, and says after which to go on. A number or a whole
-// address is found wherever it is.
+// A search reads a limited part of all teams and people, and returns where to continue. An ID or a complete address is
+// always found.
 func TestSearchLimit(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.crowd(t, 10_500)
@@ -107,7 +107,7 @@ func nameOf[T any](found []T, name func(T) string) string {
 	return fmt.Sprintf("%d of them", len(found))
 }
 
-// A page of many hits ends where it is full, and the next one goes on there.
+// A page of many results ends when full, and the next one continues there.
 func TestSearchContinues(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.crowd(t, 70)
