@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// holdReason opens an installation as serve does, and tells what it is held for.
+// holdReason opens an installation as serve does, and returns the cause of its hold.
 func (w *env) holdReason(cfg server.Config) restoreguard.Cause {
 	w.t.Helper()
 	s := must.Get(server.Open(context.Background(), cfg))(w.t)
@@ -26,15 +26,15 @@ func (w *env) holdReason(cfg server.Config) restoreguard.Cause {
 	return state.Cause
 }
 
-// copyFile copies a file's bytes into another, which stays the same file where it is there.
+// copyFile copies the content of a file into another, keeping the identity of an existing file.
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	raw := must.Get(os.ReadFile(from))(t)
 	must.NoError(t, os.WriteFile(to, raw, 0o600))
 }
 
-// A copy of an SQLite file starts held, and so does an older copy that is put in the place of the file; the file itself
-// never does, however often it is served or moved within its file system.
+// A copy of an SQLite file starts on hold, and so does an older copy in place of the file. The file itself never does,
+// even after a move within its file system.
 func TestCopiedSQLite(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -73,8 +73,8 @@ func TestCopiedSQLite(t *testing.T) {
 	}
 }
 
-// A PostgreSQL database that was copied within its server starts held, the original does not, and neither does one
-// whose role may not ask for the cluster's identifier.
+// A PostgreSQL database copied within its server starts on hold. The original does not, even if its role may not read
+// the cluster's identifier.
 func TestCopiedPostgres(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(testkit.PostgresVariable) == "" {
@@ -115,7 +115,7 @@ func nameOf(t *testing.T, database string) string {
 	return strings.TrimPrefix(u.Path, "/")
 }
 
-// A role that may not ask for the cluster's identifier is served, and a copy within the server is noticed all the same.
+// A role that may not read the cluster's identifier is served, and a copy within the server is still detected.
 func TestRoleWithoutControlData(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(testkit.PostgresVariable) == "" {
@@ -152,7 +152,7 @@ func TestRoleWithoutControlData(t *testing.T) {
 	}
 }
 
-// A hold by hand asks nobody at its end, and lets what was due go out.
+// Lifting a manual hold queries no network and publishes what was due.
 func TestManualHold(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -28,7 +28,7 @@ func (w *env) small(url, blobs string) (server.Config, string) {
 	return cfg, folder
 }
 
-// What is wrong with a backup is found, and such a one is not restored.
+// Damage of a backup is found, and a damaged one is not restored.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -71,7 +71,7 @@ func TestDamaged(t *testing.T) {
 	})
 }
 
-// What became damaged in a backup's folder is not taken over by the next backup, which copies it anew.
+// The next backup copies files again that were damaged in the backup's folder.
 func TestDamagedFilesCopiedAgain(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -83,7 +83,7 @@ func TestDamagedFilesCopiedAgain(t *testing.T) {
 		for name, c := range map[string]struct {
 			change   func([]byte) []byte
 			opts     backup.Options
-			manifest bool // is damaged, too
+			manifest bool // is also damaged
 		}{
 			"shorter files":                 {change: shorten},
 			"shorter files, no manifest":    {change: shorten, manifest: true},
@@ -116,7 +116,7 @@ func damage(t *testing.T, path string, change func([]byte) []byte) {
 	must.NoError(t, os.WriteFile(path, change(raw), 0o600))
 }
 
-// A file that the store lost does not keep the rest from being backed up; a store that is not the database's does.
+// A file that the store lost does not prevent a backup; a store of another database does.
 func TestMissing(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

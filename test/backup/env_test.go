@@ -1,4 +1,5 @@
-// Package backup backs a running installation up, restores it elsewhere, and counts what stands on the networks after.
+// Package backup backs up a running installation, restores it elsewhere, and checks the posts on the networks
+// afterwards.
 package backup
 
 import (
@@ -65,7 +66,7 @@ type installation struct {
 	stop func() // stops it once
 }
 
-// start starts an installation until the test ends, or until it is stopped.
+// start runs an installation until the test ends or it is stopped.
 func (w *env) start(cfg server.Config) *installation {
 	w.t.Helper()
 	cfg.PublicURL = "" // the address
@@ -141,7 +142,7 @@ func (h *installation) get(of *home, path string) map[string]any {
 	return got.Data()
 }
 
-// draft makes a post of one account and tells its ID.
+// draft creates a post with one account and returns its ID.
 func (h *installation) draft(of *home, platform, text string) string {
 	h.t.Helper()
 	body := map[string]any{"caption": text, "account_ids": []int64{of.accounts[platform]}}
@@ -156,7 +157,7 @@ func (h *installation) draft(of *home, platform, text string) string {
 	return id
 }
 
-// schedule makes a post of one account that goes out in some time.
+// schedule schedules a post with one account.
 func (h *installation) schedule(of *home, platform, text string, in time.Duration) string {
 	h.t.Helper()
 	id := h.draft(of, platform, text)
@@ -200,7 +201,7 @@ func (h *installation) becomes(of *home, id, status string) {
 	})
 }
 
-// idle reports whether deliveries are left and nobody works on one.
+// idle reports whether unfinished deliveries exist but none is running.
 func (h *installation) idle() bool {
 	h.t.Helper()
 	var held, left int

@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/testkit/program"
 )
 
-// A backup that is killed leaves the one before as it was, and the next one is whole. A restore that is killed leaves
-// nothing that could be served, and is repeated.
+// A killed backup leaves the previous one intact, and the next one is complete. A killed restore leaves nothing that
+// can be served, and can be repeated.
 func TestKilledDuringBackup(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program with crash points")

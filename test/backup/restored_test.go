@@ -29,9 +29,8 @@ var everywhere = []string{"bluesky", "facebook", "instagram", "linkedin", "pinte
 // reticent are those that do not list all posts: of one that is not found there a person has to decide.
 var reticent = []string{"tiktok", "youtube"}
 
-// A backup that is made while the service works is restored elsewhere: it answers as the original did, publishes
-// nothing by itself, and after resume what went out from the original since does not go out again, while what did not
-// does, once.
+// A backup of a running service is restored elsewhere. It returns the same data and publishes nothing on its own. After
+// resume, what the original published since then is not published again, and everything else is, once.
 func TestRestored(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newEnv(t)
@@ -56,7 +55,7 @@ func TestRestored(t *testing.T) {
 			t.Errorf("a second backup copies %d of %d files, damaged %v", again.Copied, again.Files, again.Damaged)
 		}
 
-		// The original goes on without the backup, and dies.
+		// The original continues after the backup and dies.
 		w.clock.Advance(15 * time.Minute)
 		for _, id := range day.soon {
 			first.becomes(all, id, "published")
@@ -77,7 +76,7 @@ func TestRestored(t *testing.T) {
 		same(t, beforeToo, second.reads(some))
 		second.rests(all, day)
 
-		w.clock.Advance(10 * time.Minute) // what is later is due by now, too
+		w.clock.Advance(10 * time.Minute) // later posts are due too
 		second.resumes(all, some, day)
 	})
 }
@@ -95,13 +94,13 @@ func same(t *testing.T, before, after map[string]string) {
 	}
 }
 
-// day is what is to go out.
+// day has the posts to publish.
 type day struct {
-	soon  map[string]string // by network: what the original sends after the backup
-	later map[string]string // by network: what nobody has sent when the original dies
-	ahead string            // what a person publishes before its time after the backup
-	under string            // what is under way while the backup is made
-	next  string            // what is due in days
+	soon  map[string]string // by network: published by the original after the backup
+	later map[string]string // by network: unpublished when the original dies
+	ahead string            // published early by a person after the backup
+	under string            // being published during the backup
+	next  string            // due in some days
 }
 
 func (h *installation) furnish(all, some *home) day {
@@ -142,7 +141,7 @@ func (h *installation) awaitAnalytics(of *home) {
 	}
 }
 
-// traffic has posts be drafted, files arrive and a post be under way, until its end is asked for.
+// traffic creates drafts, uploads files and publishes a post until the returned function is called.
 func (h *installation) traffic(of *home) func() {
 	h.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -171,7 +170,7 @@ func (h *installation) reads(of *home) map[string]string {
 	ask := func(path string) map[string]any {
 		got := h.call(of, http.MethodGet, path, nil)
 		delete(got.Body, "meta")
-		for _, anew := range []string{"free_calls_left_today", "period", "capabilities"} { // what a key may do is less while all is held
+		for _, anew := range []string{"free_calls_left_today", "period", "capabilities"} { // a key's permissions are reduced during the hold
 			delete(got.Data(), anew)
 		}
 		raw := must.Get(json.Marshal(got.Body))(h.t)
@@ -211,7 +210,7 @@ func items(data map[string]any, name string) []map[string]any {
 	return out
 }
 
-// rests looks that nothing goes out, although it is due, that it is said so, and that reading and drafting go on.
+// rests checks that due posts are not published, that the reason is shown, and that reading and drafting work.
 func (h *installation) rests(of *home, d day) {
 	h.t.Helper()
 	var last int64
@@ -245,7 +244,7 @@ func (h *installation) rests(of *home, d day) {
 	}
 }
 
-// tally counts what a resumption found.
+// tally counts the outcomes of a resumption.
 func tally(r delivery.ResumeReport) map[delivery.Outcome]int {
 	return map[delivery.Outcome]int{
 		delivery.OutcomeWentOut: r.WentOut, delivery.OutcomeUnconfirmed: r.Unconfirmed, delivery.OutcomeGoesLate: r.GoesLate,
@@ -253,7 +252,7 @@ func tally(r delivery.ResumeReport) map[delivery.Outcome]int {
 	}
 }
 
-// resumes has it go on, after a try that changes nothing.
+// resumes resumes publishing after a dry run.
 func (h *installation) resumes(all, some *home, d day) {
 	h.t.Helper()
 	want := map[delivery.Outcome]int{

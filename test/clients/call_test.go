@@ -19,7 +19,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// called is what a run of `pressroom call` left.
+// called is the result of a run of `pressroom call`.
 type called struct {
 	status   int
 	out, err string
@@ -71,7 +71,7 @@ func at[T any](t *testing.T, c called, path ...string) T {
 	return out
 }
 
-// Every operation can be called, and its help tells every argument that it takes.
+// Every operation has a command whose help has every argument.
 func TestEveryOperationHasCommand(t *testing.T) {
 	t.Parallel()
 	g := greeting{}
@@ -150,7 +150,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// Each kind of failure has a status of its own, and says what it is about.
+// Each kind of failure has its own exit status and a message.
 func TestStatuses(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -237,8 +237,7 @@ func says(status int, kind, body string) http.HandlerFunc {
 	}
 }
 
-// A job that was accepted is told as such, however the waiting for it ends: with its ID, its key, and what is known of
-// it.
+// A job's ID, key and known state are printed however waiting for it ends.
 func TestUnfinishedJobs(t *testing.T) {
 	t.Parallel()
 	running := `{"data":{"job_id":"j:1","state":"running","finished":false},"meta":{"request_id":"r"}}`
@@ -270,7 +269,7 @@ func TestUnfinishedJobs(t *testing.T) {
 	}
 }
 
-// What was done and charged is told also where it cannot be shown as it was asked for.
+// Results and charges are printed even if the requested output fails.
 func TestResultsNotLost(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -321,7 +320,7 @@ func TestUploadCommand(t *testing.T) {
 	}
 }
 
-// A command tells the key of a write wherever it may have been done, and only there.
+// A failed command prints the idempotency key of a write that may have taken effect, and only then.
 func TestCommandPrintsKeys(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -344,7 +343,7 @@ func TestCommandPrintsKeys(t *testing.T) {
 	}
 }
 
-// A command that is interrupted says so by its status, and tells the key by which it can be repeated.
+// An interrupted command has its own exit status and prints the idempotency key for a repeat.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	reached, held := make(chan struct{}, 1), make(chan struct{})
@@ -362,7 +361,7 @@ func TestInterrupted(t *testing.T) {
 	must.NoError(t, cmd.Start())
 	<-reached
 	must.NoError(t, cmd.Process.Signal(os.Interrupt))
-	_ = cmd.Wait() // the status tells
+	_ = cmd.Wait() // the exit status is checked
 	if status := cmd.ProcessState.ExitCode(); status != apicli.StatusInterrupted || !strings.Contains(said.String(),
 		"--idempotency-key kept") {
 		t.Errorf("it ended with %d: %s", status, said.String())

@@ -1,5 +1,4 @@
-// Package clients tries the clients of pressroom and the examples made with them, in front of the program as it is
-// built.
+// Package clients tests the clients of pressroom and their examples with the built program.
 package clients
 
 import (
@@ -67,7 +66,7 @@ func (g greeting) environment(more ...string) []string {
 	return append(append(kept, "PRESSROOM_URL="+g.AppURL, "PRESSROOM_KEY="+g.Keys.Full), more...)
 }
 
-// lossy sends everything, and loses the first answer to each address.
+// lossy forwards everything and loses the first answer of each path.
 type lossy struct {
 	mu   sync.Mutex
 	lost map[string]bool

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// workflow is as much of a workflow as is run here: the commands of its steps.
+// workflow is the part of a workflow that is run here: the commands of its steps.
 type workflow struct {
 	Jobs map[string]struct {
 		Steps []struct {
@@ -24,7 +24,7 @@ type workflow struct {
 	}
 }
 
-// poster is a repository of posts, with the record of what went out beside it.
+// poster is a repository of posts with the record of published ones.
 type poster struct {
 	greeting
 
@@ -68,14 +68,14 @@ func (p poster) holds(t *testing.T, text string, times int) {
 	}
 }
 
-// rewrite changes the record by hand.
+// rewrite edits the record.
 func (p poster) rewrite(t *testing.T, change func(string) string) {
 	t.Helper()
 	raw := must.Get(os.ReadFile(p.record))(t)
 	must.NoError(t, os.WriteFile(p.record, []byte(change(string(raw))), 0o600))
 }
 
-// The workflow's own commands publish what the record does not know, once, however often they run.
+// The workflow's commands publish posts that are not in the record once, however often they run.
 func TestPublishFromRepository(t *testing.T) {
 	t.Parallel()
 	p := newPoster(t)
@@ -107,8 +107,8 @@ func TestPublishFromRepository(t *testing.T) {
 	}
 }
 
-// A post goes out once also with another API key, under another name, and after the service has forgotten the keys of
-// its calls.
+// A post is published once even with another API key, under another file name, and after its idempotency key has
+// expired.
 func TestPublishOnceAfterRestart(t *testing.T) {
 	t.Parallel()
 	p := newPoster(t)
@@ -136,7 +136,7 @@ func TestPublishOnceAfterRestart(t *testing.T) {
 	p.holds(t, "out before", 0)
 }
 
-// Where a run was cut off, the next goes on with what it noted, and asks a person where nobody can tell what was done.
+// After an interruption the next run continues from its record, and asks a person if the result is unknown.
 func TestPublishingContinues(t *testing.T) {
 	t.Parallel()
 	p := newPoster(t)
@@ -175,14 +175,14 @@ func TestPublishingContinues(t *testing.T) {
 		}
 	}
 	p.holds(t, "cut off twice", 1)
-	p.write(t, "cut.json", "another text") // of which the draft is known
+	p.write(t, "cut.json", "another text") // whose draft is known
 	if out, err := p.script(t); err != nil {
 		t.Errorf("corrected before it was known whether there is a draft: %v\n%s", err, out)
 	}
 	p.holds(t, "another text", 1)
 }
 
-// A line that the disk took a part of counts for nothing, whichever part it is: the post goes out once all the same.
+// A partially written line is ignored: the post is published once anyway.
 func TestPublishingAfterTornLines(t *testing.T) {
 	t.Parallel()
 	p := newPoster(t)
@@ -211,7 +211,7 @@ func TestPublishingAfterTornLines(t *testing.T) {
 		}
 	}
 	p.holds(t, "torn off", 1)
-	p.write(t, "under.json", "gone over too") // it comes after the one that is in trouble
+	p.write(t, "under.json", "gone over too") // it comes after the failed one
 	asked := lines[len(lines)-3]
 	p.rewrite(t, func(string) string {
 		return strings.Join(lines[:len(lines)-3], "") + strings.Join(strings.SplitAfterN(asked, "\t", 4)[:3], "") + "1x\tposts/torn.json\n"
@@ -227,7 +227,7 @@ func TestPublishingAfterTornLines(t *testing.T) {
 	p.holds(t, "gone over too", 1)
 }
 
-// A record begins wholly or not at all, and a file is known by its name as it is written.
+// A record is created completely or not at all, and a file is identified by its exact name.
 func TestPublishingOddFiles(t *testing.T) {
 	t.Parallel()
 	p := newPoster(t)
@@ -255,14 +255,14 @@ func TestPublishingOddFiles(t *testing.T) {
 	p.holds(t, "changed after", 0)
 }
 
-// What cannot be published is told wherever the script is run, and nothing of it is lost.
+// Posts that cannot be published are reported wherever the script runs, and are not lost.
 func TestPublishErrors(t *testing.T) {
 	t.Parallel()
 	p := newPoster(t)
 	if out, err := p.script(t, "--begin"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	p.write(t, "bad.json", "") // refused, so that it may be asked for again
+	p.write(t, "bad.json", "") // refused, so it can be requested again
 	for range 2 {
 		if out, err := p.run(t, filepath.Join(p.dir, "posts"), []string{"PRESSROOM_RECORD=" + p.record},
 			"../publish.sh"); err == nil || !strings.Contains(out, "caption") {
@@ -302,7 +302,7 @@ func (p poster) steps(t *testing.T) (string, error) {
 		steps++
 		env := []string{}
 		for name, value := range step.Env {
-			if value == "${{ vars.PRESSROOM_RECORD }}" { // the rest the test's own environment has
+			if value == "${{ vars.PRESSROOM_RECORD }}" { // the rest is in the test's environment
 				env = append(env, name+"="+p.record)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 
 const examplesDir = "../../examples"
 
-// run runs a program of an example and returns all that it said.
+// run runs a program of an example and returns its output.
 func (g greeting) run(t *testing.T, dir string, env []string, name string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
@@ -60,7 +60,7 @@ func TestNightlyReport(t *testing.T) {
 	}
 }
 
-// What failed and was refunded is asked for anew by the next run of the day; a run that cannot write its page asks for
+// A failed and refunded report is requested again by the next run of the day. A run that cannot write its page requests
 // nothing.
 func TestNightlyReportRecovers(t *testing.T) {
 	t.Parallel()
@@ -116,7 +116,7 @@ func TestNightlyReportRecovers(t *testing.T) {
 	}
 }
 
-// A folder is imported once, also where a run was cut off before it took its notes.
+// A folder is imported once, even if a run was interrupted before it saved its notes.
 func TestImportPictures(t *testing.T) {
 	t.Parallel()
 	needsTypeScript(t)
@@ -175,7 +175,7 @@ func importer(t *testing.T, g greeting) string {
 	return filepath.Join(dir, "dist/import.js")
 }
 
-// consumer returns a copy of the example as docs/clients.md has it installed: with packages of its own and the client built.
+// consumer returns a copy of the example, installed as in docs/clients.md: with separate packages and the built client.
 func consumer(t *testing.T) string {
 	t.Helper()
 	source := must.Get(filepath.Abs(filepath.Join(examplesDir, "import-pictures")))(t)

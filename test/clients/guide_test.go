@@ -22,8 +22,7 @@ func snippet(t *testing.T, language string) []byte {
 	return found[0][1]
 }
 
-// The programs of the guide do what they say. The one in Go is a module of its own, which needs no other module than
-// ours.
+// The guide's programs work as described. The Go program is a separate module that only requires ours.
 func TestGuideInGo(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)

@@ -18,7 +18,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// picture returns a PNG that nobody else has, with noise in it as many pixels wide and high.
+// picture returns a unique PNG of noise with this many pixels per side.
 func picture(t *testing.T, seed uint64, side int) []byte {
 	t.Helper()
 	noise := rand.New(rand.NewPCG(seed, 1))
@@ -34,7 +34,7 @@ func picture(t *testing.T, seed uint64, side int) []byte {
 	return out.Bytes()
 }
 
-// Where the first answer to everything is lost, everything is done once, charged once and told in the end.
+// If the first answer of every path is lost, everything is done once, charged once and reported in the end.
 func TestLostAnswers(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -91,8 +91,8 @@ func balance(t *testing.T, c *client.Client) int64 {
 	return *credits.Data.Balance
 }
 
-// A large file goes out without being held in memory, one that was changed on the way is told, and what is there is
-// not sent again.
+// A large file is uploaded without being held in memory, a file changed during upload is reported, and stored files are
+// not uploaded again.
 func TestUploads(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -113,7 +113,7 @@ func TestUploads(t *testing.T) {
 	if list, err := c.ListMedia(t.Context(), client.ListMediaInput{}); err != nil || !item(list) {
 		t.Errorf("%+v: %v", list, err)
 	}
-	file.Open = nil // nobody reads what is there already
+	file.Open = nil // a stored file is not read
 	again, err := c.Upload(t.Context(), []client.File{file}, client.UploadInput{})
 	if err != nil || again[0].MediaID != first[0].MediaID {
 		t.Errorf("%v: %v", again, err)
@@ -154,7 +154,7 @@ func TestErrorNamesFile(t *testing.T) {
 	}
 }
 
-// More files than a batch takes are several batches, and a program that begins anew goes on with those that it opened.
+// More files than a batch allows become several batches, and a restarted program continues those it opened.
 func TestManyFiles(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -172,7 +172,7 @@ func TestManyFiles(t *testing.T) {
 	}
 }
 
-// What went wrong is told by the answer: the argument, the job, and what networks said, apart from the data.
+// Errors have the argument, the job, and the network's texts separate from the data.
 func TestErrorReasons(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)

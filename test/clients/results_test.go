@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// strictly reads what a job produced, and fails where that has a member which the type does not know.
+// strictly decodes a job's result, and fails on a member that the type does not have.
 func strictly[T any](t *testing.T, raw json.RawMessage) T {
 	t.Helper()
 	var out T
@@ -22,7 +22,7 @@ func strictly[T any](t *testing.T, raw json.RawMessage) T {
 	return out
 }
 
-// The description says of results what they hold and not their form: the client's types are those of the program.
+// The API description does not have the structure of results, so the client's types are compared with the program's.
 func TestResults(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -112,7 +112,7 @@ func TestResponsesMatchTypes(t *testing.T) {
 	}
 }
 
-// checkMembers fails where an answer has a member that its type would drop.
+// checkMembers fails if an answer has a member that its type would drop.
 func checkMembers[T any](t *testing.T, a *client.Answer[T], err error) {
 	t.Helper()
 	must.NoError(t, err)

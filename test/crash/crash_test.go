@@ -26,14 +26,14 @@ import (
 	"pressroom/internal/testkit/program"
 )
 
-// within is how long everything may take from the kill to the end: no account is stuck for longer.
+// within is the time limit from the kill to the end, in which no account may be stuck.
 const within = 60 * time.Second
 
 // env is what all runs share: the program and the network's account.
 type env struct {
 	binary, sealingKey string
 	blobs              string // the store of files
-	terms              string // a file of terms under which one may ask all the time
+	terms              string // a file of plans with high rate limits
 	server             *pds.Server
 	handle, did        string
 	password           string
@@ -46,8 +46,8 @@ type seeded struct {
 	account int64
 }
 
-// However the process is killed on the way of a post, after it is started again exactly one record stands, the
-// job says so, and a client that repeats its request with its key gets the first result.
+// If the process is killed at any step of publishing a post and restarted, exactly one post is published, the job says
+// so, and a client that repeats its request with its key gets the first result.
 func TestPostKilledAtEveryStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -59,7 +59,7 @@ func TestPostKilledAtEveryStep(t *testing.T) {
 		for _, point := range c.points(t, s, false) {
 			plans = append(plans, []string{point})
 		}
-		// Killed again while it asks what became of the first try, and while it works on the second.
+		// Killed again during the lookup of the first attempt, and during the second.
 		for _, second := range []string{
 			"before resolve call", "after resolve call", "before delivery.resolve", "after delivery.resolve",
 			"before delivery.published", "after delivery.published",
@@ -70,7 +70,7 @@ func TestPostKilledAtEveryStep(t *testing.T) {
 			plans = append(plans, []string{"before commit call", second})
 		}
 		c.storm(t, s, plans, false)
-		// A scheduled post: released by itself, by whichever start of the program is there at its time.
+		// A scheduled post is published by the process that runs when it is due.
 		plans = nil
 		for _, point := range c.points(t, s, true) {
 			if strings.Contains(point, " replay.once") || strings.Contains(point, " post.release") ||
@@ -182,16 +182,16 @@ func (c *env) run(t *testing.T, s seeded, name string, plan []string, trace stri
 type client struct {
 	*env
 	seeded
-	later     bool      // the post goes out at a time
-	at        time.Time // which, once it is chosen
-	scheduled bool      // the program has said that it will
+	later     bool      // the post is scheduled
+	at        time.Time // the chosen time
+	scheduled bool      // the program has accepted it
 	text, id  string
-	image     int64 // the picture that the post shows, once it is in the library
+	image     int64 // media ID of the post's image, once uploaded
 	post, job string
 	last      string
 }
 
-// tell goes on with the story as far as the process lives; true when the job has ended.
+// tell continues until the process dies; it reports true when the job has ended.
 func (k *client) tell(ctx context.Context, p *process) bool {
 	return p.poll(ctx, func() bool {
 		switch {
@@ -239,12 +239,12 @@ func (k *client) upload(ctx context.Context, p *process) int64 {
 	}
 	if entry := link.Data.Upload.Uploads[0]; entry.MediaID == 0 {
 		p.put(ctx, entry.URL, entry.Headers["Authorization"], raw)
-		return 0 // the next look tells
+		return 0 // the next lookup finds out
 	}
 	return link.Data.Upload.Uploads[0].MediaID
 }
 
-// picture returns a small image of its own for each story.
+// picture returns a small unique image.
 func picture(text string) []byte {
 	sum := sha256.Sum256([]byte(text))
 	img := image.NewNRGBA(image.Rect(0, 0, 16, 16))
@@ -256,8 +256,8 @@ func picture(text string) []byte {
 	return out.Bytes()
 }
 
-// schedule asks for a time that leaves enough to be killed and started before it. Where nothing was kept of a request
-// and its time has gone by meanwhile, another time is asked for.
+// schedule schedules a post late enough to be killed and restarted before. If a request was lost and its time has
+// passed meanwhile, it chooses another time.
 func (k *client) schedule(ctx context.Context, p *process) bool {
 	if k.at.IsZero() {
 		k.at = time.Now().Add(5 * time.Second)
@@ -287,7 +287,7 @@ func (k *client) ask(ctx context.Context, p *process, method, path string, body 
 	return text
 }
 
-// check counts what the network holds and holds the job against it.
+// check compares the network's posts with the job.
 func (k *client) check(t *testing.T) error {
 	held := 0
 	for _, p := range k.server.Posts(t, k.did) {

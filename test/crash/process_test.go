@@ -1,4 +1,4 @@
-// Package crash kills the program at every step of publishing and looks at what stands on a real network after.
+// Package crash kills the program at every step of publishing and checks the posts on a real network afterwards.
 package crash
 
 import (
@@ -34,7 +34,7 @@ func (c *env) launch(ctx context.Context, database, at, trace string) (*process,
 	return &process{p, "http://" + addr + "/api/v1"}, err
 }
 
-// call makes one request; an error means that no answer came.
+// call makes one request; an error means that there was no answer.
 func (p *process) call(ctx context.Context, key, method, path string, body any, idem string) (int, map[string]any, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *process) call(ctx context.Context, key, method, path string, body any, 
 	return status, out, err
 }
 
-// put sends a file to an upload link; whether it arrived is asked for afterwards.
+// put uploads a file; its arrival is checked later.
 func (p *process) put(ctx context.Context, link, secret string, raw []byte) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPut, link, bytes.NewReader(raw))
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *env) admin(t *testing.T, database, stdin string, args ...string) map[st
 	return program.Admin(t, c.binary, stdin, append(args, "--database", database, "--sealing-key", c.sealingKey, "--blobs", c.blobs)...)
 }
 
-// poll asks again and again until the answer is yes, the process is gone or the time is over.
+// poll calls done until it reports true, the process has ended or the time is over.
 func (p *process) poll(ctx context.Context, done func() bool) bool {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

@@ -1,4 +1,4 @@
-// Package erasure kills the deletion of a team at each of its steps and looks at what is left after.
+// Package erasure kills the deletion of a team at each of its steps and checks what is left.
 package erasure
 
 import (
@@ -29,7 +29,7 @@ import (
 	"pressroom/internal/testkit/program"
 )
 
-// env is a database with a store of files and a network beside it, and the worker that deletes.
+// env is a database with a blob store and a network, and the worker that deletes.
 type env struct {
 	*server.Server
 
@@ -38,16 +38,15 @@ type env struct {
 	worker, url, blobs, key string
 }
 
-// home is a team that has something of everything.
+// home is a team with data of every kind.
 type home struct {
 	team.Team
 
 	owner int64
 }
 
-// plan is where a deletion is killed: at one point at each start, and where it says so at the last one again and
-// again. The second pass of a point is named where the first would be reached by every start anew, without anything
-// done between.
+// plan is where a deletion is killed: at one point in each start, and at the last one repeatedly if it says so. It uses
+// the second pass of a point if every start would reach the first without doing anything before.
 type plan struct {
 	at    []string
 	again bool
@@ -65,8 +64,8 @@ var plans = []plan{
 	{at: []string{"after media.doom", "before media.forget", "after media.forget", "after media.doom", "before media.forget"}, least: 5},
 }
 
-// However often the deletion of a team is killed, it comes to its end: nothing of the team is left but what the law of
-// the ledger keeps, no bytes and no grant, and another team has all that it had.
+// However often the deletion of a team is killed, it completes: only the ledger's records remain, no files and no
+// grants, and another team keeps everything.
 func TestDeletionKilledAtEveryStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
@@ -114,7 +113,7 @@ func open(t *testing.T, url, worker string) *env {
 // homes counts the teams that were made, for names that differ.
 var homes int
 
-// home makes a team with something of everything that a deletion takes away.
+// home creates a team with data of every kind that is deleted.
 func (h *env) home(t *testing.T) home {
 	t.Helper()
 	homes++
@@ -135,7 +134,7 @@ func (h *env) home(t *testing.T) home {
 	return home{team.Team{ID: id, Name: name}, owner}
 }
 
-// picture puts a picture into a team's library; half of them are large enough for a thumbnail.
+// picture adds an image to a team's library; half of them are large enough for a thumbnail.
 func (h *env) picture(t *testing.T, team, person int64, n int) int64 {
 	t.Helper()
 	img := image.NewGray(image.Rect(0, 0, 20+300*(n%2)*2, 30))
@@ -156,7 +155,7 @@ func (h *env) connect(t *testing.T, team int64) int64 {
 	return must.Get(h.box.ConnectBluesky(t.Context(), h.Server, team, handle))(t)
 }
 
-// furnish writes what else a team has, as it is stored.
+// furnish writes a team's other data directly to the database.
 func (h *env) furnish(ctx context.Context, tx *db.Tx, team, owner, account int64, files []int64) error {
 	id := func(what string) string { return fmt.Sprintf("%s-%d", what, team) }
 	for _, row := range []struct {
@@ -205,7 +204,7 @@ func (h *env) furnish(ctx context.Context, tx *db.Tx, team, owner, account int64
 // mostKills is more than a deletion has steps.
 const mostKills = 80
 
-// deletion runs the worker, which is killed by a plan, until it gets to its end, and tells how often it was killed.
+// deletion runs the worker, which a plan kills, until it completes, and returns how often it was killed.
 func (h *env) deletion(t *testing.T, of home, p plan) int {
 	t.Helper()
 	for n := range mostKills {
@@ -265,7 +264,7 @@ func (h *env) count(t *testing.T, from string, args ...any) int {
 	return n
 }
 
-// kept are the tables in which a deleted team's number stands.
+// kept are the tables that keep a deleted team's ID.
 var kept = map[string]bool{"events": true, "ledger_transfers": true, "reservations": true, "wallets": true, "team_deletions": true}
 
 // orphans are rows that hang on something that is not there any more.
@@ -285,7 +284,7 @@ var orphans = []string{
 	`teams WHERE deleted_at > 0 AND name <> ''`,
 }
 
-// nothingLeft looks for what a deletion should have taken away.
+// nothingLeft checks that everything was deleted.
 func (h *env) nothingLeft(t *testing.T, of home, at string) {
 	t.Helper()
 	for table, n := range h.has(t, of) {

@@ -16,7 +16,7 @@ import (
 // patience is how long an answer may take; one that waits for a job does so for less.
 const patience = 70 * time.Second
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	status  int // of a tool call what REST would have answered
 	header  http.Header
@@ -25,7 +25,7 @@ type answer struct {
 	plain   bool           // the protocol of tools has answered, not an operation
 }
 
-// ask sends a request into the program. What it complains of is that there was no answer.
+// ask sends a request to the program. The complaint is that there was no answer.
 func (h *env) ask(r *request) (answer, string) {
 	req, ok := r.parse()
 	if !ok {
@@ -50,14 +50,14 @@ func (h *env) ask(r *request) (answer, string) {
 		return answer{}, "no answer within " + patience.String()
 	}
 	a := answer{status: recorder.Code, header: recorder.Header(), body: recorder.Body.Bytes()}
-	_ = json.Unmarshal(a.body, &a.members) // an answer that is no JSON is seen below
+	_ = json.Unmarshal(a.body, &a.members) // invalid JSON is detected below
 	if r.edge() == atTools {
 		a.unwrap(r.op)
 	}
 	return a, ""
 }
 
-// unwrap takes an operation's answer out of what the protocol of tools wraps around it.
+// unwrap extracts an operation's answer from a tool result.
 func (a *answer) unwrap(op *described) {
 	result, _ := a.members["result"].(map[string]any)
 	content, _ := result["content"].([]any)
@@ -81,7 +81,7 @@ func (a *answer) unwrap(op *described) {
 	}
 }
 
-// wrong says what an answer does not keep that every answer has to; nothing of one that is right.
+// wrong returns which rule for every answer is violated, or "".
 func (a *answer) wrong(r *request) string {
 	for _, check := range []func(*request) string{a.serverError, a.echoes, a.strange, a.violation} {
 		if what := check(r); what != "" {
@@ -91,7 +91,7 @@ func (a *answer) wrong(r *request) string {
 	return ""
 }
 
-// serverError: nothing that a client sends is our failure. The description names those that a network can be the cause of.
+// serverError: no request causes an internal error. The description has the errors that networks can cause.
 func (a *answer) serverError(r *request) string {
 	code, _ := a.members["code"].(string)
 	if a.status >= 500 && (a.status != http.StatusServiceUnavailable && r.op.answers[a.status] == nil || code == "" ||

@@ -62,13 +62,13 @@ type described struct {
 	answers            map[int]*jsonschema.Resolved
 }
 
-// subject returns the first part of an operation's path, by which what it answers with is known.
+// subject returns the first segment of an operation's path, which identifies its results.
 func (d *described) subject() string {
 	first, _, _ := strings.Cut(d.path[1:], "/")
 	return strings.ReplaceAll(first, "-", "_")
 }
 
-// document is the part of the description that requests are made of.
+// document is the part of the description used to generate requests.
 type document struct {
 	Paths map[string]map[string]struct {
 		Tool       string `json:"x-tool"`
@@ -99,7 +99,7 @@ func (h *env) describe() []*described {
 	h.t.Helper()
 	raw := must.Get(openapi.Build(h.Registry(),
 		openapi.Info{Version: openapi.Version, ServerURL: h.cfg.PublicURL + rest.Prefix, Closed: true}))(h.t)
-	// A reference leads to where jsonschema-go looks for it.
+	// jsonschema-go resolves references in $defs.
 	raw = bytes.ReplaceAll(raw, []byte("#/components/schemas/"), []byte("#/$defs/"))
 	var doc document
 	must.NoError(h.t, json.Unmarshal(raw, &doc))
@@ -149,7 +149,7 @@ func (doc *document) operation(t *testing.T, method, path string, problem *jsons
 	return d
 }
 
-// resolve makes a schema ready that leads to the document's components.
+// resolve resolves a schema with references to the document's components.
 func (doc *document) resolve(t *testing.T, raw json.RawMessage) *jsonschema.Resolved {
 	t.Helper()
 	var members map[string]any

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// marker stands in everything that is made up: a refusal that holds it repeats what was sent.
+// marker is in every generated value: a refusal that contains it repeats what was sent.
 const marker = "zqfuzz81"
 
-// nameless is the name of arguments that are none, which a refusal may tell.
+// nameless is the name of unknown arguments, which a refusal may repeat.
 const nameless = "zqname81"
 
-// verbatim is JSON, or something near it, that is written as it is.
+// verbatim is JSON, or almost JSON, that is written unchanged.
 type verbatim string
 
 // chance makes requests up.
@@ -33,7 +33,7 @@ func (c *chance) in(times int) bool { return c.IntN(times) == 0 }
 
 func pick[T any](c *chance, of []T) T { return of[c.IntN(len(of))] }
 
-// value makes up something that an argument takes. What is waited for is waited for briefly.
+// value generates a value for an argument. Waits are short.
 func (c *chance) value(a argument, subject string) any {
 	if strings.HasSuffix(a.name, "_seconds") {
 		return a.schema.number("minimum", 0) + c.IntN(2)
@@ -90,12 +90,12 @@ func (c *chance) object(s schema, subject string) any {
 	return out
 }
 
-// moment reports whether a text is a time, of which those of the examples are long over.
+// moment reports whether a text is a time; those of the examples have passed.
 func (s schema) moment(name string) bool {
 	return strings.Contains(s.text("description"), "ISO 8601") || slices.Contains([]string{"from", "to"}, name)
 }
 
-// words makes a text of the form that a schema asks for, as far as that can be told.
+// words generates a text in a schema's format, if it is known.
 func (c *chance) words(s schema, name string) any {
 	if pattern := s.text("pattern"); pattern != "" {
 		form := regexp.MustCompile(pattern)
@@ -148,7 +148,7 @@ func (c *chance) hostile() any {
 	})
 }
 
-// call is a call to an operation before it is written down for an edge.
+// call is a call of an operation, independent of the edge.
 type call struct {
 	op   *described
 	args map[string]any
@@ -191,11 +191,11 @@ func (c *chance) spoil(k *call) {
 		k.key = &key
 	case chosen == 3:
 		k.key = nil
-	case chosen == 4 && len(c.others) > 0: // where it would be kept as a text it would come back as ours
+	case chosen == 4 && len(c.others) > 0: // if stored as text it would look like our own
 		if name := pick(c, names); strings.HasSuffix(name, "id") || strings.HasSuffix(name, "ids") {
 			k.args[name] = pick(c, c.others)
 		}
-	case chosen == 5: // deeper within what an argument holds
+	case chosen == 5: // deeper within an argument
 		name := pick(c, names)
 		k.args[name] = c.within(k.args[name])
 	default:

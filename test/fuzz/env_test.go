@@ -22,8 +22,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// env is the program on a database. The node that is asked does nothing in the background, so that what changes
-// between two looks into the database is the request's doing; another one works between the rounds.
+// env is the program on a database. The tested node does no background work, so that changes between two checks are
+// effects of the request; another node works between the rounds.
 type env struct {
 	*server.Server
 
@@ -36,7 +36,7 @@ type env struct {
 	theirs crew
 }
 
-// crew is a team with what it takes to ask.
+// crew is a team with its credentials.
 type crew struct {
 	team     int64
 	keys     map[access.Level]string
@@ -56,7 +56,7 @@ func newEnv(t *testing.T, url string) *env {
 	return h
 }
 
-// boundless returns terms that let requests through to what they ask for.
+// boundless returns plans whose limits rarely refuse requests.
 func boundless() *plan.Terms {
 	t := plan.Default().ScaleRates(100_000)
 	t.Limits.JobsInFlight, t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks = 1_000_000, 1_000_000, 1_000_000
@@ -86,7 +86,7 @@ func (h *env) newCrew(box *fixture.Sandbox, name string) crew {
 	return c
 }
 
-// passing are the tables that move without anything being changed: what is leased or noted on the way.
+// passing are the tables that change without an effect, such as leases.
 var passing = []string{"free_calls", "goose_db_version"}
 
 func (h *env) findTables() {
@@ -136,13 +136,13 @@ func (h *env) since(before, now []int64) []string {
 	return out
 }
 
-// How long the work between two rounds may take, and for how long nothing has to end until it is taken to wait.
+// The time limit of work between two rounds, and the time without progress after which it counts as waiting.
 const (
 	settled = 4 * time.Second
 	quiet   = 400 * time.Millisecond
 )
 
-// work lets another node do what the requests left to be done, so that the next ones meet it.
+// work lets another node complete the background work of the requests.
 func (h *env) work() {
 	h.t.Helper()
 	cfg := h.cfg

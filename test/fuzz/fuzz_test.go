@@ -18,7 +18,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// How many requests each database gets, and where chance begins. Without them it is the same few thousand each time.
+// The number of requests per database, and the random seed. By default the same few thousand are sent each time.
 const (
 	manyVariable = "PRESSROOM_FUZZ"
 	seedVariable = "PRESSROOM_FUZZ_SEED"
@@ -28,7 +28,7 @@ const (
 	many     = 4000
 	rounds   = 5 // between which the background work is done
 	mostSaid = 10
-	atMost   = 50 * time.Second // for a database, where nobody asks for more: other tests run beside
+	atMost   = 50 * time.Second // per database by default, because other tests run too
 )
 
 // run is one run of requests against one database.
@@ -45,9 +45,9 @@ type run struct {
 	number int
 }
 
-// TestRequests sends requests that the description and chance make up: as it allows them, and with some of it wrong.
-// None may fail, hang, repeat what it was sent in a refusal, change anything by a refusal or be answered as is not
-// described; and the money has to add up in the end.
+// TestRequests sends random requests from the description, valid and partly invalid. None may fail internally, hang, be
+// repeated in a refusal, have an effect if refused, or be answered contrary to the description; and credits must be
+// consistent in the end.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	seed, requests := begin(t)
@@ -98,7 +98,7 @@ func begin(t *testing.T) (uint64, int) {
 	return seed, requests
 }
 
-// begin makes something of everything in both teams: each operation is asked as its example does.
+// begin creates one of everything in both teams with the operations' examples.
 func (r *run) begin() {
 	r.t.Helper()
 	for _, of := range []crew{r.theirs, r.ours} {
@@ -128,7 +128,7 @@ func (r *run) begin() {
 	r.rows = r.count()
 }
 
-// remember keeps what an answer tells, apart for each team.
+// remember stores the values of an answer, separately for each team.
 func (r *run) remember(req *request, a answer) {
 	if !req.theirs {
 		r.learn(req.op, a)
@@ -143,7 +143,7 @@ func (r *run) remember(req *request, a answer) {
 	}
 }
 
-// findLeak names what an answer tells of the other team.
+// findLeak returns a value of the other team in an answer.
 func (r *run) findLeak(req *request, a answer) string {
 	for _, id := range r.others {
 		if text, ok := id.(string); ok && !req.theirs && bytes.Contains(a.body, []byte(text)) {
@@ -219,7 +219,7 @@ func (r *run) request() *request {
 	return req
 }
 
-// try sends a request and says what is wrong with what came of it.
+// try sends a request and returns the error in its result.
 func (r *run) try(req *request) (answer, string) {
 	a, broken := r.ask(req)
 	if broken != "" || a.status == 0 {
@@ -236,7 +236,7 @@ func (r *run) try(req *request) (answer, string) {
 	return a, a.wrong(req)
 }
 
-// shrink takes away from a request what it does not need to be answered wrongly in the same way.
+// shrink removes everything from a request that is not needed to cause the same error.
 func (r *run) shrink(req *request, broken string) *request {
 	kind, _, _ := strings.Cut(broken, ":")
 	still := func(smaller *request) bool {
@@ -294,7 +294,7 @@ func (r *request) smaller() []*request {
 	return out
 }
 
-// mustHaveBeenDeep: what only ever is refused shows nothing.
+// mustHaveBeenDeep fails if too few requests succeeded, because refused ones test little.
 func (r *run) mustHaveBeenDeep() {
 	r.t.Helper()
 	good := 0

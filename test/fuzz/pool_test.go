@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// pool holds values that the program itself has given, by where they stood, so that requests get further than to
-// what is not there.
+// pool has values returned by the program, by where they were, so that requests use existing items.
 type pool struct {
 	random *rand.Rand
-	values map[string][]any // by the name of what they are of and their own: posts.id
+	values map[string][]any // by object and member, such as posts.id
 	texts  []string         // every text that may be an identifier
 }
 
@@ -41,7 +40,7 @@ func (p *pool) put(texts []string, text string) []string {
 	return texts
 }
 
-// learn keeps what an answer tells, below the name of what it is of.
+// learn stores the values of an answer, by object.
 func (p *pool) learn(of string, answer any) {
 	switch v := answer.(type) {
 	case map[string]any:
@@ -64,7 +63,7 @@ func (p *pool) learn(of string, answer any) {
 	}
 }
 
-// like returns a value that may be meant by an argument's name: a folder_id is an ID that stood in a folder or folders.
+// like returns a value for an argument by its name: a folder_id is an ID of a folder.
 func (p *pool) like(name, subject string) (any, bool) {
 	wanted := strings.TrimSuffix(name, "s")
 	of, isID := strings.CutSuffix(wanted, "_id")

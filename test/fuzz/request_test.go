@@ -14,21 +14,21 @@ import (
 // request is a request of HTTP as it goes over the wire.
 type request struct {
 	op             *described
-	tool           bool // it is a tool call
+	tool           bool // a tool call
 	theirs         bool // by the other team's key
 	method, target string
 	header         [][2]string
 	body           string
 }
 
-// Where a request arrives.
+// The ways in which a request is sent.
 const (
 	atREST  = "REST"
 	atTools = "tools"
 	atPages = "pages"
 )
 
-// edge returns where the request arrives, which need not be where its call belongs.
+// edge returns where the request is sent, even if its call belongs elsewhere.
 func (r *request) edge() string {
 	path, _, _ := strings.Cut(r.target, "?")
 	switch {
@@ -42,7 +42,7 @@ func (r *request) edge() string {
 
 func (r *request) set(name, value string) { r.header = append(r.header, [2]string{name, value}) }
 
-// String returns the request as text, to send it by hand.
+// String returns the request as text, to send it manually.
 func (r *request) String() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\n", r.method, r.target)
@@ -55,7 +55,7 @@ func (r *request) String() string {
 	return out.String() + "\r\n" + r.body
 }
 
-// parse returns the request as the program's HTTP server would hand it on; not at all where it would refuse it itself.
+// parse returns the request as an HTTP server would pass it on, or false if the server would refuse it.
 func (r *request) parse() (*http.Request, bool) {
 	req, err := http.ReadRequest(bufio.NewReader(strings.NewReader(r.String())))
 	if err != nil {

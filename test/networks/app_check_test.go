@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// TestAppCheck asks every network about apps that may do all, also when the access tokens have expired. Then two
-// networks accept no post because of the app, which only the post shows.
+// TestAppCheck checks every network's app with all permissions, and with expired access tokens. Then two networks
+// accept no posts because of the app, which only a post shows.
 func TestAppCheck(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
@@ -30,7 +30,7 @@ func TestAppCheck(t *testing.T) {
 	})
 }
 
-// checkApps checks that just these networks fail, each with a part of its next step, and that nothing was published.
+// checkApps checks that exactly these networks fail, with part of the next step, and that nothing was published.
 func (w *env) checkApps(fails map[string]string) {
 	w.t.Helper()
 	before, _ := w.postsOn("", "")

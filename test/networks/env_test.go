@@ -1,4 +1,4 @@
-// Package networks publishes to every network through the whole program, over loopback, and counts what they hold.
+// Package networks publishes to every network with the whole program, on loopback, and checks their posts.
 package networks
 
 import (
@@ -30,7 +30,7 @@ const (
 	expendable = "mira.keller"
 )
 
-// lease is longer than the steps in which the clock is moved on, so that nobody loses a delivery by them.
+// lease is longer than the steps of the clock, so that no lease expires because of them.
 const lease = 30 * time.Second
 
 // env is a server with its database, the sandbox networks, and a team with two accounts on each.
@@ -80,7 +80,7 @@ func withTimeout(s server.NetworkSettings) server.NetworkSettings {
 	return s
 }
 
-// kill closes the server's database while it works, so that it stores nothing more, and starts another server.
+// kill closes the server's database during work, so that nothing more is stored, and starts another server.
 func (w *env) kill() {
 	w.t.Helper()
 	dead := w.node

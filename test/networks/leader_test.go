@@ -15,8 +15,8 @@ import (
 	"pressroom/internal/testkit/program"
 )
 
-// leaderlessFor is how late a post may be that falls due after the node that leads the queue was killed. It has a
-// lease; what wakes posts up by itself is a sweep of every node.
+// leaderlessFor is how late a due post may be after the node that leads the queue was killed. The leader has a lease;
+// each node's sweep wakes posts without it.
 const leaderlessFor = 20 * time.Second
 
 // Of two nodes that work, the one that leads the queue is killed: what falls due then leaves all the same, once, and

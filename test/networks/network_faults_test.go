@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// how says what happens to a request that is waited for.
+// how is the fault of a request.
 type how int
 
 const (
@@ -28,7 +28,7 @@ const (
 	expiryChance = 0.02
 )
 
-// wire stands between the program and the networks. It deals with one request of each network in its own way.
+// wire is a faulty transport between the program and the networks. It applies a fault to one request of each network.
 type wire struct {
 	networks http.Handler
 
@@ -39,7 +39,7 @@ type wire struct {
 	met   map[string]bool
 	free  chan struct{} // closed when the wire is released
 
-	told   map[string]string     // by network, all that JSON and forms have told it, where it is made
+	told   map[string]string     // by network, the JSON and form bodies received, unless nil
 	expire func(platform string) // in a storm, ends its access tokens; else nil
 }
 
@@ -55,7 +55,7 @@ func (w *wire) chance(platform, path string) how {
 	w.mu.Lock()
 	expire := w.expire
 	w.mu.Unlock()
-	// A refresh token that rotates is lost with its answer, at the real networks too; nothing can be told from that.
+	// The answer to a rotation of grants is never lost, because the loss cannot be repaired on real networks either.
 	if expire == nil || strings.Contains(path, "token") || strings.Contains(path, "refreshSession") {
 		return through
 	}
@@ -78,7 +78,7 @@ func (w *wire) expect(which int, how how) {
 	w.how, w.which, w.seen, w.met, w.free = how, which, map[string]int{}, map[string]bool{}, make(chan struct{})
 }
 
-// release lets everything through from now on.
+// release ends all faults.
 func (w *wire) release() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -113,7 +113,7 @@ func (w *wire) meet(platform string) (how, chan struct{}) {
 	return w.how, w.free
 }
 
-// listen begins to keep what the networks are told.
+// listen starts to record request bodies.
 func (w *wire) listen() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +127,7 @@ func (w *wire) recording(platform string) string {
 	return w.told[platform]
 }
 
-// overhear keeps the body of a request, but for files.
+// overhear records the body of a request, except files.
 func (w *wire) overhear(platform string, r *http.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -168,7 +168,7 @@ func (w *wire) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveUnheard lets the networks deal with a request whose answer nobody gets.
+// serveUnheard performs a request whose answer is lost.
 func (w *wire) serveUnheard(r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))

@@ -14,12 +14,12 @@ import (
 // try is one case that every network meets.
 type try struct {
 	name string
-	text string // of the caption, which goes on with something that no other has
+	text string // the beginning of the caption, which ends with a unique part
 	who  string
 	// media of the post; default the minimum of the network
 	media func(w *env, platform string) []int64
 	want  string
-	but   map[string]string // by network, where it is not as usual
+	but   map[string]string // by network, if not as usual
 }
 
 const (
@@ -65,7 +65,7 @@ func images(n int) func(*env, string) []int64 {
 	return func(w *env, _ string) []int64 { return w.images[:n] }
 }
 
-// TestNetworks tries everything with every network, and keeps the table of docs/networks.md.
+// TestNetworks runs every case with every network, and checks the table in docs/networks.md.
 func TestNetworks(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
 		t.Parallel()
@@ -197,7 +197,7 @@ func (w *env) publishExpired(table *table) {
 	}
 }
 
-// cancelScheduled takes posts back in time, and tries to when it is too late.
+// cancelScheduled cancels posts in time, and tries to cancel too late.
 func (w *env) cancelScheduled(table *table) {
 	w.t.Helper()
 	const early, late = "canceled in time", "canceled too late"
@@ -282,7 +282,7 @@ func (w *env) killDuring(which int, how how, begin func() []sent) []sent {
 		<-time.After(pollEvery)
 	}
 	w.kill()
-	w.clock.Advance(lease) // what the dead one held is nobody's now
+	w.clock.Advance(lease) // the dead worker's leases have expired
 	return posts
 }
 

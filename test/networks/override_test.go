@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// TestOverrides gives one of a post's accounts a text, media and a cover of its own.
+// TestOverrides gives one of a post's accounts its own text, media and cover.
 func TestOverrides(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {

@@ -13,7 +13,7 @@ import (
 const (
 	outcomeWithin = 3 * time.Minute // of real time
 	pollEvery     = 30 * time.Millisecond
-	moveBy        = 5 * time.Second // when everybody waits
+	moveBy        = 5 * time.Second // if everything waits
 )
 
 // sent is a post of one account.
@@ -72,7 +72,7 @@ func (w *env) problems(id string) string {
 	return strings.Join(slices.Compact(codes), ", ")
 }
 
-// awaitJob waits until a job has ended. Where everybody only waits for a later time, that comes at once.
+// awaitJob waits until a job has ended. While everything waits for a later time, it advances the clock.
 func (w *env) awaitJob(s sent) {
 	w.t.Helper()
 	for begun := time.Now(); w.get(s.job)["finished"] != true; <-time.After(pollEvery) {
@@ -85,7 +85,7 @@ func (w *env) awaitJob(s sent) {
 	}
 }
 
-// idle reports whether deliveries are left and nobody works on one.
+// idle reports whether unfinished deliveries exist but none is running.
 func (w *env) idle() bool {
 	w.t.Helper()
 	var held, left int
@@ -95,7 +95,7 @@ func (w *env) idle() bool {
 	return held == 0 && left > 0
 }
 
-// outcome says what became of a post, in words for people, once that is settled and what the network holds agrees.
+// outcome describes the result of a post, once it is final and agrees with the network.
 func (w *env) outcome(s sent) string {
 	w.t.Helper()
 	if s.refused != "" {
@@ -106,7 +106,7 @@ func (w *env) outcome(s sent) string {
 	return w.accountState(s, 1)
 }
 
-// accountState returns what the post's account says. Copies is how many the network holds where it says published.
+// accountState returns the state of the post's account, with the number of copies on the network if published.
 func (w *env) accountState(s sent, copies int) string {
 	w.t.Helper()
 	accounts, _ := w.get("/posts/" + s.id)["accounts"].([]any)

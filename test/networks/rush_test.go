@@ -16,8 +16,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// BenchmarkRush lets 1,000 posts to nine networks fall due in the same moment, and then 100 in a minute, one after the
-// other. It tells how long the rush takes, and how late the 99th of a hundred is.
+// BenchmarkRush publishes 1,000 posts to nine networks that are due at once, and then 100 within a minute. It reports
+// the duration, and the 99th percentile of lateness.
 func BenchmarkRush(b *testing.B) {
 	urls := map[string]func(testing.TB) string{"sqlite": testkit.SQLite}
 	if os.Getenv(testkit.PostgresVariable) != "" {

@@ -23,20 +23,20 @@ import (
 	"pressroom/internal/testkit/program"
 )
 
-// stormVariable says of how many posts a storm is.
+// stormVariable sets the number of posts of a storm.
 const stormVariable = "PRESSROOM_STORM_POSTS"
 
 const (
-	stormPosts  = 60              // where nobody asks for more
+	stormPosts  = 60              // the default
 	stormBegins = 4 * time.Second // from scheduling to the first due post
 	stormRate   = 25              // posts that fall due in a second
 	killEvery   = 3 * time.Second // one of the programs
-	stuckAfter  = 5 * time.Minute // of real time, in which nothing more is settled
+	stuckAfter  = 5 * time.Minute // of real time without progress
 	settledLook = 500 * time.Millisecond
 )
 
-// TestStorm publishes through programs that are killed, over networks that lose answers and fail. What the posts say
-// afterwards has to be what the networks hold.
+// TestStorm publishes with programs that are killed, over networks that lose answers and fail. Afterwards the posts'
+// states must agree with the networks.
 func TestStorm(t *testing.T) {
 	binary := program.Build(t, program.Pressroom, "")
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
@@ -52,7 +52,7 @@ func TestStorm(t *testing.T) {
 	})
 }
 
-// storm is a world whose posts are published by programs of their own.
+// storm has posts that are published by separate processes.
 type storm struct {
 	*env
 
@@ -78,8 +78,7 @@ func (s *storm) schedule(many int) {
 	}
 }
 
-// blow runs the programs, kills them one by one and starts them again, until every post is settled. With SQLite there
-// is one, which nobody else may serve beside.
+// blow runs the programs, kills and restarts them one by one, until every post is final. With SQLite there is only one.
 func (s *storm) blow(alone bool) {
 	s.t.Helper()
 	s.settings = filepath.Join(s.t.TempDir(), "networks.json")
@@ -162,7 +161,7 @@ func (s *storm) count(which string) int {
 	return n
 }
 
-// reckon compares what the posts say with what the networks hold.
+// reckon compares the posts' states with the networks.
 func (s *storm) reckon() {
 	s.t.Helper()
 	said := map[string]string{}
@@ -176,8 +175,7 @@ func (s *storm) reckon() {
 		state := said[post.id]
 		counts[post.platform+": "+state]++
 		n, _ := s.postsOn(post.platform, post.text)
-		// A grant is lost for good where a program is killed between the network's answer with a new one and its own
-		// disk.
+		// A grant is lost if a program is killed between receiving a new one and storing it.
 		right := state == "unconfirmed not_confirmed" && n <= 1 && s.isGrantLost(post.platform) ||
 			state == "published" && n == 1 || strings.HasPrefix(state, "failed") && n == 0
 		if !right {

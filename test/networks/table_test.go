@@ -20,7 +20,7 @@ const (
 	tableEnd   = "<!-- end -->\n"
 )
 
-// table is what was seen: a row for each case, a column for each network.
+// table has the results: a row for each case, a column for each network.
 type table struct {
 	networks []string
 	rows     []string

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// TestUnconfirmed has every network keep from telling what became of a post, until a person decides.
+// TestUnconfirmed makes every network hide the outcome of a post until a person decides.
 func TestUnconfirmed(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
@@ -23,7 +23,7 @@ func TestUnconfirmed(t *testing.T) {
 			}
 			w.holds(s, 1, 1)
 		}
-		for range 5 { // asking again reveals nothing
+		for range 5 { // repeating the lookup reveals nothing
 			w.clock.Advance(4 * time.Hour)
 		}
 		for i, s := range posts {
@@ -38,8 +38,7 @@ func TestUnconfirmed(t *testing.T) {
 	})
 }
 
-// untold publishes what every network keeps to itself: one post of each kind that it is asked about in a way of its
-// own.
+// untold publishes posts whose outcome every network hides: one post of each kind that is looked up differently.
 func (w *env) untold() []sent {
 	w.t.Helper()
 	var posts []sent
@@ -50,7 +49,7 @@ func (w *env) untold() []sent {
 		publish(platform, "[sandbox:unconfirmed]", w.least(platform))
 		publish(platform, "as a video [sandbox:unconfirmed@"+platform+"]", film(w, platform))
 		other := w.networks[(i+1)%len(w.networks)]
-		// Its answer does arrive, so that nobody has to ask what became of it.
+		// Its answer arrives, so its outcome is known.
 		s := w.publish(w.draft(platform, usual, w.caption("confirmed", platform, "[sandbox:unconfirmed@"+other+"]"), w.least(platform)))
 		if got := w.outcome(s); got != once {
 			w.t.Errorf("a marker of %s on %s: %s", other, platform, got)
@@ -62,7 +61,7 @@ func (w *env) untold() []sent {
 	return posts
 }
 
-// storedState returns what the account of a post says by itself.
+// storedState returns the stored state of the post's account.
 func (w *env) storedState(s sent) string {
 	w.t.Helper()
 	accounts, _ := w.get("/posts/" + s.id)["accounts"].([]any)

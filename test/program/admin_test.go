@@ -16,7 +16,7 @@ import (
 // within is how long a command's change may take to hold in a program that runs.
 const within = time.Second
 
-// Each command that closes a gate, what a key is answered then, and the command that opens it.
+// Each command that closes a gate, the resulting code of a key's calls, and the command that opens it.
 func TestGatesByCommand(t *testing.T) {
 	t.Parallel()
 	o, key := newOperator(t, "team")
@@ -52,7 +52,7 @@ func TestGatesByCommand(t *testing.T) {
 	o.soon("revoked after all", "401 unauthorized", func() string { return o.asks(key, "/me", "") })
 }
 
-// A plan that lasts lapses by itself, and what the other commands about teams change is told by the API.
+// A temporary plan lapses on its own, and the API shows the effect of other commands about teams.
 func TestTeamsByCommand(t *testing.T) {
 	t.Parallel()
 	o, key := newOperator(t, "agency")
@@ -82,7 +82,7 @@ func TestTeamsByCommand(t *testing.T) {
 	}
 }
 
-// What the commands about keys change is told by the API.
+// The API shows the effect of commands about keys.
 func TestKeysByCommand(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")
@@ -149,7 +149,7 @@ func TestCreditsCommand(t *testing.T) {
 	o.soon("nothing else", "200 999", balance)
 }
 
-// What is paused or off is listed with its reason; pausing again changes only the reason.
+// Pauses are listed with their reasons; pausing again only changes the reason.
 func TestListPauses(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")
@@ -171,7 +171,7 @@ func TestListPauses(t *testing.T) {
 	}
 }
 
-// What is asked for wrongly is a failure that says what is wrong, and changes nothing.
+// Invalid commands fail with an explanation and change nothing.
 func TestInvalidCommands(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")
@@ -240,8 +240,7 @@ func TestInvalidCommands(t *testing.T) {
 	}
 }
 
-// The terms that hold can be printed, changed and given; one with a mistake is refused by serve and admin alike,
-// with what to mend.
+// The current plans can be printed, edited and loaded. serve and admin reject an invalid file with an explanation.
 func TestPlansCommand(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")
@@ -300,7 +299,7 @@ func TestPlansCommand(t *testing.T) {
 	o.cannot("no/such", "terms", "--terms", "/no/such/file")
 }
 
-// The shipped rates, as every answer tells them; quickstart's are fifty times as many.
+// The shipped rate limits are in every answer; quickstart's are fifty times as high.
 func TestShippedRates(t *testing.T) {
 	t.Parallel()
 	o, key := newOperator(t, "team")

@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// shim stands for the program in the guides' commands: what serves is started in the background, in place of
-// what served at the address before, and waited for.
+// shim replaces the program in the guides' commands. It starts servers in the background, instead of the previous one
+// at the address, and waits for them.
 const shim = `#!/usr/bin/env bash
 set -euo pipefail
 case "$1" in
@@ -36,7 +36,7 @@ exit 1
 // guide is a page with commands.
 type guide struct {
 	file   string
-	before string   // what the reader has done by then
+	before string   // the reader's earlier steps
 	leave  []string // beginnings of commands that this test does not run, with what runs them in its place
 	real   [][2]string
 }
@@ -48,7 +48,7 @@ const awaitQuickstart = "for _ in $(seq 1200); do grep -q 'Press Ctrl-C' \"$RUNN
 const started = "pressroom quickstart --data data\n" + awaitQuickstart +
 	"export KEY=$(grep -o 'full  *prk_.*' \"$RUNNING/out\" | sed 's/full *//')\n"
 
-// Every command of the guides works as it is written there.
+// Every command of the guides works as written.
 func TestGuidesWork(t *testing.T) {
 	t.Parallel()
 	newest := `export ID=$(curl -s -H "Authorization: Bearer $KEY" "http://127.0.0.1:8080/api/v1/posts?limit=1" | ` +
@@ -78,7 +78,7 @@ func TestGuidesWork(t *testing.T) {
 		{file: "docs/voices.md", before: started},
 		{file: "docs/assistants.md", before: started},
 		{file: "docs/tools.md", before: started},
-		// test/clients runs the examples as they are built there
+		// test/clients runs these examples
 		{file: "docs/clients.md", before: started, leave: []string{"(cd ", "npm install", "node examples/"}},
 		{file: "docs/bridge.md"},
 	}
@@ -117,7 +117,7 @@ func (g guide) run(t *testing.T) {
 	execute(t, script)
 }
 
-// execute runs a script at ports of its own. An answer that is a refusal fails it, as curl -f has it.
+// execute runs a script with its own ports. An error response fails it, as with curl -f.
 func execute(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()

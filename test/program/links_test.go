@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// The operator's links lead to pages of the running program, and work once.
+// The operator's links open pages of the running program, and work once.
 func TestLinksForPeople(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")
@@ -68,7 +68,7 @@ func newJar(t *testing.T) http.CookieJar {
 	return jar
 }
 
-// sendForm sends a form and returns the page that it leads to.
+// sendForm submits a form and returns the resulting page.
 func sendForm(t *testing.T, client *http.Client, address string, form url.Values) string {
 	t.Helper()
 	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(form.Encode())))(t)

@@ -29,8 +29,7 @@ func family(name string) string {
 	return name
 }
 
-// A program that was used tells every figure that the guide lists; and the alert rules and the dashboard ask for no
-// others.
+// A used program has every metric of the guide. The alert rules and the dashboard use no others.
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	o, key := newOperator(t, "agency")
@@ -95,7 +94,7 @@ func toldBy(t *testing.T, url string) map[string]bool {
 	return out
 }
 
-// Every rule that warns says in the guide what is to be done, and the guide tells of no rule that is not there.
+// The guide has a runbook for every alert rule, and for no others.
 func TestAlertRunbooks(t *testing.T) {
 	t.Parallel()
 	alerts := []string{}
@@ -127,7 +126,7 @@ func TestDashboardShowsAlerts(t *testing.T) {
 	}
 }
 
-// The dashboard is JSON with panels that ask for something.
+// The dashboard is JSON, and its panels have queries.
 func TestDashboardComplete(t *testing.T) {
 	t.Parallel()
 	var board struct {

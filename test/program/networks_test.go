@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// The check of the apps prints what works and the next step of what does not. It then exits with status 1. Secrets are
-// never printed.
+// The check of the apps prints what works, and the next step for what does not. Then it exits with status 1. It never
+// prints secrets.
 func TestNetworksCheck(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// operator is somebody with a database, and with a program that serves it where one was started.
+// operator has a database and, if started, a program that serves it.
 type operator struct {
 	t    *testing.T
 	env  []string
@@ -82,7 +82,7 @@ func (o *operator) run(args ...string) (string, string, error) {
 	return out.String(), log.String(), err
 }
 
-// does runs a command that has to succeed, and returns what it printed.
+// does runs a command that must succeed, and returns what it printed.
 func (o *operator) does(args ...string) any {
 	o.t.Helper()
 	out, log, err := o.run(args...)
@@ -96,8 +96,7 @@ func (o *operator) does(args ...string) any {
 	return printed
 }
 
-// cannot runs a command that has to fail, with a word of what is wrong, and prints nothing that a program could take
-// for an answer.
+// cannot runs a command that must fail with a word in its message, without output on standard output.
 func (o *operator) cannot(word string, args ...string) {
 	o.t.Helper()
 	out, log, err := o.run(args...)
@@ -115,7 +114,7 @@ func (o *operator) key(args ...string) string {
 	return value(o.does(append([]string{"keys", "add", "--team", "1"}, args...)...), "key")
 }
 
-// value returns a member of what was printed; of a list its last record's.
+// value returns a member of the output, for a list that of the last record.
 func value(printed any, name string) string {
 	if list, ok := printed.([]any); ok {
 		printed = list[len(list)-1]
@@ -124,7 +123,7 @@ func value(printed any, name string) string {
 	return fmt.Sprint(record[name])
 }
 
-// asks returns what a GET answers: the status with the code, or with a value of data by its path.
+// asks returns the result of a GET: the status with the code, or with a member of data.
 func (o *operator) asks(key, path, member string) string {
 	o.t.Helper()
 	status, body := get(o.t, o.base+path, key)
@@ -157,8 +156,8 @@ func (o *operator) soon(what, want string, ask func() string) {
 	})
 }
 
-// Ended checks that what a command gave for a while ended then: no sooner than that long after the command began, as
-// its own clock is read somewhere between its beginning and its end, and not much later than that long after it ended.
+// checkEnd checks that the effect of a temporary command ended on time: no sooner than its duration after the command
+// began, and not much later than its duration after the command ended.
 func (o *operator) checkEnd(what string, began, done time.Time, lasts time.Duration) {
 	o.t.Helper()
 	now := time.Now()

@@ -35,10 +35,10 @@ type process struct {
 	log   logFile
 }
 
-// logFile is what a program writes to standard error.
+// logFile has a program's standard error.
 type logFile string
 
-// String returns what was written so far.
+// String returns the content so far.
 func (l logFile) String() string {
 	raw, err := os.ReadFile(string(l))
 	if err != nil {
@@ -83,7 +83,7 @@ func (p *process) line() string {
 	}
 }
 
-// end asks the program to end and returns its exit status.
+// end stops the program and returns its exit status.
 func (p *process) end() int {
 	p.t.Helper()
 	must.NoError(p.t, p.cmd.Process.Signal(syscall.SIGTERM))
@@ -93,7 +93,7 @@ func (p *process) end() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// fails runs the program to its end and returns what it said, which has to be a failure.
+// fails runs the program, which must fail, and returns its output.
 func fails(t *testing.T, env []string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -116,11 +116,11 @@ func get(t *testing.T, url, key string) (int, map[string]any) {
 	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
 	var body map[string]any
-	_ = json.NewDecoder(resp.Body).Decode(&body) // the status tells
+	_ = json.NewDecoder(resp.Body).Decode(&body) // the status is checked
 	return resp.StatusCode, body
 }
 
-// Every command that quickstart prints works as it is printed.
+// Every command that quickstart prints works as printed.
 func TestPrintedCommandsWork(t *testing.T) {
 	t.Parallel()
 	p := start(t, nil, "quickstart", "--data", filepath.Join(t.TempDir(), "data"), "--addr", "127.0.0.1:0")
@@ -155,7 +155,7 @@ type greeting struct {
 	Owner      map[string]string `json:"owner"`
 }
 
-// Started again on the same directory, quickstart keeps everything, the keys too, and makes new keys.
+// Restarted in the same directory, quickstart keeps all data, including keys, and creates new keys.
 func TestQuickstartRestart(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
@@ -194,8 +194,8 @@ func TestQuickstartRestart(t *testing.T) {
 	}
 }
 
-// TestQuickstartAfterPasswordChange checks that quickstart prints a way back in, which works as it is printed,
-// in place of a password that no longer does.
+// TestQuickstartAfterPasswordChange checks that quickstart prints a working command to sign in again instead of an
+// outdated password.
 func TestQuickstartAfterPasswordChange(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "it's data")
@@ -279,7 +279,7 @@ func TestSecondProcessRefused(t *testing.T) {
 	}
 }
 
-// What is wrong with the configuration is told with the variable and the mend.
+// Configuration errors name the variable and the fix.
 func TestConfigurationErrorsNameFix(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

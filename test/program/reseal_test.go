@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// The secrets of authenticator apps follow a change of the sealing key, and hold up a start without their key.
+// The secrets of authenticator apps are resealed with a new sealing key, and prevent a start without their key.
 func TestResealAuthenticatorApps(t *testing.T) {
 	t.Parallel()
 	database, old, next := "sqlite:"+filepath.Join(t.TempDir(), "press.db"), newSealingKey(t), newSealingKey(t)

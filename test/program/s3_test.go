@@ -78,7 +78,7 @@ func (o *operator) sends(key string, file []byte) {
 	o.send(http.MethodPut, link.URL, link.Headers["Authorization"], file)
 }
 
-// send sends a body and returns what was answered with 201.
+// send sends a body and returns the answer, which must have status 201.
 func (o *operator) send(method, address, authorization string, body []byte) []byte {
 	o.t.Helper()
 	req := must.Get(http.NewRequestWithContext(o.t.Context(), method, address, bytes.NewReader(body)))(o.t)

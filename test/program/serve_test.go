@@ -21,7 +21,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// does runs the program to its end and returns what it said, which has to be a success.
+// does runs the program, which must succeed, and returns its output.
 func does(t *testing.T, env []string, stdin string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary(t), args...)
@@ -33,8 +33,8 @@ func does(t *testing.T, env []string, stdin string, args ...string) string {
 	return string(out)
 }
 
-// A key of a team whose plan has none is made with a warning, on standard error and in the JSON; another team's is not
-// warned of.
+// Creating a key for a team whose plan has none prints a warning, on standard error and in the JSON; another team's
+// does not.
 func TestKeyOnPlanWithoutKeys(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "press.db")
@@ -93,7 +93,7 @@ func TestHealthAcceptsOnlyNodes(t *testing.T) {
 	}
 }
 
-// A restore that is refused leaves nothing behind; one that is done, and a lock that was there, stay.
+// A refused restore leaves nothing behind; a finished one, and an existing lock, stay.
 func TestRefusedRestoreRollsBack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -134,7 +134,7 @@ func TestResealTooEarly(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	for began := time.Now(); ; <-time.After(100 * time.Millisecond) { // until it has said which keys it has
+	for began := time.Now(); ; <-time.After(100 * time.Millisecond) { // until it has stored its keys
 		said, err := refused()
 		if err != nil && strings.Contains(said, "lack the first key") {
 			break
@@ -152,8 +152,8 @@ func TestResealTooEarly(t *testing.T) {
 	}
 }
 
-// An account whose server serve may not call is warned of as it is connected and as serve starts, and its posts say
-// why they do not go out.
+// An account whose server serve may not call causes a warning when it is connected and when serve starts, and its posts
+// state the reason.
 func TestForbiddenServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -203,8 +203,7 @@ func TestForbiddenServer(t *testing.T) {
 	}
 }
 
-// A node that was told to stop returns 503 before it stops accepting requests, so that what stands before it sends it no
-// more.
+// A stopping node returns 503 from /readyz before it stops accepting requests, so that load balancers send no more.
 func TestNotReadyBeforeShutdown(t *testing.T) {
 	t.Parallel()
 	addr := must.Get(testkit.FreeAddr())(t)
@@ -242,7 +241,7 @@ func TestShutdownCutsOffRequests(t *testing.T) {
 	}
 	conn := must.Get(net.Dial("tcp", addr))(t)
 	defer conn.Close()
-	// The program says so once it reads the body, which then never comes.
+	// The program sends 100 Continue and waits for the body, which never comes.
 	must.Get(io.WriteString(conn,
 		"POST /sign-in HTTP/1.1\r\nHost: "+addr+
 			"\r\nContent-Type: application/x-www-form-urlencoded\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n"))(t)

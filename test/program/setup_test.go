@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// The first person of an installation needs the code from the log, and nobody can use it a second time.
+// The first person of an installation needs the setup code from the log, which works once.
 func TestSetUpInTheBrowser(t *testing.T) {
 	t.Parallel()
 	o := &operator{t: t, env: []string{

@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/testkit/postgres"
 )
 
-// A node that starts before its database waits for it; one whose database refuses it, or does not come, says so.
+// A node that starts before its database waits for it. If the database refuses it or does not start, the log says so.
 func TestStartBeforeDatabase(t *testing.T) {
 	t.Parallel()
 	s := postgres.Start(t)

@@ -23,7 +23,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// writeCertificate writes a certificate for press.test, with its key, and returns by what it is trusted.
+// writeCertificate writes a certificate for press.test with its key, and returns its pool of roots.
 func writeCertificate(t *testing.T, certFile, keyFile string) *x509.CertPool {
 	t.Helper()
 	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
@@ -57,7 +57,7 @@ func browser(roots *x509.CertPool, addr string) *http.Client {
 	}
 }
 
-// answers asks until there is an answer.
+// answers repeats a request until there is an answer.
 func (o *operator) answers(client *http.Client, url string) *http.Response {
 	o.t.Helper()
 	var got *http.Response
@@ -74,8 +74,8 @@ func (o *operator) answers(client *http.Client, url string) *http.Response {
 	return got
 }
 
-// The program speaks TLS by files and takes new ones without a stop; plain HTTP leads people there, and tells programs
-// that they have shown their key.
+// The program serves TLS with certificate files and reloads them. Plain HTTP redirects people, and warns programs that
+// their key was exposed.
 func TestTLSByFiles(t *testing.T) {
 	t.Parallel()
 	o, key := newOperator(t, "agency")
@@ -131,8 +131,7 @@ func TestTLSByFiles(t *testing.T) {
 	}
 }
 
-// With nothing but its name the program gets a certificate from an ACME server, and has it still after it was started
-// anew.
+// With only its host name the program gets a certificate from an ACME server, and keeps it after a restart.
 func TestTLSByACME(t *testing.T) { //nolint:paralleltest // see acme.Start
 	o, _ := newOperator(t, "agency")
 	over, plain := freePort(t), freePort(t)

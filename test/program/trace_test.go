@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// A published post can be followed from its request to the network's call, and nothing that is told on the way is a
-// secret, a name or what somebody wrote.
+// A published post can be traced from its request to the network's call, and traces contain no secret, name or user's
+// text.
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	taker := collector.Start(t)
@@ -47,7 +47,7 @@ func TestTraces(t *testing.T) {
 			t.Fatalf("no delivery of post %s was told of", id)
 		}
 	}
-	if status := p.end(); status != 0 { // what is left is sent
+	if status := p.end(); status != 0 { // remaining spans are sent
 		t.Fatalf("ended with %d: %s", status, p.log)
 	}
 	publish := taker.Span("publish_post")
@@ -77,7 +77,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// sendTraced sends a POST that goes on with a way, and returns the data of its answer.
+// sendTraced sends a POST with a trace ID, and returns the data of its answer.
 func sendTraced(t *testing.T, url, key, traceID, body string) map[string]any {
 	t.Helper()
 	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body)))(t)

@@ -29,7 +29,7 @@ const (
 	noParams  = "no argument is repeated in a header of its own, and the scenario asks for a tool that does so"
 )
 
-// beside are the scenarios that fail for such a reason, and of those that pass but for single checks these checks.
+// beside are the scenarios that fail for such a reason, and the failing checks of scenarios that pass otherwise.
 var beside = map[string]string{
 	"completion-complete":    fixture,
 	"json-schema-2020-12":    fixture,
@@ -92,7 +92,7 @@ type check struct {
 	ID, Status, ErrorMessage string
 }
 
-// Every scenario for servers passes but for those beside, and each of those still fails.
+// Every scenario for servers passes except for those in beside, and each of those still fails.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	needs(t, suiteProgram)
@@ -155,8 +155,8 @@ func read(t *testing.T, results string) map[string][]check {
 	return out
 }
 
-// withKey stands before the program, as the suite has no key to send. To the program it is a proxy of its own: a page
-// that comes from its address comes from the program's.
+// withKey is a proxy that adds a key, because the suite cannot send one. To the program, pages from its address are its
+// own.
 func withKey(t *testing.T, run greeting) string {
 	t.Helper()
 	target := must.Get(url.Parse(run.AppURL))(t)
@@ -173,8 +173,8 @@ func withKey(t *testing.T, run greeting) string {
 	return proxy.URL + "/mcp"
 }
 
-// readFirst has a request read to its end before it is forwarded. Where an answer's head comes back sooner, the server
-// shuts the request's body, the transport that still looks for its end fails and cuts the answer off.
+// readFirst reads a request completely before it is forwarded. Otherwise an early answer closes the request's body, and
+// the transport cuts the answer off.
 func readFirst(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

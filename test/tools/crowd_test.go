@@ -24,7 +24,7 @@ const (
 	maxMemory  = 200 // MB that it may hold at most
 )
 
-// member is one of a crowd of assistants: a connection of its own, and a key that it shares.
+// member is one of many assistants: a separate connection with a shared key.
 type member struct {
 	client http.Client
 	url    string
@@ -32,7 +32,7 @@ type member struct {
 	id     int
 }
 
-// say sends one message and returns the answer. A key that is asked too fast waits for as long as it is told.
+// say sends one message and returns the answer. If it is rate limited, it waits as long as requested.
 func (m *member) say(ctx context.Context, method, params string) ([]byte, error) {
 	m.id++
 	for {
@@ -78,7 +78,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// attend returns one session: it begins, looks at the tools, reads, and every fourth one waits for a job.
+// attend runs one session: it begins, lists the tools, reads, and every fourth session waits for a job.
 func (m *member) attend(ctx context.Context, job string, waits bool) error {
 	calls := [][2]string{
 		{"initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"crowd","version":"1"}}`},

@@ -21,17 +21,17 @@ type inspector struct {
 	t   *testing.T
 	run greeting
 	era string
-	ids map[string]string // by name, of what the calls made
+	ids map[string]string // IDs of created items by name
 }
 
-// ask runs the inspector once and returns the result that it printed, and what it said beside it where it failed.
+// ask runs the inspector once and returns its result, and its error output if it failed.
 func (i *inspector) ask(args ...string) (map[string]any, string) {
 	i.t.Helper()
 	all := append([]string{inspectorProgram, "--cli", i.run.MCPURL, "--transport", "http", "--quiet", "--format",
 		"json", "--protocol-era", i.era,
 		"--header", "Authorization: Bearer " + i.run.Keys.Full}, args...)
 	cmd := exec.CommandContext(i.t.Context(), "node", all...)
-	cmd.Env = append(os.Environ(), "HOME="+i.t.TempDir()) // it keeps what it knows of servers there
+	cmd.Env = append(os.Environ(), "HOME="+i.t.TempDir()) // its state is stored there
 	cmd.WaitDelay = time.Second
 	var said strings.Builder
 	cmd.Stderr = &said
@@ -55,7 +55,7 @@ func (i *inspector) must(args ...string) map[string]any {
 	return got
 }
 
-// at walks down members and positions of what was printed.
+// at returns a nested value by members and indexes.
 func at(value any, path ...any) any {
 	for _, step := range path {
 		switch s := step.(type) {
@@ -73,16 +73,15 @@ func at(value any, path ...any) any {
 	return value
 }
 
-// step is one tool call. Arguments may name what an earlier one made, in braces; what it makes itself is kept by a
-// name.
+// step is one tool call. Arguments may refer to results of earlier calls by name, in braces.
 type step struct {
 	tool string
 	args map[string]string
-	keep map[string][]any // names of what is at these places in data
+	keep map[string][]any // names for results by their path in data
 	code string           // of the refusal, where the call is to be refused
 }
 
-// steps call every tool, each with what the ones before have made.
+// steps call every tool, using the results of earlier steps.
 var steps = []step{
 	{tool: "get_identity"}, {tool: "get_credits"}, {tool: "get_limits"},
 	{tool: "list_social_accounts", args: map[string]string{"platform": "bluesky"}, keep: map[string][]any{
@@ -96,7 +95,7 @@ var steps = []step{
 	{tool: "get_brand_voice", args: map[string]string{"id": "{voice}"}},
 	{tool: "list_media", args: map[string]string{"limit": "1"}},
 	{tool: "create_uploads"},
-	// nothing public is at hand
+	// no public file is available
 	{tool: "import_media", args: map[string]string{"url": "https://127.0.0.1/a.png"}, code: "validation_failed"},
 	{tool: "list_hashtag_lists"},
 	{tool: "create_hashtag_list", args: map[string]string{"name": "Inspected"}, keep: map[string][]any{"list": {"id"}}},
@@ -195,7 +194,7 @@ func TestInspector(t *testing.T) {
 	}
 }
 
-// everyTool calls the tools that are listed, and no other ones. --strict has the inspector look at their schemas too.
+// everyTool calls every listed tool. --strict makes the inspector check their schemas too.
 func (i *inspector) everyTool() {
 	i.t.Helper()
 	listed, called := map[string]bool{}, map[string]bool{}

@@ -1,4 +1,4 @@
-// Package tools checks the tools for assistants by the protocol's own programs, in front of the program as it is built.
+// Package tools checks the tools for assistants with the protocol's own programs and the built program.
 package tools
 
 import (
@@ -50,7 +50,7 @@ type greeting struct {
 func quickstart(tb testing.TB) greeting {
 	tb.Helper()
 	var g greeting
-	cmd := program.Quickstart(tb, &g, []string{fmt.Sprintf("GOMAXPROCS=%d", processors), "GOGC=", "GOMEMLIMIT="}, // as it is run
+	cmd := program.Quickstart(tb, &g, []string{fmt.Sprintf("GOMAXPROCS=%d", processors), "GOGC=", "GOMEMLIMIT="}, // as users run it
 		"--data", filepath.Join(tb.TempDir(), "data"), "--addr", "127.0.0.1:0")
 	g.PID = cmd.Process.Pid
 	return g

@@ -64,7 +64,7 @@ func keep(dir string, body io.Reader) error {
 	return folder.Sync()
 }
 
-// startFloor runs the floor as a process of its own, with its files beside those of a site.
+// startFloor runs the floor as a separate process, with its files next to a site's.
 func startFloor(b *testing.B, s site) string {
 	b.Helper()
 	dir := filepath.Join(s.dir, "floor")
@@ -84,8 +84,8 @@ func startFloor(b *testing.B, s site) string {
 // round is one file sent to both, in bytes a second.
 type round struct{ ours, floor float64 }
 
-// BenchmarkUpload sends files of 256 MiB to the program and to the floor by turns, the first of them by turns too. Its
-// figures are medians; the ratio's least and greatest tell the noise.
+// BenchmarkUpload uploads files of 256 MiB to the program and to the floor in alternating order. Results are medians;
+// the minimum and maximum ratio show the noise.
 func BenchmarkUpload(b *testing.B) {
 	s := newSite(b, program.Build(b, program.Pressroom, ""))
 	p, floor := s.start(b, "", ""), startFloor(b, s)

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// file is what is sent: too large to be held, it is made while it is read.
+// file is generated while it is read, because it is too large for memory.
 type file struct {
 	head   []byte
 	body   int64 // bytes after the head, the block over and over
@@ -18,7 +18,7 @@ type file struct {
 	digest string // SHA-256 in hexadecimal digits
 }
 
-// block is what the pictures of every film consist of.
+// block is the content of every video's samples.
 var block = func() []byte {
 	out := make([]byte, 1<<20)
 	rand.NewChaCha8([32]byte{}).Read(out)

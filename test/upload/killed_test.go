@@ -67,7 +67,7 @@ func (s site) lying(tb testing.TB) []string {
 	return out
 }
 
-// checkFiles fails where a file lies that neither an item names nor what is to be swept, or where an item lacks one.
+// checkFiles fails if a stored file belongs to no item and is not due for the sweep, or if an item's file is missing.
 func (s site) checkFiles(tb testing.TB, d *db.DB) {
 	tb.Helper()
 	items := texts(tb, d, `SELECT blob FROM media UNION SELECT thumbnail FROM media WHERE thumbnail <> ''`)
@@ -85,8 +85,8 @@ func (s site) checkFiles(tb testing.TB, d *db.DB) {
 	}
 }
 
-// swept makes what waits for its item a day older, runs the program until that is gone, and holds the rest against
-// the items.
+// swept makes unused uploads a day older, runs the program until they are deleted, and compares the rest with the
+// items.
 func (s site) swept(tb testing.TB, d *db.DB) {
 	tb.Helper()
 	write(tb, d, `UPDATE media_pending SET created_at = created_at - ?`, (media.Grace + time.Hour).Microseconds())
@@ -124,8 +124,7 @@ func (s *stuck) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Killed in the middle of uploads, the program has lost nothing that it took and keeps nothing that it did not, and
-// links that were not used still work.
+// Killed during uploads, the program keeps exactly the files that it accepted, and unused links still work.
 func TestKilledDuringUpload(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, program.Build(t, program.Pressroom, program.CrashPoints))
@@ -177,8 +176,8 @@ func TestKilledDuringUpload(t *testing.T) {
 	}
 }
 
-// story is a client that uploads four files: an image, an invalid one, one without storage left at first, and a video. It
-// repeats each request until it is answered.
+// story is a client that uploads four files: an image, an invalid one, one without storage left at first, and a video.
+// It repeats each request until it is answered.
 type story struct {
 	site
 
@@ -188,8 +187,7 @@ type story struct {
 	done  int
 }
 
-// steps are what the client does one after the other, and the answers that it may get, also once a kill made it ask
-// twice.
+// steps are the client's actions with the possible answers, including those to repeats after a kill.
 var steps = []struct {
 	file int
 	full bool
@@ -202,7 +200,7 @@ var steps = []struct {
 	{3, false, []int{http.StatusCreated, http.StatusConflict}},
 }
 
-// tell goes on as far as the process lives; true when the story is over.
+// tell continues until the process dies; it reports true when all steps are done.
 func (k *story) tell(t *testing.T, p *process) bool {
 	t.Helper()
 	if k.batch.Data.JobID == "" {
@@ -230,7 +228,7 @@ func (k *story) tell(t *testing.T, p *process) bool {
 	return true
 }
 
-// run tells the story while the process is killed at a point, and looks at what lies there.
+// run runs the steps while the process is killed at a point, and checks the stored files.
 func (s site) run(t *testing.T, at, trace string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -269,8 +267,8 @@ func (s site) run(t *testing.T, at, trace string) {
 	}
 }
 
-// However the program is killed on the way of files, after it is started again each is there once, and after a day no
-// byte of another.
+// However often the program is killed during uploads, after a restart each file is stored once, and after a day no
+// other bytes are.
 func TestUploadKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

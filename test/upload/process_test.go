@@ -1,4 +1,5 @@
-// Package upload sends files to the built program as machines do: large ones, many at once, and while it is killed.
+// Package upload uploads files to the built program like real clients: large ones, many at once, and while it is
+// killed.
 package upload
 
 import (
@@ -35,7 +36,7 @@ type site struct {
 	binary, dir, key string
 }
 
-// newSite makes a site with a team on the disk, under terms that keep nobody waiting.
+// newSite creates a site with a team on disk, with high limits.
 func newSite(tb testing.TB, binary string) site {
 	tb.Helper()
 	s := site{binary: binary, dir: tb.TempDir()}
@@ -62,7 +63,7 @@ func (s site) flags(more ...string) []string {
 
 func (s site) database() string { return "sqlite:" + filepath.Join(s.dir, "p.db") }
 
-// files returns where the program keeps files beside its database.
+// files returns the folder of the program's blobs.
 func (s site) files() string { return filepath.Join(s.dir, "p.db.media") }
 
 // admin runs an admin command and returns its output.
@@ -97,7 +98,7 @@ func (s site) start(tb testing.TB, at, trace string) *process {
 	return p
 }
 
-// until asks again and again until the answer is yes or the process is gone.
+// until calls done until it reports true or the process has ended.
 func (p *process) until(tb testing.TB, done func() bool) {
 	tb.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -114,7 +115,7 @@ func (p *process) until(tb testing.TB, done func() bool) {
 	}
 }
 
-// link is where one file goes.
+// link is an upload link for one file.
 type link struct {
 	URL     string            `json:"url"`
 	Headers map[string]string `json:"headers"`
@@ -131,7 +132,7 @@ type batch struct {
 	} `json:"data"`
 }
 
-// open opens a batch; an error means that no answer came.
+// open opens a batch; an error means that there was no answer.
 func (p *process) open(ctx context.Context, key string, files ...file) (batch, error) {
 	var in struct {
 		Files []map[string]any `json:"files"`
@@ -170,7 +171,7 @@ func (p *process) call(ctx context.Context, method, path string, body io.Reader,
 	return program.Do(req, into)
 }
 
-// put sends a body by a link, whichever process it was made by.
+// put uploads a body with a link of any process.
 func (p *process) put(ctx context.Context, l link, body io.Reader, size int64) (int, error) {
 	_, path, _ := strings.Cut(l.URL, "/uploads/")
 	req, err := http.NewRequestWithContext(ctx, http.MethodPut, p.base+"/uploads/"+path, body)

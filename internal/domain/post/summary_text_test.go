@@ -66,7 +66,7 @@ func TestSummaryOfNextSteps(t *testing.T) {
 	})
 }
 
-// The summary says whether and when a post will be published, and what prevents it.
+// The summary has the time of publication, or what prevents it.
 func TestVerdictShown(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "well", time.Time{})

@@ -1,5 +1,5 @@
-// The worker deletes a team as a node of the program would in the background, and ends once nothing of it is left. It
-// is built with crash points and killed at them.
+// The worker deletes a team like a node of the program, and ends when nothing is left. It is built with crash points
+// and killed at them.
 package main
 
 import (
@@ -37,7 +37,7 @@ func work(ctx context.Context) error {
 		return err
 	}
 	if err := s.Erasure.RequestDeletion(ctx, *person, *team, *name, true); err != nil && apierr.Of(err).Code == apierr.Internal {
-		return err // else it was asked for before
+		return err // else it was requested before
 	}
 	if err := s.Erasure.Work(ctx); err != nil {
 		return err
