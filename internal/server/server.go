@@ -384,19 +384,11 @@ func (s *Server) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), traceFlushTimeout)
 	defer cancel()
-	if err := s.tracer.Close(ctx); err != nil { // this is no failure of the program
+	if err := s.tracer.Close(ctx); err != nil {
 		s.cfg.Log.Warn("the last traces were not sent", "error", err)
 	}
 	if s.transport != nil {
 		s.transport.CloseIdleConnections()
 	}
 	return errors.Join(s.rates.Close(), s.db.Close())
-}
-
-// openTracer returns nil if no trace collector is configured, and for commands that only read.
-func openTracer(ctx context.Context, cfg Config) (*tracing.Tracer, error) {
-	if cfg.ReadOnlyFiles {
-		return nil, nil //nolint:nilnil // a nil tracer does nothing
-	}
-	return tracing.Open(ctx, tracing.Options{Version: cfg.Version, Role: string(cfg.Role), Log: cfg.Log})
 }
