@@ -43,6 +43,6 @@ func TestPrintResumption(t *testing.T) {
 	out.Reset()
 	r.Held = restoreguard.ByHand
 	if err := printResumption(&out, r); err != nil || strings.Contains(out.String(), "not in this database") {
-		t.Errorf("a hold by hand: %s, %v", &out, err)
+		t.Errorf("a manual hold: %s, %v", &out, err)
 	}
 }

@@ -49,7 +49,7 @@ func TestFailoverHolds(t *testing.T) {
 	}
 }
 
-// TestFailoverDuringManualHold checks that a failover replaces a hold by hand.
+// TestFailoverDuringManualHold checks that a failover replaces a manual hold.
 func TestFailoverDuringManualHold(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(testkit.PostgresVariable) == "" {

@@ -176,7 +176,7 @@ func HoldRestored(exec func(query string, args ...any) error, postgres bool, now
 }
 
 // mayHold is an SQL condition on the row of hold that is true if the reason in its argument may begin a hold. It may
-// replace a hold by hand, because lifting that one does not check the networks.
+// replace a manual hold, because lifting that one does not check the networks.
 const mayHold = `(held_at = 0 OR why = 'by_hand' AND ? <> 'by_hand')`
 
 // set holds the database, and reports whether this began a new hold.

@@ -149,7 +149,7 @@ func looksFor(t *testing.T, s *restoreguard.Service) restoreguard.State {
 	return state
 }
 
-// TestCopyReplacesManualHold checks that a detected copy replaces a hold by hand, and that Since is the last event before
+// TestCopyReplacesManualHold checks that a detected copy replaces a manual hold, and that Since is the last event before
 // the holds.
 func TestCopyReplacesManualHold(t *testing.T) {
 	t.Parallel()
@@ -192,7 +192,7 @@ func TestCopyReplacesManualHold(t *testing.T) {
 }
 
 // TestEventIDsIncrease checks that a database that may have gone back does not reuse IDs of events, which consumers
-// may know. A hold by hand does not skip IDs.
+// may know. A manual hold does not skip IDs.
 func TestEventIDsIncrease(t *testing.T) {
 	t.Parallel()
 	last := func(t *testing.T, d *db.DB) int64 {
