@@ -1,2 +1,2 @@
-// Package deploy checks the files in deploy/ with the parsers and linters of their consumers.
+// Package deploy checks what lies in deploy/ with the parsers and linters of those who read it.
 package deploy

@@ -40,7 +40,7 @@ func read(t *testing.T, parts ...string) []byte {
 	return raw
 }
 
-// Prometheus loads the rules, and every expression is valid.
+// The rules are what Prometheus loads, and every expression what it can work out.
 func TestPrometheusRules(t *testing.T) {
 	groups, errs := rulefmt.ParseFile(file("prometheus", "rules.yaml"), false, model.LegacyValidation,
 		promql.NewParser(promql.Options{}), slog.New(slog.DiscardHandler))
@@ -57,7 +57,7 @@ func TestPrometheusRules(t *testing.T) {
 	}
 }
 
-// Every panel of the dashboard has valid Prometheus expressions.
+// Every panel of the dashboard asks what Prometheus can work out.
 func TestGrafanaDashboard(t *testing.T) {
 	var board struct {
 		Panels []struct {
@@ -102,7 +102,7 @@ func TestPinned(t *testing.T) {
 	}
 }
 
-// scripts/pin-images requests the digest of each version from the registry, and changes nothing else.
+// scripts/pin-images asks the registry for the digest of each version, and changes nothing else.
 func TestPinImages(t *testing.T) {
 	root, bin := t.TempDir(), t.TempDir()
 	crane := "#!/bin/sh\n[ \"$1\" = digest ] || exit 1\ncase \"$2\" in *@*) exit 1;; esac\necho sha256:" + strings.Repeat("b", 64) + "\n"
@@ -135,7 +135,7 @@ func TestPinImages(t *testing.T) {
 	}
 }
 
-// BuildKit builds the image without a warning; it does not run as root and has a health check.
+// The image's recipe is what BuildKit builds without a warning; what runs is nobody's root and tells how it is.
 func TestContainerfile(t *testing.T) {
 	parsed, err := parser.Parse(bytes.NewReader(read(t, "container", "Containerfile")))
 	if err != nil {
@@ -173,7 +173,7 @@ func TestContainerfile(t *testing.T) {
 		t.Errorf("%v", has)
 	}
 	copied := []string{}
-	for _, command := range stages[0].Commands { // copied files exist
+	for _, command := range stages[0].Commands { // what is copied is there
 		if c, ok := command.(*instructions.CopyCommand); ok {
 			copied = append(copied, c.SourcePaths...)
 			for _, source := range c.SourcePaths {
@@ -184,7 +184,7 @@ func TestContainerfile(t *testing.T) {
 		}
 	}
 	let := strings.Fields(string(read(t, "container", "Containerfile.dockerignore")))
-	for _, folder := range imported(t, "cmd", "internal", "client", "api") { // and so do the program's packages
+	for _, folder := range imported(t, "cmd", "internal", "client", "api") { // and so is what the program is made of
 		if !slices.Contains(copied, folder) || !slices.Contains(let, "!"+folder) {
 			t.Errorf("the program imports %s, which is not in the image's build", folder)
 		}
@@ -240,7 +240,7 @@ func TestCompose(t *testing.T) {
 					}
 				}
 			}
-			// Files on their way to S3 are received on disk: the folder is in the image's volume, not in memory.
+			// Files on their way to S3 are received on disk: what is below is the image's volume, and no memory.
 			if scratch := service.Environment["PRESSROOM_SCRATCH"]; strings.HasPrefix(service.Image, "pressroom:") {
 				inMemory := slices.ContainsFunc(service.Tmpfs, func(at string) bool { return strings.HasPrefix(at, "/data") })
 				if scratch == nil || *scratch != "/data" || inMemory {
@@ -296,7 +296,7 @@ func checkProxy(t *testing.T, project *types.Project) {
 	}
 }
 
-// systemd accepts the units without a warning, and they have the recommended restrictions.
+// The units are what systemd takes without a word, and give away as little as it asks for.
 func TestSystemd(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		if os.Getenv("CI") == "true" {

@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// least has only the required values.
+// least is what has to be said.
 func least() map[string]any {
 	return map[string]any{
 		"publicURL": "https://press.example.com", "blobs": "s3://pressroom?endpoint=https://s3.example.com",
@@ -29,7 +29,7 @@ func least() map[string]any {
 	}
 }
 
-// full has every value.
+// full is everything that may be said.
 func full() map[string]any {
 	v := least()
 	v["redis"], v["trustedProxies"] = "redis://valkey:6379/0", []any{"10.0.0.0/8"}
@@ -68,7 +68,7 @@ func render(t *testing.T, values map[string]any) (map[string]string, error) {
 	return engine.Render(chart, given)
 }
 
-// objects decodes the rendered chart strictly, as Kubernetes does: unknown members are errors.
+// objects decodes what was rendered as Kubernetes itself does, strictly: a member that it does not know is an error.
 func objects(t *testing.T, values map[string]any) []runtime.Object {
 	t.Helper()
 	rendered, err := render(t, values)
@@ -97,7 +97,7 @@ func objects(t *testing.T, values map[string]any) []runtime.Object {
 	return out
 }
 
-// Helm's linter accepts the chart with the required and with all values.
+// Helm finds nothing in the chart, with as little said as may be and with everything.
 func TestHelmLint(t *testing.T) {
 	for _, values := range []map[string]any{least(), full()} {
 		found := lint.All(file("helm", "pressroom"), values, "press", true)
@@ -109,8 +109,8 @@ func TestHelmLint(t *testing.T) {
 	}
 }
 
-// Kubernetes accepts the chart's objects: nodes of both roles run without root, with separate liveness and readiness
-// probes and enough time to stop. They contain no secret.
+// What the chart makes is what Kubernetes takes: nodes of both roles that are not root, told apart alive and ready,
+// and given as long to end as they may take. No secret is in it.
 func TestHelmObjects(t *testing.T) {
 	for _, values := range []map[string]any{least(), full()} {
 		kinds := map[string]int{}
@@ -160,7 +160,7 @@ func checkPod(t *testing.T, name string, pod core.PodTemplateSpec, selected map[
 		*c.SecurityContext.AllowPrivilegeEscalation || *pod.Spec.AutomountServiceAccountToken {
 		t.Errorf("%s may do more than it needs", name)
 	}
-	// A video has up to 4 GiB, and several are uploaded at once: the node needs that much disk space.
+	// A video has up to 4 GiB, and several come at once: the node has to have room where they are received.
 	needs := c.Resources.Requests.StorageEphemeral()
 	for _, volume := range pod.Spec.Volumes {
 		if volume.Name == "scratch" && (volume.EmptyDir.SizeLimit.Value() < 16<<30 || needs.Value() < 8<<30) {
@@ -183,7 +183,7 @@ func checkPod(t *testing.T, name string, pod core.PodTemplateSpec, selected map[
 	}
 }
 
-// Missing or invalid values are reported before anything is rendered.
+// What is missing or wrong is told before anything is made.
 func TestHelmRefuses(t *testing.T) {
 	for what, change := range map[string]func(map[string]any){
 		"publicURL is required": func(v map[string]any) { delete(v, "publicURL") },
