@@ -16,6 +16,7 @@ import (
 	"pressroom/internal/auth/oidc"
 	"pressroom/internal/domain/delivery"
 	"pressroom/internal/web"
+	"pressroom/internal/web/live"
 	"pressroom/internal/web/operator"
 	"pressroom/internal/web/settings"
 	"pressroom/internal/web/shell"
@@ -51,6 +52,7 @@ func (s *Server) buildEdges() error {
 	figures := settings.Services{Credits: s.Credits, Calls: s.calls, Accounts: s.Accounts,
 		Media: s.Media, Lists: s.Lists, Reports: s.Reports,
 		DirectoryOnly: directory != nil && directory.Only}
+	s.feed = live.NewFeed(s.db)
 	if s.app, err = web.New(web.Options{
 		Frame: shell.Options{
 			PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Letters: s.Letters,
@@ -69,7 +71,7 @@ func (s *Server) buildEdges() error {
 		},
 		Directory: directory, Describe: describe, Notifications: s.Notifications, TOTP: s.TOTP,
 		SecurityContact: s.cfg.SecurityContact, SandboxBluesky: s.cfg.SandboxBluesky,
-		SignIns: s.signIns, FirstRun: s.firstRun,
+		SignIns: s.signIns, FirstRun: s.firstRun, Feed: s.feed,
 	}); err != nil {
 		return fmt.Errorf("building the app: %w", err)
 	}

@@ -89,6 +89,7 @@ func (s *Server) listen(ctx context.Context, public net.Listener) error {
 		}
 	}
 	s.jobs.EndWaits()
+	s.feed.Close()
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
 	for _, l := range listeners {

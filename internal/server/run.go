@@ -61,6 +61,7 @@ func (s *Server) startBackground(ctx context.Context, tasks *sync.WaitGroup) {
 	tasks.Go(func() { s.Hold.Watch(ctx, report("checking whether the database was moved")) })
 	tasks.Go(func() { s.clusterStats.Run(ctx, s.cfg.Role != RoleAPI, report("measuring the installation")) })
 	tasks.Go(func() { s.checks.run(ctx) })
+	tasks.Go(func() { s.feed.Run(ctx, report("reading changes for open pages")) })
 	if s.cfg.Role == RoleAPI {
 		return
 	}

@@ -50,6 +50,7 @@ import (
 	"pressroom/internal/platform/tlscert"
 	"pressroom/internal/platform/tracing"
 	"pressroom/internal/web"
+	"pressroom/internal/web/live"
 	"pressroom/internal/web/shell"
 )
 
@@ -83,6 +84,7 @@ type Server struct {
 	worker       *job.Worker
 	blobs        blob.Store
 	app          *web.App
+	feed         *live.Feed
 	waker        *delivery.Waker
 	platforms    []string // of the configured networks
 	jobs         *job.Store

@@ -36,6 +36,7 @@ import (
 	erasurepages "pressroom/internal/web/erasure"
 	"pressroom/internal/web/hashtags"
 	"pressroom/internal/web/library"
+	"pressroom/internal/web/live"
 	"pressroom/internal/web/notifications"
 	"pressroom/internal/web/operator"
 	"pressroom/internal/web/posts"
@@ -74,6 +75,7 @@ type Options struct {
 	TOTP            *totp.Service
 	SignIns         *team.SignIns
 	FirstRun        *team.FirstRun
+	Feed            *live.Feed // tells open pages what has changed
 }
 
 // App serves all paths besides those of the API and MCP.
@@ -146,6 +148,7 @@ func (a *App) pages() []shell.Route {
 		consent.New(a.Frame, a.OAuth).Routes(),
 		a.reference.Routes(),
 		notifications.New(a.Frame, a.Notifications).Routes(),
+		live.New(a.Frame, a.Feed).Routes(),
 	)
 }
 

@@ -32,6 +32,8 @@ type env struct {
 	*server.Server
 
 	root   string // of the program
+	cfg    server.Config
+	stop   func() error
 	db     *db.DB // a second connection to the database
 	box    *fixture.Sandbox
 	clock  fixture.Clock
@@ -64,7 +66,7 @@ func open(tb testing.TB, url string, change ...func(*server.Config)) *env {
 		h.transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
 	}
 	started := fixture.Serve(tb, cfg)
-	h.Server, h.root = started.Server, started.URL
+	h.Server, h.root, h.cfg, h.stop = started.Server, started.URL, cfg, started.Stop
 	tb.Cleanup(func() { must.NoError(tb, started.Stop()) })
 	h.db = testkit.Open(tb, url, nil)
 	return h

@@ -8,6 +8,7 @@ const day = (date) => `[data-day="${date}"]`;
 
 run(async (browser) => {
   const page = await open(browser, { viewport: { width: 1440, height: 900 } });
+  await page.route(`${world.app_url}/live`, (route) => route.abort()); // what a colleague changes stays unseen until a move
   await signIn(page, `/sign-in?next=${encodeURIComponent(`/calendar?day=${world.days[0]}`)}`);
 
   // One drag moves a post to another day, and Undo moves it back.
@@ -76,6 +77,7 @@ run(async (browser) => {
 // phone opens the filters and a post's summary on a phone.
 async function phone(browser) {
   const page = await open(browser, { viewport: { width: 390, height: 844 } });
+  await page.route('**/live', (route) => route.abort()); // what a colleague changes stays unseen until a move
   await signIn(page, `/sign-in?next=${encodeURIComponent(`/calendar?day=${world.days[0]}`)}`);
   const bar = await page.locator('.segments').boundingBox();
   const filter = page.getByRole('button', { name: 'Filter' });

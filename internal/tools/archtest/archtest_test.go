@@ -58,7 +58,7 @@ var layers = map[string][]string{
 	},
 	"app": {
 		"internal/web", "internal/web/account", "internal/web/accounts", "internal/web/compose", "internal/web/consent",
-		"internal/web/shell", "internal/web/hashtags", "internal/web/erasure", "internal/web/library",
+		"internal/web/shell", "internal/web/hashtags", "internal/web/erasure", "internal/web/library", "internal/web/live",
 		"internal/web/notifications", "internal/web/operator", "internal/web/plot", "internal/web/posts",
 		"internal/web/preview",
 		"internal/web/reference", "internal/web/reports", "internal/web/settings", "internal/web/voices",

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -256,6 +257,9 @@ func (p *Handlers) heldByOthers(ctx context.Context, stored post.Record) (map[in
 // count counts the accounts' states and sets when to refresh.
 func (v *view) count(now time.Time) {
 	stamp := []string{string(v.Status), string(v.Approval)}
+	if v.Editable { // its text and accounts may change, too
+		stamp = append(stamp, strconv.FormatInt(v.Stored.UpdatedAt.UnixMicro(), 10))
+	}
 	for i := range v.Accounts {
 		a := &v.Accounts[i]
 		switch a.State {

@@ -351,6 +351,12 @@ func (f *Frame) Renew(ctx context.Context) error {
 	return nil
 }
 
+// SessionHash returns the hash of the session's token, by which it is stored.
+func (f *Frame) SessionHash(ctx context.Context) string {
+	hash := sha256.Sum256([]byte(f.sessions.manager.Token(ctx)))
+	return string(hash[:])
+}
+
 // SignOut ends the session.
 func (f *Frame) SignOut(ctx context.Context) error {
 	if err := f.sessions.manager.Destroy(ctx); err != nil {

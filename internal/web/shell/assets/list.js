@@ -63,6 +63,11 @@ document.getElementById('board-found').addEventListener('change', (event) => {
   if (event.target.type === 'checkbox') count();
 });
 
+document.addEventListener('refreshed', () => {
+  prepare();
+  if (document.getElementById('all')) count();
+});
+
 filter.querySelector('button').hidden = true;
 filter.addEventListener('change', (event) => {
   if (event.target.checkValidity()) void apply(); // a year that is still being typed is not valid

@@ -1,41 +1,54 @@
-// Keeps the pages of posts, their accounts and jobs up to date. Without it, the page reloads itself now and then.
+// Keeps the pages of posts, their accounts and jobs up to date: while something is in progress by looking again and again, and
+// whenever a change is announced. Without it, the page reloads itself now and then.
 'use strict';
 
 const longest = 30; // seconds between two looks while the server cannot be reached
+const live = document.getElementById('live');
+let timer = 0;
+let wait = 0; // seconds until the next look; 0 for none
+let postponed = false; // until the page is visible
 
-function follow(live, wait) {
-  if (!live || Number(live.dataset.every) === 0) return;
-  setTimeout(() => look(live, wait), wait * 1000);
+function follow(seconds) {
+  clearTimeout(timer);
+  wait = seconds;
+  if (seconds > 0) timer = setTimeout(look, seconds * 1000);
 }
 
-async function look(live, wait) {
-  if (document.hidden) {
-    document.addEventListener('visibilitychange', () => look(live, wait), { once: true });
-    return;
-  }
+async function look() {
+  clearTimeout(timer);
+  postponed = document.hidden;
+  if (postponed) return;
   const response = await fetch(live.dataset.src).catch(() => null);
   if (response && (response.redirected || response.status === 404)) return; // signed out, or at another team by now
   if (!response || !response.ok) {
-    follow(live, Math.min(longest, wait * 2));
+    follow(Math.min(longest, wait * 2));
     return;
   }
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('live');
-  if (fresh.dataset.stamp !== live.dataset.stamp) {
+  if (fresh.dataset.stamp !== live.dataset.stamp && !isTyping()) {
     location.replace(live.dataset.page); // what can be done has changed, too
     return;
   }
-  follow(take(live, fresh), Number(fresh.dataset.every));
+  take(fresh);
+  follow(Number(fresh.dataset.every));
 }
 
+// isTyping reports whether the page has text that a reload would drop.
+const isTyping = () => [...document.querySelectorAll('main textarea, main input:not([type=checkbox], [type=radio], [type=hidden])')]
+  .some((field) => field.value !== field.defaultValue);
+
 // take puts what is new in place of what is shown, unless somebody is at it right now.
-function take(live, fresh) {
-  if (fresh.innerHTML === live.innerHTML || live.contains(document.activeElement)) return live;
+function take(fresh) {
+  if (fresh.innerHTML === live.innerHTML || live.contains(document.activeElement)) return;
   const open = [...live.querySelectorAll('details')].map((details) => details.open);
   fresh.querySelectorAll('details').forEach((details, i) => { details.open = Boolean(open[i]); });
   live.replaceChildren(...fresh.childNodes);
-  live.dataset.every = fresh.dataset.every;
-  return live;
 }
 
-const begun = document.getElementById('live');
-if (begun) follow(begun, Number(begun.dataset.every));
+if (live) {
+  follow(Number(live.dataset.every));
+  document.addEventListener('visibilitychange', () => { if (postponed && !document.hidden) look(); });
+  document.addEventListener('changed', ({ detail }) => {
+    if (detail.topic === 'any' || (detail.id && live.dataset.src.includes(detail.id))) look();
+  });
+}

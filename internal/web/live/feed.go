@@ -1,0 +1,266 @@
+// Package live tells open pages what has changed, by server-sent events (HTML Living Standard, section 9.2).
+//
+// Each node reads once a second what the database has recorded since, by any node, and passes it on to its open streams.
+// Without streams it reads nothing.
+package live
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"pressroom/internal/platform/db"
+)
+
+const (
+	pollInterval  = time.Second
+	checkInterval = 15 * time.Second // how soon a stream ends after its session or membership
+	maxStreams    = 4096             // of a node
+	maxPerPerson  = 12               // of a person, on a node
+	maxPending    = 50               // changes that a slow stream is told one by one
+)
+
+// The topics of changes.
+const (
+	Post   = "post"   // a post or series of the team
+	Job    = "job"    // a job of the team
+	Notice = "notice" // a notification of the person
+	Any    = "any"    // the stream has missed changes
+)
+
+// Change is something that a page may show.
+type Change struct {
+	Topic string
+	ID    string // empty if unknown
+}
+
+// Reader is who a stream is for.
+type Reader struct {
+	Session      string // hash of the session's token
+	Person, Team int64
+	Epoch        int64 // of the person's sessions
+}
+
+var errFull = errors.New("there are too many streams")
+
+// Feed passes changes on to the streams of this node.
+type Feed struct {
+	db *db.DB
+
+	mu      sync.Mutex
+	streams map[*stream]struct{}
+	closed  bool // the node stops
+
+	events, notices tail
+	jobs            jobTail
+}
+
+// NewFeed returns a feed. Run makes it pass changes on.
+func NewFeed(d *db.DB) *Feed {
+	return &Feed{
+		db: d, streams: map[*stream]struct{}{},
+		events:  tail{query: `SELECT id, team_id, kind, subject FROM events`, last: `SELECT COALESCE(MAX(id), 0) FROM events`},
+		notices: tail{query: `SELECT id, person_id, '', '' FROM notices`, last: `SELECT COALESCE(MAX(id), 0) FROM notices`},
+	}
+}
+
+// stream is an open stream.
+type stream struct {
+	Reader
+
+	mu      sync.Mutex
+	pending []Change
+	wake    chan struct{} // has a value while changes are pending
+	over    chan struct{} // closed when the stream must end
+	end     sync.Once
+}
+
+func (s *stream) close() { s.end.Do(func() { close(s.over) }) }
+
+// add adds a change. Of too many changes, the stream is only told that there are some.
+func (s *stream) add(c Change) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, other := range s.pending {
+		if other == c || other.Topic == Any {
+			return
+		}
+	}
+	if s.pending = append(s.pending, c); len(s.pending) > maxPending {
+		s.pending = []Change{{Topic: Any}}
+	}
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take returns the pending changes.
+func (s *stream) take() []Change {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.pending
+	s.pending = nil
+	return out
+}
+
+// open adds a stream, or returns errFull.
+func (f *Feed) open(r Reader) (*stream, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	own := 0
+	for s := range f.streams {
+		if s.Person == r.Person {
+			own++
+		}
+	}
+	if f.closed || own >= maxPerPerson || len(f.streams) >= maxStreams {
+		return nil, errFull
+	}
+	s := &stream{Reader: r, wake: make(chan struct{}, 1), over: make(chan struct{})}
+	f.streams[s] = struct{}{}
+	return s, nil
+}
+
+func (f *Feed) remove(s *stream) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.streams, s)
+	s.close()
+}
+
+// Close ends all streams and refuses new ones, because the node stops. Browsers connect again to another node.
+func (f *Feed) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	for s := range f.streams {
+		s.close()
+	}
+}
+
+// Streams returns the number of open streams.
+func (f *Feed) Streams() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.streams)
+}
+
+// Run passes changes on until the context ends. It passes errors to report and continues.
+func (f *Feed) Run(ctx context.Context, report func(error)) {
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	var checked time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if f.Streams() == 0 {
+			f.forget()
+			continue
+		}
+		left, err := f.poll(ctx)
+		if left || time.Since(checked) >= checkInterval {
+			checked = time.Now()
+			err = errors.Join(err, f.endStale(ctx))
+		}
+		if err != nil && ctx.Err() == nil {
+			report(err)
+		}
+	}
+}
+
+// forget makes the next poll start with what is recorded after it.
+func (f *Feed) forget() {
+	f.events.seen, f.notices.seen, f.jobs.known = nil, nil, nil
+}
+
+// poll passes on what has been recorded since the last poll. It reports whether streams may have lost their person.
+func (f *Feed) poll(ctx context.Context) (bool, error) {
+	events, err := f.events.next(ctx, f.db)
+	left := false
+	for _, e := range events {
+		topic, _, _ := strings.Cut(e.kind, ".")
+		switch topic {
+		case "post":
+			f.tell(Change{Post, e.subject}, func(s *stream) bool { return s.Team == e.owner })
+		case "series":
+			f.tell(Change{Topic: Post}, func(s *stream) bool { return s.Team == e.owner })
+		case "member", "person", "team":
+			left = true
+		}
+	}
+	notices, failed := f.notices.next(ctx, f.db)
+	for _, n := range notices {
+		f.tell(Change{Topic: Notice}, func(s *stream) bool { return s.Person == n.owner })
+	}
+	jobs, late := f.jobs.next(ctx, f.db)
+	for _, j := range jobs {
+		f.tell(Change{Job, j.id}, func(s *stream) bool { return s.Team == j.team })
+	}
+	return left, errors.Join(err, failed, late)
+}
+
+func (f *Feed) tell(c Change, wants func(*stream) bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for s := range f.streams {
+		if wants(s) {
+			s.add(c)
+		}
+	}
+}
+
+// checkedAtOnce is how many streams are checked by one query.
+const checkedAtOnce = 500
+
+// endStale ends the streams of sessions that have ended, and of people who were suspended or have left the team.
+func (f *Feed) endStale(ctx context.Context) error {
+	f.mu.Lock()
+	all := make([]*stream, 0, len(f.streams))
+	for s := range f.streams {
+		all = append(all, s)
+	}
+	f.mu.Unlock()
+	for len(all) > 0 {
+		n := min(len(all), checkedAtOnce)
+		if err := f.endStaleOf(ctx, all[:n]); err != nil {
+			return err
+		}
+		all = all[n:]
+	}
+	return nil
+}
+
+func (f *Feed) endStaleOf(ctx context.Context, all []*stream) error {
+	args := []any{db.Micros(f.db.Now())}
+	for _, s := range all {
+		args = append(args, []byte(s.Session))
+	}
+	valid := map[Reader]bool{}
+	_, err := db.All(ctx, f.db, func(rows *sql.Rows, _ *struct{}) error {
+		var r Reader
+		var session []byte
+		err := rows.Scan(&session, &r.Person, &r.Epoch, &r.Team)
+		r.Session = string(session)
+		valid[r] = true
+		return err
+	}, `SELECT s.token_hash, p.id, p.epoch, m.team_id FROM sessions s JOIN people p ON p.id = s.person_id
+		JOIN memberships m ON m.person_id = p.id WHERE s.expires_at > ? AND p.held_at = 0
+		AND s.token_hash IN (`+db.Placeholders(len(all))+`)`, args...)
+	if err != nil {
+		return fmt.Errorf("checking the readers of streams: %w", err)
+	}
+	for _, s := range all {
+		if !valid[s.Reader] {
+			s.close()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package live
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/platform/loadshed"
+	"pressroom/internal/web/shell"
+)
+
+const (
+	heartbeat    = 20 * time.Second // proxies close connections that are silent for a minute
+	writeTimeout = 20 * time.Second // for a reader that takes nothing
+)
+
+// Handlers serves the streams.
+type Handlers struct {
+	*shell.Frame
+
+	feed *Feed
+}
+
+// New returns the handlers.
+func New(f *shell.Frame, feed *Feed) *Handlers { return &Handlers{f, feed} }
+
+// Routes returns the route of the streams. It has its own limit.
+func (p *Handlers) Routes() []shell.Route {
+	return []shell.Route{{Pattern: "GET /live", For: shell.Members, Do: p.stream, Urgent: true}}
+}
+
+// stream tells the visitor's browser of changes in the selected team until one of them leaves.
+func (p *Handlers) stream(w http.ResponseWriter, r *http.Request) {
+	v := shell.VisitorOf(r.Context())
+	s, err := p.feed.open(Reader{p.SessionHash(r.Context()), v.ID, v.Team.ID, v.Epoch})
+	if err != nil {
+		p.ShowError(w, r, apierr.AtCapacity(loadshed.RetryAfter()).Wrap(err))
+		return
+	}
+	defer p.feed.remove(s)
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no") // for nginx
+	control := http.NewResponseController(w)
+	// The connection stays open for longer than requests and responses may take, if it can.
+	if control.SetReadDeadline(time.Time{}) != nil {
+		return
+	}
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	// Browsers that lose a node together come back one after another.
+	out := fmt.Appendf(nil, "retry: %d\n\n", 2000+rand.IntN(3000)) //nolint:gosec // no secret
+	for {
+		if control.SetWriteDeadline(time.Now().Add(writeTimeout)) != nil {
+			return
+		}
+		if _, err := w.Write(out); err != nil || control.Flush() != nil {
+			return // the reader is gone
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-s.over:
+			return
+		case <-beat.C:
+			out = []byte(":\n\n")
+		case <-s.wake:
+			out = p.describe(r, s)
+		}
+	}
+}
+
+// describe returns the pending changes of a stream as messages. For a notification, it adds how many are unread.
+func (p *Handlers) describe(r *http.Request, s *stream) []byte {
+	var out bytes.Buffer
+	for _, c := range s.take() {
+		told := map[string]any{"topic": c.Topic, "id": c.ID}
+		if c.Topic == Notice && p.Unread != nil {
+			n, err := p.Unread(r.Context(), s.Person)
+			if err != nil {
+				p.Log.WarnContext(r.Context(), "counting unread notifications failed", "error", err)
+				continue
+			}
+			told["unread"] = n
+		}
+		raw, err := json.Marshal(told)
+		if err != nil {
+			continue // unreachable: it holds texts and a number
+		}
+		fmt.Fprintf(&out, "data: %s\n\n", raw)
+	}
+	return out.Bytes()
+}

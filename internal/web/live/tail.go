@@ -1,0 +1,108 @@
+package live
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"pressroom/internal/platform/db"
+)
+
+const (
+	// commitTime is how long a row may stay invisible after rows with higher IDs became visible. Transactions that take
+	// longer are rare, and their changes are shown with the next one.
+	commitTime = 10 * time.Second
+	maxRows    = 1000 // read at once
+)
+
+// row is a recorded event or notification.
+type row struct {
+	id, owner     int64
+	kind, subject string
+}
+
+// tail reads the new rows of a table by their IDs. Transactions may commit in another order than that of their IDs, so it
+// reads the latest rows again for a while and skips those that it has returned.
+type tail struct {
+	query, last string
+	seen        map[int64]time.Time // when the IDs after floor were returned; nil before the first call
+	floor       int64
+}
+
+// next returns the rows that were added since the last call; none at the first call.
+func (t *tail) next(ctx context.Context, d *db.DB) ([]row, error) {
+	if t.seen == nil {
+		if err := d.QueryRow(ctx, t.last).Scan(&t.floor); err != nil {
+			return nil, fmt.Errorf("finding the last row: %w", err)
+		}
+		t.seen = map[int64]time.Time{}
+		return nil, nil
+	}
+	found, err := db.All(ctx, d, func(rows *sql.Rows, r *row) error {
+		return rows.Scan(&r.id, &r.owner, &r.kind, &r.subject)
+	}, t.query+` WHERE id > ? ORDER BY id LIMIT ?`, t.floor, maxRows)
+	if err != nil {
+		return nil, fmt.Errorf("reading new rows: %w", err)
+	}
+	now := time.Now()
+	var out []row
+	for _, r := range found {
+		if _, returned := t.seen[r.id]; !returned {
+			t.seen[r.id] = now
+			out = append(out, r)
+		}
+	}
+	t.raise(found, now)
+	return out, nil
+}
+
+// raise moves the floor beyond rows that were returned some time ago. A burst moves it at once.
+func (t *tail) raise(found []row, now time.Time) {
+	for i, r := range found {
+		if now.Sub(t.seen[r.id]) < commitTime && len(found)-i <= maxRows/2 {
+			break
+		}
+		t.floor = r.id
+		delete(t.seen, r.id)
+	}
+}
+
+// jobTail finds jobs whose progress has changed.
+type jobTail struct {
+	known map[string]progress // of jobs that are open or ended a moment ago, by ID; nil before the first call
+}
+
+// progress is the state of a job.
+type progress struct {
+	id          string
+	team        int64
+	state       string
+	done, total int64
+}
+
+// next returns the jobs that have changed since the last call; none at the first call.
+func (t *jobTail) next(ctx context.Context, d *db.DB) ([]progress, error) {
+	const columns = `SELECT id, team_id, state, done, total FROM jobs WHERE finished_at `
+	scan := func(rows *sql.Rows, j *progress) error { return rows.Scan(&j.id, &j.team, &j.state, &j.done, &j.total) }
+	open, err := db.All(ctx, d, scan, columns+`= 0 ORDER BY id LIMIT ?`, maxRows)
+	if err != nil {
+		return nil, fmt.Errorf("reading open jobs: %w", err)
+	}
+	ended, err := db.All(ctx, d, scan, columns+`> ? ORDER BY finished_at LIMIT ?`, db.Micros(d.Now().Add(-commitTime)), maxRows)
+	if err != nil {
+		return nil, fmt.Errorf("reading ended jobs: %w", err)
+	}
+	var out []progress
+	now := make(map[string]progress, len(open)+len(ended))
+	for _, j := range append(open, ended...) { // one that ends between the queries is in both: its end counts
+		now[j.id] = j
+	}
+	for id, j := range now {
+		if before, known := t.known[id]; t.known != nil && (!known || before != j) {
+			out = append(out, j)
+		}
+	}
+	t.known = now
+	return out, nil
+}
