@@ -1,0 +1,30 @@
+// The screenshots of the README: the demo team's pages, in light and dark.
+'use strict';
+
+const path = require('node:path');
+const { assert, open, run, signIn, world } = require('./drive.js');
+
+const desktop = { width: 1440, height: 900 };
+const phone = { width: 390, height: 844 };
+
+run(async (browser) => {
+  const page = await open(browser, { viewport: desktop });
+  await signIn(page);
+  const post = await page.goto('/posts?tab=scheduled').then(() => page.locator('main a[href^="/posts/"]').evaluateAll(
+    (links) => links.map((a) => a.getAttribute('href')).find((to) => /^\/posts\/[0-9a-f-]{36}$/.test(to))));
+  assert.ok(post, 'the demo team has no scheduled post');
+  await page.goto('/reports');
+  const report = await page.getByRole('link', { name: '@studio.north' }).getAttribute('href');
+  for (const [name, to, viewport] of [
+    ['home', '/', desktop], ['calendar', '/calendar?view=week', desktop], ['composer', `${post}/edit`, desktop],
+    ['report', report, desktop], ['phone', '/calendar', phone],
+  ]) {
+    await page.setViewportSize(viewport);
+    for (const colorScheme of ['light', 'dark']) {
+      await page.emulateMedia({ colorScheme });
+      await page.goto(to, { waitUntil: 'networkidle' });
+      await page.screenshot({ path: path.join(world.screenshots, `${name}-${colorScheme}.png`) });
+    }
+  }
+  assert.deepEqual(page.complaints, []);
+});

@@ -1,0 +1,27 @@
+package browser
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"pressroom/internal/testkit/must"
+)
+
+// TestScreenshots makes the README's screenshots, in the folder SCREENSHOTS if it is set; see make screenshots.
+func TestScreenshots(t *testing.T) {
+	t.Parallel()
+	to := must.Get(filepath.Abs(cmp.Or(os.Getenv("SCREENSHOTS"), t.TempDir())))(t)
+	drive(t, "screenshots.js", quickstart(t), greeting{"chromium": needs(t), "screenshots": to})
+	shown := regexp.MustCompile(`docs/images/([a-z-]+\.png)`).FindAllSubmatch(must.Get(os.ReadFile("../../README.md"))(t), -1)
+	if len(shown) == 0 {
+		t.Error("the README shows no screenshot")
+	}
+	for _, image := range shown {
+		if _, err := os.Stat(filepath.Join(to, string(image[1]))); err != nil {
+			t.Errorf("the README shows a screenshot that is not made: %v", err)
+		}
+	}
+}
