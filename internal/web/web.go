@@ -42,6 +42,7 @@ import (
 	"pressroom/internal/web/posts"
 	"pressroom/internal/web/reference"
 	"pressroom/internal/web/reports"
+	"pressroom/internal/web/search"
 	"pressroom/internal/web/settings"
 	"pressroom/internal/web/shell"
 	"pressroom/internal/web/voices"
@@ -142,6 +143,7 @@ func (a *App) pages() []shell.Route {
 		library.New(a.Frame, a.Media, a.Posts).Routes(),
 		hashtags.New(a.Frame, a.Lists, a.Jobs).Routes(),
 		voices.New(a.Frame, a.Voices).Routes(),
+		search.New(a.Frame).Routes(),
 		settings.New(a.Frame, a.Settings).Routes(),
 		operator.New(a.Frame, a.Operator).Routes(),
 		erasurepages.New(a.Frame, a.Erasure).Routes(),

@@ -33,6 +33,7 @@ var matrix = map[string]entry{
 	"/uploads/{link}":                               {who: invited, gone: 405},
 	"GET /{$}":                                      {who: shell.Anyone},
 	"GET /docs/errors":                              {who: shell.Anyone},
+	"GET /search":                                   {who: shell.People},
 	"POST /team":                                    {who: shell.Members, form: url.Values{"team": {"teams{team}"}}},
 	"GET /upload/{batch}":                           {who: shell.Writers},
 	"POST /upload/{batch}/files":                    {who: shell.Writers, parts: true},

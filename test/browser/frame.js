@@ -37,6 +37,30 @@ async function teams(browser) {
   await page.context().close();
 }
 
+// search goes to the search by keyboard, finds a post while typing, and opens it.
+async function search(browser) {
+  const page = await open(browser);
+  await signIn(page, '/posts');
+  await page.keyboard.press('Control+k');
+  const results = page.locator('#search-results');
+  await results.getByRole('link', { name: 'New post' }).waitFor();
+  await page.keyboard.type('winter market');
+  await results.getByRole('link', { name: 'The winter market' }).waitFor();
+  await look(page, 'search');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowUp');
+  assert.match(await page.locator(':focus').textContent(), /^The winter market/);
+  await page.keyboard.press('Escape');
+  assert.equal(await results.isVisible(), false);
+  await page.getByRole('searchbox', { name: 'Search or jump to' }).press('Enter');
+  await page.waitForURL(/\/search\?q=winter\+market$/);
+  await look(page, 'search-page');
+  await page.getByRole('main').getByRole('link', { name: 'The winter market' }).click();
+  await page.waitForURL(/\/posts\/[0-9a-f-]{36}$/);
+  await page.context().close();
+}
+
 // looks holds some pages against the checks, wide and on a phone.
 async function looks(browser) {
   for (const [device, viewport] of Object.entries({ desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } })) {
@@ -57,6 +81,7 @@ run(async (browser) => {
   await rail(browser);
   await looks(browser);
   await teams(browser);
+  await search(browser);
 }).catch((error) => {
   console.error(error);
   process.exitCode = 1;

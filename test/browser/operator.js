@@ -24,13 +24,13 @@ run(async (browser) => {
 // searches finds the team by a part of its name and the person by the address.
 async function searches(page) {
   await page.goto('/operator/teams');
-  await page.getByRole('searchbox').fill('harbour');
+  await page.getByRole('main').getByRole('searchbox').fill('harbour');
   await page.keyboard.press('Enter');
   await page.waitForURL(/q=harbour/);
   await page.getByRole('main').getByRole('link', { name: 'Harbour Coffee' }).click();
   await page.getByText('This matches the newest entry').waitFor();
   await page.goto('/operator/people');
-  await page.getByRole('searchbox').fill(world.owner.email);
+  await page.getByRole('main').getByRole('searchbox').fill(world.owner.email);
   await page.keyboard.press('Enter');
   await page.waitForURL(/q=ada/);
   await look(page, 'operator-people');

@@ -62,10 +62,10 @@ run(async (browser) => {
 async function searchedAgain(page) {
   await page.route('**/posts?*q=first*', () => {}); // never answers
   const begun = page.waitForRequest('**/posts?*q=first*');
-  await page.getByRole('searchbox').fill('first');
+  await page.getByRole('main').getByRole('searchbox').fill('first');
   const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('q=first'));
   await begun;
-  await page.getByRole('searchbox').fill('second');
+  await page.getByRole('main').getByRole('searchbox').fill('second');
   await ended;
   await page.waitForURL('**/posts?*q=second*');
   await page.unrouteAll();

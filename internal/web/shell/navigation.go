@@ -2,6 +2,7 @@ package shell
 
 import (
 	"html/template"
+	"net/http"
 	"slices"
 	"strings"
 	"unicode"
@@ -116,4 +117,39 @@ func NetworkLogo(platform string) (template.HTML, error) {
 	}
 	icon, err := Icon("net-" + name)
 	return `<span class="net ` + template.HTML(platform) + `" aria-hidden="true">` + icon + `</span>`, err //nolint:gosec // a map key
+}
+
+// Place is a page that the search leads to.
+type Place struct{ Name, Icon, Path string }
+
+// newPlaces are the pages that create something, by audience.
+var newPlaces = []struct {
+	Place
+	For Audience
+}{
+	{Place{"New post", "add-line", "/posts/new"}, Writers},
+	{Place{"Add files", "image-add-line", "/media/add"}, Writers},
+	{Place{"New report", "bar-chart-line", "/reports/new"}, Spenders},
+	{Place{"New hashtag list", "hashtag", "/hashtags/new"}, Writers},
+	{Place{"New brand voice", "quill-pen-line", "/voices/new"}, Writers},
+}
+
+// Places returns the pages that the visitor may open: those that create something, the navigation, and the settings.
+func (f *Frame) Places(r *http.Request) []Place {
+	v := VisitorOf(r.Context())
+	var out []Place
+	for _, one := range newPlaces {
+		if v.Is(one.For) && v.Team.ID > 0 && !v.Team.Closed {
+			out = append(out, one.Place)
+		}
+	}
+	for _, item := range slices.Concat(mainItems, v.more()) {
+		out = append(out, Place{item.Name, item.Icon, item.Path()})
+	}
+	for _, group := range f.settingsOf(r, v).Groups {
+		for _, item := range group.Items {
+			out = append(out, Place{item.Name, item.Icon, item.Path})
+		}
+	}
+	return out
 }

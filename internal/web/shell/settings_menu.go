@@ -58,6 +58,11 @@ func (f *Frame) settingsMenu(r *http.Request, v *Visitor) *settingsMenu {
 	if v == nil || section != "settings" && section != "account" && r.URL.Path != noticeSettings {
 		return nil
 	}
+	return f.settingsOf(r, v)
+}
+
+// settingsOf returns the settings that a visitor may open.
+func (f *Frame) settingsOf(r *http.Request, v *Visitor) *settingsMenu {
 	out := &settingsMenu{Here: "Settings"}
 	for _, group := range settingsGroups {
 		shown := settingsGroup{Name: group.Name}

@@ -1,0 +1,237 @@
+// Package search serves the search of a team's items and of the app's pages.
+package search
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/hashtag/list"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/post/postlist"
+	"pressroom/internal/domain/report"
+	"pressroom/internal/domain/voice"
+	"pressroom/internal/web/shell"
+)
+
+//go:embed templates
+var files embed.FS
+
+var pages = shell.Parse(files, template.FuncMap{})
+
+const (
+	maxQuery    = 200 // characters
+	perGroup    = 6   // results of each kind
+	accountPage = 50  // accounts read at a time
+	maxAccounts = 500 // accounts searched
+)
+
+// Handlers serves the search.
+type Handlers struct{ *shell.Frame }
+
+// New returns the handlers.
+func New(f *shell.Frame) *Handlers { return &Handlers{f} }
+
+// Routes returns the route of the page, which the search field of every page uses as well.
+func (p *Handlers) Routes() []shell.Route {
+	return []shell.Route{{Pattern: "GET /search", For: shell.People, Do: p.page}}
+}
+
+// view is the page. A search for nothing shows all pages of the app.
+type view struct {
+	Query  string
+	Groups []group
+	Count  int // results
+	Wrong  string
+}
+
+// group holds the results of a kind.
+type group struct {
+	Name    string
+	Results []result
+	All     string // path of all results; empty if these are all
+}
+
+// result is an item or a page that matches.
+type result struct {
+	Icon, Name, Detail, Path string
+	Platform                 string // of an account or report
+	Picture                  int64  // ID of an image
+}
+
+func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
+	out := view{Query: strings.TrimSpace(r.URL.Query().Get("q"))}
+	if utf8.RuneCountInString(out.Query) > maxQuery {
+		out.Wrong = fmt.Sprintf("Search for at most %d characters.", maxQuery)
+		p.Show(w, r, http.StatusUnprocessableEntity, pages["search"], "Search", out)
+		return
+	}
+	out.add(group{Name: "Go to", Results: p.matchingPages(r, out.Query)})
+	if v := shell.VisitorOf(r.Context()); out.Query != "" && v.Is(shell.Members) && v.Team.ID > 0 && !v.Team.Closed {
+		if err := p.addItems(r, &out); err != nil {
+			p.ShowError(w, r, err)
+			return
+		}
+	}
+	p.Show(w, r, http.StatusOK, pages["search"], "Search", out)
+}
+
+// add adds a group that has results.
+func (v *view) add(g group) {
+	if len(g.Results) > 0 {
+		v.Groups, v.Count = append(v.Groups, g), v.Count+len(g.Results)
+	}
+}
+
+// matchingPages returns the pages whose names contain every word of a query.
+func (p *Handlers) matchingPages(r *http.Request, query string) []result {
+	var out []result
+	words := strings.Fields(strings.ToLower(query))
+next:
+	for _, place := range p.Places(r) {
+		for _, word := range words {
+			if !strings.Contains(strings.ToLower(place.Name), word) {
+				continue next
+			}
+		}
+		out = append(out, result{Icon: place.Icon, Name: place.Name, Path: place.Path})
+	}
+	return out
+}
+
+// addItems adds the team's items that match. Kinds that the visitor must not see have no results.
+func (p *Handlers) addItems(r *http.Request, out *view) error {
+	for _, find := range []func(*http.Request, string) (group, error){
+		p.posts, p.accounts, p.media, p.reports, p.hashtagLists, p.voices,
+	} {
+		found, err := find(r, out.Query)
+		if err != nil && shell.StatusOf(err) == http.StatusForbidden {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		out.add(found)
+	}
+	return nil
+}
+
+func (p *Handlers) posts(r *http.Request, query string) (group, error) {
+	v, out := shell.VisitorOf(r.Context()), group{Name: "Posts"}
+	found, next, err := postlist.List(r.Context(), p.DB, v.Team.ID, postlist.Filter{Text: query}, "", perGroup)
+	for _, e := range found {
+		detail := strings.ReplaceAll(string(e.Status), "_", " ")
+		detail = strings.ToUpper(detail[:1]) + detail[1:]
+		at := e.PublishedAt
+		if at.IsZero() {
+			at = e.ScheduledAt
+		}
+		if !at.IsZero() {
+			detail += " · " + at.In(v.Zone).Format("Mon 2 Jan 2006, 15:04")
+		}
+		out.Results = append(out.Results, result{Icon: "file-list-2-line", Name: e.Excerpt, Detail: detail,
+			Path: "/posts/" + e.ID, Picture: e.Picture})
+	}
+	if next != "" {
+		out.All = "/posts?" + url.Values{"q": {query}}.Encode()
+	}
+	return out, err
+}
+
+func (p *Handlers) accounts(r *http.Request, query string) (group, error) {
+	out := group{Name: "Accounts"}
+	args := operation.Arguments{"active_only": false, "limit": int64(accountPage)}
+	for seen := 0; seen < maxAccounts; seen += accountPage {
+		found, outcome, err := shell.Run[account.SocialAccountList](p.Frame, r, "list_social_accounts", args)
+		if err != nil {
+			return out, err
+		}
+		for _, a := range found.SocialAccounts {
+			if contains(a.Username, query) || contains(shell.NetworkName(a.Platform), query) {
+				out.Results = append(out.Results, result{Name: a.Username, Detail: shell.NetworkName(a.Platform),
+					Path: pathOf("accounts", a.ID), Platform: a.Platform})
+			}
+		}
+		if outcome.Page == nil || !outcome.Page.HasMore {
+			break
+		}
+		args["cursor"] = outcome.Page.Cursor
+	}
+	return out.cut("/accounts"), nil
+}
+
+func (p *Handlers) media(r *http.Request, query string) (group, error) {
+	out := group{Name: "Media"}
+	found, outcome, err := shell.Run[media.MediaList](p.Frame, r, "list_media",
+		operation.Arguments{"query": query, "limit": int64(perGroup)})
+	for _, m := range found.Media {
+		one := result{Icon: "film-line", Name: m.Name, Detail: m.AltText, Path: pathOf("media", m.ID)}
+		if m.Kind == "image" {
+			one.Picture = m.ID
+		}
+		out.Results = append(out.Results, one)
+	}
+	if outcome.Page != nil && outcome.Page.HasMore {
+		out.All = "/media?" + url.Values{"query": {query}}.Encode()
+	}
+	return out, err
+}
+
+func (p *Handlers) reports(r *http.Request, query string) (group, error) {
+	out := group{Name: "Reports"}
+	found, outcome, err := shell.Run[report.ReportList](p.Frame, r, "list_reports",
+		operation.Arguments{"query": strings.TrimLeft(query, "@#"), "limit": int64(perGroup)})
+	for _, one := range found.Reports {
+		mark := "@"
+		if one.Kind == "hashtag" {
+			mark = "#"
+		}
+		out.Results = append(out.Results, result{Icon: "bar-chart-line", Name: mark + one.Subject,
+			Detail: shell.NetworkName(one.Platform), Path: "/reports/" + one.ID, Platform: one.Platform})
+	}
+	if outcome.Page != nil && outcome.Page.HasMore {
+		out.All = "/reports"
+	}
+	return out, err
+}
+
+func (p *Handlers) hashtagLists(r *http.Request, query string) (group, error) {
+	out := group{Name: "Hashtag lists"}
+	found, _, err := shell.Run[list.HashtagLists](p.Frame, r, "list_hashtag_lists", operation.Arguments{"limit": int64(50)})
+	for _, one := range found.HashtagLists {
+		if contains(one.Name, query) {
+			out.Results = append(out.Results, result{Icon: "hashtag", Name: one.Name, Path: pathOf("hashtags", one.ID)})
+		}
+	}
+	return out.cut("/hashtags"), err
+}
+
+func (p *Handlers) voices(r *http.Request, query string) (group, error) {
+	out := group{Name: "Brand voices"}
+	found, _, err := shell.Run[voice.BrandVoiceList](p.Frame, r, "list_brand_voices", operation.Arguments{})
+	for _, one := range found.BrandVoices {
+		if contains(one.Name, query) {
+			out.Results = append(out.Results, result{Icon: "quill-pen-line", Name: one.Name, Path: pathOf("voices", one.ID)})
+		}
+	}
+	return out.cut("/voices"), err
+}
+
+// cut returns the group with at most perGroup results, and a path to all if there are more.
+func (g group) cut(all string) group {
+	if len(g.Results) > perGroup {
+		g.Results, g.All = g.Results[:perGroup], all
+	}
+	return g
+}
+
+func contains(name, query string) bool { return strings.Contains(strings.ToLower(name), strings.ToLower(query)) }
+
+func pathOf(section string, id int64) string { return "/" + section + "/" + strconv.FormatInt(id, 10) }

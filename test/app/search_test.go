@@ -1,0 +1,34 @@
+package app
+
+import (
+	"strings"
+	"testing"
+
+	"pressroom/internal/core/access"
+)
+
+// The search finds the team's items of each kind, and the pages that the person may open.
+func TestSearch(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c, other := h.crew(t), h.crew(t)
+		b := c.as(t, access.Owner)
+		c.draft(t, "Sunrise at the <quay>", "")
+		other.draft(t, "Sunrise of another team", "")
+		c.addImage(t, "sunrise", 3)
+		c.voiceOf(t, "Sunrise voice")
+		c.listOf(t, "Sunrise tags", "#sun")
+		p := b.open("/search?q=SUNRISE").wants(200, "4 results", "Sunrise at the <quay>", "Draft", "Media sunrise", "Sunrise voice",
+			"Sunrise tags")
+		p.lacks("another team", "Nothing matches")
+		b.open("/search?q="+c.handle()).wants(200, "Bluesky").holds("/accounts/" + c.id())
+		b.open("/search?q=api+keys").holds(`href="/settings/keys"`)
+		b.open("/search").holds(`href="/posts/new"`, `href="/settings/delete"`)
+		b.open("/search?q=nothing+like+it").wants(200, "Nothing matches “nothing like it”.")
+		b.open("/search?q="+strings.Repeat("x", 201)).wants(422, "Search for at most 200 characters.")
+
+		viewer := c.as(t, access.Viewer)
+		viewer.open("/search").lacks("New post", "API keys", "Delete the team", "Operator")
+		viewer.open("/search?q=sunrise").wants(200, "Sunrise at the <quay>")
+		c.as(t, access.Client).open("/search?q=sunrise").wants(200)
+	})
+}
