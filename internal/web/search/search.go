@@ -232,6 +232,8 @@ func (g group) cut(all string) group {
 	return g
 }
 
-func contains(name, query string) bool { return strings.Contains(strings.ToLower(name), strings.ToLower(query)) }
+func contains(name, query string) bool {
+	return strings.Contains(strings.ToLower(name), strings.ToLower(query))
+}
 
 func pathOf(section string, id int64) string { return "/" + section + "/" + strconv.FormatInt(id, 10) }
