@@ -2064,6 +2064,8 @@ type Validation struct {
 
 // YouTubeOptions is a record of the API's answers.
 type YouTubeOptions struct {
+	// Title of the video, without < and >. The first line of the text if omitted.
+	Title string `json:"title,omitzero"`
 	// Who can see the video; the operator's setting if omitted.
 	PrivacyStatus YouTubeOptionsPrivacyStatus `json:"privacy_status,omitzero"`
 	// Whether the video is made for children. Undeclared if omitted, unless the operator sets it.

@@ -53,6 +53,7 @@ const (
 
 // YouTubeOptions have the names and values of YouTube's Data API, in snake case.
 type YouTubeOptions struct {
+	Title                   string `json:"title,omitempty" maxLength:"100" pattern:"^[^<>]*$"`
 	PrivacyStatus           string `json:"privacy_status,omitempty" enum:"public|unlisted|private"`
 	SelfDeclaredMadeForKids *bool  `json:"self_declared_made_for_kids,omitempty"`
 	ContainsSyntheticMedia  bool   `json:"contains_synthetic_media,omitempty"`
@@ -62,6 +63,7 @@ type YouTubeOptions struct {
 // Descriptions describes members in the schema.
 func (YouTubeOptions) Descriptions() map[string]string {
 	return map[string]string{
+		"title":                       "Title of the video, without < and >. The first line of the text if omitted.",
 		"privacy_status":              "Who can see the video; the operator's setting if omitted.",
 		"self_declared_made_for_kids": "Whether the video is made for children. Undeclared if omitted, unless the operator sets it.",
 		"contains_synthetic_media":    "Labels altered or synthetic content.",

@@ -1606,6 +1606,8 @@ export interface Validation {
 }
 
 export interface YouTubeOptions {
+  /** Title of the video, without < and >. The first line of the text if omitted. */
+  title?: string;
   /** Who can see the video; the operator's setting if omitted. */
   privacy_status?: YouTubeOptionsPrivacyStatus | Other;
   /** Whether the video is made for children. Undeclared if omitted, unless the operator sets it. */

@@ -61,9 +61,6 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 	had []Target) (CompositionCheck, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
 	p, err := s.compose(ctx, s.db, call, c, had)
-	if c.Options != nil {
-		p.Options = *c.Options
-	}
 	if err != nil {
 		return CompositionCheck{}, err
 	}
@@ -92,6 +89,9 @@ func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call
 	had []Target) (Record, error) {
 	p := Record{TeamID: call.TeamID, Status: Draft, Caption: c.Caption, Excerpt: excerpt(c.Caption),
 		Approval: NotNeeded, ScheduledAt: c.At, PlannedDay: c.Day, Targets: []Target{}}
+	if c.Options != nil {
+		p.Options = *c.Options
+	}
 	var err error
 	if p.Media, err = s.library.ForPost(ctx, q, call.TeamID, c.Media); err != nil {
 		return p, err
@@ -222,8 +222,8 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 			return err
 		}
 		wanted.Series.Rule = c.Rule
-		if wanted.Options = p.Options; c.Options != nil {
-			wanted.Options = *c.Options
+		if c.Options == nil {
+			wanted.Options = p.Options
 		}
 		timeIsFree := p.Approval == Approved && p.Status == Draft && (p.ScheduledAt.IsZero() || c.Scheduling)
 		return s.applyComposition(ctx, tx, call, &p, wanted, timeIsFree)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/google/uuid"
 
@@ -105,7 +106,7 @@ func (s *Service) insertDraft(ctx context.Context, tx *db.Tx, call operation.Cal
 // holds reports whether a post has the content of another.
 func (p Record) holds(wanted Record) bool {
 	sameTime := p.ScheduledAt.Equal(wanted.ScheduledAt) && p.PlannedDay == wanted.PlannedDay
-	if p.Caption != wanted.Caption || p.Status == Draft && !sameTime ||
+	if p.Caption != wanted.Caption || !reflect.DeepEqual(p.Options, wanted.Options) || p.Status == Draft && !sameTime ||
 		!sameMedia(p.Media, wanted.Media) || len(p.Targets) != len(wanted.Targets) {
 		return false
 	}

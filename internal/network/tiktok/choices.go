@@ -13,6 +13,7 @@ import (
 
 const (
 	privacyPublic = "PUBLIC_TO_EVERYONE"
+	privacySelf   = "SELF_ONLY"
 	privacyInbox  = "INBOX" // our own, for a post whose audience is chosen in the TikTok app
 
 	codePrivacyMismatch   = "privacy_level_option_mismatch"
@@ -46,12 +47,15 @@ func checkChoices(o network.TikTokOptions, media []network.Media) []network.Prob
 	}
 	if o.PrivacyLevel == "" {
 		add(codeOptionMissing, true,
-			"TikTok requires a choice of who can see the post (options.tiktok.privacy_level), or inbox mode. "+
-				"The app cannot set these yet; use the API.")
+			"TikTok requires a choice of who can see the post (options.tiktok.privacy_level), or inbox mode.")
 	}
 	if !o.MusicUsageConfirmed {
 		add(codeOptionMissing, true, "TikTok requires agreement to its Music Usage Confirmation "+
-			"(options.tiktok.music_usage_confirmed), or inbox mode. The app cannot set these yet; use the API.")
+			"(options.tiktok.music_usage_confirmed), or inbox mode.")
+	}
+	if o.BrandContent && o.PrivacyLevel == privacySelf {
+		add(codeOptionUnsupported, true, "TikTok does not allow a paid partnership (options.tiktok.brand_content_toggle) that only "+
+			"the account can see. Choose another audience.")
 	}
 	if photos && o.IsAIGC {
 		add(codeOptionUnsupported, true, "TikTok labels only videos as AI-generated. Set options.tiktok.mode to inbox and "+

@@ -36,8 +36,12 @@ func TestCheckChoices(t *testing.T) {
 		defaults network.TikTokOptions
 		want     []string // codes; "!" marks a blocking problem
 	}{
-		"nothing chosen":      {want: []string{"!option_missing", "!option_missing"}, media: film},
-		"only a default":      {defaults: direct, media: film},
+		"nothing chosen": {want: []string{"!option_missing", "!option_missing"}, media: film},
+		"only a default": {defaults: direct, media: film},
+		"a partnership for oneself": {
+			directWith(func(o *network.TikTokOptions) { o.BrandContent = true }), film, network.TikTokOptions{},
+			[]string{"!option_not_supported"},
+		},
 		"none of the default": {&network.TikTokOptions{}, film, direct, []string{"!option_missing", "!option_missing"}},
 		"the fewest":          {options: &direct, media: film},
 		"no audience": {directWith(func(o *network.TikTokOptions) { o.PrivacyLevel = "" }), film, direct,

@@ -60,7 +60,7 @@ type Options struct {
 }
 
 // privacyLevels are the audiences of TikTok's API.
-var privacyLevels = []string{privacyPublic, "MUTUAL_FOLLOW_FRIENDS", "FOLLOWER_OF_CREATOR", "SELF_ONLY"}
+var privacyLevels = []string{privacyPublic, "MUTUAL_FOLLOW_FRIENDS", "FOLLOWER_OF_CREATOR", privacySelf}
 
 // Validate returns an error that names a default which is not a value of the API.
 func (o Options) Validate() error {

@@ -35,7 +35,7 @@ type draft struct {
 	Video       string          `json:"video,omitempty"`    // ID of the video that the upload became
 	UploadedAt  time.Time       `json:"uploaded,omitzero"`  // when that was seen first
 
-	Choices network.YouTubeOptions `json:"choices,omitzero"` // without the privacy
+	Choices network.YouTubeOptions `json:"choices,omitzero"` // without the title and the privacy
 }
 
 var drafts = network.DraftCodec[draft]{Kind: "a YouTube video", Validate: draft.checkOrigin, IsPrepared: draft.isPrepared}
@@ -52,9 +52,10 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 		choices.SelfDeclaredMadeForKids = n.opts.MadeForKids
 	}
 	privacy := cmp.Or(choices.PrivacyStatus, n.opts.Privacy)
-	choices.PrivacyStatus = ""
+	chosen := cleanTitle(strings.ToValidUTF8(choices.Title, "\uFFFD"))
+	choices.PrivacyStatus, choices.Title = "", ""
 	return drafts.Plan(draft{
-		Post: true, Title: title(text, i.Content.Media), Description: text, Tags: tags(text), Privacy: privacy,
+		Post: true, Title: cmp.Or(chosen, title(text, i.Content.Media)), Description: text, Tags: tags(text), Privacy: privacy,
 		Media: i.Content.Media, Choices: choices,
 	})
 }

@@ -160,7 +160,8 @@ func TestChoices(t *testing.T) {
 	g, no := f.Grant(), false
 	d, err := f.Network().Plan(network.Intent{Seed: "s", Content: network.Content{
 		Text: "x", Media: []network.Media{f.Library.Video(100)}, Options: network.Options{YouTube: &network.YouTubeOptions{
-			PrivacyStatus: "private", SelfDeclaredMadeForKids: &no, ContainsSyntheticMedia: true, CategoryID: "27",
+			Title: " Opening  hours ", PrivacyStatus: "private", SelfDeclaredMadeForKids: &no, ContainsSyntheticMedia: true,
+			CategoryID: "27",
 		}},
 	}})
 	must.NoError(t, err)
@@ -171,7 +172,8 @@ func TestChoices(t *testing.T) {
 	}
 	body := string(f.Wire.Requests("POST " + upload)[0].Body)
 	for _, part := range []string{
-		`"privacyStatus":"private"`, `"selfDeclaredMadeForKids":false`, `"containsSyntheticMedia":true`, `"categoryId":"27"`,
+		`"title":"Opening hours"`, `"description":"x"`, `"privacyStatus":"private"`,
+		`"selfDeclaredMadeForKids":false`, `"containsSyntheticMedia":true`, `"categoryId":"27"`,
 	} {
 		if !strings.Contains(body, part) {
 			t.Errorf("%s lacks %s", body, part)

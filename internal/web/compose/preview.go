@@ -85,7 +85,7 @@ func (p *Handlers) check(ctx context.Context, actor *access.Actor, accounts []ac
 			return out, err
 		}
 	}
-	c.Options = &held.Options // the form has no fields for them
+	c.Options = s.Choices.of(held.Options)
 	checked, err := p.posts.CheckComposition(ctx, actor, c, held.Targets)
 	if err != nil {
 		return out, err

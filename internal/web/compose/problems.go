@@ -113,6 +113,7 @@ func (p *Handlers) findErrors(r *http.Request, s sheet, what string) ([]error, e
 	}
 	out := s.contradictions(accounts, &held)
 	c, wrong := s.composition()
+	c.Options = s.Choices.of(held.Options)
 	out = append(out, wrong...)
 	out = append(out, c.Errors()...)
 	needsAccount := what != "save" || held.Status == post.Scheduled || held.IsTemplate
@@ -183,7 +184,6 @@ func (p *Handlers) ruleError(s sheet, held post.Record, what string, at time.Tim
 
 // rejections returns why networks would reject a composition.
 func (p *Handlers) rejections(r *http.Request, actor *access.Actor, c post.Composition, held post.Record) ([]error, error) {
-	c.Options = &held.Options // the form has no fields for them
 	checked, err := p.posts.CheckComposition(r.Context(), actor, c, held.Targets)
 	switch {
 	case apierr.Is(err, apierr.NotFound):
@@ -213,6 +213,8 @@ func fieldOf(code string, t post.Target) string {
 	switch {
 	case strings.HasPrefix(code, "media_"):
 		return "media"
+	case strings.HasPrefix(code, "option_") && t.Platform == tikTok:
+		return "tiktok-privacy"
 	case code == "account_inactive":
 		return "accounts"
 	case t.Caption != nil:

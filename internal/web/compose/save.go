@@ -200,6 +200,13 @@ func (p *Handlers) write(r *http.Request, s sheet, scheduling bool) (string, tim
 	}
 	c, _ := s.composition() // findErrors has checked it
 	c.Scheduling = scheduling
+	var held post.Record
+	if id := r.PathValue("id"); id != "" {
+		if held, err = p.postOf(r, id); err != nil {
+			return "", time.Time{}, err
+		}
+	}
+	c.Options = s.Choices.of(held.Options)
 	if c.Day, err = s.When.day(); err != nil {
 		return "", time.Time{}, err
 	}

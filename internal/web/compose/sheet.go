@@ -21,6 +21,7 @@ type sheet struct {
 	Own        map[int64]own    // by account
 	Alts       map[int64]string // by image
 	Covers     map[int64]string // by video, in seconds as entered
+	Choices    choices
 	When       when
 	Repeat     repeat
 	Picker     picker
@@ -84,7 +85,7 @@ func number(text string) int64 {
 func read(form url.Values) sheet {
 	s := sheet{
 		Caption: textOf(form, "caption"), Accounts: numbers(form["account"]), Media: numbers(form["media"]),
-		Own: map[int64]own{}, Alts: map[int64]string{}, Covers: map[int64]string{},
+		Own: map[int64]own{}, Alts: map[int64]string{}, Covers: map[int64]string{}, Choices: readChoices(form),
 		When: when{
 			Date: form.Get("date"), Time: form.Get("time"), Second: form.Get("second") == "1",
 			Told: form.Get("second") != "",
@@ -128,8 +129,8 @@ func read(form url.Values) sheet {
 // sheetOf returns a saved post as a form.
 func sheetOf(p post.Record, zone *time.Location) sheet {
 	s := sheet{Caption: p.Caption, Media: idsOf(p.Media), Own: map[int64]own{}, Alts: map[int64]string{},
-		Covers: map[int64]string{},
-		When:   whenOf(p.ScheduledAt, zone), Repeat: repeatOf(p.Series.Rule), Seen: p.UpdatedAt.UnixMicro()}
+		Covers: map[int64]string{}, Choices: choicesOf(p.Options),
+		When: whenOf(p.ScheduledAt, zone), Repeat: repeatOf(p.Series.Rule), Seen: p.UpdatedAt.UnixMicro()}
 	if p.PlannedDay != "" {
 		s.When.Date = p.PlannedDay
 	}
@@ -171,7 +172,7 @@ func ownText(account int64) string { return "text-" + strconv.FormatInt(account,
 
 // composition returns the sheet's content without its time, and every error. Errors name the invalid field.
 func (s *sheet) composition() (post.Composition, []error) {
-	wrong := []error{}
+	wrong := s.Choices.errors()
 	c := post.Composition{
 		Caption: s.Caption, Accounts: s.Accounts, Media: s.Media, Overrides: map[int64]post.Override{},
 		Covers: map[int64]time.Duration{},

@@ -1,0 +1,162 @@
+package compose
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/network"
+)
+
+// The values of fields with three states.
+const (
+	yes = "yes"
+	no  = "no"
+)
+
+const (
+	youTube = "youtube"
+	tikTok  = "tiktok"
+
+	maxVideoTitle = 100 // characters
+)
+
+// choices are the options of the networks whose fields the form had. Others keep those of the post.
+type choices struct {
+	network.Options
+
+	Networks []string // whose fields the form had
+}
+
+// readChoices returns the choices in a form. A network without any choice has none, so that the operator's apply.
+func readChoices(form url.Values) choices {
+	c := choices{Networks: form["options"]}
+	is := func(name string) bool { return form.Get(name) == yes }
+	t := network.TikTokOptions{
+		PrivacyLevel: form.Get("tiktok-privacy"), AllowComment: is("tiktok-comment"), AllowDuet: is("tiktok-duet"),
+		AllowStitch: is("tiktok-stitch"), BrandOrganic: is("tiktok-brand"), BrandContent: is("tiktok-partnership"),
+		IsAIGC: is("tiktok-ai"), MusicUsageConfirmed: is("tiktok-music"),
+	}
+	if is("tiktok-inbox") {
+		t.Mode = network.TikTokInbox
+	}
+	if t != (network.TikTokOptions{}) {
+		c.TikTok = &t
+	}
+	y := network.YouTubeOptions{
+		Title: strings.TrimSpace(textOf(form, "youtube-title")), PrivacyStatus: form.Get("youtube-privacy"),
+		ContainsSyntheticMedia: is("youtube-synthetic"), CategoryID: form.Get("youtube-category"),
+	}
+	if kids := form.Get("youtube-kids"); kids == yes || kids == no {
+		y.SelfDeclaredMadeForKids = new(kids == yes)
+	}
+	if y != (network.YouTubeOptions{}) {
+		c.YouTube = &y
+	}
+	return c
+}
+
+// choicesOf returns the choices of a post.
+func choicesOf(o network.Options) choices { return choices{o, []string{tikTok, youTube}} }
+
+// of returns the post's options after the form's choices.
+func (c choices) of(held network.Options) *network.Options {
+	if slices.Contains(c.Networks, tikTok) {
+		held.TikTok = c.TikTok
+	}
+	if slices.Contains(c.Networks, youTube) {
+		held.YouTube = c.YouTube
+	}
+	return &held
+}
+
+// audiences are the audiences of TikTok, with words for people.
+var audiences = []choice{
+	{"PUBLIC_TO_EVERYONE", "Everyone"},
+	{"MUTUAL_FOLLOW_FRIENDS", "Friends: followers whom the account follows"},
+	{"FOLLOWER_OF_CREATOR", "Followers"},
+	{"SELF_ONLY", "Only the account itself"},
+}
+
+// visibilities are those of YouTube, with words for people.
+var visibilities = []choice{{"public", "Public"}, {"unlisted", "Unlisted"}, {"private", "Private"}}
+
+// choice is a value of a select field.
+type choice struct{ Value, Name string }
+
+// errors returns what is wrong with the choices, each with its field.
+func (c choices) errors() []error {
+	var out []error
+	if c.TikTok != nil && c.TikTok.PrivacyLevel != "" && !isOffered(audiences, c.TikTok.PrivacyLevel) {
+		out = append(out, apierr.Invalid(apierr.NotAllowedValue, "tiktok-privacy", "Choose who can see the post on TikTok."))
+	}
+	y := c.YouTube
+	if y == nil {
+		return out
+	}
+	if y.PrivacyStatus != "" && !isOffered(visibilities, y.PrivacyStatus) {
+		out = append(out, apierr.Invalid(apierr.NotAllowedValue, "youtube-privacy", "Choose who can see the video on YouTube."))
+	}
+	switch {
+	case utf8.RuneCountInString(y.Title) > maxVideoTitle:
+		out = append(out, apierr.Invalid(apierr.TooLong, "youtube-title", "The title on YouTube can have at most 100 characters."))
+	case strings.ContainsAny(y.Title, "<>\n"):
+		out = append(out, apierr.Invalid(apierr.Malformed, "youtube-title", "YouTube does not allow < and > in a title. Remove them."))
+	}
+	return out
+}
+
+// hasNetwork reports whether the team has an account of a network, so that the form has its fields.
+func (v *view) hasNetwork(platform string) bool {
+	return slices.ContainsFunc(v.Groups, func(g group) bool { return g.Platform == platform })
+}
+
+// HasTikTok reports whether the form has TikTok's fields.
+func (v *view) HasTikTok() bool { return v.hasNetwork(tikTok) }
+
+// HasYouTube reports whether the form has YouTube's fields.
+func (v *view) HasYouTube() bool { return v.hasNetwork(youTube) }
+
+// Publishes reports whether an account of a network is selected.
+func (v *view) Publishes(platform string) bool {
+	return slices.ContainsFunc(v.Chosen, func(c chosen) bool { return c.Platform == platform })
+}
+
+// TikTokChoices returns the choices for TikTok, empty if there are none.
+func (v *view) TikTokChoices() network.TikTokOptions {
+	if v.Choices.TikTok == nil {
+		return network.TikTokOptions{}
+	}
+	return *v.Choices.TikTok
+}
+
+// YouTubeChoices returns the choices for YouTube, empty if there are none.
+func (v *view) YouTubeChoices() network.YouTubeOptions {
+	if v.Choices.YouTube == nil {
+		return network.YouTubeOptions{}
+	}
+	return *v.Choices.YouTube
+}
+
+// Kids returns whether the video is declared as made for kids: yes, no or empty.
+func (v *view) Kids() string {
+	switch kids := v.YouTubeChoices().SelfDeclaredMadeForKids; {
+	case kids == nil:
+		return ""
+	case *kids:
+		return yes
+	}
+	return no
+}
+
+// Audiences returns TikTok's audiences.
+func (*view) Audiences() []choice { return audiences }
+
+// Visibilities returns those of YouTube.
+func (*view) Visibilities() []choice { return visibilities }
+
+func isOffered(all []choice, value string) bool {
+	return slices.ContainsFunc(all, func(c choice) bool { return c.Value == value })
+}

@@ -1,0 +1,98 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/must"
+)
+
+// addAccountOf adds an account of a network that is never called.
+func (c *crew) addAccountOf(t *testing.T, platform string) string {
+	t.Helper()
+	var id int64
+	must.NoError(t, c.db.InTx(t.Context(), "test.account", func(ctx context.Context, tx *db.Tx) error {
+		return tx.QueryRow(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name,
+			connection_state, sealed_grant, created_at, updated_at) VALUES (?, ?, ?, 'harbour', 'Harbour', 'connected', ?, 1, 1)
+			RETURNING id`, c.team.ID, platform, fmt.Sprint(platform, c.team.ID), []byte{}).Scan(&id)
+	}))
+	return fmt.Sprint(id)
+}
+
+// The composer has the choices that TikTok and YouTube ask of a person. Nothing is preset, and what is chosen is saved,
+// shown again and checked.
+func TestComposerOptions(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		tikTok, youTube := c.addAccountOf(t, "tiktok"), c.addAccountOf(t, "youtube")
+		b, video := c.as(t, access.Editor), fmt.Sprint(c.addVideo(t))
+		f := b.open("/posts/new?media="+video).
+			wants(http.StatusOK, "TikTok options", "YouTube options", "Music Usage Confirmation").form("Save draft")
+		for _, name := range []string{"tiktok-privacy", "tiktok-comment", "tiktok-music", "youtube-privacy", "youtube-kids"} {
+			if preset := f.values.Get(name); preset != "" {
+				t.Errorf("%s is preset: %q", name, preset)
+			}
+		}
+		f.fill("caption", "Open from eight").fill("account", tikTok, youTube).
+			fill("tiktok-privacy", "MUTUAL_FOLLOW_FRIENDS").fill("tiktok-comment", "yes").fill("tiktok-partnership", "yes").
+			fill("tiktok-music", "yes").fill("youtube-title", " Opening hours ").fill("youtube-kids", "no")
+		saved := f.press().wants(http.StatusOK, "Saved.")
+		isNot := false
+		want := network.Options{
+			TikTok: &network.TikTokOptions{
+				PrivacyLevel: "MUTUAL_FOLLOW_FRIENDS", AllowComment: true, BrandContent: true, MusicUsageConfirmed: true,
+			},
+			YouTube: &network.YouTubeOptions{Title: "Opening hours", SelfDeclaredMadeForKids: &isNot},
+		}
+		if diff := cmp.Diff(want, c.storedPost(t, saved.path).Options); diff != "" {
+			t.Error(diff)
+		}
+
+		edit := b.open(saved.path + "/edit").form("Save")
+		if v := edit.values; v.Get("tiktok-privacy") != "MUTUAL_FOLLOW_FRIENDS" || v.Get("tiktok-comment") != "yes" ||
+			v.Get("tiktok-duet") != "" || v.Get("youtube-title") != "Opening hours" || v.Get("youtube-kids") != "no" {
+			t.Errorf("the form has %v", v)
+		}
+		edit.fill("caption", "Open from nine").press().wants(http.StatusOK, "Saved.")
+		if diff := cmp.Diff(want, c.storedPost(t, saved.path).Options); diff != "" {
+			t.Error(diff)
+		}
+
+		b.open(saved.path+"/edit").form("Save").fill("youtube-title", "a < b").press().
+			wants(http.StatusUnprocessableEntity, "YouTube does not allow")
+		b.open(saved.path+"/edit").form("Save").fill("tiktok-privacy", "NOBODY").press().
+			wants(http.StatusUnprocessableEntity, "Choose who can see the post on TikTok.")
+		date, clock, _ := c.formTime(t, 48*time.Hour)
+		b.open(saved.path+"/edit").form("Schedule").fill("date", date).fill("time", clock).fill("tiktok-privacy", "SELF_ONLY").press().
+			wants(http.StatusUnprocessableEntity, "does not allow a paid partnership")
+		b.open(saved.path+"/edit").form("Schedule").fill("date", date).fill("time", clock).fill("tiktok-music").press().
+			wants(http.StatusUnprocessableEntity, "TikTok requires agreement to its Music Usage Confirmation")
+	})
+}
+
+// A form without the fields of a network keeps the choices that were made with the API.
+func TestComposerKeepsOtherOptions(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		made := c.callTool(t, "create_post", map[string]any{
+			"caption": "By the API", "account_ids": []int64{c.account},
+			"options": map[string]any{"tiktok": map[string]any{"privacy_level": "SELF_ONLY"}},
+		})
+		id := fmt.Sprint(made["id"])
+		c.as(t, access.Editor).open("/posts/"+id+"/edit").wants(http.StatusOK).lacks("TikTok options").
+			form("Save").fill("caption", "By hand").press().wants(http.StatusOK, "Saved.")
+		got := c.storedPost(t, "/posts/"+id)
+		want := network.Options{TikTok: &network.TikTokOptions{PrivacyLevel: "SELF_ONLY"}}
+		if diff := cmp.Diff(want, got.Options); diff != "" || got.Caption != "By hand" {
+			t.Errorf("%q: %s", got.Caption, diff)
+		}
+	})
+}
