@@ -36,27 +36,27 @@ func TestUnapprovedPastScheduledTime(t *testing.T) {
 		link, guest, at := editor.clientsLink(id), h.browser(t), "/posts/"+id
 		editor.open("/").wants(http.StatusOK, "Waiting for approval").lacks("Waiting for you")
 		client.open("/").wants(http.StatusOK, "Waiting for you", "The team asks you whether these posts may go out.").
-			follow("For the client").wants(http.StatusOK, "The post waits for you")
+			follow("For the client").wants(http.StatusOK, "The post will not be published until you approve it.")
 		guest.open(link).wants(http.StatusOK, "It is waiting for you and will not be published until you approve it.")
 
 		h.advance(3 * time.Hour)
 		must.NoError(t, c.Posts.Release(t.Context(), id))
 		editor.waitUntilPublished(id).
-			wants(http.StatusOK, "Its time passed without the client’s approval", "It waits for the client still.",
-				"it can be retried once the client has approved the post").lacks("Send these again", "Edit and try again")
+			wants(http.StatusOK, "The scheduled time passed without the client’s approval", "It is still waiting for the client.",
+				"it can be retried once the client has approved the post").lacks("Retry these accounts", "Edit and try again")
 		guest.open(link).
 			wants(http.StatusOK,
 				"was not published, because it was not approved in time. After you approve it, the team will choose "+
 					"a new time.", "Approve").lacks("will not be published until you approve it")
 		client.open("/").wants(http.StatusOK, "Waiting for you").follow("For the client")
-		client.open(at).wants(http.StatusOK, "The post waits for you still. Its time has passed").
-			lacks("You can look at the post.", "Revoke links").form("Approve").press().
+		client.open(at).wants(http.StatusOK, "The post is still waiting for your approval. Its scheduled time has passed").
+			lacks("You can view the post.", "Revoke links").form("Approve").press().
 			wants(http.StatusOK, "Approved. The team has been notified.", "The client has approved it since")
 		guest.open(link).wants(http.StatusOK, "Approved by", "The team needs to choose a new time.")
 		client.open("/").lacks("Waiting for you")
 		editor.open("/notices").wants(http.StatusOK, "The client approved a post whose time had passed.")
 		editor.open(at).wants(http.StatusOK, "stop working when the post changes: then send the new version").
-			form("Send these again").press().wants(http.StatusOK, "Retrying 1 account.")
+			form("Retry these accounts").press().wants(http.StatusOK, "Retrying 1 account.")
 		editor.waitUntilPublished(id).wants(http.StatusOK, "Published")
 		guest.open(link).wants(http.StatusOK, "Approved by").lacks("not approved in time")
 	})
@@ -118,6 +118,6 @@ func TestReconnectLostAccount(t *testing.T) {
 		h.change(t, `UPDATE post_targets SET error_code = 'account_needs_reauth' WHERE post_id = ?`, id)
 		b.open("/posts/"+id).
 			wants(http.StatusOK, "The connection to the account was lost. It has been reconnected.",
-				"Send these again").lacks("Reconnect the account")
+				"Retry these accounts").lacks("Reconnect the account")
 	})
 }

@@ -33,8 +33,8 @@ func TestPostWithDisconnectedAccount(t *testing.T) {
 
 		b.open("/posts/"+id).
 			wants(200, "to Threads ( second ).",
-				"For Bluesky ( "+c.handle()+" ) it will fail, as the account is not connected.", "Keeps it from this account").
-			lacks("Keeps it from going out", "The post cannot be published")
+				"For Bluesky ( "+c.handle()+" ) it will fail, as the account is not connected.", "Blocks this account").
+			lacks("Blocks publishing", "The post cannot be published")
 		edit := b.open("/posts/"+id+"/edit").
 			wants(200, " is disconnected: nothing is published to it.", "because the account is not connected.", own)
 		edit.lacks("would keep this post from going out")

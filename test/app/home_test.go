@@ -17,7 +17,7 @@ func TestHome(t *testing.T) {
 		c := h.crew(t)
 		owner, viewer := c.as(t, access.Owner), c.as(t, access.Viewer)
 		owner.open("/").
-			wants(http.StatusOK, c.team.Name, "Nothing is scheduled for the next seven days.", "Nothing was published yet.",
+			wants(http.StatusOK, c.team.Name, "Nothing is scheduled for the next seven days.", "Nothing has been published yet.",
 				"Create", "New report", "Your teams").lacks("How to begin")
 		viewer.open("/").lacks("/posts/new", "New report", "Add files")
 

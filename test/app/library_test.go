@@ -194,8 +194,8 @@ func TestDeletePublishedFile(t *testing.T) {
 		b.open(at+"/delete").wants(200, "unpublished posts", "Goes out", "These posts were published with it", "Went out").
 			form("Delete file").fill("posts", "take_out").press().
 			wants(200, "The file was deleted and removed from 1 post.", "0 bytes of")
-		b.open("/posts/"+ahead).wants(200, "A draft, planned for", "A file of this post was deleted")
-		b.open("/posts/"+sent).wants(200, "quay", "deleted", "Files of this post that are gone", "PNG").lacks(at + "/thumbnail")
+		b.open("/posts/"+ahead).wants(200, "Draft, planned for", "A file of this post was deleted")
+		b.open("/posts/"+sent).wants(200, "quay", "deleted", "Files of this post that were deleted", "PNG").lacks(at + "/thumbnail")
 		for _, path := range []string{at, at + "/file", at + "/thumbnail"} {
 			b.open(path).wants(404)
 		}

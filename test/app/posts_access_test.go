@@ -76,7 +76,7 @@ func TestPostPermissions(t *testing.T) {
 			stranger.open(path).wants(404, "Page not found, or you don't have access.").lacks("Ours alone", c.team.Name)
 		}
 		once := viewer.open("/posts/"+id).wants(200, "Ours alone",
-			"Your role lets you look at the post.").lacks("<form method=\"post\" action=\"/posts").header.Get("Date")
+			"Your role can view the post but not change it.").lacks("<form method=\"post\" action=\"/posts").header.Get("Date")
 		form := url.Values{
 			"once": {c.now().UTC().Format("20060102T150405") + "-" + once}, "found": {"yes"},
 			"account": {fmt.Sprint(c.account)}, "at": {c.timeIn(time.Hour)},
@@ -106,7 +106,7 @@ func TestJobPages(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
 		waiting, _ := c.callTool(t, "create_uploads", map[string]any{})["job_id"].(string)
-		p := b.open("/jobs/"+waiting).wants(200, "Adding files to the library", "Pending", "This page follows by itself.", waiting)
+		p := b.open("/jobs/"+waiting).wants(200, "Adding files to the library", "Pending", "This page updates automatically.", waiting)
 		if !strings.Contains(p.source, "/upload/"+strings.TrimPrefix(waiting, "media_import:")) {
 			t.Errorf("the page does not lead to the files: %s", p.source)
 		}
@@ -114,7 +114,7 @@ func TestJobPages(t *testing.T) {
 		h.change(t, `UPDATE jobs SET state = 'failed', error_code = 'upload_expired', finished_at = ? WHERE id = ?`,
 			db.Micros(h.now()), waiting)
 		b.open("/jobs/"+waiting).wants(200, "Failed", "Ended", "Not every file arrived before the links expired.").
-			lacks("This page follows")
+			lacks("This page updates")
 	})
 }
 

@@ -16,7 +16,7 @@ func TestApprovalRequest(t *testing.T) {
 		id := c.draft(t, "For the client", "")
 		asked := b.open("/posts/"+id).form("Send to the client for approval").press().
 			wants(200, "Send the link below to the client", "Waiting for approval",
-				"A draft. It is not scheduled yet. It waits for the client: it cannot go out before", "The client’s link")
+				"Draft. Not scheduled yet. It cannot be published until the client approves it.", "The client’s link")
 		link := ""
 		for d := range asked.doc.Descendants() {
 			if attribute(d, "id") == "link" {
@@ -53,7 +53,7 @@ func TestClientDecisionInApp(t *testing.T) {
 			})["id"].(string)
 		editor, client := c.as(t, access.Editor), c.as(t, access.Client)
 		at, decision := "/posts/"+id, "/posts/"+id+"/approval/decision"
-		client.open(at).wants(200, "The team asks you here once it is to be approved by you.").
+		client.open(at).wants(200, "If the team needs your approval, you can give it here.").
 			holds(`<img src="`+shown+`/file"`).lacks("Approve</button>", `href="`+shown+`"`)
 		client.open(shown + "/thumbnail").wants(200)
 		client.open(shown).wants(404)
@@ -89,6 +89,6 @@ func TestClientDecisionInApp(t *testing.T) {
 			wants(200, "The client approved a post. It is still a draft: schedule or publish it.",
 				"The client rejected a post and left a comment.")
 		c.as(t, access.Admin).open("/settings/audit").wants(200, "Ada client approved a post : Quieter").lacks("who entered the name")
-		editor.open(at).wants(200, "A draft. It is not scheduled yet")
+		editor.open(at).wants(200, "Draft. Not scheduled yet.")
 	})
 }

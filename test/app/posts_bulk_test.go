@@ -23,7 +23,7 @@ func TestMoveSelectedPosts(t *testing.T) {
 		h.change(t, `UPDATE posts SET status = 'published' WHERE id = ?`, sent)
 		moved := b.open("/posts").form("Reschedule").fill("post", timed, sent, idea, planned).fill("days", "14").press()
 		moved.wants(200, "Has a time Moved to Sat 3 Apr "+at.Format("2006")+", 09:30.", "Is scheduled Moved to Sat 3 Apr",
-			"Not changed: Is out A submitted post cannot be changed.", "Not changed: An idea It has no day to be moved from.")
+			"Not changed: Is out A submitted post cannot be changed.", "Not changed: An idea It has no date to move from.")
 		if got := c.scheduledAt(t, planned).In(berlin(t)); !got.Equal(at.AddDate(0, 0, 14)) {
 			t.Errorf("it is scheduled for %s", got)
 		}

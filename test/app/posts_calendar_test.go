@@ -29,13 +29,13 @@ func TestSkipOccurrence(t *testing.T) {
 		first.form("Skip this one").press().
 			wants(200,
 				"Skipped. This post is now a draft, and the series continues with the next one. It was scheduled for "+next(1)+
-					".", "A draft.").lacks("Schedule for", "Skip this one")
+					".", "Not scheduled yet.").lacks("Schedule for", "Skip this one")
 		must.NoError(t, c.Posts.CreateOccurrences(t.Context()))
 		second := b.open("/posts/"+id).lacks(next(1)).follow(next(2)).wants(200, "Scheduled for")
-		second.form("Pause the series").press().wants(200, "The series was paused", "If it went on now, it would go out:", next(2), next(3))
-		b.open(second.path).wants(200, "A draft, planned for").lacks("Skip this one")
+		second.form("Pause the series").press().wants(200, "The series was paused", "If resumed now, the series would publish:", next(2), next(3))
+		b.open(second.path).wants(200, "Draft, planned for").lacks("Skip this one")
 		b.open("/posts/"+id).form("Resume the series").press().wants(200, "The series was resumed.", next(2)).lacks(next(1))
-		b.open(first.path).wants(200, "A draft.")
+		b.open(first.path).wants(200, "Not scheduled yet.")
 	})
 }
 
@@ -49,27 +49,27 @@ func TestPauseAndEndSeries(t *testing.T) {
 		p.lacks("Publish now", "/edit\"")
 		day := c.now().Add(24 * time.Hour).In(berlin(t))
 		occurrence := p.follow(day.Format("Mon 2 Jan 2006, 15:04")).
-			wants(200, "Scheduled for", "The post that the series is made from")
+			wants(200, "Scheduled for", "Template of the series")
 		month := b.open("/calendar?day="+day.AddDate(0, 0, 14).Format(time.DateOnly)).wants(200, "Every week")
 		if n := strings.Count(month.text(), "Upcoming · series"); n == 0 {
 			t.Errorf("the calendar shows nothing upcoming: %s", month.text())
 		}
 		paused := p.form("Pause the series").press().
-			wants(200, "The series was paused: nothing is published", "stands still",
-				"If it went on now, it would go out:", "Drafts updated from the template: 1.").
-			lacks("Unscheduled", "Nothing of it is to come")
-		b.open(occurrence.path).wants(200, "A draft, planned for")
-		paused.follow(day.Format("Mon 2 Jan 2006, 15:04")).wants(200, "A draft, planned for")
-		paused.follow("Change").form("Save").fill("caption", "Every week anew").press().wants(200, "Saved. The series is paused")
+			wants(200, "The series was paused: nothing is published", "Paused.",
+				"If resumed now, the series would publish:", "Drafts updated from the template: 1.").
+			lacks("Unscheduled", "No further posts are planned")
+		b.open(occurrence.path).wants(200, "Draft, planned for")
+		paused.follow(day.Format("Mon 2 Jan 2006, 15:04")).wants(200, "Draft, planned for")
+		paused.follow("Edit").form("Save").fill("caption", "Every week anew").press().wants(200, "Saved. The series is paused")
 		b.open("/posts/"+id).form("Resume the series").press().
 			wants(200, "The series was resumed. Drafts updated from the template: 1.", "Next:").lacks("keep their own")
-		b.open(occurrence.path).wants(200, "Scheduled for", "Every week anew").follow("Change").form("Save").
+		b.open(occurrence.path).wants(200, "Scheduled for", "Every week anew").follow("Edit").form("Save").
 			fill("caption", "By hand").press().wants(200, "It will be published at its scheduled time.")
-		b.open("/posts/"+id).form("Pause the series").press().wants(200, "changed by hand", "Drafts that keep their own changes: 1.")
+		b.open("/posts/"+id).form("Pause the series").press().wants(200, "edited", "Drafts that keep their own changes: 1.")
 		b.open("/posts/"+id+"/edit").form("Save and resume").press().
 			wants(200, "The series was resumed, next on "+day.Format("Mon 2 Jan 2006, 15:04"), "Drafts that keep their own changes: 1.")
 		b.open(occurrence.path).wants(200, "Scheduled for", "By hand")
-		b.open("/posts/"+id).follow("End the series…").wants(200, "The series ends for good", "stays as a draft").
+		b.open("/posts/"+id).follow("End the series…").wants(200, "This permanently ends the series", "stays as a draft").
 			form("End the series").press().wants(200, "The series has ended.", "Publish now…")
 		b.open("/posts/"+id+"/series/end").wants(200, "Publish now…")
 		b.send(http.MethodPost, "/posts/"+id+"/series/resume", url.Values{}).wants(422, "This post does not repeat.")
@@ -85,9 +85,9 @@ func TestSeriesWithoutAccount(t *testing.T) {
 		b := c.as(t, access.Editor)
 		goOn := b.open("/posts/" + id).form("Pause the series").press().wants(200).form("Resume the series")
 		c.change(t, `UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?`, c.account)
-		for _, p := range []*page{b.open("/posts/"+id).wants(200, "What the networks say to it"), goOn.press().
+		for _, p := range []*page{b.open("/posts/"+id).wants(200, "Network checks"), goOn.press().
 			wants(422, "The post cannot be published.")} {
-			p.wants(p.status, "The series cannot go on like this", "The account is disconnected.", "connect it again under Accounts")
+			p.wants(p.status, "The series cannot resume", "The account is disconnected.", "reconnect it")
 			p.holds(`href="/accounts"`, `href="/posts/`+id+`/edit"`).lacks("account_inactive", "Resume the series")
 		}
 	})
@@ -152,7 +152,7 @@ func TestAccountCalendar(t *testing.T) {
 		june := b.open("/calendar?day=2027-06-01").wants(200, "On the first", "On the second", "Upcoming")
 		one := june.form("Apply").fill("account", fmt.Sprint(second)).press().wants(200, "On the second").
 			lacks("on the first", "On the first")
-		one.follow("Next month").wants(200, "July 2027", "No post fits these filters here.").
+		one.follow("Next month").wants(200, "July 2027", "No posts match these filters here.").
 			follow("Previous month").wants(200, "On the second").lacks("On the first")
 		one.follow("Week").wants(200, "31 May – 6 Jun 2027").lacks("On the first")
 		form := one.follow("Write a post for Friday 18 June").wants(200, "New post").form("Check")

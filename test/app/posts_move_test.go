@@ -69,7 +69,7 @@ func TestMoveChangedPost(t *testing.T) {
 		b, before := c.as(t, access.Editor), c.version(t, id)
 		c.callTool(t, "update_post", map[string]any{"id": id, "scheduled_at": "2027-06-20T10:00:00Z"})
 		p := c.move(t, b, id, url.Values{"seen": {before}, "date": {"2027-06-18"}, "time": {"12:00"}}).
-			wants(422, "Somebody else changed this post in the meantime, so it was not moved.").lacks("Undo")
+			wants(422, "Someone else changed this post meanwhile, so it was not moved.").lacks("Undo")
 		_, here, _ := strings.Cut(p.source, `id="d2027-06-20"`)
 		if here, _, _ = strings.Cut(here, "</section>"); !strings.Contains(here, "Winter market") {
 			t.Errorf("the post is not shown on its new day: %s", p.text())

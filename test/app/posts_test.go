@@ -49,7 +49,7 @@ func (b *browser) waitUntilPublished(id string) *page {
 	defer again.Stop()
 	for ends := time.Now().Add(30 * time.Second); ; <-again.C {
 		p := b.open("/posts/" + id)
-		if !strings.Contains(p.text(), "It is being published") {
+		if !strings.Contains(p.text(), "Publishing:") {
 			return p
 		}
 		if time.Now().After(ends) {
@@ -104,7 +104,7 @@ func TestPostLists(t *testing.T) {
 		form.press().wants(200, "Wished for", "Latest first", "Scheduled 0").lacks("Number 31")
 		found := drafts.form("Show").fill("q", "NUMBER 7 of").press().wants(200, "Number 7 of").lacks("Number 17 of")
 		found.follow("All 33").wants(200, "Number 7 of").lacks("Number 17 of")
-		drafts.form("Show").fill("q", "nowhere").press().wants(200, "No post fits these filters.").
+		drafts.form("Show").fill("q", "nowhere").press().wants(200, "No posts match these filters.").
 			follow("Show all posts").wants(200, "Wished for")
 		first.follow("Failed 0").wants(200, "Nothing failed.").follow("Show all posts").wants(200, "Wished for")
 		first.lacks("Archived")
@@ -121,7 +121,7 @@ func TestPostLists(t *testing.T) {
 		b.open("/posts?q=" + url.QueryEscape(strings.Repeat("ü", 200))).wants(200)
 		b.open("/posts?q="+url.QueryEscape(strings.Repeat("ü", 201))).wants(422, "Search for a shorter text.")
 		b.open("/posts?cursor=AQ").wants(422)
-		b.open("/posts").follow("Wished for").wants(200, "planned for", "Change").lacks("/posts/" + planned + "/cancel")
+		b.open("/posts").follow("Wished for").wants(200, "planned for", "Edit").lacks("/posts/" + planned + "/cancel")
 	})
 }
 
@@ -137,7 +137,7 @@ func TestPublishAndDuplicate(t *testing.T) {
 		b := c.as(t, access.Editor)
 		id := c.draft(t, "Open from eight", c.timeIn(48*time.Hour))
 		p := b.open("/posts/"+id).wants(200, "A draft, planned for", "Schedule for")
-		confirm := p.follow("Publish now…").wants(200, "The post goes out at once", "Bluesky: harbour")
+		confirm := p.follow("Publish now…").wants(200, "The post is published immediately", "Bluesky: harbour")
 		form := confirm.form("Publish to 1 account")
 		form.press().wants(200, "Publishing has started.")
 		form.press().wants(200) // sent twice, done once
@@ -145,7 +145,7 @@ func TestPublishAndDuplicate(t *testing.T) {
 			t.Errorf("%d deliveries", n)
 		}
 		done := b.waitUntilPublished(id).
-			wants(200, "Published", "the account has it", "View post", "What was done", "Sent to the network – published",
+			wants(200, "Published", "View post", "Attempts", "Sent to the network – published",
 				fmt.Sprintf("History Published on Bluesky, harbour%d.test", c.team.ID), "Publishing started", "Created")
 		done.follow("The last job").wants(200, "Publishing a post", "Done", "View post").
 			follow("Open the post").wants(200, "Open from eight")
@@ -172,7 +172,7 @@ func TestDuplicateKeepsAccountTexts(t *testing.T) {
 		b := c.as(t, access.Editor)
 		b.open("/posts/"+id).wants(200, "Preview", own)
 		made := b.open("/posts/"+id).form("Duplicate as a draft").press().wants(200, "This is the copy", "For all", own)
-		made.follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID)).wants(200, own, "Nothing yet.")
+		made.follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID)).wants(200, own, "No attempts yet.")
 	})
 }
 
@@ -207,25 +207,25 @@ func TestRetryFailedAccount(t *testing.T) {
 		id := c.draft(t, "No [sandbox:reject]", "")
 		b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().wants(200)
 		p := b.waitUntilPublished(id).
-			wants(200, "No account is known to have it.", "The network rejected the content.", "The network said:",
-				"It may be sent again 3 times.", "Sent to the network – rejected")
-		c.as(t, access.Viewer).open("/posts/"+id).wants(200, "The network rejected the content.").lacks("Send these again")
-		empty := p.form("Send these again")
+			wants(200, "No account is known to have published it.", "The network rejected the content.", "The network said:",
+				"3 retries left.", "Sent to the network – rejected")
+		c.as(t, access.Viewer).open("/posts/"+id).wants(200, "The network rejected the content.").lacks("Retry these accounts")
+		empty := p.form("Retry these accounts")
 		delete(empty.values, "account")
 		empty.press().wants(422, "Select at least one account.")
-		p.form("Send these again").press().wants(200, "Retrying 1 account.")
+		p.form("Retry these accounts").press().wants(200, "Retrying 1 account.")
 		c.as(t, access.Admin).open("/settings/audit").
 			wants(200,
 				fmt.Sprintf("could not publish a post on an account: rejected content : No [sandbox:reject] ( "+
 					"Bluesky, harbour%d.test ).", c.team.ID))
 		waits := b.waitUntilPublished(id).wants(200, "It was retried moments ago. It may be sent again in ", "second").
-			lacks("Send these again", "from Sun").holds(`data-every="2"`)
+			lacks("Retry these accounts", "from Sun").holds(`data-every="2"`)
 		waits.follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID)).wants(200, "It may be sent again in ").
 			holds(`data-every="2"`, `<meta http-equiv="refresh" content="5">`, "/assets/posts-")
 		h.advance(2 * time.Minute)
 		one := b.open("/posts/" + id).follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID))
-		one.wants(200, "What was done", "Sent to the network – rejected").lacks("/assets/posts-").
-			form("Send again").press().wants(200, "Retrying 1 account.")
+		one.wants(200, "Attempts", "Sent to the network – rejected").lacks("/assets/posts-").
+			form("Retry").press().wants(200, "Retrying 1 account.")
 		b.waitUntilPublished(id)
 
 		// The operator sees the network's refusal, and not a progress message.
@@ -251,28 +251,28 @@ func TestDecision(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		for found, want := range map[string][]string{
 			"yes": {"Marked as published.", "the account has it", "View post"},
-			"no":  {"Marked as not published.", "Ada editor looked at the network and said that it is not there.", "Send these again"},
+			"no":  {"Marked as not published.", "Ada editor checked the network and marked the post as not published.", "Retry these accounts"},
 		} {
 			c := h.crew(t)
 			b := c.as(t, access.Editor)
-			id := c.draft(t, "Is it there? "+found, "")
+			id := c.draft(t, "Was it published? "+found, "")
 			b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().wants(200)
 			b.waitUntilPublished(id).wants(200, "the account has it")
 			h.makeUnconfirmed(t, id)
 			p := b.open("/posts/"+id).
 				wants(200, "Unconfirmed", "try <later>", "Next check whether the network published it at",
-					"A network may have this post already").lacks("Failed")
+					"A network may have published this post").lacks("Failed")
 			for _, path := range []string{"/posts", "/calendar", "/"} {
-				b.open(path).wants(200, "Is it there? "+found, "Unconfirmed").lacks("· Failed", ">Failed</span>")
+				b.open(path).wants(200, "Was it published? "+found, "Unconfirmed").lacks("· Failed", ">Failed</span>")
 			}
-			one := p.follow(fmt.Sprintf("Look at the network, then say what is there : harbour%d.test", c.team.ID)).
-				wants(200, "Is it there?")
-			form := one.form("Note what I found")
+			one := p.follow(fmt.Sprintf("Check whether it was published : harbour%d.test", c.team.ID)).
+				wants(200, "Was it published?")
+			form := one.form("Save decision")
 			form.press().wants(422, "Choose whether you found the post.")
 			form.values.Set("found", found)
 			if found == "yes" {
 				wrong := form.fill("permalink", "javascript:alert(1)").press().wants(422, "must be a full URL")
-				if again := wrong.form("Note what I found"); again.values.Get("found") != "yes" ||
+				if again := wrong.form("Save decision"); again.values.Get("found") != "yes" ||
 					again.values.Get("permalink") != "javascript:alert(1)" {
 					t.Errorf("what was typed is gone: %v", again.values)
 				}
@@ -283,7 +283,7 @@ func TestDecision(t *testing.T) {
 					wants(422, "A permalink requires a published post.")
 				form.fill("permalink", "")
 			}
-			form.press().wants(200, want...).lacks("A network may have this post already")
+			form.press().wants(200, want...).lacks("A network may have published this post")
 			b.open("/notices").wants(200).lacks("checked the network")
 			if others := c.as(t, access.Owner).open("/notices"); found == "no" {
 				others.wants(200, "A member of your team checked the network and did not find a post.").
@@ -291,7 +291,7 @@ func TestDecision(t *testing.T) {
 			} else {
 				others.wants(200).lacks("checked the network")
 			}
-			b.open(one.path).wants(200, "Decided by a person", "by Ada editor").lacks("Note what I found")
+			b.open(one.path).wants(200, "Decided by a person", "by Ada editor").lacks("Save decision")
 			if n := h.count(t, "events WHERE kind = 'post.account_decided' AND subject = ? AND person_id = ?", id,
 				c.people[access.Editor].ID); n != 1 {
 				t.Errorf("%d events tell who decided", n)

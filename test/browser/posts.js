@@ -14,7 +14,7 @@ run(async (browser) => {
   await page.locator('a[aria-current]', { hasText: 'Published' }).waitFor();
   await page.getByLabel('From').fill('2020-01-01');
   await page.getByLabel('To', { exact: true }).fill('2020-01-02');
-  await page.getByText('No post fits these filters.').waitFor();
+  await page.getByText('No posts match these filters.').waitFor();
   assert.ok(await page.getByRole('button', { name: 'Show' }).isHidden());
   assert.equal(await page.evaluate(() => document.activeElement.id), 'to');
   await look(page, 'posts-none');
@@ -80,12 +80,12 @@ async function published(page) {
   const [list, button] = await Promise.all([page.locator('ul.cards').last().boundingBox(), page.getByRole('button', { name: 'Publish to 1 account' }).boundingBox()]);
   assert.ok(button.y - list.y - list.height >= 16, 'the button touches the accounts');
   await page.getByRole('button', { name: 'Publish to 1 account' }).click();
-  await page.getByText('It is being published: 0 of 1 account done.').waitFor();
+  await page.getByText('Publishing: 0 of 1 account done.').waitFor();
   await page.getByText('Publishing', { exact: true }).first().waitFor();
   await page.screenshot({ path: require('node:path').join(__dirname, '..', '..', 'build', 'browser', 'post-publishing.png'), fullPage: true });
-  await page.getByText('the account has it').waitFor({ timeout: 30_000 });
+  await page.getByText('Published', { exact: true }).first().waitFor({ timeout: 30_000 });
   await page.getByRole('button', { name: 'Duplicate as a draft' }).waitFor();
-  await page.getByText('What was done').click();
+  await page.getByText('Attempts', { exact: true }).click();
   await page.getByText('Sent to the network – published').waitFor();
   await look(page, 'post-published');
   await page.getByRole('link', { name: 'The last job' }).click();
@@ -97,10 +97,10 @@ async function published(page) {
 
 async function failed(page) {
   await page.goto('/posts/' + world.failed);
-  await page.getByText('1 of 2 accounts have it.').waitFor();
-  for (const story of await page.getByText('What was done').all()) await story.click();
+  await page.getByText('Published to 1 of 2 accounts.').waitFor();
+  for (const story of await page.getByText('Attempts', { exact: true }).all()) await story.click();
   await look(page, 'post-failed');
-  await page.getByRole('button', { name: 'Send these again' }).click();
+  await page.getByRole('button', { name: 'Retry these accounts' }).click();
   await page.getByText('Retrying 1 account.').waitFor();
   await page.getByText('It was retried moments ago.').waitFor({ timeout: 30_000 });
   await look(page, 'post-failed-again');
@@ -116,14 +116,14 @@ async function decided(page) {
   await look(page, 'post-doubtful');
   await page.getByRole('link', { name: /^Look at the network/ }).click();
   await look(page, 'post-decide');
-  await page.getByLabel('It is there. It is never sent again.').check();
-  await page.getByLabel('Where it is, if it is there').fill('ftp://nowhere');
-  await page.getByRole('button', { name: 'Note what I found' }).click();
+  await page.getByLabel('It was published. It will not be sent again.').check();
+  await page.getByLabel('Link to the post (optional)').fill('ftp://nowhere');
+  await page.getByRole('button', { name: 'Save decision' }).click();
   assert.match(await page.getByRole('alert').textContent(), /must be a full URL/);
-  assert.ok(await page.getByLabel('It is there. It is never sent again.').isChecked());
+  assert.ok(await page.getByLabel('It was published. It will not be sent again.').isChecked());
   await look(page, 'post-decide-wrong');
-  await page.getByLabel('Where it is, if it is there').fill('https://bsky.app/profile/harbour.example/post/3k');
-  await page.getByRole('button', { name: 'Note what I found' }).click();
+  await page.getByLabel('Link to the post (optional)').fill('https://bsky.app/profile/harbour.example/post/3k');
+  await page.getByRole('button', { name: 'Save decision' }).click();
   await page.getByText('Marked as published.').waitFor();
 }
 
@@ -148,7 +148,7 @@ async function byKeyboard(browser) {
   };
   await reach(/Coffee of the week/);
   await page.locator('#accounts').waitFor();
-  const series = page.getByText('The post that the series is made from');
+  const series = page.getByText('Template of the series');
   if (await series.count() === 0) { // it was the template that was reached
     await reach(/^\w{3} \d+ \w{3} \d{4}, 10:00$/);
     await series.waitFor();

@@ -194,7 +194,7 @@ func (p *Handlers) moving(zone *time.Location, becomes func(time.Time) time.Time
 		from, _ := time.Parse(time.DateOnly, date) // zero without a day
 		day := becomes(from)
 		if day.IsZero() {
-			return "", apierr.BadState("no_time", "It has no day to be moved from.")
+			return "", apierr.BadState("no_time", "It has no date to move from.")
 		}
 		c.At, c.Day, err = destination(url.Values{"date": {day.Format(time.DateOnly)}, "time": {clock}}, zone)
 		if err != nil {
@@ -222,13 +222,13 @@ func (p *Handlers) unscheduleOne(r *http.Request, one post.Record) (string, erro
 			return "", err
 		}
 		_, err := p.posts.Skip(r.Context(), shell.VisitorOf(r.Context()).ID, one.ID)
-		return "Skipped: it is a draft, and the series goes on.", err
+		return "Skipped. It is now a draft, and the series continues.", err
 	}
 	_, err := p.Do(withKey(r, one.ID), "cancel_post", operation.Arguments{"post_id": one.ID})
 	if one.IsTemplate {
 		return "The series is paused.", err
 	}
-	return "Unscheduled: it is a draft.", err
+	return "Unscheduled. It is now a draft.", err
 }
 
 // withKey returns the request with a key of its own for one of several operations of a form.

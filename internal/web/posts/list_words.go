@@ -16,8 +16,8 @@ var tabNames = map[postlist.Tab][2]string{
 	postlist.Drafts:        {"Drafts", "There are no drafts."},
 	postlist.Scheduled:     {"Scheduled", "Nothing is scheduled."},
 	postlist.NeedsApproval: {"Needs approval", "Nothing is waiting for approval."},
-	postlist.Published:     {"Published", "Nothing was published yet."},
-	postlist.Failed:        {"Failed", "Nothing failed. Posts that a network did not confirm appear here, too."},
+	postlist.Published:     {"Published", "Nothing has been published yet."},
+	postlist.Failed:        {"Failed", "Nothing failed. Posts that a network did not confirm also appear here."},
 	postlist.Archived:      {"Archived", "Nothing is archived."},
 }
 
