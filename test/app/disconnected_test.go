@@ -33,7 +33,7 @@ func TestPostWithDisconnectedAccount(t *testing.T) {
 
 		b.open("/posts/"+id).
 			wants(200, "to Threads ( second ).",
-				"For Bluesky ( "+c.handle()+" ) it will fail, as the account is not connected.", "Blocks this account").
+				"It will fail for Bluesky ( "+c.handle()+" ) because the account is not connected.", "Blocks this account").
 			lacks("Blocks publishing", "The post cannot be published")
 		edit := b.open("/posts/"+id+"/edit").
 			wants(200, " is disconnected: nothing is published to it.", "because the account is not connected.", own)

@@ -36,7 +36,7 @@ func TestHome(t *testing.T) {
 			`UPDATE posts SET scheduled_at = scheduled_at - 7200000000, slot_at = slot_at - 7200000000
 		WHERE caption = 'Missed its time' AND team_id = ?`, c.team.ID)
 		for _, path := range []string{"/", "/posts"} {
-			owner.open(path).wants(http.StatusOK, "Overdue drafts", "Missed its time", "another time, publish it now, or delete it")
+			owner.open(path).wants(http.StatusOK, "Overdue drafts", "Missed its time", "Reschedule, publish or delete each of them.")
 		}
 		owner.open("/").follow("All drafts up to today").wants(http.StatusOK, "Missed its time").lacks("Overdue drafts")
 		viewer.open("/").lacks("Overdue drafts")

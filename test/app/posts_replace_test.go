@@ -53,7 +53,7 @@ func TestEditFailedPost(t *testing.T) {
 		text := fmt.Sprintf("text-%d", c.account)
 		form.fill("account", fmt.Sprint(c.account)).fill(text, "Yes").press().wants(200)
 		b.open(copied + "/publish").form("Publish to 1 account").press().wants(200)
-		b.waitUntilPublished(strings.TrimPrefix(copied, "/posts/")).wants(200, "the account has it", "Yes")
+		b.waitUntilPublished(strings.TrimPrefix(copied, "/posts/")).wants(200, "View post", "Yes")
 		b.open("/posts/"+id).wants(200, "Copied to News of the harbour").lacks("Edit and try again", "Retry these accounts")
 		if n := h.count(t, "post_targets WHERE account_id = ? AND state = 'published'", has); n != 1 {
 			t.Errorf("%d posts on the account that had it", n)

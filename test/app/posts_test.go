@@ -136,7 +136,7 @@ func TestPublishAndDuplicate(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		id := c.draft(t, "Open from eight", c.timeIn(48*time.Hour))
-		p := b.open("/posts/"+id).wants(200, "A draft, planned for", "Schedule for")
+		p := b.open("/posts/"+id).wants(200, "Draft, planned for", "Schedule for")
 		confirm := p.follow("Publish now…").wants(200, "The post is published immediately", "Bluesky: harbour")
 		form := confirm.form("Publish to 1 account")
 		form.press().wants(200, "Publishing has started.")
@@ -186,7 +186,7 @@ func TestUnschedulePost(t *testing.T) {
 			wants(200, "Scheduled. It will be published automatically.", "Scheduled for")
 		p.form("Unschedule").press().
 			wants(200, "Unscheduled. The post is now a draft. It was scheduled for "+c.now().Add(48*time.Hour).In(berlin(t)).
-				Format("Mon 2 Jan 2006, 15:04")+".", "A draft.").lacks("Schedule for")
+				Format("Mon 2 Jan 2006, 15:04")+".", "Not scheduled yet.").lacks("Schedule for")
 		id = c.draft(t, "On Tuesday", c.timeIn(48*time.Hour))
 		stale := b.open("/posts/" + id)
 		h.advance(72 * time.Hour)
@@ -195,7 +195,7 @@ func TestUnschedulePost(t *testing.T) {
 		late.lacks("Schedule for")
 		values := stale.form("Schedule for " + at).values
 		values.Set("once", late.form("Duplicate as a draft").values.Get("once"))
-		b.send(http.MethodPost, "/posts/"+id+"/schedule", values).wants(422, "The time is in the past.", "A draft, planned for")
+		b.send(http.MethodPost, "/posts/"+id+"/schedule", values).wants(422, "The time is in the past.", "Draft, planned for")
 	})
 }
 
@@ -218,9 +218,9 @@ func TestRetryFailedAccount(t *testing.T) {
 			wants(200,
 				fmt.Sprintf("could not publish a post on an account: rejected content : No [sandbox:reject] ( "+
 					"Bluesky, harbour%d.test ).", c.team.ID))
-		waits := b.waitUntilPublished(id).wants(200, "It was retried moments ago. It may be sent again in ", "second").
+		waits := b.waitUntilPublished(id).wants(200, "It was retried moments ago. You can retry it in ", "second").
 			lacks("Retry these accounts", "from Sun").holds(`data-every="2"`)
-		waits.follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID)).wants(200, "It may be sent again in ").
+		waits.follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID)).wants(200, "You can retry it in ").
 			holds(`data-every="2"`, `<meta http-equiv="refresh" content="5">`, "/assets/posts-")
 		h.advance(2 * time.Minute)
 		one := b.open("/posts/" + id).follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID))
@@ -250,20 +250,20 @@ func TestRetryFailedAccount(t *testing.T) {
 func TestDecision(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		for found, want := range map[string][]string{
-			"yes": {"Marked as published.", "the account has it", "View post"},
+			"yes": {"Marked as published.", "View post"},
 			"no":  {"Marked as not published.", "Ada editor checked the network and marked the post as not published.", "Retry these accounts"},
 		} {
 			c := h.crew(t)
 			b := c.as(t, access.Editor)
-			id := c.draft(t, "Was it published? "+found, "")
+			id := c.draft(t, "Is it there? "+found, "")
 			b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().wants(200)
-			b.waitUntilPublished(id).wants(200, "the account has it")
+			b.waitUntilPublished(id).wants(200, "View post")
 			h.makeUnconfirmed(t, id)
 			p := b.open("/posts/"+id).
 				wants(200, "Unconfirmed", "try <later>", "Next check whether the network published it at",
 					"A network may have published this post").lacks("Failed")
 			for _, path := range []string{"/posts", "/calendar", "/"} {
-				b.open(path).wants(200, "Was it published? "+found, "Unconfirmed").lacks("· Failed", ">Failed</span>")
+				b.open(path).wants(200, "Is it there? "+found, "Unconfirmed").lacks("· Failed", ">Failed</span>")
 			}
 			one := p.follow(fmt.Sprintf("Check whether it was published : harbour%d.test", c.team.ID)).
 				wants(200, "Was it published?")

@@ -105,7 +105,7 @@ async function failed(page) {
   await page.getByText('It was retried moments ago.').waitFor({ timeout: 30_000 });
   await look(page, 'post-failed-again');
   await page.getByRole('link', { name: /^Bluesky: / }).click();
-  const wait = page.getByText(/It may be sent again in \d+ seconds?\./);
+  const wait = page.getByText(/You can retry it in \d+ seconds?\./);
   const shown = await wait.textContent();
   await page.waitForFunction((text) => !document.body.innerText.includes(text), shown.match(/in \d+ seconds?/)[0]);
   await look(page, 'post-account-waits');
@@ -114,7 +114,7 @@ async function failed(page) {
 async function decided(page) {
   await page.goto('/posts/' + world.doubtful);
   await look(page, 'post-doubtful');
-  await page.getByRole('link', { name: /^Look at the network/ }).click();
+  await page.getByRole('link', { name: /^Check whether it was published/ }).click();
   await look(page, 'post-decide');
   await page.getByLabel('It was published. It will not be sent again.').check();
   await page.getByLabel('Link to the post (optional)').fill('ftp://nowhere');

@@ -78,7 +78,7 @@ func TestPosts(t *testing.T) {
 	world["slow"] = drafts(t, run, "Slowly [sandbox:slow=3]", "", bluesky)
 	world["failed"] = drafts(t, run, "Half of it [sandbox:reject@bluesky]", "", bluesky, networks["x"])
 	publishes(t, run, world["failed"].(string))
-	world["doubtful"] = drafts(t, run, "Was it published?", "", bluesky)
+	world["doubtful"] = drafts(t, run, "Is it there?", "", bluesky)
 	publishes(t, run, world["doubtful"].(string))
 	world["series"] = drafts(t, run, "Coffee of the week", soon, bluesky)
 	d := must.Get(db.Open(t.Context(), "sqlite:"+filepath.Join(run["data"].(string), "pressroom.db"), db.Options{}))(t)
