@@ -35,7 +35,7 @@ func TestUnapprovedPastScheduledTime(t *testing.T) {
 		client.open("/").lacks("Waiting for you")
 		link, guest, at := editor.clientsLink(id), h.browser(t), "/posts/"+id
 		editor.open("/").wants(http.StatusOK, "Waiting for approval").lacks("Waiting for you")
-		client.open("/").wants(http.StatusOK, "Waiting for you", "The team asks you whether these posts may go out.").
+		client.open("/").wants(http.StatusOK, "Waiting for you", "The team needs your approval for these posts.").
 			follow("For the client").wants(http.StatusOK, "The post will not be published until you approve it.")
 		guest.open(link).wants(http.StatusOK, "It is waiting for you and will not be published until you approve it.")
 
