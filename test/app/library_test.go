@@ -51,13 +51,13 @@ func TestLibrary(t *testing.T) {
 		b.open("/media").wants(200, "quay", "roaster", "PNG").in100()
 		b.open("/media?query=QUA").wants(200, "quay").lacks("roaster")
 		b.open("/media?kind=video").wants(200, "No files match.")
-		for _, bad := range []string{"?folder=x", "?kind=sound", "?cursor=x"} {
+		for _, bad := range []string{"?folder=x", "?kind=sound", "?after=x", "?alt=no", "?sort=x"} {
 			b.open("/media" + bad).wants(422)
 		}
 		b.open("/media?folder=77").wants(404)
 
 		made := b.open("/media").follow("New folder").form("Create folder").fill("name", "Spring").press().
-			wants(200, "The folder was created.", "Folder Spring", "No files match")
+			wants(200, "The folder was created.", "Folder Spring", "This folder is empty.")
 		b.open("/media/folder").form("Create folder").fill("name", "Spring").press().wants(422,
 			"Another folder has this name. Choose a different one.")
 		b.open("/media/folder").form("Create folder").fill("name", " . ").press().wants(422, "Enter a name")
@@ -251,13 +251,13 @@ func TestLibraryPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		at := c.addImage(t, "oursalone", 10)
-		pages := []string{"/media/add", "/media/folder", at + "/delete"}
+		pages := []string{"/media/add", "/media/alt", "/media/folder", at + "/delete"}
 		actions := []string{
 			"/media/uploads", "/media/imports", "/media/downloads", "/media/folder/new", "/media/folder/rename",
-			"/media/folder/delete", at + "/rename", at + "/move", at + "/delete", at + "/description",
+			"/media/folder/delete", "/media/bulk", "/media/alt", at + "/rename", at + "/move", at + "/delete", at + "/description",
 		}
 		viewer, client, stranger, signedOut := c.as(t, access.Viewer), c.as(t, access.Client), other.as(t, access.Owner), h.browser(t)
-		viewer.open("/media").wants(200, "oursalone").lacks("Add files", "New folder")
+		viewer.open("/media").wants(200, "oursalone").lacks("Add files", "New folder", "Select oursalone")
 		viewer.open(at).wants(200, "oursalone").lacks("Rename", "Delete file", "Save alt text")
 		for _, path := range append([]string{"/media", at}, pages...) {
 			signedOut.open(path).wants(200, "Sign in").lacks("oursalone")

@@ -151,6 +151,9 @@ var matrix = map[string]entry{
 	"POST /media/downloads": {
 		who: shell.Spenders, form: url.Values{"platform": {"instagram"}, "username": {"harbour_cafe"}},
 	},
+	"POST /media/bulk":          {who: shell.Writers},
+	"GET /media/alt":            {who: shell.Writers},
+	"POST /media/alt":           {who: shell.Writers},
 	"GET /media/folder":         {who: shell.Writers},
 	"POST /media/folder/new":    {who: shell.Writers, form: url.Values{"name": {"Another"}}},
 	"POST /media/folder/rename": {who: shell.Writers, form: url.Values{"folder": {"folder"}, "name": {"Renamed"}}},

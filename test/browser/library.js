@@ -110,8 +110,8 @@ async function media(page) {
   await page.locator('#choose').setInputFiles(world.picture);
   await page.locator('#files').getByText('In the library', { exact: true }).waitFor();
   await page.goto('/media');
-  await look(page, 'media-some');
-  await page.getByRole('link', { name: 'quay', exact: true }).click();
+  await select(page);
+  await page.getByRole('link', { name: 'The quay. quay', exact: true }).click();
   await page.getByLabel('Alt text').fill('The quay in the morning.');
   await page.getByRole('button', { name: 'Save alt text' }).click();
   await look(page, 'media-item');
@@ -120,6 +120,30 @@ async function media(page) {
   await page.goto('/media/folder');
   await look(page, 'media-folder');
   await film(page);
+}
+
+// select finds files while typing, and describes all that are found by keyboard.
+async function select(page) {
+  await page.getByLabel('Search by name or alt text').fill('qua');
+  await page.getByRole('heading', { name: 'Files 1', exact: true }).waitFor();
+  await page.getByLabel('Select all on this page').focus();
+  await page.keyboard.press('Space');
+  await page.getByText('1 selected').waitFor();
+  await look(page, 'media-some');
+  await page.getByRole('button', { name: 'Clear the selection' }).click();
+  await page.getByRole('button', { name: 'Alt text' }).waitFor({ state: 'hidden' });
+  await page.getByLabel('Select quay').check();
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  await look(page, 'media-bulk-delete');
+  await page.getByRole('link', { name: 'Cancel' }).click();
+  await page.getByLabel('Select quay').check();
+  await page.getByRole('button', { name: 'Alt text' }).click();
+  await page.getByLabel('quay').fill('The quay.');
+  await look(page, 'media-texts');
+  await page.getByRole('button', { name: 'Save alt text' }).click();
+  await page.getByText('The alt text of 1 image was saved.').waitFor();
+  await page.getByLabel('Search by name or alt text').fill('');
+  await page.getByRole('heading', { name: /^Files (?!1$)/ }).waitFor();
 }
 
 // film plays a video on its page, and in a page of its own.

@@ -25,6 +25,7 @@ var layers = map[string][]string{
 		"internal/domain/credit", "internal/domain/delivery", "internal/domain/hashtag/stats",
 		"internal/domain/hashtag/list", "internal/domain/hashtag/search", "internal/domain/job",
 		"internal/domain/analytics", "internal/domain/erasure", "internal/domain/ratelimit", "internal/domain/media",
+		"internal/domain/media/gallery",
 		"internal/domain/notification", "internal/auth/oauth", "internal/auth/passkey", "internal/domain/post",
 		"internal/domain/post/approval", "internal/domain/post/calendar", "internal/domain/post/recurrence",
 		"internal/domain/post/postlist", "internal/domain/idempotency", "internal/domain/report", "internal/domain/report/sharelink",

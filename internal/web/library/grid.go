@@ -1,71 +1,94 @@
 package library
 
 import (
-	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"unicode/utf8"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/media/gallery"
 	"pressroom/internal/web/shell"
 )
 
+const (
+	perPage     = 24  // items of a page
+	maxQuery    = 200 // characters of a search
+	folderTiles = 8   // folders that are shown without unfolding the rest
+)
+
+// filters are the filters and the order of the page, as in its address.
+type filters struct{ Folder, Kind, Query, Alt, Sort string }
+
+// address returns the address of the first page.
+func (f filters) address() string { return f.addressWith("", "") }
+
+// addressWith returns the address of the first page with another value of one parameter, or without it.
+func (f filters) addressWith(name, value string) string {
+	q := url.Values{"folder": {f.Folder}, "kind": {f.Kind}, "query": {f.Query}, "alt": {f.Alt}, "sort": {f.Sort}}
+	q.Set(name, value)
+	maps.DeleteFunc(q, func(_ string, values []string) bool { return values[0] == "" })
+	if len(q) == 0 {
+		return "/media"
+	}
+	return "/media?" + q.Encode()
+}
+
+// Any reports whether the page is filtered within its folder.
+func (f filters) Any() bool { return f.Kind+f.Query+f.Alt != "" }
+
+// filter returns the filters as the library takes them.
+func (f filters) filter() (gallery.Filter, error) {
+	out := gallery.Filter{Kind: f.Kind, Text: f.Query, Undescribed: f.Alt == "missing", Order: gallery.Order(f.Sort)}
+	allowed := func(argument, value string, values ...string) error {
+		if value != "" && !slices.Contains(values, value) {
+			return apierr.Invalid(apierr.NotAllowedValue, argument, "The address of this page is invalid.")
+		}
+		return nil
+	}
+	for _, err := range []error{
+		allowed("kind", f.Kind, media.Image, media.Video), allowed("alt", f.Alt, "missing"),
+		allowed("sort", f.Sort, string(gallery.Oldest), string(gallery.ByName)),
+	} {
+		if err != nil {
+			return out, err
+		}
+	}
+	if utf8.RuneCountInString(f.Query) > maxQuery {
+		return out, apierr.Invalid(apierr.TooLong, "query", "Search for at most 200 characters.")
+	}
+	if f.Folder != "" {
+		id, err := strconv.ParseInt(f.Folder, 10, 64)
+		if err != nil || id < 0 {
+			return out, apierr.Invalid(apierr.NotAllowedValue, "folder_id", "The address of this page is invalid.")
+		}
+		out.Folder = &id
+	}
+	return out, nil
+}
+
 // gridView is a page of the library.
 type gridView struct {
-	media.MediaList
+	filters
 
-	Folder, Kind, Query string
-	FolderName          string // selected folder; empty for none
-	Filtered            bool
-	Writes              bool
-	Pager               pager
+	Items      []gallery.Item
+	Count      int // of items that match
+	Missing    int // images without alternative text
+	Folders    []gallery.Folder
+	FolderName string // selected folder; empty for none
+	Storage    media.MediaListStorage
+	Writes     bool
+	Results    []result
+	Back       string // the query of the page's address
+	Pager      pager
 }
 
 // pager holds paths of other pages, empty if there is none.
 type pager struct{ First, Next string }
-
-// perPage is how many items a page shows.
-const perPage = 24
-
-func (p *Handlers) grid(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	v := gridView{
-		Folder: q.Get("folder"), Kind: q.Get("kind"), Query: q.Get("query"),
-		Writes: shell.VisitorOf(r.Context()).Is(shell.Writers),
-	}
-	args, keep := operation.Arguments{"limit": int64(perPage)}, url.Values{}
-	add := func(argument, field, value string, as any) {
-		if value != "" {
-			args[argument], v.Filtered = as, true
-			keep.Set(field, value)
-		}
-	}
-	add("folder_id", "folder", v.Folder, json.Number(v.Folder))
-	add("kind", "kind", v.Kind, v.Kind)
-	add("query", "query", v.Query, v.Query)
-	if cursor := q.Get("cursor"); cursor != "" {
-		args["cursor"], v.Pager.First = cursor, "/media?"+keep.Encode()
-	}
-	outcome, err := p.Do(r, "list_media", args)
-	if err == nil {
-		v.MediaList, err = shell.Result[media.MediaList](outcome)
-	}
-	if err != nil {
-		p.ShowError(w, r, err)
-		return
-	}
-	for _, f := range v.Folders {
-		if strconv.FormatInt(f.ID, 10) == v.Folder {
-			v.FolderName = f.Name
-		}
-	}
-	if outcome.Page != nil {
-		keep.Set("cursor", outcome.Page.Cursor)
-		v.Pager.Next = "/media?" + keep.Encode()
-	}
-	p.Show(w, r, http.StatusOK, pages["grid"], "Media", v)
-}
 
 // Is reports whether a folder is selected.
 func (v gridView) Is(folder int64) bool { return strconv.FormatInt(folder, 10) == v.Folder }
@@ -76,6 +99,123 @@ func (v gridView) Share() int64 {
 		return -1
 	}
 	return min(100, v.Storage.UsedBytes*100/v.Storage.LimitBytes)
+}
+
+// choice is a filter or an order that a link selects or removes.
+type choice struct {
+	Text, Icon, Path string
+	Count            int // 0 is not shown
+	Current          bool
+}
+
+// Chips returns the filters that a link applies.
+func (v gridView) Chips() []choice {
+	toggle := func(text, icon, name, now, value string, count int) choice {
+		c := choice{text, icon, v.addressWith(name, value), count, now == value}
+		if c.Current {
+			c.Path = v.addressWith(name, "")
+		}
+		return c
+	}
+	out := []choice{
+		toggle("Images", "image-line", "kind", v.Kind, media.Image, 0),
+		toggle("Videos", "film-line", "kind", v.Kind, media.Video, 0),
+		toggle("Alt text missing", "", "alt", v.Alt, "missing", v.Missing),
+	}
+	if v.FolderName == "" && len(v.Folders) > 0 {
+		out = append(out, toggle("Not in a folder", "", "folder", v.Folder, "0", 0))
+	}
+	return out
+}
+
+// Orders returns the orders of the list, the current one first.
+func (v gridView) Orders() []choice {
+	out := []choice{}
+	for _, o := range []struct{ value, text string }{{"", "Newest first"}, {"oldest", "Oldest first"}, {"name", "By name"}} {
+		c := choice{Text: o.text, Path: v.addressWith("sort", o.value), Current: o.value == v.Sort}
+		if c.Current {
+			out = slices.Insert(out, 0, c)
+		} else {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Tiles returns the folders that are shown as tiles: those of the unfiltered library.
+func (v gridView) Tiles() []gallery.Folder {
+	if v.Folder != "" || v.Any() || v.Pager.First != "" {
+		return nil
+	}
+	return v.Folders
+}
+
+// First returns the folders that are shown without unfolding the rest.
+func (v gridView) First() []gallery.Folder { return v.Tiles()[:min(len(v.Tiles()), folderTiles)] }
+
+// Rest returns the folders after the first ones.
+func (v gridView) Rest() []gallery.Folder { return v.Tiles()[len(v.First()):] }
+
+func (p *Handlers) grid(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	v := gridView{
+		filters: filters{q.Get("folder"), q.Get("kind"), q.Get("query"), q.Get("alt"), q.Get("sort")},
+		Writes:  shell.VisitorOf(r.Context()).Is(shell.Writers), Back: r.URL.RawQuery,
+	}
+	after := q.Get("after")
+	if after != "" {
+		v.Pager.First = v.address()
+	}
+	if err := p.fill(r, &v, after); err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	v.Results = p.popResults(r)
+	p.Show(w, r, http.StatusOK, pages["grid"], "Media", v)
+}
+
+// fill reads what the page shows after a cursor.
+func (p *Handlers) fill(r *http.Request, v *gridView, after string) error {
+	call, err := p.Call(r, "list_media")
+	if err != nil {
+		return err
+	}
+	f, err := v.filter()
+	if err != nil {
+		return err
+	}
+	ctx, team := r.Context(), call.TeamID
+	if v.Folders, err = gallery.Folders(ctx, p.DB, team); err != nil {
+		return err
+	}
+	if f.Folder != nil && *f.Folder != 0 {
+		at := slices.IndexFunc(v.Folders, func(g gallery.Folder) bool { return g.ID == *f.Folder })
+		if at < 0 {
+			return apierr.New(apierr.FolderNotFound, "Folder not found in the media library.")
+		}
+		v.FolderName = v.Folders[at].Name
+	}
+	var next string
+	if v.Items, next, err = gallery.List(ctx, p.DB, team, f, after, perPage); err != nil {
+		return err
+	}
+	if next != "" {
+		v.Pager.Next = v.addressWith("after", next)
+	}
+	if v.Count, err = gallery.Count(ctx, p.DB, team, f); err != nil {
+		return err
+	}
+	if v.Missing, err = gallery.Count(ctx, p.DB, team, gallery.Filter{Undescribed: true}); err != nil {
+		return err
+	}
+	v.Storage, err = p.storage(r, call)
+	return err
+}
+
+func (p *Handlers) storage(r *http.Request, call operation.Call) (media.MediaListStorage, error) {
+	plan, _ := p.media.Terms.Plan(call.Plan)
+	used, err := p.media.UsedBytes(r.Context(), call.TeamID)
+	return media.MediaListStorage{UsedBytes: used, LimitBytes: plan.StorageBytes}, err
 }
 
 // folders returns the team's folders.

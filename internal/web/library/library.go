@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"net/http"
 	"strconv"
+	"time"
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
@@ -19,7 +20,9 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"seconds": seconds})
+var pages = shell.Parse(files, template.FuncMap{
+	"seconds": seconds, "length": func(d time.Duration) string { return seconds(d.Seconds()) },
+})
 
 // Handlers serves the library pages.
 type Handlers struct {
@@ -36,6 +39,9 @@ func New(f *shell.Frame, m *media.Service, p *post.Service) *Handlers { return &
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /media", For: shell.Members, Do: p.hideFromClients(p.grid)},
+		{Pattern: "POST /media/bulk", For: shell.Writers, Do: p.bulk},
+		{Pattern: "GET /media/alt", For: shell.Writers, Do: p.textsPage},
+		{Pattern: "POST /media/alt", For: shell.Writers, Do: p.saveTexts, RestoresForm: true},
 		{Pattern: "GET /media/add", For: shell.Writers, Do: p.addPage},
 		{Pattern: "POST /media/uploads", For: shell.Writers, Do: p.upload},
 		{Pattern: "POST /media/imports", For: shell.Writers, Do: p.importFile},

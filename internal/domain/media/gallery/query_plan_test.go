@@ -1,0 +1,81 @@
+package gallery
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
+)
+
+// fill creates a team with 4000 items, most of them described, in seven folders.
+func fill(t *testing.T, d *db.DB) int64 {
+	t.Helper()
+	var team int64
+	must.NoError(t, d.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
+		if err := tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at)
+			VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&team); err != nil {
+			return err
+		}
+		for n := range 7 {
+			if _, err := tx.Exec(ctx, `INSERT INTO media_folders (id, team_id, name, created_at) VALUES (?, ?, ?, 1)`,
+				n+1, team, fmt.Sprint(n)); err != nil {
+				return err
+			}
+		}
+		for n := range 4000 {
+			alt := "A picture."
+			if n%200 == 0 {
+				alt = ""
+			}
+			if _, err := tx.Exec(ctx, `INSERT INTO media (team_id, folder_id, sha256, blob, thumbnail, name, file_name, search, type,
+				kind, size_bytes, width, height, alt, created_at)
+				VALUES (?, ?, ?, ?, ?, 'n', 'n.png', ?, 'image/png', 'image', 1, 1, 1, ?, 1)`, team, n%8,
+				fmt.Appendf(nil, "%032d", n), fmt.Sprint("blob-", n), fmt.Sprint("thumb-", n), fmt.Sprint("name ", n), alt); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Exec(ctx, `ANALYZE`)
+		return err
+	}))
+	return team
+}
+
+// Lists, counts and folders read the team's own items by an index, and lists in the order of their addition sort nothing.
+func TestQueriesUseIndexes(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		team, folder := fill(t, d), int64(3)
+		for name, f := range map[string]Filter{
+			"all": {}, "oldest": {Order: Oldest}, "folder": {Folder: &folder}, "kind": {Kind: "image"}, "text": {Text: "pic"},
+			"undescribed": {Undescribed: true},
+		} {
+			text, args, err := listQuery(team, f, "2000", 24)
+			must.NoError(t, err)
+			check(t, d, name, text, args, "TEMP B-TREE", "Sort")
+		}
+		where, args := Filter{Undescribed: true}.where(team)
+		if plan := testkit.Plan(t, d, `SELECT COUNT(*) FROM media m WHERE `+where, args...); !strings.Contains(plan, "media_undescribed") {
+			t.Errorf("undescribed images are not counted by their index\n%s", plan)
+		}
+		check(t, d, "folders", foldersQuery, []any{team}, "Seq Scan on media m")
+		found := must.Get(Folders(t.Context(), d, team))(t)
+		if len(found) != 7 || found[0].Files != 500 || fmt.Sprint(found[0].Pictures) != "[3994 3986 3978 3970]" {
+			t.Errorf("%d folders, the first %+v", len(found), found[0])
+		}
+	})
+}
+
+func check(t *testing.T, d *db.DB, name, query string, args []any, bad ...string) {
+	t.Helper()
+	plan := testkit.Plan(t, d, query, args...)
+	for _, text := range append(bad, "SCAN m", "Seq Scan on media m") {
+		if strings.Contains(plan, text) {
+			t.Errorf("%s: %s\n%s", name, text, plan)
+		}
+	}
+}

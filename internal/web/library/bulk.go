@@ -1,0 +1,272 @@
+package library
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/media/gallery"
+	"pressroom/internal/web/shell"
+)
+
+// result is what became of one of the selected files.
+type result struct {
+	ID      int64        `json:"id"`
+	Name    string       `json:"name"`
+	Said    string       `json:"said"`
+	Done    bool         `json:"done"`
+	Deleted bool         `json:"deleted"`
+	Posts   []resultPost `json:"posts"` // posts that need approval again
+}
+
+// resultPost is a post that a file was removed from.
+type resultPost struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
+// resultsKey is the session key of the results for the next page of the library.
+const resultsKey = "media results"
+
+// bulkAction changes one file and says what was done.
+type bulkAction func(asked, *result) error
+
+// bulk does one thing with all selected files. It shows the library with what was done and what was not, and why.
+func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	ids, to := selectedIDs(r.PostForm), backTo(r.PostForm)
+	action := r.PostForm.Get("action")
+	chosen := url.Values{"media": r.PostForm["media"]}
+	problem := ""
+	var do bulkAction
+	switch into := r.PostForm.Get("into"); {
+	case len(ids) == 0:
+		problem = "Select at least one file."
+	case action == "post":
+		shell.Redirect(w, r, "/posts/new?"+chosen.Encode())
+		return
+	case action == "alt":
+		chosen.Set("back", r.PostForm.Get("back"))
+		shell.Redirect(w, r, "/media/alt?"+chosen.Encode())
+		return
+	case action == "move" && into == "":
+		problem = "Choose the folder to move the files to."
+	case action == "move":
+		do = p.moving(numberOf(into))
+	case action == "delete" && r.PostForm.Get("sure") == "":
+		p.confirmDeletion(w, r, http.StatusOK, ids, shell.FormError{})
+		return
+	case action == "delete":
+		if p.undecided(w, r, ids) {
+			return
+		}
+		do = p.deleteOne
+	default:
+		problem = "Choose what to do with the selected files."
+	}
+	if problem != "" {
+		p.Flash(r, problem)
+		shell.Redirect(w, r, to)
+		return
+	}
+	p.finishBulk(w, r, ids, do, to)
+}
+
+// finishBulk does one thing with all files and shows the results in the library.
+func (p *Handlers) finishBulk(w http.ResponseWriter, r *http.Request, ids []int64, do bulkAction, to string) {
+	out, err := p.doAll(r, ids, do)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	kept, err := json.Marshal(out)
+	if err != nil {
+		p.ServerError(w, r, err)
+		return
+	}
+	p.Put(r.Context(), resultsKey, kept)
+	shell.Redirect(w, r, to)
+}
+
+// doAll does one thing with each of a team's files. A file that the team does not have is reported as such. The files
+// after an internal error are not tried.
+func (p *Handlers) doAll(r *http.Request, ids []int64, do bulkAction) ([]result, error) {
+	call, err := p.Call(r, "media")
+	if err != nil {
+		return nil, err
+	}
+	items, err := gallery.Items(r.Context(), p.DB, call.TeamID, ids)
+	if err != nil {
+		return nil, err
+	}
+	out, failed := make([]result, len(ids)), false
+	for n, id := range ids {
+		out[n] = result{ID: id, Name: "A file", Said: "Not tried."}
+		at := slices.IndexFunc(items, func(i gallery.Item) bool { return i.ID == id })
+		if at >= 0 {
+			out[n].Name = items[at].Name
+		}
+		if failed {
+			continue
+		}
+		err := error(apierr.Missing())
+		if at >= 0 {
+			err = do(asked{r, call, id}, &out[n])
+		}
+		told := apierr.Of(err)
+		switch {
+		case err == nil:
+			out[n].Done = true
+		case told.IsServerError():
+			failed, out[n].Said = true, "An internal error occurred. Check the file, then try again."
+			p.Log.ErrorContext(r.Context(), "bulk action on media failed", "media", id, "error", err)
+		case told.Code == apierr.NotFound:
+			out[n].Said, out[n].Deleted = "It no longer exists.", true
+		default:
+			out[n].Said = told.Detail
+		}
+	}
+	return out, nil
+}
+
+// moving returns the action that moves files to a folder, 0 for none.
+func (p *Handlers) moving(into int64) bulkAction {
+	return func(a asked, out *result) error {
+		out.Said = "Moved."
+		return p.media.Move(a.Context(), a.call, a.id, into)
+	}
+}
+
+// deleteOne deletes a file, after removing it from scheduled posts if requested.
+func (p *Handlers) deleteOne(a asked, out *result) error {
+	var from removal
+	var err error
+	if a.PostForm.Get("posts") == "take_out" {
+		from, err = p.removeFromPosts(a)
+	}
+	if err == nil {
+		err = p.media.Delete(a.Context(), a.call, a.id)
+	}
+	if err != nil {
+		return err
+	}
+	out.Deleted, out.Said = true, "Deleted."
+	for _, u := range from.Shown {
+		out.Posts = append(out.Posts, resultPost{u.PostID, u.Excerpt})
+	}
+	if from.Posts > 0 {
+		out.Said = "Deleted and removed from " + shell.Plural(from.Posts, "post", "posts") + "."
+	}
+	return nil
+}
+
+// deletion asks for confirmation before files are deleted.
+type deletion struct {
+	Files    []doomed
+	Blocked  []doomed // files of posts that are being published
+	Ahead    bool     // unpublished posts use some of the files
+	Size     int64    // bytes
+	Back, To string
+	Wrong    shell.FormError
+}
+
+// doomed is a file that is to be deleted, with the posts that use it.
+type doomed struct {
+	gallery.Item
+
+	Uses []media.Use
+}
+
+// deletionOf returns what deleting files would do.
+func (p *Handlers) deletionOf(r *http.Request, ids []int64) (deletion, error) {
+	v := deletion{Back: r.PostForm.Get("back"), To: backTo(r.PostForm)}
+	call, err := p.Call(r, "media")
+	if err != nil {
+		return v, err
+	}
+	items, err := gallery.Items(r.Context(), p.DB, call.TeamID, ids)
+	if err != nil {
+		return v, err
+	}
+	for _, i := range items {
+		uses, err := p.media.Uses(r.Context(), call, i.ID)
+		switch {
+		case err != nil:
+			return v, err
+		case len(uses) > 0 && uses[0].Kind == media.UseSending:
+			v.Blocked = append(v.Blocked, doomed{i, uses})
+			continue
+		}
+		v.Ahead = v.Ahead || len(uses) > 0 && uses[0].Kind == media.UseScheduled
+		v.Files, v.Size = append(v.Files, doomed{i, uses}), v.Size+i.Size
+	}
+	return v, nil
+}
+
+// undecided shows the question again and reports true if it was not answered what happens to unpublished posts.
+func (p *Handlers) undecided(w http.ResponseWriter, r *http.Request, ids []int64) bool {
+	if r.PostForm.Get("posts") != "" {
+		return false
+	}
+	v, err := p.deletionOf(r, ids)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return true
+	}
+	if v.Ahead {
+		p.confirmDeletion(w, r, http.StatusUnprocessableEntity, ids,
+			shell.FormError{Text: "Choose below what happens to the posts.", Field: "posts"})
+	}
+	return v.Ahead
+}
+
+func (p *Handlers) confirmDeletion(w http.ResponseWriter, r *http.Request, status int, ids []int64, wrong shell.FormError) {
+	v, err := p.deletionOf(r, ids)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	if len(v.Files)+len(v.Blocked) == 0 {
+		p.Flash(r, "The selected files no longer exist.")
+		shell.Redirect(w, r, v.To)
+		return
+	}
+	v.Wrong = wrong
+	p.Show(w, r, status, pages["bulkdelete"], "Delete files", v)
+}
+
+// selectedIDs returns the selected files, at most a page of them, in the order of the page.
+func selectedIDs(form url.Values) []int64 {
+	var out []int64
+	for _, text := range form["media"] {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err == nil && id > 0 && !slices.Contains(out, id) && len(out) < perPage {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// backTo returns the page of the library that a form came from.
+func backTo(form url.Values) string {
+	query, err := url.ParseQuery(form.Get("back"))
+	if err != nil || len(query) == 0 {
+		return "/media"
+	}
+	return "/media?" + query.Encode()
+}
+
+// popResults returns what became of the files that were selected on the previous page.
+func (p *Handlers) popResults(r *http.Request) []result {
+	var out []result
+	if kept := p.Pop(r.Context(), resultsKey); len(kept) > 0 && json.Unmarshal(kept, &out) != nil {
+		return nil
+	}
+	return out
+}

@@ -1,0 +1,142 @@
+package library
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/media/gallery"
+	"pressroom/internal/web/shell"
+)
+
+// maxTexts is the maximum size of a form with the alternative texts of a page of images, in bytes.
+const maxTexts = 400 << 10
+
+// textsView is the page with the alternative texts of several images.
+type textsView struct {
+	Images   []imageText
+	Videos   int // selected videos, which have no alternative text
+	Problems int
+	Saved    int
+	Back, To string
+}
+
+// imageText is an image with the text that is stored or was typed.
+type imageText struct {
+	gallery.Item
+
+	Typed string
+	Seen  string // identifies the stored text
+	Wrong string
+	Saved bool
+}
+
+// seenText returns what identifies a text, to notice that somebody else has changed it.
+func seenText(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// textsPage shows selected images beside their alternative texts.
+func (p *Handlers) textsPage(w http.ResponseWriter, r *http.Request) {
+	form := p.SavedForm(r)
+	if form == nil {
+		form = r.URL.Query()
+	}
+	_, v, err := p.textsOf(r, form)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	p.showTexts(w, r, http.StatusOK, v)
+}
+
+func (p *Handlers) showTexts(w http.ResponseWriter, r *http.Request, status int, v textsView) {
+	if len(v.Images) == 0 {
+		p.Flash(r, "Select at least one image. Videos have no alt text.")
+		shell.Redirect(w, r, v.To)
+		return
+	}
+	p.Show(w, r, status, pages["texts"], "Alt text", v)
+}
+
+// textsOf returns the selected images with what was typed, or with their stored texts.
+func (p *Handlers) textsOf(r *http.Request, form url.Values) (operation.Call, textsView, error) {
+	v := textsView{Back: form.Get("back"), To: backTo(form)}
+	call, err := p.Call(r, "media")
+	if err != nil {
+		return call, v, err
+	}
+	items, err := gallery.Items(r.Context(), p.DB, call.TeamID, selectedIDs(form))
+	for _, i := range items {
+		if i.Kind != media.Image {
+			v.Videos++
+			continue
+		}
+		image, id := imageText{Item: i, Typed: i.Alt, Seen: seenText(i.Alt)}, strconv.FormatInt(i.ID, 10)
+		if form.Has("alt-" + id) {
+			image.Typed, image.Seen = form.Get("alt-"+id), form.Get("seen-"+id)
+		}
+		v.Images = append(v.Images, image)
+	}
+	return call, v, err
+}
+
+// saveTexts saves the changed texts of several images. It shows those that were not saved again, as they were typed.
+func (p *Handlers) saveTexts(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadLongForm(w, r, maxTexts) {
+		return
+	}
+	call, v, err := p.textsOf(r, r.PostForm)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	for n := range v.Images {
+		image := &v.Images[n]
+		if err := p.saveText(r, call, image); err != nil {
+			v.Problems++
+			image.Wrong = apierr.Of(err).Detail
+			if apierr.Of(err).IsServerError() {
+				image.Wrong = "It could not be saved. Try again in a moment."
+				p.Log.ErrorContext(r.Context(), "saving an alternative text failed", "media", image.ID, "error", err)
+			}
+		} else if image.Saved {
+			v.Saved++
+		}
+	}
+	switch {
+	case v.Problems > 0:
+		p.showTexts(w, r, http.StatusUnprocessableEntity, v)
+		return
+	case v.Saved == 0:
+		p.Flash(r, "No alt text was changed.")
+	default:
+		p.Flash(r, "The alt text of "+shell.Plural(v.Saved, "image", "images")+" was saved.")
+	}
+	shell.Redirect(w, r, v.To)
+}
+
+// saveText saves the text of an image if it was changed. A text that somebody else has changed meanwhile is kept until
+// it is saved again.
+func (p *Handlers) saveText(r *http.Request, call operation.Call, image *imageText) error {
+	seen, now := image.Seen, seenText(image.Alt)
+	if strings.TrimSpace(image.Typed) == image.Alt {
+		return nil
+	}
+	image.Seen = now
+	if seen != now {
+		return apierr.BadState("changed", "Somebody else has changed this text to “"+image.Alt+"”. Save again to replace it.")
+	}
+	err := p.media.Describe(r.Context(), call.PersonID, image.ID, image.Typed)
+	if err == nil {
+		image.Saved, image.Seen = true, seenText(strings.TrimSpace(image.Typed))
+	}
+	return err
+}
