@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strconv"
 	"testing"
 
@@ -66,6 +67,40 @@ func TestComposerChecksBrandVoice(t *testing.T) {
 		f.fill("caption", "A wonderful bargain").fill("voice", dry)
 		if got := b.send(http.MethodPost, "/posts/new", f.values).wants(200).form("Save draft").values.Get("voice"); got != dry {
 			t.Errorf("the form shown again has the voice %q", got)
+		}
+	})
+}
+
+// The emoji picker has emoji by category, for people who may write.
+func TestEmoji(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		c.as(t, access.Editor).open("/posts/emoji").wants(200, "Food and drink").
+			holds(`<button type="button" data-emoji="coffee tea" title="hot beverage">☕</button>`)
+		c.as(t, access.Viewer).open("/posts/emoji").wants(403)
+	})
+}
+
+// Scripts stay small: at most 120 KB of them on the composer and 40 KB on any other page, compressed.
+func TestScriptBudget(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Owner)
+		for path, most := range map[string]int64{
+			"/posts/new": 120_000, "/": 40_000, "/posts": 40_000, "/calendar": 40_000, "/media/add": 40_000,
+			"/posts/" + c.draft(t, "Small", ""): 40_000,
+		} {
+			var size int64
+			for _, found := range regexp.MustCompile(`<script src="([^"]+)"`).FindAllStringSubmatch(b.open(path).source, -1) {
+				r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, b.root+found[1], nil))(t)
+				r.Header.Set("Accept-Encoding", "gzip")
+				resp := must.Get(b.http.Do(r))(t)
+				must.NoError(t, resp.Body.Close())
+				size += resp.ContentLength
+			}
+			if size <= 0 || size > most {
+				t.Errorf("%s has %d bytes of scripts, more than %d", path, size, most)
+			}
 		}
 	})
 }

@@ -28,6 +28,26 @@ run(async (browser) => {
   await look(page, 'compose-too-long');
   await page.getByLabel('Text', { exact: true }).fill('Open from eight on Sunday 👋🏽 with #coffee by @harbour and https://harbour.example/menu');
 
+  // Emoji are found and added by keyboard alone, where the cursor is.
+  await page.getByLabel('Text', { exact: true }).press('Control+Home');
+  await page.getByRole('button', { name: 'Emoji' }).click();
+  await page.getByLabel('Search emoji').fill('hot bev');
+  await page.getByLabel('Search emoji').press('Enter');
+  assert.match(await page.getByLabel('Text', { exact: true }).inputValue(), /^☕Open from eight/);
+  await look(page, 'compose-emoji');
+  await page.getByLabel('Search emoji').fill('');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await page.locator(':focus').textContent(), '😃');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowUp');
+  assert.equal(await page.locator(':focus').textContent(), '😃');
+  await page.keyboard.press('Enter');
+  assert.match(await page.getByLabel('Text', { exact: true }).inputValue(), /^☕😃Open from eight/);
+  await page.keyboard.press('Escape');
+  assert.equal(await page.getByLabel('Search emoji').isVisible(), false);
+  await page.getByLabel('Text', { exact: true }).fill('Open from eight on Sunday 👋🏽 with #coffee by @harbour and https://harbour.example/menu');
+
   // Files are uploaded right here, described and put in order.
   await page.getByLabel('Upload files').setInputFiles([world.pictures.red, world.pictures.blue]);
   await page.getByLabel('Text', { exact: true }).press('Control+End'); // writing goes on meanwhile

@@ -1,0 +1,103 @@
+// Adds emoji to the text that is shown, from a panel with a search. Arrow keys move in it, Enter adds, and Escape closes it.
+'use strict';
+
+const emojiButton = document.getElementById('emoji-button');
+const emojiPanel = document.getElementById('emoji');
+let emojiAt = null; // the text and the place in it where the next emoji is added
+
+// loadEmoji fills the panel once.
+async function loadEmoji() {
+  if (emojiPanel.childElementCount > 0) return;
+  const answer = await fetch('/posts/emoji').catch(() => null);
+  if (!answer?.ok || answer.redirected) {
+    emojiPanel.textContent = 'The emoji are not available right now.';
+    return;
+  }
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  emojiPanel.replaceChildren(...page.body.childNodes);
+  emojiPanel.querySelector('input').addEventListener('input', (event) => {
+    event.stopPropagation(); // it is no part of the post
+    findEmoji(event.target.value);
+  });
+  findEmoji('');
+}
+
+const emojiShown = () => [...emojiPanel.querySelectorAll('[data-emoji]')].filter((button) => !button.hidden);
+
+// findEmoji shows the emoji with words that begin with those of a search.
+function findEmoji(search) {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  for (const button of emojiPanel.querySelectorAll('[data-emoji]')) {
+    const names = `${button.title} ${button.dataset.emoji}`.split(' ');
+    button.hidden = !words.every((word) => names.some((name) => name.startsWith(word)));
+  }
+  for (const category of emojiPanel.querySelectorAll('section')) category.hidden = !category.querySelector('[data-emoji]:not([hidden])');
+  emojiPanel.querySelector('.none').hidden = emojiShown().length > 0;
+  stopAt(emojiShown()[0]);
+}
+
+// stopAt makes an emoji the one that Tab reaches.
+function stopAt(button) {
+  for (const other of emojiPanel.querySelectorAll('[data-emoji]')) other.tabIndex = other === button ? 0 : -1;
+}
+
+function showEmoji(open) {
+  emojiPanel.hidden = !open;
+  emojiButton.setAttribute('aria-expanded', String(open));
+}
+
+emojiButton.addEventListener('click', async () => {
+  const open = emojiPanel.hidden;
+  showEmoji(open);
+  if (!open) return;
+  const field = textShown();
+  emojiAt = { field, at: field.selectionEnd };
+  await loadEmoji();
+  emojiPanel.querySelector('input')?.focus();
+});
+
+function addEmoji(button) {
+  const field = textShown();
+  const at = emojiAt?.field === field ? Math.min(emojiAt.at, field.value.length) : field.selectionEnd;
+  write(field, button.textContent, at, at);
+  emojiAt = { field, at: at + button.textContent.length };
+}
+
+form.addEventListener('focusout', (event) => { if (isText(event.target)) emojiAt = { field: event.target, at: event.target.selectionEnd }; });
+emojiPanel.addEventListener('click', (event) => {
+  const button = event.target.closest('[data-emoji]');
+  if (button) addEmoji(button);
+});
+
+// nearest returns the emoji in the row above or below another one that is closest to it.
+function nearest(from, down) {
+  const here = from.getBoundingClientRect();
+  const rows = emojiShown().map((button) => ({ button, box: button.getBoundingClientRect() }))
+    .filter(({ box }) => (down ? box.top > here.top + 1 : box.top < here.top - 1));
+  const away = ({ box }) => Math.abs(box.top - here.top) * 1000 + Math.abs(box.left - here.left);
+  return rows.sort((a, b) => away(a) - away(b))[0]?.button;
+}
+
+emojiPanel.addEventListener('keydown', (event) => {
+  const shown = emojiShown();
+  const at = shown.indexOf(event.target);
+  let next = null;
+  if (event.key === 'Escape') {
+    showEmoji(false);
+    emojiButton.focus();
+  } else if (at < 0) {
+    if (event.key === 'Enter') { if (shown[0]) addEmoji(shown[0]); } // the form is not sent
+    else if (event.key === 'ArrowDown') [next] = shown;
+    else return;
+  } else if (event.key === 'ArrowRight') next = shown[at + 1];
+  else if (event.key === 'ArrowLeft') next = shown[at - 1];
+  else if (event.key === 'ArrowDown') next = nearest(event.target, true);
+  else if (event.key === 'ArrowUp') next = nearest(event.target, false) ?? emojiPanel.querySelector('input');
+  else if (event.key === 'Home') [next] = shown;
+  else if (event.key === 'End') next = shown.at(-1);
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+  if (next?.matches('[data-emoji]')) stopAt(next);
+  next?.focus();
+});
