@@ -30,8 +30,8 @@ func (q *Quickstart) sandboxSources(ctx context.Context) (SourceSettings, error)
 	return SourceSettings{InstagramGraph: graph, TikTokResearch: research}, nil
 }
 
-// demoSubject is the profile of the sample report.
-const demoSubject = "studio.north"
+// demoSubject is the profile of the sample report: one in the same trade, with a time of the week that stands out.
+const demoSubject = "north.cafe"
 
 // addSampleReport creates a report free of charge. It is made once the service runs.
 func (q *Quickstart) addSampleReport(ctx context.Context, team int64) error {

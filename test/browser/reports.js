@@ -6,7 +6,7 @@ const { assert, look, open, run, signIn, world } = require('./drive.js');
 run(async (browser) => {
   const page = await open(browser);
   await signIn(page, '/reports');
-  await page.getByRole('link', { name: '@studio.north' }).waitFor();
+  await page.getByRole('link', { name: '@north.cafe' }).waitFor();
   await look(page, 'reports');
 
   await page.getByRole('link', { name: 'New report' }).click();
@@ -26,8 +26,8 @@ run(async (browser) => {
   assert.equal(await page.locator('[data-follow]').count(), 0);
 
   await page.goto('/reports');
-  await page.getByRole('link', { name: '@studio.north' }).click();
-  await page.getByRole('heading', { name: '@studio.north' }).waitFor();
+  await page.getByRole('link', { name: '@north.cafe' }).click();
+  await page.getByRole('heading', { name: '@north.cafe' }).waitFor();
   await look(page, 'report-profile');
   await drawn(page);
   await jumps(page);

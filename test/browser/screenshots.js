@@ -14,7 +14,7 @@ run(async (browser) => {
     (links) => links.map((a) => a.getAttribute('href')).find((to) => /^\/posts\/[0-9a-f-]{36}$/.test(to))));
   assert.ok(post, 'the demo team has no scheduled post');
   await page.goto('/reports');
-  const report = await page.getByRole('link', { name: '@studio.north' }).getAttribute('href');
+  const report = await page.getByRole('link', { name: '@north.cafe' }).getAttribute('href');
   for (const [name, to, viewport] of [
     ['home', '/', desktop], ['calendar', '/calendar?view=week', desktop], ['composer', `${post}/edit`, desktop],
     ['report', report, desktop], ['phone', '/calendar', phone],

@@ -175,7 +175,7 @@ func TestQuickstartRestart(t *testing.T) {
 		if status, body := get(t, g.AppURL+"/readyz", ""); status != http.StatusOK {
 			t.Errorf("not ready: %v", body)
 		}
-		if _, body := get(t, g.BaseURL+"/reports?status=ready", g.Keys["read_only"]); !strings.Contains(fmt.Sprint(body), "studio.north") {
+		if _, body := get(t, g.BaseURL+"/reports?status=ready", g.Keys["read_only"]); !strings.Contains(fmt.Sprint(body), "north.cafe") {
 			t.Errorf("the greeting came before the report: %v", body)
 		}
 		if status := p.end(); status != 0 {
