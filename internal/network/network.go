@@ -256,6 +256,8 @@ type Error struct {
 	Err     error     // for the log
 	// of a Commit that is Processing: replaces the given Draft if Resolve needs more
 	Draft Draft
+	// base URL of the server that was called, if it is not the account's, so that its failures are counted separately
+	Host string
 }
 
 // IsClientError reports whether the network responded with a 4xx status other than 408. The network works, though the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/job"
@@ -70,7 +71,7 @@ func (a *attempt) run(ctx context.Context) error {
 		return err
 	}
 	a.server = server{a.grant.Platform, a.grant.Server}
-	defer a.s.circuits.releaseProbe(a.server, a.d.ID)
+	defer a.s.circuits.releaseProbes(a.d.ID)
 	for !a.done {
 		if err := a.step(ctx); err != nil {
 			return err
@@ -79,11 +80,22 @@ func (a *attempt) run(ctx context.Context) error {
 	return nil
 }
 
+// mayCall reports whether no circuit keeps the delivery from calling, and otherwise how long to wait. Another server
+// than the account's, such as Bluesky's video service, counts only for deliveries that failed there.
+func (a *attempt) mayCall() (time.Duration, bool) {
+	for _, s := range append(a.s.circuits.failedElsewhere(a.server, a.d.ID), a.server) {
+		if wait, may := a.s.circuits.allow(s, a.d.ID); !may {
+			return wait, false
+		}
+	}
+	return 0, true
+}
+
 // step makes the call of the current phase. An open circuit delays only deliveries that have not begun their
 // commit.
 func (a *attempt) step(ctx context.Context) error {
 	if a.d.Phase == planned || a.d.Phase == prepared {
-		if wait, may := a.s.circuits.allow(a.server, a.d.ID); !may {
+		if wait, may := a.mayCall(); !may {
 			return a.waitForCircuit(ctx, wait)
 		}
 	}

@@ -34,11 +34,19 @@ func (a *attempt) reportCall(ctx context.Context, call string, err error) {
 	}
 	e, said := errors.AsType[*network.Error](err)
 	shows := call == "commit"
+	called := a.server
+	if said && e.Host != "" {
+		called = server{a.grant.Platform, e.Host}
+	}
 	switch {
 	case said && e.Class == network.HostBlocked, errors.Is(err, errLeaseStale): // nothing was sent
 	case said && (e.Class == network.Transient || e.Class == network.Uncertain && !e.IsClientError()):
 		if shows || call == "prepare" {
-			a.s.circuits.recordFailure(a.server, a.d.ID)
+			a.s.circuits.recordFailure(called, a.d.ID)
+		}
+	case call == "prepare" && (called != a.server || err == nil):
+		for _, s := range a.s.circuits.failedElsewhere(a.server, a.d.ID) {
+			a.s.circuits.recordAnswer(s)
 		}
 	case shows && (said || err == nil):
 		a.s.circuits.recordAnswer(a.server)

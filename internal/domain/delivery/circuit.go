@@ -44,9 +44,10 @@ type server struct{ platform, address string }
 
 // circuit is the state of one server.
 type circuit struct {
-	failures    []failedCall // since the last answer, while closed
-	openedAt    time.Time    // zero while closed
-	probeAt     time.Time    // when the next probe may start
+	failures    []failedCall    // since the last answer, while closed
+	failed      map[string]bool // deliveries with a failed call since the last answer
+	openedAt    time.Time       // zero while closed
+	probeAt     time.Time       // when the next probe may start
 	openTime    time.Duration
 	probe       string    // the delivery that probes
 	lastFailure time.Time // last
@@ -63,7 +64,7 @@ func newCircuits(now func() time.Time) *circuits {
 }
 
 // allow reports whether a delivery may call a server, and otherwise how long it should wait. The first caller
-// after the wait becomes the probe until recordAnswer, recordFailure or releaseProbe.
+// after the wait becomes the probe until recordAnswer, recordFailure or releaseProbes.
 func (c *circuits) allow(s server, delivery string) (time.Duration, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,11 +105,11 @@ func (c *circuits) recordFailure(s server, delivery string) {
 	defer c.mu.Unlock()
 	of := c.get(s)
 	if of == nil {
-		of = &circuit{openTime: minOpenTime}
+		of = &circuit{openTime: minOpenTime, failed: map[string]bool{}}
 		c.byServer[s] = of
 	}
 	now := c.now()
-	of.lastFailure = now
+	of.lastFailure, of.failed[delivery] = now, true
 	switch {
 	case of.openedAt.IsZero():
 		if of.failures = append(of.failures, failedCall{delivery, now}); of.shouldOpen() {
@@ -129,13 +130,28 @@ func (of *circuit) shouldOpen() bool {
 		slices.ContainsFunc(of.failures, func(m failedCall) bool { return m.delivery != first.delivery })
 }
 
-// releaseProbe ends a delivery's attempt. A probe without a result leaves its place to the next one.
-func (c *circuits) releaseProbe(s server, delivery string) {
+// releaseProbes ends a delivery's attempt. A probe without a result leaves its place to the next one.
+func (c *circuits) releaseProbes(delivery string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if of := c.byServer[s]; of != nil && of.probe == delivery {
-		of.probe = ""
+	for _, of := range c.byServer {
+		if of.probe == delivery {
+			of.probe = ""
+		}
 	}
+}
+
+// failedElsewhere returns the servers of the platform, other than the account's, at which a call of the delivery failed.
+func (c *circuits) failedElsewhere(home server, delivery string) []server {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []server
+	for s, of := range c.byServer {
+		if s.platform == home.platform && s != home && of.failed[delivery] {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 func (of *circuit) state(now time.Time) CircuitState {

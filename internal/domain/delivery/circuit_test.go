@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pressroom/internal/domain/account"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
@@ -110,7 +111,7 @@ func TestCircuitProbes(t *testing.T) {
 		if _, may := c.allow(testServer, "left"); !may || c.worst("bluesky").State != HalfOpen {
 			t.Fatal("nobody may try after the break")
 		}
-		c.releaseProbe(testServer, "left") // the probe was inconclusive
+		c.releaseProbes("left") // the probe was inconclusive
 		if _, may := c.allow(testServer, "probe"); !may {
 			t.Fatal("the try is not left to the next one")
 		}
@@ -288,5 +289,50 @@ func TestCircuitIgnoresUncertainRefusals(t *testing.T) {
 		if got := p.Circuit("bluesky").State; got != want {
 			t.Errorf("after answers of %d it is %s, want %s", status, got, want)
 		}
+	}
+}
+
+// Failures of another server than the account's, such as Bluesky's video service, hold back only the deliveries that
+// failed there, with a circuit of its own.
+func TestCircuitOfAnotherServer(t *testing.T) {
+	t.Parallel()
+	clock := testkit.NewClock(noon)
+	s := &Service{circuits: newCircuits(clock.Now)}
+	of := func(id string) *attempt {
+		return &attempt{s: s, d: delivery{ID: id}, server: testServer, grant: account.Grant{Platform: testServer.platform}}
+	}
+	const host = "https://video.example"
+	for i := range 2 * openAfter {
+		of(string(rune('a'+i))).reportCall(t.Context(), "prepare", &network.Error{Class: network.Transient, Host: host})
+	}
+	home, other := s.circuits.get(testServer), s.circuits.get(server{testServer.platform, host})
+	if home != nil || other == nil || other.state(clock.Now()) != Open {
+		t.Fatalf("home %+v, other %+v", home, other)
+	}
+	if _, may := of("text").mayCall(); !may {
+		t.Error("a post without a video waits")
+	}
+	wait, may := of("a").mayCall()
+	if may || wait <= 0 {
+		t.Errorf("a video may call: %v, %v", may, wait)
+	}
+	clock.Advance(wait)
+	if _, may := of("b").mayCall(); !may {
+		t.Error("no video probes the service")
+	}
+	if _, may := of("c").mayCall(); may {
+		t.Error("two videos probe the service")
+	}
+	s.circuits.releaseProbes("b")
+	if _, may := of("c").mayCall(); !may {
+		t.Error("the place of an ended probe is not free")
+	}
+	of("text").reportCall(t.Context(), "prepare", nil) // says nothing about the service
+	if s.circuits.get(server{testServer.platform, host}) == nil {
+		t.Error("a post without a video closed the circuit")
+	}
+	of("c").reportCall(t.Context(), "prepare", nil)
+	if _, may := of("a").mayCall(); !may {
+		t.Error("the circuit stays open after an answer")
 	}
 }

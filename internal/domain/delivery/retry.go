@@ -92,7 +92,7 @@ func (a *attempt) handleRefusal(ctx context.Context, back phase, err error) erro
 		return a.retry(ctx, back, "server_not_allowed", "", 0) // our own setting, so the circuit does not matter
 	case network.Transient, network.Uncertain, network.Processing: // the call publishes nothing, so it may be repeated
 	}
-	if wait, may := a.s.circuits.allow(a.server, a.d.ID); !may {
+	if wait, may := a.mayCall(); !may {
 		return a.waitForCircuit(ctx, wait) // the whole network fails, so this is not a try
 	}
 	return a.retry(ctx, back, "network_error", e.Message, 0)

@@ -69,6 +69,7 @@ func (n *Network) videoBlob(
 	}
 	if !now.hasBlob() && (d.Job == "" || now.State == jobFailed) {
 		if failure := now.failure(); d.Job != "" && (failure.Class != network.Transient || d.Uploads >= maxVideoUploads) {
+			failure.Host = n.opts.VideoURL
 			return nil, 0, failure
 		}
 		if now, err = n.uploadVideo(ctx, g, d, files); err != nil {
@@ -81,7 +82,7 @@ func (n *Network) videoBlob(
 		return nil, jobInterval, nil
 	}
 	if err := checkBlob(now.Blob, anySize); err != nil {
-		return nil, 0, network.InvalidResponse(err)
+		return nil, 0, n.serviceError(network.InvalidResponse(err))
 	}
 	return now.Blob, 0, nil
 }
@@ -146,7 +147,7 @@ func (n *Network) uploadVideo(ctx context.Context, g network.Grant, d *draft, fi
 		return job{}, n.uploadRefusal(j)
 	}
 	if answer.Status.ID == "" && !answer.Status.hasBlob() {
-		return job{}, network.InvalidResponse(errors.New("uploading a video: the response has no job"))
+		return job{}, n.serviceError(network.InvalidResponse(errors.New("uploading a video: the response has no job")))
 	}
 	return answer.Status, nil
 }
@@ -259,13 +260,15 @@ func tokenLife(method string) time.Duration {
 	return time.Minute
 }
 
-// serviceError returns the error of the video service. Its refusal of a token says nothing about the account's own.
+// serviceError returns the error of the video service. Its refusal of a token says nothing about the account's own, and
+// its outage nothing about the account's server.
 func (n *Network) serviceError(err error) error {
 	var refused *network.Error
 	if !errors.As(err, &refused) {
 		return err
 	}
 	changed := *refused
+	changed.Host = n.opts.VideoURL
 	switch {
 	case isQuotaUsed(refused):
 		changed.Class, changed.After = network.Quota, n.quotaEnd()

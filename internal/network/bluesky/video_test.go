@@ -256,6 +256,11 @@ func TestVideoJobs(t *testing.T) {
 				if tomorrow := networktest.Start.Add(24 * time.Hour); c.class == network.Quota && !failed.After.Equal(tomorrow) {
 					t.Errorf("not before %v", failed.After)
 				}
+				// an outage of the service says nothing about the account's server
+				_, ofServer := c.answers["getServiceAuth"]
+				if c.class == network.Transient && ofServer == (failed.Host != "") {
+					t.Errorf("host %q", failed.Host)
+				}
 				if c.class == network.RejectedMedia && !strings.HasSuffix(failed.Message, "why") {
 					t.Errorf("message %q", failed.Message)
 				}
