@@ -92,12 +92,12 @@ func FindingOfCredentials(platform, app string, err error) Finding {
 	return found
 }
 
-// Need is a permission, and what does not work without it.
-type Need struct{ Scope, Effect string }
+// RequiredScope is a permission, and what does not work without it.
+type RequiredScope struct{ Scope, Effect string }
 
 // CheckScopes returns a finding for each permission that is needed. It is unclear if the network does not say what was
 // granted.
-func CheckScopes(granted []string, needs ...Need) []Finding {
+func CheckScopes(granted []string, needs ...RequiredScope) []Finding {
 	if len(granted) == 0 {
 		return []Finding{{Subject: "permissions", Result: Unclear, Detail: "The network does not say what was granted."}}
 	}

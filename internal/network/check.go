@@ -206,7 +206,7 @@ func gifNote(mimeType string) string {
 	return ""
 }
 
-func (m mediaItem) single(rules Alone, total int) []Problem {
+func (m mediaItem) single(rules SingleImage, total int) []Problem {
 	var found []Problem
 	if total > 1 {
 		found = append(found,
@@ -271,8 +271,8 @@ func (m mediaItem) tooLarge(maxBytes int64, maxSide int) []Problem {
 // aspectSlack is the tolerated deviation of an aspect ratio. Pixels are whole, and networks write 1.91 for 1200 by 628.
 const aspectSlack = 0.003
 
-func (m mediaItem) shape(s Shapes) []Problem {
-	if s == (Shapes{}) || m.Width <= 0 || m.Height <= 0 {
+func (m mediaItem) shape(s AspectRange) []Problem {
+	if s == (AspectRange{}) || m.Width <= 0 || m.Height <= 0 {
 		return nil
 	}
 	shape := float64(m.Width) / float64(m.Height)

@@ -113,7 +113,7 @@ func typeNames(types []string) string {
 	return strings.Join(names, ", ")
 }
 
-func shapes(s network.Shapes) string { return fmt.Sprintf("%s to %s", s.Tallest, s.Widest) }
+func shapes(s network.AspectRange) string { return fmt.Sprintf("%s to %s", s.Tallest, s.Widest) }
 
 func image(r network.Rules) string {
 	if r.Images.Most == 0 {
@@ -137,7 +137,7 @@ func image(r network.Rules) string {
 	if len(limits) > 0 {
 		parts = append(parts, "resized to fit "+strings.Join(limits, " and "))
 	}
-	if r.Images.Shapes != (network.Shapes{}) {
+	if r.Images.Shapes != (network.AspectRange{}) {
 		parts = append(parts, shapes(r.Images.Shapes))
 	}
 	return strings.Join(parts, "; ")
@@ -160,7 +160,7 @@ func video(r network.Rules) string {
 	if r.Videos.MaxSide > 0 {
 		parts = append(parts, fmt.Sprintf("at most %d pixels per side", r.Videos.MaxSide))
 	}
-	if r.Videos.Shapes != (network.Shapes{}) {
+	if r.Videos.Shapes != (network.AspectRange{}) {
 		parts = append(parts, shapes(r.Videos.Shapes))
 	}
 	return strings.Join(parts, "; ")

@@ -56,13 +56,13 @@ func instagramRules() Rules {
 			Most: 10, Carousel: Range{2, 10},
 			Types: []string{jpegType}, Converted: []string{pngType, webpType, gifType},
 			MaxBytes: 8 * mebibyte, // the network scales images wider than 1440 pixels
-			Shapes:   Shapes{Tallest: Aspect{4, 5}, Widest: Aspect{1.91, 1}},
+			Shapes:   AspectRange{Tallest: Aspect{4, 5}, Widest: Aspect{1.91, 1}},
 		},
 		Videos: Videos{ // a single video is a reel
 			Most: 10, Types: []string{mp4Type, quickTimeType},
 			MaxBytes: 300 * megabyte, // some of the network's pages name 1 GB
 			Shortest: Span(3 * time.Second), Longest: Span(15 * time.Minute),
-			Shapes: Shapes{Tallest: Aspect{1, 100}, Widest: Aspect{10, 1}},
+			Shapes: AspectRange{Tallest: Aspect{1, 100}, Widest: Aspect{10, 1}},
 		},
 	}
 }
@@ -101,7 +101,7 @@ func threadsRules() Rules {
 			Most: 20, Carousel: Range{2, 20},
 			Types: []string{jpegType, pngType}, Converted: []string{webpType, gifType},
 			MaxBytes: 8 * megabyte, MaxSide: 1440,
-			Shapes: Shapes{Tallest: Aspect{1, 10}, Widest: Aspect{10, 1}},
+			Shapes: AspectRange{Tallest: Aspect{1, 10}, Widest: Aspect{10, 1}},
 		},
 		Videos: Videos{
 			Most: 20, Types: []string{mp4Type, quickTimeType}, MaxBytes: gigabyte, Longest: Span(5 * time.Minute),
@@ -166,7 +166,7 @@ func linkedinRules() Rules {
 			// newer pages name 5 GB
 			Most: 1, Types: []string{mp4Type}, MinBytes: 75 * kilobyte, MaxBytes: 500 * megabyte,
 			Shortest: Span(3 * time.Second), Longest: Span(30 * time.Minute),
-			Shapes: Shapes{Tallest: Aspect{1, 2.4}, Widest: Aspect{2.4, 1}},
+			Shapes: AspectRange{Tallest: Aspect{1, 2.4}, Widest: Aspect{2.4, 1}},
 		},
 	}
 }
@@ -183,14 +183,14 @@ func xRules() Rules {
 		Media:    Amount{Most: 4},
 		Images: Images{
 			Most: 4, Types: []string{jpegType, pngType, webpType}, MaxBytes: 5 * megabyte,
-			Alone: Alone{Type: gifType, MaxBytes: 15 * megabyte, MaxSide: 1280},
+			Alone: SingleImage{Type: gifType, MaxBytes: 15 * megabyte, MaxSide: 1280},
 		},
 		Videos: Videos{
 			Most: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 512 * megabyte,
 			Shortest: Span(500 * time.Millisecond), Longest: Span(140 * time.Second),
 			// X accepts more than the documented 1280 by 1024 pixels, so there is no maximum
 			MinSide: 32,
-			Shapes:  Shapes{Tallest: Aspect{1, 3}, Widest: Aspect{3, 1}},
+			Shapes:  AspectRange{Tallest: Aspect{1, 3}, Widest: Aspect{3, 1}},
 		},
 	}
 }
@@ -212,7 +212,7 @@ func pinterestRules() Rules {
 		Videos: Videos{
 			Most: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 2 * gigabyte,
 			Shortest: Span(4 * time.Second), Longest: Span(15 * time.Minute),
-			Shapes: Shapes{Tallest: Aspect{1, 2}, Widest: Aspect{1.91, 1}},
+			Shapes: AspectRange{Tallest: Aspect{1, 2}, Widest: Aspect{1.91, 1}},
 		},
 	}
 }

@@ -56,18 +56,18 @@ type Range struct {
 
 // Images limits a post's images. They are converted and made smaller, but never cropped or enlarged.
 type Images struct {
-	Most      int      `json:"most"`
-	Carousel  Range    `json:"carousel"`  // images of a post with several, if the network has a format for it
-	Types     []string `json:"types"`     // MIME
-	Converted []string `json:"converted"` // MIME types that are converted to one of Types
-	MaxBytes  int64    `json:"max_bytes"` // larger ones are made smaller
-	MaxSide   int      `json:"max_side"`  // pixels of the longer side; larger ones are made smaller
-	Shapes    Shapes   `json:"shapes"`
-	Alone     Alone    `json:"alone"`
+	Most      int         `json:"most"`
+	Carousel  Range       `json:"carousel"`  // images of a post with several, if the network has a format for it
+	Types     []string    `json:"types"`     // MIME
+	Converted []string    `json:"converted"` // MIME types that are converted to one of Types
+	MaxBytes  int64       `json:"max_bytes"` // larger ones are made smaller
+	MaxSide   int         `json:"max_side"`  // pixels of the longer side; larger ones are made smaller
+	Shapes    AspectRange `json:"shapes"`
+	Alone     SingleImage `json:"alone"`
 }
 
-// Alone limits a type of image that must be a post's only one and is sent unchanged, such as an animated GIF.
-type Alone struct {
+// SingleImage limits a type of image that must be a post's only one and is sent unchanged, such as an animated GIF.
+type SingleImage struct {
 	Type     string `json:"type"` // MIME; empty if there is no such type
 	MaxBytes int64  `json:"max_bytes"`
 	MaxSide  int    `json:"max_side"` // pixels of the longer side
@@ -75,15 +75,15 @@ type Alone struct {
 
 // Videos limits a post's videos, which are never converted.
 type Videos struct {
-	Most     int      `json:"most"`
-	Types    []string `json:"types"` // MIME
-	MinBytes int64    `json:"min_bytes"`
-	MaxBytes int64    `json:"max_bytes"`
-	Shortest Span     `json:"shortest"`
-	Longest  Span     `json:"longest"`
-	MinSide  int      `json:"min_side"` // pixels of the shorter side
-	MaxSide  int      `json:"max_side"` // pixels of the longer side
-	Shapes   Shapes   `json:"shapes"`
+	Most     int         `json:"most"`
+	Types    []string    `json:"types"` // MIME
+	MinBytes int64       `json:"min_bytes"`
+	MaxBytes int64       `json:"max_bytes"`
+	Shortest Span        `json:"shortest"`
+	Longest  Span        `json:"longest"`
+	MinSide  int         `json:"min_side"` // pixels of the shorter side
+	MaxSide  int         `json:"max_side"` // pixels of the longer side
+	Shapes   AspectRange `json:"shapes"`
 }
 
 // Span is a duration, encoded as text such as 1m30s.
@@ -114,8 +114,8 @@ type Aspect struct {
 	Height float64 `json:"height"`
 }
 
-// Shapes limits aspect ratios. The zero value allows all.
-type Shapes struct {
+// AspectRange limits aspect ratios. The zero value allows all.
+type AspectRange struct {
 	Tallest Aspect `json:"tallest"`
 	Widest  Aspect `json:"widest"`
 }

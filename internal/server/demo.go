@@ -80,7 +80,7 @@ func (q *Quickstart) connectInBrowser(
 		return err
 	}
 	end, err := q.Connector.Return(ctx, owner,
-		account.Returned{
+		account.Callback{
 			Platform: platform, State: callback.Get("state"), Code: callback.Get("code"), Error: callback.Get("error"),
 		})
 	if err == nil && end.Choice != 0 {

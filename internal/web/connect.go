@@ -118,7 +118,7 @@ func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 	}
 	q := r.URL.Query()
 	out, err := a.Connector.Return(r.Context(), v.ID,
-		account.Returned{
+		account.Callback{
 			Platform: r.PathValue("platform"), State: q.Get("state"), Code: q.Get("code"), Error: q.Get("error"),
 		})
 	a.noteRefusal(r, err)

@@ -44,13 +44,13 @@ const (
 type today struct {
 	account.Overview
 
-	Open   bool            // the team is open
-	Failed []happened      // failed in the last days, or with an unknown outcome
-	More   bool            // more posts failed or more accounts need attention
-	Passed []calendar.Slot // drafts whose time has passed, for people who can reschedule them
-	Asked  []calendar.Slot // posts waiting for approval, for clients
-	Client []calendar.Slot // posts waiting for a client's approval, for people who can ask again
-	Now    time.Time       // in the visitor's zone
+	Open   bool             // the team is open
+	Failed []happened       // failed in the last days, or with an unknown outcome
+	More   bool             // more posts failed or more accounts need attention
+	Passed []calendar.Entry // drafts whose time has passed, for people who can reschedule them
+	Asked  []calendar.Entry // posts waiting for approval, for clients
+	Client []calendar.Entry // posts waiting for a client's approval, for people who can ask again
+	Now    time.Time        // in the visitor's zone
 	Ahead  []homeDay
 	Lately []happened
 	Weeks  []analytics.AccountWeeks // of the largest accounts
@@ -105,7 +105,7 @@ type homeDay struct {
 
 // happened is a post with what lists show of it.
 type happened struct {
-	calendar.Slot
+	calendar.Entry
 	postlist.Details
 	analytics.PostSums
 
@@ -140,9 +140,9 @@ func (a *App) today(r *http.Request) (today, error) {
 	if err := a.addWaiting(ctx, v, &out); err != nil {
 		return out, err
 	}
-	for _, slots := range [][]calendar.Slot{out.Passed, out.Asked, out.Client} {
-		for i := range slots {
-			slots[i].At = slots[i].At.In(v.Zone)
+	for _, entries := range [][]calendar.Entry{out.Passed, out.Asked, out.Client} {
+		for i := range entries {
+			entries[i].At = entries[i].At.In(v.Zone)
 		}
 	}
 	return out, nil
@@ -186,7 +186,7 @@ func (a *App) addPosts(ctx context.Context, team int64, out *today) error {
 	}
 	all := slices.Concat(recent, failed)
 	for _, span := range spans {
-		all = append(all, span.Slots...)
+		all = append(all, span.Entries...)
 	}
 	posts, err := a.withDetails(ctx, team, out.Now.Location(), all)
 	if err != nil {
@@ -195,7 +195,7 @@ func (a *App) addPosts(ctx context.Context, team int64, out *today) error {
 	out.Lately, posts = posts[:len(recent)], posts[len(recent):]
 	out.Failed, posts = posts[:len(failed)], posts[len(failed):]
 	for _, span := range spans {
-		n := len(span.Slots)
+		n := len(span.Entries)
 		out.Ahead = append(out.Ahead, homeDay{span.From, posts[:n], span.More})
 		posts = posts[n:]
 	}
@@ -213,20 +213,20 @@ func homeBounds(now time.Time) []time.Time {
 }
 
 // withDetails adds what lists show to posts, with times in a zone.
-func (a *App) withDetails(ctx context.Context, team int64, zone *time.Location, slots []calendar.Slot) ([]happened, error) {
-	ids := make([]string, len(slots))
-	for i, slot := range slots {
-		ids[i] = slot.PostID
+func (a *App) withDetails(ctx context.Context, team int64, zone *time.Location, entries []calendar.Entry) ([]happened, error) {
+	ids := make([]string, len(entries))
+	for i, entry := range entries {
+		ids[i] = entry.PostID
 	}
 	details, err := postlist.DetailsOf(ctx, a.DB, team, ids)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]happened, len(slots))
-	for i, slot := range slots {
-		slot.At = slot.At.In(zone)
-		d := details[slot.PostID]
-		out[i] = happened{Slot: slot, Details: d, Shown: d.States(slot.Status)}
+	out := make([]happened, len(entries))
+	for i, entry := range entries {
+		entry.At = entry.At.In(zone)
+		d := details[entry.PostID]
+		out[i] = happened{Entry: entry, Details: d, Shown: d.States(entry.Status)}
 	}
 	return out, nil
 }

@@ -22,8 +22,8 @@ type AuthorizationRequest struct {
 	state, challenge string
 }
 
-// Place returns the host of the redirect URI, or an app's custom scheme, for people.
-func (a AuthorizationRequest) Place() string { return displayHost(a.Redirect) }
+// RedirectHost returns the host of the redirect URI, or an app's custom scheme, for people.
+func (a AuthorizationRequest) RedirectHost() string { return displayHost(a.Redirect) }
 
 var (
 	errNoClient = apierr.New(apierr.NotFound,

@@ -70,8 +70,8 @@ type Passkey struct {
 	Copied    bool      // a cloned passkey, which can no longer sign in
 }
 
-// Question is the challenge for the browser, and the state to keep until it answers.
-type Question struct {
+// Challenge is the challenge for the browser, and the state to keep until it answers.
+type Challenge struct {
 	Options json.RawMessage // for navigator.credentials
 	Kept    []byte          // not for the browser's eyes
 }
@@ -101,17 +101,17 @@ var (
 )
 
 // question stores a ceremony and returns the challenge for the browser.
-func (s *Service) question(options any, k kept) (Question, error) {
+func (s *Service) question(options any, k kept) (Challenge, error) {
 	k.Begun = s.db.Now()
 	asked, err := json.Marshal(options)
 	if err != nil {
-		return Question{}, fmt.Errorf("asking for a passkey: %w", err)
+		return Challenge{}, fmt.Errorf("asking for a passkey: %w", err)
 	}
 	remembered, err := json.Marshal(k)
 	if err != nil {
-		return Question{}, fmt.Errorf("keeping a question for a passkey: %w", err)
+		return Challenge{}, fmt.Errorf("keeping a question for a passkey: %w", err)
 	}
-	return Question{asked, remembered}, nil
+	return Challenge{asked, remembered}, nil
 }
 
 // recall reads a ceremony that was kept and is not over.
@@ -132,15 +132,15 @@ func (s *Service) recall(raw []byte) (kept, error) {
 	return k, nil
 }
 
-// AskSignIn returns a challenge for any passkey of this site. The response identifies its owner.
-func (s *Service) AskSignIn() (Question, error) {
+// BeginSignIn returns a challenge for any passkey of this site. The response identifies its owner.
+func (s *Service) BeginSignIn() (Challenge, error) {
 	if s.ceremony == nil {
-		return Question{}, errImpossible
+		return Challenge{}, errImpossible
 	}
 	options, session, err := s.ceremony.BeginDiscoverableLogin(
 		webauthn.WithUserVerification(protocol.VerificationRequired))
 	if err != nil {
-		return Question{}, fmt.Errorf("asking for a passkey: %w", err)
+		return Challenge{}, fmt.Errorf("asking for a passkey: %w", err)
 	}
 	return s.question(options, kept{Session: *session})
 }
@@ -177,60 +177,60 @@ func (s *Service) SignIn(ctx context.Context, remembered, answer []byte) (int64,
 	return owner.person, s.noteUse(ctx, owner, used)
 }
 
-// Asker is a person who creates a passkey.
-type Asker struct {
+// Registrant is a person who creates a passkey.
+type Registrant struct {
 	Person      int64 // 0 for a new person
 	Name, Email string
 }
 
-// AskNew returns a challenge for a new passkey.
-func (s *Service) AskNew(ctx context.Context, a Asker) (Question, error) {
+// BeginRegistration returns a challenge for a new passkey.
+func (s *Service) BeginRegistration(ctx context.Context, a Registrant) (Challenge, error) {
 	if s.ceremony == nil {
-		return Question{}, errImpossible
+		return Challenge{}, errImpossible
 	}
 	o, err := s.newOwner(ctx, a)
 	if err != nil {
-		return Question{}, err
+		return Challenge{}, err
 	}
 	if len(o.credentials) >= most {
-		return Question{}, errTooMany
+		return Challenge{}, errTooMany
 	}
 	options, session, err := s.ceremony.BeginRegistration(o,
 		webauthn.WithExclusions(webauthn.Credentials(o.credentials).CredentialDescriptors()))
 	if err != nil {
-		return Question{}, fmt.Errorf("asking for a new passkey: %w", err)
+		return Challenge{}, fmt.Errorf("asking for a new passkey: %w", err)
 	}
 	return s.question(options, kept{Session: *session, Handle: o.handle, Person: a.Person})
 }
 
-// Made is a verified new passkey that is not yet stored.
-type Made struct {
+// NewPasskey is a verified new passkey that is not yet stored.
+type NewPasskey struct {
 	handle     []byte
 	name       string
 	credential webauthn.Credential
 }
 
-// Read checks the browser's answer to AskNew for the same person.
-func (s *Service) Read(person int64, remembered, answer []byte, name string) (Made, error) {
+// Read checks the browser's answer to BeginRegistration for the same person.
+func (s *Service) Read(person int64, remembered, answer []byte, name string) (NewPasskey, error) {
 	k, err := s.recall(remembered)
 	if err != nil {
-		return Made{}, err
+		return NewPasskey{}, err
 	}
 	if k.Handle == nil || k.Person != person {
-		return Made{}, errTooLate
+		return NewPasskey{}, errTooLate
 	}
 	if name = strings.TrimSpace(name); !isName(name) {
-		return Made{}, errName
+		return NewPasskey{}, errName
 	}
 	parsed, err := protocol.ParseCredentialCreationResponseBytes(answer)
 	if err != nil {
-		return Made{}, errNotOne
+		return NewPasskey{}, errNotOne
 	}
 	made, err := s.ceremony.CreateCredential(owner{handle: k.Handle}, k.Session, parsed)
 	if err != nil {
-		return Made{}, errNotOne
+		return NewPasskey{}, errNotOne
 	}
-	return Made{k.Handle, name, *made}, nil
+	return NewPasskey{k.Handle, name, *made}, nil
 }
 
 func isName(name string) bool {

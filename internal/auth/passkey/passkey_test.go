@@ -68,7 +68,7 @@ func (w env) device(t *testing.T, person int64) *authenticator.Device {
 
 func (w env) register(t *testing.T, person int64, d *authenticator.Device) error {
 	t.Helper()
-	asked, err := w.AskNew(t.Context(), passkey.Asker{Person: person, Name: "Ada", Email: "ada@example.com"})
+	asked, err := w.BeginRegistration(t.Context(), passkey.Registrant{Person: person, Name: "Ada", Email: "ada@example.com"})
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (w env) register(t *testing.T, person int64, d *authenticator.Device) error
 
 func (w env) enter(t *testing.T, d *authenticator.Device) (int64, error) {
 	t.Helper()
-	asked := must.Get(w.AskSignIn())(t)
+	asked := must.Get(w.BeginSignIn())(t)
 	answer := must.Get(d.Get(asked.Options))(t)
 	return w.SignIn(t.Context(), asked.Kept, answer)
 }
@@ -145,10 +145,10 @@ func TestRefusedPasskeys(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ada := w.person(t, "x")
 		d := w.device(t, ada)
-		asked := must.Get(w.AskSignIn())(t)
+		asked := must.Get(w.BeginSignIn())(t)
 		answer := must.Get(d.Get(asked.Options))(t)
-		later := must.Get(w.AskSignIn())(t)
-		fresh := must.Get(w.AskNew(t.Context(), passkey.Asker{Person: ada}))(t)
+		later := must.Get(w.BeginSignIn())(t)
+		fresh := must.Get(w.BeginRegistration(t.Context(), passkey.Registrant{Person: ada}))(t)
 		for name, c := range map[string]struct {
 			kept, answer []byte
 			code         apierr.Code
@@ -266,7 +266,7 @@ func TestAddressesOfNumbers(t *testing.T) {
 		if possible {
 			continue
 		}
-		if _, err := s.AskSignIn(); err == nil {
+		if _, err := s.BeginSignIn(); err == nil {
 			t.Errorf("%s asks for a passkey", address)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 const handleLen = 32 // bytes, of at most 64 (Web Authentication, section 4)
 
 // newOwner returns the person who creates a passkey, with a new handle if the person has none.
-func (s *Service) newOwner(ctx context.Context, a Asker) (owner, error) {
+func (s *Service) newOwner(ctx context.Context, a Registrant) (owner, error) {
 	o := owner{person: a.Person, name: a.Name, email: a.Email}
 	if a.Person != 0 {
 		err := s.db.QueryRow(ctx, `SELECT passkey_handle FROM people WHERE id = ?`, a.Person).Scan(&o.handle)
@@ -124,12 +124,12 @@ func noteCopy(ctx context.Context, tx *db.Tx, person, passkey int64) error {
 }
 
 // Add adds a passkey to a person.
-func (s *Service) Add(ctx context.Context, person int64, n Made) error {
+func (s *Service) Add(ctx context.Context, person int64, n NewPasskey) error {
 	return s.db.InTx(ctx, "passkey.add", func(ctx context.Context, tx *db.Tx) error { return n.Keep(ctx, tx, person) })
 }
 
 // Keep adds a passkey to a person in an existing transaction.
-func (n Made) Keep(ctx context.Context, tx *db.Tx, person int64) error {
+func (n NewPasskey) Keep(ctx context.Context, tx *db.Tx, person int64) error {
 	// The person's row is held from here on: passkeys are counted right, and have one handle.
 	var handle []byte
 	err := tx.QueryRow(ctx,

@@ -35,15 +35,15 @@ func NewQueue(wait time.Duration) *Queue {
 	}
 }
 
-// Asker is who asks for a password hash.
-type Asker struct {
+// Caller is who asks for a password hash.
+type Caller struct {
 	Key   string // a client, an invitation or a person
 	Known bool   // signed in, in a browser that is known for the account, or with a recovery link
 }
 
 // Do runs a function that hashes a password. It returns rate_limited, without running the function, if too many
 // requests wait already or the wait takes too long.
-func (q *Queue) Do(ctx context.Context, a Asker, work func() error) error {
+func (q *Queue) Do(ctx context.Context, a Caller, work func() error) error {
 	waiting, reserved := q.strangers, chan struct{}(nil)
 	if a.Known {
 		waiting, reserved = q.known, q.reserved

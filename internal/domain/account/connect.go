@@ -105,16 +105,16 @@ func (c *Connector) parse(token string) (link, error) {
 type Offer struct {
 	Platform string
 	TeamName string
-	Asker    string // who requested the link
-	ByKey    bool   // by a program with a key, not in the app
-	Own      bool   // requested by the person who opens it
-	Again    string // username of the account to reconnect; empty for a new one
-	Full     bool   // the plan allows no more accounts
-	Ways     []Way  // ways to sign in at the network; empty if the person signs in here
+	Asker    string         // who requested the link
+	ByKey    bool           // by a program with a key, not in the app
+	Own      bool           // requested by the person who opens it
+	Again    string         // username of the account to reconnect; empty for a new one
+	Full     bool           // the plan allows no more accounts
+	Ways     []SignInMethod // ways to sign in at the network; empty if the person signs in here
 }
 
-// Way is one of a network's ways to sign in.
-type Way struct {
+// SignInMethod is one of a network's ways to sign in.
+type SignInMethod struct {
 	Kind   string // the network's name for it
 	Origin string // of the network's consent page
 }
@@ -207,7 +207,7 @@ func (l link) offers(kind string) bool {
 }
 
 // ways returns the ways to sign in; none if the network asks for credentials instead.
-func (c *Connector) ways(l link) ([]Way, error) {
+func (c *Connector) ways(l link) ([]SignInMethod, error) {
 	n, err := c.Accounts.Network(l.network())
 	if err != nil {
 		return nil, err
@@ -216,10 +216,10 @@ func (c *Connector) ways(l link) ([]Way, error) {
 	if !ok {
 		return nil, nil
 	}
-	var out []Way
+	var out []SignInMethod
 	for _, kind := range a.Kinds() {
 		if l.offers(kind) {
-			out = append(out, Way{kind, origin(a.Authorize(network.Authorization{Kind: kind,
+			out = append(out, SignInMethod{kind, origin(a.Authorize(network.Authorization{Kind: kind,
 				Redirect: c.redirect(l.network())}))})
 		}
 	}

@@ -70,7 +70,7 @@ func (c *Connector) Begin(ctx context.Context, person int64, token, kind string)
 	if err != nil {
 		return "", err
 	}
-	if !slices.ContainsFunc(offer.Ways, func(w Way) bool { return w.Kind == kind }) {
+	if !slices.ContainsFunc(offer.Ways, func(w SignInMethod) bool { return w.Kind == kind }) {
 		return "", apierr.Invalid(apierr.NotAllowedValue, "kind", "Choose one of the ways to sign in.")
 	}
 	trip := network.Authorization{Kind: kind, State: rand.Text() + rand.Text(), Verifier: rand.Text() + rand.Text(),
@@ -122,8 +122,8 @@ func (c *Connector) openAttempt(sealed, state []byte, step string) (attempt, err
 	return a, nil
 }
 
-// Returned is what a browser brings back from a network's page.
-type Returned struct {
+// Callback is what a browser brings back from a network's page.
+type Callback struct {
 	Platform string
 	State    string
 	Code     string
@@ -141,7 +141,7 @@ var errAttempt = apierr.BadState("ended",
 	"This sign-in is unknown, has expired or was already used. Open the link again.")
 
 // Return ends a round trip of the same person, with an account, a choice or an error. A state works once.
-func (c *Connector) Return(ctx context.Context, person int64, r Returned) (Outcome, error) {
+func (c *Connector) Return(ctx context.Context, person int64, r Callback) (Outcome, error) {
 	a, err := c.authorizer(r.Platform)
 	if err != nil {
 		return Outcome{}, err

@@ -36,8 +36,8 @@ func (AccountResult) Descriptions() map[string]string {
 }
 
 // Result returns the result of a publish or retry job.
-func Result(ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
-	out := job.Produced{App: "/posts/" + r.Subject}
+func Result(ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput) (job.Output, error) {
+	out := job.Output{App: "/posts/" + r.Subject}
 	if !r.IsFinished() {
 		return out, nil
 	}

@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Touched counts what is deleted with a team.
-type Touched struct {
+// Contents counts what is deleted with a team.
+type Contents struct {
 	Posts, Scheduled, Series, Accounts, Media, Reports, Tracked, Lists, Voices, Keys, Assistants, Members int64
 	// of the media
 	Bytes   int64
@@ -24,8 +24,8 @@ type Touched struct {
 
 // CountContents returns what a deletion of the team would delete. Each count only reads an index, so templates of
 // series are subtracted.
-func (s *Service) CountContents(ctx context.Context, team int64) (Touched, error) {
-	var out Touched
+func (s *Service) CountContents(ctx context.Context, team int64) (Contents, error) {
+	var out Contents
 	err := s.DB.QueryRow(ctx,
 		`SELECT (SELECT COUNT(*) FROM posts WHERE team_id = t.id) - (SELECT COUNT(*) FROM posts
 		WHERE team_id = t.id AND is_template = 1),

@@ -45,8 +45,8 @@ type JobError struct {
 	Message string `json:"message"`
 }
 
-// Produced is the result of a finished job, with the JSON pointers of untrusted texts in it.
-type Produced struct {
+// Output is the result of a finished job, with the JSON pointers of untrusted texts in it.
+type Output struct {
 	Result    any
 	Untrusted operation.Quotes
 	App       string
@@ -55,7 +55,7 @@ type Produced struct {
 }
 
 // Result reads the result of a job, possibly before it has ended.
-type Result func(ctx context.Context, q db.Querier, call operation.Call, r Record, in GetInput) (Produced, error)
+type Result func(ctx context.Context, q db.Querier, call operation.Call, r Record, in GetInput) (Output, error)
 
 // Charged returns the amount charged for a reservation, or reserved while it is open; 0 for no reservation.
 type Charged func(ctx context.Context, q db.Querier, reservation int64) (int64, error)

@@ -60,27 +60,27 @@ type (
 // ImportsAndBatches returns the result of a job of the type media_import; for a batch also while it is pending.
 func ImportsAndBatches(
 	ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput,
-) (job.Produced, error) {
+) (job.Output, error) {
 	if r.Subject == uploadSubject {
 		return batchResult(ctx, q, r)
 	}
 	var out ImportResult
 	if r.State != job.Succeeded {
-		return job.Produced{App: "/media"}, nil
+		return job.Output{App: "/media"}, nil
 	}
 	var already int64
 	if err := q.QueryRow(ctx, `SELECT media_id, already FROM media_imports WHERE job_id = ?`, r.ID).
 		Scan(&out.Media.ID, &already); err != nil {
-		return job.Produced{}, fmt.Errorf("reading import %s: %w", r.ID, err)
+		return job.Output{}, fmt.Errorf("reading import %s: %w", r.ID, err)
 	}
 	out.Already = already != 0
-	return job.Produced{Result: out, App: "/media/" + text(out.Media.ID)}, nil
+	return job.Output{Result: out, App: "/media/" + text(out.Media.ID)}, nil
 }
 
-func batchResult(ctx context.Context, q db.Querier, r job.Record) (job.Produced, error) {
+func batchResult(ctx context.Context, q db.Querier, r job.Record) (job.Output, error) {
 	files, err := readFiles(ctx, q, r.ID)
 	if err != nil {
-		return job.Produced{}, err
+		return job.Output{}, err
 	}
 	out := BatchResult{Files: []BatchResultFile{}}
 	for _, f := range files {
@@ -90,21 +90,21 @@ func batchResult(ctx context.Context, q db.Querier, r job.Record) (job.Produced,
 				MediaID: f.media, Reason: f.reason,
 			})
 	}
-	return job.Produced{Result: out, App: pagePath(r.ID)}, nil
+	return job.Output{Result: out, App: pagePath(r.ID)}, nil
 }
 
 // Downloads returns the reader of the results of finished jobs of the type content_fetch.
 func Downloads(charged job.Charged) job.Result {
 	return func(ctx context.Context, q db.Querier, call operation.Call, r job.Record,
-		in job.GetInput) (job.Produced, error) {
+		in job.GetInput) (job.Output, error) {
 		return downloadResult(ctx, q, charged, call, r, in)
 	}
 }
 
 func downloadResult(
 	ctx context.Context, q db.Querier, charged job.Charged, call operation.Call, r job.Record, in job.GetInput,
-) (job.Produced, error) {
-	made := job.Produced{App: "/media"}
+) (job.Output, error) {
+	made := job.Output{App: "/media"}
 	if !r.IsFinished() {
 		return made, nil
 	}

@@ -114,7 +114,7 @@ func TestAccountNotices(t *testing.T) {
 			w.wants(t, 1)
 			list := must.Get(w.List(t.Context(), ada, 0, 1))(t)
 			n := list[0]
-			if unread != 1 || n.Team != 0 || n.Place() != "/account" || !strings.Contains(n.Text(), c.says) {
+			if unread != 1 || n.Team != 0 || n.Path() != "/account" || !strings.Contains(n.Text(), c.says) {
 				t.Errorf("%s: %d unread, %q of team %d", c.name, unread, n.Text(), n.Team)
 			}
 			checkMail(t, w, c.name, c.says, n)

@@ -245,8 +245,8 @@ func limitWords(credits int64) string {
 	return fmt.Sprintf("%d credits", credits)
 }
 
-// Place returns the path of the notice's subject.
-func (n Notice) Place() string {
+// Path returns the path of the notice's subject.
+func (n Notice) Path() string {
 	switch n.Kind {
 	case AccountLost:
 		return "/accounts"

@@ -274,8 +274,8 @@ func TestDecisionNotification(t *testing.T) {
 				t.Fatalf("person %d is told %+v", person, list)
 			}
 			for i, n := range list {
-				if !strings.HasPrefix(n.Text(), want[i]) || n.Place() != "/posts/"+n.Subject {
-					t.Errorf("person %d is told %q of %s", person, n.Text(), n.Place())
+				if !strings.HasPrefix(n.Text(), want[i]) || n.Path() != "/posts/"+n.Subject {
+					t.Errorf("person %d is told %q of %s", person, n.Text(), n.Path())
 				}
 			}
 		}

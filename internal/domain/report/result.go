@@ -26,13 +26,13 @@ type Made struct {
 // ResultReader returns the function that reads the result of a report job.
 func ResultReader(charged job.Charged) job.Result {
 	return func(ctx context.Context, q db.Querier, _ operation.Call, r job.Record,
-		_ job.GetInput) (job.Produced, error) {
+		_ job.GetInput) (job.Output, error) {
 		return readResult(ctx, q, charged, r)
 	}
 }
 
-func readResult(ctx context.Context, q db.Querier, charged job.Charged, r job.Record) (job.Produced, error) {
-	made := job.Produced{App: "/reports/" + r.Subject}
+func readResult(ctx context.Context, q db.Querier, charged job.Charged, r job.Record) (job.Output, error) {
+	made := job.Output{App: "/reports/" + r.Subject}
 	if !r.IsFinished() {
 		return made, nil
 	}

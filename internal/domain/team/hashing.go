@@ -10,14 +10,14 @@ import (
 
 const hashWait = 5 * time.Second // how long a request waits for a password hash
 
-func askingClient(from string) passwords.Asker {
-	return passwords.Asker{Key: "client " + loadshed.SiteOf(from)}
+func askingClient(from string) passwords.Caller {
+	return passwords.Caller{Key: "client " + loadshed.SiteOf(from)}
 }
 
-func askingInvitation(id int64) passwords.Asker {
-	return passwords.Asker{Key: fmt.Sprint("invitation ", id)}
+func askingInvitation(id int64) passwords.Caller {
+	return passwords.Caller{Key: fmt.Sprint("invitation ", id)}
 }
 
-func askingPerson(id int64) passwords.Asker {
-	return passwords.Asker{Key: fmt.Sprint("person ", id), Known: true}
+func askingPerson(id int64) passwords.Caller {
+	return passwords.Caller{Key: fmt.Sprint("person ", id), Known: true}
 }

@@ -194,7 +194,7 @@ func (s *SignIns) lookUp(ctx context.Context, email string) (known, error) {
 }
 
 // compare hashes a password and refuses one that is not the person's.
-func (s *SignIns) compare(ctx context.Context, from passwords.Asker, p known, password string, refusal error) error {
+func (s *SignIns) compare(ctx context.Context, from passwords.Caller, p known, password string, refusal error) error {
 	return s.hashing.Do(ctx, from, func() error {
 		if !passwords.Matches(p.hash, password) || p.ID == 0 {
 			return refusal
@@ -204,7 +204,7 @@ func (s *SignIns) compare(ctx context.Context, from passwords.Asker, p known, pa
 }
 
 // hash returns the stored hash of a password.
-func (s *SignIns) hash(ctx context.Context, from passwords.Asker, password string) (string, error) {
+func (s *SignIns) hash(ctx context.Context, from passwords.Caller, password string) (string, error) {
 	hash := ""
 	err := s.hashing.Do(ctx, from, func() error {
 		var err error

@@ -9,7 +9,7 @@ import (
 
 var _ network.AppChecker = (*Network)(nil)
 
-var needs = []network.Need{
+var needs = []network.RequiredScope{
 	{Scope: "pages_show_list", Effect: network.ToConnect},
 	{Scope: "pages_read_engagement", Effect: network.ToPublish},
 	{Scope: "pages_manage_posts", Effect: network.ToPublish},

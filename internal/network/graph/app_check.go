@@ -28,7 +28,7 @@ func (c *Client) CheckCredentials(ctx context.Context, platform, app, server, pa
 // CheckApp reports whether the network accepts the app, and which of the permissions App Review has approved.
 //
 // Source: https://developers.facebook.com/docs/graph-api/reference/application/permissions
-func (l Login) CheckApp(ctx context.Context, platform, app, server string, needs []network.Need) []network.Finding {
+func (l Login) CheckApp(ctx context.Context, platform, app, server string, needs []network.RequiredScope) []network.Finding {
 	first := l.Client.CheckCredentials(ctx, platform, app, server, l.Version+"/oauth/access_token",
 		url.Values{"client_id": {l.ClientID}, "client_secret": {l.ClientSecret}})
 	if first.Result != network.Works {
@@ -77,7 +77,7 @@ func (l Login) appToken() string { return l.ClientID + "|" + l.ClientSecret }
 // CheckToken reports whether an account's token is valid, and the permissions that it has.
 //
 // Source: https://developers.facebook.com/docs/graph-api/reference/debug_token
-func (l Login) CheckToken(ctx context.Context, platform string, g network.Grant, needs []network.Need) []network.Finding {
+func (l Login) CheckToken(ctx context.Context, platform string, g network.Grant, needs []network.RequiredScope) []network.Finding {
 	var response struct {
 		Data struct {
 			Valid  bool     `json:"is_valid"`

@@ -13,12 +13,12 @@ var _ network.AppChecker = (*Network)(nil)
 
 // The permissions of each sign-in method.
 var (
-	needs = []network.Need{
+	needs = []network.RequiredScope{
 		{Scope: "instagram_business_basic", Effect: network.ToConnect},
 		{Scope: instagramPublish, Effect: network.ToPublish},
 		{Scope: "instagram_business_manage_insights", Effect: network.ForFigures},
 	}
-	facebookNeeds = []network.Need{
+	facebookNeeds = []network.RequiredScope{
 		{Scope: "instagram_basic", Effect: network.ToConnect},
 		{Scope: facebookPublish, Effect: network.ToPublish},
 		{Scope: "instagram_manage_insights", Effect: network.ForFigures},

@@ -84,9 +84,9 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 }
 
 // needs returns the scopes that an account needs, by its kind and its app's products.
-func (n *Network) needs(g network.Grant) []network.Need {
+func (n *Network) needs(g network.Grant) []network.RequiredScope {
 	if g.Kind == organization {
-		return []network.Need{
+		return []network.RequiredScope{
 			{Scope: "w_organization_social", Effect: network.ToPublish},
 			{Scope: "r_organization_social", Effect: network.ForFigures},
 			{Scope: scopeOrganizationAdmin, Effect: network.ToConnect},
@@ -96,7 +96,7 @@ func (n *Network) needs(g network.Grant) []network.Need {
 	if g.Extra[usedApp] == kindCompany {
 		identity = scopeBasicProfile
 	}
-	return []network.Need{
+	return []network.RequiredScope{
 		{Scope: scopeWriteMember, Effect: network.ToPublish}, {Scope: identity, Effect: network.ToConnect},
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 var _ network.AppChecker = (*Network)(nil)
 
-var needs = []network.Need{
+var needs = []network.RequiredScope{
 	{Scope: "user_accounts:read", Effect: network.ToConnect},
 	{Scope: "boards:read", Effect: network.ToConnect},
 	{Scope: "boards:write", Effect: network.ToPublish},

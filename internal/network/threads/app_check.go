@@ -10,7 +10,7 @@ import (
 
 var _ network.AppChecker = (*Network)(nil)
 
-var needs = []network.Need{
+var needs = []network.RequiredScope{
 	{Scope: "threads_basic", Effect: network.ToConnect},
 	{Scope: "threads_content_publish", Effect: network.ToPublish},
 	{Scope: "threads_manage_insights", Effect: network.ForFigures},

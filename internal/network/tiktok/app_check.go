@@ -11,7 +11,7 @@ import (
 
 var _ network.AppChecker = (*Network)(nil)
 
-var needs = []network.Need{
+var needs = []network.RequiredScope{
 	{Scope: scopeUserBasic, Effect: network.ToConnect},
 	{Scope: "user.info.profile", Effect: network.ToConnect},
 	{Scope: scopeUserStats, Effect: "the number of followers is missing"},

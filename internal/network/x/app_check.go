@@ -9,7 +9,7 @@ import (
 
 var _ network.AppChecker = (*Network)(nil)
 
-var needs = []network.Need{
+var needs = []network.RequiredScope{
 	{Scope: "tweet.read", Effect: network.ForFigures},
 	{Scope: "tweet.write", Effect: network.ToPublish},
 	{Scope: "users.read", Effect: network.ToConnect},

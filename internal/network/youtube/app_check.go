@@ -10,7 +10,7 @@ import (
 
 var _ network.AppChecker = (*Network)(nil)
 
-var needs = []network.Need{
+var needs = []network.RequiredScope{
 	{Scope: "https://www.googleapis.com/auth/youtube.upload", Effect: network.ToPublish},
 	{Scope: "https://www.googleapis.com/auth/youtube.readonly", Effect: network.ForFigures},
 	{Scope: reportScope, Effect: "the number of shares is missing"},

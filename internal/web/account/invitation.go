@@ -210,9 +210,9 @@ func (p *Handlers) askNewcomer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	o, err := p.offer(r)
-	var asked passkey.Question
+	var asked passkey.Challenge
 	if err == nil {
-		asked, err = p.passkeys.AskNew(r.Context(), passkey.Asker{Name: r.PostForm.Get("name"), Email: o.Email})
+		asked, err = p.passkeys.BeginRegistration(r.Context(), passkey.Registrant{Name: r.PostForm.Get("name"), Email: o.Email})
 	}
 	p.ask(w, r, asked, err)
 }

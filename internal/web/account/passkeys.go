@@ -25,7 +25,7 @@ func (p *Handlers) showNewPasskey(w http.ResponseWriter, r *http.Request, status
 
 func (p *Handlers) askOwnPasskey(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
-	asked, err := p.passkeys.AskNew(r.Context(), passkey.Asker{Person: v.ID, Name: v.Name, Email: v.Email})
+	asked, err := p.passkeys.BeginRegistration(r.Context(), passkey.Registrant{Person: v.ID, Name: v.Name, Email: v.Email})
 	p.ask(w, r, asked, err)
 }
 

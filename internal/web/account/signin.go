@@ -213,12 +213,12 @@ func (p *Handlers) signOut(w http.ResponseWriter, r *http.Request) {
 const passkeyKey = "passkey"
 
 func (p *Handlers) askPasskey(w http.ResponseWriter, r *http.Request) {
-	asked, err := p.passkeys.AskSignIn()
+	asked, err := p.passkeys.BeginSignIn()
 	p.ask(w, r, asked, err)
 }
 
 // ask answers a page's script with the options for the browser's passkey request.
-func (p *Handlers) ask(w http.ResponseWriter, r *http.Request, asked passkey.Question, err error) {
+func (p *Handlers) ask(w http.ResponseWriter, r *http.Request, asked passkey.Challenge, err error) {
 	if err != nil {
 		if wrong, ok := p.formError(w, r, err); ok {
 			writeJSON(w, shell.StatusOf(err), map[string]string{"wrong": wrong})

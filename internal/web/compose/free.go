@@ -51,7 +51,7 @@ func (p *Handlers) free(ctx context.Context, team int64, day, behind time.Time) 
 			return time.Time{}, err
 		}
 		for _, span := range spans {
-			if len(span.Slots) == 0 && span.From.After(behind) {
+			if len(span.Entries) == 0 && span.From.After(behind) {
 				return span.From, nil
 			}
 		}

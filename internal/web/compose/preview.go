@@ -39,7 +39,7 @@ type outlook struct {
 
 // neighbour is another post on the selected day.
 type neighbour struct {
-	calendar.Slot
+	calendar.Entry
 
 	At time.Time // in the team's time zone
 }
@@ -163,9 +163,9 @@ func (p *Handlers) addDay(ctx context.Context, actor *access.Actor, s sheet, hel
 	if err != nil {
 		return err
 	}
-	for _, slot := range spans[0].Slots {
-		if held == nil || slot.PostID != held.ID {
-			out.Day = append(out.Day, neighbour{slot, slot.At.In(actor.OwnZone)})
+	for _, entry := range spans[0].Entries {
+		if held == nil || entry.PostID != held.ID {
+			out.Day = append(out.Day, neighbour{entry, entry.At.In(actor.OwnZone)})
 		}
 	}
 	if out.More = spans[0].More || len(out.Day) > maxNeighbours; len(out.Day) > maxNeighbours {

@@ -65,7 +65,7 @@ func (p *Handlers) turn(w http.ResponseWriter, r *http.Request, err error) {
 	case turned != nil:
 		p.Show(w, r, http.StatusBadRequest, pages["turned"], "Not done",
 			turnedPage{
-				turned.Client.Name, turned.Place(), turned.Why.Text,
+				turned.Client.Name, turned.RedirectHost(), turned.Why.Text,
 				template.URL(turned.Back), //nolint:gosec // checkRedirect of package oauth allowed the scheme
 			})
 		return
@@ -155,7 +155,7 @@ func (p *Handlers) show(
 	if before.team == 0 {
 		before.team = v.Team.ID
 	}
-	out := request{Name: asked.Client.Name, Place: asked.Place(), Wrong: wrong, Fields: fields(sent)}
+	out := request{Name: asked.Client.Name, Place: asked.RedirectHost(), Wrong: wrong, Fields: fields(sent)}
 	to, err := url.Parse(asked.Redirect)
 	if err != nil { // unreachable: it was validated before
 		p.ServerError(w, r, fmt.Errorf("reading a redirect address: %w", err))

@@ -59,7 +59,7 @@ func (p *Handlers) Routes() []shell.Route {
 
 // teamView is the page that deletes a team, or shows the progress.
 type teamView struct {
-	erasure.Touched
+	erasure.Contents
 
 	Only     bool // the visitor's only team
 	Progress *erasure.Progress
@@ -86,7 +86,7 @@ func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, 
 		p.ShowError(w, r, err)
 		return
 	}
-	if view.Touched, err = p.leaving.CountContents(r.Context(), v.Team.ID); err != nil {
+	if view.Contents, err = p.leaving.CountContents(r.Context(), v.Team.ID); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}

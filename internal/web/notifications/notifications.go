@@ -104,7 +104,7 @@ func (p *Handlers) follow(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	shell.Redirect(w, r, n.Place())
+	shell.Redirect(w, r, n.Path())
 }
 
 // noticeIn returns the visitor's notification in the path.

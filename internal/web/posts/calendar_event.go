@@ -13,7 +13,7 @@ import (
 
 // event is a post in the calendar.
 type event struct {
-	calendar.Slot
+	calendar.Entry
 	postlist.Details
 
 	Local     time.Time // At in the team's zone
@@ -35,28 +35,28 @@ func (e event) Others() int { return max(0, len(e.Accounts)-3) }
 
 // eventMaker reads the details of posts and returns a function that makes events of them. Times name the zone if
 // clocks change on their day.
-func (p *Handlers) eventMaker(r *http.Request, slots []calendar.Slot, zone *time.Location) (
-	func(slots []calendar.Slot, changes bool) []event, error) {
+func (p *Handlers) eventMaker(r *http.Request, entries []calendar.Entry, zone *time.Location) (
+	func(entries []calendar.Entry, changes bool) []event, error) {
 	v := shell.VisitorOf(r.Context())
-	ids := make([]string, len(slots))
-	for i, slot := range slots {
-		ids[i] = slot.PostID
+	ids := make([]string, len(entries))
+	for i, entry := range entries {
+		ids[i] = entry.PostID
 	}
 	details, err := postlist.DetailsOf(r.Context(), p.DB, v.Team.ID, ids)
 	writer, publisher := v.Is(shell.Writers), v.Is(shell.Publishers)
-	return func(slots []calendar.Slot, changes bool) []event {
-		out := make([]event, len(slots))
-		for i, slot := range slots {
-			e := event{Slot: slot, Details: details[slot.PostID]}
-			if !slot.At.IsZero() {
-				e.Local = slot.At.In(zone)
+	return func(entries []calendar.Entry, changes bool) []event {
+		out := make([]event, len(entries))
+		for i, entry := range entries {
+			e := event{Entry: entry, Details: details[entry.PostID]}
+			if !entry.At.IsZero() {
+				e.Local = entry.At.In(zone)
 				e.Clock = timeOfDay(e.Local, changes)
 			}
 			e.Look, e.Icon, e.State = e.describe()
-			movable := slot.Status == post.Draft && writer || slot.Status == post.Scheduled && publisher
+			movable := entry.Status == post.Draft && writer || entry.Status == post.Scheduled && publisher
 			// A move ends the approval of a post with a time, so that must not happen by a slip of the hand.
-			approved := e.Approval == post.Approved && !slot.At.IsZero()
-			e.Draggable = movable && !slot.ToCome && !e.Template && !approved
+			approved := e.Approval == post.Approved && !entry.At.IsZero()
+			e.Draggable = movable && !entry.ToCome && !e.Template && !approved
 			out[i] = e
 		}
 		return out

@@ -133,17 +133,17 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter cale
 	if err != nil {
 		return err
 	}
-	var drafts []calendar.Slot
+	var drafts []calendar.Entry
 	if view.Writer {
 		if drafts, err = calendar.ListUnplanned(ctx, p.DB, team, filter, draftsBeside+1); err != nil {
 			return err
 		}
 	}
-	slots := slices.Concat(planned, drafts)
+	entries := slices.Concat(planned, drafts)
 	for _, span := range spans {
-		slots = append(slots, span.Slots...)
+		entries = append(entries, span.Entries...)
 	}
-	events, err := p.eventMaker(r, slots, shown.zone)
+	events, err := p.eventMaker(r, entries, shown.zone)
 	if err != nil {
 		return err
 	}
@@ -154,11 +154,11 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter cale
 	view.ZoneCode, view.Empty = bounds[0].In(shown.zone).Format("MST"), true
 	for i, span := range spans {
 		d := shown.newDay(from.AddDate(0, 0, i), span)
-		d.Events = events(span.Slots, d.Changes != "")
+		d.Events = events(span.Entries, d.Changes != "")
 		d.AnyTime = events(slotsOn(planned, d.Date), false)
 		d = d.limit(shown.most())
 		view.Empty = view.Empty && d.Count() == 0
-		view.Upcoming = view.Upcoming || slices.ContainsFunc(span.Slots, func(s calendar.Slot) bool { return s.ToCome })
+		view.Upcoming = view.Upcoming || slices.ContainsFunc(span.Entries, func(s calendar.Entry) bool { return s.ToCome })
 		view.Days = append(view.Days, d)
 	}
 	if view.View != monthView {
@@ -182,12 +182,12 @@ func (d calendarDay) limit(most int) calendarDay {
 	return d
 }
 
-// slotsOn returns the slots planned for a date.
-func slotsOn(planned []calendar.Slot, date time.Time) []calendar.Slot {
-	out, day := []calendar.Slot{}, date.Format(time.DateOnly)
-	for _, slot := range planned {
-		if slot.Day == day {
-			out = append(out, slot)
+// slotsOn returns the entries planned for a date.
+func slotsOn(planned []calendar.Entry, date time.Time) []calendar.Entry {
+	out, day := []calendar.Entry{}, date.Format(time.DateOnly)
+	for _, entry := range planned {
+		if entry.Day == day {
+			out = append(out, entry)
 		}
 	}
 	return out

@@ -195,15 +195,15 @@ func (p *Handlers) quick(w http.ResponseWriter, r *http.Request) {
 		p.ServerError(w, r, err)
 		return
 	}
-	slot := calendar.Slot{At: held.Slot(), Day: held.PlannedDay, PostID: held.ID, InSeries: held.SeriesID != 0,
+	entry := calendar.Entry{At: held.Slot(), Day: held.PlannedDay, PostID: held.ID, InSeries: held.SeriesID != 0,
 		Status: held.Status, Client: held.Approval, Excerpt: held.Excerpt, Accounts: accounts[held.ID], Changed: held.UpdatedAt}
-	events, err := p.eventMaker(r, []calendar.Slot{slot}, zone)
+	events, err := p.eventMaker(r, []calendar.Entry{entry}, zone)
 	if err != nil {
 		p.ServerError(w, r, err)
 		return
 	}
 	v := shell.VisitorOf(r.Context())
-	view := quickView{event: events([]calendar.Slot{slot}, false)[0], Team: held.TeamID, Caption: cut(maxQuickText, held.Caption),
+	view := quickView{event: events([]calendar.Entry{entry}, false)[0], Team: held.TeamID, Caption: cut(maxQuickText, held.Caption),
 		Back: queryOf(r.URL.Query()).Here(), Date: held.PlannedDay,
 		Editable: held.CheckComposable() == nil && v.Is(shell.Writers)}
 	view.Movable = view.Editable && !held.IsTemplate && (held.Status == post.Draft || v.Is(shell.Publishers))

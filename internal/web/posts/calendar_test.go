@@ -66,7 +66,7 @@ func TestAddHours(t *testing.T) {
 		for i := range last + 1 {
 			d := shown.newDay(from.AddDate(0, 0, i), calendar.Span{From: bounds[i], To: bounds[i+1]})
 			for at := bounds[i]; at.Before(bounds[i+1]); at = at.Add(15 * time.Minute) {
-				d.Events = append(d.Events, event{Slot: calendar.Slot{At: at}})
+				d.Events = append(d.Events, event{Entry: calendar.Entry{At: at}})
 			}
 			days = append(days, d)
 		}

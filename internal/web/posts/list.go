@@ -122,7 +122,7 @@ type listView struct {
 	Tabs  []tabLink
 	Posts []listedPost
 	// overdue drafts, on the first page, for people who can reschedule them
-	Passed      []calendar.Slot
+	Passed      []calendar.Entry
 	Choices     []choice
 	First, Next string
 	Any         bool // it is filtered within its tab

@@ -108,7 +108,7 @@ type (
 		At             time.Time
 	}
 	occurrence struct {
-		calendar.Slot
+		calendar.Entry
 
 		At time.Time // in the team's time zone
 	}

@@ -110,13 +110,13 @@ type found struct {
 }
 
 // result returns the final charge.
-func result(ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
+func result(ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput) (job.Output, error) {
 	out := found{Hashtags: []string{}, Related: []string{}}
 	if r.Reservation > 0 {
 		err := q.QueryRow(ctx, `SELECT charged FROM reservations WHERE id = ? AND team_id = ?`, r.Reservation, r.TeamID).Scan(&out.Charged)
 		if err != nil {
-			return job.Produced{}, fmt.Errorf("reading what job %s was charged: %w", r.ID, err)
+			return job.Output{}, fmt.Errorf("reading what job %s was charged: %w", r.ID, err)
 		}
 	}
-	return job.Produced{Result: out}, nil
+	return job.Output{Result: out}, nil
 }

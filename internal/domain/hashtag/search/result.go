@@ -48,14 +48,14 @@ func appPath(job string) string { return "/hashtags/search?" + url.Values{"job":
 // ResultReader returns the function that reads a page of the result of a finished search.
 func ResultReader(charged job.Charged) job.Result {
 	return func(ctx context.Context, q db.Querier, call operation.Call, r job.Record,
-		in job.GetInput) (job.Produced, error) {
+		in job.GetInput) (job.Output, error) {
 		return readResult(ctx, q, charged, call, r, in)
 	}
 }
 
 func readResult(ctx context.Context, q db.Querier, charged job.Charged, call operation.Call, r job.Record,
-	in job.GetInput) (job.Produced, error) {
-	made := job.Produced{App: appPath(r.ID)}
+	in job.GetInput) (job.Output, error) {
+	made := job.Output{App: appPath(r.ID)}
 	if !r.IsFinished() {
 		return made, nil
 	}

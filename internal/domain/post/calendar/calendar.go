@@ -16,8 +16,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Slot is a post in the calendar.
-type Slot struct {
+// Entry is a post in the calendar.
+type Entry struct {
 	At       time.Time // zero for a draft without a time
 	Day      string    // planned date of a draft without a time, as 2026-03-29; may be empty
 	PostID   string    // the template's, for a future occurrence that has no post yet
@@ -33,8 +33,8 @@ type Slot struct {
 // Span is a part of the calendar.
 type Span struct {
 	From, To time.Time
-	Slots    []Slot // the earliest first
-	More     bool   // there are more
+	Entries  []Entry // the earliest first
+	More     bool    // there are more
 }
 
 const maxSeries = 100 // of a team
@@ -46,7 +46,7 @@ func Spans(ctx context.Context, d *db.DB, team int64, f Filter, bounds []time.Ti
 	for i := range spans {
 		spans[i] = Span{From: bounds[i], To: bounds[i+1]}
 	}
-	slots, err := listSlots(ctx, d, team, f, spans, most)
+	entries, err := listEntries(ctx, d, team, f, spans, most)
 	if err != nil {
 		return nil, err
 	}
@@ -58,20 +58,20 @@ func Spans(ctx context.Context, d *db.DB, team int64, f Filter, bounds []time.Ti
 		if ahead, err = f.filterOccurrences(ctx, d, ahead); err != nil {
 			return nil, err
 		}
-		slots = append(slots, ahead...)
+		entries = append(entries, ahead...)
 	}
-	slices.SortStableFunc(slots, func(a, b Slot) int {
+	slices.SortStableFunc(entries, func(a, b Entry) int {
 		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.PostID, b.PostID))
 	})
-	for _, slot := range slots {
-		at, found := slices.BinarySearchFunc(spans, slot.At, func(span Span, at time.Time) int {
+	for _, entry := range entries {
+		at, found := slices.BinarySearchFunc(spans, entry.At, func(span Span, at time.Time) int {
 			return span.From.Compare(at)
 		})
 		if !found {
 			at--
 		}
-		if span := &spans[at]; len(span.Slots) < most {
-			span.Slots = append(span.Slots, slot)
+		if span := &spans[at]; len(span.Entries) < most {
+			span.Entries = append(span.Entries, entry)
 		} else {
 			span.More = true
 		}
@@ -79,33 +79,33 @@ func Spans(ctx context.Context, d *db.DB, team int64, f Filter, bounds []time.Ti
 	return spans, addAccounts(ctx, d, team, spans)
 }
 
-// listSlots reads the posts of the spans, one more of each than is shown.
-func listSlots(ctx context.Context, d *db.DB, team int64, f Filter, spans []Span, most int) ([]Slot, error) {
+// listEntries reads the posts of the spans, one more of each than is shown.
+func listEntries(ctx context.Context, d *db.DB, team int64, f Filter, spans []Span, most int) ([]Entry, error) {
 	text, args := slotsQuery(team, f, spans, most)
-	out, err := db.All(ctx, d, scanSlot, text, args...)
+	out, err := db.All(ctx, d, scanEntry, text, args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the calendar: %w", err)
 	}
 	return out, nil
 }
 
-// slotColumns are the columns that scanSlot reads.
-const slotColumns = `p.id, p.status, p.excerpt, p.slot_at, p.series_id, p.approval, p.updated_at, p.planned_day`
+// entryColumns are the columns that scanEntry reads.
+const entryColumns = `p.id, p.status, p.excerpt, p.slot_at, p.series_id, p.approval, p.updated_at, p.planned_day`
 
-func scanSlot(rows *sql.Rows, slot *Slot) error {
+func scanEntry(rows *sql.Rows, entry *Entry) error {
 	var at, series, changed int64
-	err := rows.Scan(&slot.PostID, &slot.Status, &slot.Excerpt, &at, &series, &slot.Client, &changed, &slot.Day)
-	slot.At, slot.InSeries, slot.Changed = db.Time(at), series != 0, db.Time(changed)
+	err := rows.Scan(&entry.PostID, &entry.Status, &entry.Excerpt, &at, &series, &entry.Client, &changed, &entry.Day)
+	entry.At, entry.InSeries, entry.Changed = db.Time(at), series != 0, db.Time(changed)
 	return err
 }
 
-// slotsOf returns the posts that a query of slotColumns finds in a team, with their accounts.
-func slotsOf(ctx context.Context, d *db.DB, team int64, query string, args ...any) ([]Slot, error) {
-	slots, err := db.All(ctx, d, scanSlot, query, db.Args(team, args)...)
+// entriesOf returns the posts that a query of entryColumns finds in a team, with their accounts.
+func entriesOf(ctx context.Context, d *db.DB, team int64, query string, args ...any) ([]Entry, error) {
+	entries, err := db.All(ctx, d, scanEntry, query, db.Args(team, args)...)
 	if err != nil {
 		return nil, err
 	}
-	return slots, addAccounts(ctx, d, team, []Span{{Slots: slots}})
+	return entries, addAccounts(ctx, d, team, []Span{{Entries: entries}})
 }
 
 // slotsQuery is one short index walk for each span. The condition of the partial index comes last, because SQLite uses
@@ -115,7 +115,7 @@ func slotsQuery(team int64, f Filter, spans []Span, most int) (string, []any) {
 	selected, values := f.condition()
 	for i, span := range spans {
 		parts[i] = `SELECT id, status, excerpt, slot_at, series_id, approval, updated_at, planned_day
-			FROM (SELECT ` + slotColumns + ` FROM posts p
+			FROM (SELECT ` + entryColumns + ` FROM posts p
 			WHERE p.team_id = ? AND p.slot_at >= ? AND p.slot_at < ? AND p.slot_at > 0` + selected + `
 			ORDER BY p.slot_at, p.id LIMIT ?) AS span`
 		args = append(args, team, db.Micros(span.From), db.Micros(span.To))
@@ -126,7 +126,7 @@ func slotsQuery(team int64, f Filter, spans []Span, most int) (string, []any) {
 
 // listAhead returns the next occurrences that a team's series will create between two times; only of one series
 // if it is not 0.
-func listAhead(ctx context.Context, d *db.DB, team, series int64, from, to time.Time, most int) ([]Slot, error) {
+func listAhead(ctx context.Context, d *db.DB, team, series int64, from, to time.Time, most int) ([]Entry, error) {
 	if last := d.Now().Add(post.MaxLookahead); to.After(last) {
 		to = last
 	}
@@ -143,7 +143,7 @@ func listAhead(ctx context.Context, d *db.DB, team, series int64, from, to time.
 	if err != nil {
 		return nil, fmt.Errorf("listing running series: %w", err)
 	}
-	out := []Slot{}
+	out := []Entry{}
 	for _, r := range going {
 		recurring, err := recurrence.Load(r.rule, r.start, r.zone)
 		if err != nil {
@@ -158,7 +158,7 @@ func listAhead(ctx context.Context, d *db.DB, team, series int64, from, to time.
 			if n++; !at.Before(to) || n > most {
 				break
 			}
-			out = append(out, Slot{At: at, PostID: r.template, ToCome: true, InSeries: true, Status: post.Scheduled,
+			out = append(out, Entry{At: at, PostID: r.template, ToCome: true, InSeries: true, Status: post.Scheduled,
 				Excerpt: r.excerpt})
 		}
 	}
@@ -173,8 +173,8 @@ const runningSeriesQuery = `SELECT r.template_id, r.rule, r.timezone, r.starts_a
 func addAccounts(ctx context.Context, d *db.DB, team int64, spans []Span) error {
 	ids := []string{}
 	for _, span := range spans {
-		for _, slot := range span.Slots {
-			ids = append(ids, slot.PostID)
+		for _, entry := range span.Entries {
+			ids = append(ids, entry.PostID)
 		}
 	}
 	slices.Sort(ids)
@@ -183,19 +183,19 @@ func addAccounts(ctx context.Context, d *db.DB, team int64, spans []Span) error 
 		return err
 	}
 	for _, span := range spans {
-		for n := range span.Slots {
-			span.Slots[n].Accounts = accounts[span.Slots[n].PostID]
+		for n := range span.Entries {
+			span.Entries[n].Accounts = accounts[span.Entries[n].PostID]
 		}
 	}
 	return nil
 }
 
 // Occurrences returns the next posts of a team's series: first the scheduled ones, then future ones.
-func Occurrences(ctx context.Context, d *db.DB, team, series int64, most int) ([]Slot, error) {
-	out, err := db.All(ctx, d, func(rows *sql.Rows, slot *Slot) error {
+func Occurrences(ctx context.Context, d *db.DB, team, series int64, most int) ([]Entry, error) {
+	out, err := db.All(ctx, d, func(rows *sql.Rows, entry *Entry) error {
 		var at int64
-		err := rows.Scan(&slot.PostID, &slot.Excerpt, &at)
-		slot.At, slot.Status, slot.InSeries = db.Time(at), post.Scheduled, true
+		err := rows.Scan(&entry.PostID, &entry.Excerpt, &at)
+		entry.At, entry.Status, entry.InSeries = db.Time(at), post.Scheduled, true
 		return err
 	}, `SELECT p.id, p.excerpt, p.scheduled_at FROM posts p WHERE p.series_id = ? AND p.team_id = ?
 		AND p.occurs_at > 0 AND p.status = 'scheduled' ORDER BY p.scheduled_at LIMIT ?`, series, team, most)

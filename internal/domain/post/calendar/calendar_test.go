@@ -25,15 +25,15 @@ func (w *env) spans(t *testing.T, bounds []time.Time, most int) string {
 	days := []string{}
 	for _, span := range spans {
 		parts := []string{}
-		for _, slot := range span.Slots {
-			what := string(slot.Status)
-			if slot.ToCome {
+		for _, entry := range span.Entries {
+			what := string(entry.Status)
+			if entry.ToCome {
 				what = "to come"
 			}
-			if len(slot.Accounts) != 1 || slot.Accounts[0].ID != w.Account {
-				t.Errorf("%s goes to %v", slot.PostID, slot.Accounts)
+			if len(entry.Accounts) != 1 || entry.Accounts[0].ID != w.Account {
+				t.Errorf("%s goes to %v", entry.PostID, entry.Accounts)
 			}
-			parts = append(parts, slot.At.In(w.Call.Zone).Format("02 15:04 ")+what+" "+slot.Excerpt)
+			parts = append(parts, entry.At.In(w.Call.Zone).Format("02 15:04 ")+what+" "+entry.Excerpt)
 		}
 		if span.More {
 			parts = append(parts, "more")
@@ -66,8 +66,8 @@ func TestCalendar(t *testing.T) {
 		}
 		spans := must.Get(calendar.Spans(t.Context(), w.DB, w.Call.TeamID+1, calendar.Filter{}, bounds, 5))(t)
 		for _, span := range spans {
-			if len(span.Slots) > 0 {
-				t.Errorf("another team sees %v", span.Slots)
+			if len(span.Entries) > 0 {
+				t.Errorf("another team sees %v", span.Entries)
 			}
 		}
 	})
@@ -93,9 +93,9 @@ func TestCalendarUpcoming(t *testing.T) {
 		}
 		p := must.Get(w.Load(t.Context(), w.Call.TeamID, template))(t)
 		next := must.Get(calendar.Occurrences(t.Context(), w.DB, w.Call.TeamID, p.SeriesID, 3))(t)
-		for i, slot := range next {
-			if !slot.At.Equal(first.AddDate(0, 0, i)) || slot.ToCome != (i > 0) {
-				t.Errorf("occurrence %d is %+v", i, slot)
+		for i, entry := range next {
+			if !entry.At.Equal(first.AddDate(0, 0, i)) || entry.ToCome != (i > 0) {
+				t.Errorf("occurrence %d is %+v", i, entry)
 			}
 		}
 		if len(next) != 3 {

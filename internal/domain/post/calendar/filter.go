@@ -60,17 +60,17 @@ func (f Filter) condition() (string, []any) {
 func (f Filter) includesOccurrences() bool { return f.State == "" || f.State == Scheduled }
 
 // filterOccurrences removes the occurrences of series whose accounts the filter does not select.
-func (f Filter) filterOccurrences(ctx context.Context, d *db.DB, slots []Slot) ([]Slot, error) {
+func (f Filter) filterOccurrences(ctx context.Context, d *db.DB, entries []Entry) ([]Entry, error) {
 	f.State = ""
 	selected, args := f.condition()
-	if selected == "" || len(slots) == 0 {
-		return slots, nil
+	if selected == "" || len(entries) == 0 {
+		return entries, nil
 	}
 	templates := map[string]bool{}
-	for _, slot := range slots {
-		if !templates[slot.PostID] {
-			templates[slot.PostID] = true
-			args = append(args, slot.PostID)
+	for _, entry := range entries {
+		if !templates[entry.PostID] {
+			templates[entry.PostID] = true
+			args = append(args, entry.PostID)
 		}
 	}
 	ids, err := db.All(ctx, d, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
@@ -78,44 +78,44 @@ func (f Filter) filterOccurrences(ctx context.Context, d *db.DB, slots []Slot) (
 	if err != nil {
 		return nil, fmt.Errorf("filtering the series of a calendar: %w", err)
 	}
-	return slices.DeleteFunc(slots, func(slot Slot) bool { return !slices.Contains(ids, slot.PostID) }), nil
+	return slices.DeleteFunc(entries, func(entry Entry) bool { return !slices.Contains(ids, entry.PostID) }), nil
 }
 
 // ListPlanned returns a team's drafts that are planned for a date but have no time, from one date to before another,
 // each as 2026-03-29.
-func ListPlanned(ctx context.Context, d *db.DB, team int64, f Filter, from, to string, most int) ([]Slot, error) {
+func ListPlanned(ctx context.Context, d *db.DB, team int64, f Filter, from, to string, most int) ([]Entry, error) {
 	if f.State != "" && f.State != Drafts && f.State != Waiting {
 		return nil, nil
 	}
 	selected, values := f.condition()
-	slots, err := slotsOf(ctx, d, team, plannedQuery(selected), append(append([]any{from, to}, values...), most)...)
+	entries, err := entriesOf(ctx, d, team, plannedQuery(selected), append(append([]any{from, to}, values...), most)...)
 	if err != nil {
 		return nil, fmt.Errorf("listing drafts planned for a date: %w", err)
 	}
-	return slots, nil
+	return entries, nil
 }
 
 // plannedQuery walks the index of drafts without a time.
 func plannedQuery(selected string) string {
-	return `SELECT ` + slotColumns + ` FROM posts p WHERE p.team_id = ? AND p.planned_day >= ? AND p.planned_day < ?
+	return `SELECT ` + entryColumns + ` FROM posts p WHERE p.team_id = ? AND p.planned_day >= ? AND p.planned_day < ?
 		AND p.status = 'draft' AND p.slot_at = 0 AND p.is_template = 0` + selected + `
 		ORDER BY p.planned_day, p.id LIMIT ?`
 }
 
 // ListUnplanned returns a team's drafts without a time and a date, the newest first.
-func ListUnplanned(ctx context.Context, d *db.DB, team int64, f Filter, most int) ([]Slot, error) {
+func ListUnplanned(ctx context.Context, d *db.DB, team int64, f Filter, most int) ([]Entry, error) {
 	f.State = ""
 	selected, values := f.condition()
-	slots, err := slotsOf(ctx, d, team, unplannedQuery(selected), append(values, most)...)
+	entries, err := entriesOf(ctx, d, team, unplannedQuery(selected), append(values, most)...)
 	if err != nil {
 		return nil, fmt.Errorf("listing drafts without a date: %w", err)
 	}
-	return slots, nil
+	return entries, nil
 }
 
 // unplannedQuery walks the index of drafts without a time. A skipped occurrence of a series is none to plan.
 func unplannedQuery(selected string) string {
-	return `SELECT ` + slotColumns + ` FROM posts p WHERE p.team_id = ? AND p.planned_day = ''
+	return `SELECT ` + entryColumns + ` FROM posts p WHERE p.team_id = ? AND p.planned_day = ''
 		AND p.status = 'draft' AND p.slot_at = 0 AND p.is_template = 0 AND p.skipped = 0` + selected + `
 		ORDER BY p.id DESC LIMIT ?`
 }

@@ -19,10 +19,10 @@ func TestPassed(t *testing.T) {
 			t.Helper()
 			found := must.Get(calendar.ListOverdueDrafts(t.Context(), w.DB, team, w.Clock.Now(), 10))(t)
 			got := []string{}
-			for _, slot := range found {
-				got = append(got, slot.Excerpt)
-				if slot.Status != post.Draft || len(slot.Accounts) != 1 || slot.InSeries != (slot.Excerpt == "hello") {
-					t.Errorf("%+v", slot)
+			for _, entry := range found {
+				got = append(got, entry.Excerpt)
+				if entry.Status != post.Draft || len(entry.Accounts) != 1 || entry.InSeries != (entry.Excerpt == "hello") {
+					t.Errorf("%+v", entry)
 				}
 			}
 			if !slices.Equal(got, append([]string{}, want...)) {
@@ -66,10 +66,10 @@ func TestRecentlyPublished(t *testing.T) {
 		for most := 1; most <= 4; most++ {
 			found := must.Get(calendar.ListRecent(t.Context(), w.DB, w.Call.TeamID, w.Clock.Now(), most))(t)
 			var got []string
-			for _, slot := range found {
-				got = append(got, slot.PostID)
-				if slot.Status != post.Published || len(slot.Accounts) != 1 {
-					t.Errorf("%+v", slot)
+			for _, entry := range found {
+				got = append(got, entry.PostID)
+				if entry.Status != post.Published || len(entry.Accounts) != 1 {
+					t.Errorf("%+v", entry)
 				}
 			}
 			if !slices.Equal(got, sent[:min(most, 3)]) {
@@ -102,8 +102,8 @@ func TestListFailed(t *testing.T) {
 			2: {"failed", "on some accounts"}, 9: {"failed", "on some accounts", "old and unconfirmed"},
 		} {
 			var got []string
-			for _, slot := range must.Get(calendar.ListFailed(t.Context(), w.DB, w.Call.TeamID, week, most))(t) {
-				got = append(got, slot.Excerpt)
+			for _, entry := range must.Get(calendar.ListFailed(t.Context(), w.DB, w.Call.TeamID, week, most))(t) {
+				got = append(got, entry.Excerpt)
 			}
 			if !slices.Equal(got, want) {
 				t.Errorf("%v, want %v", got, want)

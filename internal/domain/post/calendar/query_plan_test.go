@@ -19,13 +19,13 @@ func fill(t *testing.T, w *posttest.Env) {
 	t.Helper()
 	must.NoError(t, w.DB.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
 		for i := range 3000 {
-			status, slot := "draft", 0
+			status, entry := "draft", 0
 			if i%3 == 0 {
-				status, slot = "scheduled", first+i
+				status, entry = "scheduled", first+i
 			}
 			if _, err := tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, status, caption, excerpt, scheduled_at,
 				slot_at, created_at, updated_at) VALUES (?, ?, ?, ?, 'text', 'text', ?, ?, 1, 1)`,
-				fmt.Sprintf("%08d-aaaa", i), w.Call.TeamID, w.Person, status, slot, slot); err != nil {
+				fmt.Sprintf("%08d-aaaa", i), w.Call.TeamID, w.Person, status, entry, entry); err != nil {
 				return err
 			}
 		}

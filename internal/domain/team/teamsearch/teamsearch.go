@@ -20,9 +20,9 @@ type Query struct {
 	Most  int
 }
 
-// Found is a part of what was looked for. Next is the ID after which to look further; 0 where everything was looked
+// Results is a part of what was looked for. Next is the ID after which to look further; 0 where everything was looked
 // through.
-type Found[T any] struct {
+type Results[T any] struct {
 	Items []T
 	Next  int64
 }
@@ -72,8 +72,8 @@ func (s Query) within(ctx context.Context, q db.Querier, table string) (int64, b
 }
 
 // arrangeHits returns the hits in order, starting with an exact ID, up to the requested number.
-func arrangeHits[T any](q Query, hits, named []T, id func(T) int64, last int64, more bool) Found[T] {
-	out := Found[T]{Items: hits}
+func arrangeHits[T any](q Query, hits, named []T, id func(T) int64, last int64, more bool) Results[T] {
+	out := Results[T]{Items: hits}
 	switch {
 	case len(hits) > q.Most:
 		out.Items, out.Next = hits[:q.Most], id(hits[q.Most-1])
@@ -88,35 +88,35 @@ func arrangeHits[T any](q Query, hits, named []T, id func(T) int64, last int64, 
 }
 
 // Teams lists teams by their ids, for the operator. It goes through a bounded part of all of them.
-func Teams(ctx context.Context, d *db.DB, q Query) (Found[team.Team], error) {
+func Teams(ctx context.Context, d *db.DB, q Query) (Results[team.Team], error) {
 	last, more, err := q.within(ctx, d, "teams")
 	if err != nil {
-		return Found[team.Team]{}, err
+		return Results[team.Team]{}, err
 	}
 	named, err := db.All(ctx, d, team.ScanTeam, `SELECT `+team.Columns+` FROM teams WHERE id = ?`, q.number())
 	if err != nil {
-		return Found[team.Team]{}, fmt.Errorf("looking for a team by its number: %w", err)
+		return Results[team.Team]{}, fmt.Errorf("looking for a team by its number: %w", err)
 	}
 	hits, err := db.AllSized(ctx, d, q.Most+1, team.ScanTeam,
 		`SELECT `+team.Columns+
 			` FROM teams WHERE id > ? AND id <= ? AND LOWER(name) LIKE ? ESCAPE '\' ORDER BY id LIMIT ?`, q.After, last,
 		q.pattern(), q.Most+1)
 	if err != nil {
-		return Found[team.Team]{}, fmt.Errorf("looking for teams: %w", err)
+		return Results[team.Team]{}, fmt.Errorf("looking for teams: %w", err)
 	}
 	return arrangeHits(q, hits, named, func(t team.Team) int64 { return t.ID }, last, more), nil
 }
 
 // People lists people by their ids, for the operator. It goes through a bounded part of all of them.
-func People(ctx context.Context, d *db.DB, q Query) (Found[team.Person], error) {
+func People(ctx context.Context, d *db.DB, q Query) (Results[team.Person], error) {
 	last, more, err := q.within(ctx, d, "people")
 	if err != nil {
-		return Found[team.Person]{}, err
+		return Results[team.Person]{}, err
 	}
 	named, err := db.All(ctx, d, team.ScanPerson, `SELECT `+team.PersonColumns+` FROM people WHERE id = ? OR email = ?`,
 		q.number(), q.address())
 	if err != nil {
-		return Found[team.Person]{}, fmt.Errorf("looking for a person by number or address: %w", err)
+		return Results[team.Person]{}, fmt.Errorf("looking for a person by number or address: %w", err)
 	}
 	hits, err := db.AllSized(ctx, d, q.Most+1, team.ScanPerson,
 		`SELECT `+team.PersonColumns+
@@ -124,7 +124,7 @@ func People(ctx context.Context, d *db.DB, q Query) (Found[team.Person], error) 
 		ORDER BY id LIMIT ?`,
 		q.After, last, q.pattern(), q.pattern(), q.Most+1)
 	if err != nil {
-		return Found[team.Person]{}, fmt.Errorf("looking for people: %w", err)
+		return Results[team.Person]{}, fmt.Errorf("looking for people: %w", err)
 	}
 	return arrangeHits(q, hits, named, func(p team.Person) int64 { return p.ID }, last, more), nil
 }
