@@ -32,7 +32,8 @@ func TestSkipOccurrence(t *testing.T) {
 					".", "Not scheduled yet.").lacks("Schedule for", "Skip this one")
 		must.NoError(t, c.Posts.CreateOccurrences(t.Context()))
 		second := b.open("/posts/"+id).lacks(next(1)).follow(next(2)).wants(200, "Scheduled for")
-		second.form("Pause the series").press().wants(200, "The series was paused", "If resumed now, the series would publish:", next(2), next(3))
+		second.form("Pause the series").press().
+			wants(200, "The series was paused", "If resumed now, the series would publish:", next(2), next(3))
 		b.open(second.path).wants(200, "Draft, planned for").lacks("Skip this one")
 		b.open("/posts/"+id).form("Resume the series").press().wants(200, "The series was resumed.", next(2)).lacks(next(1))
 		b.open(first.path).wants(200, "Not scheduled yet.")

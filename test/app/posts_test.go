@@ -251,7 +251,8 @@ func TestDecision(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		for found, want := range map[string][]string{
 			"yes": {"Marked as published.", "View post"},
-			"no":  {"Marked as not published.", "Ada editor checked the network and marked the post as not published.", "Retry these accounts"},
+			"no": {"Marked as not published.",
+				"Ada editor checked the network and marked the post as not published.", "Retry these accounts"},
 		} {
 			c := h.crew(t)
 			b := c.as(t, access.Editor)

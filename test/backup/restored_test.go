@@ -170,7 +170,7 @@ func (h *installation) reads(of *home) map[string]string {
 	ask := func(path string) map[string]any {
 		got := h.call(of, http.MethodGet, path, nil)
 		delete(got.Body, "meta")
-		for _, anew := range []string{"free_calls_left_today", "period", "capabilities"} { // a key's permissions are reduced during the hold
+		for _, anew := range []string{"free_calls_left_today", "period", "capabilities"} {
 			delete(got.Data(), anew)
 		}
 		raw := must.Get(json.Marshal(got.Body))(h.t)
