@@ -1,6 +1,7 @@
 // Media, hashtags and brand voices, as their people look after them.
 'use strict';
 
+const fs = require('node:fs');
 const path = require('node:path');
 
 const { assert, look, open, run, signIn, world } = require('./drive.js');
@@ -119,7 +120,31 @@ async function media(page) {
   await look(page, 'media-delete');
   await page.goto('/media/folder');
   await look(page, 'media-folder');
+  await dropped(page);
   await film(page);
+}
+
+// dropped drops a file that the library takes and one that it does not into a folder.
+async function dropped(page) {
+  await page.getByLabel('Name').fill('Dropped');
+  await page.getByRole('button', { name: 'Create folder' }).click();
+  await page.getByText('This folder is empty.').waitFor();
+  const bytes = fs.readFileSync(path.join(__dirname, '../../internal/platform/mediainfo/testdata/front.mp4')).toString('base64');
+  const files = await page.evaluateHandle((content) => {
+    const data = new DataTransfer();
+    data.items.add(new File([Uint8Array.from(atob(content), (c) => c.charCodeAt(0))], 'front.mp4', { type: 'video/mp4' }));
+    data.items.add(new File(['Not a picture.'], 'notes.txt', { type: 'text/plain' }));
+    return data;
+  }, bytes);
+  await page.dispatchEvent('body', 'dragover', { dataTransfer: files });
+  await page.getByText('Drop files to add them to the folder Dropped').waitFor();
+  await page.dispatchEvent('body', 'drop', { dataTransfer: files });
+  await page.getByRole('heading', { name: 'Files 1', exact: true }).waitFor();
+  await page.getByRole('link', { name: 'front', exact: true }).waitFor();
+  await page.getByRole('alert').getByText('The library accepts JPEG').waitFor();
+  await look(page, 'media-dropped');
+  await page.getByRole('button', { name: 'Dismiss' }).click();
+  assert.equal(await page.locator('#uploading li').count(), 0);
 }
 
 // select finds files while typing, and describes all that are found by keyboard.
@@ -149,11 +174,6 @@ async function select(page) {
 // film plays a video on its page, and in a page of its own.
 async function film(page) {
   const plays = () => page.waitForFunction(() => document.querySelector('video')?.readyState > 0);
-  await page.goto('/media/add');
-  await page.getByRole('button', { name: 'Choose files' }).click();
-  await page.locator('#choose').setInputFiles([path.join(__dirname, '../../internal/platform/mediainfo/testdata/front.mp4')]);
-  await page.locator('#files').getByText('In the library', { exact: true }).waitFor();
-  await page.goto('/media');
   await page.getByRole('link', { name: 'front', exact: true }).click();
   await plays();
   await look(page, 'media-film');

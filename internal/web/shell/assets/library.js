@@ -34,9 +34,12 @@ async function show(to) {
     location.assign(to);
     return;
   }
+  const kept = boxes().filter((box) => box.checked).map((box) => box.value);
   for (const id of parts) document.getElementById(id).replaceChildren(...fresh.getElementById(id).childNodes);
   history.replaceState(null, '', to);
   prepare();
+  for (const box of boxes()) box.checked = kept.includes(box.value);
+  if (boxes().length > 0) count();
 }
 
 const boxes = () => [...found.querySelectorAll('[name=media]')];

@@ -1,0 +1,180 @@
+// Adds files that are dropped on or pasted into the media library, each with its progress. Without it, the page with the
+// ways to add files does. library.js, which shows the new files, comes before it.
+'use strict';
+
+const target = document.getElementById('media-drop');
+const atOnce = 2;
+const queue = []; // tiles of files that wait
+let active = 0;
+let batch = null; // a promise of the open upload, which all files of a drop share
+
+const status = document.createElement('p');
+status.className = 'sr';
+status.setAttribute('role', 'status');
+const tiles = document.createElement('ul');
+tiles.className = 'media-grid';
+tiles.id = 'uploading';
+tiles.setAttribute('aria-label', 'Uploads');
+const frame = document.createElement('p');
+frame.className = 'drop-here';
+frame.hidden = true;
+frame.textContent = target.dataset.text;
+found.before(status, tiles);
+target.before(frame);
+
+const parse = (text) => new DOMParser().parseFromString(text, 'text/html');
+const fields = (form) => new URLSearchParams(new FormData(form));
+
+// open opens an upload as the page that adds files does, and returns where its files go and how large they may be.
+async function open() {
+  const add = await fetch('/media/add');
+  const form = parse(await add.text()).querySelector('form[action="/media/uploads"]');
+  if (!form) throw new Error('You are signed out, or your role has changed. Reload the page.');
+  const body = fields(form);
+  body.set('folder', target.dataset.folder || '0');
+  const answer = await fetch(form.getAttribute('action'), { method: 'POST', body });
+  const page = parse(await answer.text());
+  const drop = page.getElementById('drop');
+  if (!drop) throw new Error(page.querySelector('#wrong, main .lead')?.textContent.trim() || 'The upload could not be opened. Try again in a moment.');
+  return { path: drop.getAttribute('action'), max: Number(drop.dataset.max), end: page.getElementById('end') };
+}
+
+// close ends an upload, so that it does not count as open.
+const close = ({ end }) => fetch(end.getAttribute('action'), { method: 'POST', body: fields(end) });
+
+function button(text, act) {
+  const made = document.createElement('button');
+  made.type = 'button';
+  made.className = 'quiet';
+  made.textContent = text;
+  made.addEventListener('click', act);
+  return made;
+}
+
+// tile shows a file that waits.
+function tile(file) {
+  const row = document.createElement('li');
+  row.className = 'media-tile';
+  const name = document.createElement('bdi');
+  name.className = 'clip';
+  name.textContent = file.name.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, ''); // as the library shows it
+  const bar = document.createElement('progress');
+  bar.max = 100;
+  bar.value = 0;
+  bar.setAttribute('aria-label', file.name);
+  const state = document.createElement('p');
+  state.className = 'faint';
+  state.textContent = 'Waiting';
+  row.append(name, bar, state);
+  tiles.append(row);
+  return {
+    file,
+    show(percent, text) { bar.value = percent; state.textContent = text; },
+    remove() { row.remove(); },
+    fail(text) {
+      row.classList.add('failed');
+      bar.hidden = true;
+      state.textContent = text;
+      state.setAttribute('role', 'alert');
+      const choices = document.createElement('p');
+      choices.className = 'actions';
+      choices.append(button('Try again', () => { row.remove(); add([file]); }), button('Dismiss', () => row.remove()));
+      row.append(choices);
+    },
+  };
+}
+
+// send sends a file and returns whether it is in the library.
+async function send(one) {
+  let to = null;
+  try {
+    to = await (batch ??= open());
+  } catch (error) {
+    batch = null;
+    one.fail(error instanceof TypeError ? 'The connection broke off.' : error.message);
+    return false;
+  }
+  if (one.file.size > to.max) {
+    one.fail('The file is larger than the limit.');
+    return false;
+  }
+  return new Promise((resolve) => {
+    const request = new XMLHttpRequest();
+    const fail = (text) => { one.fail(text); resolve(false); };
+    request.open('POST', `${to.path}?name=${encodeURIComponent(one.file.name)}`);
+    request.setRequestHeader('Content-Type', one.file.type || 'application/octet-stream');
+    request.upload.onprogress = (event) => {
+      const percent = event.total ? Math.floor(event.loaded / event.total * 100) : 0;
+      one.show(percent, percent < 100 ? `${percent}%` : 'Processing');
+    };
+    request.onerror = () => fail('The connection broke off.');
+    request.onload = () => {
+      if (request.status === 200) {
+        one.show(100, 'Uploaded');
+        resolve(true);
+        return;
+      }
+      let detail = '';
+      try {
+        ({ detail } = JSON.parse(request.responseText));
+      } catch { /* an answer of something between this page and the program */ }
+      fail(detail || 'It was not uploaded. Try again in a moment.');
+    };
+    request.send(one.file);
+  });
+}
+
+// next sends files that wait. After the last one, the page shows what was added.
+async function next() {
+  while (active < atOnce && queue.length > 0) {
+    active++;
+    void work(queue.shift());
+  }
+}
+
+const done = []; // tiles of files that were added and are not shown yet
+
+async function work(one) {
+  if (await send(one)) done.push(one);
+  active--;
+  if (queue.length > 0 || active > 0) {
+    void next();
+    return;
+  }
+  const open = batch;
+  batch = null; // what is dropped from now on opens another
+  if (open) await open.then(close).catch(() => {}); // it closes by itself after an hour
+  const added = done.splice(0);
+  if (added.length > 0) {
+    status.textContent = added.length === 1 ? '1 file was added.' : `${added.length} files were added.`;
+    await show(location.pathname + location.search);
+  }
+  for (const shown of added) shown.remove();
+  if (queue.length > 0) void next(); // dropped meanwhile
+}
+
+function add(files) {
+  queue.push(...files.map(tile));
+  if (active < atOnce) void next();
+}
+
+const filesOf = (data) => [...data?.files ?? []];
+document.addEventListener('dragover', (event) => {
+  if (![...event.dataTransfer?.types ?? []].includes('Files')) return;
+  event.preventDefault();
+  frame.hidden = false;
+});
+document.addEventListener('dragleave', (event) => { if (!event.relatedTarget) frame.hidden = true; });
+document.addEventListener('drop', (event) => {
+  frame.hidden = true;
+  if (filesOf(event.dataTransfer).length === 0) return;
+  event.preventDefault();
+  add(filesOf(event.dataTransfer));
+});
+document.addEventListener('paste', (event) => {
+  const files = filesOf(event.clipboardData);
+  if (files.length === 0 || event.clipboardData.getData('text/plain')) return; // copied text has a picture of itself
+  event.preventDefault();
+  add(files);
+});
+addEventListener('beforeunload', (event) => { if (active > 0 || queue.length > 0) event.preventDefault(); });
