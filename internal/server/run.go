@@ -81,6 +81,7 @@ func (s *Server) startBackground(ctx context.Context, tasks *sync.WaitGroup) {
 		unlessHeld(func(ctx context.Context) { s.measurer.Run(ctx, report("measuring hashtags")) })
 	}
 	unlessHeld(func(ctx context.Context) { s.Notifications.RunMail(ctx, report("sending mail")) })
+	unlessHeld(func(ctx context.Context) { s.ReportMails.Run(ctx, report("mailing reports")) })
 	unlessHeld(func(ctx context.Context) { s.sweep(ctx, report("deleting expired data")) })
 }
 
@@ -92,7 +93,7 @@ func (s *Server) sweep(ctx context.Context, report func(error)) {
 		for _, sweep := range []func(context.Context) (int64, error){
 			s.idempotency.Sweep, s.jobs.Sweep, s.Media.Sweep, s.Reports.Sweep, s.Searches.Sweep, s.figures.Sweep,
 			s.Connector.Sweep, s.Notifications.Sweep, s.app.SweepSessions, s.Teams.SweepSignIns, s.Erasure.Sweep,
-			s.OAuth.Sweep, s.app.SweepUnsavedForms, s.ReportLinks.Sweep,
+			s.OAuth.Sweep, s.app.SweepUnsavedForms, s.ReportLinks.Sweep, s.ReportMails.Sweep,
 		} {
 			if _, err := sweep(ctx); err != nil && ctx.Err() == nil {
 				report(err)

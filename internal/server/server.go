@@ -37,6 +37,7 @@ import (
 	"pressroom/internal/domain/ratelimit"
 	"pressroom/internal/domain/report"
 	"pressroom/internal/domain/report/sharelink"
+	"pressroom/internal/domain/report/subscription"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/domain/voice"
 	"pressroom/internal/network"
@@ -66,6 +67,7 @@ type Server struct {
 	Media         *media.Service
 	Reports       *report.Service
 	ReportLinks   *sharelink.Service // share links of reports
+	ReportMails   *subscription.Service
 	Delivery      *delivery.Service
 	Apps          *appcheck.Service
 	Analytics     *analytics.Service
@@ -230,7 +232,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	if err := s.buildReports(from, terms); err != nil {
 		return err
 	}
-	s.ReportLinks = sharelink.New(s.db, s.cfg.PublicURL)
+	s.buildReportMails(sealer)
 	if err := s.buildHashtags(from, terms); err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ import (
 	"pressroom/internal/domain/post/approval"
 	"pressroom/internal/domain/report"
 	"pressroom/internal/domain/report/sharelink"
+	"pressroom/internal/domain/report/subscription"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/domain/voice"
 	"pressroom/internal/network"
@@ -59,6 +60,7 @@ type Options struct {
 	Jobs          *job.Store
 	Reports       *report.Service
 	ReportLinks   *sharelink.Service
+	ReportMails   *subscription.Service
 	Analytics     *analytics.Service
 	Lists         *list.Service
 	Voices        *voice.Service
@@ -86,6 +88,7 @@ type App struct {
 
 	account   *accountpages.Handlers
 	reference *reference.Handlers
+	reports   *reports.Handlers
 	handler   http.Handler
 	linkFiles *loadshed.KeyLimiter // concurrent downloads by approval link
 }
@@ -102,6 +105,7 @@ func New(opts Options) (*App, error) {
 	}
 	a := &App{
 		Frame: made, Options: opts, reference: reference.New(made, opts.Describe),
+		reports:   reports.New(made, opts.Reports, opts.ReportLinks, opts.ReportMails, opts.Media),
 		account:   accountpages.New(made, opts.SignIns, opts.FirstRun, passkeys, opts.Directory, opts.TOTP),
 		linkFiles: loadshed.NewKeyLimiter(maxLinkFiles),
 	}
@@ -117,6 +121,11 @@ func New(opts Options) (*App, error) {
 // SweepUnsavedForms deletes old unsaved forms of posts and returns how many.
 func (a *App) SweepUnsavedForms(ctx context.Context) (int64, error) {
 	return compose.SweepUnsaved(ctx, a.DB)
+}
+
+// SummarizeReport returns what a mail says of a team's report.
+func (a *App) SummarizeReport(ctx context.Context, team int64, id string) (subscription.Summary, error) {
+	return a.reports.Summarize(ctx, team, id)
 }
 
 // Routes returns all routes of the app.
@@ -138,7 +147,7 @@ func (a *App) pages() []shell.Route {
 		a.account.Routes(),
 		compose.New(a.Frame, a.Posts, a.Approvals, a.Library).Routes(),
 		posts.New(a.Frame, a.Posts, a.Approvals, a.Delivery, a.Jobs, a.Media, a.Erasure, a.Analytics).Routes(),
-		reports.New(a.Frame, a.Reports, a.ReportLinks, a.Media).Routes(),
+		a.reports.Routes(),
 		accounts.New(a.Frame, a.Connector, a.Posts, a.Analytics).Routes(),
 		library.New(a.Frame, a.Media, a.Posts).Routes(),
 		hashtags.New(a.Frame, a.Lists, a.Jobs).Routes(),

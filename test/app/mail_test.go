@@ -25,7 +25,9 @@ import (
 // postbox is an SMTP server that keeps the mails it accepts, or refuses them.
 type postbox struct {
 	mu      sync.Mutex
-	texts   map[string]string // the last mail to each address
+	texts   map[string]string      // the last mail to each address
+	headers map[string]mail.Header // of the last mail to each address
+	counts  map[string]int         // of mails to each address
 	refuses bool
 }
 
@@ -54,7 +56,8 @@ func (d *delivery) Data(r io.Reader) error {
 	if d.box.refuses {
 		return &smtp.SMTPError{Code: 554, Message: "no"}
 	}
-	d.box.texts[d.to] = string(text)
+	d.box.texts[d.to], d.box.headers[d.to] = string(text), m.Header
+	d.box.counts[d.to]++
 	return nil
 }
 
@@ -81,7 +84,7 @@ func withMail(t *testing.T, run func(t *testing.T, h *env, box *postbox)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, at string) {
 		t.Parallel()
-		box := &postbox{texts: map[string]string{}}
+		box := &postbox{texts: map[string]string{}, headers: map[string]mail.Header{}, counts: map[string]int{}}
 		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 		serving := smtp.NewServer(box)
 		ended := make(chan error, 1)

@@ -39,7 +39,7 @@ var nothing = samples{
 	"teams{team}": "987654", "deletions{code}": "NONE", "api{chapter}": "none", "notices{id}": "987654",
 	"people{person}": "987654", "members{person}": "987654",
 	"invitations{invitation}": "987654", "jobs{id}": "social_post:" + nobody, "reports{id}": nobody,
-	"reports{token}": "AAAA", "links{link}": "987654", "pictures{id}": "987654",
+	"reports{token}": "AAAA", "links{link}": "987654", "recipients{recipient}": "987654", "unsubscribe{token}": "AAAA", "pictures{id}": "987654",
 	"voices{id}": "987654", "material{material}": "987654",
 	"folder": "987654", "doubtful": nobody,
 }
@@ -85,6 +85,7 @@ func (c *crew) sampleLink(tb testing.TB, owner *browser, s samples) {
 	p = p.follow("Share").form("Create link").press()
 	link := regexp.MustCompile(`/shared/reports/([a-z0-9]+)`).FindStringSubmatch(p.source)
 	s["reports{token}"], s["pictures{id}"] = link[1], "987654"
+	s["recipients{recipient}"], s["unsubscribe{token}"] = "987654", "AAAA"
 	var id int64
 	must.NoError(tb, c.db.QueryRow(tb.Context(), `SELECT MAX(id) FROM report_links WHERE team_id = ?`, c.team.ID).Scan(&id))
 	s["links{link}"] = fmt.Sprint(id)

@@ -180,6 +180,12 @@ func (h *env) furnish(ctx context.Context, tx *db.Tx, team, owner, account int64
 		{`INSERT INTO report_posts (report_id, shown, post) VALUES (?, 'posts', 'p')`, []any{id("report")}},
 		{`INSERT INTO report_links (team_id, report_id, token_hash, created_by, created_at, expires_at)
 		VALUES (?, ?, ?, ?, 1, 9000000000000000)`, []any{team, id("report"), []byte(id("link")), owner}},
+		{`INSERT INTO report_subscriptions (report_id, team_id, period, day, hour, next_at, created_by, created_at)
+		VALUES (?, ?, 'weekly', 1, 9, 9000000000000000, ?, 1)`, []any{id("report"), team, owner}},
+		{`INSERT INTO report_recipients (team_id, report_id, email, added_by, created_at)
+		VALUES (?, ?, 'client@quay.example', ?, 1)`, []any{team, id("report"), owner}},
+		{`INSERT INTO report_mails (recipient_id, period_at, state, changed_at)
+		SELECT id, 1, 'sent', 1 FROM report_recipients WHERE team_id = ?`, []any{team}},
 		{`INSERT INTO jobs (id, team_id, type, state, subject, created_at)
 		VALUES (?, ?, 'report', 'running', '', 1)`, []any{id("job"), team}},
 		{`INSERT INTO brand_voices (team_id, name, folded, guide, created_at, updated_at)
@@ -274,6 +280,7 @@ var orphans = []string{
 	`post_approvals WHERE post_id NOT IN (SELECT id FROM posts)`,
 	`delivery_attempts WHERE delivery_id NOT IN (SELECT id FROM deliveries)`,
 	`report_posts WHERE report_id NOT IN (SELECT id FROM reports)`,
+	`report_mails WHERE recipient_id NOT IN (SELECT id FROM report_recipients)`,
 	`account_days WHERE account_id NOT IN (SELECT id FROM social_accounts)`,
 	`account_pictures WHERE account_id NOT IN (SELECT id FROM social_accounts)`,
 	`media_pending`,

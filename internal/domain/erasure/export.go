@@ -65,6 +65,10 @@ var files = []file{
 		comments, shares, views FROM report_posts WHERE report_id IN`},
 	{"report_links.jsonl", `report_links`, usual, `SELECT id, report_id, created_by, created_at, expires_at, opened_at
 		FROM report_links WHERE id IN`},
+	{"report_subscriptions.jsonl", `report_subscriptions/report_id`, usual, `SELECT report_id, period, day, hour, next_at,
+		created_by, created_at FROM report_subscriptions WHERE report_id IN`},
+	{"report_recipients.jsonl", `report_recipients`, usual, `SELECT id, report_id, person_id, email, added_by, created_at,
+		unsubscribed_at FROM report_recipients WHERE id IN`},
 	{"hashtag_lists.jsonl", `hashtag_lists`, usual, `SELECT id, name, platform, color, icon, created_at
 		FROM hashtag_lists WHERE id IN`},
 	{"hashtag_list_items.jsonl", `hashtag_lists`, 10, `SELECT list_id, position, hashtag, subcategory

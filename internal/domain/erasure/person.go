@@ -50,6 +50,9 @@ func removeMember(ctx context.Context, tx *db.Tx, person, team int64) error {
 		`UPDATE api_keys SET lost = 'membership_lost' WHERE team_id = ? AND person_id = ? AND revoked_at = 0`,
 		`DELETE FROM invitations WHERE team_id = ? AND invited_by = ? AND accepted_at = 0`,
 		`DELETE FROM notices WHERE team_id = ? AND person_id = ?`,
+		`DELETE FROM report_links WHERE recipient_id IN (SELECT id FROM report_recipients WHERE team_id = ?
+			AND person_id = ?)`,
+		`DELETE FROM report_recipients WHERE team_id = ? AND person_id = ?`,
 		`DELETE FROM unsaved_forms WHERE team_id = ? AND person_id = ?`,
 		`DELETE FROM memberships WHERE team_id = ? AND person_id = ?`); err != nil {
 		return err
@@ -117,8 +120,10 @@ func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
 		operator = 0, epoch = epoch + 1, email_proved_at = 0 WHERE id = ?`); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `DELETE FROM invitations WHERE email = ?`, email); err != nil {
-		return fmt.Errorf("deleting a person's invitations: %w", err)
+	if _, err := all(ctx, tx, []any{email},
+		`DELETE FROM report_links WHERE recipient_id IN (SELECT id FROM report_recipients WHERE email = ?)`,
+		`DELETE FROM report_recipients WHERE email = ?`, `DELETE FROM invitations WHERE email = ?`); err != nil {
+		return err
 	}
 	if _, err := tx.Exec(ctx, `UPDATE people SET held_at = ?, deleted_at = ? WHERE id = ?`, db.Micros(tx.Now()),
 		db.Micros(tx.Now()), person); err != nil {

@@ -12,12 +12,15 @@ import (
 	"pressroom/internal/platform/plaintext"
 )
 
-// Mail is a plain text mail to one person, with one link. It contains no secret: the link requires a sign-in.
+// Mail is a mail to one address.
 type Mail struct {
 	ID      string // the same for every try
 	To      string
 	Subject string
 	Text    string
+	HTML    string // the same as Text; empty for plain text only
+	// Unsubscribe is the address that ends mails of this kind (RFC 8058); empty for none.
+	Unsubscribe string
 }
 
 const (

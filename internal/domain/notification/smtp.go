@@ -45,6 +45,13 @@ func (s Server) Sender() (func(context.Context, Mail) error, error) {
 		msg.SetDate()
 		msg.SetGenHeader("Auto-Submitted", "auto-generated")
 		msg.SetBodyString(mail.TypeTextPlain, m.Text)
+		if m.HTML != "" {
+			msg.AddAlternativeString(mail.TypeTextHTML, m.HTML)
+		}
+		if m.Unsubscribe != "" {
+			msg.SetGenHeader("List-Unsubscribe", "<"+m.Unsubscribe+">")
+			msg.SetGenHeader("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")
+		}
 		if err := client.DialAndSendWithContext(ctx, msg); err != nil {
 			return fmt.Errorf("sending a mail: %w", err)
 		}

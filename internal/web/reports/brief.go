@@ -98,8 +98,8 @@ func (v view) hashtagText() string {
 	return ""
 }
 
-// Gained returns the change of followers since the first measurement, or nil if there is only one.
-func (v view) Gained() *int64 {
+// FollowerChange returns the change of followers since the first measurement, or nil if there is only one.
+func (v view) FollowerChange() *int64 {
 	if m := v.History.Measured; len(m) > 1 {
 		return new(m[len(m)-1].Followers - m[0].Followers)
 	}
@@ -122,8 +122,8 @@ func (v view) Usual(b report.Best) string {
 	return plot.FormatNumber(b.Engagement/v.History.Usual) + "×"
 }
 
-// Pictured reports whether any of the best posts has a picture.
-func (h history) Pictured() bool {
+// HasPictures reports whether any of the best posts has a picture.
+func (h history) HasPictures() bool {
 	for _, b := range h.Best {
 		if b.MediaID != 0 {
 			return true

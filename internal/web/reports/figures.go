@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 
@@ -42,15 +43,18 @@ func (p *Handlers) asVisitor(r *http.Request, kind, id string) source {
 	}
 }
 
-// readFigures reads the summary, all available sections, and a page of posts.
-func (p *Handlers) readFigures(r *http.Request, team int64, id string, from source, out *view) error {
+// readFigures reads the summary, all available sections, and a page of posts from a cursor. It returns the cursor of
+// the next page.
+func (p *Handlers) readFigures(
+	ctx context.Context, team int64, id string, from source, cursor string, out *view,
+) (string, error) {
 	summary, more, err := from(nil, listed, "")
 	if err != nil {
-		return err
+		return "", err
 	}
 	out.ReportSummary, out.Notes = summary, more.Notes
 	if summary.MeasuredAt == nil {
-		return nil
+		return "", nil
 	}
 	var wanted []string
 	for _, name := range summary.SectionsAvailable {
@@ -61,38 +65,26 @@ func (p *Handlers) readFigures(r *http.Request, team int64, id string, from sour
 	if len(wanted) > 0 {
 		whole, _, err := from(wanted, listed, "")
 		if err != nil {
-			return err
+			return "", err
 		}
 		out.Sections = *whole.Sections
 	}
-	cursor := ""
-	if !out.Shared {
-		cursor = r.URL.Query().Get("posts")
-	}
 	rest, more, err := from([]string{"posts"}, postsPerPage, cursor)
 	if err != nil {
-		return err
+		return "", err
 	}
 	out.ReportSummary, out.Sections.Posts = rest, rest.Sections.Posts
 	out.Quoted.add(more.Untrusted)
-	if !out.Shared {
-		if cursor != "" {
-			out.First = pageOf(r.URL, "posts", "") + "#posts"
-		}
-		if more.Cursor != "" {
-			out.Next = pageOf(r.URL, "posts", more.Cursor) + "#posts"
-		}
-	}
-	return p.readHistory(r, team, id, out)
+	return more.Cursor, p.readHistory(ctx, team, id, out)
 }
 
 // readHistory reads a profile's history.
-func (p *Handlers) readHistory(r *http.Request, team int64, id string, out *view) error {
+func (p *Handlers) readHistory(ctx context.Context, team int64, id string, out *view) error {
 	out.Reach = out.reach()
 	if out.ReportSummary.Kind != report.Profile || out.Engagement == nil {
 		return nil
 	}
-	found, err := p.reports.History(r.Context(), team, id, out.Engagement.Counts, out.zone)
+	found, err := p.reports.History(ctx, team, id, out.Engagement.Counts, out.zone)
 	out.History = history{found, out.zone}
 	return err
 }

@@ -107,8 +107,16 @@ func (p *Handlers) read(r *http.Request, kind, id string) (view, error) {
 	out.NextRefresh, out.Chosen = out.NextRefresh.In(out.zone), out.Frequency
 	out.WaitMinutes = int((out.Wait + time.Minute - 1) / time.Minute)
 	out.mayShare = v.Is(shell.Writers)
-	if err := p.readFigures(r, v.Team.ID, id, p.asVisitor(r, kind, id), &out); err != nil {
+	from := r.URL.Query().Get("posts")
+	next, err := p.readFigures(r.Context(), v.Team.ID, id, p.asVisitor(r, kind, id), from, &out)
+	if err != nil {
 		return out, err
+	}
+	if from != "" {
+		out.First = pageOf(r.URL, "posts", "") + "#posts"
+	}
+	if next != "" {
+		out.Next = pageOf(r.URL, "posts", next) + "#posts"
 	}
 	if out.MaySpend {
 		purse, err := p.budget(r)

@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/report"
 	"pressroom/internal/domain/report/sharelink"
+	"pressroom/internal/domain/report/subscription"
 	"pressroom/internal/platform/loadshed"
 	"pressroom/internal/web/shell"
 )
@@ -27,6 +28,7 @@ type Handlers struct {
 
 	reports   *report.Service
 	links     *sharelink.Service
+	mails     *subscription.Service
 	media     Thumbnails
 	linkFiles *loadshed.KeyLimiter // concurrent downloads by link
 }
@@ -37,8 +39,11 @@ type Thumbnails interface {
 }
 
 // New returns the handlers.
-func New(f *shell.Frame, reports *report.Service, links *sharelink.Service, thumbnails Thumbnails) *Handlers {
-	return &Handlers{f, reports, links, thumbnails, loadshed.NewKeyLimiter(maxLinkFiles)}
+func New(
+	f *shell.Frame, reports *report.Service, links *sharelink.Service, mails *subscription.Service,
+	thumbnails Thumbnails,
+) *Handlers {
+	return &Handlers{f, reports, links, mails, thumbnails, loadshed.NewKeyLimiter(maxLinkFiles)}
 }
 
 // Routes returns the routes of the pages.
@@ -54,6 +59,13 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "GET /reports/{id}/share", For: shell.Writers, Do: p.at(p.sharePage)},
 		{Pattern: "POST /reports/{id}/links", For: shell.Writers, Do: p.at(p.createLink)},
 		{Pattern: "POST /reports/{id}/links/{link}/revoke", For: shell.Writers, Do: p.at(p.revokeLink)},
+		{Pattern: "POST /reports/{id}/schedule", For: shell.Writers, Do: p.at(p.saveSchedule)},
+		{Pattern: "POST /reports/{id}/schedule/stop", For: shell.Writers, Do: p.at(p.stopMails)},
+		{Pattern: "POST /reports/{id}/members", For: shell.Writers, Do: p.at(p.addMember)},
+		{Pattern: "POST /reports/{id}/addresses", For: shell.Managers, Do: p.at(p.addAddress)},
+		{Pattern: "POST /reports/{id}/recipients/{recipient}/remove", For: shell.Writers, Do: p.at(p.removeRecipient)},
+		{Pattern: "GET " + subscription.Path + "{token}", For: shell.Anyone, Do: p.unsubscribePage, OneFactor: true},
+		{Pattern: "POST " + subscription.Path + "{token}", For: shell.Anyone, Do: p.unsubscribe, OneFactor: true},
 		{Pattern: "GET /shared/reports/{token}", For: shell.Anyone, Do: p.sharedPage, OneFactor: true},
 		{Pattern: "GET /shared/reports/{token}/pictures/{id}", For: shell.Anyone, Do: p.sharedPicture, OneFactor: true},
 		{Pattern: "GET /reports/{id}/posts.csv", For: shell.Members, Do: p.at(p.exportPosts), Urgent: true},

@@ -19,6 +19,7 @@ type shareView struct {
 	Created    string // a new link, which is shown once
 	Lifetimes  []int
 	Days       int // chosen lifetime
+	Mail       mailView
 	At, Wrong  string
 	CanBeShown bool // there are figures to share
 }
@@ -49,6 +50,13 @@ func (p *Handlers) showShare(w http.ResponseWriter, r *http.Request, status int,
 		if !l.OpenedAt.IsZero() {
 			l.OpenedAt = l.OpenedAt.In(zone)
 		}
+	}
+	if out.Mail, err = p.readMails(r, id, zone); err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	if given.At == "mails" {
+		out.Mail.Email = r.PostForm.Get("email")
 	}
 	out.ID, out.Lifetimes, out.CanBeShown = id, sharelink.Lifetimes, out.Status == report.Ready
 	if out.Days == 0 {

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -54,7 +55,8 @@ func (p *Handlers) openShared(r *http.Request) (sharedView, error) {
 	out.pictures = func(media int64) string {
 		return sharelink.Path + token + "/pictures/" + strconv.FormatInt(media, 10)
 	}
-	err = p.readFigures(r, link.Team, link.Report, p.ofLink(r, link, out.zone), &out.view)
+	_, err = p.readFigures(r.Context(), link.Team, link.Report,
+		p.asTeam(r.Context(), link.Team, link.Kind, link.Report, out.zone), "", &out.view)
 	// The visitor has no part in the team's work on the report.
 	out.Detail = report.Detail{
 		Kind: link.Kind, Platform: out.ReportSummary.Platform, Subject: out.ReportSummary.Subject, Status: report.Ready,
@@ -62,16 +64,14 @@ func (p *Handlers) openShared(r *http.Request) (sharedView, error) {
 	return out, err
 }
 
-// ofLink returns a source that reads the report of a link.
-func (p *Handlers) ofLink(r *http.Request, link sharelink.Shared, zone *time.Location) source {
+// asTeam returns a source that reads a report of a team without a visitor.
+func (p *Handlers) asTeam(ctx context.Context, team int64, kind, id string, zone *time.Location) source {
 	return func(sections []string, limit int, cursor string) (report.ReportSummary, answer, error) {
-		in := report.GetInput{
-			Named: report.Named{Type: link.Kind, ID: link.Report}, Sections: sections, Limit: limit,
-		}
+		in := report.GetInput{Named: report.Named{Type: kind, ID: id}, Sections: sections, Limit: limit}
 		if cursor != "" {
 			in.Cursor = &cursor
 		}
-		out, err := p.reports.ForTeam(r.Context(), link.Team, zone, in)
+		out, err := p.reports.ForTeam(ctx, team, zone, in)
 		return out.Data, answer{Notes: out.Notes, Untrusted: out.Untrusted}, err
 	}
 }

@@ -47,6 +47,7 @@ type Link struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time
 	OpenedAt  time.Time // when it was last opened, to the hour; zero for never
+	Mailed    bool      // it is in a mail of the report
 }
 
 // Shared is what a link shows.
@@ -59,7 +60,7 @@ type Shared struct {
 
 // Create returns a new link to a report of the caller's team. The link is not shown again.
 func (s *Service) Create(ctx context.Context, call operation.Call, report string, days int) (string, error) {
-	if !offered(days) {
+	if !isOffered(days) {
 		return "", apierr.Invalid(apierr.NotAllowedValue, "days", "Choose how long the link works.")
 	}
 	var token string
@@ -74,7 +75,7 @@ func (s *Service) Create(ctx context.Context, call operation.Call, report string
 		if n >= maxLinks {
 			return apierr.BadState("links", fmt.Sprintf("The report has %d links. Revoke one first.", maxLinks))
 		}
-		made, id, err := insert(ctx, tx, call, report, tx.Now().Add(time.Duration(days)*day))
+		made, id, err := insert(ctx, tx, call.TeamID, call.PersonID, 0, report, tx.Now().Add(time.Duration(days)*day))
 		if err != nil {
 			return err
 		}
@@ -89,19 +90,29 @@ func (s *Service) Create(ctx context.Context, call operation.Call, report string
 }
 
 // insert stores a link and returns its token and ID.
-func insert(ctx context.Context, tx *db.Tx, call operation.Call, report string, until time.Time) (string, int64, error) {
+func insert(
+	ctx context.Context, tx *db.Tx, team, person, recipient int64, report string, until time.Time,
+) (string, int64, error) {
 	token := strings.ToLower(rand.Text())
 	var id int64
-	err := tx.QueryRow(ctx, `INSERT INTO report_links (team_id, report_id, token_hash, created_by, created_at, expires_at)
-		VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
-		call.TeamID, report, hash(token), call.PersonID, db.Micros(tx.Now()), db.Micros(until)).Scan(&id)
+	err := tx.QueryRow(ctx, `INSERT INTO report_links (team_id, report_id, token_hash, created_by, recipient_id,
+		created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		team, report, hash(token), person, recipient, db.Micros(tx.Now()), db.Micros(until)).Scan(&id)
 	if err != nil {
 		return "", 0, fmt.Errorf("storing a link to report %s: %w", report, err)
 	}
 	return token, id, nil
 }
 
-func offered(days int) bool {
+// CreateFor returns a new link for a recipient of the report's mails.
+func (s *Service) CreateFor(
+	ctx context.Context, tx *db.Tx, team int64, report string, recipient int64, until time.Time,
+) (string, error) {
+	token, _, err := insert(ctx, tx, team, 0, recipient, report, until)
+	return s.publicURL + Path + token, err
+}
+
+func isOffered(days int) bool {
 	for _, d := range Lifetimes {
 		if d == days {
 			return true
@@ -130,7 +141,8 @@ func lock(ctx context.Context, tx *db.Tx, team int64, report string) error {
 // count returns how many links of a report work.
 func count(ctx context.Context, tx *db.Tx, report string) (int, error) {
 	var n int
-	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM report_links WHERE report_id = ? AND expires_at > ?`, report,
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM report_links WHERE report_id = ? AND expires_at > ?
+		AND recipient_id = 0`, report,
 		db.Micros(tx.Now())).Scan(&n); err != nil {
 		return 0, fmt.Errorf("counting the links of report %s: %w", report, err)
 	}
@@ -140,14 +152,16 @@ func count(ctx context.Context, tx *db.Tx, report string) (int, error) {
 // List returns the working links of a team's report, newest first.
 func (s *Service) List(ctx context.Context, team int64, report string) ([]Link, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, l *Link) error {
-		var created, expires, opened int64
-		err := rows.Scan(&l.ID, &l.CreatedBy, &created, &expires, &opened)
+		var created, expires, opened, recipient int64
+		err := rows.Scan(&l.ID, &l.CreatedBy, &created, &expires, &opened, &recipient)
+		l.Mailed = recipient > 0
 		l.CreatedAt, l.ExpiresAt = db.Time(created), db.Time(expires)
 		if opened > 0 {
 			l.OpenedAt = db.Time(opened)
 		}
 		return err
-	}, `SELECT l.id, COALESCE(p.name, ''), l.created_at, l.expires_at, l.opened_at FROM report_links l
+	}, `SELECT l.id, COALESCE(p.name, ''), l.created_at, l.expires_at, l.opened_at, l.recipient_id
+		FROM report_links l
 		LEFT JOIN people p ON p.id = l.created_by
 		WHERE l.report_id = ? AND l.team_id = ? AND l.expires_at > ? ORDER BY l.id DESC`,
 		report, team, db.Micros(s.db.Now()))

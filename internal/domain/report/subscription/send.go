@@ -1,0 +1,255 @@
+package subscription
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/plaintext"
+	"pressroom/internal/platform/restoreguard"
+)
+
+const (
+	pollInterval = time.Second
+	dueBatch     = 50
+	sendWithin   = 45 * time.Second
+	keptFor      = 400 * 24 * time.Hour // how long a mail stays recorded
+	weeklyLink   = 14 * 24 * time.Hour  // lifetimes of the links in mails
+	monthlyLink  = 45 * 24 * time.Hour
+	sweepBatch   = 500
+)
+
+// waits are the delays after each failed attempt. After the last one, the mail is given up.
+var waits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour}
+
+// Run sends due mail until ctx is canceled. Several nodes may run it.
+func (s *Service) Run(ctx context.Context, report func(error)) {
+	if !s.Mails() {
+		return
+	}
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	for {
+		if err := s.SendDue(ctx); err != nil && ctx.Err() == nil {
+			report(err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// SendDue begins the periods that are due, and sends what waits.
+func (s *Service) SendDue(ctx context.Context) error {
+	if err := s.beginPeriods(ctx); err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		if more, err := s.sendNext(ctx); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// dueQuery selects reports whose mail is due, unless publishing is held after a restore.
+const dueQuery = `SELECT report_id FROM report_subscriptions WHERE next_at <= ? AND ` + restoreguard.Free +
+	` ORDER BY next_at LIMIT ?`
+
+func (s *Service) beginPeriods(ctx context.Context) error {
+	ids, err := db.All(ctx, s.DB, func(rows *sql.Rows, id *string) error { return rows.Scan(id) }, dueQuery,
+		db.Micros(s.DB.Now()), dueBatch)
+	if err != nil {
+		return fmt.Errorf("finding reports to mail: %w", err)
+	}
+	var failures error
+	for _, id := range ids {
+		failures = errors.Join(failures, s.DB.InTx(ctx, "report.begin_mails", func(ctx context.Context, tx *db.Tx) error {
+			return beginPeriod(ctx, tx, id)
+		}))
+	}
+	return failures
+}
+
+// beginPeriod records a mail to each recipient and when the next period begins. Missed periods are not made up for.
+// Another node may have been faster.
+func beginPeriod(ctx context.Context, tx *db.Tx, report string) error {
+	var plan Schedule
+	var team, due int64
+	err := tx.QueryRow(ctx, `UPDATE report_subscriptions SET hour = hour WHERE report_id = ? AND next_at <= ?
+		RETURNING team_id, period, day, hour, next_at`, report, db.Micros(tx.Now())).
+		Scan(&team, &plan.Period, &plan.Day, &plan.Hour, &due)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("locking the mail schedule of report %s: %w", report, err)
+	}
+	zone, err := zoneOf(ctx, tx, team)
+	if err != nil {
+		return err
+	}
+	now := db.Micros(tx.Now())
+	if _, err := tx.Exec(ctx, `INSERT INTO report_mails (recipient_id, period_at, state, try_at, changed_at)
+		SELECT id, CAST(? AS BIGINT), 'waiting', CAST(? AS BIGINT), CAST(? AS BIGINT) FROM report_recipients
+		WHERE report_id = ? AND unsubscribed_at = 0 ON CONFLICT (recipient_id, period_at) DO NOTHING`,
+		due, now, now, report); err != nil {
+		return fmt.Errorf("recording the mails of report %s: %w", report, err)
+	}
+	if _, err := tx.Exec(ctx, `UPDATE report_subscriptions SET next_at = ? WHERE report_id = ?`,
+		db.Micros(plan.Next(tx.Now(), zone)), report); err != nil {
+		return fmt.Errorf("setting the next mail of report %s: %w", report, err)
+	}
+	return nil
+}
+
+// letter is a mail that waits.
+type letter struct {
+	recipient, period int64
+	tries             int
+	team              int64
+	teamName          string
+	report            string
+	plan              string // weekly or monthly; empty if the mails were stopped
+	to                string // empty if nobody is to get it
+}
+
+// sendNext sends one mail that is due, and reports whether there was one.
+func (s *Service) sendNext(ctx context.Context) (bool, error) {
+	l, found, err := s.next(ctx)
+	if err != nil || !found {
+		return false, err
+	}
+	if l.to == "" || l.plan == "" {
+		return true, s.finish(ctx, l, "waiting", "dropped", 0)
+	}
+	what, err := s.Summarize(ctx, l.team, l.report)
+	if apierr.Is(err, apierr.NotFound) { // the report has expired or has no figures
+		return true, s.finish(ctx, l, "waiting", "dropped", 0)
+	}
+	if err != nil {
+		return false, fmt.Errorf("summarizing report %s: %w", l.report, err)
+	}
+	link, claimed, err := s.claim(ctx, l)
+	if err != nil || !claimed {
+		return err == nil, err
+	}
+	l.tries++
+	return true, s.hand(ctx, l, s.write(l, what, link))
+}
+
+// hand hands a mail to the mail server. A mail that is being handed over when the process dies is not repeated, because
+// the server may have it. One that the server refuses is tried again.
+func (s *Service) hand(ctx context.Context, l letter, m Mail) error {
+	ctx = context.WithoutCancel(ctx)
+	within, cancel := context.WithTimeout(ctx, sendWithin)
+	defer cancel()
+	failed := s.Send(within, m)
+	if failed == nil {
+		return s.finish(ctx, l, "sending", "sent", 0)
+	}
+	s.Log.WarnContext(ctx, "mailing a report failed", "report", l.report, "recipient", l.recipient, "try", l.tries,
+		"error", failed)
+	if l.tries > len(waits) {
+		return s.finish(ctx, l, "sending", "failed", 0)
+	}
+	return s.finish(ctx, l, "sending", "waiting", waits[l.tries-1])
+}
+
+// next returns the mail that has waited longest.
+func (s *Service) next(ctx context.Context) (letter, bool, error) {
+	var l letter
+	err := s.DB.QueryRow(ctx, `SELECT m.recipient_id, m.period_at, m.tries, r.team_id, t.name, r.report_id,
+		COALESCE(s.period, ''), CASE WHEN t.closed_at > 0 OR r.unsubscribed_at > 0 THEN ''
+		WHEN r.person_id = 0 THEN r.email ELSE COALESCE(p.email, '') END
+		FROM report_mails m JOIN report_recipients r ON r.id = m.recipient_id JOIN teams t ON t.id = r.team_id
+		LEFT JOIN report_subscriptions s ON s.report_id = r.report_id
+		LEFT JOIN memberships b ON b.team_id = r.team_id AND b.person_id = r.person_id
+		LEFT JOIN people p ON p.id = b.person_id AND p.held_at = 0
+		WHERE m.try_at > 0 AND m.try_at <= ? AND `+restoreguard.Free+` ORDER BY m.try_at, m.recipient_id LIMIT 1`,
+		db.Micros(s.DB.Now())).Scan(&l.recipient, &l.period, &l.tries, &l.team, &l.teamName, &l.report, &l.plan, &l.to)
+	if errors.Is(err, sql.ErrNoRows) {
+		return l, false, nil
+	}
+	if err != nil {
+		return l, false, fmt.Errorf("looking for a report to mail: %w", err)
+	}
+	return l, true, nil
+}
+
+// claim takes a mail from the other nodes and makes the link in it. It reports false if another node was faster.
+func (s *Service) claim(ctx context.Context, l letter) (string, bool, error) {
+	var link string
+	var claimed bool
+	err := s.DB.InTx(ctx, "report.claim_mail", func(ctx context.Context, tx *db.Tx) error {
+		link, claimed = "", false
+		n, err := tx.Exec(ctx, `UPDATE report_mails SET state = 'sending', try_at = 0, tries = tries + 1, changed_at = ?
+			WHERE recipient_id = ? AND period_at = ? AND state = 'waiting' AND tries = ?`, db.Micros(tx.Now()), l.recipient,
+			l.period, l.tries)
+		if err != nil || n == 0 {
+			return err
+		}
+		claimed = true
+		life := weeklyLink
+		if l.plan == Monthly {
+			life = monthlyLink
+		}
+		link, err = s.Links.CreateFor(ctx, tx, l.team, l.report, l.recipient, tx.Now().Add(life))
+		return err
+	})
+	if err != nil {
+		return "", false, fmt.Errorf("claiming a mail of report %s: %w", l.report, err)
+	}
+	return link, claimed, nil
+}
+
+// finish records what became of a mail. Wait is the delay of another attempt.
+func (s *Service) finish(ctx context.Context, l letter, from, to string, wait time.Duration) error {
+	return s.DB.InTx(ctx, "report.finish_mail", func(ctx context.Context, tx *db.Tx) error {
+		var try int64
+		if to == "waiting" {
+			try = db.Micros(tx.Now().Add(wait))
+		}
+		if _, err := tx.Exec(ctx, `UPDATE report_mails SET state = ?, try_at = ?, changed_at = ? WHERE recipient_id = ?
+			AND period_at = ? AND state = ?`, to, try, db.Micros(tx.Now()), l.recipient, l.period, from); err != nil {
+			return fmt.Errorf("recording a mail of report %s: %w", l.report, err)
+		}
+		return nil
+	})
+}
+
+// Sweep deletes a batch of old records of mails.
+func (s *Service) Sweep(ctx context.Context) (int64, error) {
+	var n int64
+	err := s.DB.InTx(ctx, "report.sweep_mails", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		n, err = tx.Exec(ctx, `DELETE FROM report_mails WHERE (recipient_id, period_at) IN (SELECT recipient_id, period_at
+			FROM report_mails WHERE period_at <= ? ORDER BY period_at LIMIT ?)`, db.Micros(tx.Now().Add(-keptFor)), sweepBatch)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("sweeping mails of reports: %w", err)
+	}
+	return n, nil
+}
+
+// write returns the mail with a summary of a report and a link to it.
+func (s *Service) write(l letter, what Summary, link string) Mail {
+	view := content{
+		Summary: what, Team: plaintext.Line(l.teamName), Link: link, Unsubscribe: s.PublicURL + Path + s.token(l.recipient),
+		Every: "week",
+	}
+	if l.plan == Monthly {
+		view.Every = "month"
+	}
+	return Mail{
+		ID: fmt.Sprintf("report-%d-%d", l.recipient, l.period), To: l.to, Unsubscribe: view.Unsubscribe,
+		Subject: view.Team + ": report on " + what.Subject, Text: render(textMail, view), HTML: render(htmlMail, view),
+	}
+}

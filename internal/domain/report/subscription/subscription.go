@@ -1,0 +1,120 @@
+// Package subscription mails reports on a schedule: every week or month, to members of the team and to addresses that
+// its owner and admins enter. Each recipient gets one mail per period, whichever node sends it.
+package subscription
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/platform/db"
+)
+
+// The periods.
+const (
+	Weekly  = "weekly"
+	Monthly = "monthly"
+)
+
+const (
+	lastMonthDay  = 28 // every month has it
+	maxRecipients = 20 // of a report
+	maxAddresses  = 100
+	maxEmail      = 254
+)
+
+// Mail is a report for one recipient.
+type Mail struct {
+	ID, To, Subject string
+	Text, HTML      string
+	Unsubscribe     string // the address that ends the subscription
+}
+
+// Line is a figure of a report with its name.
+type Line struct{ Name, Value string }
+
+// Summary is what a mail says of a report.
+type Summary struct {
+	Subject  string // @name or #tag
+	Network  string
+	Measured string
+	Lines    []Line
+	Findings []string
+}
+
+// Links makes links to a report for recipients, in the transaction that claims the mail.
+type Links interface {
+	CreateFor(ctx context.Context, tx *db.Tx, team int64, report string, recipient int64, until time.Time) (string, error)
+}
+
+// Options are the dependencies of a Service.
+type Options struct {
+	DB        *db.DB
+	Sealer    *tokencrypt.Sealer
+	PublicURL string // without a trailing slash
+	Links     Links
+	Send      func(context.Context, Mail) error // nil if there is no mail server
+	// Summarize returns what a mail says of a report.
+	Summarize func(ctx context.Context, team int64, report string) (Summary, error)
+	Log       *slog.Logger
+}
+
+// Service keeps schedules and recipients, and sends mail.
+type Service struct {
+	Options
+
+	signer tokencrypt.Signer
+}
+
+// New returns a Service.
+func New(o Options) *Service { return &Service{o, o.Sealer.Signer("report mails")} }
+
+// Mails reports whether there is a mail server.
+func (s *Service) Mails() bool { return s.Send != nil }
+
+// Schedule is when a report is mailed, in the team's time zone.
+type Schedule struct {
+	Period string // Weekly or Monthly
+	Day    int    // of the week, from Monday as 1, or of the month
+	Hour   int
+}
+
+// check refuses what no form offers.
+func (s Schedule) check() error {
+	last := lastMonthDay
+	switch s.Period {
+	case Weekly:
+		last = 7
+	case Monthly:
+	default:
+		return apierr.Invalid(apierr.NotAllowedValue, "period", "Choose weekly or monthly.")
+	}
+	if s.Day < 1 || s.Day > last {
+		return apierr.Invalid(apierr.OutOfRange, "day", "Choose a day.")
+	}
+	if s.Hour < 0 || s.Hour > 23 {
+		return apierr.Invalid(apierr.OutOfRange, "hour", "Choose an hour.")
+	}
+	return nil
+}
+
+// Next returns the first time of the schedule after another time. An hour that a change of the clocks skips is an hour
+// later on that day.
+func (s Schedule) Next(after time.Time, zone *time.Location) time.Time {
+	at := after.In(zone)
+	if s.Period == Monthly {
+		for month := at.Month(); ; month++ {
+			if next := time.Date(at.Year(), month, s.Day, s.Hour, 0, 0, 0, zone); next.After(after) {
+				return next
+			}
+		}
+	}
+	today := (int(at.Weekday())+6)%7 + 1
+	for day := at.Day() + s.Day - today; ; day += 7 {
+		if next := time.Date(at.Year(), at.Month(), day, s.Hour, 0, 0, 0, zone); next.After(after) {
+			return next
+		}
+	}
+}

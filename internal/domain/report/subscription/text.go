@@ -1,0 +1,35 @@
+package subscription
+
+import (
+	"embed"
+	"html/template"
+	"io"
+	"strings"
+	texttemplate "text/template"
+)
+
+//go:embed templates/*
+var files embed.FS
+
+// content is what the templates of a mail show.
+type content struct {
+	Summary
+
+	Team, Link, Unsubscribe, Every string
+}
+
+var (
+	textMail = texttemplate.Must(texttemplate.ParseFS(files, "templates/mail.txt"))
+	htmlMail = template.Must(template.ParseFS(files, "templates/mail.html"))
+)
+
+// render renders a template. Templates are part of the program, so errors are bugs.
+func render(t interface {
+	Execute(w io.Writer, data any) error
+}, view content) string {
+	var out strings.Builder
+	if err := t.Execute(&out, view); err != nil {
+		panic(err)
+	}
+	return out.String()
+}

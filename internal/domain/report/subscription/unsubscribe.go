@@ -1,0 +1,90 @@
+package subscription
+
+import (
+	"context"
+	"database/sql"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// Path is the path of the page on which a recipient unsubscribes, below the public URL.
+const Path = "/unsubscribe/"
+
+const (
+	idSize  = 8  // bytes of a recipient's ID in a token
+	sumSize = 16 // bytes of its signature
+)
+
+var encoding = base64.RawURLEncoding.Strict()
+
+// token returns the signed token of a recipient, which does not expire.
+func (s *Service) token(recipient int64) string {
+	body := binary.BigEndian.AppendUint64(nil, uint64(recipient)) //nolint:gosec // IDs are positive
+	return encoding.EncodeToString(append(body, s.signer.Sign(body)[:sumSize]...))
+}
+
+// parse returns the recipient of a token, and not_found for any other text.
+func (s *Service) parse(token string) (int64, error) {
+	raw, err := encoding.DecodeString(token)
+	if err != nil || len(raw) != idSize+sumSize || !s.signer.Verify(raw[:idSize], raw[idSize:]) {
+		return 0, apierr.Missing()
+	}
+	return int64(binary.BigEndian.Uint64(raw[:idSize])), nil //nolint:gosec // it is signed
+}
+
+// Subscriber is what the page on which a recipient unsubscribes shows.
+type Subscriber struct {
+	Team, Kind, Subject string
+	Unsubscribed        bool
+}
+
+// Subscriber returns whose token it is. A removed recipient is not_found.
+func (s *Service) Subscriber(ctx context.Context, token string) (Subscriber, error) {
+	var out Subscriber
+	id, err := s.parse(token)
+	if err != nil {
+		return out, err
+	}
+	var at int64
+	err = s.DB.QueryRow(ctx, `SELECT t.name, p.kind, p.subject, r.unsubscribed_at FROM report_recipients r
+		JOIN reports p ON p.id = r.report_id JOIN teams t ON t.id = r.team_id WHERE r.id = ?`, id).
+		Scan(&out.Team, &out.Kind, &out.Subject, &at)
+	if errors.Is(err, sql.ErrNoRows) {
+		return out, apierr.Missing()
+	}
+	if err != nil {
+		return out, fmt.Errorf("reading a recipient: %w", err)
+	}
+	out.Unsubscribed = at > 0
+	return out, nil
+}
+
+// Unsubscribe ends the mails to a recipient. Repeating it changes nothing.
+func (s *Service) Unsubscribe(ctx context.Context, token string) error {
+	id, err := s.parse(token)
+	if err != nil {
+		return err
+	}
+	return s.DB.InTx(ctx, "report.unsubscribe", func(ctx context.Context, tx *db.Tx) error {
+		var team int64
+		var report string
+		err := tx.QueryRow(ctx, `UPDATE report_recipients SET unsubscribed_at = ? WHERE id = ? AND unsubscribed_at = 0
+			RETURNING team_id, report_id`, db.Micros(tx.Now()), id).Scan(&team, &report)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("unsubscribing a recipient: %w", err)
+		}
+		if err := removeLinks(ctx, tx, id); err != nil {
+			return err
+		}
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "report.recipient_unsubscribed", report, nil)
+	})
+}

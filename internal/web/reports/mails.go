@@ -1,0 +1,240 @@
+package reports
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/report/subscription"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/web/plot"
+	"pressroom/internal/web/shell"
+)
+
+// mailView is the part of the page about mails.
+type mailView struct {
+	subscription.Subscription
+
+	Possible bool // there is a mail server
+	Manages  bool // the visitor may add addresses
+	Members  []team.Member
+	ZoneName string
+	Email    string // rejected input
+}
+
+// WeekDay and MonthDay return the days to preselect.
+func (m mailView) WeekDay() int  { return m.dayOf(subscription.Weekly) }
+func (m mailView) MonthDay() int { return m.dayOf(subscription.Monthly) }
+
+func (m mailView) dayOf(period string) int {
+	if m.Period == period {
+		return m.Day
+	}
+	return 1
+}
+
+// MonthDays returns the days that every month has.
+func (mailView) MonthDays() []int { return count(1, 28) }
+
+// Hours returns the hours of a day.
+func (mailView) Hours() []int { return count(0, 23) }
+
+func count(from, to int) []int {
+	var out []int
+	for n := from; n <= to; n++ {
+		out = append(out, n)
+	}
+	return out
+}
+
+// readMails reads the part of the page about mails.
+func (p *Handlers) readMails(r *http.Request, id string, zone *time.Location) (mailView, error) {
+	v := shell.VisitorOf(r.Context())
+	out := mailView{Possible: p.mails.Mails(), Manages: v.Is(shell.Managers), ZoneName: v.Team.Timezone}
+	var err error
+	if out.Subscription, err = p.mails.Of(r.Context(), v.Team.ID, id); err != nil {
+		return out, err
+	}
+	if out.On {
+		out.NextAt = out.NextAt.In(zone)
+	}
+	listed := map[int64]bool{}
+	for i := range out.Recipients {
+		one := &out.Recipients[i]
+		listed[one.PersonID] = true
+		if !one.SentAt.IsZero() {
+			one.SentAt = one.SentAt.In(zone)
+		}
+	}
+	members, err := p.Teams.Members(r.Context(), v.Team.ID)
+	for _, m := range members {
+		if !listed[m.PersonID] {
+			out.Members = append(out.Members, m)
+		}
+	}
+	return out, err
+}
+
+// changeMails runs a form about mails, and shows the page again with its error or after it is done.
+func (p *Handlers) changeMails(
+	w http.ResponseWriter, r *http.Request, kind, id, done string, work func(operation.Call) error,
+) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	call, err := p.Call(r, "mail_report")
+	if err == nil {
+		err = work(call)
+	}
+	if err != nil {
+		if wrong, ok := p.formError(w, r, err); ok {
+			p.showShare(w, r, shell.StatusOf(err), kind, id, shareView{At: "mails", Wrong: wrong})
+		}
+		return
+	}
+	p.Flash(r, done)
+	shell.Redirect(w, r, "/reports/"+id+"/share#mails")
+}
+
+func (p *Handlers) saveSchedule(w http.ResponseWriter, r *http.Request, kind, id string) {
+	p.changeMails(w, r, kind, id, "The schedule was saved.", func(call operation.Call) error {
+		to := subscription.Schedule{Period: r.PostForm.Get("period")}
+		day := r.PostForm.Get("weekday")
+		if to.Period == subscription.Monthly {
+			day = r.PostForm.Get("monthday")
+		}
+		to.Day, _ = strconv.Atoi(day) // an invalid number is no day
+		var err error
+		if to.Hour, err = strconv.Atoi(r.PostForm.Get("hour")); err != nil {
+			to.Hour = -1
+		}
+		return p.mails.Save(r.Context(), call, id, to)
+	})
+}
+
+func (p *Handlers) stopMails(w http.ResponseWriter, r *http.Request, kind, id string) {
+	p.changeMails(w, r, kind, id, "The report is no longer emailed.", func(call operation.Call) error {
+		return p.mails.Stop(r.Context(), call, id)
+	})
+}
+
+func (p *Handlers) addMember(w http.ResponseWriter, r *http.Request, kind, id string) {
+	p.changeMails(w, r, kind, id, "The recipient was added.", func(call operation.Call) error {
+		person, _ := strconv.ParseInt(r.PostForm.Get("person"), 10, 64) // an invalid number is no member
+		return p.mails.AddMember(r.Context(), call, id, person)
+	})
+}
+
+func (p *Handlers) addAddress(w http.ResponseWriter, r *http.Request, kind, id string) {
+	p.changeMails(w, r, kind, id, "The recipient was added.", func(call operation.Call) error {
+		return p.mails.AddAddress(r.Context(), call, id, r.PostForm.Get("email"))
+	})
+}
+
+func (p *Handlers) removeRecipient(w http.ResponseWriter, r *http.Request, kind, id string) {
+	p.changeMails(w, r, kind, id, "The recipient was removed.", func(call operation.Call) error {
+		recipient, err := shell.PathID(r, "recipient")
+		if err != nil {
+			return err
+		}
+		return p.mails.Remove(r.Context(), call, id, recipient)
+	})
+}
+
+// unsubscribePage asks a recipient to confirm. Programs that follow links in mails change nothing.
+func (p *Handlers) unsubscribePage(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Robots-Tag", "noindex, nofollow, noarchive")
+	found, err := p.mails.Subscriber(r.Context(), r.PathValue("token"))
+	if apierr.Is(err, apierr.NotFound) {
+		p.ShowMessage(w, r, http.StatusNotFound, "Not subscribed", "This address gets no emails of this report.")
+		return
+	}
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["unsubscribe"], "Unsubscribe", found)
+}
+
+// unsubscribe ends the mails to a recipient. Mail programs may send it without a page (RFC 8058).
+func (p *Handlers) unsubscribe(w http.ResponseWriter, r *http.Request) {
+	if err := p.mails.Unsubscribe(r.Context(), r.PathValue("token")); err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	shell.Redirect(w, r, r.URL.EscapedPath())
+}
+
+// Summarize returns what a mail says of a team's report. A report without figures is not_found.
+func (p *Handlers) Summarize(ctx context.Context, teamID int64, id string) (subscription.Summary, error) {
+	place, err := p.reports.FindOwner(ctx, id)
+	if err != nil {
+		return subscription.Summary{}, err
+	}
+	found, err := p.Teams.Team(ctx, teamID)
+	if err != nil {
+		return subscription.Summary{}, err
+	}
+	out := view{Quoted: quotes{}, Shared: true}
+	if out.zone, err = time.LoadLocation(found.Timezone); err != nil {
+		return subscription.Summary{}, fmt.Errorf("loading the team's time zone: %w", err)
+	}
+	if _, err := p.readFigures(ctx, teamID, id, p.asTeam(ctx, teamID, place.Kind, id, out.zone), "", &out); err != nil {
+		return subscription.Summary{}, err
+	}
+	if out.MeasuredAt == nil {
+		return subscription.Summary{}, apierr.Missing()
+	}
+	return out.summary(), nil
+}
+
+// summary returns the figures and findings for a mail.
+func (v view) summary() subscription.Summary {
+	s := v.ReportSummary
+	out := subscription.Summary{
+		Subject: subject(s.Kind, s.Subject), Network: shell.NetworkName(s.Platform),
+		Measured: s.MeasuredAt.UTC,
+	}
+	if at, err := time.Parse(time.RFC3339Nano, s.MeasuredAt.Team); err == nil {
+		out.Measured = at.Format("Mon 2 Jan 2006")
+	}
+	add := func(name, value string) {
+		if value != "–" {
+			out.Lines = append(out.Lines, subscription.Line{Name: name, Value: value})
+		}
+	}
+	if s.Profile != nil {
+		add("Followers", shell.Count(s.Profile.Followers))
+		if gained := v.FollowerChange(); gained != nil {
+			add("Change since the first measurement", withSign(*gained))
+		}
+	}
+	if s.Hashtag != nil && s.Hashtag.Posts != nil {
+		add("Total posts", number(s.Hashtag.Posts.Count))
+	}
+	if e := s.Engagement; e != nil {
+		if e.RateByFollowers != nil {
+			add("Engagement per follower", rate(e.RateByFollowers.Median))
+		}
+		add("Posts per week", number(e.PostsPerWeek))
+	}
+	if s.Score != nil {
+		add("Score (out of 100)", number(s.Score.Value))
+	}
+	v.Detail.Kind = s.Kind
+	for _, f := range v.Brief() {
+		out.Findings = append(out.Findings, f.Text)
+	}
+	return out
+}
+
+func withSign(n int64) string {
+	if n > 0 {
+		return "+" + plot.FormatNumber(float64(n))
+	}
+	return plot.FormatNumber(float64(n))
+}
