@@ -73,7 +73,7 @@ func TestOtherTeamNotice(t *testing.T) {
 	})
 }
 
-// A person who signs in only by the directory is not shown without a second factor: the directory decides on that.
+// A person who signs in only with the directory is not shown as lacking a second factor, because the directory decides.
 func TestDirectoryMembers(t *testing.T) {
 	t.Parallel()
 	for _, only := range []bool{false, true} {
@@ -100,8 +100,8 @@ func TestDirectoryMembers(t *testing.T) {
 	}
 }
 
-// Recovery and a change of the password name the API keys and invitations that were made in the account, and revoke
-// those that the person chooses. Recovery offers to revoke invitations unless the person objects.
+// Recovery and a password change list the account's API keys and invitations and revoke the selected ones. Recovery
+// selects invitations by default.
 func TestNewPasswordListsIssuedItems(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -208,7 +208,7 @@ func TestDirectorySignInKeepsInput(t *testing.T) {
 	})
 }
 
-// Recovery codes can be downloaded as a text file that is in the page itself, without a script and without being kept.
+// Recovery codes can be downloaded as a text file that is part of the page, without scripts and without storing it.
 func TestDownloadRecoveryCodes(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		b := h.crew(t).as(t, access.Editor)

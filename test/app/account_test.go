@@ -73,7 +73,7 @@ func TestAccountPage(t *testing.T) {
 	})
 }
 
-// A person is called otherwise from now on, in every team.
+// A changed name is shown in every team.
 func TestChangeName(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -135,7 +135,7 @@ func (b *browser) cookie(name string) string {
 	return ""
 }
 
-// setCookie gives the browser a cookie.
+// setCookie sets a cookie of the browser.
 func (b *browser) setCookie(name, value string) {
 	b.t.Helper()
 	u := must.Get(url.Parse(b.root))(b.t)
@@ -251,7 +251,7 @@ func TestInvitations(t *testing.T) {
 			t.Error("the new person cannot sign in")
 		}
 
-		// A signed-in person whose address is proved joins by a button, and sees the new team.
+		// A signed-in person with a confirmed address joins by a button and sees the new team.
 		h.change(t, `UPDATE people SET email_proved_at = 1 WHERE id IN (?, ?)`, other.people[access.Viewer].ID,
 			other.people[access.Admin].ID)
 		path = c.invite(t, other.people[access.Viewer].Email, access.Viewer)
@@ -321,7 +321,7 @@ func TestRecovery(t *testing.T) {
 	})
 }
 
-// Requests from pages of other sites are refused.
+// Cross-site requests are refused.
 func TestCrossSiteRequests(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -103,7 +103,7 @@ func TestDisconnectWithScheduledPosts(t *testing.T) {
 	})
 }
 
-// waiting makes posts of the crew's account that are to go out in an hour.
+// waiting creates posts of the team's account that are due in an hour.
 func (c *crew) waiting(t *testing.T, n int) {
 	t.Helper()
 	for i := range n {
@@ -132,7 +132,7 @@ func TestAccountFigures(t *testing.T) {
 		now := h.now().UnixMicro()
 		zone := must.Get(time.LoadLocation(c.team.Timezone))(t)
 		year, month, date := h.now().In(zone).Date()
-		today := time.Date(year, month, date, 0, 0, 0, 0, zone) // the first moment of the team's day is in it at any time of it
+		today := time.Date(year, month, date, 0, 0, 0, 0, zone) // any time of the team's day includes its first instant
 		c.change(t, `INSERT INTO account_collections (account_id, due_at, collected_at, known_from) VALUES (?, ?, ?, ?)
 			ON CONFLICT (account_id) DO UPDATE
 		SET due_at = excluded.due_at, collected_at = excluded.collected_at, known_from = excluded.known_from, epoch =
@@ -211,7 +211,7 @@ func TestAccountPicture(t *testing.T) {
 		c, other := h.crew(t), h.crew(t)
 		b, path := c.as(t, access.Viewer), fmt.Sprintf("/accounts/%d/picture", c.account)
 		b.open("/accounts").wants(http.StatusOK).holds(`<img src="` + path + `"`)
-		for h.count(t, "account_pictures WHERE account_id = ?", c.account) == 0 { // the first collection brings one
+		for h.count(t, "account_pictures WHERE account_id = ?", c.account) == 0 { // the first collection provides one
 			b.open("/accounts").wants(http.StatusOK)
 		}
 		c.change(t, `DELETE FROM account_pictures WHERE account_id = ?`, c.account)

@@ -95,7 +95,7 @@ func TestPageShowsClientLink(t *testing.T) {
 	})
 }
 
-// A post that no network would take is sent to the client with a warning.
+// A post that networks would reject is sent to the client with a warning.
 func TestApprovalRequestWarnings(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -216,7 +216,7 @@ func TestAssistantsRegistration(t *testing.T) {
 	})
 }
 
-// setResource lets every token be one for another address, as after a move of the service.
+// setResource changes the resource of every token, as after the service has moved.
 func setResource(address string) func(context.Context, *db.Tx) error {
 	return func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE oauth_grants SET resource = ?`, address)

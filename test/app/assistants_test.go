@@ -204,7 +204,7 @@ func TestAssistantsRefresh(t *testing.T) {
 		status, got = p.refresh(first.refresh, "scope", "read")
 		p.wantError("less than was granted", status, got, "invalid_scope")
 		second := p.wantTokens(p.refresh(first.refresh, "scope", "read write publish spend"))
-		again := p.wantTokens(p.refresh(first.refresh)) // its answer was lost
+		again := p.wantTokens(p.refresh(first.refresh)) // as if its answer was lost
 		p.checkValid(second.access)
 		p.checkValid(again.access)
 

@@ -32,7 +32,7 @@ func (h *env) browser(tb testing.TB) *browser {
 type page struct {
 	b      *browser
 	status int
-	path   string // where redirects led to, with the query
+	path   string // the final URL of redirects, with the query
 	header http.Header
 	source string
 	doc    *html.Node
@@ -71,7 +71,7 @@ func textOf(n *html.Node) string {
 	return strings.Join(strings.Fields(strings.Join(out, " ")), " ")
 }
 
-// wants holds the page against a status and texts that a person has to read on it.
+// wants checks the page's status and that it shows the texts.
 func (p *page) wants(status int, texts ...string) *page {
 	p.b.t.Helper()
 	if p.status != status {
@@ -96,7 +96,7 @@ func (p *page) lacks(texts ...string) *page {
 	return p
 }
 
-// holds compares the page's source against texts that have to be in it.
+// holds checks that the page's source contains the texts.
 func (p *page) holds(texts ...string) *page {
 	p.b.t.Helper()
 	for _, text := range texts {
@@ -119,7 +119,7 @@ func (p *page) field(id string) string {
 	return ""
 }
 
-// follow opens the link that reads so.
+// follow opens the link with a text.
 func (p *page) follow(text string) *page {
 	p.b.t.Helper()
 	for d := range p.doc.Descendants() {
@@ -208,7 +208,7 @@ func selectedOptions(n *html.Node) []string {
 	return out
 }
 
-// fill sets a field, which has to be there.
+// fill sets an existing field.
 func (f *form) fill(name string, values ...string) *form {
 	f.p.b.t.Helper()
 	if !slices.ContainsFunc(slices.Collect(f.node.Descendants()), func(d *html.Node) bool { return attribute(d, "name") == name }) {

@@ -21,7 +21,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Text that is typed for an account is published there, without a box to tick.
+// Text for an account is published there without selecting a box.
 func TestTypedAccountText(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -37,7 +37,7 @@ func TestTypedAccountText(t *testing.T) {
 			t.Errorf("an empty field is the text %q", *own)
 		}
 		b.open(saved.path+"/edit").form("Save").fill("notext-"+c.id(), "1").fill("nomedia-"+c.id(), "1").press().wants(200)
-		for range 2 { // saving again keeps it
+		for range 2 { // saving again does not change it
 			one := c.storedPost(t, saved.path).Targets[0]
 			if one.Caption == nil || *one.Caption != "" || one.Media == nil || len(one.Media) != 0 {
 				t.Errorf("%+v", one)
@@ -87,7 +87,7 @@ func TestUnselectedAccountKeepsContent(t *testing.T) {
 	})
 }
 
-// Without scripts the form itself carries files, whichever button sends it.
+// Without scripts the form can upload files with every button.
 func TestFilesWithEverySubmitButton(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -179,7 +179,7 @@ func TestAllProblemsShown(t *testing.T) {
 	})
 }
 
-// Only one button starts a series; the others do not drop the rule.
+// Only the Schedule button starts a series; the others keep the rule.
 func TestSeriesStartsOnSchedule(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -261,7 +261,7 @@ func TestTooManyUploads(t *testing.T) {
 		b := c.as(t, access.Editor)
 		f := b.open("/posts/new?caption=Hello").form("Check").fill("date", "2031-05-06")
 		patient := &http.Client{Jar: b.http.Jar, Transport: &http.Transport{ExpectContinueTimeout: time.Minute}}
-		stall := func() { // returns when the server reads the form, or rejected it
+		stall := func() { // returns when the server has read or rejected the form
 			body, stalled := io.Pipe()
 			r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, h.root+"/posts/new", body))(t)
 			r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
@@ -293,7 +293,7 @@ func TestTooManyUploads(t *testing.T) {
 	})
 }
 
-// Signing in again keeps the texts of a form with files, and names the files and what else is missing.
+// After signing in again, a form with files keeps its texts and names the files and other missing input.
 func TestFileNamesAfterSignIn(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -78,7 +78,7 @@ func TestComposerOptions(t *testing.T) {
 	})
 }
 
-// A form without the fields of a network keeps the choices that were made with the API.
+// A form without a network's fields keeps the choices made with the API.
 func TestComposerKeepsOtherOptions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -109,7 +109,7 @@ func TestNextFreeSlot(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		for _, at := range []string{"2031-05-06T07:00:00Z", "2031-05-06T08:59:00Z", "2031-05-07T09:00:00Z"} { // two hours later in Berlin
+		for _, at := range []string{"2031-05-06T07:00:00Z", "2031-05-06T08:59:00Z", "2031-05-07T09:00:00Z"} { // two hours ahead in Berlin
 			c.draft(t, "Taken", at)
 		}
 		f := b.open("/posts/new?date=2031-05-06&caption=Mine").form("Use next free slot")
@@ -257,8 +257,8 @@ func TestComposerSize(t *testing.T) {
 	})
 }
 
-// Previews show each network's own look, with the account's display name and its own text; so do the page of the post and
-// that which publishes it.
+// Previews look like each network, with the account's display name and text, also on the post's page and the publish
+// page.
 func TestNetworkPreviews(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -242,7 +242,7 @@ func TestPeopleSchedulePosts(t *testing.T) {
 			t.Errorf("%+v", held)
 		}
 		b.open(saved.path+"/edit").form("Save").fill("date", "").fill("time", "").press().wants(422, "A scheduled post needs a time.")
-		// The clocks of 26 October 2031 show half past two twice.
+		// On 26 October 2031, 02:30 occurs twice.
 		n := c.count(t, "posts")
 		for _, button := range []string{"Schedule", "Save draft", "Send for approval"} {
 			f := b.open("/posts/new?date=2031-10-26&time=02:30&caption=Hello&account="+c.id()).

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/web/compose"
 )
 
-// keep sends a form as the composer's script does while a person writes.
+// keep sends a form as the composer's script does while a person types.
 func (b *browser) keep(f *form) *page {
 	return b.send(http.MethodPost, "/posts/unsaved", f.values)
 }
@@ -154,7 +154,7 @@ func TestSavingKeepsOtherUnsavedForms(t *testing.T) {
 	})
 }
 
-// A new post has the accounts of the person's last one, which the person sees and may change.
+// A new post has the accounts of the person's last one.
 func TestNewPostPreselectsLastAccounts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// assistant connects one for the team's person of a role.
+// assistant connects an assistant for the member with a role.
 func (c *crew) assistant(tb testing.TB, of access.Role, name string, may ...access.Capability) int64 {
 	tb.Helper()
 	var made int64
@@ -167,7 +167,7 @@ func TestConnectionsTrackings(t *testing.T) {
 func TestConnectionNotices(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		h.db.OnEvent(h.Notifications.HandleEvent) // as the program's own
+		h.db.OnEvent(h.Notifications.HandleEvent) // like the program
 		made := c.assistant(t, access.Editor, "<Robot>", access.Read, access.Write, access.Publish)
 		const said = "An assistant was connected. It can read, create drafts and publish. If nobody on your team " +
 			"connected it, revoke the connection."

@@ -1,5 +1,5 @@
-// Package app uses the app as people do, over loopback, in front of the whole program: pages are read, forms filled in
-// and sent.
+// Package app uses the app as people do, on loopback, with the whole program: it reads pages, and fills in and submits
+// forms.
 package app
 
 import (
@@ -40,7 +40,7 @@ type env struct {
 	people atomic.Int64
 	known  sync.Map // cookies of people's browsers by the person's ID
 
-	transport http.RoundTripper // of its browsers: trusts the directory
+	transport http.RoundTripper // trusts the directory's certificate
 }
 
 // withEnv runs a test with a separate program on each database.
@@ -81,10 +81,10 @@ type crew struct {
 
 	team    team.Team
 	people  map[access.Role]team.Person
-	account int64 // on the sandbox's Bluesky
+	account int64 // on the sandbox network Bluesky
 }
 
-// crew makes a team of the agency plan in Berlin.
+// crew creates a team on the agency plan in Berlin.
 func (h *env) crew(tb testing.TB) *crew {
 	tb.Helper()
 	c := &crew{env: h, people: map[access.Role]team.Person{}}
@@ -142,7 +142,7 @@ func (c *crew) grant(tb testing.TB, credits int64) {
 	must.Get(c.Credits.Grant(tb.Context(), c.team.ID, credits, fmt.Sprint("test ", c.env.people.Add(1)), ""))(tb)
 }
 
-// count counts rows: a table, or a table with its condition.
+// count counts rows of a table, optionally with a condition.
 func (h *env) count(tb testing.TB, from string, args ...any) int {
 	tb.Helper()
 	var n int

@@ -24,7 +24,7 @@ func TestDeletedTeamDoesNotPublish(t *testing.T) {
 				`UPDATE posts SET status = 'scheduled', scheduled_at = ?, slot_at = ? WHERE id = ?`, soon, soon, id); err != nil {
 				return err
 			}
-			// A delivery that a call made which had passed every check before.
+			// A delivery of a call that had already passed every check.
 			_, err := tx.Exec(ctx,
 				`INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, wake_at,
 		created_at) VALUES ('late', ?, ?, ?, '', 'planned', ?, ?, ?)`,
@@ -49,7 +49,7 @@ func TestDeletedTeamDoesNotPublish(t *testing.T) {
 	})
 }
 
-// Invitations and recovery links are forgotten 30 days after their end, and not before.
+// Invitations and recovery links are deleted 30 days after they end.
 func TestSweepOldLinks(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

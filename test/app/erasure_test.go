@@ -23,7 +23,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// draft makes a draft and returns its ID.
+// draft creates a draft and returns its ID.
 func (b *browser) draft(c *crew, caption string) string {
 	b.t.Helper()
 	b.open("/posts/new").form("Save draft").fill("caption", caption).fill("account", fmt.Sprint(c.account)).
@@ -231,7 +231,7 @@ func TestLeaveTeam(t *testing.T) {
 	})
 }
 
-// The secrets of two apps at Meta.
+// The secrets of two Meta apps.
 const (
 	metaSecret  = "a secret of the app"
 	pagesSecret = "a secret of the app for Pages"

@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// require makes the team require a second factor.
+// require requires a second factor in the team.
 func (c *crew) require(t *testing.T) {
 	t.Helper()
 	must.NoError(t, c.Teams.Admin(c.people[access.Owner].ID, c.team.ID).SetSecondFactor(t.Context(), true))
@@ -31,7 +31,7 @@ func (b *browser) addPasskey(origin string) *authenticator.Device {
 	return device
 }
 
-// withPasskeys runs a test in an app whose address takes passkeys.
+// withPasskeys runs a test with an address that supports passkeys.
 func withPasskeys(t *testing.T, f func(t *testing.T, h *env, origin string)) {
 	t.Parallel()
 	const origin = "http://press.example"

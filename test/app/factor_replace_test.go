@@ -33,7 +33,7 @@ func TestReplaceAuthenticatorApp(t *testing.T) {
 		in, asked := c.begin(t, access.Editor)
 		asked.form("Sign in").fill("code", former.code(t)).press().wants(200, c.team.Name)
 
-		// The old phone is lost: a recovery code takes its place.
+		// With the old phone lost, a recovery code is used instead.
 		done := form.fill("current", former.codes[0]).fill("code", next.code(t)).press().
 			wants(200, "Save your recovery codes", "The new authenticator app is set up.")
 		if made := codeShown.FindAllString(done.source, -1); len(made) != 10 {
@@ -54,7 +54,7 @@ func TestReplaceAuthenticatorApp(t *testing.T) {
 	})
 }
 
-// Guessing the code of the present app is slow here too.
+// Guessing the current app's code is slowed down here too.
 func TestReplaceAuthenticatorAppThrottled(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

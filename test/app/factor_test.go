@@ -62,7 +62,7 @@ func (h *env) addApp(tb testing.TB, b *browser) *app {
 	return a
 }
 
-// begin enters the password of the crew's person of a role, and stops at the code.
+// begin enters the password of the member with a role, and stops at the code.
 func (c *crew) begin(t *testing.T, role access.Role) (*browser, *page) {
 	t.Helper()
 	b := c.browser(t)
@@ -103,7 +103,7 @@ func TestAuthenticatorApp(t *testing.T) {
 		}
 		asked.form("Sign in").fill("code", a.code(t)).press().wants(200, c.team.Name)
 
-		// The sign-in is over after five minutes, by a change of the password, and with another browser.
+		// The sign-in ends after five minutes, with a password change, and in another browser.
 		_, asked = c.begin(t, access.Editor)
 		h.advance(5 * time.Minute)
 		asked.form("Sign in").fill("code", a.code(t)).press().wants(422, "This sign-in has expired")
@@ -114,7 +114,7 @@ func TestAuthenticatorApp(t *testing.T) {
 	})
 }
 
-// Guessing codes gets slow for the person, from every client; a recovery code signs in all the same.
+// Code guesses are slowed down for the person, from every client; a recovery code still signs in.
 func TestCodeGuessesThrottled(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -192,7 +192,7 @@ func TestCodeCannotBeSkipped(t *testing.T) {
 		b.send(http.MethodPost, path+"/accept", url.Values{}).wants(200, "Sign in")
 		asked.form("Sign in").fill("code", a.code(t)).press().wants(200, "You joined the team.", other.team.Name)
 
-		// A code ends the sign-in of the person who entered the password, also if another person is signed in.
+		// A code completes the sign-in of the person who entered the password, even if another person is signed in.
 		b = c.as(t, access.Viewer)
 		asked = b.send(http.MethodPost, "/sign-in",
 			url.Values{"email": {c.people[access.Editor].Email}, "password": {password}}).wants(200, "Two-factor authentication")
@@ -251,7 +251,7 @@ func TestOwnerRequiresSecondFactor(t *testing.T) {
 			if strings.HasPrefix(route.Pattern, "GET /assets/") || strings.HasPrefix(route.Pattern, "GET /files/") ||
 				strings.HasPrefix(route.Pattern, "/uploads/") || strings.Contains(route.Pattern, "/.well-known/") ||
 				strings.HasPrefix(route.Pattern, "OPTIONS ") || matrix[route.Pattern].open {
-				continue // these know no session
+				continue // these ignore the session
 			}
 			method, path := m.at(route.Pattern, m.real)
 			form := m.filled[route.Pattern]
@@ -259,7 +259,7 @@ func TestOwnerRequiresSecondFactor(t *testing.T) {
 				form = matrix[route.Pattern].form
 			}
 			if method == http.MethodPost && route.OneFactor || route.For == shell.Operators {
-				continue // these do something of one's own, or are not there for this person
+				continue // these concern the person's own account, or do not exist for this person
 			}
 			tried++
 			if got := admin.ask(method, path, form, nil); !admin.ownOnly(route.Pattern, got) {

@@ -64,7 +64,7 @@ func rows(table, columns string, many int, values string) string {
 
 func (f *filled) statements() []string {
 	team, owner := f.team.ID, f.people[access.Owner].ID
-	// Two years of posts, the same number every day; those to come are scheduled, and every tenth is a draft.
+	// Two years of posts, the same number every day. Future ones are scheduled, and every tenth is a draft.
 	slot := fmt.Sprintf("(%d + CAST(i AS BIGINT) * %d)", f.now-365*day, 2*365*day/int64(f.posts))
 	over := fmt.Sprintf("i < %d", f.posts/2)
 	number := func(of int) string { return fmt.Sprintf("'' || CAST(i %% %d AS TEXT)", of) }

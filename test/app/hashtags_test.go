@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// listOf makes a hashtag list as the crew's owner does, and returns its path.
+// listOf creates a hashtag list as the owner and returns its path.
 func (c *crew) listOf(tb testing.TB, name string, tags ...string) string {
 	tb.Helper()
 	made := c.callTool(tb, "create_hashtag_list", map[string]any{"name": name, "platform": "instagram", "hashtags": tags})

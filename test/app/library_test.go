@@ -28,7 +28,7 @@ func (c *crew) addImage(tb testing.TB, name string, shade uint8) string {
 	return fmt.Sprintf("/media/%d", arrived.MediaID)
 }
 
-// pngOf encodes a picture of one shade.
+// pngOf encodes an image of one gray level.
 func pngOf(tb testing.TB, shade uint8) []byte {
 	tb.Helper()
 	img := image.NewGray(image.Rect(0, 0, 40, 30))

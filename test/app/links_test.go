@@ -211,7 +211,7 @@ func (c *crew) leadsTo(t *testing.T, key string, op *operation.Operation, s samp
 	return at
 }
 
-// from opens a page as a browser does that follows a link on another site.
+// from opens a page like a browser that follows a link from another site.
 func (b *browser) from(site, path string) *page {
 	b.t.Helper()
 	following := *b

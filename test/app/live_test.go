@@ -164,7 +164,7 @@ func TestLiveAcrossNodes(t *testing.T) {
 		cfg.PublicURL = ""
 		second := fixture.Serve(t, cfg)
 		t.Cleanup(func() { must.NoError(t, second.Stop()) })
-		there := c.as(t, access.Editor) // its cookies are good for both ports
+		there := c.as(t, access.Editor) // its cookies apply to both ports
 		there.root = second.URL
 		stream := there.follows(t)
 		hears(t, stream, "post", c.draft(t, "On the first node", ""))

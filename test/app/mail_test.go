@@ -79,7 +79,7 @@ func (p *postbox) link(to string) string {
 	return found[1]
 }
 
-// withMail runs a test on a program with a mail server, on each database.
+// withMail runs a test with a mail server, on each database.
 func withMail(t *testing.T, run func(t *testing.T, h *env, box *postbox)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, at string) {
@@ -144,7 +144,7 @@ func TestConfirmEmailAddress(t *testing.T) {
 	})
 }
 
-// A recovery link that is mailed is shown to no operator.
+// A mailed recovery link is not shown to operators.
 func TestMailedRecovery(t *testing.T) {
 	withMail(t, func(t *testing.T, h *env, box *postbox) {
 		c := h.crew(t)
@@ -181,7 +181,7 @@ func TestJoinSecondTeamRequiresConfirmation(t *testing.T) {
 		confirm.press().wants(200, "The person is now a member.").lacks("Waiting for your confirmation")
 		b.open("/account").wants(200, c.team.Name)
 
-		// By password on the page, and declined.
+		// By password on the page, then declined.
 		path = c.invite(t, other.people[access.Editor].Email, access.Admin)
 		h.browser(t).open(path).form("Sign in and join").fill("password", password).press().wants(200, "Waiting for confirmation")
 		owner.open("/settings/members").

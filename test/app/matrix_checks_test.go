@@ -43,12 +43,12 @@ func (m *accessTest) checkRefusals(route string) {
 		if theirs {
 			continue
 		}
-		if a.role == "" { // the team's own people may know what there is
+		if a.role == "" { // members may know what exists
 			m.checkSame(a, route, got, a.ask(method, nowhere, m.form(route, m.none), nil))
 		}
 		m.wantRefusal(a, route, method, got)
 	}
-	if method != http.MethodGet { // what reading changes is seen then too
+	if method != http.MethodGet { // including effects of reading
 		m.checkUnchanged(route, "who is not meant", !hasItem && ofTeam(e.who))
 	}
 }
@@ -64,7 +64,7 @@ func withoutMarks(form url.Values) url.Values {
 	return form
 }
 
-// checkRevealsNothing holds an answer against the marks of the sample team, for those who are not in it.
+// checkRevealsNothing checks that an answer for outsiders does not contain the sample team's marker.
 func (m *accessTest) checkRevealsNothing(a *visitor, route string, sent url.Values, got answer) {
 	m.t.Helper()
 	if a.role == "" && !strings.Contains(sent.Encode(),
@@ -115,7 +115,7 @@ func (m *accessTest) wantRefusal(a *visitor, route, method string, got answer) {
 		if got.status != http.StatusUnauthorized {
 			m.t.Errorf("%s: %s is answered with %d", a.name, route, got.status)
 		}
-	case a.out: // a form that is long to write is kept by the sign-in page
+	case a.out: // the sign-in page keeps long forms
 		if got.status != http.StatusSeeOther && (got.status != http.StatusTemporaryRedirect ||
 			method == http.MethodGet) || !strings.HasPrefix(got.location, "/sign-in?next=") {
 			m.t.Errorf("%s: %s is answered with %d %s", a.name, route, got.status, got.location)
@@ -133,7 +133,7 @@ func (m *accessTest) wantRefusal(a *visitor, route, method string, got answer) {
 func (m *accessTest) checkCrossSite(route string) {
 	m.t.Helper()
 	method, path := m.at(route, m.real)
-	if method == http.MethodGet || route == "/uploads/{link}" || matrix[route].open { // there no cookie counts
+	if method == http.MethodGet || route == "/uploads/{link}" || matrix[route].open { // without a session, cookies do not matter
 		return
 	}
 	who := m.visitor("owner")

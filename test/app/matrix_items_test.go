@@ -91,7 +91,7 @@ func (c *crew) sampleLink(tb testing.TB, owner *browser, s samples) {
 	s["links{link}"] = fmt.Sprint(id)
 }
 
-// samplePosts makes a draft that waits for the client, and one whose network has not answered, with its job.
+// samplePosts creates a draft that waits for the client, and an unconfirmed post with its job.
 func (c *crew) samplePosts(tb testing.TB, owner *browser, s samples) {
 	tb.Helper()
 	media := strings.TrimPrefix(c.addImage(tb, marked, 20), "/media/")
@@ -166,7 +166,7 @@ func (c *crew) samplePeople(tb testing.TB, s samples) {
 
 var named = regexp.MustCompile(`\{[a-z]+\}`)
 
-// path fills in the IDs of an address.
+// path fills in the IDs in a path.
 func (s samples) path(tb testing.TB, pattern string) string {
 	tb.Helper()
 	before := ""

@@ -168,7 +168,7 @@ func (m *accessTest) oddForms(route string, turn int) {
 	m.checkEscaping(route, who.ask(method, path, empty, nil))
 	for n, odd := range oddities {
 		if odd != script && odd != "\x00" && n%4 != turn%4 {
-			continue // another form takes it
+			continue // belongs to another form
 		}
 		form := m.form(route, m.real)
 		for name := range form {

@@ -40,15 +40,15 @@ type accessTest struct {
 	*crew
 
 	t        testing.TB
-	program  []shell.Route // as the program has them
+	program  []shell.Route // as registered
 	routes   []string
-	mux      *http.ServeMux // of all patterns, to know an address by
+	mux      *http.ServeMux // of all patterns, to match paths
 	real     samples
 	none     samples
 	visitors []*visitor
 	filled   map[string]url.Values
 	tables   []string
-	ofTeams  map[string]bool // the tables whose rows are a team's
+	ofTeams  map[string]bool // tables with a team's rows
 	before   map[string]string
 }
 

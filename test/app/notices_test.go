@@ -80,7 +80,7 @@ func TestNoticesByEvent(t *testing.T) {
 
 		c.grant(t, 100)
 		owner.open("/notices/settings").form("Save threshold").fill("credits", "60").press().wants(200, "The threshold was saved.")
-		for i := range 3 { // crossed once, and once in a day
+		for i := range 3 { // reported once per crossing and day
 			must.Get(h.Credits.Withdraw(t.Context(), c.team.ID, 25, fmt.Sprint("taken ", c.team.ID, i), ""))(t)
 		}
 		admin.open("/notices").wants(200, "The team has fewer than 60 credits left.")
@@ -110,7 +110,7 @@ func TestOwnAccountNotifications(t *testing.T) {
 		stranger.open("/notices").wants(200, "Your password was set or changed", "Notifications 1 unread")
 		c.as(t, access.Owner).open("/notices").wants(200, "No notifications yet.")
 
-		// Signed out everywhere, the browser is not known any more.
+		// After signing out everywhere, the browser is no longer known.
 		stranger.open("/account").form("Sign out of all sessions, including this one").press().wants(200, "Sign in")
 		again := h.browser(t)
 		again.setCookie(knownCookie, stranger.cookie(knownCookie))

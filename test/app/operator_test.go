@@ -128,7 +128,7 @@ func TestOperatorManagesPeople(t *testing.T) {
 	})
 }
 
-// An operator pauses things and switches the API; both are seen in the list and ended there.
+// An operator pauses things and turns the API off; both are listed and can be undone there.
 func TestOperatorPauses(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	mostBytes = 100_000                // of a page, without pictures
-	mostTime  = 100 * time.Millisecond // of the server, for a page
+	mostBytes = 100_000                // per page, without images
+	mostTime  = 100 * time.Millisecond // of server time per page
 )
 
 // manyPages returns addresses of every page for a team with a lot of data, with links and with the most expensive

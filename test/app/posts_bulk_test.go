@@ -88,7 +88,8 @@ func (c *crew) scheduledAt(t *testing.T, id string) time.Time {
 	return must.Get(c.Posts.Load(context.WithoutCancel(t.Context()), c.team.ID, id))(t).ScheduledAt
 }
 
-// Several posts are unscheduled at once, one of a series without its series, and several drafts deleted after a question.
+// Several posts are unscheduled at once, one of a series without affecting it, and several drafts deleted after
+// confirmation.
 func TestUnscheduleAndDeleteSelectedPosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -130,7 +131,7 @@ func TestUnscheduleAndDeleteSelectedPosts(t *testing.T) {
 	})
 }
 
-// A day on which the clock skips midnight keeps its posts and drafts. A time that the clock skips is not moved to.
+// A day on which clocks skip midnight keeps its posts and drafts. Posts cannot be moved to a skipped time.
 func TestMoveSelectedPostsWhenClocksChange(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -23,7 +23,7 @@ func (c *crew) version(t *testing.T, id string) string {
 	return strconv.FormatInt(at, 10)
 }
 
-// move sends what dragging a post in the calendar of June 2027 sends.
+// move sends the request of dragging a post in the calendar of June 2027.
 func (c *crew) move(t *testing.T, b *browser, id string, to url.Values) *page {
 	t.Helper()
 	form := url.Values{"seen": {c.version(t, id)}, "back": {"view=month&day=2027-06-01"}}
@@ -154,7 +154,7 @@ func TestQuickView(t *testing.T) {
 	})
 }
 
-// The calendar shows the posts of a network or in a state.
+// The calendar filters by network and state.
 func TestCalendarFilters(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// publishRefused publishes a post that the network of one account refuses, and that another account has. It returns the post
-// and the account that has it.
+// publishRefused publishes a post that one account's network refuses and another publishes. It returns the post and the
+// account that published it.
 func (c *crew) publishRefused(t *testing.T, b *browser, caption string) (string, int64) {
 	t.Helper()
 	handle := fmt.Sprintf("pier%d.test", c.team.ID)

@@ -140,7 +140,7 @@ func TestPublishAndDuplicate(t *testing.T) {
 		confirm := p.follow("Publish now…").wants(200, "The post is published immediately", "Bluesky: harbour")
 		form := confirm.form("Publish to 1 account")
 		form.press().wants(200, "Publishing has started.")
-		form.press().wants(200) // sent twice, done once
+		form.press().wants(200) // submitted twice, done once
 		if n := h.count(t, "deliveries WHERE post_id = ?", id); n != 1 {
 			t.Errorf("%d deliveries", n)
 		}
@@ -321,7 +321,7 @@ func TestListsDistinguishPosts(t *testing.T) {
 	})
 }
 
-// Each account is shown by its picture where posts are listed, summarized and about to be published.
+// Accounts are shown with their pictures in lists, summaries and on the publish page.
 func TestPostAccountPictures(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

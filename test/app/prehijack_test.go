@@ -37,7 +37,7 @@ func (b *browser) invite(email string, role access.Role) string {
 	return found[1]
 }
 
-// hijacker registers the victim's address by an invitation of her own team and returns her browser, signed in as the
+// hijacker registers the victim's address with an invitation to her own team and returns her browser, signed in as the
 // victim.
 func (h *env) hijacker(t *testing.T) *browser {
 	t.Helper()
@@ -89,7 +89,7 @@ func (h *env) personOf(t *testing.T, email string) int64 {
 	return id
 }
 
-// assistantOf connects an assistant in a person's name to one of the person's teams.
+// assistantOf connects an assistant for a person to one of the person's teams.
 func (h *env) assistantOf(t *testing.T, person int64) {
 	t.Helper()
 	h.change(t,
@@ -142,7 +142,7 @@ func (b *browser) passkeyOptions(path string) []byte {
 	return []byte(p.source)
 }
 
-// byPasskey signs in by a device.
+// byPasskey signs in with a device.
 func (b *browser) byPasskey(device *authenticator.Device) *browser {
 	b.t.Helper()
 	answer := must.Get(device.Get(b.passkeyOptions("/sign-in/passkey/options")))(b.t)

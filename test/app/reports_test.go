@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// createReport fills in the form for a report, sends it, and waits until the report is there or failed.
+// createReport submits the form of a report and waits until it is ready or failed.
 func (b *browser) createReport(c *crew, kind, platform, subject string) *page {
 	b.t.Helper()
 	p := b.open("/reports/new").form("Create report").fill("type", kind).fill("platform", platform).fill("subject", subject).press()
@@ -294,7 +294,7 @@ func TestReportOrder(t *testing.T) {
 	})
 }
 
-// download records that a file of the library was downloaded with every post of a profile's report.
+// download records that a library file was downloaded with every post of a profile's report.
 func (c *crew) download(t *testing.T, file, profile string) {
 	t.Helper()
 	var job string
@@ -306,7 +306,7 @@ func (c *crew) download(t *testing.T, file, profile string) {
 		FROM report_posts p JOIN reports r ON r.id = p.report_id WHERE r.team_id = ?`, file, c.team.ID)
 }
 
-// The best posts have a thumbnail once their files are in the library, and only those of the team.
+// Best posts have a thumbnail once their files are in the team's library.
 func TestReportThumbnails(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)

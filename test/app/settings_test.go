@@ -147,7 +147,7 @@ func TestStopTrackingWhilePaused(t *testing.T) {
 	})
 }
 
-// A key whose maker no longer owns the team has ended.
+// A key whose creator no longer owns the team has ended.
 func TestSettingsKeyOfFormerOwner(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -274,7 +274,7 @@ func mustZone(t *testing.T, name string) *time.Location {
 	return z
 }
 
-// A long statement is read page by page, whole and with its running balance; so is a long record of events.
+// Long statements and audit logs are paged completely, with a running balance.
 func TestSettingsPaging(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

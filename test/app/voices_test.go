@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// voiceOf makes a voice as the crew's owner does.
+// voiceOf creates a voice as the owner.
 func (c *crew) voiceOf(tb testing.TB, name string) int64 {
 	tb.Helper()
 	owner := must.Get(c.Teams.InApp(tb.Context(), c.people[access.Owner].ID, c.team.ID))(tb)

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/testkit/s3"
 )
 
-// small makes an installation with little in it, backed up.
+// small creates and backs up an installation with little data.
 func (w *env) small(url, blobs string) (server.Config, string) {
 	w.t.Helper()
 	cfg := w.config(url, blobs)
@@ -166,7 +166,7 @@ func TestTwoKeys(t *testing.T) {
 	})
 }
 
-// A backup is restored only to an empty place, and with its own sealing key.
+// A backup is restored only to an empty destination, and only with its sealing key.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -89,7 +89,7 @@ type home struct {
 	media     map[string][]int64
 }
 
-// home makes a team with an account on each of some networks.
+// home creates a team with an account on each of some networks.
 func (h *installation) home(networks ...string) *home {
 	h.t.Helper()
 	t := &home{accounts: map[string]int64{}, media: map[string][]int64{}}
@@ -127,7 +127,7 @@ func (h *installation) connect(of *home, platform string) int64 {
 	return must.Get(fixture.Consent(h.t.Context(), h.Server.Server, of.owner, platform, link, "harbour.coffee"))(h.t)
 }
 
-// call calls the API with a team's key.
+// call calls the API with the team's key.
 func (h *installation) call(of *home, method, path string, body any) fixture.Response {
 	h.t.Helper()
 	return fixture.Call(h.t, h.URL, of.key, method, path, body)
@@ -169,7 +169,7 @@ func (h *installation) schedule(of *home, platform, text string, in time.Duratio
 	return id
 }
 
-// publish sends a post on its way now.
+// publish publishes a post.
 func (h *installation) publish(of *home, id string) {
 	h.t.Helper()
 	if begun := h.call(of, http.MethodPost, "/posts/"+id+"/publish", nil); begun.Status != http.StatusAccepted {
@@ -183,7 +183,7 @@ func (h *installation) status(of *home, id string) string {
 	return status
 }
 
-// becomes waits until a post has a status. Where deliveries only wait for a later time, that comes at once.
+// becomes waits until a post has a status. While deliveries only wait for a later time, it advances the clock.
 func (h *installation) becomes(of *home, id, status string) {
 	h.t.Helper()
 	must.Eventually(h.t, waitLimit, "the expected state", func() bool {

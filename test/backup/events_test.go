@@ -15,7 +15,7 @@ func (w *env) addPerson(cfg server.Config, email string, above int64) []auditlog
 	w.t.Helper()
 	s := must.Get(server.Open(w.t.Context(), cfg))(w.t)
 	must.Get(s.Teams.AddPerson(w.t.Context(), "Ada", email, ""))(w.t)
-	w.clock.Advance(3 * time.Minute) // PostgreSQL leaves the last two for the next time
+	w.clock.Advance(3 * time.Minute) // PostgreSQL exports the last two the next time
 	var out []auditlog.Entry
 	must.NoError(w.t, s.Events(w.t.Context(), auditlog.Filter{AfterID: above}, func(e auditlog.Entry) error {
 		out = append(out, e)

@@ -36,7 +36,7 @@ func TestRestored(t *testing.T) {
 		w := newEnv(t)
 		zone := must.Get(time.LoadLocation("Europe/Berlin"))(t)
 		if w.clock.Now().In(zone).Hour() == 23 {
-			w.clock.Advance(time.Hour) // midnight would change the analytics between the two readings
+			w.clock.Advance(time.Hour) // midnight would change the analytics between the two requests
 		}
 		first := w.start(w.config(url, testkit.Blobs(t)))
 		all, some := first.home(everywhere...), first.home("bluesky", "threads")
@@ -81,7 +81,7 @@ func TestRestored(t *testing.T) {
 	})
 }
 
-// same compares the answers to each address.
+// same compares the answers of each path.
 func same(t *testing.T, before, after map[string]string) {
 	t.Helper()
 	if len(before) < 20 || len(before) != len(after) {
@@ -131,7 +131,7 @@ func (h *installation) furnish(all, some *home) day {
 	return d
 }
 
-// awaitAnalytics waits until figures of every account are there: they come once.
+// awaitAnalytics waits until every account has figures; they are collected once.
 func (h *installation) awaitAnalytics(of *home) {
 	h.t.Helper()
 	for _, id := range of.accounts {
@@ -215,7 +215,7 @@ func (h *installation) rests(of *home, d day) {
 	h.t.Helper()
 	var last int64
 	must.NoError(h.t, h.db.QueryRow(context.Background(), `SELECT COALESCE(MAX(id), 0) FROM river_job`).Scan(&last))
-	// The sender of a pulse first looks for due posts.
+	// The pulse first releases due posts.
 	must.Eventually(h.t, waitLimit, "the queue to process a pulse", func() bool {
 		var n int
 		must.NoError(h.t, h.db.QueryRow(context.Background(),

@@ -2,7 +2,7 @@ package browser
 
 import "testing"
 
-// TestAssistants lets programs in that speak the protocol by its own client.
+// TestAssistants authorizes clients of the protocol's own SDK.
 func TestAssistants(t *testing.T) {
 	t.Parallel()
 	world := greeting{"chromium": needs(t)}

@@ -129,7 +129,7 @@ func picture(t *testing.T, dir, name string, shade color.Color) string {
 	return write(t, filepath.Join(dir, name+".png"), img)
 }
 
-// largePicture writes one of some megabytes, so that its way takes a moment.
+// largePicture writes an image of some megabytes, so that its upload takes a moment.
 func largePicture(t *testing.T, dir string) string {
 	t.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, 1500, 1000))

@@ -20,7 +20,7 @@ func TestComposeClicks(t *testing.T) {
 	composing(t, "compose_clicks.js")
 }
 
-// composing runs a script with two pictures to upload.
+// composing runs a script with two images to upload.
 func composing(t *testing.T, script string) {
 	t.Helper()
 	world := greeting{"chromium": needs(t)}

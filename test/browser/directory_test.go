@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/testkit/program"
 )
 
-// TestDirectory signs people in by a directory of their organization, the only way in there is.
+// TestDirectory signs people in with their organization's directory, the only way to sign in.
 func TestDirectory(t *testing.T) {
 	t.Parallel()
 	world := greeting{"chromium": needs(t)}
@@ -26,7 +26,7 @@ func TestDirectory(t *testing.T) {
 	drive(t, "directory.js", servedWith(t, provider), world)
 }
 
-// servedWith runs the program with a team of Ada's and a directory, until the test ends.
+// servedWith runs the program with Ada's team and a directory, until the test ends.
 func servedWith(t *testing.T, provider *oidcserver.Provider) greeting {
 	t.Helper()
 	dir := t.TempDir()
@@ -68,7 +68,7 @@ func servedAt(t *testing.T, log *bufio.Scanner) string {
 		}
 		if json.Unmarshal(log.Bytes(), &line) == nil && strings.HasPrefix(line.PublicURL, "http://127.0.0.1:") {
 			go func() {
-				for log.Scan() { // so that the program is not held up
+				for log.Scan() { // so that the program does not block
 					continue
 				}
 			}()

@@ -37,7 +37,7 @@ func asks(t *testing.T, run greeting, method, path string, body any) map[string]
 	return out.Data
 }
 
-// drafts makes a post for some accounts, and returns its ID.
+// drafts creates a post for some accounts and returns its ID.
 func drafts(t *testing.T, run greeting, caption, at string, accounts ...any) string {
 	t.Helper()
 	id, _ := asks(t, run, http.MethodPost, "/posts", map[string]any{"caption": caption, "account_ids": accounts})["id"].(string)
@@ -47,7 +47,7 @@ func drafts(t *testing.T, run greeting, caption, at string, accounts ...any) str
 	return id
 }
 
-// publishes sends a post and waits until that has ended.
+// publishes publishes a post and waits until it has ended.
 func publishes(t *testing.T, run greeting, id string) {
 	t.Helper()
 	asks(t, run, http.MethodPost, "/posts/"+id+"/publish", nil)

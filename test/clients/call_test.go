@@ -48,7 +48,7 @@ func (g greeting) callWith(t *testing.T, in string, env []string, args ...string
 	return called{cmd.ProcessState.ExitCode(), out.String(), said.String()}
 }
 
-// at reads one member of an answer.
+// at returns one member of an answer.
 func at[T any](t *testing.T, c called, path ...string) T {
 	t.Helper()
 	raw := json.RawMessage(c.out)
@@ -302,7 +302,7 @@ func TestResultsNotLost(t *testing.T) {
 	}
 }
 
-// Uploads show one member too, and only an empty file fails.
+// Uploads can print one member too, and only an empty file fails.
 func TestUploadCommand(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)

@@ -41,7 +41,7 @@ func newPoster(t *testing.T) poster {
 	return p
 }
 
-// write changes a file of posts/ and commits it.
+// write changes a file in posts/ and commits it.
 func (p poster) write(t *testing.T, name, caption string) {
 	t.Helper()
 	text := fmt.Sprintf(`{"caption":%q,"account_ids":[1]}`, caption)
@@ -60,7 +60,7 @@ func (p poster) script(t *testing.T, args ...string) (string, error) {
 	return p.run(t, p.dir, []string{"PRESSROOM_RECORD=" + p.record}, "./publish.sh", args...)
 }
 
-// holds fails where the networks do not hold a text that often.
+// holds fails unless the networks have this many posts with a text.
 func (p poster) holds(t *testing.T, text string, times int) {
 	t.Helper()
 	if n := p.countPosts(t, text); n != times {
@@ -195,7 +195,7 @@ func TestPublishingAfterTornLines(t *testing.T) {
 	}
 	whole := must.Get(os.ReadFile(p.record))(t)
 	lines := strings.SplitAfter(strings.TrimSuffix(string(whole), "\n"), "\n")
-	// the hash is cut in its midst, every other field at its edges and at each third byte
+	// the hash is cut in the middle, other fields at their ends and at each third byte
 	for n, step := range []string{"published", "drafted", "asked"} {
 		last := lines[len(lines)-1-n]
 		before := strings.Join(lines[:len(lines)-1-n], "")
@@ -232,7 +232,7 @@ func TestPublishingOddFiles(t *testing.T) {
 	t.Parallel()
 	p := newPoster(t)
 	lost := filepath.Join(p.dir, "posts", "lost.json")
-	if err := os.Symlink("nowhere", lost); err != nil { // listed and committed, and not to be read
+	if err := os.Symlink("nowhere", lost); err != nil { // listed and committed, but unreadable
 		t.Fatal(err)
 	}
 	p.commit(t)
@@ -288,7 +288,7 @@ func TestPublishErrors(t *testing.T) {
 	}
 }
 
-// steps runs those of the workflow.
+// steps runs the steps of the workflow.
 func (p poster) steps(t *testing.T) (string, error) {
 	t.Helper()
 	raw := must.Get(os.ReadFile(filepath.Join(p.dir, "publish.yml")))(t)

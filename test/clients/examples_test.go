@@ -35,7 +35,7 @@ func (g greeting) must(t *testing.T, dir string, env []string, name string, args
 	return out
 }
 
-// The page is written each time, and paid for once a day.
+// The page is written each time, and paid once a day.
 func TestNightlyReport(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -111,7 +111,7 @@ func TestNightlyReportRecovers(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if len(asked) != 5 { // once by the first run, and by each later one with the day's key and with that of the failed job
+	if len(asked) != 5 { // once by the first run, and by later ones with the day's key and the failed job's
 		t.Errorf("the report was asked for with %q", asked)
 	}
 }

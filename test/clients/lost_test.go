@@ -135,7 +135,7 @@ func TestUploads(t *testing.T) {
 	}
 }
 
-// A refusal names the one of several files that the library rejects.
+// A refusal names the file that the library rejects.
 func TestErrorNamesFile(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)

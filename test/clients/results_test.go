@@ -66,14 +66,14 @@ func TestResults(t *testing.T) {
 	if r := strictly[client.UploadResult](t, job.Data.Result); len(r.Files) != 1 || r.Files[0].State != client.UploadStateWaiting {
 		t.Errorf("%+v", r)
 	}
-	imported, err := json.Marshal(media.ImportResult{Media: media.Ref{ID: 7}, Already: true}) // no public address is there to import from
+	imported, err := json.Marshal(media.ImportResult{Media: media.Ref{ID: 7}, Already: true}) // no public URL is available to import
 	must.NoError(t, err)
 	if r := strictly[client.ImportResult](t, imported); r.Media.ID != 7 || !r.AlreadyInLibrary {
 		t.Errorf("%+v", r)
 	}
 }
 
-// Every read's answer is known to its type, member for member.
+// Every response to a read matches its type exactly.
 func TestResponsesMatchTypes(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)

@@ -10,7 +10,7 @@ import (
 
 const typescriptDir = "../../clients/typescript"
 
-// needsTypeScript ends the test where Node.js or the compiler is missing: in CI as failed.
+// needsTypeScript skips the test without Node.js or the compiler; in CI it fails.
 func needsTypeScript(t *testing.T) {
 	t.Helper()
 	lacks := t.Skip

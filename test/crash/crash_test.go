@@ -20,7 +20,7 @@ import (
 	"pressroom/internal/auth/tokencrypt"
 	"pressroom/internal/core/plan"
 	"pressroom/internal/testkit"
-	_ "pressroom/internal/testkit/fixture" // creates the tables that a server adds
+	_ "pressroom/internal/testkit/fixture" // creates the server's tables
 	"pressroom/internal/testkit/must"
 	"pressroom/internal/testkit/pds"
 	"pressroom/internal/testkit/program"
@@ -32,7 +32,7 @@ const within = 60 * time.Second
 // env is what all runs share: the program and the network's account.
 type env struct {
 	binary, sealingKey string
-	blobs              string // the store of files
+	blobs              string // the blob store
 	terms              string // a file of plans with high rate limits
 	server             *pds.Server
 	handle, did        string
@@ -106,7 +106,7 @@ func (c *env) seed(t *testing.T, url string) seeded {
 	return seeded{url, key["key"].(string), int64(account["id"].(float64))}
 }
 
-// points lists the steps of a publication by letting one run through.
+// points lists the steps of a publication by running it once.
 func (c *env) points(t *testing.T, s seeded, scheduled bool) []string {
 	t.Helper()
 	trace := filepath.Join(t.TempDir(), "trace")
@@ -136,7 +136,7 @@ func (c *env) points(t *testing.T, s seeded, scheduled bool) []string {
 	return points
 }
 
-// storm runs every plan, some at a time: most of a run is waiting.
+// storm runs every plan, several at a time, because a run mostly waits.
 func (c *env) storm(t *testing.T, s seeded, plans [][]string, scheduled bool) {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -204,7 +204,7 @@ func (k *client) tell(ctx context.Context, p *process) bool {
 			k.scheduled = k.schedule(ctx, p)
 		case k.later && !k.over(ctx, p):
 			return false
-		case k.job == "": // of a post that was released the answer is its job
+		case k.job == "": // for a submitted post, the answer is its job
 			k.job = k.ask(ctx, p, "POST", "/posts/"+k.post+"/publish", map[string]any{}, "job_id")
 		default:
 			status, body, err := p.call(ctx, k.key, "GET", "/jobs/"+k.job, nil, "")

@@ -104,7 +104,7 @@ func (w *env) mustNotAllow(method, path string, has []string) {
 	}
 }
 
-// A colon may be escaped: so are the addresses of jobs that answers give.
+// A colon may be escaped, as in the paths of jobs.
 func TestJobAddress(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -125,7 +125,7 @@ func TestJobAddress(t *testing.T) {
 	})
 }
 
-// The description needs no key and may be cached.
+// The API description needs no key and may be cached.
 func TestDescription(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -155,7 +155,7 @@ func TestDescription(t *testing.T) {
 	})
 }
 
-// squeeze takes the white space out of JSON whose texts are not compared.
+// squeeze removes white space from JSON whose texts are not compared.
 func squeeze(text string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(text, `": `, `":`)), "")
 }

@@ -17,7 +17,7 @@ type taken struct {
 	required  map[string]bool
 }
 
-// takenByTool reads a tool's input schema.
+// takenByTool returns a tool's input.
 func takenByTool(tool map[string]any) taken {
 	schema, _ := tool["inputSchema"].(map[string]any)
 	out := taken{arguments: map[string]any{}, required: map[string]bool{}}
@@ -25,7 +25,7 @@ func takenByTool(tool map[string]any) taken {
 	return out
 }
 
-// takenByREST reads the parameters and the body of an operation in the OpenAPI document.
+// takenByREST returns the parameters and body of an operation in the OpenAPI document.
 func takenByREST(described map[string]any) taken {
 	out := taken{arguments: map[string]any{}, required: map[string]bool{}}
 	parameters, _ := described["parameters"].([]any)

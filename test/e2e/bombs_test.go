@@ -23,7 +23,7 @@ func pngOf(width, height uint32) []byte {
 		pngChunk("IDAT", []byte{0x78, 0x9c, 0x63, 0, 0}), pngChunk("IEND", nil))
 }
 
-// boxes nests boxes of MP4, so deep.
+// boxes nests MP4 boxes to a depth.
 func boxes(kind string, deep int, within []byte) []byte {
 	out := make([]byte, 0, 8*deep+len(within))
 	for left := deep; left > 0; left-- {

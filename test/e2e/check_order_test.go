@@ -26,18 +26,18 @@ type attempt struct {
 	idem         string
 
 	revoked, paused, dry, broke, full bool
-	requests                          int      // made with the key before
-	before                            []string // other operations that the key tried before, on items that are not there
+	requests                          int      // idempotency keys used before
+	before                            []string // other operations with that key, on missing items
 }
 
 // flaw makes an attempt fail one check.
 type flaw struct {
-	check        string // as the edge and the pipeline name it
+	check        string // the name in the edge or pipeline
 	change, paid string // codes of the two attempts, with the scope or reason; empty if an attempt cannot fail the check
 	spoil        func(*attempt)
 }
 
-// flaws holds one of each check, in their order.
+// flaws has one flaw for each check, in the order of the checks.
 var flaws = []flaw{
 	{"address", "endpoint_not_found", "endpoint_not_found", func(a *attempt) { a.path += "/nowhere" }},
 	{"method", "method_not_allowed", "method_not_allowed", func(a *attempt) { a.method = http.MethodDelete }},
@@ -80,7 +80,7 @@ func tight() *plan.Terms {
 // dry is a plan without free calls.
 const dry = "dry"
 
-// Of two checks that a call fails, the earlier one answers; and a call that fails none goes through.
+// If a call fails two checks, the earlier one answers. A call without flaws succeeds.
 func TestOrderOfChecks(t *testing.T) {
 	t.Parallel()
 	names := []string{}
@@ -96,7 +96,7 @@ func TestOrderOfChecks(t *testing.T) {
 		c.fill(h.newEnv(t, o), root+"/api/v1", 1)
 		defer c.empty()
 		h.full = root + "/api/v1"
-		t.Run("pairs", func(t *testing.T) { tryPairs(t, h, o) }) // which ends when all of its parts have
+		t.Run("pairs", func(t *testing.T) { tryPairs(t, h, o) }) // it ends when all of its parts have
 	})
 }
 
@@ -125,7 +125,7 @@ func tryPairs(t *testing.T, h *instance, o options) {
 	})
 }
 
-// tryInPairs makes an attempt without a flaw, with each, and with each two. Those without an answer are left out.
+// tryInPairs makes an attempt without a flaw, with each, and with each pair. Pairs without an answer are omitted.
 func tryInPairs(t *testing.T, answerTo func(flaw) string, try func(...flaw) answer) {
 	t.Helper()
 	known := slices.DeleteFunc(slices.Clone(flaws), func(f flaw) bool { return answerTo(f) == "" })
@@ -158,7 +158,7 @@ func (w *env) attempt(a attempt, with []flaw) answer {
 	}
 	keyID, key := w.newKey(w.team, a.level, time.Time{})
 	base := w.base
-	if a.full { // where the key's requests are counted by themselves
+	if a.full { // on a separate request limit
 		base = w.instance.full
 	}
 	send := func() answer {
@@ -202,7 +202,7 @@ func (w *env) useBefore(key int64, a attempt, send func() answer) {
 	w.exec("DELETE FROM paid_requests WHERE key_id = ?", key)
 }
 
-// obstruct lets the operator and the owner get in the way.
+// obstruct sets gates of the operator and the owner.
 func (w *env) obstruct(key int64, a attempt) {
 	w.t.Helper()
 	if a.paused {

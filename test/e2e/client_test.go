@@ -34,7 +34,7 @@ func newAnswer(resp *http.Response, raw []byte) answer {
 	return a
 }
 
-// at follows a dotted path of members and list indexes.
+// at returns a nested value by a dotted path of members and indexes.
 func (a answer) at(path string) any {
 	var value any = a.body
 	for part := range strings.SplitSeq(path, ".") {
@@ -157,7 +157,7 @@ func bearer(credential string) http.Header {
 	return http.Header{"Authorization": {"Bearer " + credential}}
 }
 
-// address fills an operation's path and returns the arguments that are left.
+// address fills in an operation's path and returns the remaining arguments.
 func address(op *operation.Operation, args map[string]any) (string, map[string]any) {
 	path, rest := op.Path, map[string]any{}
 	for name, value := range args {
@@ -182,7 +182,7 @@ func query(args map[string]any) string {
 	return v.Encode()
 }
 
-// tool makes the same call as an assistant does.
+// tool makes the same call as a tool call.
 func (w *env) tool(credential, tool string, args map[string]any, idem string) answer {
 	w.t.Helper()
 	if idem != "" {
@@ -192,7 +192,7 @@ func (w *env) tool(credential, tool string, args map[string]any, idem string) an
 	return w.toolVerbatim(credential, tool, string(body))
 }
 
-// toolVerbatim makes a tool call with arguments that are JSON already, or something near it.
+// toolVerbatim makes a tool call with raw arguments, which may be invalid JSON.
 func (w *env) toolVerbatim(credential, tool, arguments string) answer {
 	w.t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, arguments)
@@ -234,8 +234,8 @@ func (w *env) toolAnswer(tool string, got answer) answer {
 	return out
 }
 
-// mustHaveInBlocks compares the blocks of text with the object: what others wrote is only in the last block, and all
-// blocks together are the whole.
+// mustHaveInBlocks compares the text blocks with the object: untrusted texts are only in the last block, and all blocks
+// together are the whole.
 func (w *env) mustHaveInBlocks(tool string, got answer, quotes bool) {
 	w.t.Helper()
 	structured, _ := got.at("result.structuredContent").(map[string]any)
@@ -261,7 +261,7 @@ func (w *env) mustHaveInBlocks(tool string, got answer, quotes bool) {
 	}
 }
 
-// full makes a call with the full key over REST that has to succeed.
+// full makes a successful REST call with the full key.
 func (w *env) full(tool string, args map[string]any) answer {
 	w.t.Helper()
 	got := w.rest(w.keys[access.Full], tool, args, "")
@@ -280,7 +280,7 @@ func (w *env) draft(caption string, accounts ...int64) string {
 	return w.full("create_post", map[string]any{"caption": caption, "account_ids": accounts}).text("data.id")
 }
 
-// schedulePost makes a post that is scheduled in so long.
+// schedulePost creates a post scheduled in some time.
 func (w *env) schedulePost(caption string, in time.Duration) string {
 	w.t.Helper()
 	id := w.draft(caption)
@@ -288,7 +288,7 @@ func (w *env) schedulePost(caption string, in time.Duration) string {
 	return id
 }
 
-// publishPost makes a post that was handed over, and waits until that has ended.
+// publishPost publishes a post and waits until it has ended.
 func (w *env) publishPost(caption string, accounts ...int64) string {
 	w.t.Helper()
 	id := w.draft(caption, accounts...)
@@ -296,7 +296,7 @@ func (w *env) publishPost(caption string, accounts ...int64) string {
 	return id
 }
 
-// awaitJob follows a job to its end.
+// awaitJob waits until a job has ended.
 func (w *env) awaitJob(job string) answer {
 	w.t.Helper()
 	var got answer
@@ -333,7 +333,7 @@ func (w *env) until(what string, done func() bool) {
 	}
 }
 
-// accountsWith lists the accounts on which the sandbox networks hold a text that contains some words.
+// accountsWith lists the accounts with posts on the sandbox networks that contain some words.
 func (w *env) accountsWith(words string) []string {
 	w.t.Helper()
 	resp := must.Get(client.Get(w.box.URL + "/held?contains=" + url.QueryEscape(words)))(w.t)

@@ -60,7 +60,7 @@ func (w *env) connectAssistant(role access.Role, may ...access.Capability) conne
 	return c
 }
 
-// calls makes a call to an operation as the connection's assistant.
+// calls calls an operation with the connection.
 func (w *env) calls(c connection, op *operation.Operation) answer {
 	w.t.Helper()
 	idem := ""
@@ -189,7 +189,7 @@ func TestLostConnections(t *testing.T) {
 	})
 }
 
-// Of a person whose account is deleted no token is left.
+// Deleting a person's account deletes their tokens.
 func TestConnectionOfDeletedPerson(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -259,7 +259,7 @@ func TestTokensOpenNothingElse(t *testing.T) {
 			wrong := w.rest(fmt.Sprint("wrong", i), op.Tool, w.sample(op), idem)
 			wrong.mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
 			if i > 8 {
-				break // the same token again and again is slowed down, as a wrong key is
+				break // repeating a token is slowed down like a wrong key
 			}
 			if got := w.rest(c.token, op.Tool, w.sample(op), idem); steady(got) != steady(wrong) {
 				t.Errorf("%s:\n%s\n\nwant\n\n%s", op.Tool, steady(got), steady(wrong))
@@ -274,7 +274,7 @@ func TestTokensOpenNothingElse(t *testing.T) {
 	})
 }
 
-// A connection that another process ends or changes is over or changed within a second.
+// A connection that another process ends or changes is updated within a second.
 func TestConnectionChangePropagation(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -361,7 +361,7 @@ func TestOneLimitForBothEdges(t *testing.T) {
 		w.tool(value, "create_uploads", replacing, "").mustBe(t, http.StatusCreated)
 		w.full("get_job", map[string]any{"job_id": first}).mustHave(t, map[string]any{"data.result.files.0.state": "replaced"})
 
-		// Requests and writes: each has its own, on both edges together.
+		// Requests and writes: separate limits, shared by both edges.
 		_, fresh := w.newKey(w.team, access.Full, time.Time{})
 		w.rest(fresh, "create_post", draft, "").
 			mustStand(t, `"credential";q=40;w=400, "connection";q=12;w=120`, `"credential";r=39;t=10, "connection";r=11;t=10`)
@@ -373,7 +373,7 @@ func TestOneLimitForBothEdges(t *testing.T) {
 	})
 }
 
-// The team's keys and connections share the day's free calls, on every node.
+// The team's keys and connections share the daily free calls on all nodes.
 func TestDailyCallsOfConnections(t *testing.T) {
 	t.Parallel()
 	withLimits(t, daily, func(t *testing.T, w *env, clock *testkit.Clock) {

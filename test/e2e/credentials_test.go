@@ -53,7 +53,7 @@ func TestEndedCredentialsRefused(t *testing.T) {
 				w := h.newEnv(t, o)
 				w.grant(100)
 				for i, op := range w.Registry().All() {
-					if i%4 == 0 { // another one, before what slows down the repeated is met
+					if i%4 == 0 { // another one, before repeated ones are slowed down
 						w.notes["credential"] = end(w)
 					}
 					w.mustNotBeLetIn(op, w.notes["credential"])

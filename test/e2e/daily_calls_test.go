@@ -54,7 +54,7 @@ func (a answer) mustBeUsedUp(t *testing.T, wait time.Duration) {
 	}
 }
 
-// Of three free calls a day the fourth is refused until the team's midnight, over both edges and by every key.
+// With three daily free calls, the fourth is refused until the team's midnight, on both edges and with every key.
 func TestDailyCalls(t *testing.T) {
 	t.Parallel()
 	withLimits(t, daily, func(t *testing.T, w *env, clock *testkit.Clock) {
@@ -95,7 +95,7 @@ func TestCountedCalls(t *testing.T) {
 		clock.Advance(time.Date(2027, 3, 27, 12, 0, 0, 0, time.UTC).Sub(clock.Now()))
 		draft := w.draft("a draft")
 		w.rest(full(w), "create_post", toFirst(nil)(w), "a key")
-		clock.Advance(12 * time.Hour) // to the team's next day
+		clock.Advance(12 * time.Hour) // until the team's next day
 		w.onPlan("few")
 		w.grant(100)
 		nowhere := map[string]any{"post_id": noSuchID}
@@ -155,11 +155,11 @@ func TestJobPollingIsFree(t *testing.T) {
 		w.awaitJob(job).mustHave(t, map[string]any{"data.state": "succeeded"})
 		w.tool(full(w), "get_job", map[string]any{"job_id": job}, "").mustHave(t, map[string]any{"data.finished": true})
 		w.onPlan("few")
-		w.mustLeave(1, "asking about a job") // the draft and its publishing counted
+		w.mustLeave(1, "asking about a job") // the draft and its publication counted
 	})
 }
 
-// A plan may have no free calls, or any number.
+// A plan may have no or unlimited free calls.
 func TestDailyCallsOfPlans(t *testing.T) {
 	t.Parallel()
 	withLimits(t, daily, func(t *testing.T, w *env, _ *testkit.Clock) {
@@ -183,7 +183,7 @@ func TestDailyCallsOfPlans(t *testing.T) {
 	})
 }
 
-// Another team's calls, and another's day, are its own.
+// Calls of other teams and days are counted separately.
 func TestDailyCallsPerTeam(t *testing.T) {
 	t.Parallel()
 	offered := ample()
@@ -201,7 +201,7 @@ func TestDailyCallsPerTeam(t *testing.T) {
 	})
 }
 
-// Calls at once, on two nodes, never get more than there are.
+// Concurrent calls on two nodes never exceed the limit.
 func TestConcurrentDailyCalls(t *testing.T) {
 	t.Parallel()
 	offered := ample()

@@ -115,7 +115,7 @@ func TestKilledDatabaseUnderCallers(t *testing.T) {
 	}
 	all.Wait()
 	for status := range statuses {
-		// the last while the first call ends
+		// the last one when the first call ends
 		if status != http.StatusCreated && status != http.StatusServiceUnavailable && status != http.StatusConflict {
 			t.Errorf("callers were answered %v", statuses)
 		}

@@ -260,7 +260,7 @@ func TestFiguresNeverOffered(t *testing.T) {
 	})
 }
 
-// Imports and downloads have their places among a team's jobs; batches that wait for files have none.
+// Imports and downloads use the team's job slots; batches that wait for files do not.
 func TestMediaJobsInFlight(t *testing.T) {
 	t.Parallel()
 	o := options{terms: places(1), accounts: 1}

@@ -98,7 +98,7 @@ func (w *env) sample(op *operation.Operation) map[string]any {
 		case "hashtags":
 			args[name] = []string{"sample"}
 		case "name":
-			args[name] = "two\nlines" // which no list is called by
+			args[name] = "two\nlines" // which no list has as its name
 		case "query":
 			args[name] = "?!" // which is not a word
 		case "account_id":

@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// rows counts rows that a call made, changed or took away.
+// rows counts rows that a call added, changed or deleted.
 type rows struct {
 	posts, targets, events, keys, jobs, deliveries      int
 	reservations, transfers, wallets, paid              int
@@ -98,8 +98,7 @@ func (w *env) texts(query string, args ...any) map[string]bool {
 	return out
 }
 
-// since counts the rows of each table that differ from an earlier look: those that are new or other now, and
-// those that are gone.
+// since returns the number of rows of each table that were added, changed or deleted since an earlier footprint.
 func (f footprint) since(before footprint) rows {
 	var n [28]int
 	for i := range f {

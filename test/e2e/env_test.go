@@ -33,16 +33,16 @@ type instance struct {
 	t       *testing.T
 	url     string // of the database
 	sealing string
-	blobs   string // the store of files
+	blobs   string // the blob store
 	base    string // of the API
 	root    string // of the program
-	full    string // of the API of a node that is full, where the test has one
+	full    string // API of a full node, if the test has one
 	box     *fixture.Sandbox
-	public  *httptest.Server // the web, from which files are imported
+	public  *httptest.Server // the web server of imported files
 	db      *db.DB           // a second connection to the database
 	people  atomic.Int64
 	inject  atomic.Pointer[func(http.ResponseWriter, *http.Request) bool] // answers instead of the network if it returns true
-	gate    chan time.Time                                                // what posts with gatedMarker wait for
+	gate    chan time.Time                                                // posts with gatedMarker wait for it
 	opened  sync.Once
 }
 
@@ -73,7 +73,7 @@ type options struct {
 	accounts int    // default 2
 	now      func() time.Time
 	terms    *plan.Terms                              // default ample
-	unjoined bool                                     // no source of profiles' media
+	unjoined bool                                     // no media source
 	extend   func(server.Parts) []operation.Operation // see refreshing
 	settings func(*server.Config)                     // changes a node's settings
 	blobs    string                                   // URL of the blob store; a temporary folder if empty
@@ -133,7 +133,7 @@ func newInstance(t *testing.T, url string, o options) *instance {
 	return h
 }
 
-// after lets the network wait in earnest, or for the test.
+// after makes the network wait in real time or for the test.
 func (h *instance) after(d time.Duration) <-chan time.Time {
 	if d == gatedFor {
 		return h.gate
@@ -141,7 +141,7 @@ func (h *instance) after(d time.Duration) <-chan time.Time {
 	return time.After(d)
 }
 
-// open lets the posts through that the network waits with.
+// open publishes the posts that wait at the gate.
 func (h *instance) open() { h.opened.Do(func() { close(h.gate) }) }
 
 // start starts another node on the instance's database and returns its address.
@@ -175,7 +175,7 @@ func (h *instance) start(o options, role server.Role) (*server.Server, string) {
 	return node.Server, node.URL
 }
 
-// newEnv makes a team in the instance, for a test or a part of one.
+// newEnv creates a team in the instance.
 func (h *instance) newEnv(t *testing.T, o options) *env {
 	t.Helper()
 	w := &env{instance: h, t: t, base: h.base, keys: map[access.Level]string{}, keyIDs: map[access.Level]int64{}}
@@ -207,13 +207,13 @@ func (w *env) newKey(of int64, level access.Level, expires time.Time) (int64, st
 	return fixture.AddKey(w.t, w.Server, team.NewKey{Team: of, Level: level, Expires: expires})
 }
 
-// connect connects an account of the sandbox to a team, or connects it again.
+// connect connects or reconnects a sandbox account.
 func (w *env) connect(team int64, handle string) int64 {
 	w.t.Helper()
 	return must.Get(w.box.ConnectBluesky(w.t.Context(), w.Server, team, handle))(w.t)
 }
 
-// stranger makes another team in the same instance, with a full key, an account and a draft.
+// stranger creates another team in the instance, with a full key, an account and a draft.
 func (w *env) stranger() *env {
 	w.t.Helper()
 	other := w.newEnv(w.t, options{plan: "team", zone: "UTC", accounts: 1})
@@ -221,8 +221,7 @@ func (w *env) stranger() *env {
 	return other
 }
 
-// role gives the keys' person another role without taking the ownership away: keys are their owner's, but what
-// acts for people of other roles passes the same checks.
+// role changes the role of the keys' person without changing the ownership, to test the checks of other roles.
 func (w *env) role(role access.Role) {
 	w.exec("UPDATE memberships SET role = ? WHERE team_id = ? AND person_id = ?", string(role), w.team, w.owner)
 	w.exec("UPDATE access_version SET version = version + 1")
@@ -242,7 +241,7 @@ func (w *env) tryExec(query string, args ...any) error {
 	})
 }
 
-// count counts rows: a table, or a table with its condition.
+// count counts rows of a table, optionally with a condition.
 func (w *env) count(from string, args ...any) int {
 	w.t.Helper()
 	var n int

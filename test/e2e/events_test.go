@@ -39,7 +39,7 @@ func TestEventActors(t *testing.T) {
 				t.Errorf("an event repeats a text or a key: %s", row)
 			}
 		}
-		// The table itself refuses to forget.
+		// The table itself refuses deletions.
 		for _, change := range []string{"DELETE FROM events", "UPDATE events SET kind = 'nothing'"} {
 			if err := w.tryExec(change); err == nil {
 				t.Errorf("%s was done", change)

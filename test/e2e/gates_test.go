@@ -19,7 +19,7 @@ type gate struct {
 	name   string
 	closes func(w *env) error
 	opens  func(w *env) error // nil if permanent
-	code   string             // what every call answers; empty where only one kind of action is stopped
+	code   string             // the code of every call; empty if only one kind of action is blocked
 	stops  access.Capability  // that kind
 }
 
@@ -29,7 +29,7 @@ func gates() []gate {
 	return append(append(all, pausesOf(team.ForKey)...), pausesOf(team.ForTeam)...)
 }
 
-// serviceGates hit every team of an instance.
+// serviceGates apply to every team of an instance.
 func serviceGates() []gate {
 	return append(pausesOf(team.ForService), gate{
 		name: "the API off", code: "rest_disabled",
@@ -185,7 +185,7 @@ func TestServiceGates(t *testing.T) {
 func (w *env) mustStop(g gate) {
 	w.t.Helper()
 	w.grant(100)
-	w.full("list_posts", nil) // so that the free calls of the day are counted already
+	w.full("list_posts", nil) // the day's free calls are counted already
 	must.NoError(w.t, g.closes(w))
 	before, counted := w.footprint(), w.texts(freeCalls, w.team)
 	w.eachCell(func(op *operation.Operation, level access.Level) {
@@ -228,20 +228,20 @@ func goesOn(op *operation.Operation) (int, string) {
 	case "create_report":
 		return http.StatusUnprocessableEntity, "validation_failed" // there are none of this kind on the platform
 	case "download_profile_media":
-		return http.StatusUnprocessableEntity, "validation_failed" // the platform has none of these
+		return http.StatusUnprocessableEntity, "validation_failed" // the platform has none
 	case "create_hashtag_list":
-		return http.StatusUnprocessableEntity, "validation_failed" // no list is called by two lines
+		return http.StatusUnprocessableEntity, "validation_failed" // no list has a name of two lines
 	case "search_hashtags":
 		return http.StatusUnprocessableEntity, "validation_failed" // it contains no word
 	case "get_connect_link":
-		return http.StatusUnprocessableEntity, "validation_failed" // a platform or an account, and not both
+		return http.StatusUnprocessableEntity, "validation_failed" // either a platform or an account
 	case "import_media", "create_uploads":
 		return http.StatusNotFound, "folder_not_found"
 	}
 	return http.StatusNotFound, "not_found"
 }
 
-// mustAnswer makes a call on both edges.
+// mustAnswer checks a call on both edges.
 func (w *env) mustAnswer(g gate, op *operation.Operation, level access.Level, status int, code string) {
 	w.t.Helper()
 	idem := ""

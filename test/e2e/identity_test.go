@@ -77,7 +77,7 @@ func (w *env) mustStayLost(g gate) {
 	}
 }
 
-// Of several gates that are closed the first of the contract's table answers.
+// Of several closed gates, the first in the contract's table answers.
 func TestGatePrecedence(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -174,7 +174,7 @@ func TestScheduledPostWhilePaused(t *testing.T) {
 // edgeCall is w.rest or w.tool.
 type edgeCall func(credential, tool string, args map[string]any, idem string) answer
 
-// An operation that a role does not reach is refused at every level of key.
+// An operation beyond a role is refused for every key level.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: refreshing}

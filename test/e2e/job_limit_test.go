@@ -17,7 +17,7 @@ func places(n int) *plan.Terms {
 	return t
 }
 
-// gatedDrafts makes drafts that the network waits with until the test opens the gate.
+// gatedDrafts creates drafts whose publication waits until the test opens the gate.
 func (w *env) gatedDrafts(n int) []string {
 	w.t.Helper()
 	ids := []string{}
@@ -64,7 +64,7 @@ func TestJobsInFlight(t *testing.T) {
 	})
 }
 
-// A due post is published even if all places for jobs are taken, and takes none.
+// A due post is published even if all job slots are used, and uses none.
 func TestScheduledPostsNeedNoSlot(t *testing.T) {
 	t.Parallel()
 	o := options{terms: places(1), accounts: 1}
@@ -83,7 +83,7 @@ func TestScheduledPostsNeedNoSlot(t *testing.T) {
 	})
 }
 
-// Of many who publish at once, on two nodes, no more get in than there are places.
+// Concurrent publishes on two nodes never exceed the job slots.
 func TestConcurrentPlaces(t *testing.T) {
 	t.Parallel()
 	o := options{terms: places(3), accounts: 1}

@@ -17,7 +17,7 @@ import (
 // within is the time until a change of a key applies everywhere.
 const within = time.Second
 
-// A change of a key made by another process holds within a second: every request that begins later is answered by it.
+// Another process's change of a key applies within a second: to every request that begins later.
 func TestKeyChangePropagation(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -67,7 +67,7 @@ func TestKeyChangePropagation(t *testing.T) {
 	})
 }
 
-// A key that is raised may do more within a second too, and one that is made works at once.
+// A raised key may do more within a second too, and a new key works at once.
 func TestKeyChangesOnOtherNode(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

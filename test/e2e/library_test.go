@@ -59,7 +59,7 @@ func aVideo(t *testing.T, name string) file {
 	return file{name, "video/mp4", clip}
 }
 
-// aPage claims to be a picture and is none.
+// aPage claims to be an image and is not.
 func aPage(name string) file {
 	return file{name, "image/png", []byte("<!doctype html><title>" + name + "</title><script>alert(1)</script>")}
 }
@@ -82,7 +82,7 @@ func uploadArgs(more map[string]any, files ...file) map[string]any {
 	return mergeArgs(map[string]any{"files": list}, more)
 }
 
-// sends gives described as a scenario has it.
+// sends returns a batch of described files.
 func sends(more map[string]any, files ...file) func(*env) map[string]any {
 	return func(*env) map[string]any { return uploadArgs(more, files...) }
 }
@@ -163,7 +163,7 @@ func (w *env) library(folder int64, files ...file) []int64 {
 	return ids
 }
 
-// folder makes a folder in the team's library.
+// folder creates a folder in the team's library.
 func (w *env) folder(name string) int64 {
 	w.t.Helper()
 	f := must.Get(w.Media.AddFolder(w.t.Context(), w.team, name))(w.t)
@@ -176,7 +176,7 @@ func (w *env) usedBytes() int64 {
 	return w.full("list_media", nil).number("data.storage.used_bytes")
 }
 
-// keepID remembers a number.
+// keepID notes an ID.
 func (w *env) keepID(name string, id int64) { w.keep(name, number(id)) }
 
 // mustBeSound checks that the library and its bytes agree.
@@ -194,7 +194,7 @@ func (w *env) mustBeSound() {
 func jsonInt(text string) int64 {
 	n, err := jsonNumber(text).Int64()
 	if err != nil {
-		panic(err) // it was written as one
+		panic(err) // it was stored as one
 	}
 	return n
 }

@@ -215,7 +215,7 @@ func TestInterruptedUpload(t *testing.T) {
 	})
 }
 
-// cutting ends a request in the middle of its body.
+// cutting breaks off a request within its body.
 type cutting struct{ cut func() }
 
 func (c cutting) Read([]byte) (int, error) {
@@ -321,7 +321,7 @@ func (w *env) mustStopLinks(g gate) {
 	}
 }
 
-// Of many who send a file to one link at once, one is taken and the file is there once.
+// Of concurrent uploads to one link, one succeeds, and the file is stored once.
 func TestConcurrentUploadsToOneLink(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -332,7 +332,7 @@ func TestConcurrentUploadsToOneLink(t *testing.T) {
 			switch got.status {
 			case http.StatusCreated:
 				taken++
-			case http.StatusTooManyRequests: // more senders than a link takes at once
+			case http.StatusTooManyRequests: // more senders than a link accepts at once
 				got.mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
 			default:
 				got.mustRefuse(t, http.StatusConflict, "upload_link_used", "")

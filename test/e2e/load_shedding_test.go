@@ -37,7 +37,7 @@ func (c *throng) extend(p server.Parts) []operation.Operation {
 	}))
 }
 
-// fill takes so many places of the node at an address, until empty.
+// fill occupies this many slots of the node at an address, until empty is called.
 func (c *throng) fill(w *env, base string, places int) {
 	w.t.Helper()
 	for range places {
@@ -48,7 +48,7 @@ func (c *throng) fill(w *env, base string, places int) {
 
 func (c *throng) empty() { close(c.out) }
 
-// withThrong runs a test on a program with a throng, on each database.
+// withThrong runs a test with a throng, on each database.
 func withThrong(t *testing.T, o options, run func(t *testing.T, h *instance, o options, c *throng)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -118,7 +118,7 @@ func TestOverloadedNode(t *testing.T) {
 	})
 }
 
-// Calls that wait for a job hold no place meanwhile.
+// Calls that wait for a job occupy no slot.
 func TestWaitingHoldsNoSlot(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1, atOnce: 1}, func(t *testing.T, h *instance) {

@@ -143,7 +143,7 @@ func TestReadsWithoutDatabaseWrites(t *testing.T) {
 				w.tool(full(w), "get_post", map[string]any{"id": id}, "").mustBe(t, http.StatusOK)
 			}
 		}
-		reads(1) // the key is looked up and free calls are taken, enough for what follows
+		reads(1) // the key is cached, and enough free calls are leased
 		before, counted := w.footprint(), w.texts(freeCalls, w.team)
 		// A request that waited for one of these locks would fail after a few seconds.
 		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
@@ -171,7 +171,7 @@ func TestReadsWithoutDatabaseWrites(t *testing.T) {
 	})
 }
 
-// A key that was looked up is known without the database for a second, and not for longer.
+// A looked-up key works without the database for a second, and no longer.
 func TestKeyCacheWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -193,7 +193,7 @@ func TestKeyCacheWithoutDatabase(t *testing.T) {
 	})
 }
 
-// nobodyGuesses lets every wrong key be tried.
+// nobodyGuesses turns off the limit on wrong keys.
 type nobodyGuesses struct{}
 
 func (nobodyGuesses) Wrong(string) time.Duration { return 0 }

@@ -125,7 +125,7 @@ func (n *normaliser) text(v string) string {
 	v = itemPage.ReplaceAllString(uploadSecret.ReplaceAllString(v, "<secret>"), "/$1/<id>$2")
 	v = connectForm.ReplaceAllString(v, "/connect/<token>")
 	v = ofTeam.ReplaceAllStringFunc(v, func(of string) string {
-		if of == "team_id="+number(n.w.team) { // another team's stays and is seen
+		if of == "team_id="+number(n.w.team) { // another team's account is not replaced
 			return "team_id=<team>"
 		}
 		return of

@@ -15,7 +15,7 @@ import (
 // pager requests one page of a list after a cursor and returns the IDs and the next cursor.
 type pager func(w *env, args map[string]any) answer
 
-// byREST follows the Link header, which has to say the same as the cursor does.
+// byREST follows the Link header, which must agree with the cursor.
 func byREST(w *env, args map[string]any) answer {
 	w.t.Helper()
 	got := w.rest(full(w), "list_posts", args, "")
@@ -77,7 +77,7 @@ func TestPaging(t *testing.T) {
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		for i := range 7 {
 			id := w.draft(fmt.Sprint("post ", i), w.accounts[:1+i%2]...)
-			if i != 3 { // three share a time, so that the ID has to decide
+			if i != 3 { // three have the same time, so the ID decides
 				w.full("schedule_post", map[string]any{"post_id": id, "scheduled_at": ahead(time.Duration(48+i/3) * time.Hour)})
 			}
 		}
@@ -127,7 +127,7 @@ func TestPagingPastRemovedItems(t *testing.T) {
 	})
 }
 
-// A cursor is valid only for its team, operation and filters; the size of a page may change.
+// A cursor is valid only for its team, operation and filters; the page size may change.
 func TestCursors(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
@@ -148,7 +148,7 @@ func TestCursors(t *testing.T) {
 					t.Errorf("limit %d: %s", limit, got.raw)
 				}
 			}
-			// A default written out is the same list.
+			// An explicit default is the same list.
 			edge(full(w), "list_social_accounts", map[string]any{"cursor": accounts, "active_only": true}, "").mustBe(t, http.StatusOK)
 			for name, call := range map[string]func() answer{
 				"without its filter": func() answer { return edge(full(w), "list_posts", map[string]any{"cursor": cursor}, "") },
@@ -197,8 +197,7 @@ func swapCharacters(text string) string {
 	return text[:middle] + other + text[middle+1:]
 }
 
-// tryTheirs calls every operation that names an item by its path with one of another team's and with one that is not
-// there, and counts them.
+// tryTheirs calls every operation on an item with another team's and with a missing ID, and counts them.
 func (w *env) tryTheirs(theirs map[string]any) int {
 	w.t.Helper()
 	tried := 0
@@ -234,7 +233,7 @@ func (w *env) tryTheirs(theirs map[string]any) int {
 	return tried
 }
 
-// Another team's item and one that is not there are the same answer, byte for byte.
+// Another team's item and a missing one have the same answer, byte for byte.
 func TestItemOfOtherTeam(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {

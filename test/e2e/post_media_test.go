@@ -69,7 +69,7 @@ func TestPublishingMedia(t *testing.T) {
 	})
 }
 
-// Media that the network takes only otherwise are made to fit.
+// Media that a network accepts only in another form are converted.
 func TestMediaMadeToFit(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

@@ -8,8 +8,8 @@ import (
 	"pressroom/internal/testkit/prism"
 )
 
-// Every scenario once more over REST behind a proxy that knows the description alone: each answer is as it says,
-// and so is each request that succeeds. One database will do, as the description does not know of them.
+// Every scenario again over REST behind a proxy that only knows the API description: each answer matches it, and so
+// does each request that succeeds. One database suffices.
 func TestConformsToOpenAPI(t *testing.T) {
 	t.Parallel()
 	h := newInstance(t, testkit.SQLite(t), options{})

@@ -48,5 +48,5 @@ func (h *instance) publicFiles() http.Handler {
 // serve sends a file with a wrong Content-Type, because only its bytes count.
 func serve(w http.ResponseWriter, content []byte) {
 	w.Header().Set("Content-Type", "text/plain")
-	_, _ = w.Write(content) // the other side may have gone
+	_, _ = w.Write(content) // the client may have disconnected
 }

@@ -31,7 +31,7 @@ func TestPublish(t *testing.T) {
 	})
 }
 
-// A due post leaves within two seconds.
+// A due post is published within two seconds.
 func TestScheduledPostPublishedInTime(t *testing.T) { // not parallel: it measures time
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newInstance(t, url, options{}).newEnv(t, options{})

@@ -85,7 +85,7 @@ func (w *env) mustBeHandedOver(got answer) {
 	}
 }
 
-// due makes scheduled posts due at this moment.
+// due makes scheduled posts due now.
 func (w *env) due(ids ...string) {
 	w.t.Helper()
 	for _, id := range ids {
@@ -94,7 +94,7 @@ func (w *env) due(ids ...string) {
 	}
 }
 
-// race makes a call for each of some posts while the program, helped a little, hands them over because they are due.
+// race makes a call for each of some posts while the program publishes them because they are due.
 func (w *env) race(ids []string, call func(id string) (answer, error)) []answer {
 	w.t.Helper()
 	w.due(ids...)
@@ -144,7 +144,7 @@ func TestCancelAtDueTime(t *testing.T) {
 	})
 }
 
-// Publish against the due moment: one of the two hands the post over; the response to publish shows which.
+// Publish at the due time: either the call or the program submits the post, and the response shows which.
 func TestPublishAtDueTime(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -194,7 +194,7 @@ func TestUpdateAtDueTime(t *testing.T) {
 	})
 }
 
-// Of ten retries at once one sends the account again; the others name it as left alone.
+// Of ten concurrent retries one sends the account again; the others report it as skipped.
 func TestConcurrentRetries(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {

@@ -218,7 +218,7 @@ func TestNetworkCallRate(t *testing.T) {
 		clock.Advance(30 * time.Second)
 		w.grant(refreshPrice)
 		w.rest(full(w), "refresh_standin", of(aReport)(w), "k").mustBe(t, http.StatusOK)
-		w.rest(full(w), "refresh_standin", of(aReport)(w), "k").mustBe(t, http.StatusOK) // a repeat reaches no network
+		w.rest(full(w), "refresh_standin", of(aReport)(w), "k").mustBe(t, http.StatusOK) // a repeat does not reach a network
 		w.rest(full(w), "publish_post", nowhere, "").mustSlow(t, "provider", 30)
 		w.rest(full(w), "schedule_post", mergeArgs(nowhere, map[string]any{"scheduled_at": ahead(48 * time.Hour)}), "").
 			mustRefuse(t, http.StatusNotFound, "not_found", "")
@@ -248,7 +248,7 @@ func TestTrackingCallsNetworks(t *testing.T) {
 	})
 }
 
-// Which operations reach networks at once.
+// Operations that reach networks directly.
 func TestNetworkCallers(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

@@ -23,8 +23,8 @@ type rawCase struct {
 	header  http.Header
 	body    string // {account} is replaced by an account's ID
 	chunked bool   // sent in pieces of unknown length
-	want    want   // the refusal; where its status is 0 the answer has to have the status success
-	says    string // a part of the refusal's detail
+	want    want   // the refusal, or success if the status is 0
+	says    string // part of the detail
 	success int
 	effects rows
 }
@@ -35,7 +35,7 @@ func saying(words string, c rawCase) rawCase {
 	return c
 }
 
-// rawCases gathers those of every subject.
+// rawCases returns all raw cases.
 func rawCases() []rawCase {
 	return append(bodyCases(), append(queryCases(), keyCases()...)...)
 }
@@ -73,12 +73,12 @@ func (c rawCase) play(t *testing.T, w *env) {
 	}
 }
 
-// bytes sends a request with the full key, unless its headers say otherwise.
+// bytes sends a request with the full key unless its headers have another.
 func (w *env) bytes(method, url string, header http.Header, body string, chunked bool) answer {
 	w.t.Helper()
 	var reader io.Reader = strings.NewReader(body)
 	if chunked {
-		reader = io.MultiReader(strings.NewReader(body)) // of a length that the client cannot know
+		reader = io.MultiReader(strings.NewReader(body)) // of unknown length
 	}
 	req := must.Get(http.NewRequestWithContext(w.t.Context(), method, url, reader))(w.t)
 	req.Header = bearer(full(w))
@@ -297,7 +297,7 @@ func keyCases() []rawCase {
 	}
 }
 
-// What clients of HTTP do not send but may reach the program all the same.
+// Requests that HTTP clients do not send but that may reach the program.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

@@ -30,7 +30,7 @@ var seen = struct {
 	names map[string]bool
 }{names: map[string]bool{}}
 
-// recordReason notes that a test demands a code and its reason.
+// recordReason notes that a test expects a code and reason.
 func recordReason(code, reason string) {
 	seen.Lock()
 	defer seen.Unlock()
@@ -40,12 +40,12 @@ func recordReason(code, reason string) {
 	}
 }
 
-// TestMain looks, after a full run, whether every code and reason was demanded by some test.
+// TestMain checks after a full run that some test expects each code and reason.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	// Tests mostly wait for the program, so running only as many as there are processors would leave them idle.
 	if flag.Lookup("test.parallel").Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
-		_ = flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))) // the flag is there and takes a number
+		_ = flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))) // the flag exists and takes a number
 	}
 	code := m.Run()
 	if everything() && code == 0 {
@@ -91,7 +91,7 @@ func everyReasonMet() error {
 	return errors.Join(missing...)
 }
 
-// reasons reads the constants of package fault: the codes, and the reasons of validation_failed.
+// reasons reads the constants of package apierr: the codes, and the reasons of validation_failed.
 func reasons(path string) ([]string, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 // All paid operations take the same path. These tests use one that creates these four reports.
 const (
-	aReport   = "a-report"   // refreshing it costs refreshPrice
+	aReport   = "a-report"   // a refresh costs refreshPrice
 	newReport = "new-report" // recently refreshed: costs nothing
 	sameOne   = "same-one"   // costs refreshPrice and finds nothing new: fully refunded
 	brokenOne = "broken-one" // fails after payment
@@ -79,7 +79,7 @@ func (w *env) grant(credits int64) {
 	must.Get(w.Credits.Grant(w.t.Context(), w.team, credits, number(w.people.Add(1)), ""))(w.t)
 }
 
-// The operation of these tests is one of the program's, to both edges and to the description.
+// The test operation is part of the program: on both edges and in the API description.
 func TestRefreshOperation(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {

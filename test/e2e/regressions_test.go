@@ -20,7 +20,7 @@ func TestDisplayedTimeBounds(t *testing.T) {
 	})
 }
 
-// A list that is left out and one that is empty are the same request.
+// An omitted list and an empty one are the same request.
 func TestOmittedListEqualsEmpty(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {

@@ -19,7 +19,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// together makes n calls at once and returns their answers.
+// together makes n concurrent calls and returns their answers.
 func (w *env) together(n int, call func(i int) (answer, error)) []answer {
 	w.t.Helper()
 	out, errs := make([]answer, n), make([]error, n)
@@ -65,7 +65,7 @@ func (w *env) mustBeOneDraft(answers []answer) {
 	}
 }
 
-// 200 repeats at once of one request with one key make one draft, on one node and spread over two.
+// Of 200 concurrent repeats with one key, one creates the draft, on one and on two nodes.
 func TestConcurrentRepeats(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{atOnce: 1000}, func(t *testing.T, h *instance) {
@@ -82,7 +82,7 @@ func TestConcurrentRepeats(t *testing.T) {
 	})
 }
 
-// A publish repeated at once with its key hands the post over once.
+// Concurrent repeats of publish with one key submit the post once.
 func TestConcurrentRepeatsOfPublish(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
@@ -110,7 +110,7 @@ func TestConcurrentRepeatsOfPublish(t *testing.T) {
 	})
 }
 
-// A key is remembered for a day, by every node and both edges, and belongs to its API key.
+// An idempotency key is remembered for a day, by every node and both edges, per API key.
 func TestIdempotencyKeyRemembered(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -176,7 +176,7 @@ func TestReplay(t *testing.T) {
 	})
 }
 
-// A repeat says if the post differs by now from the first answer, over REST and as a tool.
+// A repeat says if the post has changed since the first answer, over REST and as a tool.
 func TestRepeatsReportChanges(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -216,7 +216,7 @@ func TestRepeatsReportChanges(t *testing.T) {
 	})
 }
 
-// A repeat may write the same instant in another form, over REST and as a tool; another instant is another request.
+// A repeat may write the same instant differently, over REST and as a tool; another instant is another request.
 func TestRepeatWithTheSameInstant(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -246,7 +246,7 @@ func TestRepeatWithTheSameInstant(t *testing.T) {
 			w.rest(full(w), tool, later, tool).mustRefuse(t, 422, "idempotency_key_reused", "")
 			w.tool(full(w), tool, later, tool).mustRefuse(t, 422, "idempotency_key_reused", "")
 
-			// A record made before the upgrade knows its own text only.
+			// A record from before the upgrade only matches its exact text.
 			w.exec("UPDATE idempotency_records SET instant_hash = NULL WHERE key_id = ? AND key = ?", w.keyIDs[access.Full], tool)
 			w.rest(full(w), tool, args(forms[0]), tool).mustBe(t, http.StatusOK)
 			w.rest(full(w), tool, args(forms[1]), tool).mustRefuse(t, 422, "idempotency_key_reused", "")

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Many calls for one subject at once make one report, which is paid for once.
+// Concurrent requests for one subject create one report, paid once.
 func TestConcurrentReport(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -149,7 +149,7 @@ func TestBestTime(t *testing.T) {
 	})
 }
 
-// Sections come a page at a time: every post and every hashtag once.
+// Sections are paged: every post and every hashtag once.
 func TestReportSections(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/prism"
 )
 
-var requestIDs sync.Map // every X-Request-Id that was seen
+var requestIDs sync.Map // all X-Request-Ids seen
 
 // mustKeepTheRules checks the rules of all responses. Every request of the tests calls it.
 func (w *env) mustKeepTheRules(req *http.Request, a answer) {

@@ -106,7 +106,7 @@ func (w *env) mustExplain(got answer, account, code string) {
 	}
 }
 
-// While the network is slow, the post is processing and refuses every other action.
+// While the network is slow, the post is being processed and refuses every other action.
 func TestSlowNetwork(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -182,7 +182,7 @@ func TestReconnect(t *testing.T) {
 	})
 }
 
-// A post that the network rejects each time can be retried three times on an account, at least a minute apart.
+// A rejected post can be retried three times per account, at least a minute apart.
 func TestRetriesRunOut(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

@@ -78,7 +78,7 @@ func these(args map[string]any) func(*env) map[string]any {
 	return func(*env) map[string]any { return args }
 }
 
-// scenarios gathers those of every subject.
+// scenarios returns all scenarios.
 func scenarios() []scenario {
 	return slices.Concat(accountScenarios(), listScenarios(), readScenarios(), createScenarios(), argumentScenarios(),
 		updateScenarios(), changeRuleScenarios(),
@@ -91,7 +91,7 @@ func TestScenarios(t *testing.T) {
 	withInstance(t, options{}, func(t *testing.T, h *instance) { h.playAll(t, scenarios()) })
 }
 
-// playAll plays scenarios on both edges.
+// playAll runs scenarios on both edges.
 func (h *instance) playAll(t *testing.T, all []scenario) {
 	t.Helper()
 	names := map[string]bool{}
@@ -113,7 +113,7 @@ func (h *instance) playAll(t *testing.T, all []scenario) {
 
 func (s scenario) options() options { return options{plan: s.plan, zone: s.zone} }
 
-// edge makes a scenario's call one way.
+// edge makes a scenario's call on one edge.
 type edge func(w *env, s scenario, credential string) answer
 
 // play prepares an env, makes the call and checks the result and effects. It returns what must be equal on both edges.
@@ -212,7 +212,7 @@ func (c want) check(t *testing.T, w *env, tool string, got answer) {
 	}
 }
 
-// keep remembers something for the call and the check.
+// keep notes a value for the call and the check.
 func (w *env) keep(name, value string) { w.notes[name] = value }
 
 // its returns a note of the preparation.
@@ -225,7 +225,7 @@ func (w *env) its(name string) string {
 	return value
 }
 
-// What scenarios are commonly prepared with.
+// Common preparations of scenarios.
 
 func aDraft(w *env)        { w.keep("post", w.draft("a draft")) }
 func aWideDraft(w *env)    { w.keep("post", w.draft("a draft", w.accounts...)) }
@@ -234,7 +234,7 @@ func aPublished(w *env)    { w.keep("post", w.publishPost("a published post")) }
 func aStrangersOne(w *env) { w.keep("post", w.stranger().its("post")) }
 func aBlocked(w *env)      { w.keep("post", w.draft(words(301))) }
 
-// with does several preparations in turn.
+// with combines preparations.
 func with(steps ...func(*env)) func(*env) {
 	return func(w *env) {
 		for _, step := range steps {
@@ -243,12 +243,12 @@ func with(steps ...func(*env)) func(*env) {
 	}
 }
 
-// set changes columns of the post that was prepared.
+// set changes columns of the prepared post.
 func set(columns string, args ...any) func(*env) {
 	return func(w *env) { w.exec("UPDATE posts SET "+columns+" WHERE id = ?", append(args, w.its("post"))...) }
 }
 
-// inSeries makes the prepared post one of a recurring series.
+// inSeries makes the prepared post an occurrence of a series.
 func inSeries(template bool) func(*env) {
 	return func(w *env) {
 		w.exec("INSERT INTO post_series (team_id, rule, created_at) VALUES (?, 'FREQ=WEEKLY', 1)", w.team)

@@ -122,7 +122,7 @@ func replayScenarios() []scenario {
 			aDraft(w)
 			w.keep("job", w.rest(full(w), "publish_post", post(nil)(w), key).text("data.job_id"))
 		}, check: func(w *env, got answer) {
-			// The first answer, not what became of it since.
+			// The first answer, not the current state.
 			got.mustHave(w.t, map[string]any{"data.job_id": w.its("job"), "data.already_submitted": false, "data.finished": false})
 		}},
 		{name: "replay: 128 characters", tool: "create_post", args: toFirst(nil), idem: strings.Repeat("k",

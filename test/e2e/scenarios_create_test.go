@@ -93,7 +93,7 @@ func createScenarios() []scenario {
 	}
 }
 
-// argumentScenarios show every way in which arguments can be wrong, by the operation that takes the most kinds.
+// argumentScenarios have every kind of invalid argument, for the operation with the most kinds.
 func argumentScenarios() []scenario {
 	bad := func(name string, more map[string]any, reason, argument string) scenario {
 		return scenario{name: "arguments: " + name, tool: "create_post", args: toFirst(more), want: invalid(reason, argument)}
@@ -144,7 +144,7 @@ func argumentScenarios() []scenario {
 	return append(all, verbatimScenarios()...)
 }
 
-// verbatimScenarios send JSON that no encoder writes.
+// verbatimScenarios send JSON that no encoder produces.
 func verbatimScenarios() []scenario {
 	bad := func(name, arguments, reason, argument string) scenario {
 		return scenario{name: "JSON: " + name, tool: "create_post", verbatim: arguments, want: invalid(reason, argument)}

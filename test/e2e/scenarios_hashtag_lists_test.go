@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/auth/apikey"
 )
 
-// TestHashtagListScenarios plays those of hashtag lists.
+// TestHashtagListScenarios runs the scenarios of hashtag lists.
 func TestHashtagListScenarios(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) { h.playAll(t, hashtagListScenarios()) })
@@ -28,7 +28,7 @@ func aListWith(more map[string]any) func(*env) map[string]any {
 	return these(mergeArgs(map[string]any{"name": "Harbour"}, more))
 }
 
-// addHashtagList makes a hashtag list that is tied to no network and returns its ID.
+// addHashtagList creates a hashtag list without a network and returns its ID.
 func (w *env) addHashtagList(hashtags []any) int64 {
 	w.t.Helper()
 	return w.full("create_hashtag_list", aListWith(map[string]any{"hashtags": append([]any{}, hashtags...)})(w)).number("data.id")
@@ -39,7 +39,7 @@ func hasList(more map[string]any) func(*env) {
 	return func(w *env) { w.keepID("list", w.full("create_hashtag_list", aListWith(more)(w)).number("data.id")) }
 }
 
-// theList names the list of the notes, with more.
+// theList returns arguments with the noted list, with changes.
 func theList(more map[string]any) func(*env) map[string]any {
 	return func(w *env) map[string]any { return mergeArgs(map[string]any{"list_id": w.itsID("list")}, more) }
 }

@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/core/access"
 )
 
-// fromWeb names a file of the web, with more.
+// fromWeb returns arguments with a URL of the web server, with changes.
 func fromWeb(path string, more map[string]any) func(*env) map[string]any {
 	return func(w *env) map[string]any { return mergeArgs(map[string]any{"url": w.public.URL + path}, more) }
 }

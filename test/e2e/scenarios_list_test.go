@@ -71,7 +71,7 @@ func listScenarios() []scenario {
 		list("the newest first", nil, "new", "may", "april", "march", "old"),
 		list("of a status", map[string]any{"status": "published"}, "may", "april", "march"),
 		list("of a status without any", map[string]any{"status": "failed"}),
-		// A date is a day of the team's: 31 March ends at 22:00 UTC in Berlin's summer.
+		// A date is a day in the team's zone: 31 March ends at 22:00 UTC in Berlin.
 		list("from a date", map[string]any{"from": "2026-04-01"}, "may", "april", "march"),
 		list("from the next date", map[string]any{"from": "2026-04-02"}, "may", "april"),
 		list("to a date, which is exclusive", map[string]any{"to": "2026-05-01"}, "april", "march"),

@@ -15,7 +15,7 @@ func mediaScenarios() []scenario {
 		downloadScenarios(), attachScenarios())
 }
 
-// aLibrary holds five files, the newest last, two of them in the folder Spring.
+// aLibrary has five files, the newest last, two of them in the folder Spring.
 func aLibrary(w *env) {
 	spring := w.folder("Spring")
 	w.keepID("folder", spring)
@@ -37,7 +37,7 @@ func shelf(names ...string) func(*env, answer) {
 	}
 }
 
-// inFolder names the folder that was kept.
+// inFolder returns the noted folder.
 func inFolder(more map[string]any) func(*env) map[string]any {
 	return func(w *env) map[string]any {
 		return mergeArgs(map[string]any{"folder_id": jsonNumber(w.its("folder"))}, more)

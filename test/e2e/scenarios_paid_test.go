@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Those of the paid operation, in a program that has it.
+// The scenarios of the paid test operation.
 func TestPaidScenarios(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{extend: refreshing}, func(t *testing.T, h *instance) { h.playAll(t, paidScenarios()) })
@@ -27,7 +27,7 @@ var (
 // rich is a team with a thousand credits.
 func rich(w *env) { w.grant(1000) }
 
-// of names the report that a call is about.
+// of returns arguments with a report.
 func of(id string) func(*env) map[string]any { return these(map[string]any{"id": id}) }
 
 const paying = "invoice 7"
@@ -238,7 +238,7 @@ func TestPaidReplay(t *testing.T) {
 	})
 }
 
-// Of fifty repeats at once one pays; of fifty calls at once no more pay than there are credits for.
+// Of fifty concurrent repeats one pays; of fifty concurrent calls only as many pay as there are credits for.
 func TestConcurrentPaidCalls(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {

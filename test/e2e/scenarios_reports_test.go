@@ -15,7 +15,7 @@ const (
 	profileRefreshPrice, hashtagRefreshPrice = 2, 5
 )
 
-// TestReportScenarios plays those of reports.
+// TestReportScenarios runs the scenarios of reports.
 func TestReportScenarios(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) { h.playAll(t, reportScenarios()) })
@@ -47,7 +47,7 @@ func hasReport(more map[string]any) func(*env) {
 	}
 }
 
-// report makes a report and returns its ID.
+// report creates a report and returns its ID.
 func (w *env) report(more map[string]any) string {
 	w.t.Helper()
 	got := w.rest(full(w), "create_report", about(more)(w), number(w.people.Add(1)))
@@ -57,7 +57,7 @@ func (w *env) report(more map[string]any) string {
 	return job.text("data.result.report.id")
 }
 
-// its names the report of the notes, with more.
+// its returns arguments with the noted report, with changes.
 func its(kind string, more map[string]any) func(*env) map[string]any {
 	return func(w *env) map[string]any {
 		return mergeArgs(map[string]any{"type": kind, "id": w.notes["report"]}, more)
@@ -271,7 +271,7 @@ func refreshScenarios() []scenario {
 			name: "refresh: " + name, tool: "refresh_report", prepare: prepare, args: its("profile", more), idem: paying, want: expected,
 		}
 	}
-	broken := func(w *env) { // its profile has gone since
+	broken := func(w *env) { // its profile no longer exists
 		hasReport(nil)(w)
 		w.exec("UPDATE reports SET subject = 'missing.harbour' WHERE id = ?", w.notes["report"])
 	}

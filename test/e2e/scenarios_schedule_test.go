@@ -93,9 +93,9 @@ func scheduleScenarios() []scenario {
 	return append(all, allowanceScenarios()...)
 }
 
-// A team on the free plan has 20 posts a month.
+// The free plan has 20 posts a month.
 
-// thisMonth and the others are months of the allowance, by a time in each.
+// thisMonth and the others are times in months with separate limits.
 func thisMonth() time.Time  { return time.Now().UTC() }
 func oneMonth() time.Time   { return monthAfter(2) }
 func otherMonth() time.Time { return monthAfter(3) }
@@ -111,13 +111,13 @@ var farAhead = fmt.Sprintf("%d-07-01T10:00:00Z", time.Now().Year()+3)
 
 func stamp(at time.Time) string { return at.Format(time.RFC3339) }
 
-// fill uses up so many posts of a month.
+// fill uses some of a month's posts.
 func fill(month func() time.Time, n int) func(*env) {
 	return func(w *env) {
 		for i := range n {
 			w.exec(`INSERT INTO posts (id, team_id, person_id, status, caption, excerpt, slot_at, created_at,
 		updated_at) VALUES (?, ?, ?, 'published', 'x', 'x', ?, 1, 1)`,
-				// Ids that sort before all others.
+				// IDs that sort before all others.
 				noSuchID[:24]+stampOf(w.team, i), w.team, w.owner, month().UnixMicro())
 		}
 	}

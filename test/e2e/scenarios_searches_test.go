@@ -14,7 +14,7 @@ import (
 
 const searchPrice = 3
 
-// TestSearchScenarios plays those of hashtag search.
+// TestSearchScenarios runs the scenarios of hashtag search.
 func TestSearchScenarios(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) { h.playAll(t, searchScenarios()) })
@@ -25,7 +25,7 @@ func searchScenarios() []scenario {
 		badSearchScenarios())
 }
 
-// looksFor searches for a keyword, with more or otherwise.
+// looksFor returns arguments with a keyword, with changes.
 func looksFor(more map[string]any) func(*env) map[string]any {
 	return these(mergeArgs(map[string]any{"query": "summer beach"}, more))
 }

@@ -184,7 +184,7 @@ func badUploadScenarios() []scenario {
 	}
 }
 
-// badFileScenarios describe a file as none can be.
+// badFileScenarios describe files with invalid values.
 func badFileScenarios() []scenario {
 	bad := func(name string, change map[string]any, reason, argument string) scenario {
 		return scenario{name: "file: " + name, tool: "create_uploads", want: invalid(reason, argument), args: func(*env) map[string]any {

@@ -19,7 +19,7 @@ func (w *env) inApp() operation.Call {
 	return operation.Call{Actor: owner, RequestID: "app", Now: w.db.Now()}
 }
 
-// addVoice makes a brand voice as a person does in the app.
+// addVoice creates a brand voice as a person does in the app.
 func (w *env) addVoice(d voice.Draft) int64 {
 	w.t.Helper()
 	made := must.Get(w.Voices.Create(w.t.Context(), w.inApp(), d))(w.t)

@@ -16,8 +16,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Of fifty searches for one keyword at once, written in several ways, by several keys, on one node and spread over two
-// that both work, one is charged; all find the same.
+// Of fifty concurrent searches for one keyword, in several spellings, with several keys, on one and on two nodes, one
+// is charged; all return the same.
 func TestConcurrentSearches(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
@@ -157,8 +157,8 @@ func TestHashtagListPages(t *testing.T) {
 	})
 }
 
-// pages reads a collection of an answer page by page, by the Link header, and returns a member of each item. More is
-// called after the first page.
+// pages reads a collection page by page with the Link header and returns a member of each item. More is called after
+// the first page.
 func (w *env) pages(t *testing.T, tool, collection, member string, args map[string]any, more func()) []string {
 	t.Helper()
 	var out []string
@@ -251,7 +251,7 @@ func TestListFiguresArrive(t *testing.T) {
 	})
 }
 
-// Hashtags that the operator bans are refused in lists of their network and in those that are tied to none.
+// Hashtags banned by the operator are refused in lists of their network and in lists without one.
 func TestBannedHashtags(t *testing.T) {
 	t.Parallel()
 	banning := ample()
@@ -278,7 +278,7 @@ func TestFreeSearchesCounted(t *testing.T) {
 	o := options{accounts: 1, terms: ample()}
 	daily(o.terms)
 	ahead := &fixture.Clock{}
-	ahead.Advance(time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(36 * time.Hour))) // no midnight comes meanwhile
+	ahead.Advance(time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(36 * time.Hour))) // no midnight passes
 	o.now = ahead.Now
 	withEnv(t, o, func(t *testing.T, w *env) {
 		w.onPlan("few")
@@ -300,7 +300,7 @@ func TestFreeSearchesCounted(t *testing.T) {
 	})
 }
 
-// A keyword is paid for as long as the data window is; another search in it does not make it longer.
+// A keyword is paid for during the data window; another search does not extend it.
 func TestSearchWindow(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, terms: ample()}

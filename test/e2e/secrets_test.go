@@ -88,7 +88,7 @@ func (s *safe) mustNotBeIn(t *testing.T, place string, content []byte, but ...st
 	}
 }
 
-// The search finds a secret in each form that it knows.
+// The search finds a secret in each known form.
 func TestSafe(t *testing.T) {
 	t.Parallel()
 	const value = `a "secret" / of ours`
@@ -262,7 +262,7 @@ func (w *env) connectInBrowser(s *safe, platform string) {
 	must.NoError(t, err)
 }
 
-// uploadBySecret sends a file, also with an Idempotency-Key, whose record holds the answer.
+// uploadBySecret uploads a file, also with an Idempotency-Key, whose record contains the answer.
 func (w *env) uploadBySecret(s *safe) {
 	w.t.Helper()
 	for _, key := range []string{"", "an upload"} {

@@ -28,7 +28,7 @@ func seriesFrom(begins string) func(*env) {
 	}
 }
 
-// repeats lets the prepared template's series run.
+// repeats starts the series of the prepared template.
 func (w *env) repeats() {
 	w.t.Helper()
 	must.Get(w.Posts.Repeat(w.t.Context(), w.owner, w.its("template"), "FREQ=DAILY", nil))(w.t)

@@ -33,7 +33,7 @@ func (w *env) converse(t *testing.T) *conversation {
 	return &conversation{t, conn, bufio.NewReader(conn)}
 }
 
-// say sends bytes. The program may have ended the connection before it has read all of them.
+// say sends bytes. The program may close the connection before it has read all of them.
 func (c *conversation) say(text string) { _, _ = io.WriteString(c.conn, text) }
 
 // statuses returns the statuses of all responses until the program ends the connection.
@@ -133,7 +133,7 @@ func TestSmuggling(t *testing.T) {
 	})
 }
 
-// Requests that are not HTTP as the program speaks it are refused by a problem document before any handler sees them.
+// Invalid HTTP requests get a problem document before any handler is called.
 func TestMalformedRequests(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
@@ -166,7 +166,7 @@ func TestMalformedRequests(t *testing.T) {
 	})
 }
 
-// Requests that come at once are answered one after the other, in their order.
+// Pipelined requests are answered in order.
 func TestPipelining(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

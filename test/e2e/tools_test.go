@@ -19,7 +19,7 @@ import (
 // hints are a tool's annotations with which clients decide whether to ask a person first.
 type hints struct{ ReadOnly, Destructive, Idempotent, OpenWorld bool }
 
-// A read is read-only and can be repeated; of the others this is the truth, as the other tests of this file find it.
+// Reads are read-only and idempotent; the hints of other tools, which the other tests of this file confirm.
 var hintsOfWrites = map[string]hints{
 	"create_report":          {Idempotent: true, OpenWorld: true}, // with the same key
 	"refresh_report":         {Idempotent: true, OpenWorld: true},
@@ -145,7 +145,7 @@ func (w *env) list(method, member string) []map[string]any {
 	return out
 }
 
-// resource reads a resource.
+// resource returns a resource.
 func (w *env) resource(credential, uri string) answer {
 	w.t.Helper()
 	return w.message(credential, "resources/read", fmt.Sprintf(`{"uri":%q}`, uri))

@@ -54,7 +54,7 @@ func TestNodeOnNewerSchema(t *testing.T) {
 	})
 }
 
-// bringFurther does to every table what later migrations may.
+// bringFurther changes every table as later migrations may.
 func (w *env) bringFurther() {
 	w.t.Helper()
 	list := `SELECT name FROM sqlite_master WHERE type = 'table'`

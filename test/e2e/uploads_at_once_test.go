@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/server"
 )
 
-// Of repeats at once one secret works in the end, of one batch.
+// Of concurrent repeats one secret works in the end, of one batch.
 func TestConcurrentRepeatedUploads(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -38,7 +38,7 @@ func TestConcurrentRepeatedUploads(t *testing.T) {
 	})
 }
 
-// Of many who open batches at once, on two nodes, no more get in than there are places, or than there is room.
+// Concurrent batches on two nodes never exceed the slots or the storage.
 func TestConcurrentUploadPlaces(t *testing.T) {
 	t.Parallel()
 	few := ample()
@@ -72,12 +72,12 @@ func TestConcurrentUploadPlaces(t *testing.T) {
 	})
 }
 
-// fileOfSize describes a file of so many bytes, another one for each number.
+// fileOfSize describes a file of some size, a different one for each number.
 func fileOfSize(n, bytes int) map[string]any {
 	return map[string]any{"sha256": fmt.Sprintf("%064x", n), "size_bytes": bytes}
 }
 
-// A file that comes by many ways at once is in the library once, and counted once.
+// A file uploaded in several ways at once is stored and counted once.
 func TestConcurrentUploadsOfFile(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -102,7 +102,7 @@ func TestConcurrentUploadsOfFile(t *testing.T) {
 	})
 }
 
-// Opening links and importing are free calls; sending files and repeating a call are none.
+// Opening links and importing are free calls; uploading files and repeating a call are not counted.
 func TestLibraryFreeCalls(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

@@ -83,7 +83,7 @@ func mustRenew(t *testing.T, first, again answer) {
 
 func shippedLimits(*plan.Terms) {}
 
-// After its hour a link is closed, and the batch's job says which files did not come.
+// A link expires after an hour, and the batch's job names the missing files.
 func TestUploadsExpire(t *testing.T) {
 	t.Parallel()
 	withClock(t, options{accounts: 1, plan: ""}, shippedLimits, func(t *testing.T, w *env, clock *testkit.Clock) {
@@ -216,7 +216,7 @@ func TestPromisedStorage(t *testing.T) {
 		first := w.full("create_uploads", uploadArgs(nil, one))
 		mustBeFull(w.rest)
 		mustBeFull(w.tool)
-		w.full("list_media", nil).mustHave(t, map[string]any{"data.storage.used_bytes": 0}) // a promise is not used yet
+		w.full("list_media", nil).mustHave(t, map[string]any{"data.storage.used_bytes": 0}) // reserved storage is not used yet
 		replacing := w.full("create_uploads", uploadArgs(map[string]any{"replaces_batch": first.text("data.job_id")}, two))
 		clock.Advance(time.Hour)
 		w.awaitJob(replacing.text("data.job_id"))
@@ -300,7 +300,7 @@ func (w *env) everything() string {
 	return out.String()
 }
 
-// Below the reserve of free disk space files are refused, and the link takes the file once there is room.
+// Below the disk reserve, files are refused, and the link accepts the file once there is space.
 func TestUploadsBelowDiskReserve(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1, reserve: 1 << 60}, func(t *testing.T, h *instance) {

@@ -324,7 +324,7 @@ func TestShippedRates(t *testing.T) {
 	}
 }
 
-// The team that quickstart makes is on the widest plan and has a thousand credits, also after a second start.
+// quickstart's team is on the largest plan and has a thousand credits, even after a restart.
 func TestQuickstartCredits(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")

@@ -37,7 +37,7 @@ exit 1
 type guide struct {
 	file   string
 	before string   // the reader's earlier steps
-	leave  []string // beginnings of commands that this test does not run, with what runs them in its place
+	leave  []string // beginnings of commands that this test does not run, and what runs them instead
 	real   [][2]string
 }
 
@@ -57,7 +57,7 @@ func TestGuidesWork(t *testing.T) {
 		{file: "README.md", before: started, leave: []string{"make run", "make test"}, real: [][2]string{{"export KEY=prk_…\n", ""}}},
 		{file: "docs/running.md", leave: []string{"printf '%s\\n' \"$APP_PASSWORD\""}, real: [][2]string{
 			{"# Restart the service so that it knows both keys. Then:\n", "[ -n \"${PRESSROOM_DATABASE:-}\" ] || " +
-				"pressroom serve --database sqlite:pressroom.db\n"}, // where PostgreSQL is, it took its place
+				"pressroom serve --database sqlite:pressroom.db\n"}, // PostgreSQL is there
 		}},
 		{file: "docs/app.md",
 			before: "pressroom quickstart --data pressroom-data\n" + awaitQuickstart +
@@ -145,7 +145,7 @@ func execute(t *testing.T, script string) {
 	}
 }
 
-// freePort finds a port that no other test is given.
+// freePort returns a port that no other test gets.
 func freePort(t *testing.T) string {
 	t.Helper()
 	addr := must.Get(testkit.FreeAddr())(t)

@@ -112,7 +112,7 @@ func TestAlertRunbooks(t *testing.T) {
 	}
 }
 
-// The dashboard shows every figure that an alert is about.
+// The dashboard shows every metric of an alert.
 func TestDashboardShowsAlerts(t *testing.T) {
 	t.Parallel()
 	shown := map[string]bool{}
@@ -166,7 +166,7 @@ func number(t *testing.T, text string) int {
 	return n
 }
 
-// Every variable that the files for machines set is one that the program reads.
+// Every variable in the deployment files is one that the program reads.
 func TestDeployedVariablesRead(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}
@@ -183,7 +183,7 @@ func TestDeployedVariablesRead(t *testing.T) {
 		}
 		raw, err := os.ReadFile(path)
 		for _, name := range regexp.MustCompile(`PRESSROOM_[A-Z_]+`).FindAllString(string(raw), -1) {
-			if seen++; !known[name] && name != "PRESSROOM_VERSION" { // only of the composition
+			if seen++; !known[name] && name != "PRESSROOM_VERSION" { // only for Compose
 				t.Errorf("%s sets %s, which nobody reads", path, name)
 			}
 		}

@@ -23,7 +23,7 @@ type operator struct {
 	base string // of the API
 }
 
-// newOperator makes a database with Ada, who owns team 1 on a plan, Ben, and Ada's full key 1.
+// newOperator creates a database with Ada, who owns team 1 on a plan, Ben, and Ada's full key 1.
 func newOperator(t *testing.T, plan string) (*operator, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -71,7 +71,7 @@ func (o *operator) until(what string, done func() bool) {
 	}
 }
 
-// run runs a command of pressroom admin to its end.
+// run runs a command of pressroom admin.
 func (o *operator) run(args ...string) (string, string, error) {
 	ctx, cancel := context.WithTimeout(o.t.Context(), 30*time.Second)
 	defer cancel()
@@ -108,7 +108,7 @@ func (o *operator) cannot(word string, args ...string) {
 	}
 }
 
-// key makes a key of team 1.
+// key creates a key of team 1.
 func (o *operator) key(args ...string) string {
 	o.t.Helper()
 	return value(o.does(append([]string{"keys", "add", "--team", "1"}, args...)...), "key")
@@ -142,7 +142,7 @@ func (o *operator) asks(key, path, member string) string {
 	return fmt.Sprint("200 ", at)
 }
 
-// soon waits until an answer is as it has to be, a second from now at the latest.
+// soon waits for the expected answer, for a second at most.
 func (o *operator) soon(what, want string, ask func() string) {
 	o.t.Helper()
 	changed := time.Now()

@@ -87,7 +87,7 @@ func (p *process) line() string {
 func (p *process) end() int {
 	p.t.Helper()
 	must.NoError(p.t, p.cmd.Process.Signal(syscall.SIGTERM))
-	for range p.lines { // read to the end, as Wait demands
+	for range p.lines { // read completely, as Wait requires
 	}
 	_ = p.cmd.Wait()
 	return p.cmd.ProcessState.ExitCode()
@@ -237,7 +237,7 @@ func TestQuickstartAfterPasswordChange(t *testing.T) {
 	}
 }
 
-// useRecovery sets a new password by the link that a command printed.
+// useRecovery sets a new password with the link that a command printed.
 func useRecovery(t *testing.T, printed string) {
 	t.Helper()
 	link := regexp.MustCompile(`http://\S+/recovery/[A-Z0-9]+`).FindString(printed)
@@ -252,7 +252,7 @@ func useRecovery(t *testing.T, printed string) {
 	}
 }
 
-// A directory belongs to one process, and a database to the key that its accounts were sealed with.
+// A directory can be used by one process, and a database only with its sealing key.
 func TestSecondProcessRefused(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")

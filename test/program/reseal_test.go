@@ -38,7 +38,7 @@ func TestResealAuthenticatorApps(t *testing.T) {
 	does(t, env(next), "", "admin", "people", "list", "--database", database)
 }
 
-// addApp gives person 1 an authenticator app whose secret a key seals.
+// addApp adds an authenticator app to person 1, sealed with a key.
 func addApp(t *testing.T, database, key string) {
 	t.Helper()
 	d := must.Get(db.Open(t.Context(), database, db.Options{}))(t)

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/testkit/s3"
 )
 
-// The program with its files in S3: a file arrives, is listed, is given out, and the audit finds it, or misses it.
+// With files in S3, a file is uploaded, listed and downloaded, and the audit finds it or reports it missing.
 func TestFilesInS3(t *testing.T) {
 	t.Parallel()
 	store := s3.Start(t)
@@ -54,7 +54,7 @@ func noise(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// sends opens a link for a file and sends it there.
+// sends opens a link and uploads a file.
 func (o *operator) sends(key string, file []byte) {
 	o.t.Helper()
 	described := must.Get(json.Marshal(map[string]any{

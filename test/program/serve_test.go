@@ -70,7 +70,7 @@ func TestUnsupportedDatabase(t *testing.T) {
 	}
 }
 
-// health believes only a node, and no other service that answers at the address.
+// health accepts only a node, not another service at the address.
 func TestHealthAcceptsOnlyNodes(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{"", "OK", "<html></html>", `{"status":"ok"}`, `[]`} {
@@ -116,7 +116,7 @@ func TestRefusedRestoreRollsBack(t *testing.T) {
 	}
 }
 
-// A node that has only the old sealing key keeps grants from being sealed with the new one.
+// A node with only the old sealing key prevents resealing with the new one.
 func TestResealTooEarly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -189,7 +189,7 @@ func TestForbiddenServer(t *testing.T) {
 	}
 	env := []string{"PRESSROOM_KEY=" + key.Value, "PRESSROOM_URL=http://" + node}
 	id := strings.TrimSpace(does(t, env, "", "call", "create_post", "--caption", "hello", "--account-ids", "1", "--field", "data.id"))
-	publish := exec.CommandContext(t.Context(), binary(t), "call", "publish_post", id, "--wait") // six tries take half a minute
+	publish := exec.CommandContext(t.Context(), binary(t), "call", "publish_post", id, "--wait") // six attempts take half a minute
 	publish.Env = append(os.Environ(), env...)
 	if said, err := publish.Output(); err == nil || !strings.Contains(string(said), "server_not_allowed") ||
 		strings.Contains(string(said), sandbox) {
@@ -217,7 +217,7 @@ func TestNotReadyBeforeShutdown(t *testing.T) {
 	}
 	must.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	status, ready := get(t, "http://"+addr+"/readyz", "")
-	for status == http.StatusOK { // until the signal has come
+	for status == http.StatusOK { // until the signal has arrived
 		status, ready = get(t, "http://"+addr+"/readyz", "")
 	}
 	if status != http.StatusServiceUnavailable || ready["status"] != "unavailable" || len(ready) != 1 {
@@ -253,7 +253,7 @@ func TestShutdownCutsOffRequests(t *testing.T) {
 	}
 }
 
-// quickstart warns where others can reach it.
+// quickstart warns if other machines can reach it.
 func TestQuickstartPublicWarning(t *testing.T) {
 	t.Parallel()
 	for addr, warned := range map[string]bool{"127.0.0.1:0": false, "0.0.0.0:0": true} {

@@ -22,7 +22,7 @@ func TestStartBeforeDatabase(t *testing.T) {
 	env := []string{"PRESSROOM_SEALING_KEY=" + newSealingKey(t), "PRESSROOM_BLOBS=file:" + filepath.Join(t.TempDir(), "media")}
 	p := start(t, env, "serve", "--database", url, "--addr", addr, "--metrics-addr", "")
 	awaited := make(chan int, 1)
-	go func() { awaited <- answers(t, "http://"+addr+"/readyz") }() // it listens before it looks for its database
+	go func() { awaited <- answers(t, "http://"+addr+"/readyz") }() // it listens before it connects to its database
 	select {
 	case status := <-awaited:
 		t.Fatalf("without its database it answered %d", status)

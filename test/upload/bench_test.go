@@ -20,10 +20,11 @@ import (
 	"pressroom/internal/testkit/program"
 )
 
-// floorVariable makes the test's program serve the floor, with its files in the folder that it names.
+// floorVariable makes the test's program serve the floor, with its files in that folder.
 const floorVariable = "PRESSROOM_UPLOAD_FLOOR"
 
-// serveFloor takes files as simply as can be, to the same standard: hashed, on disk with its name before the answer.
+// serveFloor accepts files in the simplest way to the same standard: hashed and stored under its name before the
+// answer.
 func serveFloor(dir string) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

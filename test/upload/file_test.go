@@ -13,7 +13,7 @@ import (
 // file is generated while it is read, because it is too large for memory.
 type file struct {
 	head   []byte
-	body   int64 // bytes after the head, the block over and over
+	body   int64 // bytes after the header: the block repeated
 	size   int64
 	digest string // SHA-256 in hexadecimal digits
 }
@@ -71,7 +71,7 @@ func film(seed uint64, body int64) file {
 	return fileOf(slices.Concat(ftyp, moov(len(ftyp)+len(moov(0))+16), mdat), body)
 }
 
-// boxOf makes a box of ISO/IEC 14496-12.
+// boxOf returns a box of ISO/IEC 14496-12.
 func boxOf(kind string, content ...[]byte) []byte {
 	p := bytes.Join(content, nil)
 	return slices.Concat(u32(uint32(8+len(p))), []byte(kind), p)

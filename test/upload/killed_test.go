@@ -28,7 +28,7 @@ import (
 	"pressroom/internal/testkit/program"
 )
 
-// look opens the database of a site for the test itself.
+// look opens a site's database for the test.
 func (s site) look(tb testing.TB) *db.DB {
 	tb.Helper()
 	d := must.Get(db.Open(tb.Context(), s.database(), db.Options{}))(tb)
@@ -55,7 +55,7 @@ func (s site) lying(tb testing.TB) []string {
 	tb.Helper()
 	out := []string{}
 	must.NoError(tb, fs.WalkDir(os.DirFS(s.files()), ".", func(path string, e fs.DirEntry, err error) error {
-		if path == "store" { // what says whose files these are
+		if path == "store" { // what the files belong to
 			return fs.SkipDir
 		}
 		if err == nil && !e.IsDir() {
@@ -152,7 +152,7 @@ func TestKilledDuringUpload(t *testing.T) {
 	if status, err := p.put(t.Context(), links[8], files[8].reader(), files[8].size); status != http.StatusCreated {
 		t.Fatalf("%d, %v", status, err)
 	}
-	for n := range 2 { // and two that are nearly done
+	for n := range 2 { // and two that are almost complete
 		over.Go(func() { _, _ = p.put(ctx, links[9+n], files[9+n].reader(), files[9+n].size) })
 	}
 	p.Kill()
@@ -285,7 +285,7 @@ func TestUploadKilledAtEveryStep(t *testing.T) {
 	}
 }
 
-// points lists the steps of the library that a run went through.
+// points lists the steps of the library in a run.
 func points(t *testing.T, trace string) []string {
 	t.Helper()
 	raw := must.Get(os.ReadFile(trace))(t)

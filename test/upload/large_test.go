@@ -22,7 +22,7 @@ const (
 	lookEvery = 10 * time.Millisecond
 )
 
-// A gigabyte goes through the program without staying in it.
+// A gigabyte is uploaded without being held in memory.
 func TestLargeUploadMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("sends a gigabyte")
@@ -68,7 +68,7 @@ func TestLargeUploadMemory(t *testing.T) {
 
 func (p *process) status() string { return fmt.Sprintf("/proc/%d/status", p.Process.Process.Pid) }
 
-// memory reads a figure of the process, in bytes.
+// memory returns a metric of the process, in bytes.
 func (p *process) memory(t *testing.T, name string) int64 {
 	t.Helper()
 	raw := must.Get(os.ReadFile(p.status()))(t)

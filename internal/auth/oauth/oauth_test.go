@@ -106,7 +106,7 @@ func request(client, verifier string) url.Values {
 	}
 }
 
-// connect lets a program in and gives its tokens.
+// connect authorizes a client and returns its tokens.
 func (w *env) connect(t *testing.T, client string) oauth.Tokens {
 	t.Helper()
 	verifier := oauth2.GenerateVerifier()

@@ -125,7 +125,7 @@ func TestRegistrationLimitPerNetwork(t *testing.T) {
 				if _, err := w.Client(ctx, "here", first.ID); !apierr.Is(err, apierr.NotFound) {
 					t.Errorf("the oldest of its own: %v", err)
 				}
-				for range 20 { // more than there is room for in all
+				for range 20 { // beyond the limit for all networks
 					register("192.0.2.1")
 				}
 				if _, err := w.Client(ctx, "here", victim.ID); err != nil || w.count(t, "oauth_clients") != 10_000 {

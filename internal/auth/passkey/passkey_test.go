@@ -109,7 +109,7 @@ func TestRegisterAndSignIn(t *testing.T) {
 	})
 }
 
-// A passkey that is used with a count that was there before is on two devices: it ends for both.
+// A passkey used with an old count has been cloned, and is disabled.
 func TestClonedPasskey(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ada := w.person(t, "x")
@@ -251,7 +251,7 @@ func TestTooMany(t *testing.T) {
 	})
 }
 
-// A passkey belongs to a name.
+// Passkeys require a domain name.
 func TestAddressesOfNumbers(t *testing.T) {
 	t.Parallel()
 	for address, possible := range map[string]bool{

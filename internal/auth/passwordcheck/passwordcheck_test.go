@@ -15,7 +15,7 @@ const base = `password 123456 qwerty letmein welcome monkey dragon master sunshi
 	starwars whatever freedom secret admin login hello abc123 qwertyuiop asdfghjkl zxcvbnm 1q2w3e4r 1qaz2wsx computer
 	internet samsung google liverpool chelsea arsenal summer winter spring autumn flower cookie cheese banana orange`
 
-// Long passwords that people make out of short ones are refused, hundreds of them.
+// Long passwords made from common short ones are refused: hundreds of them.
 func TestCommonPasswords(t *testing.T) {
 	t.Parallel()
 	var all []string
@@ -75,7 +75,7 @@ func TestPersonalDetails(t *testing.T) {
 	}
 }
 
-// Several unrelated words, and what password managers make, are taken.
+// Several unrelated words, and generated passwords, are accepted.
 func TestGoodPasswords(t *testing.T) {
 	t.Parallel()
 	for _, p := range []string{
@@ -88,7 +88,7 @@ func TestGoodPasswords(t *testing.T) {
 		}
 	}
 	const letters = "abcdefghijklmnopqrstuvwxyz"
-	// The same ones each time: one of some thousands that chance makes of only lowercase letters is refused.
+	// The same ones each time, because about one in thousands of random lowercase passwords is refused.
 	from := rand.New(rand.NewPCG(1, 2))
 	for _, alphabet := range []string{
 		letters + strings.ToUpper(letters) + "0123456789", letters + "-0123456789", letters,
@@ -109,7 +109,7 @@ func random(from *rand.Rand, alphabet string, n int) string {
 	return string(out)
 }
 
-// No text is too odd, and none takes long.
+// Any text is estimated quickly.
 func FuzzBits(f *testing.F) {
 	for _, seed := range []string{
 		"", "a", "\xff\xfe", "ß´", strings.Repeat("1", 200), strings.Repeat("q8%Z!kd9wa xk", 15), "İstanbul",

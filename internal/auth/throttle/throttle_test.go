@@ -39,7 +39,7 @@ func TestCounterLimit(t *testing.T) {
 	}
 }
 
-// The delay doubles up to an hour, and ends a day after the last wrong try.
+// The delay doubles up to an hour, and ends a day after the last failure.
 func TestDelaysGrow(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -67,7 +67,7 @@ func TestDelaysGrow(t *testing.T) {
 	}
 }
 
-// A client that leaks is forgiven little by little: an office with a steady trickle of typing errors is not delayed.
+// Failures decay over time: a steady trickle of typing errors from an office causes no delay.
 func TestClientDecay(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -130,7 +130,7 @@ func TestCountersMatchModel(t *testing.T) {
 	})
 }
 
-// With the most rows in the database further addresses are still delayed.
+// With the maximum number of rows in the database, new addresses are still delayed.
 func TestManyAddressesFillNothing(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

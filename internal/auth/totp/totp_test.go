@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// The test vectors of RFC 6238, appendix B, for SHA-1; their last six digits, as eight are given.
+// The test vectors of RFC 6238, appendix B, for SHA-1: the last six of their eight digits.
 func TestVectors(t *testing.T) {
 	t.Parallel()
 	secret := base32.StdEncoding.EncodeToString([]byte("12345678901234567890"))
@@ -101,7 +101,7 @@ func each(t *testing.T, run func(t *testing.T, h *house)) {
 	})
 }
 
-// A code is accepted once, also the one that confirmed the app, and no earlier one after it.
+// A code is accepted once, even the one that confirmed the app, and earlier ones are not accepted after it.
 func TestReplayedCodeRejected(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		check := func(code string) error { return h.Check(t.Context(), h.holder, code) }
@@ -183,7 +183,7 @@ func TestRecoveryCodes(t *testing.T) {
 	})
 }
 
-// A secret is readable only by its key and for its person, and follows a change of keys.
+// A secret can be opened only with its key and for its person, and is resealed with a new key.
 func TestSecretsEncrypted(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		former, next := newKey(t), newKey(t)

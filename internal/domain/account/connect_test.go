@@ -109,7 +109,7 @@ func TestSlotsLeft(t *testing.T) {
 	})
 }
 
-// Ten people at once take no more than the three places of the plan.
+// Of ten concurrent connections, only the plan's three succeed.
 func TestConcurrentLinks(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		h := newEnv(t, d, handleNetwork{})
@@ -136,7 +136,7 @@ func TestConcurrentLinkUse(t *testing.T) {
 	})
 }
 
-// useConcurrently signs ten accounts in at the same time and counts how that ended.
+// useConcurrently signs in ten accounts at the same time and counts the results.
 func (h *env) useConcurrently(t *testing.T, c *account.Connector, token func() string) map[apierr.Code]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -159,7 +159,7 @@ func (h *env) useConcurrently(t *testing.T, c *account.Connector, token func() s
 	return got
 }
 
-// Any other text as a link is not_found.
+// Any other text as a link returns not_found.
 func FuzzOffer(f *testing.F) {
 	d := testkit.Open(f, testkit.SQLite(f), nil)
 	key, err := tokencrypt.NewKey()

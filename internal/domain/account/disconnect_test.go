@@ -29,7 +29,7 @@ func (r *revokingNetwork) Revoke(_ context.Context, g network.Grant) error {
 	return r.fail
 }
 
-// connect connects an account of a home as the first person of the team would.
+// connect connects an account to a team as its first member.
 func (h *env) connect(t *testing.T, name string) account.Account {
 	t.Helper()
 	a := must.Get(h.service.Connect(t.Context(), h.team, "bluesky", network.Credentials{Server: "https://example.test",
@@ -84,7 +84,7 @@ func TestDisconnect(t *testing.T) {
 	})
 }
 
-// Only owners and admins of the account's own team disconnect it.
+// Only owners and admins of the account's team can disconnect it.
 func TestDisconnectPermissions(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &revokingNetwork{fail: errors.New("out of reach")}

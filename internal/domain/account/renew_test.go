@@ -26,7 +26,7 @@ type expiringNetwork struct {
 	whose string // holder of the grants; empty if unknown
 	fail  error
 	calls atomic.Int64
-	while func() // happens while a refresh is under way
+	while func() // called during a refresh
 }
 
 func (m *expiringNetwork) Platform() string { return "threads" }
@@ -166,7 +166,7 @@ func TestGrantWithoutRefreshExpires(t *testing.T) {
 	})
 }
 
-// A person who connects the account while its old grant is refused or renewed is not undone.
+// A person's new connection is not undone by the refusal or renewal of the old grant.
 func TestReconnectDuringRenewal(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]error{"renewed": nil, "refused": &network.Error{Class: network.AuthDead}} {

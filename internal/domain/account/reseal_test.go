@@ -34,7 +34,7 @@ func (n *countingNetwork) Connect(context.Context, network.Credentials) (network
 	return g, nil
 }
 
-// sealedWith opens the accounts' service with some keys.
+// sealedWith returns the accounts' service with some keys.
 func sealedWith(t *testing.T, d *db.DB, n network.Network, keys ...string) *account.Service {
 	t.Helper()
 	s := must.Get(tokencrypt.New(strings.Join(keys, ",")))(t)
@@ -48,7 +48,7 @@ func TestChangingTheSealingKey(t *testing.T) {
 		n := &countingNetwork{}
 		old, next := newKey(t), newKey(t)
 		before, both, after := sealedWith(t, d, n, old), sealedWith(t, d, n, next, old), sealedWith(t, d, n, next)
-		ids := connectMany(t, d, before, 250) // more than two looks
+		ids := connectMany(t, d, before, 250) // more than two checks
 		for name, s := range map[string]*account.Service{"the old key": before, "both": both} {
 			if err := s.CheckKeys(t.Context()); err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -134,7 +134,7 @@ func TestResealForced(t *testing.T) {
 		node, both := sealedWith(t, d, n, old), sealedWith(t, d, n, next, old)
 		connectMany(t, d, node, 3)
 		told := make(chan error, 9)
-		// it may look while, or after, that is done
+		// it may check during or after resealing
 		defer serveNodeWith(t, d, node, 1, func(err error) { told <- err })()
 		if got, err := both.ResealUnchecked(t.Context()); err != nil || got.Resealed != 3 {
 			t.Errorf("%+v, %v", got, err)
@@ -176,7 +176,7 @@ func TestRenewDuringReseal(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &countingNetwork{rotatingNetwork: rotatingNetwork{used: map[string]bool{}}}
 		old, next := newKey(t), newKey(t)
-		// nodes, as the second step of a change finds them
+		// nodes in the second step of a key rotation
 		older, newer := sealedWith(t, d, n, old, next), sealedWith(t, d, n, next, old)
 		ids := connectMany(t, d, older, 20)
 		var wg sync.WaitGroup
@@ -198,7 +198,7 @@ func TestRenewDuringReseal(t *testing.T) {
 		if _, err := newer.Reseal(t.Context()); err != nil {
 			t.Error(err)
 		}
-		const renewedOnce = 3 // a grant that was just given out is the second
+		const renewedOnce = 3 // a new grant is the second
 		for _, id := range ids {
 			if g, err := newer.Grant(t.Context(), id); err != nil || g.Version != renewedOnce || n.used[g.Refresh] {
 				t.Errorf("account %d: version %d, used %t, %v", id, g.Version, n.used[g.Refresh], err)

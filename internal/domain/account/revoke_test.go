@@ -81,7 +81,7 @@ func (p revokeEnv) checkRevocations(sealed int, want ...account.RevocationState)
 	}
 }
 
-// renew runs a round at a later time.
+// renew runs a round at a time.
 func (p revokeEnv) renew(later time.Duration) {
 	p.t.Helper()
 	p.clock.Advance(later)
@@ -142,7 +142,7 @@ func TestRevokeAgain(t *testing.T) {
 	})
 }
 
-// A person who allows it again meanwhile keeps the consent.
+// A person who grants access again meanwhile keeps the consent.
 func TestReconnectCancelsRevocation(t *testing.T) {
 	eachRevoke(t, func(t *testing.T, p revokeEnv) {
 		p.fail = &network.Error{Class: network.Transient}

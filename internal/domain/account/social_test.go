@@ -117,7 +117,7 @@ func TestTransientFailureKeepsTheConnection(t *testing.T) {
 	})
 }
 
-// A dead token loses the connection until a person connects the account again; the account stays the same.
+// A dead token disconnects the account until a person reconnects it; it stays the same account.
 func TestReconnectRestoresLostAccount(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &rotatingNetwork{}
@@ -140,7 +140,7 @@ func TestReconnectRestoresLostAccount(t *testing.T) {
 	})
 }
 
-// A node that died while it refreshed holds the others up for half a minute at most.
+// A node that died during a refresh delays the others by half a minute at most.
 func TestRefreshTakeover(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

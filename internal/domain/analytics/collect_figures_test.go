@@ -91,12 +91,12 @@ func TestUpdateFigures(t *testing.T) {
 	})
 }
 
-// A post that the network no longer lists was deleted there. It may miss in one list for other reasons.
+// A post missing from the network's list was deleted there. A single list may lack it for other reasons.
 func TestPostsDeletedOnNetwork(t *testing.T) {
 	each(t, func(w *env) {
 		w.harbour()
 		stays, goes := post("1", start.Add(-time.Hour), 1), post("2", start.Add(-2*time.Hour), 1)
-		old := post("3", start.Add(-40*day), 1) // further back than the second turn looks
+		old := post("3", start.Add(-40*day), 1) // further back than the second turn reaches
 		w.tell(1, stays, goes, old)
 		w.after(0, 1)
 		w.tell(1, stays)

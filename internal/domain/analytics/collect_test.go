@@ -19,7 +19,7 @@ import (
 // turn is a turn that this node has claimed.
 const turn = 7 * time.Hour // longer than between any two turns
 
-// The first turn comes at once and goes far back, the others now and then and not so far.
+// The first turn is immediate and covers a long time, later ones are regular and cover less.
 func TestTurns(t *testing.T) {
 	each(t, func(w *env) {
 		w.harbour()
@@ -37,7 +37,7 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// After a long pause a turn goes back to where the last one ended, as far as the first would.
+// After a long pause a turn covers the time since the last one, as far back as the first would.
 func TestTurnAfterPause(t *testing.T) {
 	each(t, func(w *env) {
 		w.harbour()
@@ -56,7 +56,7 @@ func TestTurnAfterPause(t *testing.T) {
 	})
 }
 
-// Many nodes take each account's turn once.
+// Each turn is run by one of many nodes.
 func TestManyNodes(t *testing.T) {
 	each(t, func(w *env) {
 		const many = 40
@@ -94,7 +94,7 @@ func TestManyNodes(t *testing.T) {
 	})
 }
 
-// A dead token loses the connection, and the account rests until a person connects it again.
+// A dead token disconnects the account, which has no turns until a person reconnects it.
 func TestDeadToken(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
@@ -157,7 +157,7 @@ func TestExpiredToken(t *testing.T) {
 	})
 }
 
-// A refresh token that is dead too loses the connection.
+// A dead refresh token disconnects the account too.
 func TestDeadRefreshToken(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
@@ -170,7 +170,7 @@ func TestDeadRefreshToken(t *testing.T) {
 	})
 }
 
-// A pause that the network wants is kept, and lasts a day at most.
+// A pause requested by the network is observed, for a day at most.
 func TestPause(t *testing.T) {
 	each(t, func(w *env) {
 		w.harbour()
@@ -247,7 +247,7 @@ func TestPartialTurn(t *testing.T) {
 	})
 }
 
-// A node that ends in the middle of a turn leaves it to another at once.
+// A turn that a stopping node interrupts is continued by another node at once.
 func TestNodeStoppedDuringTurn(t *testing.T) {
 	each(t, func(w *env) {
 		w.harbour()

@@ -137,7 +137,7 @@ func (w *env) newTeam(email string) int64 {
 	return made.ID
 }
 
-// connect connects an account of a network's ID, or connects it again.
+// connect connects or reconnects an account with a network ID.
 func (w *env) connect(team int64, platform, id string) int64 {
 	w.t.Helper()
 	a, err := w.accounts.Connect(w.t.Context(), team, platform, network.Credentials{Identifier: id})

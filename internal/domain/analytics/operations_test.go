@@ -27,7 +27,7 @@ func TestArithmetic(t *testing.T) {
 	each(t, func(w *env) {
 		account := w.harbour()
 		w.tell(1000)
-		w.after(0, 1) // on Saturday, 21 November, at 13 o'clock in Berlin
+		w.after(0, 1) // Saturday, 21 November, 13:00 in Berlin
 		figures := func(id, at, format string, reach, views, likes, comments, shares, saves *int64) network.CollectedPost {
 			return network.CollectedPost{ID: id, URL: "https://www.example.com/p/" + id, Text: "text of " + id,
 				Format: format, PostedAt: w.parse(at),
@@ -57,7 +57,7 @@ func TestArithmetic(t *testing.T) {
 				Clicks:          clicks,
 				PerPost:         &analytics.AccountAnalyticsEngagementPerPost{Median: 20, Posts: 3},       // 50, 10 and 20
 				RateByFollowers: &analytics.AccountAnalyticsEngagementPerPost{Median: 0.019231, Posts: 3}, //
-				// of those with views
+				// among those with views
 				RateByViews: &analytics.AccountAnalyticsEngagementPerPost{Median: (0.05 + 10.0/400) / 2, Posts: 2},
 			},
 			BestPost: &analytics.AccountAnalyticsBestPost{URL: "https://www.example.com/p/c",
@@ -95,7 +95,7 @@ func TestPeriodAcrossSummerTime(t *testing.T) {
 		w.tell(1,
 			post("in", w.parse("2026-10-24T00:00:00+02:00"), 1),
 			post("out", w.parse("2026-10-23T23:59:59+02:00"), 1),
-			post("again", w.parse("2026-10-25T02:30:00+01:00"), 1), // the second half past two
+			post("again", w.parse("2026-10-25T02:30:00+01:00"), 1), // the second 02:30
 		)
 		w.after(0, 1)
 		got := w.read(account, 29)
@@ -128,7 +128,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// An answer that is empty or partial says why.
+// An empty or partial answer has a note with the reason.
 func TestNotes(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()

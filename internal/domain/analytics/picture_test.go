@@ -39,7 +39,7 @@ func square(t *testing.T, side int) []byte {
 	return out.Bytes()
 }
 
-// pictures makes turns fetch pictures from f.
+// pictures makes turns fetch pictures with f.
 func (w *env) pictures(f *files) {
 	w.options.FetchPicture = f.fetch
 	w.service = analytics.New(w.db, w.accounts, w.options)

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// fill makes 30 accounts of two teams with 100 posts and days each.
+// fill creates 30 accounts of two teams with 100 posts and days each.
 func fill(t *testing.T, d *db.DB) {
 	t.Helper()
 	must.NoError(t, d.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {

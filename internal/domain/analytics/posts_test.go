@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/domain/analytics"
 )
 
-// Pages of posts lead through all of a period, also where several were posted at once; other teams have none of them.
+// Pages of posts cover the whole period, even if several posts have the same time, and contain no other team's posts.
 func TestPosts(t *testing.T) {
 	each(t, func(w *env) {
 		account := w.harbour()

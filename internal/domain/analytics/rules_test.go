@@ -33,7 +33,7 @@ func TestFirstDay(t *testing.T) {
 		{"2026-11-21T12:00:00+01:00", 30, "2026-10-23T00:00:00+02:00"}, // across the end of summer time on the 25th
 		{"2026-10-25T02:30:00+02:00", 1, "2026-10-25T00:00:00+02:00"},
 		{"2026-10-25T02:30:00+01:00", 2, "2026-10-24T00:00:00+02:00"},
-		{"2026-03-29T03:00:00+02:00", 1, "2026-03-29T00:00:00+01:00"}, // the day that has no 2 o'clock
+		{"2026-03-29T03:00:00+02:00", 1, "2026-03-29T00:00:00+01:00"}, // the day without 02:00
 		{"2026-03-30T00:30:00+02:00", 2, "2026-03-29T00:00:00+01:00"},
 		{"2026-03-01T12:00:00+01:00", 365, "2025-03-02T00:00:00+01:00"},
 		{"2026-11-21T12:00:00+01:00", 0, "2026-11-22T00:00:00+01:00"},
@@ -57,7 +57,7 @@ func TestDaysBetween(t *testing.T) {
 	})
 }
 
-// The ranks of the usual tables of binomial intervals.
+// Ranks from published tables of binomial intervals.
 func TestRank(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]int{1: 0, 5: 0, 6: 1, 8: 1, 9: 2, 10: 2, 12: 3, 15: 4, 20: 6, 25: 8, 30: 10, 50: 18,
@@ -71,7 +71,7 @@ func TestRank(t *testing.T) {
 // For any distribution, the interval contains the median with a probability of 95%.
 func TestIntervalHolds(t *testing.T) {
 	t.Parallel()
-	throw := rand.New(rand.NewPCG(1, 2)) // the same throws each time
+	throw := rand.New(rand.NewPCG(1, 2)) // the same random numbers each time
 	for _, n := range []int{6, 17, 40} {
 		held := 0
 		const times = 4000
@@ -151,7 +151,7 @@ func TestCadence(t *testing.T) {
 	// Ten days across the end of summer time: a Tuesday to the next week's Thursday.
 	got := cadence([]storedPost{
 		{postedAt: at("2026-10-28T23:30:00+01:00")}, // Wednesday
-		{postedAt: at("2026-10-25T23:30:00+01:00")}, // Sunday, the last half hour
+		{postedAt: at("2026-10-25T23:30:00+01:00")}, // Sunday, the last half hour before midnight
 		{postedAt: at("2026-10-25T00:30:00+02:00")}, // Sunday, Saturday in UTC
 		{postedAt: at("2026-10-22T08:00:00+02:00")}, // Thursday
 	}, at("2026-10-20T00:00:00+02:00"), at("2026-10-29T10:00:00+01:00"), zone)

@@ -7,8 +7,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// The figures of a post are summed over its accounts; one that no network reports is missing, and so are posts of
-// other teams.
+// A post's figures are summed over its accounts. Figures that no network reports are missing, and so are other teams'
+// posts.
 func TestSumByPost(t *testing.T) {
 	each(t, func(w *env) {
 		account := w.harbour()

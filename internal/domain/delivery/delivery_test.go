@@ -51,8 +51,8 @@ func TestOutcomes(t *testing.T) {
 		commits  int
 		held     int
 		inactive bool
-		atLeast  time.Duration // that it has to take
-		within   time.Duration // that it may take; 0 means 10 minutes
+		atLeast  time.Duration // and must be used
+		within   time.Duration // and may be used; 0 means 10 minutes
 	}{
 		{name: "well", want: publishedOutcome, commits: 1, held: 1},
 		{name: "refused", net: scriptedNetwork{commits: []step{{class: network.Rejected}}},
@@ -364,7 +364,7 @@ func TestNeverPublishTwice(t *testing.T) {
 	})
 }
 
-// reconnect makes the account work again for the next round of a property.
+// reconnect reconnects the account for the next round of a property.
 func (s *env) reconnect() error {
 	_, err := s.accounts.Connect(context.Background(), s.call.TeamID, "bluesky", network.Credentials{})
 	return err

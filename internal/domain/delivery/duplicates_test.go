@@ -18,7 +18,7 @@ func TestAmbiguousDuplicates(t *testing.T) {
 	for name, c := range map[string]struct {
 		text      string // of the other post
 		phase     phase  // phase at the end of the lookup
-		shows     string // the network's ID that it has by then
+		shows     string // the network's ID, if already known
 		committed int
 		want      outcome
 	}{

@@ -24,12 +24,12 @@ import (
 
 // step is the scripted result of one call.
 type step struct {
-	class   network.Class   // the error's, none where empty
-	effect  bool            // the call took effect all the same
+	class   network.Class   // code of the error; may be empty
+	effect  bool            // the call took effect despite the error
 	after   time.Duration   // the requested wait
-	during  func()          // what happens meanwhile
+	during  func()          // called meanwhile
 	verdict network.Verdict // of Resolve; Unknown comes with an error
-	wait    time.Duration   // of Prepare: the network is not ready for so long
+	wait    time.Duration   // of Prepare: how long the network is not ready
 	silent  bool            // of Commit: the permalink is known later
 	link    string          // of Permalink
 	alike   bool            // of Resolve: the post was found by its content
@@ -185,7 +185,7 @@ func newEnv(t failer, d *db.DB, clock *testkit.Clock, n *scriptedNetwork) *env {
 	return s
 }
 
-// do runs an operation as the pipeline would and gives its data.
+// do runs an operation like the pipeline and returns its data.
 func (s *env) do(t failer, tool string, args map[string]any) map[string]any {
 	t.Helper()
 	raw := must.Get(json.Marshal(args))(t)
@@ -216,7 +216,7 @@ func (s *env) deliver(t failer, within time.Duration) {
 		if err != nil {
 			return // none is left
 		}
-		// A lease that has just run out is over a moment later.
+		// A lease that expires now has expired a moment later.
 		s.clock.Advance(max(0, db.Time(wake).Sub(s.clock.Now())) + time.Millisecond)
 		if s.clock.Now().After(end) {
 			return

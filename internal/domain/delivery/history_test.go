@@ -78,7 +78,7 @@ func TestQuietPeriodAfterTakeover(t *testing.T) {
 	})
 }
 
-// A commit without an answer, or with an uncertain one, is undecided.
+// A commit without a clear answer is undecided.
 func TestUndecidedCommits(t *testing.T) {
 	t.Parallel()
 	for name, last := range map[string]string{"no answer": "", "an uncertain answer": string(network.Uncertain)} {

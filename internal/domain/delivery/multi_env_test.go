@@ -138,7 +138,7 @@ func newMultiEnv(tb testing.TB, d *db.DB, teams int, opts Options, networks ...n
 	return p
 }
 
-// scheduleDue makes posts of a team to one of its accounts, all due now.
+// scheduleDue creates posts of a team to one of its accounts, all due now.
 func (p *multiEnv) scheduleDue(tb testing.TB, team, net, count int) {
 	tb.Helper()
 	raw := fmt.Appendf(nil, `{"caption":"hello","account_ids":[%d]}`, p.ids[team][net])
@@ -175,7 +175,7 @@ func (p *multiEnv) start(tb testing.TB) func() {
 	}
 }
 
-// waitUntil waits for something to be so.
+// waitUntil waits for a condition.
 func (p *multiEnv) waitUntil(tb testing.TB, so func() bool) {
 	tb.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)

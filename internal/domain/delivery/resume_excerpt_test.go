@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/network"
 )
 
-// A network that never lists posts has another text than one that does not answer now.
+// The text for a network that never lists posts differs from that for one that does not answer.
 func TestDescribeFailure(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
@@ -25,7 +25,7 @@ func TestDescribeFailure(t *testing.T) {
 	}
 }
 
-// The start of a text is safe to print to a terminal on one line.
+// The beginning of a text is printed to a terminal safely on one line.
 func TestExcerpt(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

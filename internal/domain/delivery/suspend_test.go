@@ -19,7 +19,7 @@ func TestExpiredLeaseCannotWrite(t *testing.T) {
 		n := &scriptedNetwork{truthful: true}
 		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
 		n.commits = []step{{class: network.Rejected, effect: true, during: func() {
-			clock.Advance(2 * DefaultOptions.Lease) // the first holder hangs after its commit has landed
+			clock.Advance(2 * DefaultOptions.Lease) // the first worker hangs after its commit took effect
 			s.work(t)                               // another worker takes over and finds it
 		}}}
 		s.deliver(t, time.Minute)
@@ -48,7 +48,7 @@ func TestSuspendedProcessDoesNotSend(t *testing.T) {
 	})
 }
 
-// A commit whose connection takes longer than a lease is made all the same while the lease is renewed.
+// A commit whose connection takes longer than a lease succeeds while the lease is renewed.
 func TestRenewedLeaseSends(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -73,7 +73,7 @@ func TestCircuitIgnoresSuspension(t *testing.T) {
 	s := newEnv(t, testkit.Open(t, testkit.SQLite(t), clock), clock, &scriptedNetwork{})
 	f, _ := s.startCommit(t)
 	for n := range 20 {
-		f.d.ID = fmt.Sprint("delivery ", n) // a circuit opens by several
+		f.d.ID = fmt.Sprint("delivery ", n) // several failures open a circuit
 		f.reportCall(t.Context(), "commit", &network.Error{Class: network.Uncertain,
 			Err: fmt.Errorf("making a post: %w", errLeaseStale)})
 	}

@@ -34,7 +34,7 @@ type env struct {
 
 const manyPosts = 2000
 
-// each runs a test in a world on each database.
+// each runs a test with an env on each database.
 func each(t *testing.T, run func(t *testing.T, w env)) {
 	t.Helper()
 	t.Parallel()
@@ -63,7 +63,7 @@ func each(t *testing.T, run func(t *testing.T, w env)) {
 	})
 }
 
-// does runs statements in one transaction.
+// does runs statements in a transaction.
 func (w env) does(t *testing.T, statements map[string][]any) {
 	t.Helper()
 	must.NoError(t, w.DB.InTx(t.Context(), "test.does", func(ctx context.Context, tx *db.Tx) error {
@@ -77,7 +77,7 @@ func (w env) does(t *testing.T, statements map[string][]any) {
 	}))
 }
 
-// posts gives a team many posts, each with the account and an attempt.
+// posts creates many posts of a team, each with the account and an attempt.
 func (w env) posts(t *testing.T, team, account int64, n int) {
 	t.Helper()
 	must.NoError(t, w.DB.InTx(t.Context(), "test.posts", func(ctx context.Context, tx *db.Tx) error {

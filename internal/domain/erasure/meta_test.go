@@ -19,7 +19,7 @@ func sign(secret, payload string) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)) + "." + part
 }
 
-// A request is believed only by the secret of one of the apps, never by one that is not set.
+// A request is accepted only with the secret of one of the configured apps.
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	s := New(Options{
@@ -59,7 +59,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// Names of files name no folder.
+// File names contain no folders.
 func TestPlain(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{

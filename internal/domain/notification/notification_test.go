@@ -103,7 +103,7 @@ func (p *postbox) listen(t *testing.T) string {
 	go func() { ended <- server.Serve(l) }()
 	t.Cleanup(func() {
 		_ = server.Close()
-		_ = l.Close() // a server that has not begun yet does not know it
+		_ = l.Close() // a server that is still starting does not know it
 		<-ended
 	})
 	return l.Addr().String()
@@ -117,7 +117,7 @@ func (w *env) happens(t *testing.T, kind, subject string, detail map[string]any)
 	}))
 }
 
-// post sends all mail that is due.
+// post sends all due mail.
 func (w *env) post(t *testing.T) {
 	t.Helper()
 	for range 100 {
@@ -143,7 +143,7 @@ func TestNotificationsShareMail(t *testing.T) {
 		for i := range 100 {
 			w.happens(t, "post.account_failed", fmt.Sprint("post-", i), map[string]any{"account": 1})
 		}
-		w.wants(t, 0) // it waits for more of the same
+		w.wants(t, 0) // it waits for more notices of the same kind
 		w.clock.Advance(2 * time.Minute)
 		w.wants(t, 2) // one to each person who can act on it
 		w.happens(t, "post.account_failed", "late", nil)

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// disconnect disconnects an account as a person would.
+// disconnect disconnects an account as a person does.
 func (w *env) disconnect(t *testing.T, account int64) {
 	t.Helper()
 	w.Exec(t, `UPDATE social_accounts SET connection_state = 'lost', disconnected_at = 1 WHERE id = ?`, account)

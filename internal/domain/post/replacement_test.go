@@ -107,7 +107,7 @@ func TestReplaceAgain(t *testing.T) {
 	})
 }
 
-// A post that the client has not approved has no edited copy, which could go out without the approval.
+// A post that the client has not approved cannot be edited as a copy, which could be published without approval.
 func TestReplaceUnapproved(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.partlyFailed(t, w.connectSecond(t))
@@ -121,7 +121,7 @@ func TestReplaceUnapproved(t *testing.T) {
 	})
 }
 
-// An edited copy cannot become a series, because its occurrences are not of the family.
+// An edited copy cannot become a series, because its occurrences would not be part of the family.
 func TestReplacementCannotRepeat(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		draft := must.Get(w.Replace(t.Context(), act, w.partlyFailed(t, w.connectSecond(t))))(t)
@@ -131,7 +131,7 @@ func TestReplacementCannotRepeat(t *testing.T) {
 	})
 }
 
-// Retries and edited copies at the same time publish an account once.
+// Concurrent retries and edited copies publish an account once.
 func TestConcurrentReplaceAndRetry(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		other := w.connectSecond(t)

@@ -75,10 +75,10 @@ func TestOneOccurrence(t *testing.T) {
 func TestOccurrencesAfterDowntime(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.StartSeries(t, "FREQ=DAILY")
-		w.Clock.Advance(time.Hour + time.Hour) // just within the grace
+		w.Clock.Advance(time.Hour + time.Hour) // just within the grace period
 		w.Tick(t)
 		w.WantSent(t, "hello")
-		// the 22nd to the 24th are missed, the 25th is late by half an hour
+		// the 22nd to the 24th are missed, the 25th is half an hour late
 		w.Clock.Advance(4*posttest.Day - time.Hour + 30*time.Minute)
 		w.Tick(t)
 		w.Tick(t)
@@ -86,7 +86,7 @@ func TestOccurrencesAfterDowntime(t *testing.T) {
 		if got := w.SeriesPosts(t); got != "21T13 published, 22T13 draft, 25T13 published, 26T13 scheduled" {
 			t.Error(got)
 		}
-		w.Clock.Advance(posttest.Day + 31*time.Minute) // late by a moment more than the grace
+		w.Clock.Advance(posttest.Day + 31*time.Minute) // just beyond the grace period
 		w.Tick(t)
 		w.WantSent(t, "hello", "hello")
 		out := must.Get(w.Try(t, "get_post", map[string]any{"id": id}))(t)
@@ -146,7 +146,7 @@ func TestOccurrenceRefusedWhenDue(t *testing.T) {
 			"missed_waiting_approval, published, failed plan_limit_reached" {
 			t.Error(got)
 		}
-		w.Clock.Advance(6 * posttest.Day) // into December, which has places again
+		w.Clock.Advance(6 * posttest.Day) // into December, which has posts left
 		w.Tick(t)
 		release()
 		if got := states[len(states)-1]; got != "published" {

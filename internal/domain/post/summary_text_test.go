@@ -23,7 +23,7 @@ func (w *env) says(t *testing.T, tool string, args map[string]any, parts ...stri
 	}
 }
 
-// settle gives a post's account a result, as the delivery would.
+// settle stores a result of a post's account, as the delivery does.
 func (w *env) settle(t *testing.T, id string, r post.Result) {
 	t.Helper()
 	must.NoError(t, w.DB.InTx(t.Context(), "test.settle", func(ctx context.Context, tx *db.Tx) error {

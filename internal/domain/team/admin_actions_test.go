@@ -79,7 +79,7 @@ func TestAdminActionsByOthers(t *testing.T) {
 	})
 }
 
-// A key that the owner makes is made once for each sending, works, and is listed with who made it and when it was used.
+// Submitting the form twice creates one key. It works, and is listed with its creator and last use.
 func TestAdminKeys(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.staff(t)

@@ -33,7 +33,7 @@ func (i issued) Connection(_ context.Context, token string) (int64, time.Time, b
 	return t.connection, t.until, ok, nil
 }
 
-// assistant connects one for a person, and gives the tools' door with its token.
+// assistant connects an assistant for a person and returns its authenticator and token.
 func (w env) assistant(t *testing.T, person int64, may ...access.Capability) (authn.TokenAuthenticator, int64) {
 	t.Helper()
 	made := must.Get(w.connect(t.Context(),
@@ -60,7 +60,7 @@ func TestTokens(t *testing.T) {
 		w.watch(t)
 		ctx, s := t.Context(), w.staff(t)
 		tools, made := w.assistant(t, s.editor, access.Publish, access.Write, access.Write)
-		for range 3 { // from the database, then from memory
+		for range 3 { // from the database, then from the cache
 			a, err := tools.Authenticate(ctx, "token")
 			if err != nil || a.KeyID != made || a.KeyName != "Claude" || a.PersonID != s.editor || !a.Assistant ||
 				a.Level != access.Full || a.InApp() {
@@ -92,7 +92,7 @@ func TestTokens(t *testing.T) {
 	})
 }
 
-// Repeating a wrong token is slowed down as repeating a wrong key is.
+// Repeated wrong tokens are slowed down like wrong keys.
 func TestWrongTokensThrottled(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		tools := w.WithTokens(issued{})
@@ -115,7 +115,7 @@ type ending struct {
 	left   []access.Capability
 }
 
-// What each change of a person, a role and a connection makes of it.
+// The effect of each change of a person, role or connection.
 func TestConnectionLifetime(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]ending{

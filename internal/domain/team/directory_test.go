@@ -65,8 +65,7 @@ func TestDirectoryTakesOverUnconfirmedAccount(t *testing.T) {
 	})
 }
 
-// A take-over also revokes the API keys and invitations that the account issued, names them, and leaves those of
-// others.
+// A takeover also revokes and lists the API keys and invitations that the account issued, and no others.
 func TestTakeOverRevokesIssuedItems(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx := t.Context()
@@ -138,7 +137,7 @@ func TestTakeOverReoffersMemberships(t *testing.T) {
 	})
 }
 
-// A proved address keeps its credentials when the directory is first used.
+// A confirmed address keeps its credentials at the first sign-in with the directory.
 func TestDirectoryLinksAProvedAccount(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.exec(t, `UPDATE people SET email_proved_at = 1 WHERE id = 1`)
@@ -199,7 +198,7 @@ func TestUnlinkRemovesSignInMethods(t *testing.T) {
 	})
 }
 
-// Several first sign-ins at once make one person, linked once.
+// Concurrent first sign-ins create one person, linked once.
 func TestConcurrentFirstSignIns(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		_, token := w.invite(t, 1, "new@example.com", access.Editor)

@@ -63,7 +63,7 @@ func TestJoiningWithAccountComputesNoHash(t *testing.T) {
 		door := team.NewSignIns(w.Service)
 		w.person(t, "bea@example.com", "wobbly pass word", "")
 		_, token := w.invite(t, w.owner.ID, "bea@example.com", access.Editor)
-		release := door.HoldHashes() // so that a hash would wait
+		release := door.HoldHashes() // so that hashing would wait
 		defer release()
 		for i := range 11 {
 			_, err := door.Join(t.Context(), token,
@@ -76,7 +76,7 @@ func TestJoiningWithAccountComputesNoHash(t *testing.T) {
 	})
 }
 
-// Wrong passwords from all over one IPv6 site are counted together. Known browsers in it are not delayed.
+// Wrong passwords from one IPv6 site are counted together. Known browsers in it are not delayed.
 func TestGuessesFromOneSite(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door, known := team.NewSignIns(w.Service), w.signedIn(t, w.owner.ID, "")

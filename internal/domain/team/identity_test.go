@@ -28,7 +28,7 @@ func (w env) passkey(t *testing.T, person int64, name string) {
 		person, []byte(name), name)
 }
 
-// letAssistant connects an assistant in a person's name.
+// letAssistant connects an assistant for a person.
 func (w env) letAssistant(t *testing.T, person int64, name string) int64 {
 	t.Helper()
 	var made int64
@@ -44,7 +44,7 @@ func (w env) letAssistant(t *testing.T, person int64, name string) int64 {
 	return made
 }
 
-// To prove the address completes what waits; a team that the person has left alone stays so.
+// Confirming the address completes waiting invitations; a team that the person has left stays so.
 func TestProofCompletesJoin(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		other, olga := w.roastery(t)
@@ -143,7 +143,7 @@ func TestUnconfirmedOperator(t *testing.T) {
 	})
 }
 
-// A new password revokes only the keys and invitations that the person made and chose.
+// A new password revokes only those of the person's own keys and invitations that were selected.
 func TestNewPasswordRevokesOnlyOwnItems(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		bea := w.person(t, "bea@example.com", "correct horse quartz", access.Admin)

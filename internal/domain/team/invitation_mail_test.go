@@ -47,7 +47,7 @@ func TestInvitationMailHasOneLink(t *testing.T) {
 	})
 }
 
-// A name with a web address is refused; one that a team has had keeps its settings changeable.
+// A name with a web address is refused. A team that already has one can still change its settings.
 func TestNamesWithWebAddress(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		const address = "Log in at https://evil.example"
@@ -74,7 +74,7 @@ func TestNamesWithWebAddress(t *testing.T) {
 	})
 }
 
-// Mailed invitations are bounded for a new team, for an address over all teams, and for a person.
+// Mailed invitations are limited for a new team, per address, and per person.
 func TestInvitationMailLimits(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		letters := team.NewLetters(w.Service, "https://press.example", func(context.Context, team.Letter) error {

@@ -178,7 +178,7 @@ func TestInvitationsEnd(t *testing.T) {
 	})
 }
 
-// Members and open invitations take the ten seats of the plan together; those that are over take none.
+// Members and open invitations share the plan's ten seats; ended invitations do not count.
 func TestSeats(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		tokens := map[int]string{}

@@ -18,8 +18,7 @@ func (w env) signedIn(t *testing.T, person int64, browser string) string {
 		team.SignedIn{Person: person, Method: "password", Browser: browser, BrowserName: "Firefox on Linux"}))(t)
 }
 
-// An attack from ever new clients delays strangers, on all nodes and up to an hour, and no browser that signed in
-// before.
+// An attack from many clients delays strangers, on all nodes and up to an hour, but no browser that signed in before.
 func TestPasswordGuessesFromKnownBrowsers(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door, other, try := team.NewSignIns(w.Service), team.NewSignIns(w.Service), attempts()
@@ -80,7 +79,7 @@ func TestStolenBrowserThrottled(t *testing.T) {
 				checked++
 			}
 		}
-		if checked > 5+4 { // the first tries are counted by each node on its own
+		if checked > 5+4 { // each node counts the first attempts separately
 			t.Errorf("%d guesses were checked at once", checked)
 		}
 		a := try("ada@example.com", "correct horse quartz")

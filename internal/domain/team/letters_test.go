@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Links that confirm an address are bounded, end, and only their hashes are kept.
+// Links that confirm an address are limited and expire, and only their hashes are stored.
 func TestConfirmationLinks(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		var links []string
@@ -47,7 +47,7 @@ func TestConfirmationLinks(t *testing.T) {
 	})
 }
 
-// A mailed invitation proves the address; one whose mail is not accepted is withdrawn at once.
+// A mailed invitation confirms the address; one whose mail is rejected is withdrawn at once.
 func TestMailedInvitations(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx := t.Context()

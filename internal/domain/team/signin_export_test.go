@@ -15,8 +15,8 @@ func (s *Service) KnownFor(ctx context.Context, d *db.DB, person int64, browser 
 	return err == nil && known[person] != ""
 }
 
-// HoldHashes takes every hash that strangers can wait for, until the function that it returns is called. Requests wait
-// for as long as the test runs.
+// HoldHashes occupies every hashing slot for strangers until the returned function is called. Requests wait as long as
+// the test runs.
 func (s *SignIns) HoldHashes() func() {
 	s.hashing = passwords.NewQueue(time.Hour)
 	return s.hashing.Hold()

@@ -75,8 +75,7 @@ func TestSignIn(t *testing.T) {
 	})
 }
 
-// Five wrong passwords are free for an address and a client. Then the delay grows to an hour. The right one forgives
-// them.
+// Five wrong passwords per address and client are free. Then the delay grows to an hour. The right one resets it.
 func TestGuessingPasswords(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
@@ -123,7 +122,7 @@ func TestGuessingPasswords(t *testing.T) {
 	})
 }
 
-// One client has thirty wrong passwords over all addresses.
+// A client is limited to thirty wrong passwords over all addresses.
 func TestGuessesAtManyAddresses(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door := team.NewSignIns(w.Service)
@@ -179,7 +178,7 @@ func TestAllClientsShareProxyAddress(t *testing.T) {
 	})
 }
 
-// Addresses with and without an account are refused in the same way.
+// Addresses with and without an account get the same refusal.
 func TestThrottleDoesNotRevealAccounts(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		said := map[string][]string{}
@@ -201,7 +200,7 @@ func TestThrottleDoesNotRevealAccounts(t *testing.T) {
 	})
 }
 
-// Guesses that come at once are counted one by one.
+// Concurrent guesses are counted one by one.
 func TestConcurrentGuesses(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		door, try := team.NewSignIns(w.Service), attempts()

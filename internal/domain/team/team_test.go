@@ -40,7 +40,7 @@ func each(t *testing.T, run func(t *testing.T, w env)) {
 	})
 }
 
-// count counts rows: a table, or a table with its condition.
+// count counts rows of a table, optionally with a condition.
 func (w env) count(t *testing.T, from string, args ...any) int {
 	t.Helper()
 	var n int
@@ -55,7 +55,7 @@ func (w env) key(t *testing.T, level access.Level, expires time.Time) (team.Key,
 	return k, value
 }
 
-// watch keeps the cache in use, as a running program does.
+// watch refreshes the cache, as a running program does.
 func (w env) watch(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -73,7 +73,7 @@ func TestAuthenticate(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.watch(t)
 		_, value := w.key(t, access.Drafts, time.Time{})
-		for range 3 { // from the database, then from memory
+		for range 3 { // from the database, then from the cache
 			a, err := w.Authenticate(t.Context(), value)
 			if err != nil || a.TeamID != w.team.ID || a.Level != access.Drafts || a.Role != access.Owner ||
 				a.Zone.String() != "Europe/Berlin" {
@@ -133,7 +133,7 @@ func TestKeysEnd(t *testing.T) {
 	})
 }
 
-// Repeating one wrong key is slowed down; another wrong key is not.
+// Repeating a wrong key is slowed down; another wrong key is not.
 func TestWrongKeysThrottled(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		wrong, limited := apikey.New(apikey.APIKey), 0

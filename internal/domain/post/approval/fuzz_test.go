@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/auth/tokencrypt"
 )
 
-// Any text as an approval link is not found.
+// Any text as an approval link returns not_found.
 func FuzzApprovalLink(f *testing.F) {
 	key, err := tokencrypt.NewKey()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Of many who decide at once on one version, one does.
+// Of concurrent decisions on one version, one succeeds.
 func TestConcurrentDecisions(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "hello", time.Time{})
@@ -69,7 +69,7 @@ func TestWithheld(t *testing.T) {
 		w.ExpectError(t, apierr.AwaitingApproval, "", "retry_post", map[string]any{"post_id": ids[1]})
 		posttest.CheckError(t, w.Approvals.Decide(t.Context(), links[1], approval.Decision{Round: 1, Approve: true, Name: "Cleo"}),
 			apierr.ValidationFailed, "changed")
-		must.NoError(t, w.Decide(t, w.RequestApproval(t, ids[1]), true)) // late, but then it can be sent
+		must.NoError(t, w.Decide(t, w.RequestApproval(t, ids[1]), true)) // late, but now it can be published
 		w.Do(t, "retry_post", map[string]any{"post_id": ids[1]})
 		if got := w.Status(t, ids[1]); got != "published approved" {
 			t.Error(got)
@@ -138,7 +138,7 @@ func TestApprovalLinks(t *testing.T) {
 	})
 }
 
-// Any other text as a link is refused without reading the database, or is not found.
+// Any other text as a link is refused without a query, or returns not_found.
 func TestAnyLink(t *testing.T) {
 	t.Parallel()
 	key := must.Get(tokencrypt.NewKey())(t)

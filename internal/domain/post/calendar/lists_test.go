@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Drafts whose time has passed wait for a person, the latest first: also those that pausing a series has made.
+// Overdue drafts are listed, latest first, including those created by pausing a series.
 func TestPassed(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		passed := func(team int64, want ...string) {

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// texts lists the excerpts of a tab, two on a page.
+// texts returns the excerpts in a tab, two per page.
 func (w *env) texts(t *testing.T, f postlist.Filter) string {
 	t.Helper()
 	out := []string{}

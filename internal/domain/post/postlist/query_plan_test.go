@@ -102,7 +102,7 @@ func check(t *testing.T, w *posttest.Env, name, text string, args []any, indexes
 		}
 	}
 	for _, index := range indexes {
-		if !strings.Contains(plan, index) && !w.DB.Postgres() { // whose planner knows how many posts there are
+		if !strings.Contains(plan, index) && !w.DB.Postgres() { // the planner knows the number of posts
 			t.Errorf("%s does not use %s:\n%s", name, index, plan)
 		}
 	}

@@ -26,7 +26,7 @@ func wall(t must.T, text string) time.Time {
 	return at
 }
 
-// firstOf gives at most n times of a rule behind an instant, in UTC.
+// firstOf returns at most n occurrences of a rule after an instant, in UTC.
 func firstOf(r Rule, last time.Time, n int) []time.Time {
 	out := []time.Time{}
 	for at := range r.After(last) {
@@ -40,23 +40,23 @@ func firstOf(r Rule, last time.Time, n int) []time.Time {
 func TestOccurrences(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ rule, start, zone, want string }{
-		// the clocks go forward: ten past nine stays
+		// the clocks go forward: 09:10 stays
 		{"FREQ=DAILY;COUNT=3", "2026-03-28T10:15:00", "Europe/Berlin", "03-28T09:15 03-29T08:15 03-30T08:15"},
-		// skipped: the moment after the gap
+		// skipped: the first instant after the gap
 		{"FREQ=DAILY;COUNT=3", "2026-03-28T02:30:00", "Europe/Berlin", "03-28T01:30 03-29T01:00 03-30T00:30"},
-		// twice: the earlier
+		// ambiguous: the earlier
 		{"FREQ=DAILY;COUNT=3", "2026-10-24T02:30:00", "Europe/Berlin", "10-24T00:30 10-25T00:30 10-26T01:30"},
 		// as above, west of Greenwich
 		{"FREQ=DAILY;COUNT=3", "2026-03-07T02:30:00", "America/New_York", "03-07T07:30 03-08T07:00 03-09T06:30"},
 		// a gap of half an hour
 		{"FREQ=DAILY;COUNT=3", "2026-10-03T02:10:00", "Australia/Lord_Howe", "10-02T15:40 10-03T15:30 10-04T15:10"},
-		// and half an hour twice
+		// and half an hour repeated
 		{"FREQ=DAILY;COUNT=2", "2026-04-04T01:45:00", "Australia/Lord_Howe", "04-03T14:45 04-04T14:45"},
 		// 5:45 east
 		{"FREQ=DAILY;COUNT=2", "2026-06-01T10:00:00", "Asia/Kathmandu", "06-01T04:15 06-02T04:15"},
-		// a day without a date: once
+		// a day that does not exist: once
 		{"FREQ=DAILY;COUNT=4", "2011-12-29T00:00:00", "Pacific/Apia", "12-29T10:00 12-30T10:00 12-31T10:00"},
-		// begins between two
+		// begins between two occurrences
 		{"FREQ=WEEKLY;BYDAY=TU,FR;COUNT=3", "2026-11-23T09:00:00", "UTC", "11-24T09:00 11-27T09:00 12-01T09:00"},
 		// every other
 		{"FREQ=WEEKLY;INTERVAL=2;COUNT=3", "2026-11-23T09:00:00", "UTC", "11-23T09:00 12-07T09:00 12-21T09:00"},
@@ -66,7 +66,7 @@ func TestOccurrences(t *testing.T) {
 		{"FREQ=MONTHLY;BYMONTHDAY=-1;COUNT=3", "2026-01-01T09:00:00", "UTC", "01-31T09:00 02-28T09:00 03-31T09:00"},
 		// second Tuesday, last Friday
 		{"FREQ=MONTHLY;BYDAY=2TU,-1FR;COUNT=3", "2026-11-01T09:00:00", "UTC", "11-10T09:00 11-27T09:00 12-08T09:00"},
-		// the whole day, there
+		// the whole day, in that zone
 		{"FREQ=DAILY;UNTIL=20260330", "2026-03-29T22:00:00", "Europe/Berlin", "03-29T20:00 03-30T20:00"},
 		// an instant
 		{"FREQ=DAILY;UNTIL=20260330T200000Z", "2026-03-29T22:00:00", "Europe/Berlin", "03-29T20:00 03-30T20:00"},

@@ -63,7 +63,7 @@ func TestSearchLimit(t *testing.T) {
 			team.Team{Name: "Zebra & Sons", Timezone: "UTC", Language: "en", Plan: "free"}, zoe.ID))(t)
 		for _, c := range []struct {
 			text string
-			want []string // names on the first page, then on the second
+			want []string // names on the first and second page
 		}{
 			{"harbour", []string{"Harbour", "–"}}, {"zebra", []string{"–", "Zebra & Sons"}},
 			{"A & S", []string{"–", "Zebra & Sons"}}, {"100%", []string{"–", "–"}},
