@@ -164,12 +164,12 @@ func (s *Service) Allow(ctx context.Context, a AuthorizationRequest, l Consent) 
 			a.Client.ID, l.Team, l.Person, scopeOf(l.Capabilities), s.Resource(), a.Redirect, a.challenge, hash[:],
 			db.Micros(ends), db.Micros(now), db.Micros(ends), oneIf(l.OneFactor))
 		if err != nil {
-			return fmt.Errorf("keeping what was granted: %w", err)
+			return fmt.Errorf("storing a grant: %w", err)
 		}
 		found, err := tx.Exec(ctx, `UPDATE oauth_clients SET used_at = ?, network = '' WHERE client_id = ?`,
 			db.Micros(now), a.Client.ID)
 		if err != nil {
-			return fmt.Errorf("noting that a client is used: %w", err)
+			return fmt.Errorf("recording that a client is used: %w", err)
 		}
 		if found == 0 { // removed while the page was open
 			return errNoClient

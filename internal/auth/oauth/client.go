@@ -123,7 +123,7 @@ func evictUnused(ctx context.Context, tx *db.Tx, network string) error {
 		`SELECT network, COUNT(*) FROM oauth_clients WHERE used_at = 0 GROUP BY network
 		ORDER BY COUNT(*) DESC, MIN(created_at) LIMIT 1`).Scan(&most, &has)
 	if err != nil {
-		return fmt.Errorf("looking which network has the most registrations: %w", err)
+		return fmt.Errorf("finding which network has the most registrations: %w", err)
 	}
 	return evictFrom(ctx, tx, most, max(0, has-(all-maxUnused)))
 }

@@ -29,7 +29,7 @@ func (s *Service) clientOf(ctx context.Context, id string) (Client, error) {
 		err = json.Unmarshal([]byte(redirects), &c.Redirects)
 	}
 	if err != nil {
-		return c, fmt.Errorf("reading a program: %w", err)
+		return c, fmt.Errorf("reading a client: %w", err)
 	}
 	c.Created, c.read = db.Time(created), db.Time(read)
 	return c, nil
@@ -39,7 +39,7 @@ func (s *Service) clientOf(ctx context.Context, id string) (Client, error) {
 func saveClient(ctx context.Context, tx *db.Tx, c Client) error {
 	redirects, err := json.Marshal(c.Redirects)
 	if err != nil {
-		return fmt.Errorf("writing a program: %w", err)
+		return fmt.Errorf("writing a client: %w", err)
 	}
 	_, err = tx.Exec(ctx,
 		`INSERT INTO oauth_clients (client_id, name, redirects, created_at, read_at, network) VALUES (?, ?, ?, ?, ?, ?)
@@ -47,7 +47,7 @@ func saveClient(ctx context.Context, tx *db.Tx, c Client) error {
 		SET name = excluded.name, redirects = excluded.redirects, read_at = excluded.read_at`,
 		c.ID, c.Name, string(redirects), db.Micros(c.Created), db.Micros(c.read), c.network)
 	if err != nil {
-		return fmt.Errorf("keeping a program: %w", err)
+		return fmt.Errorf("storing a client: %w", err)
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (s *Service) grantBy(ctx context.Context, tx *db.Tx, rest string, args []an
 		return g, apierr.Missing()
 	}
 	if err != nil {
-		return g, fmt.Errorf("reading what was granted: %w", err)
+		return g, fmt.Errorf("reading a grant: %w", err)
 	}
 	for name := range strings.FieldsSeq(granted) {
 		g.capabilities = append(g.capabilities, access.Capability(name))
@@ -116,7 +116,7 @@ func addToken(ctx context.Context, tx *db.Tx, g grant, k kind, lives time.Durati
 		`INSERT INTO oauth_tokens (hash, grant_id, kind, created_at, ends_at) VALUES (?, ?, ?, ?, ?)`,
 		hash[:], g.id, string(k), db.Micros(tx.Now()), db.Micros(tx.Now().Add(lives)))
 	if err != nil {
-		return "", fmt.Errorf("keeping a token: %w", err)
+		return "", fmt.Errorf("storing a token: %w", err)
 	}
 	return token, nil
 }
@@ -124,7 +124,7 @@ func addToken(ctx context.Context, tx *db.Tx, g grant, k kind, lives time.Durati
 // change executes a statement that changes one grant.
 func change(ctx context.Context, tx *db.Tx, statement string, args ...any) error {
 	if _, err := tx.Exec(ctx, statement, args...); err != nil {
-		return fmt.Errorf("changing what was granted: %w", err)
+		return fmt.Errorf("changing a grant: %w", err)
 	}
 	return nil
 }

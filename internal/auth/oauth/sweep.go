@@ -48,7 +48,7 @@ func (s *Service) sweepGrants(ctx context.Context, tx *db.Tx) (int64, error) {
 		`SELECT g.id, g.connection_id FROM oauth_grants g WHERE g.ends_at <= ? AND NOT EXISTS (SELECT 1
 		FROM oauth_tokens t WHERE t.grant_id = g.id) ORDER BY g.ends_at LIMIT ?`, db.Micros(tx.Now()), sweepAtOne)
 	if err != nil {
-		return 0, fmt.Errorf("looking for grants that have ended: %w", err)
+		return 0, fmt.Errorf("finding grants that have ended: %w", err)
 	}
 	for _, g := range over {
 		if err := s.end(ctx, tx, g, endExpired); err != nil {

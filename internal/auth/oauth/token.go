@@ -72,7 +72,7 @@ const byHash = `SELECT COUNT(*) FROM oauth_tokens WHERE hash = ?`
 func (s *Service) exists(ctx context.Context, query string, hash []byte) (bool, error) {
 	var n int
 	if err := s.db.QueryRow(ctx, query, hash).Scan(&n); err != nil {
-		return false, fmt.Errorf("looking for a code or a token: %w", err)
+		return false, fmt.Errorf("finding a code or a token: %w", err)
 	}
 	return n > 0, nil
 }
@@ -147,7 +147,7 @@ func (s *Service) connect(ctx context.Context, tx *db.Tx, g grant) (Tokens, *Err
 		if apierr.Of(err).Code != apierr.Internal { // refused before any write
 			return Tokens{}, errNotPermitted, s.end(ctx, tx, g, endInvalid)
 		}
-		return Tokens{}, nil, fmt.Errorf("making a connection: %w", err)
+		return Tokens{}, nil, fmt.Errorf("creating a connection: %w", err)
 	}
 	if err := change(ctx, tx, `UPDATE oauth_grants SET connection_id = ? WHERE id = ?`, g.connection,
 		g.id); err != nil {

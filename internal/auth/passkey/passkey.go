@@ -105,11 +105,11 @@ func (s *Service) question(options any, k kept) (Challenge, error) {
 	k.Begun = s.db.Now()
 	asked, err := json.Marshal(options)
 	if err != nil {
-		return Challenge{}, fmt.Errorf("asking for a passkey: %w", err)
+		return Challenge{}, fmt.Errorf("requesting a passkey: %w", err)
 	}
 	remembered, err := json.Marshal(k)
 	if err != nil {
-		return Challenge{}, fmt.Errorf("keeping a question for a passkey: %w", err)
+		return Challenge{}, fmt.Errorf("encoding a challenge for a passkey: %w", err)
 	}
 	return Challenge{asked, remembered}, nil
 }
@@ -140,7 +140,7 @@ func (s *Service) BeginSignIn() (Challenge, error) {
 	options, session, err := s.ceremony.BeginDiscoverableLogin(
 		webauthn.WithUserVerification(protocol.VerificationRequired))
 	if err != nil {
-		return Challenge{}, fmt.Errorf("asking for a passkey: %w", err)
+		return Challenge{}, fmt.Errorf("requesting a passkey: %w", err)
 	}
 	return s.question(options, kept{Session: *session})
 }
@@ -198,7 +198,7 @@ func (s *Service) BeginRegistration(ctx context.Context, a Registrant) (Challeng
 	options, session, err := s.ceremony.BeginRegistration(o,
 		webauthn.WithExclusions(webauthn.Credentials(o.credentials).CredentialDescriptors()))
 	if err != nil {
-		return Challenge{}, fmt.Errorf("asking for a new passkey: %w", err)
+		return Challenge{}, fmt.Errorf("requesting a new passkey: %w", err)
 	}
 	return s.question(options, kept{Session: *session, Handle: o.handle, Person: a.Person})
 }

@@ -26,7 +26,7 @@ func (s *Service) newOwner(ctx context.Context, a Registrant) (owner, error) {
 	if a.Person != 0 {
 		err := s.db.QueryRow(ctx, `SELECT passkey_handle FROM people WHERE id = ?`, a.Person).Scan(&o.handle)
 		if err != nil {
-			return o, fmt.Errorf("reading who makes a passkey: %w", err)
+			return o, fmt.Errorf("reading the owner of a new passkey: %w", err)
 		}
 		if o.credentials, err = s.credentials(ctx, a.Person); err != nil {
 			return o, err
@@ -48,7 +48,7 @@ func (s *Service) ownerByHandle(ctx context.Context, handle []byte) (owner, erro
 		return o, errUnknown
 	}
 	if err != nil {
-		return o, fmt.Errorf("looking up whose passkey it is: %w", err)
+		return o, fmt.Errorf("looking up a passkey's owner: %w", err)
 	}
 	o.credentials, err = s.credentials(ctx, o.person)
 	return o, err
@@ -105,7 +105,7 @@ func (s *Service) noteUse(ctx context.Context, o owner, used *webauthn.Credentia
 		}
 		if _, err := tx.Exec(ctx, `UPDATE passkeys SET credential = ?, used_at = ? WHERE id = ?`, string(written),
 			db.Micros(tx.Now()), id); err != nil {
-			return fmt.Errorf("noting a passkey's use: %w", err)
+			return fmt.Errorf("recording a passkey's use: %w", err)
 		}
 		return nil
 	})
@@ -118,7 +118,7 @@ func (s *Service) noteUse(ctx context.Context, o owner, used *webauthn.Credentia
 func noteCopy(ctx context.Context, tx *db.Tx, person, passkey int64) error {
 	if _, err := tx.Exec(ctx, `UPDATE passkeys SET copied_at = ? WHERE id = ?`, db.Micros(tx.Now()),
 		passkey); err != nil {
-		return fmt.Errorf("noting a copied passkey: %w", err)
+		return fmt.Errorf("recording a cloned passkey: %w", err)
 	}
 	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "passkey.copied", text(passkey), nil)
 }

@@ -80,7 +80,7 @@ func (c Column) sealedByOthers(ctx context.Context, d *db.DB, s *Sealer, after i
 	},
 		query, after, mark, mark, resealBatch)
 	if err != nil {
-		return nil, fmt.Errorf("reading what another key sealed in %s: %w", c.Table, err)
+		return nil, fmt.Errorf("reading values of %s sealed with another key: %w", c.Table, err)
 	}
 	return found, nil
 }

@@ -37,7 +37,7 @@ type sealingKey struct {
 func NewKey() (string, error) {
 	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
 	if err != nil {
-		return "", fmt.Errorf("making a sealing key: %w", err)
+		return "", fmt.Errorf("creating a sealing key: %w", err)
 	}
 	var buf bytes.Buffer
 	if err := insecurecleartextkeyset.Write(handle, keyset.NewBinaryWriter(&buf)); err != nil {

@@ -23,7 +23,7 @@ func makeCodes(ctx context.Context, tx *db.Tx, person int64) ([]string, error) {
 		hash := apikey.Hash(normalizeCode(codes[i]))
 		if _, err := tx.Exec(ctx, `INSERT INTO totp_recovery_codes (code_hash, person_id) VALUES (?, ?)`, hash[:],
 			person); err != nil {
-			return nil, fmt.Errorf("keeping a recovery code: %w", err)
+			return nil, fmt.Errorf("storing a recovery code: %w", err)
 		}
 	}
 	return codes, nil

@@ -117,7 +117,7 @@ func (p *Pipeline) idempotency(ctx context.Context, cs *callState, next handler)
 	if cs.usesFreeCall() {
 		free, left, err := p.FreeCalls.Take(ctx, cs.outcome.Call.Actor)
 		if err != nil {
-			return fmt.Errorf("taking a free call: %w", err)
+			return fmt.Errorf("counting a free call: %w", err)
 		}
 		if left {
 			cs.free = free

@@ -331,7 +331,7 @@ func (c *Connector) connectChosen(ctx context.Context, tx *db.Tx, person int64, 
 	var team int64
 	err = tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+c.Accounts.db.ForUpdate(), l.team).Scan(&team)
 	if err != nil {
-		return Account{}, fmt.Errorf("holding the team: %w", err)
+		return Account{}, fmt.Errorf("locking the team: %w", err)
 	}
 	offer, err := c.readOffer(ctx, tx, person, token, l)
 	if err != nil {

@@ -129,7 +129,7 @@ func (s *Service) runTurn(ctx context.Context, t turn) error {
 		return err
 	}
 	if err := s.opts.Posts(ctx, t.platform, told.Posts); err != nil {
-		return fmt.Errorf("publishing what was collected: %w", err)
+		return fmt.Errorf("publishing the collected figures: %w", err)
 	}
 	return nil
 }

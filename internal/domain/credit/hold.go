@@ -34,7 +34,7 @@ func (s *Service) Hold(ctx context.Context, tx *db.Tx, call operation.Call, subj
 		`INSERT INTO credit_holds (team_id, key_id, subject, amount, created_at) VALUES (?, ?, ?, ?, ?)`,
 		call.TeamID, call.KeyID, subject, amount, db.Micros(tx.Now()))
 	if err != nil {
-		return fmt.Errorf("holding %d credits of team %d: %w", amount, call.TeamID, err)
+		return fmt.Errorf("reserving %d credits of team %d: %w", amount, call.TeamID, err)
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (s *Service) Attempts(ctx context.Context, team int64, postID string) ([]At
 		return nil, apierr.Missing()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking for a post: %w", err)
+		return nil, fmt.Errorf("finding a post: %w", err)
 	}
 	return listAttempts(ctx, s.db, `d.team_id = ? AND d.post_id = ?`, team, postID)
 }
@@ -56,7 +56,7 @@ func (s *Service) AccountAttempts(ctx context.Context, team int64, postID string
 		return nil, apierr.Missing()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking for an account of a post: %w", err)
+		return nil, fmt.Errorf("finding an account of a post: %w", err)
 	}
 	return listAttempts(ctx, s.db, `d.team_id = ? AND d.post_id = ? AND d.account_id = ?`, team, postID, account)
 }

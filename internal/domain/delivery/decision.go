@@ -143,7 +143,7 @@ func (s *Service) decide(ctx context.Context, tx *db.Tx, person, team int64, pos
 		return undecidableError(ctx, tx, team, postID, accountID, decision)
 	}
 	if err != nil {
-		return fmt.Errorf("taking an unconfirmed delivery: %w", err)
+		return fmt.Errorf("claiming an unconfirmed delivery: %w", err)
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result,
 		person_id) VALUES (?, ?, 'decide', ?, ?, ?, ?)`, d.ID, d.Epoch, now, now, decision.result(), person)

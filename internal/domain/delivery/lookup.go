@@ -80,14 +80,14 @@ func (s *Service) hasRival(ctx context.Context, d delivery) (bool, error) {
 		`SELECT DISTINCT d.post_id FROM deliveries d WHERE d.team_id = ? AND d.phase IN ('committing', 'doubtful')
 			AND d.account_id = ? AND d.post_id <> ?`, d.TeamID, d.AccountID, d.PostID)
 	if err != nil {
-		return false, fmt.Errorf("listing what else went to account %d: %w", d.AccountID, err)
+		return false, fmt.Errorf("listing other publications of account %d: %w", d.AccountID, err)
 	}
 	if len(posts) == 0 {
 		return false, nil
 	}
 	ours, err := s.posts.TextFor(ctx, d.TeamID, d.PostID, d.AccountID)
 	if err != nil {
-		return false, fmt.Errorf("reading what post %s shows: %w", d.PostID, err)
+		return false, fmt.Errorf("reading the content of post %s: %w", d.PostID, err)
 	}
 	return slices.ContainsFunc(posts, func(post string) bool {
 		theirs, err := s.posts.TextFor(ctx, d.TeamID, post, d.AccountID)

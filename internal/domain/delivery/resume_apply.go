@@ -96,7 +96,7 @@ func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, of *c
 	// The new epoch invalidates the last holder's lease.
 	err := tx.QueryRow(ctx, `UPDATE deliveries SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`, d.ID).Scan(&d.Epoch)
 	if err != nil {
-		return fmt.Errorf("taking delivery %s: %w", d.ID, err)
+		return fmt.Errorf("claiming delivery %s: %w", d.ID, err)
 	}
 	told, result, into := "published", post.Result{State: post.TargetPublished, PublishedAt: of.receipt.At,
 		Permalink: of.receipt.Permalink, NetworkID: of.receipt.ID}, ended

@@ -71,7 +71,7 @@ func (s *Service) listCandidates(ctx context.Context) ([]*candidate, error) {
 			return nil, err
 		}
 		if d.text, err = s.posts.TextFor(ctx, d.TeamID, d.PostID, d.AccountID); err != nil {
-			return nil, fmt.Errorf("reading what post %s shows: %w", d.PostID, err)
+			return nil, fmt.Errorf("reading the content of post %s: %w", d.PostID, err)
 		}
 		d.Excerpt = excerpt(d.text)
 	}

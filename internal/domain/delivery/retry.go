@@ -213,7 +213,7 @@ func (a *attempt) waitForCircuit(ctx context.Context, wait time.Duration) error 
 		return a.finishTx(ctx, tx, ended, failedResult("network_error", ""))
 	})
 	if err != nil {
-		return fmt.Errorf("making %s wait: %w", a.d.ID, err)
+		return fmt.Errorf("postponing %s: %w", a.d.ID, err)
 	}
 	return nil
 }

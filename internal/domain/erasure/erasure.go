@@ -52,7 +52,7 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 // bumpAccessVersion makes every node discard its cache of keys.
 func bumpAccessVersion(ctx context.Context, tx *db.Tx) error {
 	if _, err := tx.Exec(ctx, `UPDATE access_version SET version = version + 1 WHERE id = 1`); err != nil {
-		return fmt.Errorf("noting a change of access: %w", err)
+		return fmt.Errorf("recording a change of access: %w", err)
 	}
 	return nil
 }

@@ -181,7 +181,7 @@ func (s *Service) exportFile(ctx context.Context, team int64, f file, w io.Write
 		defer rows.Close()
 		names, err := rows.Columns()
 		if err != nil {
-			return fmt.Errorf("reading what a row has: %w", err)
+			return fmt.Errorf("reading a row: %w", err)
 		}
 		for rows.Next() {
 			values, places := make([]any, len(names)), make([]any, len(names))

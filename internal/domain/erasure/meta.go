@@ -96,7 +96,7 @@ func (s *Service) HandleMetaRequest(ctx context.Context, request string) (string
 			`INSERT INTO network_deletions (code, app, accounts, asked_at, request) VALUES (?, ?, ?, ?, ?)`, code,
 			strings.Join(platforms, " "), accounts, db.Micros(tx.Now()), which)
 		if err != nil {
-			return fmt.Errorf("keeping what a network asked: %w", err)
+			return fmt.Errorf("storing a network's request: %w", err)
 		}
 		return nil
 	})
@@ -127,7 +127,7 @@ func eraseAccounts(ctx context.Context, tx *db.Tx, apps []string, user string) (
 			`SELECT id, team_id FROM social_accounts WHERE platform = ? AND (network_id = ? OR grant_holder = ?)
 		ORDER BY id`, platform, user, holder)
 		if err != nil {
-			return 0, fmt.Errorf("looking for the accounts that a network's request is about: %w", err)
+			return 0, fmt.Errorf("finding the accounts that a network's request is about: %w", err)
 		}
 		for _, a := range found {
 			if err := eraseAccount(ctx, tx, a.team, a.id, platform); err != nil {
@@ -189,7 +189,7 @@ func (s *Service) ErasureStatus(ctx context.Context, code string) (Erased, error
 		return out, apierr.Missing()
 	}
 	if err != nil {
-		return out, fmt.Errorf("reading what became of a network's request: %w", err)
+		return out, fmt.Errorf("reading the result of a network's request: %w", err)
 	}
 	out.At = db.Time(at)
 	return out, nil

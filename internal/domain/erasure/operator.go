@@ -24,12 +24,12 @@ func ensureOperatorLeft(ctx context.Context, tx *db.Tx, team, person int64, refu
 		WHERE m.person_id = p.id AND t.deleted_at = 0`
 	var before, after int64
 	if err := tx.QueryRow(ctx, able+`)`).Scan(&before); err != nil {
-		return fmt.Errorf("counting who runs the service: %w", err)
+		return fmt.Errorf("counting the operators: %w", err)
 	}
 	if err := tx.QueryRow(ctx,
 		able+` AND NOT (CAST(? AS BIGINT) IN (0, m.team_id) AND CAST(? AS BIGINT) IN (0, m.person_id)))`, team,
 		person).Scan(&after); err != nil {
-		return fmt.Errorf("counting who will run the service: %w", err)
+		return fmt.Errorf("counting the operators: %w", err)
 	}
 	if before > 0 && after == 0 {
 		return refusal

@@ -16,7 +16,7 @@ import (
 func (s *Service) Work(ctx context.Context) error {
 	teams, err := db.All(ctx, s.DB, scanID, `SELECT team_id FROM team_deletions WHERE ended_at = 0 ORDER BY team_id`)
 	if err != nil {
-		return fmt.Errorf("looking for teams to delete: %w", err)
+		return fmt.Errorf("finding teams to delete: %w", err)
 	}
 	for _, team := range teams {
 		for over := false; !over; {
@@ -80,7 +80,7 @@ func (s *Service) disconnect(ctx context.Context, team int64) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("looking for accounts of team %d: %w", team, err)
+		return false, fmt.Errorf("finding accounts of team %d: %w", team, err)
 	}
 	return true, s.Disconnect(ctx, by, team, account)
 }
@@ -162,7 +162,7 @@ func removeSomePosts(ctx context.Context, tx *db.Tx, team int64) (int64, error) 
 		return rows.Scan(id)
 	}, `SELECT id FROM posts WHERE team_id = ? ORDER BY id LIMIT 100`, team)
 	if err != nil {
-		return 0, fmt.Errorf("looking for posts to delete: %w", err)
+		return 0, fmt.Errorf("finding posts to delete: %w", err)
 	}
 	return removePosts(ctx, tx, ids)
 }
@@ -196,7 +196,7 @@ func removeMedia(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 		return rows.Scan(&f.id, &f.blob, &f.deleted)
 	}, `SELECT id, blob, deleted_at FROM media WHERE team_id = ? ORDER BY id LIMIT 100`, team)
 	if err != nil {
-		return 0, fmt.Errorf("looking for media to delete: %w", err)
+		return 0, fmt.Errorf("finding media to delete: %w", err)
 	}
 	for _, f := range files {
 		if f.deleted == 0 { // else its bytes are gone
@@ -223,10 +223,10 @@ func dropDerived(ctx context.Context, tx *db.Tx, item int64) error {
 		`INSERT INTO media_pending (blob, doomed, created_at) SELECT blob, 1, ? FROM media_derived
 		WHERE media_id = ? AND blob <> ''`, db.Micros(tx.Now()), item)
 	if err != nil {
-		return fmt.Errorf("dooming what was made from media %d: %w", item, err)
+		return fmt.Errorf("marking the derived files of media %d: %w", item, err)
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM media_derived WHERE media_id = ?`, item); err != nil {
-		return fmt.Errorf("deleting what was made from media %d: %w", item, err)
+		return fmt.Errorf("deleting the derived files of media %d: %w", item, err)
 	}
 	return nil
 }

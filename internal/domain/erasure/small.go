@@ -69,7 +69,7 @@ func (s *Service) forget(ctx context.Context, person, team, key int64, kind, isO
 		case errors.Is(err, sql.ErrNoRows):
 			return apierr.Missing()
 		case err != nil:
-			return fmt.Errorf("reading what is to be forgotten: %w", err)
+			return fmt.Errorf("reading a deleted item: %w", err)
 		case over == 0:
 			return stands
 		}

@@ -42,7 +42,7 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 			return err
 		})
 		if err != nil {
-			return total, fmt.Errorf("sweeping what people left behind: %w", err)
+			return total, fmt.Errorf("sweeping old records: %w", err)
 		}
 	}
 	return total, nil

@@ -44,7 +44,7 @@ func (s *Service) CountContents(ctx context.Context, team int64) (Contents, erro
 		Scan(&out.Posts, &out.Scheduled, &out.Series, &out.Accounts, &out.Media, &out.Reports, &out.Tracked, &out.Lists,
 			&out.Voices, &out.Keys, &out.Assistants, &out.Members, &out.Bytes, &out.Credits)
 	if err != nil {
-		return out, fmt.Errorf("counting what team %d has: %w", team, err)
+		return out, fmt.Errorf("counting the contents of team %d: %w", team, err)
 	}
 	return out, nil
 }
@@ -79,7 +79,7 @@ func (s *Service) RequestDeletion(ctx context.Context, person, team int64, name 
 		if _, err := tx.Exec(ctx,
 			`INSERT INTO team_deletions (team_id, asked_by, asked_at, with_person) VALUES (?, ?, ?, ?)`, team, person,
 			db.Micros(tx.Now()), db.Flag(account)); err != nil {
-			return fmt.Errorf("keeping that team %d is to be deleted: %w", team, err)
+			return fmt.Errorf("storing the deletion of team %d: %w", team, err)
 		}
 		if _, err := tx.Exec(ctx, `UPDATE teams SET deleted_at = ? WHERE id = ?`, db.Micros(tx.Now()),
 			team); err != nil {
@@ -108,7 +108,7 @@ func (s *Service) ownedBy(ctx context.Context, tx *db.Tx, person, team int64, na
 	case errors.Is(err, sql.ErrNoRows):
 		return apierr.Missing()
 	case err != nil:
-		return fmt.Errorf("looking who owns team %d: %w", team, err)
+		return fmt.Errorf("finding who owns team %d: %w", team, err)
 	case deleted > 0:
 		return errDeleted
 	case strings.TrimSpace(name) != is:
@@ -146,11 +146,11 @@ func (s *Service) stopWork(ctx context.Context, tx *db.Tx, team int64) error {
 		`SELECT id FROM reservations WHERE team_id = ? AND state = 'open' ORDER BY created_at LIMIT ?`, team,
 		refundsAtOnce)
 	if err != nil {
-		return fmt.Errorf("looking for what team %d has set aside: %w", team, err)
+		return fmt.Errorf("finding the reservations of team %d: %w", team, err)
 	}
 	for _, reservation := range open {
 		if err := s.Refund(ctx, tx, reservation); err != nil {
-			return fmt.Errorf("giving back what team %d has set aside: %w", team, err)
+			return fmt.Errorf("refunding the reservations of team %d: %w", team, err)
 		}
 	}
 	return bumpAccessVersion(ctx, tx)

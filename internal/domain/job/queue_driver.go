@@ -85,7 +85,7 @@ func (e pollingExecutor) JobGetAvailable(ctx context.Context,
 	}
 	taken, err := e.Executor.JobGetAvailable(ctx, params)
 	if err != nil {
-		return nil, fmt.Errorf("taking wakes: %w", err)
+		return nil, fmt.Errorf("claiming wakes: %w", err)
 	}
 	return taken, nil
 }

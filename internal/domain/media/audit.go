@@ -64,7 +64,7 @@ func (s *Service) isReferenced(ctx context.Context, key string) (bool, error) {
 		`SELECT (SELECT COUNT(*) FROM media WHERE blob = ?) + (SELECT COUNT(*) FROM media
 		WHERE thumbnail = ? AND thumbnail <> '') + (SELECT COUNT(*) FROM media_derived WHERE blob = ? AND blob <> '')`,
 		key, key, key).Scan(&n); err != nil {
-		return false, fmt.Errorf("looking for the item of a blob: %w", err)
+		return false, fmt.Errorf("finding the item of a blob: %w", err)
 	}
 	return n > 0, nil
 }

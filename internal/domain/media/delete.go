@@ -64,7 +64,7 @@ func uses(ctx context.Context, q db.Querier, team, id int64, most int) ([]Use, e
 		return rows.Scan(&u.PostID, &u.Status, &u.Excerpt, &u.Kind)
 	}, usesQuery, team, id, id, most)
 	if err != nil {
-		return nil, fmt.Errorf("looking for the posts that have a media item: %w", err)
+		return nil, fmt.Errorf("finding the posts that have a media item: %w", err)
 	}
 	return out, nil
 }
@@ -94,7 +94,7 @@ func (s *Service) Delete(ctx context.Context, call operation.Call, id int64) err
 			return apierr.Missing()
 		}
 		if err != nil {
-			return fmt.Errorf("holding a media item: %w", err)
+			return fmt.Errorf("locking a media item: %w", err)
 		}
 		wasSent, err := s.removeFromDrafts(ctx, tx, call.TeamID, id)
 		if err != nil {
@@ -111,7 +111,7 @@ func (s *Service) removeFromDrafts(ctx context.Context, tx *db.Tx, team, id int6
 	if _, err := db.All(ctx, tx, func(rows *sql.Rows, post *string) error {
 		return rows.Scan(post)
 	}, `SELECT p.id FROM posts p WHERE `+hasItem+` ORDER BY p.id`+s.db.ForUpdate(), team, id, id); err != nil {
-		return false, fmt.Errorf("holding the posts that have a file: %w", err)
+		return false, fmt.Errorf("locking the posts that have a file: %w", err)
 	}
 	first, err := uses(ctx, tx, team, id, 1)
 	switch {
@@ -131,12 +131,12 @@ func (s *Service) removeFromDrafts(ctx context.Context, tx *db.Tx, team, id int6
 				WHERE media_id = ?))`,
 		db.Micros(tx.Now()), team, id, id)
 	if err != nil {
-		return false, fmt.Errorf("noting that drafts change: %w", err)
+		return false, fmt.Errorf("recording that drafts change: %w", err)
 	}
 	for _, table := range []string{"post_media", "post_target_media"} {
 		if _, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE media_id = ? AND EXISTS (SELECT 1 `+mine+`= post_id)`,
 			id, team); err != nil {
-			return false, fmt.Errorf("taking a file out of drafts: %w", err)
+			return false, fmt.Errorf("removing a file from drafts: %w", err)
 		}
 	}
 	left, err := uses(ctx, tx, team, id, 1)

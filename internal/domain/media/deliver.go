@@ -154,7 +154,7 @@ func (s *Service) OpenPublic(ctx context.Context, token string) (File, error) {
 		return File{}, errNoSuchLink
 	}
 	if err != nil {
-		return File{}, fmt.Errorf("looking for the item of a link: %w", err)
+		return File{}, fmt.Errorf("finding the item of a link: %w", err)
 	}
 	opened, err := s.openFitted(ctx, i, g.fit)
 	if err != nil {

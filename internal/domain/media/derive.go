@@ -197,7 +197,7 @@ func (s *Service) insertDerived(ctx context.Context, tx *db.Tx, d derived, lost 
 		return d, apierr.Missing()
 	}
 	if err != nil {
-		return d, fmt.Errorf("holding a media item: %w", err)
+		return d, fmt.Errorf("locking a media item: %w", err)
 	}
 	if lost != "" {
 		if _, err := tx.Exec(ctx, `DELETE FROM media_derived WHERE media_id = ? AND variant = ? AND blob = ?`, d.media,
@@ -211,7 +211,7 @@ func (s *Service) insertDerived(ctx context.Context, tx *db.Tx, d derived, lost 
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (media_id, variant) DO NOTHING`,
 		d.media, d.variant, d.team, d.blob, d.sha256, d.mime, d.size, d.width, d.height, db.Micros(tx.Now()))
 	if err != nil {
-		return d, fmt.Errorf("keeping a derived file: %w", err)
+		return d, fmt.Errorf("storing a derived file: %w", err)
 	}
 	if n == 0 {
 		return findDerived(ctx, tx, Item{ID: d.media, TeamID: d.team}, d.variant)
@@ -234,7 +234,7 @@ func findDerived(ctx context.Context, q db.Querier, i Item, variant string) (der
 		WHERE media_id = ? AND variant = ? AND team_id = ?`, i.ID, variant, i.TeamID).
 		Scan(&d.blob, &d.sha256, &d.mime, &d.size, &d.width, &d.height)
 	if err != nil {
-		return d, fmt.Errorf("looking for a derived file: %w", err)
+		return d, fmt.Errorf("finding a derived file: %w", err)
 	}
 	return d, nil
 }
@@ -267,7 +267,7 @@ func (s *Service) expireDerived(ctx context.Context) error {
 			`SELECT MAX(created_at) FROM (SELECT created_at FROM media_derived WHERE created_at < ?
 		ORDER BY created_at LIMIT ?) old`, before, sweepBatch).Scan(&last)
 		if err != nil {
-			return fmt.Errorf("looking for old derived files: %w", err)
+			return fmt.Errorf("finding old derived files: %w", err)
 		}
 		return dropDerived(ctx, tx, `created_at <= ?`, last)
 	})

@@ -167,7 +167,7 @@ func resumeCursor(ctx context.Context, q db.Querier, d download, cursor string) 
 		return "", errContinuation
 	}
 	if err != nil {
-		return "", fmt.Errorf("looking for the fetch that a cursor continues: %w", err)
+		return "", fmt.Errorf("finding the fetch that a cursor continues: %w", err)
 	}
 	return next, nil
 }
@@ -214,7 +214,7 @@ func (s *Service) listProfile(ctx context.Context, h job.LeasedJob, d download) 
 	case errors.Is(err, provider.ErrNotOffered):
 		return "not_offered", nil
 	case err != nil && ctx.Err() != nil:
-		return "", fmt.Errorf("asking the source: %w", err)
+		return "", fmt.Errorf("calling the provider: %w", err)
 	case err != nil:
 		s.Log.WarnContext(ctx, "querying the source of profile media failed", "job", h.ID, "error", err)
 		return "source_unavailable", nil
@@ -232,7 +232,7 @@ func (s *Service) savePage(ctx context.Context, h job.LeasedJob, page provider.P
 		}
 		if _, err := tx.Exec(ctx, `UPDATE media_downloads SET fetched = 1, next_cursor = ? WHERE job_id = ?`, page.Next,
 			h.ID); err != nil {
-			return fmt.Errorf("keeping what a source answered: %w", err)
+			return fmt.Errorf("storing a provider's response: %w", err)
 		}
 		for n, i := range page.Items {
 			_, err := tx.Exec(ctx,
@@ -241,7 +241,7 @@ func (s *Service) savePage(ctx context.Context, h job.LeasedJob, page provider.P
 				h.ID, n, i.ID, i.Kind, i.URL, db.Micros(i.TakenAt), i.Caption, i.Width, i.Height,
 				i.Duration.Microseconds())
 			if err != nil {
-				return fmt.Errorf("keeping an item of a profile: %w", err)
+				return fmt.Errorf("storing an item of a profile: %w", err)
 			}
 		}
 		if _, err := tx.Exec(ctx, `UPDATE jobs SET total = ? WHERE id = ?`, len(page.Items), h.ID); err != nil {
@@ -330,7 +330,7 @@ func finishItem(ctx context.Context, tx *db.Tx, h job.LeasedJob, i profileItem, 
 		`UPDATE media_download_items SET done = 1, media_id = ?, reason = ?, address = ''
 		WHERE job_id = ? AND position = ?`, mediaID, reason, h.ID, i.position)
 	if err != nil {
-		return fmt.Errorf("noting a downloaded item: %w", err)
+		return fmt.Errorf("recording a downloaded item: %w", err)
 	}
 	return job.Advance(ctx, tx, h.ID, i.position+1)
 }

@@ -63,7 +63,7 @@ func (s *Service) inspect(ctx context.Context, staged *arrival) (inspected, erro
 	case errors.Is(err, mediainfo.ErrDamaged), errors.Is(err, thumbnail.ErrUnsupported):
 		return out, refusedType(err)
 	case err != nil:
-		return out, fmt.Errorf("making a thumbnail: %w", err)
+		return out, fmt.Errorf("creating a thumbnail: %w", err)
 	}
 	out.thumbnail = &made
 	return out, nil
@@ -88,7 +88,7 @@ func findMetadata(ctx context.Context, r io.ReaderAt, size int64, info mediainfo
 		return r.ReadAt(p, off)
 	}), size, info.Type)
 	if err != nil {
-		return edits, fmt.Errorf("looking for metadata: %w", err)
+		return edits, fmt.Errorf("finding metadata: %w", err)
 	}
 	return edits, nil
 }

@@ -55,7 +55,7 @@ func (s *Service) Link(ctx context.Context, id, presented string) (VerifiedLink,
 		return l, errNoLink
 	}
 	if err != nil {
-		return l, fmt.Errorf("looking for an upload link: %w", err)
+		return l, fmt.Errorf("finding an upload link: %w", err)
 	}
 	if l.batch, err = s.readBatch(ctx, s.db, jobID, ""); err != nil {
 		return l, err

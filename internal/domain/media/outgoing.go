@@ -47,7 +47,7 @@ var withoutMetadata = recipe{
 		file := blob.NewBlockReader(from)
 		edits, err := stripmeta.Scan(file, from.Size(), i.Type)
 		if err != nil {
-			return shape{}, fmt.Errorf("looking for metadata: %w", err)
+			return shape{}, fmt.Errorf("finding metadata: %w", err)
 		}
 		if edits.Empty() {
 			return shape{}, errUnchanged
@@ -147,7 +147,7 @@ func (s *Service) scan(ctx context.Context, i Item, file *blob.BlockReader) (str
 	defer release()
 	edits, err := stripmeta.Scan(file, file.Size(), i.Type)
 	if err != nil {
-		return edits, fmt.Errorf("looking for metadata: %w", err)
+		return edits, fmt.Errorf("finding metadata: %w", err)
 	}
 	return edits, nil
 }

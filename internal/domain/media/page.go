@@ -109,7 +109,7 @@ func (s *Service) roleOf(ctx context.Context, person, team int64) (string, acces
 		return "", "", apierr.Missing()
 	}
 	if err != nil {
-		return "", "", fmt.Errorf("looking for a membership: %w", err)
+		return "", "", fmt.Errorf("finding a membership: %w", err)
 	}
 	return name, role, nil
 }
@@ -237,7 +237,7 @@ func (s *Service) recordPageFile(ctx context.Context, tx *db.Tx, id string, f ba
 			f.media, f.reason, f.arrived, b.files[known].id)
 	}
 	if err != nil {
-		return fmt.Errorf("noting a file of the page: %w", err)
+		return fmt.Errorf("recording a file of the page: %w", err)
 	}
 	return s.updateBatch(ctx, tx, id)
 }
@@ -311,7 +311,7 @@ func (s *Service) itemFor(ctx context.Context, person, id int64) (Item, error) {
 		return Item{}, apierr.Missing()
 	}
 	if err != nil {
-		return Item{}, fmt.Errorf("looking for a media item: %w", err)
+		return Item{}, fmt.Errorf("finding a media item: %w", err)
 	}
 	_, role, err := s.roleOf(ctx, person, team)
 	if err == nil && role == access.Client {

@@ -188,7 +188,7 @@ func (s *Service) recordPending(ctx context.Context, key string) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("noting that a file is to be stored: %w", err)
+		return fmt.Errorf("recording that a file is to be stored: %w", err)
 	}
 	failpoint.Point("before media put")
 	return nil

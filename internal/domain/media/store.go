@@ -34,7 +34,7 @@ func scanItem(row scanner, i *Item) error {
 	i.Duration, i.CreatedAt, i.DeletedAt = time.Duration(duration)*time.Microsecond, db.Time(created), db.Time(deleted)
 	i.Clean, i.Stored = clean != 0, cmp.Or(i.Stored, i.Size)
 	if err := json.Unmarshal(detail, &i.Detail); err != nil {
-		return fmt.Errorf("reading what a file tells: %w", err)
+		return fmt.Errorf("decoding a file's information: %w", err)
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func byDigest(ctx context.Context, q db.Querier, team int64, digest []byte) (Ite
 		return i, false, nil
 	}
 	if err != nil {
-		return i, false, fmt.Errorf("looking for a file in the library: %w", err)
+		return i, false, fmt.Errorf("finding a file in the library: %w", err)
 	}
 	return i, true, nil
 }
@@ -76,7 +76,7 @@ func byDigest(ctx context.Context, q db.Querier, team int64, digest []byte) (Ite
 func insert(ctx context.Context, tx *db.Tx, i *Item, by Owner) error {
 	detail, err := json.Marshal(i.Detail)
 	if err != nil {
-		return fmt.Errorf("writing what a file tells: %w", err)
+		return fmt.Errorf("encoding a file's information: %w", err)
 	}
 	i.CreatedAt = tx.Now()
 	err = tx.QueryRow(ctx,
@@ -97,12 +97,12 @@ func insert(ctx context.Context, tx *db.Tx, i *Item, by Owner) error {
 func (s *Service) lockUsage(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	if _, err := tx.Exec(ctx, `INSERT INTO storage (team_id) VALUES (?) ON CONFLICT (team_id) DO NOTHING`,
 		team); err != nil {
-		return 0, fmt.Errorf("making a team's storage: %w", err)
+		return 0, fmt.Errorf("creating a team's storage: %w", err)
 	}
 	var bytes int64
 	if err := tx.QueryRow(ctx, `SELECT used_bytes FROM storage WHERE team_id = ?`+s.db.ForUpdate(), team).
 		Scan(&bytes); err != nil {
-		return 0, fmt.Errorf("holding a team's storage: %w", err)
+		return 0, fmt.Errorf("locking a team's storage: %w", err)
 	}
 	return bytes, nil
 }
@@ -138,7 +138,7 @@ func requireFolder(ctx context.Context, q db.Querier, team, id int64) error {
 	var n int64
 	if err := q.QueryRow(ctx, `SELECT COUNT(*) FROM media_folders WHERE id = ? AND team_id = ?`, id, team).
 		Scan(&n); err != nil {
-		return fmt.Errorf("looking for a folder: %w", err)
+		return fmt.Errorf("finding a folder: %w", err)
 	}
 	if n == 0 {
 		return apierr.New(apierr.FolderNotFound, "Folder not found in the media library.").With("argument", "folder_id")
@@ -152,7 +152,7 @@ func ensureFolder(ctx context.Context, tx *db.Tx, team int64, name string) (int6
 		`INSERT INTO media_folders (team_id, name, created_at) VALUES (?, ?, ?) ON CONFLICT (team_id, name) DO NOTHING`,
 		team, name, db.Micros(tx.Now()))
 	if err != nil {
-		return 0, fmt.Errorf("making a folder: %w", err)
+		return 0, fmt.Errorf("creating a folder: %w", err)
 	}
 	var id int64
 	if err := tx.QueryRow(ctx, `SELECT id FROM media_folders WHERE team_id = ? AND name = ?`, team, name).

@@ -32,7 +32,7 @@ func (s *Service) CheckStore(ctx context.Context) error {
 			"pressroom admin audit then tells what is missing", markerFolder+name)
 	}
 	if err != nil {
-		return fmt.Errorf("looking whether the store of files is this database's: %w", err)
+		return fmt.Errorf("checking whether the store of files is this database's: %w", err)
 	}
 	return r.Close()
 }
@@ -57,7 +57,7 @@ func (s *Service) claimStore(ctx context.Context) (string, error) {
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("noting which store of files is this database's: %w", err)
+		return "", fmt.Errorf("recording which store of files is this database's: %w", err)
 	}
 	name, err := s.markerName(ctx)
 	if err == nil && name != mine {

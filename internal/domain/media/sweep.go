@@ -24,7 +24,7 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 		`SELECT blob FROM media_pending WHERE created_at < ? OR doomed = 1 ORDER BY created_at LIMIT ?`,
 		db.Micros(s.db.Now().Add(-Grace)), sweepBatch)
 	if err != nil {
-		return 0, fmt.Errorf("looking for bytes without an item: %w", err)
+		return 0, fmt.Errorf("finding bytes without an item: %w", err)
 	}
 	var failed []error
 	for _, key := range keys {
@@ -62,7 +62,7 @@ func (s *Service) deleteOrphan(ctx context.Context, key string) error {
 	}
 	for _, blob := range []string{key, key + thumbnailEnding} {
 		if err := s.Blobs.Delete(ctx, blob); err != nil {
-			return fmt.Errorf("taking bytes away: %w", err)
+			return fmt.Errorf("deleting bytes: %w", err)
 		}
 	}
 	err = s.db.InTx(ctx, "media.forget", func(ctx context.Context, tx *db.Tx) error {

@@ -214,7 +214,7 @@ func (s *Service) closeEmptyPage(ctx context.Context, tx *db.Tx, call operation.
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("looking for an empty upload batch: %w", err)
+		return false, fmt.Errorf("finding an empty upload batch: %w", err)
 	}
 	// A file may arrive until the batch is locked.
 	b, err := s.readBatch(ctx, tx, id, s.db.ForUpdate())

@@ -152,7 +152,7 @@ func (s *Service) notifyAccount(ctx context.Context, tx *db.Tx, e db.Event) erro
 	}
 	var in accountDetail
 	if err := json.Unmarshal(e.Detail, &in); err != nil {
-		return fmt.Errorf("reading what %s says: %w", e.Kind, err)
+		return fmt.Errorf("reading the details of %s: %w", e.Kind, err)
 	}
 	if about.kind == NewBrowser && !in.New {
 		return nil
@@ -166,7 +166,7 @@ func (s *Service) notifyAccount(ctx context.Context, tx *db.Tx, e db.Event) erro
 	}
 	raw, err := json.Marshal(detail{Event: e.Kind, Browser: in.Browser, On: in.On, Revoked: in.Revoked, More: in.More})
 	if err != nil {
-		return fmt.Errorf("writing what a notice says: %w", err)
+		return fmt.Errorf("encoding the details of a notice: %w", err)
 	}
 	_, err = tx.Exec(ctx,
 		`INSERT INTO notices (person_id, team_id, kind, event_id, subject, detail, created_at, mail_at)
@@ -176,7 +176,7 @@ func (s *Service) notifyAccount(ctx context.Context, tx *db.Tx, e db.Event) erro
 		string(about.kind), e.ID, e.Subject, string(raw), db.Micros(tx.Now()), db.Micros(tx.Now().Add(gather)), person,
 		db.Micros(tx.Now()))
 	if err != nil {
-		return fmt.Errorf("telling of %s: %w", e.Kind, err)
+		return fmt.Errorf("notifying of %s: %w", e.Kind, err)
 	}
 	return nil
 }
@@ -189,14 +189,14 @@ func forgetRecovery(ctx context.Context, tx *db.Tx, subject string) error {
 	}
 	raw, err := json.Marshal(detail{Event: "person.recovery"})
 	if err != nil {
-		return fmt.Errorf("writing what a notice says: %w", err)
+		return fmt.Errorf("encoding the details of a notice: %w", err)
 	}
 	_, err = tx.Exec(ctx,
 		`DELETE FROM notices WHERE id = (SELECT MAX(id) FROM notices
 		WHERE person_id = ? AND team_id = 0 AND kind = ? AND detail = ?)`,
 		person, string(RecoveryUsed), string(raw))
 	if err != nil {
-		return fmt.Errorf("taking back the notice of a recovery link: %w", err)
+		return fmt.Errorf("withdrawing the notice of a recovery link: %w", err)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ func (*Service) DiscardMail(ctx context.Context, tx *db.Tx, by time.Time) error 
 	_, err := tx.Exec(ctx, `UPDATE notices SET mail_at = 0, unmailed = 1 WHERE mail_at > 0 AND created_at <= ?`,
 		db.Micros(by))
 	if err != nil {
-		return fmt.Errorf("giving up what was to be mailed: %w", err)
+		return fmt.Errorf("discarding pending mail: %w", err)
 	}
 	return nil
 }

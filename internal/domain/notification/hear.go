@@ -52,7 +52,7 @@ func (s *Service) HandleEvent(ctx context.Context, tx *db.Tx, e db.Event) error 
 	d.ByOperator = e.Kind == decidedEvent && e.Person == 0
 	raw, err := json.Marshal(d)
 	if err != nil {
-		return fmt.Errorf("writing what a notice says: %w", err)
+		return fmt.Errorf("encoding the details of a notice: %w", err)
 	}
 	about, marks := kind.about(), []any{}
 	roles := about.To
@@ -75,7 +75,7 @@ func (s *Service) HandleEvent(ctx context.Context, tx *db.Tx, e db.Event) error 
 			`) OR m.person_id = ?) AND m.person_id <> ? ON CONFLICT DO NOTHING`,
 		append(args, self, excludedPerson(kind, e))...)
 	if err != nil {
-		return fmt.Errorf("telling of %s: %w", e.Kind, err)
+		return fmt.Errorf("notifying of %s: %w", e.Kind, err)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ type recorded struct {
 func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Event) (detail, error) {
 	var r recorded
 	if err := json.Unmarshal(e.Detail, &r); err != nil {
-		return detail{}, fmt.Errorf("reading what %s says: %w", e.Kind, err)
+		return detail{}, fmt.Errorf("reading the details of %s: %w", e.Kind, err)
 	}
 	d := detail{
 		Event: e.Kind, Reason: cmp.Or(r.Reason, r.Decision), Level: r.Level, May: r.May, Credits: r.Credits,
@@ -150,7 +150,7 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Event
 		PasswordChanged, RecoveryUsed, NewBrowser, PasskeysChanged, FactorsChanged, AddressChanged, OperatorChanged:
 	}
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return d, fmt.Errorf("reading what a notice is about: %w", err)
+		return d, fmt.Errorf("reading the subject of a notice: %w", err)
 	}
 	return d, nil
 }
@@ -168,7 +168,7 @@ func (s *Service) NotifyLowCredits(ctx context.Context, tx *db.Tx, team, before,
 		WHERE team_id = ? AND credits > 0 AND credits <= ? AND credits > ? AND told_at <= ?`,
 		db.Micros(tx.Now()), team, before, after, db.Micros(tx.Now().Add(-lowAgain)))
 	if err != nil {
-		return fmt.Errorf("looking whether credits run low: %w", err)
+		return fmt.Errorf("checking whether credits run low: %w", err)
 	}
 	if n == 0 {
 		return nil

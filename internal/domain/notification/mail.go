@@ -95,7 +95,7 @@ func (s *Service) claim(ctx context.Context) (batch, bool, error) {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("looking for mail that is due: %w", err)
+			return fmt.Errorf("finding mail that is due: %w", err)
 		}
 		found = true
 		return s.claimNotices(ctx, tx, &b)
@@ -111,7 +111,7 @@ func (s *Service) claimNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 	if err := tx.QueryRow(ctx,
 		`SELECT COALESCE(MAX(mailed_at), 0) FROM notices
 		WHERE person_id = ? AND team_id = ? AND kind = ? AND mailed_at > 0`, which...).Scan(&last); err != nil {
-		return fmt.Errorf("looking for the last mail: %w", err)
+		return fmt.Errorf("finding the last mail: %w", err)
 	}
 	now := tx.Now()
 	if free := db.Time(last).Add(quiet); last > 0 && free.After(now) {
@@ -141,7 +141,7 @@ func (s *Service) claimNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 		`AND (mail_at <= ? OR mail_tries = 0) RETURNING id, subject, mail_tries`,
 		append([]any{db.Micros(now.Add(leased))}, append(which, db.Micros(now))...)...)
 	if err != nil {
-		return fmt.Errorf("taking notices to mail: %w", err)
+		return fmt.Errorf("claiming notices to mail: %w", err)
 	}
 	return s.readBack(ctx, tx, b)
 }
@@ -182,7 +182,7 @@ func (s *Service) shouldMail(ctx context.Context, tx *db.Tx, b *batch) (bool, er
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("looking whether a mail is wanted: %w", err)
+		return false, fmt.Errorf("checking whether a mail is wanted: %w", err)
 	}
 	return true, nil
 }
@@ -202,7 +202,7 @@ func (s *Service) saveOutcome(ctx context.Context, b batch, sent bool) error {
 		for _, n := range b.notices {
 			if _, err := tx.Exec(ctx, `UPDATE notices SET mail_at = ?, mailed_at = ?, unmailed = ? WHERE id = ?`, next,
 				mailed, given, n.ID); err != nil {
-				return fmt.Errorf("noting what became of a mail: %w", err)
+				return fmt.Errorf("recording the result of a mail: %w", err)
 			}
 		}
 		return nil

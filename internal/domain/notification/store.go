@@ -38,7 +38,7 @@ func scan(rows *sql.Rows, n *Notice) error {
 	}
 	n.At, n.Read = db.Time(at).In(where), read > 0
 	if err := json.Unmarshal([]byte(raw), &n.detail); err != nil {
-		return fmt.Errorf("reading what notice %d says: %w", n.ID, err)
+		return fmt.Errorf("reading the details of notice %d: %w", n.ID, err)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (s *Service) Read(ctx context.Context, person, id int64, all bool) error {
 	return s.db.InTx(ctx, "notice.read", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE notices SET read_at = ? WHERE person_id = ? AND read_at = 0 AND `+these,
 			db.Micros(tx.Now()), person, id); err != nil {
-			return fmt.Errorf("noting that notices are read: %w", err)
+			return fmt.Errorf("recording that notices are read: %w", err)
 		}
 		return nil
 	})
@@ -103,7 +103,7 @@ func (s *Service) Forget(ctx context.Context, team int64, kind Kind, subject str
 	return s.db.InTx(ctx, "notice.forget", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM notices WHERE team_id = ? AND kind = ? AND subject = ?`, team,
 			string(kind), subject); err != nil {
-			return fmt.Errorf("taking notices back: %w", err)
+			return fmt.Errorf("withdrawing notices: %w", err)
 		}
 		return nil
 	})
@@ -134,7 +134,7 @@ func (s *Service) MutedKinds(ctx context.Context, person int64) ([]Kind, error) 
 		return rows.Scan(k)
 	}, `SELECT kind FROM notice_choices WHERE person_id = ?`, person)
 	if err != nil {
-		return nil, fmt.Errorf("reading what person %d wants no mail of: %w", person, err)
+		return nil, fmt.Errorf("reading the muted kinds of person %d: %w", person, err)
 	}
 	return out, nil
 }
@@ -152,7 +152,7 @@ func (s *Service) SetMutedKinds(ctx context.Context, person int64, unwanted map[
 			if _, err := tx.Exec(ctx,
 				`INSERT INTO notice_choices (person_id, kind) VALUES (?, ?) ON CONFLICT DO NOTHING`, person,
 				string(k.Kind)); err != nil {
-				return fmt.Errorf("keeping a person's choice: %w", err)
+				return fmt.Errorf("storing a person's choice: %w", err)
 			}
 		}
 		return nil
@@ -181,7 +181,7 @@ func (s *Service) SetThreshold(ctx context.Context, person, team, credits int64)
 		if err := tx.QueryRow(ctx,
 			`SELECT COUNT(*) FROM memberships WHERE team_id = ? AND person_id = ? AND role = 'owner'`, team,
 			person).Scan(&owns); err != nil {
-			return fmt.Errorf("looking for the owner: %w", err)
+			return fmt.Errorf("finding the owner: %w", err)
 		}
 		if owns == 0 {
 			return apierr.Missing()
@@ -190,7 +190,7 @@ func (s *Service) SetThreshold(ctx context.Context, person, team, credits int64)
 			`INSERT INTO notice_thresholds (team_id, credits) VALUES (?, ?) ON CONFLICT (team_id) DO UPDATE
 		SET credits = excluded.credits, told_at = 0`, team, credits)
 		if err != nil {
-			return fmt.Errorf("keeping below what credits are low: %w", err)
+			return fmt.Errorf("storing the threshold of low credits: %w", err)
 		}
 		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "credits.threshold_set",
 			fmt.Sprint(team), map[string]any{"credits": credits})

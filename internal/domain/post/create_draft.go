@@ -68,7 +68,7 @@ func (s *Service) draftOf(ctx context.Context, tx *db.Tx, team int64, form strin
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("looking for the draft of a form: %w", err)
+		return "", fmt.Errorf("finding the draft of a form: %w", err)
 	}
 	return id, nil
 }

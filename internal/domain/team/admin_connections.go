@@ -120,7 +120,7 @@ func (h Admin) mayEnd(ctx context.Context, q db.Querier, connection int64) error
 		`SELECT COUNT(*) FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'assistant' AND person_id = ?`,
 		connection, h.team, h.person).Scan(&own)
 	if err != nil {
-		return fmt.Errorf("looking whose a connection is: %w", err)
+		return fmt.Errorf("finding whose a connection is: %w", err)
 	}
 	if own == 0 {
 		return apierr.Missing()

@@ -296,7 +296,7 @@ func (h Admin) changedKey(ctx context.Context, tx *db.Tx, kind Kind, key, change
 	var n int64
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM api_keys WHERE id = ? AND team_id = ? AND kind = ?`, key, h.team,
 		string(kind)).Scan(&n); err != nil {
-		return fmt.Errorf("looking for a key: %w", err)
+		return fmt.Errorf("finding a key: %w", err)
 	}
 	switch {
 	case n == 0:

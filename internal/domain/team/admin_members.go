@@ -77,7 +77,7 @@ func (h Admin) mayGo(ctx context.Context, tx *db.Tx, person int64) error {
 		WHERE m.person_id = p.id AND t.deleted_at = 0 AND NOT (m.team_id = ? AND m.person_id = ?)))`, person, h.team,
 		person).Scan(&runs, &others)
 	if err != nil {
-		return fmt.Errorf("counting who runs the service: %w", err)
+		return fmt.Errorf("counting the operators: %w", err)
 	}
 	if runs > 0 && others == 0 {
 		return errRuns

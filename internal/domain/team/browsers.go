@@ -104,7 +104,7 @@ func touchBrowser(ctx context.Context, tx *db.Tx, token, name string) error {
 	hash := apikey.Hash(token)
 	if _, err := tx.Exec(ctx, `UPDATE known_browsers SET used_at = ?, browser = ? WHERE token_hash = ?`,
 		db.Micros(tx.Now()), name, hash[:]); err != nil {
-		return fmt.Errorf("noting that a browser is used: %w", err)
+		return fmt.Errorf("recording that a browser is used: %w", err)
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func (s *Service) addBrowser(ctx context.Context, tx *db.Tx, person int64, token
 	if since == 0 {
 		if _, err := tx.Exec(ctx, `UPDATE people SET browsers_since = ? WHERE id = ?`, db.Micros(tx.Now()),
 			person); err != nil {
-			return false, fmt.Errorf("noting that browsers are remembered: %w", err)
+			return false, fmt.Errorf("recording that browsers are remembered: %w", err)
 		}
 	}
 	hash := apikey.Hash(token)
@@ -151,7 +151,7 @@ func (s *Service) KeepBrowser(ctx context.Context, person int64, browser string)
 				`UPDATE known_browsers SET epoch = (SELECT epoch FROM people WHERE id = ?)
 		WHERE token_hash = ? AND person_id = ?`, person, hash[:], person)
 			if err != nil {
-				return fmt.Errorf("keeping a browser: %w", err)
+				return fmt.Errorf("storing a browser: %w", err)
 			}
 		}
 		return nil
@@ -175,7 +175,7 @@ func (s *Service) SweepSignIns(ctx context.Context) (int64, error) {
 		} {
 			n, err := tx.Exec(ctx, old.statement, db.Micros(old.before))
 			if err != nil {
-				return fmt.Errorf("forgetting what sign-ins have left: %w", err)
+				return fmt.Errorf("deleting expired sign-in data: %w", err)
 			}
 			swept += n
 		}

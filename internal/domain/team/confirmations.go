@@ -37,7 +37,7 @@ func (s *Service) wait(ctx context.Context, tx *db.Tx, o *Offer, person int64) e
 	_, err := tx.Exec(ctx, `UPDATE invitations SET waiting_person = ?, waiting_since = ?, expires_at = ? WHERE id = ?`,
 		person, db.Micros(tx.Now()), db.Micros(ends), o.ID)
 	if err != nil {
-		return fmt.Errorf("noting who waits to be confirmed: %w", err)
+		return fmt.Errorf("recording a person who waits for confirmation: %w", err)
 	}
 	o.Waiting = true
 	return auditlog.Record(ctx, tx, o.TeamID, auditlog.Actor{PersonID: person}, "invitation.waiting", id(o.ID),
@@ -56,7 +56,7 @@ func (s *Service) Waiting(ctx context.Context, team int64) ([]Waiting, error) {
 		WHERE i.team_id = ? AND i.waiting_person > 0 AND p.held_at = 0 AND `+isOpen+` ORDER BY i.waiting_since, i.id`,
 		team, db.Micros(s.db.Now()))
 	if err != nil {
-		return nil, fmt.Errorf("listing who waits to be confirmed: %w", err)
+		return nil, fmt.Errorf("listing people who wait for confirmation: %w", err)
 	}
 	return out, nil
 }
@@ -81,7 +81,7 @@ func (h Admin) DeclineMember(ctx context.Context, invitation int64) error {
 		}
 		if _, err := tx.Exec(ctx, `UPDATE invitations SET revoked_at = ? WHERE id = ?`, db.Micros(tx.Now()),
 			invitation); err != nil {
-			return done{}, fmt.Errorf("declining who waits: %w", err)
+			return done{}, fmt.Errorf("declining a waiting person: %w", err)
 		}
 		return done{subject: person}, nil
 	})
@@ -99,7 +99,7 @@ func (h Admin) waiting(ctx context.Context, tx *db.Tx, invitation int64) (Offer,
 		return o, 0, apierr.Missing()
 	}
 	if err != nil {
-		return o, 0, fmt.Errorf("looking up who waits: %w", err)
+		return o, 0, fmt.Errorf("looking up a waiting person: %w", err)
 	}
 	return o, person, nil
 }

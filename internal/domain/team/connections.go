@@ -74,7 +74,7 @@ func (s *Service) Connect(ctx context.Context, tx *db.Tx, n NewConnection) (int6
 	}
 	nobodys := make([]byte, len(apikey.Hash("")))
 	if _, err := rand.Read(nobodys); err != nil {
-		return 0, fmt.Errorf("making a connection: %w", err)
+		return 0, fmt.Errorf("creating a connection: %w", err)
 	}
 	var made int64
 	level := access.LevelIncluding(n.Capabilities)
@@ -101,7 +101,7 @@ func (s *Service) mayConnect(ctx context.Context, tx *db.Tx, n NewConnection) er
 		return apierr.Missing()
 	}
 	if err != nil {
-		return fmt.Errorf("looking for the team of a connection: %w", err)
+		return fmt.Errorf("finding the team of a connection: %w", err)
 	}
 	role, err := roleOf(ctx, tx, n.TeamID, n.PersonID)
 	if err != nil {
@@ -146,7 +146,7 @@ func (s *Service) IsConnectionActive(ctx context.Context, q db.Querier, connecti
 		WHERE id = ? AND kind = 'assistant' AND revoked_at = 0 AND lost = '' AND (expires_at = 0 OR expires_at > ?)`,
 		connection, db.Micros(s.db.Now())).Scan(&n)
 	if err != nil {
-		return false, fmt.Errorf("looking whether a connection stands: %w", err)
+		return false, fmt.Errorf("checking a connection: %w", err)
 	}
 	return n > 0, nil
 }

@@ -70,7 +70,7 @@ func (s *Service) endPending(ctx context.Context, tx *db.Tx, person int64) error
 		`DELETE FROM oauth_grants WHERE person_id = ? AND connection_id = 0`,
 	} {
 		if _, err := tx.Exec(ctx, statement, person); err != nil {
-			return fmt.Errorf("ending what is pending for a person: %w", err)
+			return fmt.Errorf("ending a person's pending credentials: %w", err)
 		}
 	}
 	return nil

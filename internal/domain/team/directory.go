@@ -259,7 +259,7 @@ func (s *Service) offerTo(ctx context.Context, tx *db.Tx, email string, by joinB
 	open, err := db.All(ctx, tx, scanOpen, openTo+` LIMIT 1`, email, db.Micros(tx.Now()))
 	switch {
 	case err != nil:
-		return Offer{}, fmt.Errorf("looking for an invitation: %w", err)
+		return Offer{}, fmt.Errorf("finding an invitation: %w", err)
 	case len(open) == 0:
 		return Offer{}, errNoDirectoryPerson
 	}

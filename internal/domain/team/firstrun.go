@@ -50,7 +50,7 @@ func isEmpty(ctx context.Context, q db.Querier) (bool, error) {
 	err := q.QueryRow(ctx, `SELECT CASE WHEN EXISTS (SELECT 1 FROM people) OR EXISTS (SELECT 1 FROM teams)
 		THEN 1 ELSE 0 END`).Scan(&used)
 	if err != nil {
-		return false, fmt.Errorf("looking for people: %w", err)
+		return false, fmt.Errorf("finding people: %w", err)
 	}
 	return used == 0, nil
 }
@@ -94,7 +94,7 @@ func (f *FirstRun) Create(ctx context.Context, in FirstPerson) (Person, error) {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `UPDATE people SET operator = 1, made_by_operator = 1 WHERE id = ?`, p.ID); err != nil {
-			return fmt.Errorf("making the first operator: %w", err)
+			return fmt.Errorf("creating the first operator: %w", err)
 		}
 		by, on := auditlog.Actor{PersonID: p.ID}, map[string]any{"on": true}
 		if err := auditlog.Record(ctx, tx, 0, by, "person.operator", id(p.ID), on); err != nil {

@@ -144,7 +144,7 @@ func (s *Service) mayInvite(ctx context.Context, tx *db.Tx, by, team int64, emai
 		`SELECT COUNT(*) FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND p.email = ?`,
 		team, email).Scan(&n)
 	if err != nil {
-		return fmt.Errorf("looking for a member: %w", err)
+		return fmt.Errorf("finding a member: %w", err)
 	}
 	if n > 0 {
 		return errMember
@@ -355,7 +355,7 @@ func (s *Service) letIn(ctx context.Context, tx *db.Tx, o Offer, person int64) e
 	var member int64
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE team_id = ? AND person_id = ?`, o.TeamID,
 		person).Scan(&member); err != nil {
-		return fmt.Errorf("looking for a member: %w", err)
+		return fmt.Errorf("finding a member: %w", err)
 	}
 	if member == 0 {
 		if err := s.checkSeats(ctx, tx, o.TeamID, false); err != nil {
@@ -367,7 +367,7 @@ func (s *Service) letIn(ctx context.Context, tx *db.Tx, o Offer, person int64) e
 	}
 	if _, err := tx.Exec(ctx, `UPDATE invitations SET accepted_at = ?, accepted_by = ? WHERE id = ?`,
 		db.Micros(tx.Now()), person, o.ID); err != nil {
-		return fmt.Errorf("noting an accepted invitation: %w", err)
+		return fmt.Errorf("recording an accepted invitation: %w", err)
 	}
 	return auditlog.Record(ctx, tx, o.TeamID, auditlog.Actor{PersonID: person}, "invitation.accepted", id(o.ID),
 		map[string]any{"role": o.Role})

@@ -81,7 +81,7 @@ func (s *SignIns) countJoin(invitation int64, from string) (func(), error) {
 func (s *SignIns) joinOnce(ctx context.Context, token string, o Offer, p Person, n Newcomer) (Person, error) {
 	var taken int64
 	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM people WHERE email = ?`, p.Email).Scan(&taken); err != nil {
-		return p, fmt.Errorf("looking for a person with the email address: %w", err)
+		return p, fmt.Errorf("finding a person with the email address: %w", err)
 	}
 	if taken > 0 {
 		return p, errKnown

@@ -213,7 +213,7 @@ func (s *Service) keepOpen(ctx context.Context, i Invitation) error {
 			`UPDATE invitations SET expires_at = ?
 		WHERE id = ? AND accepted_at = 0 AND revoked_at = 0 AND waiting_person = 0`, db.Micros(i.ExpiresAt), i.ID)
 		if err != nil {
-			return fmt.Errorf("keeping a mailed invitation open: %w", err)
+			return fmt.Errorf("extending a mailed invitation: %w", err)
 		}
 		return nil
 	})

@@ -67,7 +67,7 @@ func scanMember(rows *sql.Rows, m *Member) error {
 func (s *Service) mustExist(ctx context.Context, team int64) error {
 	var n int64
 	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM teams WHERE id = ?`, team).Scan(&n); err != nil {
-		return fmt.Errorf("looking for a team: %w", err)
+		return fmt.Errorf("finding a team: %w", err)
 	}
 	if n == 0 {
 		return invalid("there is no such team")

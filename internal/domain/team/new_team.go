@@ -41,7 +41,7 @@ func (s *Service) AddTeamOf(ctx context.Context, operator int64, t Team, email s
 		var same int64
 		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships m JOIN teams t ON t.id = m.team_id
 		WHERE m.person_id = ? AND m.role = ? AND t.name = ?`, person, string(access.Owner), t.Name).Scan(&same); err != nil {
-			return 0, fmt.Errorf("looking for a team of the same name: %w", err)
+			return 0, fmt.Errorf("finding a team of the same name: %w", err)
 		}
 		if same > 0 {
 			return 0, errSameTeam

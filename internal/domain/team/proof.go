@@ -35,7 +35,7 @@ func (s *Service) proveEmail(ctx context.Context, tx *db.Tx, person int64, how s
 	n, err := tx.Exec(ctx, `UPDATE people SET email_proved_at = ? WHERE id = ? AND email_proved_at = 0`,
 		db.Micros(tx.Now()), person)
 	if err != nil {
-		return fmt.Errorf("noting a confirmed address: %w", err)
+		return fmt.Errorf("recording a confirmed address: %w", err)
 	}
 	if n == 0 {
 		return nil
@@ -76,7 +76,7 @@ func (s *Service) newProof(ctx context.Context, person int64) (Person, string, e
 			`INSERT INTO email_proofs (token_hash, person_id, created_at, expires_at) VALUES (?, ?, ?, ?)`,
 			hash[:], person, db.Micros(tx.Now()), db.Micros(tx.Now().Add(proofLife)))
 		if err != nil {
-			return fmt.Errorf("keeping a link: %w", err)
+			return fmt.Errorf("storing a link: %w", err)
 		}
 		return nil
 	})

@@ -68,7 +68,7 @@ func saveRecovery(ctx context.Context, tx *db.Tx, r Recovery, hash []byte, maile
 		`INSERT INTO recoveries (token_hash, person_id, created_at, expires_at, mailed_at) VALUES (?, ?, ?, ?, ?)`,
 		hash, r.Person.ID, db.Micros(tx.Now()), db.Micros(r.ExpiresAt), unless(!mailed, db.Micros(tx.Now())))
 	if err != nil {
-		return fmt.Errorf("keeping a link: %w", err)
+		return fmt.Errorf("storing a link: %w", err)
 	}
 	return nil
 }

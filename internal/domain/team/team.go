@@ -216,7 +216,7 @@ func (s *Service) change(ctx context.Context, name string, work func(context.Con
 func (s *Service) bumpAccessVersion(ctx context.Context, tx *db.Tx) error {
 	_, err := tx.Exec(ctx, `UPDATE access_version SET version = version + 1 WHERE id = 1`)
 	if err != nil {
-		return fmt.Errorf("noting a change of access: %w", err)
+		return fmt.Errorf("recording a change of access: %w", err)
 	}
 	return nil
 }

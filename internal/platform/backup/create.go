@@ -302,7 +302,7 @@ func (m *creator) inspect(ctx context.Context, w fileRef) (File, fileState, erro
 		return File{}, fileAbsent, nil
 	}
 	if err != nil {
-		return File{}, fileAbsent, fmt.Errorf("looking for %s in the backup: %w", w.key, err)
+		return File{}, fileAbsent, fmt.Errorf("finding %s in the backup: %w", w.key, err)
 	}
 	defer r.Close()
 	previous, known := m.previous[w.key]

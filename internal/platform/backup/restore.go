@@ -52,7 +52,7 @@ func (w *Archive) restoreFile(ctx context.Context, to blob.Store, f File) error 
 		return nil
 	}
 	if !errors.Is(err, blob.ErrNotFound) {
-		return fmt.Errorf("looking for %s: %w", f.Name, err)
+		return fmt.Errorf("finding %s: %w", f.Name, err)
 	}
 	restored, err := copyBlob(ctx, w.files, to, f.Name, false)
 	if err != nil {

@@ -42,7 +42,7 @@ func (f *FailoverCheck) CheckConnection(
 			SELECT ` + auditlog.NextIDExpr("held_at") + `, 0, held_at, 'service.held', '', '{"why":"failed_over"}' FROM held)
 		UPDATE access_version SET version = version + 1 WHERE id = 1 AND EXISTS (SELECT 1 FROM held)`)
 	if err != nil {
-		return fmt.Errorf("holding the database after a failover: %w", err)
+		return fmt.Errorf("putting the database on hold after a failover: %w", err)
 	}
 	f.seen.Store(current)
 	return nil

@@ -165,7 +165,7 @@ func HoldRestored(exec func(query string, args ...any) error, postgres bool, now
 	err := exec(`UPDATE hold SET place = '', starts = 0, held_at = ?, why = ?, reason = '', since = ? WHERE id = 1`,
 		db.Micros(now), string(Restored), db.Micros(since))
 	if err != nil {
-		return fmt.Errorf("holding the restored database: %w", err)
+		return fmt.Errorf("putting the restored database on hold: %w", err)
 	}
 	err = exec(`INSERT INTO events (team_id, at, kind, subject, detail)
 		VALUES (0, ?, 'service.held', '', '{"why":"restored"}')`, db.Micros(now))
@@ -184,7 +184,7 @@ func (s *Service) set(ctx context.Context, tx *db.Tx, why Cause, since time.Time
 	n, err := tx.Exec(ctx, `UPDATE hold SET held_at = ?, why = ?, since = ? WHERE id = 1 AND `+mayHold,
 		db.Micros(tx.Now()), string(why), db.Micros(since), string(why))
 	if err != nil {
-		return false, fmt.Errorf("holding the database: %w", err)
+		return false, fmt.Errorf("putting the database on hold: %w", err)
 	}
 	if n == 0 {
 		return false, nil

@@ -44,7 +44,7 @@ func encodeBest(ctx context.Context, picture *image.RGBA, mime string, maxBytes 
 	var took int64
 	for _, quality := range qualities {
 		if err := context.Cause(ctx); err != nil {
-			return Result{}, 0, fmt.Errorf("making an image fit: %w", err)
+			return Result{}, 0, fmt.Errorf("converting an image: %w", err)
 		}
 		made, n, err := encode(picture, mime, quality, maxBytes)
 		if err != nil || made.Bytes != nil {

@@ -37,11 +37,11 @@ func launch(env []string) (*process, error) {
 	cmd.Stderr = &complaints
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, fmt.Errorf("making its input: %w", err)
+		return nil, fmt.Errorf("creating its input: %w", err)
 	}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, fmt.Errorf("making its output: %w", err)
+		return nil, fmt.Errorf("creating its output: %w", err)
 	}
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting node: %w", err)

@@ -62,11 +62,11 @@ func (p *process) begin(cmd *exec.Cmd) error {
 	cmd.Stderr = &p.output
 	input, err := cmd.StdinPipe()
 	if err != nil {
-		return fmt.Errorf("making its input: %w", err)
+		return fmt.Errorf("creating its input: %w", err)
 	}
 	output, err := cmd.StdoutPipe()
 	if err != nil {
-		return fmt.Errorf("making its output: %w", err)
+		return fmt.Errorf("creating its output: %w", err)
 	}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting a shell: %w", err)

@@ -31,11 +31,11 @@ func launch(dir, spec, upstream string) (*process, error) {
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "FORCE_COLOR=0")
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, fmt.Errorf("making its input: %w", err)
+		return nil, fmt.Errorf("creating its input: %w", err)
 	}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, fmt.Errorf("making its output: %w", err)
+		return nil, fmt.Errorf("creating its output: %w", err)
 	}
 	cmd.Stderr = cmd.Stdout
 	if err := cmd.Start(); err != nil {

@@ -48,11 +48,11 @@ func launch(program, password, addr, dir string) (*process, error) {
 	cmd.Stderr = &p.output
 	input, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, fmt.Errorf("making its input: %w", err)
+		return nil, fmt.Errorf("creating its input: %w", err)
 	}
 	output, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, fmt.Errorf("making its output: %w", err)
+		return nil, fmt.Errorf("creating its output: %w", err)
 	}
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting a shell: %w", err)

@@ -45,7 +45,7 @@ func launch(program string, s *Server) (*process, error) {
 	p := &process{exited: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = &p.output, &p.output
 	if p.input, err = cmd.StdinPipe(); err != nil {
-		return nil, fmt.Errorf("making its input: %w", err)
+		return nil, fmt.Errorf("creating its input: %w", err)
 	}
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting a shell: %w", err)

@@ -54,7 +54,7 @@ func buildOnce() (string, error) {
 		return "", err
 	}
 	if err := os.Rename(path+".new", path); err != nil { // so that an incomplete program is never used
-		return "", fmt.Errorf("keeping the program: %w", err)
+		return "", fmt.Errorf("storing the program: %w", err)
 	}
 	return path, nil
 }

@@ -92,7 +92,7 @@ func (p *Handlers) storeUnsaved(r *http.Request, id, post, fields string) (bool,
 		fields = excluded.fields, kept_at = excluded.kept_at WHERE unsaved_forms.fields <> ''`,
 			v.ID, id, v.Team.ID, post, fields, db.Micros(tx.Now()))
 		if err != nil {
-			return fmt.Errorf("keeping an unsaved form: %w", err)
+			return fmt.Errorf("storing an unsaved form: %w", err)
 		}
 		stored = n > 0
 		// Saved forms do not count. SweepUnsaved deletes them.

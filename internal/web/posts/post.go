@@ -177,7 +177,7 @@ func (p *Handlers) live(w http.ResponseWriter, r *http.Request) {
 func (p *Handlers) piece(w http.ResponseWriter, r *http.Request, page string, body any) {
 	var out bytes.Buffer
 	if err := pages[page]().ExecuteTemplate(&out, "live", body); err != nil {
-		p.ServerError(w, r, fmt.Errorf("making a part of a page: %w", err))
+		p.ServerError(w, r, fmt.Errorf("creating a part of a page: %w", err))
 		return
 	}
 	shell.WriteHTML(w, r, http.StatusOK, out.Bytes())

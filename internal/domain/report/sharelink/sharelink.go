@@ -218,7 +218,7 @@ func (s *Service) recordOpening(ctx context.Context, link, before int64) error {
 	return s.db.InTx(ctx, "report.link_opened", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE report_links SET opened_at = ? WHERE id = ? AND opened_at < ?`, hour, link,
 			hour); err != nil {
-			return fmt.Errorf("noting that a link was opened: %w", err)
+			return fmt.Errorf("recording that a link was opened: %w", err)
 		}
 		return nil
 	})

@@ -53,13 +53,13 @@ func (a *Authenticator) NoteUses(ctx context.Context) error {
 		for key, at := range used {
 			if _, err := tx.Exec(ctx, `UPDATE api_keys SET used_at = ? WHERE id = ? AND used_at < ?`, db.Micros(at),
 				key, db.Micros(at)); err != nil {
-				return fmt.Errorf("noting the use of a key: %w", err)
+				return fmt.Errorf("recording the use of a key: %w", err)
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("noting which keys are used: %w", err)
+		return fmt.Errorf("recording which keys are used: %w", err)
 	}
 	return nil
 }

@@ -95,14 +95,14 @@ func Teams(ctx context.Context, d *db.DB, q Query) (Results[team.Team], error) {
 	}
 	named, err := db.All(ctx, d, team.ScanTeam, `SELECT `+team.Columns+` FROM teams WHERE id = ?`, q.number())
 	if err != nil {
-		return Results[team.Team]{}, fmt.Errorf("looking for a team by its number: %w", err)
+		return Results[team.Team]{}, fmt.Errorf("finding a team by its number: %w", err)
 	}
 	hits, err := db.AllSized(ctx, d, q.Most+1, team.ScanTeam,
 		`SELECT `+team.Columns+
 			` FROM teams WHERE id > ? AND id <= ? AND LOWER(name) LIKE ? ESCAPE '\' ORDER BY id LIMIT ?`, q.After, last,
 		q.pattern(), q.Most+1)
 	if err != nil {
-		return Results[team.Team]{}, fmt.Errorf("looking for teams: %w", err)
+		return Results[team.Team]{}, fmt.Errorf("finding teams: %w", err)
 	}
 	return arrangeHits(q, hits, named, func(t team.Team) int64 { return t.ID }, last, more), nil
 }
@@ -116,7 +116,7 @@ func People(ctx context.Context, d *db.DB, q Query) (Results[team.Person], error
 	named, err := db.All(ctx, d, team.ScanPerson, `SELECT `+team.PersonColumns+` FROM people WHERE id = ? OR email = ?`,
 		q.number(), q.address())
 	if err != nil {
-		return Results[team.Person]{}, fmt.Errorf("looking for a person by number or address: %w", err)
+		return Results[team.Person]{}, fmt.Errorf("finding a person by number or address: %w", err)
 	}
 	hits, err := db.AllSized(ctx, d, q.Most+1, team.ScanPerson,
 		`SELECT `+team.PersonColumns+
@@ -124,7 +124,7 @@ func People(ctx context.Context, d *db.DB, q Query) (Results[team.Person], error
 		ORDER BY id LIMIT ?`,
 		q.After, last, q.pattern(), q.pattern(), q.Most+1)
 	if err != nil {
-		return Results[team.Person]{}, fmt.Errorf("looking for people: %w", err)
+		return Results[team.Person]{}, fmt.Errorf("finding people: %w", err)
 	}
 	return arrangeHits(q, hits, named, func(p team.Person) int64 { return p.ID }, last, more), nil
 }
