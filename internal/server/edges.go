@@ -62,9 +62,7 @@ func (s *Server) buildEdges() error {
 		Library: s.Media, Connector: s.Connector, Approvals: s.Approvals, Posts: s.Posts, Delivery: s.Delivery,
 		Jobs: s.jobs, Reports: s.Reports, ReportLinks: s.ReportLinks, ReportMails: s.ReportMails, Analytics: s.Analytics, Lists: s.Lists, Voices: s.Voices,
 		Media:    s.Media,
-		Settings: figures,
-		Erasure:  s.Erasure,
-		OAuth:    s.OAuth,
+		Settings: figures, Erasure: s.Erasure, OAuth: s.OAuth,
 		Operator: operator.Services{
 			Credits: s.Credits, Delivery: s.Delivery, Jobs: s.jobs, Posts: s.Posts, Platforms: s.platforms,
 			Hold: s.Hold, Apps: s.Apps,

@@ -21,8 +21,9 @@ type AppVerdict struct {
 // AppVerdicts returns the newest verdict of each network among the newest 500 attempts.
 func (s *Service) AppVerdicts(ctx context.Context) (map[string]AppVerdict, error) {
 	type row struct {
-		platform string
 		AppVerdict
+
+		platform string
 	}
 	rows, err := db.All(ctx, s.db, func(rows *sql.Rows, v *row) error {
 		var at int64

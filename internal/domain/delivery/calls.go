@@ -32,25 +32,50 @@ func (a *attempt) reportCall(ctx context.Context, call string, err error) {
 	if a.s.opts.OnCall != nil {
 		a.s.opts.OnCall(a.grant.Platform, call, callResult(err))
 	}
-	e, said := errors.AsType[*network.Error](err)
-	shows := call == "commit"
-	called := a.server
-	if said && e.Host != "" {
-		called = server{a.grant.Platform, e.Host}
+	if errors.Is(err, errLeaseStale) {
+		return // nothing was sent
 	}
+	e, _ := errors.AsType[*network.Error](err)
+	switch call {
+	case "prepare":
+		a.reportPrepare(e, err == nil)
+	case "commit":
+		a.reportCommit(e, err == nil)
+	}
+}
+
+// reportPrepare reports a call that publishes nothing. It closes the circuit of another server than the account's.
+func (a *attempt) reportPrepare(e *network.Error, ok bool) {
 	switch {
-	case said && e.Class == network.HostBlocked, errors.Is(err, errLeaseStale): // nothing was sent
-	case said && (e.Class == network.Transient || e.Class == network.Uncertain && !e.IsClientError()):
-		if shows || call == "prepare" {
-			a.s.circuits.recordFailure(called, a.d.ID)
-		}
-	case call == "prepare" && (called != a.server || err == nil):
+	case isOutage(e):
+		a.s.circuits.recordFailure(a.calledServer(e), a.d.ID)
+	case ok, e != nil && e.Host != "" && e.Class != network.HostBlocked:
 		for _, s := range a.s.circuits.failedElsewhere(a.server, a.d.ID) {
 			a.s.circuits.recordAnswer(s)
 		}
-	case shows && (said || err == nil):
+	}
+}
+
+func (a *attempt) reportCommit(e *network.Error, ok bool) {
+	switch {
+	case isOutage(e):
+		a.s.circuits.recordFailure(a.calledServer(e), a.d.ID)
+	case ok, e != nil && e.Class != network.HostBlocked:
 		a.s.circuits.recordAnswer(a.server)
 	}
+}
+
+// isOutage reports whether a server gave no answer or a server error. e may be nil.
+func isOutage(e *network.Error) bool {
+	return e != nil && (e.Class == network.Transient || e.Class == network.Uncertain && !e.IsClientError())
+}
+
+// calledServer returns the server that an error came from.
+func (a *attempt) calledServer(e *network.Error) server {
+	if e.Host == "" {
+		return a.server
+	}
+	return server{a.grant.Platform, e.Host}
 }
 
 // callResult returns the value of the metric label result.

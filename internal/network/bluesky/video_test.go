@@ -253,13 +253,9 @@ func TestVideoJobs(t *testing.T) {
 				}
 			} else {
 				failed := networktest.WantClass(t, err, c.class, c.code)
+				wantHost(t, failed, c.answers)
 				if tomorrow := networktest.Start.Add(24 * time.Hour); c.class == network.Quota && !failed.After.Equal(tomorrow) {
 					t.Errorf("not before %v", failed.After)
-				}
-				// an outage of the service says nothing about the account's server
-				_, ofServer := c.answers["getServiceAuth"]
-				if c.class == network.Transient && ofServer == (failed.Host != "") {
-					t.Errorf("host %q", failed.Host)
 				}
 				if c.class == network.RejectedMedia && !strings.HasSuffix(failed.Message, "why") {
 					t.Errorf("message %q", failed.Message)
@@ -269,6 +265,15 @@ func TestVideoJobs(t *testing.T) {
 				t.Errorf("%v", calls)
 			}
 		})
+	}
+}
+
+// wantHost checks that an outage of the service says nothing about the account's server.
+func wantHost(t *testing.T, failed *network.Error, answers map[string][]networktest.Answer) {
+	t.Helper()
+	_, ofServer := answers["getServiceAuth"]
+	if failed.Class == network.Transient && ofServer == (failed.Host != "") {
+		t.Errorf("host %q", failed.Host)
 	}
 }
 
