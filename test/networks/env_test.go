@@ -56,8 +56,10 @@ func newEnv(tb testing.TB, database string) *env {
 	return newEnvAs(tb, database, server.RoleAll, 300*time.Millisecond)
 }
 
-// newEnvAs is newEnv with a server of one role, and networks that take a time to process a post.
-func newEnvAs(tb testing.TB, database string, role server.Role, ready time.Duration) *env {
+// newEnvAs is newEnv with a server of one role, networks that take a time to process a post, and other settings.
+func newEnvAs(
+	tb testing.TB, database string, role server.Role, ready time.Duration, changes ...func(*server.Config),
+) *env {
 	tb.Helper()
 	w := &env{t: tb, accounts: map[string]map[string]int64{}, wire: &wire{}}
 	w.box = fixture.OpenSandbox(tb, sandbox.Options{Now: w.clock.Now, After: w.clock.After, Ready: ready},
@@ -65,6 +67,9 @@ func newEnvAs(tb testing.TB, database string, role server.Role, ready time.Durat
 	w.cfg = w.box.Config(tb, database)
 	w.cfg.Role, w.cfg.Workers, w.cfg.Lease, w.cfg.Now = role, 16, lease, w.clock.Now
 	w.cfg.BridgeURL, w.cfg.ImportAllow, w.cfg.Networks = "", nil, withTimeout(w.cfg.Networks)
+	for _, change := range changes {
+		change(&w.cfg)
+	}
 	w.node = fixture.Serve(tb, w.cfg)
 	w.db = testkit.Open(tb, database, nil)
 	tb.Cleanup(func() { must.NoError(tb, w.node.Stop()) })
