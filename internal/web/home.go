@@ -54,6 +54,18 @@ type today struct {
 	Ahead  []homeDay
 	Lately []happened
 	Weeks  []analytics.AccountWeeks // of the largest accounts
+	Steps  []step                   // the checklist of a new team, for its owner and admins
+}
+
+// StepsDone returns how many steps of the checklist are done.
+func (t today) StepsDone() int {
+	n := 0
+	for _, s := range t.Steps {
+		if s.Done {
+			n++
+		}
+	}
+	return n
 }
 
 // Greeting returns a greeting for the time of day.
@@ -138,6 +150,9 @@ func (a *App) today(r *http.Request) (today, error) {
 	}
 	out.Weeks = out.Weeks[:min(len(out.Weeks), homeLargest)]
 	if err := a.addWaiting(ctx, v, &out); err != nil {
+		return out, err
+	}
+	if out.Steps, err = a.checklist(ctx, v); err != nil {
 		return out, err
 	}
 	for _, entries := range [][]calendar.Entry{out.Passed, out.Asked, out.Client} {

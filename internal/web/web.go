@@ -169,6 +169,7 @@ func (a *App) own() []shell.Route {
 		{Pattern: "GET /{$}", For: shell.Anyone, Do: a.account.WhileUnset(a.home)},
 		{Pattern: "GET " + securityPath, For: shell.Anyone, Do: a.securityText, OneFactor: true},
 		{Pattern: "GET " + problem.ReferencePath, For: shell.Anyone, Do: a.errorReference, OneFactor: true},
+		{Pattern: "POST /checklist/dismiss", For: shell.Managers, Do: a.dismissChecklist},
 		{Pattern: "POST /team", For: shell.People, Do: a.switchTeam},
 		{Pattern: "GET /upload/{batch}", For: shell.People, Do: a.uploadPage},
 		// scripts and people get different errors

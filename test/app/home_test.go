@@ -7,6 +7,7 @@ import (
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit/must"
 )
@@ -18,7 +19,7 @@ func TestHome(t *testing.T) {
 		owner, viewer := c.as(t, access.Owner), c.as(t, access.Viewer)
 		owner.open("/").
 			wants(http.StatusOK, c.team.Name, "Nothing is scheduled for the next seven days.", "Nothing has been published yet.",
-				"Create", "New report", "Your teams").lacks("How to begin")
+				"Create", "New report", "Your teams")
 		viewer.open("/").lacks("/posts/new", "New report", "Add files")
 
 		wish := c.draft(t, "Wished for Sunday", h.timeIn(48*time.Hour))
@@ -60,6 +61,29 @@ func TestHomeNewTeam(t *testing.T) {
 
 		must.NoError(t, h.Teams.Close(t.Context(), c.team.ID))
 		b.open("/").wants(http.StatusOK, "This team is closed").lacks("How to begin", "Write a post")
+	})
+}
+
+// The owner and admins of a new team see what to do next, until all is done or one of them has dismissed it.
+func TestHomeChecklist(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		owner, admin := c.as(t, access.Owner), c.as(t, access.Admin)
+		p := owner.open("/").wants(http.StatusOK, "How to begin 2 of 4 done", "Done: Connect an account", "Done: Invite a colleague")
+		p.follow("Write a post").wants(http.StatusOK, "New post")
+		p.follow("Create an API key").wants(http.StatusOK, "API keys")
+		c.as(t, access.Editor).open("/").lacks("How to begin")
+		c.draft(t, "The first one", "")
+		admin.open("/").wants(http.StatusOK, "3 of 4 done", "Done: Write a post").form("Dismiss").press().
+			wants(http.StatusOK).lacks("How to begin")
+		owner.open("/").lacks("How to begin")
+		owner.open("/settings/audit").wants(http.StatusOK, "dismissed the checklist on the home page")
+
+		done := h.crew(t)
+		done.draft(t, "Another first one", "")
+		_, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: done.team.ID, Name: "Robot", Level: access.Full})
+		must.NoError(t, err)
+		done.as(t, access.Owner).open("/").wants(http.StatusOK, "Up next").lacks("How to begin")
 	})
 }
 

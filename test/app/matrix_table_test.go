@@ -34,6 +34,7 @@ var matrix = map[string]entry{
 	"GET /{$}":                                      {who: shell.Anyone},
 	"GET /docs/errors":                              {who: shell.Anyone},
 	"GET /search":                                   {who: shell.People},
+	"POST /checklist/dismiss":                       {who: shell.Managers},
 	"POST /team":                                    {who: shell.Members, form: url.Values{"team": {"teams{team}"}}},
 	"GET /upload/{batch}":                           {who: shell.Writers},
 	"POST /upload/{batch}/files":                    {who: shell.Writers, parts: true},

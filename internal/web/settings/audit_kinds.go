@@ -43,6 +43,7 @@ var kinds = []kind{
 	{"team.daily_credits", "The team", "Operator’s daily limit changed", "set the operator’s daily limit to {credits}"},
 	{"team.own_daily_credits", "The team", "Owner’s daily limit changed",
 		"set the team’s own daily limit to {credits}"},
+	{"team.checklist_dismissed", "The team", "Checklist dismissed", "dismissed the checklist on the home page"},
 	{"team.closed", "The team", "Team closed", "closed the team"},
 	{"team.deletion_begun", "The team", "Team deletion requested", "requested the deletion of the team"},
 	{"team.reopened", "The team", "Team reopened", "reopened the team"},

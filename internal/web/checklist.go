@@ -1,0 +1,66 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/web/shell"
+)
+
+// checklistDismissed is the kind of the event by which a team's checklist stays away.
+const checklistDismissed = "team.checklist_dismissed"
+
+// step is a step of the checklist of a new team.
+type step struct {
+	Path, Text, Hint string
+	Done             bool
+}
+
+// checklist returns the steps that lead a new team's owner and admins through their first day, or nothing once all are
+// done or somebody has dismissed it.
+func (a *App) checklist(ctx context.Context, v *shell.Visitor) ([]step, error) {
+	if !v.Is(shell.Managers) {
+		return nil, nil
+	}
+	var account, written, people, keys, dismissed int64
+	err := a.DB.QueryRow(ctx, `SELECT
+		CASE WHEN EXISTS (SELECT 1 FROM social_accounts WHERE team_id = t.id AND disconnected_at = 0) THEN 1 ELSE 0 END,
+		CASE WHEN EXISTS (SELECT 1 FROM posts WHERE team_id = t.id) THEN 1 ELSE 0 END,
+		CASE WHEN EXISTS (SELECT 1 FROM memberships WHERE team_id = t.id AND person_id <> ?)
+			OR EXISTS (SELECT 1 FROM invitations WHERE team_id = t.id) THEN 1 ELSE 0 END,
+		CASE WHEN EXISTS (SELECT 1 FROM api_keys WHERE team_id = t.id) THEN 1 ELSE 0 END,
+		CASE WHEN EXISTS (SELECT 1 FROM events WHERE team_id = t.id AND kind = ?) THEN 1 ELSE 0 END
+		FROM teams t WHERE t.id = ?`, v.ID, checklistDismissed, v.Team.ID).
+		Scan(&account, &written, &people, &keys, &dismissed)
+	if err != nil {
+		return nil, fmt.Errorf("reading the checklist of team %d: %w", v.Team.ID, err)
+	}
+	if dismissed > 0 || account+written+people+keys == 4 {
+		return nil, nil
+	}
+	return []step{
+		{"/accounts", "Connect an account", "Sign in to a network to publish there.", account > 0},
+		{"/posts/new", "Write a post", "Publish it, give it a time, or keep it as a draft.", written > 0},
+		{"/settings/members", "Invite a colleague", "As an admin, editor, viewer or client.", people > 0},
+		{"/settings/keys", "Create an API key", "For programs and assistants that work for the team.", keys > 0},
+	}, nil
+}
+
+// dismissChecklist removes the checklist from the team's home page.
+func (a *App) dismissChecklist(w http.ResponseWriter, r *http.Request) {
+	if !a.ReadForm(w, r) {
+		return
+	}
+	v := shell.VisitorOf(r.Context())
+	err := a.DB.InTx(r.Context(), "web.dismiss_checklist", func(ctx context.Context, tx *db.Tx) error {
+		return auditlog.Record(ctx, tx, v.Team.ID, auditlog.Actor{PersonID: v.ID}, checklistDismissed, fmt.Sprint(v.Team.ID), nil)
+	})
+	if err != nil {
+		a.ShowError(w, r, err)
+		return
+	}
+	shell.Redirect(w, r, "/")
+}
