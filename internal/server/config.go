@@ -72,6 +72,8 @@ type Config struct {
 	AnyServer bool
 	// SandboxBluesky is the sign-in that the app suggests in the sandbox; empty elsewhere.
 	SandboxBluesky network.Credentials
+	// Components serves /dev/components, a page with every component of the app.
+	Components bool
 	Networks       NetworkSettings
 	Mail           notification.Server // without an address, no mail is sent
 	// SecurityContact is a URI for reports of vulnerabilities, in /.well-known/security.txt; empty for none.

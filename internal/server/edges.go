@@ -69,7 +69,8 @@ func (s *Server) buildEdges() error {
 		},
 		Directory: directory, Describe: describe, Notifications: s.Notifications, TOTP: s.TOTP,
 		SecurityContact: s.cfg.SecurityContact, SandboxBluesky: s.cfg.SandboxBluesky,
-		SignIns: s.signIns, FirstRun: s.firstRun, Feed: s.feed,
+		Components: s.cfg.Components,
+		SignIns:    s.signIns, FirstRun: s.firstRun, Feed: s.feed,
 	}); err != nil {
 		return fmt.Errorf("building the app: %w", err)
 	}

@@ -89,6 +89,7 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 	cfg.Blobs, cfg.BridgeURL = "file:"+filepath.Join(dir, "pressroom.db.media"), q.Greeting.SandboxURL+"/vendor"
 	cfg.BlueskyServers, cfg.Networks = []string{q.Greeting.SandboxURL + "/bluesky"},
 		SandboxNetworks(q.Greeting.SandboxURL)
+	cfg.Components = true
 	cfg.SandboxBluesky = network.Credentials{
 		Server: cfg.BlueskyServers[0], Identifier: demoSecondHandle, Password: demoAppPassword,
 	}

@@ -32,6 +32,7 @@ import (
 	"pressroom/internal/platform/loadshed"
 	accountpages "pressroom/internal/web/account"
 	"pressroom/internal/web/accounts"
+	"pressroom/internal/web/components"
 	"pressroom/internal/web/compose"
 	"pressroom/internal/web/consent"
 	erasurepages "pressroom/internal/web/erasure"
@@ -75,6 +76,7 @@ type Options struct {
 	// SecurityContact is a URI for vulnerability reports; empty for none.
 	SecurityContact string
 	SandboxBluesky  network.Credentials // the sign-in that the connect page suggests; empty outside the sandbox
+	Components      bool                // serves the page of components
 	TOTP            *totp.Service
 	SignIns         *team.SignIns
 	FirstRun        *team.FirstRun
@@ -142,7 +144,12 @@ func (a *App) plain() []shell.Route {
 
 // pages returns the routes that know the visitor.
 func (a *App) pages() []shell.Route {
+	var dev []shell.Route
+	if a.Components {
+		dev = components.New(a.Frame).Routes()
+	}
 	return slices.Concat(
+		dev,
 		a.own(),
 		a.account.Routes(),
 		compose.New(a.Frame, a.Posts, a.Approvals, a.Library).Routes(),

@@ -1,0 +1,43 @@
+// Package components serves a page with every component of the app in every state, for development.
+package components
+
+import (
+	"embed"
+	"html/template"
+	"net/http"
+
+	"pressroom/internal/web/shell"
+)
+
+//go:embed templates
+var files embed.FS
+
+var pages = shell.Parse(files, template.FuncMap{
+	"states": func() []string {
+		return []string{
+			"draft", "scheduled", "processing", "published", "partially_published", "failed", "pending", "sending",
+			"unconfirmed", "running", "succeeded", "partially_succeeded", "ready", "error", "connected", "expiring", "lost",
+			"waiting", "approved", "rejected",
+		}
+	},
+	"networks": func() []string {
+		return []string{
+			"instagram", "facebook", "threads", "tiktok", "youtube", "linkedin", "x", "pinterest", "bluesky",
+		}
+	},
+})
+
+// Handlers serves the page.
+type Handlers struct{ *shell.Frame }
+
+// New returns the handlers.
+func New(f *shell.Frame) *Handlers { return &Handlers{f} }
+
+// Routes returns the route of the page.
+func (p *Handlers) Routes() []shell.Route {
+	return []shell.Route{{Pattern: "GET /dev/components", For: shell.Anyone, Do: p.page}}
+}
+
+func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
+	p.Show(w, r, http.StatusOK, pages["components"], "Components", nil)
+}

@@ -1,0 +1,62 @@
+package browser
+
+import (
+	"flag"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pressroom/internal/testkit/must"
+)
+
+var update = flag.Bool("update", false, "store the pictures of the components")
+
+// maxChanged is how much of a picture may differ: Chromium's releases draw the edges of letters differently.
+const maxChanged = 0.002
+
+// TestComponents compares the page of components with its stored pictures. After an intended change, run it with
+// -update and look at the pictures.
+func TestComponents(t *testing.T) {
+	t.Parallel()
+	taken, stored := "../../build/browser", "testdata"
+	if *update {
+		taken = stored
+	}
+	taken = must.Get(filepath.Abs(taken))(t)
+	drive(t, "components.js", quickstart(t), greeting{"chromium": needs(t), "pictures": taken})
+	for _, scheme := range []string{"light", "dark"} {
+		name := "components-" + scheme + ".png"
+		got, want := decode(t, filepath.Join(taken, name)), decode(t, filepath.Join(stored, name))
+		if got.Bounds() != want.Bounds() {
+			t.Errorf("%s is %v, was %v", name, got.Bounds().Max, want.Bounds().Max)
+		} else if share := changed(got, want); share > maxChanged {
+			t.Errorf("%s: %.2f %% has changed; compare %s", name, 100*share, filepath.Join(taken, name))
+		}
+	}
+}
+
+func decode(t *testing.T, path string) image.Image {
+	t.Helper()
+	f := must.Get(os.Open(path))(t)
+	defer f.Close()
+	return must.Get(png.Decode(f))(t)
+}
+
+// changed returns the share of pixels of which a channel differs by more than a quarter.
+func changed(a, b image.Image) float64 {
+	const visible = 0xffff / 4
+	differs := func(x, y uint32) bool { return max(x, y)-min(x, y) > visible }
+	n, size := 0, a.Bounds()
+	for y := range size.Max.Y {
+		for x := range size.Max.X {
+			r, g, b1, _ := a.At(x, y).RGBA()
+			r2, g2, b2, _ := b.At(x, y).RGBA()
+			if differs(r, r2) || differs(g, g2) || differs(b1, b2) {
+				n++
+			}
+		}
+	}
+	return float64(n) / float64(size.Dx()*size.Dy())
+}
