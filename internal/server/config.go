@@ -74,8 +74,8 @@ type Config struct {
 	SandboxBluesky network.Credentials
 	// Components serves /dev/components, a page with every component of the app.
 	Components bool
-	Networks       NetworkSettings
-	Mail           notification.Server // without an address, no mail is sent
+	Networks   NetworkSettings
+	Mail       notification.Server // without an address, no mail is sent
 	// SecurityContact is a URI for reports of vulnerabilities, in /.well-known/security.txt; empty for none.
 	SecurityContact string
 	Directory       oidc.Options // for sign-in; without an issuer there is none
