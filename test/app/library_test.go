@@ -251,14 +251,14 @@ func TestLibraryPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		at := c.addImage(t, "oursalone", 10)
-		pages := []string{"/media/add", "/media/alt", "/media/folder", at + "/delete"}
+		pages := []string{"/media/add", "/media/alt", "/media/folder", at + "/crop", at + "/delete"}
 		actions := []string{
 			"/media/uploads", "/media/imports", "/media/downloads", "/media/folder/new", "/media/folder/rename",
-			"/media/folder/delete", "/media/bulk", "/media/alt", at + "/rename", at + "/move", at + "/delete", at + "/description",
+			"/media/folder/delete", "/media/bulk", "/media/alt", at + "/rename", at + "/move", at + "/crop", at + "/delete", at + "/description",
 		}
 		viewer, client, stranger, signedOut := c.as(t, access.Viewer), c.as(t, access.Client), other.as(t, access.Owner), h.browser(t)
 		viewer.open("/media").wants(200, "oursalone").lacks("Add files", "New folder", "Select oursalone")
-		viewer.open(at).wants(200, "oursalone").lacks("Rename", "Delete file", "Save alt text")
+		viewer.open(at).wants(200, "oursalone").lacks("Rename", "Delete file", "Save alt text", "Crop or rotate", "Use in a post")
 		for _, path := range append([]string{"/media", at}, pages...) {
 			signedOut.open(path).wants(200, "Sign in").lacks("oursalone")
 		}

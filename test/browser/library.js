@@ -116,12 +116,39 @@ async function media(page) {
   await page.getByLabel('Alt text').fill('The quay in the morning.');
   await page.getByRole('button', { name: 'Save alt text' }).click();
   await look(page, 'media-item');
+  await crop(page);
   await page.getByRole('link', { name: 'Delete file' }).click();
   await look(page, 'media-delete');
   await page.goto('/media/folder');
   await look(page, 'media-folder');
   await dropped(page);
   await film(page);
+}
+
+// crop drags and moves a frame by keyboard, and goes back to the original.
+async function crop(page) {
+  const original = page.url();
+  await page.getByRole('link', { name: 'Crop or rotate' }).click();
+  await page.getByRole('radio', { name: /^4:5/ }).check();
+  await page.getByText('The new image has 51 × 64 pixels.').waitFor();
+  const frame = page.locator('.crop-frame');
+  const { x, y, width, height } = await frame.boundingBox();
+  await page.mouse.move(x + width - 2, y + height - 2);
+  await page.mouse.down();
+  await page.mouse.move(x + width * 0.75, y + height * 0.75, { steps: 4 });
+  await page.mouse.up();
+  const now = async () => Promise.all(['left', 'top', 'width', 'height'].map(async (id) => Number(await page.locator(`#${id}`).inputValue())));
+  const smaller = await now();
+  assert.ok(smaller[2] < 45 && smaller[3] < 56 && Math.abs(smaller[2] / smaller[3] - 0.8) < 0.03, `the part is ${smaller}`);
+  await frame.focus();
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ArrowDown');
+  assert.deepEqual(await now(), [smaller[0] - 1, smaller[1] + 1, smaller[2], smaller[3]]);
+  await look(page, 'media-crop');
+  await page.getByRole('button', { name: 'Save as a new image' }).click();
+  await page.getByText('This is the new image.').waitFor();
+  await page.getByText(`${smaller[2]} × ${smaller[3]} pixels`).waitFor();
+  await page.goto(original);
 }
 
 // dropped drops a file that the library takes and one that it does not into a folder.

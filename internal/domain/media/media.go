@@ -172,3 +172,6 @@ func New(o Options) *Service {
 	o.Worker.Handle(job.ContentFetch, s.doDownload)
 	return s
 }
+
+// Pictures returns what processes images, so that all work on images shares one limit on memory.
+func (s *Service) Pictures() *thumbnail.Maker { return s.pictures }

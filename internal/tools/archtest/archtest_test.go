@@ -25,7 +25,7 @@ var layers = map[string][]string{
 		"internal/domain/credit", "internal/domain/delivery", "internal/domain/hashtag/stats",
 		"internal/domain/hashtag/list", "internal/domain/hashtag/search", "internal/domain/job",
 		"internal/domain/analytics", "internal/domain/erasure", "internal/domain/ratelimit", "internal/domain/media",
-		"internal/domain/media/gallery",
+		"internal/domain/media/gallery", "internal/domain/media/crop",
 		"internal/domain/notification", "internal/auth/oauth", "internal/auth/passkey", "internal/domain/post",
 		"internal/domain/post/approval", "internal/domain/post/calendar", "internal/domain/post/recurrence",
 		"internal/domain/post/postlist", "internal/domain/idempotency", "internal/domain/report",
@@ -243,6 +243,7 @@ var allowed = []exception{
 		"in the same transaction"},
 	{"internal/domain/media", "internal/core/pipeline", "an upload link fails with the same errors as the key that " +
 		"created it"},
+	{"internal/domain/media/crop", "internal/domain/media", "a cropped image is added to the library as a new item"},
 	{"internal/domain/idempotency", "internal/core/pipeline", "it implements an interface of the pipeline"},
 	{"internal/domain/ratelimit", "internal/core/pipeline", "it implements interfaces of the pipeline"},
 	{"internal/domain/credit", "internal/core/pipeline", "it implements an interface of the pipeline"},

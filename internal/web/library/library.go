@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/media/crop"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/web/shell"
 )
@@ -30,10 +31,13 @@ type Handlers struct {
 
 	media *media.Service
 	posts *post.Service
+	crops *crop.Service
 }
 
 // New returns the handlers.
-func New(f *shell.Frame, m *media.Service, p *post.Service) *Handlers { return &Handlers{f, m, p} }
+func New(f *shell.Frame, m *media.Service, p *post.Service) *Handlers {
+	return &Handlers{f, m, p, crop.New(m)}
+}
 
 // Routes returns the routes of the pages.
 func (p *Handlers) Routes() []shell.Route {
@@ -54,6 +58,8 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "POST /media/{id}/rename", For: shell.Writers, Do: p.of(
 			p.rename), RestoresForm: true, Page: "/media/{id}"},
 		{Pattern: "POST /media/{id}/move", For: shell.Writers, Do: p.of(p.move)},
+		{Pattern: "GET /media/{id}/crop", For: shell.Writers, Do: p.of(p.cropPage)},
+		{Pattern: "POST /media/{id}/crop", For: shell.Writers, Do: p.of(p.crop)},
 		{Pattern: "GET /media/{id}/delete", For: shell.Writers, Do: p.of(p.deletePage)},
 		{Pattern: "POST /media/{id}/delete", For: shell.Writers, Do: p.of(p.delete)},
 	}
@@ -124,4 +130,5 @@ func numberOf(text string) int64 {
 var fieldNames = map[string]string{
 	"name": "Name", "folder_id": "Folder", "url": "Link", "filename": "Name", "platform": "Network", "type": "What",
 	"username": "Profile", "limit": "How many", "query": "Name",
+	"left": "From the left", "top": "From the top", "width": "Width", "height": "Height", "part": "Part in pixels", "shape": "Shape",
 }

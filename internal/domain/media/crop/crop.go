@@ -1,0 +1,177 @@
+// Package crop cuts and turns images of a team's media library. The result is a new item; the original stays.
+package crop
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/platform/blob"
+	"pressroom/internal/platform/mediainfo"
+	"pressroom/internal/platform/thumbnail"
+)
+
+// MinSide is the minimum side of a cropped image, in pixels.
+const MinSide = 16
+
+// Shape is a ratio of width to height; the zero Shape is any.
+type Shape struct{ Width, Height int }
+
+// Edit is a change of an image.
+type Edit struct {
+	Part         image.Rectangle // in pixels of the image as displayed; empty for the whole image
+	Shape        Shape           // of the result; the part is cut to it around its center
+	QuarterTurns int             // to the right, after cutting
+}
+
+// Within returns the part of an image of that size that remains.
+func (e Edit) Within(size image.Point) image.Rectangle {
+	part := e.Part
+	if part.Empty() {
+		part = image.Rectangle{Max: size}
+	}
+	ratio := e.Shape
+	if ratio == (Shape{}) {
+		return part
+	}
+	if e.QuarterTurns%2 != 0 {
+		ratio = Shape{ratio.Height, ratio.Width}
+	}
+	width, height := part.Dx(), part.Dy()
+	switch wide := height * ratio.Width / ratio.Height; {
+	case wide < width:
+		width = max(1, wide)
+	case wide > width:
+		height = max(1, width*ratio.Height/ratio.Width)
+	}
+	corner := part.Min.Add(image.Pt((part.Dx()-width)/2, (part.Dy()-height)/2))
+	return image.Rectangle{Min: corner, Max: corner.Add(image.Pt(width, height))}
+}
+
+// Service edits images.
+type Service struct{ media *media.Service }
+
+// New returns a Service.
+func New(m *media.Service) *Service { return &Service{m} }
+
+const retryAfter = 5 * time.Second // while other images of the team are processed
+
+var (
+	errNoImage  = apierr.BadState("not_image", "Only images can be cropped.")
+	errAnimated = apierr.BadState("animated", "An animated image cannot be cropped.")
+	errOutside  = apierr.Invalid(apierr.OutOfRange, "part", "The part reaches beyond the image.")
+	errSmall    = apierr.Invalid(apierr.OutOfRange, "part",
+		fmt.Sprintf("The part is too small. It needs at least %d pixels per side.", MinSide))
+	errSame = apierr.Invalid(apierr.MissingArgument, "part",
+		"This is the whole image. Choose a shape, a smaller part or a rotation.")
+	errBusy = apierr.New(apierr.Unavailable, "Too many images of this team are being processed. Try again after the wait.").
+		With("reason", apierr.Busy).After(retryAfter)
+	errTooLarge = apierr.BadState("too_large", "The image has too many pixels to be cropped here. Make it smaller and upload it again.")
+	errDamaged  = apierr.BadState("damaged", "The image is damaged or of a variant that cannot be cropped.")
+)
+
+// Crop adds an edited copy of an image to the library: in the folder and with the alternative text of the original. If
+// these could not be copied, it returns the new item and an error.
+func (s *Service) Crop(ctx context.Context, call operation.Call, id int64, e Edit) (media.AddResult, error) {
+	if err := call.Require(access.Write); err != nil {
+		return media.AddResult{}, err
+	}
+	original, err := s.media.View(ctx, call, id)
+	if err != nil {
+		return media.AddResult{}, err
+	}
+	made, err := s.cut(ctx, call.TeamID, original, e)
+	if err != nil {
+		return media.AddResult{}, err
+	}
+	added, err := s.media.Add(ctx, media.Owner{TeamID: call.TeamID, PersonID: call.PersonID}, media.Incoming{
+		Name: nameOf(original.Name, e) + ".image", Type: made.Type, Size: int64(len(made.Bytes)), Body: bytes.NewReader(made.Bytes),
+	})
+	if err != nil || added.Already {
+		return added, err
+	}
+	if original.Folder != nil {
+		err = s.media.Move(ctx, call, added.MediaID, original.Folder.ID)
+	}
+	if original.AltText != "" {
+		err = errors.Join(err, s.media.Describe(ctx, call.PersonID, added.MediaID, original.AltText))
+	}
+	return added, err
+}
+
+// nameOf returns the name of the edited copy.
+func nameOf(name string, e Edit) string {
+	switch {
+	case e.Shape != (Shape{}):
+		return fmt.Sprintf("%s %s", name, e.Shape)
+	case e.Part.Empty():
+		return name + " rotated"
+	}
+	return name + " cropped"
+}
+
+// String returns the shape as part of a name, such as 4x5 or 1.91x1.
+func (s Shape) String() string {
+	if s.Height == 100 {
+		return fmt.Sprintf("%gx1", float64(s.Width)/float64(s.Height))
+	}
+	return fmt.Sprintf("%dx%d", s.Width, s.Height)
+}
+
+// cut returns the edited image.
+func (s *Service) cut(ctx context.Context, team int64, original media.ItemView, e Edit) (thumbnail.Result, error) {
+	if original.Kind != media.Image {
+		return thumbnail.Result{}, errNoImage
+	}
+	size := image.Pt(original.Width, original.Height)
+	part := e.Within(size)
+	switch {
+	case !part.In(image.Rectangle{Max: size}):
+		return thumbnail.Result{}, errOutside
+	case min(part.Dx(), part.Dy()) < MinSide:
+		return thumbnail.Result{}, errSmall
+	case part.Size() == size && e.QuarterTurns%4 == 0:
+		return thumbnail.Result{}, errSame
+	}
+	file, err := s.media.OpenForTeam(ctx, team, original.ID)
+	if err != nil {
+		return thumbnail.Result{}, err
+	}
+	defer file.Close()
+	info, err := mediainfo.Read(blob.NewBlockReader(file), file.Size())
+	if err == nil && info.Animated {
+		return thumbnail.Result{}, errAnimated
+	}
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return thumbnail.Result{}, asProblem(err)
+	}
+	made, err := s.media.Pictures().Crop(ctx, team, file, info, part, e.QuarterTurns)
+	return made, asProblem(err)
+}
+
+// asProblem returns the error that people see.
+func asProblem(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, thumbnail.ErrTooLarge):
+		return errTooLarge.Wrap(err)
+	case errors.Is(err, thumbnail.ErrBusy):
+		return errBusy.Wrap(err)
+	case errors.Is(err, mediainfo.ErrDamaged), errors.Is(err, mediainfo.ErrType), errors.Is(err, thumbnail.ErrUnsupported),
+		errors.Is(err, thumbnail.ErrOutside):
+		return errDamaged.Wrap(err)
+	}
+	return fmt.Errorf("cropping an image: %w", err)
+}

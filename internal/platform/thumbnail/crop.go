@@ -1,0 +1,49 @@
+package thumbnail
+
+import (
+	"context"
+	"errors"
+	"image"
+	"io"
+
+	"pressroom/internal/platform/mediainfo"
+)
+
+// cropQuality is the JPEG quality of cropped images, which are encoded once more for a network that limits sizes.
+const cropQuality = 92
+
+// ErrOutside is the error about a part that is not within the image.
+var ErrOutside = errors.New("the part is not within the image")
+
+// Crop returns a part of a picture, turned to the right by that many quarter turns. The part is in pixels of the image
+// as displayed. The result is a PNG for PNG and GIF and if it has transparency, else a JPEG. Of an animation it is the
+// first frame. info is the result of mediainfo.Read for r. The errors are those of Thumbnail and ErrOutside.
+func (m *Maker) Crop(
+	ctx context.Context, share int64, r io.Reader, info mediainfo.Info, part image.Rectangle, quarterTurns int,
+) (Result, error) {
+	size := image.Pt(info.Width, info.Height)
+	if part.Empty() || !part.In(image.Rectangle{Max: size}) {
+		return Result{}, ErrOutside
+	}
+	release, err := m.reserve(ctx, share, max(memoryFor(info, size), 2*rgbaBytes(size)))
+	if err != nil {
+		return Result{}, err
+	}
+	defer release()
+	whole, err := decodeScaled(ctx, r, info, size)
+	if err != nil {
+		return Result{}, err
+	}
+	orientation := [4]int{1, 6, 3, 8}[(quarterTurns%4+4)%4]
+	shown := part.Size()
+	if orientation >= 5 {
+		shown = image.Pt(shown.Y, shown.X)
+	}
+	cut := upright(layer{Image: whole.SubImage(part), canvas: part.Size()}, orientation, shown)
+	mime := mediainfo.JPEG
+	if info.Type == mediainfo.PNG || info.Type == mediainfo.GIF || !cut.Opaque() {
+		mime = mediainfo.PNG
+	}
+	made, _, err := encode(cut, mime, cropQuality, 0)
+	return made, err
+}

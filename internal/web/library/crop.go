@@ -1,0 +1,138 @@
+package library
+
+import (
+	"image"
+	"net/http"
+	"strconv"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/media/crop"
+	"pressroom/internal/web/shell"
+)
+
+// shape is a ratio of width to height that people choose.
+type shape struct {
+	Value, Text, Use string
+
+	ratio crop.Shape
+}
+
+// Ratio returns the width for a height of 1, or 0 for any.
+func (s shape) Ratio() string {
+	if s.ratio == (crop.Shape{}) {
+		return "0"
+	}
+	return strconv.FormatFloat(float64(s.ratio.Width)/float64(s.ratio.Height), 'f', -1, 64)
+}
+
+// shapes are the shapes that networks show in full.
+var shapes = []shape{
+	{"", "Free", "Any part", crop.Shape{}},
+	{"1x1", "1:1", "Square: Instagram, Facebook, LinkedIn", crop.Shape{Width: 1, Height: 1}},
+	{"4x5", "4:5", "Portrait: Instagram, Facebook, Threads", crop.Shape{Width: 4, Height: 5}},
+	{"1.91x1", "1.91:1", "Landscape: Facebook, LinkedIn, links", crop.Shape{Width: 191, Height: 100}},
+	{"9x16", "9:16", "Full screen: stories, Reels, TikTok", crop.Shape{Width: 9, Height: 16}},
+	{"16x9", "16:9", "Wide: X, Bluesky, YouTube", crop.Shape{Width: 16, Height: 9}},
+	{"2x3", "2:3", "Pin: Pinterest", crop.Shape{Width: 2, Height: 3}},
+}
+
+// turns are the rotations of the cropped part.
+var turns = []struct{ Value, Text string }{
+	{"0", "None"}, {"1", "90° to the right"}, {"2", "180°"}, {"3", "90° to the left"},
+}
+
+// cropView is the page that crops an image.
+type cropView struct {
+	media.ItemView
+
+	Shape, Turn                      string
+	Left, Top, PartWidth, PartHeight string // in pixels, as typed
+	Wrong                            shell.FormError
+}
+
+// Shapes returns the options of the form.
+func (cropView) Shapes() any { return shapes }
+
+// Turns returns the options of the form.
+func (cropView) Turns() any { return turns }
+
+func (p *Handlers) cropPage(w http.ResponseWriter, a asked) {
+	p.showCrop(w, a, http.StatusOK, shell.FormError{})
+}
+
+func (p *Handlers) showCrop(w http.ResponseWriter, a asked, status int, wrong shell.FormError) {
+	v := cropView{Turn: "0", Left: "0", Top: "0", Wrong: wrong}
+	var err error
+	if v.ItemView, err = p.media.View(a.Context(), a.call, a.id); err == nil && v.Kind != media.Image {
+		err = apierr.Missing()
+	}
+	if err != nil {
+		p.elsewhere(w, a.Request, err, a.id)
+		return
+	}
+	v.PartWidth, v.PartHeight = strconv.Itoa(v.Width), strconv.Itoa(v.Height)
+	if form := a.PostForm; form.Has("shape") {
+		v.Shape, v.Turn = form.Get("shape"), form.Get("turn")
+		v.Left, v.Top, v.PartWidth, v.PartHeight = form.Get("left"), form.Get("top"), form.Get("width"), form.Get("height")
+	}
+	p.Show(w, a.Request, status, pages["crop"], "Crop "+v.Name, v)
+}
+
+// crop adds a cropped copy of an image and shows it.
+func (p *Handlers) crop(w http.ResponseWriter, a asked) {
+	if !p.ReadForm(w, a.Request) {
+		return
+	}
+	edit, err := p.editOf(a)
+	var added media.AddResult
+	if err == nil {
+		added, err = p.crops.Crop(a.Context(), a.call, a.id, edit)
+	}
+	switch {
+	case err != nil && added.MediaID != 0:
+		p.Log.ErrorContext(a.Context(), "copying the details of a cropped image failed", "media", added.MediaID, "error", err)
+		p.Flash(a.Request, "The new image was saved, but its folder or alt text could not be copied. Check both.")
+	case err != nil:
+		if wrong, ok := p.FormErrorOf(w, a.Request, err, fieldNames); ok {
+			p.showCrop(w, a, shell.StatusOf(err), wrong)
+		}
+		return
+	case added.Already:
+		p.Flash(a.Request, "The library already had this image.")
+	default:
+		p.Flash(a.Request, "This is the new image. The original is unchanged.")
+	}
+	shell.Redirect(w, a.Request, pathOf(added.MediaID))
+}
+
+// editOf returns the change in a form.
+func (p *Handlers) editOf(a asked) (crop.Edit, error) {
+	out := crop.Edit{QuarterTurns: int(numberOf(a.PostForm.Get("turn")) % 4)}
+	known := false
+	for _, s := range shapes {
+		if s.Value == a.PostForm.Get("shape") {
+			out.Shape, known = s.ratio, true
+		}
+	}
+	if !known {
+		return out, apierr.Invalid(apierr.NotAllowedValue, "shape", "Choose one of the shapes.")
+	}
+	var side [4]int
+	for n, name := range []string{"left", "top", "width", "height"} {
+		value, err := strconv.Atoi(a.PostForm.Get(name))
+		if err != nil || value < 0 || value > maxPixels || n >= 2 && value == 0 {
+			return out, apierr.Invalid(apierr.OutOfRange, name, "Enter the part as whole numbers of pixels.")
+		}
+		side[n] = value
+	}
+	original, err := p.media.View(a.Context(), a.call, a.id)
+	out.Part = image.Rect(side[0], side[1], side[0]+side[2], side[1]+side[3])
+	if out.Part == image.Rect(0, 0, original.Width, original.Height) {
+		out.Part = image.Rectangle{}
+	}
+	return out, err
+}
+
+// maxPixels is more than any side of an image.
+const maxPixels = 1 << 20
