@@ -16,7 +16,7 @@ import (
 const (
 	overloadFactor = 2           // of the rate that a full node serves
 	overloadConns  = 1024        // enough that no request waits for a connection
-	overloadWarmUp = time.Second // a node sheds load only after its queue was long for a while
+	overloadWarmUp = time.Second // a node sheds load only after its queue has been long for some time
 
 	acceptedTarget = 3   // p99 of an overloaded node's accepted requests over that of a full one
 	servedTarget   = 0.5 // the share of a full node's rate that an overloaded one serves

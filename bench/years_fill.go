@@ -56,7 +56,7 @@ func (y years) Voices() int          { return 5 * y.Teams }
 func (y years) Hashtags() int        { return hashtagsEach * y.Teams }
 func (y years) HashtagPosts() int    { return hashtagPostsEach * y.Teams }
 func (y years) figures() int         { return y.Hashtags() + y.HashtagPosts() + linksOfPost*y.HashtagPosts() }
-func (y years) turn() int            { return 10 * (y.Teams - 1) } // after so many posts, the order of the teams repeats
+func (y years) turn() int            { return 10 * (y.Teams - 1) } // number of posts after which the order of the teams repeats
 func (y years) Step() int64          { return threeYears.Microseconds() / int64(postsEach*fullTeams) }
 func (y years) PaidStep() int64      { return y.Step() * postsEach / paidEach }
 func (y years) ReportStep() int64    { return y.Step() * postsEach / reportsEach }

@@ -85,7 +85,7 @@ func (t Token) Grant(g Grant, now time.Time) Grant {
 	return g
 }
 
-// expiry returns the time after so many seconds, or zero if the network does not name a lifetime.
+// expiry returns the time in the given number of seconds, or zero if the network does not name a lifetime.
 func expiry(seconds int64, now time.Time) time.Time {
 	if seconds <= 0 {
 		return time.Time{}

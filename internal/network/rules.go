@@ -60,8 +60,8 @@ type Images struct {
 	Carousel  Range       `json:"carousel"`  // images of a post with several, if the network has a format for it
 	Types     []string    `json:"types"`     // MIME
 	Converted []string    `json:"converted"` // MIME types that are converted to one of Types
-	MaxBytes  int64       `json:"max_bytes"` // larger ones are made smaller
-	MaxSide   int         `json:"max_side"`  // pixels of the longer side; larger ones are made smaller
+	MaxBytes  int64       `json:"max_bytes"` // larger ones are resized
+	MaxSide   int         `json:"max_side"`  // pixels of the longer side; larger ones are resized
 	Shapes    AspectRange `json:"shapes"`
 	Alone     SingleImage `json:"alone"`
 }

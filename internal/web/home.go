@@ -163,7 +163,7 @@ func (a *App) today(r *http.Request) (today, error) {
 	return out, nil
 }
 
-// addWaiting adds the drafts that wait for somebody, as far as the visitor can do something about them.
+// addWaiting adds drafts that wait for a person, if the visitor can act on them.
 func (a *App) addWaiting(ctx context.Context, v *shell.Visitor, out *today) error {
 	var err error
 	if v.Is(shell.Writers) {

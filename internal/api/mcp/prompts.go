@@ -110,7 +110,7 @@ func (p *prompt) render(x *exchange, given map[string]string) (*sdk.GetPromptRes
 	}, nil
 }
 
-// check returns what is wrong with a value, or "".
+// check returns the error of a value, or "".
 func (a argument) check(value string) string {
 	switch {
 	case value == "" && a.required:

@@ -57,7 +57,7 @@ func unescape(text string) string {
 	return string(out)
 }
 
-// unescapeByte returns the first byte of text, which may be escaped, and the length of what stands for it.
+// unescapeByte returns the first byte of text, which may be escaped, and its length including the escape.
 func unescapeByte(text string) (byte, int) {
 	for _, escape := range escapes {
 		if rest, found := strings.CutPrefix(text, escape); found && len(rest) >= 2 {

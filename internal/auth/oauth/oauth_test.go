@@ -28,7 +28,7 @@ const (
 	back   = "https://app.example/back"
 )
 
-// env is the server with a team whose owner lets programs in.
+// env is the server with a team whose owner authorizes clients.
 type env struct {
 	*oauth.Service
 
@@ -74,7 +74,7 @@ func newEnv(t *testing.T, address string) *env {
 	return w
 }
 
-// connections are package team's, as the program joins them.
+// connections adapts package team, as the program does.
 type connections struct{ teams *team.Service }
 
 func (c connections) Connect(ctx context.Context, tx *db.Tx, n oauth.Connection) (int64, error) {

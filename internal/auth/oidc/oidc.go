@@ -70,7 +70,7 @@ func New(o Options) (*Directory, error) {
 	}
 	u, err := url.Parse(o.Issuer)
 	if err != nil || u.Host == "" || u.Scheme != "https" {
-		// Anybody on the way could answer for an http address, and sign in as anybody.
+		// With http, a man in the middle could sign in as anyone.
 		return nil,
 			errors.New("PRESSROOM_OIDC_ISSUER (--oidc-issuer) must be an https address such as " +
 				"https://login.example.com; for a certificate of your own authority, set SSL_CERT_FILE")

@@ -62,7 +62,7 @@ type estimate struct {
 	best     []float64
 }
 
-// improve notes that the characters from i on, so many, weigh some bits as one part.
+// improve records a weight in bits for n characters from i as one part.
 func (e *estimate) improve(i, length int, bits float64) {
 	if total := e.best[i] + bits + perPart; total < e.best[i+length] {
 		e.best[i+length] = total

@@ -25,7 +25,7 @@ const (
 )
 
 const (
-	minLength = 12  // characters (NIST SP 800-63B, 2025, asks for 15 where it is all, 8 beside something else)
+	minLength = 12  // characters (NIST SP 800-63B, 2025, requires 15 if it is the only factor, else 8)
 	maxLength = 200 // characters: no sentence is longer, and hashing them takes no longer
 )
 

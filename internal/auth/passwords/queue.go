@@ -35,7 +35,7 @@ func NewQueue(wait time.Duration) *Queue {
 	}
 }
 
-// Caller is who asks for a password hash.
+// Caller identifies who requests a password hash.
 type Caller struct {
 	Key   string // a client, an invitation or a person
 	Known bool   // signed in, in a browser that is known for the account, or with a recovery link

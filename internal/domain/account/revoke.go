@@ -199,7 +199,7 @@ func revocationOf(revokeErr error) RevocationState {
 	return RevocationFailed
 }
 
-// DisconnectedAccount is an account that was disconnected, and what became of its grant.
+// DisconnectedAccount is an account that was disconnected, and the state of its grant's revocation.
 type DisconnectedAccount struct {
 	Username, Platform string
 	State              RevocationState

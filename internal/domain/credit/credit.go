@@ -86,7 +86,7 @@ func keySpentError() error {
 		With("reason", apierr.ChargeKeySpent)
 }
 
-// Usage is a team's use of credits in one day. A reservation counts for the day on which it was made, not settled.
+// Usage is a team's use of credits in one day. A reservation counts for its own day, not the day of its settlement.
 type Usage struct {
 	Ends         time.Time // start of the next day
 	Balance      int64     // available credits

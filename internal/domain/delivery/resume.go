@@ -26,7 +26,7 @@ const (
 	OutcomeWaits       Outcome = "waits"       // scheduled for later, or the team may not publish now
 )
 
-// ResumedAccount is what became of an account of a post.
+// ResumedAccount is the outcome for an account of a post.
 type ResumedAccount struct {
 	TeamID    int64     `json:"team_id"`
 	PostID    string    `json:"post_id"`
@@ -36,7 +36,7 @@ type ResumedAccount struct {
 	Excerpt   string    `json:"excerpt"`  // the start of the post's text, on one line
 	Due       time.Time `json:"due"`
 	Outcome   Outcome   `json:"fate"`
-	Permalink string    `json:"permalink,omitempty"` // of what went out
+	Permalink string    `json:"permalink,omitempty"` // of the published post
 	Reason    string    `json:"why,omitempty"`       // why the outcome is unknown
 }
 

@@ -46,7 +46,7 @@ func (s *Service) verify(request string) ([]string, string, error) {
 	for platform, secret := range s.MetaSecrets {
 		h := hmac.New(sha256.New, []byte(secret))
 		h.Write([]byte(payload))
-		// An empty secret would let anybody sign.
+		// With an empty secret anybody could sign.
 		if secret != "" && hmac.Equal(given, h.Sum(nil)) {
 			platforms = append(platforms, platform)
 		}

@@ -320,7 +320,7 @@ func (m metered) Read(p []byte) (int, error) {
 	if refused := m.to.take(n); refused != nil {
 		return 0, refused
 	}
-	return n, err //nolint:wrapcheck // it stands in for the reader
+	return n, err //nolint:wrapcheck // it wraps the reader
 }
 
 // sniff rejects a file whose first bytes are of no accepted type. From then on, the limit for images applies to

@@ -38,7 +38,7 @@ type About struct {
 	Name string
 	Many string // "%d posts could not be published"
 	To   []access.Role
-	Self bool // also notifies the person in whose name it was done, in any role
+	Self bool // also notifies the person for whom it was done, in any role
 }
 
 // The roles that can do something about a kind.

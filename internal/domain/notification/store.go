@@ -58,7 +58,7 @@ func (s *Service) List(ctx context.Context, person, before int64, limit int) ([]
 	return out, nil
 }
 
-// Get reads one of a person's notices; anybody else's is not_found.
+// Get returns one of a person's notices, and not_found for others.
 func (s *Service) Get(ctx context.Context, person, id int64) (Notice, error) {
 	out, err := db.All(ctx, s.db, scan, columns+ofMember+`n.id = ?`, person, id)
 	if err != nil {

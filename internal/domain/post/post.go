@@ -1,6 +1,6 @@
-// Package post is posts: their states and rules, the accounts that each targets with its own result, and the
-// operations by which they are drafted, changed, scheduled, published and retried. Handing a post to its
-// networks is the delivery's (package delivery); a post only says what is to go out, and learns what did.
+// Package post is posts: their states and rules, the accounts that each targets with its own result, and the operations
+// by which they are drafted, changed, scheduled, published and retried. Package delivery publishes posts; a post only
+// has the content and receives the results.
 package post
 
 import (

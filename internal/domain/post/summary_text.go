@@ -128,7 +128,7 @@ func summarizeProblems(problems []PostProblem) string {
 	return out
 }
 
-// summarizeValidation returns whether a post would go out as it is.
+// summarizeValidation returns whether a post could be published as it is.
 func (p Record) summarizeValidation(v Validation, only *int64) string {
 	if p.Status != Draft && p.Status != Scheduled {
 		return "it was already submitted and is " + string(p.Status) + "; it can no longer be changed." +

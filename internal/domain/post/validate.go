@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// Validation is whether a post would go out as it is.
+// Validation is whether a post could be published as it is.
 type Validation struct {
 	Problems           []PostProblem `json:"problems"`
 	WaitsForApproval   bool          `json:"waits_for_approval"`

@@ -36,8 +36,8 @@ func (s *Service) ConnectionHome(ctx context.Context, person, connection int64, 
 	return home, s.Admin(person, home).mayEnd(ctx, s.db, connection)
 }
 
-// OwnConnections lists what assistants a person lets work, over all teams: the newest first, at most so many. Those
-// that have ended, and those of closed teams, are not among them.
+// OwnConnections lists a person's connections in all teams, newest first, at most limit. Those that have ended, and
+// those of closed teams, are not among them.
 func (s *Service) OwnConnections(ctx context.Context, person int64, limit int) ([]KeyLine, error) {
 	out, err := db.All(ctx, s.db, scanKeyLine,
 		keyLines+`k.person_id = ? AND k.kind = 'assistant' AND k.revoked_at = 0 AND k.lost = ''
@@ -109,7 +109,7 @@ func (h Admin) EndConnection(ctx context.Context, connection int64) error {
 	})
 }
 
-// mayEnd is for anybody who let the assistant in, and for the owner and admins; not_found for others.
+// mayEnd allows the connection's person, the owner and admins; others get not_found.
 func (h Admin) mayEnd(ctx context.Context, q db.Querier, connection int64) error {
 	role, err := roleOf(ctx, q, h.team, h.person)
 	if err != nil || slices.Contains(managers, role) {

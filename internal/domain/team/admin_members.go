@@ -120,7 +120,7 @@ func membersOf(ctx context.Context, q db.Querier, team, person int64) ([]Member,
 	return out, nil
 }
 
-// MemberPage lists members of a team by their ids, those above after, at most so many.
+// MemberPage lists at most limit members of a team with IDs above after, by ID.
 func (s *Service) MemberPage(ctx context.Context, team, after int64, most int) ([]Member, error) {
 	out, err := db.All(ctx, s.db, scanMember,
 		`SELECT p.id, p.name, p.email, m.role, p.email_proved_at FROM memberships m JOIN people p ON p.id = m.person_id
@@ -131,7 +131,7 @@ func (s *Service) MemberPage(ctx context.Context, team, after int64, most int) (
 	return out, nil
 }
 
-// Managers returns the names of a team's owner and then of its admins, at most so many.
+// Managers returns the names of a team's owner and admins, at most limit, the owner first.
 func (s *Service) Managers(ctx context.Context, team int64, most int) ([]string, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
 		`SELECT p.name FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ?

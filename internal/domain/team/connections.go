@@ -23,14 +23,14 @@ type Kind string
 // The kinds.
 const (
 	OfKey       Kind = "key"
-	OfAssistant Kind = "assistant" // a connection: a person's leave to a program that calls the tools
+	OfAssistant Kind = "assistant" // a connection that a person has authorized
 )
 
-// NewConnection is an assistant's connection to be made.
+// NewConnection is a new connection of an assistant.
 type NewConnection struct {
 	TeamID, PersonID int64 // the person for whom it acts
 	Client           string
-	ClientID         string // by which its program is known to anybody who gives out tokens
+	ClientID         string // OAuth client ID
 	// host of the client's redirect URI, to compare with the name; empty if unknown
 	Host         string
 	Capabilities []access.Capability // that the person granted

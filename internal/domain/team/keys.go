@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// NewKey is a key to be made.
+// NewKey is a new key.
 type NewKey struct {
 	Team         int64
 	Name         string
@@ -115,8 +115,8 @@ func (s *Service) SetKeyEnd(ctx context.Context, key int64, expires time.Time) e
 		})
 }
 
-// changeKey changes a column of a key or a connection that is not revoked, which the verb says; the value is made from
-// the time of the change.
+// changeKey changes a column of a key or a connection that is not revoked, and records the verb; the value is computed
+// from the time of the change.
 func (s *Service) changeKey(
 	ctx context.Context, key int64, verb string, detail map[string]any, column string, value func(now int64) any,
 ) error {

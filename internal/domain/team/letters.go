@@ -109,7 +109,7 @@ func (l *Letters) invitation(ctx context.Context, token string) (Letter, error) 
 	}, nil
 }
 
-// Recover mails a link by which a person sets a new password, for the operator.
+// Recover mails a link with which a person sets a new password, for the operator.
 func (l *Letters) Recover(ctx context.Context, email string) (Recovery, error) {
 	if !l.Possible() {
 		return Recovery{}, errNoMail
@@ -133,7 +133,7 @@ func (l *Letters) Recover(ctx context.Context, email string) (Recovery, error) {
 	return r, nil
 }
 
-// Confirm mails a link by which a person confirms the email address.
+// Confirm mails a link with which a person confirms the email address.
 func (l *Letters) Confirm(ctx context.Context, person int64) error {
 	if !l.Possible() {
 		return errNoMail

@@ -21,7 +21,7 @@ const RecoveryPath = "/recovery/"
 // recoveryLife is how long a link of the operator's lets a person set a new password.
 const recoveryLife = time.Hour
 
-// Recovery is a link by which a person sets a new password once.
+// Recovery is a link with which a person sets a new password once.
 type Recovery struct {
 	Person    Person    `json:"person"`
 	Token     string    `json:"-"` // of the link; not stored
@@ -91,7 +91,7 @@ var (
 )
 
 // PersonByRecovery returns the person of a recovery link: not_found for an unknown link or a suspended person,
-// wrong_state for one that is over.
+// wrong_state for one that has ended.
 func (s *Service) PersonByRecovery(ctx context.Context, token string) (Person, error) {
 	p, _, err := s.personByRecovery(ctx, s.db, token, s.db.Now())
 	return p, err

@@ -19,8 +19,8 @@ import (
 var (
 	// ownPace is for one account from one client or browser, and for codes that can be guessed.
 	ownPace = throttle.Pace{Free: 5, First: time.Minute, Most: time.Hour}
-	// strangersPace is for one account from all browsers that are not known for it. Many clients have to take part
-	// before it delays anybody.
+	// strangersPace is for one account from all browsers that are not known for it. It delays people only if many
+	// clients guess.
 	strangersPace = throttle.Pace{Free: 10, First: time.Minute, Most: time.Hour}
 	// clientPace is for one client over all accounts. An office behind one address has room in it.
 	clientPace = throttle.Pace{Free: 30, First: time.Minute, Most: time.Hour, Leak: 6 * time.Minute}

@@ -1,4 +1,4 @@
-// Package team is people, teams, their members and plans, and the API keys by which programs act for them.
+// Package team manages people, teams, their members and plans, and API keys.
 package team
 
 import (

@@ -172,8 +172,8 @@ func TestSmallLists(t *testing.T) {
 	}
 }
 
-// A post that may be beyond the posts that were looked through is neither published nor absent, also if a post in
-// view that matches belongs to another publication.
+// A post that may be beyond the listed ones is neither published nor absent, even if a listed post that matches belongs
+// to another publication.
 func TestTooManyPosts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

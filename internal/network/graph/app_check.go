@@ -71,7 +71,7 @@ func (l Login) CheckApp(ctx context.Context, platform, app, server string, needs
 	return []network.Finding{first, found}
 }
 
-// appToken is the token by which an app asks about itself.
+// appToken is the access token of the app itself.
 func (l Login) appToken() string { return l.ClientID + "|" + l.ClientSecret }
 
 // CheckToken reports whether an account's token is valid, and the permissions that it has.

@@ -37,7 +37,7 @@ var reportMetrics = []string{
 var _ network.Collector = (*Network)(nil)
 
 // Collect returns the board's pins with their lifetime figures, as far as the list has them. Others are read from
-// reports, which cover 90 days; figures of older pins remain unknown. The followers are the account's. Source:
+// reports, which cover 90 days; figures of older pins remain unknown. Followers are those of the account. Source:
 // https://developers.pinterest.com/docs/api/v5/boards-list_pins.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	on, err := boardID(g)

@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/network"
 )
 
-// videoStatus is what became of an uploaded video.
+// videoStatus is the status of an uploaded video.
 type videoStatus struct {
 	Upload    string `json:"uploadStatus"`
 	Failure   string `json:"failureReason"`
@@ -88,7 +88,7 @@ func (n *Network) processingVideo(p draft, v video) *network.Error {
 	return failed
 }
 
-// checkVideo reads what became of a video, and decides on it.
+// checkVideo reads a video's status and decides the outcome.
 func (n *Network) checkVideo(ctx context.Context, g network.Grant, p draft, id string) (
 	network.Verdict, network.Receipt, error,
 ) {

@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// minAdvance is the smallest distance by which event IDs are advanced.
+// minAdvance is the minimum by which event IDs are advanced.
 const minAdvance = 1_000_000
 
 // AdvanceIDs advances the sequence of event IDs to the current Unix time in milliseconds, and by at least minAdvance. A

@@ -31,7 +31,7 @@ type Options struct {
 	Reread bool // verify the files of earlier backups in the folder, and replace damaged ones
 }
 
-// Result reports what a backup contains and what was done.
+// Result reports the content of a backup and how it was created.
 type Result struct {
 	Folder      string    `json:"folder"`
 	MadeAt      time.Time `json:"made_at"`

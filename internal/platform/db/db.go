@@ -226,7 +226,7 @@ func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Conte
 		return fmt.Errorf("committing %s: %w", name, err)
 	}
 	failpoint.Point("after " + name)
-	_ = conn.Close() // given back before the pool is asked for more
+	_ = conn.Close() // released before others are requested
 	d.preparePending(ctx)
 	return nil
 }

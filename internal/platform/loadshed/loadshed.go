@@ -48,7 +48,7 @@ type Limiter struct {
 	refused     int64
 }
 
-// waiter is a call in the queue. It receives true with its turn, and false if its time was over by then.
+// waiter is a call in the queue. It receives true with its turn, and false if it had timed out.
 type waiter struct {
 	turn  chan bool
 	until time.Time
@@ -131,8 +131,8 @@ func turnError(placed bool) error {
 	return ErrFull
 }
 
-// Release ends a call and lets the one that has waited longest begin. It skips calls whose time is over but whose timer
-// has not fired, because serving them would delay the others.
+// Release ends a call and lets the one that has waited longest begin. It skips calls that have timed out but whose
+// timer has not fired, because serving them would delay the others.
 func (r *Limiter) Release() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

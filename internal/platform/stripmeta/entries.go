@@ -85,7 +85,7 @@ func (v *video) color(b mediainfo.Box) error {
 	return v.blank(b)
 }
 
-// colorProfile cleans a color profile in place: the bytes by which it becomes shorter are zeros after it.
+// colorProfile cleans a color profile in place: it is padded with zeros.
 func (v *video) colorProfile(b mediainfo.Box) error {
 	at := b.Content + 4
 	raw, clean, err := v.profile(at, b.End-at)

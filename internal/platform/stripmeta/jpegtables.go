@@ -112,7 +112,7 @@ func (j *jpegScan) dropTables() error {
 	return nil
 }
 
-// dropFrom removes the unused tables of a segment, of so many bytes together.
+// dropFrom removes the unused tables of a segment, which have this many bytes together.
 func (j *jpegScan) dropFrom(segment span, tables []jpegTable, unused int64) error {
 	length := segment.end - segment.at - unused
 	switch {

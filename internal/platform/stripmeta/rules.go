@@ -13,8 +13,8 @@ type action int
 const (
 	blank           action = iota // make it a free box of the same size, full of zeros
 	enter                         // clean the boxes in it by the rules of this container
-	sized                         // keep so many bytes
-	listed                        // keep so many bytes, the last four a count, and that many entries
+	sized                         // keep a number of bytes
+	listed                        // keep a number of bytes ending with a count, and that many entries
 	brands                        // ftyp, styp
 	header                        // mvhd, tkhd, mdhd
 	handler                       // hdlr

@@ -103,7 +103,7 @@ func (n *Network) initVideo(r *http.Request) (any, error) {
 	}}, err
 }
 
-// upload takes an image from its owner, and a part of a video from anybody who has its address.
+// upload accepts an image from its owner, and a part of a video from anyone with its URL.
 func (n *Network) upload(w http.ResponseWriter, r *http.Request) {
 	end := base.AllowUpload(w)
 	p, a, err := n.findPart(r)

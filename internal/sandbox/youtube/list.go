@@ -232,8 +232,8 @@ func (n *Network) video(p store.Post, requested map[string]bool) map[string]any 
 	})
 }
 
-// videoStatus returns what became of a video, and the state of its processing. The network processes it for a while.
-// Markers let it reject the video afterwards, or keep it private as for an app that is not audited.
+// videoStatus returns the status of a video and of its processing. The network processes it for a while. Markers let it
+// reject the video afterwards, or keep it private as for an app that is not audited.
 func (n *Network) videoStatus(p store.Post) (map[string]any, string) {
 	body, marks := bodyOf(p), marker.Read(p.Text, Name)
 	status := map[string]any{

@@ -311,7 +311,7 @@ func chosenIn(form url.Values) chosen {
 	return chosen{team, form.Get("level")}
 }
 
-// allow grants the chosen permissions, as far as the person's role has them.
+// allow grants the chosen permissions that the person's role has.
 func (p *Handlers) allow(w http.ResponseWriter, r *http.Request, asked oauth.AuthorizationRequest, sent url.Values) {
 	v := shell.VisitorOf(r.Context())
 	was := chosenIn(r.PostForm)

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// result is what became of one of the selected files.
+// result is the result for a selected file.
 type result struct {
 	ID      int64        `json:"id"`
 	Name    string       `json:"name"`
@@ -32,10 +32,10 @@ type resultPost struct {
 // resultsKey is the session key of the results for the next page of the library.
 const resultsKey = "media results"
 
-// bulkAction changes one file and says what was done.
+// bulkAction changes one file and describes the change.
 type bulkAction func(asked, *result) error
 
-// bulk does one thing with all selected files. It shows the library with what was done and what was not, and why.
+// bulk applies an action to all selected files, and shows the library with the results.
 func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -78,7 +78,7 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 	p.finishBulk(w, r, ids, do, to)
 }
 
-// finishBulk does one thing with all files and shows the results in the library.
+// finishBulk applies an action to all files and shows the results in the library.
 func (p *Handlers) finishBulk(w http.ResponseWriter, r *http.Request, ids []int64, do bulkAction, to string) {
 	out, err := p.doAll(r, ids, do)
 	if err != nil {
@@ -94,8 +94,7 @@ func (p *Handlers) finishBulk(w http.ResponseWriter, r *http.Request, ids []int6
 	shell.Redirect(w, r, to)
 }
 
-// doAll does one thing with each of a team's files. A file that the team does not have is reported as such. The files
-// after an internal error are not tried.
+// doAll applies an action to each of a team's files. It reports missing files, and stops at an internal error.
 func (p *Handlers) doAll(r *http.Request, ids []int64, do bulkAction) ([]result, error) {
 	call, err := p.Call(r, "media")
 	if err != nil {
@@ -183,7 +182,7 @@ type doomed struct {
 	Uses []media.Use
 }
 
-// deletionOf returns what deleting files would do.
+// deletionOf returns the effect of deleting files.
 func (p *Handlers) deletionOf(r *http.Request, ids []int64) (deletion, error) {
 	v := deletion{Back: r.PostForm.Get("back"), To: backTo(r.PostForm)}
 	call, err := p.Call(r, "media")
@@ -209,7 +208,7 @@ func (p *Handlers) deletionOf(r *http.Request, ids []int64) (deletion, error) {
 	return v, nil
 }
 
-// undecided shows the question again and reports true if it was not answered what happens to unpublished posts.
+// undecided shows the question again and reports true if the form does not say what happens to unpublished posts.
 func (p *Handlers) undecided(w http.ResponseWriter, r *http.Request, ids []int64) bool {
 	if r.PostForm.Get("posts") != "" {
 		return false
@@ -262,7 +261,7 @@ func backTo(form url.Values) string {
 	return "/media?" + query.Encode()
 }
 
-// popResults returns what became of the files that were selected on the previous page.
+// popResults returns the results for the files selected on the previous page.
 func (p *Handlers) popResults(r *http.Request) []result {
 	var out []result
 	if kept := p.Pop(r.Context(), resultsKey); len(kept) > 0 && json.Unmarshal(kept, &out) != nil {

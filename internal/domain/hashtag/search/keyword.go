@@ -75,8 +75,8 @@ func (k keyword) key() string {
 	return keyword(slices.Sorted(slices.Values(k))).String()
 }
 
-// hashtags returns the hashtags that a keyword stands for, at most maxOwnHashtags: its words joined, then each
-// significant word. There are none if no part can be a hashtag, as for a number.
+// hashtags returns the hashtags of a keyword, at most maxOwnHashtags: its words joined, then each significant word.
+// There are none if no part can be a hashtag, as for a number.
 func (k keyword) hashtags() []string {
 	var out []string
 	for _, word := range append([]string{strings.Join(k, "")}, k.significantWords()...) {

@@ -13,7 +13,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
-		without := `DROP TRIGGER hashtags_become_found` // it takes long, and is another test's affair
+		without := `DROP TRIGGER hashtags_become_found` // it is slow, and another test covers it
 		if d.Postgres() {
 			without = `ALTER TABLE hashtags DISABLE TRIGGER USER`
 		}

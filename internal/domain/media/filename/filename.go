@@ -21,7 +21,7 @@ var extensions = map[string][]string{
 
 const (
 	maxLength    = 255    // characters
-	unnamed      = "file" // if nothing of a name is left
+	unnamed      = "file" // if the name becomes empty
 	otherLetters = "\\/:*?\"<>|"
 )
 

@@ -48,7 +48,7 @@ type Item struct {
 	Duration  time.Duration
 	Thumbnail bool
 
-	search string // by which lists are sorted
+	search string // the sort key of lists
 }
 
 // Undescribed reports whether the item is an image without alternative text.
@@ -173,7 +173,7 @@ type Folder struct {
 	ID       int64
 	Name     string
 	Files    int
-	Pictures []int64 // items whose thumbnails stand for the folder, at most four, newest first
+	Pictures []int64 // items whose thumbnails represent the folder, at most four, newest first
 }
 
 // picture is the folder's picture at a position. Each is read from the folder's index.

@@ -39,8 +39,8 @@ func (s *Service) Decide(ctx context.Context, token string, d Decision) error {
 	return s.decide(ctx, auditlog.Actor{}, shown.TeamID, l.post, d)
 }
 
-// DecideAs records the decision of a signed-in client of the team. It returns the errors of Decide, and
-// not_found for anybody who is not a client of the team or calls by a key.
+// DecideAs records the decision of a signed-in client of the team. It returns the errors of Decide, and not_found for
+// people who are not clients of the team, and for keys.
 func (s *Service) DecideAs(ctx context.Context, call operation.Call, postID string, d Decision) error {
 	if !call.InApp() || call.Role != access.Client {
 		return apierr.Missing()

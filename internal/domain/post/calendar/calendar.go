@@ -1,5 +1,5 @@
 // Package calendar lists a team's posts by time: the calendar, with what recurring series will create, and the posts
-// that went out, failed or wait for somebody.
+// that were published, failed or wait for a person.
 package calendar
 
 import (

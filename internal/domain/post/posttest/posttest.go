@@ -223,7 +223,7 @@ func (w *Env) Status(t *testing.T, id string) string {
 // Tick does what a node does by itself: it lets series go on and releases what is due.
 func (w *Env) Tick(t *testing.T) {
 	t.Helper()
-	for range 2 { // what is made late is due at once
+	for range 2 { // late occurrences are due at once
 		must.NoError(t, w.CreateOccurrences(t.Context()))
 		due := must.Get(w.Due(t.Context(), 100))(t)
 		for _, id := range due {
@@ -244,7 +244,7 @@ func (w *Env) SeriesPosts(t *testing.T) string {
 	return strings.Join(rows, ", ")
 }
 
-// LastOccurrence is the id of the last one that was made.
+// LastOccurrence returns the ID of the newest occurrence.
 func (w *Env) LastOccurrence(t *testing.T) string {
 	t.Helper()
 	var id string

@@ -157,7 +157,7 @@ func (s *DBHashtagStore) reservedSlots(ctx context.Context, tx *db.Tx, accounts 
 }
 
 // choose returns a slot for a hashtag: at the account that has it, else at the first one with the fewest used slots,
-// else when so many expire that fewer than most are used.
+// else the time at which enough of them have expired.
 func choose(taken []reservedSlot, hashtag string, accounts []string, most int) Slot {
 	free := map[string][]time.Time{}
 	for _, one := range taken {
