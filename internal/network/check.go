@@ -51,8 +51,8 @@ func isBlank(text string) bool {
 	return strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }) == ""
 }
 
-func (r Rules) tooLong(have, most int, unit string) Problem {
-	return blocking("caption_too_long", "Too long for %s: %d/%d %s. Shorten the text.", r.Title, have, most, unit)
+func (r Rules) tooLong(have, limit int, unit string) Problem {
+	return blocking("caption_too_long", "Too long for %s: %d/%d %s. Shorten the text.", r.Title, have, limit, unit)
 }
 
 func (r Rules) checkCounts(text string) []Problem {
@@ -106,13 +106,13 @@ func (r Rules) checkNumbers(media []Media) []Problem {
 
 // checkNumber returns a problem if there are more than most. Kinds that the network does not allow at all are left to
 // checkMedia.
-func (r Rules) checkNumber(have, most int, what, allowed string) []Problem {
-	if most == 0 || have <= most {
+func (r Rules) checkNumber(have, limit int, what, allowed string) []Problem {
+	if limit == 0 || have <= limit {
 		return nil
 	}
 	return []Problem{
 		blocking("media_too_many", "A post on %s can have %s; this one has %s. Remove %d.", r.Title, allowed,
-			quantity(have, what), have-most),
+			quantity(have, what), have-limit),
 	}
 }
 

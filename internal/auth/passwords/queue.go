@@ -76,8 +76,8 @@ type line struct {
 	each *loadshed.KeyLimiter
 }
 
-func newLine(most, each int) line {
-	return line{make(chan struct{}, most), loadshed.NewKeyLimiter(each)}
+func newLine(limit, each int) line {
+	return line{make(chan struct{}, limit), loadshed.NewKeyLimiter(each)}
 }
 
 func (l line) enter(key string) bool {

@@ -14,13 +14,13 @@ type Overview struct {
 }
 
 // Overview returns a summary of a team's accounts, with the first few that need attention.
-func (s *Service) Overview(ctx context.Context, team int64, most int) (Overview, error) {
+func (s *Service) Overview(ctx context.Context, team int64, limit int) (Overview, error) {
 	var out Overview
 	err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM social_accounts WHERE team_id = ? AND disconnected_at = 0`,
 		team).Scan(&out.Accounts)
 	if err == nil {
 		out.Ailing, err = db.All(ctx, s.db, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ?
-			AND disconnected_at = 0 AND connection_state <> ? ORDER BY id LIMIT ?`, team, string(Connected), most)
+			AND disconnected_at = 0 AND connection_state <> ? ORDER BY id LIMIT ?`, team, string(Connected), limit)
 	}
 	if err != nil {
 		return out, fmt.Errorf("summarizing the accounts of team %d: %w", team, err)

@@ -103,8 +103,8 @@ type slots struct {
 }
 
 // newSlots returns slots for max turns.
-func newSlots(most int) slots {
-	return slots{max: most, maxPerNetwork: max(1, most/2), taken: map[string]int{}, freed: make(chan struct{}, 1)}
+func newSlots(limit int) slots {
+	return slots{max: limit, maxPerNetwork: max(1, limit/2), taken: map[string]int{}, freed: make(chan struct{}, 1)}
 }
 
 // available returns the number of free slots, and the networks without a free one.

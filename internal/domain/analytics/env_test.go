@@ -57,10 +57,10 @@ func (n *script) Connect(_ context.Context, c network.Credentials) (network.Gran
 
 func (n *script) Refresh(context.Context, network.Grant) (network.Grant, error) { return n.fresh() }
 
-func (n *script) Collect(_ context.Context, g network.Grant, since time.Time, most int) (network.Collection, error) {
+func (n *script) Collect(_ context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.asked = append(n.asked, asked{g.Account, g.Access, since, most})
+	n.asked = append(n.asked, asked{g.Account, g.Access, since, limit})
 	if n.tells == nil {
 		return network.Collection{}, nil
 	}

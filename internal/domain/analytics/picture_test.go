@@ -22,10 +22,10 @@ type files struct {
 	fetched []string
 }
 
-func (f *files) fetch(_ context.Context, platform, url string, most int64, into io.Writer) error {
+func (f *files) fetch(_ context.Context, platform, url string, limit int64, into io.Writer) error {
 	f.fetched = append(f.fetched, platform+" "+url)
 	content, ok := f.content[url]
-	if !ok || int64(len(content)) > most {
+	if !ok || int64(len(content)) > limit {
 		return errors.New("as the test says")
 	}
 	_, err := into.Write(content)

@@ -33,15 +33,15 @@ const pageQuery = `SELECT p.network_id, p.posted_at, p.format, p.url, p.excerpt,
 
 // Posts returns the known posts of a team's account since a time, newest first, after a position.
 func (s *Service) Posts(ctx context.Context, team, account int64, since time.Time, behind PostPosition,
-	most int) ([]AccountPost, error) {
-	found, err := db.AllSized(ctx, s.db, most, func(rows *sql.Rows, p *AccountPost) error {
+	limit int) ([]AccountPost, error) {
+	found, err := db.AllSized(ctx, s.db, limit, func(rows *sql.Rows, p *AccountPost) error {
 		var at int64
 		f := &p.Counts
 		err := rows.Scan(&p.ID, &at, &p.Format, &p.URL, &p.Excerpt, &f.Reach, &f.Views, &f.Likes, &f.Comments,
 			&f.Shares, &f.Saves, &f.Clicks)
 		p.At = db.Time(at)
 		return err
-	}, pageQuery, team, account, db.Micros(since), db.Micros(behind.At), behind.ID, most)
+	}, pageQuery, team, account, db.Micros(since), db.Micros(behind.At), behind.ID, limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the posts of account %d: %w", account, err)
 	}

@@ -53,7 +53,7 @@ func (s *Service) listDue(ctx context.Context) ([]dueAccount, error) {
 	return found, nil
 }
 
-func dueQuery(now int64, full []string, most int) (string, []any) {
+func dueQuery(now int64, full []string, limit int) (string, []any) {
 	query, args := `SELECT c.account_id, a.platform FROM account_collections c
 		JOIN social_accounts a ON a.id = c.account_id WHERE c.due_at <= ?`, []any{now}
 	if len(full) > 0 {
@@ -62,7 +62,7 @@ func dueQuery(now int64, full []string, most int) (string, []any) {
 			args = append(args, platform)
 		}
 	}
-	return query + ` ORDER BY c.due_at LIMIT ?`, append(args, most)
+	return query + ` ORDER BY c.due_at LIMIT ?`, append(args, limit)
 }
 
 // take claims an account's turn and reports whether no other node has it.

@@ -59,10 +59,10 @@ func (s *Service) Uses(ctx context.Context, call operation.Call, id int64) ([]Us
 	return uses(ctx, s.db, call.TeamID, id, MaxUses)
 }
 
-func uses(ctx context.Context, q db.Querier, team, id int64, most int) ([]Use, error) {
+func uses(ctx context.Context, q db.Querier, team, id int64, limit int) ([]Use, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, u *Use) error {
 		return rows.Scan(&u.PostID, &u.Status, &u.Excerpt, &u.Kind)
-	}, usesQuery, team, id, id, most)
+	}, usesQuery, team, id, id, limit)
 	if err != nil {
 		return nil, fmt.Errorf("finding the posts that have a media item: %w", err)
 	}

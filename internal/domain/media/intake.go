@@ -67,7 +67,7 @@ func newIntake() *intake {
 }
 
 // acquire counts a file of an uploader for a team, which may have at most that many.
-func (in *intake) acquire(by uploader, team int64, most int) error {
+func (in *intake) acquire(by uploader, team int64, limit int) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	switch n := in.uploads[by]; {
@@ -75,7 +75,7 @@ func (in *intake) acquire(by uploader, team int64, most int) error {
 		return errManySends
 	case by.person != 0 && n >= maxUploads:
 		return errManyUploads
-	case in.files[team] >= most:
+	case in.files[team] >= limit:
 		return errManyFiles
 	}
 	in.uploads[by]++
@@ -84,10 +84,10 @@ func (in *intake) acquire(by uploader, team int64, most int) error {
 }
 
 // reserve reserves bytes for a team, which may reserve at most that many.
-func (in *intake) reserve(team, bytes, most int64) error {
+func (in *intake) reserve(team, bytes, limit int64) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.bytes[team]+bytes > most {
+	if in.bytes[team]+bytes > limit {
 		return errManyBytes
 	}
 	in.bytes[team] += bytes

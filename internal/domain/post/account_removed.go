@@ -54,13 +54,13 @@ type upcomingPost struct {
 }
 
 func (s *Service) listUpcoming(ctx context.Context, team, account int64, after string,
-	most int) ([]upcomingPost, error) {
+	limit int) ([]upcomingPost, error) {
 	list, err := db.All(ctx, s.db, func(rows *sql.Rows, w *upcomingPost) error {
 		var template int64
 		err := rows.Scan(&w.id, &template)
 		w.template = template != 0
 		return err
-	}, upcomingQuery, account, team, after, most)
+	}, upcomingQuery, account, team, after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("listing posts scheduled for account %d: %w", account, err)
 	}

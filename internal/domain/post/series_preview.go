@@ -25,7 +25,7 @@ type NextOccurrence struct {
 
 // NextOccurrences returns the next times of a paused series. Some may have drafts from pausing, which the
 // series schedules again.
-func (s *Service) NextOccurrences(ctx context.Context, template Record, most int) ([]NextOccurrence, error) {
+func (s *Service) NextOccurrences(ctx context.Context, template Record, limit int) ([]NextOccurrence, error) {
 	recurring, err := template.Series.recurrence()
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (s *Service) NextOccurrences(ctx context.Context, template Record, most int
 	}
 	out := []NextOccurrence{}
 	for at := range recurring.After(behind) {
-		if len(out) == most || at.After(until) {
+		if len(out) == limit || at.After(until) {
 			break
 		}
 		draft, ok := made[db.Micros(at)]
@@ -141,7 +141,7 @@ func changedByHand(ctx context.Context, q db.Querier, team int64, id string) (bo
 }
 
 // PreviewSeries returns the first times of a series that begins at an instant. It refuses rules as Repeat does.
-func PreviewSeries(rule string, begin time.Time, zone *time.Location, most int) ([]time.Time, error) {
+func PreviewSeries(rule string, begin time.Time, zone *time.Location, limit int) ([]time.Time, error) {
 	wall, err := time.Parse(recurrence.WallClock, begin.In(zone).Format(recurrence.WallClock))
 	if err != nil {
 		return nil, fmt.Errorf("parsing a stored time: %w", err)
@@ -152,7 +152,7 @@ func PreviewSeries(rule string, begin time.Time, zone *time.Location, most int) 
 	}
 	out := []time.Time{}
 	for at := range recurring.After(begin.Add(-time.Microsecond)) {
-		if out = append(out, at); len(out) == most {
+		if out = append(out, at); len(out) == limit {
 			break
 		}
 	}

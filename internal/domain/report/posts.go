@@ -90,8 +90,8 @@ func scanPost(rows *sql.Rows, p *shownPost) error {
 const postsQuery = `SELECT ` + postColumns + ` FROM report_posts WHERE report_id = ? AND (taken_at, post) < (?, ?)
 	ORDER BY taken_at DESC, post DESC LIMIT ?`
 
-func (s *Service) posts(ctx context.Context, report string, after position, most int) ([]shownPost, error) {
-	out, err := db.All(ctx, s.db, scanPost, postsQuery, report, after.taken, after.post, most)
+func (s *Service) posts(ctx context.Context, report string, after position, limit int) ([]shownPost, error) {
+	out, err := db.All(ctx, s.db, scanPost, postsQuery, report, after.taken, after.post, limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the posts of report %s: %w", report, err)
 	}

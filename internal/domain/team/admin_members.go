@@ -121,10 +121,10 @@ func membersOf(ctx context.Context, q db.Querier, team, person int64) ([]Member,
 }
 
 // MemberPage lists at most limit members of a team with IDs above after, by ID.
-func (s *Service) MemberPage(ctx context.Context, team, after int64, most int) ([]Member, error) {
+func (s *Service) MemberPage(ctx context.Context, team, after int64, limit int) ([]Member, error) {
 	out, err := db.All(ctx, s.db, scanMember,
 		`SELECT p.id, p.name, p.email, m.role, p.email_proved_at FROM memberships m JOIN people p ON p.id = m.person_id
-		WHERE m.team_id = ? AND m.person_id > ? ORDER BY m.person_id LIMIT ?`, team, after, most)
+		WHERE m.team_id = ? AND m.person_id > ? ORDER BY m.person_id LIMIT ?`, team, after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("listing members: %w", err)
 	}
@@ -132,10 +132,10 @@ func (s *Service) MemberPage(ctx context.Context, team, after int64, most int) (
 }
 
 // Managers returns the names of a team's owner and admins, at most limit, the owner first.
-func (s *Service) Managers(ctx context.Context, team int64, most int) ([]string, error) {
+func (s *Service) Managers(ctx context.Context, team int64, limit int) ([]string, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
 		`SELECT p.name FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ?
-		AND m.role IN ('owner', 'admin') ORDER BY CASE m.role WHEN 'owner' THEN 0 ELSE 1 END, m.person_id LIMIT ?`, team, most)
+		AND m.role IN ('owner', 'admin') ORDER BY CASE m.role WHEN 'owner' THEN 0 ELSE 1 END, m.person_id LIMIT ?`, team, limit)
 	if err != nil {
 		return nil, fmt.Errorf("listing owners and admins: %w", err)
 	}

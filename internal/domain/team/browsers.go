@@ -96,8 +96,8 @@ func (s *Service) NoteSignIn(ctx context.Context, in SignedIn) (string, error) {
 	return kept, err
 }
 
-func lastOf(tokens []string, most int) []string {
-	return slices.Clone(tokens[max(0, len(tokens)-most):])
+func lastOf(tokens []string, limit int) []string {
+	return slices.Clone(tokens[max(0, len(tokens)-limit):])
 }
 
 func touchBrowser(ctx context.Context, tx *db.Tx, token, name string) error {

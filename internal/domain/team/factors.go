@@ -60,7 +60,7 @@ func factors(ctx context.Context, q db.Querier, person int64) (Factors, error) {
 }
 
 // MemberFactors reads the second factors of the members of a page, see MemberPage.
-func (s *Service) MemberFactors(ctx context.Context, team, after int64, most int) (map[int64]Factors, error) {
+func (s *Service) MemberFactors(ctx context.Context, team, after int64, limit int) (map[int64]Factors, error) {
 	out := map[int64]Factors{}
 	_, err := db.All(ctx, s.db, func(rows *sql.Rows, _ *struct{}) error {
 		var person, apps, directory int64
@@ -73,7 +73,7 @@ func (s *Service) MemberFactors(ctx context.Context, team, after int64, most int
 		`, CASE WHEN p.password_hash = '' AND NOT EXISTS (SELECT 1 FROM passkeys k WHERE k.person_id = p.id AND k.copied_at = 0)
 			AND EXISTS (SELECT 1 FROM directory_identities d WHERE d.person_id = p.id) THEN 1 ELSE 0 END
 		FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id > ?
-		ORDER BY m.person_id LIMIT ?`, team, after, most)
+		ORDER BY m.person_id LIMIT ?`, team, after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading members' second factors: %w", err)
 	}

@@ -62,16 +62,16 @@ func (t *normalizer) refuse(err error) {
 }
 
 // lines normalizes a multi-line text.
-func (t *normalizer) lines(argument, text string, most int) string {
-	return t.text(argument, text, most, normalizeLines)
+func (t *normalizer) lines(argument, text string, limit int) string {
+	return t.text(argument, text, limit, normalizeLines)
 }
 
 // line normalizes a single-line text; line breaks become spaces.
-func (t *normalizer) line(argument, text string, most int) string {
-	return t.text(argument, text, most, normalizeLine)
+func (t *normalizer) line(argument, text string, limit int) string {
+	return t.text(argument, text, limit, normalizeLine)
 }
 
-func (t *normalizer) text(argument, text string, most int, tidy func(string) string) string {
+func (t *normalizer) text(argument, text string, limit int, tidy func(string) string) string {
 	switch {
 	case !utf8.ValidString(text):
 		t.refuse(apierr.Invalid(apierr.Malformed, argument, "The argument "+argument+" is not valid Unicode."))
@@ -81,9 +81,9 @@ func (t *normalizer) text(argument, text string, most int, tidy func(string) str
 		return ""
 	}
 	text = tidy(text)
-	if utf8.RuneCountInString(text) > most {
+	if utf8.RuneCountInString(text) > limit {
 		t.refuse(apierr.Invalid(apierr.TooLong, argument, fmt.Sprintf("The argument %s is limited to %d characters.",
-			argument, most)))
+			argument, limit)))
 	}
 	return text
 }
@@ -114,23 +114,23 @@ func (t *normalizer) wording(argument string, w BrandVoiceUse) BrandVoiceUse {
 			w.Phrases, MaxPhrases, MaxPhrase)}
 }
 
-func (t *normalizer) list(argument string, given []string, most, longest int) []string {
+func (t *normalizer) list(argument string, given []string, limit, longest int) []string {
 	out := []string{}
 	for _, text := range given {
 		if text = t.line(argument, text, longest); text != "" && !slices.Contains(out, text) {
 			out = append(out, text)
 		}
-		if t.checkCount(argument, len(out), most); t.err != nil {
+		if t.checkCount(argument, len(out), limit); t.err != nil {
 			break
 		}
 	}
 	return out
 }
 
-func (t *normalizer) checkCount(argument string, n, most int) {
-	if n > most {
+func (t *normalizer) checkCount(argument string, n, limit int) {
+	if n > limit {
 		t.refuse(apierr.Invalid(apierr.TooLong, argument, fmt.Sprintf("The argument %s is limited to %d items.",
-			argument, most)))
+			argument, limit)))
 	}
 }
 

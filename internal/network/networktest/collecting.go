@@ -35,9 +35,9 @@ func testCollecting(t *testing.T, c Case) {
 }
 
 // Collect returns the figures of an account's posts.
-func (f *Fixture) Collect(g network.Grant, since time.Time, most int) network.Collection {
+func (f *Fixture) Collect(g network.Grant, since time.Time, limit int) network.Collection {
 	f.t.Helper()
-	collected, err := f.CollectThrough(f.Wire, g, since, most)
+	collected, err := f.CollectThrough(f.Wire, g, since, limit)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -46,14 +46,14 @@ func (f *Fixture) Collect(g network.Grant, since time.Time, most int) network.Co
 
 // CollectThrough is Collect with another HTTP transport.
 func (f *Fixture) CollectThrough(
-	transport http.RoundTripper, g network.Grant, since time.Time, most int,
+	transport http.RoundTripper, g network.Grant, since time.Time, limit int,
 ) (network.Collection, error) {
 	f.t.Helper()
 	collector, ok := f.Through(transport).(network.Collector)
 	if !ok {
 		f.t.Fatal("the network has no figures")
 	}
-	return collector.Collect(f.t.Context(), g, since, most)
+	return collector.Collect(f.t.Context(), g, since, limit)
 }
 
 // Figures returns the figures of a post by name.

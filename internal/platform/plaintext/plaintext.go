@@ -44,10 +44,10 @@ var unlinks = strings.NewReplacer(".", ".\u200c", "/", "/\u200c", ":", ":\u200c"
 
 // Unlink returns a name as one line of at most that many characters in which mail programs find no address to link.
 // It looks unchanged: Booking.com stays Booking.com.
-func Unlink(name string, most int) string {
+func Unlink(name string, limit int) string {
 	name = Line(name)
-	if short := []rune(name); len(short) > most {
-		name = strings.TrimSpace(string(short[:most-1])) + "…"
+	if short := []rune(name); len(short) > limit {
+		name = strings.TrimSpace(string(short[:limit-1])) + "…"
 	}
 	return unlinks.Replace(name)
 }

@@ -210,12 +210,12 @@ func testHashtags(count int) []Hashtag {
 }
 
 // recentAll returns all recent posts, page by page.
-func (h Hashtag) recentAll(now int64, most int) []Post {
+func (h Hashtag) recentAll(now int64, limit int) []Post {
 	var all []Post
 	place, more := h.StartRecent(now), true
 	for more {
 		var posts []Post
-		posts, place, more = h.Recent(place, most)
+		posts, place, more = h.Recent(place, limit)
 		all = append(all, posts...)
 	}
 	return all

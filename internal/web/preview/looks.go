@@ -37,9 +37,9 @@ var looks = map[string]look{
 	"pinterest": {title: 100, card: always},
 }
 
-func titleOf(text string, most int) string {
+func titleOf(text string, limit int) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return network.Clip(strings.Join(strings.Fields(first), " "), most)
+	return network.Clip(strings.Join(strings.Fields(first), " "), limit)
 }
 
 // fold splits a text after a number of lines or characters, between two words if possible.
@@ -52,9 +52,9 @@ func fold(text string, chars, lines int) (string, string) {
 }
 
 // cutLines returns the length of the first lines of a text. What follows them and is empty counts as part of them.
-func cutLines(text string, most int) int {
+func cutLines(text string, limit int) int {
 	end := 0
-	for range most {
+	for range limit {
 		next := strings.IndexByte(text[end:], '\n')
 		if next < 0 {
 			return len(text)
@@ -68,13 +68,13 @@ func cutLines(text string, most int) int {
 }
 
 // splitAt returns the length of the first characters of a text, up to the end of a word if possible.
-func splitAt(text string, most int) int {
-	if utf8.RuneCountInString(text) <= most {
+func splitAt(text string, limit int) int {
+	if utf8.RuneCountInString(text) <= limit {
 		return len(text)
 	}
 	end, count := 0, 0
 	graphemes := uniseg.NewGraphemes(text)
-	for count < most && graphemes.Next() {
+	for count < limit && graphemes.Next() {
 		_, end = graphemes.Positions()
 		count++
 	}

@@ -18,8 +18,8 @@ func (f *Frame) ReadForm(w http.ResponseWriter, r *http.Request) bool {
 
 // ReadLongForm is ReadForm with a different limit. Use r.PostForm to read fields; it contains only valid text.
 // Forms with files are refused.
-func (f *Frame) ReadLongForm(w http.ResponseWriter, r *http.Request, most int64) bool {
-	r.Body = http.MaxBytesReader(w, r.Body, most)
+func (f *Frame) ReadLongForm(w http.ResponseWriter, r *http.Request, limit int64) bool {
+	r.Body = http.MaxBytesReader(w, r.Body, limit)
 	if err := r.ParseForm(); err != nil || SendsFiles(r) {
 		f.ShowMessage(w, r, http.StatusBadRequest, "Not done", errForm.Detail)
 		return false

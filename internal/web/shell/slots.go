@@ -137,9 +137,9 @@ type bufferedBody struct {
 
 // readAheadOf reads at most that many bytes of a body, so that a slow sender waits outside of any slot. It returns the
 // whole body and reports whether more bytes may follow those already read.
-func readAheadOf(body io.ReadCloser, most int64) (io.ReadCloser, bool) {
+func readAheadOf(body io.ReadCloser, limit int64) (io.ReadCloser, bool) {
 	var begun bytes.Buffer
-	_, err := io.CopyN(&begun, body, most)
+	_, err := io.CopyN(&begun, body, limit)
 	rest := io.Reader(body)
 	if err != nil {
 		rest = failing{err}

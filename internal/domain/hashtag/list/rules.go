@@ -128,12 +128,12 @@ const (
 )
 
 // parseLine returns a single-line text without surrounding space.
-func parseLine(argument, text string, most int) (string, error) {
+func parseLine(argument, text string, limit int) (string, error) {
 	text = strings.TrimSpace(text)
 	switch {
-	case utf8.RuneCountInString(text) > most:
+	case utf8.RuneCountInString(text) > limit:
 		return "", apierr.Invalid(apierr.TooLong, argument, fmt.Sprintf("The argument %s is limited to %d characters.",
-			argument, most))
+			argument, limit))
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp)
 	}):

@@ -49,12 +49,12 @@ func (s *Service) lock(ctx context.Context, tx *db.Tx, team, id int64) (List, er
 }
 
 // page returns the query for a page of a team's lists, newest first.
-func page(team int64, platform string, before int64, most int) (string, []any) {
+func page(team int64, platform string, before int64, limit int) (string, []any) {
 	where, args := `team_id = ? AND id < ?`, []any{team, before}
 	if platform != "" {
 		where, args = where+` AND platform IN (?, '')`, append(args, platform)
 	}
-	return `SELECT ` + columns + ` FROM hashtag_lists WHERE ` + where + ` ORDER BY id DESC LIMIT ?`, append(args, most)
+	return `SELECT ` + columns + ` FROM hashtag_lists WHERE ` + where + ` ORDER BY id DESC LIMIT ?`, append(args, limit)
 }
 
 func (s *Service) insert(ctx context.Context, tx *db.Tx, l *List) error {

@@ -112,10 +112,10 @@ type storedHashtag struct {
 const pageQuery = `SELECT part, measured_at, entry FROM hashtag_search_results WHERE job_id = ? AND (part <> ?
 	OR position >= ? AND position < ?) ORDER BY part, position`
 
-func page(ctx context.Context, q db.Querier, id string, from, most int) ([]storedHashtag, error) {
+func page(ctx context.Context, q db.Querier, id string, from, limit int) ([]storedHashtag, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, k *storedHashtag) error {
 		return rows.Scan(&k.part, &k.measured, &k.entry)
-	}, pageQuery, id, partHashtags, from, from+most)
+	}, pageQuery, id, partHashtags, from, from+limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the result of job %s: %w", id, err)
 	}

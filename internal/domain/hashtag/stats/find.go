@@ -38,15 +38,15 @@ func (b bounds) split(looks int) bounds {
 // Find returns the known hashtags that match a word: those that begin with it (two characters or more) and those that
 // contain it (three or more). An exact match comes first, then the largest; hashtags of unknown size come last. Ties
 // are in the order of discovery.
-func (s *Store) Find(ctx context.Context, platform, word string, most int) ([]Figures, error) {
-	return s.Matches(ctx, platform, []string{word}, most)
+func (s *Store) Find(ctx context.Context, platform, word string, limit int) ([]Figures, error) {
+	return s.Matches(ctx, platform, []string{word}, limit)
 }
 
 // Matches returns the known hashtags for a phrase, in this order: the words joined; each single word; those that
 // contain all words, the largest first; those that contain any, ordered as by Find. Characters that no hashtag contains
 // are dropped, as are words after the tenth.
-func (s *Store) Matches(ctx context.Context, platform string, words []string, most int) ([]Figures, error) {
-	names, err := s.matches(ctx, platform, words, min(most, MaxMatches), defaultBounds)
+func (s *Store) Matches(ctx context.Context, platform string, words []string, limit int) ([]Figures, error) {
+	names, err := s.matches(ctx, platform, words, min(limit, MaxMatches), defaultBounds)
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
@@ -65,9 +65,9 @@ func (s *Store) Matches(ctx context.Context, platform string, words []string, mo
 	return out, nil
 }
 
-func (s *Store) matches(ctx context.Context, platform string, words []string, most int, b bounds) ([]string, error) {
+func (s *Store) matches(ctx context.Context, platform string, words []string, limit int, b bounds) ([]string, error) {
 	words = normalizeWords(words)
-	if len(words) == 0 || most < 1 {
+	if len(words) == 0 || limit < 1 {
 		return nil, nil
 	}
 	out, err := s.exactMatches(ctx, platform, words)
@@ -75,10 +75,10 @@ func (s *Store) matches(ctx context.Context, platform string, words []string, mo
 		return nil, err
 	}
 	for _, looks := range [][]lookup{lookupsForAll(words), lookupsForAny(words)} {
-		if len(out) >= most || len(looks) == 0 {
+		if len(out) >= limit || len(looks) == 0 {
 			continue
 		}
-		hits, err := s.runLookups(ctx, platform, looks, most, b.split(len(looks)))
+		hits, err := s.runLookups(ctx, platform, looks, limit, b.split(len(looks)))
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +88,7 @@ func (s *Store) matches(ctx context.Context, platform string, words []string, mo
 			}
 		}
 	}
-	return out[:min(most, len(out))], nil
+	return out[:min(limit, len(out))], nil
 }
 
 // exactMatches returns which of the words, joined and single, are known hashtags.
@@ -120,14 +120,14 @@ func (h hit) compare(other hit) int {
 var endOfIndex = hit{place: math.MaxInt64}
 
 // runLookups returns the combined hits of several lookups, the largest first.
-func (s *Store) runLookups(ctx context.Context, platform string, looks []lookup, most int, b bounds) ([]hit, error) {
+func (s *Store) runLookups(ctx context.Context, platform string, looks []lookup, limit int, b bounds) ([]hit, error) {
 	var out []hit
 	for _, l := range looks {
 		gram, end, err := s.chooseGram(ctx, platform, l, b)
 		if err != nil {
 			return nil, err
 		}
-		hits, err := s.scanGram(ctx, platform, gram, end, l.patterns, most)
+		hits, err := s.scanGram(ctx, platform, gram, end, l.patterns, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -187,8 +187,8 @@ func (s *Store) hitAtRank(ctx context.Context, platform, gram string, rank int) 
 
 // scanGram returns the hashtags of a gram that match all patterns, the largest first.
 func (s *Store) scanGram(ctx context.Context, platform, gram string, end hit, patterns []string,
-	most int) ([]hit, error) {
-	query, args := scanGramQuery(platform, gram, end, patterns, most)
+	limit int) ([]hit, error) {
+	query, args := scanGramQuery(platform, gram, end, patterns, limit)
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, h *hit) error { return rows.Scan(&h.hashtag, &h.place, &h.id) },
 		query, args...)
 	if err != nil {
@@ -197,10 +197,10 @@ func (s *Store) scanGram(ctx context.Context, platform, gram string, end hit, pa
 	return out, nil
 }
 
-func scanGramQuery(platform, gram string, end hit, patterns []string, most int) (string, []any) {
+func scanGramQuery(platform, gram string, end hit, patterns []string, limit int) (string, []any) {
 	args := []any{platform, gram, end.place, end.id}
 	for _, p := range patterns {
 		args = append(args, p)
 	}
-	return scanQuery + strings.Repeat(likeClause, len(patterns)) + orderClause, append(args, most)
+	return scanQuery + strings.Repeat(likeClause, len(patterns)) + orderClause, append(args, limit)
 }

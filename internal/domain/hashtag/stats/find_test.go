@@ -97,7 +97,7 @@ func rank(tag string, words []string) int {
 }
 
 // expectedMatches returns the result of a full scan.
-func expectedMatches(there, words []string, most int) []string {
+func expectedMatches(there, words []string, limit int) []string {
 	var out []string
 	for group := range 102 {
 		for _, tag := range there {
@@ -106,7 +106,7 @@ func expectedMatches(there, words []string, most int) []string {
 			}
 		}
 	}
-	return out[:min(most, len(out))]
+	return out[:min(limit, len(out))]
 }
 
 // grams returns the rows of the index.

@@ -33,7 +33,7 @@ const (
 // Posts found under a hashtag are a biased sample: they contain more of what relates to that hashtag. So the target
 // sample is the posts found under a seed hashtag, and a hashtag's reference frequency is counted in posts that were not
 // found under it. See docs/scoring.md.
-func (s *Store) RelatedTo(ctx context.Context, platform string, tags []string, most int) ([]Related, error) {
+func (s *Store) RelatedTo(ctx context.Context, platform string, tags []string, limit int) ([]Related, error) {
 	tags = tags[:min(len(tags), maxSeeds)]
 	here := map[int64]storedPost{}
 	for _, name := range tags {
@@ -53,7 +53,7 @@ func (s *Store) RelatedTo(ctx context.Context, platform string, tags []string, m
 		return nil, err
 	}
 	related := rankRelated(here, sample, tags)
-	related = related[:min(len(related), max(0, most))]
+	related = related[:min(len(related), max(0, limit))]
 	return related, s.addFigures(ctx, platform, related)
 }
 

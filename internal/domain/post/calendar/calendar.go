@@ -40,18 +40,18 @@ type Span struct {
 const maxSeries = 100 // of a team
 
 // Spans returns a team's posts by the time at which they went out, will, or are planned, and the occurrences
-// that its series will create within 400 days. bounds divide the time into spans; each has the first most posts.
-func Spans(ctx context.Context, d *db.DB, team int64, f Filter, bounds []time.Time, most int) ([]Span, error) {
+// that its series will create within 400 days. bounds divide the time into spans; each has at most limit posts.
+func Spans(ctx context.Context, d *db.DB, team int64, f Filter, bounds []time.Time, limit int) ([]Span, error) {
 	spans := make([]Span, len(bounds)-1)
 	for i := range spans {
 		spans[i] = Span{From: bounds[i], To: bounds[i+1]}
 	}
-	entries, err := listEntries(ctx, d, team, f, spans, most)
+	entries, err := listEntries(ctx, d, team, f, spans, limit)
 	if err != nil {
 		return nil, err
 	}
 	if f.includesOccurrences() {
-		ahead, err := listAhead(ctx, d, team, 0, bounds[0], bounds[len(bounds)-1], len(spans)*(most+1))
+		ahead, err := listAhead(ctx, d, team, 0, bounds[0], bounds[len(bounds)-1], len(spans)*(limit+1))
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +70,7 @@ func Spans(ctx context.Context, d *db.DB, team int64, f Filter, bounds []time.Ti
 		if !found {
 			at--
 		}
-		if span := &spans[at]; len(span.Entries) < most {
+		if span := &spans[at]; len(span.Entries) < limit {
 			span.Entries = append(span.Entries, entry)
 		} else {
 			span.More = true
@@ -80,8 +80,8 @@ func Spans(ctx context.Context, d *db.DB, team int64, f Filter, bounds []time.Ti
 }
 
 // listEntries reads the posts of the spans, one more of each than is shown.
-func listEntries(ctx context.Context, d *db.DB, team int64, f Filter, spans []Span, most int) ([]Entry, error) {
-	text, args := slotsQuery(team, f, spans, most)
+func listEntries(ctx context.Context, d *db.DB, team int64, f Filter, spans []Span, limit int) ([]Entry, error) {
+	text, args := slotsQuery(team, f, spans, limit)
 	out, err := db.All(ctx, d, scanEntry, text, args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the calendar: %w", err)
@@ -110,7 +110,7 @@ func entriesOf(ctx context.Context, d *db.DB, team int64, query string, args ...
 
 // slotsQuery is one short index walk for each span. The condition of the partial index comes last, because SQLite uses
 // the first of several bounds.
-func slotsQuery(team int64, f Filter, spans []Span, most int) (string, []any) {
+func slotsQuery(team int64, f Filter, spans []Span, limit int) (string, []any) {
 	parts, args := make([]string, len(spans)), []any{}
 	selected, values := f.condition()
 	for i, span := range spans {
@@ -119,14 +119,14 @@ func slotsQuery(team int64, f Filter, spans []Span, most int) (string, []any) {
 			WHERE p.team_id = ? AND p.slot_at >= ? AND p.slot_at < ? AND p.slot_at > 0` + selected + `
 			ORDER BY p.slot_at, p.id LIMIT ?) AS span`
 		args = append(args, team, db.Micros(span.From), db.Micros(span.To))
-		args = append(append(args, values...), most+1)
+		args = append(append(args, values...), limit+1)
 	}
 	return strings.Join(parts, ` UNION ALL `), args
 }
 
 // listAhead returns the next occurrences that a team's series will create between two times; only of one series
 // if it is not 0.
-func listAhead(ctx context.Context, d *db.DB, team, series int64, from, to time.Time, most int) ([]Entry, error) {
+func listAhead(ctx context.Context, d *db.DB, team, series int64, from, to time.Time, limit int) ([]Entry, error) {
 	if last := d.Now().Add(post.MaxLookahead); to.After(last) {
 		to = last
 	}
@@ -155,7 +155,7 @@ func listAhead(ctx context.Context, d *db.DB, team, series int64, from, to time.
 		}
 		n := 0
 		for at := range recurring.After(behind) {
-			if n++; !at.Before(to) || n > most {
+			if n++; !at.Before(to) || n > limit {
 				break
 			}
 			out = append(out, Entry{At: at, PostID: r.template, ToCome: true, InSeries: true, Status: post.Scheduled,
@@ -191,21 +191,21 @@ func addAccounts(ctx context.Context, d *db.DB, team int64, spans []Span) error 
 }
 
 // Occurrences returns the next posts of a team's series: first the scheduled ones, then future ones.
-func Occurrences(ctx context.Context, d *db.DB, team, series int64, most int) ([]Entry, error) {
+func Occurrences(ctx context.Context, d *db.DB, team, series int64, limit int) ([]Entry, error) {
 	out, err := db.All(ctx, d, func(rows *sql.Rows, entry *Entry) error {
 		var at int64
 		err := rows.Scan(&entry.PostID, &entry.Excerpt, &at)
 		entry.At, entry.Status, entry.InSeries = db.Time(at), post.Scheduled, true
 		return err
 	}, `SELECT p.id, p.excerpt, p.scheduled_at FROM posts p WHERE p.series_id = ? AND p.team_id = ?
-		AND p.occurs_at > 0 AND p.status = 'scheduled' ORDER BY p.scheduled_at LIMIT ?`, series, team, most)
+		AND p.occurs_at > 0 AND p.status = 'scheduled' ORDER BY p.scheduled_at LIMIT ?`, series, team, limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the occurrences of a series: %w", err)
 	}
-	ahead, err := listAhead(ctx, d, team, series, d.Now(), d.Now().Add(post.MaxLookahead), most)
+	ahead, err := listAhead(ctx, d, team, series, d.Now(), d.Now().Add(post.MaxLookahead), limit)
 	if err != nil {
 		return nil, err
 	}
 	out = append(out, ahead...)
-	return out[:min(len(out), most)], nil
+	return out[:min(len(out), limit)], nil
 }

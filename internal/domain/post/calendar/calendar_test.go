@@ -19,9 +19,9 @@ func (w *env) midnights(year int, month time.Month, day, n int) []time.Time {
 }
 
 // spans returns the calendar as day, time, status and text.
-func (w *env) spans(t *testing.T, bounds []time.Time, most int) string {
+func (w *env) spans(t *testing.T, bounds []time.Time, limit int) string {
 	t.Helper()
-	spans := must.Get(calendar.Spans(t.Context(), w.DB, w.Call.TeamID, calendar.Filter{}, bounds, most))(t)
+	spans := must.Get(calendar.Spans(t.Context(), w.DB, w.Call.TeamID, calendar.Filter{}, bounds, limit))(t)
 	days := []string{}
 	for _, span := range spans {
 		parts := []string{}

@@ -83,12 +83,12 @@ func (f Filter) filterOccurrences(ctx context.Context, d *db.DB, entries []Entry
 
 // ListPlanned returns a team's drafts that are planned for a date but have no time, from one date to before another,
 // each as 2026-03-29.
-func ListPlanned(ctx context.Context, d *db.DB, team int64, f Filter, from, to string, most int) ([]Entry, error) {
+func ListPlanned(ctx context.Context, d *db.DB, team int64, f Filter, from, to string, limit int) ([]Entry, error) {
 	if f.State != "" && f.State != Drafts && f.State != Waiting {
 		return nil, nil
 	}
 	selected, values := f.condition()
-	entries, err := entriesOf(ctx, d, team, plannedQuery(selected), append(append([]any{from, to}, values...), most)...)
+	entries, err := entriesOf(ctx, d, team, plannedQuery(selected), append(append([]any{from, to}, values...), limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("listing drafts planned for a date: %w", err)
 	}
@@ -103,10 +103,10 @@ func plannedQuery(selected string) string {
 }
 
 // ListUnplanned returns a team's drafts without a time and a date, the newest first.
-func ListUnplanned(ctx context.Context, d *db.DB, team int64, f Filter, most int) ([]Entry, error) {
+func ListUnplanned(ctx context.Context, d *db.DB, team int64, f Filter, limit int) ([]Entry, error) {
 	f.State = ""
 	selected, values := f.condition()
-	entries, err := entriesOf(ctx, d, team, unplannedQuery(selected), append(values, most)...)
+	entries, err := entriesOf(ctx, d, team, unplannedQuery(selected), append(values, limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("listing drafts without a date: %w", err)
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // ListRecent returns a team's last posts that were sent, or should have been, before a time, the newest first.
-func ListRecent(ctx context.Context, d *db.DB, team int64, before time.Time, most int) ([]Entry, error) {
-	entries, err := entriesOf(ctx, d, team, recentQuery, db.Micros(before), most)
+func ListRecent(ctx context.Context, d *db.DB, team int64, before time.Time, limit int) ([]Entry, error) {
+	entries, err := entriesOf(ctx, d, team, recentQuery, db.Micros(before), limit)
 	if err != nil {
 		return nil, fmt.Errorf("listing recent posts of team %d: %w", team, err)
 	}
@@ -25,8 +25,8 @@ const recentQuery = `SELECT ` + entryColumns + ` FROM posts p WHERE p.team_id = 
 
 // ListFailed returns a team's posts that failed, on all accounts or on some, after a time, the newest first. Posts
 // whose outcome is unknown are always included, because they wait for a person's decision.
-func ListFailed(ctx context.Context, d *db.DB, team int64, after time.Time, most int) ([]Entry, error) {
-	entries, err := entriesOf(ctx, d, team, failedQuery, db.Micros(after), string(post.TargetUnconfirmed), most)
+func ListFailed(ctx context.Context, d *db.DB, team int64, after time.Time, limit int) ([]Entry, error) {
+	entries, err := entriesOf(ctx, d, team, failedQuery, db.Micros(after), string(post.TargetUnconfirmed), limit)
 	if err != nil {
 		return nil, fmt.Errorf("listing failed posts of team %d: %w", team, err)
 	}
@@ -41,8 +41,8 @@ const failedQuery = `SELECT ` + entryColumns + ` FROM posts p WHERE p.team_id = 
 
 // ListOverdueDrafts returns a team's drafts whose time has passed, the latest first. Nothing sends them
 // anymore, so a person must decide. Templates are omitted.
-func ListOverdueDrafts(ctx context.Context, d *db.DB, team int64, before time.Time, most int) ([]Entry, error) {
-	entries, err := entriesOf(ctx, d, team, overdueDraftsQuery, db.Micros(before), most)
+func ListOverdueDrafts(ctx context.Context, d *db.DB, team int64, before time.Time, limit int) ([]Entry, error) {
+	entries, err := entriesOf(ctx, d, team, overdueDraftsQuery, db.Micros(before), limit)
 	if err != nil {
 		return nil, fmt.Errorf("listing overdue drafts of team %d: %w", team, err)
 	}
@@ -56,8 +56,8 @@ const overdueDraftsQuery = `SELECT ` + entryColumns + ` FROM posts p WHERE p.tea
 
 // ListAwaitingApproval returns a team's posts that wait for the client, the newest first, including those whose
 // time has passed. A post without a time has a zero At.
-func ListAwaitingApproval(ctx context.Context, d *db.DB, team int64, most int) ([]Entry, error) {
-	entries, err := entriesOf(ctx, d, team, awaitingApprovalQuery, post.CodeMissedApproval, most)
+func ListAwaitingApproval(ctx context.Context, d *db.DB, team int64, limit int) ([]Entry, error) {
+	entries, err := entriesOf(ctx, d, team, awaitingApprovalQuery, post.CodeMissedApproval, limit)
 	if err != nil {
 		return nil, fmt.Errorf("listing posts that await approval in team %d: %w", team, err)
 	}

@@ -123,7 +123,7 @@ func (c *Client) ProfileMedia(ctx context.Context, q provider.Query) (provider.P
 }
 
 // get requests a path below /v1 and returns a body of limited size.
-func (c *Client) get(ctx context.Context, most int64, params url.Values, path ...string) ([]byte, error) {
+func (c *Client) get(ctx context.Context, limit int64, params url.Values, path ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.Timeout)
 	defer cancel()
 	target := c.base.JoinPath("v1")
@@ -135,7 +135,7 @@ func (c *Client) get(ctx context.Context, most int64, params url.Values, path ..
 	if err != nil {
 		return nil, err
 	}
-	answer, err := wire.Send(c.http, request, most)
+	answer, err := wire.Send(c.http, request, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -160,10 +160,10 @@ func (c *Client) request(ctx context.Context, address string) (*http.Request, er
 // Fetch downloads a file. Files on the bridge's host are requested with the token, others by Options.FetchPublic, whose
 // errors are returned. Otherwise errors are *provider.Unavailable, provider.ErrTooLarge if there are more than most
 // bytes (of which some may have been written), and those of into.
-func (c *Client) Fetch(ctx context.Context, address string, most int64, into io.Writer) error {
+func (c *Client) Fetch(ctx context.Context, address string, limit int64, into io.Writer) error {
 	target, err := url.Parse(address)
 	if err != nil || !c.isOwnURL(target) {
-		return c.opts.FetchPublic(ctx, address, most, into)
+		return c.opts.FetchPublic(ctx, address, limit, into)
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.opts.FileTimeout)
 	defer cancel()
@@ -179,14 +179,14 @@ func (c *Client) Fetch(ctx context.Context, address string, most int64, into io.
 	if response.StatusCode != http.StatusOK {
 		return unavailable(response.StatusCode, response.Header, c.opts.Now())
 	}
-	if response.ContentLength > most {
+	if response.ContentLength > limit {
 		return provider.ErrTooLarge
 	}
-	return copyFile(bodyReader{response.Body}, most, into)
+	return copyFile(bodyReader{response.Body}, limit, into)
 }
 
-func copyFile(from io.Reader, most int64, into io.Writer) error {
-	taken, err := io.Copy(into, io.LimitReader(from, most))
+func copyFile(from io.Reader, limit int64, into io.Writer) error {
+	taken, err := io.Copy(into, io.LimitReader(from, limit))
 	if err != nil {
 		return fmt.Errorf("downloading the file: %w", err)
 	}

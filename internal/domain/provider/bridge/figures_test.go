@@ -15,8 +15,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-func profileQuery(most int) provider.ProfileQuery {
-	return provider.ProfileQuery{Platform: provider.Instagram, Username: "natgeo", PostLimit: most}
+func profileQuery(limit int) provider.ProfileQuery {
+	return provider.ProfileQuery{Platform: provider.Instagram, Username: "natgeo", PostLimit: limit}
 }
 
 func TestFiguresRequest(t *testing.T) {

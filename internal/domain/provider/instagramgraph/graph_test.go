@@ -252,12 +252,12 @@ func person(posts []map[string]any) map[string]any {
 	}
 }
 
-func question(most int) provider.ProfileQuery {
-	return provider.ProfileQuery{Platform: provider.Instagram, Username: "natgeo", PostLimit: most}
+func question(limit int) provider.ProfileQuery {
+	return provider.ProfileQuery{Platform: provider.Instagram, Username: "natgeo", PostLimit: limit}
 }
 
-func tagQuestion(hashtag string, most int) provider.HashtagQuery {
-	return provider.HashtagQuery{Platform: provider.Instagram, Hashtag: hashtag, PostLimit: most}
+func tagQuestion(hashtag string, limit int) provider.HashtagQuery {
+	return provider.HashtagQuery{Platform: provider.Instagram, Hashtag: hashtag, PostLimit: limit}
 }
 
 // checkUnavailable checks the delay of an error, and that it leaks nothing.

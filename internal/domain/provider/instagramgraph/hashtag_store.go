@@ -71,7 +71,7 @@ func (s *DBHashtagStore) SaveID(ctx context.Context, hashtag, id string) error {
 }
 
 // Reserve reserves a slot for a hashtag. Concurrent reservations at an account are serialized.
-func (s *DBHashtagStore) Reserve(ctx context.Context, hashtag string, accounts []string, most int) (Slot, error) {
+func (s *DBHashtagStore) Reserve(ctx context.Context, hashtag string, accounts []string, limit int) (Slot, error) {
 	if len(accounts) == 0 {
 		return Slot{}, errors.New("reserving a hashtag slot: no account")
 	}
@@ -88,7 +88,7 @@ func (s *DBHashtagStore) Reserve(ctx context.Context, hashtag string, accounts [
 		if err != nil {
 			return err
 		}
-		if place = choose(taken, hashtag, accounts, most); place.Account == "" {
+		if place = choose(taken, hashtag, accounts, limit); place.Account == "" {
 			return nil
 		}
 		_, err = tx.Exec(ctx, `INSERT INTO instagram_hashtag_places (account, hashtag, asked_at) VALUES (?, ?, ?)
@@ -158,7 +158,7 @@ func (s *DBHashtagStore) reservedSlots(ctx context.Context, tx *db.Tx, accounts 
 
 // choose returns a slot for a hashtag: at the account that has it, else at the first one with the fewest used slots,
 // else the time at which enough of them have expired.
-func choose(taken []reservedSlot, hashtag string, accounts []string, most int) Slot {
+func choose(taken []reservedSlot, hashtag string, accounts []string, limit int) Slot {
 	free := map[string][]time.Time{}
 	for _, one := range taken {
 		if one.hashtag == hashtag {
@@ -167,13 +167,13 @@ func choose(taken []reservedSlot, hashtag string, accounts []string, most int) S
 		free[one.account] = append(free[one.account], one.freeAt)
 	}
 	best := slices.MinFunc(accounts, func(a, b string) int { return len(free[a]) - len(free[b]) })
-	if len(free[best]) < most {
+	if len(free[best]) < limit {
 		return Slot{Account: best}
 	}
 	var soonest time.Time
 	for _, account := range accounts {
 		slices.SortFunc(free[account], time.Time.Compare)
-		if at := free[account][len(free[account])-most]; soonest.IsZero() || at.Before(soonest) {
+		if at := free[account][len(free[account])-limit]; soonest.IsZero() || at.Before(soonest) {
 			soonest = at
 		}
 	}

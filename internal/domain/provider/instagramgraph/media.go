@@ -41,8 +41,8 @@ func (s *Source) ProfileMedia(ctx context.Context, q provider.Query) (provider.P
 }
 
 // Fetch downloads a file. Its errors are those of Options.FetchPublic.
-func (s *Source) Fetch(ctx context.Context, address string, most int64, into io.Writer) error {
-	return s.opts.FetchPublic(ctx, address, most, into)
+func (s *Source) Fetch(ctx context.Context, address string, limit int64, into io.Writer) error {
+	return s.opts.FetchPublic(ctx, address, limit, into)
 }
 
 // pagePosition is where a page of items begins. Instagram's cursors are between its pages only, and a post may have

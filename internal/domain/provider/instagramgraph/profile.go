@@ -75,19 +75,19 @@ func (s *Source) profile(ctx context.Context, one *account, q provider.ProfileQu
 
 // profileQueryFields returns the fields to request: those of the profile on the first page, and the posts after a
 // cursor.
-func (s *Source) profileQueryFields(first bool, most int, cursor string) []string {
+func (s *Source) profileQueryFields(first bool, limit int, cursor string) []string {
 	var fields []string
 	if first {
 		fields = []string{profileFields}
 	}
-	if most <= 0 {
+	if limit <= 0 {
 		return fields
 	}
 	ofPosts := postFields
 	if !s.noViews.Load() {
 		ofPosts += viewsField
 	}
-	return append(fields, expression(min(most, pageSize), cursor, ofPosts))
+	return append(fields, expression(min(limit, pageSize), cursor, ofPosts))
 }
 
 // expression returns the field for a number of posts after a cursor.

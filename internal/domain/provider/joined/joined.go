@@ -126,11 +126,11 @@ func (s *Source) splitName(stored string) (string, string) {
 }
 
 // Fetch downloads a file from the provider of the item. Its errors are that provider's.
-func (s *Source) Fetch(ctx context.Context, address string, most int64, into io.Writer) error {
+func (s *Source) Fetch(ctx context.Context, address string, limit int64, into io.Writer) error {
 	name, address := s.splitName(address)
 	for _, one := range s.all {
 		if media, has := one.Source.(Media); has && one.Name == name {
-			return media.Fetch(ctx, address, most, into)
+			return media.Fetch(ctx, address, limit, into)
 		}
 	}
 	return errUnknownSource

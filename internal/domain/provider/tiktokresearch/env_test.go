@@ -131,6 +131,6 @@ func clip(id int64, days int, more string) string {
 	return fmt.Sprintf(`{"id":%d,"create_time":%d%s}`, id, began.AddDate(0, 0, -days).Unix(), more)
 }
 
-func question(most int, since time.Time) provider.ProfileQuery {
-	return provider.ProfileQuery{Platform: provider.TikTok, Username: "khaby.lame", PostLimit: most, Since: since}
+func question(limit int, since time.Time) provider.ProfileQuery {
+	return provider.ProfileQuery{Platform: provider.TikTok, Username: "khaby.lame", PostLimit: limit, Since: since}
 }

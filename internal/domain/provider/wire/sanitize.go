@@ -32,7 +32,7 @@ var earliest = time.Date(2004, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Text truncates a text to a number of characters and removes invalid UTF-8 and control characters other than line
 // feeds.
-func Text(text string, most int) string {
+func Text(text string, limit int) string {
 	clean := strings.Map(func(r rune) rune {
 		if r != '\n' && unicode.IsControl(r) {
 			return -1
@@ -41,7 +41,7 @@ func Text(text string, most int) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 	count := 0
 	for i := range clean {
-		if count == most {
+		if count == limit {
 			return clean[:i]
 		}
 		count++
