@@ -162,6 +162,10 @@ func TestAccountFigures(t *testing.T) {
 		}
 		weeks := b.open("/analytics").wants(http.StatusOK, c.handle()+" on Bluesky 300 +7 7 – 105 39", "2 before", "39 before")
 		weeks.holds(`<svg class="spark"`, fmt.Sprintf(`<img src="/accounts/%d/picture"`, c.account))
+		weeks.wants(http.StatusOK, "Followers gained", c.handle()+" on Bluesky", "The last seven days")
+		weeks.holds(`aria-label="Followers gained by account`)
+		weeks.follow("28 days").wants(http.StatusOK, "compared with the 28 days before", c.handle()+" on Bluesky 300 – 9 – 144 –", "0 before")
+		b.open("/analytics?days=3").wants(http.StatusOK, "The last seven days")
 		weeks.follow(c.handle()+" on Bluesky").wants(http.StatusOK, "Best post")
 		b.open("/").wants(http.StatusOK, "Accounts this week", "105 engagement, 39 before", "300 followers +7 in seven days")
 		must.NoError(t, h.Teams.SetPlan(t.Context(), c.team.ID, "free", time.Time{}))

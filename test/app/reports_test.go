@@ -207,6 +207,14 @@ func TestCompareProfiles(t *testing.T) {
 		form.fill("ids", ids...).press().
 			wants(http.StatusOK, "@harbour_cafe", "@harbour_bar", "@studio.north", "Score (out of 100)", "Engagement per follower")
 		b.open("/reports/compare?ids="+ids[0]+","+ids[1]).wants(http.StatusOK, "@harbour_cafe", "@harbour_bar")
+		compared := b.open("/reports/compare?ids="+ids[0]+","+ids[1]).wants(http.StatusOK, "Engagement per follower over time",
+			"@harbour_cafe on Instagram", "Engagement per follower over time, in percent").lacks("Growth of followers")
+		if n := strings.Count(compared.source, `<path class="line s`); n != 4 { // in the chart and in its legend
+			t.Errorf("%d lines are drawn", n)
+		}
+		h.change(t, `INSERT INTO report_samples (report_id, measured_at, sample)
+			SELECT report_id, measured_at - 86400000000, '{"followers": 1000}' FROM report_samples WHERE report_id = ?`, ids[0])
+		b.open("/reports/compare?ids="+ids[0]+","+ids[1]).wants(http.StatusOK, "Growth of followers")
 		b.open("/reports/compare?ids="+ids[0]).wants(http.StatusBadRequest, "Select at least two")
 		b.open("/reports/compare?ids=" + ids[0] + "," + tag).wants(http.StatusNotFound)
 		must.NoError(t, h.Teams.SetPlan(t.Context(), c.team.ID, "creator", time.Time{}))

@@ -13,19 +13,20 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// AccountWeeks are the figures of an account in the last seven days, compared with the seven days before.
+// AccountWeeks are the figures of an account in a period, compared with the period before: of seven days for weeks.
 type AccountWeeks struct {
 	ID         int64
 	Platform   string
 	Username   string
 	Connection account.Connection
-	Followers  *int64  // the newest count of the last fourteen days; nil if there is none
-	Change     *int64  // since seven days before the newest count; nil if unknown
-	Line       []int64 // followers by day in the last fourteen days, oldest first
-	Now, Past  Week    // the last seven days, and the seven days before
+	Followers  *int64   // the newest count of both periods; nil if there is none
+	Change     *int64   // since a period before the newest count; nil if unknown
+	Line       []int64  // followers by day in both periods, oldest first
+	Days       []string // the days of Line as YYYY-MM-DD
+	Now, Past  Week     // the period, and the one before
 }
 
-// Week sums up what an account posted in seven days. A sum is nil if the network reported no such figure.
+// Week sums up what an account posted in a period. A sum is nil if the network reported no such figure.
 type Week struct {
 	Posts      int64
 	Views      *int64
@@ -38,9 +39,16 @@ const (
 	maxAccountWeeks = 200
 )
 
-// CompareWeeks returns the figures of a team's connected accounts, those with the most followers first. Days are those
-// of the zone; today is the last.
+// CompareWeeks is ComparePeriods for seven days.
 func (s *Service) CompareWeeks(ctx context.Context, team int64, zone *time.Location) ([]AccountWeeks, error) {
+	return s.ComparePeriods(ctx, team, zone, weekDays)
+}
+
+// ComparePeriods returns the figures of a team's connected accounts in the last days and in as many days before, those
+// with the most followers first. Days are those of the zone; today is the last.
+func (s *Service) ComparePeriods(
+	ctx context.Context, team int64, zone *time.Location, days int,
+) ([]AccountWeeks, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, w *AccountWeeks) error {
 		return rows.Scan(&w.ID, &w.Platform, &w.Username, &w.Connection)
 	}, `SELECT id, platform, username, connection_state FROM social_accounts WHERE team_id = ? AND disconnected_at = 0
@@ -56,10 +64,10 @@ func (s *Service) CompareWeeks(ctx context.Context, team int64, zone *time.Locat
 		ids[i], byID[out[i].ID] = out[i].ID, &out[i]
 	}
 	now := s.db.Now().In(zone)
-	if err := s.addFollowers(ctx, ids, byID, now); err != nil {
+	if err := s.addFollowers(ctx, ids, byID, now, days); err != nil {
 		return nil, err
 	}
-	if err := s.addWeeks(ctx, ids, byID, now); err != nil {
+	if err := s.addWeeks(ctx, ids, byID, now, days); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(out, func(a, b AccountWeeks) int { return cmp.Compare(number(b.Followers), number(a.Followers)) })
@@ -79,7 +87,9 @@ func dateBefore(at time.Time, days int) string {
 	return time.Date(at.Year(), at.Month(), at.Day()-days, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
 }
 
-func (s *Service) addFollowers(ctx context.Context, ids []int64, byID map[int64]*AccountWeeks, now time.Time) error {
+func (s *Service) addFollowers(
+	ctx context.Context, ids []int64, byID map[int64]*AccountWeeks, now time.Time, period int,
+) error {
 	type counted struct {
 		account, followers int64
 		day                string
@@ -87,13 +97,13 @@ func (s *Service) addFollowers(ctx context.Context, ids []int64, byID map[int64]
 	days, err := db.All(ctx, s.db, func(rows *sql.Rows, c *counted) error {
 		return rows.Scan(&c.account, &c.day, &c.followers)
 	}, `SELECT account_id, day, followers FROM account_days WHERE day > ? AND account_id IN (`+
-		db.Placeholders(len(ids))+`) ORDER BY account_id, day`, db.Args(dateBefore(now, 2*weekDays), ids)...)
+		db.Placeholders(len(ids))+`) ORDER BY account_id, day`, db.Args(dateBefore(now, 2*period), ids)...)
 	if err != nil {
 		return fmt.Errorf("reading followers: %w", err)
 	}
 	for i, c := range days {
 		w := byID[c.account]
-		w.Line = append(w.Line, c.followers)
+		w.Line, w.Days = append(w.Line, c.followers), append(w.Days, c.day)
 		if i+1 < len(days) && days[i+1].account == c.account {
 			continue
 		}
@@ -103,7 +113,7 @@ func (s *Service) addFollowers(ctx context.Context, ids []int64, byID map[int64]
 		}
 		w.Followers, w.Change = &days[i].followers, nil
 		for _, past := range days[i+1-len(w.Line) : i] {
-			if past.day <= dateBefore(newest, weekDays) {
+			if past.day <= dateBefore(newest, period) {
 				change := c.followers - past.followers
 				w.Change = &change
 			}
@@ -112,7 +122,9 @@ func (s *Service) addFollowers(ctx context.Context, ids []int64, byID map[int64]
 	return nil
 }
 
-func (s *Service) addWeeks(ctx context.Context, ids []int64, byID map[int64]*AccountWeeks, now time.Time) error {
+func (s *Service) addWeeks(
+	ctx context.Context, ids []int64, byID map[int64]*AccountWeeks, now time.Time, period int,
+) error {
 	begin := func(days int) time.Time {
 		return teamtime.StartOfDay(now.Year(), now.Month(), now.Day()+1-days, now.Location())
 	}
@@ -120,8 +132,8 @@ func (s *Service) addWeeks(ctx context.Context, ids []int64, byID map[int64]*Acc
 		from, to time.Time
 		of       func(*AccountWeeks) *Week
 	}{
-		{begin(weekDays), begin(-weekDays), func(w *AccountWeeks) *Week { return &w.Now }},
-		{begin(2 * weekDays), begin(weekDays), func(w *AccountWeeks) *Week { return &w.Past }},
+		{begin(period), begin(-period), func(w *AccountWeeks) *Week { return &w.Now }},
+		{begin(2 * period), begin(period), func(w *AccountWeeks) *Week { return &w.Past }},
 	} {
 		_, err := db.All(ctx, s.db, func(rows *sql.Rows, w *Week) error {
 			var account int64
@@ -136,7 +148,7 @@ func (s *Service) addWeeks(ctx context.Context, ids []int64, byID map[int64]*Acc
 		AND account_id IN (`+db.Placeholders(len(ids))+`) GROUP BY account_id`,
 			append([]any{db.Micros(part.from)}, db.Args(db.Micros(part.to), ids)...)...)
 		if err != nil {
-			return fmt.Errorf("summing up the posts of a week: %w", err)
+			return fmt.Errorf("summing up the posts of a period: %w", err)
 		}
 	}
 	return nil

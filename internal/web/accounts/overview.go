@@ -1,18 +1,27 @@
 package accounts
 
 import (
+	"html/template"
 	"net/http"
+	"slices"
+	"strconv"
 	"time"
 
 	"pressroom/internal/domain/analytics"
+	"pressroom/internal/web/plot"
 	"pressroom/internal/web/shell"
 )
 
-// overviewView compares the last seven days of all accounts with the seven days before.
+// overviewPeriods are the offered periods in days.
+var overviewPeriods = []int{7, 28, 90, 365}
+
+// overviewView compares the last days of all accounts with as many days before.
 type overviewView struct {
 	Accounts []analytics.AccountWeeks
 	ZoneName string
 	Manages  bool
+	Days     int
+	Periods  []int
 
 	Followers, Change *int64 // sums of what is known; nil if nothing is
 	Now, Past         analytics.Week
@@ -26,8 +35,13 @@ func (p *Handlers) overview(w http.ResponseWriter, r *http.Request) {
 		p.ServerError(w, r, err)
 		return
 	}
-	out := overviewView{ZoneName: v.Team.Timezone, Manages: v.Is(shell.Managers)}
-	if out.Accounts, err = p.insight.CompareWeeks(r.Context(), v.Team.ID, zone); err != nil {
+	out := overviewView{
+		ZoneName: v.Team.Timezone, Manages: v.Is(shell.Managers), Days: overviewPeriods[0], Periods: overviewPeriods,
+	}
+	if days, err := strconv.Atoi(r.URL.Query().Get("days")); err == nil && slices.Contains(overviewPeriods, days) {
+		out.Days = days
+	}
+	if out.Accounts, err = p.insight.ComparePeriods(r.Context(), v.Team.ID, zone, out.Days); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
@@ -38,6 +52,58 @@ func (p *Handlers) overview(w http.ResponseWriter, r *http.Request) {
 		addWeek(&out.Past, a.Past)
 	}
 	p.Show(w, r, http.StatusOK, pages["overview"], "Analytics", out)
+}
+
+// maxPoints is about how many points of a line are drawn.
+const maxPoints = 40
+
+// gained returns a chart that compares how many followers the largest accounts gained in the period.
+func (v overviewView) gained() plot.Lines {
+	line := plot.Lines{Label: "Followers gained by account in this period. The table below has the numbers."}
+	for _, a := range v.Accounts {
+		days, counts := inPeriod(a, v.Days)
+		if len(counts) < 2 || len(line.Series) == plot.MaxSeries {
+			continue
+		}
+		one := plot.Series{Name: a.Username + " on " + shell.NetworkName(a.Platform)}
+		every := (len(counts)-1)/maxPoints + 1
+		for i, n := range counts {
+			if i%every != 0 && i != len(counts)-1 {
+				continue
+			}
+			gained := float64(n - counts[0])
+			one.Points = append(one.Points,
+				plot.Point{Name: days[i].Format("2 Jan"), At: float64(days[i].Unix()), Value: &gained})
+		}
+		line.Series = append(line.Series, one)
+	}
+	return line
+}
+
+// Chart returns the chart.
+func (v overviewView) Chart() template.HTML { return v.gained().Draw() }
+
+// Legend names the lines of the chart.
+func (v overviewView) Legend() template.HTML { return v.gained().Legend() }
+
+// Series returns the numbers of the chart.
+func (v overviewView) Series() []plot.Series { return v.gained().Series }
+
+// inPeriod returns the counts of the last days before the newest one.
+func inPeriod(a analytics.AccountWeeks, days int) ([]time.Time, []int64) {
+	var at []time.Time
+	for _, text := range a.Days {
+		day, err := time.Parse(time.DateOnly, text)
+		if err != nil {
+			return nil, nil // it is written by the collection
+		}
+		at = append(at, day)
+	}
+	from := 0
+	for from < len(at) && at[len(at)-1].Sub(at[from]) > time.Duration(days)*24*time.Hour {
+		from++
+	}
+	return at[from:], a.Line[from:]
 }
 
 func addWeek(sum *analytics.Week, w analytics.Week) {

@@ -28,6 +28,15 @@ func heat() plot.Heat {
 	return h
 }
 
+// twoLines has two lines of different lengths, one with a gap.
+func twoLines() plot.Lines {
+	return plot.Lines{Label: "Followers gained", Unit: "%", Series: []plot.Series{
+		{Name: "@harbour", Points: []plot.Point{
+			{Name: "2 Mar", At: 10, Value: new(0.0)}, {Name: "9 Mar", At: 17}, {Name: "16 Mar", At: 24, Value: new(4.5)}}},
+		{Name: "<quay>", Points: []plot.Point{{Name: "3 Mar", At: 11, Value: new(0.0)}, {Name: "10 Mar", At: 18, Value: new(-2.0)}}},
+	}}
+}
+
 func TestDrawings(t *testing.T) {
 	t.Parallel()
 	for name, drawn := range map[string]template.HTML{
@@ -37,13 +46,18 @@ func TestDrawings(t *testing.T) {
 		"spread": plot.Line{Label: "Followers", Spread: true, Points: []plot.Point{
 			{Name: "2 Mar", At: 10, Value: new(18204.0)}, {Name: "3 Mar", At: 11, Value: new(18240.0)},
 			{Name: "12 Mar", At: 20, Value: new(18230.0)}}}.Draw(),
-		"one":   plot.Line{Label: "Followers", Spread: true, Points: []plot.Point{{Name: "2 Mar", At: 10, Value: new(7.0)}}}.Draw(),
-		"heat":  heat().Draw(),
-		"scale": plot.Scale(),
-		"range": plot.Range{Value: 1.6, Low: 1.3, High: 44, Reach: 2}.Draw(),
-		"share": plot.Share{Of: 0.25, Second: true}.Draw(),
+		"one":    plot.Line{Label: "Followers", Spread: true, Points: []plot.Point{{Name: "2 Mar", At: 10, Value: new(7.0)}}}.Draw(),
+		"heat":   heat().Draw(),
+		"scale":  plot.Scale(),
+		"range":  plot.Range{Value: 1.6, Low: 1.3, High: 44, Reach: 2}.Draw(),
+		"lines":  twoLines().Draw(),
+		"legend": twoLines().Legend(),
+		"share":  plot.Share{Of: 0.25, Second: true}.Draw(),
 	} {
 		golden(t, filepath.Join("testdata", name+".svg"), string(drawn))
+	}
+	if drawn := (plot.Lines{Label: "One", Series: []plot.Series{{Name: "a", Points: []plot.Point{{Value: new(1.0)}}}}}).Draw(); drawn != "" {
+		t.Errorf("a line through one point: %s", drawn)
 	}
 	if drawn := (plot.Line{Label: "Nothing", Points: []plot.Point{{Name: "2 Mar"}}}).Draw(); drawn != "" {
 		t.Errorf("a line through nothing: %s", drawn)
@@ -100,6 +114,8 @@ func TestDrawingsValid(t *testing.T) {
 				})
 		}
 		sound(t, string(line.Draw()))
+		both := plot.Lines{Label: line.Label, Series: []plot.Series{{Name: rapid.String().Draw(t, "series"), Points: line.Points}}}
+		sound(t, string(both.Draw()))
 		positive := rapid.Float64Range(0, 1e6)
 		sound(t,
 			string(plot.Range{

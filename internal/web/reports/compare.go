@@ -27,6 +27,7 @@ type beside struct {
 	Reports []report.ReportSummary
 	Most    int64 // maximum of the plan; -1 for unlimited
 	Wrong   string
+	history []report.History // of each report
 }
 
 // maxBeside is how many reports a page compares in any plan.
@@ -67,6 +68,10 @@ func (p *Handlers) compare(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		view.Reports = append(view.Reports, one)
+	}
+	if err := p.readHistories(r, &view); err != nil {
+		p.ShowError(w, r, err)
+		return
 	}
 	p.Show(w, r, http.StatusOK, pages["compare"], "Compare profiles", view)
 }

@@ -1,0 +1,81 @@
+package reports
+
+import (
+	"html/template"
+	"net/http"
+	"time"
+
+	"pressroom/internal/domain/report"
+	"pressroom/internal/web/plot"
+	"pressroom/internal/web/shell"
+)
+
+// readHistories reads the history of each report.
+func (p *Handlers) readHistories(r *http.Request, view *beside) error {
+	v := shell.VisitorOf(r.Context())
+	zone, err := time.LoadLocation(v.Team.Timezone)
+	if err != nil {
+		return err
+	}
+	for _, s := range view.Reports {
+		var found report.History
+		if s.Engagement != nil {
+			if found, err = p.reports.History(r.Context(), v.Team.ID, s.ID, s.Engagement.Counts, zone); err != nil {
+				return err
+			}
+		}
+		view.history = append(view.history, found)
+	}
+	return nil
+}
+
+// comparison is a chart that compares the reports, with its numbers.
+type comparison struct{ plot.Lines }
+
+// Chart returns the chart, or nothing if there is too little to compare.
+func (c comparison) Chart() template.HTML { return c.Draw() }
+
+// nameOf returns how a report is called in charts.
+func nameOf(s report.ReportSummary) string {
+	return subject(s.Kind, s.Subject) + " on " + shell.NetworkName(s.Platform)
+}
+
+// EngagementOverTime compares the median engagement of each week or month per current follower, in percent.
+func (b beside) EngagementOverTime() comparison {
+	out := plot.Lines{Label: "Engagement per follower over time. The table below has the numbers.", Unit: "%"}
+	for i, s := range b.Reports {
+		if s.Profile == nil || s.Profile.Followers == nil || *s.Profile.Followers < 1 {
+			continue
+		}
+		one := plot.Series{Name: nameOf(s)}
+		for _, span := range b.history[i].Spans {
+			point := plot.Point{Name: history{History: b.history[i]}.Span(span.From), At: float64(span.From.Unix())}
+			if span.Engagement != nil {
+				point.Value = new(100 * span.Engagement.Median / float64(*s.Profile.Followers))
+			}
+			one.Points = append(one.Points, point)
+		}
+		if len(one.Points) > 1 {
+			out.Series = append(out.Series, one)
+		}
+	}
+	return comparison{out}
+}
+
+// Growth compares followers with those of each report's first measurement, in percent.
+func (b beside) Growth() comparison {
+	out := plot.Lines{Label: "Followers since each first measurement. The table below has the numbers.", Unit: "%"}
+	for i, s := range b.Reports {
+		measured := b.history[i].Measured
+		if len(measured) < 2 || measured[0].Followers < 1 {
+			continue
+		}
+		one := plot.Series{Name: nameOf(s)}
+		for _, m := range measured {
+			value := 100 * float64(m.Followers-measured[0].Followers) / float64(measured[0].Followers)
+			one.Points = append(one.Points, plot.Point{Name: m.At.Format("2 Jan"), At: float64(m.At.Unix()), Value: &value})
+		}
+		out.Series = append(out.Series, one)
+	}
+	return comparison{out}
+}
