@@ -2,7 +2,7 @@
 SHELL := bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-quick test-race test-tools check generate update-descriptions bench bench-quick growth storm storm-posts fuzz sbom reproduce clean
+.PHONY: help run build test test-quick test-race test-tools check generate update-descriptions bench bench-quick screenshots growth storm storm-posts fuzz sbom reproduce clean
 
 DURATION ?= 15m
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -45,6 +45,9 @@ bench: ## Run the benchmarks against bare handlers and write build/bench.json
 	scripts/with-postgres go test -run '^$$' -bench Pages -benchtime 30x ./test/app
 	scripts/with-postgres go test -run '^$$' -bench Rush -benchtime 1x ./test/networks
 	go test -run '^$$' -bench Crowd -benchtime 1x ./test/tools
+
+screenshots: ## Make the screenshots of the README from the demo team
+	SCREENSHOTS=docs/images go test ./test/browser -run TestScreenshots -count=1
 
 growth: ## Compare lists, searches and reports on years of data with a hundredth of it (1 hour, 40 GB)
 	POSTGRES_FOLDER=build scripts/with-postgres go run ./bench -years -out build/growth.json

@@ -5,24 +5,20 @@ const path = require('node:path');
 const { assert, open, run, signIn, world } = require('./drive.js');
 
 const desktop = { width: 1440, height: 900 };
-const phone = { width: 390, height: 844 };
 
 run(async (browser) => {
   const page = await open(browser, { viewport: desktop });
   await signIn(page);
-  const post = await page.goto('/posts?tab=scheduled').then(() => page.locator('main a[href^="/posts/"]').evaluateAll(
+  const post = await page.goto('/posts?status=scheduled').then(() => page.locator('main a[href^="/posts/"]').evaluateAll(
     (links) => links.map((a) => a.getAttribute('href')).find((to) => /^\/posts\/[0-9a-f-]{36}$/.test(to))));
   assert.ok(post, 'the demo team has no scheduled post');
   await page.goto('/reports');
   const report = await page.getByRole('link', { name: '@north.cafe' }).getAttribute('href');
-  for (const [name, to, viewport] of [
-    ['home', '/', desktop], ['calendar', '/calendar?view=week', desktop], ['composer', `${post}/edit`, desktop],
-    ['report', report, desktop], ['phone', '/calendar', phone],
-  ]) {
-    await page.setViewportSize(viewport);
+  for (const [name, to] of Object.entries({ calendar: '/calendar', composer: `${post}/edit`, report })) {
     for (const colorScheme of ['light', 'dark']) {
       await page.emulateMedia({ colorScheme });
-      await page.goto(to, { waitUntil: 'networkidle' });
+      await page.goto(to);
+      await page.waitForFunction(() => document.fonts.status === 'loaded' && [...document.images].every((i) => i.complete || i.loading === 'lazy'));
       await page.screenshot({ path: path.join(world.screenshots, `${name}-${colorScheme}.png`) });
     }
   }

@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"cmp"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,10 +9,15 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// TestScreenshots makes the README's screenshots, in the folder SCREENSHOTS if it is set; see make screenshots.
+// TestScreenshots makes the README's screenshots, in the folder SCREENSHOTS of the repository if it is set; see make
+// screenshots.
 func TestScreenshots(t *testing.T) {
 	t.Parallel()
-	to := must.Get(filepath.Abs(cmp.Or(os.Getenv("SCREENSHOTS"), t.TempDir())))(t)
+	to := t.TempDir()
+	if folder := os.Getenv("SCREENSHOTS"); folder != "" {
+		to = filepath.Join("..", "..", folder)
+	}
+	to = must.Get(filepath.Abs(to))(t)
 	drive(t, "screenshots.js", quickstart(t), greeting{"chromium": needs(t), "screenshots": to})
 	shown := regexp.MustCompile(`docs/images/([a-z-]+\.png)`).FindAllSubmatch(must.Get(os.ReadFile("../../README.md"))(t), -1)
 	if len(shown) == 0 {
