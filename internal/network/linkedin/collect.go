@@ -25,15 +25,16 @@ var _ network.Collector = (*Network)(nil)
 // any app has, and their metrics need another. Without the first, the error is of class Unapproved and only the member's
 // picture is read. LinkedIn gives no link to an organization's picture.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
+	var picture network.Collection
+	picture.Picture, picture.NoPicture = n.picture(ctx, g)
 	if g.Kind != organization && !slices.Contains(g.Scopes, scopeReadPosts) {
-		return network.Collection{Picture: n.picture(ctx, g)}, &network.Error{
+		return picture, &network.Error{
 			Class: network.Unapproved, Code: scopeReadPosts, Err: errors.New("a member's posts cannot be listed"),
 		}
 	}
 	posts, cut, err := n.ownPosts(ctx, g, since, limit)
-	collected := network.Collection{
-		Picture: n.picture(ctx, g), Posts: network.Newest(posts, since, limit), Truncated: cut,
-	}
+	collected := picture
+	collected.Posts, collected.Truncated = network.Newest(posts, since, limit), cut
 	if err != nil {
 		return collected, network.DowngradeForbidden(err)
 	}
@@ -106,20 +107,20 @@ func (l listedPost) format() string {
 	return network.FormatText
 }
 
-// picture returns the URL of a member's picture, or "" if LinkedIn does not tell it. A failure must not end the
-// collection.
-func (n *Network) picture(ctx context.Context, g network.Grant) string {
+// picture returns the URL of a member's picture, and whether there is none, because userinfo leaves it out then.
+// Companies have no link to theirs. A failure must not end the collection.
+func (n *Network) picture(ctx context.Context, g network.Grant) (string, bool) {
 	if g.Kind == organization || !slices.Contains(g.Scopes, scopeOpenID) {
-		return ""
+		return "", false
 	}
 	var me struct {
 		Picture string `json:"picture"`
 	}
 	call := network.Call{Name: "userinfo", Method: http.MethodGet, URL: g.Server + "/v2/userinfo", Bearer: g.Access}
 	if _, err := n.do(ctx, g, call, &me); err != nil {
-		return ""
+		return "", false
 	}
-	return network.WebURL(me.Picture)
+	return network.WebURL(me.Picture), me.Picture == ""
 }
 
 // followers returns the number of an organization's followers.

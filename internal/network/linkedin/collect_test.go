@@ -118,3 +118,25 @@ func TestCollectFormats(t *testing.T) {
 		t.Errorf("%+v", collected)
 	}
 }
+
+// A member without a picture is told from one whose picture cannot be read, and from a company, which has no link.
+func TestCollectWithoutPicture(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		kind   string
+		answer networktest.Answer
+		none   bool
+	}{
+		"none":      {"member", networktest.Answer{Body: `{"sub":"a"}`}, true},
+		"a picture": {"member", networktest.Answer{Body: `{"picture":"https://cdn.test/1"}`}, false},
+		"a failure": {"member", networktest.Answer{Status: 500}, false},
+		"a company": {"organization", networktest.Answer{Body: `{"elements":[]}`}, false},
+	} {
+		s := networktest.NewStub(t, adapter, network.App{}, c.answer)
+		s.Grant.Kind, s.Grant.Scopes = c.kind, []string{"openid"}
+		got, _ := s.Network.(network.Collector).Collect(t.Context(), s.Grant, networktest.Start, 10) // lacks posts
+		if got.NoPicture != c.none {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

@@ -48,7 +48,8 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	if err != nil {
 		return out, err
 	}
-	out.Followers, out.Picture = figures.Get("followers_count"), n.picture(ctx, g)
+	out.Followers = figures.Get("followers_count")
+	out.Picture, out.NoPicture = n.picture(ctx, g)
 	posts, cut, err := graph.ListSince(ctx, n.Client,
 		n.NewCall(g, http.MethodGet, "me/threads", url.Values{"fields": {"id,text,timestamp,permalink,media_type"}}, nil),
 		since, limit, func(t thread) time.Time { return graph.ParseTime(t.Timestamp) })
@@ -76,17 +77,17 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	return out, nil
 }
 
-// picture returns the URL of the account's picture, or "" if the network does not tell it. A failure must not end the
-// collection.
-func (n *Network) picture(ctx context.Context, g network.Grant) string {
+// picture returns the URL of the account's picture, and whether it has none, because the network leaves out what an
+// account lacks. A failure must not end the collection.
+func (n *Network) picture(ctx context.Context, g network.Grant) (string, bool) {
 	var me struct {
 		Picture string `json:"threads_profile_picture_url"`
 	}
 	fields := url.Values{"fields": {"threads_profile_picture_url"}}
 	if n.Client.Do(ctx, n.NewCall(g, http.MethodGet, "me", fields, &me)) != nil {
-		return ""
+		return "", false
 	}
-	return network.WebURL(me.Picture)
+	return network.WebURL(me.Picture), me.Picture == ""
 }
 
 func (t thread) figures(insights graph.Figures) network.CollectedPost {

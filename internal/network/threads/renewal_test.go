@@ -51,3 +51,17 @@ func TestCheckAnyText(t *testing.T) {
 		}
 	})
 }
+
+// An account without a picture is told from one whose picture cannot be read.
+func TestCollectWithoutPicture(t *testing.T) {
+	t.Parallel()
+	for body, none := range map[string]bool{
+		`{"data":[]}`: true, `{"data":[],"threads_profile_picture_url":"https://cdn.test/1"}`: false,
+	} {
+		s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Body: body})
+		got, err := s.Network.(network.Collector).Collect(t.Context(), s.Grant, networktest.Start, 10)
+		if err != nil || got.NoPicture != none || none == (got.Picture != "") {
+			t.Errorf("%s: %+v, %v", body, got, err)
+		}
+	}
+}

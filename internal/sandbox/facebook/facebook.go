@@ -170,7 +170,7 @@ func (n *Network) object(r *http.Request, t store.Tx, a store.Account, id string
 	}
 	v, found, err := findVideo(r.Context(), t, `id = ? and account = ?`, id, a.ID)
 	if found && !v.finished.IsZero() {
-		err = n.withholdVideo(r, t, v)
+		v.isDraft, err = n.actOnVideo(r, t, v)
 	}
 	if found || err != nil {
 		return n.videoView(v, a), err

@@ -217,6 +217,9 @@ func (n *Network) listPosts(r *http.Request) (any, error) {
 			err = errors.Join(marker.WithholdAny(posts, n.Now()), checkAmount(posts, limit))
 		}
 		for _, p := range posts {
+			if marker.Read(p.Text, Name).Has(marker.Draft) {
+				continue
+			}
 			data = append(data, graph.PickFields(r, addCounts(insights.Count(p, n.Now()), n.postView(r, p))))
 		}
 		return err

@@ -34,6 +34,7 @@ type video struct {
 	failure     string
 	made        time.Time
 	finished    time.Time // when the upload ended; zero before
+	isDraft     bool      // stays unpublished until its owner shares it
 }
 
 var (
@@ -195,9 +196,10 @@ func (n *Network) assemble(r *http.Request) (store.Medium, string, error) {
 // videoView returns a video in the API's form. Its address has no host.
 func (n *Network) videoView(v video, a store.Account) map[string]any {
 	status := map[string]any{"video_status": n.videoStatus(v)}
-	published := status["video_status"] == "ready"
+	ready := status["video_status"] == "ready"
+	published := ready && !v.isDraft
 	for phase, done := range map[string]bool{
-		"uploading_phase": v.received == v.size, "processing_phase": published, "publishing_phase": published,
+		"uploading_phase": v.received == v.size, "processing_phase": ready, "publishing_phase": published,
 	} {
 		status[phase] = map[string]any{"status": "not_started"}
 		if done {
@@ -219,13 +221,14 @@ func (n *Network) videoView(v video, a store.Account) map[string]any {
 	}
 }
 
-// withholdVideo returns marker.ErrLost if a marker keeps the video's post unconfirmed.
-func (n *Network) withholdVideo(r *http.Request, t store.Tx, v video) error {
+// actOnVideo reports whether a marker keeps a video as a draft. The error is marker.ErrLost if one keeps its post
+// unconfirmed.
+func (n *Network) actOnVideo(r *http.Request, t store.Tx, v video) (bool, error) {
 	p, found, err := t.Post(r.Context(), Name, v.id)
 	if err != nil || !found {
-		return err
+		return false, err
 	}
-	return marker.Withhold(Name, p.Text, p.At, n.Now())
+	return marker.Read(p.Text, Name).Has(marker.Draft), marker.Withhold(Name, p.Text, p.At, n.Now())
 }
 
 func (n *Network) videoStatus(v video) string {

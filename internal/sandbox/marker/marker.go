@@ -26,6 +26,7 @@ const (
 	Unapproved  = "unapproved" // acts as if the app lacked an approval; only on YouTube, TikTok and Pinterest
 	// NotFound keeps a container from being found for a while after it is ready, as Threads does in production.
 	NotFound = "media-not-found"
+	Draft    = "draft"         // keeps a video as a draft that its owner has to share; only on Facebook
 	TooMuch  = "too-much-data" // refuses lists with many posts if they contain this one; only on Facebook
 )
 
@@ -40,7 +41,7 @@ const unconfirmedFor = 25 * time.Hour
 var ErrLost = errors.New("the answer is lost on purpose")
 
 var markerPattern = regexp.MustCompile(
-	`\[sandbox:(reject|expired-token|rate-limit|error|lost-answer|unconfirmed|drop|unapproved|media-not-found|too-much-data|` +
+	`\[sandbox:(reject|expired-token|rate-limit|error|lost-answer|unconfirmed|drop|unapproved|media-not-found|too-much-data|draft|` +
 		`slow=([0-9]{1,4}))(?:@([a-z]+))?\]`)
 
 // Set are the markers of a text that concern one network.

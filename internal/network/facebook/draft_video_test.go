@@ -1,0 +1,30 @@
+package facebook_test
+
+import (
+	"testing"
+	"time"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
+)
+
+// A video that Facebook keeps as a draft is never reported as published, and never as missing: its owner may share it.
+func TestVideoStaysDraft(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	g := f.Grant()
+	d := f.MustPrepare(g, "[sandbox:draft]", f.Library.Video(1000))
+	if _, err := f.Commit(g, d); networktest.Class(err) != network.Processing {
+		t.Errorf("the commit: %v", err)
+	}
+	for range 3 {
+		verdict, _, err := f.Resolve(g, d)
+		if verdict != network.Unknown || networktest.Class(err) != network.Processing {
+			t.Errorf("verdict %v, %v", verdict, err)
+		}
+		f.Clock.Advance(4 * time.Hour)
+	}
+	if got := f.Collect(g, networktest.Start.Add(-time.Hour), 10); len(got.Posts) != 0 {
+		t.Errorf("posts %+v", got.Posts)
+	}
+}
