@@ -31,7 +31,7 @@ type Client struct {
 	Created   time.Time
 
 	network string    // from which it registered; see networkOf
-	read    time.Time // when its document was last fetched; zero of one that has none
+	read    time.Time // when its document was last fetched; zero for registered clients
 }
 
 // IsSelfDescribed reports whether a document describes the program: its ID is the document's address.

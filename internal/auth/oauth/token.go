@@ -210,8 +210,8 @@ func (s *Service) refresh(ctx context.Context, client string, request url.Values
 	return answer(out, refusal, err)
 }
 
-// markSpent records the first use of a refresh token. It supersedes all other refresh tokens of the grant: its
-// predecessor, and unused tokens from a repeat of that. They count as spent long ago, so that a grant has one line of
+// markSpent records the first use of a refresh token. It invalidates all other refresh tokens of the grant: its
+// predecessor, and unused tokens from a repeat of that. They count as spent long ago, so that a grant has one chain of
 // tokens.
 func markSpent(ctx context.Context, tx *db.Tx, g grant, hash []byte) error {
 	if err := change(ctx, tx,

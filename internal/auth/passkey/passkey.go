@@ -27,10 +27,10 @@ const (
 	maxName = 100             // characters
 )
 
-// Service registers passkeys and checks who signs in by them.
+// Service registers passkeys and verifies sign-ins with them.
 type Service struct {
 	db       *db.DB
-	ceremony *webauthn.WebAuthn // nil where passkeys cannot be
+	ceremony *webauthn.WebAuthn // nil if passkeys are not supported
 }
 
 // New returns a Service for a public URL. Passkeys are bound to a host name, so they are off if the host is an IP
@@ -76,7 +76,7 @@ type Challenge struct {
 	Kept    []byte          // not for the browser's eyes
 }
 
-// kept is a ceremony under way.
+// kept is the state of a ceremony in progress.
 type kept struct {
 	Session webauthn.SessionData `json:"session"`
 	Handle  []byte               `json:"handle,omitempty"` // user handle of the new passkey
@@ -114,7 +114,7 @@ func (s *Service) question(options any, k kept) (Challenge, error) {
 	return Challenge{asked, remembered}, nil
 }
 
-// recall reads a ceremony that was kept and is not over.
+// recall decodes the state of a ceremony that has not expired.
 func (s *Service) recall(raw []byte) (kept, error) {
 	var k kept
 	if s.ceremony == nil {

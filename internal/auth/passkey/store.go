@@ -130,7 +130,7 @@ func (s *Service) Add(ctx context.Context, person int64, n NewPasskey) error {
 
 // Keep adds a passkey to a person in an existing transaction.
 func (n NewPasskey) Keep(ctx context.Context, tx *db.Tx, person int64) error {
-	// The person's row is held from here on: passkeys are counted right, and have one handle.
+	// From here on the person's row is locked, so passkeys are counted correctly and have one handle.
 	var handle []byte
 	err := tx.QueryRow(ctx,
 		`UPDATE people SET passkey_handle = COALESCE(passkey_handle, ?) WHERE id = ? RETURNING passkey_handle`,

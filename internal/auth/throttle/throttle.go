@@ -20,11 +20,11 @@ import (
 type Pace struct {
 	Free        int           // wrong attempts without a delay
 	First, Most time.Duration // the first delay, and the longest
-	Leak        time.Duration // after which one wrong attempt is forgiven; 0 if all are forgiven together
+	Leak        time.Duration // time after which one wrong attempt is forgiven; 0 if all are forgiven together
 }
 
 const (
-	// ForgetAfter is how long after the last wrong attempt all of them are forgiven.
+	// ForgetAfter is the time after the last wrong attempt after which all are forgiven.
 	ForgetAfter = 24 * time.Hour
 
 	maxLocalTallies  = 65_536  // tallies in memory at most
@@ -66,7 +66,7 @@ func (p Pace) wait(t tally, now time.Time) time.Duration {
 // plus returns a tally with one more attempt.
 func (p Pace) plus(t tally, now time.Time) tally { return tally{p.countAt(t, now) + 1, now} }
 
-// Key is the hash of what attempts are counted per, such as an email address.
+// Key is the hash of a counter's subject, such as an email address.
 type Key [sha256.Size]byte
 
 // KeyOf returns the key of a formatted text.
@@ -77,13 +77,13 @@ func KeyOf(format string, args ...any) Key {
 // Counter counts attempts.
 type Counter interface {
 	// add counts an attempt, or returns how long it has to wait and counts nothing. The attempt is counted before it is
-	// known to be wrong: otherwise many at once would all be let through. undo takes it back.
+	// known to be wrong, because otherwise many concurrent ones would be allowed. undo uncounts it.
 	add(ctx context.Context, key Key) (undo func(context.Context) error, wait time.Duration, err error)
 	// forget forgives all attempts of a key.
 	forget(ctx context.Context, key Key) error
 }
 
-// Local counts in this process. It keeps a bounded number of tallies.
+// Local has counters in this process, limited in number.
 type Local struct {
 	Pace
 
@@ -228,7 +228,7 @@ func (c *Shared) add(ctx context.Context, key Key) (func(context.Context) error,
 	return c.write(ctx, key)
 }
 
-// write counts a try in the database.
+// write counts an attempt in the database.
 func (c *Shared) write(ctx context.Context, key Key) (func(context.Context) error, time.Duration, error) {
 	var before, mine tally
 	var wait time.Duration
@@ -277,7 +277,7 @@ func (c *Shared) forget(ctx context.Context, key Key) error {
 	})
 }
 
-// full reports whether the database has as many tallies as it may. It counts the rows once a minute.
+// full reports whether the database has the maximum number of counters. It counts the rows once a minute.
 func (c *Shared) full(ctx context.Context) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -316,11 +316,11 @@ type Try struct {
 	Counter
 
 	Key     Key
-	Forgets bool   // the right answer forgives the wrong ones before it: they were the person's own
-	Refusal string // what is said when it is too many
+	Forgets bool   // the right answer resets the counter, because the wrong ones were the person's
+	Refusal string // beginning of the error
 }
 
-// Guess runs a check that counts for each of the tries, or refuses it without counting.
+// Guess runs a check that counts for each of the tries, or returns an error without running it.
 func Guess(ctx context.Context, tries []Try, check func() error) error {
 	undos := make([]func(context.Context) error, 0, len(tries))
 	undo := func() error {

@@ -84,7 +84,7 @@ func (s *Service) Recover(ctx context.Context, h Holder, code string) (int, erro
 func (s *Service) NewCodes(ctx context.Context, person int64) ([]string, error) {
 	var codes []string
 	err := s.db.InTx(ctx, "totp.new_codes", func(ctx context.Context, tx *db.Tx) error {
-		// The row is held, so that two requests at once do not both leave their codes.
+		// The row is locked, so that of two concurrent requests only one stores its codes.
 		err := tx.QueryRow(ctx, `SELECT person_id FROM totp_secrets WHERE person_id = ?`+s.db.ForUpdate(),
 			person).Scan(&person)
 		if errors.Is(err, sql.ErrNoRows) {

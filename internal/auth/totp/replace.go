@@ -68,7 +68,7 @@ func (s *Service) checkCurrent(ctx context.Context, tx *db.Tx, person int64, row
 	return nil
 }
 
-// swap writes a new secret over the former one, with new recovery codes, and ends the person's sessions.
+// swap replaces the secret and the recovery codes, and ends the person's sessions.
 func swap(ctx context.Context, tx *db.Tx, person int64, next stored) (Added, error) {
 	var out Added
 	err := tx.QueryRow(ctx, `UPDATE people SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`, person).Scan(&out.Epoch)

@@ -13,7 +13,7 @@ var errSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) does not hold
 
 var secrets = tokencrypt.Column{Table: "totp_secrets", Name: "sealed", Row: "person_id", Owner: "person_id", Bond: bond}
 
-// CheckSealing refuses sealing keys that do not open every secret.
+// CheckSealing returns an error if some secret cannot be opened with the keys.
 func (s *Service) CheckSealing(ctx context.Context) error {
 	known, err := secrets.KnowsAll(ctx, s.db, s.sealer)
 	if err == nil && !known {
@@ -22,8 +22,8 @@ func (s *Service) CheckSealing(ctx context.Context) error {
 	return err
 }
 
-// Reseal seals with the first key what other keys sealed. It returns how many secrets it sealed, and how many another
-// key sealed meanwhile.
+// Reseal reseals with the first key. It returns the number of resealed secrets, and of those that other keys sealed
+// meanwhile.
 func (s *Service) Reseal(ctx context.Context) (int, int, error) {
 	resealed, err := secrets.Reseal(ctx, s.db, s.sealer)
 	if err != nil {

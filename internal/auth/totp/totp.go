@@ -33,7 +33,7 @@ const (
 	codeGroups = 6
 )
 
-// Service keeps people's authenticator apps.
+// Service manages people's authenticator apps.
 type Service struct {
 	db     *db.DB
 	sealer *tokencrypt.Sealer
@@ -106,7 +106,7 @@ type Added struct {
 }
 
 // Add adds the authenticator app of a setup to a person, once a code proves that the app has the secret. All of the
-// person's sessions end, as they began without it.
+// person's sessions end, because they began without it.
 func (s *Service) Add(ctx context.Context, person int64, kept []byte, code string) (Added, error) {
 	setup, err := s.Resume(person, "", kept)
 	if err != nil {
@@ -147,10 +147,10 @@ func (s *Service) Add(ctx context.Context, person int64, kept []byte, code strin
 // App is a person's authenticator app.
 type App struct {
 	Since time.Time
-	Codes int // recovery codes that are left
+	Codes int // remaining recovery codes
 }
 
-// App reads a person's authenticator app; nil if there is none.
+// App returns a person's authenticator app, or nil.
 func (s *Service) App(ctx context.Context, person int64) (*App, error) {
 	var since int64
 	var out App
@@ -168,7 +168,7 @@ func (s *Service) App(ctx context.Context, person int64) (*App, error) {
 	return &out, nil
 }
 
-// Holder is who enters a code: a person whose password was right, and the epoch at that time.
+// Holder is a person who enters a code after the right password, with the epoch at that time.
 type Holder struct{ Person, Epoch int64 }
 
 // stored is a row of totp_secrets.
@@ -177,7 +177,7 @@ type stored struct {
 	last   int64
 }
 
-// Check accepts a code of the person's app, once. A wrong one is unauthorized; the caller limits how fast people guess.
+// Check accepts a code of the person's app, once. It returns unauthorized for a wrong one; the caller limits guesses.
 func (s *Service) Check(ctx context.Context, h Holder, code string) error {
 	return s.db.InTx(ctx, "totp.check", func(ctx context.Context, tx *db.Tx) error {
 		row, err := s.lock(ctx, tx, h)

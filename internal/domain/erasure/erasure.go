@@ -24,7 +24,7 @@ type Options struct {
 	MetaSecrets map[string]string
 }
 
-// Service lets data go.
+// Service deletes and exports data.
 type Service struct{ Options }
 
 // New returns a Service.

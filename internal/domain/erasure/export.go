@@ -21,7 +21,7 @@ import (
 // a time; the rows belong to the keys of a page.
 type file struct {
 	name, keys string
-	page       int    // keys at once: fewer where each has many rows
+	page       int    // keys per query: fewer if each has many rows
 	rows       string // ends with IN, followed by the keys; preceded by the team if it has a parameter for it
 }
 

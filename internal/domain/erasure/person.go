@@ -43,8 +43,8 @@ func (s *Service) Leave(ctx context.Context, person, team int64) error {
 	})
 }
 
-// removeMember takes a person out of a team. The assistants that the person let work end; the keys that the person
-// made as a former owner stay ended, for another reason.
+// removeMember removes a person from a team. The person's assistants there end; keys that the person created as a
+// former owner stay ended, for another reason.
 func removeMember(ctx context.Context, tx *db.Tx, person, team int64) error {
 	if _, err := all(ctx, tx, []any{team, person},
 		`UPDATE api_keys SET lost = 'membership_lost' WHERE team_id = ? AND person_id = ? AND revoked_at = 0`,

@@ -94,7 +94,7 @@ const (
 	many = `LIMIT 500`
 )
 
-// byTeam are the tables whose rows name their team, in an order in which no row is named by one that stays.
+// byTeam are the tables with a team's ID, in an order that respects references.
 var byTeam = []removal{
 	{`DELETE FROM account_posts WHERE (account_id, network_id) IN (SELECT p.account_id, p.network_id
 		FROM social_accounts a JOIN account_posts p ON p.account_id = a.id WHERE a.team_id = ? ` + many + `)`},
@@ -199,7 +199,7 @@ func removeMedia(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 		return 0, fmt.Errorf("finding media to delete: %w", err)
 	}
 	for _, f := range files {
-		if f.deleted == 0 { // else its bytes are gone
+		if f.deleted == 0 { // else its bytes no longer exist
 			_, err := tx.Exec(ctx,
 				`INSERT INTO media_pending (blob, doomed, created_at) VALUES (?, 1, ?) ON CONFLICT (blob) DO UPDATE
 		SET doomed = 1`, f.blob, db.Micros(tx.Now()))

@@ -14,7 +14,7 @@ const (
 	networkKept = 365 * 24 * time.Hour // deletion requests of networks: the person may ask for their status
 )
 
-// sweeps are what outlives its use, each with how long after its time.
+// sweeps are the records to delete, each with its retention time.
 var sweeps = []struct {
 	statement string
 	kept      time.Duration

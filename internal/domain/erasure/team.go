@@ -19,7 +19,7 @@ type Contents struct {
 	Posts, Scheduled, Series, Accounts, Media, Reports, Tracked, Lists, Voices, Keys, Assistants, Members int64
 	// of the media
 	Bytes   int64
-	Credits int64 // that are left
+	Credits int64 // remaining
 }
 
 // CountContents returns what a deletion of the team would delete. Each count only reads an index, so templates of

@@ -130,7 +130,7 @@ func (d detail) revokedText() string {
 	return out + "."
 }
 
-// accountDetail is what events about accounts say.
+// accountDetail has the fields of events about accounts.
 type accountDetail struct {
 	Browser string `json:"browser"`
 	New     bool   `json:"new_browser"` // of a sign-in
@@ -140,8 +140,8 @@ type accountDetail struct {
 	More    int      `json:"more"`    // how many more were revoked
 }
 
-// notifyAccount writes the notice of an event about a person's own account, for that person, no matter who did it. The
-// events that create an account have no notice.
+// notifyAccount writes the notice of an event about a person's account, for that person, regardless of who caused it.
+// The events that create an account have no notice.
 func (s *Service) notifyAccount(ctx context.Context, tx *db.Tx, e db.Event) error {
 	if e.Kind == "person.recovery_not_sent" {
 		return forgetRecovery(ctx, tx, e.Subject)
@@ -181,7 +181,7 @@ func (s *Service) notifyAccount(ctx context.Context, tx *db.Tx, e db.Event) erro
 	return nil
 }
 
-// forgetRecovery deletes the newest notice of a recovery link for a person, whose mail was not sent.
+// forgetRecovery deletes the newest notice of a recovery link whose mail was not sent.
 func forgetRecovery(ctx context.Context, tx *db.Tx, subject string) error {
 	person, err := strconv.ParseInt(subject, 10, 64)
 	if err != nil {
@@ -201,7 +201,7 @@ func forgetRecovery(ctx context.Context, tx *db.Tx, subject string) error {
 	return nil
 }
 
-// shouldMailAccount reads the address for a mail about a person's own account. It reports false for a deleted account.
+// shouldMailAccount returns the address for a mail about a person's account. It reports false for a deleted account.
 func (s *Service) shouldMailAccount(ctx context.Context, tx *db.Tx, b *batch) (bool, error) {
 	err := tx.QueryRow(ctx, `SELECT email FROM people WHERE id = ? AND deleted_at = 0`, b.person).Scan(&b.email)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -14,7 +14,7 @@ import (
 
 // Mail is a mail to one address.
 type Mail struct {
-	ID      string // the same for every try
+	ID      string // the same for every attempt
 	To      string
 	Subject string
 	Text    string

@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Kind is what notices are about.
+// Kind is the kind of a notice.
 type Kind string
 
 // The kinds.

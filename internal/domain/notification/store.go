@@ -109,7 +109,7 @@ func (s *Service) Forget(ctx context.Context, team int64, kind Kind, subject str
 	})
 }
 
-// kept is how long a notice is kept.
+// kept is the retention time of notices.
 const kept = 90 * 24 * time.Hour
 
 // Sweep deletes notices older than 90 days, at most a thousand, and returns how many.

@@ -99,7 +99,7 @@ type Profile struct {
 	Name     string
 	Timezone string // IANA
 	Language string // BCP 47
-	// KeepOriginals has uploads stored with their metadata. Files that leave the service have none either way.
+	// KeepOriginals stores uploads with their metadata. Files that leave the service never have any.
 	KeepOriginals bool
 }
 
@@ -127,7 +127,7 @@ func tidyLanguage(text string) (string, error) {
 	return tag.String(), nil
 }
 
-// Profile reads a team's profile.
+// Profile returns a team's profile.
 func (s *Service) Profile(ctx context.Context, team int64) (Profile, error) {
 	return profile(ctx, s.db, team)
 }
@@ -176,8 +176,8 @@ func (h Admin) SetProfile(ctx context.Context, p Profile) error {
 
 // DailyLimit is how many credits a team's keys and assistants may spend per day: -1 is unlimited, 0 none.
 type DailyLimit struct {
-	Offered int64  // by the plan, or by the operator in its place
-	Own     *int64 // the owner's, below it; nil for none
+	Offered int64  // the plan's, or the operator's instead
+	Own     *int64 // the owner's lower limit; nil for none
 }
 
 // Holds returns the effective limit.
@@ -188,7 +188,7 @@ func (s DailyLimit) Holds() int64 {
 	return plan.LowerLimit(s.Offered, *s.Own)
 }
 
-// DailyLimit reads it.
+// DailyLimit returns a team's daily limit.
 func (s *Service) DailyLimit(ctx context.Context, team int64) (DailyLimit, error) {
 	return s.dailyLimit(ctx, s.db, team)
 }

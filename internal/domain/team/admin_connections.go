@@ -21,7 +21,7 @@ func (s *Service) ConnectionLines(ctx context.Context, team, person, before int6
 	return s.lines(ctx, team, OfAssistant, person, before, limit)
 }
 
-// ConnectionLine reads one connection of a team; another team's is not_found.
+// ConnectionLine returns one connection of a team, and not_found for another team's.
 func (s *Service) ConnectionLine(ctx context.Context, team, connection int64) (KeyLine, error) {
 	return s.line(ctx, team, OfAssistant, connection)
 }

@@ -20,7 +20,7 @@ type KeyLine struct {
 
 	PersonID int64       // the person for whom the key acts
 	MadeBy   string      // that person's name
-	Role     access.Role // that person's now; empty if there is none any longer
+	Role     access.Role // the person's current role; empty for former members
 	TeamName string
 	// uses on other nodes appear up to a minute late; zero if unknown
 	UsedAt time.Time
@@ -64,7 +64,7 @@ func (s *Service) lines(ctx context.Context, team int64, kind Kind, person, befo
 	return s.keyLines(ctx, team, where+` ORDER BY k.id DESC LIMIT ?`, append(args, limit)...)
 }
 
-// KeyLine reads one key of a team; another team's is not_found.
+// KeyLine returns one key of a team, and not_found for another team's.
 func (s *Service) KeyLine(ctx context.Context, team, key int64) (KeyLine, error) {
 	return s.line(ctx, team, OfKey, key)
 }
@@ -202,7 +202,7 @@ func (k Key) acceptable(now time.Time, sending string) error {
 	return checkKeyTerms(k.Level, k.DailyCredits)
 }
 
-// mayHaveKeys refuses teams whose plan has none.
+// mayHaveKeys returns an error if the team's plan has no keys.
 func (h Admin) mayHaveKeys(ctx context.Context, tx *db.Tx) error {
 	plan, err := h.s.plan(ctx, tx, h.team)
 	if err == nil && !plan.APIKeys {

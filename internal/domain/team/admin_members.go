@@ -145,8 +145,8 @@ func (s *Service) Managers(ctx context.Context, team int64, limit int) ([]string
 // Seats are the places of a team that are taken.
 type Seats struct {
 	People  int64
-	Invited int64 // who did not answer yet
-	Waiting int64 // who accepted and has to be confirmed
+	Invited int64 // not yet accepted
+	Waiting int64 // accepted, to be confirmed
 }
 
 // Total returns the number of seats in use.

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// BrowserLife is how long a browser is known after the last sign-in with it. Browsers keep no cookie longer.
+	// BrowserLife is how long a browser stays known after the last sign-in. Its cookie expires then too.
 	BrowserLife = 400 * 24 * time.Hour
 
-	browsersOfPerson = 20 // known at once; the one that was used longest ago is forgotten first
+	browsersOfPerson = 20 // per browser; the one unused for longest is removed first
 	tokensOfBrowser  = 8  // people that one browser is known for at once
 	tokenLen         = 26 // of rand.Text
 )
@@ -63,7 +63,7 @@ func knownTokens(ctx context.Context, q db.Querier, browser string, now time.Tim
 // SignedIn is a sign-in that succeeded.
 type SignedIn struct {
 	Person      int64
-	Method      string // by what, such as passkey
+	Method      string // the method, such as passkey
 	Browser     string // the browser's tokens from earlier sign-ins
 	BrowserName string // name of the browser for people
 }
@@ -158,8 +158,8 @@ func (s *Service) KeepBrowser(ctx context.Context, person int64, browser string)
 	})
 }
 
-// SweepSignIns forgets browsers that were not used for long and wrong tries of more than a day ago, a thousand of each
-// at a time. It returns how many it forgot.
+// SweepSignIns deletes browsers unused for long and wrong attempts older than a day, at most a thousand of each, and
+// returns how many.
 func (s *Service) SweepSignIns(ctx context.Context) (int64, error) {
 	var swept int64
 	err := s.db.InTx(ctx, "team.sweep_sign_ins", func(ctx context.Context, tx *db.Tx) error {

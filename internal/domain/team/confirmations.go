@@ -44,7 +44,7 @@ func (s *Service) wait(ctx context.Context, tx *db.Tx, o *Offer, person int64) e
 		map[string]any{"role": o.Role})
 }
 
-// Waiting lists who waits to be confirmed in a team, the longest first.
+// Waiting lists the people who wait for confirmation in a team, longest first.
 func (s *Service) Waiting(ctx context.Context, team int64) ([]Waiting, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, w *Waiting) error {
 		var since, made int64
@@ -104,8 +104,8 @@ func (h Admin) waiting(ctx context.Context, tx *db.Tx, invitation int64) (Offer,
 	return o, person, nil
 }
 
-// endWaiting lets a person in wherever the person waits to be confirmed, because the address is proved now. A team
-// whose plan has no seat left confirms later.
+// endWaiting confirms a person everywhere, because the address is now confirmed. A team whose plan has no free seat
+// confirms later.
 func (s *Service) endWaiting(ctx context.Context, tx *db.Tx, person int64) error {
 	offers, err := db.All(ctx, tx, func(rows *sql.Rows, o *Offer) error {
 		return rows.Scan(&o.ID, &o.Email, &o.Role, &o.TeamID)

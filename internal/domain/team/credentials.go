@@ -13,7 +13,7 @@ import (
 
 // Credential is anything but the password that signs a person in or lets a program act for the person.
 type Credential struct {
-	ID        string // what forms call it, such as passkey-12
+	ID        string // the value in forms, such as passkey-12
 	Kind      string // name of its kind for people
 	Name      string
 	CreatedAt time.Time

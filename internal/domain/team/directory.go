@@ -29,7 +29,7 @@ var (
 			"service to check and unlink it.")
 )
 
-// directoryPerson is a person as a sign-in by the directory finds it. The id is 0 if there is none.
+// directoryPerson is the account found for a sign-in with the directory. Its ID is 0 if there is none.
 type directoryPerson struct {
 	Person
 
@@ -43,8 +43,8 @@ func (p directoryPerson) is(who DirectoryIdentity) bool {
 
 // joinBy is the invitation with which a person from the directory joins a team.
 type joinBy struct {
-	token      string // of the link that was opened; empty for none
-	invitation int64  // chosen among OpenOffers; 0 for none
+	token      string // of the opened link; may be empty
+	invitation int64  // chosen from OpenOffers; 0 for none
 }
 
 // FromDirectory returns the person whom the directory has authenticated: by issuer and subject, or by the confirmed
@@ -98,7 +98,7 @@ func (s *Service) enterFromDirectory(ctx context.Context, who DirectoryIdentity,
 		case p.Held:
 			return errNoDirectoryPerson
 		case p.subject != "" && !p.is(who):
-			refusal = errOtherIdentity // the event is kept
+			refusal = errOtherIdentity // the event stays
 			return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.directory_refused", id(p.ID),
 				map[string]any{"issuer": who.Issuer})
 		case p.subject == "":
@@ -111,7 +111,7 @@ func (s *Service) enterFromDirectory(ctx context.Context, who DirectoryIdentity,
 		}
 		err = s.joinFromDirectory(ctx, tx, p.Person, by)
 		if errors.Is(err, ErrChooseInvitation) || errors.Is(err, errNoDirectoryPerson) {
-			refusal, err = err, nil // the link is kept
+			refusal, err = err, nil // the link stays
 		}
 		return err
 	})
@@ -121,7 +121,7 @@ func (s *Service) enterFromDirectory(ctx context.Context, who DirectoryIdentity,
 	return p.Person, err
 }
 
-// heldFor reads the person of an identity, else of its email address, and holds the row.
+// heldFor returns and locks the person of an identity, or else of its email address.
 func (s *Service) heldFor(ctx context.Context, tx *db.Tx, who DirectoryIdentity) (directoryPerson, error) {
 	p, err := s.linkedTo(ctx, tx, who, s.db.ForUpdate())
 	if err != nil || p.ID > 0 {

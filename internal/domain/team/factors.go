@@ -19,7 +19,7 @@ func (h Admin) SetSecondFactor(ctx context.Context, required bool) error {
 	})
 }
 
-// RequiresFactor reports whether a team's members need a second factor; false for a team that is gone.
+// RequiresFactor reports whether a team's members need a second factor; false for a deleted team.
 func (s *Service) RequiresFactor(ctx context.Context, q db.Querier, team int64) (bool, error) {
 	var on int64
 	err := q.QueryRow(ctx, `SELECT second_factor FROM teams WHERE id = ?`, team).Scan(&on)
@@ -34,7 +34,7 @@ type Factors struct {
 	Passkeys int64 // except cloned ones
 	App      bool  // an authenticator app
 
-	Directory bool // the person can sign in only by the operator's directory; only MemberFactors fills it in
+	Directory bool // the person can sign in only with the operator's directory; only MemberFactors sets it
 }
 
 // Any reports whether there is one.
@@ -43,7 +43,7 @@ func (f Factors) Any() bool { return f.Passkeys > 0 || f.App }
 const factorsOf = `(SELECT COUNT(*) FROM passkeys k WHERE k.person_id = p.id AND k.copied_at = 0),
 	(SELECT COUNT(*) FROM totp_secrets t WHERE t.person_id = p.id)`
 
-// Factors reads a person's second factors.
+// Factors returns a person's second factors.
 func (s *Service) Factors(ctx context.Context, person int64) (Factors, error) {
 	return factors(ctx, s.db, person)
 }
@@ -59,7 +59,7 @@ func factors(ctx context.Context, q db.Querier, person int64) (Factors, error) {
 	return out, nil
 }
 
-// MemberFactors reads the second factors of the members of a page, see MemberPage.
+// MemberFactors returns the second factors of the members on a page, see MemberPage.
 func (s *Service) MemberFactors(ctx context.Context, team, after int64, limit int) (map[int64]Factors, error) {
 	out := map[int64]Factors{}
 	_, err := db.All(ctx, s.db, func(rows *sql.Rows, _ *struct{}) error {
@@ -84,8 +84,8 @@ var errLastFactor = apierr.BadState("last_factor",
 	"You need a second factor here, and this is your only one. Add another passkey or an authenticator app first, "+
 		"then remove this one.")
 
-// KeepFactor refuses a change that leaves a person without a second factor. It runs at the end of that change, which
-// holds the person's row.
+// KeepFactor returns an error if a change leaves a person without a second factor. It runs at the end of the change,
+// which has locked the person's row.
 func KeepFactor(ctx context.Context, tx *db.Tx, person int64) error {
 	left, err := factors(ctx, tx, person)
 	if err == nil && !left.Any() {
@@ -97,8 +97,8 @@ func KeepFactor(ctx context.Context, tx *db.Tx, person int64) error {
 var errKeepFactor = apierr.Invalid(apierr.NotAllowedValue, "keep",
 	"Your team requires a second factor. Keep your authenticator app or one of your passkeys.")
 
-// removeOnChange removes the credentials that a change of the password does not keep. It refuses to remove the only
-// second factor of a person who needs one.
+// removeOnChange removes the credentials that a password change does not keep. It does not remove the only second
+// factor of a person who needs one.
 func (s *Service) removeOnChange(ctx context.Context, tx *db.Tx, c Change) error {
 	had, err := factors(ctx, tx, c.Person)
 	if err != nil {
@@ -133,12 +133,12 @@ func appsOf(ctx context.Context, _ *Service, q db.Querier, person int64) ([]Cred
 }
 
 // RemoveApp removes a person's authenticator app and its recovery codes; not_found if there is none. Keep runs at the
-// end of the transaction and may refuse, see KeepFactor; it may be nil.
+// end of the transaction and may return an error, see KeepFactor; it may be nil.
 func (s *Service) RemoveApp(
 	ctx context.Context, person int64, keep func(ctx context.Context, tx *db.Tx, person int64) error,
 ) error {
 	return s.db.InTx(ctx, "team.remove_app", func(ctx context.Context, tx *db.Tx) error {
-		// The person's row is held, so that of two factors that go at once one is the last.
+		// The person's row is locked, so that concurrent removals do not remove both factors.
 		if err := tx.QueryRow(ctx, `SELECT id FROM people WHERE id = ?`+s.db.ForUpdate(),
 			person).Scan(&person); err != nil {
 			return fmt.Errorf("reading whose authenticator app it is: %w", err)

@@ -66,7 +66,7 @@ type FirstPerson struct {
 var (
 	errSetupCode = apierr.New(apierr.Unauthorized, "Incorrect setup code. Find it in the log of the program that "+
 		"you started.").With("argument", "code")
-	// ErrSetUp refuses to set up an installation that has people or teams.
+	// ErrSetUp is returned if the installation already has people or teams.
 	ErrSetUp    = apierr.BadState("set_up", "This installation is already set up. Sign in.")
 	errTeamName = apierr.Invalid(apierr.Malformed, "team", "You need a name for the team, "+ofOneLine+".")
 )

@@ -33,7 +33,7 @@ type Pause struct {
 	CreatedAt time.Time          `json:"created_at"`
 }
 
-// Pause stops something until Resume. It holds on every node within a second. Pausing again changes the reason alone.
+// Pause pauses something until Resume. It applies on every node within a second. Pausing again only changes the reason.
 func (s *Service) Pause(ctx context.Context, p Pause) error {
 	if p.Reason != "" && !isLine(p.Reason) {
 		return invalid("the reason has to be %s", ofOneLine)

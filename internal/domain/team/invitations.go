@@ -19,13 +19,13 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// InvitationPath is where invitations are accepted, below the public address; the token follows.
+// InvitationPath is the path prefix of invitation links; the token follows.
 const InvitationPath = "/invitation/"
 
 // invitationLife is how long an invitation can be accepted.
 const invitationLife = 7 * 24 * time.Hour
 
-// Invitation lets one person, known by an email address, into a team, once.
+// Invitation lets the person with an email address join a team, once.
 type Invitation struct {
 	ID        int64       `json:"id"`
 	Email     string      `json:"email"`
@@ -189,7 +189,8 @@ func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, open bo
 	return nil
 }
 
-// isOpen is the condition of an invitation i that can be accepted at a time; it ends with the right of who invited.
+// isOpen is an SQL condition on an invitation i that can be accepted at a time. An invitation also ends when its sender
+// may no longer invite.
 const isOpen = `i.accepted_at = 0 AND i.revoked_at = 0 AND i.expires_at > ? AND ` + standsFor
 
 const standsFor = `(i.invited_by = 0 OR EXISTS (SELECT 1 FROM memberships b WHERE b.team_id = i.team_id
@@ -308,7 +309,7 @@ type joiner struct {
 	member bool // of the team already
 }
 
-// joiner reads and holds a person; not_found for a suspended person.
+// joiner returns and locks a person, and returns not_found for a suspended one.
 func (s *Service) joiner(ctx context.Context, tx *db.Tx, team, person int64) (joiner, error) {
 	var j joiner
 	var proved, made, teams, member int64
@@ -330,7 +331,7 @@ func (s *Service) joiner(ctx context.Context, tx *db.Tx, team, person int64) (jo
 	return j, nil
 }
 
-// join makes an existing person a member, or lets them wait for confirmation. Members keep their role.
+// join makes an existing person a member, or makes them wait for confirmation. Members keep their role.
 func (s *Service) join(ctx context.Context, tx *db.Tx, o *Offer, person int64) error {
 	j, err := s.joiner(ctx, tx, o.TeamID, person)
 	if err != nil {
@@ -350,7 +351,7 @@ func (s *Service) join(ctx context.Context, tx *db.Tx, o *Offer, person int64) e
 	return s.letIn(ctx, tx, *o, person)
 }
 
-// letIn makes a person a member by an invitation. Members keep their role.
+// letIn makes a person a member with an invitation. Members keep their role.
 func (s *Service) letIn(ctx context.Context, tx *db.Tx, o Offer, person int64) error {
 	var member int64
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE team_id = ? AND person_id = ?`, o.TeamID,

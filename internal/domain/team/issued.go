@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// The kinds of what Issued lists.
+// The kinds of items in Issued.
 const (
 	IssuedKey        = "API key"
 	IssuedInvitation = "Invitation"

@@ -14,10 +14,10 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Newcomer is who joins by an invitation without being known yet.
+// Newcomer is a new person who joins with an invitation.
 type Newcomer struct {
 	Name     string
-	Password string // empty for a person who signs in by something else
+	Password string // empty for a person with another sign-in method
 	From     string // the client's address; see Attempt
 	// Also stores another credential in the transaction that creates the person; nil for none.
 	Also func(ctx context.Context, tx *db.Tx, person int64) error
@@ -47,7 +47,7 @@ func (s *SignIns) Join(ctx context.Context, token string, n Newcomer) (Person, e
 	return p, err
 }
 
-// check refuses a name and a password that cannot be used.
+// check returns an error for an invalid name or password.
 func (n Newcomer) check(p Person) error {
 	switch {
 	case !isLine(p.Name):
@@ -62,7 +62,7 @@ func (n Newcomer) check(p Person) error {
 	return nil
 }
 
-// countJoin counts an attempt to join, or refuses it. The function that it returns takes the count back.
+// countJoin counts an attempt to join, or returns an error. The returned function uncounts it.
 func (s *SignIns) countJoin(invitation int64, from string) (func(), error) {
 	byLink, wait := s.joins.Count(throttle.KeyOf("invitation %d", invitation))
 	if wait > 0 {
@@ -138,8 +138,8 @@ func addInvited(ctx context.Context, tx *db.Tx, p Person, hash string) (int64, e
 	return made, auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: made}, "person.added", id(made), nil)
 }
 
-// Invitee returns the person of an invitation's email address who enters the right password, also a person in no team,
-// who could not sign in otherwise. The invitation is not accepted yet.
+// Invitee returns the person with an invitation's email address and the given password, even without a team. It does
+// not accept the invitation.
 func (s *SignIns) Invitee(ctx context.Context, token string, a Attempt) (Person, error) {
 	o, err := s.teams.InvitationByToken(ctx, token)
 	if err != nil {

@@ -17,7 +17,7 @@ type NewKey struct {
 	Team         int64
 	Name         string
 	Level        access.Level
-	Expires      time.Time // never where zero
+	Expires      time.Time // zero for never
 	DailyCredits *int64    // unlimited if nil
 }
 
@@ -95,8 +95,7 @@ func (s *Service) SetKeyLevel(ctx context.Context, key int64, level access.Level
 	})
 }
 
-// SetKeyLimit changes how many credits a key or a connection may spend in a day of the team: -1 for unlimited, 0 for
-// none.
+// SetKeyLimit changes how many credits a key or a connection may spend per day: -1 for unlimited, 0 for none.
 func (s *Service) SetKeyLimit(ctx context.Context, key, credits int64) error {
 	if !isDailyLimit(credits) {
 		return errDailyCredits

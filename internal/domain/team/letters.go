@@ -18,7 +18,7 @@ const letterWithin = 15 * time.Second
 
 // Limits of mailed invitations against flooded mailboxes and bulk mail.
 const (
-	mailsPerDay        = 100 // of one team, and of one person over all teams
+	mailsPerDay        = 100 // of one team, and of one person in all teams
 	mailsOnFirstDay    = 20  // of one team that is younger than a day, unless the operator invites
 	mailsPerAddressDay = 3   // of one team to one address
 	mailsToAddressDay  = 10  // of all teams to one address

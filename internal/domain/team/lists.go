@@ -95,7 +95,7 @@ func (s *Service) CheckPlans(ctx context.Context) error {
 // Columns are the columns of teams that ScanTeam reads.
 const Columns = `id, name, timezone, content_language, plan, plan_until, daily_credits, access_off_at, closed_at, deleted_at`
 
-// ScanTeam reads a row of teams.
+// ScanTeam scans a row of teams.
 func ScanTeam(rows *sql.Rows, t *Team) error {
 	var until, off, closed, deleted int64
 	err := rows.Scan(&t.ID, &t.Name, &t.Timezone, &t.Language, &t.Plan, &until, &t.DailyCredits, &off, &closed,
@@ -104,7 +104,7 @@ func ScanTeam(rows *sql.Rows, t *Team) error {
 	return err
 }
 
-// Team reads one team, for the operator; not_found if there is none.
+// Team returns one team, for the operator; not_found if there is none.
 func (s *Service) Team(ctx context.Context, team int64) (Team, error) {
 	return first(db.All(ctx, s.db, ScanTeam, `SELECT `+Columns+` FROM teams WHERE id = ?`, team))
 }
@@ -112,7 +112,7 @@ func (s *Service) Team(ctx context.Context, team int64) (Team, error) {
 // PersonColumns are the columns of people that ScanPerson reads.
 const PersonColumns = `id, name, email, held_at, operator, deleted_at, email_proved_at`
 
-// ScanPerson reads a row of people.
+// ScanPerson scans a row of people.
 func ScanPerson(rows *sql.Rows, p *Person) error {
 	var held, operator, deleted, proved int64
 	err := rows.Scan(&p.ID, &p.Name, &p.Email, &held, &operator, &deleted, &proved)
@@ -120,7 +120,7 @@ func ScanPerson(rows *sql.Rows, p *Person) error {
 	return err
 }
 
-// Person reads one person, for the operator; not_found if there is none.
+// Person returns one person, for the operator; not_found if there is none.
 func (s *Service) Person(ctx context.Context, person int64) (Person, error) {
 	return first(db.All(ctx, s.db, ScanPerson, `SELECT `+PersonColumns+` FROM people WHERE id = ?`, person))
 }

@@ -73,7 +73,7 @@ func (s *Service) RemoveMember(ctx context.Context, team, person int64, opts ...
 	}))
 }
 
-// lockOwner holds the team, so that its owner stays the same until the transaction ends.
+// lockOwner locks the team, so that its owner cannot change before the transaction ends.
 func (s *Service) lockOwner(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	var owner int64
 	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), team).Scan(&owner); err != nil {
@@ -93,7 +93,7 @@ func loseAll(ctx context.Context, tx *db.Tx, team, person int64) error {
 	return lose(ctx, tx, team, person, authn.LostMembership, `1 = 1`)
 }
 
-// lose ends those of a person's keys and connections that are named. Anybody who leaves has lost more than a role.
+// lose ends some of a person's keys and connections, for a reason. Leaving takes precedence over a role.
 func lose(ctx context.Context, tx *db.Tx, team, person int64, why, which string) error {
 	_, err := tx.Exec(ctx,
 		`UPDATE api_keys SET lost = ? WHERE team_id = ? AND person_id = ? AND revoked_at = 0 AND lost <> ? AND `+which,

@@ -123,7 +123,7 @@ func setPassword(ctx context.Context, tx *db.Tx, p *Person, hash, former, kind s
 	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: p.ID}, kind, id(p.ID), nil)
 }
 
-// EndSessions ends every session of a person: those that began before hold no more.
+// EndSessions ends all sessions of a person.
 func (s *Service) EndSessions(ctx context.Context, person int64) error {
 	return s.db.InTx(ctx, "team.end_sessions", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE people SET epoch = epoch + 1 WHERE id = ?`, person); err != nil {

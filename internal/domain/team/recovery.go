@@ -18,7 +18,7 @@ import (
 // RecoveryPath is the path prefix of links that set a new password; the token follows.
 const RecoveryPath = "/recovery/"
 
-// recoveryLife is how long a link of the operator's lets a person set a new password.
+// recoveryLife is the lifetime of the operator's recovery links.
 const recoveryLife = time.Hour
 
 // Recovery is a link with which a person sets a new password once.
@@ -122,8 +122,8 @@ func (s *Service) personByRecovery(
 	return p, former, nil
 }
 
-// Recover sets a new password by a link of the operator's. All of the person's sessions end, and every credential is
-// removed that the choice does not keep: an intruder may have added it.
+// Recover sets a new password with the operator's link. All of the person's sessions end, and every credential that the
+// choice does not keep is removed, because an intruder may have added it.
 func (s *SignIns) Recover(ctx context.Context, token, password string, choice Choice) (Person, error) {
 	p, err := s.teams.PersonByRecovery(ctx, token)
 	if err != nil {

@@ -36,7 +36,7 @@ func scanOpen(rows *sql.Rows, o *Offer) error {
 	return rows.Scan(&o.ID, &o.Email, &o.Role, &o.InvitedBy, &o.TeamID, &o.TeamName)
 }
 
-// lockOpen reads an open invitation to an address while its team is held; not_found without one.
+// lockOpen returns an open invitation to an address and locks its team; not_found without one.
 func (s *Service) lockOpen(ctx context.Context, tx *db.Tx, email string, invitation int64) (Offer, error) {
 	read := func() (Offer, error) {
 		found, err := db.All(ctx, tx, scanOpen, openTo+` AND i.id = ?`, email, db.Micros(tx.Now()), invitation)
@@ -58,7 +58,7 @@ func (s *Service) lockOpen(ctx context.Context, tx *db.Tx, email string, invitat
 	return read() // it may have been accepted meanwhile
 }
 
-// AcceptOpen lets a person whose address is proved into the team of one of OpenOffers.
+// AcceptOpen adds a person with a confirmed address to the team of one of OpenOffers.
 func (s *Service) AcceptOpen(ctx context.Context, person, invitation int64) (Offer, error) {
 	var o Offer
 	err := s.change(ctx, "team.accept_open_invitation", func(ctx context.Context, tx *db.Tx) error {

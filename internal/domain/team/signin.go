@@ -15,14 +15,14 @@ import (
 	"pressroom/internal/platform/loadshed"
 )
 
-// How fast tries may follow each other.
+// How fast attempts may follow each other.
 var (
 	// ownPace is for one account from one client or browser, and for codes that can be guessed.
 	ownPace = throttle.Pace{Free: 5, First: time.Minute, Most: time.Hour}
 	// strangersPace is for one account from all browsers that are not known for it. It delays people only if many
 	// clients guess.
 	strangersPace = throttle.Pace{Free: 10, First: time.Minute, Most: time.Hour}
-	// clientPace is for one client over all accounts. An office behind one address has room in it.
+	// clientPace is for one client over all accounts, and high enough for an office behind one address.
 	clientPace = throttle.Pace{Free: 30, First: time.Minute, Most: time.Hour, Leak: 6 * time.Minute}
 	// sitePace is for one IPv6 /48 across all accounts: ten times that of a client.
 	sitePace = throttle.Pace{Free: 300, First: time.Minute, Most: time.Hour, Leak: 36 * time.Second}
@@ -40,7 +40,7 @@ type SignIns struct {
 	clients   *throttle.Local  // by client
 	sites     *throttle.Local  // by IPv6 site
 	strangers *throttle.Shared // by email address
-	// by browser that is known for an account, by signed-in person, by person who enters a code
+	// by known browser of an account, by signed-in person, by person who enters a code
 	own   *throttle.Shared
 	links *throttle.Local // by client: links and passkeys, and attempts to join
 	joins *throttle.Local // by invitation
@@ -105,8 +105,8 @@ func (s *SignIns) SignIn(ctx context.Context, a Attempt) (Person, error) {
 	return p.Person, nil
 }
 
-// checkGuess compares the password of an attempt with a person's, and delays those who guess. A wrong one is the
-// refusal.
+// checkGuess compares the password of an attempt with a person's and delays guesses. It returns the error for a wrong
+// one.
 func (s *SignIns) checkGuess(ctx context.Context, a Attempt, p known, refusal error) error {
 	client, from := throttle.KeyOf("client %s", a.From), askingClient(a.From)
 	tries := []throttle.Try{
@@ -193,7 +193,7 @@ func (s *SignIns) lookUp(ctx context.Context, email string) (known, error) {
 	return p, nil
 }
 
-// compare hashes a password and refuses one that is not the person's.
+// compare hashes a password and returns an error if it is not the person's.
 func (s *SignIns) compare(ctx context.Context, from passwords.Caller, p known, password string, refusal error) error {
 	return s.hashing.Do(ctx, from, func() error {
 		if !passwords.Matches(p.hash, password) || p.ID == 0 {

@@ -20,9 +20,9 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// Service changes and reads teams.
+// Service manages teams and people.
 type Service struct {
-	*authn.Authenticator // finds who the teams' keys act for
+	*authn.Authenticator // returns the actors of keys
 
 	db    *db.DB
 	terms plan.Terms
@@ -41,7 +41,7 @@ type Person struct {
 	// suspended: the person's assistants and the keys of the person's teams do not work
 	Held     bool  `json:"held,omitempty"`
 	Operator bool  `json:"operator,omitempty"` // runs the service
-	Deleted  bool  `json:"deleted,omitempty"`  // only the number is left
+	Deleted  bool  `json:"deleted,omitempty"`  // only the ID is left
 	Epoch    int64 `json:"-"`                  // counts up when all sessions of the person end
 
 	EmailConfirmed bool `json:"email_confirmed"` // the person has confirmed the address
@@ -75,7 +75,7 @@ type Key struct {
 	Lost         string       `json:"lost,omitempty"` // why it ended without being revoked
 
 	Granted []access.Capability `json:"capabilities,omitempty"` // to a connection
-	Host    string              `json:"client_host,omitempty"`  // of a connection: where its program is answered
+	Host    string              `json:"client_host,omitempty"`  // of a connection: host of its client's redirect URI
 }
 
 // maxLine is how long a name may be, in characters.
@@ -89,10 +89,10 @@ func isLine(text string) bool {
 		!strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// errAddress refuses a name that mails to strangers would carry as a link.
+// errAddress is returned for names that mail programs would show as links.
 var errAddress = apierr.Invalid(apierr.NotAllowedValue, "name", "Names must not contain web addresses. Remove “://”.")
 
-// holdsAddress reports whether a name holds a web address with its scheme. Names such as Booking.com hold none.
+// holdsAddress reports whether a name contains a URL with its scheme. Names such as Booking.com do not.
 func holdsAddress(name string) bool { return strings.Contains(name, "://") }
 
 // invalid returns an error for the operator that says what to fix.
@@ -198,7 +198,7 @@ func (s *Service) setTeam(
 	})
 }
 
-// change runs a change of access in a transaction. It holds in this process at once; others see it within a second.
+// change runs a change of access in a transaction. It applies in this process at once, in others within a second.
 func (s *Service) change(ctx context.Context, name string, work func(context.Context, *db.Tx) error) error {
 	err := s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
 		if err := work(ctx, tx); err != nil {

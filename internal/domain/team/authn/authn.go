@@ -55,7 +55,7 @@ type Tokens interface {
 	Connection(ctx context.Context, token string) (id int64, expires time.Time, found bool, err error)
 }
 
-// TokenAuthenticator finds who keys and the tokens of assistants' connections act for.
+// TokenAuthenticator returns the actors of keys and assistants' tokens.
 type TokenAuthenticator struct {
 	keys   *Authenticator
 	tokens Tokens

@@ -36,7 +36,7 @@ type keyCache struct {
 	mu      sync.RWMutex
 	byHash  map[[sha256.Size]byte]cached
 	version atomic.Int64 // the version that byHash belongs to
-	looking sync.Mutex   // held while the version is compared
+	looking sync.Mutex   // held during the comparison of the version
 	looked  atomic.Int64 // when the version was last compared, microseconds
 }
 

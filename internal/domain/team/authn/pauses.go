@@ -15,7 +15,7 @@ type KeyGates struct {
 	Off       bool                 // the owner has turned access off
 	NoKeys    bool                 // the plan has no keys
 	OwnerHeld bool                 // the owner's account is suspended
-	Paused    []access.PauseAction // of the whole team or service, by the operator
+	Paused    []access.PauseAction // by the operator, of the whole team or service
 }
 
 // Any reports whether any of them is closed.

@@ -12,10 +12,10 @@ import (
 // usesEvery is how often the times of use are written, so that reading with a key writes nothing.
 const usesEvery = time.Minute
 
-// uses holds when keys were last used, until that is written.
+// uses holds the last uses of keys until they are written.
 type uses struct {
 	mu sync.Mutex
-	at map[int64]time.Time // by the key's id
+	at map[int64]time.Time // by key ID
 }
 
 func (u *uses) note(key int64, at time.Time) {
@@ -64,8 +64,8 @@ func (a *Authenticator) NoteUses(ctx context.Context) error {
 	return nil
 }
 
-// RunUses writes when keys were used, until ctx is done, and the rest then. It passes errors to report and forgets what
-// could not be written.
+// RunUses regularly writes when keys were used, until ctx is done, and then the rest. It passes errors to report and
+// drops what could not be written.
 func (a *Authenticator) RunUses(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(usesEvery)
 	defer tick.Stop()

@@ -12,23 +12,22 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Query is which teams or people the operator looks for: those whose name or email address holds a text, or whose ID
-// it is; all where it is empty. After is the ID below the first one.
+// Query selects teams or people whose name or email address contains a text or whose ID it is; all if it is empty.
+// After is the ID below the first result.
 type Query struct {
 	Text  string
 	After int64
 	Most  int
 }
 
-// Results is a part of what was looked for. Next is the ID after which to look further; 0 where everything was looked
-// through.
+// Results are the results of a part of the search. Next is the ID after which to continue; 0 at the end.
 type Results[T any] struct {
 	Items []T
 	Next  int64
 }
 
-// lookedThrough is how many teams or people one search goes through: no index finds a part of a name, and a page of few
-// hits must not cost more the more there are.
+// lookedThrough is the number of teams or people read per search, because no index finds a part of a name, and a page
+// with few results must not read everything.
 const lookedThrough = 10_000
 
 // pattern returns the LIKE pattern of the search.
@@ -46,8 +45,7 @@ func (s Query) number() int64 {
 	return number
 }
 
-// address returns the whole email address that the text is, at the beginning of a search; what nobody has where it is
-// none.
+// address returns the search text if it is a complete email address, else a value that matches nobody.
 func (s Query) address() string {
 	if text := strings.ToLower(strings.TrimSpace(s.Text)); s.After == 0 && strings.Contains(text, "@") {
 		return text
@@ -87,7 +85,7 @@ func arrangeHits[T any](q Query, hits, named []T, id func(T) int64, last int64, 
 	return out
 }
 
-// Teams lists teams by their ids, for the operator. It goes through a bounded part of all of them.
+// Teams searches teams by ID order, for the operator. Each call reads a limited part of them.
 func Teams(ctx context.Context, d *db.DB, q Query) (Results[team.Team], error) {
 	last, more, err := q.within(ctx, d, "teams")
 	if err != nil {
@@ -107,7 +105,7 @@ func Teams(ctx context.Context, d *db.DB, q Query) (Results[team.Team], error) {
 	return arrangeHits(q, hits, named, func(t team.Team) int64 { return t.ID }, last, more), nil
 }
 
-// People lists people by their ids, for the operator. It goes through a bounded part of all of them.
+// People searches people by ID order, for the operator. Each call reads a limited part of them.
 func People(ctx context.Context, d *db.DB, q Query) (Results[team.Person], error) {
 	last, more, err := q.within(ctx, d, "people")
 	if err != nil {
