@@ -41,7 +41,7 @@ func (s *Service) SetMember(ctx context.Context, team, person int64, role access
 
 var errOwner = invalid("a team needs an owner: make somebody else the owner first")
 
-// handOn takes the ownership from a person.
+// handOn makes the former owner an admin and ends their keys.
 func handOn(ctx context.Context, tx *db.Tx, team, owner int64) error {
 	if err := setMember(ctx, tx, team, owner, access.Admin); err != nil {
 		return err
@@ -104,7 +104,7 @@ func lose(ctx context.Context, tx *db.Tx, team, person int64, why, which string)
 	return nil
 }
 
-// publishing are the roles that can publish, as statements name them.
+// publishing is the SQL list of the roles that can publish.
 var publishing = func() string {
 	var names []string
 	for _, r := range access.Roles() {
