@@ -254,7 +254,8 @@ func TestLibraryPermissions(t *testing.T) {
 		pages := []string{"/media/add", "/media/alt", "/media/folder", at + "/crop", at + "/delete"}
 		actions := []string{
 			"/media/uploads", "/media/imports", "/media/downloads", "/media/folder/new", "/media/folder/rename",
-			"/media/folder/delete", "/media/bulk", "/media/alt", at + "/rename", at + "/move", at + "/crop", at + "/delete", at + "/description",
+			"/media/folder/delete", "/media/bulk", "/media/alt", at + "/rename", at + "/move", at + "/crop",
+			at + "/delete", at + "/description",
 		}
 		viewer, client, stranger, signedOut := c.as(t, access.Viewer), c.as(t, access.Client), other.as(t, access.Owner), h.browser(t)
 		viewer.open("/media").wants(200, "oursalone").lacks("Add files", "New folder", "Select oursalone")

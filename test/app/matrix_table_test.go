@@ -310,6 +310,7 @@ var matrix = map[string]entry{
 	"POST /voices/{id}/delete":                         {who: shell.Writers, later: 4},
 	"GET /voices/{id}/material":                        {who: shell.Writers},
 	"POST /voices/{id}/material":                       {who: shell.Writers, form: url.Values{"text": {"A text of ours."}}},
+	"POST /voices/{id}/material/past-posts":            {who: shell.Writers},
 	"GET /voices/{id}/material/{material}":             {who: shell.Writers},
 	"POST /voices/{id}/material/{material}/remove":     {who: shell.Writers, later: 1},
 

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -79,6 +80,38 @@ func TestVoices(t *testing.T) {
 	})
 }
 
+// Past posts are added as material on request: those that are published, with a text, and each once.
+func TestVoicePastPosts(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		at := fmt.Sprintf("/voices/%d", c.voiceOf(t, "Harbour"))
+		add := func() *page { return b.open(at + "/material").form("Add past posts").press() }
+		c.draft(t, "A draft.", "")
+		add().wants(200, "There are no other published posts with text.")
+		for n := range 23 {
+			h.change(t, `UPDATE posts SET status = 'published' WHERE id = ?`, c.draft(t, fmt.Sprintf("Post number %d.", n), ""))
+		}
+		h.change(t, `UPDATE posts SET caption = '' WHERE id = ?`, c.draft(t, "Without a text.", ""))
+		add().wants(200, "20 published posts were added.", "Post number 22.", "Post number 3.").
+			lacks("Read all (14 characters): Post number 2.")
+		add().wants(200, "3 published posts were added.", "Post number 0.")
+		add().wants(200, "There are no other published posts with text.")
+		for n := range 76 {
+			h.change(t, `INSERT INTO voice_materials (voice_id, kind, post_id, content, digest, created_at)
+				SELECT id, 'text', '', 'x', ?, 1 FROM brand_voices`, fmt.Sprint(n))
+		}
+		for range 2 {
+			h.change(t, `UPDATE posts SET status = 'published' WHERE id = ?`, c.draft(t, "One more.", ""))
+		}
+		b.open(at+"/material").form("Add past posts").press().wants(200, "1 published post was added.", "up to 100 pieces")
+		b.send(http.MethodPost, at+"/material/past-posts", url.Values{}).wants(422, "at most 100 pieces of material")
+		if n := h.count(t, "voice_materials"); n != 100 {
+			t.Errorf("%d pieces of material", n)
+		}
+	})
+}
+
 func TestVoiceMaterial(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -116,7 +149,10 @@ func TestVoicePermissions(t *testing.T) {
 		c, other := h.crew(t), h.crew(t)
 		at := "/voices/" + strconv.FormatInt(c.voiceOf(t, "Ours alone"), 10)
 		pages := []string{"/voices/new", at + "/edit", at + "/delete", at + "/material", at + "/material/1"}
-		actions := []string{"/voices/new", at + "/edit", at + "/default", at + "/delete", at + "/material", at + "/material/1/remove"}
+		actions := []string{
+			"/voices/new", at + "/edit", at + "/default", at + "/delete", at + "/material", at + "/material/past-posts",
+			at + "/material/1/remove",
+		}
 		viewer := c.as(t, access.Viewer)
 		viewer.open("/voices").wants(200, "Ours alone").lacks("New brand voice")
 		viewer.open(at).wants(200, "Ours alone").lacks("Edit", "Delete", "Material")

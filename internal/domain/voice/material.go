@@ -81,6 +81,52 @@ func (s *Service) AddMaterial(ctx context.Context, call operation.Call, voice in
 	return m, err
 }
 
+// pastPosts is how many posts AddPastPosts adds at once.
+const pastPosts = 20
+
+// pastPostsQuery selects a team's newest published posts with a text that a voice does not have as material yet.
+const pastPostsQuery = `SELECT p.id, p.caption FROM posts p
+	WHERE p.team_id = ? AND p.status IN ('published', 'partially_published') AND p.caption <> ''
+	AND NOT EXISTS (SELECT 1 FROM voice_materials m WHERE m.voice_id = ? AND m.post_id = p.id)
+	ORDER BY p.id DESC LIMIT ?`
+
+// AddPastPosts adds the team's newest published posts that a voice does not have as material yet, and returns how many.
+// It adds fewer if the voice would have too much material. It returns an error if the voice is full already.
+func (s *Service) AddPastPosts(ctx context.Context, call operation.Call, voice int64) (int, error) {
+	if err := checkMaterialAccess(call); err != nil {
+		return 0, err
+	}
+	count := 0
+	err := s.withLock(ctx, call, "brand_voice.material_added", func(ctx context.Context, tx *db.Tx) (int64, error) {
+		count = 0
+		if _, err := find(ctx, tx, call.TeamID, voice); err != nil {
+			return 0, err
+		}
+		found, err := db.All(ctx, tx, func(rows *sql.Rows, m *Material) error { return rows.Scan(&m.PostID, &m.Content) },
+			pastPostsQuery, call.TeamID, voice, pastPosts)
+		if err != nil {
+			return 0, fmt.Errorf("looking for past posts for a brand voice: %w", err)
+		}
+		for _, m := range found {
+			m.Kind = PostMaterial
+			added, err := addMaterial(ctx, tx, voice, &m)
+			switch {
+			case errors.Is(err, errManyMaterial) && count > 0:
+				return voice, nil
+			case err != nil:
+				return 0, err
+			case added:
+				count++
+			}
+		}
+		if count == 0 {
+			return 0, nil
+		}
+		return voice, nil
+	})
+	return count, err
+}
+
 // checkMaterialAccess fails unless called from the app by a person who may write.
 func checkMaterialAccess(call operation.Call) error {
 	if !call.InApp() {

@@ -132,6 +132,27 @@ func (p *Handlers) addMaterial(w http.ResponseWriter, a asked) {
 	shell.Redirect(w, a.Request, pathOf(a.voice)+"/material")
 }
 
+// addPastPosts adds the team's newest published posts.
+func (p *Handlers) addPastPosts(w http.ResponseWriter, a asked) {
+	if !p.ReadForm(w, a.Request) {
+		return
+	}
+	added, err := p.voices.AddPastPosts(a.Context(), a.call, a.voice)
+	switch {
+	case err != nil:
+		if wrong, ok := p.FormErrorOf(w, a.Request, err, fieldNames); ok {
+			p.showMaterial(w, a, shell.StatusOf(err), nil, wrong)
+		}
+		return
+	case added == 0:
+		p.Flash(a.Request, "There are no other published posts with text.")
+	default:
+		p.Flash(a.Request, shell.Plural(added, "published post was", "published posts were")+
+			" added. Remove those that do not fit the voice.")
+	}
+	shell.Redirect(w, a.Request, pathOf(a.voice)+"/material")
+}
+
 // onePage shows a material, in parts if it is long.
 func (p *Handlers) onePage(w http.ResponseWriter, a asked) {
 	m, err := p.voices.Material(a.Context(), a.call, a.voice, a.piece)

@@ -44,6 +44,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "POST /voices/{id}/delete", For: shell.Writers, Do: p.of(p.delete)},
 		{Pattern: "GET /voices/{id}/material", For: shell.Writers, Do: p.of(p.materialPage)},
 		{Pattern: "POST /voices/{id}/material", For: shell.Writers, Do: p.of(p.addMaterial), RestoresForm: true},
+		{Pattern: "POST /voices/{id}/material/past-posts", For: shell.Writers, Do: p.of(p.addPastPosts)},
 		{Pattern: "GET /voices/{id}/material/{material}", For: shell.Writers, Do: p.of(p.pieceOf(p.onePage))},
 		{Pattern: "POST /voices/{id}/material/{material}/remove", For: shell.Writers, Do: p.of(
 			p.pieceOf(p.removeMaterial))},
