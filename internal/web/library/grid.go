@@ -202,8 +202,11 @@ func (p *Handlers) fill(r *http.Request, v *gridView, after string) error {
 	if next != "" {
 		v.Pager.Next = v.addressWith("after", next)
 	}
-	if v.Count, err = gallery.Count(ctx, p.DB, team, f); err != nil {
-		return err
+	v.Count = len(v.Items)
+	if after != "" || next != "" {
+		if v.Count, err = gallery.Count(ctx, p.DB, team, f); err != nil {
+			return err
+		}
 	}
 	if v.Missing, err = gallery.Count(ctx, p.DB, team, gallery.Filter{Undescribed: true}); err != nil {
 		return err
