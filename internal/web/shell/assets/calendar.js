@@ -10,7 +10,7 @@ let dragged = null;
 let marked = null;
 let beside = null; // where the post is whose summary is shown
 
-// spotOf returns the day, hour or list of drafts at an event that takes the dragged post.
+// spotOf returns the day, hour or list of drafts under a drag event.
 function spotOf(event) {
   const spot = dragged && event.target.closest?.('[data-at], [data-day]');
   if (!spot || !calendar().contains(spot)) return null;
@@ -18,7 +18,7 @@ function spotOf(event) {
   return spot;
 }
 
-// timeOf returns a post's time of day; it is followed by the zone on days when clocks change.
+// timeOf returns a post's time of day, with the zone on days when clocks change.
 const timeOf = (post) => post.querySelector('time')?.textContent.slice(0, 5) ?? '';
 
 // destination returns the fields that move the dragged post to a spot, and the time to show. The lower half of an hour
@@ -42,7 +42,7 @@ function mark(spot, text = '') {
   if (text) spot.dataset.drop = text;
 }
 
-// A link or an image would be dragged in place of the post that contains it.
+// Otherwise a link or an image would be dragged instead of its post.
 document.addEventListener('pointerdown', (event) => {
   for (const part of event.target.closest?.('.event')?.querySelectorAll('a, img') ?? []) part.draggable = false;
 });
@@ -80,7 +80,7 @@ document.addEventListener('dragend', () => {
   dragged = null;
 });
 
-// put shows a post at a spot at once and returns what puts it back.
+// put shows a post at a spot and returns a function that puts it back.
 function put(post, spot) {
   const [list, next] = [post.parentElement, post.nextSibling];
   let into = spot.querySelector('ul');
@@ -95,7 +95,7 @@ function put(post, spot) {
   };
 }
 
-// move sends a move and shows the calendar as it is now, with what undoes the move or why it was refused.
+// move sends a move and shows the current calendar, with a button to undo it or the reason for a refusal.
 async function move(action, body, putBack) {
   try {
     const answer = await fetch(action, { method: 'POST', body });
@@ -124,7 +124,7 @@ document.addEventListener('submit', async (event) => {
   document.querySelector('#moved button')?.focus();
 });
 
-// What is chosen in the filter applies at once. A date that is typed is complete when its year is.
+// Filters apply at once. A typed date is complete when its year is.
 document.addEventListener('change', (event) => {
   const field = event.target.closest('#filter .calpick');
   if (field && (field.type !== 'date' || field.value === '' || field.value >= '2000')) field.form.requestSubmit();

@@ -36,7 +36,7 @@ function findEmoji(search) {
   stopAt(emojiShown()[0]);
 }
 
-// stopAt makes an emoji the one that Tab reaches.
+// stopAt makes an emoji the tab stop of the panel.
 function stopAt(button) {
   for (const other of emojiPanel.querySelectorAll('[data-emoji]')) other.tabIndex = other === button ? 0 : -1;
 }

@@ -36,7 +36,7 @@ function write(field, text, from, to) {
   field.dispatchEvent(new Event('input', { bubbles: true }));
 }
 
-// addHashtags adds those that the text does not have yet, where the cursor is.
+// addHashtags inserts the hashtags that the text lacks at the cursor.
 function addHashtags(hashtags) {
   const field = textShown();
   const had = hashtagsIn(field.value);
@@ -61,7 +61,7 @@ hashtagPanel.addEventListener('click', (event) => {
   else addHashtags([...button.parentElement.querySelectorAll('[data-hashtag]')].slice(0, button.dataset.add).map((one) => one.textContent));
 });
 
-// begun returns the hashtag that is being typed in a field, or nothing.
+// begun returns the hashtag being typed in a field, or nothing.
 function begun(field) {
   if (field.selectionStart !== field.selectionEnd) return null;
   return field.value.slice(0, field.selectionStart).match(/(?<=^|\s)#[\p{L}\p{N}_]*$/u)?.[0] ?? null;

@@ -26,7 +26,7 @@ const keepBody = () => {
   return body;
 };
 
-// say shows how it stands. Screen readers hear only of a change between good and bad.
+// say shows the state. Screen readers announce only changes between success and failure.
 function say(text, well) {
   keepState.hidden = false;
   keepState.classList.toggle('bad', !well);
@@ -79,7 +79,7 @@ async function keep() {
   if (keepDue) keepLater(); // changed meanwhile
 }
 
-// refusedBy returns why the server did not keep the form, or nothing.
+// refusedBy returns why the server did not store the form, or nothing.
 async function refusedBy(answer) {
   if (answer.status === 204) return '';
   if (answer.redirected) return 'you are signed out. Sign in again in another tab.';
@@ -90,7 +90,7 @@ async function refusedBy(answer) {
 
 const isKept = () => !keepDue && !keeping && keepWell;
 
-// leave keeps the latest changes when the page is left or hidden.
+// leave stores the latest changes when the page is left or hidden.
 function leave() {
   if (saving || isKept()) return;
   const body = keepBody();
@@ -113,10 +113,10 @@ const keepNow = () => { if (!keepWell) keep(); };
 document.addEventListener('visibilitychange', () => (document.hidden ? leave() : keepNow()));
 addEventListener('online', keepNow);
 
-// Browsers ask before leaving only what could not be kept.
+// Browsers ask before leaving only if changes could not be stored.
 addEventListener('beforeunload', (event) => { if (!saving && !keepWell) event.preventDefault(); });
 
-// Whoever comes back to a form that has made a post is led to that post, so that it is not made twice.
+// Returning to a form that has created a post leads to that post, so that it is not created twice.
 form.addEventListener('submit', (event) => {
   leave(); // in case it does not arrive
   [saving, sentAt] = [true, Date.now()];

@@ -1,4 +1,4 @@
-// Puts images and videos into another order by dragging them. Without it, and by keyboard, the buttons Up and Down do.
+// Reorders images and videos by dragging. Without it, and by keyboard, the buttons Up and Down do.
 'use strict';
 
 let dragged = null; // the item that is being dragged
@@ -26,7 +26,7 @@ form.addEventListener('pointermove', (event) => {
   if (before !== dragged.nextElementSibling && before !== dragged) list.insertBefore(dragged, before ?? null);
 });
 
-// drop ends a drag. The server draws the list anew, as its buttons depend on the order.
+// drop ends a drag. The server renders the list again, because its buttons depend on the order.
 function drop(keep) {
   const item = dragged;
   dragged = null;

@@ -58,7 +58,7 @@ function place() {
   };
 }
 
-// statesOf returns what the fields of parts of the form hold now.
+// statesOf returns the current values of the fields of parts of the form.
 function statesOf(parts) {
   const out = new Map();
   for (const id of parts) for (const [name, field] of fields(document.getElementById(id))) out.set(name, stateOf(field));
@@ -77,7 +77,7 @@ function apply(answer, before, parts) {
   return !wrong;
 }
 
-// arranging moves or removes an item of a list of media. It returns the button's value for where the item is by then.
+// arranging moves or removes an item of a list of media. It returns the button's value for the item's current position.
 function arranging(what, item) {
   const { media, list } = item.dataset;
   return () => {
@@ -104,7 +104,7 @@ function partOf(button) {
   }
 }
 
-// changePart does what a button says, if it changes only a part of the form, and reports whether it does.
+// changePart runs a button that changes only a part of the form, and reports whether it is one.
 function changePart(button) {
   const part = partOf(button);
   if (!part) return false;
@@ -112,7 +112,7 @@ function changePart(button) {
   return true;
 }
 
-// changeOrder tells the server of a new order of the fields.
+// changeOrder sends a new order of the fields to the server.
 function changeOrder() {
   const button = form.querySelector('button[value=check]');
   turn = turn.then(() => request(button, { value: () => 'check', parts: ['media', 'own'], said: 'Moved.' }));
@@ -142,7 +142,7 @@ async function request(button, { value, parts, said }) {
   }
 }
 
-// findFocus keeps the focus on a button that was replaced, or on one beside it.
+// findFocus restores the focus to a replaced button, or to one beside it.
 function findFocus(label, button) {
   const labels = [label, label.replace(/ up$/, ' down'), label.replace(/ down$/, ' up')];
   const all = [...form.querySelectorAll('button')];

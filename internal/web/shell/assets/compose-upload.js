@@ -8,7 +8,7 @@ let reason = ''; // why
 let sending = false;
 let after = null; // the button that was pressed meanwhile
 
-// report is outside of what an answer replaces.
+// report is outside of the parts that answers replace.
 const report = document.createElement('div');
 report.className = 'stack';
 const bar = document.createElement('progress');
@@ -33,7 +33,7 @@ document.getElementById('media').after(report);
 
 const names = (files) => files.map((file) => file.name).join(', ');
 
-// show says what is under way, or what has just been done.
+// show displays the current or last upload.
 function show(success = '') {
   bar.hidden = !sending;
   choices.hidden = failed.length === 0;
@@ -72,7 +72,7 @@ function send() {
   request.send(body);
 }
 
-// refusalOf returns the files that may be sent again, and why they were refused.
+// refusalOf returns the files that can be retried, and why they were refused.
 function refusalOf(request, answer, batch) {
   if (answer.getElementById('compose')) {
     if (request.status !== 429 && request.status !== 503) return { reason: '', files: [] };
@@ -101,7 +101,7 @@ function done(batch, refusal, accepted) {
   if (button && accepted) press(button);
 }
 
-// press sends the form by a button, also by one that an answer has replaced.
+// press submits the form with a button, even one that an answer has replaced.
 function press(button) {
   if (!changePart(button)) sendWhole(button);
 }

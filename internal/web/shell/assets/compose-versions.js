@@ -16,7 +16,7 @@ const followsShared = (details) => 'follows' in versionText(details).dataset;
 const isCustomized = (details) => Boolean(isChecked(details, 'notext') || isChecked(details, 'nomedia')
   || !followsShared(details) || details.querySelector('li.file'));
 
-// mirror fills versions without a text of their own with the shared text.
+// mirror fills versions without their own text with the shared text.
 function mirror(details) {
   const field = versionText(details);
   const silent = isChecked(details, 'notext');
@@ -25,7 +25,7 @@ function mirror(details) {
   field.readOnly = silent && field.value === '';
 }
 
-// What only mirrors the shared text is not sent.
+// Mirrored texts are not sent.
 form.addEventListener('formdata', (event) => {
   for (const field of form.querySelectorAll('textarea[data-follows]')) event.formData.set(field.name, '');
 });

@@ -91,7 +91,7 @@ function put(part) {
   if (here && here.outerHTML !== part.outerHTML && here.textContent !== part.textContent) here.replaceWith(part);
 }
 
-// follow shows what fits to what is chosen.
+// follow shows the parts that match the selection.
 function follow() {
   for (const plain of form.querySelectorAll('[data-by-hand]')) plain.hidden = true;
   for (const scripted of form.querySelectorAll('[data-scripted]')) scripted.hidden = false;
@@ -114,7 +114,7 @@ function later(event) {
 form.addEventListener('input', later);
 form.addEventListener('change', later);
 
-// Enter in the search searches; elsewhere it checks.
+// Enter in the search field searches; elsewhere it checks the post.
 form.addEventListener('keydown', (event) => {
   if (event.key !== 'Enter' || event.target.id !== 'q') return;
   event.preventDefault();

@@ -1,4 +1,4 @@
-// Buttons that put the text of another part of the page on the clipboard.
+// Buttons that copy the text of another element to the clipboard.
 'use strict';
 
 for (const button of document.querySelectorAll('[data-copy]')) {

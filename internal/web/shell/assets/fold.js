@@ -5,7 +5,7 @@
 const left = 2; // parts that stay open
 const parts = [...document.querySelectorAll('details.fold')];
 
-// reveal unfolds the part that holds what an address names behind its #.
+// reveal unfolds the part with the element in the URL's fragment.
 function reveal(hash) {
   const target = hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
   const part = target && target.closest('details.fold');

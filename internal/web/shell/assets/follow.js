@@ -15,7 +15,7 @@ async function look() {
     const shown = document.querySelector('[data-follow]');
     if (shown && shown.innerHTML !== now.innerHTML) shown.innerHTML = now.innerHTML;
   } catch {
-    // The network is away for a moment: the next look may reach it.
+    // The network may be back at the next request.
   }
   setTimeout(look, every);
 }

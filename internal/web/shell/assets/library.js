@@ -9,20 +9,20 @@ const pause = 300; // milliseconds without typing before a search begins
 let timer = 0;
 let request = new AbortController(); // of the latest search
 
-// address returns the address of the library with the search as it is.
+// address returns the address of the library with the current search.
 function address() {
   const query = new URLSearchParams();
   for (const [name, value] of new FormData(search)) if (value) query.set(name, value);
   return query.size ? `/media?${query}` : '/media';
 }
 
-// load returns the page at an address, or null if the address leads elsewhere.
+// load returns the page at an address, or null if it redirects elsewhere.
 async function load(to, signal) {
   const answer = await fetch(to, { headers: { Accept: 'text/html' }, signal });
   return answer.redirected ? null : new DOMParser().parseFromString(await answer.text(), 'text/html');
 }
 
-// show replaces what is found by the page at an address. If that fails, it opens the page.
+// show replaces the results with those of the page at an address. If that fails, it opens the page.
 async function show(to) {
   clearTimeout(timer);
   request.abort();
@@ -44,13 +44,13 @@ async function show(to) {
 
 const boxes = () => [...found.querySelectorAll('[name=media]')];
 
-// prepare shows what needs this script in a page that is shown anew.
+// prepare shows the elements that need this script after the page was replaced.
 function prepare() {
   const all = document.getElementById('pick-all');
   if (all) all.hidden = false;
 }
 
-// count says how many files are selected.
+// count shows how many files are selected.
 function count() {
   const all = boxes();
   const n = all.filter((box) => box.checked).length;

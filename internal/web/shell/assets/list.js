@@ -8,20 +8,20 @@ const pause = 300; // milliseconds without typing before a search begins
 let timer = 0;
 let request = new AbortController(); // of the latest filters
 
-// address returns the address of the list with the filters as they are.
+// address returns the address of the list with the current filters.
 function address() {
   const query = new URLSearchParams();
   for (const [name, value] of new FormData(filter)) if (value) query.set(name, value);
   return query.size ? `/posts?${query}` : '/posts';
 }
 
-// load returns the page at an address, or null if the address leads elsewhere.
+// load returns the page at an address, or null if it redirects elsewhere.
 async function load(to, signal) {
   const answer = await fetch(to, { headers: { Accept: 'text/html' }, signal });
   return answer.redirected ? null : new DOMParser().parseFromString(await answer.text(), 'text/html');
 }
 
-// apply shows the list with the filters as they are. If that fails, it opens the page.
+// apply shows the list with the current filters. If that fails, it opens the page.
 async function apply() {
   clearTimeout(timer);
   request.abort();
@@ -41,13 +41,13 @@ async function apply() {
 
 const boxes = () => [...document.querySelectorAll('.listed [name=post]')];
 
-// prepare shows what needs this script in a list that is shown anew.
+// prepare shows the elements that need this script after the list was replaced.
 function prepare() {
   const all = document.getElementById('all');
   if (all) all.closest('label').hidden = false;
 }
 
-// count says how many posts are selected.
+// count shows how many posts are selected.
 function count() {
   const all = boxes();
   const n = all.filter((box) => box.checked).length;

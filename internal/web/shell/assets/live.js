@@ -90,7 +90,7 @@ function isBusy(part) {
 const keyOf = (element) => [element.tagName, element.id, element.getAttribute('href'), element.getAttribute('name'), element.value].join(' ');
 const focusable = 'a, button, input, select, summary';
 
-// take shows a fresh part of the page in place of the old one. What is selected, open or has the focus stays so.
+// take replaces a part of the page. It keeps selections, open elements and the focus.
 function take(part, fresh) {
   const checked = new Set([...part.querySelectorAll('input:checked')].map(keyOf));
   const opened = [...part.querySelectorAll('details')].map((details) => details.open);

@@ -1,4 +1,4 @@
-// Asks the person's device for a passkey, or for a new one, and sends what it answers with the form of the button.
+// Requests a passkey, or creates one, on the person's device, and sends the response with the button's form.
 'use strict';
 
 (() => {
@@ -7,7 +7,7 @@
   const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0));
   const text = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer))).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
 
-  // options reads what the service wrote: bytes come as base64url.
+  // options decodes the service's options: bytes are base64url.
   const options = (o) => {
     const named = (list) => (list || []).map((c) => ({ ...c, id: bytes(c.id) }));
     const out = { ...o, challenge: bytes(o.challenge) };
@@ -17,7 +17,7 @@
     return out;
   };
 
-  // answer writes what the device answered in the same way.
+  // answer encodes the device's response in the same way.
   const answer = (c) => {
     const response = {};
     for (const part of ['clientDataJSON', 'attestationObject', 'authenticatorData', 'signature', 'userHandle']) {
@@ -72,7 +72,7 @@
     button.hidden = false;
     button.addEventListener('click', () => use(button));
     if (button.form.querySelector('button:not([type=button])')) continue;
-    // Enter in a field does what the only button does.
+    // Enter in a field presses the only button.
     button.form.addEventListener('submit', (event) => {
       event.preventDefault();
       use(button);

@@ -37,7 +37,7 @@ async function look() {
 const isTyping = () => [...document.querySelectorAll('main textarea, main input:not([type=checkbox], [type=radio], [type=hidden])')]
   .some((field) => field.value !== field.defaultValue);
 
-// take puts what is new in place of what is shown, unless somebody is at it right now.
+// take replaces the displayed part with the new one, unless a person is using it right now.
 function take(fresh) {
   if (fresh.innerHTML === live.innerHTML || live.contains(document.activeElement)) return;
   const open = [...live.querySelectorAll('details')].map((details) => details.open);

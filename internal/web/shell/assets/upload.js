@@ -1,4 +1,4 @@
-// Sends files one by one, each as the body of a request, and shows how far they are. Without it the page's form does.
+// Sends files one by one, each as the body of a request, and shows their progress. Without it the page's form does.
 'use strict';
 
 const atOnce = 2;
@@ -52,7 +52,7 @@ function next() {
   }
 }
 
-// send gives whether the file was taken.
+// send reports whether the file was accepted.
 function send({ file, row }) {
   if (file.size > Number(drop.dataset.max)) {
     row.fail('Larger than what is taken here.');
@@ -94,7 +94,7 @@ function sum() {
   document.getElementById('said').textContent = told.arrived + ' of ' + told.begun + ' arrived' + failed + '.';
 }
 
-// refresh puts what the server knows by now in place of what has changed, and leaves alone what is being written.
+// refresh updates the parts that have changed on the server, except fields that are being edited.
 async function refresh() {
   const response = await fetch(location.href).catch(() => null);
   if (!response || !response.ok || response.redirected) return;
@@ -115,7 +115,7 @@ async function refresh() {
   if (focused && focused.isConnected) focused.focus();
 }
 
-// prepare takes away what only browsers without scripts need.
+// prepare removes the elements for browsers without scripts.
 function prepare(within) {
   for (const plain of within.querySelectorAll('[data-plain]')) plain.hidden = true;
   for (const scripted of within.querySelectorAll('[data-scripted]')) scripted.hidden = false;
@@ -150,7 +150,7 @@ if (drop) {
   };
   choose.addEventListener('change', chosen);
   if (choose.files.length > 0) chosen(); // chosen before this script ran
-  // The whole page takes what is dropped: beside the area the browser would open the file and leave.
+  // The whole page accepts drops, because the browser would open a file dropped beside the area.
   document.addEventListener('dragover', (event) => { event.preventDefault(); drop.classList.add('over'); });
   document.addEventListener('dragleave', (event) => { if (!event.relatedTarget) drop.classList.remove('over'); });
   document.addEventListener('drop', (event) => {
