@@ -61,6 +61,21 @@ async function search(browser) {
   await page.context().close();
 }
 
+// refused opens a page that the person's role in a team does not allow.
+async function refused(browser) {
+  const page = await open(browser, { viewport: { width: 1440, height: 900 } });
+  await signIn(page, '/posts');
+  await page.getByRole('button', { name: 'Team: Harbour Coffee' }).click();
+  await page.getByRole('button', { name: `Switch to ${world.other}` }).click();
+  await page.getByRole('button', { name: `Team: ${world.other}` }).waitFor();
+  const answer = await page.goto('/posts/new');
+  assert.equal(answer.status(), 403);
+  await page.getByRole('heading', { name: 'You do not have permission' }).waitFor();
+  await page.getByText('You are a viewer in Quayside Bakery.').waitFor();
+  await look(page, 'forbidden');
+  await page.context().close();
+}
+
 // looks holds some pages against the checks, wide and on a phone.
 async function looks(browser) {
   for (const [device, viewport] of Object.entries({ desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } })) {
@@ -81,6 +96,7 @@ run(async (browser) => {
   await rail(browser);
   await looks(browser);
   await teams(browser);
+  await refused(browser);
   await search(browser);
 }).catch((error) => {
   console.error(error);

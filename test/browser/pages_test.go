@@ -17,7 +17,13 @@ func TestPageFrame(t *testing.T) {
 	t.Parallel()
 	world := greeting{"chromium": needs(t), "other": "Quayside Bakery"}
 	run := quickstart(t)
-	program.Admin(t, program.Build(t, program.Pressroom, ""), "", "teams", "add", "--name", "Quayside Bakery", "--owner", "1",
-		"--database", "sqlite:"+filepath.Join(run["data"].(string), "pressroom.db"))
+	for _, command := range [][]string{ // another team, in which the owner of the first one is a viewer
+		{"people", "add", "--name", "Grace", "--email", "grace@quayside.example"},
+		{"teams", "add", "--name", "Quayside Bakery", "--owner", "2"},
+		{"teams", "member", "--team", "2", "--person", "1", "--role", "viewer"},
+	} {
+		program.Admin(t, program.Build(t, program.Pressroom, ""), "",
+			append(command, "--database", "sqlite:"+filepath.Join(run["data"].(string), "pressroom.db"))...)
+	}
 	drive(t, "frame.js", run, world)
 }
