@@ -237,7 +237,8 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 		return err
 	}
 	s.Posts = post.New(s.db, s.Accounts, s.jobs, s.Media, delivery.NewSubmitter(s.queue), post.DefaultLimits, terms)
-	s.Approvals = approval.New(approval.Options{DB: s.db, Posts: s.Posts, Sealer: sealer, PublicURL: s.cfg.PublicURL})
+	s.Approvals = approval.New(approval.Options{DB: s.db, Posts: s.Posts, Sealer: sealer, PublicURL: s.cfg.PublicURL,
+		Send: s.sendApproval()})
 	s.buildDelivery(networks)
 	s.buildAnalytics(terms)
 	s.buildErasure()
@@ -332,20 +333,6 @@ func (s *Server) buildNotices() error {
 	s.Notifications = notification.New(s.db, notification.Options{PublicURL: s.cfg.PublicURL, Send: send, Log: s.cfg.Log})
 	s.db.OnEvent(s.Notifications.HandleEvent)
 	return nil
-}
-
-// sendLetter returns a function that mails links, or nil without a mail server.
-func (s *Server) sendLetter() func(context.Context, team.Letter) error {
-	if !s.Notifications.Mails() {
-		return nil
-	}
-	return func(ctx context.Context, l team.Letter) error {
-		err := s.Notifications.Send(ctx, notification.Mail{ID: l.ID, To: l.To, Subject: l.Subject, Text: l.Text})
-		if err != nil {
-			s.cfg.Log.WarnContext(ctx, "failed to send a mail with a link", "mail", l.ID, "error", err)
-		}
-		return err
-	}
 }
 
 // buildDelivery builds the delivery of posts to networks.

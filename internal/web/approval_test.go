@@ -127,9 +127,11 @@ func TestApproving(t *testing.T) {
 		shown := client.get(a.page)
 		image := a.page + "/media/" + itoa(item.MediaID)
 		shown.wants(t, 200, "A post from Harbour &amp; Sons",
-			"<p dir=\"auto\">Open &lt;b&gt;from&lt;/b&gt; eight.</p><p dir=\"auto\">Be there!</p>", "Bluesky: ",
-			"harbour.test", "The team has not set a time yet and will do so after you approve the post.",
-			"The owner, admins and editors of Harbour &amp; Sons see your decision", `src="`+image+`"`, "It is waiting for you")
+			"Open &lt;b&gt;from&lt;/b&gt; eight.<br>Be there!",
+			"harbour.test", "Shared by <bdi>Bea</bdi> · Link works until 21 December 2026",
+			"The team has not set a time yet and will do so after you approve the post.",
+			"The owner, admins and editors of Harbour &amp; Sons see your decision",
+			`src="`+strings.Replace(image, "/media/", "/images/", 1)+`"`, "It is waiting for you")
 		if csp := shown.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || len(shown.Cookies()) > 0 {
 			t.Errorf("%v", shown.Header)
 		}
@@ -147,10 +149,10 @@ func TestApproving(t *testing.T) {
 			}
 		}
 		client.post(a.page, says("approve", "1", "", "kept")).
-			wants(t, 422, `aria-invalid="true" autofocus><p class="wrong" id="wrong" role="alert">Enter your name.`, ">kept</textarea>")
+			wants(t, 422, `aria-invalid="true" autofocus><p class="wrong" id="wrong" role="alert">Enter your name.`, "\nkept</textarea>")
 		client.post(a.page, says("", "1", "Cleo", "")).wants(t, 422, "Choose whether", `value="Cleo"`)
 		client.post(a.page, says("reject", "1", "Cleo", strings.Repeat("ä", 2001))).wants(t, 422, "at most 2000 characters")
-		client.post(a.page, says("reject", "1", "Cleo", strings.Repeat("x", 100_000))).wants(t, 400)
+		client.post(a.page, says("reject", "1", "Cleo", strings.Repeat("x", 1_000_000))).wants(t, 400)
 		client.post(a.page, says("approve", "x", "Cleo", "")).wants(t, 422, "The post has changed, so your decision was not saved")
 		client.do("POST", a.page, strings.NewReader(says("approve", "1", "Mallory", "").Encode()), "Content-Type",
 			"application/x-www-form-urlencoded", "Sec-Fetch-Site", "cross-site").wants(t, 403, "came from another site")
@@ -205,7 +207,7 @@ func TestApprovingAnOldVersion(t *testing.T) {
 				"The team plans to publish it at 11:00 on Tuesday 1 December 2026 (Europe/Berlin). After you "+
 					"approve it, a team member still needs to schedule it")
 		client.post(second, says("reject", "2", "Cleo", "Not yet.")).leads(t, second)
-		client.get(second).wants(t, 200, "Rejected by", "It will not be published until you approve a new version.")
+		client.get(second).wants(t, 200, "Changes requested by", "It will not be published until you approve a new version.")
 		if got := a.state(t); got != `rejected by "Cleo": "Not yet."` {
 			t.Error(got)
 		}

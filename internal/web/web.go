@@ -1,4 +1,4 @@
-// Package web is the browser app: pages for uploading files, connecting accounts and approving posts, the paths of
+// Package web is the browser app: pages for uploading files and connecting accounts, the paths of
 // media files, and the links by which machines upload and networks fetch. Package shell has the common parts; more
 // pages are in sibling packages. Everything but progress bars works without scripts.
 package web
@@ -32,6 +32,7 @@ import (
 	"pressroom/internal/platform/loadshed"
 	accountpages "pressroom/internal/web/account"
 	"pressroom/internal/web/accounts"
+	"pressroom/internal/web/approvals"
 	"pressroom/internal/web/components"
 	"pressroom/internal/web/compose"
 	"pressroom/internal/web/consent"
@@ -154,6 +155,7 @@ func (a *App) pages() []shell.Route {
 		a.account.Routes(),
 		compose.New(a.Frame, a.Posts, a.Approvals, a.Library).Routes(),
 		posts.New(a.Frame, a.Posts, a.Approvals, a.Delivery, a.Jobs, a.Media, a.Erasure, a.Analytics).Routes(),
+		approvals.New(a.Frame, a.Approvals, a.Posts).Routes(),
 		a.reports.Routes(),
 		accounts.New(a.Frame, a.Connector, a.Posts, a.Analytics).Routes(),
 		library.New(a.Frame, a.Media, a.Posts).Routes(),
@@ -188,9 +190,8 @@ func (a *App) own() []shell.Route {
 		{Pattern: "GET /connect/choose/{attempt}", For: shell.People, Do: a.choicePage},
 		{Pattern: "POST /connect/choose/{attempt}", For: shell.People, Do: a.choose},
 		{Pattern: "GET /connected/{account}", For: shell.People, Do: a.connectedPage},
-		{Pattern: "GET /approval/{token}", For: shell.Anyone, Do: a.approvalPage, OneFactor: true},
-		{Pattern: "POST /approval/{token}", For: shell.Anyone, Do: a.decide, OneFactor: true},
 		{Pattern: "GET /approval/{token}/media/{id}", For: shell.Anyone, Do: a.approvalPicture, OneFactor: true},
+		{Pattern: "GET /approval/{token}/accounts/{id}", For: shell.Anyone, Do: a.approvalAccount, OneFactor: true},
 		// Limited per link.
 		{Pattern: "GET /approval/{token}/images/{id}", For: shell.Anyone, Do: a.approvalImage, Urgent: true,
 			OneFactor: true},

@@ -98,8 +98,8 @@ func TestRejectWithoutComment(t *testing.T) {
 		c := h.crew(t)
 		editor, id := c.as(t, access.Editor), c.draft(t, "For the client", "")
 		link := editor.clientsLink(id)
-		h.browser(t).open(link).form("Reject").fill("name", "Cleo").press().wants(http.StatusOK, "Rejected by Cleo")
-		editor.open("/notices").wants(http.StatusOK, "The client rejected a post.").lacks("left a comment.")
+		h.browser(t).open(link).form("Request changes").fill("name", "Cleo").press().wants(http.StatusOK, "Changes requested by Cleo")
+		editor.open("/notices").wants(http.StatusOK, "The client requested changes to a post.").lacks("left a comment.")
 		editor.open("/posts/" + id + "/delete").form("Delete draft").press().wants(http.StatusOK)
 		for _, path := range []string{link, "/approval/AAAA"} {
 			h.browser(t).open(path).

@@ -138,18 +138,17 @@ func TestApprovalShowsAccountMedia(t *testing.T) {
 		b := c.as(t, access.Editor)
 		picture := strings.TrimPrefix(c.addImage(t, "alone", 7), "/media/")
 		film := fmt.Sprint(c.addVideo(t))
-		f := b.open("/posts/new?caption=Look&account=" + c.id() + "&media=" + film).form("Send for approval")
-		f.values.Set("media-"+c.id(), picture)
+		f := b.open("/posts/new?caption=Look&account=" + c.id() + "&media=" + picture).form("Send for approval")
+		f.values.Set("media-"+c.id(), film)
 		link := f.press().wants(200, "Sent for approval")
 		at := strings.TrimPrefix(link.field("link"), h.root)
 		client := h.browser(t)
 		client.open(at).
-			wants(200, "with these images and videos instead:",
-				"The team has not set a time yet and will do so after you approve the post.").
-			holds(at+"/media/"+picture, `<video class="watch" src="`+at+"/videos/"+film)
+			wants(200, "The team has not set a time yet and will do so after you approve the post.").
+			holds(`<video src="` + at + "/videos/" + film).lacks("/images/" + picture)
 		if shown := client.open(at + "/media/" + picture); shown.status != 200 ||
 			!strings.HasPrefix(shown.header.Get("Content-Type"), "image/") {
-			t.Errorf("the account's own picture: %d %v", shown.status, shown.header)
+			t.Errorf("the post's picture: %d %v", shown.status, shown.header)
 		}
 		r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, h.root+at+"/videos/"+film, nil))(t)
 		r.Header.Set("Range", "bytes=0-3")

@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/post/approval"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/domain/voice"
 	"pressroom/internal/platform/db"
@@ -31,7 +32,7 @@ type samples map[string]string
 var nothing = samples{
 	"assets{name}": "none.css", "files{token}": "AAAA", "files{name}": "none.png", "uploads{link}": "nobodys", "upload{batch}": nobody,
 	"connect{token}": "AAAA", "callback{platform}": "bluesky", "choose{attempt}": "987654",
-	"connected{account}": "987654", "approval{token}": "AAAA",
+	"connected{account}": "987654", "approval{token}": "AAAA", "approvals{id}": nobody,
 	"media{id}": "987654", "images{id}": "987654", "videos{id}": "987654", "passkeys{passkey}": "987654",
 	"sessions{session}": "NOBODYSSESSION", "invitation{token}": "AAAA", "recovery{token}": "AAAA", "confirm-email{token}": "AAAA",
 	"accounts{id}": "987654", "accounts{account}": "987654", "posts{id}": nobody, "hashtags{id}": "987654",
@@ -104,8 +105,8 @@ func (c *crew) samplePosts(tb testing.TB, owner *browser, s samples) {
 		})["id"].(string)
 	c.callTool(tb, "update_post", map[string]any{"id": draft, "scheduled_at": c.timeIn(48 * time.Hour)})
 	s["posts{id}"] = draft
-	link := must.Get(c.Approvals.Request(tb.Context(), c.people[access.Owner].ID, draft))(tb)
-	s["approval{token}"] = link[strings.LastIndex(link, "/")+1:]
+	asked := must.Get(c.Approvals.Ask(tb.Context(), c.people[access.Owner].ID, approval.Ask{Posts: []string{draft}}))(tb)
+	s["approvals{id}"], s["approval{token}"] = asked.ID, asked.Link[strings.LastIndex(asked.Link, "/")+1:]
 	sent := c.draft(tb, marked+" is sent.", "")
 	s["jobs{id}"], _ = c.callTool(tb, "publish_post", map[string]any{"post_id": sent})["job_id"].(string)
 	owner.waitUntilPublished(sent)

@@ -29,14 +29,14 @@ func TestApprovalRequest(t *testing.T) {
 		}
 		b.open("/posts/"+id).wants(200, "Create another approval link").lacks(path)
 		b.open("/posts/" + id).lacks("Publish now")
-		h.browser(t).open(path).form("Reject").fill("name", "Ms <Client>").
-			fill("comment", "Not the\nsecond <picture>.").press().wants(200, "Rejected")
-		b.open("/posts/"+id).wants(200, "Rejected", "By Ms <Client>", "The client wrote:", "Not the second <picture>.")
+		h.browser(t).open(path).form("Request changes").fill("name", "Ms <Client>").
+			fill("comment", "Not the\nsecond <picture>.").press().wants(200, "Changes requested")
+		b.open("/posts/"+id).wants(200, "Changes requested", "By Ms <Client>", "The client wrote:", "Not the second <picture>.")
 		b.open("/posts/"+id).form("Send to the client for approval").press().wants(200, "The client’s link", "version 2")
 		record := c.as(t, access.Admin).open("/settings/audit").
-			wants(200, "The client , who entered the name Ms <Client> , rejected a post : For the client .",
+			wants(200, "The client , who entered the name Ms <Client> , requested changes to a post : For the client .",
 				"asked a client to approve a post : For the client .")
-		record.form("Filter").fill("kind", "post.rejected").press().wants(200, "Client rejected", "Ms <Client>").
+		record.form("Filter").fill("kind", "post.rejected").press().wants(200, "Client requested changes", "Ms <Client>").
 			lacks("asked a client to approve")
 	})
 }
@@ -66,13 +66,13 @@ func TestClientDecisionInApp(t *testing.T) {
 		client.open("/notices").wants(200, "A post waits for the client’s approval. Clients in the team can decide on its page.")
 		editor.send(http.MethodPost, decision, says).wants(403)
 		other.as(t, access.Client).send(http.MethodPost, decision, says).wants(404)
-		long := client.open(at).wants(200, "You decide as Ada client").form("Reject").
+		long := client.open(at).wants(200, "You decide as Ada client").form("Request changes").
 			fill("comment", strings.Repeat("ä", 2001)).press().wants(422, "at most 2000 characters")
-		if got := long.form("Reject").values.Get("comment"); len([]rune(got)) != 2001 {
+		if got := long.form("Request changes").values.Get("comment"); len([]rune(got)) != 2001 {
 			t.Errorf("%d characters of the comment are left", len([]rune(got)))
 		}
-		long.form("Reject").fill("comment", "Not so <loud>.").press().
-			wants(200, "Rejected. The team has been notified", "By Ada client", "Not so <loud>.").lacks("Approve</button>")
+		long.form("Request changes").fill("comment", "Not so <loud>.").press().
+			wants(200, "Changes requested. The team has been notified", "By Ada client", "Not so <loud>.").lacks("Approve</button>")
 		editor.open(at+"/edit").form("Save").fill("caption", "Quieter").press().wants(200)
 		client.send(http.MethodPost, decision, says).wants(422, "has changed, so your decision was not saved")
 		client.open(at).form("Approve").press().wants(200, "Approved. The team has been notified.", "version 2")
@@ -87,7 +87,7 @@ func TestClientDecisionInApp(t *testing.T) {
 		}
 		editor.open("/notices").
 			wants(200, "The client approved a post. It is still a draft: schedule or publish it.",
-				"The client rejected a post and left a comment.")
+				"The client requested changes to a post and left a comment.")
 		c.as(t, access.Admin).open("/settings/audit").wants(200, "Ada client approved a post : Quieter").lacks("who entered the name")
 		editor.open(at).wants(200, "Draft. Not scheduled yet.")
 	})

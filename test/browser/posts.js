@@ -36,8 +36,8 @@ run(async (browser) => {
   await client.goto(link);
   await client.getByLabel('Your name').fill('Grace');
   await client.getByLabel('Comment (optional)').fill('Please without the tart.');
-  await client.getByRole('button', { name: 'Reject' }).click();
-  await client.getByText('Rejected').waitFor();
+  await client.getByRole('button', { name: 'Request changes' }).click();
+  await client.getByText('Changes requested').first().waitFor();
   await page.reload();
   await page.getByText('Please without the tart.').waitFor();
   await look(page, 'post-rejected');

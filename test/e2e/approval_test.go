@@ -68,7 +68,8 @@ func TestClientRejects(t *testing.T) {
 		id := w.full("create_post", toFirst(map[string]any{"caption": "for the client"})(w)).text("data.id")
 		link := must.Get(w.Approvals.Request(t.Context(), w.owner, id))(t)
 		w.browses(client.PostForm(link,
-			url.Values{"decision": {"reject"}, "round": {"1"}, "name": {"Cleo"}, "comment": {"Not this picture."}})).mustShow("Rejected by")
+			url.Values{"decision": {"reject"}, "round": {"1"}, "name": {"Cleo"}, "comment": {"Not this picture."}})).
+			mustShow("Changes requested by")
 		told := w.post(id)
 		told.mustHave(t, map[string]any{
 			"data.approval": "rejected", "data.client_review.comment.untrusted": "u1",

@@ -170,6 +170,12 @@ func (h *env) furnish(ctx context.Context, tx *db.Tx, team, owner, account int64
 		updated_at) VALUES (?, ?, ?, 0, 'scheduled', 'Bread', 'Bread', 9000000000000000, 1, 1)`, []any{id("later"), team, owner}},
 		{`INSERT INTO post_targets (post_id, account_id, position) VALUES (?, ?, 0)`, []any{id("later"), account}},
 		{`INSERT INTO post_approvals (post_id, round, opened_at) VALUES (?, 1, 1)`, []any{id("later")}},
+		{`INSERT INTO approval_requests (id, team_id, person_id, email, created_at, expires_at)
+		VALUES (?, ?, ?, 'client@example.com', 1, 2)`, []any{id("request"), team, owner}},
+		{`INSERT INTO approval_request_posts (request_id, post_id, position, round, links) VALUES (?, ?, 0, 1, 0)`,
+			[]any{id("request"), id("later")}},
+		{`INSERT INTO approval_comments (team_id, post_id, client_name, comment, created_at)
+		VALUES (?, ?, 'Cleo', 'Nice.', 1)`, []any{team, id("later")}},
 		{`INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, created_at)
 		VALUES (?, ?, ?, ?, 'j', 'ended', 1, 1)`, []any{id("delivery"), team, id("post"), account}},
 		{`INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at) VALUES (?, 1, 'commit', 1)`, []any{id("delivery")}},
@@ -278,6 +284,9 @@ var orphans = []string{
 	`post_targets WHERE post_id NOT IN (SELECT id FROM posts)`,
 	`post_media WHERE post_id NOT IN (SELECT id FROM posts)`,
 	`post_approvals WHERE post_id NOT IN (SELECT id FROM posts)`,
+	`approval_request_posts WHERE post_id NOT IN (SELECT id FROM posts)`,
+	`approval_requests WHERE id NOT IN (SELECT request_id FROM approval_request_posts)`,
+	`approval_comments WHERE post_id NOT IN (SELECT id FROM posts)`,
 	`delivery_attempts WHERE delivery_id NOT IN (SELECT id FROM deliveries)`,
 	`report_posts WHERE report_id NOT IN (SELECT id FROM reports)`,
 	`report_mails WHERE recipient_id NOT IN (SELECT id FROM report_recipients)`,

@@ -47,6 +47,12 @@ var files = []file{
 		FROM post_target_media WHERE post_id IN`},
 	{"post_approvals.jsonl", `posts`, usual, `SELECT post_id, round, opened_at, decision, client_name, comment,
 		decided_at FROM post_approvals WHERE post_id IN`},
+	{"approval_requests.jsonl", `approval_requests`, usual, `SELECT id, person_id, email, client_name,
+		schedules AS is_scheduling, created_at, mailed_at, expires_at, revoked_at FROM approval_requests WHERE id IN`},
+	{"approval_request_posts.jsonl", `approval_requests`, usual, `SELECT request_id, post_id, round
+		FROM approval_request_posts WHERE request_id IN`},
+	{"post_comments.jsonl", `posts`, usual, `SELECT id, post_id, person_id, client_name, comment, created_at, answered_at
+		FROM approval_comments WHERE post_id IN`},
 	{"series.jsonl", `post_series`, usual, `SELECT id, rule, template_id, timezone, starts_at AS begins, paused_at,
 		created_at FROM post_series WHERE id IN`},
 	{"accounts.jsonl", `social_accounts`, usual, `SELECT id, platform, network_id, username, display_name,

@@ -175,7 +175,15 @@ func removePosts(ctx context.Context, tx *db.Tx, ids []string) (int64, error) {
 	for i, id := range ids {
 		args[i] = id
 	}
-	return all(ctx, tx, args,
+	requests, err := db.All(ctx, tx, func(rows *sql.Rows, id *string) error {
+		return rows.Scan(id)
+	}, `SELECT DISTINCT request_id FROM approval_request_posts WHERE post_id IN `+these, args...)
+	if err != nil {
+		return 0, fmt.Errorf("looking for approval links to delete: %w", err)
+	}
+	n, err := all(ctx, tx, args,
+		`DELETE FROM approval_comments WHERE post_id IN `+these,
+		`DELETE FROM approval_request_posts WHERE post_id IN `+these,
 		`DELETE FROM delivery_attempts WHERE delivery_id IN (SELECT id FROM deliveries WHERE post_id IN `+these+`)`,
 		`DELETE FROM deliveries WHERE post_id IN `+these,
 		`DELETE FROM post_approvals WHERE post_id IN `+these,
@@ -183,6 +191,13 @@ func removePosts(ctx context.Context, tx *db.Tx, ids []string) (int64, error) {
 		`DELETE FROM post_targets WHERE post_id IN `+these,
 		`DELETE FROM post_media WHERE post_id IN `+these,
 		`DELETE FROM posts WHERE id IN `+these)
+	if err != nil || len(requests) == 0 {
+		return n, err
+	}
+	_, err = all(ctx, tx, db.Args(requests[0], requests[1:]),
+		`DELETE FROM approval_requests WHERE id IN (`+db.Placeholders(len(requests))+`) AND NOT EXISTS
+		(SELECT 1 FROM approval_request_posts a WHERE a.request_id = approval_requests.id)`)
+	return n, err
 }
 
 // removeMedia deletes items of the library. Their files are marked for deletion by the sweep of the library.

@@ -21,7 +21,8 @@ var byEvent = map[string]Kind{
 	"post.account_failed": PostFailed, "post.account_unconfirmed": PostUnconfirmed, decidedEvent: PostFailed,
 	"social_account.lost": AccountLost,
 	"post.approval_asked": ApprovalAsked, "post.approved": ApprovalDecided, "post.rejected": ApprovalDecided,
-	lowEvent: CreditsLow, "report.tracking_ended": TrackingStopped,
+	"post.commented": ApprovalComment,
+	lowEvent:         CreditsLow, "report.tracking_ended": TrackingStopped,
 	"key.created": KeyChanged, "key.changed": KeyChanged, "key.level_changed": KeyChanged,
 	"key.limit_changed":   KeyChanged,
 	"assistant.connected": AssistantConnected, "assistant.limit_changed": AssistantConnected,
@@ -143,9 +144,11 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Event
 	case ApprovalDecided:
 		err = tx.QueryRow(ctx,
 			`SELECT p.status, EXISTS (SELECT 1 FROM post_approvals a
-		WHERE a.post_id = p.id AND a.round = ? AND a.comment <> '')
-			FROM posts p WHERE p.team_id = ? AND p.id = ?`, r.Round, e.Team, e.Subject).Scan(&d.Status, &d.Commented)
-	case ApprovalAsked, CreditsLow, TrackingStopped,
+		WHERE a.post_id = p.id AND a.round = ? AND a.comment <> ''), EXISTS (SELECT 1 FROM post_approvals a
+		WHERE a.post_id = p.id AND a.round = ? AND a.schedule_error <> '')
+			FROM posts p WHERE p.team_id = ? AND p.id = ?`, r.Round, r.Round, e.Team, e.Subject).
+			Scan(&d.Status, &d.Commented, &d.NotScheduled)
+	case ApprovalAsked, ApprovalComment, CreditsLow, TrackingStopped,
 		// see hearAccount
 		PasswordChanged, RecoveryUsed, NewBrowser, PasskeysChanged, FactorsChanged, AddressChanged, OperatorChanged:
 	}

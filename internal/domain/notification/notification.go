@@ -25,6 +25,7 @@ const (
 	AccountLost     Kind = "account_lost"
 	ApprovalAsked   Kind = "approval_asked"
 	ApprovalDecided Kind = "approval_decided"
+	ApprovalComment Kind = "approval_comment"
 	CreditsLow      Kind = "credits_low"
 	TrackingStopped Kind = "tracking_stopped"
 	KeyChanged      Kind = "key_changed"
@@ -56,7 +57,8 @@ var Kinds = []About{
 	{PostUnconfirmed, "A network did not confirm a post", "%d times a network did not confirm a post", publishers, false},
 	{AccountLost, "An account needs to be reconnected", "%d accounts need to be reconnected", managers, false},
 	{ApprovalAsked, "A post waits for the client’s approval", "%d posts wait for the client’s approval", deciders, false},
-	{ApprovalDecided, "The client approved or rejected a post", "The client decided %d times", publishers, false},
+	{ApprovalDecided, "The client approved a post or requested changes", "The client decided %d times", publishers, false},
+	{ApprovalComment, "The client commented on a post", "The client commented %d times", publishers, false},
 	{CreditsLow, "Credits are low", "Credits ran low %d times", managers, false},
 	{TrackingStopped, "Tracking of a report stopped", "Tracking of %d reports stopped", managers, false},
 	{KeyChanged, "An API key was created or changed", "API keys were created or changed %d times", owners, false},
@@ -78,14 +80,16 @@ type detail struct {
 	Event     string `json:"event"`               // the kind of the event
 	Status    string `json:"status,omitempty"`    // of a post that was decided on, where available
 	Commented bool   `json:"commented,omitempty"` // of a decision: the client wrote something with it
-	Platform  string `json:"platform,omitempty"`  // of an account
-	Name      string `json:"name,omitempty"`      // of an account, a key or an assistant
-	Reason    string `json:"reason,omitempty"`    // or a person's decision
-	Level     string `json:"level,omitempty"`
-	May       string `json:"may,omitempty"` // of an assistant: its capabilities, with commas between
-	Credits   int64  `json:"credits,omitempty"`
-	Browser   string `json:"browser,omitempty"` // in which something was done to an account
-	On        bool   `json:"on,omitempty"`      // of the right to run the service
+	// of an approval: the post was to be scheduled, which was not possible
+	NotScheduled bool   `json:"not_scheduled,omitempty"`
+	Platform     string `json:"platform,omitempty"` // of an account
+	Name         string `json:"name,omitempty"`     // of an account, a key or an assistant
+	Reason       string `json:"reason,omitempty"`   // or a person's decision
+	Level        string `json:"level,omitempty"`
+	May          string `json:"may,omitempty"` // of an assistant: its capabilities, with commas between
+	Credits      int64  `json:"credits,omitempty"`
+	Browser      string `json:"browser,omitempty"` // in which something was done to an account
+	On           bool   `json:"on,omitempty"`      // of the right to run the service
 
 	Revoked []string `json:"revoked,omitempty"` // keys and invitations of an account after a takeover
 	More    int      `json:"more,omitempty"`    // how many more were revoked
@@ -134,6 +138,8 @@ func (n Notice) Text() string {
 		return "A post waits for the client’s approval. Clients in the team can decide on its page."
 	case ApprovalDecided:
 		return decidedText(d)
+	case ApprovalComment:
+		return "The client commented on a post. Answer on its page or under Approvals."
 	case CreditsLow:
 		return fmt.Sprintf("The team has fewer than %d credits left.", d.Credits)
 	case TrackingStopped:
@@ -167,11 +173,13 @@ func failedText(d detail) string {
 func decidedText(d detail) string {
 	switch {
 	case d.Event != "post.approved" && d.Commented:
-		return "The client rejected a post and left a comment."
+		return "The client requested changes to a post and left a comment."
 	case d.Event != "post.approved":
-		return "The client rejected a post."
+		return "The client requested changes to a post."
 	case d.Status == "failed":
 		return "The client approved a post whose time had passed. Retry it to publish it."
+	case d.NotScheduled:
+		return "The client approved a post, but it could not be scheduled. Open it to see why."
 	case d.Status == "draft":
 		return "The client approved a post. It is still a draft: schedule or publish it."
 	case d.Status == "scheduled":
@@ -258,7 +266,7 @@ func (n Notice) Path() string {
 		return "/settings/keys/" + n.Subject
 	case AssistantConnected:
 		return "/settings/assistants/" + n.Subject
-	case PostFailed, PostUnconfirmed, ApprovalAsked, ApprovalDecided:
+	case PostFailed, PostUnconfirmed, ApprovalAsked, ApprovalDecided, ApprovalComment:
 		return "/posts/" + n.Subject
 	case PasswordChanged, RecoveryUsed, NewBrowser, PasskeysChanged, FactorsChanged, AddressChanged, OperatorChanged:
 		return "/account"

@@ -44,21 +44,7 @@ func (s *Service) schedule(ctx context.Context, call operation.Call, in Schedule
 		if p, err = s.Lock(ctx, tx, call.TeamID, in.PostID); err != nil {
 			return err
 		}
-		if err := p.checkSchedulable(); err != nil {
-			return err
-		}
-		if err := s.checkContent(call, p); err != nil {
-			return err
-		}
-		if err := s.checkAllowance(ctx, tx, call, at); err != nil {
-			return err
-		}
-		p.Status, p.ScheduledAt, p.Skipped = Scheduled, at, false
-		if err := Update(ctx, tx, &p); err != nil {
-			return err
-		}
-		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.scheduled", p.ID,
-			map[string]any{"at": db.Micros(at)})
+		return s.ScheduleAt(ctx, tx, call, &p, at)
 	})
 	if err != nil {
 		return operation.Answer[Post]{}, err
@@ -66,6 +52,25 @@ func (s *Service) schedule(ctx context.Context, call operation.Call, in Schedule
 	out := s.answer(call, p)
 	out.Notes = append(out.Notes, farNote(call, at)...)
 	return out, nil
+}
+
+// ScheduleAt schedules a locked draft for a future time.
+func (s *Service) ScheduleAt(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, at time.Time) error {
+	if err := p.checkSchedulable(); err != nil {
+		return err
+	}
+	if err := s.checkContent(call, *p); err != nil {
+		return err
+	}
+	if err := s.checkAllowance(ctx, tx, call, at); err != nil {
+		return err
+	}
+	p.Status, p.ScheduledAt, p.Skipped = Scheduled, at, false
+	if err := Update(ctx, tx, p); err != nil {
+		return err
+	}
+	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.scheduled", p.ID,
+		map[string]any{"at": db.Micros(at)})
 }
 
 func (p Record) checkSchedulable() error {

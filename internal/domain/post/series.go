@@ -102,8 +102,8 @@ func (s *Service) StopRepeating(ctx context.Context, person int64, postID string
 	})
 }
 
-// callAs returns a call with what a person of the app may do in the post's team.
-func (s *Service) callAs(ctx context.Context, person int64, postID string,
+// CallAs returns a call with what a person of the app may do in the post's team.
+func (s *Service) CallAs(ctx context.Context, person int64, postID string,
 	needs access.Capability) (operation.Call, error) {
 	actor := &access.Actor{PersonID: person}
 	var zone, plan string
@@ -136,7 +136,7 @@ func (s *Service) callAs(ctx context.Context, person int64, postID string,
 func (s *Service) UpdateAs(ctx context.Context, person int64, postID string, needs access.Capability, name string,
 	do func(context.Context, *db.Tx, operation.Call, *Record) error,
 ) (Record, error) {
-	call, err := s.callAs(ctx, person, postID, needs)
+	call, err := s.CallAs(ctx, person, postID, needs)
 	if err != nil {
 		return Record{}, err
 	}

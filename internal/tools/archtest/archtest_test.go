@@ -59,7 +59,7 @@ var layers = map[string][]string{
 		"internal/sandbox/threads", "internal/sandbox/tiktok", "internal/sandbox/x", "internal/sandbox/youtube",
 	},
 	"app": {
-		"internal/web", "internal/web/account", "internal/web/accounts", "internal/web/components",
+		"internal/web", "internal/web/approvals", "internal/web/account", "internal/web/accounts", "internal/web/components",
 		"internal/web/compose", "internal/web/consent",
 		"internal/web/shell", "internal/web/hashtags", "internal/web/erasure", "internal/web/library", "internal/web/live",
 		"internal/web/notifications", "internal/web/operator", "internal/web/plot", "internal/web/posts",

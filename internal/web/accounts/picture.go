@@ -29,6 +29,11 @@ func (p *Handlers) picture(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
+	WritePicture(w, r, found)
+}
+
+// WritePicture answers with an account's profile picture, or its initials if there is none.
+func WritePicture(w http.ResponseWriter, r *http.Request, found analytics.Picture) {
 	kind, image := found.Type, found.Image
 	if kind == "" {
 		kind, image = "image/svg+xml", initialsImage(found)

@@ -130,15 +130,25 @@ func (p *Handlers) askApproval(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	var link string
+	ask := approval.Ask{Posts: []string{id}, Schedule: r.PostForm.Get("schedule") != "", Email: r.PostForm.Get("email")}
 	err := p.require(r, "ask_approval", access.Write)
+	var sent approval.Sent
 	if err == nil {
-		link, err = p.approvals.Request(r.Context(), shell.VisitorOf(r.Context()).ID, id)
+		sent, err = p.approvals.Ask(r.Context(), shell.VisitorOf(r.Context()).ID, ask)
+	}
+	told := "The post is waiting for approval. Send the link below to the client."
+	switch {
+	case err != nil:
+	case sent.Mail != nil:
+		p.Log.WarnContext(r.Context(), "failed to mail an approval link", "post", id, "error", sent.Mail)
+		told = "The post is waiting for approval, but the link could not be mailed. Send it to the client yourself."
+	case ask.Email != "":
+		told = "The post is waiting for approval. The link was mailed to " + ask.Email + "."
 	}
 	if err == nil {
-		p.Put(r.Context(), linkKey+id, []byte(link))
+		p.Put(r.Context(), linkKey+id, []byte(sent.Link))
 	}
-	p.finish(w, r, err, "The post is waiting for approval. Send the link below to the client.")
+	p.finish(w, r, err, told)
 }
 
 // revokeLinks revokes the client's links to the post.
@@ -175,9 +185,26 @@ func (p *Handlers) decideAsClient(w http.ResponseWriter, r *http.Request) {
 	}
 	told := "Approved. The team has been notified."
 	if !said.Approve {
-		told = "Rejected. The team has been notified and sees your comment."
+		told = "Changes requested. The team has been notified and sees your comment."
 	}
 	p.finish(w, r, err, told)
+}
+
+// commentAsClient adds a comment of a signed-in client to a post.
+func (p *Handlers) commentAsClient(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadLongForm(w, r, maxDecision) {
+		return
+	}
+	id, err := idIn(r)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	call, err := p.Call(r, "comment_on_post")
+	if err == nil {
+		err = p.approvals.CommentAs(r.Context(), call, id, r.PostForm.Get("remark"))
+	}
+	p.finish(w, r, err, "The team has been notified of your comment.")
 }
 
 // require returns an error if the operator has paused work that no operation covers, or the team is closed.

@@ -44,8 +44,12 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	to := backTo(r)
-	do, err := p.bulkAction(r)
 	ids := selectedIDs(r)
+	if r.PostForm.Get("action") == "approval" && len(ids) > 0 {
+		shell.Redirect(w, r, "/approvals/new?"+url.Values{"post": ids}.Encode())
+		return
+	}
+	do, err := p.bulkAction(r)
 	if err == nil && len(ids) == 0 {
 		err = apierr.Invalid(apierr.MissingArgument, "post", "Select at least one post.")
 	}
@@ -135,6 +139,8 @@ func (p *Handlers) bulkAction(r *http.Request) (bulkAction, error) {
 		return p.unscheduleOne, nil
 	case "delete":
 		return p.deleteOne, nil
+	case "approval": // of no post
+		return nil, nil //nolint:nilnil // the error is that no post is selected
 	}
 	return nil, apierr.Invalid(apierr.NotAllowedValue, "action", "Choose what to do with the selected posts.")
 }

@@ -85,8 +85,8 @@ func (e event) describe() (string, string, string) {
 			look, icon = "waiting", "hourglass-line"
 			names = append(names, "needs approval")
 		case post.Rejected:
-			look, icon = "rejected", "close-line"
-			names = append(names, "rejected")
+			look, icon = "rejected", "pencil-line"
+			names = append(names, "changes requested")
 		case post.Approved:
 			names = append(names, "approved")
 		case post.NotNeeded:

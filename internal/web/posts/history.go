@@ -24,7 +24,7 @@ func (v *view) historyIn(zone *time.Location) []moment {
 		case post.Approved:
 			out = append(out, moment{At: r.Round.Decided, Icon: "check-line", Style: "good", Text: "Approved by", Name: r.Client})
 		case post.Rejected:
-			out = append(out, moment{At: r.Round.Decided, Icon: "close-line", Style: "bad", Text: "Rejected by", Name: r.Client})
+			out = append(out, moment{At: r.Round.Decided, Icon: "pencil-line", Style: "bad", Text: "Changes requested by", Name: r.Client})
 		case post.NotNeeded, post.Waiting:
 		}
 	}

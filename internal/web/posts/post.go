@@ -28,50 +28,56 @@ import (
 type view struct {
 	post.Post
 
-	Head       string // beginning of the text
-	Title      string // the first words of it
-	Stored     post.Record
-	Shown      []network.Media
-	Deleted    []deleted // deleted files
-	Accounts   []accountView
-	States     []post.Status // as in lists
-	Done       int           // accounts with a result
-	Sent       int           // accounts that published it
-	Every      int           // seconds until the page refreshes; 0 for never
-	Stamp      string
-	Notes      []string
-	Problems   []problem
-	Blocked    bool
-	Fate       *post.Forecast // forecast for a scheduled post that needs no approval
-	Rounds     []round
-	Unsent     bool // waits for approval, but no link to this version was created
-	Revoked    bool // waits for approval, but the links to this version were revoked
-	Linked     bool // a link to this version exists; it may have expired
-	Rule       string
-	Running    bool // the series is running
-	Upcoming   []occurrence
-	Standing   []resumeTime // next times if a paused series were resumed
-	Taken      string       // which drafts it would reschedule
-	Unlinked   bool         // an account's connection was lost
-	Wished     *time.Time   // a draft's planned time, if in the future
-	Retryable  []accountView
-	Wrong      string
-	Link       string // approval link
-	Zone       string
-	MayPublish bool // its state allows publishing
-	MayAsk     bool
-	Client     bool   // the visitor is a client of the team
-	Doubtful   bool   // a delivery's outcome is unknown
-	Decides    bool   // the client must decide on the post
-	Said       string // rejected input of the client
-	Editable   bool
-	History    []moment            // the latest first
-	Family     []postlist.Relative // copies of it for what failed, or the post that it was copied from
-	EditsAgain bool                // accounts that failed can get an edited copy
-	MayArchive bool
-	Changeable bool             // in the editor; also the template of a paused series
-	Names      map[int64]string // display names of the accounts
-	Pause      pause
+	Head         string // beginning of the text
+	Title        string // the first words of it
+	Stored       post.Record
+	Shown        []network.Media
+	Deleted      []deleted // deleted files
+	Accounts     []accountView
+	States       []post.Status // as in lists
+	Done         int           // accounts with a result
+	Sent         int           // accounts that published it
+	Every        int           // seconds until the page refreshes; 0 for never
+	Stamp        string
+	Notes        []string
+	Problems     []problem
+	Blocked      bool
+	Fate         *post.Forecast // forecast for a scheduled post that needs no approval
+	Rounds       []round
+	Unsent       bool            // waits for approval, but no link to this version was created
+	Revoked      bool            // waits for approval, but the links to this version were revoked
+	Linked       bool            // a link to this version exists; it may have expired
+	Thread       []approval.Said // comments, the oldest first
+	Schedules    bool            // it is scheduled once it is approved
+	NotScheduled string          // why it was not
+	Mails        bool            // links can be mailed
+	Email        string          // rejected address
+	Remark       string          // rejected comment of a client
+	Rule         string
+	Running      bool // the series is running
+	Upcoming     []occurrence
+	Standing     []resumeTime // next times if a paused series were resumed
+	Taken        string       // which drafts it would reschedule
+	Unlinked     bool         // an account's connection was lost
+	Wished       *time.Time   // a draft's planned time, if in the future
+	Retryable    []accountView
+	Wrong        string
+	Link         string // approval link
+	Zone         string
+	MayPublish   bool // its state allows publishing
+	MayAsk       bool
+	Client       bool   // the visitor is a client of the team
+	Doubtful     bool   // a delivery's outcome is unknown
+	Decides      bool   // the client must decide on the post
+	Said         string // rejected input of the client
+	Editable     bool
+	History      []moment            // the latest first
+	Family       []postlist.Relative // copies of it for what failed, or the post that it was copied from
+	EditsAgain   bool                // accounts that failed can get an edited copy
+	MayArchive   bool
+	Changeable   bool             // in the editor; also the template of a paused series
+	Names        map[int64]string // display names of the accounts
+	Pause        pause
 }
 
 // pause explains why changes or publishing are paused; empty if they are not or the role does not allow them anyway.
@@ -145,7 +151,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, wron
 		p.SwitchToTeamOf(w, r, err, p.home(r))
 		return
 	}
-	v.Said = r.PostForm.Get("comment")
+	v.Said, v.Remark, v.Email = r.PostForm.Get("comment"), r.PostForm.Get("remark"), r.PostForm.Get("email")
 	if v.Wrong = wrong; wrong == "" {
 		v.Link = string(p.Pop(r.Context(), linkKey+v.ID))
 	}

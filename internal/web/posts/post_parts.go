@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/calendar"
 	"pressroom/internal/network"
+	"pressroom/internal/web/approvals"
 	"pressroom/internal/web/shell"
 )
 
@@ -59,6 +60,21 @@ func (p *Handlers) addApproval(ctx context.Context, v *view, zone *time.Location
 	if len(rounds) > 0 {
 		waits, latest := v.Stored.Approval == post.Waiting, rounds[0]
 		v.Linked, v.Revoked, v.Unsent = latest.Sent, waits && latest.Revoked, waits && !latest.Sent && !latest.Revoked
+		v.Schedules = latest.Schedules
+		if v.Stored.Status == post.Draft && v.Stored.Approval == post.Approved {
+			v.NotScheduled = approvals.ScheduleError(latest.ScheduleError)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	v.Mails = p.approvals.Mails()
+	threads, err := p.approvals.Threads(ctx, v.Stored.TeamID, []string{v.Stored.ID})
+	for _, said := range threads[v.Stored.ID] {
+		if said.Decision == "" { // decisions are in the versions
+			said.At = said.At.In(zone)
+			v.Thread = append(v.Thread, said)
+		}
 	}
 	return err
 }

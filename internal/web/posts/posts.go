@@ -70,6 +70,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "POST /posts/{id}/approval", For: shell.Writers, Do: p.askApproval},
 		{Pattern: "POST /posts/{id}/approval/revoke", For: shell.Writers, Do: p.revokeLinks},
 		{Pattern: "POST /posts/{id}/approval/decision", For: shell.Clients, Do: p.decideAsClient},
+		{Pattern: "POST /posts/{id}/approval/comment", For: shell.Clients, Do: p.commentAsClient},
 		{Pattern: "POST /posts/{id}/series/resume", For: shell.Publishers, Do: p.resume},
 		{Pattern: "GET /posts/{id}/series/end", For: shell.Publishers, Do: p.endPage},
 		{Pattern: "POST /posts/{id}/series/end", For: shell.Publishers, Do: p.end},

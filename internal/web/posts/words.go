@@ -100,7 +100,7 @@ var skipWords = map[string]string{
 // heldWords explain why no account is retried before its client has approved the post.
 var heldWords = map[post.Approval]string{
 	post.Waiting:  "Waiting for approval: it can be retried once the client has approved the post.",
-	post.Rejected: "The client rejected the post, so it cannot be retried. Duplicate the post to start over.",
+	post.Rejected: "The client requested changes, so it cannot be retried. Duplicate the post to start over.",
 }
 
 // days are the names of weekdays in rules.

@@ -45,6 +45,18 @@ type Post struct {
 	Media []network.Media
 	Card  string // host of the link for which the network shows a card
 	Play  bool   // images are shown in full, and videos can be played
+	// Link is the path of the approval link by which the post is shown, whose paths have the files and pictures; empty in
+	// the app.
+	Link string
+}
+
+// Face returns the path of the account's picture.
+func (p Post) Face() string {
+	id := strconv.FormatInt(p.ID, 10)
+	if p.Link != "" {
+		return p.Link + "/accounts/" + id
+	}
+	return "/accounts/" + id + "/picture"
 }
 
 // New returns what an account shows of a post.
@@ -103,10 +115,27 @@ func (p Post) Shape() string {
 type Shown struct {
 	Item network.Media
 	Play bool
+	link string
+}
+
+// Path returns the path of the medium, or of its thumbnail.
+func (s Shown) Path() string {
+	id := strconv.FormatInt(s.Item.ID, 10)
+	switch image := s.Item.Kind == network.Image; {
+	case s.link != "" && !image:
+		return s.link + "/videos/" + id
+	case s.link != "" && s.Play:
+		return s.link + "/images/" + id
+	case s.link != "":
+		return s.link + "/media/" + id
+	case image && !s.Play:
+		return "/media/" + id + "/thumbnail"
+	}
+	return "/media/" + id + "/file"
 }
 
 // Of returns a medium with how it is shown.
-func (p Post) Of(m network.Media) Shown { return Shown{m, p.Play} }
+func (p Post) Of(m network.Media) Shown { return Shown{m, p.Play, p.Link} }
 
 const gridSize = 4 // media in a grid; the last one says how many more there are
 

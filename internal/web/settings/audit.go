@@ -57,7 +57,7 @@ type line struct {
 var operators = []string{"API keys", "Assistants", "The team", "Members", "Credits"}
 
 // clients are the kinds of events by clients, who may have no account.
-var clients = []string{"post.approved", "post.rejected"}
+var clients = []string{"post.approved", "post.rejected", "post.commented"}
 
 // whoOf returns the actor of an event.
 func whoOf(e auditlog.Event) string {

@@ -14,7 +14,7 @@ import (
 var templateFuncs = template.FuncMap{
 	"asset": assetPath, "bytes": Bytes, "type": typeName, "network": NetworkName, "way": WayName,
 	"when": When, "count": Count, "plural": Plural, "state": State, "bundle": bundle, "lines": lines,
-	"percent": Percent, "icon": Icon, "logo": NetworkLogo, "initials": Initials,
+	"time": Time, "percent": Percent, "icon": Icon, "logo": NetworkLogo, "initials": Initials,
 }
 
 // networkNames are the display names of networks.
@@ -173,7 +173,7 @@ var states = map[string]stateTag{
 	"lost":                {"Connection lost", "bad", "plug-line"},
 	"waiting":             {"Waiting for approval", "warn", "hourglass-line"},
 	"approved":            {"Approved", "good", "check-line"},
-	"rejected":            {"Rejected", "bad", "close-line"},
+	"rejected":            {"Changes requested", "bad", "pencil-line"},
 }
 
 // State returns the tag of a state.

@@ -36,16 +36,22 @@ var (
 		{"Voices", "quill-pen-line", []string{"voices"}},
 		{"Settings", "settings-3-line", []string{"settings"}},
 	}
-	operatorItem = navItem{"Operator", "shield-user-line", []string{"operator"}}
-	helpItem     = navItem{"Help", "question-line", []string{"docs"}}
+	approvalsItem = navItem{"Approvals", "checkbox-circle-line", []string{"approvals"}}
+	operatorItem  = navItem{"Operator", "shield-user-line", []string{"operator"}}
+	helpItem      = navItem{"Help", "question-line", []string{"docs"}}
 )
 
 // more returns the visitor's entries in the More menu.
 func (v *Visitor) more() []navItem {
-	if v.Operator {
-		return slices.Concat(moreItems, []navItem{operatorItem, helpItem})
+	var out []navItem
+	if v.Is(Writers) {
+		out = append(out, approvalsItem)
 	}
-	return slices.Concat(moreItems, []navItem{helpItem})
+	out = append(out, moreItems...)
+	if v.Operator {
+		out = append(out, operatorItem)
+	}
+	return append(out, helpItem)
 }
 
 // Main returns the entries of the navigation that are always shown.

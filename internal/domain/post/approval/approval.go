@@ -1,4 +1,5 @@
-// Package approval lets clients approve posts: signed links, the version that they decide on, and decisions.
+// Package approval lets clients approve posts: signed links to one or several posts, the versions that they decide on,
+// decisions, and comments.
 package approval
 
 import (
@@ -11,11 +12,8 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/network"
-	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 )
 
@@ -25,7 +23,7 @@ const Path = "/approval/"
 const (
 	linkLifetime  = 30 * 24 * time.Hour // how long an approval link works
 	maxClientName = 200                 // characters of a client's name
-	// MaxComment is the longest comment of a client, in characters.
+	// MaxComment is the longest comment, in characters.
 	MaxComment = 2000
 )
 
@@ -41,7 +39,8 @@ type Options struct {
 	DB        *db.DB
 	Posts     *post.Service
 	Sealer    *tokencrypt.Sealer
-	PublicURL string // public URL of the service, without a final slash
+	PublicURL string                              // public URL of the service, without a final slash
+	Send      func(context.Context, Letter) error // mails a link; nil if there is no mail server
 }
 
 // New returns the service.
@@ -49,124 +48,86 @@ func New(opts Options) *Service {
 	return &Service{opts, opts.Sealer.Signer("approval links")}
 }
 
-// Request sends a post to the client and returns a link to the page where the client decides on this
-// version. The link works for 30 days. A scheduled post stays scheduled but is not sent before the approval. A
-// post that already waits gets another link.
-//
-// It returns not_found for people who may not write in the post's team, and wrong_state for a post that is
-// approved, submitted or the template of a series.
-func (s *Service) Request(ctx context.Context, person int64, postID string) (string, error) {
-	var generation int64
-	p, err := s.Posts.UpdateAs(ctx, person, postID, access.Write, "post.ask_approval",
-		func(ctx context.Context, tx *db.Tx, call operation.Call, p *post.Record) error {
-			if err := checkRequest(*p); err != nil {
-				return err
-			}
-			if p.Approval != post.Waiting || p.Round == 0 {
-				if err := post.OpenRound(ctx, tx, p); err != nil {
-					return err
-				}
-			}
-			if err := post.Update(ctx, tx, p); err != nil {
-				return err
-			}
-			var err error
-			if generation, err = recordLink(ctx, tx, *p); err != nil {
-				return err
-			}
-			return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.approval_asked", p.ID,
-				map[string]any{"round": p.Round})
-		})
-	if err != nil {
-		return "", err
-	}
-	return s.PublicURL + Path + s.token(link{p.ID, p.Round,
-		s.DB.Now().Add(linkLifetime), generation}), nil
-}
-
-// Values of posts.approval_sent for the latest version; 0 if it has no link.
-const (
-	linkMade     = 1
-	linksRevoked = 2
-)
-
-// recordLink records that the current version has a link, and returns the generation of the post's links.
-func recordLink(ctx context.Context, tx *db.Tx, p post.Record) (int64, error) {
-	var generation int64
-	err := tx.QueryRow(ctx, `UPDATE posts SET approval_sent = ? WHERE id = ? AND team_id = ? RETURNING approval_links`,
-		linkMade, p.ID, p.TeamID).Scan(&generation)
-	if err != nil {
-		return 0, fmt.Errorf("recording an approval link: %w", err)
-	}
-	return generation, nil
-}
-
-// RevokeLinks revokes all approval links of a post. Decisions stay. It returns not_found for people who may not
-// write in the post's team, and wrong_state for a post without links.
-func (s *Service) RevokeLinks(ctx context.Context, person int64, postID string) error {
-	_, err := s.Posts.UpdateAs(ctx, person, postID, access.Write, "post.revoke_links",
-		func(ctx context.Context, tx *db.Tx, call operation.Call, p *post.Record) error {
-			if p.Approval == post.NotNeeded {
-				return apierr.BadState(string(p.Approval),
-					"The post has never been sent to a client, so it has no links.")
-			}
-			var generation int64
-			err := tx.QueryRow(ctx, `UPDATE posts SET approval_links = approval_links + 1,
-			approval_sent = CASE approval_sent WHEN 0 THEN 0 ELSE ? END WHERE id = ? AND team_id = ?
-			RETURNING approval_links`,
-				linksRevoked, p.ID, p.TeamID).Scan(&generation)
-			if err != nil {
-				return fmt.Errorf("revoking approval links: %w", err)
-			}
-			return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.approval_links_revoked", p.ID,
-				map[string]any{"revocations": generation})
-		})
-	return err
-}
-
-// checkRequest returns why a post cannot be sent to the client.
-func checkRequest(p post.Record) error {
-	switch {
-	case p.IsTemplate: // its occurrences share its approval
-		return apierr.BadState("recurring_template",
-			"Approval must be requested before a series starts. End the series first.")
-	case p.Status != post.Draft && p.Status != post.Scheduled && (p.Approval != post.Waiting || !p.PassedUnapproved()):
-		return apierr.BadState(string(p.Status), "The post has already been submitted.")
-	case p.Approval == post.Approved:
-		return apierr.BadState(string(p.Approval), "The client has already approved the post.")
-	}
-	return nil
+// Page is what a link shows.
+type Page struct {
+	TeamName  string
+	Zone      *time.Location
+	By        string    // who made the link; empty if that is unknown
+	Client    string    // name last entered on the page
+	Ends      time.Time // when the link expires
+	Proposals []Proposal
 }
 
 // Proposal is the version of a post that a client is shown.
 type Proposal struct {
 	post.Record
 
-	TeamName string
-	Zone     *time.Location
-	Client   string    // name of who decided, as entered; empty before the decision
-	Decided  time.Time // time of the decision
+	TeamName  string
+	Zone      *time.Location
+	Client    string    // name of who decided, as entered; empty before the decision
+	Decided   time.Time // time of the decision
+	Schedules bool      // it is scheduled once it is approved
+	// Hidden is why the link does not show the version: changed or revoked; empty if it does. The proposal then has
+	// only its ID.
+	Hidden string
 }
 
-// Proposal returns what a link shows. It returns not_found for an invalid link or a post without approval, and
-// wrong_state for a link that has expired, was revoked or belongs to an earlier version.
-func (s *Service) Proposal(ctx context.Context, token string) (Proposal, error) {
-	l, err := s.parse(token)
+// Show returns what a link shows. It returns not_found for an invalid link or one to posts without approval, and
+// wrong_state for a link that has expired or was revoked, or whose posts have all changed or been revoked.
+func (s *Service) Show(ctx context.Context, token string) (Page, error) {
+	l, err := s.read(ctx, token)
 	if err != nil {
-		return Proposal{}, err
+		return Page{}, err
 	}
-	return s.proposal(ctx, l)
+	out := Page{Client: l.client, Ends: l.ends}
+	var first error
+	for _, one := range l.posts {
+		p, err := s.proposal(ctx, one)
+		found := apierr.Of(err)
+		switch {
+		case err == nil:
+			out.TeamName, out.Zone = p.TeamName, p.Zone
+		case found.IsServerError():
+			return out, err
+		default:
+			if first == nil {
+				first = err
+			}
+			p = Proposal{Record: post.Record{ID: one.post}}
+			if p.Hidden, _ = found.Context["state"].(string); p.Hidden == "" {
+				continue // there is nothing to say about it
+			}
+		}
+		out.Proposals = append(out.Proposals, p)
+	}
+	if out.Zone == nil {
+		return out, first
+	}
+	out.Ends = out.Ends.In(out.Zone)
+	out.By, err = s.nameOf(ctx, l.person)
+	return out, err
 }
 
-func (s *Service) proposal(ctx context.Context, l link) (Proposal, error) {
+// nameOf returns the name of a person; empty if the account was deleted.
+func (s *Service) nameOf(ctx context.Context, person int64) (string, error) {
+	var name string
+	err := s.DB.QueryRow(ctx, `SELECT name FROM people WHERE id = ?`, person).Scan(&name)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("reading the name of a person: %w", err)
+	}
+	return name, nil
+}
+
+func (s *Service) proposal(ctx context.Context, l shown) (Proposal, error) {
 	var out Proposal
-	var team, decided, generation int64
+	var team, decided, generation, scheduler int64
 	var zone string
-	err := s.DB.QueryRow(ctx, `SELECT t.id, t.name, t.timezone, p.approval_links, r.client_name, r.decided_at
+	err := s.DB.QueryRow(ctx, `SELECT t.id, t.name, t.timezone, p.approval_links, r.client_name, r.decided_at,
+		r.schedule_as
 		FROM posts p JOIN teams t ON t.id = p.team_id
 		JOIN post_approvals r ON r.post_id = p.id AND r.round = p.approval_round
 		WHERE p.id = ? AND p.approval <> 'not_needed' AND t.closed_at = 0`, l.post).Scan(&team, &out.TeamName, &zone,
-		&generation, &out.Client, &decided)
+		&generation, &out.Client, &decided, &scheduler)
 	if errors.Is(err, sql.ErrNoRows) {
 		return out, apierr.Missing()
 	}
@@ -176,7 +137,7 @@ func (s *Service) proposal(ctx context.Context, l link) (Proposal, error) {
 	if generation != l.generation {
 		return out, errRevoked
 	}
-	out.Decided = db.Time(decided)
+	out.Decided, out.Schedules = db.Time(decided), scheduler > 0
 	if out.Zone, err = time.LoadLocation(zone); err != nil {
 		return out, fmt.Errorf("reading the zone of team %d: %w", team, err)
 	}
@@ -207,8 +168,74 @@ func (s *Service) changedSince(ctx context.Context, p post.Record, round int64) 
 	return n > 0, nil
 }
 
-// FindMedia returns a medium of the post or of one of its accounts.
-func (p Proposal) FindMedia(id int64) (network.Media, bool) {
+// File returns a medium that a link shows, and the team that it belongs to. It returns not_found for others.
+func (s *Service) File(ctx context.Context, token string, id int64) (int64, network.Media, error) {
+	found, err := s.showing(ctx, token, id, `SELECT post_id FROM post_media WHERE media_id = ?
+		UNION SELECT post_id FROM post_target_media WHERE media_id = ?`)
+	for _, p := range found {
+		if m, ok := p.findMedia(id); ok {
+			return p.TeamID, m, nil
+		}
+	}
+	if err == nil {
+		err = apierr.Missing()
+	}
+	return 0, network.Media{}, err
+}
+
+// Account returns the team of an account that a post of a link goes to. It returns not_found for others.
+func (s *Service) Account(ctx context.Context, token string, id int64) (int64, error) {
+	found, err := s.showing(ctx, token, id, `SELECT post_id FROM post_targets WHERE account_id = ? OR account_id = ?`)
+	for _, p := range found {
+		if slices.ContainsFunc(p.Targets, func(t post.Target) bool { return t.AccountID == id }) {
+			return p.TeamID, nil
+		}
+	}
+	if err == nil {
+		err = apierr.Missing()
+	}
+	return 0, err
+}
+
+// showing returns the posts of a link that a query selects, which takes an ID twice. If the link shows none of them, it
+// returns why.
+func (s *Service) showing(ctx context.Context, token string, id int64, query string) ([]Proposal, error) {
+	l, err := s.read(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]any, 0, len(l.posts)+2)
+	ids = append(ids, id, id)
+	for _, one := range l.posts {
+		ids = append(ids, one.post)
+	}
+	with, err := db.All(ctx, s.DB, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
+		`SELECT x.post_id FROM (`+query+`) x WHERE x.post_id IN (`+db.Placeholders(len(l.posts))+`)`, ids...)
+	if err != nil {
+		return nil, fmt.Errorf("looking what a link shows: %w", err)
+	}
+	var out []Proposal
+	var hidden error
+	for _, postID := range with {
+		one, err := l.find(postID)
+		if err != nil {
+			return nil, err
+		}
+		p, err := s.proposal(ctx, one)
+		switch {
+		case err == nil:
+			out = append(out, p)
+		case apierr.Of(err).IsServerError():
+			return nil, err
+		default:
+			hidden = err
+		}
+	}
+	return out, hidden
+}
+
+// findMedia returns a medium of the post or of one of its accounts.
+func (p Proposal) findMedia(id int64) (network.Media, bool) {
 	all := slices.Clone(p.Media)
 	for _, t := range p.Targets {
 		all = append(all, t.Media...)

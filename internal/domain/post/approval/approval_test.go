@@ -142,7 +142,7 @@ func TestApprovalRounds(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "hello", time.Time{})
 		old := w.RequestApproval(t, id)
-		first := must.Get(w.Approvals.Proposal(t.Context(), old))(t)
+		first := must.Get(w.Proposal(t, old))(t)
 		if first.Caption != "hello" || first.TeamName != "Harbour & Sons" || !first.Decided.IsZero() ||
 			!w.wasSent(t, id) {
 			t.Errorf("%+v", first)
@@ -151,7 +151,7 @@ func TestApprovalRounds(t *testing.T) {
 		if w.wasSent(t, id) {
 			t.Error("the new version is told to have been sent")
 		}
-		shown, err := w.Approvals.Proposal(t.Context(), old)
+		shown, err := w.Proposal(t, old)
 		posttest.CheckError(t, err, apierr.ValidationFailed, "changed")
 		if shown.Caption == "hello" {
 			t.Error("what was shown before is still told")
@@ -161,7 +161,7 @@ func TestApprovalRounds(t *testing.T) {
 				Name: "Cleo"}), apierr.ValidationFailed, "changed")
 		}
 		token := w.RequestApproval(t, id)
-		second := must.Get(w.Approvals.Proposal(t.Context(), token))(t)
+		second := must.Get(w.Proposal(t, token))(t)
 		if second.Caption != "better" || !w.wasSent(t, id) {
 			t.Errorf("%+v", second)
 		}
@@ -174,7 +174,7 @@ func TestApprovalRounds(t *testing.T) {
 			Comment: strings.Repeat("ä\u2066\r\n", 1000)}
 		must.NoError(t, w.Approvals.Decide(t.Context(), token, said))
 		posttest.CheckError(t, w.Approvals.Decide(t.Context(), token, said), apierr.ValidationFailed, "approved")
-		decided := must.Get(w.Approvals.Proposal(t.Context(), token))(t)
+		decided := must.Get(w.Proposal(t, token))(t)
 		if decided.Client != "Cleo Park" || !decided.Decided.Equal(posttest.Noon) || decided.Approval != post.Approved {
 			t.Errorf("%+v", decided)
 		}
@@ -196,7 +196,7 @@ func TestApprovalRequestedAgain(t *testing.T) {
 		must.NoError(t, w.Decide(t, token, false))
 		changed := func(token string, want bool) {
 			t.Helper()
-			p, err := w.Approvals.Proposal(t.Context(), token)
+			p, err := w.Proposal(t, token)
 			if want {
 				posttest.CheckError(t, err, apierr.ValidationFailed, "changed")
 			} else if err != nil {
@@ -234,17 +234,17 @@ func TestRevokedLinks(t *testing.T) {
 			}
 			posttest.CheckError(t, w.Approvals.RevokeLinks(t.Context(), bea.ID, id), apierr.NotFound, "")
 		}
-		must.Get(w.Approvals.Proposal(t.Context(), first))(t)
+		must.Get(w.Proposal(t, first))(t)
 		for range 2 { // later generations are part of the link
 			must.NoError(t, w.Approvals.RevokeLinks(t.Context(), w.Person, id))
 			for _, dead := range []string{first, again} {
-				_, err := w.Approvals.Proposal(t.Context(), dead)
+				_, err := w.Proposal(t, dead)
 				posttest.CheckError(t, err, apierr.ValidationFailed, "revoked")
 				posttest.CheckError(t, w.Approvals.Decide(t.Context(), dead, approval.Decision{Round: 1, Approve: true,
 					Name: "Cleo"}), apierr.ValidationFailed, "revoked")
 			}
 			again = w.RequestApproval(t, id)
-			p := must.Get(w.Approvals.Proposal(t.Context(), again))(t)
+			p := must.Get(w.Proposal(t, again))(t)
 			if p.Caption != "hello" {
 				t.Errorf("%+v", p)
 			}

@@ -16,27 +16,34 @@ import (
 
 // Decision is a client's decision on one version of a post.
 type Decision struct {
-	Round   int64 // of the version that the client saw
+	Post    string // empty for the only post of a link
+	Round   int64  // of the version that the client saw
 	Approve bool
 	Name    string // as the client entered it
 	Comment string // optional
 }
 
 // Decide records a client's decision. Each version is decided once: a second decision is wrong_state with the
-// post's state, and a decision on an earlier version is wrong_state with the state changed.
+// post's state, and a decision on an earlier version is wrong_state with the state changed. An approved draft with a
+// time is scheduled if the team asked for that; if that is not possible, it stays a draft and the reason is recorded.
 func (s *Service) Decide(ctx context.Context, token string, d Decision) error {
-	l, err := s.parse(token)
+	l, err := s.read(ctx, token)
 	if err != nil {
 		return err
 	}
 	if d, err = d.sanitize(); err != nil {
 		return err
 	}
-	shown, err := s.proposal(ctx, l)
+	seen, err := l.find(d.Post)
 	if err != nil {
 		return err
 	}
-	return s.decide(ctx, auditlog.Actor{}, shown.TeamID, l.post, d)
+	d.Post = seen.post
+	shown, err := s.proposal(ctx, seen)
+	if err != nil {
+		return err
+	}
+	return s.decide(ctx, auditlog.Actor{}, shown.TeamID, l.request, d)
 }
 
 // DecideAs records the decision of a signed-in client of the team. It returns the errors of Decide, and not_found for
@@ -45,17 +52,25 @@ func (s *Service) DecideAs(ctx context.Context, call operation.Call, postID stri
 	if !call.InApp() || call.Role != access.Client {
 		return apierr.Missing()
 	}
-	d.Name = call.PersonName
+	d.Name, d.Post = call.PersonName, postID
 	d, err := d.sanitize()
 	if err != nil {
 		return err
 	}
-	return s.decide(ctx, auditlog.By(call), call.TeamID, postID, d)
+	return s.decide(ctx, auditlog.By(call), call.TeamID, "", d)
 }
 
-func (s *Service) decide(ctx context.Context, by auditlog.Actor, team int64, postID string, d Decision) error {
+// decide records a decision that was made on a request's page, or elsewhere if the request is empty.
+func (s *Service) decide(ctx context.Context, by auditlog.Actor, team int64, request string, d Decision) error {
+	var as scheduler
+	var err error
+	if d.Approve {
+		if as, err = s.schedulerOf(ctx, d.Post, d.Round); err != nil {
+			return err
+		}
+	}
 	return s.DB.InTx(ctx, "post.decide", func(ctx context.Context, tx *db.Tx) error {
-		p, err := s.Posts.Lock(ctx, tx, team, postID)
+		p, err := s.Posts.Lock(ctx, tx, team, d.Post)
 		if err != nil {
 			return err
 		}
@@ -68,11 +83,27 @@ func (s *Service) decide(ctx context.Context, by auditlog.Actor, team int64, pos
 			return apierr.BadState("changed",
 				"The post has changed, so your decision was not saved. Review the new version.")
 		}
-		return storeDecision(ctx, tx, by, &p, d)
+		if err := rememberClient(ctx, tx, request, d.Name); err != nil {
+			return err
+		}
+		return s.storeDecision(ctx, tx, by, as, &p, d)
 	})
 }
 
-func storeDecision(ctx context.Context, tx *db.Tx, by auditlog.Actor, p *post.Record, d Decision) error {
+// rememberClient stores the name that was entered on the page of a request, to offer it again.
+func rememberClient(ctx context.Context, tx *db.Tx, request, name string) error {
+	if request == "" {
+		return nil
+	}
+	_, err := tx.Exec(ctx, `UPDATE approval_requests SET client_name = ? WHERE id = ?`, name, request)
+	if err != nil {
+		return fmt.Errorf("storing a client's name: %w", err)
+	}
+	return nil
+}
+
+func (s *Service) storeDecision(ctx context.Context, tx *db.Tx, by auditlog.Actor, as scheduler, p *post.Record,
+	d Decision) error {
 	p.Approval = post.Rejected
 	if d.Approve {
 		p.Approval = post.Approved
@@ -86,22 +117,41 @@ func storeDecision(ctx context.Context, tx *db.Tx, by auditlog.Actor, p *post.Re
 	if err := post.Update(ctx, tx, p); err != nil {
 		return err
 	}
+	if d.Approve { // before the event, whose notification describes the state of the post
+		if err := s.schedule(ctx, tx, as, p); err != nil {
+			return err
+		}
+	}
 	return auditlog.Record(ctx, tx, p.TeamID, by, "post."+string(p.Approval), p.ID, map[string]any{"round": p.Round})
 }
 
 // sanitize returns the decision without characters that reorder or hide text around it. Browsers end lines with
 // two characters and count one.
 func (d Decision) sanitize() (Decision, error) {
-	d.Name, d.Comment = plaintext.Line(d.Name), plaintext.Lines(d.Comment)
+	d.Comment = plaintext.Lines(d.Comment)
+	if err := sanitizeName(&d.Name); err != nil {
+		return d, err
+	}
+	return d, checkLength(d.Comment)
+}
+
+// sanitizeName sanitizes a client's name and returns why it is not accepted.
+func sanitizeName(name *string) error {
+	*name = plaintext.Line(*name)
 	switch {
-	case d.Name == "":
-		return d, apierr.Invalid(apierr.MissingArgument, "name", "Enter your name.")
-	case utf8.RuneCountInString(d.Name) > maxClientName:
-		return d, apierr.Invalid(apierr.TooLong, "name", fmt.Sprintf("A name may have at most %d characters.",
+	case *name == "":
+		return apierr.Invalid(apierr.MissingArgument, "name", "Enter your name.")
+	case utf8.RuneCountInString(*name) > maxClientName:
+		return apierr.Invalid(apierr.TooLong, "name", fmt.Sprintf("A name may have at most %d characters.",
 			maxClientName))
-	case utf8.RuneCountInString(d.Comment) > MaxComment:
-		return d, apierr.Invalid(apierr.TooLong, "comment", fmt.Sprintf("A comment may have at most %d characters.",
+	}
+	return nil
+}
+
+func checkLength(comment string) error {
+	if utf8.RuneCountInString(comment) > MaxComment {
+		return apierr.Invalid(apierr.TooLong, "comment", fmt.Sprintf("A comment may have at most %d characters.",
 			MaxComment))
 	}
-	return d, nil
+	return nil
 }

@@ -109,7 +109,7 @@ func TestApprovalLinks(t *testing.T) {
 		must.NoError(t, err)
 		for i := range raw {
 			raw[i] ^= 1
-			_, err := w.Approvals.Proposal(t.Context(), base64.RawURLEncoding.EncodeToString(raw))
+			_, err := w.Proposal(t, base64.RawURLEncoding.EncodeToString(raw))
 			posttest.CheckError(t, err, apierr.NotFound, "")
 			raw[i] ^= 1
 		}
@@ -119,21 +119,21 @@ func TestApprovalLinks(t *testing.T) {
 		theirs.Person = w.Person
 		for _, bad := range []string{"", "x", token + "A", token[:len(token)-1], strings.Repeat("A", 100),
 			strings.Repeat("A", 100_000), theirs.RequestApproval(t, id)} {
-			_, err := w.Approvals.Proposal(t.Context(), bad)
+			_, err := w.Proposal(t, bad)
 			posttest.CheckError(t, err, apierr.NotFound, "")
 			posttest.CheckError(t, w.Approvals.Decide(t.Context(), bad, approval.Decision{Round: 1, Name: "Cleo"}),
 				apierr.NotFound, "")
 		}
 		w.Clock.Advance(30*posttest.Day - time.Second)
-		must.Get(w.Approvals.Proposal(t.Context(), token))(t)
+		must.Get(w.Proposal(t, token))(t)
 		w.Clock.Advance(time.Second)
-		_, err = w.Approvals.Proposal(t.Context(), token)
+		_, err = w.Proposal(t, token)
 		posttest.CheckError(t, err, apierr.ValidationFailed, "ended")
 		posttest.CheckError(t, w.Approvals.Decide(t.Context(), token, approval.Decision{Round: 1, Name: "Cleo"}),
 			apierr.ValidationFailed, "ended")
 		token = w.RequestApproval(t, id)
 		must.NoError(t, w.Teams.Close(t.Context(), w.Call.TeamID))
-		_, err = w.Approvals.Proposal(t.Context(), token)
+		_, err = w.Proposal(t, token)
 		posttest.CheckError(t, err, apierr.NotFound, "")
 	})
 }
@@ -146,7 +146,7 @@ func TestAnyLink(t *testing.T) {
 	w := posttest.New(t, testkit.SQLite(t), testkit.NewClock(posttest.Noon), sealer)
 	rapid.Check(t, func(rt *rapid.T) {
 		token := rapid.OneOf(rapid.String(), rapid.StringMatching(`A[QgwA][A-Za-z0-9_-]{60,200}`)).Draw(rt, "token")
-		if _, err := w.Approvals.Proposal(t.Context(), token); !apierr.Is(err, apierr.NotFound) {
+		if _, err := w.Proposal(t, token); !apierr.Is(err, apierr.NotFound) {
 			rt.Fatalf("%q: %v", token, err)
 		}
 	})

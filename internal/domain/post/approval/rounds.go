@@ -20,6 +20,9 @@ type Round struct {
 	Decided  time.Time
 	Sent     bool // it has a working link; known only for the latest version
 	Revoked  bool // its links were revoked; known only for the latest version
+
+	Schedules     bool   // it is scheduled once it is approved
+	ScheduleError string // why it was not, as a code; empty if it was
 }
 
 const maxRounds = 10
@@ -29,15 +32,17 @@ const maxRounds = 10
 func (s *Service) Rounds(ctx context.Context, team int64, id string) ([]Round, error) {
 	rounds, err := db.All(ctx, s.DB, func(rows *sql.Rows, r *Round) error {
 		var decision string
-		var opened, decided, sent int64
-		err := rows.Scan(&r.Number, &opened, &decision, &r.Client, &r.Comment, &decided, &sent)
+		var opened, decided, sent, scheduler int64
+		err := rows.Scan(&r.Number, &opened, &decision, &r.Client, &r.Comment, &decided, &sent, &scheduler, &r.ScheduleError)
 		r.Decision, r.OpenedAt, r.Decided = post.Approval(decision), db.Time(opened), db.Time(decided)
 		r.Sent, r.Revoked = sent == linkMade, sent == linksRevoked
+		r.Schedules = scheduler > 0
 		if decision == "" {
 			r.Decision = post.Waiting
 		}
 		return err
-	}, `SELECT r.round, r.opened_at, r.decision, r.client_name, r.comment, r.decided_at, p.approval_sent
+	}, `SELECT r.round, r.opened_at, r.decision, r.client_name, r.comment, r.decided_at, p.approval_sent,
+		r.schedule_as, r.schedule_error
 		FROM post_approvals r JOIN posts p ON p.id = r.post_id
 		WHERE p.id = ? AND p.team_id = ? AND (r.decided_at > 0 OR r.round = p.approval_round) ORDER BY r.round DESC
 		LIMIT ?`, id, team, maxRounds)

@@ -280,10 +280,20 @@ func (w *Env) RequestApproval(t *testing.T, id string) string {
 	return token
 }
 
+// Proposal is what a link to one post shows.
+func (w *Env) Proposal(t *testing.T, token string) (approval.Proposal, error) {
+	t.Helper()
+	shown, err := w.Approvals.Show(t.Context(), token)
+	if err != nil {
+		return approval.Proposal{}, err
+	}
+	return shown.Proposals[0], nil
+}
+
 // Decide decides on the version that a link shows now.
 func (w *Env) Decide(t *testing.T, token string, approve bool) error {
 	t.Helper()
-	p := must.Get(w.Approvals.Proposal(t.Context(), token))(t)
+	p := must.Get(w.Proposal(t, token))(t)
 	return w.Approvals.Decide(t.Context(), token, approval.Decision{Round: p.Round, Approve: approve, Name: "Cleo"})
 }
 

@@ -1,0 +1,299 @@
+package approval
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/platform/db"
+)
+
+// Asked is a post of a request, as the team sees it.
+type Asked struct {
+	ID            string
+	Excerpt       string
+	Status        post.Status
+	Approval      post.Approval
+	At            time.Time // when it is scheduled or planned for; zero for none
+	Changed       bool      // the link shows an earlier version, so it no longer shows the post
+	Revoked       bool      // the post's links were revoked
+	ScheduleError string    // why it was not scheduled once it was approved, as a code; empty if it was
+}
+
+// Waits reports whether the client must still decide on the post.
+func (a Asked) Waits() bool { return a.Approval == post.Waiting && !a.Changed && !a.Revoked }
+
+// Sendable reports whether the post can be sent to the client again.
+func (a Asked) Sendable() bool {
+	return a.Approval != post.Approved && (a.Status == post.Draft || a.Status == post.Scheduled ||
+		a.Status == post.Failed && a.Approval == post.Waiting)
+}
+
+// Live reports whether the link works at a time.
+func (r Request) Live(now time.Time) bool { return r.RevokedAt.IsZero() && now.Before(r.ExpiresAt) }
+
+// Count returns how many of the request's posts are in a state.
+func (r Request) Count(state post.Approval) int {
+	n := 0
+	for _, p := range r.Posts {
+		if p.Approval == state {
+			n++
+		}
+	}
+	return n
+}
+
+const requestColumns = `SELECT r.id, r.person_id, COALESCE(x.name, ''), r.email, r.schedules, r.mailed_at, r.created_at,
+	r.expires_at, r.revoked_at FROM approval_requests r LEFT JOIN people x ON x.id = r.person_id WHERE r.team_id = ?`
+
+func scanRequest(rows *sql.Rows, r *Request) error {
+	var schedules, mailed, created, expires, revoked int64
+	err := rows.Scan(&r.ID, &r.PersonID, &r.By, &r.Email, &schedules, &mailed, &created, &expires, &revoked)
+	r.Schedules, r.MailedAt, r.CreatedAt = schedules != 0, db.Time(mailed), db.Time(created)
+	r.ExpiresAt, r.RevokedAt = db.Time(expires), db.Time(revoked)
+	return err
+}
+
+// RequestByID returns a team's request, or not_found.
+func (s *Service) RequestByID(ctx context.Context, team int64, id string) (Request, error) {
+	found, err := db.All(ctx, s.DB, scanRequest, requestColumns+` AND r.id = ?`, team, id)
+	if err != nil {
+		return Request{}, fmt.Errorf("reading a request for approval: %w", err)
+	}
+	if len(found) == 0 {
+		return Request{}, apierr.Missing()
+	}
+	err = s.addPosts(ctx, team, found)
+	if err == nil && len(found[0].Posts) == 0 {
+		err = apierr.Missing()
+	}
+	return found[0], err
+}
+
+// Filter selects requests.
+type Filter struct {
+	Open   bool   // only those with a post that the client has not approved, by the latest link to that post
+	Before string // only those made before this one
+	Limit  int
+}
+
+// openRequest is the condition of Filter.Open.
+const openRequest = ` AND r.revoked_at = 0 AND EXISTS (SELECT 1 FROM approval_request_posts a JOIN posts p ON p.id = a.post_id
+	WHERE a.request_id = r.id AND p.approval IN ('waiting', 'rejected') AND p.status IN ('draft', 'scheduled', 'failed')
+	AND NOT EXISTS (SELECT 1 FROM approval_request_posts o WHERE o.post_id = a.post_id AND o.request_id > a.request_id))`
+
+// Requests returns a team's requests, the latest first.
+func (s *Service) Requests(ctx context.Context, team int64, f Filter) ([]Request, error) {
+	query, args := requestColumns, []any{team}
+	if f.Open {
+		query += openRequest
+	}
+	if f.Before != "" {
+		query, args = query+` AND r.id < ?`, append(args, f.Before)
+	}
+	found, err := db.All(ctx, s.DB, scanRequest, query+` ORDER BY r.id DESC LIMIT ?`,
+		append(args, f.Limit)...)
+	if err != nil {
+		return nil, fmt.Errorf("listing requests for approval: %w", err)
+	}
+	return found, s.addPosts(ctx, team, found)
+}
+
+// addPosts adds the posts of requests.
+func (s *Service) addPosts(ctx context.Context, team int64, requests []Request) error {
+	if len(requests) == 0 {
+		return nil
+	}
+	byID, ids := map[string]*Request{}, make([]string, len(requests))
+	for i := range requests {
+		ids[i], byID[requests[i].ID] = requests[i].ID, &requests[i]
+	}
+	type row struct {
+		Asked
+		request    string
+		round, now int64
+	}
+	found, err := db.All(ctx, s.DB, func(rows *sql.Rows, r *row) error {
+		var at, links, generation int64
+		err := rows.Scan(&r.request, &r.ID, &r.Excerpt, &r.Status, &r.Approval, &at, &r.round, &r.now, &links, &generation,
+			&r.ScheduleError)
+		r.At, r.Revoked = db.Time(at), links != generation
+		return err
+	}, `SELECT a.request_id, p.id, p.excerpt, p.status, p.approval, p.scheduled_at, a.round, p.approval_round, a.links,
+		p.approval_links, COALESCE(v.schedule_error, '')
+		FROM approval_request_posts a JOIN posts p ON p.id = a.post_id
+		LEFT JOIN post_approvals v ON v.post_id = p.id AND v.round = p.approval_round
+		WHERE p.team_id = ? AND a.request_id IN (`+db.Placeholders(len(ids))+`) ORDER BY a.request_id, a.position`,
+		db.Args(team, ids)...)
+	if err != nil {
+		return fmt.Errorf("reading the posts of requests for approval: %w", err)
+	}
+	for _, r := range found {
+		if r.round != r.now {
+			p := post.Record{ID: r.ID, TeamID: team, Round: r.now}
+			if r.Changed, err = s.changedSince(ctx, p, r.round); err != nil {
+				return err
+			}
+		}
+		if r.Status != post.Draft || r.Approval != post.Approved {
+			r.ScheduleError = "" // it has been scheduled since
+		}
+		byID[r.request].Posts = append(byID[r.request].Posts, r.Asked)
+	}
+	return nil
+}
+
+// Unanswered is a post with comments of clients that the team has not answered.
+type Unanswered struct {
+	PostID, Excerpt string
+	Comments        []Said // the oldest first
+}
+
+// ListUnanswered returns a team's posts with unanswered comments, those that have waited longest first, from at most
+// limit comments.
+func (s *Service) ListUnanswered(ctx context.Context, team int64, limit int) ([]Unanswered, error) {
+	type row struct {
+		Said
+		post, excerpt string
+	}
+	found, err := db.All(ctx, s.DB, func(rows *sql.Rows, r *row) error {
+		var at int64
+		err := rows.Scan(&r.post, &r.excerpt, &at, &r.Name, &r.Text)
+		r.At = db.Time(at)
+		return err
+	}, `SELECT c.post_id, p.excerpt, c.created_at, c.client_name, c.comment
+		FROM approval_comments c JOIN posts p ON p.id = c.post_id
+		WHERE c.team_id = ? AND c.answered_at = 0 AND c.client_name <> '' ORDER BY c.id LIMIT ?`, team, limit)
+	if err != nil {
+		return nil, fmt.Errorf("listing unanswered comments: %w", err)
+	}
+	var out []Unanswered
+	for _, r := range found {
+		i := slices.IndexFunc(out, func(u Unanswered) bool { return u.PostID == r.post })
+		if i < 0 {
+			i, out = len(out), append(out, Unanswered{PostID: r.post, Excerpt: r.excerpt})
+		}
+		out[i].Comments = append(out[i].Comments, r.Said)
+	}
+	return out, nil
+}
+
+// Resend sends the present versions of a request's posts to the client by the same link, whose time begins again, and
+// mails it again if it has an address. Approved and submitted posts stay as they are.
+func (s *Service) Resend(ctx context.Context, person, team int64, id string) (Sent, error) {
+	r, call, err := s.requestAs(ctx, person, team, id)
+	if err != nil {
+		return Sent{}, err
+	}
+	if !r.RevokedAt.IsZero() {
+		return Sent{}, apierr.BadState("revoked", "The link was revoked. Create another one.")
+	}
+	err = s.DB.InTx(ctx, "post.resend_approval", func(ctx context.Context, tx *db.Tx) error {
+		if err := s.readd(ctx, tx, call, r); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `UPDATE approval_requests SET expires_at = ? WHERE id = ?`,
+			db.Micros(tx.Now().Add(linkLifetime)), r.ID)
+		if err != nil {
+			return fmt.Errorf("renewing an approval link: %w", err)
+		}
+		return countMail(ctx, tx, call, r)
+	})
+	if err != nil {
+		return Sent{}, err
+	}
+	return Sent{ID: id, Link: s.Link(id), Mail: s.mail(ctx, team, id)}, nil
+}
+
+// readd adds the present versions of a request's posts that its link does not show, or that were rejected.
+func (s *Service) readd(ctx context.Context, tx *db.Tx, call operation.Call, r Request) error {
+	waits := false
+	for _, one := range slices.SortedFunc(slices.Values(r.Posts), func(a, b Asked) int { return cmp.Compare(a.ID, b.ID) }) {
+		p, err := s.Posts.Lock(ctx, tx, call.TeamID, one.ID)
+		if err != nil {
+			return err
+		}
+		if CheckRequest(p) != nil {
+			continue
+		}
+		waits = true
+		if one.Waits() && p.Approval == post.Waiting {
+			continue
+		}
+		if err := s.add(ctx, tx, call, r, &p, 0); err != nil {
+			return err
+		}
+	}
+	if !waits {
+		return apierr.BadState("decided", "The client has approved all posts of this link, or they were published.")
+	}
+	return nil
+}
+
+// requestAs returns a request for a person who may change it.
+func (s *Service) requestAs(ctx context.Context, person, team int64, id string) (Request, operation.Call, error) {
+	r, err := s.RequestByID(ctx, team, id)
+	if err != nil {
+		return r, operation.Call{}, err
+	}
+	ask := Ask{}
+	for _, p := range r.Posts {
+		ask.Posts = append(ask.Posts, p.ID)
+	}
+	call, err := s.callAs(ctx, person, ask)
+	return r, call, err
+}
+
+// Revoke revokes the link of a request. Its posts stay with the client if another link shows them.
+func (s *Service) Revoke(ctx context.Context, person, team int64, id string) error {
+	r, call, err := s.requestAs(ctx, person, team, id)
+	if err != nil {
+		return err
+	}
+	ids := make([]string, len(r.Posts))
+	for i, p := range r.Posts {
+		ids[i] = p.ID
+	}
+	slices.Sort(ids)
+	return s.DB.InTx(ctx, "post.revoke_request", func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx, `UPDATE approval_requests SET revoked_at = ? WHERE id = ? AND revoked_at = 0`,
+			db.Micros(tx.Now()), id)
+		if err != nil {
+			return fmt.Errorf("revoking an approval link: %w", err)
+		}
+		if n == 0 {
+			return apierr.BadState("revoked", "The link has already been revoked.")
+		}
+		for _, postID := range ids {
+			if err := s.revokeLast(ctx, tx, call, postID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// revokeLast revokes the links of a post if no request shows its present version any longer.
+func (s *Service) revokeLast(ctx context.Context, tx *db.Tx, call operation.Call, postID string) error {
+	if _, err := s.Posts.Lock(ctx, tx, call.TeamID, postID); err != nil {
+		return err
+	}
+	var others int64
+	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM approval_request_posts a
+		JOIN approval_requests r ON r.id = a.request_id JOIN posts p ON p.id = a.post_id
+		WHERE a.post_id = ? AND a.round = p.approval_round AND a.links = p.approval_links AND r.revoked_at = 0
+		AND r.expires_at > ?`, postID, db.Micros(tx.Now())).Scan(&others)
+	if err != nil {
+		return fmt.Errorf("looking for other approval links: %w", err)
+	}
+	if others > 0 {
+		return nil
+	}
+	return revoke(ctx, tx, call, call.TeamID, postID)
+}

@@ -1,0 +1,259 @@
+package approval
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// MaxPosts is the maximum number of posts of a link.
+const MaxPosts = 30
+
+// Ask is what a client is asked to approve.
+type Ask struct {
+	Posts    []string
+	Schedule bool   // posts with a time are scheduled once they are approved
+	Email    string // the client's address, to which the link is mailed; empty to mail nothing
+}
+
+// Sent is a link that was made for a client.
+type Sent struct {
+	ID   string // of the request
+	Link string
+	Mail error // why the link was not mailed
+}
+
+// Request sends a post to the client and returns a link to the page where the client decides on this version.
+func (s *Service) Request(ctx context.Context, person int64, postID string) (string, error) {
+	sent, err := s.Ask(ctx, person, Ask{Posts: []string{postID}})
+	return sent.Link, err
+}
+
+// Ask sends posts to the client and returns a link to the page where the client decides on these versions. The link
+// works for 30 days. A scheduled post stays scheduled but is not sent before the approval. A post that already waits
+// gets another link.
+//
+// It returns not_found for people who may not write, or not schedule if asked to, in the posts' team, and wrong_state
+// for a post that is approved, submitted or the template of a series; then no post is sent.
+func (s *Service) Ask(ctx context.Context, person int64, ask Ask) (Sent, error) {
+	if err := s.checkAsk(&ask); err != nil {
+		return Sent{}, err
+	}
+	call, err := s.callAs(ctx, person, ask)
+	if err != nil {
+		return Sent{}, err
+	}
+	r := Request{ID: uuid.Must(uuid.NewV7()).String(), PersonID: call.PersonID, Email: ask.Email, Schedules: ask.Schedule}
+	err = s.DB.InTx(ctx, "post.ask_approval", func(ctx context.Context, tx *db.Tx) error {
+		r.CreatedAt, r.ExpiresAt = tx.Now(), tx.Now().Add(linkLifetime)
+		if err := insertRequest(ctx, tx, call, r); err != nil {
+			return err
+		}
+		for _, id := range slices.Sorted(slices.Values(ask.Posts)) { // the same order everywhere, as rows are locked
+			p, err := s.Posts.Lock(ctx, tx, call.TeamID, id)
+			if err != nil {
+				return err
+			}
+			position := slices.Index(ask.Posts, id)
+			if err := s.add(ctx, tx, call, r, &p, position); err != nil {
+				return err
+			}
+		}
+		return countMail(ctx, tx, call, r)
+	})
+	if err != nil {
+		return Sent{}, err
+	}
+	return Sent{ID: r.ID, Link: s.Link(r.ID), Mail: s.mail(ctx, call.TeamID, r.ID)}, nil
+}
+
+// Link returns the link of a request.
+func (s *Service) Link(request string) string { return s.PublicURL + Path + s.token(request) }
+
+// checkAsk sanitizes a request and returns why it cannot be made.
+func (s *Service) checkAsk(ask *Ask) error {
+	var ids []string
+	for _, id := range ask.Posts {
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	ask.Posts = ids
+	switch {
+	case len(ids) == 0:
+		return apierr.Invalid(apierr.MissingArgument, "post", "Select at least one post.")
+	case len(ids) > MaxPosts:
+		return apierr.Invalid(apierr.TooLong, "post", fmt.Sprintf("A link may have at most %d posts.", MaxPosts))
+	}
+	return s.checkEmail(&ask.Email)
+}
+
+// callAs returns the call of a person who may send all the posts to a client. They must be of one team.
+func (s *Service) callAs(ctx context.Context, person int64, ask Ask) (operation.Call, error) {
+	needs := access.Write
+	if ask.Schedule {
+		needs = access.Publish
+	}
+	var call operation.Call
+	for i, id := range ask.Posts {
+		one, err := s.Posts.CallAs(ctx, person, id, needs)
+		if err == nil && i > 0 && one.TeamID != call.TeamID {
+			err = apierr.Missing()
+		}
+		if err != nil {
+			return call, err
+		}
+		call = one
+	}
+	return call, nil
+}
+
+func insertRequest(ctx context.Context, tx *db.Tx, call operation.Call, r Request) error {
+	_, err := tx.Exec(ctx, `INSERT INTO approval_requests (id, team_id, person_id, schedules, email, created_at,
+		expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)`, r.ID, call.TeamID, r.PersonID, db.Flag(r.Schedules), r.Email,
+		db.Micros(r.CreatedAt), db.Micros(r.ExpiresAt))
+	if err != nil {
+		return fmt.Errorf("storing a request for approval: %w", err)
+	}
+	return nil
+}
+
+// add sends the present version of a locked post to the client and adds it to a request.
+func (s *Service) add(ctx context.Context, tx *db.Tx, call operation.Call, r Request, p *post.Record, position int) error {
+	if err := CheckRequest(*p); err != nil {
+		return err
+	}
+	if p.Approval != post.Waiting || p.Round == 0 {
+		if err := post.OpenRound(ctx, tx, p); err != nil {
+			return err
+		}
+	}
+	if err := post.Update(ctx, tx, p); err != nil {
+		return err
+	}
+	generation, err := recordLink(ctx, tx, *p)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO approval_request_posts (request_id, post_id, position, round, links)
+		VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (request_id, post_id) DO UPDATE SET round = excluded.round, links = excluded.links`,
+		r.ID, p.ID, position, p.Round, generation)
+	if err != nil {
+		return fmt.Errorf("adding a post to a request for approval: %w", err)
+	}
+	if err := scheduleOnApproval(ctx, tx, *p, r.PersonID, r.Schedules); err != nil {
+		return err
+	}
+	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.approval_asked", p.ID,
+		map[string]any{"round": p.Round})
+}
+
+// CheckRequest returns why a post cannot be sent to the client.
+func CheckRequest(p post.Record) error {
+	switch {
+	case p.IsTemplate: // its occurrences share its approval
+		return apierr.BadState("recurring_template",
+			"Approval must be requested before a series starts. End the series first.")
+	case p.Status != post.Draft && p.Status != post.Scheduled && (p.Approval != post.Waiting || !p.PassedUnapproved()):
+		return apierr.BadState(string(p.Status), "The post has already been submitted.")
+	case p.Approval == post.Approved:
+		return apierr.BadState(string(p.Approval), "The client has already approved the post.")
+	}
+	return nil
+}
+
+// Values of posts.approval_sent for the latest version; 0 if it has no link.
+const (
+	linkMade     = 1
+	linksRevoked = 2
+)
+
+// recordLink records that the current version has a link, and returns the generation of the post's links.
+func recordLink(ctx context.Context, tx *db.Tx, p post.Record) (int64, error) {
+	var generation int64
+	err := tx.QueryRow(ctx, `UPDATE posts SET approval_sent = ? WHERE id = ? AND team_id = ? RETURNING approval_links`,
+		linkMade, p.ID, p.TeamID).Scan(&generation)
+	if err != nil {
+		return 0, fmt.Errorf("recording an approval link: %w", err)
+	}
+	return generation, nil
+}
+
+// loadLink reads what the link of a request shows.
+func (s *Service) loadLink(ctx context.Context, l *link) error {
+	var ends, revoked int64
+	err := s.DB.QueryRow(ctx, `SELECT person_id, expires_at, revoked_at, client_name FROM approval_requests
+		WHERE id = ?`, l.request).Scan(&l.person, &ends, &revoked, &l.client)
+	if errors.Is(err, sql.ErrNoRows) {
+		return apierr.Missing()
+	}
+	if err != nil {
+		return fmt.Errorf("reading an approval link: %w", err)
+	}
+	if l.ends = db.Time(ends); revoked > 0 {
+		return errRevoked
+	}
+	l.posts, err = db.All(ctx, s.DB, func(rows *sql.Rows, one *shown) error {
+		return rows.Scan(&one.post, &one.round, &one.generation)
+	}, `SELECT post_id, round, links FROM approval_request_posts WHERE request_id = ? ORDER BY position`, l.request)
+	if err != nil {
+		return fmt.Errorf("reading the posts of an approval link: %w", err)
+	}
+	if len(l.posts) == 0 {
+		return apierr.Missing()
+	}
+	return nil
+}
+
+// RevokeLinks revokes all approval links of a post. Decisions stay. It returns not_found for people who may not
+// write in the post's team, and wrong_state for a post without links.
+func (s *Service) RevokeLinks(ctx context.Context, person int64, postID string) error {
+	_, err := s.Posts.UpdateAs(ctx, person, postID, access.Write, "post.revoke_links",
+		func(ctx context.Context, tx *db.Tx, call operation.Call, p *post.Record) error {
+			if p.Approval == post.NotNeeded {
+				return apierr.BadState(string(p.Approval),
+					"The post has never been sent to a client, so it has no links.")
+			}
+			return revoke(ctx, tx, call, p.TeamID, p.ID)
+		})
+	return err
+}
+
+func revoke(ctx context.Context, tx *db.Tx, call operation.Call, team int64, postID string) error {
+	var generation int64
+	err := tx.QueryRow(ctx, `UPDATE posts SET approval_links = approval_links + 1,
+		approval_sent = CASE approval_sent WHEN 0 THEN 0 ELSE ? END WHERE id = ? AND team_id = ?
+		RETURNING approval_links`, linksRevoked, postID, team).Scan(&generation)
+	if err != nil {
+		return fmt.Errorf("revoking approval links: %w", err)
+	}
+	return auditlog.Record(ctx, tx, team, auditlog.By(call), "post.approval_links_revoked", postID,
+		map[string]any{"revocations": generation})
+}
+
+// Request is a link that was made for a client, as the team sees it.
+type Request struct {
+	ID        string
+	PersonID  int64  // who made it, and as whom posts are scheduled
+	By        string // who made it; empty if the person's account was deleted
+	Email     string // to which it is mailed; empty if it is not
+	Schedules bool   // posts are scheduled once they are approved
+	MailedAt  time.Time
+	CreatedAt time.Time
+	ExpiresAt time.Time
+	RevokedAt time.Time
+	Posts     []Asked
+}

@@ -1,0 +1,20 @@
+package approval
+
+import (
+	"encoding/binary"
+	"time"
+)
+
+// LegacyToken returns the token of a link as earlier releases made it.
+func (s *Service) LegacyToken(post string, round int64, ends time.Time, generation int64) string {
+	version, numbers := byte(1), []int64{round, ends.Unix()}
+	if generation > 0 {
+		version, numbers = 2, append(numbers, generation)
+	}
+	body := []byte{version}
+	for _, n := range numbers {
+		body = binary.BigEndian.AppendUint64(body, uint64(n))
+	}
+	body = append(body, post...)
+	return tokenEncoding.EncodeToString(append(body, s.links.Sign(body)...))
+}

@@ -1,0 +1,32 @@
+package server
+
+import (
+	"context"
+
+	"pressroom/internal/domain/notification"
+	"pressroom/internal/domain/post/approval"
+	"pressroom/internal/domain/team"
+)
+
+// sendLetter returns a function that mails links, or nil without a mail server.
+func (s *Server) sendLetter() func(context.Context, team.Letter) error {
+	if !s.Notifications.Mails() {
+		return nil
+	}
+	return func(ctx context.Context, l team.Letter) error {
+		err := s.Notifications.Send(ctx, notification.Mail{ID: l.ID, To: l.To, Subject: l.Subject, Text: l.Text})
+		if err != nil {
+			s.cfg.Log.WarnContext(ctx, "failed to send a mail with a link", "mail", l.ID, "error", err)
+		}
+		return err
+	}
+}
+
+// sendApproval returns a function that mails links to clients, or nil without a mail server.
+func (s *Server) sendApproval() func(context.Context, approval.Letter) error {
+	send := s.sendLetter()
+	if send == nil {
+		return nil
+	}
+	return func(ctx context.Context, l approval.Letter) error { return send(ctx, team.Letter(l)) }
+}

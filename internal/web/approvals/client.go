@@ -1,0 +1,395 @@
+package approvals
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/approval"
+	"pressroom/internal/network"
+	"pressroom/internal/web/preview"
+	"pressroom/internal/web/shell"
+)
+
+// maxReview is the maximum size of a client's form in bytes: the longest comment on each post, with each byte escaped as
+// three.
+const maxReview = 3*4*approval.MaxComment*approval.MaxPosts + shell.MaxForm
+
+// clientView is the page on which a client approves posts.
+type clientView struct {
+	approval.Page
+
+	Token, Name  string
+	Wrong, Field string // error that belongs to no post, and its field
+	Cards        []*card
+	MaxComment   int
+	Approved     int
+	Rejected     int
+	Waiting      int
+}
+
+// Several reports whether the link is to more than one post.
+func (v *clientView) Several() bool { return len(v.Cards) > 1 }
+
+// Scheduled reports whether approving schedules posts.
+func (v *clientView) Scheduled() bool {
+	for _, c := range v.Cards {
+		if c.Schedules && c.Approval == post.Waiting && c.Status == post.Draft && !c.ScheduledAt.IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
+// card is a post on the page.
+type card struct {
+	approval.Proposal
+
+	Token        string
+	Suffix       string // of the names of its fields; empty for the only post
+	Choice       string // what follows a decision in the value of its button; empty for the only post
+	Title        string
+	Looks        []look
+	Thread       []approval.Said
+	Comment      string // typed, but not sent
+	Wrong, Field string
+	Next         bool // it is the first that waits
+}
+
+// look is what accounts of one network show of a post.
+type look struct {
+	preview.Post
+
+	Others []string // further accounts that show the same
+	Own    bool     // the account has a text or files of its own
+	Rest   []preview.Shown
+}
+
+// inGrid is how many files the networks with grids show. The client sees all of them.
+var inGrid = map[string]int{"facebook": 4, "linkedin": 4, "x": 4, "bluesky": 4}
+
+// looksOf returns what the accounts show, one entry for each content on a network. Nothing is folded.
+func looksOf(p post.Record, link string) []look {
+	var out []look
+	shared := map[string]int{}
+	for _, t := range p.Targets {
+		own := t.Caption != nil || t.Media != nil
+		if i, found := shared[t.Platform]; found && !own {
+			out[i].Others = append(out[i].Others, t.Username)
+			continue
+		}
+		if !own {
+			shared[t.Platform] = len(out)
+		}
+		author := preview.Author{ID: t.AccountID, Platform: t.Platform, Username: t.Username}
+		out = append(out, lookAt(author, p.Content(t, ""), link, own))
+	}
+	if len(out) == 0 {
+		return []look{lookAt(preview.Author{}, network.Content{Text: p.Caption, Media: p.Media}, link, false)}
+	}
+	return out
+}
+
+func lookAt(author preview.Author, c network.Content, link string, own bool) look {
+	out := look{Post: preview.New(author, c), Own: own}
+	out.Play, out.Link = true, link
+	out.Text, out.Post.Rest = out.Text+out.Post.Rest, ""
+	if most := inGrid[out.Platform]; most > 0 && len(out.Media) > most {
+		for _, m := range out.Media[most:] {
+			out.Rest = append(out.Rest, out.Of(m))
+		}
+	}
+	return out
+}
+
+const maxTitle = 60 // characters
+
+// titleOf returns the beginning of a post's text.
+func titleOf(p post.Record) string {
+	text := strings.Join(strings.Fields(p.Excerpt), " ")
+	if text == "" {
+		return "A post without text"
+	}
+	if utf8.RuneCountInString(text) > maxTitle {
+		text = strings.TrimSpace(string([]rune(text)[:maxTitle])) + "…"
+	}
+	return text
+}
+
+// When describes when the post is published. It returns "" for a post that was already sent.
+func (c *card) When() string {
+	at := inWords(c.ScheduledAt, c.Zone)
+	switch {
+	case c.PassedUnapproved() && at != "":
+		return "It was scheduled for " + at + " but was not published, because it was not approved in time. " +
+			c.afterwards()
+	case c.Status != post.Draft && c.Status != post.Scheduled:
+		return ""
+	case c.Approval == post.Rejected:
+		return "It will not be published until you approve a new version."
+	case c.Status == post.Scheduled && c.Approval == post.Waiting:
+		return "It will be published at " + at + " only if you approve it before then."
+	case c.Status == post.Scheduled:
+		return "It will be published at " + at + "."
+	case c.Approval == post.Approved && at == "":
+		return "The team has not set a time yet. The post will not be published until a team member schedules it."
+	case c.Approval == post.Approved:
+		return "The team plans to publish it at " + at +
+			". It will not be published until a team member schedules it."
+	case at == "":
+		return "The team has not set a time yet and will do so after you approve the post."
+	case c.Schedules:
+		return "It is scheduled for " + at + " as soon as you approve it."
+	}
+	return "The team plans to publish it at " + at +
+		". After you approve it, a team member still needs to schedule it."
+}
+
+// afterwards describes what happens to a post whose time has passed.
+func (c *card) afterwards() string {
+	switch c.Approval {
+	case post.Waiting:
+		return "After you approve it, the team will choose a new time."
+	case post.Approved:
+		return "The team needs to choose a new time."
+	case post.Rejected, post.NotNeeded:
+	}
+	return "It will not be published."
+}
+
+// DecidedAt returns when the client decided, in the team's time zone.
+func (c *card) DecidedAt() string { return inWords(c.Decided, c.Zone) }
+
+func inWords(t time.Time, zone *time.Location) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.In(zone).Format("15:04 on Monday 2 January 2006") + " (" + zone.String() + ")"
+}
+
+func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
+	v, err := p.clientView(r)
+	if err != nil {
+		p.refuseLink(w, r, err, "")
+		return
+	}
+	p.showPage(w, r, http.StatusOK, v)
+}
+
+func (p *Handlers) showPage(w http.ResponseWriter, r *http.Request, status int, v *clientView) {
+	title := "Approve a post"
+	if v.Several() {
+		title = shell.Plural(len(v.Cards), "post", "posts") + " for your review"
+	}
+	p.Show(w, r, status, pages["client"], title, v)
+}
+
+// clientView returns the page of the link in the path, with what the form holds.
+func (p *Handlers) clientView(r *http.Request) (*clientView, error) {
+	v := &clientView{Token: r.PathValue("token"), MaxComment: approval.MaxComment}
+	var err error
+	if v.Page, err = p.approvals.Show(r.Context(), v.Token); err != nil {
+		return v, err
+	}
+	v.Name = v.Client
+	if r.PostForm != nil {
+		v.Name = r.PostForm.Get("name")
+	}
+	var ids []string
+	for _, one := range v.Proposals {
+		c := &card{Proposal: one, Token: v.Token, Title: titleOf(one.Record)}
+		if len(v.Proposals) > 1 {
+			c.Suffix, c.Choice = "-"+one.ID, " "+one.ID
+		}
+		c.Comment = r.PostForm.Get("comment" + c.Suffix)
+		v.Cards = append(v.Cards, c)
+		if one.Hidden != "" {
+			continue
+		}
+		ids = append(ids, one.ID)
+		c.Looks = looksOf(one.Record, approval.Path+v.Token)
+		v.count(c)
+	}
+	threads, err := p.approvals.Threads(r.Context(), v.team(), ids)
+	for _, c := range v.Cards {
+		for _, said := range threads[c.ID] {
+			said.At = said.At.In(v.Zone)
+			c.Thread = append(c.Thread, said)
+		}
+	}
+	return v, err
+}
+
+func (v *clientView) count(c *card) {
+	switch c.Approval {
+	case post.Approved:
+		v.Approved++
+	case post.Rejected:
+		v.Rejected++
+	case post.Waiting:
+		v.Waiting++
+		c.Next = v.Waiting == 1
+	case post.NotNeeded:
+	}
+}
+
+// team returns the team whose posts the page shows.
+func (v *clientView) team() int64 {
+	for _, one := range v.Proposals {
+		if one.TeamID != 0 {
+			return one.TeamID
+		}
+	}
+	return 0
+}
+
+// deadLink is the page of a link that no longer works. Comment is what the client wrote, which was not sent.
+type deadLink struct{ Heading, Why, Comment string }
+
+// refuseLink shows a page for a link that no longer works, with what the client wrote. Deleted posts and posts that
+// never existed look alike.
+func (p *Handlers) refuseLink(w http.ResponseWriter, r *http.Request, err error, comment string) {
+	f := apierr.Of(err)
+	if f.IsServerError() {
+		p.ShowError(w, r, err)
+		return
+	}
+	page := deadLink{"This link no longer works", f.Detail, comment}
+	switch state, _ := f.Context["state"].(string); {
+	case f.Code == apierr.NotFound:
+		page.Heading, page.Why = "No longer up for approval",
+			"This post is no longer up for approval. Ask the team that sent you the link."
+	case state == "changed":
+		page.Heading = "The post has changed"
+	}
+	p.Show(w, r, shell.StatusOf(err), pages["deadlink"], page.Heading, page)
+}
+
+// What a client does.
+const (
+	approve    = "approve"
+	reject     = "reject"
+	comment    = "comment"
+	approveAll = "approve_all"
+)
+
+// act does what the pressed button says. Anyone with the link may do that, without signing in. Comments that were typed
+// on other posts stay on the page.
+func (p *Handlers) act(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadLongForm(w, r, maxReview) {
+		return
+	}
+	token := r.PathValue("token")
+	before, err := p.approvals.Show(r.Context(), token)
+	what, postID, _ := strings.Cut(r.PostForm.Get("decision"), " ")
+	suffix := ""
+	if postID != "" {
+		suffix = "-" + postID
+	}
+	if err != nil {
+		p.refuseLink(w, r, err, r.PostForm.Get("comment"+suffix))
+		return
+	}
+	if what == approveAll {
+		postID, suffix, err = p.approveAll(r, before)
+	} else {
+		err = p.actOn(r, what, postID, suffix)
+	}
+	p.afterAct(w, r, err, postID, suffix)
+}
+
+// approveAll approves the posts of the form that wait, until one cannot be approved, which it returns.
+func (p *Handlers) approveAll(r *http.Request, shown approval.Page) (string, string, error) {
+	for _, one := range shown.Proposals {
+		suffix := ""
+		if len(shown.Proposals) > 1 {
+			suffix = "-" + one.ID
+		}
+		if one.Hidden != "" || one.Approval != post.Waiting || !r.PostForm.Has("round"+suffix) {
+			continue
+		}
+		if err := p.actOn(r, approve, one.ID, suffix); err != nil {
+			return one.ID, suffix, err
+		}
+	}
+	return "", "", nil
+}
+
+// actOn does one thing with a post.
+func (p *Handlers) actOn(r *http.Request, what, postID, suffix string) error {
+	token, name, text := r.PathValue("token"), r.PostForm.Get("name"), r.PostForm.Get("comment"+suffix)
+	var err error
+	switch what {
+	case approve, reject:
+		round, _ := strconv.ParseInt(r.PostForm.Get("round"+suffix), 10, 64) // an invalid number matches no version
+		err = p.approvals.Decide(r.Context(), token, approval.Decision{
+			Post: postID, Round: round, Approve: what == approve, Name: name, Comment: text,
+		})
+	case comment:
+		err = p.approvals.Comment(r.Context(), token, approval.Comment{Post: postID, Name: name, Text: text})
+	default:
+		err = apierr.Invalid(apierr.MissingArgument, "decision", "Choose whether you approve the post.")
+	}
+	if err == nil {
+		r.PostForm.Del("comment" + suffix) // it was sent
+	}
+	return err
+}
+
+// afterAct shows the page after a form: again with what is wrong at a post, or at the post once it is done.
+func (p *Handlers) afterAct(w http.ResponseWriter, r *http.Request, err error, postID, suffix string) {
+	f := &apierr.Error{}
+	if err != nil {
+		f = apierr.Of(err)
+	}
+	v, failed := p.clientView(r)
+	switch {
+	case failed != nil:
+		p.refuseLink(w, r, failed, r.PostForm.Get("comment"+suffix))
+		return
+	case err != nil && f.IsServerError():
+		p.refuseLink(w, r, err, "")
+		return
+	case err == nil && !v.typed():
+		to := r.URL.EscapedPath()
+		if suffix != "" && r.PostForm.Get("decision") != approveAll {
+			to += "#post" + suffix
+		}
+		shell.Redirect(w, r, to)
+		return
+	}
+	status := http.StatusOK
+	if err != nil {
+		status = shell.StatusOf(err)
+		shell.SetRetryAfter(w, err)
+		v.place(f, postID)
+	}
+	p.showPage(w, r, status, v)
+}
+
+// typed reports whether a comment was typed that was not sent.
+func (v *clientView) typed() bool {
+	for _, c := range v.Cards {
+		if strings.TrimSpace(c.Comment) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// place puts an error beside its field: the name's, one of a post, or none.
+func (v *clientView) place(f *apierr.Error, postID string) {
+	field, _ := f.Context["argument"].(string)
+	text := f.Detail
+	for _, c := range v.Cards {
+		if field != "name" && (c.ID == postID || !v.Several()) {
+			c.Wrong, c.Field = text, field
+			return
+		}
+	}
+	v.Wrong, v.Field = text, field
+}

@@ -1,0 +1,320 @@
+package approvals
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/post/approval"
+	"pressroom/internal/domain/post/postlist"
+	"pressroom/internal/web/shell"
+)
+
+const (
+	requestsPerPage = 20
+	maxUnanswered   = 50 // comments
+)
+
+// inboxView is the list of what waits for clients or for the team.
+type inboxView struct {
+	All        bool // all links, not only those that wait
+	Requests   []request
+	Unanswered []unanswered
+	Comments   int
+	Pages      *pager
+	MaxComment int
+}
+
+type pager struct{ First, Next string }
+
+// request is a link with times in the team's zone.
+type request struct {
+	approval.Request
+
+	Posts  []asked
+	Live   bool
+	Mailed bool
+}
+
+// asked is a post of a link with its thread.
+type asked struct {
+	approval.Asked
+
+	Details postlist.Details
+	Thread  []approval.Said
+	Why     string // why it was not scheduled
+	Opens   bool   // the thread has a comment of the client
+}
+
+type unanswered struct {
+	approval.Unanswered
+
+	Back string // the page to return to
+}
+
+// scheduleErrors explain why a post was not scheduled on approval.
+var scheduleErrors = map[string]string{
+	approval.NoTime:                 "it has no time. Give it one, then schedule it.",
+	approval.TimePassed:             "its time had passed. Give it another one, then schedule it.",
+	approval.NotAllowed:             "the person who sent it to the client can no longer schedule posts. Schedule it yourself.",
+	string(apierr.PreflightBlocked): "a network would refuse it. Open the post to see why.",
+	string(apierr.PlanLimitReached): "the plan’s posts for that month are used up.",
+}
+
+// ScheduleError explains why a post was not scheduled on approval; empty if it was.
+func ScheduleError(code string) string {
+	if code == "" {
+		return ""
+	}
+	why, known := scheduleErrors[code]
+	if !known {
+		why = "an error occurred. Schedule it yourself."
+	}
+	return "The client has approved it, but it was not scheduled: " + why
+}
+
+func (p *Handlers) inbox(w http.ResponseWriter, r *http.Request) {
+	v := inboxView{All: r.URL.Query().Get("show") == "all", MaxComment: approval.MaxComment}
+	zone, err := p.zone(r)
+	if err == nil {
+		err = p.addRequests(r, &v, zone)
+	}
+	if err == nil && !v.All {
+		err = p.addUnanswered(r, &v, zone)
+	}
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["inbox"], "Approvals", v)
+}
+
+func (p *Handlers) addRequests(r *http.Request, v *inboxView, zone *time.Location) error {
+	before := r.URL.Query().Get("before")
+	found, err := p.approvals.Requests(r.Context(), shell.VisitorOf(r.Context()).Team.ID,
+		approval.Filter{Open: !v.All, Before: before, Limit: requestsPerPage + 1})
+	if err != nil {
+		return err
+	}
+	query := url.Values{}
+	if v.All {
+		query.Set("show", "all")
+	}
+	v.Pages = &pager{}
+	if before != "" {
+		v.Pages.First = "/approvals?" + query.Encode()
+	}
+	if len(found) > requestsPerPage {
+		found = found[:requestsPerPage]
+		query.Set("before", found[requestsPerPage-1].ID)
+		v.Pages.Next = "/approvals?" + query.Encode()
+	}
+	details, err := p.detailsOf(r, found...)
+	for _, one := range found {
+		v.Requests = append(v.Requests, p.requestIn(one, details, zone))
+	}
+	return err
+}
+
+// detailsOf returns what lists show of the posts of requests.
+func (p *Handlers) detailsOf(r *http.Request, requests ...approval.Request) (map[string]postlist.Details, error) {
+	var ids []string
+	for _, one := range requests {
+		for _, a := range one.Posts {
+			ids = append(ids, a.ID)
+		}
+	}
+	return postlist.DetailsOf(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, ids)
+}
+
+func (p *Handlers) addUnanswered(r *http.Request, v *inboxView, zone *time.Location) error {
+	found, err := p.approvals.ListUnanswered(r.Context(), shell.VisitorOf(r.Context()).Team.ID, maxUnanswered)
+	for _, one := range found {
+		for i := range one.Comments {
+			one.Comments[i].At = one.Comments[i].At.In(zone)
+		}
+		v.Comments += len(one.Comments)
+		v.Unanswered = append(v.Unanswered, unanswered{one, "/approvals"})
+	}
+	return err
+}
+
+// requestIn returns a request with times in a zone.
+func (p *Handlers) requestIn(one approval.Request, details map[string]postlist.Details, zone *time.Location) request {
+	out := request{Request: one, Live: one.Live(p.DB.Now()), Mailed: !one.MailedAt.IsZero()}
+	for _, at := range []*time.Time{&out.MailedAt, &out.CreatedAt, &out.ExpiresAt, &out.RevokedAt} {
+		*at = at.In(zone)
+	}
+	for _, a := range one.Posts {
+		if !a.At.IsZero() {
+			a.At = a.At.In(zone)
+		}
+		out.Posts = append(out.Posts, asked{Asked: a, Details: details[a.ID], Why: ScheduleError(a.ScheduleError)})
+	}
+	return out
+}
+
+// requestView is the page of a link.
+type requestView struct {
+	request
+
+	Link       string // to send to the client; empty if it does not work
+	Again      bool   // posts can be sent again
+	Changed    bool   // the link does not show the present version of a post
+	MaxComment int
+	Wrong      shell.FormError
+}
+
+func (p *Handlers) request(w http.ResponseWriter, r *http.Request) {
+	p.showRequest(w, r, http.StatusOK, shell.FormError{})
+}
+
+func (p *Handlers) showRequest(w http.ResponseWriter, r *http.Request, status int, wrong shell.FormError) {
+	team := shell.VisitorOf(r.Context()).Team.ID
+	found, err := p.approvals.RequestByID(r.Context(), team, r.PathValue("id"))
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	zone, err := p.zone(r)
+	var details map[string]postlist.Details
+	if err == nil {
+		details, err = p.detailsOf(r, found)
+	}
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	v := requestView{request: p.requestIn(found, details, zone), MaxComment: approval.MaxComment, Wrong: wrong}
+	if v.Live {
+		v.Link = p.approvals.Link(found.ID)
+	}
+	ids := make([]string, len(v.Posts))
+	for i, one := range v.Posts {
+		ids[i] = one.ID
+		v.Changed = v.Changed || one.Changed || one.Revoked
+		v.Again = v.Again || v.RevokedAt.IsZero() && one.Sendable()
+	}
+	threads, err := p.approvals.Threads(r.Context(), team, ids)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	for i := range v.Posts {
+		v.Posts[i].addThread(threads[v.Posts[i].ID], zone)
+	}
+	p.Show(w, r, status, pages["request"], "Approval link", v)
+}
+
+func (a *asked) addThread(thread []approval.Said, zone *time.Location) {
+	for _, said := range thread {
+		said.At = said.At.In(zone)
+		a.Thread = append(a.Thread, said)
+		a.Opens = a.Opens || !said.Team && said.Text != ""
+	}
+}
+
+// resend sends the present versions by the same link.
+func (p *Handlers) resend(w http.ResponseWriter, r *http.Request) {
+	p.change(w, r, "ask_approval", func(person, team int64, id string) error {
+		sent, err := p.approvals.Resend(r.Context(), person, team, id)
+		if err == nil {
+			found, err := p.approvals.RequestByID(r.Context(), team, id)
+			if err != nil {
+				return err
+			}
+			p.flashSent(r, sent, found.Email)
+		}
+		return err
+	})
+}
+
+func (p *Handlers) revoke(w http.ResponseWriter, r *http.Request) {
+	p.change(w, r, "revoke_links", func(person, team int64, id string) error {
+		err := p.approvals.Revoke(r.Context(), person, team, id)
+		if err == nil {
+			p.Flash(r, "The link was revoked and no longer shows the posts.")
+		}
+		return err
+	})
+}
+
+// change changes the request in the path and shows it again.
+func (p *Handlers) change(w http.ResponseWriter, r *http.Request, what string, do func(person, team int64, id string) error) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	id, visitor := r.PathValue("id"), shell.VisitorOf(r.Context())
+	err := p.require(r, what)
+	if err == nil {
+		err = do(visitor.ID, visitor.Team.ID, id)
+	}
+	if err != nil {
+		if wrong, ok := p.FormErrorOf(w, r, err, nil); ok {
+			p.showRequest(w, r, shell.StatusOf(err), wrong)
+		}
+		return
+	}
+	shell.Redirect(w, r, "/approvals/"+id)
+}
+
+// maxAnswer is the maximum size of an answer's form in bytes: the longest comment with each byte escaped as three.
+const maxAnswer = 3*4*approval.MaxComment + shell.MaxForm
+
+// answerView is an answer that was not accepted.
+type answerView struct {
+	PostID, Comment, Back string
+	Thread                []approval.Said
+	MaxComment            int
+	Wrong                 shell.FormError
+}
+
+// answer adds the team's answer to the comments on a post, or marks them as answered.
+func (p *Handlers) answer(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadLongForm(w, r, maxAnswer) {
+		return
+	}
+	id := r.PathValue("id")
+	call, err := p.Call(r, "answer_comment")
+	if err == nil {
+		err = call.Require(access.Write)
+	}
+	told := "Your answer is on the client’s page."
+	switch {
+	case err != nil:
+	case r.PostForm.Get("do") == "aside":
+		told, err = "The comments are marked as answered.", p.approvals.SetAside(r.Context(), call, id)
+	default:
+		err = p.approvals.CommentAs(r.Context(), call, id, r.PostForm.Get("comment"))
+	}
+	back := shell.LocalPath(r.PostForm.Get("back"))
+	if err == nil {
+		p.Flash(r, told)
+		shell.Redirect(w, r, back)
+		return
+	}
+	if wrong, ok := p.FormErrorOf(w, r, err, nil); ok {
+		p.showAnswer(w, r, shell.StatusOf(err), answerView{PostID: id, Comment: r.PostForm.Get("comment"), Back: back,
+			MaxComment: approval.MaxComment, Wrong: wrong})
+	}
+}
+
+// showAnswer shows an answer that was not accepted below what it answers.
+func (p *Handlers) showAnswer(w http.ResponseWriter, r *http.Request, status int, v answerView) {
+	threads, err := p.approvals.Threads(r.Context(), shell.VisitorOf(r.Context()).Team.ID, []string{v.PostID})
+	var zone *time.Location
+	if err == nil {
+		zone, err = p.zone(r)
+	}
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	for _, said := range threads[v.PostID] {
+		said.At = said.At.In(zone)
+		v.Thread = append(v.Thread, said)
+	}
+	p.Show(w, r, status, pages["answer"], "Answer the client", v)
+}
