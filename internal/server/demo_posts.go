@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/post/approval"
 )
 
 // demoPost is a post of the demo team. Its time is days after the first start, at an hour in the team's time zone;
@@ -16,7 +17,7 @@ type demoPost struct {
 	platforms  []string
 	picture    string // a file of demoMedia; empty for none
 	caption    string
-	asks       bool // stays a draft and waits for the client's approval
+	asks       bool // stays a draft and waits for the client's approval, in one link with the others
 }
 
 // demoPosts are created in this order, so the last is the first draft of the list.
@@ -34,7 +35,7 @@ var demoPosts = []demoPost{
 	{5, 11, []string{"instagram"}, "iced",
 		"Cold brew in winter? Hear us out. #coldbrew", true},
 	{5, 17, []string{"pinterest", "facebook"}, "cups",
-		"Sixty new cups, thrown two streets away. In the shop from tomorrow.", false},
+		"Sixty new cups, thrown two streets away. In the shop from tomorrow.", true},
 	{6, 10, []string{"facebook", "bluesky"}, "shop",
 		"The lights stay on until eight from now on. Come by after work.", false},
 	{0, 0, []string{"bluesky"}, "beans",
@@ -49,20 +50,32 @@ func (q *Quickstart) addSamplePosts(ctx context.Context, team int64, pictures ma
 	if err != nil {
 		return fmt.Errorf("loading the demo team's time zone: %w", err)
 	}
+	var asked []string
 	for _, p := range demoPosts {
-		if err := q.addSamplePost(ctx, team, p, pictures, zone); err != nil {
+		id, err := q.addSamplePost(ctx, team, p, pictures, zone)
+		if err != nil {
 			return err
 		}
+		if p.asks {
+			asked = append(asked, id)
+		}
 	}
-	return nil
+	sent, err := q.Approvals.Ask(ctx, q.owner, approval.Ask{Posts: asked, Schedule: true})
+	if err != nil {
+		return err
+	}
+	return q.Approvals.Comment(ctx, strings.TrimPrefix(sent.Link, q.cfg.PublicURL+approval.Path), approval.Comment{
+		Post: asked[0], Name: "Mia Lindqvist", Text: "Lovely! Could we mention that it is decaf?",
+	})
 }
 
-func (q *Quickstart) addSamplePost(ctx context.Context, team int64, p demoPost, pictures map[string]int64, zone *time.Location) error {
+func (q *Quickstart) addSamplePost(ctx context.Context, team int64, p demoPost, pictures map[string]int64,
+	zone *time.Location) (string, error) {
 	accounts := []any{}
 	for _, platform := range p.platforms {
 		id, found := q.Accounts.FindFirst(ctx, team, platform)
 		if !found {
-			return fmt.Errorf("the demo team has no account on %s", platform)
+			return "", fmt.Errorf("the demo team has no account on %s", platform)
 		}
 		accounts = append(accounts, id)
 	}
@@ -71,18 +84,16 @@ func (q *Quickstart) addSamplePost(ctx context.Context, team int64, p demoPost, 
 		args["media_ids"] = []any{pictures[p.picture]}
 	}
 	out, err := q.call(ctx, "create_post", args)
-	if err != nil || p.days == 0 {
-		return err
-	}
 	id := strings.TrimPrefix(out.Location, "/posts/")
+	if err != nil || p.days == 0 {
+		return id, err
+	}
 	year, month, day := q.db.Now().In(zone).Date()
 	at := time.Date(year, month, day+p.days, p.hour, 0, 0, 0, zone).Format(time.RFC3339)
-	if !p.asks {
+	if p.asks {
+		_, err = q.call(ctx, "update_post", operation.Arguments{"id": id, "scheduled_at": at})
+	} else {
 		_, err = q.call(ctx, "schedule_post", operation.Arguments{"post_id": id, "scheduled_at": at})
-		return err
 	}
-	if _, err = q.call(ctx, "update_post", operation.Arguments{"id": id, "scheduled_at": at}); err == nil {
-		_, err = q.Approvals.Request(ctx, q.owner, id)
-	}
-	return err
+	return id, err
 }
