@@ -36,6 +36,7 @@ run(async (browser) => {
   if (process.env.PICTURES) await page.screenshot({ path: `${__dirname}/../../build/browser/report-print.png`, fullPage: true });
   await page.emulateMedia({ media: 'screen' });
   await onPaper(page);
+  await shared(browser, page);
 
   await folds(page);
 
@@ -75,6 +76,8 @@ run(async (browser) => {
 
 // accounts goes from the list to an account's figures, and through disconnecting it.
 async function accounts(page) {
+  await page.goto('/analytics?days=28');
+  await look(page, 'analytics');
   await page.goto('/accounts');
   await look(page, 'accounts');
   const bluesky = page.getByRole('main').getByRole('listitem').filter({ hasText: 'Bluesky' }).first();
@@ -120,6 +123,22 @@ async function onPaper(page) {
   const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1');
   const pages = pdf.match(/\/Type \/Page\b/g).length;
   assert.ok(pages >= 4 && pages <= 12, `${pages} pages`);
+}
+
+// shared makes a link to the report, and opens it as somebody without an account.
+async function shared(browser, page) {
+  const report = page.url();
+  await page.getByRole('link', { name: 'Share' }).click();
+  await page.getByRole('button', { name: 'Create link' }).click();
+  const link = await page.getByLabel('Your new link').inputValue();
+  await page.getByRole('button', { name: 'Copy' }).waitFor();
+  await look(page, 'report-share');
+  const guest = await open(browser);
+  await guest.goto(link);
+  await guest.getByRole('heading', { name: '@north.cafe' }).waitFor();
+  await look(guest, 'report-shared');
+  await guest.context().close();
+  await page.goto(report);
 }
 
 // folds sees the later parts folded on a phone, unfolded by a link to them, and whole on paper.
