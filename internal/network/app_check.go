@@ -113,6 +113,9 @@ func CheckScopes(granted []string, needs ...RequiredScope) []Finding {
 	return out
 }
 
+// CreatorInfo is the subject of the finding that describes an account's own settings.
+const CreatorInfo = "creator_info"
+
 // What needs a permission.
 const (
 	ToPublish  = "posts cannot be published"

@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit/fixture"
 	"pressroom/internal/testkit/must"
 )
 
@@ -94,5 +95,18 @@ func TestComposerKeepsOtherOptions(t *testing.T) {
 		if diff := cmp.Diff(want, got.Options); diff != "" || got.Caption != "By hand" {
 			t.Errorf("%q: %s", got.Caption, diff)
 		}
+	})
+}
+
+// The composer shows what the settings of a selected TikTok account allow, as TikTok says at that time.
+func TestComposerCreatorInfo(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		link, _ := c.callTool(t, "get_connect_link", map[string]any{"platform": "tiktok"})["url"].(string)
+		id := must.Get(fixture.Consent(t.Context(), h.Server, c.people[access.Owner].ID, "tiktok", link, "mira.keller"))(t)
+		b := c.as(t, access.Editor)
+		b.open("/posts/new?account="+c.id()).wants(http.StatusOK, "TikTok options").lacks("TikTok says about")
+		b.open(fmt.Sprint("/posts/new?account=", id)).wants(http.StatusOK, "TikTok says about mira.keller", "Audiences: PUBLIC_TO_EVERYONE",
+			"Turned off: duets, stitches")
 	})
 }

@@ -37,7 +37,7 @@ func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 // CheckAccount reports what the app may do for an account, and what the account's settings allow.
 func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
 	about, err := n.creatorInfo(ctx, g)
-	found := network.FindingOf(platform, "creator_info", err)
+	found := network.FindingOf(platform, network.CreatorInfo, err)
 	if err != nil {
 		return []network.Finding{found}
 	}

@@ -47,11 +47,19 @@ type Handlers struct {
 	posts     *post.Service
 	approvals *approval.Service
 	library   Library
+	creators  Creators
+}
+
+// Creators describe the settings of TikTok accounts, as read from the network.
+type Creators interface {
+	CreatorInfo(ctx context.Context, account int64) string
 }
 
 // New returns the handlers.
-func New(f *shell.Frame, posts *post.Service, approvals *approval.Service, library Library) *Handlers {
-	return &Handlers{f, posts, approvals, library}
+func New(
+	f *shell.Frame, posts *post.Service, approvals *approval.Service, library Library, creators Creators,
+) *Handlers {
+	return &Handlers{f, posts, approvals, library, creators}
 }
 
 // Routes returns the routes of the pages. The post is looked up before the role is checked, because it may belong to

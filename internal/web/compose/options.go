@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -122,6 +123,28 @@ func (v *view) HasYouTube() bool { return v.hasNetwork(youTube) }
 // Publishes reports whether an account of a network is selected.
 func (v *view) Publishes(platform string) bool {
 	return slices.ContainsFunc(v.Chosen, func(c chosen) bool { return c.Platform == platform })
+}
+
+// creator is a TikTok account with what its settings allow.
+type creator struct{ Username, Allows string }
+
+const maxCreators = 3 // accounts of a page whose settings are read
+
+// creatorsOf reads the settings of the first selected TikTok accounts. Accounts whose settings cannot be read are left
+// out.
+func (p *Handlers) creatorsOf(r *http.Request, selected []chosen) []creator {
+	var out []creator
+	asked := 0
+	for _, c := range selected {
+		if c.Platform != tikTok || !c.Active || asked == maxCreators {
+			continue
+		}
+		asked++
+		if allows := p.creators.CreatorInfo(r.Context(), c.ID); allows != "" {
+			out = append(out, creator{c.Username, allows})
+		}
+	}
+	return out
 }
 
 // TikTokChoices returns the choices for TikTok, empty if there are none.

@@ -21,27 +21,28 @@ import (
 type view struct {
 	sheet
 
-	Path    string // action of the form
-	Post    *post.Record
-	Zone    *time.Location
-	Groups  []group
-	Chosen  []chosen // selected accounts
-	Aside   []chosen // accounts that are not selected, whose overrides the form keeps until they are
-	Shown   []item   // the media of the post
-	Shelf   mediaPicker
-	Preview outlook
-	Twice   bool // the time occurs twice because clocks go back
-	First   time.Time
-	Later   time.Time
-	Begins  time.Time // of a paused series: its first time, in its zone
-	ByDate  string    // label of monthly recurrence by date
-	ByDay   string
-	Wrongs  problems
-	Done    string       // what succeeded before the problems
-	Theirs  *post.Record // version saved by someone else meanwhile
-	Paused  string       // why scheduling and publishing are paused; empty if they are not
-	Offers  []unsavedForm
-	Wording wording
+	Path     string // action of the form
+	Post     *post.Record
+	Zone     *time.Location
+	Groups   []group
+	Chosen   []chosen // selected accounts
+	Aside    []chosen // accounts that are not selected, whose overrides the form keeps until they are
+	Shown    []item   // the media of the post
+	Shelf    mediaPicker
+	Preview  outlook
+	Twice    bool // the time occurs twice because clocks go back
+	First    time.Time
+	Later    time.Time
+	Begins   time.Time // of a paused series: its first time, in its zone
+	ByDate   string    // label of monthly recurrence by date
+	ByDay    string
+	Wrongs   problems
+	Done     string       // what succeeded before the problems
+	Theirs   *post.Record // version saved by someone else meanwhile
+	Paused   string       // why scheduling and publishing are paused; empty if they are not
+	Offers   []unsavedForm
+	Wording  wording
+	Creators []creator
 }
 
 // group is a network with its accounts.
@@ -204,6 +205,7 @@ func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
 		return view{}, err
 	}
 	out.choose(accounts, out.Post)
+	out.Creators = p.creatorsOf(r, out.Chosen)
 	if out.Post != nil && out.Post.IsTemplate {
 		zone, err := zoneOf(*out.Post)
 		if err != nil {

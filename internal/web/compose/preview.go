@@ -95,14 +95,19 @@ func (p *Handlers) check(ctx context.Context, actor *access.Actor, accounts []ac
 		return out, err
 	}
 	p.forecast(&out, checked, held, actor.Language)
-	for i := range out.Cards {
-		c := &out.Cards[i]
+	out.look(names)
+	out.Blank = !s.hasContent() && held.ID == ""
+	return out, nil
+}
+
+// look adds how each network shows the post.
+func (o *outlook) look(names map[int64]string) {
+	for i := range o.Cards {
+		c := &o.Cards[i]
 		c.Look = preview.New(preview.Author{
 			ID: c.Target.AccountID, Platform: c.Target.Platform, Username: c.Target.Username, Name: names[c.Target.AccountID],
 		}, c.Content)
 	}
-	out.Blank = !s.hasContent() && held.ID == ""
-	return out, nil
 }
 
 // forecast adds the outcome of a validated post for each account.

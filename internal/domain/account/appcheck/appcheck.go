@@ -49,6 +49,8 @@ type Service struct {
 	Accounts   Accounts
 	Deliveries Deliveries
 	Now        func() time.Time
+
+	creators creators
 }
 
 // Check asks all networks at once and returns the findings by network. It ends within half a minute.

@@ -1,0 +1,70 @@
+package appcheck
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"pressroom/internal/network"
+	"pressroom/internal/platform/plaintext"
+)
+
+const (
+	creatorTimeout = 3 * time.Second
+	creatorLife    = time.Minute // how long the settings of an account are reused
+	maxCreators    = 1000        // accounts whose settings are kept
+)
+
+// creators are the settings of accounts that were read lately.
+type creators struct {
+	mu    sync.Mutex
+	known map[int64]creator
+}
+
+type creator struct {
+	text string
+	at   time.Time
+}
+
+// CreatorInfo describes for people what an account's own settings at TikTok allow, or returns "" if they cannot be read
+// within seconds. A composer shows it; delivery reads it again.
+func (s *Service) CreatorInfo(ctx context.Context, account int64) string {
+	if text, ok := s.knownCreator(account); ok {
+		return text
+	}
+	bounded, cancel := context.WithTimeout(ctx, creatorTimeout)
+	defer cancel()
+	text := s.readCreator(bounded, account)
+	s.creators.mu.Lock()
+	defer s.creators.mu.Unlock()
+	if s.creators.known == nil || len(s.creators.known) >= maxCreators {
+		s.creators.known = map[int64]creator{}
+	}
+	s.creators.known[account] = creator{text, s.Now()}
+	return text
+}
+
+func (s *Service) knownCreator(account int64) (string, bool) {
+	s.creators.mu.Lock()
+	defer s.creators.mu.Unlock()
+	c, ok := s.creators.known[account]
+	return c.text, ok && s.Now().Sub(c.at) < creatorLife
+}
+
+func (s *Service) readCreator(ctx context.Context, account int64) string {
+	g, err := s.Accounts.Grant(ctx, account)
+	if err != nil || g.Lost {
+		return ""
+	}
+	n, err := s.Accounts.Network(g.Platform)
+	asked, ok := n.(network.AppChecker)
+	if err != nil || !ok {
+		return ""
+	}
+	for _, f := range s.checkAccount(ctx, asked, accountGrant{g, account}) {
+		if f.Subject == network.CreatorInfo && f.Result == network.Works {
+			return plaintext.Line(f.Detail)
+		}
+	}
+	return ""
+}
