@@ -60,7 +60,8 @@ func (s *Server) buildEdges() error {
 			IsUnavailable: away, IsReachable: s.dependenciesUp, SecondFactor: shell.Requirement(s.cfg.SecondFactor), Log: s.cfg.Log,
 		},
 		Library: s.Media, Connector: s.Connector, Approvals: s.Approvals, Posts: s.Posts, Delivery: s.Delivery,
-		Jobs: s.jobs, Reports: s.Reports, ReportLinks: s.ReportLinks, ReportMails: s.ReportMails, Analytics: s.Analytics, Lists: s.Lists, Voices: s.Voices,
+		Jobs: s.jobs, Reports: s.Reports, ReportLinks: s.ReportLinks, ReportMails: s.ReportMails,
+		Analytics: s.Analytics, Lists: s.Lists, Voices: s.Voices,
 		Media:    s.Media,
 		Settings: figures, Erasure: s.Erasure, OAuth: s.OAuth,
 		Operator: operator.Services{

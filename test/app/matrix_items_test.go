@@ -40,7 +40,8 @@ var nothing = samples{
 	"teams{team}": "987654", "deletions{code}": "NONE", "api{chapter}": "none", "notices{id}": "987654",
 	"people{person}": "987654", "members{person}": "987654",
 	"invitations{invitation}": "987654", "jobs{id}": "social_post:" + nobody, "reports{id}": nobody,
-	"reports{token}": "AAAA", "links{link}": "987654", "recipients{recipient}": "987654", "unsubscribe{token}": "AAAA", "pictures{id}": "987654",
+	"reports{token}": "AAAA", "links{link}": "987654", "recipients{recipient}": "987654",
+	"unsubscribe{token}": "AAAA", "pictures{id}": "987654",
 	"voices{id}": "987654", "material{material}": "987654",
 	"folder": "987654", "doubtful": nobody,
 }

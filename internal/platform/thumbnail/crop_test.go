@@ -34,8 +34,9 @@ func TestCrop(t *testing.T) {
 		"a part, turned":      {nil, right, 1, mediainfo.JPEG, []color.RGBA{white, green, white, green}},
 		"shown turned":        {turned, whole, 0, mediainfo.JPEG, []color.RGBA{white, blue, green, red}},
 		"a PNG":               {plain(mediainfo.PNG, colors...), right, 0, mediainfo.PNG, []color.RGBA{green, green, white, white}},
-		"transparent":         {plain(mediainfo.PNG, red, none, blue, white), right, 0, mediainfo.PNG, []color.RGBA{none, none, white, white}},
-		"a GIF":               {plain(mediainfo.GIF, colors...), whole, 0, mediainfo.PNG, colors},
+		"transparent": {plain(mediainfo.PNG, red, none, blue, white), right, 0, mediainfo.PNG,
+			[]color.RGBA{none, none, white, white}},
+		"a GIF": {plain(mediainfo.GIF, colors...), whole, 0, mediainfo.PNG, colors},
 	} {
 		if c.data == nil {
 			c.data = plain(mediainfo.JPEG, colors...)
