@@ -164,7 +164,8 @@ func TestAccountFigures(t *testing.T) {
 		weeks.holds(`<svg class="spark"`, fmt.Sprintf(`<img src="/accounts/%d/picture"`, c.account))
 		weeks.wants(http.StatusOK, "Followers gained", c.handle()+" on Bluesky", "The last seven days")
 		weeks.holds(`aria-label="Followers gained by account`)
-		weeks.follow("28 days").wants(http.StatusOK, "compared with the 28 days before", c.handle()+" on Bluesky 300 – 9 – 144 –", "0 before")
+		weeks.follow("28 days").
+			wants(http.StatusOK, "compared with the 28 days before", c.handle()+" on Bluesky 300 – 9 – 144 –", "0 before")
 		b.open("/analytics?days=3").wants(http.StatusOK, "The last seven days")
 		weeks.follow(c.handle()+" on Bluesky").wants(http.StatusOK, "Best post")
 		b.open("/").wants(http.StatusOK, "Accounts this week", "105 engagement, 39 before", "300 followers +7 in seven days")

@@ -56,7 +56,8 @@ func TestDrawings(t *testing.T) {
 	} {
 		golden(t, filepath.Join("testdata", name+".svg"), string(drawn))
 	}
-	if drawn := (plot.Lines{Label: "One", Series: []plot.Series{{Name: "a", Points: []plot.Point{{Value: new(1.0)}}}}}).Draw(); drawn != "" {
+	one := plot.Lines{Label: "One", Series: []plot.Series{{Name: "a", Points: []plot.Point{{Value: new(1.0)}}}}}
+	if drawn := one.Draw(); drawn != "" {
 		t.Errorf("a line through one point: %s", drawn)
 	}
 	if drawn := (plot.Line{Label: "Nothing", Points: []plot.Point{{Name: "2 Mar"}}}).Draw(); drawn != "" {
