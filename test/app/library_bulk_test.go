@@ -114,7 +114,7 @@ func TestDeleteSelectedFiles(t *testing.T) {
 			wants(200, "free Deleted.", "Not changed: used This file is used by scheduled posts", "Files 2")
 		b.open("/media").form("Delete…").fill("media", used).press().
 			form("Delete 1 file").fill("posts", "take_out").press().wants(200, "used Deleted and removed from 1 post.", "Files 1")
-		b.open("/posts/"+post).wants(200, "A draft, planned for")
+		b.open("/posts/"+post).wants(200, "Draft, planned for")
 		b.open("/media").form("Delete…").fill("media", free).press().
 			wants(200, "The selected files no longer exist.")
 		sure := url.Values{"media": {sent}, "action": {"delete"}, "sure": {"yes"}, "posts": {"keep"}}
@@ -169,8 +169,13 @@ func TestDescribeSelectedFiles(t *testing.T) {
 		b.open("/media/alt?media="+film).wants(200, "Select at least one image.")
 
 		// A session that ends meanwhile loses nothing.
-		form := b.open("/media/alt?media="+quay).form("Save alt text").fill("alt-"+quay, "Typed at length.")
-		h.change(t, "DELETE FROM sessions")
-		form.press().wants(200, "Sign in")
+		form := b.open("/media/alt?media="+quay+"&media="+boat).form("Save alt text").fill("alt-"+quay, "Typed at length.")
+		h.change(t, "DELETE FROM sessions WHERE person_id = ?", c.people[access.Editor].ID)
+		again = form.press().wants(200, "Sign in").form("Sign in").fill("email", c.people[access.Editor].Email).
+			fill("password", password).press().wants(200, "You are signed in again.", "quay", "boat")
+		if got := again.form("Save alt text").values; got.Get("alt-"+quay) != "Typed at length." || got.Get("alt-"+boat) != "My boat." {
+			t.Errorf("what was typed is lost: %v", got)
+		}
+		again.form("Save alt text").press().wants(200, "The alt text of 1 image was saved.")
 	})
 }
