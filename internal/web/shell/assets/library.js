@@ -37,17 +37,18 @@ async function show(to) {
   const kept = boxes().filter((box) => box.checked).map((box) => box.value);
   for (const id of parts) document.getElementById(id).replaceChildren(...fresh.getElementById(id).childNodes);
   history.replaceState(null, '', to);
-  prepare();
   for (const box of boxes()) box.checked = kept.includes(box.value);
-  if (boxes().length > 0) count();
+  prepare();
 }
 
 const boxes = () => [...found.querySelectorAll('[name=media]')];
 
-// prepare shows the elements that need this script after the page was replaced.
+// prepare shows the elements that need this script after the page was replaced. The browser may have kept its selection.
 function prepare() {
   const all = document.getElementById('pick-all');
-  if (all) all.hidden = false;
+  if (!all) return;
+  all.hidden = false;
+  count();
 }
 
 // count shows how many files are selected.
