@@ -1,6 +1,8 @@
 package app
 
 import (
+	"archive/zip"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -8,6 +10,7 @@ import (
 	"time"
 
 	"pressroom/internal/core/access"
+	"pressroom/internal/testkit/must"
 )
 
 // sends sends posts to the client in one link, and returns the path of the link and of its page.
@@ -227,5 +230,36 @@ func TestMailedApprovalLink(t *testing.T) {
 			b.open(sent.path).form("Mail it again").press().wants(200, "The link was mailed")
 		}
 		b.open(sent.path).form("Mail it again").press().wants(429, "Too many approval links were mailed within a day.")
+	})
+}
+
+// The team's export has what clients entered and the addresses of links. A deleted draft takes them along.
+func TestApprovalPersonalData(t *testing.T) {
+	withMail(t, func(t *testing.T, h *env, _ *postbox) {
+		c := h.crew(t)
+		owner := c.as(t, access.Owner)
+		one, two := c.draft(t, "One.", ""), c.draft(t, "Two.", "")
+		sent := owner.open("/approvals/new?post="+one+"&post="+two).form("Create the link").fill("email", "cleo@client.example").press()
+		link := strings.TrimPrefix(sent.field("link"), h.root)
+		h.browser(t).open(link).form("Only comment : One.").fill("name", "Cleo Client").fill("comment-"+one, "Nice <3").press().wants(200)
+		file := owner.open("/settings/export.zip").wants(http.StatusOK)
+		archive := must.Get(zip.NewReader(strings.NewReader(file.source), int64(len(file.source))))(t)
+		for name, holds := range map[string]string{
+			"approval_requests.jsonl": "cleo@client.example", "post_comments.jsonl": "Cleo Client", "approval_request_posts.jsonl": two,
+		} {
+			f := must.Get(archive.Open(name))(t)
+			if raw := must.Get(io.ReadAll(f))(t); !strings.Contains(string(raw), holds) {
+				t.Errorf("%s does not hold %q: %s", name, holds, raw)
+			}
+		}
+		for i, id := range []string{one, two} {
+			owner.open("/posts/" + id + "/delete").form("Delete draft").press().wants(200)
+			if n := h.count(t, "approval_requests WHERE email <> ''"); n != 1-i {
+				t.Errorf("%d requests are left after %d deletions", n, i+1)
+			}
+		}
+		if n := h.count(t, "approval_comments") + h.count(t, "approval_request_posts"); n != 0 {
+			t.Errorf("%d rows are left", n)
+		}
 	})
 }
