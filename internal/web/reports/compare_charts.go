@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"html/template"
 	"net/http"
 	"time"
@@ -15,7 +16,7 @@ func (p *Handlers) readHistories(r *http.Request, view *beside) error {
 	v := shell.VisitorOf(r.Context())
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
-		return err
+		return fmt.Errorf("loading the team's time zone: %w", err)
 	}
 	for _, s := range view.Reports {
 		var found report.History

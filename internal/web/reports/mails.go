@@ -225,7 +225,7 @@ func (v view) summary() subscription.Summary {
 	if s.Score != nil {
 		add("Score (out of 100)", number(s.Score.Value))
 	}
-	v.Detail.Kind = s.Kind
+	v.Kind = s.Kind
 	for _, f := range v.Brief() {
 		out.Findings = append(out.Findings, f.Text)
 	}

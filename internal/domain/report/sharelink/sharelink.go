@@ -9,6 +9,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,7 +61,7 @@ type Shared struct {
 
 // Create returns a new link to a report of the caller's team. The link is not shown again.
 func (s *Service) Create(ctx context.Context, call operation.Call, report string, days int) (string, error) {
-	if !isOffered(days) {
+	if !slices.Contains(Lifetimes, days) {
 		return "", apierr.Invalid(apierr.NotAllowedValue, "days", "Choose how long the link works.")
 	}
 	var token string
@@ -110,15 +111,6 @@ func (s *Service) CreateFor(
 ) (string, error) {
 	token, _, err := insert(ctx, tx, team, 0, recipient, report, until)
 	return s.publicURL + Path + token, err
-}
-
-func isOffered(days int) bool {
-	for _, d := range Lifetimes {
-		if d == days {
-			return true
-		}
-	}
-	return false
 }
 
 func hash(token string) []byte {
