@@ -41,9 +41,7 @@ func (s *Server) buildEdges() error {
 			PublicURL: s.cfg.PublicURL, Version: s.cfg.Version, Log: s.cfg.Log, Observe: s.metrics.observeTool,
 		})
 	pages := http.NewServeMux()
-	pages.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, map[string]string{"status": "alive"})
-	})
+	pages.HandleFunc("GET /livez", alive)
 	pages.HandleFunc("GET /readyz", s.ready)
 	directory, err := s.directory()
 	if err != nil {
@@ -89,6 +87,10 @@ func (s *Server) buildEdges() error {
 	})
 	s.handler = s.tracer.Handler(s.withSecurityHeaders(rejectNonPaths(s.cfg.PublicURL, s.cfg.Log, edges)), requestKind)
 	return nil
+}
+
+func alive(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]string{"status": "alive"})
 }
 
 // https reports whether clients reach the service by TLS only.

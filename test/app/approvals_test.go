@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// sends sends posts to the client in one link, and returns the path of the link and of its page.
+// sends asks a client to approve posts with one link, and returns the path of the link and of its page.
 func (b *browser) sends(schedule bool, ids ...string) (string, string) {
 	b.t.Helper()
 	ask := b.open("/posts").form("Ask for approval…").fill("post", ids...).press().wants(http.StatusOK, "Ask for approval").

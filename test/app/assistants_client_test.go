@@ -133,7 +133,7 @@ func (p *program) wantError(what string, status int, got map[string]any, code st
 	}
 }
 
-// calls calls get_identity with a token and returns the status and the WWW-Authenticate header.
+// calls makes a call of get_identity with a token and returns the status and the WWW-Authenticate header.
 func (h *env) calls(t *testing.T, token string) (int, string) {
 	t.Helper()
 	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, h.root+"/mcp",

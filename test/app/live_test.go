@@ -30,7 +30,7 @@ func (b *browser) follows(t *testing.T) <-chan told {
 	r := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, b.root+"/live", nil))(t)
 	resp := must.Get(b.http.Do(r))(t)
 	t.Cleanup(func() { _ = resp.Body.Close() })
-	if kind := resp.Header.Get("Content-Type"); resp.StatusCode != 200 || kind != "text/event-stream" {
+	if kind := resp.Header.Get("Content-Type"); resp.StatusCode != http.StatusOK || kind != "text/event-stream" {
 		t.Fatalf("the stream is %d, %s", resp.StatusCode, kind)
 	}
 	out := make(chan told, 100)
@@ -47,7 +47,6 @@ func (b *browser) follows(t *testing.T) <-chan told {
 			}
 		}
 	}()
-	time.Sleep(1200 * time.Millisecond) // the feed notes what exists before it tells what is new
 	return out
 }
 
@@ -138,7 +137,7 @@ func TestLiveLimitAndShutdown(t *testing.T) {
 			r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, b.root+"/live", nil))(t)
 			resp := must.Get(b.http.Do(r))(t)
 			t.Cleanup(func() { _ = resp.Body.Close() })
-			if resp.StatusCode != 200 {
+			if resp.StatusCode != http.StatusOK {
 				t.Fatalf("a stream is refused: %d", resp.StatusCode)
 			}
 		}

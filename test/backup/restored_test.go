@@ -252,7 +252,7 @@ func tally(r delivery.ResumeReport) map[delivery.Outcome]int {
 	}
 }
 
-// resumes resumes publishing after a dry run.
+// resumes lets the restored copy publish after a dry run.
 func (h *installation) resumes(all, some *home, d day) {
 	h.t.Helper()
 	want := map[delivery.Outcome]int{

@@ -47,7 +47,7 @@ func drafts(t *testing.T, run greeting, caption, at string, accounts ...any) str
 	return id
 }
 
-// publishes publishes a post and waits until it has ended.
+// publishes starts to publish a post and waits until it has ended.
 func publishes(t *testing.T, run greeting, id string) {
 	t.Helper()
 	asks(t, run, http.MethodPost, "/posts/"+id+"/publish", nil)

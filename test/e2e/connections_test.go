@@ -60,7 +60,7 @@ func (w *env) connectAssistant(role access.Role, may ...access.Capability) conne
 	return c
 }
 
-// calls calls an operation with the connection.
+// calls makes a call of an operation with the connection.
 func (w *env) calls(c connection, op *operation.Operation) answer {
 	w.t.Helper()
 	idem := ""

@@ -55,6 +55,7 @@ type Feed struct {
 	streams map[*stream]struct{}
 	closed  bool // the node stops
 
+	reading         sync.Mutex // held while the tails are used
 	events, notices tail
 	jobs            jobTail
 }
@@ -161,10 +162,6 @@ func (f *Feed) Run(ctx context.Context, report func(error)) {
 			return
 		case <-tick.C:
 		}
-		if f.Streams() == 0 {
-			f.forget()
-			continue
-		}
 		left, err := f.poll(ctx)
 		if left || time.Since(checked) >= checkInterval {
 			checked = time.Now()
@@ -176,13 +173,30 @@ func (f *Feed) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// forget makes the next poll start with what is recorded after it.
-func (f *Feed) forget() {
-	f.events.seen, f.notices.seen, f.jobs.known = nil, nil, nil
+// start makes the feed pass on what is recorded from now on, if it slept. The caller has opened a stream.
+func (f *Feed) start(ctx context.Context) error {
+	f.reading.Lock()
+	defer f.reading.Unlock()
+	if f.events.seen != nil {
+		return nil
+	}
+	_, err := f.read(ctx)
+	return err
 }
 
 // poll passes on what has been recorded since the last poll. It reports whether streams may have lost their person.
+// Without streams, the feed sleeps.
 func (f *Feed) poll(ctx context.Context) (bool, error) {
+	f.reading.Lock()
+	defer f.reading.Unlock()
+	if f.Streams() == 0 {
+		f.events.seen, f.notices.seen, f.jobs.known = nil, nil, nil
+		return false, nil
+	}
+	return f.read(ctx)
+}
+
+func (f *Feed) read(ctx context.Context) (bool, error) {
 	events, err := f.events.next(ctx, f.db)
 	left := false
 	for _, e := range events {

@@ -42,6 +42,10 @@ func (p *Handlers) stream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer p.feed.remove(s)
+	if err := p.feed.start(r.Context()); err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // for nginx

@@ -268,15 +268,8 @@ func (v *view) count(now time.Time) {
 	}
 	for i := range v.Accounts {
 		a := &v.Accounts[i]
-		switch a.State {
-		case post.TargetPublished:
-			v.Sent++
-			v.Done++
-		case post.TargetFailed, post.TargetUnconfirmed:
-			v.Done++
-			v.Doubtful = v.Doubtful || a.State == post.TargetUnconfirmed
+		if v.countAccount(a); a.State == post.TargetFailed || a.State == post.TargetUnconfirmed {
 			stamp = append(stamp, fmt.Sprint(a.ID, a.State, a.MayRetry))
-		case post.TargetPending, post.TargetSending:
 		}
 		if every := a.every(); every > 0 && (v.Every == 0 || every < v.Every) {
 			v.Every = every
@@ -293,6 +286,18 @@ func (v *view) count(now time.Time) {
 		v.Every = shortly
 	}
 	v.Stamp = strings.Join(stamp, " ")
+}
+
+func (v *view) countAccount(a *accountView) {
+	switch a.State {
+	case post.TargetPublished:
+		v.Sent++
+		v.Done++
+	case post.TargetFailed, post.TargetUnconfirmed:
+		v.Done++
+		v.Doubtful = v.Doubtful || a.State == post.TargetUnconfirmed
+	case post.TargetPending, post.TargetSending:
+	}
 }
 
 // Refresh intervals in seconds.

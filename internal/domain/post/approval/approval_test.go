@@ -17,7 +17,7 @@ import (
 // step is something that is done to a post, by the client with the token of a link.
 type step func(t *testing.T, w *env, id, token string) error
 
-// calls calls an operation of the API about the post.
+// calls makes a call of an operation of the API about the post.
 func calls(tool, name string, args map[string]any) step {
 	return func(t *testing.T, w *env, id, _ string) error {
 		all := map[string]any{name: id}
