@@ -62,7 +62,7 @@ func main() {
 	}
 }
 
-// nameCommands adds the commands that exist to the error of an unknown one.
+// nameCommands adds the list of valid commands to the error for an unknown command.
 func nameCommands(err error) error {
 	parse, ok := errors.AsType[*kong.ParseError](err)
 	if !ok || !strings.HasPrefix(err.Error(), "unexpected argument") {

@@ -129,7 +129,7 @@ type RestoreResult struct {
 	Database string    `json:"database"` // sqlite or postgres
 	MadeAt   time.Time `json:"made_at"`  // later changes are not included
 	Files    int       `json:"files"`
-	Held     bool      `json:"held"` // always true, until pressroom admin resume
+	Held     bool      `json:"held"` // always true: publishing is paused until pressroom admin resume
 }
 
 // Restore restores a backup to an empty installation and puts it on hold. It fails if the database is not empty, the

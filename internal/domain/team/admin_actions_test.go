@@ -52,7 +52,7 @@ func TestAdminActionsByOthers(t *testing.T) {
 			"change key": {false, func(h team.Admin) error { return h.ChangeKey(ctx, key.ID, access.ReadOnly, 5) }},
 			"revoke key": {false, func(h team.Admin) error { return h.RevokeKey(ctx, key.ID) }},
 			"limit":      {false, func(h team.Admin) error { return h.SetDailyCredits(ctx, &hundred) }},
-			"hand on":    {false, func(h team.Admin) error { return h.HandOn(ctx, s.editor) }},
+			"hand on":    {false, func(h team.Admin) error { return h.TransferOwnership(ctx, s.editor) }},
 			"profile": {true, func(h team.Admin) error {
 				return h.SetProfile(ctx, team.Profile{Name: "N", Timezone: "Asia/Tokyo", Language: "ja"})
 			}},
@@ -99,7 +99,7 @@ func TestAdminKeys(t *testing.T) {
 			must.NoError(t, w.db.QueryRow(ctx, `SELECT used_at FROM api_keys WHERE id = ?`, k.ID).Scan(&at))
 			return at
 		}
-		if line, err := w.KeyLine(ctx, w.team.ID, k.ID); err != nil || !line.UsedAt.Equal(w.clock.Now()) ||
+		if line, err := w.ListedKey(ctx, w.team.ID, k.ID); err != nil || !line.UsedAt.Equal(w.clock.Now()) ||
 			written() != 0 {
 			t.Errorf("a use is not told, or written before its time: %+v (%v)", line, err)
 		}
@@ -108,15 +108,15 @@ func TestAdminKeys(t *testing.T) {
 			t.Errorf("%d is written", written())
 		}
 		must.NoError(t, w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: k.ID, Action: access.PauseEverything}))
-		lines, err := w.KeyLines(ctx, w.team.ID, 0, 10)
-		want := []team.KeyLine{
+		lines, err := w.ListKeys(ctx, w.team.ID, 0, 10)
+		want := []team.ListedKey{
 			{Key: k, PersonID: s.owner, MadeBy: "Ada", Role: access.Owner, TeamName: "Harbour", UsedAt: w.clock.Now(),
 				Paused: []access.PauseAction{access.PauseEverything}},
 		}
 		if diff := cmp.Diff(want, lines); err != nil || diff != "" {
 			t.Errorf("%v %s", err, diff)
 		}
-		if more, err := w.KeyLines(ctx, w.team.ID, k.ID, 10); err != nil || len(more) != 0 {
+		if more, err := w.ListKeys(ctx, w.team.ID, k.ID, 10); err != nil || len(more) != 0 {
 			t.Errorf("below the oldest: %v (%v)", more, err)
 		}
 	})
@@ -181,7 +181,7 @@ func TestInvalidKeysRefused(t *testing.T) {
 				t.Errorf("%s of another team's key: %v", name, err)
 			}
 		}
-		if _, err := w.KeyLine(ctx, other.ID, k.ID); !apierr.Is(err, apierr.NotFound) {
+		if _, err := w.ListedKey(ctx, other.ID, k.ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("another team's key: %v", err)
 		}
 	})
@@ -288,7 +288,7 @@ func TestAdminMembers(t *testing.T) {
 			"the owner":              admin.Remove(ctx, s.owner),
 			"your own role":          admin.SetRole(ctx, s.admin, access.Viewer),
 			"themselves":             owner.Remove(ctx, s.owner),
-			"the team to themselves": owner.HandOn(ctx, s.owner),
+			"the team to themselves": owner.TransferOwnership(ctx, s.owner),
 		} {
 			if reason(err) != apierr.WrongState {
 				t.Errorf("%s: %v", name, err)
@@ -302,7 +302,7 @@ func TestAdminMembers(t *testing.T) {
 			t.Errorf("%+v (%v)", m, err)
 		}
 		_, value := w.key(t, access.Full, time.Time{})
-		must.NoError(t, owner.HandOn(ctx, s.admin))
+		must.NoError(t, owner.TransferOwnership(ctx, s.admin))
 		if a, err := w.Authenticate(ctx, value); err != nil || !a.Gates.NotOwner {
 			t.Errorf("the former owner's key: %+v (%v)", a, err)
 		}

@@ -13,16 +13,16 @@ import (
 )
 
 // May returns the capabilities of a connection: those granted that the person's role has.
-func (k KeyLine) May() []access.Capability { return access.Within(k.Granted, k.Role) }
+func (k ListedKey) May() []access.Capability { return access.Within(k.Granted, k.Role) }
 
 // ConnectionLines lists at most limit connections of a team, newest first. A person other than 0 selects that person's
 // connections; before other than 0 selects those with lower IDs.
-func (s *Service) ConnectionLines(ctx context.Context, team, person, before int64, limit int) ([]KeyLine, error) {
+func (s *Service) ConnectionLines(ctx context.Context, team, person, before int64, limit int) ([]ListedKey, error) {
 	return s.lines(ctx, team, OfAssistant, person, before, limit)
 }
 
 // ConnectionLine returns one connection of a team, and not_found for another team's.
-func (s *Service) ConnectionLine(ctx context.Context, team, connection int64) (KeyLine, error) {
+func (s *Service) ConnectionLine(ctx context.Context, team, connection int64) (ListedKey, error) {
 	return s.line(ctx, team, OfAssistant, connection)
 }
 
@@ -38,7 +38,7 @@ func (s *Service) ConnectionHome(ctx context.Context, person, connection int64, 
 
 // OwnConnections lists a person's connections in all teams, newest first, at most limit. Those that have ended, and
 // those of closed teams, are not among them.
-func (s *Service) OwnConnections(ctx context.Context, person int64, limit int) ([]KeyLine, error) {
+func (s *Service) OwnConnections(ctx context.Context, person int64, limit int) ([]ListedKey, error) {
 	out, err := db.All(ctx, s.db, scanKeyLine,
 		keyLines+`k.person_id = ? AND k.kind = 'assistant' AND k.revoked_at = 0 AND k.lost = ''
 		AND (k.expires_at = 0 OR k.expires_at > ?) AND t.closed_at = 0

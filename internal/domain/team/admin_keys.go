@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// KeyLine is a key or a connection as people see it in the app.
-type KeyLine struct {
+// ListedKey is a key or a connection as people see it in the app.
+type ListedKey struct {
 	Key
 
 	PersonID int64       // the person for whom the key acts
@@ -28,7 +28,7 @@ type KeyLine struct {
 }
 
 // HasEnded reports whether the key is revoked or expired.
-func (k KeyLine) HasEnded(now time.Time) bool {
+func (k ListedKey) HasEnded(now time.Time) bool {
 	return !k.RevokedAt.IsZero() || k.Lost != "" || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt)
 }
 
@@ -37,7 +37,7 @@ const keyLines = `SELECT k.id, k.team_id, k.kind, k.name, k.level, k.capabilitie
 	FROM api_keys k JOIN people p ON p.id = k.person_id JOIN teams t ON t.id = k.team_id
 		LEFT JOIN memberships m ON m.team_id = k.team_id AND m.person_id = k.person_id WHERE `
 
-func scanKeyLine(rows *sql.Rows, k *KeyLine) error {
+func scanKeyLine(rows *sql.Rows, k *ListedKey) error {
 	var created, expires, revoked, used int64
 	var granted string
 	err := rows.Scan(&k.ID, &k.TeamID, &k.Kind, &k.Name, &k.Level, &granted, &k.Host, &k.DailyCredits, &created,
@@ -47,13 +47,13 @@ func scanKeyLine(rows *sql.Rows, k *KeyLine) error {
 	return err
 }
 
-// KeyLines lists at most limit keys of a team, newest first. A before other than 0 selects those with lower IDs.
-func (s *Service) KeyLines(ctx context.Context, team, before int64, limit int) ([]KeyLine, error) {
+// ListKeys lists at most limit keys of a team, newest first. A before other than 0 selects those with lower IDs.
+func (s *Service) ListKeys(ctx context.Context, team, before int64, limit int) ([]ListedKey, error) {
 	return s.lines(ctx, team, OfKey, 0, before, limit)
 }
 
 // lines lists keys or connections, of one person if that is not 0.
-func (s *Service) lines(ctx context.Context, team int64, kind Kind, person, before int64, limit int) ([]KeyLine, error) {
+func (s *Service) lines(ctx context.Context, team int64, kind Kind, person, before int64, limit int) ([]ListedKey, error) {
 	where, args := `k.team_id = ? AND k.kind = ?`, []any{team, string(kind)}
 	if person > 0 {
 		where, args = where+` AND k.person_id = ?`, append(args, person)
@@ -64,24 +64,24 @@ func (s *Service) lines(ctx context.Context, team int64, kind Kind, person, befo
 	return s.keyLines(ctx, team, where+` ORDER BY k.id DESC LIMIT ?`, append(args, limit)...)
 }
 
-// KeyLine returns one key of a team, and not_found for another team's.
-func (s *Service) KeyLine(ctx context.Context, team, key int64) (KeyLine, error) {
+// ListedKey returns one key of a team, and not_found for another team's.
+func (s *Service) ListedKey(ctx context.Context, team, key int64) (ListedKey, error) {
 	return s.line(ctx, team, OfKey, key)
 }
 
-func (s *Service) line(ctx context.Context, team int64, kind Kind, key int64) (KeyLine, error) {
+func (s *Service) line(ctx context.Context, team int64, kind Kind, key int64) (ListedKey, error) {
 	found, err := s.keyLines(ctx, team, `k.team_id = ? AND k.kind = ? AND k.id = ?`, team, string(kind), key)
 	if err != nil {
-		return KeyLine{}, err
+		return ListedKey{}, err
 	}
 	if len(found) == 0 {
-		return KeyLine{}, apierr.Missing()
+		return ListedKey{}, apierr.Missing()
 	}
 	return found[0], nil
 }
 
-// KeyHome returns which of some teams a key belongs to, and not_found if it belongs to none of them.
-func (s *Service) KeyHome(ctx context.Context, key int64, teams []int64) (int64, error) {
+// TeamOfKey returns the team, of those given, that owns a key, or not_found.
+func (s *Service) TeamOfKey(ctx context.Context, key int64, teams []int64) (int64, error) {
 	return s.homeOf(ctx, OfKey, key, teams)
 }
 
@@ -93,7 +93,7 @@ func (s *Service) homeOf(ctx context.Context, kind Kind, key int64, teams []int6
 	return home, err
 }
 
-func (s *Service) keyLines(ctx context.Context, team int64, rest string, args ...any) ([]KeyLine, error) {
+func (s *Service) keyLines(ctx context.Context, team int64, rest string, args ...any) ([]ListedKey, error) {
 	out, err := db.All(ctx, s.db, scanKeyLine, keyLines+rest, args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the keys of team %d: %w", team, err)
@@ -115,27 +115,27 @@ func (s *Service) keyLines(ctx context.Context, team int64, rest string, args ..
 	return out, nil
 }
 
-// latest adds a use that is not written yet.
-func (s *Service) latest(k *KeyLine) {
+// latest sets UsedAt to a later use that is not in the database yet.
+func (s *Service) latest(k *ListedKey) {
 	if at := s.LastUse(k.ID); at.After(k.UsedAt) {
 		k.UsedAt = at
 	}
 }
 
 var (
-	errKeyName  = apierr.Invalid(apierr.Malformed, "name", "A key needs a name, "+ofOneLine+".")
-	errKeyLevel = apierr.Invalid(apierr.NotAllowedValue, "level", "Choose a level for the key.")
-	errKeyLimit = apierr.Invalid(apierr.OutOfRange, "daily_credits", "Enter a daily limit of 0 or more credits.")
-	errKeyEnds  = apierr.Invalid(apierr.InThePast, "expires", "That date has passed. Choose a future date.")
-	errKeyTwice = apierr.BadState("made",
+	errKeyName      = apierr.Invalid(apierr.Malformed, "name", "A key needs a name, "+ofOneLine+".")
+	errKeyLevel     = apierr.Invalid(apierr.NotAllowedValue, "level", "Choose a level for the key.")
+	errKeyLimit     = apierr.Invalid(apierr.OutOfRange, "daily_credits", "Enter a daily limit of 0 or more credits.")
+	errExpiryPassed = apierr.Invalid(apierr.InThePast, "expires", "That date has passed. Choose a future date.")
+	errKeyTwice     = apierr.BadState("made",
 		"This key was already created. Its value is shown only once. If you lost it, revoke the key and create a new "+
 			"one.")
-	errConnectionOver = apierr.BadState("ended", "This connection has already ended.")
+	errConnectionEnded = apierr.BadState("ended", "This connection has already ended.")
 
-	errKeyOver = apierr.BadState("ended", "This key has ended and cannot be changed.")
-	errNoKeys  = apierr.New(apierr.PlanLapsed,
+	errKeyEnded = apierr.BadState("ended", "This key has ended and cannot be changed.")
+	errNoKeys   = apierr.New(apierr.PlanLapsed,
 		"The team’s plan does not include API keys. Change the plan to create keys.")
-	errNoSending = apierr.Invalid(apierr.Malformed, "once", "This page has expired. Reload it and try again.")
+	errNoFormID = apierr.Invalid(apierr.Malformed, "once", "This page has expired. Reload it and try again.")
 )
 
 func checkKeyTerms(level access.Level, credits int64) error {
@@ -149,15 +149,15 @@ func checkKeyTerms(level access.Level, credits int64) error {
 }
 
 // AddKey creates a key that acts for the owner. Only the owner may do this. The second value is the key, which is not
-// stored. The sending identifies one filled-in form: sending it again returns wrong_state and creates no second key.
-func (h Admin) AddKey(ctx context.Context, n NewKey, sending string) (Key, string, error) {
+// stored. formID identifies one form: submitting it again returns wrong_state and creates no second key.
+func (h Admin) AddKey(ctx context.Context, n NewKey, formID string) (Key, string, error) {
 	k := Key{
 		TeamID: h.team, Kind: OfKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: plan.Unlimited,
 	}
 	if n.DailyCredits != nil {
 		k.DailyCredits = *n.DailyCredits
 	}
-	if err := k.acceptable(h.s.db.Now(), sending); err != nil {
+	if err := k.acceptable(h.s.db.Now(), formID); err != nil {
 		return k, "", err
 	}
 	value := apikey.New(apikey.APIKey)
@@ -172,7 +172,7 @@ func (h Admin) AddKey(ctx context.Context, n NewKey, sending string) (Key, strin
 		sending) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (team_id, sending) WHERE sending <> '' DO NOTHING RETURNING id`,
 			h.team, h.person, k.Name, string(k.Level), hash[:], db.Micros(k.CreatedAt), db.Micros(k.ExpiresAt),
-			k.DailyCredits, sending).Scan(&k.ID)
+			k.DailyCredits, formID).Scan(&k.ID)
 		if errors.Is(err, sql.ErrNoRows) {
 			return done{}, errKeyTwice
 		}
@@ -187,17 +187,17 @@ func (h Admin) AddKey(ctx context.Context, n NewKey, sending string) (Key, strin
 	return k, value, nil
 }
 
-// maxSending is longer than the identifiers of forms.
-const maxSending = 100
+// maxFormID is an upper bound for the length of a form's ID.
+const maxFormID = 100
 
-func (k Key) acceptable(now time.Time, sending string) error {
+func (k Key) acceptable(now time.Time, formID string) error {
 	switch {
-	case sending == "" || len(sending) > maxSending:
-		return errNoSending
+	case formID == "" || len(formID) > maxFormID:
+		return errNoFormID
 	case !isLine(k.Name):
 		return errKeyName
 	case !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(now):
-		return errKeyEnds
+		return errExpiryPassed
 	}
 	return checkKeyTerms(k.Level, k.DailyCredits)
 }
@@ -261,7 +261,7 @@ func (h Admin) ChangeKey(ctx context.Context, key int64, level access.Level, cre
 
 var errSameKey = errors.New("the key already has this setting")
 
-// keyBefore returns the values before a change of a key.
+// keyBefore returns the old values of the settings that a change replaces.
 func (h Admin) keyBefore(
 	ctx context.Context, tx *db.Tx, key int64, level access.Level, credits int64,
 ) (map[string]any, error) {
@@ -285,7 +285,7 @@ func (h Admin) keyBefore(
 	return out, nil
 }
 
-// changedKey distinguishes a key that has ended from one that does not exist.
+// changedKey returns nil if a row changed. The error says whether the key has ended or does not exist.
 func (h Admin) changedKey(ctx context.Context, tx *db.Tx, kind Kind, key, changed int64, err error) error {
 	if err != nil {
 		return fmt.Errorf("changing a key: %w", err)
@@ -302,9 +302,9 @@ func (h Admin) changedKey(ctx context.Context, tx *db.Tx, kind Kind, key, change
 	case n == 0:
 		return apierr.Missing()
 	case kind == OfAssistant:
-		return errConnectionOver
+		return errConnectionEnded
 	}
-	return errKeyOver
+	return errKeyEnded
 }
 
 // RevokeKey permanently revokes one of the team's keys, for the owner.

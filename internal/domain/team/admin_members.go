@@ -85,8 +85,8 @@ func (h Admin) mayGo(ctx context.Context, tx *db.Tx, person int64) error {
 	return nil
 }
 
-// HandOn transfers ownership to another member. The former owner becomes an admin, and their keys end.
-func (h Admin) HandOn(ctx context.Context, person int64) error {
+// TransferOwnership transfers ownership to another member. The former owner becomes an admin, and their keys end.
+func (h Admin) TransferOwnership(ctx context.Context, person int64) error {
 	return h.change(ctx, "member.set", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
 		if err := h.other(ctx, tx, person); err != nil {
 			return done{}, err

@@ -131,10 +131,10 @@ func TestConnectionActions(t *testing.T) {
 		if ended, err := w.OwnConnections(ctx, viewer, 10); err != nil || len(ended) != 0 {
 			t.Errorf("%+v (%v)", ended, err)
 		}
-		if keys, err := w.KeyLines(ctx, w.team.ID, 0, 10); err != nil || len(keys) != 1 || keys[0].ID != key.ID {
+		if keys, err := w.ListKeys(ctx, w.team.ID, 0, 10); err != nil || len(keys) != 1 || keys[0].ID != key.ID {
 			t.Errorf("%+v (%v)", keys, err)
 		}
-		if _, err := w.KeyLine(ctx, w.team.ID, editors); !apierr.Is(err, apierr.NotFound) {
+		if _, err := w.ListedKey(ctx, w.team.ID, editors); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("a connection as a key: %v", err)
 		}
 		for person, sees := range map[int64]bool{s.owner: true, s.admin: true, s.editor: true, viewer: false} {

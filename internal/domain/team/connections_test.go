@@ -232,7 +232,7 @@ func handsOn(ctx context.Context, w env, owner, _ int64) error {
 		return err
 	}
 	return errors.Join(w.SetMember(ctx, w.team.ID, next.ID, access.Editor),
-		w.Admin(owner, w.team.ID).HandOn(ctx, next.ID))
+		w.Admin(owner, w.team.ID).TransferOwnership(ctx, next.ID))
 }
 
 // withRole returns a person with a role: the team's owner, or a new member.

@@ -21,8 +21,8 @@ const (
 	maxPages     = 10
 )
 
-// Resolve searches for the pin among those of the board since the Draft was prepared. A missing pin counts as
-// absent only when Settled has passed since the last attempt. Two matching pins leave the verdict Unknown.
+// Resolve searches the board for the pin, among those created since the Draft was prepared. A missing pin counts as
+// absent only when ListingDelay has passed since the last attempt. Two matching pins leave the verdict Unknown.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -37,7 +37,7 @@ func (n *Network) Resolve(
 	}
 	found = slices.DeleteFunc(found, func(f pin) bool { return t.BelongsToOther(f.ID, "") })
 	if len(found) > 1 {
-		// older pins only have the same content
+		// an older pin is another post with the same content
 		found = slices.DeleteFunc(found, func(f pin) bool { return f.createdAt().Before(p.Ready.Truncate(time.Second)) })
 		all = all && len(found) == 0
 	}
@@ -81,7 +81,7 @@ func (p pin) createdAt() time.Time {
 	return at.UTC()
 }
 
-// findPins returns the pins that match the draft. It reports whether it has seen all pins of the time. It stops at
+// findPins returns the pins that match the draft. The second result reports whether it has read all pins created since then. It stops at
 // an older pin only on a page sorted newest first, as the order is not documented.
 func (n *Network) findPins(ctx context.Context, g network.Grant, p draft) ([]pin, bool, error) {
 	on, err := boardID(g)
@@ -133,5 +133,5 @@ func (p pin) matches(d draft) bool {
 		normalize(p.Description) == normalize(d.Text)
 }
 
-// normalize returns a text without what the network may change of it.
+// normalize removes the differences in white space and Unicode form that the network may introduce.
 func normalize(text string) string { return strings.Join(strings.Fields(norm.NFC.String(text)), " ") }

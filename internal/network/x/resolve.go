@@ -22,7 +22,7 @@ const (
 )
 
 // Resolve searches for the post among those that the account published since the Draft was prepared. A missing
-// post counts as absent only when Settled has passed since the last attempt.
+// post counts as absent only when ListingDelay has passed since the last attempt.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {

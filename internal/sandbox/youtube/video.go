@@ -22,7 +22,7 @@ type videoBody struct {
 	Locked  bool           `json:"locked,omitempty"`  // stays private, because the app is not audited
 }
 
-// publishVideo makes the video of an upload whose last part was received, on disk when it returns.
+// publishVideo creates the video once the last part of its upload has arrived. The video is on disk when it returns.
 func (n *Network) publishVideo(r *http.Request, last store.Blob) (any, error) {
 	file, err := n.assemble(r, last)
 	if err != nil {
@@ -58,7 +58,7 @@ func (n *Network) assemble(r *http.Request, last store.Blob) (store.Blob, error)
 	return n.Store.Join(append(parts, last.CID))
 }
 
-// refusals are the refusals that markers ask for.
+// refusals are the errors that markers in a caption trigger.
 var refusals = marker.Refusals{
 	Rejected: invalid("invalidVideoMetadata", "This video cannot be published (asked for by a sandbox marker)"),
 	Expired:  errToken, RateLimited: errRateLimited, Failed: errInternal,
@@ -76,7 +76,7 @@ func (n *Network) tryPublish(
 		Waited: waited,
 	}
 	return publication.Publish(ctx, t, refusals, func() (string, error) {
-		if !strings.HasPrefix(file.MIME, "video/") { // such a file is taken, and fails later
+		if !strings.HasPrefix(file.MIME, "video/") { // YouTube accepts such an upload and rejects it during processing
 			file.MIME, body.Failure = u.mime, "invalidFile"
 		}
 		body.Locked = strings.HasSuffix(token.Client, unauditedClient)

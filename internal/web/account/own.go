@@ -26,8 +26,8 @@ type view struct {
 	App      *totp.App // nil without one
 	Sessions []shell.Session
 
-	Assistants []team.KeyLine // authorized by the person, in all teams
-	Offers     []team.Offer   // open invitations to the person's confirmed address
+	Assistants []team.ListedKey // authorized by the person, in all teams
+	Offers     []team.Offer     // open invitations to the person's confirmed address
 
 	Mails      bool   // a confirmation link can be mailed
 	WrongEmail string // why sending one failed

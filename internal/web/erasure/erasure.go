@@ -164,7 +164,7 @@ type item struct{ ID, Wrong string }
 func (p *Handlers) keyPage(w http.ResponseWriter, r *http.Request) {
 	id, err := shell.PathID(r, "key")
 	if err == nil {
-		_, err = p.Teams.KeyLine(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
+		_, err = p.Teams.ListedKey(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 	}
 	if err != nil {
 		p.ShowError(w, r, err)

@@ -60,14 +60,14 @@ func (p *Handlers) assistantsPage(w http.ResponseWriter, r *http.Request) {
 }
 
 // connectionIn returns the connection in the path, if the visitor may see it.
-func (p *Handlers) connectionIn(r *http.Request) (team.KeyLine, error) {
+func (p *Handlers) connectionIn(r *http.Request) (team.ListedKey, error) {
 	id, err := shell.PathID(r, "connection")
 	if err != nil {
-		return team.KeyLine{}, err
+		return team.ListedKey{}, err
 	}
 	k, err := p.Teams.ConnectionLine(r.Context(), here(r), id)
 	if err == nil && whoseAssistants(r) != 0 && k.PersonID != whoseAssistants(r) {
-		return team.KeyLine{}, apierr.Missing()
+		return team.ListedKey{}, apierr.Missing()
 	}
 	return k, err
 }
@@ -106,7 +106,7 @@ func (p *Handlers) assistantPage(w http.ResponseWriter, r *http.Request) {
 
 // showAssistant shows a connection, with rejected input.
 func (p *Handlers) showAssistant(
-	w http.ResponseWriter, r *http.Request, status int, k team.KeyLine, typed assistantPageView,
+	w http.ResponseWriter, r *http.Request, status int, k team.ListedKey, typed assistantPageView,
 ) {
 	out := assistantPageView{
 		wrong: typed.wrong, keyView: p.viewOf(r, k), Limit: typed.Limit,

@@ -26,12 +26,12 @@ const keysPerPage = 50
 
 // keyView is a key with times in the team's zone.
 type keyView struct {
-	team.KeyLine
+	team.ListedKey
 
 	Over bool // it has expired or was revoked
 }
 
-func (p *Handlers) viewOf(r *http.Request, k team.KeyLine) keyView {
+func (p *Handlers) viewOf(r *http.Request, k team.ListedKey) keyView {
 	z, out := zone(r), keyView{k, k.HasEnded(p.DB.Now())}
 	out.CreatedAt, out.ExpiresAt, out.RevokedAt, out.UsedAt = in(k.CreatedAt, z), in(k.ExpiresAt, z), in(k.RevokedAt,
 		z), in(k.UsedAt, z)
@@ -58,7 +58,7 @@ func pagerOf(first, next string) *pager {
 }
 
 // pageOf returns one page of keys or connections, of which one more was read, and its pager.
-func pageOf(lines []team.KeyLine, before int64, address string) ([]team.KeyLine, *pager) {
+func pageOf(lines []team.ListedKey, before int64, address string) ([]team.ListedKey, *pager) {
 	first, next := "", ""
 	if before > 0 {
 		first = address
@@ -72,7 +72,7 @@ func pageOf(lines []team.KeyLine, before int64, address string) ([]team.KeyLine,
 
 func (p *Handlers) keysPage(w http.ResponseWriter, r *http.Request) {
 	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
-	lines, err := p.Teams.KeyLines(r.Context(), here(r), before, keysPerPage+1)
+	lines, err := p.Teams.ListKeys(r.Context(), here(r), before, keysPerPage+1)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -196,7 +196,7 @@ func (p *Handlers) keyPage(w http.ResponseWriter, r *http.Request) {
 			if err != nil {
 				return 0, err
 			}
-			return p.Teams.KeyHome(ctx, id, teams)
+			return p.Teams.TeamOfKey(ctx, id, teams)
 		})
 	case !shell.VisitorOf(r.Context()).Is(shell.Managers):
 		p.Forbid(w, r, shell.Managers)
@@ -225,12 +225,12 @@ func (p *Handlers) showKey(w http.ResponseWriter, r *http.Request, status int, t
 	p.Show(w, r, status, pages["key"], "API key", out)
 }
 
-func (p *Handlers) keyIn(r *http.Request) (team.KeyLine, error) {
+func (p *Handlers) keyIn(r *http.Request) (team.ListedKey, error) {
 	id, err := shell.PathID(r, "key")
 	if err != nil {
-		return team.KeyLine{}, err
+		return team.ListedKey{}, err
 	}
-	return p.Teams.KeyLine(r.Context(), here(r), id)
+	return p.Teams.ListedKey(r.Context(), here(r), id)
 }
 
 func (p *Handlers) changeKey(w http.ResponseWriter, r *http.Request) {
@@ -289,7 +289,7 @@ func (p *Handlers) revokeKey(w http.ResponseWriter, r *http.Request) {
 
 // ending describes how a key or connection is ended.
 type ending struct {
-	in   func(*http.Request) (team.KeyLine, error) // returns the key in the path
+	in   func(*http.Request) (team.ListedKey, error) // returns the key in the path
 	end  func(team.Admin, context.Context, int64) error
 	said string
 	next string // where to redirect

@@ -148,7 +148,7 @@ func (p *Handlers) declineMember(w http.ResponseWriter, r *http.Request) {
 	p.onWaiting(w, r, "The person was declined. The invitation no longer works.", team.Admin.DeclineMember)
 }
 
-// onWaiting confirms or declines the person of the invitation in the path.
+// onWaiting calls do, to confirm or decline the person, for the invitation in the path.
 func (p *Handlers) onWaiting(
 	w http.ResponseWriter, r *http.Request, said string, do func(team.Admin, context.Context, int64) error,
 ) {
@@ -251,12 +251,12 @@ func (p *Handlers) removeMember(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) transferPage(w http.ResponseWriter, r *http.Request) {
-	p.showMember(w, r, http.StatusOK, "handon", wrong{})
+	p.showMember(w, r, http.StatusOK, "transfer", wrong{})
 }
 
 func (p *Handlers) transfer(w http.ResponseWriter, r *http.Request) {
 	p.onMember(w, r, "member", "/settings/members",
 		"Ownership was transferred. You are now an admin.", func(h team.Admin, person int64) error {
-			return h.HandOn(r.Context(), person)
+			return h.TransferOwnership(r.Context(), person)
 		})
 }
