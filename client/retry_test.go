@@ -90,7 +90,7 @@ func TestIdempotencyKeys(t *testing.T) {
 	}
 }
 
-// A date is relative to the clock of the response.
+// A date in Retry-After is relative to the response's Date header.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 29, 8, 0, 0, 0, time.UTC)

@@ -77,7 +77,7 @@ func (f storeFlags) checkExists() error {
 	return nil
 }
 
-// openExisting is run for work that prints its own output.
+// openExisting is like run, for work that prints its own output.
 func openExisting(ctx context.Context, f storeFlags, log *slog.Logger, work func(*server.Server) error) error {
 	if err := f.checkExists(); err != nil {
 		return err

@@ -91,6 +91,6 @@ type Config struct {
 type Parts struct {
 	DB      *db.DB
 	Jobs    *job.Store
-	Queue   *job.Queue // work is handled once the program runs
+	Queue   *job.Queue // handlers registered here run once the service has started
 	Credits *credit.Service
 }

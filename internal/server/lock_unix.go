@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Lock locks a file against other processes. If it is locked, the error is the message busy. The lock ends with the
+// Lock locks a file against other processes. If another process holds the lock, the error has the text of busy. The lock ends with the
 // process.
 func Lock(path, busy string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)

@@ -60,7 +60,7 @@ func (b *networkBuilder) decode(options any) {
 	}
 }
 
-// validator is implemented by options with values that only their network knows.
+// validator is implemented by options that their own package must check.
 type validator interface {
 	Validate() error
 }
@@ -272,7 +272,7 @@ func newBlueskyGuard(servers []string) (*safehttp.Client, error) {
 	return guard, nil
 }
 
-// buildConnector builds the connecting of accounts.
+// buildConnector creates the Connector, which connects accounts.
 func (s *Server) buildConnector(terms plan.Terms) {
 	s.Connector = account.NewConnector(account.ConnectorOptions{
 		Accounts: s.Accounts, Terms: terms, PublicURL: s.cfg.PublicURL, CheckServer: s.checkBlueskyServer,

@@ -45,10 +45,10 @@ async function search(browser) {
   const results = page.locator('#search-results');
   await results.getByRole('link', { name: 'New post' }).waitFor();
   await page.keyboard.type('winter market');
-  await results.getByRole('link', { name: 'The winter market' }).waitFor();
+  await results.getByRole('link', { name: 'The winter market opens' }).waitFor();
   await look(page, 'search');
   await page.keyboard.press('Control+k'); // a narrow screen has no field, so the focus was lost
-  await results.getByRole('link', { name: 'The winter market' }).waitFor();
+  await results.getByRole('link', { name: 'The winter market opens' }).waitFor();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowUp');
@@ -58,7 +58,7 @@ async function search(browser) {
   await page.getByRole('searchbox', { name: 'Search or jump to' }).press('Enter');
   await page.waitForURL(/\/search\?q=winter\+market$/);
   await look(page, 'search-page');
-  await page.getByRole('main').getByRole('link', { name: 'The winter market' }).click();
+  await page.getByRole('main').getByRole('link', { name: 'The winter market opens' }).click();
   await page.waitForURL(/\/posts\/[0-9a-f-]{36}$/);
   await page.context().close();
 }

@@ -58,14 +58,14 @@ func (k *keptAnswer) isValid(now time.Time) bool {
 
 // modelCharge is the reservation of one call or automatic refresh, and the amount charged.
 type modelCharge struct {
-	key     *teamKey // nil of an automatic one
+	key     *teamKey // nil for an automatic refresh
 	amount  int64
 	charged int64
 	open    bool
 	at      time.Time
 }
 
-// hold is what tracking counts against the day's limits.
+// hold is an amount that tracking counts against the daily limits without charging it.
 type hold struct {
 	key    *teamKey
 	report *reportState
@@ -156,7 +156,7 @@ func (p *reportState) refreshCosts() int64 {
 
 func (d *teamState) day(at time.Time) string { return at.In(d.zone).Format(time.DateOnly) }
 
-// midnight returns for how long a limit of the day sends away, in seconds.
+// midnight returns the seconds until the daily limits reset.
 func (d *teamState) midnight(now time.Time) int64 {
 	_, ends := teamtime.Day(now, d.zone)
 	return seconds(ends.Sub(now))
@@ -194,7 +194,7 @@ func (d *teamState) figures(now time.Time, key *teamKey) figures {
 	return f
 }
 
-// usage returns what counts against the limits of a key, and of all keys: what automatic refreshes cost does not.
+// usage returns the credits that count against the key's limit and the team's limit. Automatic refreshes are excluded.
 func (d *teamState) usage(now time.Time, key *teamKey) (int64, int64) {
 	var ofKey, ofTeam int64
 	count := func(by *teamKey, at time.Time, credits int64) {
@@ -298,7 +298,7 @@ func (d *teamState) settle(now time.Time, c *modelCharge, charged int64) {
 	}
 }
 
-// end ends a job as the source ended it.
+// end updates the model after the source answered a job's request.
 func (d *teamState) end(now time.Time, e *reportJob, how ending) {
 	p := e.report
 	e.finished = true
@@ -321,7 +321,7 @@ func (d *teamState) end(now time.Time, e *reportJob, how ending) {
 	d.settle(now, e.charge, 0)
 }
 
-// natural returns how a released request ends: some names determine their own ending.
+// natural returns how a released request ends. The prefix of a subject's name can override the default ending.
 func (p *reportState) natural(how ending) ending {
 	for prefix, end := range map[string]ending{"missing": missing, "private.": private, "error": resting} {
 		if how == served && strings.HasPrefix(p.subject, prefix) {

@@ -19,7 +19,7 @@ const (
 	scheme      = "pressroom://"
 	mimeJSON    = "application/json"
 	maxListed   = 10     // items of each kind in the list of resources
-	notFoundOld = -32002 // code of an unknown resource in versions with sessions
+	notFoundWithSessions = -32002 // code of an unknown resource in versions with sessions
 )
 
 // unknownResource is the message for an invalid URI and for a missing item.
@@ -58,7 +58,7 @@ func (c catalogue) addTo(server *sdk.Server) {
 	}
 }
 
-// find returns the operation that reads a URI and the arguments in the URI, or nil.
+// find returns the operation that serves a URI, with the arguments parsed from it, or nil.
 func (c catalogue) find(uri string) (*operation.Operation, operation.Arguments) {
 	path, ours := strings.CutPrefix(uri, scheme)
 	if !ours {
@@ -261,7 +261,7 @@ func (x *exchange) protocolError(err error) error {
 	return e
 }
 
-// codes are the protocol's numbers for error codes. All others have errorCode.
+// codes maps API error codes to JSON-RPC codes. The default is errorCode.
 var codes = map[apierr.Code]int64{
 	apierr.NotFound: jsonrpc.CodeInvalidParams, apierr.ValidationFailed: jsonrpc.CodeInvalidParams,
 	apierr.Internal: jsonrpc.CodeInternalError,
@@ -274,7 +274,7 @@ func (x *exchange) codeOf(code apierr.Code) int64 {
 	number, known := codes[code]
 	switch {
 	case code == apierr.NotFound && x.r.Header.Get(versionHeader) < sessionless:
-		return notFoundOld
+		return notFoundWithSessions
 	case known:
 		return number
 	}

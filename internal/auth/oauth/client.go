@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	maxRedirects     = 10     // addresses of one program
-	maxRedirectBytes = 2000   // of all of them together
-	maxName          = 80     // characters of a program's name
-	maxUnused        = 10_000 // registrations without a grant in the whole database
-	maxUnusedOfOne   = 1_000  // of these, from one network
-	evictAtOnce      = 100    // of these, by one registration
+	maxRedirects        = 10     // redirect URIs of a client
+	maxRedirectBytes    = 2000   // bytes of all redirect URIs of a client
+	maxName             = 80     // characters of a client's name
+	maxUnused           = 10_000 // registrations without a grant in the whole database
+	maxUnusedPerNetwork = 1_000  // of these, from one IP network
+	evictAtOnce         = 100    // unused registrations deleted per registration
 )
 
 // Client is a registered OAuth client. Its description of itself is not verified.
@@ -34,7 +34,7 @@ type Client struct {
 	read    time.Time // when its document was last fetched; zero for registered clients
 }
 
-// IsSelfDescribed reports whether a document describes the program: its ID is the document's address.
+// IsSelfDescribed reports whether the client's ID is the URL of its metadata document.
 func (c Client) IsSelfDescribed() bool { return isDocument(c.ID) }
 
 // Registration is the client metadata of a registration request (RFC 7591, section 2) that is used here.
@@ -103,11 +103,11 @@ func (s *Service) Register(ctx context.Context, from string, r Registration) (Cl
 	return c, err
 }
 
-// evictUnused deletes the oldest registrations without a grant: those of the registering network beyond maxUnusedOfOne,
+// evictUnused deletes the oldest registrations without a grant: those of the registering network beyond maxUnusedPerNetwork,
 // and beyond maxUnused in all those of the network that has the most. Registering needs no sign-in, so the number of
 // rows must be limited, and one network's registrations must not evict those of others.
 func evictUnused(ctx context.Context, tx *db.Tx, network string) error {
-	if err := evictFrom(ctx, tx, network, maxUnusedOfOne); err != nil {
+	if err := evictFrom(ctx, tx, network, maxUnusedPerNetwork); err != nil {
 		return err
 	}
 	var all int64

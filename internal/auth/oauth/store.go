@@ -134,7 +134,7 @@ const (
 	endRevoked = "revoked"       // the client revoked a token (RFC 7009)
 	endExpired = "expired"       // no token is left
 	endReused  = "reused"        // a code or refresh token was used again
-	endInvalid = "invalid"       // the person lost the needed role, or it expired
+	endInvalid = "invalid"       // the person no longer has the role, or the role expired
 	endFactor  = "second_factor" // it was connected without the second factor that is required now
 )
 

@@ -16,7 +16,7 @@ type ExportedPost struct {
 
 const exportBatch = 500
 
-// Export calls a function for each post of a report, newest first, until it fails.
+// Export calls a function for each post of a report, newest first. It stops at the first error.
 func (s *Service) Export(ctx context.Context, team int64, kind, id string, yield func(ExportedPost) error) error {
 	r, err := find(ctx, s.db, team, kind, id, db.Micros(s.db.Now()))
 	if err != nil {

@@ -285,7 +285,7 @@ func (h Admin) keyBefore(
 	return out, nil
 }
 
-// changedKey returns nil if a row changed. The error says whether the key has ended or does not exist.
+// changedKey returns nil if a row changed. Its error distinguishes a key that has ended from one that does not exist.
 func (h Admin) changedKey(ctx context.Context, tx *db.Tx, kind Kind, key, changed int64, err error) error {
 	if err != nil {
 		return fmt.Errorf("changing a key: %w", err)

@@ -40,7 +40,7 @@ func TestVideoServiceConformance(t *testing.T) {
 	networktest.Run(t, withVideoService)
 }
 
-// A video is posted when the service has processed it, with tokens that are only for the service.
+// A video is posted after the service has processed it. Calls to the service use tokens issued only for it.
 func TestVideoProcessing(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, withVideoService, 10*time.Second)
@@ -75,7 +75,7 @@ func TestVideoProcessing(t *testing.T) {
 	}
 }
 
-// A video that was posted before is not processed again. The service answers it as a failure with the video's blob.
+// A video that was posted before is not processed again. The service answers such an upload with an error that contains the existing blob.
 func TestKnownVideo(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, withVideoService, 0)
@@ -121,7 +121,7 @@ func TestVideoOfUnconfirmedAccount(t *testing.T) {
 	f.Publish(g, f.MustPrepare(g, "text"))
 }
 
-// videoServer answers calls by their method, which may have several answers in turn.
+// videoServer answers each call with the next of its method's answers.
 func videoServer(t *testing.T, answers map[string][]networktest.Answer) (*networktest.Stub, map[string]int) {
 	t.Helper()
 	calls := map[string]int{}
@@ -170,7 +170,7 @@ const (
 	jobFailure = `{"jobStatus":{"jobId":"j1","state":"JOB_STATE_FAILED","failureCode":"%s","message":"why"}}`
 )
 
-// Jobs fail for the video's sake, or are repeated a few times.
+// A job fails at once if the video is at fault. Otherwise it is retried a few times.
 func TestVideoJobs(t *testing.T) {
 	t.Parallel()
 	status := func(bodies ...string) map[string][]networktest.Answer {
@@ -268,7 +268,7 @@ func TestVideoJobs(t *testing.T) {
 	}
 }
 
-// wantHost checks that an outage of the service says nothing about the account's server.
+// wantHost checks that an outage of the video service does not count against the account's server.
 func wantHost(t *testing.T, failed *network.Error, answers map[string][]networktest.Answer) {
 	t.Helper()
 	_, ofServer := answers["getServiceAuth"]

@@ -70,7 +70,7 @@ func (f *Frame) settingsOf(r *http.Request, v *Visitor) *settingsMenu {
 			if !v.Is(item.For) || item.For.inTeam() && v.Team.ID == 0 || item.Path == noticeSettings && f.Unread == nil {
 				continue
 			}
-			if item.Current = currentness(item.Path, r.URL.Path); item.Current != "" {
+			if item.Current = ariaCurrent(item.Path, r.URL.Path); item.Current != "" {
 				out.Here = item.Name
 			}
 			shown.Items = append(shown.Items, item)
@@ -82,9 +82,9 @@ func (f *Frame) settingsOf(r *http.Request, v *Visitor) *settingsMenu {
 	return out
 }
 
-// currentness returns the value of aria-current of a link to path on the page at: "page" for the page itself, "true"
+// ariaCurrent returns the value of aria-current of a link to path on the page at: "page" for the page itself, "true"
 // for a page below it.
-func currentness(path, at string) string {
+func ariaCurrent(path, at string) string {
 	switch {
 	case path == at:
 		return "page"

@@ -22,7 +22,7 @@ type Round struct {
 	Revoked  bool // its links were revoked; known only for the latest version
 
 	Schedules     bool   // it is scheduled once it is approved
-	ScheduleError string // why it was not, as a code; empty if it was
+	ScheduleError string // error code if scheduling after the approval failed, otherwise empty
 }
 
 const maxRounds = 10
