@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	scheme      = "pressroom://"
-	mimeJSON    = "application/json"
-	maxListed   = 10     // items of each kind in the list of resources
+	scheme               = "pressroom://"
+	mimeJSON             = "application/json"
+	maxListed            = 10     // items of each kind in the list of resources
 	notFoundWithSessions = -32002 // code of an unknown resource in versions with sessions
 )
 
