@@ -43,8 +43,8 @@ func TestClientApproves(t *testing.T) {
 		shots(1)(w)
 		id := w.full("create_post", toFirst(mergeArgs(w.showing("0"), map[string]any{"caption": "for the client"}))(w)).text("data.id")
 		link := must.Get(w.Approvals.Request(t.Context(), w.owner, id))(t)
-		w.browses(client.Get(link)).mustShow("for the client", "/media/"+w.its("0"))
-		if picture := w.browses(client.Get(link + "/media/" + w.its("0"))); picture.status != http.StatusOK ||
+		w.browses(client.Get(link)).mustShow("for the client", "/images/"+w.its("0"))
+		if picture := w.browses(client.Get(link + "/images/" + w.its("0"))); picture.status != http.StatusOK ||
 			!strings.HasPrefix(picture.kind, "image/") {
 			t.Errorf("%d %s", picture.status, picture.kind)
 		}
