@@ -112,8 +112,9 @@ func TestHomeAttention(t *testing.T) {
 		publish("Failed today [sandbox:reject]")
 		h.change(t, `UPDATE post_targets SET network_id = 'seen' WHERE post_id = ?`, seen)
 		h.change(t, `INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, views, likes,
-			comments, collected_at) SELECT account_id, network_id, 1, 'text', '', '', 1200, 34, 5, 1 FROM post_targets
-			WHERE post_id = ?`, seen)
+			comments, collected_at) SELECT account_id, network_id, ?, 'text', '', '', 1200, 34, 5, ? FROM post_targets
+			WHERE post_id = ?`, db.Micros(h.now()),
+			db.Micros(h.now().Add(time.Hour)), seen) // collection deletes old posts, and those collected before that it does not find
 		asked := c.draft(t, "For the client", h.timeIn(90*24*time.Hour))
 		h.change(t, `UPDATE posts SET approval = 'waiting' WHERE id = ?`, asked)
 		tomorrow := h.now().In(berlin(t)).AddDate(0, 0, 1)
