@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -17,6 +18,9 @@ func TestSearch(t *testing.T) {
 		c.addImage(t, "sunrise", 3)
 		c.voiceOf(t, "Sunrise voice")
 		c.listOf(t, "Sunrise tags", "#sun")
+		for i := range 50 { // more than a page of lists, newest first
+			c.listOf(t, fmt.Sprint("Other ", i), "#sea")
+		}
 		p := b.open("/search?q=SUNRISE").wants(200, "4 results", "Sunrise at the <quay>", "Draft", "Media sunrise", "Sunrise voice",
 			"Sunrise tags")
 		p.lacks("another team", "Nothing matches")

@@ -27,10 +27,10 @@ var files embed.FS
 var pages = shell.Parse(files, template.FuncMap{})
 
 const (
-	maxQuery    = 200 // characters
-	perGroup    = 6   // results of each kind
-	accountPage = 50  // accounts read at a time
-	maxAccounts = 500 // accounts searched
+	maxQuery  = 200 // characters
+	perGroup  = 6   // results of each kind
+	pageSize  = 50  // accounts or hashtag lists read at a time
+	maxListed = 500 // accounts or hashtag lists searched
 )
 
 // Handlers serves the search.
@@ -147,24 +147,33 @@ func (p *Handlers) posts(r *http.Request, query string) (group, error) {
 
 func (p *Handlers) accounts(r *http.Request, query string) (group, error) {
 	out := group{Name: "Accounts"}
-	args := operation.Arguments{"active_only": false, "limit": int64(accountPage)}
-	for seen := 0; seen < maxAccounts; seen += accountPage {
-		found, outcome, err := shell.Run[account.SocialAccountList](p.Frame, r, "list_social_accounts", args)
-		if err != nil {
-			return out, err
-		}
+	args := operation.Arguments{"active_only": false}
+	err := eachPage(p, r, "list_social_accounts", args, func(found account.SocialAccountList) {
 		for _, a := range found.SocialAccounts {
 			if contains(a.Username, query) || contains(shell.NetworkName(a.Platform), query) {
 				out.Results = append(out.Results, result{Name: a.Username, Detail: shell.NetworkName(a.Platform),
 					Path: pathOf("accounts", a.ID), Platform: a.Platform})
 			}
 		}
+	})
+	return out.cut("/accounts"), err
+}
+
+// eachPage calls do for the pages of a list, with at most maxListed items together.
+func eachPage[T any](p *Handlers, r *http.Request, tool string, args operation.Arguments, do func(T)) error {
+	args["limit"] = int64(pageSize)
+	for seen := 0; seen < maxListed; seen += pageSize {
+		found, outcome, err := shell.Run[T](p.Frame, r, tool, args)
+		if err != nil {
+			return err
+		}
+		do(found)
 		if outcome.Page == nil || !outcome.Page.HasMore {
 			break
 		}
 		args["cursor"] = outcome.Page.Cursor
 	}
-	return out.cut("/accounts"), nil
+	return nil
 }
 
 func (p *Handlers) media(r *http.Request, query string) (group, error) {
@@ -204,12 +213,13 @@ func (p *Handlers) reports(r *http.Request, query string) (group, error) {
 
 func (p *Handlers) hashtagLists(r *http.Request, query string) (group, error) {
 	out := group{Name: "Hashtag lists"}
-	found, _, err := shell.Run[list.HashtagLists](p.Frame, r, "list_hashtag_lists", operation.Arguments{"limit": int64(50)})
-	for _, one := range found.HashtagLists {
-		if contains(one.Name, query) {
-			out.Results = append(out.Results, result{Icon: "hashtag", Name: one.Name, Path: pathOf("hashtags", one.ID)})
+	err := eachPage(p, r, "list_hashtag_lists", operation.Arguments{}, func(found list.HashtagLists) {
+		for _, one := range found.HashtagLists {
+			if contains(one.Name, query) {
+				out.Results = append(out.Results, result{Icon: "hashtag", Name: one.Name, Path: pathOf("hashtags", one.ID)})
+			}
 		}
-	}
+	})
 	return out.cut("/hashtags"), err
 }
 

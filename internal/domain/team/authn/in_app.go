@@ -1,7 +1,6 @@
 package authn
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -35,8 +34,10 @@ func (a *Authenticator) InApp(ctx context.Context, person, team int64) (*access.
 	if actor.Zone, err = time.LoadLocation(zone); err != nil {
 		return nil, fmt.Errorf("loading the time zone of team %d: %w", team, err)
 	}
-	if actor.OwnZone, err = time.LoadLocation(cmp.Or(own, zone)); err != nil {
-		return nil, fmt.Errorf("loading the time zone of person %d: %w", person, err)
+	if actor.OwnZone = actor.Zone; own != "" {
+		if actor.OwnZone, err = time.LoadLocation(own); err != nil {
+			return nil, fmt.Errorf("loading the time zone of person %d: %w", person, err)
+		}
 	}
 	actor.Plan = a.terms.InEffect(actor.Plan, db.Time(until), a.db.Now()).ID
 	actor.Daily = access.Daily{FreeCalls: -1, KeyCredits: -1, TeamCredits: -1}
