@@ -7,12 +7,12 @@ import (
 
 // App is an operator's configuration of a network whose accounts are connected in a browser. Each network's options
 // embed it. Fields that are not set have defaults.
-type App struct { //nolint:recvcheck // Base changes it in place, WithDefaults returns a copy
+type App struct { //nolint:recvcheck // Base changes it its receiver, WithDefaults returns a copy
 	HTTP         *http.Client     `json:"-"` // its Timeout limits each call; 20 seconds by default
 	Now          func() time.Time `json:"-"` // time.Now by default
 	ClientID     string           `json:"client_id"`
 	ClientSecret string           `json:"-"`
-	// requested at the consent; by default those for publishing and analytics
+	// permissions requested on the consent page; by default those for publishing and analytics
 	Scopes []string `json:"scopes"`
 	Rules  *Rules   `json:"rules"` // limits for Check; DefaultRules by default
 	// ListingDelay is the time after which the network lists a post that it published without responding, a minute by
@@ -33,7 +33,7 @@ type OAuthApp struct {
 func (a *App) Base() *App { return a }
 
 // MediaFetchWindow returns how long a network may fetch the media of the call that publishes a post. It is half of
-// ListingDelay, so that a post whose media arrives late is not published beside a retry.
+// ListingDelay, so that media fetched late cannot publish the post a second time beside a retry.
 func (a *App) MediaFetchWindow() time.Duration { return time.Duration(a.ListingDelay) / 2 }
 
 // WithDefaults returns a copy in which fields that are not set have the platform's defaults.
@@ -62,18 +62,18 @@ func (a App) WithDefaults(platform string, scopes ...string) App {
 	return a
 }
 
-// Token is the response of a token endpoint (RFC 6749, section 5.1), with the networks' names for the lifetime of a
+// Token is the response of a token endpoint (RFC 6749, section 5.1), with each network's field for the lifetime of a
 // refresh token.
 type Token struct {
 	Access       string `json:"access_token"`
 	Refresh      string `json:"refresh_token"`
 	Scope        string `json:"scope"`
-	Expires      int64  `json:"expires_in"`         // seconds, as the following
-	RefreshFor   int64  `json:"refresh_expires_in"` // TikTok
+	Expires      int64  `json:"expires_in"`         // seconds
+	RefreshFor   int64  `json:"refresh_expires_in"` // seconds, in TikTok's responses
 	RefreshUntil int64  `json:"refresh_token_expires_in"`
 }
 
-// maxTokenLife limits the lifetime that a network names, so that no time overflows.
+// maxTokenLife caps the lifetime in a network's response, so that adding it to a time cannot overflow.
 const maxTokenLife = 10 * 365 * 24 * time.Hour
 
 // Grant returns g with the new token. It keeps the refresh token if the response has none.
@@ -85,7 +85,7 @@ func (t Token) Grant(g Grant, now time.Time) Grant {
 	return g
 }
 
-// expiry returns the time in the given number of seconds, or zero if the network does not name a lifetime.
+// expiry returns the time that many seconds after now, or zero if the network does not report a lifetime.
 func expiry(seconds int64, now time.Time) time.Time {
 	if seconds <= 0 {
 		return time.Time{}

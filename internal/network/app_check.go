@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// AppChecker is a network that reports what the operator's apps may do there. Its requests only read.
+// AppChecker is a network that can check what the operator's apps are allowed to do. Its requests change nothing.
 type AppChecker interface {
 	Network
 	// CheckApp reports what the network says about the apps themselves. It needs no account.
@@ -19,42 +19,42 @@ type AppChecker interface {
 	CheckAccount(ctx context.Context, g Grant) []Finding
 }
 
-// Result is whether something works.
+// Result is the outcome of one check.
 type Result string
 
 // The results.
 const (
 	Works   Result = "works"
 	Fails   Result = "fails"
-	Unclear Result = "unclear" // the network does not say, or could not be asked
+	Unclear Result = "unclear" // the network does not report it, or could not be reached
 )
 
-// Finding is what a network says about one thing that an app needs.
+// Finding is the outcome of checking one requirement of an app.
 type Finding struct {
-	Subject  string // such as "permission video.publish"
+	Subject  string // the requirement, such as "permission video.publish"
 	Result   Result
 	Detail   string // for people; may quote the network
 	NextStep string // what the operator has to do; empty if nothing
 	Expired  bool   // the access token was refused; a renewed one may work
 }
 
-// The next steps that do not depend on the network's code.
+// Next steps that do not depend on the network's error code.
 const (
-	reconnect = "Connect the account again, and allow everything."
-	askAgain  = "Run the check again later."
+	reconnect  = "Connect the account again, and allow everything."
+	retryLater = "Run the check again later."
 
 	compareApp = "Compare the app's ID and secret with the network's developer console."
 )
 
-// FindingOf returns the finding of a call: it works if there is no error.
-func FindingOf(platform, subject string, err error) Finding {
+// CallFinding returns the finding for a call: Works if err is nil.
+func CallFinding(platform, subject string, err error) Finding {
 	if err == nil {
 		return Finding{Subject: subject, Result: Works}
 	}
 	found := Finding{Subject: subject, Result: Fails, Detail: err.Error()}
 	refused, ok := errors.AsType[*Error](err)
 	if !ok {
-		found.Result, found.NextStep = Unclear, askAgain
+		found.Result, found.NextStep = Unclear, retryLater
 		return found
 	}
 	found.Detail = cmp.Or(refused.Message, refused.Code, "The network did not answer.")
@@ -69,17 +69,17 @@ func FindingOf(platform, subject string, err error) Finding {
 	case Unapproved:
 		found.NextStep = NextStep(platform, refused.Code)
 	case Rate, Transient, Uncertain, Processing, HostBlocked:
-		found.Result, found.NextStep = Unclear, askAgain
+		found.Result, found.NextStep = Unclear, retryLater
 	case Rejected, RejectedMedia, Duplicate:
 		found.NextStep = NextStep(platform, "")
 	}
 	return found
 }
 
-// FindingOfCredentials returns the finding of a token request with the app's ID and secret and with a token that does
-// not exist. The network refuses the token only after it has accepted the app.
-func FindingOfCredentials(platform, app string, err error) Finding {
-	found := FindingOf(platform, strings.TrimSpace(app+" client ID and secret"), err)
+// CredentialsFinding returns the finding for a token request with the app's ID and secret and an invalid token. A
+// network rejects the token only after it has accepted the app's credentials.
+func CredentialsFinding(platform, app string, err error) Finding {
+	found := CallFinding(platform, strings.TrimSpace(app+" client ID and secret"), err)
 	refused, ok := errors.AsType[*Error](err)
 	switch {
 	case !ok:
@@ -92,20 +92,20 @@ func FindingOfCredentials(platform, app string, err error) Finding {
 	return found
 }
 
-// RequiredScope is a permission, and what does not work without it.
+// RequiredScope is a permission with the effect of its absence.
 type RequiredScope struct{ Scope, Effect string }
 
-// CheckScopes returns a finding for each permission that is needed. It is unclear if the network does not say what was
-// granted.
-func CheckScopes(granted []string, needs ...RequiredScope) []Finding {
+// CheckScopes returns a finding for each required permission. If the network does not report the granted permissions,
+// it returns a single Unclear finding.
+func CheckScopes(granted []string, required ...RequiredScope) []Finding {
 	if len(granted) == 0 {
-		return []Finding{{Subject: "permissions", Result: Unclear, Detail: "The network does not say what was granted."}}
+		return []Finding{{Subject: "permissions", Result: Unclear, Detail: "The network does not report the granted permissions."}}
 	}
 	var out []Finding
-	for _, need := range needs {
-		found := Finding{Subject: "permission " + need.Scope, Result: Works}
-		if !slices.Contains(granted, need.Scope) {
-			found.Result, found.Detail = Fails, "Not granted: "+need.Effect+"."
+	for _, scope := range required {
+		found := Finding{Subject: "permission " + scope.Scope, Result: Works}
+		if !slices.Contains(granted, scope.Scope) {
+			found.Result, found.Detail = Fails, "Not granted: "+scope.Effect+"."
 			found.NextStep = "Give the app the permission in the network's developer console. " + reconnect
 		}
 		out = append(out, found)
@@ -113,18 +113,19 @@ func CheckScopes(granted []string, needs ...RequiredScope) []Finding {
 	return out
 }
 
-// CreatorInfo is the subject of the finding that describes an account's own settings.
+// CreatorInfo is the subject of the finding for an account's own settings.
 const CreatorInfo = "creator_info"
 
-// What needs a permission.
+// Effects of a missing permission, for RequiredScope.
 const (
-	ToPublish  = "posts cannot be published"
-	ForFigures = "figures are missing"
-	ToConnect  = "accounts cannot be found"
+	CannotPublish  = "posts cannot be published"
+	MetricsMissing = "metrics are missing"
+	CannotConnect  = "accounts cannot be found"
 )
 
-// Limit returns the finding of a limit that is partly used. It fails if it is used up. A total of 0 is unknown.
-func Limit(subject string, used, total int) Finding {
+// UsageFinding returns the finding for a usage limit: Fails if all of it is used. A total of 0 means that the limit is
+// unknown.
+func UsageFinding(subject string, used, total int) Finding {
 	found := Finding{Subject: subject, Result: Works, Detail: fmt.Sprintf("%d of %d used", used, total)}
 	switch {
 	case total <= 0:

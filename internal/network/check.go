@@ -79,7 +79,7 @@ func (r Rules) checkCount(code, what string, c Count, have int) []Problem {
 	return nil
 }
 
-// checkNumbers returns problems of missing media, too many media, and images mixed with videos.
+// checkNumbers returns problems with the number of media: none, too many, or images mixed with videos.
 func (r Rules) checkNumbers(media []Media) []Problem {
 	if len(media) == 0 && r.Media.Needed {
 		return []Problem{blocking("media_missing", "A post on %s needs %s. Add one.", r.Title, r.requiredMedia())}
@@ -104,8 +104,8 @@ func (r Rules) checkNumbers(media []Media) []Problem {
 	return found
 }
 
-// checkNumber returns a problem if there are more than most. Kinds that the network does not allow at all are left to
-// checkMedia.
+// checkNumber returns a problem if have exceeds limit. A limit of 0 is not checked here: checkMedia reports media that
+// the network does not allow.
 func (r Rules) checkNumber(have, limit int, what, allowed string) []Problem {
 	if limit == 0 || have <= limit {
 		return nil
@@ -140,7 +140,7 @@ func quantity(n int, what string) string {
 
 func isImage(m Media) bool { return m.Kind != Video }
 
-// checkMedia returns the problems of each media item.
+// checkMedia returns the problems with each media item.
 func (r Rules) checkMedia(media []Media) []Problem {
 	var found []Problem
 	for i, m := range media {
@@ -198,7 +198,7 @@ func (m mediaItem) image(rules Images) []Problem {
 	return append(found, m.shape(rules.Shapes)...)
 }
 
-// gifNote returns what conversion of a GIF loses.
+// gifNote returns the message about what a GIF loses when it is converted.
 func gifNote(mimeType string) string {
 	if mimeType == gifType {
 		return ", and only its first frame is kept"
@@ -252,7 +252,7 @@ func (m mediaItem) wrongType(allowed []string) Problem {
 		listTypes(allowed))
 }
 
-// tooLarge returns the problems of media that are not made smaller.
+// tooLarge returns the problems with media that exceed a limit and cannot be made smaller.
 func (m mediaItem) tooLarge(maxBytes int64, maxSide int) []Problem {
 	var found []Problem
 	if maxBytes > 0 && m.Size > maxBytes {
@@ -268,7 +268,8 @@ func (m mediaItem) tooLarge(maxBytes int64, maxSide int) []Problem {
 	return found
 }
 
-// aspectSlack is the tolerated deviation of an aspect ratio. Pixels are whole, and networks write 1.91 for 1200 by 628.
+// aspectSlack is the tolerated deviation of an aspect ratio. Sizes are whole pixels, and networks round 1200 by 628 to
+// 1.91.
 const aspectSlack = 0.003
 
 func (m mediaItem) shape(s AspectRange) []Problem {

@@ -20,29 +20,29 @@ import (
 const (
 	defaultCallTimeout    = 20 * time.Second
 	transferTimeoutFactor = 3       // multiple of the timeout for calls that transfer a file
-	commitTimeoutFactor   = 2       // multiple of the timeout for calls whose lost response costs most
+	commitTimeoutFactor   = 2       // multiple of the timeout for calls that publish, for which losing the response is worst
 	minUploadRate         = 100_000 // slowest accepted upload, in bytes per second
 	maxMessage            = 500     // characters kept of a network's own text
 	maxRetryWait          = 24 * time.Hour
 )
 
-// Purpose determines what the failure of a call means.
+// Purpose is what a call does. It determines the class of its error.
 type Purpose int
 
 // The purposes.
 const (
 	Reading      Purpose = iota // publishes nothing, so it may be repeated
-	Transferring                // as Reading; the network downloads or receives a file before it responds
-	Authorizing                 // trades a code or a token
+	Transferring                // like Reading, but a file is transferred before the response
+	Authorizing                 // exchanges a code or a token
 	Committing                  // makes a post visible
 )
 
 // Call is one HTTP request to a network.
 type Call struct {
 	Purpose Purpose
-	Name    string // for the log: a path without IDs
+	Name    string // for the log, such as a path without IDs
 	Method  string
-	URL     string // absolute; has a query only if Query would encode it differently
+	URL     string // absolute; includes the query only if Query would encode it differently
 	Query   url.Values
 	Header  http.Header
 	Bearer  string   // access token for the Authorization header, if any
@@ -54,10 +54,10 @@ type Call struct {
 	Body *Body
 }
 
-// idPattern matches the parts of paths that are kept out of the log.
+// idPattern matches IDs in paths, which are not logged.
 var idPattern = regexp.MustCompile(`[0-9]{3,}`)
 
-// Call returns a call of a versioned API by the account.
+// Call returns a call to a versioned API with the account's token.
 func (g Grant) Call(method, version, path string) Call {
 	return Call{
 		Name: idPattern.ReplaceAllLiteralString(path, "…"), Method: method,
@@ -73,7 +73,7 @@ type Body struct {
 	Size int64  // bytes; -1 if unknown
 }
 
-// Response is a network's response of any status.
+// Response is a network's response with any status.
 type Response struct {
 	Call   Call
 	Status int
@@ -101,8 +101,8 @@ func NewClient(h *http.Client) *Client {
 	return c
 }
 
-// Do makes the call within its deadline. Its error is always a *Error, of class Uncertain if a Committing call may have
-// reached the network.
+// Do makes the call within its deadline. Its error is always an *Error. The class is Uncertain if a Committing call may
+// have reached the network.
 func (c *Client) Do(ctx context.Context, call Call) (Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeoutFor(call))
 	defer cancel()
@@ -129,8 +129,8 @@ func (c *Client) Do(ctx context.Context, call Call) (Response, error) {
 	return Response{Call: call, Status: response.StatusCode, Header: response.Header, Body: body}, nil
 }
 
-// Read makes the call and decodes the response into out. If the response has none of the given statuses, it returns the
-// error that refusal makes of it.
+// Read makes the call and decodes the response into out. If the response's status is not one of statuses, it returns
+// the error that refusal makes from the response.
 func (c *Client) Read(ctx context.Context, call Call, out any, refusal func(Response) *Error, statuses ...int) error {
 	response, err := c.Do(ctx, call)
 	if err != nil {
@@ -204,7 +204,7 @@ func (c Call) body() (Body, error) {
 	return Body{}, nil
 }
 
-// withoutURL returns a transport's error without the URL, which may hold a token.
+// withoutURL removes the URL from a transport's error, because the URL may contain a token.
 func withoutURL(err error) error {
 	if urlErr, ok := errors.AsType[*url.Error](err); ok {
 		return urlErr.Err
@@ -212,10 +212,11 @@ func withoutURL(err error) error {
 	return err
 }
 
-// ErrHostBlocked is the error of a transport that refuses to call a server. Nothing was sent.
+// ErrHostBlocked is returned by a transport that is not allowed to call a server. Nothing was sent.
 var ErrHostBlocked = errors.New("this service does not call that server")
 
-// Failure returns the error of a call without a usable response. Unsent means that certainly nothing was written.
+// Failure returns the error for a call without a usable response. Set unsent only if nothing can have been written to
+// the connection.
 func (c Call) Failure(err error, unsent bool) *Error {
 	class := Transient
 	switch {
@@ -235,8 +236,8 @@ func (r Response) Decode(out any) error {
 	return nil
 }
 
-// Refusal returns an error of the class with the network's code and text. It adjusts two classes: a Committing call
-// that failed may still have published, and a refused token needs a new consent.
+// Refusal returns an error of the class with the network's code and text. It changes two classes: Transient becomes
+// Uncertain for a Committing call, which may have published, and Rejected becomes AuthDead for an Authorizing call.
 func (r Response) Refusal(class Class, code, text string) *Error {
 	switch {
 	case r.Call.Purpose == Committing && class == Transient:
@@ -250,7 +251,7 @@ func (r Response) Refusal(class Class, code, text string) *Error {
 	}
 }
 
-// redact returns the network's text without the call's secrets. Networks quote tokens that they refuse.
+// redact removes the call's secrets from the network's text. Networks quote the tokens that they reject.
 func (c Call) redact(text string) string {
 	for _, secret := range append([]string{c.Bearer}, c.Secrets...) {
 		if secret != "" {
@@ -279,18 +280,18 @@ func (r Response) ResetAt(header string, now time.Time) time.Time {
 	return time.Unix(min(seconds, now.Add(maxRetryWait).Unix()), 0).UTC()
 }
 
-// PermanentError returns an error that no retry can fix. Nothing was sent.
+// PermanentError returns an error of class Rejected for a failure before anything was sent. Retrying does not help.
 func PermanentError(err error) *Error { return &Error{Class: Rejected, Err: err} }
 
-// InvalidResponse returns the error of a response that does not make sense, to a call that publishes nothing.
+// InvalidResponse returns the error for an unusable response to a call that publishes nothing.
 func InvalidResponse(err error) *Error {
 	return &Error{Class: Transient, Status: http.StatusOK, Err: err}
 }
 
-// ErrPreflight means that a post was not sent because it does not pass its network's check.
+// ErrPreflight means that a post was not sent because it failed the network's Check.
 var ErrPreflight = errors.New("the post does not pass the check")
 
-// BlockingError returns the error of a post that does not pass its check, or nil if it does.
+// BlockingError returns an error for the first blocking problem, or nil if there is none.
 func BlockingError(found []Problem) error {
 	for _, problem := range found {
 		if !problem.Blocking {
@@ -305,7 +306,7 @@ func BlockingError(found []Problem) error {
 	return nil
 }
 
-// FileError returns the error of a file that cannot be opened. It keeps the class of a *Error.
+// FileError returns the error for a file that cannot be opened. An *Error keeps its class.
 func FileError(err error) error {
 	if netErr, ok := errors.AsType[*Error](err); ok {
 		return netErr
@@ -313,7 +314,7 @@ func FileError(err error) error {
 	return &Error{Class: Transient, Err: fmt.Errorf("opening media: %w", err)}
 }
 
-// Clip returns the text as valid UTF-8, shortened to a number of characters.
+// Clip returns the text as valid UTF-8 with at most limit characters.
 func Clip(text string, limit int) string {
 	runes := []rune(strings.ToValidUTF8(text, "\uFFFD"))
 	return string(runes[:min(len(runes), limit)])

@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// Collector is a network that returns analytics of an account's own posts.
+// Collector is a network that provides metrics for an account's own posts.
 type Collector interface {
-	// Collect returns metrics of the posts since a time, newest first, limited to a number of posts. Its errors are of
-	// type *Error. The result may be partly filled beside an error.
+	// Collect returns the metrics of at most limit posts published since a time, newest first. Its errors are of type
+	// *Error. The Collection may be partly filled even if the error is not nil.
 	Collect(ctx context.Context, g Grant, since time.Time, limit int) (Collection, error)
 }
 
-// PartialLister is a Collector whose list may lack published posts, so absence from it proves nothing.
+// PartialLister is a Collector that may omit published posts, so a post missing from its list may still exist.
 type PartialLister interface {
 	Collector
 	ListsPartially()
 }
 
-// Collection is a network's analytics of one account. A figure that the network did not provide is nil, never 0.
+// Collection is a network's analytics of one account. A metric that the network did not provide is nil, never 0.
 type Collection struct {
 	Followers *int64
-	// URL of the account's profile picture; empty if unknown. It may be set beside an error.
+	// URL of the account's profile picture; empty if unknown. It may be set even if Collect returned an error.
 	Picture   string
-	NoPicture bool // the account has no picture, as the network says
+	NoPicture bool // the network reports that the account has no picture
 	Posts     []CollectedPost
-	// posts of the requested time may be missing, because there were too many or some were skipped
+	// posts of the requested period may be missing, because there were too many or some were skipped
 	Truncated bool
 }
 
@@ -38,7 +38,7 @@ type CollectedPost struct {
 	PostedAt time.Time
 	Reach    *int64 // unique viewers
 	Views    *int64 // impressions or plays
-	Likes    *int64 // reactions of every kind
+	Likes    *int64 // including all other reactions
 	Comments *int64 // including replies
 	Shares   *int64 // reposts, quotes and private shares
 	Saves    *int64 // bookmarks

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// DraftCodec encodes and decodes one network's drafts, each of which is a D as JSON.
+// DraftCodec encodes and decodes one network's drafts, which are values of type D as JSON.
 type DraftCodec[D any] struct {
 	Kind       string        // what is published, such as "a pin"
-	Validate   func(D) error // refuses drafts of other networks
+	Validate   func(D) error // rejects drafts of other networks
 	IsPrepared func(D) bool  // reports whether the draft is ready for Commit
 }
 
@@ -32,7 +32,7 @@ func (DraftCodec[D]) Encode(draft D) (Draft, error) {
 	return encoded, nil
 }
 
-// Prepare applies advance to a draft and returns the changed draft. Advance returns the time that the network needs
+// Prepare applies advance to a draft and returns the changed draft. The duration that advance returns is the wait
 // before the next step, or 0 if the draft is ready. If advance fails, its changes are discarded.
 func (s DraftCodec[D]) Prepare(d Draft, advance func(*D) (time.Duration, error)) (Draft, time.Duration, error) {
 	draft, err := s.decode(d)

@@ -9,8 +9,8 @@ import (
 
 var linkPattern = regexp.MustCompile(`(?i:https?)://[^\s<>"「」『』（）、。，]+`)
 
-// Links returns the URLs with http:// or https:// in a text, without trailing punctuation. Bare domains are left out
-// because networks treat them differently.
+// Links returns the URLs with http:// or https:// in a text, without trailing punctuation. Domains without a scheme are
+// not included, because networks treat them differently.
 func Links(text string) []string {
 	found := linkPattern.FindAllString(text, -1)
 	for i := range found {
@@ -38,8 +38,8 @@ func Cashtags(text string) []string {
 	return found
 }
 
-// Mentions returns the words after @ or its full-width form, without the sign. Of a name with dots it returns the first
-// part.
+// Mentions returns the words after @ or its full-width form, without the sign. It returns a name with dots only up to
+// the first dot.
 func Mentions(text string) []string { return markedWords(text, "@＠") }
 
 // markedWords returns the words after one of the signs.

@@ -19,7 +19,7 @@ const (
 	webmType      = "video/webm"
 )
 
-// Bytes. If a network writes MB or GB, the smaller decimal unit applies, which is safe in either reading.
+// Sizes in bytes. If a network's documentation says MB or GB, the decimal unit is used, because it is the smaller one.
 const (
 	kilobyte = 1_000
 	megabyte = 1_000 * kilobyte
@@ -27,8 +27,8 @@ const (
 	mebibyte = 1 << 20
 )
 
-// DefaultRules returns the current limits of a network, by its name in the API. It reports false for an unknown name. X
-// counts text by rules of its own, so its unit has no Count here; package x adds it.
+// DefaultRules returns the current limits of the network with this name in the API, and false if the name is unknown.
+// The unit of X has no Count function; package x adds it.
 func DefaultRules(platform string) (Rules, bool) {
 	rules, ok := defaultRules[platform]
 	if !ok {
@@ -48,7 +48,7 @@ var defaultRules = map[string]func() Rules{
 func instagramRules() Rules {
 	return Rules{
 		Title:    "Instagram",
-		Text:     Text{Unit: utf16Units, Longest: 2200}, // the unit is unconfirmed; this is the strictest
+		Text:     Text{Unit: utf16Units, Longest: 2200}, // the unit is unconfirmed; UTF-16 is the strictest
 		Hashtags: Count{Most: 30, Warn: 5},              // 5 is unconfirmed, from third-party documentation of 2026
 		Mentions: Count{Most: 20},                       // unconfirmed, from third-party documentation
 		Media:    Amount{Needed: true, Most: 10, Mixed: true},
@@ -60,7 +60,7 @@ func instagramRules() Rules {
 		},
 		Videos: Videos{ // a single video is a reel
 			Most: 10, Types: []string{mp4Type, quickTimeType},
-			MaxBytes: 300 * megabyte, // some of the network's pages name 1 GB
+			MaxBytes: 300 * megabyte, // some of the network's pages say 1 GB
 			Shortest: Span(3 * time.Second), Longest: Span(15 * time.Minute),
 			Shapes: AspectRange{Tallest: Aspect{1, 100}, Widest: Aspect{10, 1}},
 		},
@@ -77,8 +77,8 @@ func facebookRules() Rules {
 		Text:  Text{Unit: utf16Units, Longest: 63_206}, // the unit is unconfirmed
 		Media: Amount{Most: 10},
 		Images: Images{
-			Most: 10, // recommended
-			// TIFF is allowed too, but the media library never has it.
+			Most: 10, // the recommended maximum
+			// TIFF is allowed too, but the media library does not store it.
 			Types: []string{jpegType, pngType, gifType}, Converted: []string{webpType},
 			MaxBytes: 4 * megabyte, // error 1366046
 		},
@@ -123,7 +123,7 @@ func tiktokRules() Rules {
 		},
 		Videos: Videos{
 			Most: 1, Types: []string{mp4Type, quickTimeType, webmType}, MaxBytes: 4 * gigabyte,
-			// the limit of an account may be lower, see creator_info
+			// an account may have a lower limit, see creator_info
 			Shortest: Span(3 * time.Second), Longest: Span(10 * time.Minute),
 			MinSide: 360, MaxSide: 4096,
 		},
@@ -131,7 +131,7 @@ func tiktokRules() Rules {
 }
 
 // youtubeRules returns the limits of the YouTube Data API and of YouTube's help pages. The title, at most 100
-// characters, is no part of the text.
+// characters, is not part of the text.
 //
 // Source: https://developers.google.com/youtube/v3/docs/videos
 func youtubeRules() Rules {
@@ -139,10 +139,10 @@ func youtubeRules() Rules {
 		Title: "YouTube",
 		// the API counts the description in bytes
 		Text:     Text{Unit: codePoints, Longest: 5000, MaxBytes: 5000, Forbidden: "<>"},
-		Hashtags: Count{Warn: 60}, // more and all are ignored; unconfirmed, from third-party documentation
+		Hashtags: Count{Warn: 60}, // above that, all are ignored; unconfirmed, from third-party documentation
 		Media:    Amount{Needed: true, Most: 1},
 		Videos: Videos{
-			Most: 1, Types: []string{mp4Type, quickTimeType}, // and many more, which the media library never has
+			Most: 1, Types: []string{mp4Type, quickTimeType}, // others are allowed, but the media library does not store them
 			MaxBytes: 256 * gigabyte, Longest: Span(12 * time.Hour), // 15 minutes for unverified channels
 		},
 	}
@@ -159,11 +159,11 @@ func linkedinRules() Rules {
 		Images: Images{
 			Most: 20, Carousel: Range{2, 20},
 			Types: []string{jpegType, pngType, gifType}, Converted: []string{webpType},
-			MaxBytes: 5 * megabyte, // recommended
+			MaxBytes: 5 * megabyte, // the recommended maximum
 			MaxSide:  6012,         // the limit is 36,152,320 pixels; a square of this side has fewer
 		},
 		Videos: Videos{
-			// newer pages name 5 GB
+			// newer pages say 5 GB
 			Most: 1, Types: []string{mp4Type}, MinBytes: 75 * kilobyte, MaxBytes: 500 * megabyte,
 			Shortest: Span(3 * time.Second), Longest: Span(30 * time.Minute),
 			Shapes: AspectRange{Tallest: Aspect{1, 2.4}, Widest: Aspect{2.4, 1}},
@@ -177,7 +177,7 @@ func linkedinRules() Rules {
 func xRules() Rules {
 	return Rules{
 		Title: "X",
-		// counted as twitter-text does
+		// counted like twitter-text
 		Text:     Text{Unit: Unit{Name: "weighted characters"}, Longest: 280, Forbidden: "\uFFFE\uFEFF\uFFFF"},
 		Cashtags: Count{Most: 1}, // unconfirmed, from third-party implementations
 		Media:    Amount{Most: 4},
@@ -196,17 +196,17 @@ func xRules() Rules {
 }
 
 // pinterestRules returns the limits of Pinterest's API, version 5, for text and the number of images, and of its help
-// pages for files, which are unconfirmed. The title, at most 100 characters, is no part of the text.
+// pages for files, which are unconfirmed. The title, at most 100 characters, is not part of the text.
 //
 // Source: https://developers.pinterest.com/docs/api/v5/pins-create
 func pinterestRules() Rules {
 	return Rules{
 		Title: "Pinterest",
-		Text:  Text{Unit: codePoints, Longest: 800}, // its own pages allow 500
+		Text:  Text{Unit: codePoints, Longest: 800}, // pins created on its website are limited to 500
 		Media: Amount{Needed: true, Most: 5},
 		Images: Images{
 			Most: 5, Carousel: Range{2, 5},
-			// BMP and TIFF are allowed too, but the media library never has them.
+			// BMP and TIFF are allowed too, but the media library does not store them.
 			Types: []string{jpegType, pngType, webpType, gifType}, MaxBytes: 20 * megabyte,
 		},
 		Videos: Videos{
@@ -218,7 +218,8 @@ func pinterestRules() Rules {
 }
 
 // blueskyRules returns the limits of the lexicons app.bsky.feed.post, app.bsky.embed.images and app.bsky.embed.video.
-// Older servers allow only smaller ones of both; they refuse a larger video. The duration is that of the video service.
+// Older servers have lower limits for images and videos, and reject larger videos. The duration is that of the video
+// service.
 //
 // Source: https://github.com/bluesky-social/atproto/tree/main/lexicons/app/bsky
 func blueskyRules() Rules {
@@ -235,8 +236,8 @@ func blueskyRules() Rules {
 	}
 }
 
-// The units in which networks count text. UTF-16 code units are shown to people as characters of which most emoji
-// take two; an emoji combined of several takes more.
+// The units in which networks count text. People see UTF-16 code units as characters, of which most emoji need two and
+// combined emoji more.
 var (
 	graphemes  = Unit{"characters", uniseg.GraphemeClusterCount}
 	codePoints = Unit{"characters", utf8.RuneCountInString}
@@ -246,7 +247,7 @@ var (
 	emojiUnits = Unit{"characters (emoji count in bytes)", countEmojiBytes}
 )
 
-// countEmojiBytes returns the number of code points, in which an emoji counts as the bytes of its UTF-8.
+// countEmojiBytes returns the number of code points, but counts each emoji as its length in UTF-8 bytes.
 func countEmojiBytes(text string) int {
 	count := 0
 	for len(text) > 0 {
@@ -261,15 +262,15 @@ func countEmojiBytes(text string) int {
 }
 
 const (
-	emojiSelector = '\uFE0F' // variation selector 16: show the preceding character as an emoji
+	emojiSelector = '\uFE0F' // variation selector 16, which shows the preceding character as an emoji
 	keycap        = '\u20E3'
 	joiner        = '\u200D'
-	knownEmoji    = "\U0001F600" // an emoji that every Unicode version here knows
+	knownEmoji    = "\U0001F600" // an emoji in every Unicode version
 )
 
 // EmojiLen returns the length in bytes of the emoji sequence at the start of a text (UTS #51: keycaps, flags, tags,
-// skin tones and joined emoji), or 0 if there is none. Characters that are emoji only with a variation selector must
-// have it. The sequence need not be one that fonts support.
+// skin tones and joined emoji), or 0 if there is none. A character that is an emoji only with a variation selector must
+// be followed by one. Fonts need not support the sequence.
 func EmojiLen(text string) int {
 	first, size := utf8.DecodeRuneInString(text)
 	second, more := utf8.DecodeRuneInString(text[size:])
@@ -327,8 +328,8 @@ func emojiCharLen(text string) int {
 	return 0
 }
 
-// isPictograph reports whether the character is Extended_Pictographic (UTS #51). Package uniseg reveals that property
-// only by joining such characters to an emoji.
+// isPictograph reports whether the character is Extended_Pictographic (UTS #51). Package uniseg does not export that
+// property, but it joins such characters to an emoji.
 func isPictograph(r rune) bool {
 	if r < 0xA9 || r > 0xAE && r < 0x2000 || unicode.In(r, unicode.M, unicode.Cf, unicode.Sk, unicode.L) {
 		return false

@@ -2,18 +2,18 @@ package network
 
 import "slices"
 
-// Measure compares the amount of something in a text with the network's limit.
+// Measure is a count of something in a text, such as characters or hashtags, with the network's limit.
 type Measure struct {
 	Unit string // for people, after a number
 	Have int
 	Most int // maximum; 0 means no limit
-	Warn int // more are accepted with a loss; 0 means no limit
+	Warn int // the network ignores more than this; 0 means no limit
 }
 
-// Over reports whether the network would refuse it.
+// Over reports whether Have exceeds Most, so that the network would refuse the post.
 func (m Measure) Over() bool { return m.Most > 0 && m.Have > m.Most }
 
-// Excess returns how many there are too many.
+// Excess returns by how much Have exceeds Most, or 0.
 func (m Measure) Excess() int {
 	if !m.Over() {
 		return 0
@@ -21,15 +21,15 @@ func (m Measure) Excess() int {
 	return m.Have - m.Most
 }
 
-// Near reports whether more than 90% of the limit is used, or more than the network makes use of.
+// Near reports whether Have exceeds 90% of Most, or exceeds Warn.
 func (m Measure) Near() bool {
 	return m.Most > 0 && m.Have*10 > m.Most*9 || m.Warn > 0 && m.Have > m.Warn
 }
 
-// RulesProvider is a network that publishes its limits.
+// RulesProvider is a network that returns its limits.
 type RulesProvider interface{ Rules() Rules }
 
-// Measure returns what Check counts in the text, with the limits.
+// Measure returns everything that Check counts in the text, with its limits.
 func (r Rules) Measure(c Content) []Measure {
 	out := []Measure{}
 	if r.Text.Unit.Count != nil {

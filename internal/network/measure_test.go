@@ -39,7 +39,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// Measure reports an excess exactly if Check refuses the text.
+// Measure reports an excess if and only if Check refuses the text.
 func TestMeasureAgreesWithCheck(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

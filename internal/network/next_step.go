@@ -2,8 +2,8 @@ package network
 
 import "cmp"
 
-// nextSteps say what the operator of an app has to do if a network does not accept the app, by platform and the
-// network's code. The empty code is for all others. docs/networks has the sources.
+// nextSteps maps a platform and the network's error code to what the app's operator has to do. The empty code applies
+// to all other codes. The sources are in docs/networks.
 var nextSteps = map[string]map[string]string{
 	"facebook": {
 		"": "Complete App Review for the permissions, set the app to Live mode, and verify the business.",

@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Each network with an app has a next step for any code, and its own for those that say what is missing.
+// Each network with an app has a default next step, and specific ones for codes that name the cause.
 func TestNextStep(t *testing.T) {
 	t.Parallel()
 	for _, platform := range []string{"facebook", "instagram", "linkedin", "pinterest", "threads", "tiktok", "x", "youtube"} {
@@ -25,7 +25,7 @@ func TestNextStep(t *testing.T) {
 	}
 }
 
-// The codes with a step of their own are explained in the network's guide.
+// The guide of a network explains each code with a specific next step.
 func TestNextStepInGuide(t *testing.T) {
 	t.Parallel()
 	for platform, codes := range map[string][]string{
@@ -37,7 +37,7 @@ func TestNextStepInGuide(t *testing.T) {
 		guide := string(must.Get(os.ReadFile("../../docs/networks/" + platform + ".md"))(t))
 		for _, code := range codes {
 			if network.NextStep(platform, code) == network.NextStep(platform, "") || !strings.Contains(guide, code) {
-				t.Errorf("%s: %s has no step of its own, or the guide does not have it", platform, code)
+				t.Errorf("%s: %s has no specific next step, or is missing in the guide", platform, code)
 			}
 		}
 	}

@@ -1,12 +1,12 @@
 package network
 
-// Options are choices for single networks, on a post. A network without choices of its own has no member.
+// Options are a post's choices for specific networks. Only networks with such choices have a field.
 type Options struct {
 	TikTok  *TikTokOptions  `json:"tiktok,omitempty"`
 	YouTube *YouTubeOptions `json:"youtube,omitempty" jsonschema:"Choices for YouTube accounts."`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the API schema.
 func (Options) Descriptions() map[string]string {
 	return map[string]string{
 		"tiktok": "Choices for TikTok accounts. TikTok requires that a person makes them for each post.",
@@ -16,7 +16,7 @@ func (Options) Descriptions() map[string]string {
 // IsZero reports whether nothing was chosen.
 func (o Options) IsZero() bool { return o == Options{} }
 
-// TikTokOptions have the names and values of TikTok's Content Posting API where it has them.
+// TikTokOptions uses the names and values of TikTok's Content Posting API where they exist.
 type TikTokOptions struct {
 	Mode string `json:"mode,omitempty" enum:"direct|inbox"`
 
@@ -31,7 +31,7 @@ type TikTokOptions struct {
 	MusicUsageConfirmed bool `json:"music_usage_confirmed,omitempty"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the API schema.
 func (TikTokOptions) Descriptions() map[string]string {
 	return map[string]string{
 		"mode": "direct (the default) publishes. inbox sends the media to the account's inbox in the TikTok " +
@@ -45,13 +45,13 @@ func (TikTokOptions) Descriptions() map[string]string {
 	}
 }
 
-// The modes of a post on TikTok. The zero mode is direct.
+// The modes of a post on TikTok. An empty mode means direct.
 const (
 	TikTokDirect = "direct"
 	TikTokInbox  = "inbox"
 )
 
-// YouTubeOptions have the names and values of YouTube's Data API, in snake case.
+// YouTubeOptions uses the names and values of YouTube's Data API, in snake case.
 type YouTubeOptions struct {
 	Title                   string `json:"title,omitempty" maxLength:"100" pattern:"^[^<>]*$"`
 	PrivacyStatus           string `json:"privacy_status,omitempty" enum:"public|unlisted|private"`
@@ -60,7 +60,7 @@ type YouTubeOptions struct {
 	CategoryID              string `json:"category_id,omitempty" pattern:"^[0-9]{1,4}$"`
 }
 
-// Descriptions describes members in the schema.
+// Descriptions returns descriptions of the fields for the API schema.
 func (YouTubeOptions) Descriptions() map[string]string {
 	return map[string]string{
 		"title":                       "Title of the video, without < and >. The first line of the text if omitted.",

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Rules are a network's limits on a post, as plain data. Check applies them without a request. A limit of 0 means no
-// limit, except for the numbers of images and videos.
+// Rules are a network's limits on a post. Check applies them without a request. A limit of 0 means no limit, except for
+// the numbers of images and videos.
 type Rules struct {
 	Title    string `json:"title"` // the network's name for people
 	Text     Text   `json:"text"`
@@ -29,7 +29,7 @@ type Unit struct {
 type Text struct {
 	Unit       Unit `json:"unit"`
 	Longest    int  `json:"longest"`     // in units
-	WithImages int  `json:"with_images"` // in units, replaces Longest for posts with images unless 0
+	WithImages int  `json:"with_images"` // in units; replaces Longest for posts with images, unless it is 0
 	MaxBytes   int  `json:"max_bytes"`   // in UTF-8
 	// Forbidden lists characters that the network refuses.
 	Forbidden string `json:"forbidden"`
@@ -38,7 +38,7 @@ type Text struct {
 // Count limits the number of hashtags, mentions, cashtags or links.
 type Count struct {
 	Most int `json:"most"` // maximum
-	Warn int `json:"warn"` // more are accepted with a loss
+	Warn int `json:"warn"` // the network ignores more than this
 }
 
 // Amount limits a post's images and videos together.
@@ -54,19 +54,19 @@ type Range struct {
 	Most  int `json:"most"`
 }
 
-// Images limits a post's images. They are converted and made smaller, but never cropped or enlarged.
+// Images limits a post's images. Images are converted and made smaller if necessary, but never cropped or enlarged.
 type Images struct {
 	Most      int         `json:"most"`
-	Carousel  Range       `json:"carousel"`  // images of a post with several, if the network has a format for it
+	Carousel  Range       `json:"carousel"`  // number of images in one post, for networks with a carousel format
 	Types     []string    `json:"types"`     // MIME
 	Converted []string    `json:"converted"` // MIME types that are converted to one of Types
-	MaxBytes  int64       `json:"max_bytes"` // larger ones are resized
-	MaxSide   int         `json:"max_side"`  // pixels of the longer side; larger ones are resized
+	MaxBytes  int64       `json:"max_bytes"` // larger images are resized
+	MaxSide   int         `json:"max_side"`  // pixels of the longer side; larger images are resized
 	Shapes    AspectRange `json:"shapes"`
 	Alone     SingleImage `json:"alone"`
 }
 
-// SingleImage limits a type of image that must be a post's only one and is sent unchanged, such as an animated GIF.
+// SingleImage limits an image type, such as animated GIF, that is sent unchanged and must be the post's only image.
 type SingleImage struct {
 	Type     string `json:"type"` // MIME; empty if there is no such type
 	MaxBytes int64  `json:"max_bytes"`
@@ -120,7 +120,7 @@ type AspectRange struct {
 	Widest  Aspect `json:"widest"`
 }
 
-// FileLimits returns the limits on one file of a kind of media.
+// FileLimits returns the limits on one image or one video.
 func (r Rules) FileLimits(kind string) FileLimits {
 	if kind == Video {
 		return FileLimits{Types: r.Videos.Types, MaxBytes: r.Videos.MaxBytes}

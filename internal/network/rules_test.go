@@ -22,7 +22,7 @@ func mp4() Media {
 	return Media{Kind: Video, Type: mp4Type, Size: 4_000_000, Width: 1080, Height: 1080, Duration: 20 * time.Second}
 }
 
-// with returns media after a change.
+// with returns m after a change.
 func with(m Media, change func(*Media)) Media {
 	change(&m)
 	return m
@@ -38,7 +38,7 @@ func withDuration(d time.Duration) Media { return with(mp4(), func(m *Media) { m
 
 func withBytes(m Media, size int64) Media { return with(m, func(m *Media) { m.Size = size }) }
 
-// codes returns the codes of problems. Those that do not block have a question mark.
+// codes returns the codes of problems. Codes of problems that do not block end with a question mark.
 func codes(found []Problem) []string {
 	var out []string
 	for _, p := range found {
@@ -59,22 +59,22 @@ func TestCheckText(t *testing.T) {
 		want                 string
 	}{
 		{"nothing", "bluesky", "", nil, "caption_missing"},
-		{"spaces that nobody sees", "threads", " \u200b\n", nil, "caption_missing"},
-		{"an image without a text", "facebook", "", []Media{jpeg()}, ""},
-		{"a text where media are needed", "instagram", "Hello", nil, "media_missing"},
-		{"nothing where media are needed", "pinterest", "", nil, "media_missing"},
-		{"characters as people see them", "bluesky", x("👩‍👩‍👧‍👦", 100), nil, ""},
-		{"more of them", "bluesky", x("é", 301), nil, "caption_too_long"},
-		{"more bytes than characters", "bluesky", x("👩‍👩‍👧‍👦", 121), nil, "caption_too_long"},
-		{"a long post", "linkedin", x("a", 3000), nil, ""},
-		{"one too many", "linkedin", x("a", 3001), nil, "caption_too_long"},
+		{"only invisible characters", "threads", " \u200b\n", nil, "caption_missing"},
+		{"image without text", "facebook", "", []Media{jpeg()}, ""},
+		{"text but no required media", "instagram", "Hello", nil, "media_missing"},
+		{"neither text nor required media", "pinterest", "", nil, "media_missing"},
+		{"combined emoji within the limit", "bluesky", x("👩‍👩‍👧‍👦", 100), nil, ""},
+		{"too many characters", "bluesky", x("é", 301), nil, "caption_too_long"},
+		{"too many bytes", "bluesky", x("👩‍👩‍👧‍👦", 121), nil, "caption_too_long"},
+		{"text of the maximum length", "linkedin", x("a", 3000), nil, ""},
+		{"one character too many", "linkedin", x("a", 3001), nil, "caption_too_long"},
 		{"surrogates count", "linkedin", x("😀", 1501), nil, "caption_too_long"},
-		{"emoji by their bytes", "threads", x("😀", 125), nil, ""},
+		{"emoji counted in bytes", "threads", x("😀", 125), nil, ""},
 		{"one byte too many", "threads", x("😀", 125) + ".", nil, "caption_too_long"},
-		{"Facebook's odd number", "facebook", x("a", 63_207), nil, "caption_too_long"},
-		{"photos have a longer text", "tiktok", x("a", 4000), []Media{jpeg()}, ""},
-		{"than a video", "tiktok", x("a", 2201), []Media{mp4()}, "caption_too_long"},
-		{"a description in bytes", "youtube", x("ж", 2501), []Media{mp4()}, "caption_too_long"},
+		{"one character over Facebook's limit", "facebook", x("a", 63_207), nil, "caption_too_long"},
+		{"text limit of photos", "tiktok", x("a", 4000), []Media{jpeg()}, ""},
+		{"text limit of a video", "tiktok", x("a", 2201), []Media{mp4()}, "caption_too_long"},
+		{"description limit in bytes", "youtube", x("ж", 2501), []Media{mp4()}, "caption_too_long"},
 		{"five hashtags", "instagram", x("#a ", 5), []Media{jpeg()}, ""},
 		{"six", "instagram", x("#a ", 6), []Media{jpeg()}, "hashtags_too_many?"},
 		{"thirty-one", "instagram", x("#a ", 31), []Media{jpeg()}, "hashtags_too_many"},
@@ -82,7 +82,7 @@ func TestCheckText(t *testing.T) {
 		{"many mentions", "instagram", x("@a ", 21), []Media{jpeg()}, "mentions_too_many"},
 		{"six links", "threads", "https://a.de/1 https://a.de/2 https://a.de/3 https://a.de/4 https://a.de/5 " +
 			"https://a.de/6", nil, "links_too_many"},
-		{"the same link", "threads", x("https://a.de/1 ", 6), nil, ""},
+		{"one link repeated", "threads", x("https://a.de/1 ", 6), nil, ""},
 	} {
 		rules, _ := DefaultRules(c.platform)
 		if got := strings.Join(codes(rules.Check(Content{Text: c.text, Media: c.media})), " "); got != c.want {
@@ -97,29 +97,29 @@ func TestCheckMedia(t *testing.T) {
 		media          []Media
 		want           string
 	}{
-		{"a carousel of both", "instagram", []Media{jpeg(), mp4(), jpeg()}, ""},
+		{"carousel of images and videos", "instagram", []Media{jpeg(), mp4(), jpeg()}, ""},
 		{"eleven images", "instagram", slices.Repeat([]Media{jpeg()}, 11), "media_too_many"},
-		{"eleven of both", "instagram", append(slices.Repeat([]Media{jpeg()}, 8), mp4(), mp4(), mp4()), "media_too_many"},
+		{"eleven images and videos", "instagram", append(slices.Repeat([]Media{jpeg()}, 8), mp4(), mp4(), mp4()), "media_too_many"},
 		{"a PNG is converted", "instagram", []Media{withType(jpeg(), pngType)}, "media_type?"},
 		{"a TIFF is not", "instagram", []Media{withType(jpeg(), "image/tiff")}, "media_type"},
 		{"a large image is made smaller", "instagram", []Media{withBytes(jpeg(), 8<<20+1)}, "media_too_large?"},
-		{"as high as may be", "instagram", []Media{withSize(jpeg(), 1080, 1350)}, ""},
+		{"tallest aspect ratio", "instagram", []Media{withSize(jpeg(), 1080, 1350)}, ""},
 		{"too high", "instagram", []Media{withSize(jpeg(), 1080, 1920)}, "media_aspect"},
-		{"as wide as people write 1.91:1", "instagram", []Media{withSize(jpeg(), 1200, 628)}, ""},
+		{"rounded widest aspect ratio", "instagram", []Media{withSize(jpeg(), 1200, 628)}, ""},
 		{"too wide", "instagram", []Media{withSize(jpeg(), 2000, 1000)}, "media_aspect"},
-		{"of unknown shape and size", "instagram", []Media{{Kind: Image, Type: jpegType}}, ""},
+		{"image of unknown dimensions and size", "instagram", []Media{{Kind: Image, Type: jpegType}}, ""},
 		{"a short reel", "instagram", []Media{withDuration(2900 * time.Millisecond)}, "media_too_short"},
 		{"a long reel", "instagram", []Media{withDuration(15*time.Minute + time.Millisecond)}, "media_too_long"},
 		{"a video of unknown length", "instagram", []Media{withDuration(0)}, ""},
 		{"both", "facebook", []Media{jpeg(), mp4()}, "media_mix"},
 		{"two videos", "facebook", []Media{mp4(), mp4()}, "media_too_many"},
-		{"twenty of both", "threads", append(slices.Repeat([]Media{jpeg()}, 19), mp4()), ""},
+		{"twenty images and videos", "threads", append(slices.Repeat([]Media{jpeg()}, 19), mp4()), ""},
 		{"a large video", "threads", []Media{withBytes(mp4(), 1_000_000_001)}, "media_too_large"},
 		{"thirty-five photos", "tiktok", slices.Repeat([]Media{jpeg()}, 35), ""},
 		{"thirty-six", "tiktok", slices.Repeat([]Media{jpeg()}, 36), "media_too_many"},
-		{"a photo of many pixels", "tiktok", []Media{withSize(jpeg(), 4000, 3000)}, "media_too_large?"},
+		{"photo with too many pixels", "tiktok", []Media{withSize(jpeg(), 4000, 3000)}, "media_too_large?"},
 		{"a small video", "tiktok", []Media{withSize(mp4(), 320, 640)}, "media_aspect"},
-		{"a video of many pixels", "tiktok", []Media{withSize(mp4(), 1000, 5000)}, "media_too_large"},
+		{"video with too many pixels", "tiktok", []Media{withSize(mp4(), 1000, 5000)}, "media_too_large"},
 		{"an image", "youtube", []Media{jpeg()}, "media_type"},
 		{"two videos", "youtube", []Media{mp4(), mp4()}, "media_too_many"},
 		{"an image and a video", "youtube", []Media{jpeg(), mp4()}, "media_too_many media_type"},
@@ -130,7 +130,7 @@ func TestCheckMedia(t *testing.T) {
 		{"a GIF", "x", []Media{withBytes(withType(jpeg(), gifType), 14_000_000)}, ""},
 		{"a GIF beside an image", "x", []Media{jpeg(), withType(jpeg(), gifType)}, "media_mix"},
 		{"a GIF is not made smaller", "x", []Media{withBytes(withType(jpeg(), gifType), 16_000_000)}, "media_too_large"},
-		{"a GIF of many pixels", "x", []Media{withSize(withType(jpeg(), gifType), 1300, 900)}, "media_too_large"},
+		{"GIF with too many pixels", "x", []Media{withSize(withType(jpeg(), gifType), 1300, 900)}, "media_too_large"},
 		{"a long video", "x", []Media{withDuration(141 * time.Second)}, "media_too_long"},
 		{"five pins", "pinterest", slices.Repeat([]Media{jpeg()}, 5), ""},
 		{"six", "pinterest", slices.Repeat([]Media{jpeg()}, 6), "media_too_many"},
@@ -147,7 +147,7 @@ func TestCheckMedia(t *testing.T) {
 	}
 }
 
-func TestMessages(t *testing.T) {
+func TestCheckMessages(t *testing.T) {
 	for _, c := range []struct {
 		platform, text string
 		media          Media
@@ -182,7 +182,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-func TestToday(t *testing.T) {
+func TestDefaultRules(t *testing.T) {
 	for _, platform := range platforms {
 		rules, ok := DefaultRules(platform)
 		if !ok || rules.Title == "" || rules.Text.Longest == 0 || rules.Text.Unit.Name == "" || rules.Videos.Most == 0 {
@@ -198,7 +198,7 @@ func TestToday(t *testing.T) {
 		}
 	}
 	if _, ok := DefaultRules("myspace"); ok || len(defaultRules) != len(platforms) {
-		t.Errorf("%d networks, and one more: %v", len(defaultRules), ok)
+		t.Errorf("%d networks have rules, unknown network has rules: %v", len(defaultRules), ok)
 	}
 }
 
@@ -221,15 +221,15 @@ func TestEntities(t *testing.T) {
 	}
 }
 
-func TestEmoji(t *testing.T) {
-	for _, whole := range []string{"😀", "👍🏽", "❤️", "©️", "1️⃣", "#⃣", "🇩🇪", "👩‍👩‍👧‍👦", "🏳️‍🌈", "👩🏿‍🚒", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "☝🏾", "🧑‍🚀"} {
-		if got := EmojiLen(whole + "😀a"); got != len(whole) {
-			t.Errorf("Emoji(%+q) = %d, want %d", whole, got, len(whole))
+func TestEmojiLen(t *testing.T) {
+	for _, emoji := range []string{"😀", "👍🏽", "❤️", "©️", "1️⃣", "#⃣", "🇩🇪", "👩‍👩‍👧‍👦", "🏳️‍🌈", "👩🏿‍🚒", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "☝🏾", "🧑‍🚀"} {
+		if got := EmojiLen(emoji + "😀a"); got != len(emoji) {
+			t.Errorf("Emoji(%+q) = %d, want %d", emoji, got, len(emoji))
 		}
 	}
-	for _, none := range []string{"", "a", "1", "1️", "©", "❤", "★", "→️", "語", "葛󠄀", "\u200d😀", "\ufe0f", "🇩", "\xff"} {
-		if got := EmojiLen(none); got != 0 {
-			t.Errorf("Emoji(%+q) = %d", none, got)
+	for _, text := range []string{"", "a", "1", "1️", "©", "❤", "★", "→️", "語", "葛󠄀", "\u200d😀", "\ufe0f", "🇩", "\xff"} {
+		if got := EmojiLen(text); got != 0 {
+			t.Errorf("Emoji(%+q) = %d", text, got)
 		}
 	}
 }

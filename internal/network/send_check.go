@@ -9,15 +9,15 @@ import (
 
 type sendCheckKey struct{}
 
-// WithSendCheck makes a Committing call check, before each part of its body is sent, whether it may still be sent. DNS,
-// connecting and writing can take longer than the caller's right to send lasts. If the check fails, the body stays
-// incomplete, so the network cannot act on it.
+// WithSendCheck makes a Committing call run check before it sends each part of its body. Resolving, connecting and
+// writing can take so long that the caller's lease expires. If check fails, the body stays incomplete, so the network
+// cannot act on it.
 func WithSendCheck(ctx context.Context, check func() error) context.Context {
 	return context.WithValue(ctx, sendCheckKey{}, check)
 }
 
-// checkBeforeSending makes the request run the check at each read of its body. Without the body, the header has no
-// effect at a network.
+// checkBeforeSending makes the request run the check at each read of its body. A header without the body has no effect
+// at a network.
 func checkBeforeSending(ctx context.Context, r *http.Request) {
 	check, ok := ctx.Value(sendCheckKey{}).(func() error)
 	if !ok || r.Body == nil || r.Body == http.NoBody {
@@ -32,7 +32,7 @@ func checkBeforeSending(ctx context.Context, r *http.Request) {
 	}
 }
 
-// checkedBody is a request body that runs the check at each read.
+// checkedBody is a request body that runs a check before each read.
 type checkedBody struct {
 	io.ReadCloser
 

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/network"
 )
 
-// A request that may no longer be sent when the connection is made is not sent, and its outcome counts as unknown.
+// A request is not sent if its check fails once the connection is open. Its outcome counts as unknown.
 func TestSendCheck(t *testing.T) {
 	t.Parallel()
 	var received []string
@@ -48,8 +48,8 @@ func TestSendCheck(t *testing.T) {
 		sent    bool
 	}{
 		"in time": {network.Committing, "bread", always, true}, "late": {network.Committing, "bread", 0, false},
-		"publishes nothing": {network.Authorizing, "bread", 0, true},
-		"long, in time":     {network.Committing, long, always, true}, "long, late in between": {network.Committing, long, 3, false},
+		"publishes nothing":       {network.Authorizing, "bread", 0, true},
+		"long body, check passes": {network.Committing, long, always, true}, "long body, late check": {network.Committing, long, 3, false},
 	} {
 		before := len(received)
 		err := call(step.purpose, step.text, step.times)

@@ -8,7 +8,7 @@ import (
 )
 
 // userTimeout limits how long sent data may stay unacknowledged (TCP_USER_TIMEOUT, RFC 5482). By default the kernel
-// retransmits for minutes, even for a process that has exited, so a post could arrive after it was believed lost.
+// retransmits for minutes, even for a process that has exited, so a post could arrive after it was considered lost.
 const userTimeout = 20 * time.Second
 
 // Transport returns Go's default transport whose connections are closed when the peer stops acknowledging data.

@@ -27,7 +27,7 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	if err == nil && about.Active != nil && !*about.Active {
 		err = &network.Error{Class: network.AuthDead, Code: "AccountInactive", Message: "The account is not active."}
 	}
-	found := []network.Finding{network.FindingOf(platform, "session", err)}
+	found := []network.Finding{network.CallFinding(platform, "session", err)}
 	if err != nil || !n.usesVideoService(g) {
 		return found
 	}
@@ -39,7 +39,7 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 			Detail: "The video service does not serve the account. Its videos are processed only after a post is published.",
 		})
 	}
-	video := network.FindingOf(platform, subject, err)
+	video := network.CallFinding(platform, subject, err)
 	if video.Result == network.Fails && about.Confirmed != nil && !*about.Confirmed {
 		video.NextStep = "The account's owner has to confirm the email address on Bluesky."
 	}

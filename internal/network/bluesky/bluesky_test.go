@@ -189,7 +189,7 @@ var adapter = networktest.Case{
 			"invalid":    rateLimited("ratelimit-reset", "soon", 0),
 		},
 	},
-	Collecting: networktest.Collecting{Figures: []string{"likes", "comments", "shares", "saves"}},
+	Collecting: networktest.Collecting{Metrics: []string{"likes", "comments", "shares", "saves"}},
 }
 
 // withoutToken returns a call that sends no token.

@@ -10,10 +10,10 @@ import (
 var _ network.AppChecker = (*Network)(nil)
 
 var needs = []network.RequiredScope{
-	{Scope: "pages_show_list", Effect: network.ToConnect},
-	{Scope: "pages_read_engagement", Effect: network.ToPublish},
-	{Scope: "pages_manage_posts", Effect: network.ToPublish},
-	{Scope: insightsScope, Effect: network.ForFigures},
+	{Scope: "pages_show_list", Effect: network.CannotConnect},
+	{Scope: "pages_read_engagement", Effect: network.CannotPublish},
+	{Scope: "pages_manage_posts", Effect: network.CannotPublish},
+	{Scope: insightsScope, Effect: network.MetricsMissing},
 	{Scope: graph.ScopeBusiness, Effect: "Pages of a business portfolio cannot be found"},
 }
 

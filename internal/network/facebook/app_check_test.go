@@ -17,7 +17,7 @@ func TestAppCheck(t *testing.T) {
 
 	g := f.Candidates("", networktest.Account+"&declined=read_insights")[0].Grant
 	found = f.CheckedAccount(g)
-	networktest.WantFinding(t, found, network.Fails, "permission read_insights", "figures are missing", "Connect the account again")
+	networktest.WantFinding(t, found, network.Fails, "permission read_insights", "metrics are missing", "Connect the account again")
 	networktest.WantFinding(t, found, network.Works, "permission pages_manage_posts")
 	if bad := networktest.Findings(found, network.Fails); len(bad) != 1 {
 		t.Errorf("failures: %q", bad)

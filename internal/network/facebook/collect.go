@@ -75,7 +75,7 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	}
 	metrics := graph.MetricsReader{
 		Names: insightMetrics,
-		Fetch: func(ctx context.Context, post string, metrics []string) (graph.Figures, error) {
+		Fetch: func(ctx context.Context, post string, metrics []string) (graph.Metrics, error) {
 			return n.graph.Insights(ctx, n.newCall(g, http.MethodGet, post+"/insights", nil, nil), metrics)
 		},
 	}
@@ -88,7 +88,7 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 		if err != nil {
 			return out, err
 		}
-		out.Posts = append(out.Posts, n.figures(p, figures))
+		out.Posts = append(out.Posts, n.collectedPost(p, figures))
 	}
 	return out, nil
 }
@@ -108,7 +108,7 @@ func (n *Network) posts(ctx context.Context, g network.Grant, since time.Time, l
 	return posts, cut, err
 }
 
-func (n *Network) figures(p countedPost, insights graph.Figures) network.CollectedPost {
+func (n *Network) collectedPost(p countedPost, insights graph.Metrics) network.CollectedPost {
 	out := network.CollectedPost{
 		ID: p.ID, URL: n.absoluteURL(p.Permalink), Text: p.Message, Format: p.format(), PostedAt: graph.ParseTime(p.Created),
 		Reach: insights.Get("post_total_media_view_unique"), Views: insights.Get("post_media_view"),

@@ -194,8 +194,8 @@ var adapter = networktest.Case{
 			"a dead token": uploading(graph(`"code":190`), network.AuthDead, 2),
 		},
 	},
-	Collecting: networktest.Collecting{Figures: []string{"reach", "views", "likes", "comments", "clicks"},
-		OptionalFigures: []string{"shares"}},
+	Collecting: networktest.Collecting{Metrics: []string{"reach", "views", "likes", "comments", "clicks"},
+		OptionalMetrics: []string{"shares"}},
 }
 
 func graph(inner string) string { return `{"error":{` + inner + `}}` }

@@ -17,7 +17,7 @@ import (
 func (c *Client) CheckCredentials(ctx context.Context, platform, app, server, path string, params url.Values) network.Finding {
 	params.Set("grant_type", "client_credentials")
 	_, err := c.RequestToken(ctx, http.MethodGet, server, path, params)
-	found := network.FindingOf(platform, strings.TrimSpace(app+" client ID and secret"), err)
+	found := network.CallFinding(platform, strings.TrimSpace(app+" client ID and secret"), err)
 	// a wrong secret has the code of a temporary failure
 	if refused, ok := errors.AsType[*network.Error](err); ok && refused.IsClientError() && refused.Class != network.Rate {
 		found.Result, found.NextStep = network.Fails, "Compare the app's ID and secret with Meta's developer console."
@@ -46,7 +46,7 @@ func (l Login) CheckApp(ctx context.Context, platform, app, server string, needs
 		Secrets: []string{l.ClientSecret}, Out: &response,
 	})
 	if err != nil {
-		found := network.FindingOf(platform, subject, err)
+		found := network.CallFinding(platform, subject, err)
 		found.Result = network.Unclear // apps of some types have no such list
 		return []network.Finding{first, found}
 	}
@@ -99,7 +99,7 @@ func (l Login) CheckToken(ctx context.Context, platform string, g network.Grant,
 		}
 	}
 	if err != nil {
-		return []network.Finding{network.FindingOf(platform, subject, err)}
+		return []network.Finding{network.CallFinding(platform, subject, err)}
 	}
 	return append([]network.Finding{{Subject: subject, Result: network.Works}},
 		network.CheckScopes(response.Data.Scopes, needs...)...)
@@ -119,12 +119,12 @@ func (c *Containers) CheckLimit(ctx context.Context, g network.Grant, edge strin
 	err := c.Client.Do(ctx, c.NewCall(g, http.MethodGet, c.ownerPath(g, edge),
 		url.Values{"fields": {"quota_usage,config"}}, &response))
 	if err != nil || len(response.Data) == 0 {
-		found := network.FindingOf(c.Platform(), subject, err)
+		found := network.CallFinding(c.Platform(), subject, err)
 		if err == nil {
 			found.Result, found.Detail = network.Unclear, "The network does not say."
 		}
 		return found
 	}
 	usage := response.Data[0]
-	return network.Limit(subject, usage.Usage, usage.Config.Total)
+	return network.UsageFinding(subject, usage.Usage, usage.Config.Total)
 }

@@ -115,11 +115,11 @@ func (f *figure) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Figures are the metrics of a post, by name.
-type Figures map[string]int64
+// Metrics are the metrics of a post, by name.
+type Metrics map[string]int64
 
 // Get returns a metric, or nil if the network did not provide it.
-func (f Figures) Get(metric string) *int64 {
+func (f Metrics) Get(metric string) *int64 {
 	if n, ok := f[metric]; ok {
 		return network.NonNegative(&n)
 	}
@@ -127,7 +127,7 @@ func (f Figures) Get(metric string) *int64 {
 }
 
 // Insights reads metrics of the object at the call's path. Metrics that the network does not provide are left out.
-func (c *Client) Insights(ctx context.Context, call Call, metrics []string) (Figures, error) {
+func (c *Client) Insights(ctx context.Context, call Call, metrics []string) (Metrics, error) {
 	var response struct {
 		Data []insight `json:"data"`
 	}
@@ -135,7 +135,7 @@ func (c *Client) Insights(ctx context.Context, call Call, metrics []string) (Fig
 	if err := c.Do(ctx, call); err != nil {
 		return nil, err
 	}
-	figures := Figures{}
+	figures := Metrics{}
 	for _, i := range response.Data {
 		value := i.Total.Value.n
 		if len(i.Values) > 0 && value == nil {
@@ -158,7 +158,7 @@ const (
 type MetricsReader struct {
 	Names []string
 	// Fetch reads metrics of a post.
-	Fetch func(ctx context.Context, post string, metrics []string) (Figures, error)
+	Fetch func(ctx context.Context, post string, metrics []string) (Metrics, error)
 
 	supported map[string][]string // supported metrics by kind of post
 	refused   map[string]int      // refused posts by kind, while no metric is supported
@@ -166,11 +166,11 @@ type MetricsReader struct {
 }
 
 // Read returns the metrics of a post of a kind. They are empty after an error that concerns only this post.
-func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Figures, error) {
+func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Metrics, error) {
 	names, known := m.supported[kind]
 	if !known {
 		if m.refused[kind] >= maxRefused {
-			return Figures{}, nil
+			return Metrics{}, nil
 		}
 		names = m.Names
 	}
@@ -181,10 +181,10 @@ func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Figures, e
 	switch {
 	case isRefusal(err) || err == nil && len(names) == 0:
 		m.noteRefusal(kind)
-		return Figures{}, nil
+		return Metrics{}, nil
 	case isTemporary(err) && m.failed < maxFailed:
 		m.failed++
-		return Figures{}, nil
+		return Metrics{}, nil
 	case err != nil:
 		return nil, err
 	}
@@ -193,9 +193,9 @@ func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Figures, e
 }
 
 // fetchEach requests each metric on its own and returns the supported ones.
-func (m *MetricsReader) fetchEach(ctx context.Context, post string) ([]string, Figures, error) {
+func (m *MetricsReader) fetchEach(ctx context.Context, post string) ([]string, Metrics, error) {
 	var taken []string
-	all := Figures{}
+	all := Metrics{}
 	for _, name := range m.Names {
 		figures, err := m.Fetch(ctx, post, []string{name})
 		switch {

@@ -41,7 +41,7 @@ func TestInsightForms(t *testing.T) {
 			{"name":"e","values":[{"value":"many"}]},{"name":"f","values":[{"value":0}]},{"name":"g"}]}`
 	})
 	got, err := client.Insights(t.Context(), call, []string{"a"})
-	if diff := cmp.Diff(graph.Figures{"a": 2, "b": 3, "c": 5, "f": 0}, got); err != nil || diff != "" {
+	if diff := cmp.Diff(graph.Metrics{"a": 2, "b": 3, "c": 5, "f": 0}, got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	if got.Get("d") != nil || *got.Get("f") != 0 {
@@ -120,12 +120,12 @@ func refusal(class network.Class, code string) error {
 
 // fetcher returns metrics of posts and records the requests.
 type fetcher struct {
-	fetch    func(post string, metrics []string) (graph.Figures, error)
+	fetch    func(post string, metrics []string) (graph.Metrics, error)
 	requests []string
 }
 
 func (f *fetcher) reader(names ...string) *graph.MetricsReader {
-	return &graph.MetricsReader{Names: names, Fetch: func(_ context.Context, post string, metrics []string) (graph.Figures, error) {
+	return &graph.MetricsReader{Names: names, Fetch: func(_ context.Context, post string, metrics []string) (graph.Metrics, error) {
 		f.requests = append(f.requests, post+" "+strings.Join(metrics, ","))
 		return f.fetch(post, metrics)
 	}}
@@ -134,16 +134,16 @@ func (f *fetcher) reader(names ...string) *graph.MetricsReader {
 // A removed metric costs extra requests once per kind of post.
 func TestRemovedMetric(t *testing.T) {
 	t.Parallel()
-	f := &fetcher{fetch: func(_ string, metrics []string) (graph.Figures, error) {
+	f := &fetcher{fetch: func(_ string, metrics []string) (graph.Metrics, error) {
 		if slices.Contains(metrics, "gone") {
 			return nil, refusal(network.Rejected, "100")
 		}
-		return graph.Figures{"views": 7}, nil
+		return graph.Metrics{"views": 7}, nil
 	}}
 	m := f.reader("views", "gone")
 	for _, post := range []string{"1", "2", "3"} {
 		got, err := m.Read(t.Context(), "reel", post)
-		if diff := cmp.Diff(graph.Figures{"views": 7}, got); err != nil || diff != "" {
+		if diff := cmp.Diff(graph.Metrics{"views": 7}, got); err != nil || diff != "" {
 			t.Errorf("%v\n%s", err, diff)
 		}
 	}
@@ -156,7 +156,7 @@ func TestRemovedMetric(t *testing.T) {
 func TestRefusedMetrics(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{refusal(network.Rejected, "100"), refusal(network.AuthDead, "10"), refusal(network.AuthDead, "200")} {
-		f := &fetcher{fetch: func(string, []string) (graph.Figures, error) { return nil, err }}
+		f := &fetcher{fetch: func(string, []string) (graph.Metrics, error) { return nil, err }}
 		m := f.reader("views")
 		for _, post := range []string{"1", "2", "3", "4", "5"} {
 			if got, err := m.Read(t.Context(), "", post); len(got) > 0 || err != nil {
@@ -170,13 +170,13 @@ func TestRefusedMetrics(t *testing.T) {
 }
 
 // One post with too few viewers does not affect the others.
-func TestOnePostWithoutFigures(t *testing.T) {
+func TestOnePostWithoutMetrics(t *testing.T) {
 	t.Parallel()
-	f := &fetcher{fetch: func(post string, _ []string) (graph.Figures, error) {
+	f := &fetcher{fetch: func(post string, _ []string) (graph.Metrics, error) {
 		if post == "2" {
 			return nil, refusal(network.AuthDead, "10")
 		}
-		return graph.Figures{"views": 1}, nil
+		return graph.Metrics{"views": 1}, nil
 	}}
 	m := f.reader("views")
 	for post, want := range map[string]bool{"1": true, "2": false, "3": true} {
@@ -190,12 +190,12 @@ func TestOnePostWithoutFigures(t *testing.T) {
 func TestEndOfCollection(t *testing.T) {
 	t.Parallel()
 	for _, want := range []error{refusal(network.AuthDead, "190/463"), refusal(network.Rate, "4")} {
-		f := &fetcher{fetch: func(string, []string) (graph.Figures, error) { return nil, want }}
+		f := &fetcher{fetch: func(string, []string) (graph.Metrics, error) { return nil, want }}
 		if _, err := f.reader("views").Read(t.Context(), "", "1"); !errors.Is(err, want) {
 			t.Errorf("%v, want %v", err, want)
 		}
 	}
-	f := &fetcher{fetch: func(string, []string) (graph.Figures, error) { return nil, refusal(network.Transient, "2") }}
+	f := &fetcher{fetch: func(string, []string) (graph.Metrics, error) { return nil, refusal(network.Transient, "2") }}
 	m := f.reader("views")
 	for range 5 {
 		if _, err := m.Read(t.Context(), "", "1"); err != nil {
@@ -225,9 +225,9 @@ func TestDowngradeMissingPermission(t *testing.T) {
 }
 
 // A negative metric is unknown.
-func TestNegativeFigures(t *testing.T) {
+func TestNegativeMetrics(t *testing.T) {
 	t.Parallel()
-	var f graph.Figures
+	var f graph.Metrics
 	if err := json.Unmarshal([]byte(`{"views":-1}`), &f); err != nil || f.Get("views") != nil {
 		t.Errorf("%v, %v", f, err)
 	}

@@ -14,16 +14,16 @@ var _ network.AppChecker = (*Network)(nil)
 // The permissions of each sign-in method.
 var (
 	needs = []network.RequiredScope{
-		{Scope: "instagram_business_basic", Effect: network.ToConnect},
-		{Scope: instagramPublish, Effect: network.ToPublish},
-		{Scope: "instagram_business_manage_insights", Effect: network.ForFigures},
+		{Scope: "instagram_business_basic", Effect: network.CannotConnect},
+		{Scope: instagramPublish, Effect: network.CannotPublish},
+		{Scope: "instagram_business_manage_insights", Effect: network.MetricsMissing},
 	}
 	facebookNeeds = []network.RequiredScope{
-		{Scope: "instagram_basic", Effect: network.ToConnect},
-		{Scope: facebookPublish, Effect: network.ToPublish},
-		{Scope: "instagram_manage_insights", Effect: network.ForFigures},
-		{Scope: "pages_show_list", Effect: network.ToConnect},
-		{Scope: "pages_read_engagement", Effect: network.ToConnect},
+		{Scope: "instagram_basic", Effect: network.CannotConnect},
+		{Scope: facebookPublish, Effect: network.CannotPublish},
+		{Scope: "instagram_manage_insights", Effect: network.MetricsMissing},
+		{Scope: "pages_show_list", Effect: network.CannotConnect},
+		{Scope: "pages_read_engagement", Effect: network.CannotConnect},
 		{Scope: graph.ScopeBusiness, Effect: "accounts of a business portfolio cannot be found"},
 	}
 )
@@ -44,7 +44,7 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	} else {
 		var me graph.InstagramAccount
 		err := n.Client.Do(ctx, n.NewCall(g, http.MethodGet, "me", url.Values{"fields": {"id,username"}}, &me))
-		found = []network.Finding{network.FindingOf(platform, "access token", err)}
+		found = []network.Finding{network.CallFinding(platform, "access token", err)}
 		if err == nil {
 			found = append(found, network.CheckScopes(g.Scopes, needs...)...)
 		}

@@ -56,7 +56,7 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	}
 	metrics := graph.MetricsReader{
 		Names: insightMetrics,
-		Fetch: func(ctx context.Context, post string, metrics []string) (graph.Figures, error) {
+		Fetch: func(ctx context.Context, post string, metrics []string) (graph.Metrics, error) {
 			return n.Client.Insights(ctx, n.NewCall(g, http.MethodGet, post+"/insights", nil, nil), metrics)
 		},
 	}
@@ -69,12 +69,12 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 		if err != nil {
 			return out, err
 		}
-		out.Posts = append(out.Posts, m.figures(figures))
+		out.Posts = append(out.Posts, m.collectedPost(figures))
 	}
 	return out, nil
 }
 
-func (m listedMedia) figures(insights graph.Figures) network.CollectedPost {
+func (m listedMedia) collectedPost(insights graph.Metrics) network.CollectedPost {
 	return network.CollectedPost{
 		ID: m.ID, URL: network.WebURL(m.Permalink), Text: m.Caption, Format: m.format(),
 		PostedAt: graph.ParseTime(m.Timestamp),

@@ -240,7 +240,7 @@ var adapter = networktest.Case{
 			"a bad text":        creating(failed+`2207010"}`, network.Rejected, 1),
 		},
 	},
-	Collecting: networktest.Collecting{Figures: []string{"reach", "views", "likes", "comments", "shares", "saves"}},
+	Collecting: networktest.Collecting{Metrics: []string{"reach", "views", "likes", "comments", "shares", "saves"}},
 	Containers: networktest.Containers{NotReady: "9007/2207027"},
 }
 

@@ -17,7 +17,7 @@ func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	var found []network.Finding
 	for _, kind := range n.Kinds() {
 		_, err := n.inspect(ctx, n.app(kind), "none")
-		found = append(found, network.FindingOfCredentials(platform, kind, err))
+		found = append(found, network.CredentialsFinding(platform, kind, err))
 	}
 	return found
 }
@@ -58,7 +58,7 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 		err = &network.Error{Class: network.AuthDead, Status: http.StatusOK, Code: network.Clip(about.Status, maxName)}
 	}
 	if err != nil {
-		return []network.Finding{network.FindingOf(platform, subject, err)}
+		return []network.Finding{network.CallFinding(platform, subject, err)}
 	}
 	found := network.CheckScopes(scopes(about.Scope), n.needs(g)...)
 	for i := range found {
@@ -71,13 +71,13 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	version.Query = url.Values{"q": {"roleAssignee"}, "state": {"APPROVED"}, "count": {"1"}}
 	if slices.Contains(scopes(about.Scope), scopeOrganizationAdmin) {
 		_, err = n.do(ctx, g, version, nil)
-		found = append(found, network.FindingOf(platform, "API version "+n.opts.Version, err))
+		found = append(found, network.CallFinding(platform, "API version "+n.opts.Version, err))
 	}
 	if g.Kind != organization && !slices.Contains(scopes(about.Scope), scopeReadPosts) {
 		found = append(found, network.Finding{
 			Subject: "list of a member's posts", Result: network.Unclear,
 			Detail: "The app lacks " + scopeReadPosts + ", as nearly every app does. A post whose response is lost has to be " +
-				"checked by a person, and figures are missing.",
+				"checked by a person, and metrics are missing.",
 		})
 	}
 	return found
@@ -87,9 +87,9 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 func (n *Network) needs(g network.Grant) []network.RequiredScope {
 	if g.Kind == organization {
 		return []network.RequiredScope{
-			{Scope: "w_organization_social", Effect: network.ToPublish},
-			{Scope: "r_organization_social", Effect: network.ForFigures},
-			{Scope: scopeOrganizationAdmin, Effect: network.ToConnect},
+			{Scope: "w_organization_social", Effect: network.CannotPublish},
+			{Scope: "r_organization_social", Effect: network.MetricsMissing},
+			{Scope: scopeOrganizationAdmin, Effect: network.CannotConnect},
 		}
 	}
 	identity := scopeOpenID
@@ -97,6 +97,6 @@ func (n *Network) needs(g network.Grant) []network.RequiredScope {
 		identity = scopeBasicProfile
 	}
 	return []network.RequiredScope{
-		{Scope: scopeWriteMember, Effect: network.ToPublish}, {Scope: identity, Effect: network.ToConnect},
+		{Scope: scopeWriteMember, Effect: network.CannotPublish}, {Scope: identity, Effect: network.CannotConnect},
 	}
 }

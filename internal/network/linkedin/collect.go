@@ -43,7 +43,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 			err = n.statistics(ctx, g, collected.Posts)
 		}
 	} else {
-		err = n.memberFigures(ctx, g, collected.Posts)
+		err = n.addMemberMetrics(ctx, g, collected.Posts)
 	}
 	if err != nil && !network.IsWithheld(err) {
 		return collected, err
@@ -65,7 +65,7 @@ func (n *Network) ownPosts(
 		}
 		for _, l := range entries {
 			if isPostURN(l.ID) && l.Created > 0 && !l.isHidden() {
-				posts = append(posts, l.figures(n))
+				posts = append(posts, l.collectedPost(n))
 			} else if l.Created <= 0 || !l.createdAt().Before(since) {
 				cut = true
 			}
@@ -80,7 +80,7 @@ func (n *Network) ownPosts(
 	return posts, true, nil
 }
 
-func (l listedPost) figures(n *Network) network.CollectedPost {
+func (l listedPost) collectedPost(n *Network) network.CollectedPost {
 	return network.CollectedPost{
 		ID: l.ID, URL: n.permalink(l.ID), Text: strings.TrimSpace(unescape(l.Commentary)), Format: l.format(),
 		PostedAt: l.createdAt(),
@@ -198,13 +198,13 @@ func restList(urns []string) string {
 	return "List(" + strings.Join(escapedPattern, ",") + ")"
 }
 
-// memberFigure is one metric of a member's post.
-type memberFigure struct {
+// memberMetric is one metric of a member's post.
+type memberMetric struct {
 	query string
 	of    func(*network.CollectedPost) **int64
 }
 
-var memberFigures = []memberFigure{
+var memberMetrics = []memberMetric{
 	{"IMPRESSION", func(p *network.CollectedPost) **int64 { return &p.Views }},
 	{"MEMBERS_REACHED", func(p *network.CollectedPost) **int64 { return &p.Reach }},
 	{"REACTION", func(p *network.CollectedPost) **int64 { return &p.Likes }},
@@ -213,30 +213,30 @@ var memberFigures = []memberFigure{
 	{"POST_SAVE", func(p *network.CollectedPost) **int64 { return &p.Saves }},
 }
 
-// memberFigures fills in the metrics of a member's newest posts, if the app may read them. A metric that LinkedIn
+// memberMetrics fills in the metrics of a member's newest posts, if the app may read them. A metric that LinkedIn
 // refuses once is not requested again.
-func (n *Network) memberFigures(ctx context.Context, g network.Grant, posts []network.CollectedPost) error {
+func (n *Network) addMemberMetrics(ctx context.Context, g network.Grant, posts []network.CollectedPost) error {
 	if !slices.Contains(g.Scopes, scopeMemberAnalytics) {
 		return nil
 	}
 	apiError := map[string]bool{}
 	for i := range posts[:min(len(posts), maxMemberPosts)] {
-		for _, figure := range memberFigures {
-			if apiError[figure.query] {
+		for _, metric := range memberMetrics {
+			if apiError[metric.query] {
 				continue
 			}
-			count, err := n.memberFigure(ctx, g, posts[i].ID, figure.query)
+			count, err := n.memberMetric(ctx, g, posts[i].ID, metric.query)
 			if err != nil && !network.IsWithheld(err) {
 				return err
 			}
-			apiError[figure.query] = err != nil
-			*figure.of(&posts[i]) = count
+			apiError[metric.query] = err != nil
+			*metric.of(&posts[i]) = count
 		}
 	}
 	return nil
 }
 
-func (n *Network) memberFigure(ctx context.Context, g network.Grant, urn, query string) (*int64, error) {
+func (n *Network) memberMetric(ctx context.Context, g network.Grant, urn, query string) (*int64, error) {
 	var response struct {
 		Elements []struct {
 			Count *int64 `json:"count"`

@@ -35,11 +35,11 @@ func TestCollectMembers(t *testing.T) {
 		scopes  string
 		refused string // metric
 		class   network.Class
-		figures bool
+		metrics bool
 		calls   int // for metrics
 	}{
 		"default":     {"", none, network.Unapproved, false, 0},
-		"figures":     {"r_member_postAnalytics", none, network.Unapproved, false, 0},
+		"metrics":     {"r_member_postAnalytics", none, network.Unapproved, false, 0},
 		"posts":       {"r_member_social", none, "", false, 0},
 		"both":        {"r_member_social r_member_postAnalytics", none, "", true, 20 * 6},
 		"unsupported": {"r_member_social r_member_postAnalytics", "POST_SAVE", "", true, 20*5 + 1},
@@ -69,7 +69,7 @@ func TestCollectMembers(t *testing.T) {
 				t.Fatalf("%d calls, %+v, %v", calls, collected, err)
 			}
 			for i, p := range collected.Posts {
-				known := c.figures && i < 20
+				known := c.metrics && i < 20
 				if (p.Views != nil) != known || (p.Reach != nil) != known || (p.Likes != nil) != known ||
 					(p.Saves != nil) != (known && c.refused == none) {
 					t.Errorf("%d: %+v", i, p)

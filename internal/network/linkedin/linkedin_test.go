@@ -178,7 +178,7 @@ var adapter = networktest.Case{
 		EmptyLists: map[string]http.Handler{ready: networktest.Answer{Body: `{"elements":[]}`}},
 	},
 	Collecting: networktest.Collecting{
-		Figures: strings.Fields(none), NoPicture: true, Page: 50, FiguresAfter: day,
+		Metrics: strings.Fields(none), NoPicture: true, Page: 50, MetricsAfter: day,
 		Fails: func(now time.Time) map[string]networktest.CollectFailure {
 			return map[string]networktest.CollectFailure{
 				"too often, the list": networktest.StopsWith(networktest.Interceptor{

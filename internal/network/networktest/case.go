@@ -46,7 +46,7 @@ type Content struct {
 	Name   string
 	Text   string                         // by default fullText
 	Media  func(*Library) []network.Media // nil for none
-	Format string                         // in Figures
+	Format string                         // in Metrics
 	// time after which a missing post counts as absent; 0 for at once
 	Settled         time.Duration
 	UploadStart     string // part of the Line of the request that starts an upload
@@ -136,14 +136,14 @@ type Failures struct {
 	GivesUp    map[string]GiveUp           // drafts that never become ready
 }
 
-// Collecting describes the figures of an account's posts.
+// Collecting describes the metrics of an account's posts.
 type Collecting struct {
-	Figures         []string      // figures that every post has
-	OptionalFigures []string      // figures that are reported only above 0
+	Metrics         []string      // metrics that every post has
+	OptionalMetrics []string      // metrics that are reported only if above 0
 	NoFollowers     bool          // the network does not report followers
 	NoPicture       bool          // the network gives no link to the account's picture
 	Page            int           // posts per page; 0 if pages are not tested
-	FiguresAfter    time.Duration // delay until a post has figures
+	MetricsAfter    time.Duration // delay until a post has metrics
 	Fails           func(now time.Time) map[string]CollectFailure
 	Withheld        map[string]Withheld
 	WithheldPosts   int // 2 by default

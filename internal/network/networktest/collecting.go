@@ -30,7 +30,7 @@ type Withheld struct {
 func testCollecting(t *testing.T, c Case) {
 	subtests(t, c,
 		map[string]func(*testing.T, Case){
-			"Figures": figures, "Pages": pages, "OldToken": oldToken, "Fails": collectFails, "Withheld": withheld,
+			"Metrics": collectMetrics, "Pages": pages, "OldToken": oldToken, "Fails": collectFails, "Withheld": withheld,
 		})
 }
 
@@ -56,23 +56,23 @@ func (f *Fixture) CollectThrough(
 	return collector.Collect(f.t.Context(), g, since, limit)
 }
 
-// Figures returns the figures of a post by name.
-func Figures(p network.CollectedPost) map[string]*int64 {
+// Metrics returns the figures of a post by name.
+func Metrics(p network.CollectedPost) map[string]*int64 {
 	return map[string]*int64{
 		"reach": p.Reach, "views": p.Views, "likes": p.Likes, "comments": p.Comments, "shares": p.Shares,
 		"saves": p.Saves, "clicks": p.Clicks,
 	}
 }
 
-// wantFigures checks that a post has exactly the expected figures.
-func wantFigures(t *testing.T, c Case, p network.CollectedPost, lacks ...string) {
+// wantMetrics checks that a post has exactly the expected figures.
+func wantMetrics(t *testing.T, c Case, p network.CollectedPost, lacks ...string) {
 	t.Helper()
-	for name, figure := range Figures(p) {
-		if slices.Contains(c.OptionalFigures, name) {
+	for name, metric := range Metrics(p) {
+		if slices.Contains(c.OptionalMetrics, name) {
 			continue
 		}
-		if want := slices.Contains(c.Figures, name) && !slices.Contains(lacks, name); (figure != nil) != want {
-			t.Errorf("%s of %q: told %v, want %v", name, p.Text, figure != nil, want)
+		if want := slices.Contains(c.Metrics, name) && !slices.Contains(lacks, name); (metric != nil) != want {
+			t.Errorf("%s of %q: told %v, want %v", name, p.Text, metric != nil, want)
 		}
 	}
 	if p.Reach != nil && p.Views != nil && *p.Reach > *p.Views {
@@ -81,7 +81,7 @@ func wantFigures(t *testing.T, c Case, p network.CollectedPost, lacks ...string)
 }
 
 // figures collects a post of each kind.
-func figures(t *testing.T, c Case) {
+func collectMetrics(t *testing.T, c Case) {
 	for _, kind := range c.kinds() {
 		f := New(t, c, 0)
 		g := f.Connect(kind, Account)
@@ -99,7 +99,7 @@ func figures(t *testing.T, c Case) {
 		if strings.Contains(first.Picture, "/pictures/") == c.NoPicture {
 			t.Errorf("the picture is at %q", first.Picture)
 		}
-		if diff := cmp.Diff(want, withoutFigures(t, c, first.Posts)); diff != "" {
+		if diff := cmp.Diff(want, withoutMetrics(t, c, first.Posts)); diff != "" {
 			t.Error(diff)
 		}
 		if diff := cmp.Diff(first, f.Collect(g, Start, 100)); diff != "" {
@@ -129,12 +129,12 @@ func (f *Fixture) postForm(g network.Grant, p Content) network.CollectedPost {
 	return collected
 }
 
-// withoutFigures checks the figures of posts, newest first, and returns the posts without them.
-func withoutFigures(t *testing.T, c Case, posts []network.CollectedPost) []network.CollectedPost {
+// withoutMetrics checks the figures of posts, newest first, and returns the posts without them.
+func withoutMetrics(t *testing.T, c Case, posts []network.CollectedPost) []network.CollectedPost {
 	t.Helper()
 	var left []network.CollectedPost
 	for i, p := range posts {
-		wantFigures(t, c, p)
+		wantMetrics(t, c, p)
 		one := network.CollectedPost{
 			ID: p.ID, URL: p.URL, Text: p.Text, Format: p.Format, PostedAt: p.PostedAt.Truncate(time.Minute),
 		}
@@ -158,7 +158,7 @@ func pages(t *testing.T, c Case) {
 	}
 	slices.Reverse(ids)
 	moment := f.Clock.Now().Add(-3*time.Minute - 30*time.Second)
-	f.Clock.Advance(c.FiguresAfter)
+	f.Clock.Advance(c.MetricsAfter)
 	each(t, map[string]struct {
 		since time.Time
 		most  int
@@ -178,7 +178,7 @@ func pages(t *testing.T, c Case) {
 	) {
 		var got []string
 		for _, p := range f.Collect(g, w.since, w.most).Posts {
-			wantFigures(t, c, p)
+			wantMetrics(t, c, p)
 			got = append(got, p.ID)
 		}
 		if diff := cmp.Diff(w.want, got); diff != "" {
@@ -233,7 +233,7 @@ func withheld(t *testing.T, c Case) {
 	for i := range max(c.WithheldPosts, 2) {
 		f.Post(g, fmt.Sprintf("words %d", i), f.Media()...)
 	}
-	f.Clock.Advance(c.FiguresAfter)
+	f.Clock.Advance(c.MetricsAfter)
 	each(t, c.Withheld, func(t *testing.T, w Withheld) {
 		transport := http.DefaultTransport
 		for _, answer := range w.Answers {
@@ -246,7 +246,7 @@ func withheld(t *testing.T, c Case) {
 			t.Fatalf("%+v, %v", collected, err)
 		}
 		for _, p := range collected.Posts {
-			wantFigures(t, c, p, w.Lacks...)
+			wantMetrics(t, c, p, w.Lacks...)
 		}
 	})
 }

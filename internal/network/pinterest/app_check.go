@@ -12,11 +12,11 @@ import (
 var _ network.AppChecker = (*Network)(nil)
 
 var needs = []network.RequiredScope{
-	{Scope: "user_accounts:read", Effect: network.ToConnect},
-	{Scope: "boards:read", Effect: network.ToConnect},
-	{Scope: "boards:write", Effect: network.ToPublish},
-	{Scope: "pins:read", Effect: network.ForFigures},
-	{Scope: "pins:write", Effect: network.ToPublish},
+	{Scope: "user_accounts:read", Effect: network.CannotConnect},
+	{Scope: "boards:read", Effect: network.CannotConnect},
+	{Scope: "boards:write", Effect: network.CannotPublish},
+	{Scope: "pins:read", Effect: network.MetricsMissing},
+	{Scope: "pins:write", Effect: network.CannotPublish},
 }
 
 // CheckApp reports whether the network accepts the app's ID and secret, and whether the app publishes in Pinterest's
@@ -25,7 +25,7 @@ func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	_, err := n.requestToken(ctx, n.opts.APIHost, url.Values{
 		"grant_type": {"refresh_token"}, "refresh_token": {"none"},
 	}, "none")
-	found := []network.Finding{network.FindingOfCredentials(platform, "", err)}
+	found := []network.Finding{network.CredentialsFinding(platform, "", err)}
 	if strings.Contains(n.opts.APIHost, "api-sandbox.") {
 		found = append(found, network.Finding{
 			Subject: "api_host", Result: network.Unclear, Detail: "The app publishes in Pinterest's sandbox, where nobody sees Pins.",
@@ -42,7 +42,7 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 		ID string `json:"id"`
 	}
 	err := n.do(ctx, n.newCall(g, http.MethodGet, "user_account"), &me)
-	found := []network.Finding{network.FindingOf(platform, "access token", err)}
+	found := []network.Finding{network.CallFinding(platform, "access token", err)}
 	if err != nil {
 		return found
 	}

@@ -48,9 +48,9 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	if err != nil && !network.IsWithheld(err) {
 		return network.Collection{}, err
 	}
-	posts, cut, err := n.listFigures(ctx, g, on, since, true)
+	posts, cut, err := n.listPosts(ctx, g, on, since, true)
 	if network.IsWithheld(err) {
-		posts, cut, err = n.listFigures(ctx, g, on, since, false)
+		posts, cut, err = n.listPosts(ctx, g, on, since, false)
 	}
 	collected := network.Collection{
 		Followers: followers, Picture: picture, Posts: network.Newest(posts, since, limit), Truncated: cut,
@@ -93,9 +93,9 @@ type countedPin struct {
 	} `json:"pin_metrics"`
 }
 
-// listFigures returns the account's pins on the board since a time. It stops at an older pin only on a page sorted
+// listPosts returns the account's pins on the board since a time. It stops at an older pin only on a page sorted
 // newest first, as the order is not documented. It reports true if there are more pins than were read.
-func (n *Network) listFigures(
+func (n *Network) listPosts(
 	ctx context.Context, g network.Grant, on string, since time.Time, metrics bool,
 ) ([]network.CollectedPost, bool, error) {
 	var posts []network.CollectedPost
@@ -117,7 +117,7 @@ func (n *Network) listFigures(
 		for _, p := range page.Items {
 			pins = append(pins, p.pin)
 			if isID(p.ID) && !p.createdAt().IsZero() && (p.Mine == nil || *p.Mine) {
-				posts = append(posts, p.figures(n))
+				posts = append(posts, p.collectedPost(n))
 			}
 		}
 		past := newestFirst(pins) && pins[len(pins)-1].createdAt().Before(since)
@@ -129,7 +129,7 @@ func (n *Network) listFigures(
 	return posts, true, nil
 }
 
-func (c countedPin) figures(n *Network) network.CollectedPost {
+func (c countedPin) collectedPost(n *Network) network.CollectedPost {
 	lifetime := c.Metrics.Lifetime
 	return network.CollectedPost{
 		ID: c.ID, URL: n.receipt(c.ID).Permalink, Text: cmp.Or(strings.TrimSpace(c.Description), c.Title),

@@ -160,7 +160,7 @@ var adapter = networktest.Case{
 		},
 	},
 	Collecting: networktest.Collecting{
-		Figures: []string{"views", "likes", "comments", "saves", "clicks"}, Page: 100,
+		Metrics: []string{"views", "likes", "comments", "saves", "clicks"}, Page: 100,
 		Fails: func(now time.Time) map[string]networktest.CollectFailure {
 			return map[string]networktest.CollectFailure{
 				"rate limit, account": networktest.StopsWith(networktest.Interceptor{
@@ -191,17 +191,17 @@ var adapter = networktest.Case{
 			}
 		},
 		Withheld: map[string]networktest.Withheld{
-			"followers":             networktest.Without("followers", networktest.Interceptor{Part: userCall, Status: 403, Body: trial}),
-			"figures with the list": networktest.Without("", networktest.Interceptor{Part: "pin_metrics", Status: 400, Body: invalid}),
-			"reports on several":    networktest.Without("", networktest.Interceptor{Part: severalCall, Status: 403, Body: trial}),
+			"followers":           networktest.Without("followers", networktest.Interceptor{Part: userCall, Status: 403, Body: trial}),
+			"metrics in the list": networktest.Without("", networktest.Interceptor{Part: "pin_metrics", Status: 400, Body: invalid}),
+			"reports on several":  networktest.Without("", networktest.Interceptor{Part: severalCall, Status: 403, Body: trial}),
 			"not for this token": networktest.Without("",
 				networktest.Interceptor{
 					Part: severalCall, Status: 401, Body: `{"code":7,"message":"Not authorized to access board or Pin."}`,
 				}),
 			"all reports": networktest.Without("saves", networktest.Interceptor{Part: aloneCall, Status: 403, Body: trial}),
-			"one figure":  networktest.Without("", networktest.Interceptor{Part: "TOTAL_REACTIONS", Status: 400, Body: invalid}),
+			"one metric":  networktest.Without("", networktest.Interceptor{Part: "TOTAL_REACTIONS", Status: 400, Body: invalid}),
 			"saves":       networktest.Without("saves", networktest.Interceptor{Part: "SAVE", Status: 400, Body: invalid}),
-			"one figure, one by one": networktest.Without("",
+			"metrics requested one by one": networktest.Without("",
 				networktest.Interceptor{Part: severalCall, Status: 404, Body: invalid},
 				networktest.Interceptor{Part: "TOTAL_REACTIONS", Status: 400, Body: invalid}),
 			"everything but pins": networktest.Without("views likes comments clicks saves",

@@ -11,9 +11,9 @@ import (
 var _ network.AppChecker = (*Network)(nil)
 
 var needs = []network.RequiredScope{
-	{Scope: "threads_basic", Effect: network.ToConnect},
-	{Scope: "threads_content_publish", Effect: network.ToPublish},
-	{Scope: "threads_manage_insights", Effect: network.ForFigures},
+	{Scope: "threads_basic", Effect: network.CannotConnect},
+	{Scope: "threads_content_publish", Effect: network.CannotPublish},
+	{Scope: "threads_manage_insights", Effect: network.MetricsMissing},
 }
 
 // CheckApp reports whether the network accepts the app's ID and secret.
@@ -28,7 +28,7 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 		ID string `json:"id"`
 	}
 	err := n.Client.Do(ctx, n.NewCall(g, http.MethodGet, "me", url.Values{"fields": {"id"}}, &me))
-	found := []network.Finding{network.FindingOf(platform, "access token", err)}
+	found := []network.Finding{network.CallFinding(platform, "access token", err)}
 	if err != nil {
 		return found
 	}

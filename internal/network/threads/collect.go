@@ -34,13 +34,13 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 }
 
 func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
-	insights := func(ctx context.Context, path string, metrics []string) (graph.Figures, error) {
+	insights := func(ctx context.Context, path string, metrics []string) (graph.Metrics, error) {
 		return n.Client.Insights(ctx, n.NewCall(g, http.MethodGet, path, nil, nil), metrics)
 	}
 	var out network.Collection
 	account := graph.MetricsReader{
 		Names: []string{"followers_count"},
-		Fetch: func(ctx context.Context, _ string, metrics []string) (graph.Figures, error) {
+		Fetch: func(ctx context.Context, _ string, metrics []string) (graph.Metrics, error) {
 			return insights(ctx, "me/threads_insights", metrics)
 		},
 	}
@@ -59,7 +59,7 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	}
 	metrics := graph.MetricsReader{
 		Names: insightMetrics,
-		Fetch: func(ctx context.Context, post string, metrics []string) (graph.Figures, error) {
+		Fetch: func(ctx context.Context, post string, metrics []string) (graph.Metrics, error) {
 			return insights(ctx, post+"/insights", metrics)
 		},
 	}
@@ -72,7 +72,7 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 		if err != nil {
 			return out, err
 		}
-		out.Posts = append(out.Posts, t.figures(figures))
+		out.Posts = append(out.Posts, t.collectedPost(figures))
 	}
 	return out, nil
 }
@@ -90,7 +90,7 @@ func (n *Network) picture(ctx context.Context, g network.Grant) (string, bool) {
 	return network.WebURL(me.Picture), me.Picture == ""
 }
 
-func (t thread) figures(insights graph.Figures) network.CollectedPost {
+func (t thread) collectedPost(insights graph.Metrics) network.CollectedPost {
 	return network.CollectedPost{
 		ID: t.ID, URL: network.WebURL(t.Permalink), Text: t.Text, Format: formats[t.Type],
 		PostedAt: graph.ParseTime(t.Timestamp),

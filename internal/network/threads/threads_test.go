@@ -169,7 +169,7 @@ var adapter = networktest.Case{
 			"a bad form": creating(`{"id":"181","status":"ERROR","error_message":"INVALID_ASPEC_RATIO"}`, network.RejectedMedia, 1),
 		},
 	},
-	Collecting: networktest.Collecting{Figures: []string{"views", "likes", "comments", "shares"}},
+	Collecting: networktest.Collecting{Metrics: []string{"views", "likes", "comments", "shares"}},
 	Containers: networktest.Containers{NotReady: "9007/2207027"},
 }
 

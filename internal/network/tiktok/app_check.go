@@ -12,11 +12,11 @@ import (
 var _ network.AppChecker = (*Network)(nil)
 
 var needs = []network.RequiredScope{
-	{Scope: scopeUserBasic, Effect: network.ToConnect},
-	{Scope: "user.info.profile", Effect: network.ToConnect},
+	{Scope: scopeUserBasic, Effect: network.CannotConnect},
+	{Scope: "user.info.profile", Effect: network.CannotConnect},
 	{Scope: scopeUserStats, Effect: "the number of followers is missing"},
-	{Scope: scopeVideoPublish, Effect: network.ToPublish},
-	{Scope: scopeVideoList, Effect: network.ForFigures},
+	{Scope: scopeVideoPublish, Effect: network.CannotPublish},
+	{Scope: scopeVideoList, Effect: network.MetricsMissing},
 }
 
 // CheckApp reports whether the network accepts each app's key and secret. It says nothing about the audit.
@@ -29,7 +29,7 @@ func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 		_, err := n.requestToken(ctx, n.opts.APIHost, url.Values{
 			"client_key": {app.ClientID}, "client_secret": {app.ClientSecret}, "grant_type": {"client_credentials"},
 		})
-		found = append(found, network.FindingOf(platform, strings.TrimSpace(kind+" client key and secret"), err))
+		found = append(found, network.CallFinding(platform, strings.TrimSpace(kind+" client key and secret"), err))
 	}
 	return found
 }
@@ -37,7 +37,7 @@ func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 // CheckAccount reports what the app may do for an account, and what the account's settings allow.
 func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
 	about, err := n.creatorInfo(ctx, g)
-	found := network.FindingOf(platform, network.CreatorInfo, err)
+	found := network.CallFinding(platform, network.CreatorInfo, err)
 	if err != nil {
 		return []network.Finding{found}
 	}
@@ -45,19 +45,19 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	return append([]network.Finding{found}, network.CheckScopes(g.Scopes, needs...)...)
 }
 
-// describe lists the account's settings for people.
+// describe returns a summary of the account's settings for people.
 func (c creator) describe() string {
 	text := "Audiences: " + network.Clip(strings.Join(c.Privacy, ", "), maxName)
 	if c.Longest > 0 {
 		text += ". Longest video: " + strconv.FormatInt(c.Longest, 10) + " seconds"
 	}
 	var off []string
-	for _, one := range []struct {
+	for _, feature := range []struct {
 		name string
 		off  bool
 	}{{"comments", c.NoComment}, {"duets", c.NoDuet}, {"stitches", c.NoStitch}} {
-		if one.off {
-			off = append(off, one.name)
+		if feature.off {
+			off = append(off, feature.name)
 		}
 	}
 	if len(off) > 0 {

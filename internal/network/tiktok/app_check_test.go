@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-// The settings of an account are told as creator_info has them.
+// CheckAccount reports the account's settings from creator_info.
 func TestAppCheck(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -16,18 +16,18 @@ func TestAppCheck(t *testing.T) {
 		"Turned off: duets, stitches")
 	g := f.Grant()
 	g.Scopes = []string{scopeInTest}
-	networktest.WantFinding(t, f.CheckedAccount(g), network.Fails, "permission video.list", "figures are missing")
+	networktest.WantFinding(t, f.CheckedAccount(g), network.Fails, "permission video.list", "metrics are missing")
 }
 
 const scopeInTest = "video.publish"
 
-// An app that TikTok has not audited can only make posts that nobody else sees.
+// An unaudited app can only publish posts that nobody else can see.
 func TestUnauditedApp(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter.WithApp("-unaudited"), 0)
 	g := f.Grant()
 	publish := func(level string, m network.Media) error {
-		content := network.Content{Text: level, Media: []network.Media{m}, Options: optionsOf(network.TikTokOptions{
+		content := network.Content{Text: level, Media: []network.Media{m}, Options: tiktokOptions(network.TikTokOptions{
 			PrivacyLevel: level, MusicUsageConfirmed: true,
 		})}
 		d, err := f.Network().Plan(network.Intent{Seed: level + m.Kind, First: f.Clock.Now(), At: f.Clock.Now(), Content: content})

@@ -14,7 +14,7 @@ import (
 const (
 	privacyPublic = "PUBLIC_TO_EVERYONE"
 	privacySelf   = "SELF_ONLY"
-	privacyInbox  = "INBOX" // our own, for a post whose audience is chosen in the TikTok app
+	privacyInbox  = "INBOX" // not a TikTok value: the audience is chosen in the TikTok app
 
 	codePrivacyMismatch   = "privacy_level_option_mismatch"
 	codeOptionMissing     = "option_missing"
@@ -22,7 +22,7 @@ const (
 	codeInteractionOff    = "interaction_disabled"
 )
 
-// choices returns a post's choices, or the operator's defaults for a post without any.
+// choices returns a post's choices, or the operator's defaults if the post has none.
 func (n *Network) choices(o network.Options) network.TikTokOptions {
 	if o.TikTok == nil {
 		return n.opts.Defaults
@@ -30,8 +30,9 @@ func (n *Network) choices(o network.Options) network.TikTokOptions {
 	return *o.TikTok
 }
 
-// checkChoices returns what is missing or has no effect. TikTok requires that a person chooses the audience of each
-// direct post and agrees to the use of music. Source: https://developers.tiktok.com/doc/content-sharing-guidelines.
+// checkChoices returns problems with choices that are missing, contradictory or without effect. TikTok requires that a
+// person chooses the audience of each direct post and agrees to the use of music. Source:
+// https://developers.tiktok.com/doc/content-sharing-guidelines.
 func checkChoices(o network.TikTokOptions, media []network.Media) []network.Problem {
 	var found []network.Problem
 	add := func(code string, isBlocking bool, message string) {
@@ -41,7 +42,7 @@ func checkChoices(o network.TikTokOptions, media []network.Media) []network.Prob
 	if o.Mode == network.TikTokInbox {
 		if o != (network.TikTokOptions{Mode: o.Mode}) {
 			add(codeOptionUnsupported, false,
-				"In inbox mode, the other choices are made in the TikTok app. Those of options.tiktok are not sent.")
+				"In inbox mode, the other choices are made in the TikTok app. The ones in options.tiktok are not sent.")
 		}
 		return found
 	}
@@ -70,8 +71,8 @@ func checkChoices(o network.TikTokOptions, media []network.Media) []network.Prob
 // toInbox reports whether the media go to the account's inbox, where a person completes the post.
 func (d draft) toInbox() bool { return d.Choices.Mode == network.TikTokInbox }
 
-// applyChoices compares the choices with what the account allows, and fixes them. A post for the inbox only needs the
-// scope.
+// applyChoices checks that the account allows the choices, and stores the privacy level in the draft. A post for the
+// inbox only needs the scope.
 func (n *Network) applyChoices(ctx context.Context, g network.Grant, p *draft) error {
 	if !p.toInbox() {
 		return n.queryCreator(ctx, g, p)
@@ -87,7 +88,7 @@ func (n *Network) applyChoices(ctx context.Context, g network.Grant, p *draft) e
 	return nil
 }
 
-// creator is the settings of an account's owner.
+// creator holds the posting settings of an account.
 type creator struct {
 	Privacy   []string `json:"privacy_level_options"`
 	NoComment bool     `json:"comment_disabled"`
@@ -96,20 +97,20 @@ type creator struct {
 	Longest   int64    `json:"max_video_post_duration_sec"`
 }
 
-// queryCreator applies the settings of the account's owner, which the network requires before each post.
+// queryCreator reads the account's settings, which TikTok requires before each post, and applies them to the draft.
 func (n *Network) queryCreator(ctx context.Context, g network.Grant, p *draft) error {
 	about, err := n.creatorInfo(ctx, g)
 	if err != nil {
 		return err
 	}
-	if err := about.allows(*p); err != nil {
+	if err := about.checkAllowed(*p); err != nil {
 		return err
 	}
 	p.Privacy = p.Choices.PrivacyLevel
 	return nil
 }
 
-// creatorInfo reads the settings of the account's owner. Source:
+// creatorInfo returns the account's posting settings. Source:
 // https://developers.tiktok.com/doc/content-posting-api-reference-query-creator-info.
 func (n *Network) creatorInfo(ctx context.Context, g network.Grant) (creator, error) {
 	var about creator
@@ -120,8 +121,8 @@ func (n *Network) creatorInfo(ctx context.Context, g network.Grant) (creator, er
 	return about, err
 }
 
-// allows returns an error for a choice that the account does not allow. Nothing that a person chose is changed.
-func (c creator) allows(p draft) error {
+// checkAllowed returns an error if the account does not allow a choice. It changes no choice.
+func (c creator) checkAllowed(p draft) error {
 	refuse := func(class network.Class, code, message string) error {
 		return &network.Error{
 			Class: class, Status: http.StatusOK, Code: code, Message: message,
@@ -138,7 +139,7 @@ func (c creator) allows(p draft) error {
 			network.Clip(strings.Join(c.Privacy, ", "), maxName)))
 	}
 	var off []string
-	for _, one := range []struct {
+	for _, feature := range []struct {
 		name           string
 		chosen, denied bool
 	}{
@@ -146,8 +147,8 @@ func (c creator) allows(p draft) error {
 		{"duets", p.isVideo() && p.Choices.AllowDuet, c.NoDuet},
 		{"stitches", p.isVideo() && p.Choices.AllowStitch, c.NoStitch},
 	} {
-		if one.chosen && one.denied {
-			off = append(off, one.name)
+		if feature.chosen && feature.denied {
+			off = append(off, feature.name)
 		}
 	}
 	if len(off) > 0 {

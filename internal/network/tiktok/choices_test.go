@@ -14,9 +14,9 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-func optionsOf(o network.TikTokOptions) network.Options { return network.Options{TikTok: &o} }
+func tiktokOptions(o network.TikTokOptions) network.Options { return network.Options{TikTok: &o} }
 
-// direct is the fewest choices of a direct post.
+// direct has the minimal choices for a direct post.
 var direct = network.TikTokOptions{PrivacyLevel: "SELF_ONLY", MusicUsageConfirmed: true}
 
 func directWith(change func(*network.TikTokOptions)) *network.TikTokOptions {
@@ -25,7 +25,7 @@ func directWith(change func(*network.TikTokOptions)) *network.TikTokOptions {
 	return &o
 }
 
-// A post needs the choices that TikTok's guidelines ask of a person. The operator's defaults are only for posts without
+// A post needs the choices that TikTok's guidelines require. The operator's defaults apply only to posts without
 // choices.
 func TestCheckChoices(t *testing.T) {
 	t.Parallel()
@@ -36,26 +36,26 @@ func TestCheckChoices(t *testing.T) {
 		defaults network.TikTokOptions
 		want     []string // codes; "!" marks a blocking problem
 	}{
-		"nothing chosen": {want: []string{"!option_missing", "!option_missing"}, media: film},
-		"only a default": {defaults: direct, media: film},
-		"a partnership for oneself": {
+		"nothing chosen":    {want: []string{"!option_missing", "!option_missing"}, media: film},
+		"operator defaults": {defaults: direct, media: film},
+		"paid partnership, visible to self": {
 			directWith(func(o *network.TikTokOptions) { o.BrandContent = true }), film, network.TikTokOptions{},
 			[]string{"!option_not_supported"},
 		},
-		"none of the default": {&network.TikTokOptions{}, film, direct, []string{"!option_missing", "!option_missing"}},
-		"the fewest":          {options: &direct, media: film},
+		"empty choices override defaults": {&network.TikTokOptions{}, film, direct, []string{"!option_missing", "!option_missing"}},
+		"the fewest":                      {options: &direct, media: film},
 		"no audience": {directWith(func(o *network.TikTokOptions) { o.PrivacyLevel = "" }), film, direct,
 			[]string{"!option_missing"}},
-		"no consent to music": {directWith(func(o *network.TikTokOptions) { o.MusicUsageConfirmed = false }), film, direct,
+		"music usage not confirmed": {directWith(func(o *network.TikTokOptions) { o.MusicUsageConfirmed = false }), film, direct,
 			[]string{"!option_missing"}},
 		"an inbox": {options: &inbox, media: film},
-		"an inbox, with an audience": {options: directWith(func(o *network.TikTokOptions) { o.Mode = "inbox" }), media: film,
+		"inbox mode with an audience": {options: directWith(func(o *network.TikTokOptions) { o.Mode = "inbox" }), media: film,
 			want: []string{"option_not_supported"}},
-		"a duet with photos": {options: directWith(func(o *network.TikTokOptions) { o.AllowDuet = true }), media: photo,
+		"duet with photos": {options: directWith(func(o *network.TikTokOptions) { o.AllowDuet = true }), media: photo,
 			want: []string{"option_not_supported"}},
 		"photos by AI": {options: directWith(func(o *network.TikTokOptions) { o.IsAIGC = true }), media: photo,
 			want: []string{"!option_not_supported"}},
-		"a video by AI": {options: directWith(func(o *network.TikTokOptions) { o.IsAIGC = true }), media: film},
+		"AI-generated video": {options: directWith(func(o *network.TikTokOptions) { o.IsAIGC = true }), media: film},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -74,7 +74,7 @@ func TestCheckChoices(t *testing.T) {
 	}
 }
 
-// What the account's settings do not allow is refused, and nothing that a person chose is changed.
+// A choice that the account's settings do not allow is rejected, and no choice is changed.
 func TestCreator(t *testing.T) {
 	t.Parallel()
 	const levels = `"privacy_level_options":["SELF_ONLY","FOLLOWER_OF_CREATOR"]`
@@ -88,18 +88,18 @@ func TestCreator(t *testing.T) {
 	}{
 		"allowed":    {`{` + levels + `,"max_video_post_duration_sec":60}`, direct, "", "", ""},
 		"everything": {`{` + levels + `}`, *all, "", "", ""},
-		"an audience that the account does not offer": {`{` + levels + `}`,
+		"audience not offered": {`{` + levels + `}`,
 			*directWith(func(o *network.TikTokOptions) { o.PrivacyLevel = "PUBLIC_TO_EVERYONE" }),
 			network.Rejected, "privacy_level_option_mismatch", "It offers: SELF_ONLY, FOLLOWER_OF_CREATOR."},
-		"nothing to disallow": {`{` + levels + `,"comment_disabled":true,"duet_disabled":true}`, direct, "", "", ""},
-		"comments are off": {`{` + levels + `,"comment_disabled":true}`, *all,
+		"disabled features not requested": {`{` + levels + `,"comment_disabled":true,"duet_disabled":true}`, direct, "", "", ""},
+		"comments disabled": {`{` + levels + `,"comment_disabled":true}`, *all,
 			network.Rejected, "interaction_disabled", "comments."},
 		"duets, stitches": {`{` + levels + `,"duet_disabled":true,"stitch_disabled":true}`, *all,
 			network.Rejected, "interaction_disabled", "duets and stitches."},
 		"too long": {`{` + levels + `,"max_video_post_duration_sec":59}`, direct,
 			network.RejectedMedia, "duration_check_failed", "59 seconds"},
-		"no audiences":           {`{}`, direct, network.Transient, "", ""},
-		"an audience of its own": {`{"privacy_level_options":["NEW"]}`, direct, network.Rejected, "privacy_level_option_mismatch", "NEW"},
+		"no audiences":     {`{}`, direct, network.Transient, "", ""},
+		"unknown audience": {`{"privacy_level_options":["NEW"]}`, direct, network.Rejected, "privacy_level_option_mismatch", "NEW"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -110,7 +110,7 @@ func TestCreator(t *testing.T) {
 			})
 			n := networkAt(networktest.Start)
 			d, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{
-				Media: []network.Media{l.Video(small)}, Options: optionsOf(c.options),
+				Media: []network.Media{l.Video(small)}, Options: tiktokOptions(c.options),
 			}})
 			must.NoError(t, err)
 			d, _, err = n.Prepare(t.Context(), g, d, l)
@@ -136,7 +136,7 @@ func publishWith(t *testing.T, f *networktest.Fixture, text string, o network.Ti
 	t.Helper()
 	g := f.Grant()
 	d, err := f.Network().Plan(network.Intent{Seed: "s", First: f.Clock.Now(), At: f.Clock.Now(),
-		Content: network.Content{Text: text, Media: media, Options: optionsOf(o)}})
+		Content: network.Content{Text: text, Media: media, Options: tiktokOptions(o)}})
 	must.NoError(t, err)
 	if d, err = f.Prepare(g, d); err != nil {
 		return network.Receipt{}, err
@@ -148,7 +148,7 @@ func publishWith(t *testing.T, f *networktest.Fixture, text string, o network.Ti
 	return receipt, err
 }
 
-// The choices are sent as TikTok's API names them.
+// The request sends the choices with the names of TikTok's API.
 func TestSentChoices(t *testing.T) {
 	t.Parallel()
 	all := network.TikTokOptions{PrivacyLevel: "MUTUAL_FOLLOW_FRIENDS", AllowComment: true, AllowStitch: true,
@@ -165,7 +165,7 @@ func TestSentChoices(t *testing.T) {
 			"title": "x", "privacy_level": "MUTUAL_FOLLOW_FRIENDS", "disable_comment": false, "disable_duet": true,
 			"disable_stitch": false, "brand_organic_toggle": true, "brand_content_toggle": true, "is_aigc": true,
 		}},
-		"a video with nothing": {"/video/init/", smallFilm, direct, map[string]any{
+		"video without interactions": {"/video/init/", smallFilm, direct, map[string]any{
 			"title": "x", "privacy_level": "SELF_ONLY", "disable_comment": true, "disable_duet": true,
 			"disable_stitch": true, "brand_organic_toggle": false, "brand_content_toggle": false, "is_aigc": false,
 		}},
@@ -191,7 +191,8 @@ func TestSentChoices(t *testing.T) {
 	}
 }
 
-// In inbox mode the media wait for a person in the app. It needs a scope of its own, and nothing is shown.
+// In inbox mode, a person completes the post in the TikTok app. The mode needs a separate scope, and nothing becomes
+// visible.
 func TestInbox(t *testing.T) {
 	t.Parallel()
 	inbox := network.TikTokOptions{Mode: network.TikTokInbox}
@@ -211,8 +212,7 @@ func TestInbox(t *testing.T) {
 	}
 }
 
-// An app that has not passed TikTok's audit cannot post to public accounts, with any audience. Its posts can go to
-// the inbox.
+// An unaudited app cannot post to public accounts, whatever the audience, but it can send posts to the inbox.
 func TestUnaudited(t *testing.T) {
 	t.Parallel()
 	for name, media := range map[string]func(*networktest.Library) []network.Media{"a video": smallFilm, "photos": images} {

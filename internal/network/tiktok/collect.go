@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	scopeUserBasic            = "user.info.basic" // scope of the picture
-	scopeUserStats            = "user.info.stats" // scope of the follower count
-	maxPages                  = 100               // of a list; pages may have few posts
+	scopeUserBasic            = "user.info.basic" // scope for the picture
+	scopeUserStats            = "user.info.stats" // scope for the follower count
+	maxPages                  = 100               // maximum pages read from a list; a page may have few posts
 	codeScopeNotAuthorized    = "scope_not_authorized"
 	codeScopePermissionMissed = "scope_permission_missed"
 )
@@ -29,10 +29,10 @@ var (
 
 var _ network.PartialLister = (*Network)(nil)
 
-// ListsPartially marks that the network does not list posts which are not public, and perhaps no photos.
+// ListsPartially marks the network as a network.PartialLister: it lists only public posts, and perhaps no photos.
 func (*Network) ListsPartially() {}
 
-// Collect returns the account's public posts with their figures. Source:
+// Collect returns the account's public posts with their metrics. Source:
 // https://developers.tiktok.com/doc/tiktok-api-v2-video-list.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	followers, picture, err := n.profile(ctx, g)
@@ -43,21 +43,21 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	supported, err := network.SupportedMetrics(countFields, func(counts []string) error {
 		wanted := limit
 		if len(counts) < len(countFields) {
-			wanted = 1 // only to learn whether the network supports the field
+			wanted = 1 // only to find out whether the network supports the field
 		}
 		var err error
-		posts, err = n.listFigures(ctx, g, since, wanted, counts)
+		posts, err = n.listPosts(ctx, g, since, wanted, counts)
 		return err
 	})
 	if err == nil && len(supported) < len(countFields) {
-		posts, err = n.listFigures(ctx, g, since, limit, supported)
+		posts, err = n.listPosts(ctx, g, since, limit, supported)
 	}
 	collected := network.Collection{Followers: followers, Picture: picture, Posts: network.Newest(posts, since, limit)}
 	return collected, scopeError(err)
 }
 
-// scopeError changes the class of a missing scope to Unapproved: the account can still publish, so nobody needs to
-// connect it again.
+// scopeError changes the class of a missing scope from AuthDead to Unapproved, because the account can still publish
+// and does not have to be reconnected.
 func scopeError(err error) error {
 	failed, ok := errors.AsType[*network.Error](err)
 	if !ok || failed.Code != codeScopeNotAuthorized && failed.Code != codeScopePermissionMissed {
@@ -68,7 +68,7 @@ func scopeError(err error) error {
 	return &closed
 }
 
-// profile returns the follower count and the URL of the picture, as far as the person granted their scopes.
+// profile returns the follower count and the URL of the picture, each only if its scope was granted.
 func (n *Network) profile(ctx context.Context, g network.Grant) (*int64, string, error) {
 	var fields []string
 	if slices.Contains(g.Scopes, scopeUserBasic) {
@@ -101,8 +101,8 @@ type countedPost struct {
 	Shares   *int64 `json:"share_count"`
 }
 
-// listFigures returns the account's posts since a time, newest first. It reads pages until it has limit posts.
-func (n *Network) listFigures(
+// listPosts returns the account's posts since a time, newest first. It reads pages until it has limit posts.
+func (n *Network) listPosts(
 	ctx context.Context, g network.Grant, since time.Time, limit int, counts []string,
 ) ([]network.CollectedPost, error) {
 	var posts []network.CollectedPost
@@ -120,7 +120,7 @@ func (n *Network) listFigures(
 		}
 		for _, v := range page.Videos {
 			if numericID.MatchString(v.ID) && v.Created > 0 {
-				posts = append(posts, v.figures(n, g))
+				posts = append(posts, v.collectedPost(n, g))
 			}
 		}
 		past := page.Cursor < since.UnixMilli() || body["cursor"] != 0 && page.Cursor >= body["cursor"]
@@ -132,9 +132,9 @@ func (n *Network) listFigures(
 	return posts, nil
 }
 
-// figures returns a post's figures. A post without a duration is taken for photos, which is not confirmed; the
-// network does not say how many photos it has.
-func (v countedPost) figures(n *Network, g network.Grant) network.CollectedPost {
+// collectedPost returns the post's metrics. A post without a duration is assumed to be photos, which is not confirmed.
+// TikTok does not report the number of photos.
+func (v countedPost) collectedPost(n *Network, g network.Grant) network.CollectedPost {
 	r := v.receipt(n, g)
 	format := network.FormatVideo
 	if v.Duration == 0 {

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/network/tiktok"
 )
 
-// Without its scope the follower count is not requested.
+// The follower count is not requested without its scope.
 func TestCollectWithoutStats(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -29,13 +29,13 @@ func TestCollectWithoutStats(t *testing.T) {
 	}
 }
 
-// Collect ends on a list that never ends or repeats.
+// Collect stops reading a list that repeats or never ends.
 func TestCollectEnds(t *testing.T) {
 	t.Parallel()
 	for name, cursor := range map[string]func(page int) int64{
-		"the same page":   func(int) int64 { return networktest.Start.UnixMilli() },
-		"towards now":     func(page int) int64 { return networktest.Start.UnixMilli() + int64(page) },
-		"always one more": func(page int) int64 { return networktest.Start.UnixMilli() - int64(page) },
+		"the same page": func(int) int64 { return networktest.Start.UnixMilli() },
+		"towards now":   func(page int) int64 { return networktest.Start.UnixMilli() + int64(page) },
+		"endless pages": func(page int) int64 { return networktest.Start.UnixMilli() - int64(page) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +55,7 @@ func TestCollectEnds(t *testing.T) {
 	}
 }
 
-// The same intent gives the same draft for any text.
+// Plan returns the same draft for the same intent, whatever the text.
 func TestPlanIsStable(t *testing.T) {
 	t.Parallel()
 	n := tiktok.New(tiktok.Options{})

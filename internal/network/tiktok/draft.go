@@ -16,28 +16,28 @@ type draft struct {
 
 	Choices network.TikTokOptions `json:"choices,omitzero"`
 
-	// who may see the post; empty until Prepare has compared the choices with the account's settings
+	// who may see the post; empty until Prepare has checked the choices against the account's settings
 	Privacy string `json:"privacy,omitempty"`
 
 	CreatedAt   time.Time `json:"made,omitzero"`   // when the links or the upload were created
 	LinksExpire time.Time `json:"until,omitzero"`  // when the links expire
 	Links       []string  `json:"links,omitempty"` // of the photos, in order
-	Upload      upload    `json:"upload,omitzero"` // of a video; for photos only the ID, after Commit
+	Upload      upload    `json:"upload,omitzero"` // of a video; for photos, only the ID is set, by Commit
 	Restarts    int       `json:"builds,omitempty"`
 }
 
-// upload is the network's target for a video.
+// upload is an upload of a video in parts.
 type upload struct {
 	ID    string `json:"id"`  // publish_id, the network's ID of the publication
-	URL   string `json:"url"` // a secret: it needs no token
+	URL   string `json:"url"` // a secret, because it works without a token
 	Type  string `json:"type"`
 	Size  int64  `json:"size"`  // bytes
-	Chunk int64  `json:"chunk"` // bytes of each part except the last, which has the rest
+	Chunk int64  `json:"chunk"` // bytes of each part except the last, which includes the remainder
 	Parts int64  `json:"parts"`
 }
 
-// newUpload divides a file into parts as the network counts them: the last part has at least the size of the
-// others. Source: https://developers.tiktok.com/doc/content-posting-api-media-transfer-guide.
+// newUpload divides a file into equal parts. The last part includes the remainder, as the network requires. Source:
+// https://developers.tiktok.com/doc/content-posting-api-media-transfer-guide.
 func newUpload(file network.File, chunk int64) upload {
 	u := upload{Type: file.Type, Size: file.Size, Chunk: chunk, Parts: file.Size / chunk}
 	if u.Parts <= 1 {
@@ -57,8 +57,8 @@ func (u upload) partRange(i int64) (int64, int64) {
 
 var drafts = network.DraftCodec[draft]{Kind: "a TikTok post", Validate: draft.checkOrigin, IsPrepared: draft.isPrepared}
 
-// Plan fixes the text, the media and the choices. A repeated Commit of a video is one post because Prepare stores the
-// upload's ID.
+// Plan fixes the text, the media and the choices. A repeated Commit of a video cannot create a second post, because
+// Prepare stores the upload's ID.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	return drafts.Plan(draft{
 		Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
@@ -68,7 +68,7 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 
 func (d draft) checkOrigin() error {
 	if !d.Post {
-		return errors.New("the draft is not of a TikTok post")
+		return errors.New("the draft is not for a TikTok post")
 	}
 	return nil
 }

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	rateWindow  = time.Minute    // calls are limited per minute; the rest is not reported
+	rateWindow  = time.Minute    // calls are limited per minute; the remaining calls are not reported
 	quotaWindow = 24 * time.Hour // posts are limited per day
 )
 
-// classByCode maps the error codes of the Content Posting API to what can be done about them.
+// classByCode maps the error codes of the Content Posting API to error classes.
 var classByCode = map[string]network.Class{
 	"access_token_invalid":                               network.AuthRefresh,
 	codeScopeNotAuthorized:                               network.AuthDead,
@@ -28,11 +28,11 @@ var classByCode = map[string]network.Class{
 	"invalid_params":                                     network.Rejected,
 	"invalid_file_upload":                                network.Rejected,
 	codePrivacyMismatch:                                  network.Rejected,
-	"url_ownership_unverified":                           network.Unapproved, // of the domain that photos are on
+	"url_ownership_unverified":                           network.Unapproved, // the domain of the photos' URLs
 	"unaudited_client_can_only_post_to_private_accounts": network.Unapproved,
 }
 
-// classByReason maps the reasons for which the network drops a post after accepting it. Source:
+// classByReason maps the reasons for which TikTok rejects a post after accepting its upload. Source:
 // https://developers.tiktok.com/doc/content-posting-api-reference-get-video-status.
 var classByReason = map[string]network.Class{
 	"file_format_check_failed":  network.RejectedMedia,
@@ -61,7 +61,7 @@ var classByOAuthError = map[string]network.Class{
 	"rate_limit_exceeded":    network.Rate,
 }
 
-// decode decodes the data of a response into out. A failure may have status 200.
+// decode decodes the data of a response into out. An error response may have status 200.
 func (n *Network) decode(answer network.Response, out any) error {
 	var body struct {
 		Data  json.RawMessage `json:"data"`
@@ -103,7 +103,7 @@ func classByStatus(status int, code string) network.Class {
 	return network.Transient
 }
 
-// withRetryTime sets when to repeat. That the network sends Retry-After is not confirmed.
+// withRetryTime sets the time of the next attempt. It is not confirmed that TikTok sends Retry-After.
 func (n *Network) withRetryTime(answer network.Response, failed *network.Error) *network.Error {
 	now := n.opts.Now()
 	switch failed.Class { //nolint:exhaustive // no other class has a time
@@ -118,9 +118,9 @@ func (n *Network) withRetryTime(answer network.Response, failed *network.Error) 
 	return failed
 }
 
-// dropError returns the error of a post that the network dropped. An unknown reason is Rejected, for a person to
-// judge.
-func (n *Network) dropError(code string) *network.Error {
+// rejectionError returns the error for a post that TikTok rejected after its upload. An unknown reason is of class
+// Rejected, so that a person decides.
+func (n *Network) rejectionError(code string) *network.Error {
 	class, known := classByReason[code]
 	if !known {
 		class, known = classByCode[code]

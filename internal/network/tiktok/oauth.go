@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	maxName = 200 // characters of an account's name and of a failure's reason
-	maxID   = 200 // characters of an account's ID and of a publish_id
+	maxName = 200 // characters kept of an account's name and of a failure's reason
+	maxID   = 200 // characters kept of an account's ID and of a publish_id
 )
 
-// Kinds returns the ways of signing in that have an app.
+// Kinds returns the sign-in methods for which an app is configured.
 func (n *Network) Kinds() []string {
 	kinds := []string{}
 	if n.opts.ClientID != "" {
@@ -29,7 +29,7 @@ func (n *Network) Kinds() []string {
 	return kinds
 }
 
-// app returns the registered app of a kind of account.
+// app returns the app for a kind of account.
 func (n *Network) app(kind string) network.OAuthApp {
 	if kind == Business {
 		return n.opts.Business
@@ -49,8 +49,8 @@ func (n *Network) Authorize(a network.Authorization) string {
 	}.Encode()
 }
 
-// Exchange trades the code for tokens and returns the account that they belong to. A rejected code is AuthDead. So
-// is a consent without video.publish, as people may clear scopes on the consent page. Source:
+// Exchange trades the code for tokens and returns the account that they belong to. A rejected code is AuthDead, and so
+// is a consent without video.publish, because people can deselect scopes on the consent page. Source:
 // https://developers.tiktok.com/doc/oauth-user-access-token-management.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	app := n.app(a.Kind)
@@ -104,7 +104,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	if err != nil {
 		return network.Grant{}, err
 	}
-	g.Holder = holderPrefix + g.Account // for grants stored without a holder
+	g.Holder = holderPrefix + g.Account // for grants that were stored without a holder
 	return t.Grant(g, n.opts.Now()), nil
 }
 
@@ -124,7 +124,8 @@ func (n *Network) requestToken(ctx context.Context, server string, form url.Valu
 	return t, nil
 }
 
-// callOAuth makes a call about tokens. Its errors have a format of their own, and may have status 200.
+// callOAuth calls a token endpoint. Its error responses have a different format from the API's, and may have status
+// 200.
 func (n *Network) callOAuth(ctx context.Context, server, path string, form url.Values) (network.Response, error) {
 	answer, err := n.client.Do(ctx, network.Call{
 		Purpose: network.Authorizing, Name: path, Method: http.MethodPost,

@@ -34,7 +34,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// Each app has its own consent page.
+// Each app has a separate consent page.
 func TestAuthorize(t *testing.T) {
 	t.Parallel()
 	n := tiktok.New(tiktok.Options{

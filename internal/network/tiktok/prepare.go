@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// of photos' links: longer than a delivery is queued and the network's download timeout together.
+	// lifetime of links to photos: longer than the time in the queue plus the network's download timeout
 	linkLife         = 4 * time.Hour
-	minLinkLife      = 2 * time.Hour    // the least that must remain
-	uploadLife       = time.Hour        // of an upload's URL; not confirmed
-	uploadGrace      = time.Minute      // after the last call, for a part still in transit
+	minLinkLife      = 2 * time.Hour    // minimum remaining lifetime
+	uploadLife       = time.Hour        // lifetime of an upload's URL; not confirmed
+	uploadGrace      = time.Minute      // time after the last call in which a part may still arrive
 	uploadRestartAge = 50 * time.Minute // age after which an upload is restarted
 	firstWait        = time.Second
 	maxRestarts      = 3
 )
 
-// Prepare reads the account's settings. Then it creates links to photos, or uploads a video without its last part.
-// It returns the network's ID of a video before it sends parts, so that another process can resume the upload. An
-// upload that failed or expired is restarted up to 3 times, which shows nothing.
+// Prepare reads the account's settings. Then it creates links to photos, or uploads a video without its last part. It
+// returns the network's ID of a video before it sends parts, so that another process can resume the upload. A failed or
+// expired upload is restarted up to 3 times. Nothing of it is visible.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
@@ -43,7 +43,7 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	}
 	switch {
 	case !p.isVideo():
-		p.Upload = upload{} // of photos that the network gave up
+		p.Upload = upload{} // discards the ID of photos that the network did not publish
 		return 0, n.linkPhotos(ctx, p, files)
 	case p.Upload.ID == "":
 		return n.startUpload(ctx, g, p, files)
@@ -51,9 +51,8 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	return n.resumeUpload(ctx, g, p, files)
 }
 
-// linkPhotos creates the URLs from which the network fetches the photos. Commit repeats its call with the stored
-// links. If the operator sets Settled, Commit creates new links that expire before an unlisted post counts as
-// absent.
+// linkPhotos creates the URLs from which the network fetches the photos. A repeated Commit uses the stored links. If
+// the operator sets ListingDelay, Commit creates new links that expire before an unlisted post counts as absent.
 func (n *Network) linkPhotos(ctx context.Context, p *draft, files network.Files) error {
 	now := n.opts.Now().UTC()
 	if len(p.Links) == len(p.Media) && p.LinksExpire.Sub(now) > minLinkLife {
@@ -129,7 +128,7 @@ func (p draft) videoInfo() map[string]any {
 	return info
 }
 
-// resumeUpload sends the missing parts of a video except the last. It sends nothing if the network has them all.
+// resumeUpload sends the missing parts of a video except the last.
 func (n *Network) resumeUpload(
 	ctx context.Context, g network.Grant, p *draft, files network.Files,
 ) (time.Duration, error) {
@@ -141,7 +140,7 @@ func (n *Network) resumeUpload(
 	case err != nil:
 		return 0, err
 	case now.Status == statusFailed:
-		reason := n.dropError(now.Reason)
+		reason := n.rejectionError(now.Reason)
 		if reason.Class != network.Transient {
 			return 0, reason
 		}
@@ -154,7 +153,7 @@ func (n *Network) resumeUpload(
 	return n.sendParts(ctx, p, files, *now.Uploaded/p.Upload.Chunk)
 }
 
-// restartUpload discards an upload, so that the next call starts another. After maxRestarts restarts it returns
+// restartUpload discards an upload, so that the next call starts another one. After maxRestarts restarts, it returns
 // reason.
 func (n *Network) restartUpload(p *draft, reason *network.Error) (time.Duration, error) {
 	if p.Restarts >= maxRestarts {
@@ -165,7 +164,7 @@ func (n *Network) restartUpload(p *draft, reason *network.Error) (time.Duration,
 	return firstWait << p.Restarts, nil
 }
 
-// sendParts sends the parts from first on, except the last.
+// sendParts sends all parts starting with first, except the last.
 func (n *Network) sendParts(ctx context.Context, p *draft, files network.Files, first int64) (time.Duration, error) {
 	if first >= p.Upload.Parts-1 {
 		return 0, nil
@@ -216,7 +215,8 @@ func seekTo(file network.File, bytes int64) error {
 	return nil
 }
 
-// putPart sends one part, at which the file is positioned. The URL is a secret that needs no token.
+// putPart sends one part from the current offset of the file. The upload URL is a secret, because it works without a
+// token.
 func (n *Network) putPart(
 	ctx context.Context, purpose network.Purpose, u upload, part int64, file io.Reader,
 ) (network.Response, error) {
@@ -228,7 +228,7 @@ func (n *Network) putPart(
 	})
 }
 
-// partError returns nil if the upload server accepted a part. Its responses have only a status.
+// partError returns an error unless the upload server accepted the part. The server's responses have only a status.
 func (n *Network) partError(answer network.Response) *network.Error {
 	switch {
 	case answer.Status >= 200 && answer.Status <= 299:

@@ -23,8 +23,8 @@ const (
 	pendingPrefix = "publish:" // prefix of a publish_id, for a post without a public ID
 )
 
-// Commit sends the last part of a video, or asks the network to fetch the photos. It returns the network's verdict
-// if there is one at once, else a Processing error.
+// Commit sends the last part of a video, or asks the network to fetch the photos. It returns the receipt if the network
+// has already decided, else a Processing error.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Receipt, error) {
@@ -38,8 +38,8 @@ func (n *Network) Commit(
 	return n.commitVideo(ctx, g, p, files)
 }
 
-// commitVideo sends the last part. A rejected part may be a repeat of an accepted one; only the upload's status
-// says.
+// commitVideo sends the last part. A rejected part may be a repeat of an accepted one. Only the upload's status shows
+// which.
 func (n *Network) commitVideo(
 	ctx context.Context, g network.Grant, p draft, files network.Files,
 ) (network.Receipt, error) {
@@ -67,19 +67,19 @@ func (n *Network) commitVideo(
 	switch {
 	case err == nil && now.isDone(p):
 		return n.receipt(g, p.Upload.ID, now), nil
-	case err == nil && now.Status == statusFailed && n.dropError(now.Reason).Class != network.Transient:
-		return network.Receipt{}, n.dropError(now.Reason)
+	case err == nil && now.Status == statusFailed && n.rejectionError(now.Reason).Class != network.Transient:
+		return network.Receipt{}, n.rejectionError(now.Reason)
 	}
 	return network.Receipt{}, n.processingError(now.Status)
 }
 
-// commitPhotos makes the call that publishes photos. Only its response has their ID, which the Draft of a
-// Processing error stores. Source: https://developers.tiktok.com/doc/content-posting-api-reference-photo-post.
+// commitPhotos makes the call that publishes photos. Only the response to that call has the post's ID. The Draft of a
+// Processing error stores the ID. Source: https://developers.tiktok.com/doc/content-posting-api-reference-photo-post.
 func (n *Network) commitPhotos(
 	ctx context.Context, g network.Grant, p draft, files network.Files,
 ) (network.Receipt, error) {
 	links := p.Links
-	// photos fetched late must not be published beside those of a repeat
+	// photos that are fetched late must not be published in addition to a retry
 	if within := n.opts.MediaFetchWindow(); within > 0 {
 		if err := n.linkPhotosUntil(ctx, &p, files, n.opts.Now().UTC().Add(within)); err != nil {
 			return network.Receipt{}, err
@@ -97,7 +97,7 @@ func (n *Network) commitPhotos(
 		"media_type": "PHOTO", "post_mode": mode, "post_info": info,
 		"source_info": map[string]any{"source": "PULL_FROM_URL", "photo_cover_index": 0, "photo_images": p.Links},
 	})
-	c.Secrets = slices.Concat(links, p.Links) // the links need no token
+	c.Secrets = slices.Concat(links, p.Links) // the links work without a token
 	var made struct {
 		ID string `json:"publish_id"`
 	}
@@ -113,8 +113,8 @@ func (n *Network) commitPhotos(
 	switch {
 	case err == nil && now.isDone(p):
 		return n.receipt(g, made.ID, now), nil
-	case err == nil && now.Status == statusFailed && n.dropError(now.Reason).Class != network.Transient:
-		return network.Receipt{}, n.dropError(now.Reason)
+	case err == nil && now.Status == statusFailed && n.rejectionError(now.Reason).Class != network.Transient:
+		return network.Receipt{}, n.rejectionError(now.Reason)
 	}
 	p.Upload.ID = made.ID
 	undecided := n.processingError(now.Status)
@@ -124,7 +124,7 @@ func (n *Network) commitPhotos(
 	return network.Receipt{}, undecided
 }
 
-// The states of a publication.
+// Values of postState.Status.
 const (
 	statusUploading   = "PROCESSING_UPLOAD"
 	statusDownloading = "PROCESSING_DOWNLOAD"
@@ -132,10 +132,10 @@ const (
 	statusComplete    = "PUBLISH_COMPLETE"
 	statusFailed      = "FAILED"
 
-	codeUploadExpired = "upload_expired" // our own code, for an upload that expired
+	codeUploadExpired = "upload_expired" // not a TikTok code: the upload expired
 )
 
-// postState is the network's status of a publication.
+// postState is TikTok's status of a post.
 type postState struct {
 	Status   string        `json:"status"`
 	Reason   string        `json:"fail_reason"`
@@ -143,12 +143,12 @@ type postState struct {
 	Uploaded *int64        `json:"uploaded_bytes"`
 }
 
-// isDone reports whether the post is published, or in the inbox if it was for there.
+// isDone reports whether the post is published, or is in the inbox in inbox mode.
 func (s postState) isDone(p draft) bool {
 	return s.Status == statusComplete || s.Status == statusInbox && p.toInbox()
 }
 
-// lacksBytes reports whether the network says that parts of the file are missing.
+// lacksBytes reports whether parts of the file have not arrived, according to TikTok.
 func (s postState) lacksBytes(u upload) bool {
 	return s.Status == statusUploading && s.Uploaded != nil && *s.Uploaded >= 0 && *s.Uploaded < u.Size
 }
@@ -160,7 +160,7 @@ func (n *Network) fetchStatus(ctx context.Context, g network.Grant, id string) (
 	return now, err
 }
 
-// processingError returns the error of a post that the network has not decided on.
+// processingError returns the error for a post that TikTok is still processing.
 func (n *Network) processingError(status string) *network.Error {
 	return &network.Error{
 		Class: network.Processing, Status: http.StatusOK, Code: network.Clip(status, maxName),
@@ -171,8 +171,8 @@ func (n *Network) processingError(status string) *network.Error {
 
 var numericID = regexp.MustCompile(`^[0-9]{1,40}$`)
 
-// receipt returns the receipt of a post. A public post gets its public ID after moderation, which may take hours;
-// other posts never have one, so their receipt has the publish_id.
+// receipt returns the receipt of a post. A public post gets a public ID after moderation, which may take hours. Other
+// posts never get one, so their receipt has the publish_id.
 func (n *Network) receipt(g network.Grant, id string, now postState) network.Receipt {
 	for _, public := range now.Posts {
 		if numericID.MatchString(public.String()) {
@@ -182,7 +182,7 @@ func (n *Network) receipt(g network.Grant, id string, now postState) network.Rec
 	return network.Receipt{ID: pendingPrefix + id}
 }
 
-// postKind returns the part of a permalink's path for a publish_id. Those of photos begin with p_pub.
+// postKind returns the path segment of a permalink for a publish_id: photo if it starts with p_pub, else video.
 func postKind(id string) string {
 	if strings.HasPrefix(id, "p_pub") {
 		return "photo"
@@ -190,8 +190,8 @@ func postKind(id string) string {
 	return "video"
 }
 
-// Resolve reads the status of a publication. A video without its last part is Absent: sending the part again makes
-// one post. Photos whose ID was lost are searched for among the account's public posts.
+// Resolve reads the status of a publication. A video without its last part is Absent, because sending that part creates
+// only one post. If the ID of photos was lost, Resolve searches the account's public posts.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -210,7 +210,7 @@ func (n *Network) Resolve(
 	case now.isDone(p):
 		return network.Published, n.receipt(g, p.Upload.ID, now), nil
 	case now.Status == statusFailed:
-		return network.Absent, network.Receipt{}, n.dropError(now.Reason)
+		return network.Absent, network.Receipt{}, n.rejectionError(now.Reason)
 	case now.lacksBytes(p.Upload) && started.Sub(p.CreatedAt) > uploadLife && started.Sub(t.Last) < uploadGrace:
 		return network.Unknown, network.Receipt{}, n.processingError(now.Status)
 	case now.lacksBytes(p.Upload) && started.Sub(p.CreatedAt) > uploadLife:
@@ -224,25 +224,25 @@ func (n *Network) Resolve(
 		network.InvalidResponse(errors.New("reading a post's status: the response has no known status"))
 }
 
-// resolvePhotos searches for a post that may never be listed: one that is not public, and perhaps any photos. A
-// post that is not found counts as absent only after the time that the operator has set.
+// resolvePhotos searches the account's listed posts. A post that is not public is never listed, and perhaps no photos
+// are. A missing post therefore counts as absent only after the time that the operator has set.
 func (n *Network) resolvePhotos(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
 	unknown := &network.Error{
 		Class: network.Uncertain,
-		Err:   errors.New("TikTok does not say whether the post was published; look for it on the profile"),
+		Err:   errors.New("TikTok does not report whether the post was published; look for it on the profile"),
 	}
 	if !slices.Contains(g.Scopes, scopeVideoList) || p.Privacy != privacyPublic {
 		return network.Unknown, network.Receipt{}, unknown
 	}
-	started := n.opts.Now() // before the search: a post may appear while it runs
+	started := n.opts.Now() // before the search, because a post may appear during it
 	found, err := n.findPhotos(ctx, g, p)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	found = slices.DeleteFunc(found, func(l listedPost) bool { return t.BelongsToOther(l.ID, l.receipt(n, g).Permalink) })
-	since, settled := started.Sub(t.Last), time.Duration(n.opts.ListingDelay)
+	since, absentAfter := started.Sub(t.Last), time.Duration(n.opts.ListingDelay)
 	switch {
 	case len(found) == 1:
 		receipt := found[0].receipt(n, g)
@@ -250,7 +250,7 @@ func (n *Network) resolvePhotos(
 		return network.Published, receipt, nil
 	case len(found) > 1:
 		return network.Unknown, network.Receipt{}, unknown
-	case settled > 0 && since >= settled:
+	case absentAfter > 0 && since >= absentAfter:
 		return network.Absent, network.Receipt{}, nil
 	case since < listingDelay:
 		return network.Unknown, network.Receipt{}, n.processingError("")
@@ -258,7 +258,7 @@ func (n *Network) resolvePhotos(
 	return network.Unknown, network.Receipt{}, unknown
 }
 
-// listedPost is a post in a list. Which of its texts photos have is not confirmed, so each is compared.
+// listedPost is a post in a list. It is not confirmed which field has the text of photos, so all of them are compared.
 type listedPost struct {
 	ID          string  `json:"id"`
 	Created     int64   `json:"create_time"` // Unix seconds
@@ -274,7 +274,7 @@ func (l listedPost) matches(text string) bool {
 		(normalizeSpace(l.Description) == text || normalizeSpace(l.Title) == text)
 }
 
-// normalizeSpace returns text with single spaces, as networks change white space.
+// normalizeSpace returns text with single spaces, because networks change white space.
 func normalizeSpace(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func (l listedPost) receipt(n *Network, g network.Grant) network.Receipt {
@@ -285,8 +285,8 @@ func (l listedPost) receipt(n *Network, g network.Grant) network.Receipt {
 	return network.Receipt{ID: l.ID, Permalink: address, At: time.Unix(l.Created, 0).UTC()}
 }
 
-// findPhotos returns the listed posts that may be the draft's, among the newest. If there are several, those from
-// before the draft was prepared are dropped.
+// findPhotos returns the newest listed posts that match the draft. If there are several, posts from before the draft
+// was prepared are dropped.
 func (n *Network) findPhotos(ctx context.Context, g network.Grant, p draft) ([]listedPost, error) {
 	c := post(network.Reading, map[string]int{"max_count": pageSize})
 	c.Query = url.Values{"fields": {"id,create_time,duration,title,video_description,share_url"}}
@@ -306,8 +306,8 @@ func (n *Network) findPhotos(ctx context.Context, g network.Grant, p draft) ([]l
 	return found, nil
 }
 
-// Permalink returns the URL of a post. A post without a public ID is looked up first; without one yet the URL is
-// empty.
+// Permalink returns the URL of a post. It looks up the public ID if the receipt has none. The URL is empty if TikTok
+// has not assigned one yet.
 func (n *Network) Permalink(ctx context.Context, g network.Grant, r network.Receipt) (string, error) {
 	if r.Permalink != "" {
 		return r.Permalink, nil
@@ -315,7 +315,7 @@ func (n *Network) Permalink(ctx context.Context, g network.Grant, r network.Rece
 	id, isPending := strings.CutPrefix(r.ID, pendingPrefix)
 	if !isPending {
 		if !numericID.MatchString(id) {
-			return "", network.PermanentError(errors.New("the post's ID is not an ID of TikTok"))
+			return "", network.PermanentError(errors.New("the post's ID is not a TikTok ID"))
 		}
 		return n.postURL(g.Username, "video", id), nil
 	}
@@ -324,7 +324,7 @@ func (n *Network) Permalink(ctx context.Context, g network.Grant, r network.Rece
 		return "", err
 	}
 	if now.Status == statusFailed {
-		return "", n.dropError(now.Reason)
+		return "", n.rejectionError(now.Reason)
 	}
 	return n.receipt(g, id, now).Permalink, nil
 }

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// serve starts a server with a response for each suffix of a path. It returns a grant for it.
+// serve starts a server with a response for each path suffix, and returns a grant for that server.
 func serve(t *testing.T, answers map[string]string) network.Grant {
 	t.Helper()
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,7 +34,7 @@ func networkAt(now time.Time) *tiktok.Network {
 	return tiktok.New(tiktok.Options{App: network.App{Now: func() time.Time { return now }, ListingDelay: network.Span(10 * time.Minute)}})
 }
 
-// The upload server's responses have only a status. They do not say whether a rejected part is a repeat.
+// The upload server's responses have only a status. They do not show whether a rejected part is a repeat.
 func TestUploadErrors(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]network.Class{
@@ -59,10 +59,10 @@ func TestPrepareGivesUp(t *testing.T) {
 		code   string
 		builds int
 	}{
-		"an internal failure": {success(`{"status":"FAILED","fail_reason":"internal"}`), network.Transient, "internal", 4},
-		"an unknown id":       {failure("invalid_params"), network.Rejected, "invalid_params", 4},
-		"a part is refused":   {success(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":0}`), network.Rejected, "", 4},
-		"a bad file":          {success(`{"status":"FAILED","fail_reason":"file_format_check_failed"}`), network.RejectedMedia, "", 1},
+		"internal failure": {success(`{"status":"FAILED","fail_reason":"internal"}`), network.Transient, "internal", 4},
+		"an unknown id":    {failure("invalid_params"), network.Rejected, "invalid_params", 4},
+		"part rejected":    {success(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":0}`), network.Rejected, "", 4},
+		"invalid file":     {success(`{"status":"FAILED","fail_reason":"file_format_check_failed"}`), network.RejectedMedia, "", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -75,7 +75,7 @@ func TestPrepareGivesUp(t *testing.T) {
 			})
 			n := tiktok.New(tiktok.Options{ChunkBytes: 5000})
 			d, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{Media: []network.Media{l.Video(small)},
-				Options: optionsOf(network.TikTokOptions{PrivacyLevel: "SELF_ONLY", MusicUsageConfirmed: true})}})
+				Options: tiktokOptions(network.TikTokOptions{PrivacyLevel: "SELF_ONLY", MusicUsageConfirmed: true})}})
 			calls := 0
 			for wait := time.Duration(1); err == nil && wait > 0 && calls < 20; calls++ {
 				d, wait, err = n.Prepare(t.Context(), g, d, l)
@@ -87,10 +87,10 @@ func TestPrepareGivesUp(t *testing.T) {
 	}
 }
 
-// The last part has the rest of the file.
+// The last part includes the remainder of the file.
 func TestParts(t *testing.T) {
 	t.Parallel()
-	for size, want := range map[int][2]int64{ // parts, and how long each is
+	for size, want := range map[int][2]int64{ // number of parts and their size
 		4_999_999: {1, 4_999_999}, 9_999_999: {1, 9_999_999}, 10_000_000: {2, 5_000_000}, 14_999_999: {2, 5_000_000},
 	} {
 		f := networktest.New(t, adapter, 0)
@@ -106,19 +106,19 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// Photos never count as absent if they cannot be searched for, or if the operator has set no time.
+// Photos never count as absent if they cannot be searched for, or if the operator has not set ListingDelay.
 func TestPhotosRemainUnknown(t *testing.T) {
 	t.Parallel()
 	g := serve(t, map[string]string{"/video/list/": success(`{"videos":[]}`)})
-	deaf := g
-	deaf.Scopes = []string{"video.publish"}
+	withoutScope := g
+	withoutScope.Scopes = []string{"video.publish"}
 	for name, c := range map[string]struct {
 		network *tiktok.Network
 		grant   network.Grant
 		draft   string
 	}{
-		"without the scope": {networkAt(networktest.Start.Add(time.Hour)), deaf, photos},
-		"not for everybody": {networkAt(networktest.Start.Add(time.Hour)), g, strings.Replace(photos,
+		"without the scope": {networkAt(networktest.Start.Add(time.Hour)), withoutScope, photos},
+		"not public": {networkAt(networktest.Start.Add(time.Hour)), g, strings.Replace(photos,
 			"PUBLIC_TO_EVERYONE", "SELF_ONLY", 1)},
 		"by default": {tiktok.New(tiktok.Options{}), g, photos},
 	} {
@@ -130,7 +130,7 @@ func TestPhotosRemainUnknown(t *testing.T) {
 	}
 }
 
-// An expired upload is restarted only when no part can be in transit.
+// An expired upload is restarted only when no part can still arrive.
 func TestUploadRestartsAfterGrace(t *testing.T) {
 	t.Parallel()
 	g := serve(t, map[string]string{"/status/fetch/": success(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`)})
@@ -145,7 +145,7 @@ func TestUploadRestartsAfterGrace(t *testing.T) {
 	}
 }
 
-// The owner's settings are respected, and a prepared draft does not change.
+// The draft follows the account's settings, and a prepared draft does not change.
 func TestDraftKeepsSettings(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -169,29 +169,29 @@ func TestDraftKeepsSettings(t *testing.T) {
 	}
 }
 
-// If a missing post counts as absent after a time, photos can be fetched for at most half of it, else for hours.
+// Links to photos expire after half of ListingDelay, or after hours if it is not set.
 func TestPhotoLinksExpire(t *testing.T) {
 	t.Parallel()
-	for settled, life := range map[time.Duration]time.Duration{0: 4 * time.Hour, 10 * time.Minute: 5 * time.Minute} {
+	for listingDelay, life := range map[time.Duration]time.Duration{0: 4 * time.Hour, 10 * time.Minute: 5 * time.Minute} {
 		l := networktest.NewLibrary(t)
 		g := network.Grant{
 			Server: networktest.Serve(t, networktest.Answer{Body: success(`{"publish_id":"p_pub_url~1","status":"PROCESSING_DOWNLOAD"}`)}),
 		}
 		n := tiktok.New(tiktok.Options{App: network.App{Now: func() time.Time {
 			return networktest.Start
-		}, ListingDelay: network.Span(settled)}})
+		}, ListingDelay: network.Span(listingDelay)}})
 		d, _, err := n.Prepare(t.Context(), g, network.Draft(`{"tiktok":true,"media":[{"id":1,"kind":"image"}],"privacy":"SELF_ONLY"}`), l)
 		must.NoError(t, err)
 		_, err = n.Commit(t.Context(), g, d, l)
 		networktest.WantClass(t, err, network.Processing, "")
 		if until := l.LinkExpiries(); !until[len(until)-1].Equal(networktest.Start.Add(life)) {
-			t.Errorf("settled after %v: links end at %v", settled, until)
+			t.Errorf("listing delay %v: links expire at %v", listingDelay, until)
 		}
 	}
 }
 
 // A post gets its permalink when it becomes public.
-func TestReview(t *testing.T) {
+func TestPermalinkAfterReview(t *testing.T) {
 	t.Parallel()
 	for form, media := range map[string]func(*networktest.Library) []network.Media{"video": smallFilm, "photo": image} {
 		f := networktest.New(t, adapter, time.Minute)
@@ -215,7 +215,7 @@ func TestReview(t *testing.T) {
 	}
 }
 
-// A lost response for a post in review does not make a second post.
+// A lost response for a post in review does not create a second post.
 func TestLostResponseInReview(t *testing.T) {
 	t.Parallel()
 	for _, media := range []func(*networktest.Library) []network.Media{smallFilm, image} {
@@ -230,7 +230,7 @@ func TestLostResponseInReview(t *testing.T) {
 	}
 }
 
-// An unreadable status after the last part does not fail the post.
+// A post does not fail if its status cannot be read after the last part.
 func TestStatusLostAtCommit(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -257,8 +257,8 @@ func TestLinksNotQuoted(t *testing.T) {
 	}
 }
 
-// A video of several parts is published once if any request or response is lost, from any draft.
-func TestPartsOfVideos(t *testing.T) {
+// A video in several parts is published once, whichever request or response is lost and whichever draft is repeated.
+func TestLostRequestsOfVideoParts(t *testing.T) {
 	t.Parallel()
 	p := networktest.Content{Media: largeFilm, UploadStart: "/video/init/"}
 	networktest.LoseAnything(t, adapter, p)

@@ -9,16 +9,15 @@ import (
 	"pressroom/internal/network"
 )
 
-// holderPrefix is the prefix of the account's name as a holder of grants. Revoking one grant ends all of that account
-// for the app.
+// holderPrefix is the prefix of Grant.Holder. Revoking one grant of an account revokes all grants that the account gave
+// to the app.
 const holderPrefix = "tiktok:"
 
-// Revoke ends the access that the person granted. It needs a valid access token, which lives for two hours, so an
-// expired one is refreshed first. Source: https://developers.tiktok.com/doc/oauth-user-access-token-management
-// (/v2/oauth/revoke/).
+// Revoke revokes the grant. The call needs a valid access token, so a token that has expired after its two hours is
+// refreshed first. Source: https://developers.tiktok.com/doc/oauth-user-access-token-management (/v2/oauth/revoke/).
 func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	if g.Holder == "" {
-		return network.ErrRevokeUnsupported // another grant may belong to the same account
+		return network.ErrRevokeUnsupported // another grant of the same account may be in use
 	}
 	if !g.Expires.IsZero() && !n.opts.Now().Before(g.Expires) {
 		fresh, err := n.Refresh(ctx, g)

@@ -1,9 +1,9 @@
 // Package tiktok publishes to TikTok through its Content Posting API, for accounts connected in a browser.
 //
-// A video is uploaded in parts under an ID that the network assigns in advance. The last part makes it a post, so
-// Commit sends that part, and the ID reports whether it arrived. Photos are fetched by the network from URLs in a
-// single call, which has no ID until it is answered. After a lost answer the post is searched for among the
-// account's posts.
+// A video is uploaded in parts, with an ID that TikTok assigns in advance. The last part publishes the video, so Commit
+// sends that part. The status of the ID shows whether the part arrived. Photos are published by a single call, and
+// TikTok fetches them from URLs. Only the response has an ID. If the response is lost, Resolve searches the account's
+// posts.
 //
 // Sources: https://developers.tiktok.com/doc/content-posting-api-get-started and the reference pages below it.
 package tiktok
@@ -30,39 +30,40 @@ const (
 	defaultChunk     = 30_000_000 // bytes; the network accepts 5 to 64 MB
 )
 
-// Business is the kind of account that is connected through the operator's app for businesses.
+// Business is the kind of account that is connected through the operator's second app, for business accounts.
 const Business = "business"
 
-// The scopes that publishing needs. scopeVideoList serves to find posts after a lost answer, and their figures.
+// The scopes for publishing. scopeVideoList is needed to find posts after a lost response, and to read metrics.
 const (
 	scopeVideoPublish = "video.publish"
-	scopeVideoUpload  = "video.upload" // of inbox mode; not among the defaults, as an app must have it
+	scopeVideoUpload  = "video.upload" // for inbox mode; not requested by default, because not every app has it
 	scopeVideoList    = "video.list"
 )
 
 var defaultScopes = []string{scopeUserBasic, "user.info.profile", scopeUserStats, scopeVideoPublish, scopeVideoList}
 
-// Options are the settings of an operator or a test. The zero value is the real network, without an app to connect
+// Options are the settings of the operator. The zero value uses the real network, without an app for connecting
 // accounts.
 type Options struct {
 	network.App
 
-	// the app for accounts of businesses; unset if its ClientID is empty; by default with the scopes of the usual app
+	// the app for business accounts; not configured if its ClientID is empty; uses the scopes of the main app by
+	// default
 	Business      network.OAuthApp `json:"business"`
 	AuthorizeHost string           `json:"authorize_host"` // base URL of the consent page
-	APIHost       string           `json:"api_host"`       // base URL of the API; an account keeps that of its connection
+	APIHost       string           `json:"api_host"`       // base URL of the API; an account keeps the URL with which it was connected
 	WebHost       string           `json:"web_host"`       // base URL of permalinks
 	Version       string           `json:"version"`        // of the API and of the consent page
-	ChunkBytes    int64            `json:"chunk_bytes"`    // size of a video's parts; a file below twice that is one part
-	// Defaults are the choices of posts without any. TikTok's guidelines forbid them in an app that other people use:
-	// each person chooses who can see a post.
+	ChunkBytes    int64            `json:"chunk_bytes"`    // size of a video's parts; a file smaller than two parts is sent as one
+	// Defaults apply to posts without choices. TikTok's guidelines forbid defaults in an app for other people: each
+	// person must choose who can see a post.
 	Defaults network.TikTokOptions `json:"defaults"`
 }
 
-// privacyLevels are the audiences of TikTok's API.
+// privacyLevels are the audiences in TikTok's API.
 var privacyLevels = []string{privacyPublic, "MUTUAL_FOLLOW_FRIENDS", "FOLLOWER_OF_CREATOR", privacySelf}
 
-// Validate returns an error that names a default which is not a value of the API.
+// Validate returns an error if a default is not a value of TikTok's API.
 func (o Options) Validate() error {
 	modes := []string{"", network.TikTokDirect, network.TikTokInbox}
 	if !slices.Contains(modes, o.Defaults.Mode) {
@@ -82,18 +83,18 @@ type Network struct {
 
 var _ network.Authorizer = (*Network)(nil)
 
-// New returns the network with opts.
+// New returns the network with these options.
 func New(opts Options) *Network {
 	opts = opts.withDefaults()
 	return &Network{network.NewClient(opts.HTTP), opts}
 }
 
 func (o Options) withDefaults() Options {
-	// Whether and when the network lists photos among an account's posts is not confirmed. Unless the operator sets a
-	// time, photos that are not listed never count as absent, and a person has to look.
-	settled := o.ListingDelay
+	// It is not confirmed whether and when TikTok lists photos among an account's posts. Unless the operator sets a
+	// time, unlisted photos never count as absent, and a person has to look.
+	configured := o.ListingDelay
 	o.App = o.WithDefaults(platform, defaultScopes...)
-	o.ListingDelay = settled
+	o.ListingDelay = configured
 	if len(o.Business.Scopes) == 0 {
 		o.Business.Scopes = o.Scopes
 	}
@@ -108,7 +109,7 @@ func (o Options) withDefaults() Options {
 // Platform returns the network's name in the API, "tiktok".
 func (n *Network) Platform() string { return platform }
 
-// Check returns what the network would reject. Limits of a single account are checked by Prepare.
+// Check returns what the network would reject. Prepare checks the limits of the account.
 func (n *Network) Check(c network.Content) []network.Problem {
 	return append(n.opts.Rules.Check(c), checkChoices(n.choices(c.Options), c.Media)...)
 }
@@ -121,7 +122,7 @@ func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, 
 	return network.Grant{}, network.PermanentError(errors.New("connect a TikTok account in a browser"))
 }
 
-// callAPI makes a call of the API as an account and decodes the data of the response.
+// callAPI calls the API with the account's token and decodes the data of the response.
 func (n *Network) callAPI(ctx context.Context, g network.Grant, c network.Call, path string, out any) error {
 	c.Name, c.URL, c.Bearer = path, strings.TrimRight(g.Server, "/")+"/"+n.opts.Version+"/"+path, g.Access
 	answer, err := n.client.Do(ctx, c)
@@ -136,7 +137,7 @@ func post(purpose network.Purpose, body any) network.Call {
 	return network.Call{Purpose: purpose, Method: http.MethodPost, JSON: body}
 }
 
-// postURL returns the permalink of a post. That /video/ redirects to photos as well is not confirmed.
+// postURL returns the permalink of a post. It is not confirmed that /video/ redirects to photos.
 func (n *Network) postURL(username, form, id string) string {
 	return n.opts.WebHost + "/@" + url.PathEscape(username) + "/" + form + "/" + id
 }

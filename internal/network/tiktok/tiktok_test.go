@@ -17,7 +17,7 @@ const (
 	settleTime = 10 * time.Minute
 	chunk      = 5_000_000
 	small      = 20_000
-	large      = 2*chunk + 7 // bytes: two parts, of which the last has the rest
+	large      = 2*chunk + 7 // bytes: two parts; the last one includes the remainder
 	userCall   = "/user/info/"
 	listCall   = "/video/list/"
 	video      = `{"tiktok":true,"text":"x","media":[{"id":1,"kind":"video"}],"privacy":"PUBLIC_TO_EVERYONE",` +
@@ -90,20 +90,20 @@ var adapter = networktest.Case{
 			{Types: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 4_000_000_000},
 		},
 		Checks: map[string]networktest.Checked{
-			"a photo":           networktest.Checks("", []network.Media{photo}),
-			"a video":           networktest.Checks(strings.Repeat("é", 2200), []network.Media{film}),
-			"text only":         networktest.Checks("x", nil, "!media_missing"),
-			"emoji of a photo":  networktest.Checks(strings.Repeat("👋", 2000), []network.Media{photo}),
-			"too many of these": networktest.Checks(strings.Repeat("👋", 2001), []network.Media{photo}, "!caption_too_long"),
-			"too long a title":  networktest.Checks(strings.Repeat("é", 2201), []network.Media{film}, "!caption_too_long"),
-			"both":              networktest.Checks("", []network.Media{photo, film}, "!media_mix"),
-			"two videos":        networktest.Checks("", []network.Media{film, film}, "!media_too_many"),
-			"a PNG":             networktest.Checks("", withChange(photo, func(m *network.Media) { m.Type = "image/png" }), "media_type"),
+			"a photo":                networktest.Checks("", []network.Media{photo}),
+			"a video":                networktest.Checks(strings.Repeat("é", 2200), []network.Media{film}),
+			"text only":              networktest.Checks("x", nil, "!media_missing"),
+			"photo text with emoji":  networktest.Checks(strings.Repeat("👋", 2000), []network.Media{photo}),
+			"photo text, many emoji": networktest.Checks(strings.Repeat("👋", 2001), []network.Media{photo}, "!caption_too_long"),
+			"video text too long":    networktest.Checks(strings.Repeat("é", 2201), []network.Media{film}, "!caption_too_long"),
+			"both":                   networktest.Checks("", []network.Media{photo, film}, "!media_mix"),
+			"two videos":             networktest.Checks("", []network.Media{film, film}, "!media_too_many"),
+			"a PNG":                  networktest.Checks("", withChange(photo, func(m *network.Media) { m.Type = "image/png" }), "media_type"),
 			"no photo": networktest.Checks("", withChange(photo,
 				func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
-			"a wide photo":   networktest.Checks("", withChange(photo, func(m *network.Media) { m.Width++ }), "media_too_large"),
-			"a narrow video": networktest.Checks("", withChange(film, func(m *network.Media) { m.Width-- }), "!media_aspect"),
-			"a short video": networktest.Checks("", withChange(film, func(m *network.Media) {
+			"photo too wide":   networktest.Checks("", withChange(photo, func(m *network.Media) { m.Width++ }), "media_too_large"),
+			"video too narrow": networktest.Checks("", withChange(film, func(m *network.Media) { m.Width-- }), "!media_aspect"),
+			"video too short": networktest.Checks("", withChange(film, func(m *network.Media) {
 				m.Duration = 3*time.Second - 1
 			}), "!media_too_short"),
 			"a long video":       networktest.Checks("", withChange(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
@@ -111,9 +111,9 @@ var adapter = networktest.Case{
 			"thirty-five photos": networktest.Checks("", slices.Repeat([]network.Media{photo}, 35)),
 		},
 		Refusals: map[string]networktest.Refusal{
-			"text only":             {Text: "words", Class: network.RejectedMedia, Code: "media_missing"},
-			"a long text of photos": {Text: strings.Repeat("é", 4001), Media: image, Class: network.Rejected, Code: "caption_too_long"},
-			"a long text of videos": {Text: strings.Repeat("é", 2201), Media: smallFilm, Class: network.Rejected, Code: "caption_too_long"},
+			"text only":           {Text: "words", Class: network.RejectedMedia, Code: "media_missing"},
+			"photo text too long": {Text: strings.Repeat("é", 4001), Media: image, Class: network.Rejected, Code: "caption_too_long"},
+			"video text too long": {Text: strings.Repeat("é", 2201), Media: smallFilm, Class: network.Rejected, Code: "caption_too_long"},
 			"a long video": {Media: func(l *networktest.Library) []network.Media {
 				return withChange(l.Video(small), func(m *network.Media) { m.Duration = 10*time.Minute + 1 })
 			}, Class: network.RejectedMedia, Code: "media_too_long"},
@@ -201,7 +201,7 @@ var adapter = networktest.Case{
 				networktest.Skip, network.Transient),
 			"token: throttled": networktest.Fails(429, `slow down`, networktest.Skip, networktest.Skip, network.Rate),
 			"token: nothing":   networktest.Fails(200, `{}`, networktest.Skip, networktest.Skip, network.Transient),
-			"token: an error of new shape": networktest.Fails(400, `{"error":{"code":"invalid_grant"}}`,
+			"token: error in another format": networktest.Fails(400, `{"error":{"code":"invalid_grant"}}`,
 				networktest.Skip, networktest.Skip, network.Transient),
 		},
 		Repeats: map[string]networktest.Repeat{
@@ -215,7 +215,7 @@ var adapter = networktest.Case{
 		EmptyLists: map[string]http.Handler{photos: networktest.Answer{Body: success(`{"videos":[]}`)}},
 	},
 	Collecting: networktest.Collecting{
-		Figures: []string{"views", "likes", "comments", "shares"}, Page: 20, WithheldPosts: 23,
+		Metrics: []string{"views", "likes", "comments", "shares"}, Page: 20, WithheldPosts: 23,
 		Fails: func(now time.Time) map[string]networktest.CollectFailure {
 			return map[string]networktest.CollectFailure{
 				"rate limit, account": networktest.StopsWith(networktest.Interceptor{
@@ -230,10 +230,10 @@ var adapter = networktest.Case{
 				"an invalid token, list": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 200, Body: failure("access_token_invalid"),
 				}, network.AuthRefresh, time.Time{}, 0),
-				"a scope is missing": networktest.StopsWith(networktest.Interceptor{
+				"scope missing": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 401, Body: failure("scope_not_authorized"),
 				}, network.Unapproved, time.Time{}, 0),
-				"a scope is gone": networktest.StopsWith(networktest.Interceptor{
+				"scope revoked": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 401, Body: failure("scope_permission_missed"),
 				}, network.Unapproved, time.Time{}, 0),
 				"a failure": networktest.StopsWith(networktest.Interceptor{
@@ -257,7 +257,7 @@ var adapter = networktest.Case{
 
 func success(data string) string { return `{"data":` + data + `,"error":{"code":"ok"}}` }
 
-// publicVideo returns the status of a video with this public ID.
+// publicVideo returns a status response for a video with this public ID.
 func publicVideo(id string) string {
 	return success(`{"status":"PUBLISH_COMPLETE","publicaly_available_post_id":[` + id + `]}`) //nolint:misspell // the API's spelling
 }
@@ -266,14 +266,14 @@ func failure(code string) string {
 	return `{"data":{},"error":{"code":"` + code + `","message":"said"}}`
 }
 
-// isPublishing reports whether a request makes a post visible: that for photos, or a video's last part.
+// isPublishing reports whether a request makes a post visible: the call for photos, or the last part of a video.
 func isPublishing(r networktest.Request) bool {
 	var first, last, total int
 	_, err := fmt.Sscanf(r.Header.Get("Content-Range"), "bytes %d-%d/%d", &first, &last, &total)
 	return err == nil && last == total-1 || strings.HasSuffix(r.URL.Path, "/content/init/")
 }
 
-// retryCase returns an error with a retry time.
+// retryCase returns a case in which the network's error has a retry time.
 func retryCase(code string, header http.Header, after time.Duration) networktest.Repeat {
 	class := map[string]network.Class{
 		"rate_limit_exceeded": network.Rate, "spam_risk_too_many_posts": network.Quota, "invalid_params": network.Rejected,
@@ -285,10 +285,10 @@ func retryCase(code string, header http.Header, after time.Duration) networktest
 	return r
 }
 
-// resolveCases are statuses of videos and lists of photos, with their outcomes. A missing photo counts as absent only
-// after settleTime.
+// resolveCases returns statuses of videos and lists of photos, with the expected outcomes. A missing photo counts as
+// absent only after settleTime.
 func resolveCases() map[string]networktest.ResolveCase {
-	one := func(id string, after time.Duration, rest string) string {
+	feature := func(id string, after time.Duration, rest string) string {
 		return fmt.Sprintf(`{"id":%q,"create_time":%d,%s}`, id, networktest.Start.Add(after).Unix(), rest)
 	}
 	list := func(videos ...string) string { return success(`{"videos":[` + strings.Join(videos, ",") + `]}`) }
@@ -307,18 +307,18 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"video: public, as a text": look(video, "/status/fetch/", publicVideo(`"75"`), 0, network.Published, "", "75"),
 		"video: in review": look(video, "/status/fetch/", success(`{"status":"PUBLISH_COMPLETE"}`), 0,
 			network.Published, "", "publish:v_pub_file~1"),
-		"video: an id that is none": look(video, "/status/fetch/", publicVideo(`-1.5`), 0, network.Published, "", "publish:v_pub_file~1"),
+		"video: invalid ID": look(video, "/status/fetch/", publicVideo(`-1.5`), 0, network.Published, "", "publish:v_pub_file~1"),
 		"video: lacks bytes": look(video, "/status/fetch/",
 			success(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`), 0, network.Absent, "", ""),
 		"video: lacks bytes, too late": look(video, "/status/fetch/",
 			success(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`), 2*time.Hour, network.Absent, network.Transient, ""),
 		"video: has all": look(video, "/status/fetch/",
 			success(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":100}`), 0, network.Unknown, network.Processing, ""),
-		"video: does not say": look(video, "/status/fetch/", success(`{"status":"PROCESSING_UPLOAD"}`),
+		"video: no upload size": look(video, "/status/fetch/", success(`{"status":"PROCESSING_UPLOAD"}`),
 			2*time.Hour, network.Unknown, network.Processing, ""),
 		"video: downloads": look(video, "/status/fetch/", success(`{"status":"PROCESSING_DOWNLOAD"}`), 0,
 			network.Unknown, network.Processing, ""),
-		"video: a bad file": look(video, "/status/fetch/",
+		"video: invalid file": look(video, "/status/fetch/",
 			success(`{"status":"FAILED","fail_reason":"frame_rate_check_failed"}`), 0, network.Absent, network.RejectedMedia, ""),
 		"video: spam": look(video, "/status/fetch/",
 			success(`{"status":"FAILED","fail_reason":"spam_risk_text"}`), 0, network.Absent, network.Rejected, ""),
@@ -326,35 +326,35 @@ func resolveCases() map[string]networktest.ResolveCase {
 			success(`{"status":"FAILED","fail_reason":"publish_cancelled"}`), 0, network.Absent, network.Rejected, ""),
 		"video: disconnected": look(video, "/status/fetch/",
 			success(`{"status":"FAILED","fail_reason":"auth_removed"}`), 0, network.Absent, network.AuthDead, ""),
-		"video: an internal failure": look(video, "/status/fetch/",
+		"video: internal failure": look(video, "/status/fetch/",
 			success(`{"status":"FAILED","fail_reason":"internal"}`), 0, network.Absent, network.Transient, ""),
 		"video: too many": look(video, "/status/fetch/",
 			success(`{"status":"FAILED","fail_reason":"spam_risk_too_many_posts"}`), 0, network.Absent, network.Quota, ""),
-		"video: an unknown failure": look(video, "/status/fetch/",
+		"video: unknown failure": look(video, "/status/fetch/",
 			success(`{"status":"FAILED","fail_reason":"weather"}`), 0, network.Absent, network.Rejected, ""),
 		"video: an unknown status": look(video, "/status/fetch/", success(`{"status":"RESTING"}`), 0, network.Unknown,
 			network.Transient, ""),
-		"video: only an inbox": look(video, "/status/fetch/", success(`{"status":"SEND_TO_USER_INBOX"}`), 0,
+		"video: sent to the inbox": look(video, "/status/fetch/", success(`{"status":"SEND_TO_USER_INBOX"}`), 0,
 			network.Unknown, network.Transient, ""),
 		"video: throttled": look(video, "/status/fetch/", failure("rate_limit_exceeded"), 0,
 			network.Unknown, network.Rate, ""),
 		"video: an expired token": look(video, "/status/fetch/", failure("access_token_invalid"), 0,
 			network.Unknown, network.AuthRefresh, ""),
 		"video: not JSON": look(video, "/status/fetch/", `<html>`, 0, network.Unknown, network.Transient, ""),
-		"photos: listed":  look(photos, "/video/list/", list(one("75", time.Minute, x)), 0, network.Published, "", "75"),
-		"photos: listed by its title": look(photos, "/video/list/", list(one("75", time.Minute, `"title":"x"`)), 0,
+		"photos: listed":  look(photos, "/video/list/", list(feature("75", time.Minute, x)), 0, network.Published, "", "75"),
+		"photos: listed by its title": look(photos, "/video/list/", list(feature("75", time.Minute, `"title":"x"`)), 0,
 			network.Published, "", "75"),
-		"photos: its clock is behind": look(photos, "/video/list/", list(one("75", -time.Minute, x)), 0, network.Published, "", "75"),
-		"photos: an older one of these": look(photos, "/video/list/",
-			list(one("75", time.Second, x), one("74", -time.Second, x)), 0, network.Published, "", "75"),
+		"photos: slow clock": look(photos, "/video/list/", list(feature("75", -time.Minute, x)), 0, network.Published, "", "75"),
+		"photos: also an older match": look(photos, "/video/list/",
+			list(feature("75", time.Second, x), feature("74", -time.Second, x)), 0, network.Published, "", "75"),
 		"photos: twins": look(photos, "/video/list/",
-			list(one("75", 2*time.Second, x), one("74", time.Second, x)), 0, network.Unknown, network.Uncertain, ""),
-		"photos: none at first":    look(photos, "/video/list/", list(), 119*time.Second, network.Unknown, network.Processing, ""),
-		"photos: none for a while": look(photos, "/video/list/", list(), 2*time.Minute, network.Unknown, network.Uncertain, ""),
-		"photos: none in the end":  look(photos, "/video/list/", list(), 10*time.Minute, network.Absent, "", ""),
+			list(feature("75", 2*time.Second, x), feature("74", time.Second, x)), 0, network.Unknown, network.Uncertain, ""),
+		"photos: not listed at first":    look(photos, "/video/list/", list(), 119*time.Second, network.Unknown, network.Processing, ""),
+		"photos: not listed for minutes": look(photos, "/video/list/", list(), 2*time.Minute, network.Unknown, network.Uncertain, ""),
+		"photos: never listed":           look(photos, "/video/list/", list(), 10*time.Minute, network.Absent, "", ""),
 		"photos: others": look(photos, "/video/list/",
-			list(one("75", 0, `"title":"y"`), one("76", 0, x+`,"duration":7`), one("../me", 0, x),
-				one("77", -time.Hour, x)), 10*time.Minute, network.Absent, "", ""),
+			list(feature("75", 0, `"title":"y"`), feature("76", 0, x+`,"duration":7`), feature("../me", 0, x),
+				feature("77", -time.Hour, x)), 10*time.Minute, network.Absent, "", ""),
 		"photos: throttled": look(photos, "/video/list/", failure("rate_limit_exceeded"), time.Hour, network.Unknown, network.Rate, ""),
 		"photos: not allowed": look(photos, "/video/list/", failure("scope_not_authorized"), time.Hour,
 			network.Unknown, network.AuthDead, ""),

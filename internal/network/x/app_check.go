@@ -10,9 +10,9 @@ import (
 var _ network.AppChecker = (*Network)(nil)
 
 var needs = []network.RequiredScope{
-	{Scope: "tweet.read", Effect: network.ForFigures},
-	{Scope: "tweet.write", Effect: network.ToPublish},
-	{Scope: "users.read", Effect: network.ToConnect},
+	{Scope: "tweet.read", Effect: network.MetricsMissing},
+	{Scope: "tweet.write", Effect: network.CannotPublish},
+	{Scope: "users.read", Effect: network.CannotConnect},
 	{Scope: "media.write", Effect: "images and videos cannot be published"},
 	{Scope: "offline.access", Effect: "the connection ends after two hours"},
 }
@@ -22,14 +22,14 @@ func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	_, err := n.requestToken(ctx, n.opts.APIHost, url.Values{
 		"grant_type": {"refresh_token"}, "refresh_token": {"none"},
 	})
-	return []network.Finding{network.FindingOfCredentials(platform, "", err)}
+	return []network.Finding{network.CredentialsFinding(platform, "", err)}
 }
 
 // CheckAccount reports whether the app has credit, and what it may do for an account. The call costs as much as reading
 // one user.
 func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
 	_, err := n.identify(ctx, g)
-	found := []network.Finding{network.FindingOf(platform, "credit and access token", err)}
+	found := []network.Finding{network.CallFinding(platform, "credit and access token", err)}
 	if err != nil {
 		return found
 	}

@@ -35,9 +35,9 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	if err != nil && !network.IsWithheld(err) {
 		return network.Collection{}, err
 	}
-	posts, err := n.listFigures(ctx, g, since, limit, postFields+","+publicMetrics)
+	posts, err := n.listPosts(ctx, g, since, limit, postFields+","+publicMetrics)
 	if network.IsWithheld(err) {
-		posts, err = n.listFigures(ctx, g, since, limit, postFields)
+		posts, err = n.listPosts(ctx, g, since, limit, postFields)
 	}
 	collected := network.Collection{Followers: followers, Picture: picture, Posts: network.Newest(posts, since, limit)}
 	if err != nil {
@@ -96,8 +96,8 @@ type postPage struct {
 	} `json:"meta"`
 }
 
-// listFigures returns the account's posts since a time. It reads pages until it has limit posts.
-func (n *Network) listFigures(
+// listPosts returns the account's posts since a time. It reads pages until it has limit posts.
+func (n *Network) listPosts(
 	ctx context.Context, g network.Grant, since time.Time, limit int, fields string,
 ) ([]network.CollectedPost, error) {
 	var posts []network.CollectedPost
@@ -118,7 +118,7 @@ func (n *Network) listFigures(
 		if err := n.do(ctx, c, &page); err != nil {
 			return posts, err
 		}
-		posts = append(posts, n.figures(g, page)...)
+		posts = append(posts, n.collectedPosts(g, page)...)
 		if page.Meta.Next == "" || page.Meta.Next == next {
 			break
 		}
@@ -127,7 +127,7 @@ func (n *Network) listFigures(
 	return posts, nil
 }
 
-func (n *Network) figures(g network.Grant, page postPage) []network.CollectedPost {
+func (n *Network) collectedPosts(g network.Grant, page postPage) []network.CollectedPost {
 	kinds := map[string]string{}
 	for _, medium := range page.Includes.Media {
 		kinds[medium.Key] = medium.Type

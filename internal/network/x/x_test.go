@@ -155,7 +155,7 @@ var adapter = networktest.Case{
 		},
 	},
 	Collecting: networktest.Collecting{
-		Figures: []string{"views", "likes", "comments", "shares", "saves", "clicks"}, Page: 100,
+		Metrics: []string{"views", "likes", "comments", "shares", "saves", "clicks"}, Page: 100,
 		Fails: func(now time.Time) map[string]networktest.CollectFailure {
 			reset := now.Add(9 * time.Minute).Truncate(time.Second)
 			late := map[string]string{"x-rate-limit-reset": strconv.FormatInt(reset.Unix(), 10)}

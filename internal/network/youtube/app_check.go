@@ -11,20 +11,20 @@ import (
 var _ network.AppChecker = (*Network)(nil)
 
 var needs = []network.RequiredScope{
-	{Scope: "https://www.googleapis.com/auth/youtube.upload", Effect: network.ToPublish},
-	{Scope: "https://www.googleapis.com/auth/youtube.readonly", Effect: network.ForFigures},
+	{Scope: "https://www.googleapis.com/auth/youtube.upload", Effect: network.CannotPublish},
+	{Scope: "https://www.googleapis.com/auth/youtube.readonly", Effect: network.MetricsMissing},
 	{Scope: reportScope, Effect: "the number of shares is missing"},
 }
 
 // CheckApp reports whether the network accepts the app's ID and secret.
 func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	_, err := n.requestToken(ctx, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"none"}})
-	return []network.Finding{network.FindingOfCredentials(platform, "", err)}
+	return []network.Finding{network.CredentialsFinding(platform, "", err)}
 }
 
-// CheckAccount reports what the project may do for a channel: whether the API is enabled and has quota left, and how
-// long the channel's videos may be. The call costs one unit of the quota. Only the status of an uploaded video says
-// whether YouTube keeps uploads private until its audit.
+// CheckAccount reports whether the API is enabled and has quota left, and how long the channel's videos may be. The
+// call costs one unit of quota. Whether YouTube keeps uploads private until its audit is only known from an uploaded
+// video.
 func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
 	var answer struct {
 		Items []struct {
@@ -37,7 +37,7 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	if err == nil && len(answer.Items) == 0 {
 		err = &network.Error{Class: network.AuthDead, Code: codeNoChannel, Err: errors.New("the account has no channel")}
 	}
-	found := []network.Finding{network.FindingOf(platform, "Data API and quota", err)}
+	found := []network.Finding{network.CallFinding(platform, "Data API and quota", err)}
 	if err != nil {
 		return found
 	}

@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-// A channel that is not verified, a quota that is used up, and an API that is not enabled.
+// CheckAccount reports an unverified channel, an exhausted quota and an API that is not enabled.
 func TestAppCheck(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -25,7 +25,7 @@ func TestAppCheck(t *testing.T) {
 	}
 }
 
-// The videos of an app that YouTube has not audited stay private, so none counts as published.
+// YouTube keeps the videos of an unaudited app private, so they never count as published.
 func TestUnauditedApp(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter.WithApp("-unaudited"), 0)

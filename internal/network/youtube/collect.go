@@ -24,18 +24,18 @@ const (
 
 var _ network.PartialLister = (*Network)(nil)
 
-// ListsPartially marks that the network does not list private videos, and that it lists a video without a description
-// by its title.
+// ListsPartially marks the network as a network.PartialLister. It omits private videos, and lists a video without a
+// description by its title.
 func (*Network) ListsPartially() {}
 
-// Collect returns the channel's uploads that others can see, with their public figures. Only the Analytics API has
-// the number of shares, two or three days late; without its scope they are left out.
+// Collect returns the channel's uploads that others can see, with their public metrics. The number of shares comes from
+// the Analytics API, two or three days late. It is omitted without the scope for that API.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	about, err := n.channelInfo(ctx, g, "contentDetails,snippet,statistics")
 	if err != nil {
 		return network.Collection{}, network.DowngradeForbidden(err)
 	}
-	posts, err := n.listFigures(ctx, g, about.uploads, since, limit)
+	posts, err := n.listPosts(ctx, g, about.uploads, since, limit)
 	collected := network.Collection{Followers: about.followers, Picture: about.picture, Posts: network.Newest(posts, since, limit)}
 	if err != nil {
 		return collected, network.DowngradeForbidden(err)
@@ -46,8 +46,8 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	return collected, nil
 }
 
-// listFigures returns the channel's visible videos since a time.
-func (n *Network) listFigures(
+// listPosts returns the channel's visible videos since a time.
+func (n *Network) listPosts(
 	ctx context.Context, g network.Grant, list string, since time.Time, limit int,
 ) ([]network.CollectedPost, error) {
 	ids, err := n.newestIDs(ctx, g, list, since, limit)
@@ -56,7 +56,7 @@ func (n *Network) listFigures(
 	}
 	var posts []network.CollectedPost
 	for batch := range slices.Chunk(ids, maxBatch) {
-		visible, err := n.figures(ctx, g, batch)
+		visible, err := n.collectedPosts(ctx, g, batch)
 		if err != nil {
 			return posts, err
 		}
@@ -65,15 +65,15 @@ func (n *Network) listFigures(
 	return posts, nil
 }
 
-// channel is a channel's follower count and its playlist of uploads.
+// channel has a channel's follower count, picture and playlist of uploads.
 type channel struct {
 	followers *int64 // rounded to three digits; nil if the channel hides them
 	picture   string // URL
 	uploads   string // ID of the playlist of all uploads
 }
 
-// channelInfo returns the connected channel. parts is contentDetails, statistics for the
-// followers, and snippet for the picture.
+// channelInfo returns the connected channel. Parts are the parts of the resource to request: contentDetails always,
+// statistics for the followers, snippet for the picture.
 func (n *Network) channelInfo(ctx context.Context, g network.Grant, parts string) (channel, error) {
 	var answer struct {
 		Items []struct {
@@ -151,7 +151,7 @@ func (n *Network) newestIDs(
 	return ids, nil
 }
 
-// countedVideo is a video with its figures. A channel may hide some of them.
+// countedVideo is a video with its metrics. A channel may hide some of them.
 type countedVideo struct {
 	ID      string `json:"id"`
 	Snippet struct {
@@ -167,14 +167,15 @@ type countedVideo struct {
 	} `json:"statistics"`
 }
 
-// isVisible reports whether others than the channel can see the video.
+// isVisible reports whether people other than the channel's owner can see the video.
 func (c countedVideo) isVisible() bool {
 	return c.Status.Privacy != privacyPrivate &&
 		!slices.Contains([]string{statusDeleted, statusFailed, statusRejected}, c.Status.Upload)
 }
 
-// figures returns the figures of the visible videos among IDs. The network does not say which are Shorts.
-func (n *Network) figures(ctx context.Context, g network.Grant, ids []string) ([]network.CollectedPost, error) {
+// collectedPosts returns the visible videos with these IDs and their metrics. YouTube does not report which videos are
+// Shorts.
+func (n *Network) collectedPosts(ctx context.Context, g network.Grant, ids []string) ([]network.CollectedPost, error) {
 	var answer struct {
 		Items []countedVideo `json:"items"`
 	}
@@ -198,8 +199,8 @@ func (n *Network) figures(ctx context.Context, g network.Grant, ids []string) ([
 	return posts, nil
 }
 
-// addShares adds the number of shares of videos. The period starts a day before the first one, as the network's
-// days are not those of UTC. Source: https://developers.google.com/youtube/analytics/reference/reports/query.
+// addShares adds the number of shares of videos. The period starts a day before the first video, because YouTube's days
+// are not in UTC. Source: https://developers.google.com/youtube/analytics/reference/reports/query.
 func (n *Network) addShares(ctx context.Context, g network.Grant, posts []network.CollectedPost) error {
 	if !slices.Contains(g.Scopes, reportScope) {
 		return nil
@@ -212,8 +213,8 @@ func (n *Network) addShares(ctx context.Context, g network.Grant, posts []networ
 	return nil
 }
 
-// reportCall returns a call of the Analytics API. It has a host of its own, except for channels connected through
-// another APIHost.
+// reportCall returns a call to the Analytics API. That API has a separate host, except for channels connected through a
+// non-default APIHost.
 func (n *Network) reportCall(g network.Grant) network.Call {
 	if g.Server == defaultAPI {
 		g.Server = n.opts.AnalyticsHost

@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/network/youtube"
 )
 
-// Without its scope no report is requested.
+// No report is requested without its scope.
 func TestCollectWithoutReports(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -28,7 +28,7 @@ func TestCollectWithoutReports(t *testing.T) {
 	}
 }
 
-// Hidden counts and videos that others cannot see are left out.
+// Collect omits hidden counts, and videos that others cannot see.
 func TestCollectHidden(t *testing.T) {
 	t.Parallel()
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -60,11 +60,11 @@ func TestCollectHidden(t *testing.T) {
 }
 
 // Reports are read from the host of the Analytics API.
-func TestCollectReportsElsewhere(t *testing.T) {
+func TestCollectReportsFromAnalyticsHost(t *testing.T) {
 	t.Parallel()
-	asked := make(chan string, 10)
+	checks := make(chan string, 10)
 	n := youtube.New(youtube.Options{App: network.App{HTTP: &http.Client{Transport: transport(func(r *http.Request) string {
-		asked <- r.URL.Scheme + "://" + r.URL.Host + r.URL.Path
+		checks <- r.URL.Scheme + "://" + r.URL.Host + r.URL.Path
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/channels"):
 			return `{"items":[{"contentDetails":{"relatedPlaylists":{"uploads":"UU1a"}}}]}`
@@ -82,16 +82,16 @@ func TestCollectReportsElsewhere(t *testing.T) {
 	if err != nil || len(collected.Posts) != 1 || *collected.Posts[0].Shares != 3 {
 		t.Errorf("%+v, %v", collected, err)
 	}
-	close(asked)
+	close(checks)
 	var last string
-	for last = range asked {
+	for last = range checks {
 	}
 	if last != "https://youtubeanalytics.googleapis.com/v2/reports" {
-		t.Errorf("the report was asked for at %s", last)
+		t.Errorf("the report was requested from %s", last)
 	}
 }
 
-// transport answers every request.
+// transport is an http.RoundTripper that returns the function's result as the body of each response.
 type transport func(*http.Request) string
 
 func (answer transport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -104,7 +104,7 @@ func (answer transport) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestPrivateVideos(t *testing.T) {
 	t.Parallel()
 	var n any = youtube.New(youtube.Options{})
-	if _, reticent := n.(network.PartialLister); !reticent {
-		t.Error("the list is taken to be complete")
+	if _, isPartial := n.(network.PartialLister); !isPartial {
+		t.Error("Network is not a PartialLister")
 	}
 }

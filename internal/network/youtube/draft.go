@@ -28,20 +28,20 @@ type draft struct {
 	Privacy     string          `json:"privacy"`
 	Media       []network.Media `json:"media,omitempty"`
 	Session     string          `json:"session,omitempty"`  // URL of the upload session, a secret
-	Type        string          `json:"type,omitempty"`     // MIME of the file
-	Total       int64           `json:"total,omitempty"`    // bytes of the file
+	Type        string          `json:"type,omitempty"`     // MIME type of the file
+	Total       int64           `json:"total,omitempty"`    // size of the file in bytes
 	StartedAt   time.Time       `json:"began,omitzero"`     // when the session was started
-	Sessions    int             `json:"sessions,omitempty"` // how many were started
-	Video       string          `json:"video,omitempty"`    // ID of the video that the upload became
-	UploadedAt  time.Time       `json:"uploaded,omitzero"`  // when that was seen first
+	Sessions    int             `json:"sessions,omitempty"` // number of sessions started so far
+	Video       string          `json:"video,omitempty"`    // ID of the uploaded video
+	UploadedAt  time.Time       `json:"uploaded,omitzero"`  // when the video's ID was first seen
 
-	Choices network.YouTubeOptions `json:"choices,omitzero"` // without the title and the privacy
+	Choices network.YouTubeOptions `json:"choices,omitzero"` // except title and privacy status
 }
 
 var drafts = network.DraftCodec[draft]{Kind: "a YouTube video", Validate: draft.checkOrigin, IsPrepared: draft.isPrepared}
 
-// Plan fixes the video's title, description, tags and choices. A repeated Commit makes one video because Prepare
-// stores the upload session.
+// Plan fixes the video's title, description, tags and choices. A repeated Commit cannot create a second video, because
+// Prepare stores the upload session.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	text := strings.ToValidUTF8(i.Content.Text, "\uFFFD")
 	var choices network.YouTubeOptions
@@ -60,7 +60,7 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	})
 }
 
-// title returns the text's first line, else the file's name, as a video must have a title.
+// title returns the text's first line, or the file's name if the text is empty. A video must have a title.
 func title(text string, media []network.Media) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	name := ""
@@ -70,28 +70,28 @@ func title(text string, media []network.Media) string {
 	return cmp.Or(cleanTitle(first), cleanTitle(name), defaultTitle)
 }
 
-// cleanTitle returns text as a valid title: without angle brackets, at most 100 characters.
+// cleanTitle removes angle brackets from text and shortens it to 100 characters.
 func cleanTitle(text string) string {
-	without := strings.Map(func(r rune) rune {
+	cleaned := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(angleBrackets, r) {
 			return -1
 		}
 		return r
 	}, text)
-	return strings.TrimSpace(network.Clip(strings.Join(strings.Fields(without), " "), maxTitle))
+	return strings.TrimSpace(network.Clip(strings.Join(strings.Fields(cleaned), " "), maxTitle))
 }
 
 // tags returns the text's hashtags, as many as fit in 500 characters.
 func tags(text string) []string {
 	var found []string
-	left := maxTags
+	remaining := maxTags
 	for _, tag := range network.Hashtags(text) {
-		takes := utf8.RuneCountInString(tag)
+		length := utf8.RuneCountInString(tag)
 		if len(found) > 0 {
-			takes++
+			length++
 		}
-		if takes <= left && !slices.Contains(found, tag) {
-			found, left = append(found, tag), left-takes
+		if length <= remaining && !slices.Contains(found, tag) {
+			found, remaining = append(found, tag), remaining-length
 		}
 	}
 	return found
@@ -99,7 +99,7 @@ func tags(text string) []string {
 
 func (d draft) checkOrigin() error {
 	if !d.Post {
-		return errors.New("the draft is not of a YouTube video")
+		return errors.New("the draft is not for a YouTube video")
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// plannedVideo is the video of a Draft.
+// plannedVideo has the fields of a Draft that describe its video.
 type plannedVideo struct {
 	Title, Description, Privacy string
 	Tags                        []string
@@ -28,14 +28,14 @@ func TestPlan(t *testing.T) {
 		media []network.Media
 		want  plannedVideo
 	}{
-		"one line":          {"Hello", film("a.mp4"), plannedVideo{Title: "Hello"}},
-		"the first line":    {"\n  Hello \r\nthere", film("a.mp4"), plannedVideo{Title: "Hello"}},
-		"a long line":       {strings.Repeat("é", 150), film("a.mp4"), plannedVideo{Title: strings.Repeat("é", 100)}},
-		"signs":             {"<b>Hello</b> > you", film("a.mp4"), plannedVideo{Title: "bHello/b you"}},
-		"no text":           {"", film("Opening <day>.final.mp4"), plannedVideo{Title: "Opening day.final"}},
-		"nothing but signs": {"<>\nx", film("a.mp4"), plannedVideo{Title: "a"}},
-		"no name":           {" ", film(".mp4"), plannedVideo{Title: "Video"}},
-		"no video":          {"", nil, plannedVideo{Title: "Video"}},
+		"one line":                             {"Hello", film("a.mp4"), plannedVideo{Title: "Hello"}},
+		"the first line":                       {"\n  Hello \r\nthere", film("a.mp4"), plannedVideo{Title: "Hello"}},
+		"a long line":                          {strings.Repeat("é", 150), film("a.mp4"), plannedVideo{Title: strings.Repeat("é", 100)}},
+		"signs":                                {"<b>Hello</b> > you", film("a.mp4"), plannedVideo{Title: "bHello/b you"}},
+		"no text":                              {"", film("Opening <day>.final.mp4"), plannedVideo{Title: "Opening day.final"}},
+		"first line without usable characters": {"<>\nx", film("a.mp4"), plannedVideo{Title: "a"}},
+		"no name":                              {" ", film(".mp4"), plannedVideo{Title: "Video"}},
+		"no video":                             {"", nil, plannedVideo{Title: "Video"}},
 		"tags": {
 			"a #one #two#no #one #ünï", film("a.mp4"), plannedVideo{Title: "a #one #two#no #one #ünï", Tags: []string{"one", "two", "ünï"}},
 		},
@@ -58,7 +58,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// The title and the tags of any text are valid.
+// Plan returns a valid title and valid tags for any text.
 func TestPlanAnyText(t *testing.T) {
 	t.Parallel()
 	n := youtube.New(youtube.Options{})

@@ -18,7 +18,7 @@ type apiError struct {
 }
 
 // classByReason maps the documented reasons of videos.insert, of playlistItems.list and of Google's common errors.
-// It takes precedence over classByStatus. Source: https://developers.google.com/youtube/v3/docs/errors.
+// Reasons take precedence over classByStatus. Source: https://developers.google.com/youtube/v3/docs/errors.
 var classByReason = map[string]network.Class{
 	"quotaExceeded": network.Quota, "dailyLimitExceeded": network.Quota, codeUploadLimit: network.Quota,
 	"rateLimitExceeded": network.Rate, "userRateLimitExceeded": network.Rate,
@@ -37,7 +37,7 @@ var classByReason = map[string]network.Class{
 	"backendError": network.Transient, "internalError": network.Transient,
 }
 
-// classByStatus maps the statuses that need no reason.
+// classByStatus maps HTTP statuses, for errors without a known reason.
 var classByStatus = map[int]network.Class{
 	http.StatusUnauthorized: network.AuthRefresh, http.StatusTooManyRequests: network.Rate,
 	http.StatusRequestTimeout:        network.Transient,
@@ -49,7 +49,7 @@ const (
 	uploadWindow    = 24 * time.Hour
 )
 
-// refusal returns the error of a failed call.
+// refusal returns the error for a failed call.
 func (n *Network) refusal(answer network.Response) *network.Error {
 	var body struct {
 		Error *apiError `json:"error"`
@@ -64,8 +64,7 @@ func (n *Network) refusal(answer network.Response) *network.Error {
 	return failed
 }
 
-// class returns the class of the first known reason, else of the status. An unknown error of the network itself is
-// Rejected.
+// class returns the class of the first known reason, else of the status. Other errors of the API are Rejected.
 func (r apiError) class(status int, known bool) network.Class {
 	for _, one := range r.Errors {
 		if class, ok := classByReason[one.Reason]; ok {
@@ -89,7 +88,7 @@ func (r apiError) code() string {
 	return r.Status
 }
 
-// retryTime returns when to repeat, or zero. The network does not say when a quota resets.
+// retryTime returns when to retry, or zero if unknown. YouTube does not report when a quota resets.
 func (n *Network) retryTime(failed *network.Error, answer network.Response) time.Time {
 	now := n.opts.Now()
 	switch {
@@ -107,7 +106,7 @@ func (n *Network) retryTime(failed *network.Error, answer network.Response) time
 func nextQuotaReset(now time.Time) time.Time {
 	zone, err := time.LoadLocation("America/Los_Angeles")
 	if err != nil {
-		zone = time.FixedZone("PST", -8*60*60) // without a time zone database: an hour late in summer
+		zone = time.FixedZone("PST", -8*60*60) // without a time zone database; an hour late in summer
 	}
 	year, month, day := now.In(zone).Date()
 	return time.Date(year, month, day+1, 0, 0, 0, 0, zone).UTC()

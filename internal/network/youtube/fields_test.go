@@ -15,8 +15,8 @@ var (
 	analytics = networktest.DiscoveredBy("youtube-analytics.json")
 )
 
-// checkCall checks that a request and its response match the network's descriptions, which lack the token endpoint and
-// errors.
+// checkCall checks that a request and its response match Google's API descriptions, which do not describe the token
+// endpoint and errors.
 func checkCall(t *testing.T, r networktest.Request) {
 	path := r.TrimBase("/youtube")
 	if !isTokenCall(r) {
@@ -30,7 +30,7 @@ func checkCall(t *testing.T, r networktest.Request) {
 	checkAnswer(t, r, r.Status, r.Answer)
 }
 
-// isTokenCall reports whether a request is about tokens; their responses have a format of their own.
+// isTokenCall reports whether a request is for a token endpoint, which has a different response format.
 func isTokenCall(s networktest.Request) bool {
 	return s.URL.Path == "/youtube/token" || s.URL.Path == "/youtube/revoke"
 }
@@ -47,7 +47,7 @@ func checkAnswer(t *testing.T, s networktest.Request, status int, body []byte) {
 	}
 }
 
-// checkMembers checks the members of an object and of the objects in it that known has.
+// checkMembers checks that an object and the objects in it have only the members in known.
 func checkMembers(t *testing.T, where string, known map[string][]string, body []byte) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(body, &object); err != nil {
@@ -55,7 +55,7 @@ func checkMembers(t *testing.T, where string, known map[string][]string, body []
 	}
 	for name, inner := range object {
 		if !slices.Contains(known[""], name) {
-			t.Errorf("%s: there is no %s", where, name)
+			t.Errorf("%s: unknown member %s", where, name)
 		}
 		if members, deeper := known[name]; deeper {
 			checkMembers(t, where+" "+name, map[string][]string{"": members}, inner)

@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	maxName            = 200  // characters of a channel's name
+	maxName            = 200  // characters kept of a channel's name
 	pageSize           = "50" // items per page, the network's limit
 	codeInvalidGrant   = "invalid_grant"
 	codeNoChannel      = "youtubeSignupRequired"
 	codeNoRefreshToken = "no_refresh_token"
 )
 
-// Kinds returns the only way of signing in, "".
+// Kinds returns "", because there is only one sign-in method.
 func (n *Network) Kinds() []string { return []string{""} }
 
-// Authorize returns the URL of the consent page. It always asks for consent, as the network issues a refresh token
-// only then. Source: https://developers.google.com/identity/protocols/oauth2/web-server.
+// Authorize returns the URL of the consent page. It always requests consent, because Google issues a refresh token only
+// after consent. Source: https://developers.google.com/identity/protocols/oauth2/web-server.
 func (n *Network) Authorize(a network.Authorization) string {
 	query := url.Values{
 		"client_id":     {n.opts.ClientID},
@@ -45,8 +45,8 @@ func (n *Network) Authorize(a network.Authorization) string {
 	return n.opts.AuthorizeHost + "/o/oauth2/v2/auth?" + query.Encode()
 }
 
-// Exchange trades the code for tokens and returns the channels that they give access to. A rejected code is
-// AuthDead; a person without a channel is Rejected.
+// Exchange trades the code for tokens and returns the channels that they give access to. A rejected code is AuthDead.
+// An account without a channel is Rejected.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect}}
 	if a.Verifier != "" {
@@ -63,7 +63,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	return n.channels(ctx, g)
 }
 
-// channelID matches the ID of a channel or a playlist.
+// channelID matches the ID of a channel or playlist.
 var channelID = regexp.MustCompile(`^[A-Za-z0-9_-]{2,64}$`)
 
 // channels returns the channels that a grant gives access to.
@@ -85,7 +85,7 @@ func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Cand
 		return nil, &network.Error{
 			Class: network.Rejected, Status: http.StatusOK, Code: codeNoChannel,
 			Message: "This Google account has no YouTube channel. Create one on YouTube, then connect it.",
-			Err:     errors.New("reading the channels: there is none"),
+			Err:     errors.New("reading the channels: the account has no channel"),
 		}
 	}
 	var found []network.Candidate
@@ -97,9 +97,9 @@ func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Cand
 		if !channelID.MatchString(item.ID) || name == "" {
 			return nil, network.InvalidResponse(errors.New("reading the channels: one lacks the id or the name"))
 		}
-		mine := g
-		mine.Account, mine.Username, mine.Holder = item.ID, network.Clip(name, maxName), holderPrefix+item.ID
-		found = append(found, network.Candidate{Grant: mine, DisplayName: network.Clip(item.Snippet.Title, maxName)})
+		own := g
+		own.Account, own.Username, own.Holder = item.ID, network.Clip(name, maxName), holderPrefix+item.ID
+		found = append(found, network.Candidate{Grant: own, DisplayName: network.Clip(item.Snippet.Title, maxName)})
 	}
 	return found, nil
 }
@@ -116,7 +116,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	if err != nil {
 		return network.Grant{}, err
 	}
-	g.Holder = holderPrefix + g.Account // for grants stored without a holder
+	g.Holder = holderPrefix + g.Account // for grants that were stored without a holder
 	return fresh.Grant(g, n.opts.Now()), nil
 }
 
@@ -138,8 +138,8 @@ func (n *Network) requestToken(ctx context.Context, form url.Values) (network.To
 	return token, nil
 }
 
-// tokenRefusal returns the error of a token request (RFC 6749, section 5.2). Only invalid_grant means that the
-// consent has ended; others concern the app or are temporary.
+// tokenRefusal returns the error for a failed token request (RFC 6749, section 5.2). Only invalid_grant means that the
+// consent was revoked or expired. Other codes concern the app or are temporary.
 func tokenRefusal(answer network.Response) *network.Error {
 	var body struct {
 		Error string `json:"error"`

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	saveDelay     = 10 * time.Millisecond // time for the caller to store a session before sending to it
-	maxSessions   = 4                     // of one publication
-	maxSessionURL = 4000                  // characters of a session's URL
+	saveDelay     = 10 * time.Millisecond // time for the caller to store the session before the upload
+	maxSessions   = 4                     // maximum sessions of one publication
+	maxSessionURL = 4000                  // maximum characters of a session's URL
 )
 
-// Prepare starts an upload session. After the Draft with the session is stored, it sends all of the file except
-// its last part. After a failure the upload resumes in the same session; an expired session is replaced.
+// Prepare starts an upload session and returns, so that the caller stores it. The next call sends the file except its
+// last part. After a failure, the upload resumes in the same session. An expired session is replaced.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
@@ -51,7 +51,7 @@ func (n *Network) sendAllButLast(ctx context.Context, g network.Grant, p draft, 
 	return err
 }
 
-// startSession starts an upload session. A file of one part needs nothing more before Commit.
+// startSession starts an upload session. A file with a single part is then ready for Commit.
 func (n *Network) startSession(
 	ctx context.Context, g network.Grant, p *draft, files network.Files,
 ) (time.Duration, error) {
@@ -82,7 +82,8 @@ func (n *Network) startSession(
 	return saveDelay, nil
 }
 
-// createSession returns the URL of a new session. A session shows nothing, so after a lost answer it only expires.
+// createSession returns the URL of a new session. If its response is lost, the unused session expires without creating
+// a video.
 func (n *Network) createSession(ctx context.Context, g network.Grant, p draft) (string, error) {
 	snippet := map[string]any{"title": p.Title, "description": p.Description}
 	if len(p.Tags) > 0 {

@@ -14,12 +14,12 @@ import (
 const (
 	clockSkew       = 5 * time.Minute // the network's clock may be behind ours by this much
 	codeSessionGone = "upload_session_gone"
-	codeNoUploads   = "playlistNotFound" // perhaps also before a channel's first video; not confirmed
+	codeNoUploads   = "playlistNotFound" // not confirmed: perhaps also returned before a channel's first video
 )
 
-// Commit sends the last part of the file, which makes the video, and before it any other missing part. A session
-// that is complete or expired is left as it is. The video is Processing until its status is known; one that YouTube
-// rejects or keeps private has an ID but counts as refused.
+// Commit sends all missing parts of the file. The last part creates the video. A complete or expired session is not
+// changed. The error is of class Processing until the video's status is known. A video that YouTube rejects or keeps
+// private has an ID, but counts as refused.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Receipt, error) {
@@ -64,7 +64,7 @@ func (n *Network) completeUpload(ctx context.Context, g network.Grant, p draft, 
 }
 
 func (n *Network) receipt(id, at string) network.Receipt {
-	published, _ := time.Parse(time.RFC3339, at) // zero if the network does not say
+	published, _ := time.Parse(time.RFC3339, at) // zero if the network does not report it
 	return network.Receipt{ID: id, Permalink: n.watchURL(id), At: published.UTC()}
 }
 
@@ -72,8 +72,8 @@ func (n *Network) watchURL(id string) string {
 	return n.opts.WebURL + "/watch?v=" + url.QueryEscape(id)
 }
 
-// Resolve reads the status of the video that the session became. A session that lacks a part is Absent: completing it
-// makes one video. After a session has expired, the channel's list of uploads is searched.
+// Resolve reads the status of the session's video. A session without all parts is Absent, because completing it creates
+// only one video. If the session has expired, Resolve searches the channel's uploads.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -87,7 +87,7 @@ func (n *Network) Resolve(
 	if p.Video != "" {
 		return n.checkVideo(ctx, g, p, p.Video)
 	}
-	started := n.opts.Now() // before the search: a video may appear while it runs
+	started := n.opts.Now() // before the search, because a video may appear during it
 	now, err := n.queryProgress(ctx, g, p)
 	switch {
 	case isExpired(err):
@@ -100,8 +100,8 @@ func (n *Network) Resolve(
 	return n.checkVideo(ctx, g, p, now.finished.ID)
 }
 
-// findUpload searches the channel's uploads since the session was started. A missing video is Absent because of
-// the expired session, and Prepare starts another one.
+// findUpload searches the channel's uploads since the start of the session. A missing video is Absent with the error
+// that the session has expired. Prepare then starts another session.
 func (n *Network) findUpload(
 	ctx context.Context, g network.Grant, p draft, started time.Time, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -134,7 +134,7 @@ func (n *Network) findUpload(
 	return network.Unknown, network.Receipt{}, reason
 }
 
-// upload is a video in the channel's list of uploads.
+// upload is an entry in the channel's list of uploads.
 type upload struct {
 	Snippet struct {
 		PublishedAt string `json:"publishedAt"`
@@ -151,12 +151,12 @@ func (u upload) matches(p draft) bool {
 		sameText(u.Snippet.Title, p.Title) && sameText(u.Snippet.Description, p.Description)
 }
 
-// sameText compares texts by their words, as networks trim them and change line ends.
+// sameText compares texts by their words, because networks trim texts and change line endings.
 func sameText(a, b string) bool {
 	return strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ")
 }
 
-// listUploads returns the newest uploads since a time. It reports false if there may be more.
+// listUploads returns the newest uploads since a time. It returns false if there may be more.
 func (n *Network) listUploads(ctx context.Context, g network.Grant, since time.Time) ([]upload, bool, error) {
 	about, err := n.channelInfo(ctx, g, "contentDetails")
 	if err != nil {
@@ -187,10 +187,10 @@ func (n *Network) listUploads(ctx context.Context, g network.Grant, since time.T
 	return found, answer.Next == "" || len(found) < len(answer.Items), nil
 }
 
-// Permalink returns the URL of the video without a call.
+// Permalink returns the URL of the video. It makes no request.
 func (n *Network) Permalink(_ context.Context, _ network.Grant, r network.Receipt) (string, error) {
 	if !videoID.MatchString(r.ID) {
-		return "", network.PermanentError(errors.New("the post's ID is not an ID of YouTube"))
+		return "", network.PermanentError(errors.New("the post's ID is not a YouTube ID"))
 	}
 	return n.watchURL(r.ID), nil
 }

@@ -9,15 +9,14 @@ import (
 	"pressroom/internal/network"
 )
 
-// holderPrefix is the prefix of a channel's name as a holder of grants. Google ends all access of the person's account
-// for this app.
+// holderPrefix is the prefix of Grant.Holder. Revoking one grant ends all access of the app to the Google account.
 const holderPrefix = "youtube:"
 
-// Revoke ends the access that the person granted, by the refresh token, which ends all tokens. Source:
+// Revoke revokes the refresh token, which revokes all tokens of the grant. Source:
 // https://developers.google.com/identity/protocols/oauth2/web-server (Revoking a token).
 func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	if g.Holder == "" {
-		return network.ErrRevokeUnsupported // another grant may belong to the same account
+		return network.ErrRevokeUnsupported // another grant of the same account may be in use
 	}
 	token := cmp.Or(g.Refresh, g.Access)
 	answer, err := n.client.Do(ctx, network.Call{

@@ -15,9 +15,9 @@ import (
 	"pressroom/internal/network"
 )
 
-const pollInterval = 5 * time.Second // between checks of a session that has received all bytes but has no video yet
+const pollInterval = 5 * time.Second // between checks of a session that has all bytes but no video yet
 
-// video is the part of a video resource that we read.
+// video has the fields of a video resource that this package reads.
 type video struct {
 	ID      string `json:"id"`
 	Snippet struct {
@@ -35,7 +35,7 @@ type progress struct {
 	next     int64 // offset of the first missing byte
 }
 
-// queryProgress reads a session's progress. It changes nothing.
+// queryProgress returns a session's progress. It changes nothing.
 func (n *Network) queryProgress(ctx context.Context, g network.Grant, p draft) (progress, error) {
 	return n.put(ctx, g, p, network.Reading, fmt.Sprintf("bytes */%d", p.Total), nil)
 }
@@ -95,7 +95,7 @@ func parseVideo(resp network.Response) (progress, error) {
 	return progress{finished: v}, nil
 }
 
-// parseProgress reads from the Range header how much the network has.
+// parseProgress returns the progress in the Range header of a response.
 func (n *Network) parseProgress(resp network.Response, total int64) (progress, error) {
 	have := resp.Header.Get("Range")
 	if have == "" {
@@ -114,14 +114,14 @@ func (n *Network) parseProgress(resp network.Response, total int64) (progress, e
 	return progress{next: last + 1}, nil
 }
 
-// isExpired reports whether err says that the session no longer exists.
+// isExpired reports whether err means that the session no longer exists.
 func isExpired(err error) bool {
 	failed, ok := errors.AsType[*network.Error](err)
 	return ok && (failed.Status == http.StatusNotFound || failed.Status == http.StatusGone)
 }
 
-// sendChunks sends the missing parts except the last. It returns the offset of the last part. Nothing is
-// visible on YouTube until the last part is sent.
+// sendChunks sends the missing parts except the last one, and returns the offset of the last part. YouTube creates the
+// video only when it has the last part.
 func (n *Network) sendChunks(
 	ctx context.Context, g network.Grant, p draft, file *videoSource, next int64,
 ) (int64, error) {
@@ -139,7 +139,7 @@ func (n *Network) sendChunks(
 	return next, nil
 }
 
-// videoSource is an open video file with the offset up to which it was read.
+// videoSource is an open video file with its current offset.
 type videoSource struct {
 	file   network.File
 	offset int64
@@ -147,7 +147,7 @@ type videoSource struct {
 
 // open opens the draft's video.
 func (n *Network) open(ctx context.Context, p draft, files network.Files) (*videoSource, error) {
-	if len(p.Media) != 1 { // an operator's rules may allow more
+	if len(p.Media) != 1 { // the operator's rules may allow more
 		return nil, &network.Error{Class: network.RejectedMedia, Err: errors.New("a YouTube post needs exactly one video")}
 	}
 	file, err := files.Open(ctx, p.Media[0].ID, n.opts.Rules.FileLimits(network.Video))

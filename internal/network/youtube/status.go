@@ -20,7 +20,7 @@ type videoStatus struct {
 	Privacy   string `json:"privacyStatus"`
 }
 
-// The states of an uploaded video.
+// Values of uploadStatus.
 const (
 	statusProcessed = "processed"
 	statusFailed    = "failed"
@@ -28,8 +28,8 @@ const (
 	statusDeleted   = "deleted"
 )
 
-// classByRejection maps the reasons for which YouTube rejects a video after its upload. Others, such as copyright, are
-// Rejected. Source: the discovery document of the Data API, revision 20261019.
+// classByRejection maps the reasons for which YouTube rejects a video after its upload. Other reasons, such as
+// copyright, are Rejected. Source: the discovery document of the Data API, revision 20261019.
 var classByRejection = map[string]network.Class{
 	"duplicate":                network.Duplicate,
 	"length":                   network.RejectedMedia, // more than 15 minutes on an unverified channel
@@ -42,8 +42,9 @@ const (
 	maxStatusInterval = time.Minute
 )
 
-// outcome returns the receipt of a video that has the planned audience. YouTube accepts a file before it has looked at
-// it, so a video with an ID may still be processed, rejected, or visible only to its channel.
+// outcome returns the receipt of a video that is processed and has the planned audience, else an error. YouTube assigns
+// the ID before it processes the file, so a video with an ID may still be processing, rejected, or visible only to its
+// channel.
 func (n *Network) outcome(p draft, v video) (network.Receipt, error) {
 	s := v.Status
 	switch {
@@ -62,7 +63,8 @@ func (n *Network) outcome(p draft, v video) (network.Receipt, error) {
 	return network.Receipt{}, n.processingVideo(p, v)
 }
 
-// refusedVideo returns the error of a video that has an ID but is not shown, with what its resource says.
+// refusedVideo returns the error for a video that has an ID but is not visible. Member and value are the part of its
+// resource that gives the reason.
 func refusedVideo(class network.Class, member, value string) *network.Error {
 	value = network.Clip(value, maxName)
 	return &network.Error{
@@ -71,8 +73,8 @@ func refusedVideo(class network.Class, member, value string) *network.Error {
 	}
 }
 
-// processingVideo returns the error of a video that YouTube has not decided on. The checks become rarer, as each uses
-// up some of the app's daily quota. The Draft has the video's ID.
+// processingVideo returns the error for a video that YouTube is still processing. The interval between checks grows,
+// because each check uses some of the app's daily quota. The error's Draft has the video's ID.
 func (n *Network) processingVideo(p draft, v video) *network.Error {
 	now := n.opts.Now()
 	p.Video = v.ID
@@ -88,7 +90,7 @@ func (n *Network) processingVideo(p draft, v video) *network.Error {
 	return failed
 }
 
-// checkVideo reads a video's status and decides the outcome.
+// checkVideo reads a video's status and returns its outcome.
 func (n *Network) checkVideo(ctx context.Context, g network.Grant, p draft, id string) (
 	network.Verdict, network.Receipt, error,
 ) {

@@ -14,8 +14,9 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// statusServer completes every upload with a video whose status is insert in the answer to the upload, and then each
-// of listed in turn, the last one for ever. A status of "" means that the video is not listed.
+// statusServer completes every upload. The response to the upload has a video with the status insert. Later requests
+// return the statuses in listed in turn, and then the last one repeatedly. An empty status means that the video is not
+// listed.
 func statusServer(insert string, listed ...string) http.HandlerFunc {
 	item := func(status string) string { return `{"id":"video1","status":{` + status + `}}` }
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -33,8 +34,8 @@ func statusServer(insert string, listed ...string) http.HandlerFunc {
 	}
 }
 
-// Answers of the real network: a video with an ID counts as published only if it is processed and has the planned
-// audience.
+// With responses like those of YouTube, a video with an ID counts as published only if it is processed and has the
+// planned audience.
 func TestVideoStatus(t *testing.T) {
 	t.Parallel()
 	const uploaded, processed, public = `"uploadStatus":"uploaded",`, `"uploadStatus":"processed",`, `"privacyStatus":"public"`
@@ -44,25 +45,25 @@ func TestVideoStatus(t *testing.T) {
 		class   network.Class
 		code    string
 	}
-	shown := outcome{verdict: network.Published}
+	published := outcome{verdict: network.Published}
 	refused := func(class network.Class, code string) outcome { return outcome{network.Absent, class, code} }
 	for name, c := range map[string]struct {
 		insert string
-		listed []string // empty if the answer to the upload decides
+		listed []string // empty if the response to the upload decides
 		want   outcome
 	}{
-		"processed at once":  {processed + public, nil, shown},
-		"processed later":    {uploaded + public, []string{uploaded + public, processed + public}, shown},
-		"not listed at once": {uploaded + public, []string{"", processed + public}, shown},
-		"unlisted by hand":   {uploaded + public, []string{processed + `"privacyStatus":"unlisted"`}, shown},
-		"no status":          {`"license":"youtube"`, []string{processed + public}, shown},
-		"locked private":     {uploaded + private, nil, refused(network.Unapproved, "private")},
-		"locked later":       {uploaded + public, []string{processed + private}, refused(network.Unapproved, "private")},
-		"a duplicate":        {rejected + `"duplicate",` + private, nil, refused(network.Duplicate, "duplicate")},
-		"a duplicate, later": {uploaded + public, []string{rejected + `"duplicate"`}, refused(network.Duplicate, "duplicate")},
-		"too long":           {uploaded + public, []string{rejected + `"length"`}, refused(network.RejectedMedia, "length")},
-		"copyright":          {uploaded + public, []string{rejected + `"copyright"`}, refused(network.Rejected, "copyright")},
-		"suspended":          {rejected + `"uploaderAccountSuspended"`, nil, refused(network.AuthDead, "uploaderAccountSuspended")},
+		"processed immediately":     {processed + public, nil, published},
+		"processed later":           {uploaded + public, []string{uploaded + public, processed + public}, published},
+		"listed later":              {uploaded + public, []string{"", processed + public}, published},
+		"made unlisted by a person": {uploaded + public, []string{processed + `"privacyStatus":"unlisted"`}, published},
+		"no status":                 {`"license":"youtube"`, []string{processed + public}, published},
+		"locked private":            {uploaded + private, nil, refused(network.Unapproved, "private")},
+		"locked later":              {uploaded + public, []string{processed + private}, refused(network.Unapproved, "private")},
+		"a duplicate":               {rejected + `"duplicate",` + private, nil, refused(network.Duplicate, "duplicate")},
+		"a duplicate, later":        {uploaded + public, []string{rejected + `"duplicate"`}, refused(network.Duplicate, "duplicate")},
+		"too long":                  {uploaded + public, []string{rejected + `"length"`}, refused(network.RejectedMedia, "length")},
+		"copyright":                 {uploaded + public, []string{rejected + `"copyright"`}, refused(network.Rejected, "copyright")},
+		"suspended":                 {rejected + `"uploaderAccountSuspended"`, nil, refused(network.AuthDead, "uploaderAccountSuspended")},
 		"a codec": {uploaded + public, []string{`"uploadStatus":"failed","failureReason":"codec"`},
 			refused(network.RejectedMedia, "codec")},
 		"deleted": {uploaded + public, []string{`"uploadStatus":"deleted"`}, refused(network.Rejected, "deleted")},
@@ -87,15 +88,15 @@ func TestVideoStatus(t *testing.T) {
 					t.Errorf("message %q", failed.Message)
 				}
 			}
-			if got != c.want || c.want == shown && receipt.ID != "video1" {
+			if got != c.want || c.want == published && receipt.ID != "video1" {
 				t.Errorf("got %+v, %+v, want %+v", got, receipt, c.want)
 			}
 		})
 	}
 }
 
-// The checks of a video become rarer, so that a long one does not use up the day's quota. After a lost answer, only the
-// time of the first commit tells how old the video is.
+// The interval between checks of a video grows, so that a long one does not use up the daily quota. After a lost
+// response, the interval is based on the time of the first commit.
 func TestStatusInterval(t *testing.T) {
 	t.Parallel()
 	const uploaded = `"uploadStatus":"uploaded","privacyStatus":"public"`
@@ -105,7 +106,7 @@ func TestStatusInterval(t *testing.T) {
 			clock := testkit.NewClock(networktest.Start)
 			s := networktest.NewStub(t, adapter, network.App{Now: clock.Now}, statusServer(uploaded, uploaded))
 			_, err := s.Network.Commit(t.Context(), s.Grant, s.Draft(queriedDraft), s.Library)
-			asked := 0
+			checks := 0
 			for clock.Now().Sub(networktest.Start) < time.Hour {
 				failed := networktest.WantClass(t, err, network.Processing, "uploaded")
 				clock.Advance(failed.After.Sub(clock.Now()))
@@ -114,16 +115,16 @@ func TestStatusInterval(t *testing.T) {
 					d, history = s.Draft(queriedDraft), network.CommitHistory{First: networktest.Start}
 				}
 				_, _, err = s.Network.Resolve(t.Context(), s.Grant, d, history)
-				asked++
+				checks++
 			}
-			if asked > 80 {
-				t.Errorf("%d checks in an hour", asked)
+			if checks > 80 {
+				t.Errorf("%d checks in an hour", checks)
 			}
 		})
 	}
 }
 
-// A restarted upload is judged by its own video, not by that of the session before.
+// The status of a restarted upload is that of its own video, not that of the earlier session's video.
 func TestStatusOfRestartedUpload(t *testing.T) {
 	t.Parallel()
 	puts := 0
@@ -153,7 +154,8 @@ func TestStatusOfRestartedUpload(t *testing.T) {
 	}
 }
 
-// A post's choices are sent as YouTube's API names them. A video that was meant to be private counts as published.
+// The request sends a post's choices with the names of YouTube's API. A private video counts as published if it was
+// planned as private.
 func TestChoices(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -181,7 +183,7 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// The sandbox locks videos of an app that is not audited, and rejects videos after their upload.
+// Videos fail if the sandbox keeps them private or rejects them after their upload.
 func TestSandboxStatus(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]network.Class{

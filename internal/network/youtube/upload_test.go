@@ -55,8 +55,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// A video needs a file even if the operator's rules require none.
-func TestOwnRules(t *testing.T) {
+// A post needs a video even if the operator's rules do not require media.
+func TestVideoRequiredWithoutRules(t *testing.T) {
 	t.Parallel()
 	n := youtube.New(youtube.Options{App: network.App{Rules: &network.Rules{}}})
 	d, err := n.Plan(network.Intent{Content: network.Content{Text: "x"}})
@@ -78,8 +78,8 @@ func TestChangedFile(t *testing.T) {
 	f.WantPosts(0)
 }
 
-// A session URL of another host is rejected, as it would get the token.
-func TestSessionElsewhere(t *testing.T) {
+// A session URL of another host is rejected, because the token would be sent to it.
+func TestSessionURLOfAnotherHost(t *testing.T) {
 	t.Parallel()
 	s := networktest.NewStub(t, adapter, network.App{},
 		networktest.Answer{Header: http.Header{"Location": {"https://elsewhere.test/upload?upload_id=1"}}})
@@ -87,17 +87,17 @@ func TestSessionElsewhere(t *testing.T) {
 	networktest.WantClass(t, err, network.Transient, "")
 }
 
-// A video whose session has expired is found among the channel's uploads, unless several match.
+// After its session has expired, a video is found among the channel's uploads unless several match.
 func TestFindUpload(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		before, after int // posts of the same text, before this one and after
+		before, after int // posts with the same text before and after this one
 		verdict       network.Verdict
 		class         network.Class
 	}{
-		"no others":  {0, 0, network.Published, ""},
-		"an old one": {1, 0, network.Published, ""},
-		"a twin":     {0, 1, network.Unknown, network.Uncertain},
+		"no others":           {0, 0, network.Published, ""},
+		"only an older match": {1, 0, network.Published, ""},
+		"a twin":              {0, 1, network.Unknown, network.Uncertain},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -110,7 +110,7 @@ func TestFindUpload(t *testing.T) {
 			d := f.PrepareUsual(g, "same\ntext")
 			tried := f.Attempt()
 			first := f.Publish(g, d)
-			first.MatchedByContent = true // without its session it is only identified by its content
+			first.MatchedByContent = true // without the session, only the content identifies the video
 			for range c.after {
 				f.Publish(g, f.PrepareUsual(g, "same\ntext"))
 			}
@@ -148,13 +148,13 @@ func partialStore(limit int64) http.HandlerFunc {
 	}
 }
 
-// If the network stores a part of what was sent, the rest is sent again. If it stores nothing, Prepare fails.
+// If YouTube stores only some of the bytes sent, the remaining bytes are sent again. If it stores none, Prepare fails.
 func TestPartialStore(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		most     int64
 		seekable bool
-		want     []network.Class // of calls in a row
+		want     []network.Class // of consecutive calls
 	}{
 		"half":               {chunk / 2, true, []network.Class{""}},
 		"half, not seekable": {chunk / 2, false, []network.Class{network.Transient, ""}},

@@ -1,9 +1,8 @@
 // Package youtube publishes to YouTube through its Data API, for channels connected in a browser.
 //
-// A video is uploaded in a session of Google's resumable upload protocol, which starts with the title and
-// description. The parts of the file show nothing until the last one arrives and makes the video. A session makes
-// a single video, and says at any time how much of the file it has or which video it became. A lost answer
-// therefore never makes a second video.
+// A video is uploaded in a session of Google's resumable upload protocol, which starts with the title and description.
+// YouTube creates the video when the last part of the file arrives. A session creates only one video. It reports at any
+// time how many bytes it has or which video it created, so a lost response never leads to a second video.
 //
 // Sources: https://developers.google.com/youtube/v3/docs/videos/insert and
 // https://developers.google.com/youtube/v3/guides/using_resumable_upload_protocol.
@@ -31,30 +30,30 @@ const (
 	defaultPrivacy   = "public"
 	privacyPrivate   = "private"
 	defaultChunk     = 8 << 20   // bytes
-	chunkUnit        = 256 << 10 // bytes; parts are multiples of it, except the last
+	chunkUnit        = 256 << 10 // bytes; the size of each part except the last is a multiple of it
 )
 
-// defaultScopes are for publishing, for reading posts and their figures, and for the Analytics API, which is
+// defaultScopes are the scopes for publishing, for reading posts and metrics, and for the Analytics API, which is
 // optional.
 var defaultScopes = []string{
 	"https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly", reportScope,
 }
 
-// Options are the settings of an operator or a test. The zero value is the real network, without an app to connect
+// Options are the settings of the operator. The zero value uses the real network, without an app for connecting
 // channels.
 type Options struct {
 	network.App
 
 	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page
 	TokenHost     string `json:"token_host"`     // base URL of the token endpoint
-	// base URL of the API and its uploads; an account keeps that of its connection
+	// base URL of the API and its uploads; an account keeps the URL with which it was connected
 	APIHost string `json:"api_host"`
 	// base URL of the Analytics API, for accounts connected through the default APIHost
 	AnalyticsHost string `json:"analytics_host"`
 	WebURL        string `json:"web_url"` // base URL of permalinks
 	Version       string `json:"version"` // of the API
-	Privacy       string `json:"privacy"` // of a video without a choice: public, unlisted or private
-	// declares a video without a choice as made for kids, or as not; undeclared if unset
+	Privacy       string `json:"privacy"` // privacy of a video without a choice: public, unlisted or private
+	// whether a video without a choice is declared as made for kids; undeclared if unset
 	MadeForKids *bool `json:"made_for_kids"`
 	// size of a file's parts, each held in memory; rounded down to a multiple of 256 KiB
 	ChunkBytes int64 `json:"chunk_bytes"`
@@ -68,7 +67,7 @@ type Network struct {
 
 var _ network.Authorizer = (*Network)(nil)
 
-// New returns the network with opts.
+// New returns the network with these options.
 func New(opts Options) *Network {
 	opts = opts.withDefaults()
 	return &Network{network.NewClient(opts.HTTP), opts}
@@ -98,7 +97,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func baseURL(set, usual string) string { return strings.TrimRight(cmp.Or(set, usual), "/") }
+func baseURL(set, fallback string) string { return strings.TrimRight(cmp.Or(set, fallback), "/") }
 
 // Platform returns the network's name in the API, "youtube".
 func (n *Network) Platform() string { return platform }
@@ -116,7 +115,7 @@ func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, 
 	return network.Grant{}, network.PermanentError(errors.New("connect a YouTube channel in a browser"))
 }
 
-// read requests a list of the API's resources.
+// read decodes a list of resources into out.
 func (n *Network) read(ctx context.Context, g network.Grant, list string, query url.Values, out any) error {
 	c := g.Call(http.MethodGet, "youtube/"+n.opts.Version, list)
 	c.Query = query

@@ -62,8 +62,8 @@ var adapter = networktest.Case{
 		Posts: []networktest.Content{
 			{Name: "a video", Media: film(3 * chunk / 2), Format: network.FormatVideo, UploadStart: "POST " + upload},
 			{Name: "a small video", Media: film(1000), Format: network.FormatVideo, UploadStart: "POST " + upload},
-			{Name: "one whole part", Media: film(chunk), Format: network.FormatVideo, Variant: true},
-			{Name: "three and a little", Media: film(3*chunk + 5), Format: network.FormatVideo, Variant: true},
+			{Name: "exactly one part", Media: film(chunk), Format: network.FormatVideo, Variant: true},
+			{Name: "three parts and a remainder", Media: film(3*chunk + 5), Format: network.FormatVideo, Variant: true},
 		},
 		CommitReads: true, Publishes: isLastPart,
 		Fits: []network.FileLimits{{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 256_000_000_000}},
@@ -161,10 +161,10 @@ var adapter = networktest.Case{
 		Repeats: map[string]networktest.Repeat{
 			"a quota": retryCase(networktest.Start, "quotaExceeded", "", network.Quota,
 				time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)),
-			"a quota in summer": retryCase(summer, "quotaExceeded", "", network.Quota, time.Date(2026, 7, 1, 7, 0, 0, 0, time.UTC)),
-			"a quota after midnight": retryCase(summer.Add(time.Minute), "dailyLimitExceeded", "", network.Quota,
+			"quota in summer": retryCase(summer, "quotaExceeded", "", network.Quota, time.Date(2026, 7, 1, 7, 0, 0, 0, time.UTC)),
+			"quota after midnight": retryCase(summer.Add(time.Minute), "dailyLimitExceeded", "", network.Quota,
 				time.Date(2026, 7, 2, 7, 0, 0, 0, time.UTC)),
-			"as the clocks change": retryCase(time.Date(2026, 11, 1, 9, 30, 0, 0, time.UTC), "quotaExceeded", "",
+			"quota as daylight saving ends": retryCase(time.Date(2026, 11, 1, 9, 30, 0, 0, time.UTC), "quotaExceeded", "",
 				network.Quota, time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC)),
 			"uploads": retryCase(networktest.Start, "uploadLimitExceeded", "", network.Quota, networktest.Start.Add(24*time.Hour)),
 			"a rate":  retryCase(networktest.Start, "rateLimitExceeded", "2", network.Rate, networktest.Start.Add(2*time.Second)),
@@ -186,7 +186,7 @@ var adapter = networktest.Case{
 		},
 	},
 	Collecting: networktest.Collecting{
-		Figures: []string{"views", "likes", "comments", "shares"}, Page: 50,
+		Metrics: []string{"views", "likes", "comments", "shares"}, Page: 50,
 		Fails: func(now time.Time) map[string]networktest.CollectFailure {
 			soon := map[string]string{"Retry-After": "30"}
 			midnight := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC) // in the network's time zone
@@ -220,12 +220,12 @@ var adapter = networktest.Case{
 		Withheld: map[string]networktest.Withheld{
 			"a removed metric": networktest.Without("shares",
 				networktest.Interceptor{Part: reportCall, Status: 400, Body: reason(400, "badRequest")}),
-			"not for this app": networktest.Without("shares",
+			"app not approved": networktest.Without("shares",
 				networktest.Interceptor{Part: reportCall, Status: 403, Body: reason(403, "accessNotConfigured")}),
 			"not allowed": networktest.Without("shares",
 				networktest.Interceptor{Part: reportCall, Status: 403, Body: reason(403, "insufficientPermissions")}),
 			"no rows": networktest.Without("shares", networktest.Interceptor{Part: reportCall, Status: 200, Body: `{}`}),
-			"rows of another form": networktest.Without("shares",
+			"rows in another format": networktest.Without("shares",
 				networktest.Interceptor{Part: reportCall, Status: 200, Body: `{"rows":[["x"],[1,"x"],["x",-1]]}`}),
 		},
 	},
@@ -257,7 +257,7 @@ func isLastPart(r networktest.Request) bool {
 	return err == nil && last == total-1
 }
 
-// uploads returns a server with a session's status and a list of uploads.
+// uploadServer returns a server that responds with a session's status and a list of uploads.
 func uploads(status int, header, session, list string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -281,7 +281,7 @@ func uploads(status int, header, session, list string) http.HandlerFunc {
 	}
 }
 
-// resolveCases are statuses of a session and lists of uploads, with their outcomes.
+// resolveCases returns statuses of a session and lists of uploads, with the expected outcomes.
 func resolveCases() map[string]networktest.ResolveCase {
 	item := func(id, text, at string) string {
 		return `{"snippet":{"publishedAt":"` + at + `","title":"x","description":"` + text + `","resourceId":{"videoId":"` + id + `"}}}`
@@ -298,21 +298,21 @@ func resolveCases() map[string]networktest.ResolveCase {
 		}
 	}
 	const now, old = "2026-11-21T09:31:00Z", "2026-11-20T09:31:00Z"
-	mine := list("", item("video1", " x\\r\\n", now))
+	own := list("", item("video1", " x\\r\\n", now))
 	return map[string]networktest.ResolveCase{
-		"complete":          session(200, "", `{"id":"video1"}`, "", network.Published, "", "video1"),
-		"created":           session(201, "", `{"id":"video1"}`, "", network.Published, "", "video1"),
-		"complete, no id":   session(200, "", `{}`, mine, network.Unknown, network.Transient, ""),
-		"nothing yet":       session(308, "", "", mine, network.Absent, "", ""),
-		"a part":            session(308, "bytes=0-49", "", mine, network.Absent, "", ""),
-		"all, but no video": session(308, "bytes=0-99", "", mine, network.Unknown, network.Processing, ""),
-		"more than all":     session(308, "bytes=0-100", "", mine, network.Unknown, network.Transient, ""),
-		"an odd range":      session(308, "bytes=5-49", "", mine, network.Unknown, network.Transient, ""),
-		"an outage":         session(503, "", "", mine, network.Unknown, network.Transient, ""),
-		"throttled":         session(429, "", "", mine, network.Unknown, network.Rate, ""),
-		"an invalid token":  session(401, "", "", mine, network.Unknown, network.AuthRefresh, ""),
-		"gone, listed":      session(404, "", "", mine, network.Published, "", "video1"),
-		"gone for good":     session(410, "", "", mine, network.Published, "", "video1"),
+		"complete":                     session(200, "", `{"id":"video1"}`, "", network.Published, "", "video1"),
+		"created":                      session(201, "", `{"id":"video1"}`, "", network.Published, "", "video1"),
+		"complete, no id":              session(200, "", `{}`, own, network.Unknown, network.Transient, ""),
+		"nothing yet":                  session(308, "", "", own, network.Absent, "", ""),
+		"a part":                       session(308, "bytes=0-49", "", own, network.Absent, "", ""),
+		"all bytes, but no video":      session(308, "bytes=0-99", "", own, network.Unknown, network.Processing, ""),
+		"more bytes than the file has": session(308, "bytes=0-100", "", own, network.Unknown, network.Transient, ""),
+		"invalid range":                session(308, "bytes=5-49", "", own, network.Unknown, network.Transient, ""),
+		"an outage":                    session(503, "", "", own, network.Unknown, network.Transient, ""),
+		"throttled":                    session(429, "", "", own, network.Unknown, network.Rate, ""),
+		"an invalid token":             session(401, "", "", own, network.Unknown, network.AuthRefresh, ""),
+		"gone, listed":                 session(404, "", "", own, network.Published, "", "video1"),
+		"gone, video listed":           session(410, "", "", own, network.Published, "", "video1"),
 		"gone, other videos": session(404, "", "",
 			list("", item("video2", "y", now), item("video3", "x", old), item("../x", "x", now)), network.Absent, network.Transient, ""),
 		"gone, no videos": session(404, "", "", list(""), network.Absent, network.Transient, ""),
@@ -322,8 +322,8 @@ func resolveCases() map[string]networktest.ResolveCase {
 			network.Unknown, network.Quota, ""),
 		"gone, twice": session(404, "", "", list("", item("video1", "x", now), item("video2", "x", now)),
 			network.Unknown, network.Uncertain, ""),
-		"gone, too many to read": session(404, "", "", list("more", item("video2", "y", now)), network.Unknown, network.Uncertain, ""),
-		"gone, more of old ones": session(404, "", "", list("more", item("video2", "y", now), item("video3", "y", old)),
+		"gone, list incomplete": session(404, "", "", list("more", item("video2", "y", now)), network.Unknown, network.Uncertain, ""),
+		"gone, only older uploads left": session(404, "", "", list("more", item("video2", "y", now), item("video3", "y", old)),
 			network.Absent, network.Transient, ""),
 		"gone, no time": session(404, "", "", list("", item("video1", "x", "noon")), network.Unknown, network.Transient, ""),
 	}

@@ -132,7 +132,7 @@ func (s *Service) checkAccount(ctx context.Context, asked network.AppChecker, g 
 	}
 	fresh, err := s.Accounts.Refresh(ctx, g.account, g.Grant)
 	if err != nil {
-		return []network.Finding{network.FindingOf(asked.Platform(), "access token", err)}
+		return []network.Finding{network.CallFinding(asked.Platform(), "access token", err)}
 	}
 	return asked.CheckAccount(ctx, fresh.Grant)
 }
@@ -185,7 +185,7 @@ func lastPost(platform string, v delivery.AppVerdict) Finding {
 	}
 	if !v.Accepted {
 		refused := &network.Error{Class: network.Unapproved, Code: v.NetworkCode, Message: v.NetworkText}
-		answer := network.FindingOf(platform, out.Subject, refused)
+		answer := network.CallFinding(platform, out.Subject, refused)
 		out.Result, out.NextStep = network.Fails, answer.NextStep
 		out.Detail = "Refused at " + v.At.UTC().Format(time.RFC3339) + ", because of the app: " + plaintext.Line(answer.Detail)
 	}

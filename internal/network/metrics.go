@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The formats of a post, in CollectedPost.
+// Values of CollectedPost.Format.
 const (
 	FormatText     = "text"
 	FormatImage    = "image"
@@ -18,7 +18,7 @@ const (
 	FormatLink     = "link"
 )
 
-// Newest returns the posts since a time without repetitions, newest first, limited to a number of posts.
+// Newest returns at most limit posts published since a time, newest first and without duplicates.
 func Newest(posts []CollectedPost, since time.Time, limit int) []CollectedPost {
 	seen := map[string]bool{}
 	posts = slices.DeleteFunc(posts, func(p CollectedPost) bool {
@@ -30,7 +30,7 @@ func Newest(posts []CollectedPost, since time.Time, limit int) []CollectedPost {
 	return posts[:min(len(posts), max(limit, 0))]
 }
 
-// NonNegative returns the metric, or nil if it is below 0. Some networks report -1 for an unknown metric.
+// NonNegative returns the metric, or nil if it is below 0. Some networks report -1 if they do not know a metric.
 func NonNegative(metric *int64) *int64 {
 	if metric == nil || *metric < 0 {
 		return nil
@@ -53,8 +53,8 @@ func Sum(metrics ...*int64) *int64 {
 	return sum
 }
 
-// IsWithheld reports whether the network refuses the requested metrics permanently, because they were removed or
-// because the app or the account lacks access. Other requests can still succeed.
+// IsWithheld reports whether err means that the network will never return the requested metrics, because it removed
+// them or because the app or account lacks access. Requests for other metrics can still succeed.
 func IsWithheld(err error) bool {
 	netErr, ok := errors.AsType[*Error](err)
 	if !ok || netErr.Status == 0 {
@@ -64,8 +64,8 @@ func IsWithheld(err error) bool {
 		netErr.Class == AuthDead && netErr.Status == http.StatusForbidden
 }
 
-// DowngradeForbidden returns the error of listing an account's posts. If the network only forbids listing, the class
-// changes from AuthDead to Unapproved: the account can still publish and need not be reconnected.
+// DowngradeForbidden changes the class of an error from listing an account's posts. If only listing is forbidden,
+// AuthDead becomes Unapproved, because the account can still publish and does not have to be reconnected.
 func DowngradeForbidden(err error) error {
 	netErr, ok := errors.AsType[*Error](err)
 	if !ok || netErr.Class != AuthDead || netErr.Status != http.StatusForbidden {
@@ -77,7 +77,7 @@ func DowngradeForbidden(err error) error {
 }
 
 // SupportedMetrics requests several metrics at once and returns the names that the network supports. If the network
-// rejects the request, it requests each metric on its own. Errors that do not concern a single metric are returned.
+// rejects the request, it requests each metric separately. It returns errors that do not concern a single metric.
 func SupportedMetrics(names []string, request func(names []string) error) ([]string, error) {
 	err := request(names)
 	if netErr, ok := errors.AsType[*Error](err); !ok || netErr.Class != Rejected {

@@ -27,14 +27,14 @@ func TestNewest(t *testing.T) {
 		most  int
 		want  []network.CollectedPost
 	}{
-		"in order":      {posts(3, 2, 1), at(0), 9, posts(3, 2, 1)},
-		"out of order":  {posts(1, 3, 2), at(0), 9, posts(3, 2, 1)},
-		"twice":         {posts(3, 2, 2, 1, 3), at(0), 9, posts(3, 2, 1)},
-		"the moment":    {posts(3, 2, 1), at(2), 9, posts(3, 2)},
-		"at most":       {posts(1, 2, 3), at(0), 2, posts(3, 2)},
-		"none":          {posts(1), at(0), 0, nil},
-		"less than one": {posts(1), at(0), -1, nil},
-		"nothing":       {nil, time.Time{}, 9, nil},
+		"in order":       {posts(3, 2, 1), at(0), 9, posts(3, 2, 1)},
+		"out of order":   {posts(1, 3, 2), at(0), 9, posts(3, 2, 1)},
+		"twice":          {posts(3, 2, 2, 1, 3), at(0), 9, posts(3, 2, 1)},
+		"the moment":     {posts(3, 2, 1), at(2), 9, posts(3, 2)},
+		"at most":        {posts(1, 2, 3), at(0), 2, posts(3, 2)},
+		"none":           {posts(1), at(0), 0, nil},
+		"negative limit": {posts(1), at(0), -1, nil},
+		"nothing":        {nil, time.Time{}, 9, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -75,16 +75,16 @@ func TestIsWithheld(t *testing.T) {
 		withheld bool
 		listing  network.Class // of the same error when listing posts
 	}{
-		"nothing":         {nil, false, ""},
-		"another error":   {errors.New("x"), false, ""},
-		"without status":  {network.PermanentError(errors.New("x")), false, network.Rejected},
-		"rejected":        {&network.Error{Class: network.Rejected, Status: 400}, true, network.Rejected},
-		"not for the app": {&network.Error{Class: network.Unapproved, Status: 403}, true, network.Unapproved},
-		"forbidden":       {&network.Error{Class: network.AuthDead, Status: 403}, true, network.Unapproved},
-		"a dead token":    {&network.Error{Class: network.AuthDead, Status: 401}, false, network.AuthDead},
-		"an old token":    {&network.Error{Class: network.AuthRefresh, Status: 401}, false, network.AuthRefresh},
-		"too often":       {&network.Error{Class: network.Rate, Status: 429}, false, network.Rate},
-		"a failure":       {&network.Error{Class: network.Transient, Status: 500}, false, network.Transient},
+		"nothing":          {nil, false, ""},
+		"another error":    {errors.New("x"), false, ""},
+		"without status":   {network.PermanentError(errors.New("x")), false, network.Rejected},
+		"rejected":         {&network.Error{Class: network.Rejected, Status: 400}, true, network.Rejected},
+		"app not approved": {&network.Error{Class: network.Unapproved, Status: 403}, true, network.Unapproved},
+		"forbidden":        {&network.Error{Class: network.AuthDead, Status: 403}, true, network.Unapproved},
+		"revoked token":    {&network.Error{Class: network.AuthDead, Status: 401}, false, network.AuthDead},
+		"expired token":    {&network.Error{Class: network.AuthRefresh, Status: 401}, false, network.AuthRefresh},
+		"too often":        {&network.Error{Class: network.Rate, Status: 429}, false, network.Rate},
+		"a failure":        {&network.Error{Class: network.Transient, Status: 500}, false, network.Transient},
 	} {
 		listing := network.DowngradeForbidden(c.err)
 		netErr, _ := errors.AsType[*network.Error](listing)
@@ -106,11 +106,11 @@ func TestSupportedMetrics(t *testing.T) {
 		err   error
 		calls int
 	}{
-		"all":                 {"", nil, []string{"a", "b", "c"}, nil, 1},
-		"one was removed":     {"b", nil, []string{"a", "c"}, nil, 4},
-		"one is forbidden":    {"b", map[string]error{"c": forbidden}, []string{"a"}, nil, 4},
-		"too often meanwhile": {"a", map[string]error{"b": rate}, nil, rate, 3},
-		"all are forbidden":   {"", map[string]error{"abc": forbidden}, []string{"a", "b", "c"}, forbidden, 1},
+		"all":                       {"", nil, []string{"a", "b", "c"}, nil, 1},
+		"one metric removed":        {"b", nil, []string{"a", "c"}, nil, 4},
+		"one metric forbidden":      {"b", map[string]error{"c": forbidden}, []string{"a"}, nil, 4},
+		"rate limit during retries": {"a", map[string]error{"b": rate}, nil, rate, 3},
+		"all metrics forbidden":     {"", map[string]error{"abc": forbidden}, []string{"a", "b", "c"}, forbidden, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
