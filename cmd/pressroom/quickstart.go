@@ -50,7 +50,7 @@ func (c quickstartCmd) serve(ctx context.Context, q *server.Quickstart, listener
 		defer stop()
 		ended <- q.Run(ctx, listener)
 	}()
-	err := q.WaitForReport(ctx)
+	err := q.AddSamples(ctx)
 	if err == nil && ctx.Err() == nil {
 		err = c.greet(os.Stdout, q)
 	}

@@ -89,6 +89,22 @@ func (q *Quickstart) addSamplePosts(ctx context.Context, team int64, pictures ma
 
 func (q *Quickstart) addSamplePost(ctx context.Context, team int64, p demoPost, pictures map[string]int64,
 	zone *time.Location) (string, error) {
+	id, err := q.createSamplePost(ctx, team, p, pictures)
+	if err != nil || p.days == 0 {
+		return id, err
+	}
+	at := demoTime(q.db.Now(), p.days, p.hour, zone).Format(time.RFC3339)
+	if p.asks {
+		_, err = q.call(ctx, "update_post", operation.Arguments{"id": id, "scheduled_at": at})
+	} else {
+		_, err = q.call(ctx, "schedule_post", operation.Arguments{"post_id": id, "scheduled_at": at})
+	}
+	return id, err
+}
+
+// createSamplePost creates a draft and returns its ID.
+func (q *Quickstart) createSamplePost(ctx context.Context, team int64, p demoPost,
+	pictures map[string]int64) (string, error) {
 	accounts := []any{}
 	for _, platform := range p.platforms {
 		id, found := q.Accounts.FindFirst(ctx, team, platform)
@@ -102,16 +118,11 @@ func (q *Quickstart) addSamplePost(ctx context.Context, team int64, p demoPost, 
 		args["media_ids"] = []any{pictures[p.picture]}
 	}
 	out, err := q.call(ctx, "create_post", args)
-	id := strings.TrimPrefix(out.Location, "/posts/")
-	if err != nil || p.days == 0 {
-		return id, err
-	}
-	year, month, day := q.db.Now().In(zone).Date()
-	at := time.Date(year, month, day+p.days, p.hour, 0, 0, 0, zone).Format(time.RFC3339)
-	if p.asks {
-		_, err = q.call(ctx, "update_post", operation.Arguments{"id": id, "scheduled_at": at})
-	} else {
-		_, err = q.call(ctx, "schedule_post", operation.Arguments{"post_id": id, "scheduled_at": at})
-	}
-	return id, err
+	return strings.TrimPrefix(out.Location, "/posts/"), err
+}
+
+// demoTime returns an hour of a day in a time zone. The day is counted from that of now.
+func demoTime(now time.Time, days, hour int, zone *time.Location) time.Time {
+	year, month, day := now.In(zone).Date()
+	return time.Date(year, month, day+days, hour, 0, 0, 0, zone)
 }

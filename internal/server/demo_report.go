@@ -47,8 +47,8 @@ const (
 	reportPollInterval = 50 * time.Millisecond
 )
 
-// WaitForReport waits until the sample report is finished, but not longer than reportTimeout.
-func (q *Quickstart) WaitForReport(ctx context.Context) error {
+// waitForReport waits until the sample report is finished, but not longer than reportTimeout.
+func (q *Quickstart) waitForReport(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()
 	tick := time.NewTicker(reportPollInterval)

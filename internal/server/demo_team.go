@@ -41,8 +41,7 @@ func (q *Quickstart) prepareDemo(ctx context.Context, dir string) error {
 	if err := q.ensureSandboxAccounts(ctx, first); err != nil {
 		return err
 	}
-	account, err := q.connectDemo(ctx, demo.ID)
-	if err != nil {
+	if err := q.connectDemo(ctx, demo.ID); err != nil {
 		return err
 	}
 	if err := q.addKeys(ctx, demo.ID); err != nil {
@@ -54,12 +53,8 @@ func (q *Quickstart) prepareDemo(ctx context.Context, dir string) error {
 	if err := q.resumeIfCopied(ctx); err != nil {
 		return err
 	}
-	if first {
-		if err := q.addSamples(ctx, demo.ID, account); err != nil {
-			return err
-		}
-	}
-	return q.findSample(ctx)
+	q.first = first
+	return nil
 }
 
 // ensureTeam returns the demo team and reports whether it was just created. It grants credits and makes the owner an
@@ -131,25 +126,39 @@ func (q *Quickstart) ensureSandboxAccounts(ctx context.Context, first bool) erro
 	return q.addEarlierPosts(ctx)
 }
 
-// addSamples adds sample data of every kind to the demo team.
-func (q *Quickstart) addSamples(ctx context.Context, teamID, account int64) error {
-	pictures, err := q.addSampleMedia(ctx, teamID)
+// AddSamples adds sample data of every kind to the demo team at the first start and waits until its report is finished.
+// The program must be running, because networks download pictures from it.
+func (q *Quickstart) AddSamples(ctx context.Context) error {
+	if q.first {
+		if err := q.addSamples(ctx, q.Greeting.Team.ID); err != nil {
+			return err
+		}
+	}
+	if err := q.findSample(ctx); err != nil {
+		return err
+	}
+	return q.waitForReport(ctx)
+}
+
+func (q *Quickstart) addSamples(ctx context.Context, team int64) error {
+	pictures, err := q.addSampleMedia(ctx, team)
 	if err != nil {
 		return err
 	}
-	if err := q.publishSample(ctx, teamID, account, pictures["quay"]); err != nil {
+	if err := q.addPastPosts(ctx, team, pictures); err != nil {
 		return err
 	}
-	if err := q.addSamplePosts(ctx, teamID, pictures); err != nil {
+	q.clock.returnToNow()
+	if err := q.addSamplePosts(ctx, team, pictures); err != nil {
 		return err
 	}
-	if err := q.addSampleReport(ctx, teamID); err != nil {
+	if err := q.addSampleReport(ctx, team); err != nil {
 		return err
 	}
 	if err := q.addSampleHashtags(ctx); err != nil {
 		return err
 	}
-	return q.addSampleVoices(ctx, teamID)
+	return q.addSampleVoices(ctx, team)
 }
 
 func (q *Quickstart) findSample(ctx context.Context) error {
@@ -182,7 +191,7 @@ func (q *Quickstart) addKeys(ctx context.Context, teamID int64) error {
 	for _, level := range access.Levels() {
 		key, value, err := q.Teams.AddKey(ctx,
 			team.NewKey{
-				Team: teamID, Name: "quickstart " + string(level), Level: level, Expires: q.db.Now().Add(demoKeyLifetime),
+				Team: teamID, Name: "quickstart " + string(level), Level: level, Expires: q.clock.now().Add(demoKeyLifetime),
 			})
 		if err != nil {
 			return err
@@ -196,36 +205,19 @@ func (q *Quickstart) addKeys(ctx context.Context, teamID int64) error {
 }
 
 // connectDemo connects the demo account, or reconnects it if its connection was lost or the sandbox's address changed.
-func (q *Quickstart) connectDemo(ctx context.Context, teamID int64) (int64, error) {
+func (q *Quickstart) connectDemo(ctx context.Context, teamID int64) error {
 	if id, found := q.Accounts.Find(ctx, teamID, "bluesky", demoHandle); found {
 		g, err := q.Accounts.Grant(ctx, id)
 		if err == nil && !g.Lost && strings.HasPrefix(g.Server, q.Greeting.SandboxURL) {
-			return id, nil
+			return nil
 		}
 	}
-	a, err := q.Accounts.Connect(ctx, teamID, "bluesky",
+	_, err := q.Accounts.Connect(ctx, teamID, "bluesky",
 		network.Credentials{Server: q.cfg.SandboxBluesky.Server, Identifier: demoHandle, Password: demoAppPassword})
 	if err != nil {
-		return 0, fmt.Errorf("connecting the demo account: %w", err)
+		return fmt.Errorf("connecting the demo account: %w", err)
 	}
-	return a.ID, nil
-}
-
-// publishSample publishes a first post to two accounts, through the pipeline. It is sent once the service runs.
-func (q *Quickstart) publishSample(ctx context.Context, teamID, account, picture int64) error {
-	threads, found := q.Accounts.FindFirst(ctx, teamID, "threads")
-	if !found {
-		return errors.New("the demo team has no Threads account")
-	}
-	out, err := q.call(ctx, "create_post", operation.Arguments{
-		"caption":     "You can find us on the quay and, starting today, right here. #coffee",
-		"account_ids": []any{account, threads}, "media_ids": []any{picture},
-	})
-	if err != nil {
-		return err
-	}
-	_, err = q.call(ctx, "publish_post", operation.Arguments{"post_id": strings.TrimPrefix(out.Location, "/posts/")})
-	return err
+	return nil
 }
 
 func (q *Quickstart) call(ctx context.Context, tool string, args operation.Arguments) (pipeline.Outcome, error) {

@@ -24,6 +24,8 @@ type Quickstart struct {
 	Sample   string // ID of a draft to publish, or ""
 
 	owner       int64 // of the demo team
+	first       bool  // whether this is the first start
+	clock       demoClock
 	lock        *os.File
 	sandbox     *sandbox.Server
 	sandboxHTTP *http.Server
@@ -66,7 +68,8 @@ const (
 	demoRateFactor   = 50 // multiplies the default rate limits, so that scripts can call the API in a loop
 )
 
-// OpenQuickstart sets up the program in a data directory. Existing data is kept.
+// OpenQuickstart sets up the program in a data directory. Existing data is kept. At the first start the clock is behind
+// until AddSamples has made the demo team's past.
 func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("creating the directory of --data: %w", err)
@@ -81,7 +84,14 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	q := &Quickstart{lock: lock}
+	q := &Quickstart{lock: lock, clock: demoClock{now: cfg.Now}}
+	if q.clock.now == nil {
+		q.clock.now = time.Now
+	}
+	if _, err := os.Stat(filepath.Join(dir, "pressroom.db")); errors.Is(err, os.ErrNotExist) {
+		q.clock.moveBack(demoPast)
+	}
+	cfg.Now = q.clock.Now
 	if err := q.openSandbox(dir); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -153,7 +163,7 @@ func (q *Quickstart) openSandbox(dir string) error {
 	}
 	q.Greeting.SandboxURL = "http://" + listener.Addr().String()
 	if q.sandbox, err = sandbox.Open(filepath.Join(dir, "sandbox"),
-		sandbox.Options{URL: q.Greeting.SandboxURL}); err != nil {
+		sandbox.Options{URL: q.Greeting.SandboxURL, Now: q.clock.Now}); err != nil {
 		return errors.Join(fmt.Errorf("opening the sandbox networks: %w", err), listener.Close())
 	}
 	q.sandboxHTTP = newHTTPServer(q.sandbox.Handler())

@@ -2,11 +2,13 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net"
 	"net/http"
 	"regexp"
 	"testing"
+	"time"
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/server"
@@ -29,7 +31,43 @@ func openQuickstart(t *testing.T) (*env, server.Greeting) {
 		must.NoError(t, <-ended)
 		must.NoError(t, q.Close())
 	})
+	must.NoError(t, q.AddSamples(t.Context()))
 	return &env{Server: q.Server, root: root}, q.Greeting
+}
+
+// The demo team has published in each of the four weeks before the first start, on every network that needs no video.
+func TestQuickstartHistory(t *testing.T) {
+	t.Parallel()
+	before := time.Now()
+	_, greeting := openQuickstart(t)
+	var list struct {
+		Data struct {
+			Posts []struct {
+				PublishedAt struct{ UTC time.Time } `json:"published_at"`
+				Accounts    []struct{ Platform string }
+			}
+		}
+	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet,
+		greeting.BaseURL+"/posts?status=published&limit=50", http.NoBody))(t)
+	request.Header.Set("Authorization", "Bearer "+greeting.Keys["read_only"])
+	answer := must.Get(http.DefaultClient.Do(request))(t)
+	must.NoError(t, json.NewDecoder(answer.Body).Decode(&list))
+	must.NoError(t, answer.Body.Close())
+	weeks, platforms := map[int]bool{}, map[string]bool{}
+	for _, p := range list.Data.Posts {
+		age := before.Sub(p.PublishedAt.UTC)
+		if age <= 0 {
+			t.Errorf("a post was published at %v, after the start", p.PublishedAt.UTC)
+		}
+		weeks[int(age/(7*24*time.Hour))] = true
+		for _, a := range p.Accounts {
+			platforms[a.Platform] = true
+		}
+	}
+	if len(weeks) != 4 || len(platforms) != 7 {
+		t.Errorf("posts in the weeks %v on %v, want 4 weeks and 7 networks", weeks, platforms)
+	}
 }
 
 var signInShown = regexp.MustCompile(`handle <code>([^<]+)</code> and the app password <code>([^<]+)</code>`)
