@@ -12,24 +12,24 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// order is one request of a client, by which a repeat is recognised.
-type order struct {
-	tool   string
-	report string // of standin.Tracking
+// apiCall is one API call. Two equal orders are the same call, made twice.
+type apiCall struct {
+	tool   string // operation name
+	report string // report ID; only for standin.Tracking
 	query  string
-	idem   string
+	key    string // Idempotency-Key; may be empty
 }
 
-// words returns the order that the text of a call encodes.
-func (o order) words() standin.Order { return standin.Read(o.query) }
+// scenario returns the price and outcome that the query encodes.
+func (o apiCall) scenario() standin.Scenario { return standin.ParseQuery(o.query) }
 
-// same reports whether two orders are the same request, apart from their keys.
-func (o order) request() string { return o.tool + " " + o.report + " " + o.query }
+// withoutKey returns the call without its Idempotency-Key.
+func (o apiCall) withoutKey() string { return o.tool + " " + o.report + " " + o.query }
 
-func (o order) isPaid() bool { return o.tool != standin.Note }
+func (o apiCall) isPaid() bool { return o.tool != standin.Note }
 
-// hash returns the hash that identifies the request.
-func (o order) hash() []byte {
+// hash returns the request hash that the program stores.
+func (o apiCall) hash() []byte {
 	args := map[string]string{"query": o.query}
 	if o.tool == standin.Tracking {
 		args["type"], args["id"] = "profile", o.report
@@ -38,47 +38,48 @@ func (o order) hash() []byte {
 	return pipeline.Claim{Operation: o.tool, Arguments: canonical}.Hash()
 }
 
-var addresses = map[string][2]string{
+// routes maps each operation to its method and path.
+var routes = map[string][2]string{
 	standin.Search:   {http.MethodPost, "/hashtags/stand-in-search"},
 	standin.Tracking: {http.MethodPut, "/reports/profile/%s/stand-in-tracking"},
 	standin.Faulty:   {http.MethodPost, "/reports/stand-in-faulty"},
 	standin.Note:     {http.MethodPost, "/hashtags/stand-in-note"},
 }
 
-// rest makes the order's HTTP request below a program's address.
-func (o order) rest(root, credential string) *http.Request {
-	at := addresses[o.tool]
-	path := at[1]
+// restRequest returns the REST request of the call.
+func (o apiCall) restRequest(root, credential string) *http.Request {
+	route := routes[o.tool]
+	path := route[1]
 	if o.tool == standin.Tracking {
 		path = fmt.Sprintf(path, o.report)
 	}
 	body, _ := json.Marshal(map[string]string{"query": o.query})
-	r := post(at[0], root+"/api/v1"+path, credential, body)
-	if o.idem != "" {
-		r.Header.Set("Idempotency-Key", o.idem)
+	r := newRequest(route[0], root+"/api/v1"+path, credential, body)
+	if o.key != "" {
+		r.Header.Set("Idempotency-Key", o.key)
 	}
 	return r
 }
 
-// asTool makes the same call as an assistant does.
-func (o order) asTool(root, credential string) *http.Request {
+// toolRequest returns the MCP request of the call.
+func (o apiCall) toolRequest(root, credential string) *http.Request {
 	args := map[string]string{"query": o.query}
 	if o.tool == standin.Tracking {
 		args["type"], args["id"] = "profile", o.report
 	}
-	if o.idem != "" {
-		args["idempotency_key"] = o.idem
+	if o.key != "" {
+		args["idempotency_key"] = o.key
 	}
 	body, _ := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": o.tool, "arguments": args},
 	})
-	r := post(http.MethodPost, root+"/mcp", credential, body)
+	r := newRequest(http.MethodPost, root+"/mcp", credential, body)
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	r.Header.Set("Mcp-Protocol-Version", "2025-06-18")
 	return r
 }
 
-func post(method, url, credential string, body []byte) *http.Request {
+func newRequest(method, url, credential string, body []byte) *http.Request {
 	r, err := http.NewRequest(method, url, bytes.NewReader(body))
 	if err != nil {
 		panic(err)
@@ -88,20 +89,20 @@ func post(method, url, credential string, body []byte) *http.Request {
 	return r
 }
 
-func get(root, path, credential string) *http.Request {
-	r := post(http.MethodGet, root+"/api/v1"+path, credential, nil)
+func newGetRequest(root, path, credential string) *http.Request {
+	r := newRequest(http.MethodGet, root+"/api/v1"+path, credential, nil)
 	r.Header.Del("Content-Type")
 	return r
 }
 
-// answer is a response of either edge.
+// answer is a response of the REST API or of an MCP tool.
 type answer struct {
-	status   int
-	replayed bool // only REST reports it
-	tool     bool // a tool's result, which does not report it
-	after    string
-	location string
-	raw      []byte
+	status     int
+	isReplay   bool   // only known for REST
+	isTool     bool   // response of an MCP tool
+	retryAfter string // Retry-After header
+	location   string
+	raw        []byte
 
 	Code    string
 	Context struct {
@@ -129,20 +130,20 @@ func (b *billing) String() string {
 	return string(raw)
 }
 
-// read reads an answer of REST.
-func read(status int, header http.Header, raw []byte) (answer, error) {
+// parseREST parses a REST response.
+func parseREST(status int, header http.Header, raw []byte) (answer, error) {
 	a := answer{
-		status: status, raw: raw, replayed: header.Get("Idempotent-Replayed") == "true",
-		after: header.Get("Retry-After"), location: header.Get("Location"),
+		status: status, raw: raw, isReplay: header.Get("Idempotent-Replayed") == "true",
+		retryAfter: header.Get("Retry-After"), location: header.Get("Location"),
 	}
 	err := json.Unmarshal(raw, &a)
 	return a, err
 }
 
-// readTool takes the answer out of the envelope of a tool call.
-func readTool(o order, status int, header http.Header, raw []byte) (answer, error) {
+// parseToolResult parses the response of a tool call.
+func parseToolResult(o apiCall, status int, header http.Header, raw []byte) (answer, error) {
 	if status != http.StatusOK {
-		return read(status, header, raw)
+		return parseREST(status, header, raw)
 	}
 	var envelope struct {
 		Result struct {
@@ -151,10 +152,10 @@ func readTool(o order, status int, header http.Header, raw []byte) (answer, erro
 		}
 	}
 	if err := json.Unmarshal(raw, &envelope); err != nil || len(envelope.Result.Content) < 2 {
-		return answer{}, fmt.Errorf("no answer of a tool: %s", raw)
+		return answer{}, fmt.Errorf("response is not a tool result: %s", raw)
 	}
 	text := []byte(envelope.Result.Content[1].Text)
-	a := answer{status: success(o.tool), raw: text, tool: true}
+	a := answer{status: successStatus(o.tool), raw: text, isTool: true}
 	if envelope.Result.IsError {
 		var problem struct{ Status int }
 		if err := json.Unmarshal(text, &problem); err != nil {
@@ -166,43 +167,43 @@ func readTool(o order, status int, header http.Header, raw []byte) (answer, erro
 	return a, err
 }
 
-func success(tool string) int {
+func successStatus(tool string) int {
 	if tool == standin.Search {
 		return http.StatusAccepted
 	}
 	return http.StatusOK
 }
 
-func (a answer) ok() bool { return a.status < 300 }
+func (a answer) isSuccess() bool { return a.status < 300 }
 
-// refusal returns the stable part of a refusal, empty for a success.
+// refusal returns the status, error code and reason of a failed call, or "" for a success.
 func (a answer) refusal() string {
-	if a.ok() {
+	if a.isSuccess() {
 		return ""
 	}
 	return strings.TrimSpace(fmt.Sprintf("%d %s %s", a.status, a.Code, a.Context.Scope+a.Context.Reason))
 }
 
-// sameData reports whether two successes have the same data: byte for byte if both are of REST. The tools' edge encodes
-// some characters differently.
+// sameData reports whether two successful responses have the same data. REST responses must be equal byte for byte; MCP
+// escapes some characters differently.
 func (a answer) sameData(b answer) bool {
-	if a.tool == b.tool {
+	if a.isTool == b.isTool {
 		return bytes.Equal(a.Data, b.Data)
 	}
 	var x, y any
 	return json.Unmarshal(a.Data, &x) == nil && json.Unmarshal(b.Data, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// job returns the ID of the job that a success names; empty if there is none.
-func (a answer) job() string {
+// jobID returns the job ID in the response, or "".
+func (a answer) jobID() string {
 	var data struct {
 		JobID string `json:"job_id"`
 	}
-	_ = json.Unmarshal(a.Data, &data) // data has several types
+	_ = json.Unmarshal(a.Data, &data) // other operations return other types
 	return data.JobID
 }
 
-// credits is the result of get_credits.
+// credits is the data of get_credits.
 type credits struct {
 	Balance   int64
 	UsedToday struct {
@@ -213,14 +214,15 @@ type credits struct {
 	DailyLimits   struct{ Key, Team int64 } `json:"daily_limits"`
 }
 
-// figures returns the credits without the limits.
-func (c credits) figures() figures {
-	return figures{c.Balance, c.UsedToday.Team, c.UsedToday.KeysAndTools, c.ReservedToday.Key, c.ReservedToday.Team}
+// counts returns the counts without the limits.
+func (c credits) counts() creditCounts {
+	return creditCounts{c.Balance, c.UsedToday.Team, c.UsedToday.KeysAndTools, c.ReservedToday.Key, c.ReservedToday.Team}
 }
 
-type figures struct{ balance, usedTeam, usedKeys, reservedKey, reservedTeam int64 }
+// creditCounts are the balance and the credits used and reserved today.
+type creditCounts struct{ balance, usedTeam, usedKeys, reservedKey, reservedTeam int64 }
 
-// jobEntry is the result of get_job.
+// jobEntry is the data of get_job.
 type jobEntry struct {
 	JobID    string `json:"job_id"`
 	State    string

@@ -19,17 +19,17 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// cluster is several programs on one database, in the test's process but called over the network.
+// cluster is one or more servers on one database. They run in the test process and are called over HTTP.
 type cluster struct {
 	blobs string
 	t     *testing.T
 	admin *server.Server
 	db    *db.DB
-	roots []string
+	urls  []string
 }
 
-// clusters runs a test on one node for each kind of database, and on four where the database can have them.
-func clusters(t *testing.T, allowed int64, run func(t *testing.T, c *cluster)) {
+// eachCluster runs a test with one node on each kind of database, and with four nodes on PostgreSQL.
+func eachCluster(t *testing.T, allowed int64, run func(t *testing.T, c *cluster)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
@@ -51,12 +51,12 @@ func newCluster(t *testing.T, url string, nodes int, allowed int64) *cluster {
 	return c
 }
 
-// start starts another node until the test ends.
+// start starts a node, which runs until the test ends.
 func (c *cluster) start(url, sealing string, allowed int64) {
 	c.t.Helper()
 	var work *standin.Service
 	node := fixture.Serve(c.t, standin.Configure(server.Config{
-		Version: "test", PublicURL: root, Database: url, SealingKey: sealing, Role: server.RoleAll, Workers: 8, Blobs: c.blobs,
+		Version: "test", PublicURL: baseURL, Database: url, SealingKey: sealing, Role: server.RoleAll, Workers: 8, Blobs: c.blobs,
 		Terms: standin.Terms(allowed), Log: slog.New(slog.DiscardHandler),
 	}, func() bool { return false }, func(s *standin.Service) { work = s }))
 	ctx, stop := context.WithCancel(context.Background())
@@ -67,11 +67,11 @@ func (c *cluster) start(url, sealing string, allowed int64) {
 		running.Wait()
 		must.NoError(c.t, node.Stop())
 	})
-	c.admin, c.roots = node.Server, append(c.roots, node.URL)
+	c.admin, c.urls = node.Server, append(c.urls, node.URL)
 }
 
-// together makes n calls at once, spread over the nodes.
-func (c *cluster) together(n int, call func(i int) (*modelKey, order)) []answer {
+// callConcurrently makes n concurrent calls, distributed over the nodes.
+func (c *cluster) callConcurrently(n int, nextCall func(i int) (*modelKey, apiCall)) []answer {
 	c.t.Helper()
 	out, errs := make([]answer, n), make([]error, n)
 	start := make(chan struct{})
@@ -79,8 +79,8 @@ func (c *cluster) together(n int, call func(i int) (*modelKey, order)) []answer 
 	for i := range n {
 		wg.Go(func() {
 			<-start
-			key, o := call(i)
-			out[i], errs[i] = ask(c.t.Context(), c.roots[i%len(c.roots)], key, o, false)
+			key, o := nextCall(i)
+			out[i], errs[i] = call(c.t.Context(), c.urls[i%len(c.urls)], key, o, false)
 		})
 	}
 	close(start)
@@ -89,7 +89,7 @@ func (c *cluster) together(n int, call func(i int) (*modelKey, order)) []answer 
 	return out
 }
 
-// tally counts answers by how they were refused, those that were not by the empty text.
+// tally counts answers by refusal. The key "" counts the successes.
 func tally(answers []answer) map[string]int {
 	out := map[string]int{}
 	for _, a := range answers {
@@ -98,105 +98,105 @@ func tally(answers []answer) map[string]int {
 	return out
 }
 
-func (c *cluster) number(query string, args ...any) int64 {
+func (c *cluster) queryInt(query string, args ...any) int64 {
 	c.t.Helper()
 	var n int64
 	must.NoError(c.t, c.db.QueryRow(c.t.Context(), query, args...).Scan(&n))
 	return n
 }
 
-// mustHave checks a team's money when all its work has ended.
-func (c *cluster) mustHave(m *modelTeam, balance int64, charges, jobs int) {
+// mustMatch waits until all jobs of a team have finished, then checks its balance and counts.
+func (c *cluster) mustMatch(m *modelTeam, balance int64, charges, jobs int) {
 	c.t.Helper()
-	if !until(c.t.Context(), func() bool {
-		return c.number(`SELECT COUNT(*) FROM jobs WHERE team_id = ? AND finished_at = 0`, m.id) == 0
+	if !poll(c.t.Context(), func() bool {
+		return c.queryInt(`SELECT COUNT(*) FROM jobs WHERE team_id = ? AND finished_at = 0`, m.id) == 0
 	}) {
-		c.t.Fatalf("work does not end")
+		c.t.Fatalf("jobs do not finish")
 	}
-	got := fmt.Sprint(c.number(`SELECT available FROM wallets WHERE team_id = ?`, m.id),
-		c.number(`SELECT COUNT(*) FROM reservations WHERE team_id = ? AND state = 'settled'`, m.id),
-		c.number(`SELECT COUNT(*) FROM reservations WHERE team_id = ?`, m.id),
-		c.number(`SELECT COUNT(*) FROM jobs WHERE team_id = ?`, m.id))
+	got := fmt.Sprint(c.queryInt(`SELECT available FROM wallets WHERE team_id = ?`, m.id),
+		c.queryInt(`SELECT COUNT(*) FROM reservations WHERE team_id = ? AND state = 'settled'`, m.id),
+		c.queryInt(`SELECT COUNT(*) FROM reservations WHERE team_id = ?`, m.id),
+		c.queryInt(`SELECT COUNT(*) FROM jobs WHERE team_id = ?`, m.id))
 	if want := fmt.Sprint(balance, charges, charges, jobs); got != want {
-		c.t.Errorf("balance, charges settled, charges, jobs: %s instead of %s", got, want)
+		c.t.Errorf("balance, settled charges, charges, jobs = %s, want %s", got, want)
 	}
 	report := must.Get(c.admin.Credits.Audit(c.t.Context()))(c.t)
 	if !report.OK() {
-		c.t.Errorf("the audit complains: %+v", report.Complaints)
+		c.t.Errorf("audit complaints: %+v", report.Complaints)
 	}
 }
 
-const inProgress = "409 idempotency_key_in_progress"
+const keyInProgress = "409 idempotency_key_in_progress"
 
-// Of two hundred concurrent calls with one Idempotency-Key, one is charged and starts one job; all get its answer, some
-// after being told to retry.
+// Of two hundred concurrent calls with one Idempotency-Key, only one is charged and starts a job. Every caller gets the
+// same answer. Some callers must retry first.
 func TestConcurrentIdempotentCalls(t *testing.T) {
 	t.Parallel()
-	clusters(t, -1, func(t *testing.T, c *cluster) {
-		for _, o := range []order{
-			{tool: standin.Search, query: "7 part <&>", idem: "a key"},
-			{tool: standin.Tracking, report: "r", query: "7 part <&>", idem: "a key"},
+	eachCluster(t, -1, func(t *testing.T, c *cluster) {
+		for _, o := range []apiCall{
+			{tool: standin.Search, query: "7 part <&>", key: "a key"},
+			{tool: standin.Tracking, report: "r", query: "7 part <&>", key: "a key"},
 		} {
 			m := newTeam(t, c.admin, "UTC", -1, -1)
 			grant(t, c.admin, m, 1000, "start")
-			answers := c.together(200, func(int) (*modelKey, order) { return m.keys[0], o })
-			first := theFirst(t, answers)
-			again := c.together(len(c.roots), func(int) (*modelKey, order) { return m.keys[0], o })
+			answers := c.callConcurrently(200, func(int) (*modelKey, apiCall) { return m.keys[0], o })
+			first := onlyFresh(t, answers)
+			again := c.callConcurrently(len(c.urls), func(int) (*modelKey, apiCall) { return m.keys[0], o })
 			for _, a := range again {
-				must.NoError(t, repeats(first, a))
+				must.NoError(t, checkReplay(first, a))
 			}
 			jobs := 0
 			if o.tool == standin.Search {
 				jobs = 1
 			}
-			c.mustHave(m, 1000-3, 1, jobs)
+			c.mustMatch(m, 1000-3, 1, jobs)
 		}
 	})
 }
 
-// theFirst finds the one first answer and holds all others against it.
-func theFirst(t *testing.T, answers []answer) answer {
+// onlyFresh returns the only answer that is not a replay, and compares all others with it.
+func onlyFresh(t *testing.T, answers []answer) answer {
 	t.Helper()
-	fresh := slices.DeleteFunc(slices.Clone(answers), func(a answer) bool { return !a.ok() || a.replayed })
+	fresh := slices.DeleteFunc(slices.Clone(answers), func(a answer) bool { return !a.isSuccess() || a.isReplay })
 	if len(fresh) != 1 {
-		t.Fatalf("%d first answers: %v", len(fresh), tally(answers))
+		t.Fatalf("%d answers are not replays, want 1: %v", len(fresh), tally(answers))
 	}
 	for _, a := range answers {
 		switch {
-		case a.refusal() == inProgress:
-			if a.after != "1" || a.Context.Wait != 1 {
-				t.Errorf("Retry-After %q: %s", a.after, a.raw)
+		case a.refusal() == keyInProgress:
+			if a.retryAfter != "1" || a.Context.Wait != 1 {
+				t.Errorf("Retry-After %q: %s", a.retryAfter, a.raw)
 			}
-		case !a.ok():
+		case !a.isSuccess():
 			t.Errorf("%s", a.raw)
-		case a.replayed:
-			must.NoError(t, repeats(fresh[0], a))
+		case a.isReplay:
+			must.NoError(t, checkReplay(fresh[0], a))
 		}
 	}
 	return fresh[0]
 }
 
-// While the first call runs, a repeat is told when to retry, is not charged, and does not affect the call.
+// A repeat during the first call gets a Retry-After, is not charged, and does not affect the first call.
 func TestRepeatDuringFirstCall(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("waits as long as the program does")
+		t.Skip("waits for the lock timeout")
 	}
-	clusters(t, -1, func(t *testing.T, c *cluster) {
+	eachCluster(t, -1, func(t *testing.T, c *cluster) {
 		if !c.db.Postgres() {
-			return // SQLite has one writer: a repeat waits for the first call instead
+			return // SQLite has a single writer, so the repeat waits for the first call
 		}
 		m := newTeam(t, c.admin, "UTC", -1, -1)
 		grant(t, c.admin, m, 10, "start")
-		o := order{tool: standin.Search, query: "7 all", idem: "a key"}
-		stopped := errors.New("the first call failed after all")
+		o := apiCall{tool: standin.Search, query: "7 all", key: "a key"}
+		stopped := errors.New("the first call is rolled back")
 		err := c.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			must.Get(tx.Exec(ctx,
 				`INSERT INTO paid_requests (key_id, key, operation, request_hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)`,
-				m.keys[0].id, o.idem, o.tool, o.hash(), db.Micros(tx.Now()), db.Micros(tx.Now())+1))(t)
-			for _, a := range c.together(3, func(int) (*modelKey, order) { return m.keys[0], o }) {
-				if a.refusal() != inProgress || a.after != "1" || a.Context.Wait != 1 {
-					t.Errorf("Retry-After %q: %s", a.after, a.raw)
+				m.keys[0].id, o.key, o.tool, o.hash(), db.Micros(tx.Now()), db.Micros(tx.Now())+1))(t)
+			for _, a := range c.callConcurrently(3, func(int) (*modelKey, apiCall) { return m.keys[0], o }) {
+				if a.refusal() != keyInProgress || a.retryAfter != "1" || a.Context.Wait != 1 {
+					t.Errorf("Retry-After %q: %s", a.retryAfter, a.raw)
 				}
 			}
 			return stopped
@@ -204,35 +204,35 @@ func TestRepeatDuringFirstCall(t *testing.T) {
 		if !errors.Is(err, stopped) {
 			t.Fatal(err)
 		}
-		if got := tally(c.together(3, func(int) (*modelKey, order) { return m.keys[0], o })); got[""] != 3 {
+		if got := tally(c.callConcurrently(3, func(int) (*modelKey, apiCall) { return m.keys[0], o })); got[""] != 3 {
 			t.Errorf("%v", got)
 		}
-		c.mustHave(m, 3, 1, 1)
+		c.mustMatch(m, 3, 1, 1)
 	})
 }
 
-// A hundred different concurrent calls, for thirty-seven of which the balance or a daily limit suffices.
-func TestConcurrentLastCredit(t *testing.T) {
+// The balance or a daily limit suffices for 37 of 100 concurrent calls.
+func TestConcurrentCallsStopAtLimit(t *testing.T) {
 	t.Parallel()
-	clusters(t, -1, func(t *testing.T, c *cluster) {
+	eachCluster(t, -1, func(t *testing.T, c *cluster) {
 		const price, enough = 3, 37
 		for name, s := range map[string]struct {
-			grant, ofTeam, ofKey int64
-			refusal              string
+			grant, teamLimit, keyLimit int64
+			refusal                    string
 		}{
 			"the wallet":          {price*enough + 2, -1, -1, "402 insufficient_credits"},
 			"the key's limit":     {1000, -1, price*enough + 2, "429 daily_credit_limit_reached connection"},
 			"the team's limit":    {1000, price*enough + 2, -1, "429 daily_credit_limit_reached team"},
 			"both limits of keys": {1000, price*enough + 2, price*enough + 2, ""},
 		} {
-			m := newTeam(t, c.admin, "Asia/Kathmandu", s.ofTeam, s.ofKey, s.ofKey)
+			m := newTeam(t, c.admin, "Asia/Kathmandu", s.teamLimit, s.keyLimit, s.keyLimit)
 			grant(t, c.admin, m, s.grant, "start")
 			keys := m.keys
-			if s.ofKey >= 0 && s.ofTeam < 0 {
+			if s.keyLimit >= 0 && s.teamLimit < 0 {
 				keys = keys[:1]
 			}
-			answers := c.together(100, func(i int) (*modelKey, order) {
-				o := order{tool: standin.Search, query: "3 all", idem: fmt.Sprint("key ", i)}
+			answers := c.callConcurrently(100, func(i int) (*modelKey, apiCall) {
+				o := apiCall{tool: standin.Search, query: "3 all", key: fmt.Sprint("key ", i)}
 				if i%3 == 0 {
 					o.tool, o.report = standin.Tracking, fmt.Sprint(i)
 				}
@@ -244,35 +244,35 @@ func TestConcurrentLastCredit(t *testing.T) {
 			}
 			jobs := 0
 			for _, a := range answers {
-				if a.job() != "" {
+				if a.jobID() != "" {
 					jobs++
 				}
 			}
-			c.mustHave(m, s.grant-price*enough, enough, jobs)
+			c.mustMatch(m, s.grant-price*enough, enough, jobs)
 		}
 	})
 }
 
-// A hundred concurrent free calls, of which the day allows thirty-seven.
-func TestConcurrentLastFreeCall(t *testing.T) {
+// The daily allowance suffices for 37 of 100 concurrent free calls.
+func TestConcurrentFreeCallsStopAtAllowance(t *testing.T) {
 	t.Parallel()
 	const allowed = 37
-	clusters(t, allowed, func(t *testing.T, c *cluster) {
+	eachCluster(t, allowed, func(t *testing.T, c *cluster) {
 		m := newTeam(t, c.admin, "UTC", -1, -1)
-		answers := c.together(100, func(i int) (*modelKey, order) {
-			return m.keys[0], order{tool: standin.Tracking, report: "r", query: "free", idem: fmt.Sprint("key ", i)}
+		answers := c.callConcurrently(100, func(i int) (*modelKey, apiCall) {
+			return m.keys[0], apiCall{tool: standin.Tracking, report: "r", query: "free", key: fmt.Sprint("key ", i)}
 		})
 		got := tally(answers)
-		if got[""]+got["429 daily_call_limit_reached"] != 100 || got[""] > allowed || got[""] <= allowed-len(c.roots) {
+		if got[""]+got["429 daily_call_limit_reached"] != 100 || got[""] > allowed || got[""] <= allowed-len(c.urls) {
 			t.Errorf("%v", got)
 		}
 		for _, a := range answers {
-			if !a.ok() && (a.status != http.StatusTooManyRequests || a.after == "") {
-				t.Errorf("Retry-After %q: %s", a.after, a.raw)
+			if !a.isSuccess() && (a.status != http.StatusTooManyRequests || a.retryAfter == "") {
+				t.Errorf("Retry-After %q: %s", a.retryAfter, a.raw)
 			}
 		}
-		if n := c.number(`SELECT COUNT(*) FROM paid_requests WHERE key_id = ?`, m.keys[0].id); n != int64(got[""]) {
-			t.Errorf("%d records of %d calls", n, got[""])
+		if n := c.queryInt(`SELECT COUNT(*) FROM paid_requests WHERE key_id = ?`, m.keys[0].id); n != int64(got[""]) {
+			t.Errorf("%d idempotency records, want %d", n, got[""])
 		}
 	})
 }

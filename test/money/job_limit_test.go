@@ -8,45 +8,45 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// A call without a slot for its job rolls back its reservation, and its key can be used again.
-func TestJobWithoutSlot(t *testing.T) {
+// A call that exceeds the limit of concurrent jobs is not charged. Its Idempotency-Key can be used again.
+func TestJobLimitRollsBackCharge(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
-		in := newInside(t, url, 1, 100)
-		in.places = 2
+		in := newInProcess(t, url, 1, 100)
+		in.maxJobs = 2
 		in.reopen(t, 0)
 		m := in.team(t, "UTC", 1)
 		in.grant(t, m, 100, "start")
-		first := in.mustBuy(t, m, order{tool: standin.Search, query: "5 all", idem: "a"})
-		in.mustBuy(t, m, order{tool: standin.Search, query: "5 none", idem: "b"})
-		late := order{tool: standin.Search, query: "7 part", idem: "c"}
+		first := in.mustBuy(t, m, apiCall{tool: standin.Search, query: "5 all", key: "a"})
+		in.mustBuy(t, m, apiCall{tool: standin.Search, query: "5 none", key: "b"})
+		late := apiCall{tool: standin.Search, query: "7 part", key: "c"}
 		for range 2 {
-			got, err := in.nodes[0].ask(t.Context(), m.keys[0], late, false)
-			if err != nil || got.refusal() != "429 rate_limited jobs_in_flight" || got.after == "" {
+			got, err := in.nodes[0].call(t.Context(), m.keys[0], late, false)
+			if err != nil || got.refusal() != "429 rate_limited jobs_in_flight" || got.retryAfter == "" {
 				t.Fatalf("%v: %s", err, got.raw)
 			}
-			in.mustShow(t, m)
+			in.mustMatch(t, m)
 		}
-		if left := in.nodes[0].left(t, m.keys[0]); left != 100 {
-			t.Errorf("%d free calls are left", left)
+		if left := in.nodes[0].freeCallsLeft(t, m.keys[0]); left != 100 {
+			t.Errorf("%d free calls left, want 100", left)
 		}
-		in.mustBuy(t, m, order{tool: standin.Tracking, report: "r", query: "3 all", idem: "c"}) // has no job
-		must.NoError(t, in.nodes[0].do(t.Context(), first.job()))
+		in.mustBuy(t, m, apiCall{tool: standin.Tracking, report: "r", query: "3 all", key: "c"}) // starts no job
+		must.NoError(t, in.nodes[0].runJob(t.Context(), first.jobID()))
 		m.end(m.searches[0])
-		in.mustShow(t, m)
+		in.mustMatch(t, m)
 		in.mustBuy(t, m, late)
 	})
 }
 
-// mustBuy makes an accepted call and compares the result with the model.
-func (in *inside) mustBuy(t *testing.T, m *modelTeam, o order) answer {
+// mustBuy makes a call that must succeed and compares the result with the model.
+func (in *inProcess) mustBuy(t *testing.T, m *modelTeam, o apiCall) answer {
 	t.Helper()
 	a := in.mustAnswer(t.Context(), t, m, o)
-	if a.replayed {
+	if a.isReplay {
 		t.Errorf("%+v: %s", o, a.raw)
 	}
 	m.accept(in.clock.Now(), m.keys[0], o, a)
-	in.mustShow(t, m)
+	in.mustMatch(t, m)
 	return a
 }

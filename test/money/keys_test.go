@@ -8,23 +8,23 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// The key of a paid call is used for writes too, even if an earlier write had it when it was paid.
-func TestKeyOfPaidCallAndWrite(t *testing.T) {
+// A paid call and a write without a charge can use the same Idempotency-Key. Each keeps its own expiry.
+func TestPaidCallAndWriteShareKey(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
-		in := newInside(t, url, 1, -1)
+		in := newInProcess(t, url, 1, -1)
 		m := in.team(t, "UTC", 1)
 		in.grant(t, m, 10, "start")
 		const reused = "422 idempotency_key_reused"
-		write, other := order{tool: standin.Note, query: "free", idem: "a key"}, order{
-			tool: standin.Note, query: "free of charge", idem: "a key",
+		write, other := apiCall{tool: standin.Note, query: "free", key: "a key"}, apiCall{
+			tool: standin.Note, query: "free of charge", key: "a key",
 		}
-		pay := order{tool: standin.Tracking, report: "r", query: "2 all", idem: "a key"}
+		pay := apiCall{tool: standin.Tracking, report: "r", query: "2 all", key: "a key"}
 		begin := in.clock.Now()
 		for _, step := range []struct {
 			at    time.Duration
-			order order
+			order apiCall
 			want  string
 		}{
 			{0, write, ""},
@@ -42,13 +42,13 @@ func TestKeyOfPaidCallAndWrite(t *testing.T) {
 			{49 * time.Hour, write, ""},
 		} {
 			in.clock.Advance(begin.Add(step.at).Sub(in.clock.Now()))
-			got, err := in.nodes[0].ask(t.Context(), m.keys[0], step.order, false)
+			got, err := in.nodes[0].call(t.Context(), m.keys[0], step.order, false)
 			if err != nil || got.refusal() != step.want {
-				t.Errorf("after %v, %+v: %q instead of %q (%v)", step.at, step.order, got.refusal(), step.want, err)
+				t.Errorf("after %v, %+v: refusal %q, want %q (%v)", step.at, step.order, got.refusal(), step.want, err)
 			}
 		}
-		if n := in.number(t, `SELECT available FROM wallets WHERE team_id = ?`, m.id); n != 8 {
-			t.Errorf("%d credits are left", n)
+		if n := in.queryInt(t, `SELECT available FROM wallets WHERE team_id = ?`, m.id); n != 8 {
+			t.Errorf("%d credits left, want 8", n)
 		}
 	})
 }

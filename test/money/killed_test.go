@@ -20,23 +20,23 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// story has the purchases of a client in each run, one for each outcome of paid work.
-var story = []order{
-	{tool: standin.Search, query: "7 later", idem: "a"},
-	{tool: standin.Search, query: "5 none", idem: "b"},
-	{tool: standin.Search, query: "free", idem: "c"},
-	{tool: standin.Tracking, report: "r", query: "4 part", idem: "a"}, // the key of another request
-	{tool: standin.Faulty, query: "3 error", idem: "d"},
+// storyCalls lists the paid calls of each run, one for each outcome.
+var storyCalls = []apiCall{
+	{tool: standin.Search, query: "7 later", key: "a"},
+	{tool: standin.Search, query: "5 none", key: "b"},
+	{tool: standin.Search, query: "free", key: "c"},
+	{tool: standin.Tracking, report: "r", query: "4 part", key: "a"}, // same Idempotency-Key, different call
+	{tool: standin.Faulty, query: "3 error", key: "d"},
 }
 
 const (
 	storyGrant = 100
 	storyCosts = 7 + 0 + 0 + 2 + 3
-	storyFree  = 1 + 1 // the free one, and the refunded one
+	storyFree  = 1 + 1 // the free call and the refunded call
 )
 
-// If the process is killed at any step of a paid call or its work and restarted, a client that retries gets one result
-// for one charge, the work ends as ordered, and the ledger is consistent.
+// The process is killed at every step of a paid call or its job, and restarted. A client that retries is charged once and
+// gets one result. The job finishes and the ledger is consistent.
 func TestPaidCallKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -44,37 +44,37 @@ func TestPaidCallKilledAtEveryStep(t *testing.T) {
 	}
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
-		k := &killTest{seed: newOutside(t, url, 0, 100)}
+		k := &killTest{seed: newOutOfProcess(t, url, 0, 100)}
 		k.team = newTeam(t, k.seed.admin, "Asia/Kathmandu", -1, -1)
 		grant(t, k.seed.admin, k.team, storyGrant, "start")
 		_, _ = k.seed.db.Close(), k.seed.admin.Close()
 		plans := [][]string{}
-		for _, point := range k.points(t) {
+		for _, point := range k.findPoints(t) {
 			plans = append(plans, []string{point})
 		}
-		// Killed again during recovery from the first kill.
+		// A second kill during recovery from the first.
 		for _, second := range []string{
 			"before stand_in.wake#1", "before replay.once#1", "inside stand_in.settled#1", "after stand_in.end#1",
 		} {
 			plans = append(plans, []string{"after replay.once#1", second})
 		}
-		k.storm(t, plans)
+		k.runAll(t, plans)
 	})
 }
 
-// killTest has what all runs share: a database that each run copies.
+// killTest is the state that all runs share. Each run copies the seed database.
 type killTest struct {
-	seed *outside
+	seed *outOfProcess
 	team *modelTeam
 }
 
-// certain returns how often a run is certain to pass a step. Work may be woken more often.
-func certain(step string) int {
+// minPasses returns the minimum number of times that a run reaches a step. Jobs may be woken more often.
+func minPasses(step string) int {
 	switch step {
 	case "limit.lease_calls":
-		return 2 // the first call and, as a lease is one call here, one after the free one; the refund may take a third
+		return 2 // a lease is one call: for the first call, and after the free call; the refund may need a third
 	case "replay.once", "stand_in.start", "stand_in.price", "stand_in.started", "stand_in.at_once":
-		return len(story) + 1
+		return len(storyCalls) + 1
 	case "stand_in.end", "stand_in.settled":
 		return 3 // the jobs
 	case "stand_in.try", "stand_in.wake":
@@ -83,8 +83,8 @@ func certain(step string) int {
 	return 0
 }
 
-// points lists the steps of the story by letting one run through.
-func (k *killTest) points(t *testing.T) []string {
+// findPoints returns the steps of the story, found in an uninterrupted run.
+func (k *killTest) findPoints(t *testing.T) []string {
 	t.Helper()
 	trace := filepath.Join(t.TempDir(), "trace")
 	must.NoError(t, k.run(t, nil, trace))
@@ -93,7 +93,7 @@ func (k *killTest) points(t *testing.T) []string {
 	for name := range strings.Lines(string(raw)) {
 		name = strings.TrimSpace(name)
 		_, what, _ := strings.Cut(name, " ")
-		if seen[name]++; seen[name] <= certain(what) {
+		if seen[name]++; seen[name] <= minPasses(what) {
 			points = append(points, fmt.Sprintf("%s#%d", name, seen[name]))
 		}
 	}
@@ -101,14 +101,14 @@ func (k *killTest) points(t *testing.T) []string {
 		"inside stand_in.at_once#2", "after stand_in.try#1", "inside stand_in.settled#3",
 		"before stand_in.end#3", "after limit.lease_calls#1", "before stand_in.wake#1"} {
 		if !slices.Contains(points, needed) {
-			t.Fatalf("the step %q is not among those seen: %v", needed, points)
+			t.Fatalf("step %q was not reached, only %v", needed, points)
 		}
 	}
 	return points
 }
 
-// storm runs every plan, some at a time: most of a run is waiting.
-func (k *killTest) storm(t *testing.T, plans [][]string) {
+// runAll runs the plans, four at a time, because a run mostly waits.
+func (k *killTest) runAll(t *testing.T, plans [][]string) {
 	t.Helper()
 	began := time.Now()
 	var wg sync.WaitGroup
@@ -126,63 +126,63 @@ func (k *killTest) storm(t *testing.T, plans [][]string) {
 	t.Logf("%d runs in %v", len(plans), time.Since(began))
 }
 
-// run plays the story while the process is killed at each point of a plan in turn.
+// run plays the story and kills the process at each point of the plan in turn.
 func (k *killTest) run(t *testing.T, plan []string, trace string) error {
 	copied, err := testkit.Copy(t, k.seed.url)
 	if err != nil {
 		return err
 	}
-	o := &outside{programs: k.seed.programs, url: copied, sealing: k.seed.sealing, controls: k.seed.controls, allowed: k.seed.allowed}
-	p := &process{outside: o}
+	o := &outOfProcess{programs: k.seed.programs, url: copied, sealing: k.seed.sealing, controls: k.seed.controls, freeCalls: k.seed.freeCalls}
+	p := &process{outOfProcess: o}
 	defer p.kill()
-	s := &retryingClient{process: p, key: k.team.keys[0], lost: map[int][]string{}}
+	s := &retryingClient{process: p, key: k.team.keys[0], killedAt: map[int][]string{}}
 	for _, at := range append(plan, "") {
 		if err := p.start(at, trace); err != nil {
 			return err
 		}
-		ended, err := s.tell(t.Context(), at)
+		ended, err := s.resume(t.Context(), at)
 		switch {
 		case err != nil:
 			return err
 		case at == "" && !ended:
-			return fmt.Errorf("it did not end: %s\n%s", s.last, p.logText())
+			return fmt.Errorf("the story did not end: %s\n%s", s.lastResponse, p.logText())
 		case at != "" && ended && len(plan) == 1:
-			return fmt.Errorf("it was not killed")
+			return fmt.Errorf("the process was not killed")
 		}
 		if at != "" {
 			p.kill()
-			if err := k.whole(t, o); err != nil {
+			if err := k.checkAtomicity(t, o); err != nil {
 				return err
 			}
 		}
 	}
 	p.stop()
-	return k.check(t, o)
+	return k.checkEnd(t, o)
 }
 
-// retryingClient is a client that repeats each request until it is answered.
+// retryingClient is a client that repeats each call until it gets an answer.
 type retryingClient struct {
 	*process
-	key     *modelKey
-	answers []answer
-	lost    map[int][]string // by the request that was not answered: where the process was killed
-	last    string
+	key          *modelKey
+	answers      []answer
+	killedAt     map[int][]string // points at which the process was killed, by the index of the unanswered call
+	lastResponse string           // last response or error, for failure messages
 }
 
-// tell continues the purchases until the process dies; it reports true when all have ended.
-func (s *retryingClient) tell(ctx context.Context, at string) (bool, error) {
+// resume continues the calls until the process dies. It reports whether all calls and jobs have ended.
+func (s *retryingClient) resume(ctx context.Context, at string) (bool, error) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(patience)
+	deadline := time.After(timeout)
 	for {
-		done, err := s.goOn(ctx)
+		done, err := s.makeCalls(ctx)
 		if done || err != nil {
 			return done, err
 		}
 		select {
 		case <-tick.C:
-		case <-s.exit():
-			s.lost[len(s.answers)] = append(s.lost[len(s.answers)], at)
+		case <-s.ended():
+			s.killedAt[len(s.answers)] = append(s.killedAt[len(s.answers)], at)
 			return false, nil
 		case <-deadline:
 			return false, nil
@@ -190,62 +190,62 @@ func (s *retryingClient) tell(ctx context.Context, at string) (bool, error) {
 	}
 }
 
-func (s *retryingClient) goOn(ctx context.Context) (bool, error) {
-	for len(s.answers) < len(story) {
-		o := story[len(s.answers)]
-		a, err := ask(ctx, s.root(), s.key, o, false)
+func (s *retryingClient) makeCalls(ctx context.Context) (bool, error) {
+	for len(s.answers) < len(storyCalls) {
+		o := storyCalls[len(s.answers)]
+		a, err := call(ctx, s.baseURL(), s.key, o, false)
 		if err != nil {
-			s.last = err.Error()
-			return false, nil //nolint:nilerr // a missing answer is not an error
+			s.lastResponse = err.Error()
+			return false, nil //nolint:nilerr // the process was killed: retry later
 		}
-		s.last = string(a.raw)
+		s.lastResponse = string(a.raw)
 		if a.refusal() == "500 internal_error" && o.tool == standin.Faulty {
 			continue
 		}
-		if !a.ok() || !s.rightly(a) {
-			return false, fmt.Errorf("%+v after kills %v: replayed: %v, %s", o, s.lost[len(s.answers)], a.replayed, a.raw)
+		if !a.isSuccess() || !s.replayIsPlausible(a) {
+			return false, fmt.Errorf("%+v after kills %v: replayed %v, %s", o, s.killedAt[len(s.answers)], a.isReplay, a.raw)
 		}
 		s.answers = append(s.answers, a)
 	}
 	return s.jobsEnded(ctx)
 }
 
-// rightly reports whether an answer is rightly the first or a repeat: a call is done once its transaction is.
-func (s *retryingClient) rightly(a answer) bool {
-	for _, at := range s.lost[len(s.answers)] {
+// replayIsPlausible reports whether the answer is a replay exactly if a kill came after the call's commit.
+func (s *retryingClient) replayIsPlausible(a answer) bool {
+	for _, at := range s.killedAt[len(s.answers)] {
 		switch name, _, _ := strings.Cut(at, "#"); name {
 		case "after replay.once":
-			return a.replayed
+			return a.isReplay
 		case "before replay.once", "inside stand_in.price", "inside stand_in.started", "inside stand_in.at_once",
 			"before limit.lease_calls", "after limit.lease_calls":
-		default: // work was killed, with the call that was running
+		default: // the kill hit a job; the concurrent call may or may not have committed
 			return true
 		}
 	}
-	return !a.replayed
+	return !a.isReplay
 }
 
-// jobsEnded reports whether every job has ended as ordered.
+// jobsEnded reports whether every job has ended, or an error if its result is unexpected.
 func (s *retryingClient) jobsEnded(ctx context.Context) (bool, error) {
 	for i, a := range s.answers {
-		if a.job() == "" {
+		if a.jobID() == "" {
 			continue
 		}
 		var j jobEntry
-		answered, err := show(ctx, s.root(), s.key, "/jobs/"+a.job(), &j)
+		answered, err := readData(ctx, s.baseURL(), s.key, "/jobs/"+a.jobID(), &j)
 		if err != nil || !answered || !j.Finished {
-			s.last = fmt.Sprintf("%+v", j)
+			s.lastResponse = fmt.Sprintf("%+v", j)
 			return false, err
 		}
-		if state, _ := story[i].words().State(); j.State != string(state) || j.Result.Charged != story[i].words().Cost() {
-			return false, fmt.Errorf("the job of %+v ended as %+v", story[i], j)
+		if state, _ := storyCalls[i].scenario().State(); j.State != string(state) || j.Result.Charged != storyCalls[i].scenario().Cost() {
+			return false, fmt.Errorf("unexpected result of the job of %+v: %+v", storyCalls[i], j)
 		}
 	}
 	return true, nil
 }
 
-// whole checks the state after a kill: the credits moved with the work or not at all.
-func (k *killTest) whole(t *testing.T, o *outside) error {
+// checkAtomicity checks after a kill that charges and jobs were written together or not at all.
+func (k *killTest) checkAtomicity(t *testing.T, o *outOfProcess) error {
 	d, err := db.Open(t.Context(), o.url, db.Options{})
 	if err != nil {
 		return err
@@ -260,13 +260,13 @@ func (k *killTest) whole(t *testing.T, o *outside) error {
 		+ (SELECT COUNT(*) FROM reservations r WHERE r.operation = ? AND NOT EXISTS (SELECT 1 FROM jobs j
 		WHERE j.reservation_id = r.id))`, standin.Search).Scan(&torn)
 	if err == nil && torn > 0 {
-		err = fmt.Errorf("%d charges without their work, or work without its charge", torn)
+		err = fmt.Errorf("%d charges without a job, or jobs without a charge", torn)
 	}
 	return err
 }
 
-// check checks the state after the process has ended.
-func (k *killTest) check(t *testing.T, o *outside) error {
+// checkEnd checks the database after the process has ended.
+func (k *killTest) checkEnd(t *testing.T, o *outOfProcess) error {
 	d, err := db.Open(t.Context(), o.url, db.Options{Now: o.controls.Now})
 	if err != nil {
 		return err
@@ -274,7 +274,7 @@ func (k *killTest) check(t *testing.T, o *outside) error {
 	defer d.Close()
 	report, err := credit.New(d, credit.Options{}).Audit(t.Context())
 	if err != nil || !report.OK() {
-		return fmt.Errorf("the audit: %w %+v", err, report.Complaints)
+		return fmt.Errorf("audit: %w %+v", err, report.Complaints)
 	}
 	var balance, reservations, open, jobs, records, free int64
 	err = d.QueryRow(t.Context(),
@@ -289,14 +289,14 @@ func (k *killTest) check(t *testing.T, o *outside) error {
 	case balance != storyGrant-storyCosts || reservations != 4 || open != 0 || jobs != 3 || records != 5:
 		return fmt.Errorf("balance %d, %d reservations (%d open), %d jobs, %d records", balance, reservations, open, jobs, records)
 	case free < storyFree || free > storyFree+4:
-		// A killed process loses its leases, of one call here, and perhaps a running call.
-		return fmt.Errorf("%d free calls are used", free)
+		// A killed process loses its lease of one call, and perhaps a running call.
+		return fmt.Errorf("%d free calls used, want %d to %d", free, storyFree, storyFree+4)
 	}
 	return nil
 }
 
-// operate runs an operator's command, which is killed at a point unless that is empty.
-func (o *outside) operate(at string, args ...string) (map[string]any, error) {
+// runAdmin runs an admin command. The command kills itself at the given point, if any.
+func (o *outOfProcess) runAdmin(at string, args ...string) (map[string]any, error) {
 	cmd := exec.Command(o.programs.admin,
 		append([]string{"admin", "--json"},
 			append(args, "--database", o.url, "--sealing-key", o.sealing, "--blobs", "file:"+filepath.Join(o.controls.Dir, "media"))...)...)
@@ -311,15 +311,15 @@ func (o *outside) operate(at string, args ...string) (map[string]any, error) {
 	return out, err
 }
 
-// A top-up that was killed is repeated with its reference, and booked once.
-func TestTopUpKilled(t *testing.T) {
+// An interrupted grant or withdrawal that is repeated with the same reference is booked once.
+func TestKilledTopUpIsBookedOnce(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
-		o := newOutside(t, url, 0, 100)
+		o := newOutOfProcess(t, url, 0, 100)
 		m := newTeam(t, o.admin, "UTC", -1, -1)
 		for i, c := range []struct {
 			at       string
@@ -335,20 +335,20 @@ func TestTopUpKilled(t *testing.T) {
 				"credits", verb, "--team", fmt.Sprint(m.id), "--credits",
 				map[string]string{"grant": "20", "withdraw": "10"}[verb], "--reference", c.at,
 			}
-			if out, err := o.operate(c.at, args...); err == nil {
-				t.Fatalf("it was not killed %s: %v", c.at, out)
+			if out, err := o.runAdmin(c.at, args...); err == nil {
+				t.Fatalf("the command was not killed %s: %v", c.at, out)
 			}
 			for range 2 {
-				out := must.Get(o.operate("", args...))(t)
+				out := must.Get(o.runAdmin("", args...))(t)
 				if out["repeated"] != c.repeated || out["balance"] != want {
-					t.Errorf("%s: %v instead of %v", c.at, out, want)
+					t.Errorf("%s: %v, want balance %v", c.at, out, want)
 				}
 				c.repeated = true
 			}
 		}
-		out := must.Get(o.operate("", "audit"))(t)
+		out := must.Get(o.runAdmin("", "audit"))(t)
 		if out["complaints_total"] != 0.0 {
-			t.Errorf("the audit: %v", out)
+			t.Errorf("audit: %v", out)
 		}
 	})
 }

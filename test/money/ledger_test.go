@@ -9,55 +9,55 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// ledger is a team's ledger in the database, in the order of transfers.
+// ledger holds a team's transfers and reservations from the database.
 type ledger struct {
-	team  *modelTeam
-	lines []line
-	paid  map[string]*paid // by key, Idempotency-Key and hash of the request
+	team         *modelTeam
+	transfers    []transfer              // in order of ID
+	reservations map[string]*reservation // by claimKey
 }
 
-// line is one transfer.
-type line struct {
-	id, change int64 // of the credits available
-	kind       string
-	paid       *paid // of a reservation
+// transfer is one transfer.
+type transfer struct {
+	id, change  int64 // change of the available credits
+	kind        string
+	reservation *reservation // its reservation; nil for a grant or withdrawal
 }
 
-// paid is one reservation.
-type paid struct {
-	id, key, amount, charged, line int64
-	open                           bool
-	created                        time.Time
+// reservation is one reservation.
+type reservation struct {
+	id, key, amount, charged, transfer int64 // line is the ID of the reserving transfer
+	isOpen                             bool
+	created                            time.Time
 }
 
 func claimKey(key int64, idem string, hash []byte) string {
 	return fmt.Sprintf("%d %x %s", key, hash, idem)
 }
 
-// readLedger reads all movements of a team's credits in their order, which the lock on the wallet determines.
+// readLedger reads a team's transfers in the order in which the wallet's lock serialized them.
 func readLedger(ctx context.Context, d *db.DB, m *modelTeam) (*ledger, error) {
-	l := &ledger{team: m, paid: map[string]*paid{}}
-	byID := map[int64]*paid{}
-	_, err := db.All(ctx, d, func(rows *sql.Rows, p *paid) error {
+	l := &ledger{team: m, reservations: map[string]*reservation{}}
+	byID := map[int64]*reservation{}
+	_, err := db.All(ctx, d, func(rows *sql.Rows, p *reservation) error {
 		var created int64
 		var idem, state string
 		var hash []byte
 		if err := rows.Scan(&p.id, &p.key, &idem, &hash, &state, &p.amount, &p.charged, &created); err != nil {
 			return err
 		}
-		kept := *p
-		kept.open, kept.created = state == "open", db.Time(created)
-		byID[p.id], l.paid[claimKey(p.key, idem, hash)] = &kept, &kept
+		stored := *p
+		stored.isOpen, stored.created = state == "open", db.Time(created)
+		byID[p.id], l.reservations[claimKey(p.key, idem, hash)] = &stored, &stored
 		return nil
 	}, `SELECT id, key_id, idempotency_key, request_hash, state, amount, charged, created_at FROM reservations WHERE team_id = ?`, m.id)
 	if err != nil {
 		return nil, err
 	}
-	l.lines, err = db.All(ctx, d, func(rows *sql.Rows, at *line) error {
+	l.transfers, err = db.All(ctx, d, func(rows *sql.Rows, at *transfer) error {
 		var reservation int64
 		err := rows.Scan(&at.id, &at.kind, &reservation, &at.change)
-		if at.paid = byID[reservation]; at.paid != nil && at.kind == "reserve" {
-			at.paid.line = at.id
+		if at.reservation = byID[reservation]; at.reservation != nil && at.kind == "reserve" {
+			at.reservation.transfer = at.id
 		}
 		return err
 	}, `SELECT t.id, t.kind, t.reservation_id, COALESCE(e.amount, 0) FROM ledger_transfers t LEFT
@@ -66,42 +66,42 @@ func readLedger(ctx context.Context, d *db.DB, m *modelTeam) (*ledger, error) {
 	return l, err
 }
 
-// standing is the state of a team's credits after some transfers.
-type standing struct {
+// ledgerState is the state of a team's credits between two transfers.
+type ledgerState struct {
 	available int64
-	ofKey     map[string]int64 // counted against the limits, by key and day
-	ofTeam    map[string]int64 // by day
+	keyUsage  map[string]int64 // credits counted against the limits, by key and day
+	teamUsage map[string]int64 // credits counted against the limits, by day
 }
 
-// each calls look with the initial state and the state after each transfer.
-func (l *ledger) each(look func(s standing, next *line) error) error {
-	s := standing{0, map[string]int64{}, map[string]int64{}}
-	for i := range l.lines {
-		at := &l.lines[i]
+// eachState calls look with every state and the transfer that follows it, nil for the last state.
+func (l *ledger) eachState(look func(s ledgerState, next *transfer) error) error {
+	s := ledgerState{0, map[string]int64{}, map[string]int64{}}
+	for i := range l.transfers {
+		at := &l.transfers[i]
 		if err := look(s, at); err != nil {
 			return err
 		}
 		s.available += at.change
-		if at.paid == nil {
+		if at.reservation == nil {
 			continue
 		}
-		counts := at.paid.amount
+		counts := at.reservation.amount
 		if at.kind == "settle" {
-			counts = at.paid.charged - at.paid.amount
+			counts = at.reservation.charged - at.reservation.amount
 		}
-		day := l.team.day(at.paid.created)
-		s.ofTeam[day] += counts
-		s.ofKey[fmt.Sprint(at.paid.key, day)] += counts
+		day := l.team.day(at.reservation.created)
+		s.teamUsage[day] += counts
+		s.keyUsage[fmt.Sprint(at.reservation.key, day)] += counts
 	}
 	return look(s, nil)
 }
 
-// lacks returns how the money refuses a price on some day; empty if there is none.
-func (l *ledger) lacks(s standing, key *modelKey, day string, price int64) string {
+// refusalFor returns the refusal that a price gets in state s on a day, or "" if it is affordable.
+func (l *ledger) refusalFor(s ledgerState, key *modelKey, day string, price int64) string {
 	switch {
-	case key.limit >= 0 && s.ofKey[fmt.Sprint(key.id, day)]+price > key.limit:
+	case key.limit >= 0 && s.keyUsage[fmt.Sprint(key.id, day)]+price > key.limit:
 		return "429 daily_credit_limit_reached connection"
-	case l.team.limit >= 0 && s.ofTeam[day]+price > l.team.limit:
+	case l.team.limit >= 0 && s.teamUsage[day]+price > l.team.limit:
 		return "429 daily_credit_limit_reached team"
 	case price > s.available:
 		return "402 insufficient_credits"
@@ -109,37 +109,37 @@ func (l *ledger) lacks(s standing, key *modelKey, day string, price int64) strin
 	return ""
 }
 
-// lawful reports whether at every instant no charge was accepted that the money refuses.
-func (l *ledger) lawful() error {
+// checkCharges returns an error if a charge was accepted that the balance or a limit did not allow.
+func (l *ledger) checkCharges() error {
 	keys := map[int64]*modelKey{}
 	for _, k := range l.team.keys {
 		keys[k.id] = k
 	}
-	return l.each(func(s standing, next *line) error {
+	return l.eachState(func(s ledgerState, next *transfer) error {
 		if s.available < 0 {
 			return fmt.Errorf("team %d had %d credits", l.team.id, s.available)
 		}
 		if next == nil || next.kind != "reserve" {
 			return nil
 		}
-		if why := l.lacks(s, keys[next.paid.key], l.team.day(next.paid.created), next.paid.amount); why != "" {
-			return fmt.Errorf("reservation %d of %d was accepted where it should have been %s", next.paid.id, next.paid.amount, why)
+		if why := l.refusalFor(s, keys[next.reservation.key], l.team.day(next.reservation.created), next.reservation.amount); why != "" {
+			return fmt.Errorf("reservation %d of %d credits was accepted, want refusal %s", next.reservation.id, next.reservation.amount, why)
 		}
 		return nil
 	})
 }
 
-// checkRefusal reports whether the money refused a price in this way at some instant between two transfers, the second one
-// included: the instants at which a call may have looked.
+// checkRefusal returns an error if none of the states that the call may have read explains its refusal. Those are the
+// states between the transfers a.before and a.after, inclusive.
 func (l *ledger) checkRefusal(r *request, a attempt) error {
 	found := false
 	var last int64
-	err := l.each(func(s standing, next *line) error {
-		// The state after the transfer before next, which is the last one that the call certainly saw, or a later one.
+	err := l.eachState(func(s ledgerState, next *transfer) error {
+		// Exclude states older than the last transfer that was committed before the call.
 		seen := next == nil || next.id > a.before
 		if seen && last <= a.after {
 			for _, at := range []time.Time{a.sent, a.done} {
-				found = found || l.lacks(s, r.key, l.team.day(at), r.order.words().Price) == a.answer.refusal()
+				found = found || l.refusalFor(s, r.key, l.team.day(at), r.order.scenario().Price) == a.answer.refusal()
 			}
 		}
 		if next != nil {
@@ -148,7 +148,7 @@ func (l *ledger) checkRefusal(r *request, a attempt) error {
 		return nil
 	})
 	if err == nil && !found {
-		return fmt.Errorf("%+v was refused without a reason between transfers %d and %d: %s", r.order, a.before, a.after, a.answer.raw)
+		return fmt.Errorf("%+v: no state between transfers %d and %d explains the refusal: %s", r.order, a.before, a.after, a.answer.raw)
 	}
 	return err
 }

@@ -16,73 +16,73 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// The database commits but its answer is lost: the caller gets an error, and a repeat finds the one charge.
-func TestCommitAnswerLost(t *testing.T) {
+// The database commits but its response is lost. The caller gets an error, and a repeat returns the first charge.
+func TestLostCommitResponse(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, where string) {
+	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		t.Parallel()
-		if !postgres(where) {
-			return // SQLite answers within the process
+		if !postgres(databaseURL) {
+			return // SQLite has no connection that can be cut
 		}
-		between := newCutter(t, where)
-		in := newInside(t, between.url, 1, -1)
+		proxy := newCutter(t, databaseURL)
+		in := newInProcess(t, proxy.url, 1, -1)
 		m := in.team(t, "UTC", 1)
 		in.grant(t, m, 100, "start")
 		key := m.keys[0]
-		for _, o := range []order{
-			{tool: standin.Search, query: "7 part", idem: "a"}, {tool: standin.Search, query: "7 none", idem: "b"},
-			{tool: standin.Tracking, report: "r", query: "7 part", idem: "a"},
+		for _, o := range []apiCall{
+			{tool: standin.Search, query: "7 part", key: "a"}, {tool: standin.Search, query: "7 none", key: "b"},
+			{tool: standin.Tracking, report: "r", query: "7 part", key: "a"},
 		} {
-			got, err := in.nodes[0].ask(between.lose(t.Context(), workPoint[o.tool]), key, o, false)
+			got, err := in.nodes[0].call(proxy.loseCommitAfter(t.Context(), workPoints[o.tool]), key, o, false)
 			if err != nil || got.refusal() != "503 service_unavailable cut_off" {
 				t.Fatalf("%+v: %v %s", o, err, got.raw)
 			}
 			first := in.mustAnswer(t.Context(), t, m, o)
-			if !first.replayed {
-				t.Fatalf("%+v was done twice: %s", o, first.raw)
+			if !first.isReplay {
+				t.Fatalf("%+v was charged twice: %s", o, first.raw)
 			}
 			m.accept(in.clock.Now(), key, o, first)
-			in.mustShow(t, m)
+			in.mustMatch(t, m)
 		}
 		for _, c := range m.searches {
-			if err := in.nodes[0].do(between.lose(t.Context(), "stand_in.settled"), c.job); err == nil {
-				t.Fatal("the work did not miss the answer")
+			if err := in.nodes[0].runJob(proxy.loseCommitAfter(t.Context(), "stand_in.settled"), c.job); err == nil {
+				t.Fatal("the job got the response to its commit")
 			}
 			m.end(c)
-			in.mustShow(t, m)
-			must.NoError(t, in.nodes[0].do(t.Context(), c.job))
-			in.mustShow(t, m)
+			in.mustMatch(t, m)
+			must.NoError(t, in.nodes[0].runJob(t.Context(), c.job))
+			in.mustMatch(t, m)
 		}
 	})
 }
 
-// mustShow holds the figures and the ledger against the model.
-func (in *inside) mustShow(t *testing.T, m *modelTeam) {
+// mustMatch compares the credits, the reservations and the audit with the model.
+func (in *inProcess) mustMatch(t *testing.T, m *modelTeam) {
 	t.Helper()
 	var got credits
-	in.nodes[0].show(t, m.keys[0], "/credits", &got)
-	if want := m.figures(in.clock.Now(), m.keys[0]); got.figures() != want {
-		t.Errorf("the credits are %+v instead of %+v", got, want)
+	in.nodes[0].readData(t, m.keys[0], "/credits", &got)
+	if want := m.counts(in.clock.Now(), m.keys[0]); got.counts() != want {
+		t.Errorf("credits = %+v, want %+v", got, want)
 	}
-	if n := in.number(t, `SELECT COUNT(*) FROM reservations WHERE team_id = ?`, m.id); n != int64(len(m.charges)) {
-		t.Errorf("%d reservations instead of %d", n, len(m.charges))
+	if n := in.queryInt(t, `SELECT COUNT(*) FROM reservations WHERE team_id = ?`, m.id); n != int64(len(m.charges)) {
+		t.Errorf("%d reservations, want %d", n, len(m.charges))
 	}
-	in.sound(t)
+	in.mustPassAudit(t)
 }
 
-// cutter is a proxy between the program and PostgreSQL that can lose the answer to a commit.
+// cutter is a proxy between the server and PostgreSQL that can drop the response to a commit.
 type cutter struct {
-	t     *testing.T
-	url   string
-	to    string
-	armed atomic.Bool
+	t      *testing.T
+	url    string
+	target string      // address of PostgreSQL
+	armed  atomic.Bool // drop the response to the next commit
 }
 
-func newCutter(t *testing.T, where string) *cutter {
+func newCutter(t *testing.T, databaseURL string) *cutter {
 	t.Helper()
-	u := must.Get(url.Parse(where))(t)
+	u := must.Get(url.Parse(databaseURL))(t)
 	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
-	c := &cutter{t: t, to: u.Host}
+	c := &cutter{t: t, target: u.Host}
 	u.Host = listener.Addr().String()
 	c.url = u.String()
 	var connections sync.WaitGroup
@@ -92,7 +92,7 @@ func newCutter(t *testing.T, where string) *cutter {
 			if err != nil {
 				return // the test is over
 			}
-			connections.Go(func() { c.carry(conn) })
+			connections.Go(func() { c.forwardConn(conn) })
 		}
 	})
 	t.Cleanup(func() {
@@ -102,8 +102,8 @@ func newCutter(t *testing.T, where string) *cutter {
 	return c
 }
 
-// lose makes a context whose call loses the answer to its commit, which follows some point.
-func (c *cutter) lose(ctx context.Context, after string) context.Context {
+// loseCommitAfter returns a context that arms the proxy at the given point of the transaction.
+func (c *cutter) loseCommitAfter(ctx context.Context, after string) context.Context {
 	return standin.WithInjector(ctx, func(_ context.Context, _ *db.Tx, at string) error {
 		if at == after {
 			c.armed.Store(true)
@@ -112,12 +112,12 @@ func (c *cutter) lose(ctx context.Context, after string) context.Context {
 	})
 }
 
-// carry carries one connection.
-func (c *cutter) carry(program net.Conn) {
+// forwardConn forwards one connection.
+func (c *cutter) forwardConn(program net.Conn) {
 	defer program.Close()
-	server, err := net.Dial("tcp", c.to)
+	server, err := net.Dial("tcp", c.target)
 	if err != nil {
-		c.t.Errorf("reaching the database: %v", err)
+		c.t.Errorf("connecting to the database: %v", err)
 		return
 	}
 	defer server.Close()
@@ -136,21 +136,21 @@ func (c *cutter) carry(program net.Conn) {
 			}
 		}
 	})
-	_, _ = io.Copy(forward{c, server, &cut}, program) // ends with either side
+	_, _ = io.Copy(commitWatcher{c, server, &cut}, program) // ends with either side
 	_ = server.Close()
 	back.Wait()
 }
 
-// forward forwards the program's messages.
-type forward struct {
+// commitWatcher passes the server's messages to PostgreSQL and detects commits.
+type commitWatcher struct {
 	*cutter
 	server net.Conn
 	cut    *atomic.Bool
 }
 
-func (f forward) Write(said []byte) (int, error) {
-	if bytes.Contains(said, []byte("commit\x00")) && f.armed.CompareAndSwap(true, false) {
+func (f commitWatcher) Write(message []byte) (int, error) {
+	if bytes.Contains(message, []byte("commit\x00")) && f.armed.CompareAndSwap(true, false) {
 		f.cut.Store(true)
 	}
-	return f.server.Write(said)
+	return f.server.Write(message)
 }

@@ -12,16 +12,16 @@ import (
 
 // fault is an error injected into a call.
 type fault struct {
-	at   string // the point inside of the transaction; nowhere where empty
-	kind string
-	gone bool // the caller has hung up before it begins
+	point        string // the point in the transaction; "" means no fault
+	kind         string
+	disconnected bool // the caller disconnects before the call starts
 }
 
-const atPrice = "stand_in.price"
+const pricePoint = "stand_in.price"
 
-var workPoint = map[string]string{standin.Search: "stand_in.started", standin.Tracking: "stand_in.at_once", standin.Note: "stand_in.note"}
+var workPoints = map[string]string{standin.Search: "stand_in.started", standin.Tracking: "stand_in.at_once", standin.Note: "stand_in.note"}
 
-// anyFault draws a fault, mostly none.
+// anyFault draws a fault; most calls have no fault.
 func (m *machine) anyFault(t *rapid.T) fault {
 	kinds := []string{"error", "panic", "cancel", "doom"}
 	if m.db.Postgres() {
@@ -31,28 +31,28 @@ func (m *machine) anyFault(t *rapid.T) fault {
 	case n < 60:
 		return fault{}
 	case n < 64:
-		return fault{gone: true}
+		return fault{disconnected: true}
 	case n < 74:
-		return fault{at: atPrice, kind: rapid.SampledFrom(kinds).Draw(t, "kind")}
+		return fault{point: pricePoint, kind: rapid.SampledFrom(kinds).Draw(t, "kind")}
 	default:
-		return fault{at: "work", kind: rapid.SampledFrom(kinds).Draw(t, "kind")}
+		return fault{point: "work", kind: rapid.SampledFrom(kinds).Draw(t, "kind")}
 	}
 }
 
-var errInjected = errors.New("as the test wanted it")
+var errInjected = errors.New("injected error")
 
-// into makes the context of a call that the fault befalls.
-func (f *fault) into(o order) (context.Context, func()) {
+// inject returns the context that injects the fault into a call.
+func (f *fault) inject(o apiCall) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	if f.gone {
+	if f.disconnected {
 		cancel()
 	}
-	if f.at == "work" {
-		f.at = workPoint[o.tool]
+	if f.point == "work" {
+		f.point = workPoints[o.tool]
 	}
 	tries := 0
 	return standin.WithInjector(ctx, func(ctx context.Context, tx *db.Tx, at string) error {
-		if at != f.at {
+		if at != f.point {
 			return nil
 		}
 		tries++
@@ -80,24 +80,24 @@ func (f *fault) into(o order) (context.Context, func()) {
 	}), cancel
 }
 
-// failing returns how a call ends when a fault occurs at a point, or "" if it succeeds.
-func (m *machine) failing(f fault, o order, at string) string {
-	if f.at == "" || f.kind == "conflict" {
+// refusalOf returns the refusal that a fault causes at a point, or "" if the call passes the point.
+func (m *machine) refusalOf(f fault, o apiCall, at string) string {
+	if f.point == "" || f.kind == "conflict" {
 		return ""
 	}
-	here := f.at == at
+	fails := f.point == at
 	switch f.kind {
 	case "doom": // the error appears at the commit
-		here = at != atPrice
+		fails = at != pricePoint
 	case "cancel":
-		if !m.db.Postgres() { // SQLite completes what it has begun, except for the queue's part
-			here = o.tool == standin.Search && at != atPrice
+		if !m.db.Postgres() { // SQLite ignores the canceled context, except in the queue's statement
+			fails = o.tool == standin.Search && at != pricePoint
 		}
 	}
 	switch {
-	case !here:
+	case !fails:
 		return ""
-	case f.kind == "blocked" && o.idem != "":
+	case f.kind == "blocked" && o.key != "":
 		return "409 idempotency_key_in_progress"
 	}
 	return "500 internal_error"

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// freeLeft is whether a node has a free call for a team.
+// freeLeft states whether a node accepts another free call of a team.
 type freeLeft int
 
 const (
@@ -20,17 +20,17 @@ const (
 	unsure
 )
 
-// freeOf reports whether a node has a free call left. A refund counts past the limit while a node may still hold a call,
-// and a node believes for a second that none is left.
-func (m *machine) freeOf(t *rapid.T, i int, team *modelTeam) freeLeft {
-	left := m.nodes[i].left(t, team.keys[0])
-	since, doubts := m.disbelief[[2]int64{int64(i), team.id}]
+// freeCallsOf returns whether a node accepts another free call. The result is unsure if a refund has exceeded the limit while
+// the node may still hold a leased call, or if the node has cached for a second that no call is left.
+func (m *machine) freeCallsOf(t *rapid.T, i int, team *modelTeam) freeLeft {
+	left := m.nodes[i].freeCallsLeft(t, team.keys[0])
+	since, cached := m.exhaustedSince[[2]int64{int64(i), team.id}]
 	switch {
-	case left > 0 && doubts && m.clock.Now().Sub(since) < time.Second:
+	case left > 0 && cached && m.clock.Now().Sub(since) < time.Second:
 		return unsure
 	case left > 0:
 		return some
-	case m.row(t, team).used > m.allowed:
+	case m.currentFreeDay(t, team).used > m.freeCalls:
 		return unsure
 	}
 	return none
@@ -41,40 +41,40 @@ type freeDay struct {
 	since, until time.Time
 	used         int64
 	others       map[time.Time]int64 // the model's counts of other days
-	// Calls that may be lost: a rolled-back settlement may have used a call of its node's lease.
-	mayLose int64
-	// The day of which calls were lost with a node after its end, uncounted. It continues if the team's zone changes to
-	// one in which the day has not ended.
-	unseen time.Time
+	// Upper bound of lost calls: a rolled-back settlement may have used a leased call.
+	maxLost int64
+	// The day whose leased calls were lost when a node was killed after the end of the day. The model does not count
+	// them. The day can continue if the team's time zone changes.
+	uncounted time.Time
 }
 
-// losing notes that a refund may be rolled back, each time it is tried.
-func (d *freeDay) losing(f fault, o order) {
-	if f.at != "" && o.words().Price > 0 && o.words().Cost() == 0 {
-		d.mayLose += 4
+// allowLostRefund allows for calls that are lost because a refund is rolled back, up to four times.
+func (d *freeDay) allowLostRefund(f fault, o apiCall) {
+	if f.point != "" && o.scenario().Price > 0 && o.scenario().Cost() == 0 {
+		d.maxLost += 4
 	}
 }
 
-// at returns the count at an instant. A change of zone gives no second allowance: only a day that begins after the
-// counted one has ended starts at zero.
-func (d *freeDay) at(now time.Time, zone *time.Location) *freeDay {
+// rollOver returns the count at a time. Only a day that begins after the end of the counted day starts at zero, so a change of
+// the time zone grants no second allowance.
+func (d *freeDay) rollOver(now time.Time, zone *time.Location) *freeDay {
 	if begins, ends := teamtime.Day(now, zone); !begins.Before(d.until) {
 		return &freeDay{since: begins, until: ends}
 	}
 	return d
 }
 
-// today selects the model's count of the current day. A change of zone can lead back to an earlier day.
-func (m *machine) today(t *rapid.T, team *modelTeam) {
-	if row, d := m.row(t, team), m.days[team]; !row.since.Equal(d.since) {
-		d.others[d.since], team.free = team.free, d.others[row.since]
+// selectDay selects the model's count of the current day. A change of the time zone can return to an earlier day.
+func (m *machine) selectDay(t *rapid.T, team *modelTeam) {
+	if row, d := m.currentFreeDay(t, team), m.days[team]; !row.since.Equal(d.since) {
+		d.others[d.since], team.usedFree = team.usedFree, d.others[row.since]
 		d.since = row.since
 	}
 }
 
-// row returns the count of free calls as the database has it, brought to now.
-func (m *machine) row(t *rapid.T, team *modelTeam) *freeDay {
-	return m.storedFreeDay(t, team).at(m.clock.Now(), team.zone)
+// currentFreeDay returns the database's count of free calls for the current day.
+func (m *machine) currentFreeDay(t *rapid.T, team *modelTeam) *freeDay {
+	return m.storedFreeDay(t, team).rollOver(m.clock.Now(), team.zone)
 }
 
 // storedFreeDay returns the stored count of free calls.
@@ -86,27 +86,27 @@ func (m *machine) storedFreeDay(t *rapid.T, team *modelTeam) *freeDay {
 	return &freeDay{since: db.Time(since), until: db.Time(until), used: used}
 }
 
-// checkFree compares the free calls with the model. Calls in leases are not used yet.
+// checkFree compares the free calls with the model. Leased calls do not count as used.
 func (m *machine) checkFree(t *rapid.T, team *modelTeam) {
-	m.today(t, team)
-	row, d := m.row(t, team), m.days[team]
-	if row.used > m.allowed {
-		return // the remaining calls are shown as 0, so the leases are unknown
+	m.selectDay(t, team)
+	row, d := m.currentFreeDay(t, team), m.days[team]
+	if row.used > m.freeCalls {
+		return // the API reports 0 remaining calls, which hides the leases
 	}
 	used := row.used
 	for _, n := range m.nodes {
-		used -= n.left(t, team.keys[0]) - (m.allowed - row.used)
+		used -= n.freeCallsLeft(t, team.keys[0]) - (m.freeCalls - row.used)
 	}
-	if row.since.Equal(d.unseen) {
-		d.unseen = time.Time{}
-	} else if lost := used - team.free; lost < 0 || lost > d.mayLose {
-		t.Fatalf("%d free calls are used instead of %d, or up to %d more", used, team.free, d.mayLose)
+	if row.since.Equal(d.uncounted) {
+		d.uncounted = time.Time{}
+	} else if lost := used - team.usedFree; lost < 0 || lost > d.maxLost {
+		t.Fatalf("%d free calls used, want %d to %d", used, team.usedFree, team.usedFree+d.maxLost)
 	}
-	team.free, d.mayLose = used, 0
+	team.usedFree, d.maxLost = used, 0
 }
 
-// lookAfter sweeps, or now and then kills a node.
-func (m *machine) lookAfter(t *rapid.T) {
+// sweepOrKill sweeps expired keys or, one time in eight, kills a node.
+func (m *machine) sweepOrKill(t *rapid.T) {
 	if rapid.IntRange(0, 7).Draw(t, "kill") == 0 {
 		m.kill(t)
 		return
@@ -114,18 +114,18 @@ func (m *machine) lookAfter(t *rapid.T) {
 	m.sweep(t)
 }
 
-// kill kills a node and restarts it. Its leases are lost.
+// kill restarts a node, which loses its leases.
 func (m *machine) kill(t *rapid.T) {
 	i := m.anyNode(t)
 	for _, team := range m.teams {
-		m.today(t, team)
-		switch stored, row := m.storedFreeDay(t, team), m.row(t, team); {
+		m.selectDay(t, team)
+		switch stored, row := m.storedFreeDay(t, team), m.currentFreeDay(t, team); {
 		case row.since.After(stored.since):
-			m.days[team].unseen = stored.since
-		case row.used <= m.allowed:
-			team.free += m.nodes[i].left(t, team.keys[0]) - (m.allowed - row.used)
+			m.days[team].uncounted = stored.since
+		case row.used <= m.freeCalls:
+			team.usedFree += m.nodes[i].freeCallsLeft(t, team.keys[0]) - (m.freeCalls - row.used)
 		}
-		delete(m.disbelief, [2]int64{int64(i), team.id})
+		delete(m.exhaustedSince, [2]int64{int64(i), team.id})
 	}
 	m.reopen(t, i)
 }

@@ -15,20 +15,20 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// machine runs the program and the model side by side.
+// machine applies random actions to the servers and to the model, and compares them.
 type machine struct {
-	*inside
-	teams     []*modelTeam
-	touched   *modelTeam // the one that something was done to
-	steps     int
-	booked    int
-	calls     *int
-	disbelief map[[2]int64]time.Time // node and team: since when it believes that no free calls are left
-	days      map[*modelTeam]*freeDay
+	*inProcess
+	teams          []*modelTeam
+	lastTeam       *modelTeam // the team of the last action
+	steps          int
+	booked         int
+	calls          *int
+	exhaustedSince map[[2]int64]time.Time // by node and team: when the node cached that no free call is left
+	days           map[*modelTeam]*freeDay
 }
 
-// Calls, repeats, aborts, failures and work in random order, at random times and on random nodes: every call ends as the
-// model predicts, and so do the credits.
+// Calls, repeats, disconnects, faults and jobs occur in random order, at random times and on random nodes. Every result
+// and all credits match the model.
 func TestPaidCallsByModel(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -37,12 +37,12 @@ func TestPaidCallsByModel(t *testing.T) {
 		if postgres(url) {
 			nodes, rounds = 2, 1
 		}
-		in := newInside(t, url, nodes, freeCalls)
-		in.exec(t, doom)
+		in := newInProcess(t, url, nodes, freeCalls)
+		in.exec(t, createDoomTable)
 		calls := 0
 		property := func(t *rapid.T) {
-			m := &machine{inside: in, calls: &calls, disbelief: map[[2]int64]time.Time{}, days: map[*modelTeam]*freeDay{}}
-			m.set(rapid.SampledFrom(starts).Draw(t, "start"))
+			m := &machine{inProcess: in, calls: &calls, exhaustedSince: map[[2]int64]time.Time{}, days: map[*modelTeam]*freeDay{}}
+			m.setClock(rapid.SampledFrom(startTimes).Draw(t, "start"))
 			for _, zone := range []string{"Europe/Berlin", "Asia/Kathmandu"} {
 				team := m.team(t, zone, 2)
 				m.grant(t, team, 40, "start")
@@ -50,10 +50,10 @@ func TestPaidCallsByModel(t *testing.T) {
 			}
 			t.Repeat(map[string]func(*rapid.T){
 				"": m.check, "call": m.call, "call more": m.call, "call on": m.call, "repeat": m.repeat,
-				"repeat on": m.repeat, "other": m.other,
-				"remember": m.remember, "work": m.work, "work on": m.work, "work twice": m.workTwice, "book": m.book,
-				"limit": m.limit, "move": m.move,
-				"pass": m.pass, "look after": m.lookAfter,
+				"repeat on": m.repeat, "other": m.reuseKey,
+				"remember": m.repeatNearExpiry, "work": m.runJob, "work on": m.runJob, "work twice": m.runJobTwice, "book": m.changeBalance,
+				"limit": m.changeLimit, "move": m.changeTimezone,
+				"pass": m.advanceClock, "look after": m.sweepOrKill,
 			})
 			m.checkAll(t)
 		}
@@ -64,21 +64,21 @@ func TestPaidCallsByModel(t *testing.T) {
 	})
 }
 
-// freeCalls is how many free calls a team of the machine has a day: few, so that they run out.
+// freeCalls is a team's free calls per day: few, so that they run out.
 const freeCalls = 12
 
-// doom is a table whose rows fail the transaction when it commits.
-const doom = `CREATE TABLE stand_in_doom (team_id BIGINT REFERENCES teams (id) DEFERRABLE INITIALLY DEFERRED)`
+// createDoomTable creates a table with a deferred constraint, so that an insert fails at commit.
+const createDoomTable = `CREATE TABLE stand_in_doom (team_id BIGINT REFERENCES teams (id) DEFERRABLE INITIALLY DEFERRED)`
 
 var (
-	starts = []string{"2027-10-30T21:59:00Z", "2028-03-25T22:30:00Z", "2029-01-10T18:14:59Z", "2030-06-01T12:00:00Z"}
-	zones  = []string{"UTC", "Europe/Berlin", "Asia/Kathmandu", "Pacific/Kiritimati", "America/Los_Angeles"}
+	startTimes = []string{"2027-10-30T21:59:00Z", "2028-03-25T22:30:00Z", "2029-01-10T18:14:59Z", "2030-06-01T12:00:00Z"}
+	timezones  = []string{"UTC", "Europe/Berlin", "Asia/Kathmandu", "Pacific/Kiritimati", "America/Los_Angeles"}
 )
 
 func postgres(url string) bool { return url[0] == 'p' }
 
-// set sets the clock, possibly back, because runs are independent.
-func (m *machine) set(start string) {
+// setClock sets the clock. It may go back because runs are independent.
+func (m *machine) setClock(start string) {
 	at, err := time.Parse(time.RFC3339, start)
 	if err != nil {
 		panic(err)
@@ -87,108 +87,108 @@ func (m *machine) set(start string) {
 }
 
 func (m *machine) anyTeam(t *rapid.T) *modelTeam {
-	m.touched = rapid.SampledFrom(m.teams).Draw(t, "team")
-	return m.touched
+	m.lastTeam = rapid.SampledFrom(m.teams).Draw(t, "team")
+	return m.lastTeam
 }
 
 func (m *machine) anyNode(t *rapid.T) int { return rapid.IntRange(0, len(m.nodes)-1).Draw(t, "node") }
 
-var ends = []standin.End{standin.All, standin.All, standin.Part, standin.Nothing, standin.Later}
+var searchEnds = []standin.Outcome{standin.All, standin.All, standin.Part, standin.Nothing, standin.Later}
 
 // anyOrder draws from few orders, so that some repeat.
-func (m *machine) anyOrder(t *rapid.T) order {
-	o := order{tool: rapid.SampledFrom([]string{standin.Search, standin.Search, standin.Tracking, standin.Note}).Draw(t, "tool")}
+func (m *machine) anyOrder(t *rapid.T) apiCall {
+	o := apiCall{tool: rapid.SampledFrom([]string{standin.Search, standin.Search, standin.Tracking, standin.Note}).Draw(t, "tool")}
 	o.query = "free"
 	if price := rapid.Int64Range(0, 10).Draw(t, "price"); price > 0 {
-		o.query = fmt.Sprint(price, " ", rapid.SampledFrom(ends).Draw(t, "end"))
+		o.query = fmt.Sprint(price, " ", rapid.SampledFrom(searchEnds).Draw(t, "end"))
 	}
 	o.query += rapid.SampledFrom([]string{"", ` <b>&amp;"é`}).Draw(t, "words")
-	o.idem = fmt.Sprint("key ", rapid.IntRange(0, 9).Draw(t, "key"))
+	o.key = fmt.Sprint("key ", rapid.IntRange(0, 9).Draw(t, "key"))
 	switch o.tool {
 	case standin.Tracking:
 		o.report = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "report")
 	case standin.Note:
-		o.idem = rapid.SampledFrom([]string{"", o.idem}).Draw(t, "idem")
+		o.key = rapid.SampledFrom([]string{"", o.key}).Draw(t, "idem")
 	}
 	return o
 }
 
 func (m *machine) call(t *rapid.T) {
 	team := m.anyTeam(t)
-	m.make(t, team, rapid.SampledFrom(team.keys).Draw(t, "by"), m.anyOrder(t), m.anyFault(t))
+	m.callAndCheck(t, team, rapid.SampledFrom(team.keys).Draw(t, "by"), m.anyOrder(t), m.anyFault(t))
 }
 
 // repeat repeats an earlier call.
 func (m *machine) repeat(t *rapid.T) {
 	team := m.anyTeam(t)
-	key, o := m.earlier(t, team)
-	m.make(t, team, key, o, m.anyFault(t))
+	key, o := m.anyEarlier(t, team)
+	m.callAndCheck(t, team, key, o, m.anyFault(t))
 }
 
-// other sends another request with a key that was used.
-func (m *machine) other(t *rapid.T) {
+// reuseKey sends another request with a key that was used.
+func (m *machine) reuseKey(t *rapid.T) {
 	team := m.anyTeam(t)
-	key, o := m.earlier(t, team)
+	key, o := m.anyEarlier(t, team)
 	fresh := m.anyOrder(t)
-	if o.idem != "" {
-		fresh.idem = o.idem
+	if o.key != "" {
+		fresh.key = o.key
 	}
-	m.make(t, team, key, fresh, m.anyFault(t))
+	m.callAndCheck(t, team, key, fresh, m.anyFault(t))
 }
 
-func (m *machine) earlier(t *rapid.T, team *modelTeam) (*modelKey, order) {
-	if len(team.made) == 0 {
+func (m *machine) anyEarlier(t *rapid.T, team *modelTeam) (*modelKey, apiCall) {
+	if len(team.calls) == 0 {
 		t.Skip("nothing to repeat")
 	}
-	made := rapid.SampledFrom(team.made).Draw(t, "earlier")
+	made := rapid.SampledFrom(team.calls).Draw(t, "earlier")
 	return made.key, made.order
 }
 
-// make makes one call and holds it against the model.
-func (m *machine) make(t *rapid.T, team *modelTeam, key *modelKey, o order, f fault) {
+// callAndCheck makes one call and compares it with the model.
+func (m *machine) callAndCheck(t *rapid.T, team *modelTeam, key *modelKey, o apiCall, f fault) {
 	i := m.anyNode(t)
-	// The tools' edge cannot answer a disconnected caller.
-	tool := rapid.IntRange(0, 9).Draw(t, "edge") == 0 && !f.gone && f.kind != "cancel"
-	if !o.isPaid() && f.at == atPrice {
-		f = fault{} // it has no price
+	// MCP cannot answer a disconnected caller.
+	tool := rapid.IntRange(0, 9).Draw(t, "edge") == 0 && !f.disconnected && f.kind != "cancel"
+	if !o.isPaid() && f.point == pricePoint {
+		f = fault{} // the operation has no price
 	}
 	now := m.clock.Now()
-	free := m.freeOf(t, i, team)
-	ctx, done := f.into(o)
-	got, err := m.nodes[i].ask(ctx, key, o, tool)
+	free := m.freeCallsOf(t, i, team)
+	ctx, done := f.inject(o)
+	got, err := m.nodes[i].call(ctx, key, o, tool)
 	done()
 	must.NoError(t, err)
 	*m.calls++
-	m.today(t, team)
+	m.selectDay(t, team)
 	if o.tool == standin.Tracking {
-		m.days[team].losing(f, o)
+		m.days[team].allowLostRefund(f, o)
 	}
-	team.made = append(team.made, made{key, o})
-	first, want := m.expect(team, key, o, f, free)
+	team.calls = append(team.calls, madeCall{key, o})
+	first, want := m.expected(team, key, o, f, free)
 	switch known := first != nil || strings.HasPrefix(want, "422"); {
-	case f.gone && !got.ok(): // the caller has disconnected
+	case f.disconnected && !got.isSuccess(): // the caller has disconnected
 		want = got.refusal()
-	case free == unsure && !m.paidFor(o) && !known && got.refusal() == noFreeCalls:
+	case free == unsure && !m.isCharged(o) && !known && got.refusal() == noFreeCalls:
 		want = noFreeCalls
 	}
-	must.NoError(t, team.complain(now, o, got, want))
+	must.NoError(t, team.compare(now, o, got, want))
 	switch {
 	case want == noFreeCalls:
-		m.disbelief[[2]int64{int64(i), team.id}] = now
+		m.exhaustedSince[[2]int64{int64(i), team.id}] = now
 	case want != "":
 	case first != nil:
-		must.NoError(t, repeats(first.answer, got))
+		must.NoError(t, checkReplay(first.answer, got))
 	default:
-		m.bookAccepted(t, team, key, o, got)
+		m.accept(t, team, key, o, got)
 	}
 }
 
-func (m *machine) paidFor(o order) bool { return o.isPaid() && o.words().Price > 0 }
+func (m *machine) isCharged(o apiCall) bool { return o.isPaid() && o.scenario().Price > 0 }
 
-// expect returns how a call should end: with the first answer of an earlier one, a refusal, or a success.
-func (m *machine) expect(team *modelTeam, key *modelKey, o order, f fault, free freeLeft) (*record, string) {
+// expected returns the expected result of a call: the record that it replays, a refusal, or neither for a success.
+func (m *machine) expected(team *modelTeam, key *modelKey, o apiCall, f fault, free freeLeft) (*record, string) {
 	now := m.clock.Now()
-	if f.gone {
+	if f.disconnected {
 		return nil, "500 internal_error"
 	}
 	first, want := key.lookUp(now, o)
@@ -196,64 +196,64 @@ func (m *machine) expect(team *modelTeam, key *modelKey, o order, f fault, free 
 		return first, want
 	}
 	if o.isPaid() {
-		if want := m.failing(f, o, atPrice); want != "" {
+		if want := m.refusalOf(f, o, pricePoint); want != "" {
 			return nil, want
 		}
 	}
-	if !m.paidFor(o) && free == none {
+	if !m.isCharged(o) && free == none {
 		return nil, noFreeCalls
 	}
-	if m.paidFor(o) {
-		if want := team.refusalFor(now, key, o.words().Price); want != "" {
+	if m.isCharged(o) {
+		if want := team.refusalFor(now, key, o.scenario().Price); want != "" {
 			return nil, want
 		}
 	}
-	return nil, m.failing(f, o, workPoint[o.tool])
+	return nil, m.refusalOf(f, o, workPoints[o.tool])
 }
 
 const noFreeCalls = "429 daily_call_limit_reached"
 
-// bookAccepted books a call that was accepted.
-func (m *machine) bookAccepted(t *rapid.T, team *modelTeam, key *modelKey, o order, got answer) {
+// accept adds an accepted call to the model.
+func (m *machine) accept(t *rapid.T, team *modelTeam, key *modelKey, o apiCall, got answer) {
 	now := m.clock.Now()
-	if got.replayed {
-		t.Fatalf("%+v: the first answer says that it is a repeat: %s", o, got.raw)
+	if got.isReplay {
+		t.Fatalf("%+v: the first answer is marked as a replay: %s", o, got.raw)
 	}
-	if !m.paidFor(o) {
-		team.free++
+	if !m.isCharged(o) {
+		team.usedFree++
 	}
 	if !o.isPaid() {
-		if o.idem != "" {
-			key.plain[o.idem] = &record{now, o, got}
+		if o.key != "" {
+			key.writes[o.key] = &record{now, o, got}
 		}
 		return
 	}
 	team.accept(now, key, o, got)
 	if want := team.billing(o); got.Billing.String() != want.String() {
-		t.Fatalf("%+v: billing %s instead of %s", o, got.Billing, want)
+		t.Fatalf("%+v: billing %s, want %s", o, got.Billing, want)
 	}
-	if (o.tool == standin.Search) != (got.job() != "") {
-		t.Fatalf("%+v: the job is %q", o, got.job())
+	if (o.tool == standin.Search) != (got.jobID() != "") {
+		t.Fatalf("%+v: job ID %q", o, got.jobID())
 	}
 }
 
-// repeats holds the answer to a repeat against the first one.
-func repeats(first, got answer) error {
+// checkReplay returns an error if got is not a replay of first.
+func checkReplay(first, got answer) error {
 	switch {
-	case !got.tool && !got.replayed:
-		return fmt.Errorf("a repeat does not say so: %s", got.raw)
+	case !got.isTool && !got.isReplay:
+		return fmt.Errorf("a repeat is not marked as a replay: %s", got.raw)
 	case !got.sameData(first):
-		return fmt.Errorf("a repeat has other data:\n%s\n%s", first.Data, got.Data)
+		return fmt.Errorf("a repeat has different data:\n%s\n%s", first.Data, got.Data)
 	case got.Billing.String() != first.Billing.String():
-		return fmt.Errorf("a repeat has another billing:\n%s\n%s", first.Billing, got.Billing)
-	case !got.tool && !first.tool && got.location != first.location:
-		return fmt.Errorf("a repeat has another location: %s, %s", first.location, got.location)
+		return fmt.Errorf("a repeat has different billing:\n%s\n%s", first.Billing, got.Billing)
+	case !got.isTool && !first.isTool && got.location != first.location:
+		return fmt.Errorf("a repeat has a different location: %s, %s", first.location, got.location)
 	}
 	return nil
 }
 
-// book tops a team up, or takes credits away.
-func (m *machine) book(t *rapid.T) {
+// changeBalance grants or withdraws credits.
+func (m *machine) changeBalance(t *rapid.T) {
 	team, credits := m.anyTeam(t), rapid.Int64Range(1, 30).Draw(t, "credits")
 	m.booked++
 	reference := fmt.Sprint("booking ", m.booked)
@@ -270,7 +270,8 @@ func (m *machine) book(t *rapid.T) {
 	}
 }
 
-func (m *machine) limit(t *rapid.T) {
+// changeLimit sets the daily limit of a key or of a team.
+func (m *machine) changeLimit(t *rapid.T) {
 	team := m.anyTeam(t)
 	credits := rapid.Int64Range(-1, 30).Draw(t, "credits")
 	if rapid.Bool().Draw(t, "of a key") {
@@ -283,50 +284,51 @@ func (m *machine) limit(t *rapid.T) {
 	must.NoError(t, m.nodes[0].Teams.SetDailyCredits(context.Background(), team.id, &credits))
 }
 
-func (m *machine) move(t *rapid.T) {
-	team, zone := m.anyTeam(t), rapid.SampledFrom(zones).Draw(t, "zone")
+// changeTimezone changes a team's time zone.
+func (m *machine) changeTimezone(t *rapid.T) {
+	team, zone := m.anyTeam(t), rapid.SampledFrom(timezones).Draw(t, "zone")
 	team.zone = location(zone)
 	must.NoError(t, m.nodes[0].Teams.SetTimezone(context.Background(), team.id, zone))
 }
 
-// check compares every figure of the affected team with the model, and now and then everything.
+// check compares the team of the last action with the model, and all teams after every eighth action.
 func (m *machine) check(t *rapid.T) {
-	if m.steps++; m.touched == nil || m.steps%8 == 0 {
+	if m.steps++; m.lastTeam == nil || m.steps%8 == 0 {
 		m.checkAll(t)
 		return
 	}
-	m.checkTeam(t, m.touched)
+	m.checkTeam(t, m.lastTeam)
 }
 
 func (m *machine) checkAll(t *rapid.T) {
 	for _, team := range m.teams {
 		m.checkTeam(t, team)
 	}
-	m.sound(t)
+	m.mustPassAudit(t)
 }
 
 func (m *machine) checkTeam(t *rapid.T, team *modelTeam) {
 	for k, key := range team.keys {
 		var got credits
-		m.nodes[k%len(m.nodes)].show(t, key, "/credits", &got)
-		want := team.figures(m.clock.Now(), key)
-		if got.figures() != want || got.DailyLimits.Key != key.limit || got.DailyLimits.Team != team.limit {
-			t.Fatalf("the credits are %+v instead of %+v of %+v", got, want, team)
+		m.nodes[k%len(m.nodes)].readData(t, key, "/credits", &got)
+		want := team.counts(m.clock.Now(), key)
+		if got.counts() != want || got.DailyLimits.Key != key.limit || got.DailyLimits.Team != team.limit {
+			t.Fatalf("credits = %+v, want %+v: %+v", got, want, team)
 		}
 	}
 	m.checkFree(t, team)
 	m.checkRows(t, team)
 }
 
-// checkRows counts what there is, so that a refusal shows that left something behind.
+// checkRows compares row counts with the model, to detect rows that a failed call has left.
 func (m *machine) checkRows(t *rapid.T, team *modelTeam) {
-	var paid, plain, open, working int // as the model has them
+	var paid, plain, open, working int // expected by the model
 	now := m.clock.Now()
 	for _, key := range team.keys {
-		paid, plain = paid+countValid(key.records, now), plain+countValid(key.plain, now)
+		paid, plain = paid+countValid(key.records, now), plain+countValid(key.writes, now)
 	}
 	for _, c := range team.charges {
-		if c.open {
+		if c.isOpen {
 			open++
 		}
 	}
@@ -347,6 +349,6 @@ func (m *machine) checkRows(t *rapid.T, team *modelTeam) {
 		team.keys[1].id, db.Micros(now)).
 		Scan(&got[0], &got[1], &got[2], &got[3], &got[4], &got[5]))
 	if text := fmt.Sprint(got[0], got[1], got[2], got[3], got[4], got[5]); text != want {
-		t.Fatalf("reservations, open ones, jobs, unfinished ones, paid records, plain records: %s instead of %s", text, want)
+		t.Fatalf("reservations, open reservations, jobs, unfinished jobs, paid records, plain records = %s, want %s", text, want)
 	}
 }

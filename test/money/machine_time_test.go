@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// pass lets time go by: a little, to around some team's midnight, or to around the end of some record's time.
-func (m *machine) pass(t *rapid.T) {
+// advanceClock advances the clock: by a random time, to about a team's midnight, or to about the expiry of a record.
+func (m *machine) advanceClock(t *rapid.T) {
 	now := m.clock.Now()
 	edge := time.Duration(rapid.IntRange(-1, 1).Draw(t, "microseconds")) * time.Microsecond
 	switch rapid.IntRange(0, 3).Draw(t, "how") {
@@ -21,7 +21,7 @@ func (m *machine) pass(t *rapid.T) {
 		_, midnight := teamtime.Day(now, m.anyTeam(t).zone)
 		m.clock.Advance(max(0, midnight.Sub(now)+edge))
 	case 2:
-		if r := m.oldest(now); r != nil {
+		if r := m.nextToExpire(now); r != nil {
 			m.clock.Advance(max(0, r.at.Add(idempotency.Retention).Sub(now)+edge))
 		}
 	default:
@@ -29,29 +29,29 @@ func (m *machine) pass(t *rapid.T) {
 	}
 }
 
-// remember repeats a call just before, at, or just after the expiry of its key.
-func (m *machine) remember(t *rapid.T) {
+// repeatNearExpiry repeats a call just before, at, or just after the expiry of its key.
+func (m *machine) repeatNearExpiry(t *rapid.T) {
 	team := m.anyTeam(t)
 	key := rapid.SampledFrom(team.keys).Draw(t, "by")
 	var all []*record
-	for _, o := range team.made {
-		for _, r := range []*record{key.records[o.order.claim()], key.plain[o.order.idem]} {
+	for _, o := range team.calls {
+		for _, r := range []*record{key.records[o.order.claim()], key.writes[o.order.key]} {
 			if r.isValid(m.clock.Now()) && !slices.Contains(all, r) {
 				all = append(all, r)
 			}
 		}
 	}
 	if len(all) == 0 {
-		t.Skip("nothing is remembered")
+		t.Skip("no valid record")
 	}
 	r := rapid.SampledFrom(all).Draw(t, "record")
 	edge := time.Duration(rapid.IntRange(-1, 1).Draw(t, "microseconds")) * time.Microsecond
 	m.clock.Advance(r.at.Add(idempotency.Retention).Sub(m.clock.Now()) + edge)
-	m.make(t, team, key, r.order, fault{})
+	m.callAndCheck(t, team, key, r.order, fault{})
 }
 
-// oldest returns the record that is known and will be forgotten first.
-func (m *machine) oldest(now time.Time) *record {
+// nextToExpire returns the valid record that expires first.
+func (m *machine) nextToExpire(now time.Time) *record {
 	var out *record
 	for _, team := range m.teams {
 		for _, key := range team.keys {

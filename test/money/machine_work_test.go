@@ -11,62 +11,62 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// work ends a job, or tries to; now and then one that has ended.
-func (m *machine) work(t *rapid.T) {
+// runJob runs a job, possibly one that has already ended.
+func (m *machine) runJob(t *rapid.T) {
 	team := m.anyTeam(t)
 	if len(team.searches) == 0 {
-		t.Skip("no work")
+		t.Skip("no job")
 	}
 	c := rapid.SampledFrom(team.searches).Draw(t, "work")
 	f := m.anyFault(t)
-	if f.at != "" {
-		f.at = "stand_in.settled"
+	if f.point != "" {
+		f.point = "stand_in.settled"
 	}
-	ctx, done := f.into(order{})
-	err := m.nodes[m.anyNode(t)].do(ctx, c.job)
+	ctx, done := f.inject(apiCall{})
+	err := m.nodes[m.anyNode(t)].runJob(ctx, c.job)
 	done()
-	m.today(t, team)
-	m.days[team].losing(f, c.order)
+	m.selectDay(t, team)
+	m.days[team].allowLostRefund(f, c.order)
 	switch {
 	case c.ended:
-		m.mustEnd(t, c, err, m.db.Postgres() && f.gone)
-	case f.gone:
-		m.mustEnd(t, c, err, true)
-	case c.order.words().End == standin.Later && !c.tried:
+		m.mustEndWith(t, c, err, m.db.Postgres() && f.disconnected)
+	case f.disconnected:
+		m.mustEndWith(t, c, err, true)
+	case c.order.scenario().End == standin.Later && !c.tried:
 		c.tried = true
-		m.mustEnd(t, c, err, true)
-	case m.failing(f, order{idem: "x"}, "stand_in.settled") != "":
-		m.mustEnd(t, c, err, true)
+		m.mustEndWith(t, c, err, true)
+	case m.refusalOf(f, apiCall{key: "x"}, "stand_in.settled") != "":
+		m.mustEndWith(t, c, err, true)
 	default:
-		m.mustEnd(t, c, err, false)
+		m.mustEndWith(t, c, err, false)
 		team.end(c)
 	}
 }
 
-// workTwice has two workers process the same job: the second has read the job when the first ends it.
-func (m *machine) workTwice(t *rapid.T) {
+// runJobTwice runs a job with two workers: the first ends the job after the second has read it.
+func (m *machine) runJobTwice(t *rapid.T) {
 	team := m.anyTeam(t)
 	open := slices.DeleteFunc(slices.Clone(team.searches), func(c *charge) bool {
-		return c.ended || c.order.words().End == standin.Later && !c.tried
+		return c.ended || c.order.scenario().End == standin.Later && !c.tried
 	})
 	if len(open) == 0 {
-		t.Skip("no work")
+		t.Skip("no job")
 	}
 	c := rapid.SampledFrom(open).Draw(t, "work")
 	first := m.nodes[m.anyNode(t)]
 	ctx := standin.WithInjector(context.Background(), func(_ context.Context, _ *db.Tx, at string) error {
 		if at == "stand_in.read" {
-			return first.do(context.Background(), c.job)
+			return first.runJob(context.Background(), c.job)
 		}
 		return nil
 	})
-	m.mustEnd(t, c, m.nodes[m.anyNode(t)].do(ctx, c.job), false)
-	m.today(t, team)
+	m.mustEndWith(t, c, m.nodes[m.anyNode(t)].runJob(ctx, c.job), false)
+	m.selectDay(t, team)
 	team.end(c)
 }
 
-// do does a piece of work as the queue does: a panic is an error.
-func (n *node) do(ctx context.Context, id string) error {
+// runJob runs a job and, like the queue, converts a panic into an error.
+func (n *node) runJob(ctx context.Context, id string) error {
 	var err error
 	func() {
 		defer func() {
@@ -79,8 +79,8 @@ func (n *node) do(ctx context.Context, id string) error {
 	return err
 }
 
-func (m *machine) mustEnd(t *rapid.T, c *charge, err error, failed bool) {
+func (m *machine) mustEndWith(t *rapid.T, c *charge, err error, failed bool) {
 	if (err != nil) != failed {
-		t.Fatalf("the work of %+v: %v", c.order, err)
+		t.Fatalf("the job of %+v: error %v, want an error: %v", c.order, err, failed)
 	}
 }

@@ -14,82 +14,84 @@ import (
 type modelTeam struct {
 	id       int64
 	zone     *time.Location
-	limit    int64 // of the team's keys, a day; -1 for none
+	limit    int64 // daily limit of all keys; -1 means unlimited
 	balance  int64
-	granted  int64
+	granted  int64 // net of withdrawals
 	keys     []*modelKey
 	charges  []*charge
-	free     int64 // free calls of the day that were used
+	usedFree int64 // free calls used today
 	searches []*charge
-	made     []made // every call
+	calls    []madeCall // every call
 }
 
-// GoString returns the description for a counterexample.
+// GoString describes the value in a counterexample of rapid.
 func (m *modelTeam) GoString() string {
 	return fmt.Sprint("team ", m.id, " in ", m.zone, " with ", m.balance)
 }
 
-// made is a call with its arguments and result.
-type made struct {
+// madeCall is a call and the key that made it.
+type madeCall struct {
 	key   *modelKey
-	order order
+	order apiCall
 }
 
-// GoString returns the description for a counterexample.
-func (m made) GoString() string { return fmt.Sprintf("%+v by key %d", m.order, m.key.id) }
+// GoString describes the value in a counterexample of rapid.
+func (m madeCall) GoString() string { return fmt.Sprintf("%+v by key %d", m.order, m.key.id) }
 
 type modelKey struct {
 	id      int64
 	value   string
 	limit   int64
-	records map[string]*record // by Idempotency-Key and request: of paid calls
-	plain   map[string]*record // by Idempotency-Key: of writes without money
-	spent   map[string]*charge // by Idempotency-Key and request: what paid
+	records map[string]*record // paid calls, by claim
+	writes  map[string]*record // writes without a charge, by Idempotency-Key
+	spent   map[string]*charge // charges, by claim
 }
 
 func newKey(id int64, value string, limit int64) *modelKey {
 	return &modelKey{
-		id: id, value: value, limit: limit, records: map[string]*record{}, plain: map[string]*record{}, spent: map[string]*charge{},
+		id: id, value: value, limit: limit, records: map[string]*record{}, writes: map[string]*record{}, spent: map[string]*charge{},
 	}
 }
 
-// GoString returns the description for a counterexample.
+// GoString describes the value in a counterexample of rapid.
 func (k *modelKey) GoString() string { return fmt.Sprint("key ", k.id) }
 
-// record is a kept first answer.
+// record is a stored first answer.
 type record struct {
 	at     time.Time
-	order  order
+	order  apiCall
 	answer answer
 }
 
-// GoString returns the description for a counterexample.
+// GoString describes the value in a counterexample of rapid.
 func (r *record) GoString() string { return fmt.Sprintf("%+v at %v", r.order, r.at) }
 
 func (r *record) isValid(now time.Time) bool {
 	return r != nil && now.Before(r.at.Add(idempotency.Retention))
 }
 
-// charge is one accepted call that starts work or costs something.
+// charge is an accepted call of a paid operation.
 type charge struct {
 	key     *modelKey
-	order   order
+	order   apiCall
 	amount  int64
 	charged int64
-	open    bool
+	isOpen  bool
 	at      time.Time
 	job     string
-	tried   bool
+	tried   bool // the first try of a standin.Later job has failed
 	ended   bool
 }
 
-// GoString returns the description for a counterexample.
-func (c *charge) GoString() string { return fmt.Sprintf("%+v at %v, open: %v", c.order, c.at, c.open) }
+// GoString describes the value in a counterexample of rapid.
+func (c *charge) GoString() string {
+	return fmt.Sprintf("%+v at %v, open: %v", c.order, c.at, c.isOpen)
+}
 
 // day returns the date of a time in the team's zone.
 func (m *modelTeam) day(at time.Time) string { return at.In(m.zone).Format(time.DateOnly) }
 
-// usage returns what of the day's charges counts against the limits of a key, and of all keys.
+// usage returns the day's credits that count against the limit of the key and the limit of the team.
 func (m *modelTeam) usage(now time.Time, key *modelKey) (int64, int64) {
 	var ofKey, ofTeam int64
 	for _, c := range m.charges {
@@ -104,13 +106,13 @@ func (m *modelTeam) usage(now time.Time, key *modelKey) (int64, int64) {
 	return ofKey, ofTeam
 }
 
-// figures returns the expected get_credits for a key.
-func (m *modelTeam) figures(now time.Time, key *modelKey) figures {
-	f := figures{balance: m.balance}
+// counts returns the expected counts of get_credits for a key.
+func (m *modelTeam) counts(now time.Time, key *modelKey) creditCounts {
+	f := creditCounts{balance: m.balance}
 	for _, c := range m.charges {
 		switch {
 		case m.day(c.at) != m.day(now):
-		case !c.open:
+		case !c.isOpen:
 			f.usedTeam += c.charged
 			f.usedKeys += c.charged
 		default:
@@ -123,7 +125,7 @@ func (m *modelTeam) figures(now time.Time, key *modelKey) figures {
 	return f
 }
 
-// refusalFor returns how the money refuses a price; empty if there is none.
+// refusalFor returns the refusal that a price gets, or "" if it is affordable.
 func (m *modelTeam) refusalFor(now time.Time, key *modelKey, price int64) string {
 	ofKey, ofTeam := m.usage(now, key)
 	switch {
@@ -137,10 +139,10 @@ func (m *modelTeam) refusalFor(now time.Time, key *modelKey, price int64) string
 	return ""
 }
 
-// accept books an accepted paid call. Work that is done at once ends with it.
-func (m *modelTeam) accept(now time.Time, key *modelKey, o order, a answer) {
-	price := o.words().Price
-	c := &charge{key: key, order: o, amount: price, charged: price, open: price > 0, at: now, job: a.job()}
+// accept adds an accepted paid call. A call that starts no job is settled immediately.
+func (m *modelTeam) accept(now time.Time, key *modelKey, o apiCall, a answer) {
+	price := o.scenario().Price
+	c := &charge{key: key, order: o, amount: price, charged: price, isOpen: price > 0, at: now, job: a.jobID()}
 	if price > 0 {
 		m.balance -= price
 		m.charges = append(m.charges, c)
@@ -157,35 +159,35 @@ func (m *modelTeam) accept(now time.Time, key *modelKey, o order, a answer) {
 // end settles a charge's reservation.
 func (m *modelTeam) end(c *charge) {
 	c.ended = true
-	if !c.open {
+	if !c.isOpen {
 		return
 	}
-	c.open, c.charged = false, c.order.words().Cost()
+	c.isOpen, c.charged = false, c.order.scenario().Cost()
 	m.balance += c.amount - c.charged
 	if c.charged == 0 {
-		m.free++
+		m.usedFree++
 	}
 }
 
-// billing returns the billing in the answer to an accepted paid call.
-func (m *modelTeam) billing(o order) *billing {
-	b := &billing{Charged: o.words().Price}
+// billing returns the expected billing in the answer to an accepted paid call.
+func (m *modelTeam) billing(o apiCall) *billing {
+	b := &billing{Charged: o.scenario().Price}
 	if o.tool != standin.Search {
-		b.Charged = o.words().Cost()
-		b.Refunded = o.words().Price - b.Charged
+		b.Charged = o.scenario().Cost()
+		b.Refunded = o.scenario().Price - b.Charged
 	}
 	balance := m.balance
 	b.Balance = &balance
 	return b
 }
 
-func (o order) claim() string { return o.idem + " " + o.request() }
+func (o apiCall) claim() string { return o.key + " " + o.withoutKey() }
 
-// lookUp returns the effect of the Idempotency-Key on a call: the first answer, or a refusal, or neither if the call
-// proceeds.
-func (k *modelKey) lookUp(now time.Time, o order) (*record, string) {
+// lookUp returns the effect of the Idempotency-Key: the record that the call replays, a refusal, or neither if the key is
+// unused.
+func (k *modelKey) lookUp(now time.Time, o apiCall) (*record, string) {
 	if !o.isPaid() {
-		return k.knownPlain(now, o)
+		return k.lookUpWrite(now, o)
 	}
 	if r := k.records[o.claim()]; r.isValid(now) {
 		return r, ""
@@ -196,25 +198,25 @@ func (k *modelKey) lookUp(now time.Time, o order) (*record, string) {
 	return nil, ""
 }
 
-func (k *modelKey) knownPlain(now time.Time, o order) (*record, string) {
-	if o.idem == "" {
+func (k *modelKey) lookUpWrite(now time.Time, o apiCall) (*record, string) {
+	if o.key == "" {
 		return nil, ""
 	}
-	if r := k.plain[o.idem]; r.isValid(now) {
+	if r := k.writes[o.key]; r.isValid(now) {
 		if r.order != o {
 			return nil, "422 idempotency_key_reused"
 		}
 		return r, ""
 	}
 	for _, r := range k.records {
-		if r.order.idem == o.idem && r.isValid(now) {
+		if r.order.key == o.key && r.isValid(now) {
 			return nil, "422 idempotency_key_reused"
 		}
 	}
 	return nil, ""
 }
 
-// countValid counts the records whose time is not over.
+// countValid counts the records that have not expired.
 func countValid(records map[string]*record, now time.Time) int {
 	n := 0
 	for _, r := range records {
@@ -225,21 +227,21 @@ func countValid(records map[string]*record, now time.Time) int {
 	return n
 }
 
-// wait returns for how long a daily limit sends away: until the team's midnight, in whole seconds.
-func (m *modelTeam) wait(now time.Time) int64 {
+// secondsToMidnight returns the Retry-After of a daily limit in seconds: the time until the team's midnight.
+func (m *modelTeam) secondsToMidnight(now time.Time) int64 {
 	_, midnight := teamtime.Day(now, m.zone)
 	return int64((midnight.Sub(now) + time.Second - 1) / time.Second)
 }
 
-// complain compares an answer with the model and returns the difference.
-func (m *modelTeam) complain(now time.Time, o order, got answer, want string) error {
+// compare returns an error if an answer differs from the expected refusal.
+func (m *modelTeam) compare(now time.Time, o apiCall, got answer, want string) error {
 	switch {
 	case got.refusal() != want:
-		return fmt.Errorf("%+v: %q instead of %q: %s", o, got.refusal(), want, got.raw)
-	case got.status == http.StatusTooManyRequests && got.Context.Wait != m.wait(now):
-		return fmt.Errorf("%+v: sent away for %d s instead of %d: %s", o, got.Context.Wait, m.wait(now), got.raw)
-	case got.ok() && got.Billing != nil && !o.isPaid():
-		return fmt.Errorf("%+v: billing for what is not paid: %s", o, got.raw)
+		return fmt.Errorf("%+v: refusal %q, want %q: %s", o, got.refusal(), want, got.raw)
+	case got.status == http.StatusTooManyRequests && got.Context.Wait != m.secondsToMidnight(now):
+		return fmt.Errorf("%+v: retry after %d s, want %d s: %s", o, got.Context.Wait, m.secondsToMidnight(now), got.raw)
+	case got.isSuccess() && got.Billing != nil && !o.isPaid():
+		return fmt.Errorf("%+v: an operation without a price has billing: %s", o, got.raw)
 	}
 	return nil
 }

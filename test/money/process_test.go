@@ -30,13 +30,13 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// programs are the built programs: cmd/standin, and pressroom for admin commands.
+// programs are the paths of the built programs: serve is cmd/standin, admin is pressroom.
 type programs struct{ serve, admin string }
 
 func TestMain(m *testing.M) {
 	for name, value := range map[string]string{
-		"test.parallel": "4", // most of these tests wait most of the time
-		// What follows rapid takes only from its flags. Failures are found again by their seed.
+		"test.parallel": "4", // these tests mostly wait
+		// Options that rapid reads only from flags. A failure is reproduced by its seed.
 		"rapid.checks": "35", "rapid.steps": "60", "rapid.nofailfile": "true",
 	} {
 		if err := flag.Set(name, value); err != nil {
@@ -53,25 +53,25 @@ func build(t *testing.T) programs {
 	}
 }
 
-// outside is a database with programs in separate processes that a test can kill.
-type outside struct {
+// outOfProcess is a database with servers in separate processes, which a test can kill.
+type outOfProcess struct {
 	programs
 	url, sealing string
 	controls     standin.Controls
 	db           *db.DB         // a second connection to the database
-	admin        *server.Server // the operator's
+	admin        *server.Server // in the test process, for setup and audits
 	nodes        []*process
-	allowed      int64 // free calls a day
+	freeCalls    int64 // free calls per day
 }
 
-// newOutside prepares a database for so many nodes and starts none.
-func newOutside(t *testing.T, url string, nodes int, allowed int64) *outside {
+// newOutOfProcess prepares a database and the given number of nodes, which are not started.
+func newOutOfProcess(t *testing.T, url string, nodes int, allowed int64) *outOfProcess {
 	t.Helper()
 	sealing := must.Get(tokencrypt.NewKey())(t)
-	o := &outside{programs: build(t), url: url, sealing: sealing, controls: standin.Controls{Dir: t.TempDir()}, allowed: allowed}
-	o.look(t)
+	o := &outOfProcess{programs: build(t), url: url, sealing: sealing, controls: standin.Controls{Dir: t.TempDir()}, freeCalls: allowed}
+	o.openDatabase(t)
 	for range nodes {
-		o.nodes = append(o.nodes, &process{outside: o})
+		o.nodes = append(o.nodes, &process{outOfProcess: o})
 	}
 	t.Cleanup(func() {
 		for _, p := range o.nodes {
@@ -81,27 +81,27 @@ func newOutside(t *testing.T, url string, nodes int, allowed int64) *outside {
 	return o
 }
 
-// look opens the database for the test itself.
-func (o *outside) look(t *testing.T) {
+// openDatabase opens the database in the test process.
+func (o *outOfProcess) openDatabase(t *testing.T) {
 	t.Helper()
 	o.admin = must.Get(server.Open(context.Background(), server.Config{
-		Version: "test", PublicURL: root, Database: o.url, SealingKey: o.sealing, Role: server.RoleAPI, Workers: 1,
+		Version: "test", PublicURL: baseURL, Database: o.url, SealingKey: o.sealing, Role: server.RoleAPI, Workers: 1,
 		Blobs: "file:" + filepath.Join(o.controls.Dir, "media"),
-		Terms: standin.Terms(o.allowed), Log: slog.New(slog.DiscardHandler), Now: o.controls.Now,
+		Terms: standin.Terms(o.freeCalls), Log: slog.New(slog.DiscardHandler), Now: o.controls.Now,
 	}))(t)
 	o.db = must.Get(db.Open(context.Background(), o.url, db.Options{Now: o.controls.Now}))(t)
 	t.Cleanup(func() { _, _ = o.db.Close(), o.admin.Close() })
 }
 
-// newTeam makes a team with keys, each with its daily limit.
+// newTeam creates a team with a daily limit, and one key for each daily limit in keys.
 func newTeam(t *testing.T, s *server.Server, zone string, limit int64, keys ...int64) *modelTeam {
 	t.Helper()
 	id, _ := fixture.AddTeam(t, s, team.Team{Timezone: zone})
 	must.NoError(t, s.Teams.SetDailyCredits(context.Background(), id, &limit))
 	m := &modelTeam{id: id, zone: location(zone), limit: limit}
-	for _, of := range keys {
-		key, value := fixture.AddKey(t, s, team.NewKey{Team: id, Level: access.Full, DailyCredits: &of})
-		m.keys = append(m.keys, newKey(key, value, of))
+	for _, keyLimit := range keys {
+		key, value := fixture.AddKey(t, s, team.NewKey{Team: id, Level: access.Full, DailyCredits: &keyLimit})
+		m.keys = append(m.keys, newKey(key, value, keyLimit))
 	}
 	return m
 }
@@ -113,22 +113,22 @@ func grant(t *testing.T, s *server.Server, m *modelTeam, credits int64, referenc
 	m.balance, m.granted = m.balance+credits, m.granted+credits
 }
 
-// process is a program that is started again and again.
+// process is a program that a test starts and kills repeatedly.
 type process struct {
-	*outside
-	mu   sync.Mutex
-	addr string
-	run  *program.Process // the last run; nil before the first
-	at   string           // the point at which it kills itself; may be empty
+	*outOfProcess
+	mu        sync.Mutex
+	addr      string
+	run       *program.Process // the last run; nil before the first
+	killPoint string           // the point at which the process kills itself; may be empty
 }
 
-// start starts the program. It kills itself at a point, unless that is empty.
+// start starts the program, which kills itself at the given point, if any.
 func (p *process) start(at, trace string) error {
 	return p.launch(at, trace, p.serve, "-database", p.url, "-sealing-key", p.sealing, "-controls", p.controls.Dir, "-free-calls",
-		fmt.Sprint(p.allowed), "-addr")
+		fmt.Sprint(p.freeCalls), "-addr")
 }
 
-// launch starts a program with arguments, to which it appends the address.
+// launch starts a program and appends the address to its arguments.
 func (p *process) launch(at, trace, name string, args ...string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,46 +142,46 @@ func (p *process) launch(at, trace, name string, args ...string) error {
 	cmd.Env = program.CrashEnv(at, trace)
 	run, err := program.Start(cmd)
 	if err == nil {
-		p.run, p.at = run, at
+		p.run, p.killPoint = run, at
 	}
 	return err
 }
 
-// last returns the last run, or nil.
-func (p *process) last() *program.Process {
+// lastRun returns the last run, or nil.
+func (p *process) lastRun() *program.Process {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.run
 }
 
-// exit returns a channel that is closed when the process has ended. The process must have been started.
-func (p *process) exit() chan struct{} { return p.last().Ended }
+// ended returns a channel that is closed when the process has ended. The process must have been started.
+func (p *process) ended() chan struct{} { return p.lastRun().Ended }
 
-func (p *process) running() bool { return p.last() != nil && p.last().Running() }
+func (p *process) running() bool { return p.lastRun() != nil && p.lastRun().Running() }
 
-// serves waits until the process answers; it reports false if the process ends instead.
-func (p *process) serves(ctx context.Context) bool {
+// awaitReady waits until the process answers requests. It reports false if the process ends first.
+func (p *process) awaitReady(ctx context.Context) bool {
 	answers := false
-	until(ctx, func() bool {
-		_, _, _, err := send(get(p.root(), "/readyz", "").WithContext(ctx))
+	poll(ctx, func() bool {
+		_, _, _, err := send(newGetRequest(p.baseURL(), "/readyz", "").WithContext(ctx))
 		answers = err == nil
 		return answers || !p.running()
 	})
 	return answers
 }
 
-func (p *process) kill() { p.end(syscall.SIGKILL) }
+func (p *process) kill() { p.signal(syscall.SIGKILL) }
 
-// stop lets running work end.
-func (p *process) stop() { p.end(syscall.SIGTERM) }
+// stop stops the process gracefully.
+func (p *process) stop() { p.signal(syscall.SIGTERM) }
 
-func (p *process) end(by os.Signal) {
-	if run := p.last(); run != nil {
+func (p *process) signal(by os.Signal) {
+	if run := p.lastRun(); run != nil {
 		run.End(by)
 	}
 }
 
-func (p *process) root() string {
+func (p *process) baseURL() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return "http://" + p.addr
@@ -189,29 +189,29 @@ func (p *process) root() string {
 
 // logText returns the log of the last run.
 func (p *process) logText() string {
-	if run := p.last(); run != nil {
+	if run := p.lastRun(); run != nil {
 		return run.Log.String()
 	}
 	return ""
 }
 
-// client has a timeout, so that a hanging call does not block the whole test run.
+// client has a timeout so that a hanging call does not block the test run.
 var client = &http.Client{Timeout: 40 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}}
 
-// ask makes one request; an error means that there was no answer.
-func ask(ctx context.Context, root string, key *modelKey, o order, tool bool) (answer, error) {
-	a, _, err := askCounting(ctx, root, key, o, tool)
+// call makes one call. An error means that there was no response.
+func call(ctx context.Context, root string, key *modelKey, o apiCall, tool bool) (answer, error) {
+	a, _, err := callCounting(ctx, root, key, o, tool)
 	return a, err
 }
 
-// askCounting is ask and also returns the number of connections, because the HTTP client repeats a request if a kept
-// connection is broken.
-func askCounting(ctx context.Context, root string, key *modelKey, o order, tool bool) (answer, int64, error) {
+// callCounting is like ask and also returns the number of connections that it used: the HTTP client repeats a request if a
+// reused connection is broken.
+func callCounting(ctx context.Context, root string, key *modelKey, o apiCall, tool bool) (answer, int64, error) {
 	var reached atomic.Int64
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached.Add(1) }})
-	r := o.rest(root, key.value)
+	r := o.restRequest(root, key.value)
 	if tool {
-		r = o.asTool(root, key.value)
+		r = o.toolRequest(root, key.value)
 	}
 	status, header, raw, err := send(r.WithContext(ctx))
 	if err != nil {
@@ -219,9 +219,9 @@ func askCounting(ctx context.Context, root string, key *modelKey, o order, tool 
 	}
 	var a answer
 	if tool {
-		a, err = readTool(o, status, header, raw)
+		a, err = parseToolResult(o, status, header, raw)
 	} else {
-		a, err = read(status, header, raw)
+		a, err = parseREST(status, header, raw)
 	}
 	return a, reached.Load(), err
 }
@@ -236,24 +236,24 @@ func send(r *http.Request) (int, http.Header, []byte, error) {
 	return resp.StatusCode, resp.Header, raw, err
 }
 
-// show reads data; it reports false if there was no answer.
-func show(ctx context.Context, root string, key *modelKey, path string, data any) (bool, error) {
-	status, header, raw, err := send(get(root, path, key.value).WithContext(ctx))
+// readData decodes the data of a GET response into data. It reports false if there was no response.
+func readData(ctx context.Context, root string, key *modelKey, path string, data any) (bool, error) {
+	status, header, raw, err := send(newGetRequest(root, path, key.value).WithContext(ctx))
 	if err != nil {
-		return false, nil //nolint:nilerr // a missing answer is not an error
+		return false, nil //nolint:nilerr // the caller retries
 	}
-	a, err := read(status, header, raw)
+	a, err := parseREST(status, header, raw)
 	if err != nil || status != http.StatusOK {
 		return true, fmt.Errorf("%s: %d %s", path, status, raw)
 	}
 	return true, json.Unmarshal(a.Data, data)
 }
 
-const patience = 3 * time.Minute
+const timeout = 3 * time.Minute
 
-// until waits for the program to do something.
-func until(ctx context.Context, done func() bool) bool {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// poll polls done until it returns true. It reports false after a timeout.
+func poll(ctx context.Context, done func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

@@ -14,52 +14,53 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// check holds every figure of the team that something was done to against the model.
+// check compares the team of the last action, and the credit audit, with the model.
 func (m *reportMachine) check() {
-	if m.touched != nil {
-		m.checkDesk(m.touched)
+	if m.lastTeam != nil {
+		m.checkTeam(m.lastTeam)
 	}
 	report := must.Get(m.nodes[0].Credits.Audit(context.Background()))(m.t)
 	if !report.OK() {
-		m.t.Fatalf("the audit complains: %+v", report.Complaints)
+		m.t.Fatalf("audit complaints: %+v", report.Complaints)
 	}
 }
 
-func (m *reportMachine) checkDesk(d *teamState) {
+// checkTeam compares all data of a team with the model.
+func (m *reportMachine) checkTeam(d *teamState) {
 	now := m.clock.Now()
-	d.forget(now)
+	d.removeExpired(now)
 	for k, key := range d.keys {
 		var got credits
-		a := m.nodes[k%len(m.nodes)].reads(m.t, key, "/credits")
+		a := m.nodes[k%len(m.nodes)].get(m.t, key, "/credits")
 		m.mustRead(a, &got)
-		if want := d.figures(now, key); got.figures() != want || got.DailyLimits.Key != key.limit || got.DailyLimits.Team != d.limit {
-			m.t.Fatalf("the credits are %+v instead of %+v, key %d, team %d: %s", got, want, key.limit, d.limit, a.raw)
+		if want := d.counts(now, key); got.counts() != want || got.DailyLimits.Key != key.limit || got.DailyLimits.Team != d.limit {
+			m.t.Fatalf("credits = %+v, want %+v, key limit %d, team limit %d: %s", got, want, key.limit, d.limit, a.raw)
 		}
 	}
 	m.checkFreeCalls(d)
 	m.checkReports(d)
-	m.checkHunts(d)
+	m.checkSearches(d)
 	m.checkCounts(d)
 }
 
-// checkFreeCalls compares the daily free calls with the model. Calls in leases are not used yet.
+// checkFreeCalls compares the daily free calls with the model. Leased calls do not count as used.
 func (m *reportMachine) checkFreeCalls(d *teamState) {
 	var since, until, stored int64
 	now := m.clock.Now()
 	must.NoError(m.t, m.db.QueryRow(context.Background(),
 		`SELECT COALESCE(MAX(starts_at), 0), COALESCE(MAX(ends_at), 0), COALESCE(MAX(used), 0) FROM free_calls
 		WHERE team_id = ?`, d.id).Scan(&since, &until, &stored))
-	stored = (&freeDay{db.Time(since), db.Time(until), stored, nil, 0, db.Time(0)}).at(now, d.zone).used
+	stored = (&freeDay{db.Time(since), db.Time(until), stored, nil, 0, db.Time(0)}).rollOver(now, d.zone).used
 	used := stored
 	for _, n := range m.nodes {
 		var limits struct {
 			Left int64 `json:"free_calls_left_today"`
 		}
-		m.mustRead(n.reads(m.t, d.keys[0], "/limits"), &limits)
-		used -= limits.Left - (callsForFree - stored)
+		m.mustRead(n.get(m.t, d.keys[0], "/limits"), &limits)
+		used -= limits.Left - (freeCallsPerDay - stored)
 	}
-	if want := d.free[d.day(now)]; used != want {
-		m.t.Fatalf("%d free calls are used instead of %d", used, want)
+	if want := d.usedFree[d.day(now)]; used != want {
+		m.t.Fatalf("%d free calls used, want %d", used, want)
 	}
 }
 
@@ -76,31 +77,31 @@ func (m *reportMachine) checkReports(d *teamState) {
 	var want []string
 	for _, p := range d.reports {
 		want = append(want,
-			fmt.Sprint(p.id, p.status, p.job.id, p.tracked, p.days, db.Micros(p.next), db.Micros(p.refreshed), db.Micros(p.until)))
+			fmt.Sprint(p.id, p.status, p.job.id, p.tracked, p.days, db.Micros(p.nextRefresh), db.Micros(p.refreshed), db.Micros(p.availableUntil)))
 	}
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
-		m.t.Fatalf("the reports are\n%s\ninstead of\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		m.t.Fatalf("reports:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
-// checkCounts counts what there is, so that a refusal shows that left something behind.
+// checkCounts compares row counts with the model, to detect rows that a failed call has left.
 func (m *reportMachine) checkCounts(d *teamState) {
-	now, kept, open := m.clock.Now(), 0, 0
+	now, records, open := m.clock.Now(), 0, 0
 	for _, key := range d.keys {
-		for _, k := range key.kept {
+		for _, k := range key.answers {
 			if k.isValid(now) {
-				kept++
+				records++
 			}
 		}
 	}
-	for _, c := range d.tolls {
-		if c.open {
+	for _, c := range d.charges {
+		if c.isOpen {
 			open++
 		}
 	}
-	want := fmt.Sprint(len(d.tolls), open, len(d.jobs), len(d.openJobs(nil)), kept, len(d.holds))
+	want := fmt.Sprint(len(d.charges), open, len(d.jobs), len(d.openJobs(nil)), records, len(d.holds))
 	var got [6]int
 	must.NoError(m.t, m.db.QueryRow(context.Background(),
 		`SELECT (SELECT COUNT(*) FROM reservations WHERE team_id = ?), (SELECT COUNT(*) FROM reservations
@@ -111,55 +112,55 @@ func (m *reportMachine) checkCounts(d *teamState) {
 		d.id, d.id, d.id, d.id, d.keys[0].id, d.keys[1].id, db.Micros(now), d.id).Scan(&got[0], &got[1], &got[2],
 		&got[3], &got[4], &got[5]))
 	if text := fmt.Sprint(got[0], got[1], got[2], got[3], got[4], got[5]); text != want {
-		m.t.Fatalf("reservations, open ones, jobs, unfinished ones, kept answers, holds: %s instead of %s", text, want)
+		m.t.Fatalf("reservations, open reservations, jobs, unfinished jobs, stored answers, holds = %s, want %s", text, want)
 	}
 }
 
-// look reads one or all reports.
-func (m *reportMachine) look() {
+// checkRandomReport reads one report, or the list of reports, and compares it with the model.
+func (m *reportMachine) checkRandomReport() {
 	d, now := m.anyTeam(), m.clock.Now()
 	kind, id, found := m.anyReport(d)
 	if !found || rapid.Bool().Draw(m.t, "all") {
-		m.lookAtAll(d)
+		m.checkList(d)
 		return
 	}
-	got := m.anyNode().reads(m.t, d.keys[0], "/reports/"+kind+"/"+id)
-	p := d.about(reportCall{kind: kind, id: id})
+	got := m.anyNode().get(m.t, d.keys[0], "/reports/"+kind+"/"+id)
+	p := d.findReport(reportCall{kind: kind, id: id})
 	if p == nil {
 		if got.refusal() != "404 not_found" {
-			m.t.Fatalf("a report that is not there is shown: %s", got.raw)
+			m.t.Fatalf("want 404 for an unknown or expired report: %s", got.raw)
 		}
 		return
 	}
-	var shown shownReport
-	m.mustRead(got, &shown)
-	d.free[d.day(now)]++
-	if shown.line() != p.line() {
-		m.t.Fatalf("%s is shown instead of %s", shown.line(), p.line())
+	var report shownReport
+	m.mustRead(got, &report)
+	d.usedFree[d.day(now)]++
+	if report.line() != p.line() {
+		m.t.Fatalf("report %s, want %s", report.line(), p.line())
 	}
 }
 
-// lookAtAll holds the list of the reports against the model.
-func (m *reportMachine) lookAtAll(d *teamState) {
-	got := m.anyNode().reads(m.t, d.keys[0], "/reports?limit=50")
-	d.free[d.day(m.clock.Now())]++
+// checkList compares the list of reports with the model.
+func (m *reportMachine) checkList(d *teamState) {
+	got := m.anyNode().get(m.t, d.keys[0], "/reports?limit=50")
+	d.usedFree[d.day(m.clock.Now())]++
 	var list struct{ Reports []shownReport }
 	m.mustRead(got, &list)
-	var want, shown []string
+	var want, listed []string
 	for _, p := range d.reports {
 		want = append(want, p.line())
 	}
 	for _, r := range list.Reports {
-		shown = append(shown, r.line())
+		listed = append(listed, r.line())
 	}
 	slices.Sort(want)
-	slices.Sort(shown)
-	if !slices.Equal(want, shown) {
-		m.t.Fatalf("the list is\n%s\ninstead of\n%s", strings.Join(shown, "\n"), strings.Join(want, "\n"))
+	slices.Sort(listed)
+	if !slices.Equal(want, listed) {
+		m.t.Fatalf("list:\n%s\nwant:\n%s", strings.Join(listed, "\n"), strings.Join(want, "\n"))
 	}
 }
 
-// shownReport is an entry of a list, or what begins a report.
+// shownReport holds the fields that a report and its list entry share.
 type shownReport struct {
 	ID, Kind, Subject, Status, Platform string
 	Refreshed                           *struct{ UTC string } `json:"refreshed_at"`
@@ -180,52 +181,52 @@ func (r shownReport) line() string {
 
 func (p *reportState) line() string {
 	return strings.Join([]string{
-		p.id, p.kind, p.platform, p.subject, p.status, stamp(p.refreshed), stamp(p.until), fmt.Sprint(p.tracked),
+		p.id, p.kind, p.platform, p.subject, p.status, formatTime(p.refreshed), formatTime(p.availableUntil), fmt.Sprint(p.tracked),
 	}, " ")
 }
 
-// lookAtJob reads the state of a job.
-func (m *reportMachine) lookAtJob() {
+// checkRandomJob reads a job and compares it with the model.
+func (m *reportMachine) checkRandomJob() {
 	d := m.anyTeam()
 	if len(d.jobs) == 0 {
 		return
 	}
 	e := pick(m.t, d.jobs, "job")
-	got := m.jobOf(e)
+	got := m.readJob(e)
 	state := got.State
 	if state == "running" {
-		state = "pending" // whether a worker has claimed it
+		state = "pending" // the model does not know whether a worker has claimed the job
 	}
 	if got.Finished != e.finished || state != e.state || e.finished && got.Result.Charged != e.cost() {
-		m.t.Fatalf("the job is %+v instead of %s, charged %d", got, e.state, e.cost())
+		m.t.Fatalf("job %+v, want state %s, charged %d", got, e.state, e.cost())
 	}
 }
 
-func (m *reportMachine) jobOf(e *reportJob) jobOfReport {
+func (m *reportMachine) readJob(e *reportJob) jobOfReport {
 	var job jobOfReport
-	m.mustRead(m.anyNode().reads(m.t, e.team.keys[0], "/jobs/"+e.id), &job)
+	m.mustRead(m.anyNode().get(m.t, e.team.keys[0], "/jobs/"+e.id), &job)
 	return job
 }
 
 func (m *reportMachine) mustRead(a answer, data any) {
-	if !a.ok() {
-		m.t.Fatalf("nothing is shown: %s", a.raw)
+	if !a.isSuccess() {
+		m.t.Fatalf("reading failed: %s", a.raw)
 	}
 	must.NoError(m.t, json.Unmarshal(a.Data, data))
 }
 
-// end waits for all work to end, and compares everything with the model.
-func (m *reportMachine) end() {
+// finishRound waits for all jobs to end and compares everything with the model.
+func (m *reportMachine) finishRound() {
 	m.release(m.openJobs(), served)
 	for _, d := range m.teams {
-		m.touched = d
-		m.lookAtAll(d)
+		m.lastTeam = d
+		m.checkList(d)
 		for _, e := range d.jobs {
 			m.mustHaveEnded(e)
 		}
 		m.check()
-		if open := m.number(m.t, `SELECT COUNT(*) FROM reservations WHERE team_id = ? AND state = 'open'`, d.id); open > 0 {
-			m.t.Fatalf("%d reservations are open at the end", open)
+		if open := m.queryInt(m.t, `SELECT COUNT(*) FROM reservations WHERE team_id = ? AND state = 'open'`, d.id); open > 0 {
+			m.t.Fatalf("%d reservations still open at the end", open)
 		}
 	}
 }

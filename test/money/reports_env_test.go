@@ -23,112 +23,112 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// reportEnv is the whole program with its background work, called over the network. The test sets its clock and releases
-// the answers of its source.
+// reportEnv runs servers with all background jobs and calls them over HTTP. The test sets the clock and decides when and
+// how the provider answers.
 type reportEnv struct {
-	clock  *testkit.Clock
-	source *gate
-	db     *db.DB // a second connection to the database
-	nodes  []reportNode
+	clock *testkit.Clock
+	gate  *gate
+	db    *db.DB // a second connection to the database
+	nodes []reportNode
 }
 
-// reportNode is one program on the database.
+// reportNode is one server on the database.
 type reportNode struct {
 	*server.Server
 	root string
 }
 
-// Plans of the teams: they differ in how many reports may be tracked.
+// Plans of the teams. They differ in the number of tracked reports.
 const (
 	largePlan = "agency"
 	smallPlan = "creator"
 )
 
-var mayBeTracked = map[string]int{largePlan: 3, smallPlan: 1}
+var maxTracked = map[string]int{largePlan: 3, smallPlan: 1}
 
 const (
-	placesForJobs = 2 // of a team's callers
-	reportsKept   = 5 * 24 * time.Hour
-	refreshApart  = 10 * time.Minute
-	callsForFree  = 100_000
+	maxJobs         = 2 // concurrent jobs per team
+	retention       = 5 * 24 * time.Hour
+	refreshInterval = 10 * time.Minute
+	freeCallsPerDay = 100_000
 )
 
-// reportTerms returns plans without effective rate limits and with low other limits.
+// reportTerms returns plans with low limits, but rate limits that no test reaches.
 func reportTerms() *plan.Terms {
 	t := plan.Default().ScaleRates(1000)
-	t.Limits.JobsInFlight, t.Limits.RefreshMinutes = placesForJobs, int(refreshApart/time.Minute)
+	t.Limits.JobsInFlight, t.Limits.RefreshMinutes = maxJobs, int(refreshInterval/time.Minute)
 	for i, p := range t.Plans {
-		p.FreeCallsPerDay, p.DailyCredits, p.AnalyticsRetentionDays = callsForFree, plan.Unlimited, int64(reportsKept/(24*time.Hour))
-		p.TrackedReports = int64(mayBeTracked[p.ID])
+		p.FreeCallsPerDay, p.DailyCredits, p.AnalyticsRetentionDays = freeCallsPerDay, plan.Unlimited, int64(retention/(24*time.Hour))
+		p.TrackedReports = int64(maxTracked[p.ID])
 		t.Plans[i] = p
 	}
 	return &t
 }
 
-func newPress(t *testing.T, url string, nodes int) *reportEnv {
+func newReportEnv(t *testing.T, url string, nodes int) *reportEnv {
 	t.Helper()
 	sealing := must.Get(tokencrypt.NewKey())(t)
-	p := &reportEnv{clock: testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), source: newGate()}
-	box := newBox(t, p.clock.Now, p.source)
-	t.Cleanup(p.source.throwOpen)
+	p := &reportEnv{clock: testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), gate: newGate()}
+	box := startSandbox(t, p.clock.Now, p.gate)
+	t.Cleanup(p.gate.answerAll)
 	cfg := server.Config{
-		Version: "test", PublicURL: root, Database: url, SealingKey: sealing, Role: server.RoleAll, Workers: 64, Blobs: testkit.Blobs(t),
+		Version: "test", PublicURL: baseURL, Database: url, SealingKey: sealing, Role: server.RoleAll, Workers: 64, Blobs: testkit.Blobs(t),
 		BridgeURL: box + "/vendor", Terms: reportTerms(), Log: slog.New(slog.DiscardHandler), Now: p.clock.Now,
 	}
 	for range nodes {
-		p.nodes = append(p.nodes, startPress(t, cfg, p.source))
+		p.nodes = append(p.nodes, startReportNode(t, cfg, p.gate))
 	}
 	p.db = testkit.Open(t, url, p.clock)
 	return p
 }
 
-// startPress starts a node until the test ends.
-func startPress(t *testing.T, cfg server.Config, source *gate) reportNode {
+// startReportNode starts a node until the test ends.
+func startReportNode(t *testing.T, cfg server.Config, g *gate) reportNode {
 	t.Helper()
 	node := fixture.Serve(t, cfg)
 	t.Cleanup(func() {
-		source.throwOpen() // release work that waits for the source
+		g.answerAll() // release jobs that wait for the provider
 		must.NoError(t, node.Stop())
 	})
 	return reportNode{node.Server, node.URL}
 }
 
-// newBox starts the sandbox networks, whose data vendor is the source, and returns their URL. A gate may precede it.
-func newBox(t *testing.T, now func() time.Time, before *gate) string {
+// startSandbox starts the sandbox, which includes the provider, and returns its URL. Requests pass through the gate, if any.
+func startSandbox(t *testing.T, now func() time.Time, g *gate) string {
 	t.Helper()
-	if before == nil {
+	if g == nil {
 		return fixture.OpenSandbox(t, sandbox.Options{Now: now}, nil).URL
 	}
-	return fixture.OpenSandbox(t, sandbox.Options{Now: now}, before.around, before.throwOpen).URL
+	return fixture.OpenSandbox(t, sandbox.Options{Now: now}, g.wrap, g.answerAll).URL
 }
 
-// ending is how a source answers.
+// ending is the provider's answer to a request.
 type ending string
 
-// The endings. Some names, such as missing.you, determine their own.
+// The endings. Subjects such as missing.e determine their ending by their name.
 const (
 	served  ending = "served"
 	missing ending = "missing"
 	private ending = "private"
-	failing ending = "failing" // and wants to be left alone for long
-	resting ending = "resting" // fails, and may do better a moment later; it does not
+	failing ending = "failing" // fails with a long Retry-After
+	resting ending = "resting" // fails with an error that the job retries
 )
 
-// ofTest matches the end of subjects requested by tests: a team and a round.
-var ofTest = regexp.MustCompile(`_[0-9]+_[0-9]+$`)
+// requestedSubject matches the suffix of the subjects that the test requests: team and round.
+var requestedSubject = regexp.MustCompile(`_[0-9]+_[0-9]+$`)
 
-// gate is a proxy of the provider: a request for a subject waits until the test decides its result.
+// gate is a proxy of the provider. A request for a subject waits until the test decides its ending.
 type gate struct {
 	mu      sync.Mutex
-	ends    map[string]ending
-	all     bool
-	down    bool          // the source's health check fails
-	changed chan struct{} // closed at each change
+	endings map[string]ending
+	open    bool
+	down    bool          // the provider's health check fails
+	changed chan struct{} // closed and replaced at each change
 }
 
-func newGate() *gate { return &gate{ends: map[string]ending{}, changed: make(chan struct{})} }
+func newGate() *gate { return &gate{endings: map[string]ending{}, changed: make(chan struct{})} }
 
-func (g *gate) change(how func()) {
+func (g *gate) update(how func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	how()
@@ -136,27 +136,27 @@ func (g *gate) change(how func()) {
 	g.changed = make(chan struct{})
 }
 
-// let answers all requests about a subject until shut.
-func (g *gate) let(subject string, end ending) { g.change(func() { g.ends[subject] = end }) }
+// answer answers all requests about a subject until shut is called.
+func (g *gate) answer(subject string, end ending) { g.update(func() { g.endings[subject] = end }) }
 
-func (g *gate) shut(subject string) { g.change(func() { delete(g.ends, subject) }) }
+func (g *gate) withhold(subject string) { g.update(func() { delete(g.endings, subject) }) }
 
-func (g *gate) throwOpen() { g.change(func() { g.all = true }) }
+func (g *gate) answerAll() { g.update(func() { g.open = true }) }
 
-func (g *gate) now(subject string) (ending, bool, <-chan struct{}) {
+func (g *gate) ending(subject string) (ending, bool, <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	end, said := g.ends[subject]
-	if !said && g.all {
-		end, said = served, true
+	end, decided := g.endings[subject]
+	if !decided && g.open {
+		end, decided = served, true
 	}
-	if !said && !ofTest.MatchString(subject) { // it accompanies a requested subject
-		end, said = missing, true
+	if !decided && !requestedSubject.MatchString(subject) { // related to a requested subject
+		end, decided = missing, true
 	}
-	return end, said, g.changed
+	return end, decided, g.changed
 }
 
-func (g *gate) around(source http.Handler) http.Handler {
+func (g *gate) wrap(source http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		subject, _ := strings.CutPrefix(r.URL.Path, "/vendor/v1/")
 		if subject == "" {
@@ -164,8 +164,8 @@ func (g *gate) around(source http.Handler) http.Handler {
 			return
 		}
 		for {
-			end, said, changed := g.now(subject)
-			if said {
+			end, decided, changed := g.ending(subject)
+			if decided {
 				end.answer(w, r, source)
 				return
 			}
@@ -178,7 +178,7 @@ func (g *gate) around(source http.Handler) http.Handler {
 	})
 }
 
-// answerProbe responds to requests that only check for a response.
+// answerProbe answers health checks.
 func (g *gate) answerProbe(w http.ResponseWriter, r *http.Request, source http.Handler) {
 	g.mu.Lock()
 	down := g.down
@@ -190,11 +190,11 @@ func (g *gate) answerProbe(w http.ResponseWriter, r *http.Request, source http.H
 	source.ServeHTTP(w, r)
 }
 
-// answer answers as the vendor's contract has it (docs/bridge.md).
+// answer writes the response that docs/bridge.md defines for the ending.
 func (e ending) answer(w http.ResponseWriter, r *http.Request, source http.Handler) {
-	refuse := func(status int, word string) {
+	refuse := func(status int, code string) {
 		w.WriteHeader(status)
-		_, _ = fmt.Fprintf(w, `{"error":%q}`, word)
+		_, _ = fmt.Fprintf(w, `{"error":%q}`, code)
 	}
 	switch {
 	case e == missing && strings.Contains(r.URL.Path, "/hashtags/"):
@@ -218,29 +218,29 @@ func (p *reportEnv) newTeam(t fatal, zone string, keys int) *teamState {
 	t.Helper()
 	s := p.nodes[0].Server
 	id, _ := fixture.AddTeam(t, s, team.Team{Timezone: zone, Plan: largePlan})
-	d := &teamState{id: id, zone: location(zone), limit: -1, plan: largePlan, free: map[string]int64{}}
+	d := &teamState{id: id, zone: location(zone), limit: -1, plan: largePlan, usedFree: map[string]int64{}}
 	for range keys {
 		key, value := fixture.AddKey(t, s, team.NewKey{Team: id, Level: access.Full})
-		d.keys = append(d.keys, &teamKey{id: key, value: value, limit: -1, kept: map[string]*keptAnswer{}, spent: map[string]bool{}})
+		d.keys = append(d.keys, &teamKey{id: key, value: value, limit: -1, answers: map[string]*storedAnswer{}, spent: map[string]bool{}})
 	}
 	return d
 }
 
-// asks makes a call to a node.
-func (n reportNode) asks(key *teamKey, w reportCall) (answer, error) {
+// call makes a call and returns the answer.
+func (n reportNode) call(key *teamKey, w reportCall) (answer, error) {
 	status, header, raw, err := send(w.request(n.root, key.value))
 	if err != nil {
 		return answer{}, err
 	}
-	return read(status, header, raw)
+	return parseREST(status, header, raw)
 }
 
-// reads gets something of a node.
-func (n reportNode) reads(t fatal, key *teamKey, path string) answer {
+// get makes a GET request.
+func (n reportNode) get(t fatal, key *teamKey, path string) answer {
 	t.Helper()
-	status, header, raw, err := send(get(n.root, path, key.value))
+	status, header, raw, err := send(newGetRequest(n.root, path, key.value))
 	must.NoError(t, err)
-	a := must.Get(read(status, header, raw))(t)
+	a := must.Get(parseREST(status, header, raw))(t)
 	return a
 }
 
@@ -252,7 +252,7 @@ func (p *reportEnv) exec(t fatal, statement string, args ...any) {
 	}))
 }
 
-func (p *reportEnv) number(t fatal, query string, args ...any) int64 {
+func (p *reportEnv) queryInt(t fatal, query string, args ...any) int64 {
 	t.Helper()
 	var n int64
 	must.NoError(t, p.db.QueryRow(context.Background(), query, args...).Scan(&n))

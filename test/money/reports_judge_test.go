@@ -9,81 +9,81 @@ import (
 	"time"
 )
 
-// verdict is how a call should end.
-type verdict struct {
-	first   *keptAnswer // it repeats the call that was answered so
+// expectation is the expected result of a call.
+type expectation struct {
+	first   *storedAnswer // the answer that the call replays
 	refusal string
-	wait    int64      // seconds for which a refusal sends away
-	price   int64      // credits
-	late    bool       // the work itself refuses, once the money does not
-	job     *reportJob // the named job; nil: a new one or none
-	book    func(a answer, c *modelCharge) *reportState
+	wait    int64                                       // Retry-After of the refusal in seconds
+	price   int64                                       // credits
+	isLate  bool                                        // the refusal comes after the check of limits and balance
+	job     *reportJob                                  // the existing job that is returned; nil for a new job or no job
+	apply   func(a answer, c *modelCharge) *reportState // applies a success to the model
 }
 
-func refuseWith(with string) verdict { return verdict{refusal: with} }
+func refuseWith(refusal string) expectation { return expectation{refusal: refusal} }
 
-// judge returns how a call should end now.
-func (d *teamState) judge(now time.Time, key *teamKey, w reportCall) verdict {
-	d.forget(now)
+// expected returns the expected result of a call at a time.
+func (d *teamState) expected(now time.Time, key *teamKey, w reportCall) expectation {
+	d.removeExpired(now)
 	if d.paused {
 		return refuseWith("403 connection_suspended")
 	}
-	if first := key.kept[w.claim()]; first.isValid(now) {
-		return verdict{first: first}
+	if first := key.answers[w.claim()]; first.isValid(now) {
+		return expectation{first: first}
 	}
 	if key.spent[w.claim()] {
 		return refuseWith("422 idempotency_key_reused charge_key_spent")
 	}
-	var v verdict
+	var v expectation
 	switch w.verb {
 	case "create":
-		v = d.judgeCreate(now, w)
+		v = d.expectedCreate(now, w)
 	case "search":
-		v = d.judgeSearch(now, w)
+		v = d.expectedSearch(now, w)
 	case "refresh":
-		v = d.judgeRefresh(now, w)
+		v = d.expectedRefresh(now, w)
 	default:
-		v = d.judgeTrack(now, key, w)
+		v = d.expectedTrack(now, key, w)
 	}
-	if v.refusal != "" && !v.late || v.price == 0 {
+	if v.refusal != "" && !v.isLate || v.price == 0 {
 		return v
 	}
-	switch crosses := d.crosses(now, key, v.price); {
-	case crosses != "":
-		return verdict{refusal: crosses, wait: d.midnight(now)}
+	switch exceeded := d.exceededLimit(now, key, v.price); {
+	case exceeded != "":
+		return expectation{refusal: exceeded, wait: d.secondsToMidnight(now)}
 	case v.price > d.balance:
 		return refuseWith("402 insufficient_credits")
 	}
 	return v
 }
 
-// takePlace returns a verdict on work that takes one of the team's places.
-func (d *teamState) takePlace(v verdict) verdict {
+// limitJobs changes the verdict to a refusal if the team has no slot left for another job.
+func (d *teamState) limitJobs(v expectation) expectation {
 	taken := 0
 	for _, e := range d.openJobs(nil) {
-		if e.place {
+		if e.takesSlot {
 			taken++
 		}
 	}
-	if taken >= placesForJobs {
-		v.refusal, v.wait, v.late = "429 rate_limited jobs_in_flight", 5, true
+	if taken >= maxJobs {
+		v.refusal, v.wait, v.isLate = "429 rate_limited jobs_in_flight", 5, true
 	}
 	return v
 }
 
-func (d *teamState) judgeCreate(now time.Time, w reportCall) verdict {
-	p := d.about(w)
+func (d *teamState) expectedCreate(now time.Time, w reportCall) expectation {
+	p := d.findReport(w)
 	switch {
-	case p != nil && p.there(now) && p.made.state == "succeeded":
-		return verdict{job: p.made, book: func(answer, *modelCharge) *reportState { return p }}
-	case p != nil && p.there(now):
-		return verdict{book: func(a answer, _ *modelCharge) *reportState {
-			p.made = &reportJob{team: d, id: a.job(), purpose: nothing, report: p, finished: true, state: "succeeded"}
-			d.jobs = append(d.jobs, p.made)
+	case p != nil && p.isReady(now) && p.creation.state == "succeeded":
+		return expectation{job: p.creation, apply: func(answer, *modelCharge) *reportState { return p }}
+	case p != nil && p.isReady(now):
+		return expectation{apply: func(a answer, _ *modelCharge) *reportState {
+			p.creation = &reportJob{team: d, id: a.jobID(), purpose: purposeNone, report: p, finished: true, state: "succeeded"}
+			d.jobs = append(d.jobs, p.creation)
 			return p
 		}}
 	case p != nil && p.status == "pending":
-		return verdict{job: p.job, book: func(answer, *modelCharge) *reportState { return p }}
+		return expectation{job: p.job, apply: func(answer, *modelCharge) *reportState { return p }}
 	}
 	if d.outage {
 		return refuseWith("502 provider_unavailable")
@@ -91,43 +91,43 @@ func (d *teamState) judgeCreate(now time.Time, w reportCall) verdict {
 	if p == nil {
 		p = &reportState{kind: w.kind, platform: w.platform, subject: w.subject, days: 3}
 	}
-	return d.takePlace(verdict{price: p.makingCosts(), book: func(a answer, c *modelCharge) *reportState {
+	return d.limitJobs(expectation{price: p.createPrice(), apply: func(a answer, c *modelCharge) *reportState {
 		if p.id == "" {
 			d.reports = append(d.reports, p)
 			p.id = a.reportID()
 		}
 		p.status = "pending"
-		p.made = d.begin(p, a.job(), making, c)
+		p.creation = d.startJob(p, a.jobID(), purposeCreate, c)
 		return p
 	}})
 }
 
-func (d *teamState) judgeRefresh(now time.Time, w reportCall) verdict {
-	p := d.about(w)
+func (d *teamState) expectedRefresh(now time.Time, w reportCall) expectation {
+	p := d.findReport(w)
 	switch {
 	case p == nil:
 		return refuseWith("404 not_found")
 	case p.status == "error":
 		return refuseWith("422 validation_failed wrong_state")
-	case !p.asked.IsZero() && now.Before(p.asked.Add(refreshApart)):
-		return verdict{refusal: "429 rate_limited connection", wait: seconds(p.asked.Add(refreshApart).Sub(now))}
-	case p.job.running():
-		return verdict{job: p.job, book: func(answer, *modelCharge) *reportState { return p }}
+	case !p.refreshRequested.IsZero() && now.Before(p.refreshRequested.Add(refreshInterval)):
+		return expectation{refusal: "429 rate_limited connection", wait: seconds(p.refreshRequested.Add(refreshInterval).Sub(now))}
+	case p.job.isRunning():
+		return expectation{job: p.job, apply: func(answer, *modelCharge) *reportState { return p }}
 	}
-	return d.takePlace(verdict{price: p.refreshCosts(), book: func(a answer, c *modelCharge) *reportState {
-		p.asked = now
-		d.begin(p, a.job(), refreshing, c)
+	return d.limitJobs(expectation{price: p.refreshPrice(), apply: func(a answer, c *modelCharge) *reportState {
+		p.refreshRequested = now
+		d.startJob(p, a.jobID(), purposeRefresh, c)
 		return p
 	}})
 }
 
-func (d *teamState) judgeTrack(now time.Time, key *teamKey, w reportCall) verdict {
-	p := d.about(w)
+func (d *teamState) expectedTrack(now time.Time, key *teamKey, w reportCall) expectation {
+	p := d.findReport(w)
 	if p == nil {
 		return refuseWith("404 not_found")
 	}
-	same := func(change func()) verdict {
-		return verdict{book: func(answer, *modelCharge) *reportState {
+	same := func(change func()) expectation {
+		return expectation{apply: func(answer, *modelCharge) *reportState {
 			change()
 			return p
 		}}
@@ -136,97 +136,97 @@ func (d *teamState) judgeTrack(now time.Time, key *teamKey, w reportCall) verdic
 	case !w.enabled && p.tracked:
 		return same(func() {
 			p.days = w.days
-			d.trackOff(p)
+			d.stopTracking(p)
 		})
 	case !w.enabled || p.tracked && p.days == w.days:
 		return same(func() { p.days = w.days })
 	case p.tracked:
 		return same(func() {
-			p.days, p.next = w.days, p.refreshed.AddDate(0, 0, w.days)
-			if p.next.Before(now) {
-				p.next = now
+			p.days, p.nextRefresh = w.days, p.refreshed.AddDate(0, 0, w.days)
+			if p.nextRefresh.Before(now) {
+				p.nextRefresh = now
 			}
 		})
 	case p.status != "ready":
 		return refuseWith("422 validation_failed wrong_state")
-	case d.countTracked() >= mayBeTracked[d.plan]:
+	case d.countTracked() >= maxTracked[d.plan]:
 		return refuseWith("403 plan_limit_reached")
 	}
-	return d.judgeTrackOn(now, key, p, w.days)
+	return d.expectedTrackOn(now, key, p, w.days)
 }
 
-// judgeTrackOn returns the expected result of switching tracking on: for a profile report it counts against the day; a
-// hashtag report is charged and refreshed at once, unless a refresh is running.
-func (d *teamState) judgeTrackOn(now time.Time, key *teamKey, p *reportState, days int) verdict {
-	on := func() { p.tracked, p.days, p.next = true, days, now.AddDate(0, 0, days) }
+// expectedTrackOn returns the expected result of switching tracking on. For a profile report, the price of a refresh counts
+// check the daily limits. A hashtag report is charged and refreshed immediately, unless a refresh is running.
+func (d *teamState) expectedTrackOn(now time.Time, key *teamKey, p *reportState, days int) expectation {
+	enable := func() { p.tracked, p.days, p.nextRefresh = true, days, now.AddDate(0, 0, days) }
 	if p.kind == "profile" {
-		if crosses := d.crosses(now, key, p.refreshCosts()); crosses != "" {
-			return verdict{refusal: crosses, wait: d.midnight(now)}
+		if exceeded := d.exceededLimit(now, key, p.refreshPrice()); exceeded != "" {
+			return expectation{refusal: exceeded, wait: d.secondsToMidnight(now)}
 		}
-		return verdict{book: func(answer, *modelCharge) *reportState {
-			on()
-			d.holds = append(d.holds, &hold{key, p, p.refreshCosts(), now})
+		return expectation{apply: func(answer, *modelCharge) *reportState {
+			enable()
+			d.holds = append(d.holds, &hold{key, p, p.refreshPrice(), now})
 			return p
 		}}
 	}
-	return verdict{price: p.refreshCosts(), book: func(_ answer, c *modelCharge) *reportState {
-		on()
-		if p.job.running() {
+	return expectation{price: p.refreshPrice(), apply: func(_ answer, c *modelCharge) *reportState {
+		enable()
+		if p.job.isRunning() {
 			d.settle(now, c, c.amount)
 			return p
 		}
-		d.begin(p, "", automatic, c)
+		d.startJob(p, "", purposeAutomatic, c)
 		return p
 	}}
 }
 
-func (d *teamState) trackOff(p *reportState) {
-	p.tracked, p.next = false, time.Time{}
-	d.release(p)
+func (d *teamState) stopTracking(p *reportState) {
+	p.tracked, p.nextRefresh = false, time.Time{}
+	d.releaseHolds(p)
 }
 
-// against compares an answer with the verdict. What is booked later is checked then.
-func (v verdict) against(d *teamState, w reportCall, got answer) error {
+// check returns an error if an answer differs from the verdict.
+func (v expectation) check(d *teamState, w reportCall, got answer) error {
 	switch {
 	case v.first != nil:
-		if !got.ok() {
-			return fmt.Errorf("a repeat is refused: %s", got.raw)
+		if !got.isSuccess() {
+			return fmt.Errorf("a repeat was refused: %s", got.raw)
 		}
-		return repeats(v.first.answer, got)
+		return checkReplay(v.first.answer, got)
 	case got.refusal() != v.refusal:
-		return fmt.Errorf("%q instead of %q: %s", got.refusal(), v.refusal, got.raw)
+		return fmt.Errorf("refusal %q, want %q: %s", got.refusal(), v.refusal, got.raw)
 	case v.refusal != "" && got.Context.Wait != v.wait:
-		return fmt.Errorf("sent away for %d s instead of %d: %s", got.Context.Wait, v.wait, got.raw)
+		return fmt.Errorf("retry after %d s, want %d s: %s", got.Context.Wait, v.wait, got.raw)
 	case v.refusal != "":
 		return nil
 	}
-	return v.bookAccepted(d, w, got)
+	return v.checkSuccess(d, w, got)
 }
 
-func (v verdict) bookAccepted(d *teamState, w reportCall, got answer) error {
+func (v expectation) checkSuccess(d *teamState, w reportCall, got answer) error {
 	balance := d.balance - v.price
 	want, status := &billing{Charged: v.price, Balance: &balance}, http.StatusAccepted
 	if w.verb == "track" {
 		status = http.StatusOK
 	}
 	switch {
-	case got.replayed:
-		return fmt.Errorf("the first answer says that it is a repeat: %s", got.raw)
+	case got.isReplay:
+		return fmt.Errorf("the first answer is marked as a replay: %s", got.raw)
 	case got.status != status:
-		return fmt.Errorf("HTTP %d instead of %d: %s", got.status, status, got.raw)
+		return fmt.Errorf("status %d, want %d: %s", got.status, status, got.raw)
 	case got.Billing.String() != want.String():
-		return fmt.Errorf("billing %s instead of %s", got.Billing, want)
-	case (got.job() == "") != (w.verb == "track"):
-		return fmt.Errorf("the job is %q: %s", got.job(), got.raw)
-	case v.job != nil && got.job() != v.job.id:
-		return fmt.Errorf("the job is %s instead of %s", got.job(), v.job.id)
-	case v.price > 0 && d.jobOf(got.job()) != nil:
-		return fmt.Errorf("an old job was paid for: %s", got.raw)
+		return fmt.Errorf("billing %s, want %s", got.Billing, want)
+	case (got.jobID() == "") != (w.verb == "track"):
+		return fmt.Errorf("job ID %q: %s", got.jobID(), got.raw)
+	case v.job != nil && got.jobID() != v.job.id:
+		return fmt.Errorf("job ID %s, want %s", got.jobID(), v.job.id)
+	case v.price > 0 && d.findJob(got.jobID()) != nil:
+		return fmt.Errorf("an existing job was charged: %s", got.raw)
 	}
 	return nil
 }
 
-func (d *teamState) jobOf(id string) *reportJob {
+func (d *teamState) findJob(id string) *reportJob {
 	for _, e := range d.jobs {
 		if e.id == id && id != "" {
 			return e
@@ -235,32 +235,32 @@ func (d *teamState) jobOf(id string) *reportJob {
 	return nil
 }
 
-// accept books a call that was accepted.
-func (d *teamState) accept(now time.Time, key *teamKey, w reportCall, v verdict, got answer) *reportState {
+// accept applies an accepted call to the model.
+func (d *teamState) accept(now time.Time, key *teamKey, w reportCall, v expectation, got answer) *reportState {
 	var c *modelCharge
 	if v.price > 0 {
-		c = d.pay(now, key, v.price)
+		c = d.reserve(now, key, v.price)
 		key.spent[w.claim()] = true
 	} else {
-		d.free[d.day(now)]++
+		d.usedFree[d.day(now)]++
 	}
-	key.kept[w.claim()] = &keptAnswer{now, got}
-	return v.book(got, c)
+	key.answers[w.claim()] = &storedAnswer{now, got}
+	return v.apply(got, c)
 }
 
-// reportID returns the report that an answer is about, by its link into the app.
+// reportID returns the ID of the report in the answer, taken from its link to the app.
 func (a answer) reportID() string {
-	var said struct {
+	var body struct {
 		Meta struct {
 			App string `json:"app_url"`
 		}
 	}
-	_ = json.Unmarshal(a.raw, &said)
-	at, _, _ := strings.Cut(said.Meta.App, "?") // followed by the team
-	return path.Base(at)
+	_ = json.Unmarshal(a.raw, &body)
+	url, _, _ := strings.Cut(body.Meta.App, "?") // the query names the team
+	return path.Base(url)
 }
 
-// trackingShown is the tracking state in an answer.
+// trackingShown is the tracking state in a response.
 type trackingShown struct {
 	Enabled bool
 	Days    int                   `json:"frequency_days"`
@@ -268,94 +268,94 @@ type trackingShown struct {
 	Credits int64                 `json:"credits_per_refresh"`
 }
 
-// shows compares the answer to a switch with the report's current state.
-func (p *reportState) shows(got answer) error {
-	var said trackingShown
-	if err := json.Unmarshal(got.Data, &said); err != nil {
+// checkTracking returns an error if a tracking response differs from the report's state.
+func (p *reportState) checkTracking(got answer) error {
+	var shown trackingShown
+	if err := json.Unmarshal(got.Data, &shown); err != nil {
 		return err
 	}
 	next := ""
-	if said.Next != nil {
-		next = said.Next.UTC
+	if shown.Next != nil {
+		next = shown.Next.UTC
 	}
-	if said.Enabled != p.tracked || said.Days != p.days || next != stamp(p.next) || said.Credits != p.refreshCosts() {
-		return fmt.Errorf("tracking is %+v, next at %s: %s", *p, stamp(p.next), got.raw)
+	if shown.Enabled != p.tracked || shown.Days != p.days || next != formatTime(p.nextRefresh) || shown.Credits != p.refreshPrice() {
+		return fmt.Errorf("unexpected tracking state, want %+v, next refresh %s: %s", *p, formatTime(p.nextRefresh), got.raw)
 	}
 	return nil
 }
 
-// stamp returns a time as answers have it, empty for none.
-func stamp(at time.Time) string {
+// formatTime formats a time as the API does. The zero time is "".
+func formatTime(at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}
 	return at.UTC().Format(time.RFC3339Nano)
 }
 
-// due is the result for a report whose automatic refresh was due.
+// due is what the program did with a report whose automatic refresh was due.
 type due struct {
 	report *reportState
-	job    string // of the refresh; empty if none began
+	job    string // job ID of the refresh; "" if no refresh began
 	next   time.Time
-	ended  string // why tracking ended; empty if it continues
+	ended  string // why tracking ended; "" if it continues
 }
 
-// comesOf returns the expected result for a due report: whether a refresh begins, when the next one is due, and why
-// tracking ends.
-func (d *teamState) comesOf(now time.Time, p *reportState, balance int64, tracked int) (bool, time.Time, string) {
+// expectedDue returns the expected result for a due report: whether a refresh begins, the time of the next refresh, and the
+// reason why tracking ends, if it does.
+func (d *teamState) expectedDue(now time.Time, p *reportState, balance int64, tracked int) (bool, time.Time, string) {
 	switch {
-	case d.paused || p.job.running():
+	case d.paused || p.job.isRunning():
 		return false, now.Add(time.Minute), ""
-	case tracked > mayBeTracked[d.plan]:
+	case tracked > maxTracked[d.plan]:
 		return false, time.Time{}, "plan"
-	case p.refreshCosts() > balance:
+	case p.refreshPrice() > balance:
 		return false, time.Time{}, "credits"
 	}
-	next := p.next.AddDate(0, 0, p.days)
+	next := p.nextRefresh.AddDate(0, 0, p.days)
 	if !next.After(now) {
 		next = now.AddDate(0, 0, p.days)
 	}
 	return true, next, ""
 }
 
-// order finds an order in which the results of the due reports are as expected, because nodes process them in parallel.
-func (d *teamState) order(now time.Time, came []due, balance int64, tracked int) bool {
+// matchesSomeOrder reports whether the results match some processing order. Nodes process due reports in parallel.
+func (d *teamState) matchesSomeOrder(now time.Time, came []due, balance int64, tracked int) bool {
 	if len(came) == 0 {
 		return true
 	}
 	for i, c := range came {
-		begins, next, ended := d.comesOf(now, c.report, balance, tracked)
+		begins, next, ended := d.expectedDue(now, c.report, balance, tracked)
 		if begins != (c.job != "") || !next.Equal(c.next) || ended != c.ended {
 			continue
 		}
 		rest := append(append([]due{}, came[:i]...), came[i+1:]...)
 		cost, fewer := int64(0), 0
 		if begins {
-			cost = c.report.refreshCosts()
+			cost = c.report.refreshPrice()
 		}
 		if ended != "" {
 			fewer = 1
 		}
-		if d.order(now, rest, balance-cost, tracked-fewer) {
+		if d.matchesSomeOrder(now, rest, balance-cost, tracked-fewer) {
 			return true
 		}
 	}
 	return false
 }
 
-// bookDue books the results of the due reports.
+// bookDue applies the results for due reports to the model.
 func (d *teamState) bookDue(now time.Time, came []due) error {
-	if !d.order(now, came, d.balance, d.countTracked()) {
-		return fmt.Errorf("with %d credits and %d tracked, of the due reports came %+v", d.balance, d.countTracked(), came)
+	if !d.matchesSomeOrder(now, came, d.balance, d.countTracked()) {
+		return fmt.Errorf("with %d credits and %d tracked reports, unexpected results of due reports: %+v", d.balance, d.countTracked(), came)
 	}
 	for _, c := range came {
 		if c.ended != "" {
-			d.trackOff(c.report)
+			d.stopTracking(c.report)
 			continue
 		}
-		c.report.next = c.next
+		c.report.nextRefresh = c.next
 		if c.job != "" {
-			d.begin(c.report, c.job, automatic, d.pay(now, nil, c.report.refreshCosts()))
+			d.startJob(c.report, c.job, purposeAutomatic, d.reserve(now, nil, c.report.refreshPrice()))
 		}
 	}
 	return nil

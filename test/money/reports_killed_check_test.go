@@ -9,76 +9,76 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// check holds the answers, the jobs and the ledger against each other.
+// check compares the answers, the jobs and the ledger with each other.
 func (r *killedReports) check() {
 	report := must.Get(r.admin.Credits.Audit(r.t.Context()))(r.t)
 	if !report.OK() {
-		r.t.Errorf("the audit complains: %+v", report.Complaints)
+		r.t.Errorf("audit complaints: %+v", report.Complaints)
 	}
 	paid := int64(0)
-	for _, o := range r.orders {
-		if err := r.judge(o); err != nil {
-			r.t.Errorf("%+v, asked %d times: %v: %s", o.call, o.tries, err, o.answer.raw)
+	for _, o := range r.answered {
+		if err := r.checkCharge(o); err != nil {
+			r.t.Errorf("%+v, called %d times: %v: %s", o.call, o.tries, err, o.answer.raw)
 		}
-		if o.answer.ok() && o.answer.Billing.Charged > 0 {
+		if o.answer.isSuccess() && o.answer.Billing.Charged > 0 {
 			paid++
 		}
 	}
-	spent := r.number(`SELECT COALESCE(SUM(charged), 0) FROM reservations`)
-	if n := r.number(`SELECT COUNT(*) FROM reservations WHERE key_id > 0`); n != paid {
-		r.t.Errorf("%d reservations of calls instead of %d", n, paid)
+	spent := r.queryInt(`SELECT COALESCE(SUM(charged), 0) FROM reservations`)
+	if n := r.queryInt(`SELECT COUNT(*) FROM reservations WHERE key_id > 0`); n != paid {
+		r.t.Errorf("%d reservations of calls, want %d", n, paid)
 	}
-	if n := r.number(`SELECT COUNT(*) FROM reservations WHERE state <> 'settled'`); n > 0 {
-		r.t.Errorf("%d reservations are open", n)
+	if n := r.queryInt(`SELECT COUNT(*) FROM reservations WHERE state <> 'settled'`); n > 0 {
+		r.t.Errorf("%d open reservations", n)
 	}
-	if n := r.number(`SELECT available FROM wallets WHERE team_id = ?`, r.team.id); n != raidGrant-spent {
-		r.t.Errorf("%d credits are left, and %d were spent", n, spent)
+	if n := r.queryInt(`SELECT available FROM wallets WHERE team_id = ?`, r.team.id); n != raidGrant-spent {
+		r.t.Errorf("%d credits left after %d were spent", n, spent)
 	}
 	r.checkOnce()
 	r.checkSearches()
 	r.checkAutomatic()
 }
 
-// judge compares the answer to a request with its payment.
-func (r *killedReports) judge(o *insisted) error {
+// checkCharge compares the answer to a request with its payment.
+func (r *killedReports) checkCharge(o *answeredCall) error {
 	var n, amount, charged int64
 	must.NoError(r.t, r.db.QueryRow(r.t.Context(),
 		`SELECT COUNT(*), COALESCE(SUM(amount), 0), COALESCE(SUM(charged), 0) FROM reservations
 		WHERE key_id = ? AND idempotency_key = ?`, o.key.id, o.call.idem).Scan(&n, &amount, &charged))
 	price := int64(0)
 	switch {
-	case o.answer.refusal() == "422 validation_failed wrong_state" && o.call.verb == "refresh": // its making had failed
-	case !o.answer.ok():
-		return fmt.Errorf("it was refused")
+	case o.answer.refusal() == "422 validation_failed wrong_state" && o.call.verb == "refresh": // the report could not be created
+	case !o.answer.isSuccess():
+		return fmt.Errorf("the call was refused")
 	default:
 		price = o.answer.Billing.Charged
 	}
 	switch {
 	case amount != price || n > 1 || price > 0 && n != 1:
-		return fmt.Errorf("%d reservations of %d instead of one of %d", n, amount, price)
-	case o.answer.job() == "":
+		return fmt.Errorf("%d reservations of %d credits, want one of %d", n, amount, price)
+	case o.answer.jobID() == "":
 		return nil
 	}
-	return r.judgeJob(o, price, charged)
+	return r.checkJob(o, price, charged)
 }
 
-// judgeJob compares a request's job with its charge.
-func (r *killedReports) judgeJob(o *insisted, price, charged int64) error {
+// checkJob compares a request's job with its charge.
+func (r *killedReports) checkJob(o *answeredCall, price, charged int64) error {
 	var job jobOfReport
-	if !until(r.t.Context(), func() bool {
-		answered := must.Get(show(r.t.Context(), r.nodes[0].root(), o.key, "/jobs/"+o.answer.job(), &job))(r.t)
+	if !poll(r.t.Context(), func() bool {
+		answered := must.Get(readData(r.t.Context(), r.nodes[0].baseURL(), o.key, "/jobs/"+o.answer.jobID(), &job))(r.t)
 		return answered
 	}) {
-		return fmt.Errorf("nobody tells of the job")
+		return fmt.Errorf("no response about the job")
 	}
 	switch {
 	case !job.Finished:
-		return fmt.Errorf("the job goes on: %+v", job)
-	case o.call.verb != "refresh" && (job.State == "succeeded") != ((&reportState{subject: o.call.subject}).natural(served) == served):
-		return fmt.Errorf("the job ended otherwise: %+v", job)
+		return fmt.Errorf("the job has not finished: %+v", job)
+	case o.call.verb != "refresh" && (job.State == "succeeded") != ((&reportState{subject: o.call.subject}).endingOf(served) == served):
+		return fmt.Errorf("unexpected job state: %+v", job)
 	case price > 0 && job.Result.Charged != charged, price > 0 && (charged == price) != (job.State == "succeeded"),
 		price > 0 && charged != 0 && charged != price:
-		return fmt.Errorf("it was charged %d of %d: %+v", charged, price, job)
+		return fmt.Errorf("charged %d of %d credits: %+v", charged, price, job)
 	}
 	return nil
 }
@@ -90,12 +90,12 @@ func (r *killedReports) checkOnce() {
 		var charged int64
 		err := rows.Scan(&kind, &subject, &status, &charged)
 		p, want := reportState{kind: kind, subject: subject}, "ready"
-		wantCharged := p.makingCosts()
-		if p.natural(served) != served {
+		wantCharged := p.createPrice()
+		if p.endingOf(served) != served {
 			want, wantCharged = "error", 0
 		}
 		if status != want || charged != wantCharged {
-			*line = fmt.Sprintf("%s %s is %s instead of %s, charged %d instead of %d", kind, subject, status, want, charged, wantCharged)
+			*line = fmt.Sprintf("%s %s: status %s, want %s; charged %d, want %d", kind, subject, status, want, charged, wantCharged)
 		}
 		return err
 	}, `SELECT p.kind, p.subject, p.status, CAST(COALESCE((SELECT SUM(r.charged) FROM report_jobs b
@@ -116,11 +116,11 @@ func (r *killedReports) checkSearches() {
 		var charged, begun int64
 		err := rows.Scan(&platform, &text, &job, &charged, &begun)
 		want := prices.HashtagSearch
-		if p := (&reportState{kind: keyword, subject: text}); p.natural(served) != served {
+		if p := (&reportState{kind: keyword, subject: text}); p.endingOf(served) != served {
 			want = 0
 		}
 		if found++; charged != want || job != "" {
-			*line = fmt.Sprintf("%s on %s: %d searches were charged %d instead of %d, and %q goes on", text, platform,
+			*line = fmt.Sprintf("%s on %s: %d searches were charged %d, want %d; unfinished job %q", text, platform,
 				begun, charged, want, job)
 		}
 		return err
@@ -133,28 +133,28 @@ func (r *killedReports) checkSearches() {
 		}
 	}
 	if found == 0 {
-		r.t.Error("nobody searched")
+		r.t.Error("no searches were made")
 	}
 }
 
-// checkAutomatic checks that each due time of a tracked report caused one refresh, which was charged once.
+// checkAutomatic checks that each due tracked report was refreshed once and charged once.
 func (r *killedReports) checkAutomatic() {
 	all := int64(0)
 	for _, id := range r.tracked {
-		all += r.nudged[id]
-		began, good := r.number(`SELECT COUNT(*) FROM jobs j JOIN report_jobs b ON b.job_id = j.id
+		all += r.dueCount[id]
+		began, good := r.queryInt(`SELECT COUNT(*) FROM jobs j JOIN report_jobs b ON b.job_id = j.id
 		JOIN reservations r ON r.id = j.reservation_id WHERE b.report_id = ? AND b.purpose = 'automatic' AND r.key_id = 0`, id),
-			r.number(`SELECT COUNT(*) FROM jobs j JOIN report_jobs b ON b.job_id = j.id
+			r.queryInt(`SELECT COUNT(*) FROM jobs j JOIN report_jobs b ON b.job_id = j.id
 		JOIN reservations r ON r.id = j.reservation_id WHERE b.report_id = ? AND b.purpose = 'automatic' AND r.key_id = 0
 				AND j.state = 'succeeded' AND r.charged = r.amount AND r.amount > 0`, id)
-		if began != r.nudged[id] || good != began {
-			r.t.Errorf("report %s was due %d times, %d refreshes began and %d succeeded and were charged", id, r.nudged[id], began, good)
+		if began != r.dueCount[id] || good != began {
+			r.t.Errorf("report %s was due %d times; %d refreshes began, %d succeeded and were charged", id, r.dueCount[id], began, good)
 		}
 	}
-	if n := r.number(`SELECT COUNT(*) FROM reservations WHERE key_id = 0`); n != all || all == 0 {
-		r.t.Errorf("%d automatic charges instead of %d", n, all)
+	if n := r.queryInt(`SELECT COUNT(*) FROM reservations WHERE key_id = 0`); n != all || all == 0 {
+		r.t.Errorf("%d automatic charges, want %d", n, all)
 	}
 	if strings.Contains(r.nodes[0].logText(), "panic") {
-		r.t.Errorf("the program complains: %s", r.nodes[0].logText())
+		r.t.Errorf("a server panicked: %s", r.nodes[0].logText())
 	}
 }

@@ -20,9 +20,9 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// Clients create and refresh reports and search hashtags, retrying every call until it is answered. Tracked reports are
-// refreshed. Meanwhile programs are killed at any moment or at transaction boundaries. Afterwards all work has ended,
-// and every report and keyword was paid once, or not at all if its source had no data.
+// Clients create reports, refresh them and search hashtags, and retry every call until it is answered. Meanwhile servers
+// are killed at random times or at transaction boundaries. In the end all jobs have finished, and every report and search
+// was charged once, or not at all if the provider had no data.
 func TestReportsKilled(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -34,51 +34,54 @@ func TestReportsKilled(t *testing.T) {
 		if postgres(url) {
 			nodes = 2
 		}
-		newRaid(t, url, nodes).rage()
+		newKilledReports(t, url, nodes).run()
 	})
 }
 
 const (
-	raidCalls   = 60 // at least
-	raidMost    = 400
-	raidKills   = 6
-	raidPerNode = 12 // kills of one program, at most: a slow machine spends its time on starting programs otherwise
-	raidClients = 4
-	raidPace    = 60 * time.Millisecond
-	raidGrant   = 1_000_000
+	raidMinCalls        = 60  // at least
+	raidMaxCalls        = 400 // at most
+	raidMinKills        = 6   // at least
+	raidMaxKillsPerNode = 12  // kills of one server, at most, because a slow machine needs long to restart it
+	raidClients         = 4
+	raidPace            = 60 * time.Millisecond // between two calls of a client
+	raidGrant           = 1_000_000
 )
 
 // killedReports is one run of the test.
 type killedReports struct {
-	*outside
-	t       *testing.T
-	terms   string // the file of the programs' terms
-	box     string // the source's address
-	team    *modelTeam
-	tracked []string         // tracked reports, which are refreshed automatically
-	nudged  map[string]int64 // how often their time was made to come
-	killed  atomic.Int64
-	asked   atomic.Int64
+	*outOfProcess
+	t        *testing.T
+	terms    string // path of the terms file
+	sandbox  string // URL of the sandbox
+	team     *modelTeam
+	tracked  []string         // tracked reports, which are refreshed automatically
+	dueCount map[string]int64 // how often the test made a tracked report due
+	killed   atomic.Int64
+	calls    atomic.Int64
 
-	mu     sync.Mutex
-	orders []*insisted
-	made   map[string]string // reports that clients know, with their kinds
+	mu          sync.Mutex
+	answered    []*answeredCall
+	reportKinds map[string]string // kinds of the created reports, by ID
 }
 
-// insisted is a request that was repeated until it was answered.
-type insisted struct {
+// answeredCall is a call that was repeated until it was answered.
+type answeredCall struct {
 	key    *modelKey
 	call   reportCall
 	tries  int
 	answer answer
 }
 
-func newRaid(t *testing.T, url string, nodes int) *killedReports {
+func newKilledReports(t *testing.T, url string, nodes int) *killedReports {
 	t.Helper()
-	r := &killedReports{outside: newOutside(t, url, nodes, callsForFree), t: t, nudged: map[string]int64{}, made: map[string]string{}}
-	r.box = newBox(t, time.Now, nil)
+	r := &killedReports{
+		outOfProcess: newOutOfProcess(t, url, nodes, freeCallsPerDay), t: t,
+		dueCount: map[string]int64{}, reportKinds: map[string]string{},
+	}
+	r.sandbox = startSandbox(t, time.Now, nil)
 	r.terms = filepath.Join(t.TempDir(), "terms.json")
-	offered := standin.Terms(callsForFree)
+	offered := standin.Terms(freeCallsPerDay)
 	offered.Limits.RefreshMinutes = 0
 	raw := must.Get(json.Marshal(offered))(t)
 	must.NoError(t, os.WriteFile(r.terms, raw, 0o600))
@@ -87,124 +90,126 @@ func newRaid(t *testing.T, url string, nodes int) *killedReports {
 	return r
 }
 
-// start starts a program, which kills itself at a point unless that is empty.
+// start starts a server, which kills itself at the given point, if any.
 func (r *killedReports) start(p *process, at string) {
-	must.NoError(r.t, p.launch(at, "", r.programs.admin, "serve", "--public-url", root, "--database", r.url,
+	must.NoError(r.t, p.launch(at, "", r.programs.admin, "serve", "--public-url", baseURL, "--database", r.url,
 		"--sealing-key", r.sealing, "--metrics-addr=",
-		"--blobs", "file:"+filepath.Join(r.controls.Dir, "media"), "--bridge", r.box+"/vendor", "--terms", r.terms, "--addr"))
+		"--blobs", "file:"+filepath.Join(r.controls.Dir, "media"), "--bridge", r.sandbox+"/vendor", "--terms", r.terms, "--addr"))
 }
 
-func (r *killedReports) rage() {
+func (r *killedReports) run() {
 	began := time.Now()
 	for _, p := range r.nodes {
 		r.start(p, "")
 	}
 	r.track()
 	ctx, end := context.WithCancel(r.t.Context())
-	var weather, clients sync.WaitGroup
+	var events, clients sync.WaitGroup
 	for _, p := range r.nodes {
-		weather.Go(func() { r.kill(ctx, p) })
+		events.Go(func() { r.killRepeatedly(ctx, p) })
 	}
-	weather.Go(func() { r.nudge(ctx) })
+	events.Go(func() { r.makeDue(ctx) })
 	for range raidClients {
 		clients.Go(func() { r.buy(ctx) })
 	}
 	clients.Wait()
 	end()
-	weather.Wait()
-	raged := time.Since(began)
+	events.Wait()
+	duration := time.Since(began)
 	for _, p := range r.nodes {
 		p.kill()
 		r.start(p, "")
 	}
-	r.calm()
+	r.awaitJobs()
 	r.check()
-	r.t.Logf("%d requests, %d kills in %v, and calm after %v", len(r.orders), r.killed.Load(), raged, time.Since(began))
+	r.t.Logf("%d requests and %d kills in %v, all jobs finished after %v", len(r.answered), r.killed.Load(), duration, time.Since(began))
 }
 
-// buy makes one request after the other, until there were enough of them and of kills.
+// buy makes one call after the other until there were enough calls and kills.
 func (r *killedReports) buy(ctx context.Context) {
 	tick := time.NewTicker(raidPace)
 	defer tick.Stop()
-	for n := r.asked.Add(1); n <= raidCalls || n <= raidMost && r.killed.Load() < raidKills; n = r.asked.Add(1) {
-		r.insist(ctx, r.anyWish(n))
+	for n := r.calls.Add(1); n <= raidMinCalls || n <= raidMaxCalls && r.killed.Load() < raidMinKills; n = r.calls.Add(1) {
+		r.callUntilAnswered(ctx, r.anyCall(n))
 		<-tick.C
 	}
 }
 
-// track creates some tracked reports before the kills.
+// track creates tracked reports before the kills begin.
 func (r *killedReports) track() {
 	for i, w := range []reportCall{
 		{kind: "profile", subject: "empty.tracked"}, {kind: "profile", subject: "tracked"}, {kind: "hashtag", subject: "tracked"},
 	} {
 		w.verb, w.platform, w.text, w.idem = "create", "instagram", w.subject, fmt.Sprint("tracked ", i)
-		id := r.insist(r.t.Context(), w).reportID()
-		r.calm()
-		r.insist(r.t.Context(), reportCall{verb: "track", kind: w.kind, id: id, enabled: true, days: 7, idem: fmt.Sprint("track ", i)})
+		id := r.callUntilAnswered(r.t.Context(), w).reportID()
+		r.awaitJobs()
+		r.callUntilAnswered(r.t.Context(), reportCall{verb: "track", kind: w.kind, id: id, enabled: true, days: 7, idem: fmt.Sprint("track ", i)})
 		r.tracked = append(r.tracked, id)
-		delete(r.made, id)
+		delete(r.reportKinds, id)
 	}
-	r.calm()
+	r.awaitJobs()
 }
 
-// calm waits until all work has ended.
-func (r *killedReports) calm() {
+// awaitJobs waits until all jobs have finished.
+func (r *killedReports) awaitJobs() {
 	const open = `SELECT (SELECT COUNT(*) FROM jobs WHERE finished_at = 0) + (SELECT COUNT(*) FROM reports
 		WHERE tracked = 1 AND next_refresh_at < 2)`
 	left := int64(0)
-	if until(r.t.Context(), func() bool {
-		left = r.number(open)
+	if poll(r.t.Context(), func() bool {
+		left = r.queryInt(open)
 		return left == 0
 	}) {
 		return
 	}
-	r.t.Fatalf("%d things are under way for ever:\n%s", left, r.nodes[0].logText())
+	r.t.Fatalf("%d jobs or due reports remain:\n%s", left, r.nodes[0].logText())
 }
 
-// raidDeaths are edges of the transactions on the way of a report.
-var raidDeaths = []string{"replay.once", "job.claim", "report.working", "report.measured", "report.failed", "report.automatic", "job.wake"}
+// raidKillPoints are the transactions before or after which a server kills itself.
+var raidKillPoints = []string{
+	"replay.once", "job.claim", "report.working", "report.measured", "report.failed", "report.automatic", "job.wake",
+}
 
-// kill kills a program up to raidPerNode times, or has it kill itself, and starts it again.
-func (r *killedReports) kill(ctx context.Context, p *process) {
-	for n := 1; n <= raidPerNode; n++ {
+// killRepeatedly restarts a server up to raidPerNode times after killing it, or after it has killed itself.
+func (r *killedReports) killRepeatedly(ctx context.Context, p *process) {
+	for n := 1; n <= raidMaxKillsPerNode; n++ {
 		select {
 		case <-ctx.Done():
 			return
-		case <-p.exit():
-			if p.at == "" {
-				r.t.Errorf("a program ended by itself: %s", p.logText())
+		case <-p.ended():
+			if p.killPoint == "" {
+				r.t.Errorf("a server ended unexpectedly: %s", p.logText())
 			}
-		case <-r.soon(ctx, p):
+		case <-r.randomTimer(ctx, p):
 			p.kill()
 		}
 		r.killed.Add(1)
 		at := ""
-		if n < raidPerNode && rand.IntN(2) > 0 {
-			at = fmt.Sprint([]string{"before ", "after "}[rand.IntN(2)], raidDeaths[rand.IntN(len(raidDeaths))], "#", 1+rand.IntN(4))
+		if n < raidMaxKillsPerNode && rand.IntN(2) > 0 {
+			at = fmt.Sprint([]string{"before ", "after "}[rand.IntN(2)], raidKillPoints[rand.IntN(len(raidKillPoints))], "#", 1+rand.IntN(4))
 		}
 		r.start(p, at)
 	}
 }
 
-// soon returns a channel that is closed some time after the program has begun to serve.
-func (r *killedReports) soon(ctx context.Context, p *process) chan struct{} {
+// randomTimer returns a channel that is closed a random time after the server has started to serve.
+func (r *killedReports) randomTimer(ctx context.Context, p *process) chan struct{} {
 	out := make(chan struct{})
 	go func() {
 		defer close(out)
-		if !p.serves(ctx) {
+		if !p.awaitReady(ctx) {
 			return
 		}
 		select {
 		case <-time.After(time.Duration(50+rand.IntN(700)) * time.Millisecond):
-		case <-p.exit():
+		case <-p.ended():
 		case <-ctx.Done():
 		}
 	}()
 	return out
 }
 
-// nudge has the time of tracked reports come, each time that its last refresh has ended.
-func (r *killedReports) nudge(ctx context.Context) {
+// makeDue makes random tracked reports due if their last refresh has ended.
+func (r *killedReports) makeDue(ctx context.Context) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -222,12 +227,12 @@ func (r *killedReports) nudge(ctx context.Context) {
 		FROM jobs WHERE jobs.id = reports.job_id AND jobs.finished_at = 0)`, id)
 			return err
 		}))
-		r.nudged[id] += n
+		r.dueCount[id] += n
 	}
 }
 
-// anyWish makes up a request: a new report, one that there may be, a refresh, or a search.
-func (r *killedReports) anyWish(n int64) reportCall {
+// anyCall returns a random call: create or refresh a report, or search.
+func (r *killedReports) anyCall(n int64) reportCall {
 	idem := fmt.Sprint("wish ", n)
 	if rand.IntN(4) == 0 {
 		w := keywords[rand.IntN(len(keywords))]
@@ -239,9 +244,9 @@ func (r *killedReports) anyWish(n int64) reportCall {
 	if rand.IntN(3) == 0 {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if ids := slices.Sorted(maps.Keys(r.made)); len(ids) > 0 {
+		if ids := slices.Sorted(maps.Keys(r.reportKinds)); len(ids) > 0 {
 			id := ids[rand.IntN(len(ids))]
-			return reportCall{verb: "refresh", kind: r.made[id], id: id, idem: idem}
+			return reportCall{verb: "refresh", kind: r.reportKinds[id], id: id, idem: idem}
 		}
 	}
 	w := subjects[rand.IntN(len(subjects))]
@@ -251,27 +256,27 @@ func (r *killedReports) anyWish(n int64) reportCall {
 	return w
 }
 
-// insist repeats a call until it has a final answer.
-func (r *killedReports) insist(ctx context.Context, w reportCall) answer {
-	o := &insisted{key: r.team.keys[rand.IntN(len(r.team.keys))], call: w}
-	answered := until(ctx, func() bool {
+// callUntilAnswered repeats a call until it gets a final answer.
+func (r *killedReports) callUntilAnswered(ctx context.Context, w reportCall) answer {
+	o := &answeredCall{key: r.team.keys[rand.IntN(len(r.team.keys))], call: w}
+	answered := poll(ctx, func() bool {
 		o.tries++
-		status, header, raw, err := send(w.request(r.nodes[rand.IntN(len(r.nodes))].root(), o.key.value).WithContext(ctx))
+		status, header, raw, err := send(w.request(r.nodes[rand.IntN(len(r.nodes))].baseURL(), o.key.value).WithContext(ctx))
 		if err != nil {
 			return false
 		}
-		o.answer, err = read(status, header, raw)
-		return err == nil && o.answer.refusal() != inProgress && o.answer.status < 500
+		o.answer, err = parseREST(status, header, raw)
+		return err == nil && o.answer.refusal() != keyInProgress && o.answer.status < 500
 	})
 	if !answered {
-		r.t.Errorf("%+v is not answered: %s", w, o.answer.raw)
-		return o.answer // nothing to check
+		r.t.Errorf("no final answer to %+v: %s", w, o.answer.raw)
+		return o.answer
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.orders = append(r.orders, o)
-	if w.verb == "create" && o.answer.ok() {
-		r.made[o.answer.reportID()] = w.kind
+	r.answered = append(r.answered, o)
+	if w.verb == "create" && o.answer.isSuccess() {
+		r.reportKinds[o.answer.reportID()] = w.kind
 	}
 	return o.answer
 }

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// subjects are what a team may request: existing profiles and hashtags, then missing ones.
+// subjects are the subjects of requested reports: first existing profiles and hashtags, then missing ones.
 var subjects = []reportCall{
 	{kind: "profile", platform: "instagram", subject: "empty.a"},
 	{kind: "profile", platform: "instagram", subject: "b"}, {kind: "profile", platform: "tiktok", subject: "empty.a"},
@@ -18,20 +18,20 @@ var subjects = []reportCall{
 	{kind: "profile", platform: "instagram", subject: "error.g"}, {kind: "hashtag", platform: "instagram", subject: "missingh"},
 }
 
-// there is how many of the subjects are there.
-const there = 5
+// existingSubjects is the number of existing subjects, which come first.
+const existingSubjects = 5
 
-// anyCreate draws a report to create. Each team of each round has separate subjects, because the source's answers are
-// released by subject.
+// anyCreate draws a call that creates a report. Each team of each round has its own subjects, because the test releases
+// the provider's answers by subject.
 func (m *reportMachine) anyCreate(d *teamState) reportCall {
-	some := subjects
-	if index(m.t, 3, "there") > 0 {
-		some = subjects[:there]
+	choices := subjects
+	if uniform(m.t, 3, "there") > 0 {
+		choices = subjects[:existingSubjects]
 	}
-	return m.completeCall(d, pick(m.t, some, "subject"))
+	return m.completeCall(d, pick(m.t, choices, "subject"))
 }
 
-// completeCall returns a call for a report on a subject.
+// completeCall completes a call that creates a report.
 func (m *reportMachine) completeCall(d *teamState, w reportCall) reportCall {
 	w.verb, w.idem, w.brief = "create", m.anyIdem(), rapid.Bool().Draw(m.t, "brief")
 	w.subject = fmt.Sprintf("%s_%d_%d", w.subject, d.id, m.round)
@@ -40,13 +40,13 @@ func (m *reportMachine) completeCall(d *teamState, w reportCall) reportCall {
 	return w
 }
 
-// anyReport draws a report that the team has, or now and then one that it has not.
+// anyReport draws the kind and ID of a report. Sometimes the report has expired or has another kind.
 func (m *reportMachine) anyReport(d *teamState) (string, string, bool) {
-	d.forget(m.clock.Now())
-	strange := index(m.t, 12, "strange")
+	d.removeExpired(m.clock.Now())
+	strange := uniform(m.t, 12, "strange")
 	switch {
-	case strange == 0 && len(d.gone) > 0:
-		return "profile", pick(m.t, d.gone, "gone"), true
+	case strange == 0 && len(d.expired) > 0:
+		return "profile", pick(m.t, d.expired, "gone"), true
 	case len(d.reports) == 0:
 		return "", "", false
 	}
@@ -79,7 +79,7 @@ func (m *reportMachine) refresh() {
 func (m *reportMachine) anyTrack(d *teamState) (reportCall, bool) {
 	kind, id, found := m.anyReport(d)
 	w := reportCall{verb: "track", kind: kind, id: id, idem: m.anyIdem(), brief: rapid.Bool().Draw(m.t, "brief")}
-	w.enabled, w.days = index(m.t, 4, "on") > 0, pick(m.t, []int{3, 1, 7}, "days")
+	w.enabled, w.days = uniform(m.t, 4, "on") > 0, pick(m.t, []int{3, 1, 7}, "days")
 	return w, found
 }
 
@@ -93,11 +93,11 @@ func (m *reportMachine) track() {
 // repeat repeats an earlier request, or sends another one with its key.
 func (m *reportMachine) repeat() {
 	d := m.anyTeam()
-	if len(d.wishes) == 0 {
+	if len(d.calls) == 0 {
 		return
 	}
-	earlier := pick(m.t, d.wishes, "earlier")
-	if index(m.t, 3, "another") == 0 {
+	earlier := pick(m.t, d.calls, "earlier")
+	if uniform(m.t, 3, "another") == 0 {
 		earlier.call.brief = !earlier.call.brief
 		m.send(d, m.anyKey(d), earlier.call)
 		return
@@ -105,29 +105,29 @@ func (m *reportMachine) repeat() {
 	m.send(d, earlier.key, earlier.call)
 }
 
-// send makes a call and holds it against the model.
+// send makes a call and compares the answer with the model.
 func (m *reportMachine) send(d *teamState, key *teamKey, w reportCall) {
-	m.before(d, w)
-	got := must.Get(m.anyNode().asks(key, w))(m.t)
+	m.prepareCall(d, w)
+	got := must.Get(m.anyNode().call(key, w))(m.t)
 	m.handleAnswer(d, key, w, got)
-	m.after(d)
+	m.processDue(d)
 }
 
-// before makes the result of a call predictable: an expired report that is no longer tracked is not requested while a
-// job would renew it.
-func (m *reportMachine) before(d *teamState, w reportCall) {
-	d.forget(m.clock.Now())
-	if p := d.about(w); p != nil && w.verb == "track" && !w.enabled && !m.clock.Now().Before(p.until) {
+// prepareCall makes the result of a call predictable. If the call ends the tracking of an expired report, the report's jobs must
+// finish first, because they would extend the report.
+func (m *reportMachine) prepareCall(d *teamState, w reportCall) {
+	d.removeExpired(m.clock.Now())
+	if p := d.findReport(w); p != nil && w.verb == "track" && !w.enabled && !m.clock.Now().Before(p.availableUntil) {
 		m.release(d.openJobs(p), served)
 	}
 }
 
 func (m *reportMachine) handleAnswer(d *teamState, key *teamKey, w reportCall, got answer) {
-	d.wishes = append(d.wishes, sentCall{key, w})
+	d.calls = append(d.calls, sentCall{key, w})
 	now := m.clock.Now()
-	v := d.judge(now, key, w)
+	v := d.expected(now, key, w)
 	m.t.Logf("%v: %+v by key %d: %d %s", now, w, key.id, got.status, got.refusal())
-	if err := v.against(d, w, got); err != nil {
+	if err := v.check(d, w, got); err != nil {
 		m.t.Fatalf("%+v by key %d: %v", w, key.id, err)
 	}
 	m.count(w, v, got)
@@ -138,13 +138,13 @@ func (m *reportMachine) handleAnswer(d *teamState, key *teamKey, w reportCall, g
 	if w.verb != "track" {
 		return
 	}
-	must.NoError(m.t, p.shows(got))
+	must.NoError(m.t, p.checkTracking(got))
 	if p.job != nil && p.job.id == "" {
 		must.NoError(m.t, m.db.QueryRow(context.Background(), `SELECT job_id FROM reports WHERE id = ?`, p.id).Scan(&p.job.id))
 	}
 }
 
-func (m *reportMachine) count(w reportCall, v verdict, got answer) {
+func (m *reportMachine) count(w reportCall, v expectation, got answer) {
 	what := w.verb
 	switch {
 	case v.first != nil:
@@ -157,12 +157,12 @@ func (m *reportMachine) count(w reportCall, v verdict, got answer) {
 	m.counts[what]++
 }
 
-// twins makes two concurrent calls in either order.
-func (m *reportMachine) twins() {
+// callTwice makes two concurrent calls, which may take effect in either order.
+func (m *reportMachine) callTwice() {
 	d := m.anyTeam()
 	one := m.anyCreate(d)
 	other := one
-	switch index(m.t, 4, "verb") {
+	switch uniform(m.t, 4, "verb") {
 	case 3:
 		one = m.anySearch(d)
 		other = one
@@ -178,45 +178,47 @@ func (m *reportMachine) twins() {
 	if rapid.Bool().Draw(m.t, "another key") {
 		other.idem += " too"
 	}
-	m.before(d, one)
+	m.prepareCall(d, one)
 	keys := []*teamKey{m.anyKey(d), m.anyKey(d)}
-	if one.verb == "track" { // answers do not show whose key a switch counts against
+	if one.verb == "track" { // the answer does not show against which key's limit the hold counts
 		keys[1] = keys[0]
 	}
 	nodes := []reportNode{m.anyNode(), m.anyNode()}
-	got := bothAsk(m.t, nodes, keys, []reportCall{one, other})
-	fits := func(i int, w reportCall) bool { return d.judge(m.clock.Now(), keys[i], w).against(d, w, got[i]) == nil }
+	got := callBoth(m.t, nodes, keys, []reportCall{one, other})
+	fits := func(i int, w reportCall) bool {
+		return d.expected(m.clock.Now(), keys[i], w).check(d, w, got[i]) == nil
+	}
 	first := 0
-	// If either could have been refused, the refused one is second, because it changed nothing.
-	if !fits(0, one) || !got[1].ok() && fits(1, other) {
+	// If either call could have been refused, the refused call comes second, because it changed nothing.
+	if !fits(0, one) || !got[1].isSuccess() && fits(1, other) {
 		first = 1
 	}
-	wishes := []reportCall{one, other}
-	m.handleAnswer(d, keys[first], wishes[first], got[first])
-	m.handleAnswer(d, keys[1-first], wishes[1-first], got[1-first])
+	calls := []reportCall{one, other}
+	m.handleAnswer(d, keys[first], calls[first], got[first])
+	m.handleAnswer(d, keys[1-first], calls[1-first], got[1-first])
 	m.counts["twins"]++
-	m.after(d)
+	m.processDue(d)
 }
 
-// bothAsk makes concurrent calls and repeats one that came while its key was in use.
-func bothAsk(t fatal, nodes []reportNode, keys []*teamKey, wishes []reportCall) []answer {
+// callBoth makes concurrent calls. It repeats a call while its Idempotency-Key is in use.
+func callBoth(t fatal, nodes []reportNode, keys []*teamKey, calls []reportCall) []answer {
 	t.Helper()
-	type said struct {
+	type response struct {
 		answer answer
 		err    error
 	}
-	all := make([]chan said, len(wishes))
-	for i := range wishes {
-		all[i] = make(chan said, 1)
+	all := make([]chan response, len(calls))
+	for i := range calls {
+		all[i] = make(chan response, 1)
 		go func() {
-			a, err := nodes[i].asks(keys[i], wishes[i])
-			for err == nil && a.refusal() == inProgress {
-				a, err = nodes[i].asks(keys[i], wishes[i])
+			a, err := nodes[i].call(keys[i], calls[i])
+			for err == nil && a.refusal() == keyInProgress {
+				a, err = nodes[i].call(keys[i], calls[i])
 			}
-			all[i] <- said{a, err}
+			all[i] <- response{a, err}
 		}()
 	}
-	out := make([]answer, len(wishes))
+	out := make([]answer, len(calls))
 	for i := range all {
 		s := <-all[i]
 		must.NoError(t, s.err)

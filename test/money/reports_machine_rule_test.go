@@ -12,22 +12,22 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// outage requests a report while the source's health check fails, whose result is cached for five seconds.
+// outage requests a report while the provider's health check fails. The result of the check is cached for five seconds.
 func (m *reportMachine) outage() {
 	d := m.anyTeam()
 	m.moveTo(m.clock.Now().Add(6 * time.Second))
-	m.source.change(func() { m.source.down = true })
+	m.gate.update(func() { m.gate.down = true })
 	d.outage = true
 	m.send(d, m.anyKey(d), m.anyCreate(d))
 	d.outage = false
-	m.source.change(func() { m.source.down = false })
+	m.gate.update(func() { m.gate.down = false })
 	m.moveTo(m.clock.Now().Add(6 * time.Second))
 }
 
-// book tops a team up, or takes credits away.
-func (m *reportMachine) book() {
+// changeBalance grants or withdraws credits.
+func (m *reportMachine) changeBalance() {
 	d, credits := m.anyTeam(), rapid.Int64Range(1, 40).Draw(m.t, "credits")
-	if index(m.t, 3, "grant") > 0 {
+	if uniform(m.t, 3, "grant") > 0 {
 		m.grant(d, credits)
 		return
 	}
@@ -47,8 +47,8 @@ func (m *reportMachine) grant(d *teamState, credits int64) {
 	d.balance += credits
 }
 
-// limit sets the daily limit of a key, or of the team.
-func (m *reportMachine) limit() {
+// changeLimit sets the daily limit of a key or of a team.
+func (m *reportMachine) changeLimit() {
 	d := m.anyTeam()
 	credits := pick(m.t, []int64{-1, -1, -1, 1, 7, 12, 20, 30}, "credits")
 	if rapid.Bool().Draw(m.t, "of a key") {
@@ -59,39 +59,39 @@ func (m *reportMachine) limit() {
 		d.limit = credits
 		must.NoError(m.t, m.nodes[0].Teams.SetDailyCredits(context.Background(), d.id, &credits))
 	}
-	m.holds()
+	m.awaitAccessChange()
 }
 
-// holds lets a change of access hold on every node: that takes up to a second.
-func (m *reportMachine) holds() { m.moveTo(m.clock.Now().Add(1100 * time.Millisecond)) }
+// awaitAccessChange waits until a change of access is effective on every node, which takes up to a second.
+func (m *reportMachine) awaitAccessChange() { m.moveTo(m.clock.Now().Add(1100 * time.Millisecond)) }
 
-// pause pauses the team's spending.
+// pause pauses a team's spending.
 func (m *reportMachine) pause() {
 	d := m.anyTeam()
 	if !d.paused {
 		must.NoError(m.t, m.nodes[0].Teams.Pause(context.Background(),
 			team.Pause{Scope: team.ForTeam, Target: d.id, Action: access.PauseSpending}))
 		d.paused = true
-		m.holds()
+		m.awaitAccessChange()
 	}
 }
 
-// resume resumes it, soon.
+// resume resumes the paused teams, each with a probability of one in five.
 func (m *reportMachine) resume() {
 	for _, d := range m.teams {
-		if d.paused && index(m.t, 5, "resume") == 0 {
+		if d.paused && uniform(m.t, 5, "resume") == 0 {
 			must.NoError(m.t, m.nodes[0].Teams.Resume(context.Background(),
 				team.Pause{Scope: team.ForTeam, Target: d.id, Action: access.PauseSpending}))
 			d.paused = false
-			m.holds()
+			m.awaitAccessChange()
 		}
 	}
 }
 
-// move moves the team to the other plan.
-func (m *reportMachine) move() {
+// changePlan moves a team to the other plan.
+func (m *reportMachine) changePlan() {
 	d := m.anyTeam()
 	d.plan = map[string]string{largePlan: smallPlan, smallPlan: largePlan}[d.plan]
 	must.NoError(m.t, m.nodes[0].Teams.SetPlan(context.Background(), d.id, d.plan, time.Time{}))
-	m.holds()
+	m.awaitAccessChange()
 }

@@ -10,42 +10,42 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// reportMachine runs the program's reports and their model side by side.
+// reportMachine applies random actions to the servers and to the model of the reports, and compares them.
 type reportMachine struct {
 	*reportEnv
-	t       *rapid.T
-	teams   []*teamState
-	touched *teamState // the one that something was done to
-	begun   time.Time  // by the clock
-	round   int
-	booked  int
-	counts  map[string]int
+	t          *rapid.T
+	teams      []*teamState
+	lastTeam   *teamState // the team of the last action
+	roundStart time.Time  // start of the round by the test's clock
+	round      int
+	booked     int
+	counts     map[string]int
 }
 
-// Random requests for reports and searches, at random times, on random nodes, with random results of the provider: every
-// call and job ends as the model predicts, and so do refreshes and credits.
+// Reports and searches are requested at random times, on random nodes, with random results of the provider. Every call,
+// job, automatic refresh and credit matches the model.
 func TestReportsByModel(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
-		for i := range reportMachines { // most of a round is waiting
+		for i := range reportMachines { // in parallel, because a round mostly waits
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				t.Parallel()
 				if !postgres(url) {
-					playReports(t, newPress(t, testkit.SQLite(t), 1))
+					runRounds(t, newReportEnv(t, testkit.SQLite(t), 1))
 					return
 				}
-				playReports(t, newPress(t, testkit.Postgres(t), 2))
+				runRounds(t, newReportEnv(t, testkit.Postgres(t), 2))
 			})
 		}
 	})
 }
 
-func playReports(t *testing.T, p *reportEnv) {
+func runRounds(t *testing.T, p *reportEnv) {
 	t.Helper()
 	counts, began, tried, failed := map[string]int{}, time.Now(), 0, false
 	rapid.Check(t, func(t *rapid.T) {
-		// A round is long, so few of those requested by rapid are made, but all after a failure, to minimize it.
+		// A round takes long, so only the first rounds run. After a failure all run, so that rapid can minimize it.
 		if tried++; tried > reportRounds && !failed {
 			return
 		}
@@ -59,51 +59,52 @@ func playReports(t *testing.T, p *reportEnv) {
 
 const (
 	reportMachines = 2
-	reportRounds   = 5  // of each
-	reportSteps    = 80 // in a round, at most
+	reportRounds   = 5  // rounds of each machine
+	reportSteps    = 80 // actions in a round, at most
 )
 
-// pressZones are those of the two teams. In the second one, clocks change at midnight.
-var pressZones = []string{"Europe/Berlin", "America/Santiago"}
+// reportZones are the time zones of the two teams. In the second zone, clocks change at midnight.
+var reportZones = []string{"Europe/Berlin", "America/Santiago"}
 
-// longest is how long a round may last by the clock: reports whose making failed, and jobs, are forgotten after 30
-// days.
-const longest = 28 * 24 * time.Hour
+// maxRound is the maximum duration of a round by the test's clock. The program deletes jobs and failed reports after 30 days.
+const maxRound = 28 * 24 * time.Hour
 
 func (m *reportMachine) run() {
-	m.begin()
-	for _, zone := range pressZones {
+	m.startRound()
+	for _, zone := range reportZones {
 		d := m.newTeam(m.t, zone, 2)
 		m.teams = append(m.teams, d)
-		defer m.leave(d)
+		defer m.stopAutomatic(d)
 		m.grant(d, rapid.Int64Range(20, 150).Draw(m.t, "credits"))
-		m.stock(d)
+		m.createInitial(d)
 	}
-	m.letAllGo()
+	m.releaseAll()
 	actions := []func(){
 		m.create, m.create, m.refresh, m.refresh, m.refresh, m.track, m.track, m.track, m.track, m.track, m.repeat,
-		m.repeat, m.twins, m.letGo, m.letGo, m.letAllGo,
-		m.search, m.search, m.search, m.search, m.pass, m.pass, m.pass, m.pass, m.pass, m.book, m.book, m.limit,
-		m.pause, m.move, m.look, m.lookAtJob, m.outage,
+		m.repeat, m.callTwice, m.releaseOne, m.releaseOne, m.releaseAll,
+		m.search, m.search, m.search, m.search,
+		m.advanceClock, m.advanceClock, m.advanceClock, m.advanceClock, m.advanceClock, m.changeBalance, m.changeBalance, m.changeLimit,
+		m.pause, m.changePlan, m.checkRandomReport, m.checkRandomJob, m.outage,
 	}
-	for range reportSteps/2 + index(m.t, reportSteps/2, "steps") {
-		m.letSomeGo()
+	for range reportSteps/2 + uniform(m.t, reportSteps/2, "steps") {
+		m.releaseOverdue()
 		m.resume()
 		pick(m.t, actions, "action")()
 		m.check()
 	}
-	m.end()
+	m.finishRound()
 }
 
-// stock creates the reports that a team has from the beginning.
-func (m *reportMachine) stock(d *teamState) {
-	for _, w := range rapid.SliceOfNDistinct(rapid.SampledFrom(subjects[:there]), 0, there-1, rapid.ID[reportCall]).Draw(m.t, "stock") {
+// createInitial creates the initial reports of a team.
+func (m *reportMachine) createInitial(d *teamState) {
+	subject := rapid.SampledFrom(subjects[:existingSubjects])
+	for _, w := range rapid.SliceOfNDistinct(subject, 0, existingSubjects-1, rapid.ID[reportCall]).Draw(m.t, "initial reports") {
 		m.send(d, d.keys[0], m.completeCall(d, w))
 	}
 }
 
-// index draws a number below n uniformly, because rapid prefers small ones.
-func index(t *rapid.T, n int, label string) int {
+// uniform draws a number below n uniformly, because rapid prefers small ones.
+func uniform(t *rapid.T, n int, label string) int {
 	return rapid.Custom(func(t *rapid.T) int {
 		i := 0
 		for range 12 {
@@ -117,36 +118,36 @@ func index(t *rapid.T, n int, label string) int {
 }
 
 // pick draws an element uniformly.
-func pick[T any](t *rapid.T, of []T, label string) T { return of[index(t, len(of), label)] }
+func pick[T any](t *rapid.T, list []T, label string) T { return list[uniform(t, len(list), label)] }
 
-// begin sets the clock on to a day or so before clocks change somewhere, at some time of that day.
-func (m *reportMachine) begin() {
-	zone := location(pick(m.t, pressZones, "clocks change in"))
+// startRound advances the clock to a random time within 26 hours before a daylight saving change in one of the zones.
+func (m *reportMachine) startRound() {
+	zone := location(pick(m.t, reportZones, "clocks change in"))
 	before := time.Duration(rapid.IntRange(0, 26*60).Draw(m.t, "minutes before")) * time.Minute
-	at := m.clock.Now().Add(longest)
-	for offset(at, zone) == offset(at.Add(time.Hour), zone) {
+	at := m.clock.Now().Add(maxRound)
+	for utcOffset(at, zone) == utcOffset(at.Add(time.Hour), zone) {
 		at = at.Add(time.Hour)
 	}
-	m.begun = at.Truncate(time.Hour).Add(time.Hour - before)
-	m.clock.Advance(m.begun.Sub(m.clock.Now()))
+	m.roundStart = at.Truncate(time.Hour).Add(time.Hour - before)
+	m.clock.Advance(m.roundStart.Sub(m.clock.Now()))
 }
 
-func offset(at time.Time, zone *time.Location) int {
+func utcOffset(at time.Time, zone *time.Location) int {
 	_, east := at.In(zone).Zone()
 	return east
 }
 
-// leave stops the automatic work of a team of a failed round.
-func (m *reportMachine) leave(d *teamState) {
+// stopAutomatic stops the automatic refreshes of a team at the end of a round.
+func (m *reportMachine) stopAutomatic(d *teamState) {
 	for _, e := range d.openJobs(nil) {
-		m.source.let(e.report.address(), served)
+		m.gate.answer(e.report.address(), served)
 	}
 	m.exec(m.t, `UPDATE reports SET tracked = 0 WHERE team_id = ?`, d.id)
 }
 
 func (m *reportMachine) anyTeam() *teamState {
-	m.touched = pick(m.t, m.teams, "team")
-	return m.touched
+	m.lastTeam = pick(m.t, m.teams, "team")
+	return m.lastTeam
 }
 
 func (m *reportMachine) anyNode() reportNode {
@@ -154,5 +155,5 @@ func (m *reportMachine) anyNode() reportNode {
 }
 
 func (m *reportMachine) anyIdem() string {
-	return fmt.Sprint("key ", index(m.t, 16, "idem"))
+	return fmt.Sprint("key ", uniform(m.t, 16, "idem"))
 }

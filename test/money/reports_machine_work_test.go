@@ -9,10 +9,10 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// letGo lets the source answer about one report, in some way.
-func (m *reportMachine) letGo() {
+// releaseOne releases the provider's answer about one report, with a random ending.
+func (m *reportMachine) releaseOne() {
 	d := m.anyTeam()
-	waiting := slices.DeleteFunc(slices.Concat(d.reports, d.hunts), func(p *reportState) bool { return len(d.openJobs(p)) == 0 })
+	waiting := slices.DeleteFunc(slices.Concat(d.reports, d.keywords), func(p *reportState) bool { return len(d.openJobs(p)) == 0 })
 	if len(waiting) == 0 {
 		return
 	}
@@ -24,28 +24,29 @@ func (m *reportMachine) letGo() {
 	m.release(d.openJobs(p), pick(m.t, ends, "end"))
 }
 
-// letAllGo releases all answers of the source.
-func (m *reportMachine) letAllGo() { m.release(m.openJobs(), served) }
+// releaseAll releases all answers of the provider.
+func (m *reportMachine) releaseAll() { m.release(m.openJobs(), served) }
 
-// letSomeGo releases requests that have waited for long, because nodes wait for a limited time, and others when few
-// more can wait: a node requests a few reports at a time.
-func (m *reportMachine) letSomeGo() {
-	m.release(m.those(func(e *reportJob) bool { return time.Since(e.real) > 10*time.Second }), served)
-	if len(m.openJobs()) > mayWait {
-		m.letAllGo()
+// releaseOverdue releases requests that have waited for ten seconds, because servers time out. It releases all requests if too
+// many wait, because a server makes only a few requests at a time.
+func (m *reportMachine) releaseOverdue() {
+	m.release(m.unfinishedJobs(func(e *reportJob) bool { return time.Since(e.started) > 10*time.Second }), served)
+	if len(m.openJobs()) > maxWaiting {
+		m.releaseAll()
 	}
 }
 
 // openJobs returns the unfinished jobs of all teams.
 func (m *reportMachine) openJobs() []*reportJob {
-	return m.those(func(*reportJob) bool { return true })
+	return m.unfinishedJobs(func(*reportJob) bool { return true })
 }
 
-func (m *reportMachine) those(wanted func(*reportJob) bool) []*reportJob {
+// unfinishedJobs returns the unfinished jobs that match.
+func (m *reportMachine) unfinishedJobs(matches func(*reportJob) bool) []*reportJob {
 	var out []*reportJob
 	for _, d := range m.teams {
 		for _, e := range d.openJobs(nil) {
-			if wanted(e) {
+			if matches(e) {
 				out = append(out, e)
 			}
 		}
@@ -53,41 +54,42 @@ func (m *reportMachine) those(wanted func(*reportJob) bool) []*reportJob {
 	return out
 }
 
-// release lets the source answer some reportJobs, and the others that wait for the same answer, and waits until they have
-// ended.
+// release makes the provider answer some jobs, and all other jobs of the same reports, and waits until they have finished.
 func (m *reportMachine) release(some []*reportJob, how ending) {
-	all := m.those(func(e *reportJob) bool {
+	all := m.unfinishedJobs(func(e *reportJob) bool {
 		return slices.ContainsFunc(some, func(other *reportJob) bool { return other.report == e.report })
 	})
-	prompt, restless := map[*reportJob]ending{}, map[*reportJob]ending{}
+	prompt, retried := map[*reportJob]ending{}, map[*reportJob]ending{}
 	for _, e := range all {
-		switch end := e.report.natural(how); {
+		switch end := e.report.endingOf(how); {
 		case end != resting:
 			prompt[e] = end
-		case how != resting || m.near(10*time.Second):
-			prompt[e] = failing // a pause takes time, during which nothing else may happen
+		case how != resting || m.isNear(10*time.Second):
+			prompt[e] = failing // a retry takes time, during which nothing else may become due
 		default:
-			restless[e] = resting
+			retried[e] = resting
 		}
 	}
 	m.finish(all, prompt)
-	m.finish(all, restless)
+	m.finish(all, retried)
 	for _, d := range m.teams {
-		d.forget(m.clock.Now()) // rests take time, and more of it where the machine is busy
+		d.removeExpired(m.clock.Now()) // retries have advanced the clock
 	}
 }
 
-// near reports whether something happens automatically within some time.
-func (m *reportMachine) near(within time.Duration) bool {
+// isNear reports whether a midnight, a refresh or an expiry comes within the given time.
+func (m *reportMachine) isNear(within time.Duration) bool {
 	now := m.clock.Now()
 	soon := func(at time.Time) bool { return at.After(now) && !at.After(now.Add(within)) }
 	return slices.ContainsFunc(m.teams, func(d *teamState) bool {
 		_, midnight := teamtime.Day(now, d.zone)
-		return soon(midnight) || slices.ContainsFunc(d.reports, func(p *reportState) bool { return soon(p.next) || soon(p.until) })
+		return soon(midnight) || slices.ContainsFunc(d.reports, func(p *reportState) bool {
+			return soon(p.nextRefresh) || soon(p.availableUntil)
+		})
 	})
 }
 
-// finish lets some of all the reportJobs end.
+// finish makes the provider answer the jobs in ends, and waits until they have finished.
 func (m *reportMachine) finish(all []*reportJob, ends map[*reportJob]ending) {
 	if len(ends) == 0 {
 		return
@@ -96,32 +98,32 @@ func (m *reportMachine) finish(all []*reportJob, ends map[*reportJob]ending) {
 	ids := make([]any, len(all))
 	for i, e := range all {
 		ids[i] = e.id
-		m.source.let(e.report.address(), ends[e])
+		m.gate.answer(e.report.address(), ends[e])
 	}
 	left := int64(-1)
-	if !until(context.Background(), func() bool {
-		left = m.number(m.t, `SELECT COUNT(*) FROM jobs WHERE finished_at = 0 AND id IN (`+db.Placeholders(len(ids))+`)`, ids...)
+	if !poll(context.Background(), func() bool {
+		left = m.queryInt(m.t, `SELECT COUNT(*) FROM jobs WHERE finished_at = 0 AND id IN (`+db.Placeholders(len(ids))+`)`, ids...)
 		if left > 0 && ends[all[0]] == resting {
 			m.wakeUp(ids)
 		}
 		return left == 0
 	}) {
-		m.t.Fatalf("%d of the jobs %v do not end", left, ids)
+		m.t.Fatalf("%d of the jobs %v did not finish", left, ids)
 	}
 	for _, e := range all {
-		m.source.shut(e.report.address())
-		m.want(e)
-		e.team.end(m.clock.Now(), e, ends[e])
+		m.gate.withhold(e.report.address())
+		m.cancelMeasurements(e)
+		e.team.finishJob(m.clock.Now(), e, ends[e])
 		m.counts[e.purpose+" "+e.state]++
 		m.t.Logf("%s to %s %#v: %s", e.id, e.purpose, e.report, e.state)
 		m.mustHaveEnded(e)
 	}
 }
 
-// wakeUp sets the clock on a second where some of the work rests for one.
+// wakeUp advances the clock by a second if one of the jobs waits for its retry.
 func (m *reportMachine) wakeUp(ids []any) {
 	now := m.clock.Now()
-	if m.number(m.t,
+	if m.queryInt(m.t,
 		`SELECT COUNT(*) FROM jobs WHERE state = 'running' AND owner = '' AND wake_at > ? AND wake_at <= ? AND id IN (`+
 			db.Placeholders(len(ids))+`)`,
 		append([]any{db.Micros(now), db.Micros(now.Add(time.Second))}, ids...)...) > 0 {
@@ -130,17 +132,17 @@ func (m *reportMachine) wakeUp(ids []any) {
 	}
 }
 
-// mustHaveEnded holds a job that has ended against the model.
+// mustHaveEnded compares a finished job with the model.
 func (m *reportMachine) mustHaveEnded(e *reportJob) {
-	job := m.jobOf(e)
-	e.takes(job)
+	job := m.readJob(e)
+	e.acceptUnpredictable(job)
 	if !job.Finished || job.State != e.state || job.Error.Code != e.code || job.Result.Charged != e.cost() ||
 		job.Result.Report.ID != e.report.id {
-		m.t.Fatalf("the job of %+v, to %s, ended as %+v instead of %s %s charged %d", e.report, e.purpose, job, e.state, e.code, e.cost())
+		m.t.Fatalf("job of %+v, purpose %s: %+v, want %s %s, charged %d", e.report, e.purpose, job, e.state, e.code, e.cost())
 	}
 }
 
-// jobOfReport is the result of get_job for such a job.
+// jobOfReport is the data of get_job for a job of a report or a search.
 type jobOfReport struct {
 	JobID    string `json:"job_id"`
 	State    string

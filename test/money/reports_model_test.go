@@ -13,46 +13,47 @@ import (
 
 // teamState is the expected state of a team's credits and reports.
 type teamState struct {
-	id      int64
-	zone    *time.Location
-	keys    []*teamKey
-	limit   int64 // of the team's keys, a day; -1 for none
-	balance int64
-	plan    string
-	paused  bool // spending is
-	outage  bool // the source is out of order
-	tolls   []*modelCharge
-	holds   []*hold
-	reports []*reportState
-	hunts   []*reportState // keywords that hashtags were searched for by
-	gone    []string       // IDs of reports whose time is over
-	jobs    []*reportJob
-	free    map[string]int64 // free calls that were used, by day
-	wishes  []sentCall
+	id       int64
+	zone     *time.Location
+	keys     []*teamKey
+	limit    int64 // daily limit of all keys; -1 means unlimited
+	balance  int64
+	plan     string
+	paused   bool // spending is paused
+	outage   bool // the provider's health check fails
+	charges  []*modelCharge
+	holds    []*hold
+	reports  []*reportState
+	keywords []*reportState // searched keywords
+	expired  []string       // IDs of expired reports
+	jobs     []*reportJob
+	usedFree map[string]int64 // used free calls by day
+	calls    []sentCall
 }
 
-// GoString returns the description for a counterexample.
+// GoString describes the value in a counterexample of rapid.
 func (d *teamState) GoString() string {
 	return fmt.Sprint("team ", d.id, " in ", d.zone, " with ", d.balance)
 }
 
 type teamKey struct {
-	id    int64
-	value string
-	limit int64
-	kept  map[string]*keptAnswer // by Idempotency-Key and request
-	spent map[string]bool        // what paid, likewise
+	id      int64
+	value   string
+	limit   int64
+	answers map[string]*storedAnswer // stored answers by claim
+	spent   map[string]bool          // claims that were charged
 }
 
-// GoString returns the description for a counterexample.
+// GoString describes the value in a counterexample of rapid.
 func (k *teamKey) GoString() string { return fmt.Sprint("key ", k.id) }
 
-type keptAnswer struct {
+// storedAnswer is a stored answer, which a repeat replays.
+type storedAnswer struct {
 	at     time.Time
 	answer answer
 }
 
-func (k *keptAnswer) isValid(now time.Time) bool {
+func (k *storedAnswer) isValid(now time.Time) bool {
 	return k != nil && now.Before(k.at.Add(idempotency.Retention))
 }
 
@@ -61,7 +62,7 @@ type modelCharge struct {
 	key     *teamKey // nil for an automatic refresh
 	amount  int64
 	charged int64
-	open    bool
+	isOpen  bool
 	at      time.Time
 }
 
@@ -77,20 +78,20 @@ type hold struct {
 type reportState struct {
 	kind, platform, subject, id string
 	status                      string
-	job, made                   *reportJob // the one that began last, and the one that made it
-	refreshed, until            time.Time
+	job, creation               *reportJob // the latest job, and the job that created the report
+	refreshed, availableUntil   time.Time
 	tracked                     bool
 	days                        int
-	next                        time.Time
-	asked                       time.Time // time of the last request for a refresh
-	paidUntil                   time.Time // of a keyword: free until then
-	known                       bool      // of a keyword: its figures are stored
+	nextRefresh                 time.Time
+	refreshRequested            time.Time // time of the last request for a refresh
+	paidUntil                   time.Time // only for a keyword: searches are free until then
+	hasMetrics                  bool      // only for a keyword: its metrics are stored
 }
 
-// GoString returns the description for a counterexample.
+// GoString describes the value in a counterexample of rapid.
 func (p *reportState) GoString() string { return p.address() }
 
-// address returns the argument of the request to the source.
+// address returns the path of the request to the provider.
 func (p *reportState) address() string {
 	if p.kind == keyword {
 		return p.platform + "/hashtags/" + p.subject
@@ -98,30 +99,30 @@ func (p *reportState) address() string {
 	return p.platform + "/" + p.kind + "s/" + p.subject
 }
 
-// reportJob is a job of a report, or a search.
+// reportJob is a job that creates or refreshes a report, or searches.
 type reportJob struct {
 	team        *teamState
 	id, purpose string
 	report      *reportState
 	charge      *modelCharge
-	place       bool // it takes one of the team's
+	takesSlot   bool // counts against the limit of concurrent jobs
 	finished    bool
 	state, code string
-	moves       int       // how often the clock moved on since it began
-	real        time.Time // when it began, by the real clock
+	clockMoves  int       // how often the clock has advanced since the job began
+	started     time.Time // start by the real clock
 }
 
 const (
-	making     = "make"
-	refreshing = "refresh"
-	automatic  = "automatic"
-	searching  = "search"
-	nothing    = "nothing" // it returned an existing report or stored results
+	purposeCreate    = "make"
+	purposeRefresh   = "refresh"
+	purposeAutomatic = "automatic"
+	purposeSearch    = "search"
+	purposeNone      = "nothing" // a finished job that returns an existing report or stored results
 )
 
-func (e *reportJob) running() bool { return e != nil && !e.finished }
+func (e *reportJob) isRunning() bool { return e != nil && !e.finished }
 
-// cost returns the amount charged or reserved.
+// cost returns the credits charged or reserved.
 func (e *reportJob) cost() int64 {
 	if e.charge == nil {
 		return 0
@@ -129,25 +130,26 @@ func (e *reportJob) cost() int64 {
 	return e.charge.charged
 }
 
-func (p *reportState) there(now time.Time) bool {
-	return p.status == "ready" && (p.tracked || now.Before(p.until))
+// isReady reports whether the report is ready and has not expired.
+func (p *reportState) isReady(now time.Time) bool {
+	return p.status == "ready" && (p.tracked || now.Before(p.availableUntil))
 }
 
 // isHidden reports whether the report has expired.
 func (p *reportState) isHidden(now time.Time) bool {
-	return !p.until.IsZero() && !now.Before(p.until) && !p.tracked
+	return !p.availableUntil.IsZero() && !now.Before(p.availableUntil) && !p.tracked
 }
 
 var prices = plan.Default().Prices
 
-func (p *reportState) makingCosts() int64 {
+func (p *reportState) createPrice() int64 {
 	if p.kind == "hashtag" {
 		return prices.HashtagReport
 	}
 	return prices.ProfileReport
 }
 
-func (p *reportState) refreshCosts() int64 {
+func (p *reportState) refreshPrice() int64 {
 	if p.kind == "hashtag" {
 		return prices.HashtagRefresh
 	}
@@ -156,21 +158,21 @@ func (p *reportState) refreshCosts() int64 {
 
 func (d *teamState) day(at time.Time) string { return at.In(d.zone).Format(time.DateOnly) }
 
-// midnight returns the seconds until the daily limits reset.
-func (d *teamState) midnight(now time.Time) int64 {
+// secondsToMidnight returns the seconds until the daily limits reset.
+func (d *teamState) secondsToMidnight(now time.Time) int64 {
 	_, ends := teamtime.Day(now, d.zone)
 	return seconds(ends.Sub(now))
 }
 
 func seconds(wait time.Duration) int64 { return int64((wait + time.Second - 1) / time.Second) }
 
-// figures returns the expected get_credits for a key.
-func (d *teamState) figures(now time.Time, key *teamKey) figures {
-	f := figures{balance: d.balance}
-	for _, c := range d.tolls {
+// counts returns the expected counts of get_credits for a key.
+func (d *teamState) counts(now time.Time, key *teamKey) creditCounts {
+	f := creditCounts{balance: d.balance}
+	for _, c := range d.charges {
 		switch {
 		case d.day(c.at) != d.day(now):
-		case c.open:
+		case c.isOpen:
 			f.reservedTeam += c.charged
 			if c.key == key {
 				f.reservedKey += c.charged
@@ -194,7 +196,8 @@ func (d *teamState) figures(now time.Time, key *teamKey) figures {
 	return f
 }
 
-// usage returns the credits that count against the key's limit and the team's limit. Automatic refreshes are excluded.
+// usage returns the day's credits that count against the limit of the key and the limit of the team. Automatic refreshes
+// runJob not count.
 func (d *teamState) usage(now time.Time, key *teamKey) (int64, int64) {
 	var ofKey, ofTeam int64
 	count := func(by *teamKey, at time.Time, credits int64) {
@@ -206,7 +209,7 @@ func (d *teamState) usage(now time.Time, key *teamKey) (int64, int64) {
 			ofKey += credits
 		}
 	}
-	for _, c := range d.tolls {
+	for _, c := range d.charges {
 		count(c.key, c.at, c.charged)
 	}
 	for _, h := range d.holds {
@@ -215,8 +218,8 @@ func (d *teamState) usage(now time.Time, key *teamKey) (int64, int64) {
 	return ofKey, ofTeam
 }
 
-// crosses returns the daily limit that an amount exceeds, or "".
-func (d *teamState) crosses(now time.Time, key *teamKey, amount int64) string {
+// exceededLimit returns the refusal of the daily limit that an amount exceeds, or "".
+func (d *teamState) exceededLimit(now time.Time, key *teamKey, amount int64) string {
 	ofKey, ofTeam := d.usage(now, key)
 	switch {
 	case key.limit >= 0 && ofKey+amount > key.limit:
@@ -237,17 +240,18 @@ func (d *teamState) countTracked() int {
 	return n
 }
 
-// forget removes expired reports.
-func (d *teamState) forget(now time.Time) {
+// removeExpired removes expired reports.
+func (d *teamState) removeExpired(now time.Time) {
 	d.reports = slices.DeleteFunc(d.reports, func(p *reportState) bool {
 		if p.isHidden(now) {
-			d.gone = append(d.gone, p.id)
+			d.expired = append(d.expired, p.id)
 		}
 		return p.isHidden(now)
 	})
 }
 
-func (d *teamState) about(w reportCall) *reportState {
+// findReport returns the report that a call refers to, or nil.
+func (d *teamState) findReport(w reportCall) *reportState {
 	for _, p := range d.reports {
 		if w.verb == "create" && p.kind == w.kind && p.platform == w.platform && p.subject == w.subject ||
 			w.verb != "create" && p.kind == w.kind && p.id == w.id {
@@ -257,72 +261,73 @@ func (d *teamState) about(w reportCall) *reportState {
 	return nil
 }
 
-// openJobs returns the unfinished jobs of a report.
+// openJobs returns the unfinished jobs of a report, or of all reports if p is nil.
 func (d *teamState) openJobs(p *reportState) []*reportJob {
 	var out []*reportJob
 	for _, e := range d.jobs {
-		if e.running() && (p == nil || e.report == p) {
+		if e.isRunning() && (p == nil || e.report == p) {
 			out = append(out, e)
 		}
 	}
 	return out
 }
 
-func (d *teamState) release(p *reportState) {
+// releaseHolds removes the holds of a report.
+func (d *teamState) releaseHolds(p *reportState) {
 	d.holds = slices.DeleteFunc(d.holds, func(h *hold) bool { return h.report == p })
 }
 
-func (d *teamState) pay(now time.Time, key *teamKey, amount int64) *modelCharge {
-	c := &modelCharge{key: key, amount: amount, charged: amount, open: true, at: now}
+func (d *teamState) reserve(now time.Time, key *teamKey, amount int64) *modelCharge {
+	c := &modelCharge{key: key, amount: amount, charged: amount, isOpen: true, at: now}
 	d.balance -= amount
-	d.tolls = append(d.tolls, c)
+	d.charges = append(d.charges, c)
 	return c
 }
 
-func (d *teamState) begin(p *reportState, id, purpose string, c *modelCharge) *reportJob {
+func (d *teamState) startJob(p *reportState, id, purpose string, c *modelCharge) *reportJob {
 	e := &reportJob{
 		team: d, id: id, purpose: purpose, report: p, charge: c,
-		place: purpose == making || purpose == refreshing || purpose == searching, state: "pending", real: time.Now(),
+		takesSlot: purpose == purposeCreate || purpose == purposeRefresh || purpose == purposeSearch, state: "pending", started: time.Now(),
 	}
 	d.jobs = append(d.jobs, e)
 	p.job = e
 	return e
 }
 
-// settle ends a reservation: all of it is charged, or nothing.
+// settle ends a reservation, of which the given amount is charged.
 func (d *teamState) settle(now time.Time, c *modelCharge, charged int64) {
-	c.open, c.charged = false, charged
+	c.isOpen, c.charged = false, charged
 	d.balance += c.amount - charged
 	if charged == 0 && c.key != nil {
-		d.free[d.day(now)]++
+		d.usedFree[d.day(now)]++
 	}
 }
 
-// end updates the model after the source answered a job's request.
-func (d *teamState) end(now time.Time, e *reportJob, how ending) {
+// finishJob updates the model after the provider has answered a job's request.
+func (d *teamState) finishJob(now time.Time, e *reportJob, how ending) {
 	p := e.report
 	e.finished = true
 	if p.kind == keyword {
-		d.endSearch(now, e, p.natural(how))
+		d.endSearch(now, e, p.endingOf(how))
 		return
 	}
-	if how = p.natural(how); how == served {
-		e.state, p.status, p.refreshed, p.until = "succeeded", "ready", now, now.Add(reportsKept)
+	if how = p.endingOf(how); how == served {
+		e.state, p.status, p.refreshed, p.availableUntil = "succeeded", "ready", now, now.Add(retention)
 		d.settle(now, e.charge, e.charge.amount)
 		return
 	}
-	e.state, e.code = "failed", p.code(how)
-	if e.purpose == making && p.status == "pending" {
+	e.state, e.code = "failed", p.errorCode(how)
+	if e.purpose == purposeCreate && p.status == "pending" {
 		p.status = "error"
 	}
-	if e.purpose == refreshing {
-		p.asked = time.Time{}
+	if e.purpose == purposeRefresh {
+		p.refreshRequested = time.Time{}
 	}
 	d.settle(now, e.charge, 0)
 }
 
-// natural returns how a released request ends. The prefix of a subject's name can override the default ending.
-func (p *reportState) natural(how ending) ending {
+// endingOf returns the actual ending of a request. The prefix of the subject overrides the ending "served".
+func (p *reportState) endingOf(how ending) ending {
 	for prefix, end := range map[string]ending{"missing": missing, "private.": private, "error": resting} {
 		if how == served && strings.HasPrefix(p.subject, prefix) {
 			return end
@@ -331,8 +336,8 @@ func (p *reportState) natural(how ending) ending {
 	return how
 }
 
-// code returns the error code of a job that failed this way.
-func (p *reportState) code(how ending) string {
+// errorCode returns the error code of a job that failed with an ending.
+func (p *reportState) errorCode(how ending) string {
 	switch {
 	case how == missing && p.kind == "hashtag":
 		return "nothing_found"

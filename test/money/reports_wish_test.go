@@ -6,35 +6,35 @@ import (
 	"net/http"
 )
 
-// reportCall is one request of a client.
+// reportCall is one API call about a report or a search.
 type reportCall struct {
 	verb     string // create, refresh, track or search
 	kind, id string
 	platform string
-	text     string // how the subject is written
-	subject  string // the expected subject
-	brief    bool   // omit arguments that equal the default
+	text     string // the subject as the caller writes it
+	subject  string // the normalized subject
+	brief    bool   // omit arguments that equal their default
 	enabled  bool
 	days     int
 	idem     string
 }
 
-// sentCall is a call with its answer.
+// sentCall is a call and the key that made it.
 type sentCall struct {
 	key  *teamKey
 	call reportCall
 }
 
-// GoString returns the description for a counterexample.
+// GoString describes the value in a counterexample of rapid.
 func (w sentCall) GoString() string { return fmt.Sprintf("%+v by key %d", w.call, w.key.id) }
 
-// claim returns what makes two requests the same one.
+// claim identifies the call: a call with the same claim is a repeat.
 func (w reportCall) claim() string {
 	w.brief, w.subject = false, ""
 	return fmt.Sprintf("%+v", w)
 }
 
-// request makes the HTTP request below a program's address.
+// request returns the HTTP request of the call.
 func (w reportCall) request(root, credential string) *http.Request {
 	method, path, body := http.MethodPost, "/reports/"+w.kind+"/"+w.id+"/refresh", map[string]any{}
 	switch w.verb {
@@ -55,7 +55,7 @@ func (w reportCall) request(root, credential string) *http.Request {
 		}
 	}
 	raw, _ := json.Marshal(body)
-	r := post(method, root+"/api/v1"+path, credential, raw)
+	r := newRequest(method, root+"/api/v1"+path, credential, raw)
 	r.Header.Set("Idempotency-Key", w.idem)
 	return r
 }

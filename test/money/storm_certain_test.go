@@ -12,23 +12,23 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// certain makes calls one after the other, on a day without lost free calls, so their results are predictable.
-func (s *storm) certain(phase int) {
+// makePredictableCalls makes sequential calls on a new day without lost free calls, so that their results are predictable.
+func (s *storm) makePredictableCalls(phase int) {
 	s.moveTo(s.now().Add(idempotency.Retention + time.Hour))
-	must.NoError(s.t, s.controls.Hold(true))
+	must.NoError(s.t, s.controls.Suspend(true))
 	for _, m := range s.teams {
-		m.free, m.searches = 0, nil
+		m.usedFree, m.searches = 0, nil
 	}
 	for i := range 40 {
 		m := s.teams[rand.IntN(len(s.teams))]
-		s.predict(m, m.keys[rand.IntN(len(m.keys))], fmt.Sprint(certainly, phase, " ", i))
+		s.predict(m, m.keys[rand.IntN(len(m.keys))], fmt.Sprint(predictableKey, phase, " ", i))
 	}
-	s.checkForgotten()
+	s.checkExpiredKeys()
 	for _, m := range s.teams {
 		s.checkFigures(m) // including reservations
 	}
-	must.NoError(s.t, s.controls.Hold(false))
-	s.awaitWork()
+	must.NoError(s.t, s.controls.Suspend(false))
+	s.awaitJobs()
 	for _, m := range s.teams {
 		for _, c := range m.searches {
 			m.end(c)
@@ -36,60 +36,60 @@ func (s *storm) certain(phase int) {
 		s.checkFigures(m)
 	}
 	for _, p := range s.nodes {
-		p.stop() // it returns its lease
+		p.stop() // returns its leased calls
 	}
 	for _, m := range s.teams {
-		if used := s.number(`SELECT used FROM free_calls WHERE team_id = ?`, m.id); used != m.free {
-			s.t.Errorf("team %d: %d free calls are used instead of %d", m.id, used, m.free)
+		if used := s.queryInt(`SELECT used FROM free_calls WHERE team_id = ?`, m.id); used != m.usedFree {
+			s.t.Errorf("team %d: %d free calls used, want %d", m.id, used, m.usedFree)
 		}
 	}
-	s.calm()
+	s.restartAndCheck()
 }
 
-// certainly begins the Idempotency-Keys of such calls.
-const certainly = "certainly "
+// predictableKey is the prefix of the Idempotency-Keys of predictable calls.
+const predictableKey = "certainly "
 
-// predict makes a call with a key, and repeats it.
+// predict makes a call, compares it with the model, and repeats it.
 func (s *storm) predict(m *modelTeam, key *modelKey, idem string) {
 	r := &request{team: m, key: key, order: anOrder()}
 	for r.order.tool == standin.Faulty {
 		r.order = anOrder()
 	}
-	r.order.query, r.order.idem = fmt.Sprint(r.order.query, " certain ", len(s.requests)), idem
+	r.order.query, r.order.key = fmt.Sprint(r.order.query, " certain ", len(s.requests)), idem
 	s.requests = append(s.requests, r)
 	now := s.now()
 	want := ""
-	if price := r.order.words().Price; price > 0 {
+	if price := r.order.scenario().Price; price > 0 {
 		want = m.refusalFor(now, r.key, price)
 	}
 	got := s.attempt(s.t.Context(), r)
 	if got == nil {
 		s.t.Fatalf("no answer to %+v", r.order)
 	}
-	if got.refusal() != want || got.replayed {
-		s.t.Fatalf("%+v: %q instead of %q: %+v", r.order, got.refusal(), want, got)
+	if got.refusal() != want || got.isReplay {
+		s.t.Fatalf("%+v: refusal %q, want %q: %+v", r.order, got.refusal(), want, got)
 	}
 	if want != "" {
 		return
 	}
-	if r.order.words().Price == 0 {
-		m.free++
+	if r.order.scenario().Price == 0 {
+		m.usedFree++
 	}
 	m.accept(now, r.key, r.order, *got)
 	if want := m.billing(r.order); got.Billing.String() != want.String() {
-		s.t.Errorf("%+v: billing %s instead of %s", r.order, got.Billing, want)
+		s.t.Errorf("%+v: billing %s, want %s", r.order, got.Billing, want)
 	}
 	again := s.attempt(s.t.Context(), r)
 	if again == nil {
 		s.t.Fatalf("no answer to a repeat of %+v", r.order)
 	}
-	must.NoError(s.t, repeats(*got, *again))
+	must.NoError(s.t, checkReplay(*got, *again))
 }
 
-// checkForgotten repeats purchases of the day before: their keys have expired and can be used for other requests.
-func (s *storm) checkForgotten() {
+// checkExpiredKeys repeats paid calls with expired keys, which must fail, and uses these keys for other calls.
+func (s *storm) checkExpiredKeys() {
 	bought := slices.DeleteFunc(slices.Clone(s.requests), func(r *request) bool {
-		return r.order.words().Price == 0 || !s.has(r) || strings.HasPrefix(r.order.idem, certainly)
+		return r.order.scenario().Price == 0 || !s.hasSucceeded(r) || strings.HasPrefix(r.order.key, predictableKey)
 	})
 	for range 12 {
 		r := bought[rand.IntN(len(bought))]
@@ -97,10 +97,11 @@ func (s *storm) checkForgotten() {
 		if got == nil || got.refusal() != "422 idempotency_key_reused charge_key_spent" {
 			s.t.Errorf("%+v: %+v", r.order, got)
 		}
-		s.predict(r.team, r.key, r.order.idem)
+		s.predict(r.team, r.key, r.order.key)
 	}
 }
 
-func (s *storm) has(r *request) bool {
-	return slices.ContainsFunc(r.attempts, func(a attempt) bool { return a.answer != nil && a.answer.ok() })
+// hasSucceeded reports whether an attempt of the request succeeded.
+func (s *storm) hasSucceeded(r *request) bool {
+	return slices.ContainsFunc(r.attempts, func(a attempt) bool { return a.answer != nil && a.answer.isSuccess() })
 }

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Controls are files with which a test sets the clock of running programs and holds their work. Programs read them each
-// time, so a change applies to all programs at once.
+// Controls are files with which a test sets the clock of running servers and suspends their jobs. The servers read the
+// files at each use, so a change applies to all of them immediately.
 type Controls struct{ Dir string }
 
-// Now returns the real time, moved.
+// Now returns the real time plus the offset.
 func (c Controls) Now() time.Time { return time.Now().Add(c.Offset()) }
 
-// Offset returns by how much the clock is ahead.
+// Offset returns how far the clock is ahead of the real time.
 func (c Controls) Offset() time.Duration {
 	raw, err := os.ReadFile(filepath.Join(c.Dir, "clock"))
 	if err != nil {
-		return 0 // the clock is unchanged
+		return 0 // no file: no offset
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64)
 	if err != nil {
@@ -28,8 +28,8 @@ func (c Controls) Offset() time.Duration {
 	return time.Duration(n)
 }
 
-// Move sets by how much the clock is ahead.
-func (c Controls) Move(by time.Duration) error {
+// SetOffset sets how far the clock is ahead of the real time.
+func (c Controls) SetOffset(by time.Duration) error {
 	fresh := filepath.Join(c.Dir, "clock.new")
 	if err := os.WriteFile(fresh, []byte(strconv.FormatInt(int64(by), 10)), 0o600); err != nil {
 		return err
@@ -37,16 +37,16 @@ func (c Controls) Move(by time.Duration) error {
 	return os.Rename(fresh, filepath.Join(c.Dir, "clock")) // readers never see a partial file
 }
 
-// ShouldWait reports whether work should wait.
-func (c Controls) ShouldWait() bool {
+// Suspended reports whether jobs are suspended.
+func (c Controls) Suspended() bool {
 	_, err := os.Stat(filepath.Join(c.Dir, "held"))
 	return err == nil
 }
 
-// Hold makes work wait, or lets it continue.
-func (c Controls) Hold(held bool) error {
+// Suspend suspends or resumes jobs.
+func (c Controls) Suspend(suspend bool) error {
 	path := filepath.Join(c.Dir, "held")
-	if held {
+	if suspend {
 		return os.WriteFile(path, nil, 0o600)
 	}
 	return os.Remove(path)

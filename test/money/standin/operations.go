@@ -15,17 +15,17 @@ import (
 )
 
 type (
-	// Input is an order.
+	// Input encodes a price and an outcome; see Read.
 	Input struct {
 		Query string `json:"query" minLength:"2" maxLength:"100" pattern:"^(?:free|(?:10|[1-9]) (?:all|part|none|later|refusal|error|panic))(?: .{0,80})?$"`
 	}
-	// TrackingInput is an order for a report.
+	// TrackingInput is an Input for a report.
 	TrackingInput struct {
 		Type  string `json:"type" enum:"profile|hashtag"`
 		ID    string `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$"`
 		Query string `json:"query" minLength:"2" maxLength:"100" pattern:"^(?:free|(?:10|[1-9]) (?:all|part|none|later|refusal|error|panic))(?: .{0,80})?$"`
 	}
-	// Receipt is the result of an immediate operation.
+	// Receipt is the result of an operation without a job.
 	Receipt struct {
 		Query   string          `json:"query"`
 		Charged int64           `json:"charged"`
@@ -43,66 +43,66 @@ func (s *Service) Operations() []operation.Operation {
 			Key: operation.KeyRequired, Success: http.StatusAccepted,
 			Summary: "A search", Description: "A paid job.", Price: operation.PriceRange(0, maxPrice, price[Input](s)),
 			Example: operation.Example{Arguments: map[string]any{"query": "5 all"}, Data: job.Job{
-				JobID: "hashtag_search:019d3889-2b11-7d5a-9e0c-0c8f1d3e0002", Type: searching, State: job.Pending,
-				CreatedAt: example.At, Progress: job.JobProgress{Total: tries}}},
+				JobID: "hashtag_search:019d3889-2b11-7d5a-9e0c-0c8f1d3e0002", Type: searchType, State: job.Pending,
+				CreatedAt: example.At, Progress: job.JobProgress{Total: jobSteps}}},
 		}, s.search),
 		operation.Define(operation.Spec{
 			Tool: Tracking, Method: http.MethodPut, Path: "/reports/{type}/{id}/stand-in-tracking", Needs: access.Spend,
 			Key: operation.KeyRequired, Success: http.StatusOK,
-			Summary: "A switch", Description: "A paid switch that is done at once.",
+			Summary: "A switch", Description: "A paid switch without a job.",
 			Price:   operation.PriceRange(0, maxPrice, price[TrackingInput](s)),
 			Example: operation.Example{Arguments: map[string]any{"type": "profile", "id": "1", "query": "5 all"}, Data: example},
 		}, s.track),
 		operation.Define(operation.Spec{
 			Tool: Faulty, Method: http.MethodPost, Path: "/reports/stand-in-faulty", Needs: access.Spend,
 			Key: operation.KeyRequired, Success: http.StatusOK,
-			Summary: "A fault", Description: "Fails once it has reserved, the first time that a node meets the order.",
+			Summary: "A fault", Description: "Fails after the reservation, the first time that a node receives the query.",
 			Price:   operation.PriceRange(0, maxPrice, price[Input](s)),
 			Example: operation.Example{Arguments: map[string]any{"query": "5 error"}, Data: example},
 		}, s.faulty),
 		operation.Define(operation.Spec{
 			Tool: Note, Method: http.MethodPost, Path: "/hashtags/stand-in-note", Needs: access.Write,
 			Key: operation.KeyOptional, Success: http.StatusOK,
-			Summary: "A note", Description: "A write without money.",
+			Summary: "A note", Description: "A write without a charge.",
 			Example: operation.Example{Arguments: map[string]any{"query": "free"}, Data: example},
 		}, s.note),
 	}
 }
 
-func (in Input) order() Order         { return Read(in.Query) }
-func (in TrackingInput) order() Order { return Read(in.Query) }
+func (in Input) scenario() Scenario         { return ParseQuery(in.Query) }
+func (in TrackingInput) scenario() Scenario { return ParseQuery(in.Query) }
 
-// price returns a price that depends on the text of the call.
-func price[In interface{ order() Order }](s *Service) func(context.Context, operation.Call, In) (int64, error) {
+// price returns the price function of an operation. The query states the price.
+func price[In interface{ scenario() Scenario }](s *Service) func(context.Context, operation.Call, In) (int64, error) {
 	return func(ctx context.Context, call operation.Call, in In) (int64, error) {
-		return in.order().Price, s.inside(ctx, call.Tx, "stand_in.price")
+		return in.scenario().Price, s.reach(ctx, call.Tx, "stand_in.price")
 	}
 }
 
-// inside returns a point inside of the call's transaction at which a test can kill the process or inject an error.
-func (s *Service) inside(ctx context.Context, tx *db.Tx, at string) error {
+// reach marks a point in a transaction at which a test can kill the process or inject an error.
+func (s *Service) reach(ctx context.Context, tx *db.Tx, at string) error {
 	failpoint.Point("inside " + at)
 	return inject(ctx, tx, at)
 }
 
-// search starts a job in the transaction of the call, as every paid job is to be started.
+// search starts a job in the transaction of the call, as every operation with a paid job must.
 func (s *Service) search(ctx context.Context, call operation.Call, in Input) (operation.Answer[job.Job], error) {
 	var started job.Record
 	err := call.InTx(ctx, s.parts.DB, "stand_in.start", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		started, err = s.parts.Jobs.Start(ctx, tx,
-			job.New{TeamID: call.TeamID, Type: searching, Subject: in.Query, Total: tries, Reservation: call.Reservation})
+			job.New{TeamID: call.TeamID, Type: searchType, Subject: in.Query, Total: jobSteps, Reservation: call.Reservation})
 		if err != nil {
 			return err
 		}
-		if err := s.inside(ctx, tx, "stand_in.started"); err != nil {
+		if err := s.reach(ctx, tx, "stand_in.started"); err != nil {
 			return err
 		}
-		wakes := []string{started.ID, started.ID} // twice, as may happen
-		if in.order().End == Later {
-			wakes = wakes[:1] // the second try is for the sweeper
+		wakes := []string{started.ID, started.ID} // duplicates must be harmless
+		if in.scenario().End == Later {
+			wakes = wakes[:1] // the sweep starts the second try
 		}
-		return s.parts.Queue.Wake(ctx, tx, wake, wakes...)
+		return s.parts.Queue.Wake(ctx, tx, queueName, wakes...)
 	})
 	if err != nil {
 		return operation.Answer[job.Job]{}, err
@@ -113,54 +113,54 @@ func (s *Service) search(ctx context.Context, call operation.Call, in Input) (op
 }
 
 func (s *Service) track(ctx context.Context, call operation.Call, in TrackingInput) (operation.Answer[Receipt], error) {
-	return s.atOnce(ctx, call, in.Query)
+	return s.settleNow(ctx, call, in.Query)
 }
 
-// atOnce settles a reservation in the transaction that made it.
-func (s *Service) atOnce(ctx context.Context, call operation.Call, query string) (operation.Answer[Receipt], error) {
-	order := Read(query)
+// settleNow settles the reservation in the transaction of the call.
+func (s *Service) settleNow(ctx context.Context, call operation.Call, query string) (operation.Answer[Receipt], error) {
+	scenario := ParseQuery(query)
 	err := call.InTx(ctx, s.parts.DB, "stand_in.at_once", func(ctx context.Context, tx *db.Tx) error {
 		if call.Reservation > 0 {
-			if _, err := s.parts.Credits.Settle(ctx, tx, call.Reservation, order.Cost()); err != nil {
+			if _, err := s.parts.Credits.Settle(ctx, tx, call.Reservation, scenario.Cost()); err != nil {
 				return err
 			}
 		}
-		return s.inside(ctx, tx, "stand_in.at_once")
+		return s.reach(ctx, tx, "stand_in.at_once")
 	})
 	return operation.Answer[Receipt]{
-		Data:    Receipt{query, order.Cost(), call.Moment(call.Now)},
-		Billing: &operation.Billing{Charged: order.Cost(), Refunded: order.Price - order.Cost()},
+		Data:    Receipt{query, scenario.Cost(), call.Moment(call.Now)},
+		Billing: &operation.Billing{Charged: scenario.Cost(), Refunded: scenario.Price - scenario.Cost()},
 	}, err
 }
 
-var errFaulty = errors.New("as it was ordered")
+var errFaulty = errors.New("failure requested by the query")
 
 func (s *Service) faulty(ctx context.Context, call operation.Call, in Input) (operation.Answer[Receipt], error) {
-	if s.first(in.Query) {
-		switch in.order().End {
+	if s.isFirst(in.Query) {
+		switch in.scenario().End {
 		case Refusal:
-			return operation.Answer[Receipt]{}, apierr.New(apierr.ProviderUnavailable, "What this reaches is out of reach.")
+			return operation.Answer[Receipt]{}, apierr.New(apierr.ProviderUnavailable, "The provider is unavailable.")
 		case Panic:
 			panic(errFaulty)
 		default:
 			return operation.Answer[Receipt]{}, errFaulty
 		}
 	}
-	return s.atOnce(ctx, call, in.Query)
+	return s.settleNow(ctx, call, in.Query)
 }
 
-// first reports whether this process has not met an order before.
-func (s *Service) first(query string) bool {
+// isFirst reports whether this process receives a query for the first time.
+func (s *Service) isFirst(query string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	first := !s.met[query]
-	s.met[query] = true
+	first := !s.received[query]
+	s.received[query] = true
 	return first
 }
 
 func (s *Service) note(ctx context.Context, call operation.Call, in Input) (operation.Answer[Receipt], error) {
 	err := call.InTx(ctx, s.parts.DB, "stand_in.note", func(ctx context.Context, tx *db.Tx) error {
-		return s.inside(ctx, tx, "stand_in.note")
+		return s.reach(ctx, tx, "stand_in.note")
 	})
 	return operation.Answer[Receipt]{Data: Receipt{Query: in.Query, At: call.Moment(call.Now)}}, err
 }

@@ -7,42 +7,42 @@ import (
 	"pressroom/internal/domain/job"
 )
 
-// Order is parsed from the text of a call: "free …", or a price and an outcome, as in "7 part …".
-type Order struct {
+// Scenario is the price and outcome that a query encodes: "free …", or a price and an outcome such as "7 part …".
+type Scenario struct {
 	Price int64
-	End   End
+	End   Outcome
 }
 
-// End is how paid work ends.
-type End string
+// Outcome is the outcome of a paid operation.
+type Outcome string
 
-// The ends.
+// Outcomes.
 const (
-	All     End = "all"     // charged wholly
-	Part    End = "part"    // charged about half
-	Nothing End = "none"    // refunded
-	Later   End = "later"   // charged wholly, at the second try
-	Refusal End = "refusal" // of Faulty: its dependency is unavailable at first
-	Failure End = "error"   // of Faulty: it fails at first
-	Panic   End = "panic"   // of Faulty: it falls over at first
+	All     Outcome = "all"     // fully charged
+	Part    Outcome = "part"    // half charged, rounded down
+	Nothing Outcome = "none"    // fully refunded
+	Later   Outcome = "later"   // fully charged, at the second try
+	Refusal Outcome = "refusal" // only Faulty: the first call fails with provider_unavailable
+	Failure Outcome = "error"   // only Faulty: the first call returns an error
+	Panic   Outcome = "panic"   // only Faulty: the first call panics
 )
 
-// maxPrice is the highest price that words can name.
+// maxPrice is the highest price that a query can state.
 const maxPrice = 10
 
-// Read reads the words of a call, which the operation's schema has checked.
-func Read(query string) Order {
+// ParseQuery parses a query, which the operation's schema has validated.
+func ParseQuery(query string) Scenario {
 	price, rest, _ := strings.Cut(query, " ")
 	if price == "free" {
-		return Order{End: All}
+		return Scenario{End: All}
 	}
 	n, _ := strconv.ParseInt(price, 10, 64) // the pattern only allows numbers
 	end, _, _ := strings.Cut(rest, " ")
-	return Order{n, End(end)}
+	return Scenario{n, Outcome(end)}
 }
 
-// Cost returns the final price of the order.
-func (o Order) Cost() int64 {
+// Cost returns the credits that are finally charged.
+func (o Scenario) Cost() int64 {
 	switch o.End {
 	case Nothing:
 		return 0
@@ -53,8 +53,8 @@ func (o Order) Cost() int64 {
 	}
 }
 
-// State returns how its job ends, with the code of the error.
-func (o Order) State() (job.State, string) {
+// State returns the final state of the job and its error code.
+func (o Scenario) State() (job.State, string) {
 	switch {
 	case o.Price > 0 && o.Cost() == 0:
 		return job.Failed, "nothing_found"

@@ -1,5 +1,5 @@
-// Package standin has paid operations for tests. Their price and outcome depend on the text of the call, so that tests
-// can cause every outcome.
+// Package standin provides paid operations for tests. The query of a call states its price and outcome, so that tests can
+// cause every outcome.
 package standin
 
 import (
@@ -15,57 +15,57 @@ import (
 
 // The names of the operations.
 const (
-	Search   = "stand_in_search"   // starts a job, which settles
-	Tracking = "stand_in_tracking" // settles in the call
-	Faulty   = "stand_in_faulty"   // fails after it has reserved, the first time that a node meets it
-	Note     = "stand_in_note"     // a write without money
+	Search   = "stand_in_search"   // starts a job, which settles the reservation
+	Tracking = "stand_in_tracking" // settles the reservation in the call
+	Faulty   = "stand_in_faulty"   // fails after the reservation, the first time that a node receives the query
+	Note     = "stand_in_note"     // a write without a charge
 )
 
-// Service does the work of the operations.
+// Service implements the operations and runs their jobs.
 type Service struct {
-	parts server.Parts
-	held  func() bool // whether work in the background has to wait
-	mu    sync.Mutex
-	met   map[string]bool // the faulty orders that this process has met
+	parts     server.Parts
+	suspended func() bool // whether jobs are suspended
+	mu        sync.Mutex
+	received  map[string]bool // queries of Faulty that this process has received
 }
 
-// New returns the operations of a program. While held returns true, no background work ends.
-func New(p server.Parts, held func() bool) *Service {
-	s := &Service{parts: p, held: held, met: map[string]bool{}}
-	p.Queue.Handle(wake, s.Do)
+// New returns the operations of a server. While held returns true, no job finishes.
+func New(p server.Parts, suspended func() bool) *Service {
+	s := &Service{parts: p, suspended: suspended, received: map[string]bool{}}
+	p.Queue.Handle(queueName, s.Do)
 	return s
 }
 
-// Configure adds the operations to a program's configuration and calls ready with the service once it exists.
-func Configure(cfg server.Config, held func() bool, ready func(*Service)) server.Config {
+// Configure adds the operations to a server's configuration. It passes the service to ready when it exists.
+func Configure(cfg server.Config, suspended func() bool, ready func(*Service)) server.Config {
 	cfg.Extend = func(p server.Parts) []operation.Operation {
-		s := New(p, held)
+		s := New(p, suspended)
 		ready(s)
 		return s.Operations()
 	}
-	cfg.Results = map[job.Type]job.Result{searching: result}
+	cfg.Results = map[job.Type]job.Result{searchType: result}
 	return cfg
 }
 
-// Terms returns plans without limits, except for the daily free calls, and rates that no test reaches.
+// Terms returns plans whose only effective limit is the number of daily free calls.
 func Terms(freeCalls int64) *plan.Terms {
 	t := plan.Default().ScaleRates(1000)
-	t.Limits.JobsInFlight = inFlight
+	t.Limits.JobsInFlight = maxJobs
 	for i := range t.Plans {
 		t.Plans[i].APIKeys, t.Plans[i].FreeCallsPerDay, t.Plans[i].DailyCredits = true, freeCalls, plan.Unlimited
 	}
 	return &t
 }
 
-const inFlight = 1000
+const maxJobs = 1000
 
-// Injector is called at points within transactions, which its error rolls back, and outside of a transaction when a
-// worker has read its job.
+// Injector is called at named points of a transaction. Its error rolls the transaction back. It is also called, without a
+// transaction, after a worker has read its job.
 type Injector func(ctx context.Context, tx *db.Tx, at string) error
 
 type injectorKey struct{}
 
-// WithInjector returns a context whose calls and work call a Injector.
+// WithInjector returns a context whose calls and jobs call the injector.
 func WithInjector(ctx context.Context, m Injector) context.Context {
 	return context.WithValue(ctx, injectorKey{}, m)
 }
@@ -77,7 +77,7 @@ func inject(ctx context.Context, tx *db.Tx, at string) error {
 	return nil
 }
 
-const searching = job.Type("hashtag_search")
+const searchType = job.Type("hashtag_search")
 
-// wake is the queue's name for the work.
-const wake = "stand_in"
+// queueName is the name of the jobs in the queue.
+const queueName = "stand_in"

@@ -1,4 +1,4 @@
-// Command standin runs pressroom with the operations of package standin, for tests that kill the process.
+// Command standin runs pressroom with the test operations of package standin, so that tests can kill the process.
 package main
 
 import (
@@ -33,8 +33,8 @@ func run(ctx context.Context) error {
 	flag.StringVar(&addr, "addr", "", "address to listen on")
 	flag.StringVar(&database, "database", "", "see pressroom serve")
 	flag.StringVar(&key, "sealing-key", "", "see pressroom serve")
-	flag.StringVar(&dir, "controls", "", "directory of the files that control the program, and of its media")
-	flag.Int64Var(&freeCalls, "free-calls", -1, "a team's free calls per day")
+	flag.StringVar(&dir, "controls", "", "directory of the control files and of the media")
+	flag.Int64Var(&freeCalls, "free-calls", -1, "free calls per team and day")
 	flag.Parse()
 	controls := standin.Controls{Dir: dir}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
@@ -43,7 +43,7 @@ func run(ctx context.Context) error {
 		Version: "test", PublicURL: "http://press.test", Database: database, SealingKey: key, Role: server.RoleAll,
 		Workers: 8, Blobs: "file:" + filepath.Join(dir, "media"),
 		Terms: standin.Terms(freeCalls), Log: log, Now: controls.Now,
-	}, controls.ShouldWait, func(s *standin.Service) { work = s }))
+	}, controls.Suspended, func(s *standin.Service) { work = s }))
 	if err != nil {
 		return err
 	}
@@ -51,6 +51,6 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, program.Close())
 	}
-	go work.Run(ctx, func(err error) { log.Error("resuming work", "error", err) })
+	go work.Run(ctx, func(err error) { log.Error("resuming unfinished jobs", "error", err) })
 	return errors.Join(program.Run(ctx, listener), program.Close())
 }
