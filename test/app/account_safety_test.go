@@ -20,7 +20,7 @@ import (
 	"pressroom/internal/testkit/oidcserver"
 )
 
-// A valid code signs the person in even if the invitation was replaced meanwhile, because codes can be used only once.
+// A valid code signs a person in even if the invitation was replaced in the meantime, because a code works only once.
 func TestCodeValidAfterInvitationReplaced(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -32,20 +32,20 @@ func TestCodeValidAfterInvitationReplaced(t *testing.T) {
 			func(p *page) *form { return p.form("Sign in with a recovery code").fill("recovery", a.codes[0]) },
 		} {
 			b, path := h.browser(t), other.invite(t, email, access.Viewer)
-			asked := b.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).wants(200, "Two-factor authentication")
+			asked := b.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).shows(200, "Two-factor authentication")
 			newer := other.invite(t, email, access.Viewer)
-			enter(asked).press().wants(200, "You are signed in, but you did not join a team.", "was revoked", c.team.Name)
+			enter(asked).press().shows(200, "You are signed in, but you did not join a team.", "was revoked", c.team.Name)
 			if !b.signedIn() ||
 				h.count(t, "memberships WHERE team_id = ? AND person_id = ?", other.team.ID, c.people[access.Editor].ID) != 0 {
-				t.Error("the person is not signed in, or is in the team of an invitation that was taken back")
+				t.Error("the person is not signed in, or joined the team by a revoked invitation")
 			}
-			b.open(newer).wants(200, "Join "+other.team.Name)
+			b.open(newer).shows(200, "Join "+other.team.Name)
 		}
 	})
 }
 
-// A link from another site to a notice does not switch the session's team without confirmation.
-func TestOtherTeamNotice(t *testing.T) {
+// A link from another site to a notice does not switch to the notice's team without confirmation.
+func TestNoticeOfOtherTeamAsksBeforeSwitch(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		owner := c.people[access.Owner].ID
@@ -57,24 +57,24 @@ func TestOtherTeamNotice(t *testing.T) {
 		b := c.as(t, access.Owner)
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(c.team.ID)}})
 		at := fmt.Sprint("/notices/", id)
-		asked := b.from("cross-site", at).wants(200, "You are working in", other.team.Name)
-		b.open("/settings/team").wants(200).holds(c.team.Name)
+		asked := b.openFromSite("cross-site", at).shows(200, "You are working in", other.team.Name)
+		b.open("/settings/team").shows(200).contains(c.team.Name)
 		if n := h.count(t, "notices WHERE id = ? AND read_at > 0", id); n != 0 {
-			t.Error("the notice is read before the person has chosen")
+			t.Error("the notice is marked as read before the confirmation")
 		}
-		asked.form("Switch team").press().wants(200, other.team.Name)
+		asked.form("Switch team").press().shows(200, other.team.Name)
 		if n := h.count(t, "notices WHERE id = ? AND read_at > 0", id); n != 1 {
-			t.Error("the notice that was followed is not read")
+			t.Error("the opened notice is not marked as read")
 		}
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(c.team.ID)}})
-		if p := b.from("same-origin", at); p.status != http.StatusOK || strings.HasPrefix(p.path, "/notices") {
-			t.Errorf("followed in the app, the notice leads to %s (%d)", p.path, p.status)
+		if p := b.openFromSite("same-origin", at); p.status != http.StatusOK || strings.HasPrefix(p.path, "/notices") {
+			t.Errorf("the notice redirects to %s (%d)", p.path, p.status)
 		}
 	})
 }
 
-// A person who signs in only with the directory is not shown as lacking a second factor, because the directory decides.
-func TestDirectoryMembers(t *testing.T) {
+// The members page shows no missing second factor for people who can only sign in with the directory.
+func TestMembersPageHidesFactorsWithDirectory(t *testing.T) {
 	t.Parallel()
 	for _, only := range []bool{false, true} {
 		testkit.EachDatabase(t, func(t *testing.T, at string) {
@@ -85,16 +85,16 @@ func TestDirectoryMembers(t *testing.T) {
 			comes := func(email string) *browser {
 				provider.QueueUser(&mockoidc.MockUser{Subject: email, Email: email, EmailVerified: true})
 				b := h.browser(t)
-				b.open("/sign-in").follow(byDirectory).wants(200)
+				b.open("/sign-in").follow(directoryButton).shows(200)
 				return b
 			}
 			owner := comes(c.people[access.Owner].Email)
 			comes(c.people[access.Editor].Email)
-			p := owner.open("/settings/members").wants(200, c.people[access.Editor].Email+" · Editor · signs in with the directory")
+			p := owner.open("/settings/members").shows(200, c.people[access.Editor].Email+" · Editor · signs in with the directory")
 			if only {
 				p.lacks("no two-factor authentication")
 			} else {
-				p.wants(200, c.people[access.Viewer].Email+" · Viewer · no two-factor authentication")
+				p.shows(200, c.people[access.Viewer].Email+" · Viewer · no two-factor authentication")
 			}
 		})
 	}
@@ -108,7 +108,7 @@ func TestNewPasswordListsIssuedItems(t *testing.T) {
 		owner := c.people[access.Owner]
 		intruder := c.as(t, access.Owner)
 		makes := func(name string) {
-			intruder.open("/settings/keys/new").form("Create key").fill("name", name).fill("level", "full").press().wants(200, name)
+			intruder.open("/settings/keys/new").form("Create key").fill("name", name).fill("level", "full").press().shows(200, name)
 		}
 		makes("Nightly <export>")
 		makes("Back door")
@@ -118,37 +118,37 @@ func TestNewPasswordListsIssuedItems(t *testing.T) {
 		}
 
 		changes := intruder.open("/account/password").
-			wants(200, "API key Nightly <export> ("+c.team.Name+")", "never used",
+			shows(200, "API key Nightly <export> ("+c.team.Name+")", "never used",
 				"Invitation mallory@evil.example as admin").form("Change password")
 		if changes.values.Has("revoke") {
-			t.Error("a change of the password revokes by default")
+			t.Error("a password change selects items to revoke by default")
 		}
-		b := changes.fill("old", password).fill("password", newPassword).press().wants(200, "Your password was changed.").b
+		b := changes.fill("old", password).fill("password", newPassword).press().shows(200, "Your password was changed.").b
 		if !works("Back door") || !works("Nightly <export>") {
-			t.Error("a change of the password revokes keys that nobody chose")
+			t.Error("a password change revoked keys that were not selected")
 		}
-		b.open(invited).wants(200, "Join "+c.team.Name)
+		b.open(invited).shows(200, "Join "+c.team.Name)
 
-		b.open("/settings/keys/new").form("Create key").fill("name", "Made since").fill("level", "full").press().wants(200, "Made since")
+		b.open("/settings/keys/new").form("Create key").fill("name", "Made since").fill("level", "full").press().shows(200, "Made since")
 		r := must.Get(h.Teams.Recover(t.Context(), owner.Email))(t)
 		recovers := h.browser(t).open(team.RecoveryPath+r.Token).
-			wants(200, "API key Back door", "work without your password", "check the members of your teams").form("Set password")
+			shows(200, "API key Back door", "work without your password", "check the members of your teams").form("Set password")
 		var key string
 		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE name = 'Made since'`).Scan(&key))
 		if got := recovers.values["revoke"]; len(got) != 2 || got[0] != "key-"+key || !strings.HasPrefix(got[1], "invitation-") {
-			t.Errorf("recovery revokes %q by default, want the key that was made since the password changed and the invitation", got)
+			t.Errorf("recovery revokes %q by default, want the key created since the password change and the invitation", got)
 		}
 		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE name = 'Back door'`).Scan(&key))
 		recovers.values["revoke"] = append(recovers.values["revoke"], "key-"+key)
-		weak := recovers.fill("password", "short").press().wants(422).form("Set password")
+		weak := recovers.fill("password", "short").press().shows(422).form("Set password")
 		if got := weak.values["revoke"]; len(got) != 3 {
-			t.Errorf("the choice is lost: %q", got)
+			t.Errorf("the selection is lost: %q", got)
 		}
-		weak.fill("password", password).press().wants(200, "Your new password is set.")
+		weak.fill("password", password).press().shows(200, "Your new password is set.")
 		if works("Back door") || works("Made since") || !works("Nightly <export>") {
-			t.Error("a chosen key works on, or the other one was revoked")
+			t.Error("the selected key still works, or the other key was revoked")
 		}
-		h.browser(t).open(invited).wants(422, "was revoked")
+		h.browser(t).open(invited).shows(422, "was revoked")
 		for kind, want := range map[string]int{"key.revoked": 2, "invitation.revoked": 1} {
 			if n := h.count(t, "events WHERE kind = ? AND team_id = ?", kind, c.team.ID); n != want {
 				t.Errorf("%d events %s, want %d", n, kind, want)
@@ -157,7 +157,7 @@ func TestNewPasswordListsIssuedItems(t *testing.T) {
 	})
 }
 
-// A page that cannot list everything says how much is omitted and where it is. Keys do not displace invitations.
+// A page that cannot list all items says how many are omitted and where to find them. Many keys do not displace invitations.
 func TestNewPasswordCountsUnlisted(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -169,13 +169,13 @@ func TestNewPasswordCountsUnlisted(t *testing.T) {
 		}
 		r := must.Get(h.Teams.Recover(t.Context(), owner.Email))(t)
 		h.browser(t).open(team.RecoveryPath+r.Token).
-			wants(200, "Key 151", "Invitation mallory@evil.example",
+			shows(200, "Key 151", "Invitation mallory@evil.example",
 				"2 older API keys are not listed and keep working").lacks("<bdi>Key 1</bdi>")
 	})
 }
 
-// After the session ended during writing, the person signs in with the directory in a second tab. The first tab then
-// shows the filled-in form again without submitting it, whether the form is sent to its page's address or another.
+// The session ends while a person fills in a form, and the person signs in with the directory in a second tab. The first
+// tab then shows the filled-in form again without submitting it.
 func TestDirectorySignInKeepsInput(t *testing.T) {
 	withProvider(t, true, func(t *testing.T, h *env, provider *oidcserver.Provider) {
 		c := h.crew(t)
@@ -183,7 +183,7 @@ func TestDirectorySignInKeepsInput(t *testing.T) {
 		comes := func(b *browser) {
 			t.Helper()
 			provider.QueueUser(&mockoidc.MockUser{Subject: owner, Email: owner, EmailVerified: true})
-			b.open("/sign-in").follow(byDirectory).wants(200, c.team.Name)
+			b.open("/sign-in").follow(directoryButton).shows(200, c.team.Name)
 		}
 		b := h.browser(t)
 		comes(b)
@@ -192,32 +192,32 @@ func TestDirectorySignInKeepsInput(t *testing.T) {
 		} {
 			form := b.open(one.page).form(one.button).fill(one.field, "Typed <before>")
 			must.NoError(t, h.Teams.EndSessions(t.Context(), c.people[access.Owner].ID))
-			kept := form.press().wants(200, "is not lost").form("I have signed in: show the form again")
-			if again := kept.press().wants(200, "is not lost"); b.signedIn() {
+			kept := form.press().shows(200, "is not lost").form("I have signed in: show the form again")
+			if again := kept.press().shows(200, "is not lost"); b.signedIn() {
 				t.Errorf("signed in without the directory: %s", again.path)
 			}
 			comes(b)
-			again := kept.press().wants(200, "Nothing has been saved or sent yet.")
+			again := kept.press().shows(200, "Nothing has been saved or sent yet.")
 			if got := again.form(one.button).values.Get(one.field); again.path != one.page || got != "Typed <before>" {
-				t.Errorf("%s holds %q, want what was typed at %s", again.path, got, one.page)
+				t.Errorf("%s: field is %q, want the input from %s", again.path, got, one.page)
 			}
 		}
 		if n := h.count(t, "api_keys") + h.count(t, "hashtag_lists WHERE team_id = ?", c.team.ID); n != 0 {
-			t.Errorf("%d items were made", n)
+			t.Errorf("%d items were created", n)
 		}
 	})
 }
 
-// Recovery codes can be downloaded as a text file that is part of the page, without scripts and without storing it.
+// Recovery codes can be downloaded as a text file. The page contains the file, so no script or second request is needed.
 func TestDownloadRecoveryCodes(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		b := h.crew(t).as(t, access.Editor)
 		h.addApp(t, b)
-		made := b.open("/account/authenticator").form("Make new recovery codes").press().wants(200, "Save your recovery codes")
+		made := b.open("/account/authenticator").form("Make new recovery codes").press().shows(200, "Save your recovery codes")
 		found := regexp.MustCompile(
 			`href="data:text/plain;charset=utf-8;base64,([^"]+)" download="pressroom-recovery-codes.txt"`).FindStringSubmatch(made.source)
 		if found == nil {
-			t.Fatalf("no file: %s", made.source)
+			t.Fatalf("no download link: %s", made.source)
 		}
 		file := must.Get(base64.StdEncoding.DecodeString(html.UnescapeString(found[1])))(t)
 		codes := codeShown.FindAllStringSubmatch(made.source, -1)

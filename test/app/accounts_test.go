@@ -14,41 +14,42 @@ import (
 
 func (c *crew) handle() string { return fmt.Sprintf("harbour%d.test", c.team.ID) }
 
-// A person sees the state of accounts, disconnects one after reading the consequences, and connects it again.
+// The accounts page shows each account's state. An account can be disconnected, after a page with the consequences, and
+// connected again.
 func TestAccounts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		b.open("/accounts").
-			wants(http.StatusOK, c.handle(), "Connected", "Your plan allows any number of accounts.", "TikTok for Business")
+			shows(http.StatusOK, c.handle(), "Connected", "Your plan allows any number of accounts.", "TikTok for Business")
 		page := b.open("/accounts").follow("Disconnect " + c.handle())
-		page.wants(http.StatusOK, "No scheduled posts use it.", "Published posts stay on the network").
-			follow("Cancel").wants(http.StatusOK, "Performance")
+		page.shows(http.StatusOK, "No scheduled posts use it.", "Published posts stay on the network").
+			follow("Cancel").shows(http.StatusOK, "Performance")
 		page.form("Disconnect").press().
-			wants(http.StatusOK,
+			shows(http.StatusOK,
 				"The Bluesky account "+c.handle()+" was disconnected. Bluesky was told that the permission has ended.",
 				"No account is connected yet.")
-		b.open(fmt.Sprint("/accounts/", c.account)).wants(http.StatusNotFound)
-		page.form("Disconnect").press().wants(http.StatusNotFound)
+		b.open(fmt.Sprint("/accounts/", c.account)).shows(http.StatusNotFound)
+		page.form("Disconnect").press().shows(http.StatusNotFound)
 
 		sign := b.open("/accounts").form("Bluesky").press()
-		sign.wants(http.StatusOK, "Connect Bluesky", "App password").form("Connect").
+		sign.shows(http.StatusOK, "Connect Bluesky", "App password").form("Connect").
 			fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).fill("password", "open-sesame-1234").press().
-			wants(http.StatusOK, "You can publish to it").lacks("renewed")
-		b.open(fmt.Sprint("/accounts/", c.account)).wants(http.StatusOK, "Connected")
+			shows(http.StatusOK, "You can publish to it").lacks("renewed")
+		b.open(fmt.Sprint("/accounts/", c.account)).shows(http.StatusOK, "Connected")
 	})
 }
 
-// Connecting an account again says that it is already connected, and leads to its page or to all accounts.
+// Connecting an account again says that it is already connected and links to its page or to the accounts page.
 func TestConnectAgain(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		done := b.open("/accounts").form("Bluesky").press().form("Connect").
 			fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).fill("password", "open-sesame-1234").press().
-			wants(http.StatusOK, "Connection renewed", "was already connected. Its connection is renewed")
-		done.follow("Account analytics").wants(http.StatusOK, c.handle(), "Performance")
-		done.follow("Accounts").wants(http.StatusOK, c.handle())
+			shows(http.StatusOK, "Connection renewed", "was already connected. Its connection is renewed")
+		done.follow("Account analytics").shows(http.StatusOK, c.handle(), "Performance")
+		done.follow("Accounts").shows(http.StatusOK, c.handle())
 		if n := c.count(t, "social_accounts WHERE team_id = ?", c.team.ID); n != 1 {
 			t.Errorf("%d accounts, want 1", n)
 		}
@@ -62,29 +63,29 @@ func TestDisconnectedAccount(t *testing.T) {
 		must.NoError(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
 		path := fmt.Sprint("/accounts/", c.account)
 		c.as(t, access.Viewer).open(path).
-			wants(http.StatusOK, "The connection is lost: the permission was revoked on the network or has expired.",
+			shows(http.StatusOK, "The connection is lost: the permission was revoked on the network or has expired.",
 				"An owner or admin of the team can reconnect it.").lacks("Reconnect</button>")
 		b := c.as(t, access.Admin)
-		b.open("/accounts").wants(http.StatusOK, "Connection lost", "The permission was revoked on the network")
+		b.open("/accounts").shows(http.StatusOK, "Connection lost", "The permission was revoked on the network")
 		again := b.open(path).form("Reconnect").press().
-			wants(http.StatusOK, "will be reconnected. Use the same account.").lacks("A program or assistant", "requested this")
+			shows(http.StatusOK, "will be reconnected. Use the same account.").lacks("A program or assistant", "requested this")
 		again.form("Connect").fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).
-			fill("password", "open-sesame-1234").press().wants(http.StatusOK, "You can publish to it")
-		b.open(path).wants(http.StatusOK, "Connected").lacks("The connection is lost")
+			fill("password", "open-sesame-1234").press().shows(http.StatusOK, "You can publish to it")
+		b.open(path).shows(http.StatusOK, "Connected").lacks("The connection is lost")
 	})
 }
 
-// Scheduled posts are unscheduled, or left to fail visibly.
+// Disconnecting an account unschedules its posts or leaves them to fail, as the person chooses.
 func TestDisconnectWithScheduledPosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		for _, choice := range []string{"take_out", "leave"} {
 			c := h.crew(t)
 			b := c.as(t, access.Owner)
-			c.waiting(t, 2)
-			page := b.open(fmt.Sprintf("/accounts/%d/disconnect", c.account)).wants(http.StatusOK, "2 scheduled posts use it.")
-			done := page.form("Disconnect").fill("posts", choice).press().wants(http.StatusOK, "was disconnected.")
+			c.schedulePosts(t, 2)
+			page := b.open(fmt.Sprintf("/accounts/%d/disconnect", c.account)).shows(http.StatusOK, "2 scheduled posts use it.")
+			done := page.form("Disconnect").fill("posts", choice).press().shows(http.StatusOK, "was disconnected.")
 			if choice == "take_out" {
-				done.wants(http.StatusOK, "It was removed from 2 scheduled posts.")
+				done.shows(http.StatusOK, "It was removed from 2 scheduled posts.")
 				if n := c.count(t, "posts WHERE team_id = ? AND status = 'draft'", c.team.ID); n != 2 {
 					t.Errorf("%d drafts, want 2", n)
 				}
@@ -96,15 +97,15 @@ func TestDisconnectWithScheduledPosts(t *testing.T) {
 				"post_targets t JOIN posts p ON p.id = t.post_id WHERE p.team_id = ? AND t.error_code = "+
 					"'account_needs_reauth'", c.team.ID) < 2; <-time.After(20 * time.Millisecond) {
 				if time.Now().After(end) {
-					t.Fatal("the posts do not fail")
+					t.Fatal("the posts did not fail")
 				}
 			}
 		}
 	})
 }
 
-// waiting creates posts of the team's account that are due in an hour.
-func (c *crew) waiting(t *testing.T, n int) {
+// schedulePosts schedules n posts on the team's account for an hour from now.
+func (c *crew) schedulePosts(t *testing.T, n int) {
 	t.Helper()
 	for i := range n {
 		id := fmt.Sprintf("019d3889-2b10-7c1e-8a3f-%06d%06d", c.team.ID, i)
@@ -123,8 +124,8 @@ func (c *crew) waiting(t *testing.T, n int) {
 	}
 }
 
-// An account's page has the network's figures for each period, also as a file.
-func TestAccountFigures(t *testing.T) {
+// An account's page shows the network's metrics for each period and exports them.
+func TestAccountMetrics(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
@@ -149,60 +150,60 @@ func TestAccountFigures(t *testing.T) {
 				AddDate(0, 0, -day).Format(time.DateOnly), 300-day, at)
 		}
 		p := b.open(path).
-			wants(http.StatusOK, "Engagement", "Best post", "<b>Fresh</b> 8", "Posting days", "Followers", "Formats", "Export")
+			shows(http.StatusOK, "Engagement", "Best post", "<b>Fresh</b> 8", "Posting days", "Followers", "Formats", "Export")
 		p.lacks("<b>Fresh")
 		if !strings.Contains(p.source, `<svg class="plot"`) {
-			t.Error("no drawing of followers")
+			t.Error("no follower chart")
 		}
-		b.open(path+"?period=7").wants(http.StatusOK, "Based on 7 posts").lacks("Fresh&lt;/b&gt; 8")
+		b.open(path+"?period=7").shows(http.StatusOK, "Based on 7 posts").lacks("Fresh&lt;/b&gt; 8")
 		file := b.open(path+"/figures.csv?period=7").
-			wants(http.StatusOK, "figure,of,value,low,high,posts", "likes,account,91,,,7", "posts,image,7")
+			shows(http.StatusOK, "figure,of,value,low,high,posts", "likes,account,91,,,7", "posts,image,7")
 		if !strings.Contains(file.header.Get("Content-Disposition"), "7-days.csv") {
 			t.Error(file.header)
 		}
-		weeks := b.open("/analytics").wants(http.StatusOK, c.handle()+" on Bluesky 300 +7 7 – 105 39", "2 before", "39 before")
-		weeks.holds(`<svg class="spark"`, fmt.Sprintf(`<img src="/accounts/%d/picture"`, c.account))
-		weeks.wants(http.StatusOK, "Followers gained", c.handle()+" on Bluesky", "The last seven days")
-		weeks.holds(`aria-label="Followers gained by account`)
+		weeks := b.open("/analytics").shows(http.StatusOK, c.handle()+" on Bluesky 300 +7 7 – 105 39", "2 before", "39 before")
+		weeks.contains(`<svg class="spark"`, fmt.Sprintf(`<img src="/accounts/%d/picture"`, c.account))
+		weeks.shows(http.StatusOK, "Followers gained", c.handle()+" on Bluesky", "The last seven days")
+		weeks.contains(`aria-label="Followers gained by account`)
 		weeks.follow("28 days").
-			wants(http.StatusOK, "compared with the 28 days before", c.handle()+" on Bluesky 300 – 9 – 144 –", "0 before")
-		b.open("/analytics?days=3").wants(http.StatusOK, "The last seven days")
-		weeks.follow(c.handle()+" on Bluesky").wants(http.StatusOK, "Best post")
-		b.open("/").wants(http.StatusOK, "Accounts this week", "105 engagement, 39 before", "300 followers +7 in seven days")
+			shows(http.StatusOK, "compared with the 28 days before", c.handle()+" on Bluesky 300 – 9 – 144 –", "0 before")
+		b.open("/analytics?days=3").shows(http.StatusOK, "The last seven days")
+		weeks.follow(c.handle()+" on Bluesky").shows(http.StatusOK, "Best post")
+		b.open("/").shows(http.StatusOK, "Accounts this week", "105 engagement, 39 before", "300 followers +7 in seven days")
 		must.NoError(t, h.Teams.SetPlan(t.Context(), c.team.ID, "free", time.Time{}))
-		b.open(path).wants(http.StatusOK)
+		b.open(path).shows(http.StatusOK)
 	})
 }
 
-// Roles decide who may see and change accounts.
+// The role decides who may view and change accounts.
 func TestAccountPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		path := fmt.Sprint("/accounts/", c.account)
 		for _, role := range []access.Role{access.Editor, access.Viewer, access.Client} {
 			b := c.as(t, role)
-			b.open("/accounts").wants(http.StatusOK, c.handle()).lacks("Connect an account", "Disconnect "+c.handle())
-			b.open(path).wants(http.StatusOK, c.handle()).lacks(path + "/disconnect")
-			b.open(path + "/disconnect").wants(http.StatusForbidden)
+			b.open("/accounts").shows(http.StatusOK, c.handle()).lacks("Connect an account", "Disconnect "+c.handle())
+			b.open(path).shows(http.StatusOK, c.handle()).lacks(path + "/disconnect")
+			b.open(path + "/disconnect").shows(http.StatusForbidden)
 			for _, address := range []string{"/accounts/connect", path + "/connect", path + "/disconnect"} {
-				b.send(http.MethodPost, address, map[string][]string{"platform": {"bluesky"}}).wants(http.StatusForbidden)
+				b.send(http.MethodPost, address, map[string][]string{"platform": {"bluesky"}}).shows(http.StatusForbidden)
 			}
 		}
 		stranger := other.as(t, access.Owner)
 		for _, address := range []string{path, path + "/disconnect", path + "/figures.csv", "/accounts/0", "/accounts/x"} {
-			stranger.open(address).wants(http.StatusNotFound).lacks(c.handle())
+			stranger.open(address).shows(http.StatusNotFound).lacks(c.handle())
 			if out := h.browser(t).open(address); !strings.HasPrefix(out.path, "/sign-in") {
-				t.Errorf("%s leads the signed-out to %s", address, out.path)
+				t.Errorf("signed out, %s redirects to %s", address, out.path)
 			}
 		}
 		for _, address := range []string{path + "/connect", path + "/disconnect"} {
-			stranger.send(http.MethodPost, address, map[string][]string{"posts": {"take_out"}}).wants(http.StatusNotFound)
+			stranger.send(http.MethodPost, address, map[string][]string{"posts": {"take_out"}}).shows(http.StatusNotFound)
 		}
 		if g, err := h.Accounts.Grant(t.Context(), c.account); err != nil || g.Lost {
-			t.Errorf("a stranger disconnected it: %+v (%v)", g.Lost, err)
+			t.Errorf("a member of another team disconnected the account: %+v (%v)", g.Lost, err)
 		}
 		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Owner].ID, access.Viewer))
-		stranger.open(path).wants(http.StatusOK, c.handle(), c.team.Name)
+		stranger.open(path).shows(http.StatusOK, c.handle(), c.team.Name)
 		if a, err := h.Accounts.Of(t.Context(), h.db, c.team.ID, []int64{c.account}); err != nil ||
 			a[c.account].Connection != account.Connected {
 			t.Errorf("%+v (%v)", a, err)
@@ -210,21 +211,21 @@ func TestAccountPermissions(t *testing.T) {
 	})
 }
 
-// Accounts have their pictures or initials; other teams see neither.
+// Accounts show their picture or initials. Other teams cannot load the picture.
 func TestAccountPicture(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		b, path := c.as(t, access.Viewer), fmt.Sprintf("/accounts/%d/picture", c.account)
-		b.open("/accounts").wants(http.StatusOK).holds(`<img src="` + path + `"`)
-		for h.count(t, "account_pictures WHERE account_id = ?", c.account) == 0 { // the first collection provides one
-			b.open("/accounts").wants(http.StatusOK)
+		b.open("/accounts").shows(http.StatusOK).contains(`<img src="` + path + `"`)
+		for h.count(t, "account_pictures WHERE account_id = ?", c.account) == 0 { // the first collection downloads the picture
+			b.open("/accounts").shows(http.StatusOK)
 		}
 		c.change(t, `DELETE FROM account_pictures WHERE account_id = ?`, c.account)
 		initials := b.open(path)
 		if got := initials.header.Get("Content-Type"); initials.status != http.StatusOK || got != "image/svg+xml" {
 			t.Errorf("%d %s", initials.status, got)
 		}
-		initials.holds("H", "</text></svg>")
+		initials.contains("H", "</text></svg>")
 		c.change(t, `INSERT INTO account_pictures (account_id, source, type, image, fetched_at) VALUES (?, ?, 'image/jpeg', ?, 1)`,
 			c.account, []byte("s"), []byte("a picture"))
 		got := b.open(path)
@@ -233,7 +234,7 @@ func TestAccountPicture(t *testing.T) {
 			!strings.HasPrefix(got.header.Get("Content-Security-Policy"), "sandbox") {
 			t.Errorf("%d %q %v", got.status, got.source, got.header)
 		}
-		other.as(t, access.Owner).open(path).wants(http.StatusNotFound)
-		b.open("/accounts/999999/picture").wants(http.StatusNotFound)
+		other.as(t, access.Owner).open(path).shows(http.StatusNotFound)
+		b.open("/accounts/999999/picture").shows(http.StatusNotFound)
 	})
 }

@@ -10,114 +10,114 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// clientsLink requests the client's approval and returns the path of the link.
-func (b *browser) clientsLink(id string) string {
+// requestApprovalLink requests approval and returns the path of the approval link.
+func (b *browser) requestApprovalLink(id string) string {
 	b.t.Helper()
-	asked := b.open("/posts/"+id).form("Send to the client for approval").press().wants(http.StatusOK, "The client’s link")
+	asked := b.open("/posts/"+id).form("Send to the client for approval").press().shows(http.StatusOK, "The client’s link")
 	for d := range asked.doc.Descendants() {
 		if attribute(d, "id") == "link" {
 			return strings.TrimPrefix(attribute(d, "value"), b.root)
 		}
 	}
-	b.t.Fatal("there is no link")
+	b.t.Fatal("no approval link")
 	return ""
 }
 
-// A post that is not approved by its scheduled time says so on each page, can still be approved, and cannot be
-// published before that.
+// A post that is not approved by its scheduled time says so on every page. It can be approved later, and only then be
+// published.
 func TestUnapprovedPastScheduledTime(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		editor, client := c.as(t, access.Editor), c.as(t, access.Client)
 		id := c.draft(t, "For the client", "")
-		c.callTool(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": h.timeIn(2 * time.Hour)})
-		editor.open("/").wants(http.StatusOK, "For the client").lacks("Waiting for approval", "Waiting for you")
+		c.callTool(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": h.apiTime(2 * time.Hour)})
+		editor.open("/").shows(http.StatusOK, "For the client").lacks("Waiting for approval", "Waiting for you")
 		client.open("/").lacks("Waiting for you")
-		link, guest, at := editor.clientsLink(id), h.browser(t), "/posts/"+id
-		editor.open("/").wants(http.StatusOK, "Waiting for approval").lacks("Waiting for you")
-		client.open("/").wants(http.StatusOK, "Waiting for you", "The team needs your approval for these posts.").
-			follow("For the client").wants(http.StatusOK, "The post will not be published until you approve it.")
-		guest.open(link).wants(http.StatusOK, "It is waiting for you and will not be published until you approve it.")
+		link, guest, at := editor.requestApprovalLink(id), h.browser(t), "/posts/"+id
+		editor.open("/").shows(http.StatusOK, "Waiting for approval").lacks("Waiting for you")
+		client.open("/").shows(http.StatusOK, "Waiting for you", "The team needs your approval for these posts.").
+			follow("For the client").shows(http.StatusOK, "The post will not be published until you approve it.")
+		guest.open(link).shows(http.StatusOK, "It is waiting for you and will not be published until you approve it.")
 
 		h.advance(3 * time.Hour)
 		must.NoError(t, c.Posts.Release(t.Context(), id))
 		editor.waitUntilPublished(id).
-			wants(http.StatusOK, "The scheduled time passed without the client’s approval", "It is still waiting for the client.",
+			shows(http.StatusOK, "The scheduled time passed without the client’s approval", "It is still waiting for the client.",
 				"it can be retried once the client has approved the post").lacks("Retry these accounts", "Edit and try again")
 		guest.open(link).
-			wants(http.StatusOK,
+			shows(http.StatusOK,
 				"was not published, because it was not approved in time. After you approve it, the team will choose "+
 					"a new time.", "Approve").lacks("will not be published until you approve it")
-		client.open("/").wants(http.StatusOK, "Waiting for you").follow("For the client")
-		client.open(at).wants(http.StatusOK, "The post is still waiting for your approval. Its scheduled time has passed").
+		client.open("/").shows(http.StatusOK, "Waiting for you").follow("For the client")
+		client.open(at).shows(http.StatusOK, "The post is still waiting for your approval. Its scheduled time has passed").
 			lacks("You can view the post.", "Revoke links").form("Approve").press().
-			wants(http.StatusOK, "Approved. The team has been notified.", "The client has approved it since")
-		guest.open(link).wants(http.StatusOK, "Approved by", "The team needs to choose a new time.")
+			shows(http.StatusOK, "Approved. The team has been notified.", "The client has approved it since")
+		guest.open(link).shows(http.StatusOK, "Approved by", "The team needs to choose a new time.")
 		client.open("/").lacks("Waiting for you")
-		editor.open("/notices").wants(http.StatusOK, "The client approved a post whose time had passed.")
-		editor.open(at).wants(http.StatusOK, "stop working when the post changes: then send the new version").
-			form("Retry these accounts").press().wants(http.StatusOK, "Retrying 1 account.")
-		editor.waitUntilPublished(id).wants(http.StatusOK, "Published")
-		guest.open(link).wants(http.StatusOK, "Approved by").lacks("not approved in time")
+		editor.open("/notices").shows(http.StatusOK, "The client approved a post whose time had passed.")
+		editor.open(at).shows(http.StatusOK, "stop working when the post changes: then send the new version").
+			form("Retry these accounts").press().shows(http.StatusOK, "Retrying 1 account.")
+		editor.waitUntilPublished(id).shows(http.StatusOK, "Published")
+		guest.open(link).shows(http.StatusOK, "Approved by").lacks("not approved in time")
 	})
 }
 
-// A change after approval requires sending the new version: the old link shows nothing. Links can be revoked and
+// A change after approval makes the approval link stop working until the new version is sent. Links can be revoked and
 // created again.
 func TestSendNewVersionForApproval(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		editor, viewer, guest := c.as(t, access.Editor), c.as(t, access.Viewer), h.browser(t)
 		id := c.draft(t, "For the client", "")
-		first, at := editor.clientsLink(id), "/posts/"+id
-		guest.open(first).form("Approve").fill("name", "Cleo").press().wants(http.StatusOK, "Approved by")
+		first, at := editor.requestApprovalLink(id), "/posts/"+id
+		guest.open(first).form("Approve").fill("name", "Cleo").press().shows(http.StatusOK, "Approved by")
 		editor.open(at).lacks("Send the new version")
 		c.callTool(t, "update_post", map[string]any{"id": id, "caption": "For the client, better"})
 		guest.open(first).
-			wants(http.StatusUnprocessableEntity, "The post has changed",
+			shows(http.StatusUnprocessableEntity, "The post has changed",
 				"Ask the team that sent it for a link to the new version.").lacks("better", "For the client")
-		sent := editor.open(at).wants(http.StatusOK, "The post has changed since it was sent to the client.").
+		sent := editor.open(at).shows(http.StatusOK, "The post has changed since it was sent to the client.").
 			form("Send the new version").press().
-			wants(http.StatusOK, "The client’s link", "Create another approval link").lacks("Send the new version")
+			shows(http.StatusOK, "The client’s link", "Create another approval link").lacks("Send the new version")
 		second := strings.TrimPrefix(sent.field("link"), h.root)
-		guest.open(second).wants(http.StatusOK, "For the client, better", "Approve")
+		guest.open(second).shows(http.StatusOK, "For the client, better", "Approve")
 		viewer.open(at).lacks("Revoke links")
-		editor.open(at).form("Revoke links").press().wants(http.StatusOK, "The links were revoked")
+		editor.open(at).form("Revoke links").press().shows(http.StatusOK, "The links were revoked")
 		for _, dead := range []string{first, second} {
-			guest.open(dead).wants(http.StatusUnprocessableEntity, "The team has revoked this link.").lacks("better")
+			guest.open(dead).shows(http.StatusUnprocessableEntity, "The team has revoked this link.").lacks("better")
 		}
-		again := editor.open(at).form("Create another approval link").press().wants(http.StatusOK, "The client’s link")
-		guest.open(strings.TrimPrefix(again.field("link"), h.root)).wants(http.StatusOK, "For the client, better")
-		c.as(t, access.Admin).open("/settings/audit").wants(http.StatusOK, "revoked the approval links of a post")
+		again := editor.open(at).form("Create another approval link").press().shows(http.StatusOK, "The client’s link")
+		guest.open(strings.TrimPrefix(again.field("link"), h.root)).shows(http.StatusOK, "For the client, better")
+		c.as(t, access.Admin).open("/settings/audit").shows(http.StatusOK, "revoked the approval links of a post")
 	})
 }
 
-// A rejection explains itself on the post's page. The link of a deleted post does not reveal that the post existed.
+// The post's page explains a rejection without a comment. The link of a deleted post does not reveal that the post existed.
 func TestRejectWithoutComment(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		editor, id := c.as(t, access.Editor), c.draft(t, "For the client", "")
-		link := editor.clientsLink(id)
-		h.browser(t).open(link).form("Request changes").fill("name", "Cleo").press().wants(http.StatusOK, "Changes requested by Cleo")
-		editor.open("/notices").wants(http.StatusOK, "The client requested changes to a post.").lacks("left a comment.")
-		editor.open("/posts/" + id + "/delete").form("Delete draft").press().wants(http.StatusOK)
+		link := editor.requestApprovalLink(id)
+		h.browser(t).open(link).form("Request changes").fill("name", "Cleo").press().shows(http.StatusOK, "Changes requested by Cleo")
+		editor.open("/notices").shows(http.StatusOK, "The client requested changes to a post.").lacks("left a comment.")
+		editor.open("/posts/" + id + "/delete").form("Delete draft").press().shows(http.StatusOK)
 		for _, path := range []string{link, "/approval/AAAA"} {
 			h.browser(t).open(path).
-				wants(http.StatusNotFound, "This post is no longer up for approval. Ask the team that sent you the link.")
+				shows(http.StatusNotFound, "This post is no longer up for approval. Ask the team that sent you the link.")
 		}
 	})
 }
 
-// The page of a reconnected account no longer asks for reconnecting.
+// The page of a reconnected account no longer asks the person to reconnect it.
 func TestReconnectLostAccount(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b, id := c.as(t, access.Editor), c.draft(t, "No [sandbox:reject]", "")
-		b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().wants(http.StatusOK)
+		b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().shows(http.StatusOK)
 		b.waitUntilPublished(id)
 		h.change(t, `UPDATE post_targets SET error_code = 'account_needs_reauth' WHERE post_id = ?`, id)
 		b.open("/posts/"+id).
-			wants(http.StatusOK, "The connection to the account was lost. It has been reconnected.",
+			shows(http.StatusOK, "The connection to the account was lost. It has been reconnected.",
 				"Retry these accounts").lacks("Reconnect the account")
 	})
 }

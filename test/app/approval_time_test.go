@@ -12,8 +12,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// The approval of a post without a time holds for any time: scheduling keeps the approval and the link. Any other
-// change makes a new version.
+// Scheduling an approved post that had no time keeps the approval and the link. Any other change creates a new version.
 func TestScheduleKeepsApproval(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -21,39 +20,39 @@ func TestScheduleKeepsApproval(t *testing.T) {
 		approved := func() (string, string) {
 			t.Helper()
 			id := c.draft(t, "For the client", "")
-			link := editor.clientsLink(id)
-			guest.open(link).form("Approve").fill("name", "Cleo").press().wants(http.StatusOK, "Approved by")
+			link := editor.requestApprovalLink(id)
+			guest.open(link).form("Approve").fill("name", "Cleo").press().shows(http.StatusOK, "Approved by")
 			return "/posts/" + id, link
 		}
 		stands := func(at, link string, status post.Status, want time.Time) {
 			t.Helper()
 			held := c.storedPost(t, at)
 			if held.Approval != post.Approved || held.Round != 1 || held.Status != status || !held.ScheduledAt.Equal(want) {
-				t.Errorf("%s in version %d, %s at %v; want approved, 1, %s at %v",
+				t.Errorf("approval %s of version %d, %s at %v; want approved, 1, %s at %v",
 					held.Approval, held.Round, held.Status, held.ScheduledAt, status, want)
 			}
-			guest.open(link).wants(http.StatusOK, "Approved by")
+			guest.open(link).shows(http.StatusOK, "Approved by")
 		}
 		day, clock, when := c.formTime(t, 50*time.Hour)
 		edit := func(at, button string) *form {
 			return editor.open(at+"/edit").form(button).fill("date", day).fill("time", clock)
 		}
 		at, link := approved()
-		edit(at, "Schedule").press().wants(http.StatusOK, "The post is scheduled")
+		edit(at, "Schedule").press().shows(http.StatusOK, "The post is scheduled")
 		stands(at, link, post.Scheduled, when)
 
 		at, link = approved()
-		edit(at, "Save").press().wants(http.StatusOK, "Saved.").lacks("no longer work")
+		edit(at, "Save").press().shows(http.StatusOK, "Saved.").lacks("no longer work")
 		stands(at, link, post.Draft, when)
 		day, clock, when = c.formTime(t, 60*time.Hour)
-		edit(at, "Schedule").press().wants(http.StatusOK, "The post is scheduled")
+		edit(at, "Schedule").press().shows(http.StatusOK, "The post is scheduled")
 		stands(at, link, post.Scheduled, when)
 
 		at, _ = approved()
 		edit(at, "Schedule").fill("caption", "Another text").press().
-			wants(http.StatusForbidden, "The post was saved", "before the client approves it")
+			shows(http.StatusForbidden, "The post was saved", "before the client approves it")
 		if held := c.storedPost(t, at); held.Approval != post.Waiting || held.Round != 2 {
-			t.Errorf("a new text is %s in version %d", held.Approval, held.Round)
+			t.Errorf("after a text change, approval is %s of version %d", held.Approval, held.Round)
 		}
 	})
 }
@@ -65,7 +64,7 @@ func TestPageShowsClientLink(t *testing.T) {
 		editor, guest := c.as(t, access.Editor), h.browser(t)
 		id := c.draft(t, "For the client", "")
 		at := "/posts/" + id
-		editor.clientsLink(id)
+		editor.requestApprovalLink(id)
 		const unsent = "No working link"
 		head := func(p *page) string {
 			_, rest, _ := strings.Cut(p.source, `class="head"`)
@@ -75,40 +74,40 @@ func TestPageShowsClientLink(t *testing.T) {
 		shows := func(has, lacks string) {
 			t.Helper()
 			if got := head(editor.open(at)); !strings.Contains(got, has) || strings.Contains(got, lacks) {
-				t.Errorf("the header has no %q or has %q: %s", has, lacks, got)
+				t.Errorf("the header lacks %q or contains %q: %s", has, lacks, got)
 			}
 		}
 		shows("Waiting for approval", unsent)
 		editor.open(at).form("Revoke links").press().
-			wants(http.StatusOK, "The links were revoked", "were revoked").lacks("The post has changed since")
+			shows(http.StatusOK, "The links were revoked", "were revoked").lacks("The post has changed since")
 		shows(unsent, "Approved")
 		editor.open(at).lacks("Revoke links")
 		sent := editor.open(at).form("Create another approval link").press().
-			wants(http.StatusOK, "The client’s link", "Revoke links")
+			shows(http.StatusOK, "The client’s link", "Revoke links")
 		link := strings.TrimPrefix(sent.field("link"), h.root)
 		shows("Waiting for approval", unsent)
-		guest.open(link).form("Approve").fill("name", "Cleo").press().wants(http.StatusOK, "Approved by")
+		guest.open(link).form("Approve").fill("name", "Cleo").press().shows(http.StatusOK, "Approved by")
 		shows("Approved", "Waiting for approval")
 		editor.open(at+"/edit").form("Save").fill("caption", "Better").press().
-			wants(http.StatusOK, "Saved.", "The client’s earlier links no longer work", unsent).lacks("Revoke links")
-		editor.open(at).form("Send the new version").press().wants(http.StatusOK, "Revoke links").lacks(unsent)
+			shows(http.StatusOK, "Saved.", "The client’s earlier links no longer work", unsent).lacks("Revoke links")
+		editor.open(at).form("Send the new version").press().shows(http.StatusOK, "Revoke links").lacks(unsent)
 	})
 }
 
-// A post that networks would reject is sent to the client with a warning.
+// The approval request warns about a post that a network would reject.
 func TestApprovalRequestWarnings(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		ask := func(caption string) *page {
 			return c.as(t, access.Editor).open("/posts/new?caption="+caption+"&account="+c.id()).
-				form("Send for approval").press().wants(http.StatusOK, "Sent for approval")
+				form("Send for approval").press().shows(http.StatusOK, "Sent for approval")
 		}
-		ask(strings.Repeat("x", 301)).wants(http.StatusOK, "A network would reject this post")
+		ask(strings.Repeat("x", 301)).shows(http.StatusOK, "A network would reject this post")
 		ask("Hello").lacks("A network would reject this post")
 	})
 }
 
-// Alt text is published too, so changing it requires a new approval.
+// A change of alt text requires a new approval, because alt text is published.
 func TestAltTextChangesVersion(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -119,7 +118,7 @@ func TestAltTextChangesVersion(t *testing.T) {
 			map[string]any{"caption": "The quay", "account_ids": []int64{c.account}, "media_ids": []int64{image}})["id"].(string)
 		other := c.draft(t, "Without the image", "")
 		for _, made := range []string{id, other} {
-			guest.open(editor.clientsLink(made)).form("Approve").fill("name", "Cleo").press().wants(http.StatusOK, "Approved by")
+			guest.open(editor.requestApprovalLink(made)).form("Approve").fill("name", "Cleo").press().shows(http.StatusOK, "Approved by")
 		}
 		approval := func(made, want string) {
 			t.Helper()
@@ -128,7 +127,7 @@ func TestAltTextChangesVersion(t *testing.T) {
 			}
 		}
 		describe := func() {
-			editor.open(at).form("Save alt text").fill("alt", "An insult").press().wants(http.StatusOK, "An insult")
+			editor.open(at).form("Save alt text").fill("alt", "An insult").press().shows(http.StatusOK, "An insult")
 		}
 		describe()
 		approval(id, "waiting")
@@ -136,9 +135,9 @@ func TestAltTextChangesVersion(t *testing.T) {
 		if n := h.count(t, "events WHERE kind = 'post.returned' AND subject = ?", id); n != 1 {
 			t.Errorf("%d events", n)
 		}
-		sent := editor.open("/posts/"+id).form("Send the new version").press().wants(http.StatusOK, "The client’s link")
+		sent := editor.open("/posts/"+id).form("Send the new version").press().shows(http.StatusOK, "The client’s link")
 		guest.open(strings.TrimPrefix(sent.field("link"), h.root)).form("Approve").fill("name", "Cleo").press().
-			wants(http.StatusOK, "Approved by")
+			shows(http.StatusOK, "Approved by")
 		describe()
 		approval(id, "approved")
 	})

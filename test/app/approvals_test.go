@@ -13,227 +13,227 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// sends asks a client to approve posts with one link, and returns the path of the link and of its page.
-func (b *browser) sends(schedule bool, ids ...string) (string, string) {
+// requestApproval creates one approval link for several posts and returns the paths of the link and of its page.
+func (b *browser) requestApproval(schedule bool, ids ...string) (string, string) {
 	b.t.Helper()
-	ask := b.open("/posts").form("Ask for approval…").fill("post", ids...).press().wants(http.StatusOK, "Ask for approval").
+	ask := b.open("/posts").form("Ask for approval…").fill("post", ids...).press().shows(http.StatusOK, "Ask for approval").
 		form("Create the link")
 	ask.values.Del("schedule")
 	if schedule {
 		ask.fill("schedule", "yes")
 	}
-	sent := ask.press().wants(http.StatusOK, "Send the link below to the client.")
+	sent := ask.press().shows(http.StatusOK, "Send the link below to the client.")
 	return strings.TrimPrefix(sent.field("link"), b.root), sent.path
 }
 
-// One link has several posts. The client decides on each of them, and what was typed on another is kept.
+// A link contains several posts. The client decides on each post, and the input on other posts is kept.
 func TestSeveralPostsInOneLink(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b, viewer := c.as(t, access.Editor), c.as(t, access.Viewer)
-		first, second := c.draft(t, "The <first> post. #coffee", h.timeIn(48*time.Hour)), c.draft(t, "The second post.", "")
+		first, second := c.draft(t, "The <first> post. #coffee", h.apiTime(48*time.Hour)), c.draft(t, "The second post.", "")
 		third, out := c.draft(t, "The third post.", ""), c.draft(t, "Is out.", "")
 		h.change(t, `UPDATE posts SET status = 'published' WHERE id = ?`, out)
-		b.open("/posts").form("Ask for approval…").press().wants(200, "Select at least one post.")
+		b.open("/posts").form("Ask for approval…").press().shows(200, "Select at least one post.")
 		b.open("/posts").form("Ask for approval…").fill("post", first, second, third, out).press().
-			wants(200, "The client gets one link to these posts", "Not sent Is out. The post has already been submitted.")
-		link, at := b.sends(false, first, second, third)
-		viewer.open(at).wants(403)
-		c.as(t, access.Client).open(at).wants(403)
-		h.crew(t).as(t, access.Owner).open(at).wants(404)
+			shows(200, "The client gets one link to these posts", "Not sent Is out. The post has already been submitted.")
+		link, at := b.requestApproval(false, first, second, third)
+		viewer.open(at).shows(403)
+		c.as(t, access.Client).open(at).shows(403)
+		h.crew(t).as(t, access.Owner).open(at).shows(404)
 
 		guest := h.browser(t)
-		p := guest.open(link).wants(200, "3 posts from", "Shared by Ada editor", "0 approved, 3 to go",
+		p := guest.open(link).shows(200, "3 posts from", "Shared by Ada editor", "0 approved, 3 to go",
 			"3 posts have no decision yet", "The <first> post. #coffee", "The second post.", "The third post.", "Bluesky").lacks("Is out.")
-		p.form("Continue").press().wants(422, "Choose whether you approve the post.")
+		p.form("Continue").press().shows(422, "Choose whether you approve the post.")
 		f := p.form("Approve : The second post.")
-		f.press().wants(422, "Enter your name.")
+		f.press().shows(422, "Enter your name.")
 		p = f.fill("name", "Cleo").fill("comment-"+third, "Not <this> one").press().
-			wants(200, "1 approved, 2 to go", "Approved by Cleo", "Approve the other 2")
+			shows(200, "1 approved, 2 to go", "Approved by Cleo", "Approve the other 2")
 		f = p.form("Request changes : The third post.")
 		if got := f.values.Get("comment-" + third); got != "Not <this> one" || f.values.Get("name") != "Cleo" {
-			t.Errorf("what was typed is lost: %v", f.values)
+			t.Errorf("the input is lost: %v", f.values)
 		}
-		f.press().wants(200, "1 approved, 1 with changes, 1 to go", "Not <this> one", "Changes requested", "Approve the other post")
-		f.press().wants(422, "This version has already been decided.", "Your comment was not sent.")
+		f.press().shows(200, "1 approved, 1 with changes, 1 to go", "Not <this> one", "Changes requested", "Approve the other post")
+		f.press().shows(422, "This version has already been decided.", "Your comment was not sent.")
 		guest.open(link).form("Approve the other post").press().
-			wants(200, "2 approved, 1 with changes, 0 to go", "You have decided on all posts.")
+			shows(200, "2 approved, 1 with changes, 0 to go", "You have decided on all posts.")
 		for id, want := range map[string]string{first: "approved", second: "approved", third: "rejected"} {
 			if h.count(t, "posts WHERE id = ? AND approval = ? AND status = 'draft'", id, want) != 1 {
-				t.Errorf("%s is not %s", id, want)
+				t.Errorf("post %s is not %s", id, want)
 			}
 		}
-		b.open("/posts/"+third).wants(200, "Changes requested", "Not <this> one")
-		b.open(at).wants(200, "2 of 3 approved", "Not <this> one")
-		b.open("/approvals").wants(200, "3 posts for the client", "Sent by Ada editor", "Changes requested")
-		c.as(t, access.Admin).open("/settings/audit").wants(200, "The client , who entered the name Cleo , requested changes to a post")
-		guest.send(http.MethodPost, link, url.Values{"decision": {"approve " + out}, "round-" + out: {"1"}, "name": {"Cleo"}}).wants(404)
+		b.open("/posts/"+third).shows(200, "Changes requested", "Not <this> one")
+		b.open(at).shows(200, "2 of 3 approved", "Not <this> one")
+		b.open("/approvals").shows(200, "3 posts for the client", "Sent by Ada editor", "Changes requested")
+		c.as(t, access.Admin).open("/settings/audit").shows(200, "The client , who entered the name Cleo , requested changes to a post")
+		guest.send(http.MethodPost, link, url.Values{"decision": {"approve " + out}, "round-" + out: {"1"}, "name": {"Cleo"}}).shows(404)
 	})
 }
 
-// The whole link is approved at once, and drafts with a time are scheduled then. What cannot be scheduled stays an
-// approved draft, and the team sees why.
+// A client approves all posts of a link together, which schedules drafts with a time. Posts that cannot be scheduled stay
+// approved drafts, and the team sees the reason.
 func TestApproveAllAndSchedule(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		timed, undated := c.draft(t, "Has a time.", h.timeIn(48*time.Hour)), c.draft(t, "Has no time.", "")
-		late, long := c.draft(t, "Is late.", h.timeIn(time.Hour)), c.draft(t, strings.Repeat("x", 301), h.timeIn(72*time.Hour))
-		link, at := b.sends(true, timed, undated, late, long)
+		timed, undated := c.draft(t, "Has a time.", h.apiTime(48*time.Hour)), c.draft(t, "Has no time.", "")
+		late, long := c.draft(t, "Is late.", h.apiTime(time.Hour)), c.draft(t, strings.Repeat("x", 301), h.apiTime(72*time.Hour))
+		link, at := b.requestApproval(true, timed, undated, late, long)
 		guest := h.browser(t)
-		all := guest.open(link).wants(200, "Posts with a time are scheduled as soon as you approve them.",
+		all := guest.open(link).shows(200, "Posts with a time are scheduled as soon as you approve them.",
 			"as soon as you approve it.").form("Approve all").fill("name", "Cleo")
 		h.advance(2 * time.Hour)
-		all.press().wants(200, "4 approved, 0 to go", "You have decided on all posts.").lacks("Approve all", "scheduled:")
+		all.press().shows(200, "4 approved, 0 to go", "You have decided on all posts.").lacks("Approve all", "scheduled:")
 		if h.count(t, "posts WHERE approval = 'approved' AND status = 'scheduled' AND id = ?", timed) != 1 ||
 			h.count(t, "posts WHERE approval = 'approved' AND status = 'draft' AND id IN (?, ?, ?)", undated, late, long) != 3 {
-			t.Error("the posts are not scheduled, or not kept")
+			t.Error("the posts were not scheduled, or not kept as drafts")
 		}
 		const not = "The client has approved it, but it was not scheduled: "
 		for id, why := range map[string]string{
 			undated: "it has no time.", late: "its time had passed.", long: "a network would refuse it.",
 		} {
-			b.open("/posts/"+id).wants(200, not+why)
+			b.open("/posts/"+id).shows(200, not+why)
 		}
-		b.open("/posts/"+timed).wants(200, "Scheduled for").lacks(not)
-		b.open(at).wants(200, not+"it has no time.", "4 of 4 approved")
-		b.open("/notices").wants(200, "The client approved a post, but it could not be scheduled. Open it to see why.",
+		b.open("/posts/"+timed).shows(200, "Scheduled for").lacks(not)
+		b.open(at).shows(200, not+"it has no time.", "4 of 4 approved")
+		b.open("/notices").shows(200, "The client approved a post, but it could not be scheduled. Open it to see why.",
 			"The client approved a post. It will be published at its scheduled time.")
-		c.as(t, access.Admin).open("/settings/audit").wants(200, "scheduled a post : Has a time.")
-		c.callTool(t, "schedule_post", map[string]any{"post_id": undated, "scheduled_at": h.timeIn(48 * time.Hour)})
-		b.open("/posts/" + undated).wants(200).lacks(not)
+		c.as(t, access.Admin).open("/settings/audit").shows(200, "scheduled a post : Has a time.")
+		c.callTool(t, "schedule_post", map[string]any{"post_id": undated, "scheduled_at": h.apiTime(48 * time.Hour)})
+		b.open("/posts/" + undated).shows(200).lacks(not)
 	})
 }
 
-// A post is not scheduled in the name of somebody who can no longer schedule, and writers without that right are not
-// offered it.
-func TestScheduleInTheNameOfAFormerEditor(t *testing.T) {
+// Approval does not schedule a post if the person who requested it may no longer schedule. Writers who may not schedule
+// are not offered the option.
+func TestApprovalByFormerEditorDoesNotSchedule(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		id := c.draft(t, "Has a time.", h.timeIn(48*time.Hour))
-		link, _ := b.sends(true, id)
+		id := c.draft(t, "Has a time.", h.apiTime(48*time.Hour))
+		link, _ := b.requestApproval(true, id)
 		h.change(t, `UPDATE memberships SET role = 'viewer' WHERE person_id = ? AND team_id = ?`,
 			c.people[access.Editor].ID, c.team.ID)
-		h.browser(t).open(link).form("Approve").fill("name", "Cleo").press().wants(200, "Approved by Cleo")
+		h.browser(t).open(link).form("Approve").fill("name", "Cleo").press().shows(200, "Approved by Cleo")
 		c.as(t, access.Owner).open("/posts/"+id).
-			wants(200, "Approved", "the person who sent it to the client can no longer schedule posts.")
+			shows(200, "Approved", "the person who sent it to the client can no longer schedule posts.")
 	})
 }
 
-// A client comments on a post, the team answers, and both are on both pages. Comments have bounds.
+// A client and the team exchange comments, which both see. The length and number of comments are limited.
 func TestApprovalComments(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		id := c.draft(t, "For the client.", "")
 		b.open("/posts/" + id).lacks("Write an answer")
-		link := b.clientsLink(id)
+		link := b.requestApprovalLink(id)
 		guest := h.browser(t)
 		f := guest.open(link).form("Only comment")
-		f.fill("comment", "Hi").press().wants(422, "Enter your name.")
-		f.fill("name", "Cleo <3").fill("comment", " ").press().wants(422, "Enter a comment.")
-		f.fill("comment", strings.Repeat("ä", 2001)).press().wants(422, "at most 2000 characters")
-		f.fill("comment", "Is it <b>open</b>?").press().wants(200, "Cleo <3", "Is it <b>open</b>?", "Approve")
-		b.open("/notices").wants(200, "The client commented on a post.")
-		b.open("/posts/"+id).wants(200, "Comments", "Cleo <3", "Is it <b>open</b>?")
-		inbox := b.open("/approvals").wants(200, "Comments to answer 1", "Is it <b>open</b>?", "For the client.")
-		inbox.form("Answer").fill("comment", "").press().wants(422, "Enter a comment.")
-		long := inbox.form("Answer").fill("comment", strings.Repeat("ä", 2001)).press().wants(422, "at most 2000 characters")
+		f.fill("comment", "Hi").press().shows(422, "Enter your name.")
+		f.fill("name", "Cleo <3").fill("comment", " ").press().shows(422, "Enter a comment.")
+		f.fill("comment", strings.Repeat("ä", 2001)).press().shows(422, "at most 2000 characters")
+		f.fill("comment", "Is it <b>open</b>?").press().shows(200, "Cleo <3", "Is it <b>open</b>?", "Approve")
+		b.open("/notices").shows(200, "The client commented on a post.")
+		b.open("/posts/"+id).shows(200, "Comments", "Cleo <3", "Is it <b>open</b>?")
+		inbox := b.open("/approvals").shows(200, "Comments to answer 1", "Is it <b>open</b>?", "For the client.")
+		inbox.form("Answer").fill("comment", "").press().shows(422, "Enter a comment.")
+		long := inbox.form("Answer").fill("comment", strings.Repeat("ä", 2001)).press().shows(422, "at most 2000 characters")
 		if got := long.form("Answer").values.Get("comment"); len([]rune(got)) != 2001 {
-			t.Errorf("%d characters of the answer are left", len([]rune(got)))
+			t.Errorf("%d characters of the reply are kept", len([]rune(got)))
 		}
 		inbox.form("Answer").fill("comment", "Until <eight>.").press().
-			wants(200, "Your answer is on the client’s page.").lacks("Comments to answer")
-		p := guest.open(link).wants(200, "Ada editor of the team", "Until <eight>.")
+			shows(200, "Your answer is on the client’s page.").lacks("Comments to answer")
+		p := guest.open(link).shows(200, "Ada editor of the team", "Until <eight>.")
 		if got := p.form("Only comment").values.Get("name"); got != "Cleo <3" {
-			t.Errorf("the name is %q", got)
+			t.Errorf("name field = %q", got)
 		}
-		p.form("Only comment").fill("comment", "Thanks!").press().wants(200, "Thanks!")
+		p.form("Only comment").fill("comment", "Thanks!").press().shows(200, "Thanks!")
 		b.open("/approvals").form("No answer needed").press().
-			wants(200, "The comments are marked as answered.").lacks("Comments to answer")
+			shows(200, "The comments are marked as answered.").lacks("Comments to answer")
 		c.as(t, access.Client).open("/posts/"+id).form("Send comment").fill("remark", "I agree.").press().
-			wants(200, "The team has been notified of your comment.", "I agree.")
-		b.open("/approvals").wants(200, "Comments to answer 1", "Ada client", "I agree.")
+			shows(200, "The team has been notified of your comment.", "I agree.")
+		b.open("/approvals").shows(200, "Comments to answer 1", "Ada client", "I agree.")
 		c.as(t, access.Admin).open("/settings/audit").
-			wants(200, "The client commented on a post : For the client.", "Ada editor answered a client’s comment on a post")
+			shows(200, "The client commented on a post : For the client.", "Ada editor answered a client’s comment on a post")
 		for range 28 {
-			p.form("Only comment").fill("comment", "Again.").press().wants(200)
+			p.form("Only comment").fill("comment", "Again.").press().shows(200)
 		}
-		full := p.form("Only comment").fill("comment", "One more.").press().wants(429, "Too many comments were sent with this link.")
+		full := p.form("Only comment").fill("comment", "One more.").press().shows(429, "Too many comments were sent with this link.")
 		if got := full.form("Only comment").values.Get("comment"); got != "One more." {
-			t.Errorf("what was typed is lost: %q", got)
+			t.Errorf("the input is lost: %q", got)
 		}
 		h.advance(time.Hour)
-		p.form("Only comment").fill("comment", "One more.").press().wants(200)
-		h.crew(t).as(t, access.Owner).send(http.MethodPost, "/posts/"+id+"/comments", url.Values{"comment": {"x"}}).wants(404)
-		c.as(t, access.Viewer).send(http.MethodPost, "/posts/"+id+"/comments", url.Values{"comment": {"x"}}).wants(403)
+		p.form("Only comment").fill("comment", "One more.").press().shows(200)
+		h.crew(t).as(t, access.Owner).send(http.MethodPost, "/posts/"+id+"/comments", url.Values{"comment": {"x"}}).shows(404)
+		c.as(t, access.Viewer).send(http.MethodPost, "/posts/"+id+"/comments", url.Values{"comment": {"x"}}).shows(403)
 	})
 }
 
-// A link does not show what has changed since, until it is sent again. A revoked link shows nothing.
+// A link shows only the versions that were sent. A revoked link shows nothing.
 func TestLinkShowsItsVersions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b, guest := c.as(t, access.Editor), h.browser(t)
 		one, two := c.draft(t, "Stays.", ""), c.draft(t, "Changes.", "")
-		link, at := b.sends(false, one, two)
-		other, otherAt := b.sends(false, one)
+		link, at := b.requestApproval(false, one, two)
+		other, otherAt := b.requestApproval(false, one)
 		c.callTool(t, "update_post", map[string]any{"id": two, "caption": "Has changed."})
 		p := guest.open(link).
-			wants(200, "Stays.", "This post has changed since the link was sent.", "1 to go").lacks("Changes.", "Has changed.")
+			shows(200, "Stays.", "This post has changed since the link was sent.", "1 to go").lacks("Changes.", "Has changed.")
 		guest.send(http.MethodPost, link, url.Values{"decision": {"approve " + two}, "round-" + two: {"2"}, "name": {"Cleo"}}).
-			wants(422, "The post has changed since this link was sent.")
+			shows(422, "The post has changed since this link was sent.")
 		guest.send(http.MethodPost, link, url.Values{"decision": {"comment " + two}, "comment-" + two: {"Kept."}, "name": {"Cleo"}}).
-			wants(422, "Kept.")
-		b.open("/approvals").wants(200, "Changed, not sent again")
-		b.open(at).wants(200, "A post has changed since the link was sent").form("Send the new versions").press().
-			wants(200, "Send the link below to the client.").lacks("Changed, not sent again")
-		guest.open(link).wants(200, "Has changed.", "2 to go").lacks("has changed since")
-		all := p.form("Approve the other post").fill("name", "Cleo") // sees one of them
-		all.press().wants(200, "1 approved, 1 to go")
+			shows(422, "Kept.")
+		b.open("/approvals").shows(200, "Changed, not sent again")
+		b.open(at).shows(200, "A post has changed since the link was sent").form("Send the new versions").press().
+			shows(200, "Send the link below to the client.").lacks("Changed, not sent again")
+		guest.open(link).shows(200, "Has changed.", "2 to go").lacks("has changed since")
+		all := p.form("Approve the other post").fill("name", "Cleo") // shows only one post
+		all.press().shows(200, "1 approved, 1 to go")
 
-		b.open(at).form("Revoke the link").press().wants(200, "The link was revoked", "Revoked").lacks("The client’s link")
-		guest.open(link).wants(422, "The team has revoked this link.")
-		guest.open(other).wants(200, "Approved by Cleo")
-		b.open("/posts/"+two).wants(200, "The client’s links were revoked.")
+		b.open(at).form("Revoke the link").press().shows(200, "The link was revoked", "Revoked").lacks("The client’s link")
+		guest.open(link).shows(422, "The team has revoked this link.")
+		guest.open(other).shows(200, "Approved by Cleo")
+		b.open("/posts/"+two).shows(200, "The client’s links were revoked.")
 		b.open("/posts/" + one).lacks("No working link")
-		b.open(otherAt).form("Revoke the link").press().wants(200)
-		guest.open(other).wants(422, "The team has revoked this link.")
-		b.send(http.MethodPost, at+"/revoke", url.Values{}).wants(422, "The link has already been revoked.")
-		b.open("/approvals?show=all").wants(200, "2 posts for the client", "Revoked")
+		b.open(otherAt).form("Revoke the link").press().shows(200)
+		guest.open(other).shows(422, "The team has revoked this link.")
+		b.send(http.MethodPost, at+"/revoke", url.Values{}).shows(422, "The link has already been revoked.")
+		b.open("/approvals?show=all").shows(200, "2 posts for the client", "Revoked")
 	})
 }
 
-// The program mails the link, if the team gives an address.
+// The link is mailed if the team enters an address.
 func TestMailedApprovalLink(t *testing.T) {
 	withMail(t, func(t *testing.T, h *env, box *postbox) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		one, two := c.draft(t, "One.", ""), c.draft(t, "Two.", "")
 		ask := b.open("/approvals/new?post=" + one + "&post=" + two).form("Create the link")
-		ask.fill("email", "no address").press().wants(422, "Enter an email address")
+		ask.fill("email", "no address").press().shows(422, "Enter an email address")
 		sent := ask.fill("email", "cleo@client.example").press().
-			wants(200, "The link was mailed to cleo@client.example.", "2 posts for cleo@client.example", "Mailed")
+			shows(200, "The link was mailed to cleo@client.example.", "2 posts for cleo@client.example", "Mailed")
 		link := box.link("cleo@client.example")
 		if link == "" || h.root+link != sent.field("link") || !strings.Contains(box.texts["cleo@client.example"],
 			"Ada editor (Harbour") || !strings.Contains(box.texts["cleo@client.example"], "asks you to review 2 posts:") {
-			t.Errorf("the mail is %q", box.texts["cleo@client.example"])
+			t.Errorf("unexpected mail %q", box.texts["cleo@client.example"])
 		}
-		h.browser(t).open(link).wants(200, "2 posts from")
+		h.browser(t).open(link).shows(200, "2 posts from")
 		box.refuse(true)
-		sent.form("Mail it again").press().wants(200, "it could not be mailed", "It was not mailed.")
+		sent.form("Mail it again").press().shows(200, "it could not be mailed", "It was not mailed.")
 		b.open("/posts/"+one).form("Create another approval link").fill("email", "dan@client.example").press().
-			wants(200, "but the link could not be mailed", "The client’s link")
+			shows(200, "but the link could not be mailed", "The client’s link")
 		box.refuse(false)
 		for range 8 {
-			b.open(sent.path).form("Mail it again").press().wants(200, "The link was mailed")
+			b.open(sent.path).form("Mail it again").press().shows(200, "The link was mailed")
 		}
-		b.open(sent.path).form("Mail it again").press().wants(429, "Too many approval links were mailed within a day.")
+		b.open(sent.path).form("Mail it again").press().shows(429, "Too many approval links were mailed within a day.")
 	})
 }
 
-// The team's export has what clients entered and the addresses of links. A deleted draft takes them along.
+// The team's export contains what clients entered and the recipients of links. Deleting a draft deletes both.
 func TestApprovalPersonalData(t *testing.T) {
 	withMail(t, func(t *testing.T, h *env, _ *postbox) {
 		c := h.crew(t)
@@ -241,25 +241,25 @@ func TestApprovalPersonalData(t *testing.T) {
 		one, two := c.draft(t, "One.", ""), c.draft(t, "Two.", "")
 		sent := owner.open("/approvals/new?post="+one+"&post="+two).form("Create the link").fill("email", "cleo@client.example").press()
 		link := strings.TrimPrefix(sent.field("link"), h.root)
-		h.browser(t).open(link).form("Only comment : One.").fill("name", "Cleo Client").fill("comment-"+one, "Nice <3").press().wants(200)
-		file := owner.open("/settings/export.zip").wants(http.StatusOK)
+		h.browser(t).open(link).form("Only comment : One.").fill("name", "Cleo Client").fill("comment-"+one, "Nice <3").press().shows(200)
+		file := owner.open("/settings/export.zip").shows(http.StatusOK)
 		archive := must.Get(zip.NewReader(strings.NewReader(file.source), int64(len(file.source))))(t)
 		for name, holds := range map[string]string{
 			"approval_requests.jsonl": "cleo@client.example", "post_comments.jsonl": "Cleo Client", "approval_request_posts.jsonl": two,
 		} {
 			f := must.Get(archive.Open(name))(t)
 			if raw := must.Get(io.ReadAll(f))(t); !strings.Contains(string(raw), holds) {
-				t.Errorf("%s does not hold %q: %s", name, holds, raw)
+				t.Errorf("%s does not contain %q: %s", name, holds, raw)
 			}
 		}
 		for i, id := range []string{one, two} {
-			owner.open("/posts/" + id + "/delete").form("Delete draft").press().wants(200)
+			owner.open("/posts/" + id + "/delete").form("Delete draft").press().shows(200)
 			if n := h.count(t, "approval_requests WHERE email <> ''"); n != 1-i {
-				t.Errorf("%d requests are left after %d deletions", n, i+1)
+				t.Errorf("%d approval requests remain after %d deletions", n, i+1)
 			}
 		}
 		if n := h.count(t, "approval_comments") + h.count(t, "approval_request_posts"); n != 0 {
-			t.Errorf("%d rows are left", n)
+			t.Errorf("%d rows remain", n)
 		}
 	})
 }

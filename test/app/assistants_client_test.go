@@ -16,8 +16,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// program is an OAuth client without a library.
-type program struct {
+// oauthClient is an OAuth client that uses no library.
+type oauthClient struct {
 	*crew
 
 	t        *testing.T
@@ -26,23 +26,23 @@ type program struct {
 }
 
 // register registers an OAuth client with redirect URIs.
-func (c *crew) register(t *testing.T, redirects ...string) *program {
+func (c *crew) register(t *testing.T, redirects ...string) *oauthClient {
 	t.Helper()
 	if len(redirects) == 0 {
-		redirects = []string{comesBack}
+		redirects = []string{redirectURI}
 	}
-	p := &program{crew: c, t: t, verifier: oauth2.GenerateVerifier()}
+	p := &oauthClient{crew: c, t: t, verifier: oauth2.GenerateVerifier()}
 	body := must.Get(json.Marshal(map[string]any{"client_name": "Harbour helper", "redirect_uris": redirects}))(t)
 	status, got := p.post("/oauth/register", "application/json", string(body))
 	if status != http.StatusCreated {
-		t.Fatalf("registering: %d %v", status, got)
+		t.Fatalf("client registration: %d %v", status, got)
 	}
 	p.id, _ = got["client_id"].(string)
 	return p
 }
 
 // post sends a body and returns the status and the parsed JSON.
-func (p *program) post(path, kind, body string) (int, map[string]any) {
+func (p *oauthClient) post(path, kind, body string) (int, map[string]any) {
 	p.t.Helper()
 	r := must.Get(http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.root+path, strings.NewReader(body)))(p.t)
 	r.Header.Set("Content-Type", kind)
@@ -50,7 +50,7 @@ func (p *program) post(path, kind, body string) (int, map[string]any) {
 	defer resp.Body.Close()
 	raw := must.Get(io.ReadAll(resp.Body))(p.t)
 	if resp.Header.Get("Cache-Control") != "no-store" || resp.Header.Get("Access-Control-Allow-Origin") != "*" {
-		p.t.Errorf("%s is answered with the headers %v", path, resp.Header)
+		p.t.Errorf("%s: response headers %v", path, resp.Header)
 	}
 	var out map[string]any
 	if len(raw) > 0 {
@@ -59,10 +59,10 @@ func (p *program) post(path, kind, body string) (int, map[string]any) {
 	return resp.StatusCode, out
 }
 
-// authorizeURL returns the authorization URL with some parameters changed. Empty ones are omitted.
-func (p *program) authorizeURL(change ...string) string {
+// authorizeURL returns the authorization URL with some parameters changed. Empty parameters are omitted.
+func (p *oauthClient) authorizeURL(change ...string) string {
 	q := url.Values{
-		"response_type": {"code"}, "client_id": {p.id}, "redirect_uri": {comesBack}, "state": {"a state/of=its own"},
+		"response_type": {"code"}, "client_id": {p.id}, "redirect_uri": {redirectURI}, "state": {"a state/of=its own"},
 		"scope":          {"read write publish spend"},
 		"code_challenge": {oauth2.S256ChallengeFromVerifier(p.verifier)}, "code_challenge_method": {"S256"}, "resource": {p.root + "/mcp"},
 	}
@@ -75,18 +75,18 @@ func (p *program) authorizeURL(change ...string) string {
 	return "/oauth/authorize?" + q.Encode()
 }
 
-// code returns an authorization code that a person granted.
-func (p *program) code(person *browser, level string) string {
+// code returns an authorization code that a person has granted.
+func (p *oauthClient) code(person *browser, level string) string {
 	p.t.Helper()
 	got := person.consent(p.authorizeURL(), level, "Allow")
 	if got.Get("code") == "" || got.Get("state") != "a state/of=its own" || got.Get("iss") != p.root {
-		p.t.Fatalf("came back with %v", got)
+		p.t.Fatalf("no code in the redirect: %v", got)
 	}
 	return got.Get("code")
 }
 
-// token requests tokens with some parameters changed.
-func (p *program) token(change ...string) (int, map[string]any) {
+// token sends a token request with some parameters changed.
+func (p *oauthClient) token(change ...string) (int, map[string]any) {
 	p.t.Helper()
 	form := url.Values{"client_id": {p.id}}
 	for pair := range slices.Chunk(change, 2) {
@@ -98,25 +98,25 @@ func (p *program) token(change ...string) (int, map[string]any) {
 	return p.post("/oauth/token", "application/x-www-form-urlencoded", form.Encode())
 }
 
-// exchange requests tokens with a code.
-func (p *program) exchange(code string, change ...string) (int, map[string]any) {
+// exchange exchanges a code for tokens.
+func (p *oauthClient) exchange(code string, change ...string) (int, map[string]any) {
 	p.t.Helper()
 	return p.token(append([]string{
-		"grant_type", "authorization_code", "code", code, "redirect_uri", comesBack, "code_verifier", p.verifier,
+		"grant_type", "authorization_code", "code", code, "redirect_uri", redirectURI, "code_verifier", p.verifier,
 		"resource", p.root + "/mcp",
 	}, change...)...)
 }
 
-// refresh requests tokens with a refresh token.
-func (p *program) refresh(token string, change ...string) (int, map[string]any) {
+// refresh exchanges a refresh token for new tokens.
+func (p *oauthClient) refresh(token string, change ...string) (int, map[string]any) {
 	p.t.Helper()
 	return p.token(append([]string{"grant_type", "refresh_token", "refresh_token", token}, change...)...)
 }
 
-// pair are an access and a refresh token.
+// pair is an access token and a refresh token.
 type pair struct{ access, refresh string }
 
-func (p *program) wantTokens(status int, got map[string]any) pair {
+func (p *oauthClient) wantTokens(status int, got map[string]any) pair {
 	p.t.Helper()
 	out := pair{fmt.Sprint(got["access_token"]), fmt.Sprint(got["refresh_token"])}
 	if status != http.StatusOK || got["token_type"] != "Bearer" || got["expires_in"] != 3600.0 ||
@@ -126,15 +126,15 @@ func (p *program) wantTokens(status int, got map[string]any) pair {
 	return out
 }
 
-func (p *program) wantError(what string, status int, got map[string]any, code string) {
+func (p *oauthClient) wantError(what string, status int, got map[string]any, code string) {
 	p.t.Helper()
 	if status != http.StatusBadRequest || got["error"] != code || got["access_token"] != nil {
 		p.t.Errorf("%s: %d %v, want %s", what, status, got, code)
 	}
 }
 
-// calls makes a call of get_identity with a token and returns the status and the WWW-Authenticate header.
-func (h *env) calls(t *testing.T, token string) (int, string) {
+// callIdentity calls get_identity with a token and returns the status and the WWW-Authenticate header.
+func (h *env) callIdentity(t *testing.T, token string) (int, string) {
 	t.Helper()
 	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, h.root+"/mcp",
 		strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_identity","arguments":{}}}`)))(t)
@@ -146,14 +146,14 @@ func (h *env) calls(t *testing.T, token string) (int, string) {
 	return resp.StatusCode, resp.Header.Get("WWW-Authenticate")
 }
 
-// waitUntilInvalid waits until a token is no longer valid. Nodes cache keys and tokens for up to a second.
-func (p *program) waitUntilInvalid(what, token string) {
+// waitUntilInvalid waits until a token is rejected. Nodes cache keys and tokens for up to a second.
+func (p *oauthClient) waitUntilInvalid(what, token string) {
 	p.t.Helper()
 	for until := time.Now().Add(5 * time.Second); ; {
-		status, challenge := p.calls(p.t, token)
+		status, challenge := p.callIdentity(p.t, token)
 		if status == http.StatusUnauthorized {
 			if want := `Bearer resource_metadata="` + p.root + `/.well-known/oauth-protected-resource/mcp"`; challenge != want {
-				p.t.Errorf("%s: the way in is %s, want %s", what, challenge, want)
+				p.t.Errorf("%s: WWW-Authenticate %s, want %s", what, challenge, want)
 			}
 			return
 		}
@@ -163,9 +163,9 @@ func (p *program) waitUntilInvalid(what, token string) {
 	}
 }
 
-func (p *program) checkValid(token string) {
+func (p *oauthClient) checkValid(token string) {
 	p.t.Helper()
-	if status, _ := p.calls(p.t, token); status != http.StatusOK {
-		p.t.Errorf("the token does not work: %d", status)
+	if status, _ := p.callIdentity(p.t, token); status != http.StatusOK {
+		p.t.Errorf("the token is rejected: %d", status)
 	}
 }

@@ -23,17 +23,17 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Errors redirect only after the redirect URI is validated. From then on the client receives them.
-func TestAssistantsRequests(t *testing.T) {
+// Errors before the validation of the redirect URI are shown to the person. Later errors are sent to the client.
+func TestAuthorizationRequestErrors(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner, nobody := c.as(t, access.Owner).keepRedirects(), h.browser(t).keepRedirects()
-		p := c.register(t, comesBack, "https://app.example/back?x=1")
+		p := c.register(t, redirectURI, "https://app.example/back?x=1")
 		for name, change := range map[string][]string{
 			"unknown program": {"client_id", "program-none"}, "no program": {"client_id", ""}, "no address": {"redirect_uri", ""},
 			"another host": {"redirect_uri", "http://127.0.0.2:33418/callback"},
 			"another path": {"redirect_uri", "http://127.0.0.1:33418/callback/x"},
-			"below it":     {"redirect_uri", comesBack + "/.."}, "with a query": {"redirect_uri", comesBack + "?a=b"},
+			"below it":     {"redirect_uri", redirectURI + "/.."}, "with a query": {"redirect_uri", redirectURI + "?a=b"},
 			"elsewhere":   {"redirect_uri", "https://elsewhere.example/"},
 			"with a user": {"redirect_uri", "http://127.0.0.1:33418@elsewhere.example/callback"},
 			"script":      {"redirect_uri", "javascript:alert(1)"}, "relative": {"redirect_uri", "/"},
@@ -60,37 +60,37 @@ func TestAssistantsRequests(t *testing.T) {
 		} {
 			for _, b := range []*browser{owner, nobody} {
 				if got := b.open(p.authorizeURL(c.change...)).
-					back(); got.Get("error") != c.want || got.Get("state") != "a state/of=its own" ||
+					redirectParams(); got.Get("error") != c.want || got.Get("state") != "a state/of=its own" ||
 					got.Get("iss") != h.root || got.Has("code") {
 					t.Errorf("%s: %v", name, got)
 				}
 			}
 		}
 		page := owner.open(p.authorizeURL("redirect_uri", "https://app.example/back?x=1", "code_challenge", "")).
-			wants(http.StatusBadRequest, "PKCE is required", "Go back to app.example")
-		page.holds(`href="https://app.example/back?x=1&amp;error=invalid_request&amp;`).lacks("<script>")
-		port := strings.Replace(comesBack, "33418", "50123", 1)
-		owner.open(p.authorizeURL("redirect_uri", port, "resource", h.root+"/mcp/")).wants(http.StatusOK, "127.0.0.1:50123")
-		kept := owner.open(p.authorizeURL("redirect_uri", "https://app.example/back?x=1")).wants(http.StatusOK, "app.example").
+			shows(http.StatusBadRequest, "PKCE is required", "Go back to app.example")
+		page.contains(`href="https://app.example/back?x=1&amp;error=invalid_request&amp;`).lacks("<script>")
+		port := strings.Replace(redirectURI, "33418", "50123", 1)
+		owner.open(p.authorizeURL("redirect_uri", port, "resource", h.root+"/mcp/")).shows(http.StatusOK, "127.0.0.1:50123")
+		kept := owner.open(p.authorizeURL("redirect_uri", "https://app.example/back?x=1")).shows(http.StatusOK, "app.example").
 			form("Deny").press()
 		if to := kept.header.Get("Location"); !strings.HasPrefix(to, "https://app.example/back?x=1&error=access_denied&") {
-			t.Errorf("a refusal leads to %s", to)
+			t.Errorf("access_denied redirects to %s", to)
 		}
 	})
 }
 
-// The page shows the client and the request, and never grants more than requested or than the role allows.
+// The consent page shows the client and its request. It never grants more than was requested or than the role allows.
 func TestAssistantsConsent(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		p := c.register(t)
 		signedOut := h.browser(t).keepRedirects()
-		page := signedOut.open(p.authorizeURL("scope", "")).wants(http.StatusOK, "Sign in").form("Sign in").
+		page := signedOut.open(p.authorizeURL("scope", "")).shows(http.StatusOK, "Sign in").form("Sign in").
 			fill("email", c.people[access.Owner].Email).fill("password", password).press()
-		page.wants(http.StatusOK, "Harbour helper", "This name is not verified", "127.0.0.1:33418", c.team.Name, "Drafts", "Full")
+		page.shows(http.StatusOK, "Harbour helper", "This name is not verified", "127.0.0.1:33418", c.team.Name, "Drafts", "Full")
 		if policy := page.header.Get("Content-Security-Policy"); !strings.Contains(policy,
 			"form-action 'self' https: http://127.0.0.1:33418;") || !strings.Contains(policy, "frame-ancestors 'none'") {
-			t.Errorf("the policy is %s", policy)
+			t.Errorf("Content-Security-Policy = %s", policy)
 		}
 		for name, want := range map[string]struct {
 			role         access.Role
@@ -106,28 +106,28 @@ func TestAssistantsConsent(t *testing.T) {
 			"not what nobody offers":        {access.Owner, "read write", "everything", ""},
 			"an admin as an owner of money": {access.Admin, "read write publish spend", "full", "read write publish spend"},
 		} {
-			f := c.as(t, want.role).keepRedirects().open(p.authorizeURL("scope", want.scope)).wants(http.StatusOK).form("Allow")
+			f := c.as(t, want.role).keepRedirects().open(p.authorizeURL("scope", want.scope)).shows(http.StatusOK).form("Allow")
 			answer := f.fill("level", want.level).press()
 			if want.granted == "" {
-				answer.wants(http.StatusUnprocessableEntity, "Select what the app may do.")
+				answer.shows(http.StatusUnprocessableEntity, "Select what the app may do.")
 				continue
 			}
-			status, got := p.exchange(answer.back().Get("code"))
+			status, got := p.exchange(answer.redirectParams().Get("code"))
 			if p.wantTokens(status, got); got["scope"] != want.granted {
 				t.Errorf("%s: %v, want %s", name, got["scope"], want.granted)
 			}
 		}
 		c.as(t, access.Client).keepRedirects().open(p.authorizeURL()).
-			wants(http.StatusOK, "Clients of this team cannot authorize assistants").
-			form("Go back").press().back()
+			shows(http.StatusOK, "Clients of this team cannot authorize assistants").
+			form("Go back").press().redirectParams()
 		foreign := h.crew(t)
 		c.as(t, access.Owner).keepRedirects().open(p.authorizeURL()).
 			form("Allow").fill("team", fmt.Sprint(foreign.team.ID)).press().
-			wants(http.StatusUnprocessableEntity, "Select one of your teams.")
+			shows(http.StatusUnprocessableEntity, "Select one of your teams.")
 	})
 }
 
-// Assistants are disabled for a team whose plan or owner does not allow them, and the page says so.
+// The consent page says if the team's plan or owner does not allow assistants.
 func TestAssistantsDisabled(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -135,20 +135,20 @@ func TestAssistantsDisabled(t *testing.T) {
 		code := p.code(owner, "full")
 		must.NoError(t, h.Teams.SetAccess(t.Context(), c.team.ID, false))
 		owner.open(p.authorizeURL()).
-			wants(http.StatusOK, "The owner has disabled assistants and API keys.",
+			shows(http.StatusOK, "The owner has disabled assistants and API keys.",
 				"The assistant cannot act in any of your teams.").lacks(`value="allow"`)
 		must.NoError(t, h.Teams.SetAccess(t.Context(), c.team.ID, true))
 		lesser := must.Get(h.Teams.AddTeam(t.Context(),
 			team.Team{Name: "Small Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "free"}, c.people[access.Owner].ID))(t)
 		answer := owner.open(p.authorizeURL()).
-			wants(http.StatusOK, "This team’s plan does not include assistants.", c.team.Name).form("Allow").
+			shows(http.StatusOK, "This team’s plan does not include assistants.", c.team.Name).form("Allow").
 			fill("team", fmt.Sprint(lesser.ID)).press()
-		answer.wants(http.StatusUnprocessableEntity, "This team’s plan does not include assistants.")
+		answer.shows(http.StatusUnprocessableEntity, "This team’s plan does not include assistants.")
 		p.wantTokens(p.exchange(code))
 	})
 }
 
-// The metadata for clients contains the public URL, regardless of the Host header.
+// The OAuth metadata contains the public URL, regardless of the Host header.
 func TestAssistantsMetadata(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		for path, want := range map[string]string{
@@ -172,11 +172,11 @@ func TestAssistantsMetadata(t *testing.T) {
 	})
 }
 
-// The client metadata of a registration is limited and shown as plain text.
+// Client registration limits the client's metadata and shows it as plain text.
 func TestAssistantsRegistration(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		p := &program{crew: c, t: t}
+		p := &oauthClient{crew: c, t: t}
 		for name, refused := range map[string][2]string{
 			"no JSON":           {`client_name=x`, "invalid_client_metadata"},
 			"no address":        {`{"client_name":"x"}`, "invalid_redirect_uri"},
@@ -196,27 +196,27 @@ func TestAssistantsRegistration(t *testing.T) {
 			p.wantError(name, status, got, refused[1])
 		}
 		status, got := p.post("/oauth/register", "application/json",
-			`{"redirect_uris":["`+comesBack+`"],"client_name":"<b>Bank\u202e\u0000\n `+strings.Repeat("x",
+			`{"redirect_uris":["`+redirectURI+`"],"client_name":"<b>Bank\u202e\u0000\n `+strings.Repeat("x",
 				200)+`","token_endpoint_auth_method":"client_secret_post"}`)
 		if status != http.StatusCreated || got["token_endpoint_auth_method"] != "none" || got["client_secret"] != nil ||
 			len(fmt.Sprint(got["client_name"])) != 80 {
-			t.Errorf("registered: %d %v", status, got)
+			t.Errorf("registration: %d %v", status, got)
 		}
 		p.id, _ = got["client_id"].(string)
-		c.as(t, access.Owner).open(p.authorizeURL()).wants(http.StatusOK, "<b>Bank xxx").lacks("<b>Bank", "\u202e")
+		c.as(t, access.Owner).open(p.authorizeURL()).shows(http.StatusOK, "<b>Bank xxx").lacks("<b>Bank", "\u202e")
 		for range 30 {
 			if status, got = p.post("/oauth/register", "application/json",
-				`{"redirect_uris":["`+comesBack+`"]}`); status != http.StatusCreated {
+				`{"redirect_uris":["`+redirectURI+`"]}`); status != http.StatusCreated {
 				break
 			}
 		}
 		if status != http.StatusTooManyRequests {
-			t.Errorf("many programs: %d %v", status, got)
+			t.Errorf("too many registrations: %d %v", status, got)
 		}
 	})
 }
 
-// setResource changes the resource of every token, as after the service has moved.
+// setResource changes the resource of every token, as if the public URL had changed.
 func setResource(address string) func(context.Context, *db.Tx) error {
 	return func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE oauth_grants SET resource = ?`, address)
@@ -224,7 +224,7 @@ func setResource(address string) func(context.Context, *db.Tx) error {
 	}
 }
 
-// Removing a person from a team, or deleting a team, ends their assistants' connections.
+// Removing a person from a team ends the connections of the person's assistants. Deleting a team ends all connections.
 func TestAssistantsRevokedOnRemoval(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -235,7 +235,7 @@ func TestAssistantsRevokedOnRemoval(t *testing.T) {
 		must.NoError(t, h.Erasure.DeletePerson(t.Context(), c.people[access.Editor].ID))
 		p.waitUntilInvalid("of somebody who is gone", editors.access)
 		if grants, tokens := h.count(t, "oauth_grants"), h.count(t, "oauth_tokens"); grants != 1 || tokens != 2 {
-			t.Errorf("%d grants and %d tokens are left", grants, tokens)
+			t.Errorf("%d grants and %d tokens remain", grants, tokens)
 		}
 		p.checkValid(owners.access)
 		must.NoError(t, h.Erasure.RequestDeletion(t.Context(), c.people[access.Owner].ID, c.team.ID, c.team.Name, false))
@@ -244,13 +244,13 @@ func TestAssistantsRevokedOnRemoval(t *testing.T) {
 			"api_keys WHERE team_id = ?", c.team.ID) > 0; {
 			must.NoError(t, h.Erasure.Work(t.Context()))
 			if time.Now().After(until) {
-				t.Fatal("what was granted stays when its team is deleted")
+				t.Fatal("grants remain after their team was deleted")
 			}
 		}
 	})
 }
 
-// Metadata documents are fetched only for signed-in people and never from private addresses.
+// Client metadata documents are fetched only for signed-in people and never from private addresses.
 func TestAssistantsClientMetadataDocument(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, address string) {
@@ -274,20 +274,20 @@ func TestAssistantsClientMetadataDocument(t *testing.T) {
 			cfg.ImportRoots.AddCert(documents.Certificate())
 		})
 		c := h.crew(t)
-		p := &program{crew: c, t: t, id: documents.URL + "/client.json", verifier: oauth2.GenerateVerifier()}
-		h.browser(t).keepRedirects().open(p.authorizeURL()).wants(http.StatusOK, "Sign in")
+		p := &oauthClient{crew: c, t: t, id: documents.URL + "/client.json", verifier: oauth2.GenerateVerifier()}
+		h.browser(t).keepRedirects().open(p.authorizeURL()).shows(http.StatusOK, "Sign in")
 		owner := c.as(t, access.Owner).keepRedirects()
 		owner.open(p.authorizeURL("client_id", strings.Replace(p.id, "127.0.0.1", "127.0.0.2", 1))).
-			wants(http.StatusUnprocessableEntity, "The metadata document of this application is invalid")
+			shows(http.StatusUnprocessableEntity, "The metadata document of this application is invalid")
 		if fetched.Load() != 0 {
-			t.Errorf("%d documents were fetched too many", fetched.Load())
+			t.Errorf("%d unexpected fetches of metadata documents", fetched.Load())
 		}
 		owner.open(p.authorizeURL("client_id", documents.URL+"/moved.json")).
-			wants(http.StatusUnprocessableEntity, "The metadata document of this application is invalid")
-		owner.open(p.authorizeURL()).wants(http.StatusOK, "Described helper", "Its metadata comes from 127.0.0.1")
+			shows(http.StatusUnprocessableEntity, "The metadata document of this application is invalid")
+		owner.open(p.authorizeURL()).shows(http.StatusOK, "Described helper", "Its metadata comes from 127.0.0.1")
 		p.checkValid(p.wantTokens(p.exchange(p.code(owner, "drafts"))).access)
 		if fetched.Load() != 2 {
-			t.Errorf("%d documents were fetched", fetched.Load())
+			t.Errorf("%d fetches of metadata documents", fetched.Load())
 		}
 	})
 }

@@ -22,10 +22,10 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// comesBack is the redirect URI of test clients. No server listens there.
-const comesBack = "http://127.0.0.1:33418/callback"
+// redirectURI is the redirect URI of test clients. No server listens there.
+const redirectURI = "http://127.0.0.1:33418/callback"
 
-// keepRedirects returns redirects to other sites instead of following them.
+// keepRedirects makes the browser return redirects to other sites instead of following them.
 func (b *browser) keepRedirects() *browser {
 	b.http.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
 		if !strings.HasPrefix(r.URL.String(), b.root) {
@@ -36,36 +36,36 @@ func (b *browser) keepRedirects() *browser {
 	return b
 }
 
-// consent opens an authorization URL, selects a level if given, presses the button and returns the parameters of the
-// redirect.
+// consent opens an authorization URL, selects a level unless it is empty, presses the button and returns the parameters
+// of the redirect.
 func (b *browser) consent(address, level, button string) url.Values {
 	b.t.Helper()
-	p := b.keepRedirects().open(strings.TrimPrefix(address, b.root)).wants(http.StatusOK, "Authorize an assistant?")
+	p := b.keepRedirects().open(strings.TrimPrefix(address, b.root)).shows(http.StatusOK, "Authorize an assistant?")
 	f := p.form(button)
 	if level != "" {
 		f.fill("level", level)
 	}
-	return f.press().back()
+	return f.press().redirectParams()
 }
 
-// back returns the parameters of the redirect to the client.
-func (p *page) back() url.Values {
+// redirectParams returns the parameters of the redirect to the client.
+func (p *page) redirectParams() url.Values {
 	p.b.t.Helper()
 	to := p.header.Get("Location")
-	if p.status != http.StatusSeeOther || !strings.HasPrefix(to, comesBack) {
+	if p.status != http.StatusSeeOther || !strings.HasPrefix(to, redirectURI) {
 		p.b.t.Fatalf("%s is answered with %d %q: %s", p.path, p.status, to, p.text())
 	}
 	u := must.Get(url.Parse(to))(p.b.t)
 	return u.Query()
 }
 
-// sdkClient returns the SDK's own client, with the way in that it has for people.
+// sdkClient connects the MCP SDK's client with its own OAuth flow.
 func (c *crew) sdkClient(t *testing.T, person *browser, level string) (*sdk.ClientSession, error) {
 	t.Helper()
 	handler := must.Get(auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
-		RedirectURL: comesBack,
+		RedirectURL: redirectURI,
 		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName: "Harbour helper", RedirectURIs: []string{comesBack}, GrantTypes: []string{"authorization_code", "refresh_token"},
+			ClientName: "Harbour helper", RedirectURIs: []string{redirectURI}, GrantTypes: []string{"authorization_code", "refresh_token"},
 		}},
 		AuthorizationCodeFetcher: func(_ context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			got := person.consent(args.URL, level, map[bool]string{true: "Allow", false: "Deny"}[level != ""])
@@ -79,46 +79,45 @@ func (c *crew) sdkClient(t *testing.T, person *browser, level string) (*sdk.Clie
 		Endpoint: c.root + "/mcp", OAuthHandler: handler, MaxRetries: -1,
 	}, nil)
 	if err == nil {
-		t.Cleanup(func() { _ = session.Close() }) // without a session it fails
+		t.Cleanup(func() { _ = session.Close() }) // fails if there is no session
 	}
 	return session, err
 }
 
-// A client that only knows the URL of the tools discovers everything else, is authorized by a person, and gets the
-// selected rights.
+// A client that knows only the MCP URL discovers everything else, is authorized by a person, and gets the selected rights.
 func TestAssistantSDKClient(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		session := must.Get(c.sdkClient(t, c.as(t, access.Owner), "drafts"))(t)
 		list := must.Get(session.ListTools(t.Context(), nil))(t)
 		if len(list.Tools) < 20 {
-			t.Errorf("%d tools are listed", len(list.Tools))
+			t.Errorf("%d tools listed", len(list.Tools))
 		}
 		who := must.Get(session.CallTool(t.Context(), &sdk.CallToolParams{Name: "get_identity", Arguments: map[string]any{}}))(t)
 		raw := must.Get(json.Marshal(who.StructuredContent))(t)
 		if who.IsError || !strings.Contains(string(raw), `"capabilities":["read","write"]`) || !strings.Contains(string(raw), c.team.Name) {
-			t.Errorf("it is %s", raw)
+			t.Errorf("identity = %s", raw)
 		}
 		wrote := must.Get(session.CallTool(t.Context(),
 			&sdk.CallToolParams{Name: "create_post", Arguments: map[string]any{"caption": "Fresh buns",
 				"account_ids": []int64{c.account}}}))(t)
 		if wrote.IsError {
-			t.Errorf("a draft: %+v", wrote.Content[0])
+			t.Errorf("creating a draft: %+v", wrote.Content[0])
 		}
 		published := must.Get(session.CallTool(t.Context(),
 			&sdk.CallToolParams{
 				Name: "search_hashtags", Arguments: map[string]any{"keyword": "buns", "platform": "instagram", "idempotency_key": "k"},
 			}))(t)
 		if text := published.Content[0].(*sdk.TextContent).Text; !published.IsError || !strings.Contains(text, "spend_not_allowed") {
-			t.Errorf("spending: %s", text)
+			t.Errorf("calling a paid tool: %s", text)
 		}
 		if _, err := c.sdkClient(t, c.as(t, access.Owner), ""); err == nil || !strings.Contains(err.Error(), "access_denied") {
-			t.Errorf("after a refusal: %v", err)
+			t.Errorf("after access was denied: %v", err)
 		}
 	})
 }
 
-// Codes are good once, only for their program, its address and its verifier, and for a minute.
+// A code works once, for one minute, and only with its client, redirect URI and verifier.
 func TestAssistantsAuthorizationCodes(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -157,12 +156,12 @@ func TestAssistantsAuthorizationCodes(t *testing.T) {
 		status, got = p.refresh(first.refresh)
 		p.wantError("after its code came twice", status, got, "invalid_grant")
 		if n := h.count(t, "api_keys WHERE kind = 'assistant' AND revoked_at = 0"); n != 0 {
-			t.Errorf("%d connections stand", n)
+			t.Errorf("%d connections remain", n)
 		}
 	})
 }
 
-// Of concurrent exchanges of one code, one returns tokens. They are revoked because the code was used again.
+// Only one of several concurrent exchanges of a code returns tokens. They are revoked, because the code was used again.
 func TestConcurrentAssistantsCode(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -179,12 +178,12 @@ func TestConcurrentAssistantsCode(t *testing.T) {
 		}
 		all.Wait()
 		if got.Load() != 1 || h.count(t, "api_keys WHERE kind = 'assistant'") != 1 {
-			t.Errorf("%d got tokens for one code", got.Load())
+			t.Errorf("%d exchanges of one code returned tokens", got.Load())
 		}
 	})
 }
 
-// A refresh token can be used once, apart from a short grace period. A later use ends the connection.
+// A refresh token can be reused only within a short grace period. A later use ends the connection.
 func TestAssistantsRefresh(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -204,7 +203,7 @@ func TestAssistantsRefresh(t *testing.T) {
 		status, got = p.refresh(first.refresh, "scope", "read")
 		p.wantError("less than was granted", status, got, "invalid_scope")
 		second := p.wantTokens(p.refresh(first.refresh, "scope", "read write publish spend"))
-		again := p.wantTokens(p.refresh(first.refresh)) // as if its answer was lost
+		again := p.wantTokens(p.refresh(first.refresh)) // as if the first response was lost
 		p.checkValid(second.access)
 		p.checkValid(again.access)
 
@@ -232,7 +231,7 @@ func TestAssistantsRefresh(t *testing.T) {
 	})
 }
 
-// A token is invalid where only keys are accepted, after revocation, and when the person has no rights left.
+// The REST API rejects OAuth tokens. A token ends when it is revoked or its person leaves the team.
 func TestAssistantsTokenExpiry(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -244,14 +243,14 @@ func TestAssistantsTokenExpiry(t *testing.T) {
 		resp := must.Get(http.DefaultClient.Do(r))(t)
 		must.NoError(t, resp.Body.Close())
 		if resp.StatusCode != http.StatusUnauthorized || resp.Header.Get("WWW-Authenticate") != `Bearer realm="api"` {
-			t.Errorf("the API takes a token: %d %v", resp.StatusCode, resp.Header)
+			t.Errorf("the REST API accepts an OAuth token: %d %v", resp.StatusCode, resp.Header)
 		}
 
-		revoke := func(by *program, token string) {
+		revoke := func(by *oauthClient, token string) {
 			t.Helper()
 			if status, got := by.post("/oauth/revoke", "application/x-www-form-urlencoded",
 				url.Values{"client_id": {by.id}, "token": {token}}.Encode()); status != http.StatusOK {
-				t.Errorf("taking back: %d %v", status, got)
+				t.Errorf("revocation: %d %v", status, got)
 			}
 		}
 		revoke(other, had.refresh)

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// browser keeps cookies, follows redirects and reads pages as a browser without scripts does.
+// browser behaves like a browser without JavaScript: it keeps cookies, follows redirects and submits forms.
 type browser struct {
 	t    testing.TB
 	root string
@@ -28,11 +28,11 @@ func (h *env) browser(tb testing.TB) *browser {
 	return &browser{t: tb, root: h.root, http: &http.Client{Jar: jar, Transport: h.transport}}
 }
 
-// page is an answer, read to its end.
+// page is a complete response.
 type page struct {
 	b      *browser
 	status int
-	path   string // the final URL of redirects, with the query
+	path   string // path and query after redirects
 	header http.Header
 	source string
 	doc    *html.Node
@@ -40,7 +40,7 @@ type page struct {
 
 func (b *browser) open(path string) *page { b.t.Helper(); return b.send(http.MethodGet, path, nil) }
 
-// send sends a request, with a form unless it is nil.
+// send sends a request with a form, which may be nil.
 func (b *browser) send(method, path string, form url.Values) *page {
 	b.t.Helper()
 	var body io.Reader
@@ -71,37 +71,37 @@ func textOf(n *html.Node) string {
 	return strings.Join(strings.Fields(strings.Join(out, " ")), " ")
 }
 
-// wants checks the page's status and that it shows the texts.
-func (p *page) wants(status int, texts ...string) *page {
+// shows checks the status and that the page shows the texts.
+func (p *page) shows(status int, texts ...string) *page {
 	p.b.t.Helper()
 	if p.status != status {
 		p.b.t.Fatalf("%s: %d, want %d: %s", p.path, p.status, status, p.text())
 	}
 	for _, text := range texts {
 		if !strings.Contains(p.text(), text) {
-			p.b.t.Errorf("%s does not say %q: %s", p.path, text, p.text())
+			p.b.t.Errorf("%s does not show %q: %s", p.path, text, p.text())
 		}
 	}
 	return p
 }
 
-// lacks fails the test if the page contains one of the texts.
+// lacks checks that the page's source contains none of the texts.
 func (p *page) lacks(texts ...string) *page {
 	p.b.t.Helper()
 	for _, text := range texts {
 		if strings.Contains(p.source, text) {
-			p.b.t.Errorf("%s holds %q", p.path, text)
+			p.b.t.Errorf("%s contains %q", p.path, text)
 		}
 	}
 	return p
 }
 
-// holds checks that the page's source contains the texts.
-func (p *page) holds(texts ...string) *page {
+// contains checks that the page's source contains the texts.
+func (p *page) contains(texts ...string) *page {
 	p.b.t.Helper()
 	for _, text := range texts {
 		if !strings.Contains(p.source, text) {
-			p.b.t.Errorf("%s does not hold %q", p.path, text)
+			p.b.t.Errorf("%s does not contain %q", p.path, text)
 		}
 	}
 	return p
@@ -119,7 +119,7 @@ func (p *page) field(id string) string {
 	return ""
 }
 
-// follow opens the link with a text.
+// follow opens the link with the text.
 func (p *page) follow(text string) *page {
 	p.b.t.Helper()
 	for d := range p.doc.Descendants() {
@@ -131,7 +131,7 @@ func (p *page) follow(text string) *page {
 	return nil
 }
 
-// form is a form of a page with the values of its fields.
+// form is a form of a page and the values of its fields.
 type form struct {
 	p      *page
 	node   *html.Node
@@ -139,7 +139,7 @@ type form struct {
 	values url.Values
 }
 
-// form returns the form with a submit button of a label.
+// form returns the form that has the submit button.
 func (p *page) form(button string) *form {
 	p.b.t.Helper()
 	for d := range p.doc.Descendants() {

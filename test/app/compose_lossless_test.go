@@ -21,33 +21,33 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Text for an account is published there without selecting a box.
-func TestTypedAccountText(t *testing.T) {
+// Text for one account is published there without any other setting.
+func TestAccountTextIsPublished(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		saved := b.open("/posts/new?caption=For+all&account="+c.id()).form("Save draft").
-			fill("text-"+c.id(), "Only here.").press().wants(200, "Saved.")
+			fill("text-"+c.id(), "Only here.").press().shows(200, "Saved.")
 		if own := c.storedPost(t, saved.path).Targets[0].Caption; own == nil || *own != "Only here." {
-			t.Fatalf("the account's text is %v", own)
+			t.Fatalf("account text = %v", own)
 		}
-		edit := b.open(saved.path+"/edit").wants(200, "Customized", "Only here.")
-		edit.form("Save").fill("text-"+c.id(), "").press().wants(200, "Saved.")
+		edit := b.open(saved.path+"/edit").shows(200, "Customized", "Only here.")
+		edit.form("Save").fill("text-"+c.id(), "").press().shows(200, "Saved.")
 		if own := c.storedPost(t, saved.path).Targets[0].Caption; own != nil {
-			t.Errorf("an empty field is the text %q", *own)
+			t.Errorf("an empty field is stored as %q", *own)
 		}
-		b.open(saved.path+"/edit").form("Save").fill("notext-"+c.id(), "1").fill("nomedia-"+c.id(), "1").press().wants(200)
+		b.open(saved.path+"/edit").form("Save").fill("notext-"+c.id(), "1").fill("nomedia-"+c.id(), "1").press().shows(200)
 		for range 2 { // saving again does not change it
 			one := c.storedPost(t, saved.path).Targets[0]
 			if one.Caption == nil || *one.Caption != "" || one.Media == nil || len(one.Media) != 0 {
 				t.Errorf("%+v", one)
 			}
-			b.open(saved.path+"/edit").form("Save").press().wants(200, "Saved.")
+			b.open(saved.path+"/edit").form("Save").press().shows(200, "Saved.")
 		}
 	})
 }
 
-// An unselected account keeps its text, media and choices in the form. Saving asks what to do with them.
+// The form keeps the text, media and options of a deselected account. Saving asks what to do with them.
 func TestUnselectedAccountKeepsContent(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -58,8 +58,8 @@ func TestUnselectedAccountKeepsContent(t *testing.T) {
 		f := b.open("/posts/new?caption=For+all&account=" + c.id()).form("Check")
 		maps.Copy(f.values, want)
 		f.values.Del("account")
-		kept := f.press().wants(200)
-		for _, p := range []*page{kept, kept.form("Check").fill("account", c.id()).press().wants(200)} {
+		kept := f.press().shows(200)
+		for _, p := range []*page{kept, kept.form("Check").fill("account", c.id()).press().shows(200)} {
 			for name, values := range want {
 				if got := p.form("Save draft").values[name]; !slices.Equal(got, values) {
 					t.Errorf("%s: %q", name, got)
@@ -69,25 +69,25 @@ func TestUnselectedAccountKeepsContent(t *testing.T) {
 		fresh := kept.form("Check").values
 		fresh.Set("account", c.id())
 		fresh.Set("fresh", c.id())
-		b.send("POST", "/posts/preview", fresh).wants(200, "Boats.", "Publish without text").
-			holds(`name="media-`+c.id()+`" value="`+film, `value="1.5"`)
+		b.send("POST", "/posts/preview", fresh).shows(200, "Boats.", "Publish without text").
+			contains(`name="media-`+c.id()+`" value="`+film, `value="1.5"`)
 		none := b.open("/posts/new?caption=For+all").form("Check")
 		none.values.Set("nomedia-"+c.id(), "1")
-		if got := none.press().wants(200).form("Save draft").values.Get("nomedia-" + c.id()); got != "1" {
-			t.Errorf("the choice of no media: %q", got)
+		if got := none.press().shows(200).form("Save draft").values.Get("nomedia-" + c.id()); got != "1" {
+			t.Errorf("the option “no media” = %q", got)
 		}
 
-		refused := kept.form("Save draft").press().wants(422, "Not saved.", "There is text for Bluesky (",
+		refused := kept.form("Save draft").press().shows(422, "Not saved.", "There is text for Bluesky (",
 			"), which is not selected. Select the account or clear its text.")
-		refused.holds(`id="wrong-text-`+c.id(), `<textarea id="text-`+c.id())
+		refused.contains(`id="wrong-text-`+c.id(), `<textarea id="text-`+c.id())
 		refused = refused.form("Save draft").fill("text-"+c.id(), "").press().
-			wants(422, "There are images or videos for Bluesky (")
-		refused = refused.form("Remove own").press().wants(200).form("Save draft").press().wants(422)
-		refused.form("Remove film").press().wants(200).form("Save draft").press().wants(200, "Saved.")
+			shows(422, "There are images or videos for Bluesky (")
+		refused = refused.form("Remove own").press().shows(200).form("Save draft").press().shows(422)
+		refused.form("Remove film").press().shows(200).form("Save draft").press().shows(200, "Saved.")
 	})
 }
 
-// Without scripts the form can upload files with every button.
+// Every submit button uploads the chosen files, without JavaScript.
 func TestFilesWithEverySubmitButton(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -95,9 +95,9 @@ func TestFilesWithEverySubmitButton(t *testing.T) {
 		for i, button := range []string{"Save draft", "Schedule", "Publish now…", "Send for approval", "Check"} {
 			f := b.open("/posts/new?caption=With+a+picture&date=2031-05-06&time=10:15&account=" + c.id()).form(button)
 			if kind := attribute(f.node, "enctype"); kind != "multipart/form-data" {
-				t.Fatalf("the form is sent as %q", kind)
+				t.Fatalf("form encoding = %q", kind)
 			}
-			p := f.attach(strings.Repeat("x", i+1)+".png", shade(t, uint8(i*20))).wants(200)
+			p := f.attach(strings.Repeat("x", i+1)+".png", colorPNG(t, uint8(i*20))).shows(200)
 			if button == "Check" {
 				if media := p.form("Save draft").values["media"]; len(media) != 1 {
 					t.Errorf("%s: %v", button, media)
@@ -110,53 +110,53 @@ func TestFilesWithEverySubmitButton(t *testing.T) {
 				t.Errorf("%s: %+v", button, held.Media)
 			}
 		}
-		// A rejected file prevents publishing without it.
+		// A post is not published without its rejected file.
 		posts := c.count(t, "posts")
 		p := b.open("/posts/new?caption=Hello&account="+c.id()).form("Save draft").attach("notes.txt", []byte("Not a picture."))
-		p.wants(422, "notes.txt: The library accepts JPEG")
+		p.shows(422, "notes.txt: The library accepts JPEG")
 		if got := p.form("Save draft").values.Get("caption"); got != "Hello" || c.count(t, "posts") != posts {
 			t.Errorf("%q", got)
 		}
 	})
 }
 
-// A draft may have neither an account nor a time.
+// A draft needs neither an account nor a time.
 func TestIncompleteDraft(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		f := b.open("/posts/new").form("Save draft").fill("caption", "An idea").fill("date", "2031-05-06")
-		saved := f.press().wants(200, "Saved.")
+		saved := f.press().shows(200, "Saved.")
 		held := c.storedPost(t, saved.path)
 		if held.Status != post.Draft || len(held.Targets) != 0 || held.PlannedDay != "2031-05-06" || !held.ScheduledAt.IsZero() {
 			t.Errorf("%+v", held)
 		}
-		if again := f.press().wants(200); again.path != saved.path || c.count(t, "posts") != 1 {
-			t.Errorf("sent twice: %s, %d posts", again.path, c.count(t, "posts"))
+		if again := f.press().shows(200); again.path != saved.path || c.count(t, "posts") != 1 {
+			t.Errorf("submitted twice: %s, %d posts", again.path, c.count(t, "posts"))
 		}
 		edit := b.open(saved.path + "/edit").form("Save")
 		if got := edit.values; got.Get("date") != "2031-05-06" || got.Get("time") != "" || got.Get("caption") != "An idea" {
 			t.Errorf("%v", got)
 		}
-		edit.fill("account", c.id()).fill("time", "10:15").press().wants(200, "Saved.")
+		edit.fill("account", c.id()).fill("time", "10:15").press().shows(200, "Saved.")
 		if held = c.storedPost(t, saved.path); len(held.Targets) != 1 || held.PlannedDay != "" || held.ScheduledAt.IsZero() {
 			t.Errorf("%+v", held)
 		}
-		b.open(saved.path+"/edit").form("Save").fill("time", "").press().wants(200, "Saved.")
-		b.open(saved.path+"/edit").form("Schedule").press().wants(422, "Choose the time as well.")
-		b.open("/posts").wants(200, "An idea")
-		b.open("/calendar").wants(200)
+		b.open(saved.path+"/edit").form("Save").fill("time", "").press().shows(200, "Saved.")
+		b.open(saved.path+"/edit").form("Schedule").press().shows(422, "Choose the time as well.")
+		b.open("/posts").shows(200, "An idea")
+		b.open("/calendar").shows(200)
 	})
 }
 
-// All errors are shown together, in the order of the form and next to their fields. The first field gets the focus.
+// All errors are shown together, in form order and next to their fields. The first field gets the focus.
 func TestAllProblemsShown(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		f := b.open("/posts/new?account="+c.id()).form("Schedule").fill("caption", strings.Repeat("x", 352)).
 			fill("date", "2020-05-06").fill("time", "10:15").fill("repeat", "daily").fill("every", "0")
-		p := f.press().wants(422, "Not saved and not scheduled.", "Too long for Bluesky: 352/300 characters.",
+		p := f.press().shows(422, "Not saved and not scheduled.", "Too long for Bluesky: 352/300 characters.",
 			"That time has passed.", "Enter a whole number from 1 to 99.")
 		focused := []string{}
 		for d := range p.doc.Descendants() {
@@ -167,19 +167,19 @@ func TestAllProblemsShown(t *testing.T) {
 		if !slices.Equal(focused, []string{"caption", "every", "date"}) {
 			t.Errorf("focused: %v", focused)
 		}
-		p.holds(`id="wrong-caption"`, `id="wrong-date"`, `id="wrong-every"`, `<a href="#caption">Too long for Bluesky`)
-		p = b.send("POST", "/posts/new", url.Values{"do": {"publish"}, "caption": {"x"}}).wants(422, "Select at least one account.")
-		p.holds(`id="wrong-accounts"`, `name="account" value="`+c.id()+`" autofocus>`)
+		p.contains(`id="wrong-caption"`, `id="wrong-date"`, `id="wrong-every"`, `<a href="#caption">Too long for Bluesky`)
+		p = b.send("POST", "/posts/new", url.Values{"do": {"publish"}, "caption": {"x"}}).shows(422, "Select at least one account.")
+		p.contains(`id="wrong-accounts"`, `name="account" value="`+c.id()+`" autofocus>`)
 		own := b.open("/posts/new?caption=short&account="+c.id()).form("Publish now…").
 			fill("text-"+c.id(), strings.Repeat("y", 301)).press()
-		own.wants(422, "Too long for Bluesky: 301/300 characters.").holds(`id="wrong-text-` + c.id() + `"`)
+		own.shows(422, "Too long for Bluesky: 301/300 characters.").contains(`id="wrong-text-` + c.id() + `"`)
 		if n := c.count(t, "posts"); n != 0 {
 			t.Errorf("%d posts", n)
 		}
 	})
 }
 
-// Only the Schedule button starts a series; the others keep the rule.
+// Only the Schedule button starts a series. The other buttons keep the rule in the form.
 func TestSeriesStartsOnSchedule(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -188,17 +188,17 @@ func TestSeriesStartsOnSchedule(t *testing.T) {
 			fill("date", "2031-05-06").fill("time", "10:15").fill("repeat", "daily")
 		for _, button := range []string{"save", "publish", "approval"} {
 			f.values.Set("do", button)
-			b.send("POST", "/posts/new", f.values).wants(422,
-				"Only Schedule starts a series. Schedule the post, or choose “Does not repeat”.").holds(`id="wrong-often"`)
+			b.send("POST", "/posts/new", f.values).shows(422,
+				"Only Schedule starts a series. Schedule the post, or choose “Does not repeat”.").contains(`id="wrong-often"`)
 		}
 		if n := c.count(t, "posts"); n != 0 {
 			t.Errorf("%d posts", n)
 		}
-		f.press().wants(200, "The post repeats by its rule")
+		f.press().shows(200, "The post repeats by its rule")
 	})
 }
 
-// A text together with “Publish without text” causes a question and is not dropped.
+// A text together with “Publish without text” causes an error and is kept in the form.
 func TestTextWithPublishWithoutText(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -206,27 +206,27 @@ func TestTextWithPublishWithoutText(t *testing.T) {
 		f := b.open("/posts/new?caption=For+all&account="+c.id()).form("Save draft").
 			fill("text-"+c.id(), "Only here.").fill("notext-"+c.id(), "1")
 		b.send("POST", "/posts/preview", f.values).
-			wants(200, "Not ready to publish.", "Remove the text for Bluesky (").lacks("Ready to publish.")
-		f.press().wants(422, "Remove the text for Bluesky (", "), or clear “Publish without text”.").
-			holds(`id="wrong-text-` + c.id())
-		f.fill("text-"+c.id(), " ").press().wants(200, "Saved.")
+			shows(200, "Not ready to publish.", "Remove the text for Bluesky (").lacks("Ready to publish.")
+		f.press().shows(422, "Remove the text for Bluesky (", "), or clear “Publish without text”.").
+			contains(`id="wrong-text-` + c.id())
+		f.fill("text-"+c.id(), " ").press().shows(200, "Saved.")
 	})
 }
 
-// Files are added to the post if the account that they were for is not selected any more.
+// Files for a deselected account are added to the post instead.
 func TestFilesOfUnselectedAccount(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		f := c.as(t, access.Editor).open("/posts/new?caption=For+all&account="+c.id()).form("Upload").fill("into", c.id())
 		f.values.Del("account")
-		added := f.attach("quay.png", shade(t, 3)).wants(200, "quay").form("Save draft").values
+		added := f.attach("quay.png", colorPNG(t, 3)).shows(200, "quay").form("Save draft").values
 		if len(added["media"]) != 1 || len(added["media-"+c.id()]) != 0 {
-			t.Errorf("added to the post: %v, to the account: %v", added["media"], added["media-"+c.id()])
+			t.Errorf("media of the post: %v, of the account: %v", added["media"], added["media-"+c.id()])
 		}
 	})
 }
 
-// A form with rejected files names each of them and keeps the other input. With a full library, texts are still saved.
+// A form with rejected files names each file and keeps the other input. If the library is full, texts are still saved.
 func TestRejectedFilesKeepForm(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -239,17 +239,17 @@ func TestRejectedFilesKeepForm(t *testing.T) {
 		typed := func(p *page, want string) *form {
 			f := p.form("Check")
 			if f.values.Get("caption") != want || f.values.Get("date") != "2031-05-06" {
-				t.Errorf("typed: %v", f.values)
+				t.Errorf("form values = %v", f.values)
 			}
 			return f
 		}
 		f := b.open("/posts/new?caption=Hello").form("Save draft").fill("date", "2031-05-06")
 		p := f.attachAll(map[string][]byte{"a.txt": []byte("No picture."), "b.txt": []byte("Neither.")}).
-			wants(422, "a.txt: The library accepts JPEG", "b.txt: The library accepts JPEG")
+			shows(422, "a.txt: The library accepts JPEG", "b.txt: The library accepts JPEG")
 		long := strings.Repeat("x", 200<<10)
 		f = typed(p, "Hello").fill("caption", long)
-		typed(f.attach("", nil).wants(200), long)
-		p = f.attach("noise.png", make([]byte, 200<<10)).wants(403).holds(`id="wrong-files"`)
+		typed(f.attach("", nil).shows(200), long)
+		p = f.attach("noise.png", make([]byte, 200<<10)).shows(403).contains(`id="wrong-files"`)
 		typed(p, long)
 	})
 }
@@ -261,7 +261,7 @@ func TestTooManyUploads(t *testing.T) {
 		b := c.as(t, access.Editor)
 		f := b.open("/posts/new?caption=Hello").form("Check").fill("date", "2031-05-06")
 		patient := &http.Client{Jar: b.http.Jar, Transport: &http.Transport{ExpectContinueTimeout: time.Minute}}
-		stall := func() { // returns when the server has read or rejected the form
+		stall := func() { // starts an upload and returns when the server has read or rejected the form
 			body, stalled := io.Pipe()
 			r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, h.root+"/posts/new", body))(t)
 			r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
@@ -282,18 +282,18 @@ func TestTooManyUploads(t *testing.T) {
 		for range 6 {
 			stall()
 		}
-		p := f.attach("quay.png", shade(t, 3))
-		p.wants(429, "You already have 6 uploads in progress.").holds(`id="wrong-files"`)
+		p := f.attach("quay.png", colorPNG(t, 3))
+		p.shows(429, "You already have 6 uploads in progress.").contains(`id="wrong-files"`)
 		if p.header.Get("Retry-After") == "" {
 			t.Error("no Retry-After")
 		}
 		if got := p.form("Save draft").values; got.Get("caption") != "Hello" || got.Get("date") != "2031-05-06" {
-			t.Errorf("typed: %v", got)
+			t.Errorf("form values = %v", got)
 		}
 	})
 }
 
-// After signing in again, a form with files keeps its texts and names the files and other missing input.
+// After signing in again, a form keeps its texts and names the files that must be chosen again.
 func TestFileNamesAfterSignIn(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -301,14 +301,14 @@ func TestFileNamesAfterSignIn(t *testing.T) {
 		for _, size := range []int{100, 3 << 20} {
 			f := b.open("/posts/new?caption=Hello").form("Save draft")
 			c.signOut(t, access.Editor)
-			asked := f.attach("quay.png", make([]byte, size)).wants(200, "What you wrote is not lost")
+			asked := f.attach("quay.png", make([]byte, size)).shows(200, "What you wrote is not lost")
 			again := asked.form("Sign in").fill("email", c.people[access.Editor].Email).fill("password", password).press()
-			again.wants(200, "You are signed in again.", "Not uploaded: quay.png. Choose these files again.")
+			again.shows(200, "You are signed in again.", "Not uploaded: quay.png. Choose these files again.")
 			if got := strings.Contains(again.text(), "check the fields below the files"); got != (size > 2<<20) {
 				t.Errorf("a file of %d bytes: %s", size, again.text())
 			}
 			if got := again.form("Save draft").values.Get("caption"); size == 100 && got != "Hello" {
-				t.Errorf("typed: %q", got)
+				t.Errorf("text = %q", got)
 			}
 		}
 	})

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// addAccountOf adds an account of a network that is never called.
+// addAccountOf adds an account of a network that the test does not call.
 func (c *crew) addAccountOf(t *testing.T, platform string) string {
 	t.Helper()
 	var id int64
@@ -28,24 +28,24 @@ func (c *crew) addAccountOf(t *testing.T, platform string) string {
 	return fmt.Sprint(id)
 }
 
-// The composer has the choices that TikTok and YouTube ask of a person. Nothing is preset, and what is chosen is saved,
-// shown again and checked.
+// The composer has the options that TikTok and YouTube require a person to choose. They have no defaults and are
+// validated, saved and shown again.
 func TestComposerOptions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		tikTok, youTube := c.addAccountOf(t, "tiktok"), c.addAccountOf(t, "youtube")
 		b, video := c.as(t, access.Editor), fmt.Sprint(c.addVideo(t))
 		f := b.open("/posts/new?media="+video).
-			wants(http.StatusOK, "TikTok options", "YouTube options", "Music Usage Confirmation").form("Save draft")
+			shows(http.StatusOK, "TikTok options", "YouTube options", "Music Usage Confirmation").form("Save draft")
 		for _, name := range []string{"tiktok-privacy", "tiktok-comment", "tiktok-music", "youtube-privacy", "youtube-kids"} {
 			if preset := f.values.Get(name); preset != "" {
-				t.Errorf("%s is preset: %q", name, preset)
+				t.Errorf("%s has a default: %q", name, preset)
 			}
 		}
 		f.fill("caption", "Open from eight").fill("account", tikTok, youTube).
 			fill("tiktok-privacy", "MUTUAL_FOLLOW_FRIENDS").fill("tiktok-comment", "yes").fill("tiktok-partnership", "yes").
 			fill("tiktok-music", "yes").fill("youtube-title", " Opening hours ").fill("youtube-kids", "no")
-		saved := f.press().wants(http.StatusOK, "Saved.")
+		saved := f.press().shows(http.StatusOK, "Saved.")
 		isNot := false
 		want := network.Options{
 			TikTok: &network.TikTokOptions{
@@ -60,26 +60,26 @@ func TestComposerOptions(t *testing.T) {
 		edit := b.open(saved.path + "/edit").form("Save")
 		if v := edit.values; v.Get("tiktok-privacy") != "MUTUAL_FOLLOW_FRIENDS" || v.Get("tiktok-comment") != "yes" ||
 			v.Get("tiktok-duet") != "" || v.Get("youtube-title") != "Opening hours" || v.Get("youtube-kids") != "no" {
-			t.Errorf("the form has %v", v)
+			t.Errorf("form values = %v", v)
 		}
-		edit.fill("caption", "Open from nine").press().wants(http.StatusOK, "Saved.")
+		edit.fill("caption", "Open from nine").press().shows(http.StatusOK, "Saved.")
 		if diff := cmp.Diff(want, c.storedPost(t, saved.path).Options); diff != "" {
 			t.Error(diff)
 		}
 
 		b.open(saved.path+"/edit").form("Save").fill("youtube-title", "a < b").press().
-			wants(http.StatusUnprocessableEntity, "YouTube does not allow")
+			shows(http.StatusUnprocessableEntity, "YouTube does not allow")
 		b.open(saved.path+"/edit").form("Save").fill("tiktok-privacy", "NOBODY").press().
-			wants(http.StatusUnprocessableEntity, "Choose who can see the post on TikTok.")
+			shows(http.StatusUnprocessableEntity, "Choose who can see the post on TikTok.")
 		date, clock, _ := c.formTime(t, 48*time.Hour)
 		b.open(saved.path+"/edit").form("Schedule").fill("date", date).fill("time", clock).fill("tiktok-privacy", "SELF_ONLY").press().
-			wants(http.StatusUnprocessableEntity, "does not allow a paid partnership")
+			shows(http.StatusUnprocessableEntity, "does not allow a paid partnership")
 		b.open(saved.path+"/edit").form("Schedule").fill("date", date).fill("time", clock).fill("tiktok-music").press().
-			wants(http.StatusUnprocessableEntity, "TikTok requires agreement to its Music Usage Confirmation")
+			shows(http.StatusUnprocessableEntity, "TikTok requires agreement to its Music Usage Confirmation")
 	})
 }
 
-// A form without a network's fields keeps the choices made with the API.
+// A form without a network's fields keeps the options set through the API.
 func TestComposerKeepsOtherOptions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -88,8 +88,8 @@ func TestComposerKeepsOtherOptions(t *testing.T) {
 			"options": map[string]any{"tiktok": map[string]any{"privacy_level": "SELF_ONLY"}},
 		})
 		id := fmt.Sprint(made["id"])
-		c.as(t, access.Editor).open("/posts/"+id+"/edit").wants(http.StatusOK).lacks("TikTok options").
-			form("Save").fill("caption", "By hand").press().wants(http.StatusOK, "Saved.")
+		c.as(t, access.Editor).open("/posts/"+id+"/edit").shows(http.StatusOK).lacks("TikTok options").
+			form("Save").fill("caption", "By hand").press().shows(http.StatusOK, "Saved.")
 		got := c.storedPost(t, "/posts/"+id)
 		want := network.Options{TikTok: &network.TikTokOptions{PrivacyLevel: "SELF_ONLY"}}
 		if diff := cmp.Diff(want, got.Options); diff != "" || got.Caption != "By hand" {
@@ -98,15 +98,15 @@ func TestComposerKeepsOtherOptions(t *testing.T) {
 	})
 }
 
-// The composer shows what the settings of a selected TikTok account allow, as TikTok says at that time.
+// The composer shows the options that TikTok currently allows for the selected account.
 func TestComposerCreatorInfo(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		link, _ := c.callTool(t, "get_connect_link", map[string]any{"platform": "tiktok"})["url"].(string)
 		id := must.Get(fixture.Consent(t.Context(), h.Server, c.people[access.Owner].ID, "tiktok", link, "mira.keller"))(t)
 		b := c.as(t, access.Editor)
-		b.open("/posts/new?account="+c.id()).wants(http.StatusOK, "TikTok options").lacks("TikTok says about")
-		b.open(fmt.Sprint("/posts/new?account=", id)).wants(http.StatusOK, "TikTok says about mira.keller", "Audiences: PUBLIC_TO_EVERYONE",
+		b.open("/posts/new?account="+c.id()).shows(http.StatusOK, "TikTok options").lacks("TikTok says about")
+		b.open(fmt.Sprint("/posts/new?account=", id)).shows(http.StatusOK, "TikTok says about mira.keller", "Audiences: PUBLIC_TO_EVERYONE",
 			"Turned off: duets, stitches")
 	})
 }

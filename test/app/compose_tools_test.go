@@ -18,29 +18,29 @@ func TestComposerOffersHashtags(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		b := c.as(t, access.Editor)
-		b.open("/posts/new").wants(200).holds(`aria-controls="hashtags"`)
-		b.open("/posts/hashtags").wants(200, "Your team has no hashtag list yet.")
+		b.open("/posts/new").shows(200).contains(`aria-controls="hashtags"`)
+		b.open("/posts/hashtags").shows(200, "Your team has no hashtag list yet.")
 		many := make([]string, 40)
 		for i := range many {
 			many[i] = fmt.Sprintf("harbour%02d", i)
 		}
-		c.listOf(t, "Bar", "coffee", "latteart")
-		c.listOf(t, "Quay", many...)
-		c.listOf(t, "Nothing yet")
-		other.listOf(t, "Theirs", "secret")
-		b.open("/posts/hashtags").wants(200, "Bar", "#coffee", "#latteart", "Add all 2", "#harbour39", "Add the first 30").
+		c.createHashtagList(t, "Bar", "coffee", "latteart")
+		c.createHashtagList(t, "Quay", many...)
+		c.createHashtagList(t, "Nothing yet")
+		other.createHashtagList(t, "Theirs", "secret")
+		b.open("/posts/hashtags").shows(200, "Bar", "#coffee", "#latteart", "Add all 2", "#harbour39", "Add the first 30").
 			lacks("secret", "Nothing yet")
-		b.send(http.MethodGet, "/hashtags", nil).wants(200)
-		c.as(t, access.Viewer).open("/posts/hashtags").wants(403)
+		b.send(http.MethodGet, "/hashtags", nil).shows(200)
+		c.as(t, access.Viewer).open("/posts/hashtags").shows(403)
 	})
 }
 
-// The composer checks texts against the words of a brand voice while they are written.
+// The composer checks a text against the words of a brand voice while the person types.
 func TestComposerChecksBrandVoice(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		b.open("/posts/new").wants(200).lacks(`name="voice"`)
+		b.open("/posts/new").shows(200).lacks(`name="voice"`)
 		owner := must.Get(c.Teams.InApp(t.Context(), c.people[access.Owner].ID, c.team.ID))(t)
 		voiceWith := func(name string, use, avoid []string) string {
 			made := must.Get(c.Voices.Create(t.Context(), operation.Call{Actor: owner, Now: c.now()}, voice.Draft{Name: name,
@@ -50,38 +50,38 @@ func TestComposerChecksBrandVoice(t *testing.T) {
 		warm := voiceWith("Warm", []string{"quay", "blend"}, []string{"cheap", "bargain"})
 		dry := voiceWith("Dry", nil, []string{"wonderful"})
 		p := b.open("/posts/new?caption=A+wonderful+blend,+and+CHEAP&account="+c.id()).
-			wants(200, "Words to avoid in “Warm”: cheap", "Words to use:", "blend (used)", "quay").lacks("bargain", "quay (used)")
+			shows(200, "Words to avoid in “Warm”: cheap", "Words to use:", "blend (used)", "quay").lacks("bargain", "quay (used)")
 		f := p.form("Save draft")
 		if got := f.values.Get("voice"); got != warm {
-			t.Errorf("the voice is %q, want the default %s", got, warm)
+			t.Errorf("voice = %q, want the default %s", got, warm)
 		}
 		preview := func(text, own, with string) *page {
 			f.fill("caption", text).fill("text-"+c.id(), own).fill("voice", with)
-			return b.send(http.MethodPost, "/posts/preview", f.values).wants(200)
+			return b.send(http.MethodPost, "/posts/preview", f.values).shows(200)
 		}
-		preview("Nothing wrong", "", warm).wants(200, "No words to avoid.").lacks("Words to avoid in")
-		preview("Nothing wrong", "A bargain", warm).wants(200, "Words to avoid in “Warm”: bargain")
-		preview("A wonderful bargain", "", dry).wants(200, "Words to avoid in “Dry”: wonderful").lacks("Words to use")
+		preview("Nothing wrong", "", warm).shows(200, "No words to avoid.").lacks("Words to avoid in")
+		preview("Nothing wrong", "A bargain", warm).shows(200, "Words to avoid in “Warm”: bargain")
+		preview("A wonderful bargain", "", dry).shows(200, "Words to avoid in “Dry”: wonderful").lacks("Words to use")
 		preview("A wonderful bargain", "", "-1").lacks("Words to avoid")
-		preview("A bargain", "", "999999").wants(200, "Words to avoid in “Warm”: bargain") // deleted meanwhile
+		preview("A bargain", "", "999999").shows(200, "Words to avoid in “Warm”: bargain") // the voice was deleted
 		f.fill("caption", "A wonderful bargain").fill("voice", dry)
-		if got := b.send(http.MethodPost, "/posts/new", f.values).wants(200).form("Save draft").values.Get("voice"); got != dry {
-			t.Errorf("the form shown again has the voice %q", got)
+		if got := b.send(http.MethodPost, "/posts/new", f.values).shows(200).form("Save draft").values.Get("voice"); got != dry {
+			t.Errorf("the redisplayed form has the voice %q", got)
 		}
 	})
 }
 
-// The emoji picker has emoji by category, for people who may write.
+// People who may write get emoji by category.
 func TestEmoji(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		c.as(t, access.Editor).open("/posts/emoji").wants(200, "Food and drink").
-			holds(`<button type="button" data-emoji="coffee tea" title="hot beverage">☕</button>`)
-		c.as(t, access.Viewer).open("/posts/emoji").wants(403)
+		c.as(t, access.Editor).open("/posts/emoji").shows(200, "Food and drink").
+			contains(`<button type="button" data-emoji="coffee tea" title="hot beverage">☕</button>`)
+		c.as(t, access.Viewer).open("/posts/emoji").shows(403)
 	})
 }
 
-// Scripts stay small: at most 120 KB of them on the composer and 40 KB on any other page, compressed.
+// The compressed scripts have at most 120 KB on the composer and 40 KB on any other page.
 func TestScriptBudget(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -99,7 +99,7 @@ func TestScriptBudget(t *testing.T) {
 				size += resp.ContentLength
 			}
 			if size <= 0 || size > most {
-				t.Errorf("%s has %d bytes of scripts, more than %d", path, size, most)
+				t.Errorf("%s has %d bytes of scripts, want at most %d", path, size, most)
 			}
 		}
 	})

@@ -16,79 +16,79 @@ import (
 	"pressroom/internal/web/compose"
 )
 
-// keep sends a form as the composer's script does while a person types.
-func (b *browser) keep(f *form) *page {
+// storeUnsaved stores unsaved input as the composer's script does while a person types.
+func (b *browser) storeUnsaved(f *form) *page {
 	return b.send(http.MethodPost, "/posts/unsaved", f.values)
 }
 
-// Input is stored without saving a post, and offered to the same person in the same team.
+// Unsaved input is stored without creating a post and is offered only to the same person in the same team.
 func TestRestoreUnsavedPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		b := c.as(t, access.Editor)
 		film := strconv.FormatInt(c.addVideo(t), 10)
-		f := b.open("/posts/new?account="+c.id()).wants(200).lacks("You have unsaved").form("Save draft").
+		f := b.open("/posts/new?account="+c.id()).shows(200).lacks("You have unsaved").form("Save draft").
 			fill("caption", "Half a\nthought").fill("text-"+c.id(), "Only here").fill("date", "2031-05-06").fill("time", "10:15").
 			fill("repeat", "weekly")
 		f.values["media"], f.values["cover-"+film] = []string{film}, []string{"1.5"}
 		posts, events := c.count(t, "posts"), c.count(t, "events")
-		if p := b.keep(f); p.status != http.StatusNoContent {
-			t.Fatalf("answered with %d", p.status)
+		if p := b.storeUnsaved(f); p.status != http.StatusNoContent {
+			t.Fatalf("status %d", p.status)
 		}
-		b.keep(f.fill("caption", "Half a thought, and more"))
+		b.storeUnsaved(f.fill("caption", "Half a thought, and more"))
 		if c.count(t, "posts") != posts || c.count(t, "events") != events {
-			t.Error("keeping an unsaved form made a post or an event")
+			t.Error("storing unsaved input created a post or an event")
 		}
 		for _, stranger := range []*browser{c.as(t, access.Owner), other.as(t, access.Editor)} {
-			stranger.open("/posts/new").wants(200).lacks("Half a thought")
-			stranger.open("/posts/new?unsaved="+f.values.Get("draft")).wants(200, "These changes were saved or discarded")
+			stranger.open("/posts/new").shows(200).lacks("Half a thought")
+			stranger.open("/posts/new?unsaved="+f.values.Get("draft")).shows(200, "These changes were saved or discarded")
 		}
-		offered := b.open("/posts/new").wants(200, "You have unsaved changes", "Half a thought, and more", "Discard")
-		again := offered.follow("Restore").wants(200).lacks("You have unsaved").form("Save draft")
+		offered := b.open("/posts/new").shows(200, "You have unsaved changes", "Half a thought, and more", "Discard")
+		again := offered.follow("Restore").shows(200).lacks("You have unsaved").form("Save draft")
 		for name, want := range f.values {
 			if name != "once" && name != "in_team" && again.values.Get(name) != want[0] {
 				t.Errorf("%s: %q, want %q", name, again.values.Get(name), want[0])
 			}
 		}
-		// Saving deletes the stored input, and a late request does not store it again.
-		again.fill("repeat", "").press().wants(200, "Saved.")
-		b.keep(again).wants(409, "Not saved", "This form was already submitted, perhaps in another tab.")
-		b.open("/posts/new").wants(200).lacks("You have unsaved")
+		// Saving deletes the stored input. A late request does not store it again.
+		again.fill("repeat", "").press().shows(200, "Saved.")
+		b.storeUnsaved(again).shows(409, "Not saved", "This form was already submitted, perhaps in another tab.")
+		b.open("/posts/new").shows(200).lacks("You have unsaved")
 
-		b.keep(b.open("/posts/new").form("Save draft").fill("caption", "Never mind"))
-		b.open("/posts/new").wants(200, "Never mind").form("Discard").press().wants(200, "Discarded.").lacks("Never mind")
-		b.keep(b.open("/posts/new").form("Save draft").fill("account", c.id())) // empty input is not stored
-		b.open("/posts/new").wants(200).lacks("You have unsaved")
+		b.storeUnsaved(b.open("/posts/new").form("Save draft").fill("caption", "Never mind"))
+		b.open("/posts/new").shows(200, "Never mind").form("Discard").press().shows(200, "Discarded.").lacks("Never mind")
+		b.storeUnsaved(b.open("/posts/new").form("Save draft").fill("account", c.id())) // empty input is not stored
+		b.open("/posts/new").shows(200).lacks("You have unsaved")
 	})
 }
 
-// Unsaved changes of a post neither change it nor overwrite concurrent changes.
+// Unsaved changes do not affect the post and do not overwrite concurrent changes.
 func TestRestoreUnsavedChanges(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b, owner := c.as(t, access.Editor), c.as(t, access.Owner)
-		saved := b.open("/posts/new?caption=First").form("Save draft").press().wants(200, "Saved.")
-		b.keep(b.open(saved.path+"/edit").form("Save").fill("caption", "Mine"))
+		saved := b.open("/posts/new?caption=First").form("Save draft").press().shows(200, "Saved.")
+		b.storeUnsaved(b.open(saved.path+"/edit").form("Save").fill("caption", "Mine"))
 		if held := c.storedPost(t, saved.path); held.Caption != "First" {
-			t.Errorf("the post is %q", held.Caption)
+			t.Errorf("caption = %q", held.Caption)
 		}
-		owner.open(saved.path+"/edit").wants(200).lacks("Mine").form("Save").fill("caption", "Theirs").press().wants(200, "Saved.")
-		b.open("/posts/new").wants(200).lacks("Mine")
-		offered := b.open(saved.path+"/edit").wants(200, "You have unsaved changes", "Mine")
-		restored := offered.follow("Restore").wants(200).form("Save")
-		restored.press().wants(422, "Someone else has changed this post.", "Saved version", "Theirs").
-			form("Save").press().wants(200, "Saved.")
+		owner.open(saved.path+"/edit").shows(200).lacks("Mine").form("Save").fill("caption", "Theirs").press().shows(200, "Saved.")
+		b.open("/posts/new").shows(200).lacks("Mine")
+		offered := b.open(saved.path+"/edit").shows(200, "You have unsaved changes", "Mine")
+		restored := offered.follow("Restore").shows(200).form("Save")
+		restored.press().shows(422, "Someone else has changed this post.", "Saved version", "Theirs").
+			form("Save").press().shows(200, "Saved.")
 		if held := c.storedPost(t, saved.path); held.Caption != "Mine" {
-			t.Errorf("the post is %q", held.Caption)
+			t.Errorf("caption = %q", held.Caption)
 		}
-		b.open(saved.path + "/edit").wants(200).lacks("You have unsaved")
+		b.open(saved.path + "/edit").shows(200).lacks("You have unsaved")
 		stranger := h.crew(t).as(t, access.Editor)
 		stranger.send(http.MethodPost, "/posts/unsaved", url.Values{"draft": {strings.Repeat("A", 26)},
-			"post": {strings.TrimPrefix(saved.path, "/posts/")}, "caption": {"x"}}).wants(404)
+			"post": {strings.TrimPrefix(saved.path, "/posts/")}, "caption": {"x"}}).shows(404)
 	})
 }
 
-// Unsaved changes to a post that was deleted or published meanwhile are offered as a new post.
+// Unsaved changes to a post that was deleted or published in the meantime are offered as a new post.
 func TestRestoreUnsavedChangesOfDeletedPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -97,90 +97,90 @@ func TestRestoreUnsavedChangesOfDeletedPost(t *testing.T) {
 			"Deleted":   `DELETE FROM posts WHERE id = ?`,
 			"Published": `UPDATE posts SET status = 'published' WHERE id = ?`,
 		} {
-			saved := b.open("/posts/new?caption=First").form("Save draft").press().wants(200, "Saved.")
-			b.keep(b.open(saved.path+"/edit").form("Save").fill("caption", text+" meanwhile"))
-			b.open("/posts/new").wants(200).lacks(text + " meanwhile")
+			saved := b.open("/posts/new?caption=First").form("Save draft").press().shows(200, "Saved.")
+			b.storeUnsaved(b.open(saved.path+"/edit").form("Save").fill("caption", text+" meanwhile"))
+			b.open("/posts/new").shows(200).lacks(text + " meanwhile")
 			c.change(t, end, strings.TrimPrefix(saved.path, "/posts/"))
-			c.as(t, access.Owner).open("/posts/new").wants(200).lacks(text + " meanwhile")
-			restored := b.open("/posts/new").wants(200, text+" meanwhile").follow("Restore").wants(200).form("Save draft")
-			again := restored.press().wants(200, "Saved.")
+			c.as(t, access.Owner).open("/posts/new").shows(200).lacks(text + " meanwhile")
+			restored := b.open("/posts/new").shows(200, text+" meanwhile").follow("Restore").shows(200).form("Save draft")
+			again := restored.press().shows(200, "Saved.")
 			if held := c.storedPost(t, again.path); again.path == saved.path || held.Caption != text+" meanwhile" {
-				t.Errorf("%s is %q", again.path, held.Caption)
+				t.Errorf("caption of %s = %q", again.path, held.Caption)
 			}
-			b.open("/posts/new").wants(200).lacks(text + " meanwhile")
+			b.open("/posts/new").shows(200).lacks(text + " meanwhile")
 		}
 	})
 }
 
-// Unsaved forms are limited in size, number and age.
+// Stored unsaved input is limited in size, number and age.
 func TestUnsavedFormLimits(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		form := func() *form { return b.open("/posts/new").form("Save draft").fill("caption", "An idea") }
-		b.keep(form().fill("caption", strings.Repeat("x", 600<<10))).wants(422)
-		b.keep(form().fill("draft", "x")).wants(422)
+		b.storeUnsaved(form().fill("caption", strings.Repeat("x", 600<<10))).shows(422)
+		b.storeUnsaved(form().fill("draft", "x")).shows(422)
 		for range 22 {
-			b.keep(form())
+			b.storeUnsaved(form())
 		}
 		own := "unsaved_forms WHERE person_id = ?"
 		if n := h.count(t, own, c.people[access.Editor].ID); n != 20 {
-			t.Errorf("%d forms are kept", n)
+			t.Errorf("%d forms are stored", n)
 		}
 		c.change(t, `UPDATE unsaved_forms SET kept_at = ? WHERE person_id = ?`, db.Micros(h.db.Now().Add(-31*24*time.Hour)),
 			c.people[access.Editor].ID)
-		b.keep(form())
+		b.storeUnsaved(form())
 		if n := must.Get(compose.SweepUnsaved(t.Context(), h.db))(t); n < 19 || h.count(t, own, c.people[access.Editor].ID) != 1 {
-			t.Errorf("%d forms were swept", n)
+			t.Errorf("%d forms were deleted by the sweep", n)
 		}
 	})
 }
 
-// Saving many posts does not end a form that was left unsaved.
+// Saving many posts does not delete the unsaved input of another form.
 func TestSavingKeepsOtherUnsavedForms(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		b.keep(b.open("/posts/new").form("Save draft").fill("caption", "Left for later"))
+		b.storeUnsaved(b.open("/posts/new").form("Save draft").fill("caption", "Left for later"))
 		for i := range 20 {
 			c.change(t, `INSERT INTO unsaved_forms (person_id, id, team_id, fields, kept_at) VALUES (?, ?, ?, '', ?)`,
 				c.people[access.Editor].ID, "SAVED"+strconv.Itoa(i), c.team.ID, db.Micros(h.db.Now().Add(time.Minute)))
 		}
-		b.keep(b.open("/posts/new").form("Save draft").fill("caption", "The next idea"))
-		b.open("/posts/new").wants(200, "Left for later", "The next idea")
+		b.storeUnsaved(b.open("/posts/new").form("Save draft").fill("caption", "The next idea"))
+		b.open("/posts/new").shows(200, "Left for later", "The next idea")
 		if n := h.count(t, "unsaved_forms WHERE person_id = ? AND fields = ''", c.people[access.Editor].ID); n != 20 {
-			t.Errorf("%d saved forms are recorded", n)
+			t.Errorf("%d saved forms are stored", n)
 		}
 	})
 }
 
-// A new post has the accounts of the person's last one.
+// A new post preselects the accounts of the person's last post.
 func TestNewPostPreselectsLastAccounts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b, second := c.as(t, access.Editor), strconv.FormatInt(c.addAccount(t), 10)
 		accounts := func(b *browser, path string) []string {
-			return b.open(path).wants(200).form("Save draft").values["account"]
+			return b.open(path).shows(200).form("Save draft").values["account"]
 		}
 		if got := accounts(b, "/posts/new"); len(got) > 0 {
-			t.Errorf("the first post has the accounts %v", got)
+			t.Errorf("accounts of the first post = %v", got)
 		}
-		b.open("/posts/new?account="+c.id()+"&account="+second+"&caption=Both").form("Save draft").press().wants(200, "Saved.")
-		b.open("/posts/new?account="+second+"&caption=One").form("Save draft").press().wants(200, "Saved.")
-		b.open("/posts/new?caption=None").form("Save draft").fill("account").press().wants(200, "Saved.")
-		p := b.open("/posts/new?date=2031-05-06").wants(200, "Selected as in your last post.", "Write a text or add an image")
+		b.open("/posts/new?account="+c.id()+"&account="+second+"&caption=Both").form("Save draft").press().shows(200, "Saved.")
+		b.open("/posts/new?account="+second+"&caption=One").form("Save draft").press().shows(200, "Saved.")
+		b.open("/posts/new?caption=None").form("Save draft").fill("account").press().shows(200, "Saved.")
+		p := b.open("/posts/new?date=2031-05-06").shows(200, "Selected as in your last post.", "Write a text or add an image")
 		if got := p.form("Save draft").values["account"]; !slices.Equal(got, []string{second}) {
-			t.Errorf("selected: %v", got)
+			t.Errorf("preselected: %v", got)
 		}
 		if got := accounts(b, "/posts/new?account="+c.id()); !slices.Equal(got, []string{c.id()}) {
-			t.Errorf("selected by the link: %v", got)
+			t.Errorf("preselected by the link: %v", got)
 		}
 		if got := accounts(c.as(t, access.Owner), "/posts/new"); len(got) > 0 {
-			t.Errorf("selected for somebody else: %v", got)
+			t.Errorf("preselected for another person: %v", got)
 		}
 		c.change(t, `UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?`, second)
 		if got := accounts(b, "/posts/new"); len(got) > 0 {
-			t.Errorf("selected though the connection is lost: %v", got)
+			t.Errorf("preselected although disconnected: %v", got)
 		}
 	})
 }
@@ -193,7 +193,7 @@ func TestTooManyFilesInPost(t *testing.T) {
 		for i := range media.MaxFormFiles + 1 {
 			files[strconv.Itoa(i)+".txt"] = []byte("No picture.")
 		}
-		p := b.open("/posts/new?caption=Hello").form("Upload").attachAll(files).wants(422, media.TooManyFormFiles)
+		p := b.open("/posts/new?caption=Hello").form("Upload").attachAll(files).shows(422, media.TooManyFormFiles)
 		if got := p.form("Save draft").values.Get("caption"); got != "Hello" {
 			t.Errorf("typed: %q", got)
 		}

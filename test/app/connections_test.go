@@ -17,8 +17,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// assistant connects an assistant for the member with a role.
-func (c *crew) assistant(tb testing.TB, of access.Role, name string, may ...access.Capability) int64 {
+// connectAssistant connects an assistant for the member with the given role.
+func (c *crew) connectAssistant(tb testing.TB, of access.Role, name string, may ...access.Capability) int64 {
 	tb.Helper()
 	var made int64
 	must.NoError(tb, c.db.InTx(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
@@ -39,57 +39,57 @@ func (h *env) isActive(t *testing.T, connection int64) bool {
 	return stands
 }
 
-// People see and end their own assistants' connections, the owner and admins all of them; the owner limits credits.
+// People can view and end connections of their own assistants; the owner and admins those of all. The owner limits credits.
 func TestConnections(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner, editor, viewer := c.as(t, access.Owner), c.as(t, access.Editor), c.as(t, access.Viewer)
-		empty := editor.open("/settings").wants(200).follow("Assistants").wants(200, "No assistants yet", "Copy address")
+		empty := editor.open("/settings").shows(200).follow("Assistants").shows(200, "No assistants yet", "Copy address")
 		if !strings.Contains(empty.source, `value="`+h.root+`/mcp"`) {
-			t.Error("the page does not give the address")
+			t.Error("the page does not show the MCP URL")
 		}
-		empty.follow("More about connecting assistants").wants(200)
-		c.as(t, access.Client).open("/settings/assistants").wants(200, "Clients of this team cannot connect assistants").lacks("/mcp")
-		editors, viewers := c.assistant(t, access.Editor, "<Robot>", access.Read, access.Publish), c.assistant(t,
+		empty.follow("More about connecting assistants").shows(200)
+		c.as(t, access.Client).open("/settings/assistants").shows(200, "Clients of this team cannot connect assistants").lacks("/mcp")
+		editors, viewers := c.connectAssistant(t, access.Editor, "<Robot>", access.Read, access.Publish), c.connectAssistant(t,
 			access.Viewer, "Reader", access.Read)
 
 		owner.open("/settings/assistants").
-			wants(200, "<Robot>", "Reader", "Can read and publish", "never used", "access granted to assistant.example", "by Ada editor")
-		editor.open("/settings/assistants").wants(200, "<Robot>").lacks("Reader")
+			shows(200, "<Robot>", "Reader", "Can read and publish", "never used", "access granted to assistant.example", "by Ada editor")
+		editor.open("/settings/assistants").shows(200, "<Robot>").lacks("Reader")
 		at := fmt.Sprint("/settings/assistants/", editors)
 		for _, path := range []string{at, at + "/end"} {
-			viewer.open(path).wants(404).lacks("Robot")
+			viewer.open(path).shows(404).lacks("Robot")
 		}
-		viewer.send("POST", at+"/end", nil).wants(404)
-		c.as(t, access.Admin).send("POST", at, url.Values{"daily_credits": {"5"}}).wants(403)
-		editor.open(at).wants(200, "it is not verified", "(you)").lacks("Save", "aily limit")
+		viewer.send("POST", at+"/end", nil).shows(404)
+		c.as(t, access.Admin).send("POST", at, url.Values{"daily_credits": {"5"}}).shows(403)
+		editor.open(at).shows(200, "it is not verified", "(you)").lacks("Save", "aily limit")
 
-		admins := c.assistant(t, access.Admin, "Spender", access.Read, access.Spend)
-		owner.open(at).wants(200).lacks("Save") // without spending there is no limit
-		c.as(t, access.Admin).open(fmt.Sprint("/settings/assistants/", admins)).wants(200, "no limit").lacks("Save")
-		page := owner.open(fmt.Sprint("/settings/assistants/", admins)).wants(200, "Spending", "Spend credits")
-		page.form("Save").fill("daily_credits", "many").press().wants(422, "Enter a daily limit of 0 or more credits")
-		page.form("Save").fill("daily_credits", "25").press().wants(200, "The daily limit was saved")
-		owner.open("/settings/assistants").wants(200, "25 credits")
+		admins := c.connectAssistant(t, access.Admin, "Spender", access.Read, access.Spend)
+		owner.open(at).shows(200).lacks("Save") // an assistant that cannot spend has no limit
+		c.as(t, access.Admin).open(fmt.Sprint("/settings/assistants/", admins)).shows(200, "no limit").lacks("Save")
+		page := owner.open(fmt.Sprint("/settings/assistants/", admins)).shows(200, "Spending", "Spend credits")
+		page.form("Save").fill("daily_credits", "many").press().shows(422, "Enter a daily limit of 0 or more credits")
+		page.form("Save").fill("daily_credits", "25").press().shows(200, "The daily limit was saved")
+		owner.open("/settings/assistants").shows(200, "25 credits")
 
-		editor.open("/account").wants(200, "<Robot>", c.team.Name, "assistant.example")
+		editor.open("/account").shows(200, "<Robot>", c.team.Name, "assistant.example")
 		editor.open(at).follow("Disconnect this assistant…").
-			wants(200, "never been used", "No report is tracked because of it", "upload links").
-			form("Disconnect assistant").press().wants(200, "The assistant was disconnected", "Disconnected")
+			shows(200, "never been used", "No report is tracked because of it", "upload links").
+			form("Disconnect assistant").press().shows(200, "The assistant was disconnected", "Disconnected")
 		if h.isActive(t, editors) || !h.isActive(t, viewers) {
-			t.Error("the wrong connection ended, or none")
+			t.Error("the wrong connection or no connection ended")
 		}
-		editor.open("/account").wants(200, "You have not connected an assistant").lacks("Robot")
-		editor.send("POST", at+"/end", nil).wants(422, "has already ended")
-		c.as(t, access.Admin).send("POST", at+"/forget", nil).wants(403)
-		owner.open(at).wants(200, "Disconnected").lacks("Save").follow("Delete this assistant…").wants(200).
-			form("Delete assistant").press().wants(200, "The assistant was deleted").lacks("Robot")
-		owner.open(at).wants(404)
-		owner.send("POST", fmt.Sprint("/settings/assistants/", viewers, "/forget"), nil).wants(422, "Disconnect it first")
+		editor.open("/account").shows(200, "You have not connected an assistant").lacks("Robot")
+		editor.send("POST", at+"/end", nil).shows(422, "has already ended")
+		c.as(t, access.Admin).send("POST", at+"/forget", nil).shows(403)
+		owner.open(at).shows(200, "Disconnected").lacks("Save").follow("Delete this assistant…").shows(200).
+			form("Delete assistant").press().shows(200, "The assistant was deleted").lacks("Robot")
+		owner.open(at).shows(404)
+		owner.send("POST", fmt.Sprint("/settings/assistants/", viewers, "/forget"), nil).shows(422, "Disconnect it first")
 		owner.open(fmt.Sprint("/settings/assistants/", viewers, "/end")).form("Disconnect assistant").press().
-			wants(200, "The assistant was disconnected.")
+			shows(200, "The assistant was disconnected.")
 		owner.open("/settings/audit").
-			wants(200, "connected an assistant, which may read and publish",
+			shows(200, "connected an assistant, which may read and publish",
 				"set the daily limit of an assistant to 25 credits", "disconnected an assistant", "deleted a disconnected assistant")
 		key, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "A key", Level: access.Full})
 		must.NoError(t, err)
@@ -97,49 +97,49 @@ func TestConnections(t *testing.T) {
 			fmt.Sprint("/settings/keys/", admins), fmt.Sprint("/settings/keys/", admins, "/forget"),
 			fmt.Sprint("/settings/assistants/", key.ID, "/forget"), fmt.Sprint("/settings/assistants/", key.ID),
 		} {
-			owner.open(neither).wants(404)
+			owner.open(neither).shows(404)
 		}
-		owner.open("/settings/keys").wants(200, "A key").lacks("Robot")
+		owner.open("/settings/keys").shows(200, "A key").lacks("Robot")
 		owner.open("/settings/assistants").lacks("A key")
 	})
 }
 
-// Leaving the team, or getting a role that cannot publish, ends a person's connections. The pages announce and explain
-// it.
+// A person's connections end when the person leaves the team or gets a role that cannot publish. The pages announce and
+// explain it.
 func TestConnectionsEndWithMembership(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		admin := c.as(t, access.Admin)
-		editors, owners := c.assistant(t, access.Editor, "Writer", access.Read, access.Write), c.assistant(t,
+		editors, owners := c.connectAssistant(t, access.Editor, "Writer", access.Read, access.Write), c.connectAssistant(t,
 			access.Owner, "Chief", access.Read)
 		person := fmt.Sprintf("/settings/members/%d", c.people[access.Editor].ID)
-		admin.open(person).wants(200, "cannot publish").form("Change role").fill("role", "viewer").press().wants(200)
+		admin.open(person).shows(200, "cannot publish").form("Change role").fill("role", "viewer").press().shows(200)
 		if h.isActive(t, editors) || !h.isActive(t, owners) {
-			t.Error("the wrong connection ended, or none")
+			t.Error("the wrong connection or no connection ended")
 		}
 		admin.open(fmt.Sprint("/settings/assistants/", editors)).
-			wants(200, "The person who connected it now has a lower role", "can be connected again").lacks("Disconnect this assistant")
-		again := c.assistant(t, access.Editor, "Reader", access.Read)
-		admin.open(person+"/remove").wants(200, "Assistants that the person connected").form("Remove from team").press().wants(200)
+			shows(200, "The person who connected it now has a lower role", "can be connected again").lacks("Disconnect this assistant")
+		again := c.connectAssistant(t, access.Editor, "Reader", access.Read)
+		admin.open(person+"/remove").shows(200, "Assistants that the person connected").form("Remove from team").press().shows(200)
 		if h.isActive(t, again) {
-			t.Error("an assistant works on for somebody who was removed")
+			t.Error("the assistant of a removed member still works")
 		}
-		admin.open(fmt.Sprint("/settings/assistants/", again)).wants(200, "left the team")
+		admin.open(fmt.Sprint("/settings/assistants/", again)).shows(200, "left the team")
 
-		viewers := c.assistant(t, access.Viewer, "Looker", access.Read)
+		viewers := c.connectAssistant(t, access.Viewer, "Looker", access.Read)
 		c.as(t, access.Viewer).open(fmt.Sprintf("/account/teams/%d/leave", c.team.ID)).
-			wants(200, "Assistants that you connected").form("Leave team").press()
+			shows(200, "Assistants that you connected").form("Leave team").press()
 		if h.isActive(t, viewers) {
-			t.Error("an assistant works on for somebody who left")
+			t.Error("the assistant of a former member still works")
 		}
 	})
 }
 
-// Ending a connection lists the trackings that it switched on and ends the selected ones, if the person may spend.
-func TestConnectionsTrackings(t *testing.T) {
+// The page that ends a connection lists the reports whose tracking it enabled. People who may spend can end the tracking.
+func TestDisconnectEndsSelectedTracking(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		made := c.assistant(t, access.Editor, "Tracker", access.Read)
+		made := c.connectAssistant(t, access.Editor, "Tracker", access.Read)
 		id := uuid.Must(uuid.NewV7()).String()
 		h.change(t,
 			`INSERT INTO reports (id, team_id, kind, platform, subject, status, tracked, frequency_days,
@@ -149,41 +149,41 @@ func TestConnectionsTrackings(t *testing.T) {
 		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForKey, Target: made, Action: access.PauseSpending}))
 		at := fmt.Sprintf("/settings/assistants/%d/end", made)
 		if p := c.as(t, access.Editor).open(at).
-			wants(200, "Tracking continues and is charged"); strings.Contains(p.source, `name="tracking"`) {
-			t.Error("an editor is offered to end a tracking")
+			shows(200, "Tracking continues and is charged"); strings.Contains(p.source, `name="tracking"`) {
+			t.Error("an editor can end tracking")
 		}
 		owner := c.as(t, access.Owner)
-		owner.open("/settings/assistants").wants(200, "Paused", "The operator has paused spending")
-		owner.open(at).wants(200, "#coffee on Instagram", "every 3 days").form("Disconnect assistant").press().
-			wants(200, "1 tracking was ended and will not be charged again.")
+		owner.open("/settings/assistants").shows(200, "Paused", "The operator has paused spending")
+		owner.open(at).shows(200, "#coffee on Instagram", "every 3 days").form("Disconnect assistant").press().
+			shows(200, "1 tracking was ended and will not be charged again.")
 		if n := h.count(t, "reports WHERE tracked = 1 OR next_refresh_at > 0"); n != 0 || h.isActive(t, made) {
 			t.Errorf("%d reports are tracked", n)
 		}
 	})
 }
 
-// The owner, the admins and the person who connected it are notified of a new assistant. A changed limit notifies the
-// owner and the admins.
-func TestConnectionNotices(t *testing.T) {
+// A new assistant notifies the owner, the admins and the person who connected it. A changed limit notifies the owner and
+// the admins.
+func TestAssistantNotifications(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
-		h.db.OnEvent(h.Notifications.HandleEvent) // like the program
-		made := c.assistant(t, access.Editor, "<Robot>", access.Read, access.Write, access.Publish)
+		h.db.OnEvent(h.Notifications.HandleEvent) // as the server does
+		made := c.connectAssistant(t, access.Editor, "<Robot>", access.Read, access.Write, access.Publish)
 		const said = "An assistant was connected. It can read, create drafts and publish. If nobody on your team " +
 			"connected it, revoke the connection."
 		for _, role := range []access.Role{access.Owner, access.Admin, access.Editor} {
-			c.as(t, role).open("/notices").wants(200, said, "<Robot>").follow(said).wants(200, "it is not verified")
+			c.as(t, role).open("/notices").shows(200, said, "<Robot>").follow(said).shows(200, "it is not verified")
 		}
 		c.as(t, access.Viewer).open("/notices").lacks("Robot")
 		must.NoError(t, h.Teams.SetKeyLimit(t.Context(), made, 50))
-		c.as(t, access.Owner).open("/notices").wants(200, "An assistant’s daily limit is 50 credits now.")
+		c.as(t, access.Owner).open("/notices").shows(200, "An assistant’s daily limit is 50 credits now.")
 		if n := h.count(t, "notices WHERE kind = 'assistant_connected' AND team_id = ?", c.team.ID); n != 5 {
-			t.Errorf("%d notices of assistants, want three and two", n)
+			t.Errorf("%d notices about assistants, want 3 + 2", n)
 		}
 	})
 }
 
-// Keys and connections are paged by fifty, newest first, without duplicates, and the last page leads back.
+// Keys and connections are listed 50 per page, newest first and without duplicates. The last page links to the first.
 func TestKeyAndConnectionPaging(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -191,15 +191,15 @@ func TestKeyAndConnectionPaging(t *testing.T) {
 			_, _, err := h.Teams.AddKey(t.Context(),
 				team.NewKey{Team: c.team.ID, Name: fmt.Sprintf("Key-%02d.", n), Level: access.ReadOnly})
 			must.NoError(t, err)
-			c.assistant(t, access.Owner, fmt.Sprintf("Assistant-%02d.", n), access.Read)
+			c.connectAssistant(t, access.Owner, fmt.Sprintf("Assistant-%02d.", n), access.Read)
 		}
 		owner := c.as(t, access.Owner)
 		for address, name := range map[string]string{"/settings/keys": "Key-", "/settings/assistants": "Assistant-"} {
-			first := owner.open(address).wants(200, name+"50.", name+"01.").lacks(name + "00.")
+			first := owner.open(address).shows(200, name+"50.", name+"01.").lacks(name + "00.")
 			next := regexp.MustCompile(regexp.QuoteMeta(address) + `\?before=\d+`).FindString(first.source)
-			last := owner.open(next).wants(200, name+"00.").lacks(name+"01.", address+"?before=")
+			last := owner.open(next).shows(200, name+"00.").lacks(name+"01.", address+"?before=")
 			if next == "" || !strings.Contains(last.source, `href="`+address+`"`) {
-				t.Errorf("%s leads on to %q, and from there not back", address, next)
+				t.Errorf("%s: next page %q does not link back", address, next)
 			}
 		}
 	})

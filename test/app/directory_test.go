@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/testkit/oidcserver"
 )
 
-// newProvider returns an OpenID provider that signs in queued people, and the settings for it.
+// newProvider returns an OpenID provider that signs in queued people, and a function that configures it.
 func newProvider(t *testing.T, only bool) (*oidcserver.Provider, func(*server.Config)) {
 	t.Helper()
 	provider := oidcserver.Run(t)
@@ -35,9 +35,9 @@ func withProvider(t *testing.T, only bool, run func(t *testing.T, h *env, provid
 	})
 }
 
-const byDirectory = "Sign in with your organization’s directory"
+const directoryButton = "Sign in with your organization’s directory"
 
-func TestDirectory(t *testing.T) {
+func TestDirectorySignIn(t *testing.T) {
 	withProvider(t, false, func(t *testing.T, h *env, provider *oidcserver.Provider) {
 		c := h.crew(t)
 		comes := func(email string, verified bool) {
@@ -45,55 +45,55 @@ func TestDirectory(t *testing.T) {
 		}
 		b := h.browser(t)
 		comes(c.people[access.Editor].Email, true)
-		b.open("/account").wants(200, "Sign in").follow(byDirectory).wants(200, "Your account", c.people[access.Editor].Email)
+		b.open("/account").shows(200, "Sign in").follow(directoryButton).shows(200, "Your account", c.people[access.Editor].Email)
 
 		for email, verified := range map[string]bool{"unknown@harbour.example": true, c.people[access.Owner].Email: false} {
 			comes(email, verified)
 			refused := h.browser(t)
-			refused.open("/sign-in").follow(byDirectory).wants(401, "directory").lacks(c.team.Name)
+			refused.open("/sign-in").follow(directoryButton).shows(401, "directory").lacks(c.team.Name)
 			if refused.signedIn() {
-				t.Errorf("%s is let in", email)
+				t.Errorf("%s can sign in", email)
 			}
 		}
 		path := c.invite(t, "new@harbour.example", access.Viewer)
 		comes("new@harbour.example", true)
 		b = h.browser(t)
-		b.open(path).follow("Join with your organization’s directory").wants(200, c.team.Name, "viewer")
-		b.open("/account").wants(200, "You have no password.")
+		b.open(path).follow("Join with your organization’s directory").shows(200, c.team.Name, "viewer")
+		b.open("/account").shows(200, "You have no password.")
 		c.invite(t, "later@harbour.example", access.Viewer)
 		comes("later@harbour.example", true)
 		b = h.browser(t)
-		asked := b.open("/sign-in").follow(byDirectory).wants(200, "Choose a team", c.team.Name)
+		asked := b.open("/sign-in").follow(directoryButton).shows(200, "Choose a team", c.team.Name)
 		if b.signedIn() || h.count(t, "people WHERE email = 'later@harbour.example'") != 0 {
-			t.Error("somebody joined by an invitation that nobody opened")
+			t.Error("a person joined by an invitation that was not opened")
 		}
-		asked.form("Join").press().wants(200, c.team.Name)
-		b.send(http.MethodPost, "/sign-in/directory/join", url.Values{"invitation": {"1"}}).wants(422, "This sign-in has expired")
-		h.browser(t).open("/sign-in/directory/return?state=x&code=y").wants(422, "started in another browser")
+		asked.form("Join").press().shows(200, c.team.Name)
+		b.send(http.MethodPost, "/sign-in/directory/join", url.Values{"invitation": {"1"}}).shows(422, "This sign-in has expired")
+		h.browser(t).open("/sign-in/directory/return?state=x&code=y").shows(422, "started in another browser")
 	})
 }
 
-// If only the directory may sign people in, every other way is refused.
+// If only the directory may sign people in, every other way to sign in is rejected.
 func TestDirectoryOnlySignIn(t *testing.T) {
 	withProvider(t, true, func(t *testing.T, h *env, provider *oidcserver.Provider) {
 		c := h.crew(t)
 		path := c.invite(t, "new@harbour.example", access.Viewer)
 		b := h.browser(t)
-		b.open("/sign-in").wants(200, byDirectory).lacks("password")
-		b.open(path).wants(200, "Join with your organization").lacks("password")
+		b.open("/sign-in").shows(200, directoryButton).lacks("password")
+		b.open(path).shows(200, "Join with your organization").lacks("password")
 		for _, at := range []string{
 			"/sign-in", "/sign-in/passkey", "/sign-in/passkey/options", path + "/join", path + "/sign-in",
 			path + "/options", team.RecoveryPath + "x",
 		} {
 			b.send(http.MethodPost, at,
 				url.Values{"email": {c.people[access.Owner].Email}, "password": {password}, "name": {"New"}}).
-				wants(403, "only through the directory")
+				shows(403, "only through the directory")
 		}
 		provider.Knows("owner", c.people[access.Owner].Email)
-		b.open("/sign-in").follow(byDirectory).wants(200, c.team.Name)
-		b.open("/account").wants(200, "You sign in with your organization’s directory.").lacks("/account/password")
+		b.open("/sign-in").follow(directoryButton).shows(200, c.team.Name)
+		b.open("/account").shows(200, "You sign in with your organization’s directory.").lacks("/account/password")
 		for _, at := range []string{"/account/password", "/account/passkeys/new"} {
-			b.open(at).wants(403, "only through the directory")
+			b.open(at).shows(403, "only through the directory")
 		}
 	})
 }

@@ -11,13 +11,13 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// disconnect disconnects the team's account. Scheduled posts keep it.
+// disconnect disconnects the team's account and keeps it in scheduled posts.
 func (c *crew) disconnect(t *testing.T) {
 	t.Helper()
 	must.Get(c.Accounts.Disconnect(t.Context(), c.people[access.Owner].ID, c.team.ID, c.account))(t)
 }
 
-// A post with a disconnected account explains the effect, keeps the account when saved, and is duplicated without it.
+// The page of a post with a disconnected account explains the effect. Saving keeps the account, duplicating removes it.
 func TestPostWithDisconnectedAccount(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -27,55 +27,55 @@ func TestPostWithDisconnectedAccount(t *testing.T) {
 		id := c.draft(t, "For all", "")
 		must.Get(c.Posts.Override(t.Context(), c.people[access.Owner].ID, id, c.account, post.Override{Caption: &own}))(t)
 		c.callTool(t, "update_post", map[string]any{"id": id, "account_ids": []any{c.account, second}})
-		c.callTool(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": c.timeIn(48 * time.Hour)})
-		b.open("/posts/"+id).wants(200, "Scheduled for").lacks("it will fail")
+		c.callTool(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": c.apiTime(48 * time.Hour)})
+		b.open("/posts/"+id).shows(200, "Scheduled for").lacks("it will fail")
 		c.disconnect(t)
 
 		b.open("/posts/"+id).
-			wants(200, "to Threads ( second ).",
+			shows(200, "to Threads ( second ).",
 				"It will fail for Bluesky ( "+c.handle()+" ) because the account is not connected.", "Blocks this account").
 			lacks("Blocks publishing", "The post cannot be published")
 		edit := b.open("/posts/"+id+"/edit").
-			wants(200, " is disconnected: nothing is published to it.", "because the account is not connected.", own)
+			shows(200, " is disconnected: nothing is published to it.", "because the account is not connected.", own)
 		edit.lacks("would keep this post from going out")
-		edit.form("Save").fill("caption", "For all of you").press().wants(200, "Saved.")
+		edit.form("Save").fill("caption", "For all of you").press().shows(200, "Saved.")
 		held := c.storedPost(t, "/posts/"+id)
 		if held.Caption != "For all of you" || len(held.Targets) != 2 || held.Targets[0].Caption == nil || *held.Targets[0].Caption != own {
 			t.Errorf("%+v", held)
 		}
 		made := b.open("/posts/"+id).form("Duplicate as a draft").press().
-			wants(200, "It is not for Bluesky ("+c.handle()+"), because 1 account is no longer connected.")
+			shows(200, "It is not for Bluesky ("+c.handle()+"), because 1 account is no longer connected.")
 		if copied := c.storedPost(t, made.path); len(copied.Targets) != 1 || copied.Targets[0].AccountID != second {
 			t.Errorf("%+v", copied.Targets)
 		}
 		c.change(t, `UPDATE social_accounts SET connection_state = 'lost', disconnected_at = 1 WHERE id = ?`, second)
-		b.open("/posts/"+id).wants(200, "none of its accounts is connected.").form("Duplicate as a draft").press().
-			wants(422, "The post cannot be duplicated, because none of its accounts is connected.")
+		b.open("/posts/"+id).shows(200, "none of its accounts is connected.").form("Duplicate as a draft").press().
+			shows(422, "The post cannot be duplicated, because none of its accounts is connected.")
 	})
 }
 
-// The form of an existing series explains the missing date, keeps the rule, and does not offer to end it. Every page
-// counts its posts the same way.
+// The form of an existing series explains the missing date and keeps the rule. Every page counts the posts of the series
+// in the same way.
 func TestFormOfExistingSeries(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
-		id := c.draft(t, "Every week", c.timeIn(24*time.Hour))
+		id := c.draft(t, "Every week", c.apiTime(24*time.Hour))
 		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=WEEKLY", nil))(t)
-		b.open(fmt.Sprintf("/accounts/%d/disconnect", c.account)).wants(200, "1 scheduled post and 1 series use it.")
-		b.open("/settings/delete").wants(200, "1 post, including 1 scheduled, and 1 series.")
-		b.open("/posts/" + id).form("Pause the series").press().wants(200)
+		b.open(fmt.Sprintf("/accounts/%d/disconnect", c.account)).shows(200, "1 scheduled post and 1 series use it.")
+		b.open("/settings/delete").shows(200, "1 post, including 1 scheduled, and 1 series.")
+		b.open("/posts/" + id).form("Pause the series").press().shows(200)
 		edit := b.open("/posts/"+id+"/edit").
-			wants(200, "Series, paused", "The series is paused: nothing is published until someone resumes it.",
+			shows(200, "Series, paused", "The series is paused: nothing is published until someone resumes it.",
 				"If resumed now, the series would be published:")
 		edit.lacks("Does not repeat", "Also on this day")
-		edit.form("Save").fill("repeat", "monthly").press().wants(200, "Saved. The series is paused", "Every month")
+		edit.form("Save").fill("repeat", "monthly").press().shows(200, "Saved. The series is paused", "Every month")
 		if rule := c.storedPost(t, "/posts/"+id).Series.Rule; !strings.HasPrefix(rule, "FREQ=MONTHLY") {
-			t.Errorf("it goes by %s", rule)
+			t.Errorf("rule = %s", rule)
 		}
 		b.open("/posts/"+id+"/edit").form("Save and resume").fill("repeat", "").press().
-			wants(422, "Choose how often the post repeats.").lacks("the next step failed")
+			shows(422, "Choose how often the post repeats.").lacks("the next step failed")
 		b.open("/posts/"+id+"/edit").form("Save and resume").fill("repeat", "daily").press().
-			wants(200, "The series was resumed", "Every day")
+			shows(200, "The series was resumed", "Every day")
 	})
 }

@@ -1,5 +1,4 @@
-// Package app uses the app as people do, on loopback, with the whole program: it reads pages, and fills in and submits
-// forms.
+// Package app tests the app as people use it: it runs the complete server on loopback, reads pages and submits forms.
 package app
 
 import (
@@ -27,23 +26,23 @@ import (
 
 const password = "correct horse battery"
 
-// env is a running program with its database and sandbox networks. Any number of teams live in it.
+// env is a running server with its database and sandbox networks. Tests can create any number of teams.
 type env struct {
 	*server.Server
 
-	root   string // of the program
+	root   string // base URL of the server
 	cfg    server.Config
 	stop   func() error
 	db     *db.DB // a second connection to the database
 	box    *fixture.Sandbox
 	clock  fixture.Clock
 	people atomic.Int64
-	known  sync.Map // cookies of people's browsers by the person's ID
+	known  sync.Map // cookie of each person's known browser, by person ID
 
 	transport http.RoundTripper // trusts the directory's certificate
 }
 
-// withEnv runs a test with a separate program on each database.
+// withEnv runs a test on each kind of database, each with its own server.
 func withEnv(t *testing.T, run func(t *testing.T, h *env)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -52,7 +51,7 @@ func withEnv(t *testing.T, run func(t *testing.T, h *env)) {
 	})
 }
 
-// open starts the program on a database until the test ends. Its settings can be changed.
+// open starts a server, which runs until the test ends. The change functions adjust its configuration.
 func open(tb testing.TB, url string, change ...func(*server.Config)) *env {
 	tb.Helper()
 	h := &env{box: fixture.OpenSandbox(tb, sandbox.Options{}, nil)}
@@ -75,16 +74,16 @@ func open(tb testing.TB, url string, change ...func(*server.Config)) *env {
 func (h *env) now() time.Time          { return h.clock.Now() }
 func (h *env) advance(d time.Duration) { h.clock.Advance(d) }
 
-// crew is a team with a person of each role, and one connected account.
+// crew is a team with a person of each role and one connected account.
 type crew struct {
 	*env
 
 	team    team.Team
 	people  map[access.Role]team.Person
-	account int64 // on the sandbox network Bluesky
+	account int64 // Bluesky account in the sandbox
 }
 
-// crew creates a team on the agency plan in Berlin.
+// crew creates a team with the agency plan and the time zone Europe/Berlin.
 func (h *env) crew(tb testing.TB) *crew {
 	tb.Helper()
 	c := &crew{env: h, people: map[access.Role]team.Person{}}
@@ -103,7 +102,7 @@ func (h *env) crew(tb testing.TB) *crew {
 	return c
 }
 
-// hash is the password's hash with the least cost: the program's own cost would take a quarter of all tests' time.
+// hash is the password's hash with minimal cost. With the real cost, hashing would take a quarter of the tests' time.
 var hash = sync.OnceValue(func() string {
 	const kib, passes, lanes = 8, 1, 1
 	salt := []byte("harbour’s salt")
@@ -123,7 +122,7 @@ func (h *env) person(tb testing.TB, name, email string) team.Person {
 	return p
 }
 
-// as returns a browser in which the crew's person of a role is signed in. The person has signed in with it before.
+// as returns a browser, already known to the server, in which the member with the given role is signed in.
 func (c *crew) as(tb testing.TB, role access.Role) *browser {
 	tb.Helper()
 	b := c.browser(tb)
@@ -132,17 +131,17 @@ func (c *crew) as(tb testing.TB, role access.Role) *browser {
 	}
 	defer func() { c.known.Store(c.people[role].ID, b.cookie(knownCookie)) }()
 	p := b.open("/sign-in").form("Sign in").fill("email", c.people[role].Email).fill("password", password).press()
-	p.wants(http.StatusOK, c.team.Name)
+	p.shows(http.StatusOK, c.team.Name)
 	return b
 }
 
-// grant gives the team credits.
+// grant grants credits to the team.
 func (c *crew) grant(tb testing.TB, credits int64) {
 	tb.Helper()
 	must.Get(c.Credits.Grant(tb.Context(), c.team.ID, credits, fmt.Sprint("test ", c.env.people.Add(1)), ""))(tb)
 }
 
-// count counts rows of a table, optionally with a condition.
+// count returns SELECT COUNT(*) FROM the given table and condition.
 func (h *env) count(tb testing.TB, from string, args ...any) int {
 	tb.Helper()
 	var n int

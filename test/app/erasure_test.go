@@ -27,7 +27,7 @@ import (
 func (b *browser) draft(c *crew, caption string) string {
 	b.t.Helper()
 	b.open("/posts/new").form("Save draft").fill("caption", caption).fill("account", fmt.Sprint(c.account)).
-		press().wants(http.StatusOK)
+		press().shows(http.StatusOK)
 	var id string
 	must.NoError(b.t, c.db.QueryRow(b.t.Context(), `SELECT id FROM posts WHERE team_id = ? ORDER BY id DESC LIMIT 1`, c.team.ID).Scan(&id))
 	return id
@@ -38,23 +38,23 @@ func (c *crew) awaitDeletion(t *testing.T) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); c.count(t, "team_deletions WHERE team_id = ? AND ended_at > 0", c.team.ID) == 0; {
 		if time.Now().After(end) {
-			t.Fatal("the deletion does not end")
+			t.Fatal("the deletion did not finish")
 		}
 		<-time.After(50 * time.Millisecond)
 	}
 }
 
-// kept are the tables that may keep a deleted team's ID, with the reason.
-var kept = map[string]string{
-	"events":           "the record of who did what, by numbers",
+// tablesKept lists the tables that may keep a deleted team's ID, and why.
+var tablesKept = map[string]string{
+	"events":           "the audit log, which contains only IDs",
 	"ledger_transfers": "the ledger",
-	"reservations":     "the ledger rests on them",
-	"wallets":          "the ledger rests on them",
-	"team_deletions":   "that it was deleted, and when",
+	"reservations":     "the ledger refers to them",
+	"wallets":          "the ledger refers to them",
+	"team_deletions":   "the record of the deletion",
 }
 
-// An owner exports the data and deletes the team. Only the ledger and the audit log remain, nothing is published, and
-// other teams are unaffected.
+// An owner exports the data and deletes the team. Only the ledger and the audit log remain, and no post is published.
+// Other teams are unaffected.
 func TestDeleteTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -66,41 +66,41 @@ func TestDeleteTeam(t *testing.T) {
 		sessions := h.count(t, "sessions WHERE person_id = ?", c.people[access.Owner].ID)
 
 		b.open("/settings/delete").
-			wants(http.StatusOK, "1 post", "1 connected account", "1 report", "95 remaining credits",
+			shows(http.StatusOK, "1 post", "1 connected account", "1 report", "95 remaining credits",
 				"as long as the law requires").lacks("style=").
 			form("Delete team").fill("name", "Harbour").press().
-			wants(http.StatusUnprocessableEntity, "This is not the team’s name.")
+			shows(http.StatusUnprocessableEntity, "This is not the team’s name.")
 		c.archive(t, b, id)
 		if n := h.count(t, "posts WHERE team_id = ?", c.team.ID); n != 1 {
 			t.Fatalf("%d posts", n)
 		}
 		p := b.open("/settings/delete").form("Delete team").fill("name", c.team.Name).fill("account", "yes").press()
-		p.wants(http.StatusOK)
+		p.shows(http.StatusOK)
 		c.awaitDeletion(t)
 		c.checkNothingLeft(t)
 		if n := h.count(t, "posts WHERE team_id = ?", other.team.ID); n != 1 {
 			t.Errorf("another team has %d posts", n)
 		}
-		b.open("/posts").wants(http.StatusOK, "Sign in")
+		b.open("/posts").shows(http.StatusOK, "Sign in")
 		if n := h.count(t, "sessions WHERE person_id = ?", c.people[access.Owner].ID); n != 0 || sessions == 0 {
-			t.Errorf("%d sessions are left of %d", n, sessions)
+			t.Errorf("%d of %d sessions remain", n, sessions)
 		}
 		if n := h.count(t, "people WHERE id = ? AND name = '' AND email NOT LIKE '%@%' AND deleted_at > 0",
 			c.people[access.Owner].ID); n != 1 {
-			t.Error("the owner’s account is left")
+			t.Error("the owner’s account remains")
 		}
 		report, err := h.Credits.Audit(t.Context())
 		if err != nil || !report.OK() {
-			t.Errorf("the ledger: %+v (%v)", report, err)
+			t.Errorf("ledger audit: %+v (%v)", report, err)
 		}
 		if err := h.Teams.Reopen(t.Context(), c.team.ID); err == nil {
-			t.Error("a deleted team was opened again")
+			t.Error("a deleted team was reopened")
 		}
 	})
 }
 
-// Deleting a person's only team explains the consequences, as does the next sign-in. The last operator cannot delete
-// the last team.
+// Deleting a person's only team explains the consequences, and so does the next sign-in. The last operator cannot delete
+// the operator's only team.
 func TestPersonWithoutTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -108,33 +108,33 @@ func TestPersonWithoutTeam(t *testing.T) {
 		must.Get(h.Teams.SetOperator(t.Context(), owner.Email, true))(t)
 		deleting := b.open("/settings/delete").form("Delete team").fill("name", c.team.Name)
 		deleting.press().
-			wants(http.StatusUnprocessableEntity, "The only operator of this service has no other team",
+			shows(http.StatusUnprocessableEntity, "The only operator of this service has no other team",
 				"add the operator to another team")
 		if n := h.count(t, "team_deletions"); n != 0 {
 			t.Fatal("the last operator’s only team is being deleted")
 		}
-		b.open("/operator").wants(http.StatusOK)
+		b.open("/operator").shows(http.StatusOK)
 		must.Get(h.Teams.SetOperator(t.Context(), other.people[access.Editor].Email, true))(t)
 		leaving := other.as(t, access.Editor)
-		deleting.press().wants(http.StatusOK, "The team is being deleted", "You can close this page", "It was your only team")
+		deleting.press().shows(http.StatusOK, "The team is being deleted", "You can close this page", "It was your only team")
 		leaving.send(http.MethodPost, fmt.Sprintf("/account/teams/%d/leave", other.team.ID), url.Values{}).
-			wants(http.StatusUnprocessableEntity, "The only operator of this service")
+			shows(http.StatusUnprocessableEntity, "The only operator of this service")
 		leaving.send(http.MethodPost, "/account/delete", url.Values{"email": {other.people[access.Editor].Email}}).
-			wants(http.StatusUnprocessableEntity, "You are the only operator of this service.")
+			shows(http.StatusUnprocessableEntity, "You are the only operator of this service.")
 		c.awaitDeletion(t)
-		b.open("/settings").wants(http.StatusOK, "Sign in")
+		b.open("/settings").shows(http.StatusOK, "Sign in")
 		in := h.browser(t).open("/sign-in").form("Sign in").fill("email", owner.Email)
-		in.fill("password", "wrong").press().wants(http.StatusUnauthorized, "Incorrect email or password.").lacks("no team")
+		in.fill("password", "wrong").press().shows(http.StatusUnauthorized, "Incorrect email or password.").lacks("no team")
 		in.fill("password", password).press().
-			wants(http.StatusForbidden, "You no longer belong to a team", "for an invitation").lacks("is wrong")
+			shows(http.StatusForbidden, "You no longer belong to a team", "for an invitation").lacks("is wrong")
 	})
 }
 
 // archive downloads and checks the export.
 func (c *crew) archive(t *testing.T, b *browser, post string) {
 	t.Helper()
-	b.open("/settings/export").wants(http.StatusOK, "Passwords, API keys and network tokens are not included")
-	file := b.open("/settings/export.zip").wants(http.StatusOK)
+	b.open("/settings/export").shows(http.StatusOK, "Passwords, API keys and network tokens are not included")
+	file := b.open("/settings/export.zip").shows(http.StatusOK)
 	archive := must.Get(zip.NewReader(bytes.NewReader([]byte(file.source)), int64(len(file.source))))(t)
 	all := map[string]string{}
 	for _, f := range archive.File {
@@ -147,12 +147,12 @@ func (c *crew) archive(t *testing.T, b *browser, post string) {
 		"reports.jsonl": "harbour_cafe", "events.jsonl": "team.created", "credits.jsonl": "grant", "post_accounts.jsonl": post,
 	} {
 		if !strings.Contains(all[name], holds) {
-			t.Errorf("%s does not hold %q: %.300s", name, holds, all[name])
+			t.Errorf("%s does not contain %q: %.300s", name, holds, all[name])
 		}
 	}
 	for name, text := range all {
 		if strings.Contains(text, "Ours stays.") || strings.Contains(text, "sealed") || strings.Contains(text, "hash\"") {
-			t.Errorf("%s holds what it must not: %.300s", name, text)
+			t.Errorf("%s contains a secret: %.300s", name, text)
 		}
 	}
 }
@@ -174,19 +174,19 @@ func (c *crew) checkNothingLeft(t *testing.T) {
 	}
 	must.NoError(t, rows.Err())
 	if len(names) < 20 || !slices.Contains(names, "posts") {
-		t.Fatalf("the tables are %v", names)
+		t.Fatalf("tables = %v", names)
 	}
 	for _, name := range names {
-		if n := c.count(t, name+" WHERE team_id = ?", c.team.ID); n > 0 && kept[name] == "" {
-			t.Errorf("%d rows are left in %s", n, name)
+		if n := c.count(t, name+" WHERE team_id = ?", c.team.ID); n > 0 && tablesKept[name] == "" {
+			t.Errorf("%d rows remain in %s", n, name)
 		}
 	}
 	if n := c.count(t, "teams WHERE id = ? AND name = ''", c.team.ID); n != 1 {
-		t.Error("the team’s name is left")
+		t.Error("the team’s name remains")
 	}
 }
 
-// The page lists what prevents leaving, and then refuses it.
+// An owner cannot leave the team or delete the account. Other members can do both.
 func TestLeaveTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -194,40 +194,40 @@ func TestLeaveTeam(t *testing.T) {
 		id := owner.draft(c, "A draft.")
 
 		for _, path := range []string{"/settings/delete", "/settings/export", "/settings/export.zip"} {
-			viewer.open(path).wants(http.StatusForbidden, "Your role in this team does not allow this.")
-			h.browser(t).open(path).wants(http.StatusOK, "Sign in")
+			viewer.open(path).shows(http.StatusForbidden, "Your role in this team does not allow this.")
+			h.browser(t).open(path).shows(http.StatusOK, "Sign in")
 		}
-		viewer.send(http.MethodPost, "/settings/delete", url.Values{"name": {c.team.Name}}).wants(http.StatusForbidden)
-		c.as(t, access.Admin).send(http.MethodPost, "/settings/delete", url.Values{"name": {c.team.Name}}).wants(http.StatusForbidden)
-		viewer.send(http.MethodPost, "/posts/"+id+"/delete", url.Values{}).wants(http.StatusForbidden)
-		other.as(t, access.Owner).send(http.MethodPost, "/posts/"+id+"/delete", url.Values{}).wants(http.StatusNotFound)
-		owner.send(http.MethodPost, "/posts/none/delete", url.Values{}).wants(http.StatusNotFound)
+		viewer.send(http.MethodPost, "/settings/delete", url.Values{"name": {c.team.Name}}).shows(http.StatusForbidden)
+		c.as(t, access.Admin).send(http.MethodPost, "/settings/delete", url.Values{"name": {c.team.Name}}).shows(http.StatusForbidden)
+		viewer.send(http.MethodPost, "/posts/"+id+"/delete", url.Values{}).shows(http.StatusForbidden)
+		other.as(t, access.Owner).send(http.MethodPost, "/posts/"+id+"/delete", url.Values{}).shows(http.StatusNotFound)
+		owner.send(http.MethodPost, "/posts/none/delete", url.Values{}).shows(http.StatusNotFound)
 
-		editor.open("/posts/"+id+"/delete").wants(http.StatusOK, "Delete this draft?").form("Delete draft").press().
-			wants(http.StatusOK, "The draft was deleted.")
+		editor.open("/posts/"+id+"/delete").shows(http.StatusOK, "Delete this draft?").form("Delete draft").press().
+			shows(http.StatusOK, "The draft was deleted.")
 		if n := h.count(t, "posts WHERE id = ?", id); n != 0 {
-			t.Error("the draft is left")
+			t.Error("the draft remains")
 		}
 
-		owner.open(fmt.Sprintf("/account/teams/%d/leave", c.team.ID)).wants(http.StatusOK, "You own this team.")
+		owner.open(fmt.Sprintf("/account/teams/%d/leave", c.team.ID)).shows(http.StatusOK, "You own this team.")
 		owner.send(http.MethodPost, fmt.Sprintf("/account/teams/%d/leave", c.team.ID), url.Values{}).
-			wants(http.StatusUnprocessableEntity, "You own this team.")
+			shows(http.StatusUnprocessableEntity, "You own this team.")
 		owner.send(http.MethodPost, "/account/delete", url.Values{"email": {c.people[access.Owner].Email}}).
-			wants(http.StatusUnprocessableEntity, "You own a team.")
-		viewer.open(fmt.Sprintf("/account/teams/%d/leave", other.team.ID)).wants(http.StatusNotFound)
-		viewer.open(fmt.Sprintf("/account/teams/%d/leave", c.team.ID)).wants(http.StatusOK, "This is your only team").
-			form("Leave team").press().wants(http.StatusOK, "Sign in")
+			shows(http.StatusUnprocessableEntity, "You own a team.")
+		viewer.open(fmt.Sprintf("/account/teams/%d/leave", other.team.ID)).shows(http.StatusNotFound)
+		viewer.open(fmt.Sprintf("/account/teams/%d/leave", c.team.ID)).shows(http.StatusOK, "This is your only team").
+			form("Leave team").press().shows(http.StatusOK, "Sign in")
 
 		gone := editor.open("/account/delete").form("Delete my account")
-		gone.fill("email", "somebody@else.example").press().wants(http.StatusUnprocessableEntity, "This is not your email address.")
-		gone.fill("email", c.people[access.Editor].Email).press().wants(http.StatusOK, "Your account was deleted")
-		editor.open("/account").wants(http.StatusOK, "Sign in")
+		gone.fill("email", "somebody@else.example").press().shows(http.StatusUnprocessableEntity, "This is not your email address.")
+		gone.fill("email", c.people[access.Editor].Email).press().shows(http.StatusOK, "Your account was deleted")
+		editor.open("/account").shows(http.StatusOK, "Sign in")
 		for _, table := range []string{"memberships", "sessions", "passkeys", "recoveries"} {
 			if n := h.count(t, table+" WHERE person_id = ?", c.people[access.Editor].ID); n != 0 {
-				t.Errorf("%d rows are left in %s", n, table)
+				t.Errorf("%d rows remain in %s", n, table)
 			}
 		}
-		owner.open("/settings/audit").wants(http.StatusOK)
+		owner.open("/settings/audit").shows(http.StatusOK)
 	})
 }
 
@@ -245,8 +245,8 @@ func signedBy(secret, payload string) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)) + "." + part
 }
 
-// checkPagesDeleted sends Facebook's deletion request for a person, and checks that the person's Pages are deleted in
-// every team and other people's are not.
+// checkPagesDeleted sends Facebook's deletion request for a person. It checks that the person's Pages are deleted in every
+// team, and no other Pages.
 func (c *crew) checkPagesDeleted(t *testing.T, h *env, asks func(string) *page) {
 	t.Helper()
 	other := h.crew(t)
@@ -262,23 +262,23 @@ func (c *crew) checkPagesDeleted(t *testing.T, h *env, asks func(string) *page) 
 			p.team, p.page, []byte("sealed"), p.holder)
 	}
 	request := signedBy(pagesSecret, `{"algorithm":"HMAC-SHA256","user_id":"99","issued_at":1767225600}`)
-	first := asks(request).wants(http.StatusOK)
+	first := asks(request).shows(http.StatusOK)
 	const pages = "social_accounts WHERE platform = 'facebook' AND username = 'a page' AND LENGTH(sealed_grant) > 0"
 	if n := h.count(t, pages); n != 1 {
-		t.Errorf("%d Pages are left", n)
+		t.Errorf("%d Pages remain", n)
 	}
 	_, rest, _ := strings.Cut(first.source, `"url":"`)
 	address, _, _ := strings.Cut(rest, `"`)
-	h.browser(t).open(strings.TrimPrefix(address, h.root)).wants(http.StatusOK, "Completed. 3 accounts")
+	h.browser(t).open(strings.TrimPrefix(address, h.root)).shows(http.StatusOK, "Completed. 3 accounts")
 	h.change(t,
 		`INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state,
 		sealed_grant, grant_holder, created_at, updated_at)
 		VALUES (?, 'facebook', '101', 'a page', 'a page', 'connected', ?, 'facebook:99', 1, 1)`, c.team.ID, []byte("sealed"))
-	if again := asks(request).wants(http.StatusOK); again.source != first.source {
-		t.Errorf("the same request once more has the answer %s, and had %s", again.source, first.source)
+	if again := asks(request).shows(http.StatusOK); again.source != first.source {
+		t.Errorf("a repeated request returned %s, the first %s", again.source, first.source)
 	}
 	if n := h.count(t, pages); n != 2 {
-		t.Errorf("%d Pages are left after a repeat", n)
+		t.Errorf("%d Pages remain after a repeated request", n)
 	}
 }
 
@@ -320,20 +320,20 @@ func TestNetworkDeletionRequest(t *testing.T) {
 			}
 		}
 		if n := h.count(t, "social_accounts WHERE id = ? AND network_id = '4711'", c.account); n != 1 {
-			t.Fatal("the account is gone by a request that nobody signed")
+			t.Fatal("an unsigned request deleted the account")
 		}
 		for user, says := range map[string]string{`"4711"`: "Completed", `12`: "so nothing was deleted"} {
-			answer := asks(signedBy(metaSecret, `{"algorithm":"HMAC-SHA256","user_id":`+user+`}`)).wants(http.StatusOK)
+			answer := asks(signedBy(metaSecret, `{"algorithm":"HMAC-SHA256","user_id":`+user+`}`)).shows(http.StatusOK)
 			_, rest, _ := strings.Cut(answer.source, `"url":"`)
 			address, _, _ := strings.Cut(rest, `"`)
-			b.open(strings.TrimPrefix(address, h.root)).wants(http.StatusOK, says)
+			b.open(strings.TrimPrefix(address, h.root)).shows(http.StatusOK, says)
 		}
 		if n := h.count(t,
 			"social_accounts WHERE id = ? AND username = 'deleted' AND network_id <> '4711' AND "+
 				"LENGTH(sealed_grant) = 0", c.account); n != 1 {
-			t.Error("the account’s data is left")
+			t.Error("the account’s data remains")
 		}
-		b.open("/networks/deletions/guessed").wants(http.StatusNotFound)
+		b.open("/networks/deletions/guessed").shows(http.StatusNotFound)
 		c.checkPagesDeleted(t, h, asks)
 	})
 }

@@ -15,8 +15,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// require requires a second factor in the team.
-func (c *crew) require(t *testing.T) {
+// requireFactor makes the team require a second factor.
+func (c *crew) requireFactor(t *testing.T) {
 	t.Helper()
 	must.NoError(t, c.Teams.Admin(c.people[access.Owner].ID, c.team.ID).SetSecondFactor(t.Context(), true))
 }
@@ -27,11 +27,11 @@ func (b *browser) addPasskey(origin string) *authenticator.Device {
 	device := &authenticator.Device{Origin: origin}
 	made := must.Get(device.Create(b.passkeyOptions("/account/passkeys/options")))(b.t)
 	b.send(http.MethodPost, "/account/passkeys", url.Values{"name": {"Phone"}, "passkey": {string(made)}}).
-		wants(200, "The passkey was added.")
+		shows(200, "The passkey was added.")
 	return device
 }
 
-// withPasskeys runs a test with an address that supports passkeys.
+// withPasskeys runs a test with a public URL that supports passkeys.
 func withPasskeys(t *testing.T, f func(t *testing.T, h *env, origin string)) {
 	t.Parallel()
 	const origin = "http://press.example"
@@ -41,15 +41,15 @@ func withPasskeys(t *testing.T, f func(t *testing.T, h *env, origin string)) {
 	})
 }
 
-// If a passkey is required, the password alone is not enough to add or remove a factor, change the password, leave the
-// team or delete the account.
+// If a passkey is required, the password alone does not suffice to add or remove a factor, to change the password, to leave
+// the team or to delete the account.
 func TestFactorChangeRequirements(t *testing.T) {
 	withPasskeys(t, func(t *testing.T, h *env, origin string) {
 		c := h.crew(t)
 		device := c.as(t, access.Editor).addPasskey(origin)
-		c.require(t)
+		c.requireFactor(t)
 		person := c.people[access.Editor]
-		thief := c.as2(t, access.Editor)
+		thief := c.signIn(t, access.Editor)
 		const asked = "Sign in with your passkey"
 		var passkey int64
 		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT id FROM passkeys WHERE person_id = ?`, person.ID).Scan(&passkey))
@@ -57,7 +57,7 @@ func TestFactorChangeRequirements(t *testing.T) {
 		for _, path := range []string{
 			"/", "/account/authenticator/new", "/account/passkeys/new", "/account/password", "/account/delete", leave,
 		} {
-			thief.open(path).wants(200, asked)
+			thief.open(path).shows(200, asked)
 		}
 		for path, form := range map[string]url.Values{
 			"/account/authenticator/new":                        {"code": {"000000"}},
@@ -70,7 +70,7 @@ func TestFactorChangeRequirements(t *testing.T) {
 			"/account/delete":                                   {"email": {person.Email}},
 			leave:                                               {},
 		} {
-			thief.send(http.MethodPost, path, form).wants(200, asked)
+			thief.send(http.MethodPost, path, form).shows(200, asked)
 		}
 		for row, want := range map[string]int{
 			"passkeys WHERE person_id = ?": 1, "totp_secrets WHERE person_id = ?": 0, "memberships WHERE person_id = ?": 1,
@@ -80,42 +80,42 @@ func TestFactorChangeRequirements(t *testing.T) {
 				t.Errorf("%d %s, want %d", n, row, want)
 			}
 		}
-		if !c.as2(t, access.Editor).signedIn() {
-			t.Error("the password has changed")
+		if !c.signIn(t, access.Editor).signedIn() {
+			t.Error("the password was changed")
 		}
-		thief.byPasskey(device).open("/account/authenticator/new").wants(200, "Scan this QR code")
+		thief.signInWithPasskey(device).open("/account/authenticator/new").shows(200, "Scan this QR code")
 	})
 }
 
-// The last required factor cannot be removed on its page or by changing the password.
+// The last required factor cannot be removed, neither on its page nor by changing the password.
 func TestLastFactorCannotBeRemoved(t *testing.T) {
 	withPasskeys(t, func(t *testing.T, h *env, origin string) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		b.addPasskey(origin)
 		h.addApp(t, b)
-		c.require(t)
+		c.requireFactor(t)
 		person := c.people[access.Editor].ID
 		var passkey int64
 		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT id FROM passkeys WHERE person_id = ?`, person).Scan(&passkey))
 		change := url.Values{"old": {password}, "password": {newPassword}}
-		b.send(http.MethodPost, "/account/password", change).wants(422, "Keep your authenticator app or one of your passkeys.")
+		b.send(http.MethodPost, "/account/password", change).shows(422, "Keep your authenticator app or one of your passkeys.")
 		if n := h.count(t, "passkeys WHERE person_id = ?", person) + h.count(t, "totp_secrets WHERE person_id = ?", person); n != 2 {
-			t.Errorf("%d factors are left by a change that was refused", n)
+			t.Errorf("%d factors remain after a rejected change", n)
 		}
-		b.open("/account/authenticator").form("Remove the authenticator app").press().wants(200, "The authenticator app was removed.")
-		b.send(http.MethodPost, fmt.Sprintf("/account/passkeys/%d/remove", passkey), url.Values{}).wants(422, "this is your only one")
-		b.send(http.MethodPost, "/account/password", change).wants(422, "Keep your authenticator app or one of your passkeys.")
+		b.open("/account/authenticator").form("Remove the authenticator app").press().shows(200, "The authenticator app was removed.")
+		b.send(http.MethodPost, fmt.Sprintf("/account/passkeys/%d/remove", passkey), url.Values{}).shows(422, "this is your only one")
+		b.send(http.MethodPost, "/account/password", change).shows(422, "Keep your authenticator app or one of your passkeys.")
 		change["keep"] = []string{fmt.Sprint("passkey-", passkey)}
-		b.send(http.MethodPost, "/account/password", change).wants(200, "Your password was changed.")
+		b.send(http.MethodPost, "/account/password", change).shows(200, "Your password was changed.")
 		if n := h.count(t, "passkeys WHERE person_id = ?", person); n != 1 {
 			t.Errorf("%d passkeys", n)
 		}
 	})
 }
 
-// Changing the password keeps the authenticator app unless its box is cleared. A recovery link removes it unless the
-// box is checked, and then requires a code.
+// Changing the password keeps the authenticator app by default. Recovery removes the app by default; if the person keeps
+// it, the recovery requires a code.
 func TestNewPasswordWithAuthenticatorApp(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -129,7 +129,7 @@ func TestNewPasswordWithAuthenticatorApp(t *testing.T) {
 			}
 		}
 		b.open("/account/password").form("Change password").fill("old", password).fill("password", newPassword).press().
-			wants(200, "Your password was changed.")
+			shows(200, "Your password was changed.")
 		has(1)
 		recovery := func() *form {
 			t.Helper()
@@ -138,53 +138,53 @@ func TestNewPasswordWithAuthenticatorApp(t *testing.T) {
 		}
 		kept := recovery()
 		if kept.values.Has("keep") {
-			t.Error("a recovery link keeps credentials by default")
+			t.Error("recovery keeps credentials by default")
 		}
 		kept.values["keep"] = []string{team.AppID}
-		asked := kept.fill("password", password).press().wants(200, "Two-factor authentication")
+		asked := kept.fill("password", password).press().shows(200, "Two-factor authentication")
 		has(1)
 		if asked.b.signedIn() {
-			t.Error("a recovery link signs in without the code of an app that was kept")
+			t.Error("recovery signs in without the code of the kept app")
 		}
-		asked.form("Sign in").fill("code", a.code(t)).press().wants(200, "Your account")
+		asked.form("Sign in").fill("code", a.code(t)).press().shows(200, "Your account")
 
 		b = asked.b
 		cleared := b.open("/account/password").form("Change password")
 		cleared.values.Del("keep")
-		cleared.fill("old", password).fill("password", newPassword).press().wants(200, "Your password was changed.")
+		cleared.fill("old", password).fill("password", newPassword).press().shows(200, "Your password was changed.")
 		has(0)
 		if n := h.count(t, "totp_recovery_codes"); n != 0 {
-			t.Errorf("%d recovery codes outlive the app", n)
+			t.Errorf("%d recovery codes remain after the app was removed", n)
 		}
-		if !h.enter(t, email, newPassword).signedIn() {
+		if !h.signIn(t, email, newPassword).signedIn() {
 			t.Error("the password alone does not sign in after the app was removed")
 		}
 	})
 }
 
-// If one team requires a second factor, all teams of the person do.
+// If one of a person's teams requires a second factor, the person needs it in every team.
 func TestFactorAppliesAcrossTeams(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		strict, lax := h.crew(t), h.crew(t)
 		must.NoError(t, h.Teams.SetMember(t.Context(), lax.team.ID, strict.people[access.Editor].ID, access.Admin))
 		b := strict.as(t, access.Editor)
-		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(lax.team.ID)}}).wants(200, lax.team.Name)
-		strict.require(t)
+		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(lax.team.ID)}}).shows(200, lax.team.Name)
+		strict.requireFactor(t)
 		for _, of := range []*crew{lax, strict} {
-			b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(of.team.ID)}}).wants(200, "Set up two-factor authentication")
+			b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(of.team.ID)}}).shows(200, "Set up two-factor authentication")
 			for _, path := range []string{
 				"/", "/posts", "/posts/new", "/media", "/accounts", "/notices", "/settings/team", "/settings/members",
 				"/settings/keys/new", "/settings/export.zip",
 			} {
-				b.open(path).wants(200, "Set up two-factor authentication")
+				b.open(path).shows(200, "Set up two-factor authentication")
 			}
 		}
 		b.send(http.MethodPost, "/settings/keys", url.Values{"name": {"Key"}, "level": {"full"}}).
-			wants(200, "Set up two-factor authentication")
+			shows(200, "Set up two-factor authentication")
 		if n := h.count(t, "api_keys"); n != 0 {
 			t.Errorf("%d keys", n)
 		}
-		b.open(fmt.Sprintf("/account/teams/%d/leave", strict.team.ID)).wants(200, "Leave the team")
+		b.open(fmt.Sprintf("/account/teams/%d/leave", strict.team.ID)).shows(200, "Leave the team")
 	})
 }
 
@@ -194,31 +194,31 @@ func TestConsentRequiresRecentSignIn(t *testing.T) {
 		c := h.crew(t)
 		program := c.register(t)
 		b := c.as(t, access.Owner).keepRedirects()
-		asked := b.open(program.authorizeURL()).wants(200, "Authorize an assistant?").form("Allow").fill("level", "read_only")
+		asked := b.open(program.authorizeURL()).shows(200, "Authorize an assistant?").form("Allow").fill("level", "read_only")
 		h.advance(stale)
-		again := asked.press().wants(200, "Sign in again")
+		again := asked.press().shows(200, "Sign in again")
 		if n := h.count(t, "oauth_grants"); n != 0 {
 			t.Fatalf("%d grants without a recent sign-in", n)
 		}
-		page := again.form("Sign in").fill("password", password).press().wants(200, "Authorize an assistant?")
+		page := again.form("Sign in").fill("password", password).press().shows(200, "Authorize an assistant?")
 		resumed := page.form("Allow")
 		if got := resumed.values.Get("level"); got != "read_only" {
-			t.Errorf("the level is %q after signing in again", got)
+			t.Errorf("level = %q after signing in again", got)
 		}
-		if resumed.press().back().Get("code") == "" {
-			t.Error("no code comes back")
+		if resumed.press().redirectParams().Get("code") == "" {
+			t.Error("the redirect has no code")
 		}
 
 		form := b.open(program.authorizeURL()).form("Allow").fill("level", "read_only")
 		before := h.count(t, "oauth_grants")
-		c.require(t)
+		c.requireFactor(t)
 		if p := form.press(); !strings.Contains(p.text(), "Set up two-factor authentication") || h.count(t, "oauth_grants") != before {
-			t.Errorf("an assistant is let in without the required factor: %s", p.text())
+			t.Errorf("an assistant was authorized without the required factor: %s", p.text())
 		}
 	})
 }
 
-// Codes and refresh tokens granted with one factor stop working once the team requires two. Those granted with two
+// Once the team requires two factors, codes and refresh tokens granted with a single factor stop working. Grants with two
 // factors keep working.
 func TestOneFactorGrantsEnd(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
@@ -232,7 +232,7 @@ func TestOneFactorGrantsEnd(t *testing.T) {
 		status, got = strong.exchange(strong.code(owner.keepRedirects(), "read_only"))
 		kept := strong.wantTokens(status, got)
 		code := weak.code(editor.keepRedirects(), "read_only")
-		c.require(t)
+		c.requireFactor(t)
 		for what, try := range map[string]func() (int, map[string]any){
 			"a code":          func() (int, map[string]any) { return weak.exchange(code) },
 			"a refresh token": func() (int, map[string]any) { return weak.refresh(tokens.refresh) },
@@ -244,7 +244,7 @@ func TestOneFactorGrantsEnd(t *testing.T) {
 			}
 		}
 		if n := h.count(t, "api_keys WHERE kind = 'assistant' AND revoked_at = 0"); n != 1 {
-			t.Errorf("%d connections are left, want the owner's", n)
+			t.Errorf("%d connections remain, want only the owner's", n)
 		}
 		status, got = strong.refresh(kept.refresh)
 		strong.wantTokens(status, got)

@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// filled is a team with a lot of data, written directly to the database.
-type filled struct {
+// filledTeam describes a team whose large data was written directly to the database.
+type filledTeam struct {
 	*crew
 
 	posts   int
@@ -29,10 +29,10 @@ const (
 
 // fill adds many posts with captions of the given length to the team, half of them in the past, and many of everything
 // else that pages list.
-func (c *crew) fill(tb testing.TB, posts, caption int) *filled {
+func (c *crew) fill(tb testing.TB, posts, caption int) *filledTeam {
 	tb.Helper()
 	long := strings.Repeat("The harbour’s <roastery> opens at eight & ends late. ☕ ", caption/50+1)
-	f := &filled{c, posts, string([]rune(long)[:caption]), db.Micros(c.now())}
+	f := &filledTeam{c, posts, string([]rune(long)[:caption]), db.Micros(c.now())}
 	must.NoError(tb, c.db.InTx(tb.Context(), "test.fill", func(ctx context.Context, tx *db.Tx) error {
 		for _, statement := range f.statements() {
 			if _, err := tx.Exec(ctx, statement); err != nil {
@@ -50,32 +50,32 @@ func (c *crew) fill(tb testing.TB, posts, caption int) *filled {
 }
 
 // id returns the ID of the n-th post, and of its parts.
-func (f *filled) id(n int) string {
+func (f *filledTeam) id(n int) string {
 	return fmt.Sprintf("01890000-0000-7000-8000-%d", 100_000_000_000+n)
 }
 
 const idOf = `'01890000-0000-7000-8000-' || CAST(100000000000 + i AS TEXT)`
 
-// rows returns an INSERT of many rows. Their values may use the number i of the row, from 0.
-func rows(table, columns string, many int, values string) string {
+// insertRows returns an INSERT statement for many rows. The values can refer to the row number i, which starts at 0.
+func insertRows(table, columns string, many int, values string) string {
 	return fmt.Sprintf(`INSERT INTO %s (%s) WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n
 		WHERE i + 1 < %d) SELECT %s FROM n`, table, columns, many, values)
 }
 
-func (f *filled) statements() []string {
+func (f *filledTeam) statements() []string {
 	team, owner := f.team.ID, f.people[access.Owner].ID
-	// Two years of posts, the same number every day. Future ones are scheduled, and every tenth is a draft.
+	// Two years of posts, equally many every day. Future posts are scheduled, every tenth post is a draft.
 	slot := fmt.Sprintf("(%d + CAST(i AS BIGINT) * %d)", f.now-365*day, 2*365*day/int64(f.posts))
 	over := fmt.Sprintf("i < %d", f.posts/2)
 	number := func(of int) string { return fmt.Sprintf("'' || CAST(i %% %d AS TEXT)", of) }
 	return []string{
-		rows("social_accounts",
+		insertRows("social_accounts",
 			"team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at", manyAccounts-1,
 			fmt.Sprintf(
 				`%d, CASE i %% 3 WHEN 0 THEN 'instagram' WHEN 1 THEN 'bluesky' ELSE 'tiktok' END, `+
 					`'filled ' || CAST(i AS TEXT), 'harbour.of.a.long.name.' || CAST(i AS TEXT), `+
 					`'The harbour and its people', 'connected', CAST('' AS %s), %d, %d`, team, f.bytes(), f.now, f.now)),
-		rows("posts",
+		insertRows("posts",
 			"id, team_id, person_id, status, caption, excerpt, scheduled_at, published_at, slot_at, created_at, "+
 				"updated_at, job_id, has_media", f.posts,
 			fmt.Sprintf(
@@ -87,10 +87,10 @@ func (f *filled) statements() []string {
 		f.targets(0), f.targets(1),
 		fmt.Sprintf(`INSERT INTO social_accounts (team_id, platform, network_id, username, display_name,
 		connection_state, sealed_grant, created_at, updated_at)
-		VALUES (%d, 'tiktok', 'lonely', 'lonely', '', 'connected', CAST('' AS %s), 1, 1)`, team, f.bytes()), // of no post
-		rows("media_folders", "team_id, name, created_at", 100,
+		VALUES (%d, 'tiktok', 'lonely', 'lonely', '', 'connected', CAST('' AS %s), 1, 1)`, team, f.bytes()), // without posts
+		insertRows("media_folders", "team_id, name, created_at", 100,
 			fmt.Sprintf(`%d, 'A folder of a long name ' || CAST(i AS TEXT), %d`, team, f.now)),
-		rows("media",
+		insertRows("media",
 			"team_id, folder_id, sha256, blob, name, file_name, search, type, kind, size_bytes, width, height, "+
 				"created_at, person_id", f.posts/5+10,
 			fmt.Sprintf(
@@ -98,56 +98,56 @@ func (f *filled) statements() []string {
 					`'A picture of the quay in the morning ' || CAST(i AS TEXT), 'quay.png', `+
 					`'a picture of the quay in the morning ' || CAST(i AS TEXT), 'image/png', 'image', 1000, 40, 30, `+
 					`%d + i, %d`, team, f.bytes(), f.now, owner)),
-		// One image is in a hundred times as many posts as the others.
+		// One image is used in a hundred times as many posts as the others.
 		fmt.Sprintf(`INSERT INTO post_media (post_id, position, media_id) SELECT p.id, 0, (SELECT MIN(id) FROM media
 		WHERE team_id = %d AND blob LIKE 'filled/%%') + CASE WHEN CAST(substr(p.id, 25) AS BIGINT) %% 100 = 0 THEN 0
 		ELSE CAST(substr(p.id, 25) AS BIGINT) %% %d END
 			FROM posts p WHERE p.team_id = %d AND p.id LIKE '01890000-0000-7000-8000-%%' AND p.has_media = 1`, team, f.posts/5, team),
-		rows("jobs", "id, team_id, type, state, subject, done, total, created_at, finished_at", f.posts/2,
+		insertRows("jobs", "id, team_id, type, state, subject, done, total, created_at, finished_at", f.posts/2,
 			fmt.Sprintf(`'social_post:' || %s, %d, 'social_post', 'succeeded', %s, 2, 2, %d + i, %d + i`, idOf, team,
 				idOf, f.now-100*day, f.now-100*day)),
 		fmt.Sprintf(`INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, outcome, created_at, ended_at)
 			SELECT 'filled-' || t.post_id || '-' || CAST(t.account_id AS TEXT), %d, t.post_id, t.account_id,
 		p.job_id, 'ended', p.slot_at, 'published', p.slot_at, p.slot_at FROM post_targets t
 		JOIN posts p ON p.id = t.post_id WHERE p.team_id = %d AND p.status = 'published'`, team, team),
-		rows("events", "team_id, at, person_id, kind, subject, detail", f.posts,
+		insertRows("events", "team_id, at, person_id, kind, subject, detail", f.posts,
 			fmt.Sprintf(`%d, %d + i, %d, 'post.updated', %s, '{"fields":["caption"]}'`, team, f.now-100*day, owner, idOf)),
-		rows("notices", "person_id, team_id, kind, event_id, subject, detail, created_at, read_at", f.posts,
+		insertRows("notices", "person_id, team_id, kind, event_id, subject, detail, created_at, read_at", f.posts,
 			fmt.Sprintf(
 				`%d, %d, 'post_failed', -1 - i, %s, '{"platforms":["bluesky"]}', %d + i, `+
 					`CASE WHEN i %% 3 = 0 THEN 0 ELSE 1 END`, owner, team, idOf, f.now-90*day)),
-		rows("ledger_transfers", "team_id, kind, reference, note, created_at, balance", f.posts/5+10,
+		insertRows("ledger_transfers", "team_id, kind, reference, note, created_at, balance", f.posts/5+10,
 			fmt.Sprintf(`%d, 'grant', 'filled ' || CAST(i AS TEXT), 'Bought by the team for its reports', %d + i, 1000`,
 				team, f.now-90*day)),
 		fmt.Sprintf(`INSERT INTO ledger_entries (transfer_id, account, amount) SELECT id, 'available', 1
 		FROM ledger_transfers WHERE team_id = %d AND reference LIKE 'filled %%'`, team),
-		rows("api_keys", "team_id, person_id, name, level, hash, created_at", manyReports,
+		insertRows("api_keys", "team_id, person_id, name, level, hash, created_at", manyReports,
 			fmt.Sprintf(
 				`%d, %d, 'A key of a long name ' || CAST(i AS TEXT), 'full', CAST('filled' || CAST(i AS TEXT) AS %s), `+
 					`%d`, team, owner, f.bytes(), f.now)),
-		rows("api_keys", "team_id, person_id, kind, name, level, capabilities, client_host, hash, created_at",
+		insertRows("api_keys", "team_id, person_id, kind, name, level, capabilities, client_host, hash, created_at",
 			manyReports,
 			fmt.Sprintf(
 				`%d, %d, 'assistant', 'An assistant of a long name ' || CAST(i AS TEXT), 'full', 'read,write,publish,spend', `+
 					`'a.long.name.of.a.host.example', CAST('filled assistant' || CAST(i AS TEXT) AS %s), `+
 					`%d`, team, owner, f.bytes(), f.now)),
-		rows("people", "name, email, password_hash, created_at", manyReports,
+		insertRows("people", "name, email, password_hash, created_at", manyReports,
 			fmt.Sprintf(
 				`'A person of a long name ' || CAST(i AS TEXT), `+
 					`'filled' || CAST(i AS TEXT) || '.%d@a.long.name.of.a.host.example', '', %d`, team, f.now)),
 		fmt.Sprintf(`INSERT INTO memberships (team_id, person_id, role, created_at) SELECT %d, id, 'editor', %d
 		FROM people WHERE email LIKE 'filled%%.%d@%%'`, team, f.now, team),
-		rows("hashtag_lists", "id, team_id, name, platform, size, last_position, created_at", manyReports,
+		insertRows("hashtag_lists", "id, team_id, name, platform, size, last_position, created_at", manyReports,
 			fmt.Sprintf(
 				`2000000 + %d * 1000 + i, %d, 'A list of a long name ' || CAST(i AS TEXT), 'instagram', 5000, 5000, %d`,
 				team, team, f.now)),
-		rows("hashtag_list_items", "list_id, position, hashtag, subcategory", 5000,
+		insertRows("hashtag_list_items", "list_id, position, hashtag, subcategory", 5000,
 			fmt.Sprintf(
 				`2000000 + %d * 1000, i + 1, 'coffeeofthemorningandtheevening' || CAST(i AS TEXT), 'Group ' || %s`, team, number(40))),
-		rows("brand_voices", "team_id, name, folded, guide, created_at, updated_at", 50,
+		insertRows("brand_voices", "team_id, name, folded, guide, created_at, updated_at", 50,
 			fmt.Sprintf(`%d, 'A voice of a long name ' || CAST(i AS TEXT), 'a voice ' || CAST(i AS TEXT), '{}', %d, %d`,
 				team, f.now, f.now)),
-		rows("reports",
+		insertRows("reports",
 			"id, team_id, kind, platform, subject, status, measured_at, refreshed_at, available_until, created_at",
 			manyReports,
 			fmt.Sprintf(
@@ -156,8 +156,8 @@ func (f *filled) statements() []string {
 	}
 }
 
-// targets returns the accounts of posts, one of each position for each.
-func (f *filled) targets(position int) string {
+// targets returns an INSERT of one target per post, at the given position.
+func (f *filledTeam) targets(position int) string {
 	return fmt.Sprintf(`INSERT INTO post_targets (post_id, account_id, position, state, published_at, permalink)
 		SELECT p.id, a.id, %d, CASE WHEN p.status = 'published' THEN 'published' ELSE 'pending' END, p.published_at,
 		CASE WHEN p.status = 'published' THEN 'https://social.example/p/1' ELSE '' END
@@ -166,8 +166,8 @@ func (f *filled) targets(position int) string {
 		WHERE p.team_id = %d AND p.id LIKE '01890000-0000-7000-8000-%%'`, position, f.team.ID, position, manyAccounts, f.team.ID)
 }
 
-// bytes returns the type of binary columns.
-func (f *filled) bytes() string {
+// bytes returns the SQL type of binary columns.
+func (f *filledTeam) bytes() string {
 	if f.db.Postgres() {
 		return "BYTEA"
 	}

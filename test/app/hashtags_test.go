@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// listOf creates a hashtag list as the owner and returns its path.
-func (c *crew) listOf(tb testing.TB, name string, tags ...string) string {
+// createHashtagList creates a hashtag list as the owner and returns its path.
+func (c *crew) createHashtagList(tb testing.TB, name string, tags ...string) string {
 	tb.Helper()
 	made := c.callTool(tb, "create_hashtag_list", map[string]any{"name": name, "platform": "instagram", "hashtags": tags})
 	return fmt.Sprintf("/hashtags/%.0f", made["id"])
@@ -23,55 +23,55 @@ func TestHashtagLists(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		b.open("/hashtags").wants(200, "No lists yet.", "Ready-made lists").in100()
+		b.open("/hashtags").shows(200, "No lists yet.", "Ready-made lists").mustBeSmall()
 		form := b.open("/hashtags").follow("Create a list").form("Create list").fill("name", "Bar").
 			fill("platform", "instagram").fill("color", "#12AB9F").
 			fill("icon", "ri-cup-line").fill("hashtags", "#coffee, Latteart\r\nbad-one #espresso")
 		made := form.press().
-			wants(200, "The list was created. Added 3 hashtags. Rejected: “bad-one” (contains invalid characters).",
+			shows(200, "The list was created. Added 3 hashtags. Rejected: “bad-one” (contains invalid characters).",
 				"For Instagram", "#latteart", "#coffee #latteart #espresso")
 		if again := form.press(); again.path != made.path {
-			t.Errorf("sent twice, it made %s and %s", made.path, again.path)
+			t.Errorf("submitting twice created %s and %s", made.path, again.path)
 		}
-		b.open("/hashtags").wants(200, "Bar", "Instagram · 3 hashtags").lacks("There is no list yet")
-		b.open("/hashtags?platform=tiktok&scope=own").wants(200, "No lists match.")
-		b.open("/hashtags?scope=system").wants(200).lacks(">Bar<")
-		b.open("/hashtags?scope=mine").wants(422)
-		b.open("/hashtags?cursor=x").wants(422)
+		b.open("/hashtags").shows(200, "Bar", "Instagram · 3 hashtags").lacks("There is no list yet")
+		b.open("/hashtags?platform=tiktok&scope=own").shows(200, "No lists match.")
+		b.open("/hashtags?scope=system").shows(200).lacks(">Bar<")
+		b.open("/hashtags?scope=mine").shows(422)
+		b.open("/hashtags?cursor=x").shows(422)
 
 		made = b.open(made.path).form("Add").fill("hashtags", "coffee roast").fill("subcategory", "Craft").press().
-			wants(200, "Added 1 hashtag. 1 was already in the list.", "4 hashtags", "Craft")
-		if got := made.form("Filter").fill("group", "Craft").press().wants(200, "1 hashtag in Craft", "#roast").
+			shows(200, "Added 1 hashtag. 1 was already in the list.", "4 hashtags", "Craft")
+		if got := made.form("Filter").fill("group", "Craft").press().shows(200, "1 hashtag in Craft", "#roast").
 			text(); strings.Contains(got, "#coffee") {
-			t.Error("another subcategory is shown")
+			t.Error("a list of another subcategory is shown")
 		}
-		sorted := made.follow("Hashtag").wants(200).text()
+		sorted := made.follow("Hashtag").shows(200).text()
 		if strings.Index(sorted, "#espresso") > strings.Index(sorted, "#latteart") {
-			t.Errorf("not by name: %s", sorted)
+			t.Errorf("lists are not sorted by name: %s", sorted)
 		}
-		b.open(made.path+"/text").wants(200, "#coffee #latteart #espresso #roast")
-		b.open(made.path).form("Remove #latteart").press().wants(200, "#latteart was removed.", "3 hashtags")
-		b.send(http.MethodPost, made.path+"/remove", url.Values{"hashtag": {"latteart"}}).wants(404)
+		b.open(made.path+"/text").shows(200, "#coffee #latteart #espresso #roast")
+		b.open(made.path).form("Remove #latteart").press().shows(200, "#latteart was removed.", "3 hashtags")
+		b.send(http.MethodPost, made.path+"/remove", url.Values{"hashtag": {"latteart"}}).shows(404)
 
 		edit := b.open(made.path).follow("Edit").form("Save")
 		if edit.values.Get("name") != "Bar" || edit.values.Get("color_typed") != "#12ab9f" || edit.values.Get("icon") != "ri-cup-line" {
-			t.Errorf("the form holds %v", edit.values)
+			t.Errorf("form values = %v", edit.values)
 		}
-		edit.fill("color_typed", "red").press().wants(422, "The field “Color” must be # and six hexadecimal digits.")
-		edit.fill("color_typed", "").fill("name", "Café <b>").press().wants(200, "The list was saved.", "Café <b>").lacks("<b>")
+		edit.fill("color_typed", "red").press().shows(422, "The field “Color” must be # and six hexadecimal digits.")
+		edit.fill("color_typed", "").fill("name", "Café <b>").press().shows(200, "The list was saved.", "Café <b>").lacks("<b>")
 		again := b.open(made.path).follow("Edit").form("Save").fill("color", "#2f7dc4").
 			fill("color_typed", "#000000").press()
 		if !strings.Contains(again.source, `stroke="#2f7dc4"`) {
-			t.Error("the color that was chosen is not the icon's")
+			t.Error("the icon does not have the chosen color")
 		}
 		copied := b.open(made.path).form("Copy to a team list").press().
-			wants(200, "This is your copy of the list. Added 3 hashtags.", "Craft")
+			shows(200, "This is your copy of the list. Added 3 hashtags.", "Craft")
 		if copied.path == made.path {
-			t.Error("the copy is the list itself")
+			t.Error("the copy has the path of the original")
 		}
-		copied.follow("Delete").wants(200, "The list and its 3 hashtags are deleted permanently.").form("Delete list").press().
-			wants(200, "The hashtag list was deleted.")
-		b.open(copied.path).wants(404)
+		copied.follow("Delete").shows(200, "The list and its 3 hashtags are deleted permanently.").form("Delete list").press().
+			shows(200, "The hashtag list was deleted.")
+		b.open(copied.path).shows(404)
 		if n := h.count(t, "hashtag_lists WHERE team_id = ?", c.team.ID); n != 1 {
 			t.Errorf("%d lists", n)
 		}
@@ -86,10 +86,10 @@ func TestLongAndReadyMadeLists(t *testing.T) {
 		for i := range tags {
 			tags[i] = fmt.Sprintf("tag%03d%s", i, strings.Repeat("ä", 40))
 		}
-		at := c.listOf(t, "Long", tags...)
-		b.open(at).in100().wants(200, "#tag099").lacks("tag100").follow("Next page").wants(200, "#tag100").
-			lacks("tag200").follow("Next page").in100().wants(200, "#tag229").follow("First page").wants(200, "#tag000")
-		b.open(at+"?sort=name&page=77").wants(200, "#tag229")
+		at := c.createHashtagList(t, "Long", tags...)
+		b.open(at).mustBeSmall().shows(200, "#tag099").lacks("tag100").follow("Next page").shows(200, "#tag100").
+			lacks("tag200").follow("Next page").mustBeSmall().shows(200, "#tag229").follow("First page").shows(200, "#tag000")
+		b.open(at+"?sort=name&page=77").shows(200, "#tag229")
 
 		ready := b.open("/hashtags?scope=system")
 		var first string
@@ -99,20 +99,20 @@ func TestLongAndReadyMadeLists(t *testing.T) {
 				first = href
 			}
 		}
-		p := b.open(first).wants(200, "Ready-made", "Subcategory").in100()
+		p := b.open(first).shows(200, "Ready-made", "Subcategory").mustBeSmall()
 		p.lacks("/edit", "Remove", "Add hashtags")
 		for _, action := range []string{"/edit", "/delete", "/remove", "/add"} {
 			b.send(http.MethodPost, first+action,
 				url.Values{
 					"name": {"x"}, "hashtags": {"x"}, "once": {p.form("Copy to a team list").values.Get("once")},
-				}).wants(422, "Ready-made lists cannot be changed.")
+				}).shows(422, "Ready-made lists cannot be changed.")
 		}
-		b.open(first+"/edit").wants(422, "cannot be changed")
-		own := p.form("Copy to a team list").press().wants(200, "This is your copy of the list.", "Remove")
+		b.open(first+"/edit").shows(422, "cannot be changed")
+		own := p.form("Copy to a team list").press().shows(200, "This is your copy of the list.", "Remove")
 		if was, is := b.open(first+"/text").text(), b.open(own.path+"/text").text(); len(strings.Fields(was)) != len(strings.Fields(is)) {
-			t.Errorf("the copy holds %q instead of %q", is, was)
+			t.Errorf("the copy contains %q, want %q", is, was)
 		}
-		own.wants(200, "Subcategory")
+		own.shows(200, "Subcategory")
 	})
 }
 
@@ -121,49 +121,49 @@ func TestHashtagSearch(t *testing.T) {
 		c := h.crew(t)
 		c.grant(t, 100)
 		b := c.as(t, access.Owner)
-		f := b.open("/hashtags").follow("Search hashtags").wants(200, "costs at most 3 credits").form("Search for at most 3 credits")
-		f.fill("query", "https://example.com/x").press().wants(422, "This link is not a hashtag page")
+		f := b.open("/hashtags").follow("Search hashtags").shows(200, "costs at most 3 credits").form("Search for at most 3 credits")
+		f.fill("query", "https://example.com/x").press().shows(422, "This link is not a hashtag page")
 		begun := f.p.b.open("/hashtags/search").form("Search for at most 3 credits").fill("query", "latte art").press().
-			wants(200, "Hashtags for")
+			shows(200, "Hashtags for")
 		found := b.waitForText(begun.path, "Done").
-			wants(200, "3 credits charged", "Hashtags for “ latte art ” on Instagram", "then other matches by score",
-				"#latteart", "Your team has no lists yet.").in100()
+			shows(200, "3 credits charged", "Hashtags for “ latte art ” on Instagram", "then other matches by score",
+				"#latteart", "Your team has no lists yet.").mustBeSmall()
 		fresh := found.form("Create list")
-		fresh.press().wants(422, "Select the hashtags to add.")
+		fresh.press().shows(422, "Select the hashtags to add.")
 		fresh.values["hashtag"] = []string{"latteart"}
-		fresh.press().wants(422, "Enter a name for the new list.")
-		fresh.fill("name", "Fresh").press().wants(200, "The list was created. Added 1 hashtag.", "Fresh", "For Instagram", "#latteart")
-		at := c.listOf(t, "Keep")
+		fresh.press().shows(422, "Enter a name for the new list.")
+		fresh.fill("name", "Fresh").press().shows(200, "The list was created. Added 1 hashtag.", "Fresh", "For Instagram", "#latteart")
+		at := c.createHashtagList(t, "Keep")
 		found = b.open(begun.path)
 		keep := found.form("Add to list")
-		keep.press().wants(422, "Select the hashtags to add.")
+		keep.press().shows(422, "Select the hashtags to add.")
 		keep.values["hashtag"] = []string{"latteart", "latte"}
 		keep.fill("list", strings.TrimPrefix(at, "/hashtags/")).fill("subcategory", "Found").press().
-			wants(200, "Added 2 hashtags.", "Keep", "Found")
+			shows(200, "Added 2 hashtags.", "Keep", "Found")
 		if n := h.count(t, "hashtag_list_items WHERE list_id = ?", strings.TrimPrefix(at, "/hashtags/")); n != 2 {
-			t.Errorf("%d hashtags are in the list", n)
+			t.Errorf("%d hashtags in the list", n)
 		}
 		again := b.open("/hashtags/search").form("Search for at most 3 credits").fill("query", "art LATTE").press()
-		again.wants(200, "already paid for this keyword")
-		b.waitForText(again.path, "Done").wants(200, "nothing was charged")
+		again.shows(200, "already paid for this keyword")
+		b.waitForText(again.path, "Done").shows(200, "nothing was charged")
 
 		poor := h.crew(t)
 		poor.as(t, access.Owner).open("/hashtags/search").form("Search for at most 3 credits").fill("query", "latte").
-			press().wants(402, "credits")
+			press().shows(402, "credits")
 		stranger := poor.as(t, access.Viewer)
 		for _, path := range []string{begun.path, "/hashtags/search?job=x", "/hashtags/search?job=social_post:x"} {
-			stranger.open(path).wants(404).lacks("latteart")
+			stranger.open(path).shows(404).lacks("latteart")
 		}
 		viewer := c.as(t, access.Viewer)
-		viewer.open(begun.path).wants(200, "#latteart").lacks("Add to list")
-		viewer.open("/hashtags/search").wants(200, "which your role cannot spend")
-		c.as(t, access.Editor).send(http.MethodPost, "/hashtags/search", url.Values{"query": {"x"}}).wants(403)
-		viewer.send(http.MethodPost, "/hashtags/search/add", url.Values{"hashtag": {"x"}}).wants(403)
-		h.browser(t).open(begun.path).wants(200, "Sign in").lacks("latteart")
+		viewer.open(begun.path).shows(200, "#latteart").lacks("Add to list")
+		viewer.open("/hashtags/search").shows(200, "which your role cannot spend")
+		c.as(t, access.Editor).send(http.MethodPost, "/hashtags/search", url.Values{"query": {"x"}}).shows(403)
+		viewer.send(http.MethodPost, "/hashtags/search/add", url.Values{"hashtag": {"x"}}).shows(403)
+		h.browser(t).open(begun.path).shows(200, "Sign in").lacks("latteart")
 	})
 }
 
-// waitForText opens a page until it contains a text, and returns it.
+// waitForText reloads a page until it shows a text, and returns the page.
 func (b *browser) waitForText(path, want string) *page {
 	b.t.Helper()
 	for ends := time.Now().Add(60 * time.Second); ; {
@@ -180,35 +180,35 @@ func (b *browser) waitForText(path, want string) *page {
 func TestHashtagListPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
-		at := c.listOf(t, "Ours alone", "slipway")
+		at := c.createHashtagList(t, "Ours alone", "slipway")
 		pages := []string{"/hashtags/new", at + "/edit", at + "/delete"}
 		actions := []string{"/hashtags/new", at + "/add", at + "/remove", at + "/copy", at + "/edit", at + "/delete"}
 		viewer, stranger, signedOut := c.as(t, access.Viewer), other.as(t, access.Owner), h.browser(t)
-		viewer.open("/hashtags").wants(200, "Ours alone").lacks("New list")
-		viewer.open(at).wants(200, "#slipway").lacks("Remove", "Copy to", "Add hashtags")
-		viewer.open(at+"/text").wants(200, "#slipway")
+		viewer.open("/hashtags").shows(200, "Ours alone").lacks("New list")
+		viewer.open(at).shows(200, "#slipway").lacks("Remove", "Copy to", "Add hashtags")
+		viewer.open(at+"/text").shows(200, "#slipway")
 		once := stranger.open("/hashtags/new").form("Create list").values.Get("once")
 		for _, path := range append([]string{"/hashtags", at, at + "/text"}, pages...) {
-			signedOut.open(path).wants(200, "Sign in").lacks("slipway", "Ours alone")
+			signedOut.open(path).shows(200, "Sign in").lacks("slipway", "Ours alone")
 		}
 		for _, path := range append([]string{at, at + "/text"}, pages[1:]...) {
-			stranger.open(path).wants(404, "Page not found").lacks("slipway", "Ours alone")
+			stranger.open(path).shows(404, "Page not found").lacks("slipway", "Ours alone")
 		}
 		for _, path := range pages {
-			viewer.open(path).wants(403)
+			viewer.open(path).shows(403)
 		}
 		for _, path := range actions {
 			form := url.Values{"name": {"Mine"}, "hashtags": {"x"}, "hashtag": {"slipway"}, "once": {once}}
-			viewer.send(http.MethodPost, path, form).wants(403)
-			signedOut.send(http.MethodPost, path, form).wants(200, "Sign in")
+			viewer.send(http.MethodPost, path, form).shows(403)
+			signedOut.send(http.MethodPost, path, form).shows(200, "Sign in")
 			if path != "/hashtags/new" {
-				stranger.send(http.MethodPost, path, form).wants(404).lacks("slipway", "Ours alone")
+				stranger.send(http.MethodPost, path, form).shows(404).lacks("slipway", "Ours alone")
 			}
 		}
 		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Editor].ID, access.Editor))
-		other.as(t, access.Editor).open(at).wants(200, "You switched to the team", "#slipway")
+		other.as(t, access.Editor).open(at).shows(200, "You switched to the team", "#slipway")
 		if n := h.count(t, "hashtag_list_items"); n != 1 {
-			t.Errorf("%d hashtags are left", n)
+			t.Errorf("%d hashtags remain", n)
 		}
 	})
 }

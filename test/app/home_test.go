@@ -12,83 +12,83 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// The home page shows the next posts, the results of the last ones and accounts that need attention.
+// The home page shows upcoming posts, the results of recent posts and accounts that need attention.
 func TestHome(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner, viewer := c.as(t, access.Owner), c.as(t, access.Viewer)
 		owner.open("/").
-			wants(http.StatusOK, c.team.Name, "Nothing is scheduled for the next seven days.", "Nothing has been published yet.",
+			shows(http.StatusOK, c.team.Name, "Nothing is scheduled for the next seven days.", "Nothing has been published yet.",
 				"Create", "New report", "Your teams")
 		viewer.open("/").lacks("/posts/new", "New report", "Add files")
 
-		wish := c.draft(t, "Wished for Sunday", h.timeIn(48*time.Hour))
+		wish := c.draft(t, "Wished for Sunday", h.apiTime(48*time.Hour))
 		c.draft(t, "Without a time", "")
-		owner.open("/").wants(http.StatusOK, "Wished for Sunday", "Draft, not scheduled", "Bluesky").lacks("Without a time")
-		viewer.open("/").follow("Wished for Sunday").wants(http.StatusOK, "Wished for Sunday")
+		owner.open("/").shows(http.StatusOK, "Wished for Sunday", "Draft, not scheduled", "Bluesky").lacks("Without a time")
+		viewer.open("/").follow("Wished for Sunday").shows(http.StatusOK, "Wished for Sunday")
 		c.callTool(t, "publish_post", map[string]any{"post_id": wish})
 		owner.waitUntilPublished(wish)
-		owner.open("/").wants(http.StatusOK, "Published", "Nothing is scheduled for the next seven days.")
+		owner.open("/").shows(http.StatusOK, "Published", "Nothing is scheduled for the next seven days.")
 
-		c.draft(t, "Missed its time", h.timeIn(time.Hour))
+		c.draft(t, "Missed its time", h.apiTime(time.Hour))
 		owner.open("/").lacks("Overdue drafts")
 		owner.open("/posts").lacks("Overdue drafts")
 		h.change(t,
 			`UPDATE posts SET scheduled_at = scheduled_at - 7200000000, slot_at = slot_at - 7200000000
 		WHERE caption = 'Missed its time' AND team_id = ?`, c.team.ID)
 		for _, path := range []string{"/", "/posts"} {
-			owner.open(path).wants(http.StatusOK, "Overdue drafts", "Missed its time", "Reschedule, publish or delete each of them.")
+			owner.open(path).shows(http.StatusOK, "Overdue drafts", "Missed its time", "Reschedule, publish or delete each of them.")
 		}
-		owner.open("/").follow("All drafts up to today").wants(http.StatusOK, "Missed its time").lacks("Overdue drafts")
+		owner.open("/").follow("All drafts up to today").shows(http.StatusOK, "Missed its time").lacks("Overdue drafts")
 		viewer.open("/").lacks("Overdue drafts")
 
 		must.NoError(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
-		viewer.open("/").wants(http.StatusOK, "the connection is lost: nothing is published to it")
+		viewer.open("/").shows(http.StatusOK, "the connection is lost: nothing is published to it")
 		h.crew(t).as(t, access.Owner).open("/").lacks("Wished for Sunday")
 	})
 }
 
-// A team without accounts is shown how to start, depending on the role.
+// The home page of a team without accounts explains how to start, depending on the role.
 func TestHomeNewTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
-		b.open("/accounts").follow("Disconnect "+c.handle()).form("Disconnect").press().wants(http.StatusOK, "was disconnected.")
-		b.open("/").wants(http.StatusOK, "Connect an account to see its followers here.")
-		b.open("/analytics").wants(http.StatusOK, "No account is connected yet. Connect one to see its figures here.")
-		b.open("/").wants(http.StatusOK, "How to begin").follow("Connect an account").wants(http.StatusOK, "Connect an account")
-		c.as(t, access.Editor).open("/").wants(http.StatusOK, "An owner or admin of the team connects an account")
+		b.open("/accounts").follow("Disconnect "+c.handle()).form("Disconnect").press().shows(http.StatusOK, "was disconnected.")
+		b.open("/").shows(http.StatusOK, "Connect an account to see its followers here.")
+		b.open("/analytics").shows(http.StatusOK, "No account is connected yet. Connect one to see its figures here.")
+		b.open("/").shows(http.StatusOK, "How to begin").follow("Connect an account").shows(http.StatusOK, "Connect an account")
+		c.as(t, access.Editor).open("/").shows(http.StatusOK, "An owner or admin of the team connects an account")
 
 		must.NoError(t, h.Teams.Close(t.Context(), c.team.ID))
-		b.open("/").wants(http.StatusOK, "This team is closed").lacks("How to begin", "Write a post")
+		b.open("/").shows(http.StatusOK, "This team is closed").lacks("How to begin", "Write a post")
 	})
 }
 
-// The owner and admins of a new team see what to do next, until all is done or one of them has dismissed it.
+// The owner and admins of a new team see a checklist until everything is done or one of them dismisses it.
 func TestHomeChecklist(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner, admin := c.as(t, access.Owner), c.as(t, access.Admin)
-		p := owner.open("/").wants(http.StatusOK, "How to begin 2 of 4 done", "Done: Connect an account", "Done: Invite a colleague")
-		p.follow("Write a post").wants(http.StatusOK, "New post")
-		p.follow("Create an API key").wants(http.StatusOK, "API keys")
+		p := owner.open("/").shows(http.StatusOK, "How to begin 2 of 4 done", "Done: Connect an account", "Done: Invite a colleague")
+		p.follow("Write a post").shows(http.StatusOK, "New post")
+		p.follow("Create an API key").shows(http.StatusOK, "API keys")
 		c.as(t, access.Editor).open("/").lacks("How to begin")
 		c.draft(t, "The first one", "")
-		admin.open("/").wants(http.StatusOK, "3 of 4 done", "Done: Write a post").form("Dismiss").press().
-			wants(http.StatusOK).lacks("How to begin")
+		admin.open("/").shows(http.StatusOK, "3 of 4 done", "Done: Write a post").form("Dismiss").press().
+			shows(http.StatusOK).lacks("How to begin")
 		owner.open("/").lacks("How to begin")
-		owner.open("/settings/audit").wants(http.StatusOK, "dismissed the checklist on the home page")
+		owner.open("/settings/audit").shows(http.StatusOK, "dismissed the checklist on the home page")
 
 		done := h.crew(t)
 		done.draft(t, "Another first one", "")
 		_, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: done.team.ID, Name: "Robot", Level: access.Full})
 		must.NoError(t, err)
-		done.as(t, access.Owner).open("/").wants(http.StatusOK, "Up next").lacks("How to begin")
+		done.as(t, access.Owner).open("/").shows(http.StatusOK, "Up next").lacks("How to begin")
 	})
 }
 
-// Home shows recent failures, unconfirmed posts of any age, published posts with their figures, and posts waiting for
-// the client to people who can send a reminder.
+// The home page shows recent failures, unconfirmed posts of any age, and published posts with their metrics. People who can
+// send a reminder also see posts that wait for the client.
 func TestHomeAttention(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -114,23 +114,23 @@ func TestHomeAttention(t *testing.T) {
 		h.change(t, `INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, views, likes,
 			comments, collected_at) SELECT account_id, network_id, ?, 'text', '', '', 1200, 34, 5, ? FROM post_targets
 			WHERE post_id = ?`, db.Micros(h.now()),
-			db.Micros(h.now().Add(time.Hour)), seen) // collection deletes old posts, and those collected before that it does not find
-		asked := c.draft(t, "For the client", h.timeIn(90*24*time.Hour))
+			db.Micros(h.now().Add(time.Hour)), seen) // the collection deletes old posts and posts that it no longer finds
+		asked := c.draft(t, "For the client", h.apiTime(90*24*time.Hour))
 		h.change(t, `UPDATE posts SET approval = 'waiting' WHERE id = ?`, asked)
 		tomorrow := h.now().In(berlin(t)).AddDate(0, 0, 1)
 		for hour := range 6 {
 			c.draft(t, "Tomorrow", time.Date(tomorrow.Year(), tomorrow.Month(), tomorrow.Day(), 9+hour, 0, 0, 0,
 				berlin(t)).Format(time.RFC3339))
 		}
-		owner.open("/").wants(http.StatusOK, "Needs attention 3", "Not confirmed by a network", "Nobody knows",
+		owner.open("/").shows(http.StatusOK, "Needs attention 3", "Not confirmed by a network", "Nobody knows",
 			"A post failed", "With the client", "For the client", "Views 1,200", "Likes 34", "Comments 5",
 			"4+ posts in the next seven days", "All of this day").lacks("There are more")
-		owner.open("/").follow("See what happened").wants(http.StatusOK, "Failed today")
-		owner.open("/").follow("Check the post").wants(http.StatusOK, "Nobody knows")
+		owner.open("/").follow("See what happened").shows(http.StatusOK, "Failed today")
+		owner.open("/").follow("Check the post").shows(http.StatusOK, "Nobody knows")
 		for range 3 {
 			publish("Failed as well [sandbox:reject]")
 		}
-		owner.open("/").wants(http.StatusOK, "Needs attention 4+", "There are more: see all failed posts").
-			follow("failed posts").wants(http.StatusOK, "Failed today", "Failed long ago")
+		owner.open("/").shows(http.StatusOK, "Needs attention 4+", "There are more: see all failed posts").
+			follow("failed posts").shows(http.StatusOK, "Failed today", "Failed long ago")
 	})
 }

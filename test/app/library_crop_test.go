@@ -11,38 +11,37 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// sizeOf returns the size of the picture at a path.
-func (b *browser) sizeOf(path string) image.Point {
+// imageSize returns the size of the picture at a path.
+func (b *browser) imageSize(path string) image.Point {
 	b.t.Helper()
 	config, _, err := image.DecodeConfig(strings.NewReader(b.open(path).source))
 	must.NoError(b.t, err)
 	return image.Pt(config.Width, config.Height)
 }
 
-// An image is cut to a shape or a part, or turned, into a new file beside the original. It has the same folder and
-// alternative text.
+// An image can be cropped and rotated. The result is a new file with the folder and alternative text of the original.
 func TestCropImage(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		at := c.addImage(t, "quay", 10) // 40 × 30
-		b.open(at).form("Save alt text").fill("alt", "The quay.").press().wants(200)
+		b.open(at).form("Save alt text").fill("alt", "The quay.").press().shows(200)
 		folder := strings.TrimPrefix(b.open("/media/folder").form("Create folder").fill("name", "Spring").press().path, "/media?folder=")
-		b.open(at).form("Move").fill("folder", folder).press().wants(200)
+		b.open(at).form("Move").fill("folder", folder).press().shows(200)
 
-		page := b.open(at).follow("Crop or rotate").wants(200, "40 × 30 pixels", "4:5", "1.91:1", "9:16", "16:9", "2:3")
+		page := b.open(at).follow("Crop or rotate").shows(200, "40 × 30 pixels", "4:5", "1.91:1", "9:16", "16:9", "2:3")
 		made := page.form("Save as a new image").fill("shape", "1x1").press().
-			wants(200, "This is the new image.", "quay 1x1", "30 × 30 pixels", "Folder Spring", "The quay.")
+			shows(200, "This is the new image.", "quay 1x1", "30 × 30 pixels", "Folder Spring", "The quay.")
 		if made.path == at {
-			t.Fatal("it leads to the original")
+			t.Fatal("redirected to the original")
 		}
-		if got := b.sizeOf(made.path + "/file"); got != image.Pt(30, 30) {
-			t.Errorf("the new image has %v pixels", got)
+		if got := b.imageSize(made.path + "/file"); got != image.Pt(30, 30) {
+			t.Errorf("size of the new image = %v", got)
 		}
-		if got := b.sizeOf(at + "/file"); got != image.Pt(40, 30) {
-			t.Errorf("the original has %v pixels", got)
+		if got := b.imageSize(at + "/file"); got != image.Pt(40, 30) {
+			t.Errorf("size of the original = %v", got)
 		}
-		page.form("Save as a new image").fill("shape", "1x1").press().wants(200, "The library already had this image.")
+		page.form("Save as a new image").fill("shape", "1x1").press().shows(200, "The library already had this image.")
 		for _, c := range []struct {
 			fields []string // shape, turn, left, top, width, height
 			want   string
@@ -53,14 +52,14 @@ func TestCropImage(t *testing.T) {
 			{[]string{"4x5", "1", "0", "0", "40", "30"}, "30 × 37 pixels"},
 			{[]string{"9x16", "0", "0", "0", "40", "30"}, "16 × 30 pixels"},
 			{[]string{"4x5", "0", "3", "0", "24", "30"}, "24 × 30 pixels"},
-			{[]string{"4x5", "0", "3", "0", "23", "29"}, "23 × 29 pixels"}, // as near as whole pixels are
+			{[]string{"4x5", "0", "3", "0", "23", "29"}, "23 × 29 pixels"}, // rounded to whole pixels
 			{[]string{"16x9", "0", "5", "0", "30", "30"}, "30 × 16 pixels"},
 		} {
 			form := page.form("Save as a new image")
 			for n, name := range []string{"shape", "turn", "left", "top", "width", "height"} {
 				form.fill(name, c.fields[n])
 			}
-			form.press().wants(200, c.want)
+			form.press().shows(200, c.want)
 		}
 		if found, err := h.Media.Audit(t.Context()); err != nil || len(found) != 0 {
 			t.Errorf("the audit finds %v (%v)", found, err)
@@ -68,29 +67,29 @@ func TestCropImage(t *testing.T) {
 	})
 }
 
-// What cannot be cropped says why, and keeps what was entered.
+// Invalid crops show an error and keep the input.
 func TestCropProblems(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		at := c.addImage(t, "quay", 10)
 		page := b.open(at + "/crop")
-		page.form("Save as a new image").press().wants(422, "This is the whole image.")
+		page.form("Save as a new image").press().shows(422, "This is the whole image.")
 		wide := page.form("Save as a new image").fill("left", "20").fill("shape", "4x5").press().
-			wants(422, "The part reaches beyond the image.").form("Save as a new image")
+			shows(422, "The part reaches beyond the image.").form("Save as a new image")
 		if wide.values.Get("left") != "20" || wide.values.Get("shape") != "4x5" {
-			t.Errorf("what was entered is lost: %v", wide.values)
+			t.Errorf("the input is lost: %v", wide.values)
 		}
-		page.form("Save as a new image").fill("width", "15").press().wants(422, "at least 16 pixels per side")
-		page.form("Save as a new image").fill("width", "1e9").press().wants(422, "whole numbers of pixels")
+		page.form("Save as a new image").fill("width", "15").press().shows(422, "at least 16 pixels per side")
+		page.form("Save as a new image").fill("width", "1e9").press().shows(422, "whole numbers of pixels")
 		form := page.form("Save as a new image")
 		form.values.Set("shape", "7x7")
-		form.press().wants(422, "Choose one of the shapes.")
+		form.press().shows(422, "Choose one of the shapes.")
 		film := fmt.Sprintf("/media/%d", c.addVideo(t))
-		b.open(film).wants(200).lacks("Crop or rotate")
-		b.open(film + "/crop").wants(404)
+		b.open(film).shows(200).lacks("Crop or rotate")
+		b.open(film + "/crop").shows(404)
 		if n := h.count(t, "media WHERE kind = 'image'"); n != 1 {
-			t.Errorf("%d images are in the library", n)
+			t.Errorf("%d images in the library", n)
 		}
 	})
 }

@@ -22,14 +22,14 @@ import (
 // addImage adds an image of one gray level to the team's library and returns its path.
 func (c *crew) addImage(tb testing.TB, name string, shade uint8) string {
 	tb.Helper()
-	raw := pngOf(tb, shade)
+	raw := grayPNG(tb, shade)
 	arrived := must.Get(c.Media.Add(tb.Context(), media.Owner{TeamID: c.team.ID, PersonID: c.people[access.Owner].ID},
 		media.Incoming{Name: name + ".png", Type: "image/png", Size: int64(len(raw)), Body: bytes.NewReader(raw)}))(tb)
 	return fmt.Sprintf("/media/%d", arrived.MediaID)
 }
 
-// pngOf encodes an image of one gray level.
-func pngOf(tb testing.TB, shade uint8) []byte {
+// grayPNG encodes an image of one gray level.
+func grayPNG(tb testing.TB, shade uint8) []byte {
 	tb.Helper()
 	img := image.NewGray(image.Rect(0, 0, 40, 30))
 	for i := range img.Pix {
@@ -45,49 +45,48 @@ func TestLibrary(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		b.open("/media").wants(200, "The library is empty.", "0 bytes of").in100()
+		b.open("/media").shows(200, "The library is empty.", "0 bytes of").mustBeSmall()
 		at := c.addImage(t, "quay", 10)
 		c.addImage(t, "roaster", 90)
-		b.open("/media").wants(200, "quay", "roaster", "PNG").in100()
-		b.open("/media?query=QUA").wants(200, "quay").lacks("roaster")
-		b.open("/media?kind=video").wants(200, "No files match.")
+		b.open("/media").shows(200, "quay", "roaster", "PNG").mustBeSmall()
+		b.open("/media?query=QUA").shows(200, "quay").lacks("roaster")
+		b.open("/media?kind=video").shows(200, "No files match.")
 		for _, bad := range []string{"?folder=x", "?kind=sound", "?after=x", "?alt=no", "?sort=x"} {
-			b.open("/media" + bad).wants(422)
+			b.open("/media" + bad).shows(422)
 		}
-		b.open("/media?folder=77").wants(404)
+		b.open("/media?folder=77").shows(404)
 
 		made := b.open("/media").follow("New folder").form("Create folder").fill("name", "Spring").press().
-			wants(200, "The folder was created.", "Folder Spring", "This folder is empty.")
-		b.open("/media/folder").form("Create folder").fill("name", "Spring").press().wants(422,
+			shows(200, "The folder was created.", "Folder Spring", "This folder is empty.")
+		b.open("/media/folder").form("Create folder").fill("name", "Spring").press().shows(422,
 			"Another folder has this name. Choose a different one.")
-		b.open("/media/folder").form("Create folder").fill("name", " . ").press().wants(422, "Enter a name")
-		item := b.open(at).wants(200, "quay.png", "40 × 30 pixels", "No post uses it.").in100()
+		b.open("/media/folder").form("Create folder").fill("name", " . ").press().shows(422, "Enter a name")
+		item := b.open(at).shows(200, "quay.png", "40 × 30 pixels", "No post uses it.").mustBeSmall()
 		folder := strings.TrimPrefix(made.path, "/media?folder=")
-		item = item.form("Move").fill("folder", folder).press().wants(200, "The file was moved.", "Folder Spring")
-		b.send(http.MethodPost, at+"/move", url.Values{"folder": {"99"}}).wants(404, "Folder not found")
+		item = item.form("Move").fill("folder", folder).press().shows(200, "The file was moved.", "Folder Spring")
+		b.send(http.MethodPost, at+"/move", url.Values{"folder": {"99"}}).shows(404, "Folder not found")
 		item = item.form("Rename").fill("name", "<i>The quay</i>").press().
-			wants(200, "The file was renamed.", "_i_The quay__i_").lacks("<i>The")
-		item.form("Rename").fill("name", " .. ").press().wants(422, "Enter a name with letters or digits")
-		item.form("Save alt text").fill("alt", "A quay in the morning.").press().wants(200, "A quay in the morning.")
-		b.open("/media?query=the+quay&folder="+folder).wants(200, "_i_The quay").lacks("roaster")
+			shows(200, "The file was renamed.", "_i_The quay__i_").lacks("<i>The")
+		item.form("Rename").fill("name", " .. ").press().shows(422, "Enter a name with letters or digits")
+		item.form("Save alt text").fill("alt", "A quay in the morning.").press().shows(200, "A quay in the morning.")
+		b.open("/media?query=the+quay&folder="+folder).shows(200, "_i_The quay").lacks("roaster")
 		change := b.open(made.path).follow("Rename or delete folder")
-		change.form("Delete folder").press().wants(422, "The folder is not empty.")
-		change.form("Rename").fill("name", "Summer").press().wants(200, "The folder was renamed.", "Folder Summer")
-		b.open(at).form("Move").fill("folder", "0").press().wants(200, "All media")
-		change.form("Delete folder").press().wants(200, "The folder was deleted.")
+		change.form("Delete folder").press().shows(422, "The folder is not empty.")
+		change.form("Rename").fill("name", "Summer").press().shows(200, "The folder was renamed.", "Folder Summer")
+		b.open(at).form("Move").fill("folder", "0").press().shows(200, "All media")
+		change.form("Delete folder").press().shows(200, "The folder was deleted.")
 		if n := h.count(t, "media_folders"); n != 0 {
-			t.Errorf("%d folders are left", n)
+			t.Errorf("%d folders remain", n)
 		}
 	})
 }
 
-// TestMetadataOnItemPage checks that the page describes a file's removed metadata and offers the original only to
-// writers.
+// A file's page describes the removed metadata. Only writers can download the original.
 func TestMetadataOnItemPage(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		located := func(shade uint8) []byte {
-			raw := pngOf(t, shade)
+			raw := grayPNG(t, shade)
 			const text = "\x00\x00\x00\x08tEXtGPS\x00here"
 			return slices.Concat(raw[:33], []byte(text), binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(text[4:]))), raw[33:])
 		}
@@ -97,20 +96,20 @@ func TestMetadataOnItemPage(t *testing.T) {
 			return fmt.Sprintf("/media/%d", arrived.MediaID)
 		}
 		editor, viewer, admin := c.as(t, access.Editor), c.as(t, access.Viewer), c.as(t, access.Admin)
-		editor.open(add(pngOf(t, 1))).wants(200, "quay.png").lacks("camera data", "Download original")
+		editor.open(add(grayPNG(t, 1))).shows(200, "quay.png").lacks("camera data", "Download original")
 		removed := add(located(2))
-		editor.open(removed).wants(200, "Location and camera data removed").lacks("Download original")
-		admin.open("/settings/team").form("Save").fill("keep_originals", "1").press().wants(200, "Saved.")
+		editor.open(removed).shows(200, "Location and camera data removed").lacks("Download original")
+		admin.open("/settings/team").form("Save").fill("keep_originals", "1").press().shows(200, "Saved.")
 		kept := add(located(3))
-		viewer.open(kept).wants(200, "may include location and camera data").lacks("Download original")
-		page := editor.open(kept).wants(200, "may include location and camera data").in100()
+		viewer.open(kept).shows(200, "may include location and camera data").lacks("Download original")
+		page := editor.open(kept).shows(200, "may include location and camera data").mustBeSmall()
 		if got := page.follow("Download original"); got.status != 200 || got.source != string(located(3)) {
-			t.Errorf("the original: %d, %d bytes", got.status, len(got.source))
+			t.Errorf("original: %d, %d bytes", got.status, len(got.source))
 		}
-		if got := editor.open(kept + "/file"); got.status != 200 || got.source != string(pngOf(t, 3)) {
-			t.Errorf("the file: %d, %d bytes", got.status, len(got.source))
+		if got := editor.open(kept + "/file"); got.status != 200 || got.source != string(grayPNG(t, 3)) {
+			t.Errorf("file: %d, %d bytes", got.status, len(got.source))
 		}
-		viewer.open(kept + "/original").wants(404)
+		viewer.open(kept + "/original").shows(404)
 	})
 }
 
@@ -122,38 +121,38 @@ func TestDeleteFiles(t *testing.T) {
 		id := strings.TrimPrefix(at, "/media/")
 		draft := c.draft(t, "With a picture", "")
 		c.callTool(t, "update_post", map[string]any{"id": draft, "media_ids": []int64{int64(mustNumber(t, id))}})
-		b.open(at).wants(200, "With a picture", "Draft").follow("Delete file").
-			wants(200, "It is removed from these drafts:", "With a picture").follow("Cancel").wants(200, "quay.png")
-		scheduled := c.draft(t, "Goes out", h.timeIn(1<<42))
+		b.open(at).shows(200, "With a picture", "Draft").follow("Delete file").
+			shows(200, "It is removed from these drafts:", "With a picture").follow("Cancel").shows(200, "quay.png")
+		scheduled := c.draft(t, "Goes out", h.apiTime(1<<42))
 		c.callTool(t, "update_post", map[string]any{"id": scheduled, "media_ids": []int64{int64(mustNumber(t, id))}})
 		h.change(t, "UPDATE posts SET status = 'scheduled' WHERE id = ?", scheduled)
-		unchosen := b.open(at+"/delete").wants(200, "These unpublished posts use it", "Goes out").
-			form("Delete file").press().wants(422, "Choose below what happens to the posts.", "Goes out")
+		unchosen := b.open(at+"/delete").shows(200, "These unpublished posts use it", "Goes out").
+			form("Delete file").press().shows(422, "Choose below what happens to the posts.", "Goes out")
 		if n := strings.Count(unchosen.source, `aria-invalid="true" aria-describedby="wrong"`); n != 2 {
-			t.Errorf("%d choices are marked as wrong", n)
+			t.Errorf("%d choices are marked as invalid", n)
 		}
-		b.open(at+"/delete").form("Delete file").fill("posts", "keep").press().wants(422, "Remove it from them first.", "Goes out")
+		b.open(at+"/delete").form("Delete file").fill("posts", "keep").press().shows(422, "Remove it from them first.", "Goes out")
 		if n := h.count(t, "post_media"); n != 2 {
-			t.Errorf("%d posts have it", n)
+			t.Errorf("%d posts use the file", n)
 		}
 		h.change(t, "UPDATE posts SET status = 'draft' WHERE id = ?", scheduled)
-		b.open(at+"/delete").form("Delete file").press().wants(200, "The file was deleted.", "0 bytes of")
+		b.open(at+"/delete").form("Delete file").press().shows(200, "The file was deleted.", "0 bytes of")
 		for _, path := range []string{at, at + "/file", at + "/thumbnail", at + "/delete"} {
-			b.open(path).wants(404)
+			b.open(path).shows(404)
 		}
-		b.open("/posts/"+draft).wants(200, "With a picture")
+		b.open("/posts/"+draft).shows(200, "With a picture")
 		if posts, files := h.count(t, "post_media"), h.count(t, "media"); posts != 0 || files != 0 {
-			t.Errorf("%d posts have a file, %d files are left", posts, files)
+			t.Errorf("%d posts use a file, %d files remain", posts, files)
 		}
 		if found, err := h.Media.Audit(t.Context()); err != nil || len(found) != 0 {
 			t.Errorf("the audit finds %v (%v)", found, err)
 		}
 		c.addImage(t, "quay again", 10)
-		b.open("/media").wants(200, "quay again")
+		b.open("/media").shows(200, "quay again")
 	})
 }
 
-// Deleting a file from approved posts leads to these posts, to send the client a new link.
+// After a file of approved posts was deleted, the page links to these posts so that a new approval link can be sent.
 func TestDeleteFileOfApprovedPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -165,47 +164,47 @@ func TestDeleteFileOfApprovedPost(t *testing.T) {
 				map[string]any{"id": post, "media_ids": []int64{int64(mustNumber(t, strings.TrimPrefix(at, "/media/")))}})
 		}
 		b.open("/posts/"+id).form("Send to the client for approval").press().
-			wants(200, "version 1", "send the new version to the client").lacks("shown from")
+			shows(200, "version 1", "send the new version to the client").lacks("shown from")
 		h.change(t, "UPDATE posts SET approval = 'approved' WHERE id = ?", id)
-		b.open(at+"/delete").wants(200, "need a new approval link").form("Delete file").fill("posts", "take_out").press().
-			wants(200, "The file was deleted", "It was removed from 2 posts.", "clients are not notified automatically").
+		b.open(at+"/delete").shows(200, "need a new approval link").form("Delete file").fill("posts", "take_out").press().
+			shows(200, "The file was deleted", "It was removed from 2 posts.", "clients are not notified automatically").
 			lacks("Not for the client").
 			follow("For the client").
-			wants(200, "version 2", "The post has changed since it was sent to the client.", "Send the new version").lacks("shown from")
-		b.open(at).wants(404)
+			shows(200, "version 2", "The post has changed since it was sent to the client.", "Send the new version").lacks("shown from")
+		b.open(at).shows(404)
 	})
 }
 
-// A deleted file is removed from scheduled posts if the person confirms. Published posts keep their record without it,
-// in the app and in the API, and are duplicated without it.
+// If the person confirms, a deleted file is removed from scheduled posts. Published posts are shown and duplicated without
+// the file, in the app and in the API.
 func TestDeletePublishedFile(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		at := c.addImage(t, "quay", 10)
 		media := []int64{int64(mustNumber(t, strings.TrimPrefix(at, "/media/")))}
-		sent, ahead := c.draft(t, "Went out", ""), c.draft(t, "Goes out", h.timeIn(1<<42))
+		sent, ahead := c.draft(t, "Went out", ""), c.draft(t, "Goes out", h.apiTime(1<<42))
 		for _, id := range []string{sent, ahead} {
 			c.callTool(t, "update_post", map[string]any{"id": id, "media_ids": media})
 		}
-		c.callTool(t, "schedule_post", map[string]any{"post_id": ahead, "scheduled_at": h.timeIn(1 << 42)})
+		c.callTool(t, "schedule_post", map[string]any{"post_id": ahead, "scheduled_at": h.apiTime(1 << 42)})
 		c.callTool(t, "publish_post", map[string]any{"post_id": sent})
-		b.waitUntilPublished(sent).wants(200, "Published")
-		b.open(at+"/delete").wants(200, "unpublished posts", "Goes out", "These posts were published with it", "Went out").
+		b.waitUntilPublished(sent).shows(200, "Published")
+		b.open(at+"/delete").shows(200, "unpublished posts", "Goes out", "These posts were published with it", "Went out").
 			form("Delete file").fill("posts", "take_out").press().
-			wants(200, "The file was deleted and removed from 1 post.", "0 bytes of")
-		b.open("/posts/"+ahead).wants(200, "Draft, planned for", "A file of this post was deleted")
-		b.open("/posts/"+sent).wants(200, "quay", "deleted", "Files of this post that were deleted", "PNG").lacks(at + "/thumbnail")
+			shows(200, "The file was deleted and removed from 1 post.", "0 bytes of")
+		b.open("/posts/"+ahead).shows(200, "Draft, planned for", "A file of this post was deleted")
+		b.open("/posts/"+sent).shows(200, "quay", "deleted", "Files of this post that were deleted", "PNG").lacks(at + "/thumbnail")
 		for _, path := range []string{at, at + "/file", at + "/thumbnail"} {
-			b.open(path).wants(404)
+			b.open(path).shows(404)
 		}
 		told := c.callTool(t, "get_post", map[string]any{"id": sent})
 		if shown, _ := told["media"].([]any); len(shown) != 1 {
-			t.Errorf("the post is told with %v", told["media"])
+			t.Errorf("media of the post in the API = %v", told["media"])
 		}
-		b.open("/posts/"+sent).form("Duplicate as a draft").press().wants(200, "This is the copy")
+		b.open("/posts/"+sent).form("Duplicate as a draft").press().shows(200, "This is the copy")
 		if n := h.count(t, "post_media"); n != 1 {
-			t.Errorf("%d posts have it", n)
+			t.Errorf("%d posts use the file", n)
 		}
 		if found, err := h.Media.Audit(t.Context()); err != nil || len(found) != 0 {
 			t.Errorf("the audit finds %v (%v)", found, err)
@@ -226,24 +225,24 @@ func TestAddFiles(t *testing.T) {
 		c.grant(t, 10)
 		b := c.as(t, access.Owner)
 		page := b.open("/media/add")
-		opened := page.form("Choose files").press().wants(200, "Upload files", c.team.Name)
+		opened := page.form("Choose files").press().shows(200, "Upload files", c.team.Name)
 		if !strings.HasPrefix(opened.path, "/upload/") {
-			t.Errorf("it leads to %s", opened.path)
+			t.Errorf("redirected to %s", opened.path)
 		}
-		page.form("Import").fill("url", "http://127.0.0.1/x.png").fill("filename", "typed").press().wants(422)
-		again := page.form("Import").fill("url", "https://10.0.0.1/x.png").fill("filename", "typed").press().wants(422)
+		page.form("Import").fill("url", "http://127.0.0.1/x.png").fill("filename", "typed").press().shows(422)
+		again := page.form("Import").fill("url", "https://10.0.0.1/x.png").fill("filename", "typed").press().shows(422)
 		if got := again.form("Import").values; got.Get("filename") != "typed" {
-			t.Errorf("what was typed is lost: %v", got)
+			t.Errorf("the input is lost: %v", got)
 		}
 		b.open("/media/add").form("Import").fill("url", "https://files.example.com/x.png").press().
-			wants(200, "Adding files to the library")
-		b.open("/media/add").wants(200, "This costs 2 credits").form("Download for 2 credits").
-			fill("username", "not a name!").press().wants(422, "Enter a username of this platform")
+			shows(200, "Adding files to the library")
+		b.open("/media/add").shows(200, "This costs 2 credits").form("Download for 2 credits").
+			fill("username", "not a name!").press().shows(422, "Enter a username of this platform")
 		b.open("/media/add").form("Download for 2 credits").fill("type", "playlists").fill("username", "harbour_cafe").
-			press().wants(422, "This platform supports only")
+			press().shows(422, "This platform supports only")
 		b.open("/media/add").form("Download for 2 credits").fill("username", "harbour_cafe").press().
-			wants(200, "Downloading a profile’s media")
-		c.as(t, access.Editor).open("/media/add").wants(200, "which your role cannot spend")
+			shows(200, "Downloading a profile’s media")
+		c.as(t, access.Editor).open("/media/add").shows(200, "which your role cannot spend")
 	})
 }
 
@@ -258,36 +257,36 @@ func TestLibraryPermissions(t *testing.T) {
 			at + "/delete", at + "/description",
 		}
 		viewer, client, stranger, signedOut := c.as(t, access.Viewer), c.as(t, access.Client), other.as(t, access.Owner), h.browser(t)
-		viewer.open("/media").wants(200, "oursalone").lacks("Add files", "New folder", "Select oursalone")
-		viewer.open(at).wants(200, "oursalone").lacks("Rename", "Delete file", "Save alt text", "Crop or rotate", "Use in a post")
+		viewer.open("/media").shows(200, "oursalone").lacks("Add files", "New folder", "Select oursalone")
+		viewer.open(at).shows(200, "oursalone").lacks("Rename", "Delete file", "Save alt text", "Crop or rotate", "Use in a post")
 		for _, path := range append([]string{"/media", at}, pages...) {
-			signedOut.open(path).wants(200, "Sign in").lacks("oursalone")
+			signedOut.open(path).shows(200, "Sign in").lacks("oursalone")
 		}
 		for _, path := range []string{at, at + "/delete"} {
-			stranger.open(path).wants(404, "Page not found").lacks("oursalone")
+			stranger.open(path).shows(404, "Page not found").lacks("oursalone")
 		}
-		client.open("/media").wants(404)
-		client.open(at).wants(404).lacks("oursalone")
+		client.open("/media").shows(404)
+		client.open(at).shows(404).lacks("oursalone")
 		for _, path := range pages {
-			viewer.open(path).wants(403)
-			client.open(path).wants(403)
+			viewer.open(path).shows(403)
+			client.open(path).shows(403)
 		}
 		for _, path := range actions {
 			form := url.Values{"name": {"mine"}, "alt": {"mine"}, "folder": {"1"}}
-			signedOut.send(http.MethodPost, path, form).wants(200, "Sign in")
+			signedOut.send(http.MethodPost, path, form).shows(200, "Sign in")
 			for who, b := range map[string]*browser{"viewer": viewer, "client": client} {
 				if p := b.send(http.MethodPost, path, form); p.status != 403 && p.status != 404 {
 					t.Errorf("%s at %s: %d", who, path, p.status)
 				}
 			}
 			if strings.HasPrefix(path, at) {
-				stranger.send(http.MethodPost, path, form).wants(404).lacks("oursalone")
+				stranger.send(http.MethodPost, path, form).shows(404).lacks("oursalone")
 			}
 		}
 		if n := h.count(t, "media WHERE name = 'oursalone' AND alt = '' AND folder_id = 0"); n != 1 || h.count(t, "media_folders") != 0 {
-			t.Error("something was changed")
+			t.Error("the data was changed")
 		}
 		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Editor].ID, access.Editor))
-		other.as(t, access.Editor).open(at).wants(200, "You switched to the team", "oursalone")
+		other.as(t, access.Editor).open(at).shows(200, "You switched to the team", "oursalone")
 	})
 }

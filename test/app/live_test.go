@@ -15,15 +15,15 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// told is a message of a stream.
-type told struct {
+// liveMessage is a message of an event stream.
+type liveMessage struct {
 	Topic  string
 	ID     string
 	Unread *int
 }
 
-// follows opens a stream and returns its messages. The channel is closed when the server ends the stream.
-func (b *browser) follows(t *testing.T) <-chan told {
+// openStream opens an event stream and returns its messages. The channel is closed when the server ends the stream.
+func (b *browser) openStream(t *testing.T) <-chan liveMessage {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
@@ -31,17 +31,17 @@ func (b *browser) follows(t *testing.T) <-chan told {
 	resp := must.Get(b.http.Do(r))(t)
 	t.Cleanup(func() { _ = resp.Body.Close() })
 	if kind := resp.Header.Get("Content-Type"); resp.StatusCode != http.StatusOK || kind != "text/event-stream" {
-		t.Fatalf("the stream is %d, %s", resp.StatusCode, kind)
+		t.Fatalf("stream response: %d, %s", resp.StatusCode, kind)
 	}
-	out := make(chan told, 100)
+	out := make(chan liveMessage, 100)
 	lines := bufio.NewScanner(resp.Body)
 	if !lines.Scan() || !strings.HasPrefix(lines.Text(), "retry: ") {
-		t.Fatalf("the stream begins with %q", lines.Text())
+		t.Fatalf("first line of the stream = %q", lines.Text())
 	}
 	go func() {
 		defer close(out)
 		for lines.Scan() {
-			var m told
+			var m liveMessage
 			if raw, ok := strings.CutPrefix(lines.Text(), "data: "); ok && json.Unmarshal([]byte(raw), &m) == nil {
 				out <- m
 			}
@@ -50,27 +50,27 @@ func (b *browser) follows(t *testing.T) <-chan told {
 	return out
 }
 
-// hears waits for a message of a stream.
-func hears(t *testing.T, stream <-chan told, topic, id string) told {
+// awaitMessage waits for the message with a topic and ID.
+func awaitMessage(t *testing.T, stream <-chan liveMessage, topic, id string) liveMessage {
 	t.Helper()
 	limit := time.After(10 * time.Second)
 	for {
 		select {
 		case m, open := <-stream:
 			if !open {
-				t.Fatalf("the stream ended before it told of %s %s", topic, id)
+				t.Fatalf("the stream ended before the message %s %s", topic, id)
 			}
 			if m.Topic == topic && (m.ID == id || id == "") {
 				return m
 			}
 		case <-limit:
-			t.Fatalf("the stream does not tell of %s %s", topic, id)
+			t.Fatalf("no message %s %s", topic, id)
 		}
 	}
 }
 
-// ends waits for the end of a stream.
-func ends(t *testing.T, stream <-chan told) {
+// awaitStreamEnd waits until the server ends the stream.
+func awaitStreamEnd(t *testing.T, stream <-chan liveMessage) {
 	t.Helper()
 	limit := time.After(25 * time.Second)
 	for {
@@ -80,52 +80,52 @@ func ends(t *testing.T, stream <-chan told) {
 				return
 			}
 		case <-limit:
-			t.Fatal("the stream goes on")
+			t.Fatal("the stream did not end")
 		}
 	}
 }
 
-// Streams tell of the team's posts and jobs and of the person's notifications, and of nothing else.
+// A stream reports changes of the team's posts and jobs and of the person's notifications, and nothing else.
 func TestLiveChanges(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
-		editor, elsewhere := c.as(t, access.Editor).follows(t), other.as(t, access.Owner).follows(t)
+		editor, elsewhere := c.as(t, access.Editor).openStream(t), other.as(t, access.Owner).openStream(t)
 		id := c.draft(t, "A draft", "")
-		hears(t, editor, "post", id)
+		awaitMessage(t, editor, "post", id)
 		c.callTool(t, "publish_post", map[string]any{"post_id": id})
-		hears(t, editor, "job", "")
+		awaitMessage(t, editor, "job", "")
 		failing := c.draft(t, "It fails [sandbox:reject]", "")
 		c.callTool(t, "publish_post", map[string]any{"post_id": failing})
-		if m := hears(t, editor, "notice", ""); m.Unread == nil || *m.Unread == 0 {
-			t.Errorf("the notification is not counted: %+v", m)
+		if m := awaitMessage(t, editor, "notice", ""); m.Unread == nil || *m.Unread == 0 {
+			t.Errorf("wrong unread count: %+v", m)
 		}
 		select {
 		case m := <-elsewhere:
-			t.Errorf("another team is told of %+v", m)
+			t.Errorf("another team received %+v", m)
 		default:
 		}
 	})
 }
 
-// A stream ends with its session, and when its person leaves the team.
+// A stream ends when its session ends or its person leaves the team.
 func TestLiveStreamsEnd(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
-		out, left, stays := b.follows(t), c.as(t, access.Editor).follows(t), c.as(t, access.Owner).follows(t)
+		out, left, stays := b.openStream(t), c.as(t, access.Editor).openStream(t), c.as(t, access.Owner).openStream(t)
 		b.open("/").form("Sign out").press()
 		must.NoError(t, c.Teams.RemoveMember(t.Context(), c.team.ID, c.people[access.Editor].ID))
-		ends(t, left)
-		ends(t, out)
+		awaitStreamEnd(t, left)
+		awaitStreamEnd(t, out)
 		id := c.draft(t, "For the owner", "")
-		hears(t, stays, "post", id)
+		awaitMessage(t, stays, "post", id)
 		if got := b.open("/live"); strings.Contains(got.source, "retry:") {
-			t.Error("somebody who is signed out has a stream")
+			t.Error("a signed-out browser has a stream")
 		}
 	})
 }
 
-// A person has at most twelve streams on a node. A node that stops ends all at once.
+// A person can have twelve streams per node. A node that shuts down ends all streams immediately.
 func TestLiveLimitAndShutdown(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -138,21 +138,21 @@ func TestLiveLimitAndShutdown(t *testing.T) {
 			resp := must.Get(b.http.Do(r))(t)
 			t.Cleanup(func() { _ = resp.Body.Close() })
 			if resp.StatusCode != http.StatusOK {
-				t.Fatalf("a stream is refused: %d", resp.StatusCode)
+				t.Fatalf("opening a stream: %d", resp.StatusCode)
 			}
 		}
-		b.open("/live").wants(503)
-		stream := c.as(t, access.Owner).follows(t)
+		b.open("/live").shows(503)
+		stream := c.as(t, access.Owner).openStream(t)
 		began := time.Now()
 		must.NoError(t, h.stop())
 		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("stopping took %v", took)
+			t.Errorf("shutdown took %v", took)
 		}
-		ends(t, stream)
+		awaitStreamEnd(t, stream)
 	})
 }
 
-// A node tells of what happened on another one.
+// A stream reports changes that were made on another node.
 func TestLiveAcrossNodes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -165,7 +165,7 @@ func TestLiveAcrossNodes(t *testing.T) {
 		t.Cleanup(func() { must.NoError(t, second.Stop()) })
 		there := c.as(t, access.Editor) // its cookies apply to both ports
 		there.root = second.URL
-		stream := there.follows(t)
-		hears(t, stream, "post", c.draft(t, "On the first node", ""))
+		stream := there.openStream(t)
+		awaitMessage(t, stream, "post", c.draft(t, "On the first node", ""))
 	})
 }

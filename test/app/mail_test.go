@@ -22,12 +22,12 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// postbox is an SMTP server that keeps the mails it accepts, or refuses them.
+// postbox is an SMTP server that stores mails or rejects them.
 type postbox struct {
 	mu      sync.Mutex
 	texts   map[string]string      // the last mail to each address
-	headers map[string]mail.Header // of the last mail to each address
-	counts  map[string]int         // of mails to each address
+	headers map[string]mail.Header // the header of the last mail to each address
+	counts  map[string]int         // the number of mails to each address
 	refuses bool
 }
 
@@ -61,14 +61,14 @@ func (d *delivery) Data(r io.Reader) error {
 	return nil
 }
 
-// refuse sets whether mails are refused.
+// refuse sets whether mails are rejected.
 func (p *postbox) refuse(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.refuses = on
 }
 
-// link returns the path of the link in the last mail to an address; empty if there is none.
+// link returns the path of the link in the last mail to an address, or "".
 func (p *postbox) link(to string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,7 +79,7 @@ func (p *postbox) link(to string) string {
 	return found[1]
 }
 
-// withMail runs a test with a mail server, on each database.
+// withMail runs a test with a mail server on each kind of database.
 func withMail(t *testing.T, run func(t *testing.T, h *env, box *postbox)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, at string) {
@@ -100,7 +100,7 @@ func withMail(t *testing.T, run func(t *testing.T, h *env, box *postbox)) {
 	})
 }
 
-// A mailed invitation's link is shown to nobody, so the person who follows it owns the address.
+// The link of a mailed invitation is not shown in the app, so only the owner of the address can use it.
 func TestMailedInvitationIsNotShown(t *testing.T) {
 	withMail(t, func(t *testing.T, h *env, box *postbox) {
 		c := h.crew(t)
@@ -108,17 +108,17 @@ func TestMailedInvitationIsNotShown(t *testing.T) {
 		send := func(email string) *page {
 			return owner.open("/settings/members").form("Send invitation").fill("email", email).fill("role", "editor").press()
 		}
-		send("new@harbour.example").wants(200, "We sent an invitation to new@harbour.example.", "sent by email").lacks(team.InvitationPath)
+		send("new@harbour.example").shows(200, "We sent an invitation to new@harbour.example.", "sent by email").lacks(team.InvitationPath)
 		link := box.link("new@harbour.example")
 		b := h.browser(t)
 		b.open(link).form("Create account and join").fill("name", "Nora").fill("password", newPassword).press().
-			wants(200, "You joined the team.")
-		b.open("/account").wants(200, "Confirmed").lacks("Not confirmed")
+			shows(200, "You joined the team.")
+		b.open("/account").shows(200, "Confirmed").lacks("Not confirmed")
 
 		box.refuse(true)
-		p := send("gone@harbour.example").wants(502, "The mail could not be sent", "No open invitations.")
+		p := send("gone@harbour.example").shows(502, "The mail could not be sent", "No open invitations.")
 		if got := p.form("Send invitation").values.Get("email"); got != "gone@harbour.example" {
-			t.Errorf("what was typed is lost: %q", got)
+			t.Errorf("the input is lost: %q", got)
 		}
 		if n := h.count(t, "invitations WHERE email = 'gone@harbour.example' AND revoked_at = 0"); n != 0 {
 			t.Errorf("%d open invitations were not mailed", n)
@@ -126,21 +126,21 @@ func TestMailedInvitationIsNotShown(t *testing.T) {
 	})
 }
 
-// A person confirms an email address with a button behind a mailed link. Opening the link changes nothing, and others
-// cannot use it.
+// A person confirms an email address by opening a mailed link and pressing a button. Opening the link alone changes
+// nothing, and other people cannot use it.
 func TestConfirmEmailAddress(t *testing.T) {
 	withMail(t, func(t *testing.T, h *env, box *postbox) {
 		c := h.crew(t)
 		b, email := c.as(t, access.Editor), c.people[access.Editor].Email
-		b.open("/account").wants(200, "Not confirmed").form("Send a confirmation link").press().wants(200, "We sent a link to "+email)
+		b.open("/account").shows(200, "Not confirmed").form("Send a confirmation link").press().shows(200, "We sent a link to "+email)
 		link := box.link(email)
-		c.as(t, access.Viewer).open(link).wants(404)
-		h.browser(t).open(link).wants(200, "Sign in")
-		b.open(link).wants(200, "Confirm your email address", email)
-		b.open("/account").wants(200, "Not confirmed")
-		b.open(link).form("Confirm the address").press().wants(200, "Your email address is confirmed.").lacks("Not confirmed")
-		b.open(link).wants(422, "already been used")
-		b.send(http.MethodPost, "/account/email/confirm", url.Values{}).wants(422, "already confirmed")
+		c.as(t, access.Viewer).open(link).shows(404)
+		h.browser(t).open(link).shows(200, "Sign in")
+		b.open(link).shows(200, "Confirm your email address", email)
+		b.open("/account").shows(200, "Not confirmed")
+		b.open(link).form("Confirm the address").press().shows(200, "Your email address is confirmed.").lacks("Not confirmed")
+		b.open(link).shows(422, "already been used")
+		b.send(http.MethodPost, "/account/email/confirm", url.Values{}).shows(422, "already confirmed")
 	})
 }
 
@@ -151,14 +151,14 @@ func TestMailedRecovery(t *testing.T) {
 		operator := c.asOperator(t, access.Owner)
 		p := c.people[access.Viewer]
 		operator.open(fmt.Sprint("/operator/people/", p.ID)).form("Send recovery link").press().
-			wants(200, "We sent a recovery link to "+p.Email).lacks(team.RecoveryPath)
+			shows(200, "We sent a recovery link to "+p.Email).lacks(team.RecoveryPath)
 		b := h.browser(t)
 		b.open(box.link(p.Email)).form("Set password").fill("password", newPassword).press().
-			wants(200, "Your new password is set.").lacks("Not confirmed")
+			shows(200, "Your new password is set.").lacks("Not confirmed")
 	})
 }
 
-// A person whose address is not confirmed sees nothing of a second team until its owner confirms.
+// A person with an unconfirmed address has no access to a second team until its owner confirms the membership.
 func TestJoinSecondTeamRequiresConfirmation(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -166,32 +166,32 @@ func TestJoinSecondTeamRequiresConfirmation(t *testing.T) {
 		b := other.as(t, access.Viewer)
 		path := c.invite(t, person.Email, access.Editor)
 		b.open(path).form("Join the team").press().
-			wants(200, "Waiting for confirmation", "An owner or admin of "+c.team.Name+" must confirm")
-		b.open("/account").wants(200, other.team.Name).lacks(c.team.Name)
-		b.open(path).wants(422, "must confirm that it is you")
+			shows(200, "Waiting for confirmation", "An owner or admin of "+c.team.Name+" must confirm")
+		b.open("/account").shows(200, other.team.Name).lacks(c.team.Name)
+		b.open(path).shows(422, "must confirm that it is you")
 		if n := h.count(t, "memberships WHERE team_id = ? AND person_id = ?", c.team.ID, person.ID); n != 0 {
-			t.Fatal("a member before the confirmation")
+			t.Fatal("the person is a member before the confirmation")
 		}
 		owner := c.as(t, access.Owner)
-		p := owner.open("/settings/members").wants(200, "Waiting for your confirmation", person.Email, "Address not confirmed")
+		p := owner.open("/settings/members").shows(200, "Waiting for your confirmation", person.Email, "Address not confirmed")
 		confirm := p.form("Confirm " + person.Name + ", " + person.Email)
 		for _, role := range []access.Role{access.Editor, access.Viewer, access.Client} {
-			c.as(t, role).send(http.MethodPost, attribute(confirm.node, "action"), url.Values{}).wants(403)
+			c.as(t, role).send(http.MethodPost, attribute(confirm.node, "action"), url.Values{}).shows(403)
 		}
-		confirm.press().wants(200, "The person is now a member.").lacks("Waiting for your confirmation")
-		b.open("/account").wants(200, c.team.Name)
+		confirm.press().shows(200, "The person is now a member.").lacks("Waiting for your confirmation")
+		b.open("/account").shows(200, c.team.Name)
 
-		// By password on the page, then declined.
+		// The person accepts with the password, and the owner declines.
 		path = c.invite(t, other.people[access.Editor].Email, access.Admin)
-		h.browser(t).open(path).form("Sign in and join").fill("password", password).press().wants(200, "Waiting for confirmation")
+		h.browser(t).open(path).form("Sign in and join").fill("password", password).press().shows(200, "Waiting for confirmation")
 		owner.open("/settings/members").
 			form("Decline "+other.people[access.Editor].Name+", "+other.people[access.Editor].Email).press().
-			wants(200, "The person was declined.")
-		h.browser(t).open(path).wants(422, "was revoked")
+			shows(200, "The person was declined.")
+		h.browser(t).open(path).shows(422, "was revoked")
 	})
 }
 
-// Neither an invitation's page nor a wrong password reveals whether the address has an account.
+// Neither an invitation's page nor the answer to a wrong password reveals whether the address has an account.
 func TestInvitationDoesNotRevealAccounts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -206,13 +206,13 @@ func TestInvitationDoesNotRevealAccounts(t *testing.T) {
 		}
 		wrong := func(path string) *page {
 			return b.send(http.MethodPost, path+"/sign-in",
-				url.Values{"password": {"not this one at all"}, "name": {"Typed Name"}}).wants(401)
+				url.Values{"password": {"not this one at all"}, "name": {"Typed Name"}}).shows(401)
 		}
 		if is, isNone := plain(wrong(a), known, a), plain(wrong(z), unknown, z); is != isNone || !strings.Contains(is, "Typed Name") {
-			t.Errorf("the answers to a wrong password differ, or lose the name:\n%s\n%s", is, isNone)
+			t.Errorf("the answers to a wrong password differ or lose the name:\n%s\n%s", is, isNone)
 		}
 		p := b.send(http.MethodPost, a+"/join", url.Values{"name": {"Typed Name"}, "password": {newPassword}}).
-			wants(422, "That did not work.")
+			shows(422, "That did not work.")
 		if got := p.form("Create account and join").values.Get("name"); got != "Typed Name" {
 			t.Errorf("the name is lost: %q", got)
 		}

@@ -16,70 +16,69 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// shownOnce matches the parts that differ between equal answers: form identifiers and results of earlier actions.
+// shownOnce matches the parts in which otherwise equal pages differ: form IDs and messages about earlier actions.
 var shownOnce = regexp.MustCompile(`value="\d{8}T\d{6}-[^"]+"|<p class="note" role="status">[^\n]*</p>|\n`)
 
-// checkRefusals checks that a route refuses everybody who is not permitted.
+// checkRefusals checks that a route rejects all people without permission.
 func (m *accessTest) checkRefusals(route string) {
 	m.t.Helper()
 	e := matrix[route]
-	method, path := m.at(route, m.real)
-	_, nowhere := m.at(route, m.none)
-	hasItem := path != nowhere || fmt.Sprint(m.real.fill(e.form)) != fmt.Sprint(m.none.fill(e.form))
+	method, path := m.methodAndPath(route, m.samples)
+	_, nowhere := m.methodAndPath(route, m.unknown)
+	hasItem := path != nowhere || fmt.Sprint(m.samples.fill(e.form)) != fmt.Sprint(m.unknown.fill(e.form))
 	for _, a := range m.visitors {
-		if a.may(e.who) {
+		if a.isPermitted(e.who) {
 			continue
 		}
-		if e.later > 4 && a.role == "" && !a.out && ofTeam(e.who) && !hasItem {
-			continue // they would end their own session or membership
+		if e.order > 4 && a.role == "" && !a.isSignedOut && ofTeam(e.who) && !hasItem {
+			continue // the request would end the visitor's own session or membership
 		}
-		theirs := a.role == "" && !a.out && ofTeam(e.who) && !hasItem // the route shows their own team
-		form := m.form(route, m.real)
+		theirs := a.role == "" && !a.isSignedOut && ofTeam(e.who) && !hasItem // the route shows the visitor's own team
+		form := m.form(route, m.samples)
 		if theirs {
 			form = withoutMarks(form)
 		}
-		got := a.ask(method, path, form, nil)
+		got := a.request(method, path, form, nil)
 		m.checkRevealsNothing(a, route, form, got)
 		if theirs {
 			continue
 		}
-		if a.role == "" { // members may know what exists
-			m.checkSame(a, route, got, a.ask(method, nowhere, m.form(route, m.none), nil))
+		if a.role == "" { // members may learn which items exist
+			m.checkSame(a, route, got, a.request(method, nowhere, m.form(route, m.unknown), nil))
 		}
 		m.wantRefusal(a, route, method, got)
 	}
-	if method != http.MethodGet { // including effects of reading
+	if method != http.MethodGet { // also detects effects of GET requests
 		m.checkUnchanged(route, "who is not meant", !hasItem && ofTeam(e.who))
 	}
 }
 
-// withoutMarks returns a form without the sample team's marker, except in IDs.
+// withoutMarks returns a form whose values, except IDs, do not contain the sample team's marker.
 func withoutMarks(form url.Values) url.Values {
 	for name, values := range form {
 		form[name] = slices.Clone(values)
 		for i, value := range values {
-			form[name][i] = strings.ReplaceAll(value, marked, "Other")
+			form[name][i] = strings.ReplaceAll(value, marker, "Other")
 		}
 	}
 	return form
 }
 
-// checkRevealsNothing checks that an answer for outsiders does not contain the sample team's marker.
+// checkRevealsNothing checks that an answer to an outsider does not contain the sample team's marker.
 func (m *accessTest) checkRevealsNothing(a *visitor, route string, sent url.Values, got answer) {
 	m.t.Helper()
 	if a.role == "" && !strings.Contains(sent.Encode(),
-		marked) && strings.Contains(strings.ToLower(got.body+got.location), strings.ToLower(marked)) {
-		at := strings.Index(strings.ToLower(got.body), strings.ToLower(marked))
-		m.t.Errorf("%s: %s tells of the team: %q", a.name, route, got.body[max(0, at-100):min(len(got.body), max(0, at)+100)])
+		marker) && strings.Contains(strings.ToLower(got.body+got.location), strings.ToLower(marker)) {
+		at := strings.Index(strings.ToLower(got.body), strings.ToLower(marker))
+		m.t.Errorf("%s: %s reveals the team's data: %q", a.name, route, got.body[max(0, at-100):min(len(got.body), max(0, at)+100)])
 	}
 }
 
-// checkSame compares the answer for an inaccessible item with the one for an item that does not exist, ignoring what
-// was sent.
+// checkSame checks that the answers for an inaccessible and for a nonexistent item are equal, apart from the input.
 func (m *accessTest) checkSame(a *visitor, route string, got, none answer) {
 	m.t.Helper()
 	plain := func(b answer, s samples) string {
-		_, path := m.at(route, s)
+		_, path := m.methodAndPath(route, s)
 		sent := []string{path, "PATH", url.QueryEscape(path), "PATH"}
 		if at := strings.LastIndex(path, "/"); at > 0 { // the page of a form
 			sent = append(sent, url.QueryEscape(path[:at]), "PAGE")
@@ -94,7 +93,7 @@ func (m *accessTest) checkSame(a *visitor, route string, got, none answer) {
 		}
 		return strings.NewReplacer(sent...).Replace(fmt.Sprint(b.status, b.location, " ", shownOnce.ReplaceAllString(b.body, "")))
 	}
-	is, isNone := plain(got, m.real), plain(none, m.none)
+	is, isNone := plain(got, m.samples), plain(none, m.unknown)
 	if is == isNone {
 		return
 	}
@@ -102,38 +101,38 @@ func (m *accessTest) checkSame(a *visitor, route string, got, none answer) {
 	for at < min(len(is), len(isNone)) && is[at] == isNone[at] {
 		at++
 	}
-	m.t.Errorf("%s: %s is answered with %d …%.80q, and with %d …%.80q where nothing is", a.name, route, got.status,
+	m.t.Errorf("%s: %s: %d …%.80q, but %d …%.80q for a nonexistent item", a.name, route, got.status,
 		is[at:], none.status, isNone[at:])
 }
 
-// wantRefusal checks the answer for people who are not permitted.
+// wantRefusal checks the answer to a visitor without permission.
 func (m *accessTest) wantRefusal(a *visitor, route, method string, got answer) {
 	m.t.Helper()
 	e := matrix[route]
 	switch {
-	case a.out && e.parts:
+	case a.isSignedOut && e.returnsError:
 		if got.status != http.StatusUnauthorized {
-			m.t.Errorf("%s: %s is answered with %d", a.name, route, got.status)
+			m.t.Errorf("%s: %s: %d", a.name, route, got.status)
 		}
-	case a.out: // the sign-in page keeps long forms
+	case a.isSignedOut: // the sign-in page keeps long forms
 		if got.status != http.StatusSeeOther && (got.status != http.StatusTemporaryRedirect ||
 			method == http.MethodGet) || !strings.HasPrefix(got.location, "/sign-in?next=") {
-			m.t.Errorf("%s: %s is answered with %d %s", a.name, route, got.status, got.location)
+			m.t.Errorf("%s: %s: %d %s", a.name, route, got.status, got.location)
 		}
 	case a.role != "" && ofTeam(e.who):
 		if got.status != http.StatusForbidden && got.status != http.StatusNotFound {
-			m.t.Errorf("%s: %s is answered with %d %s", a.name, route, got.status, got.location)
+			m.t.Errorf("%s: %s: %d %s", a.name, route, got.status, got.location)
 		}
 	case got.status != http.StatusNotFound && got.status != http.StatusForbidden:
-		m.t.Errorf("%s: %s is answered with %d %s, want what is not there", a.name, route, got.status, got.location)
+		m.t.Errorf("%s: %s: %d %s, want 404", a.name, route, got.status, got.location)
 	}
 }
 
-// checkCrossSite sends a request as a page of another site would from the owner's browser.
+// checkCrossSite checks that a request from another site's page in the owner's browser is rejected.
 func (m *accessTest) checkCrossSite(route string) {
 	m.t.Helper()
-	method, path := m.at(route, m.real)
-	if method == http.MethodGet || route == "/uploads/{link}" || matrix[route].open { // without a session, cookies do not matter
+	method, path := m.methodAndPath(route, m.samples)
+	if method == http.MethodGet || route == "/uploads/{link}" || matrix[route].allowsCrossOrigin { // without a session, cookies do not matter
 		return
 	}
 	who := m.visitor("owner")
@@ -145,50 +144,50 @@ func (m *accessTest) checkCrossSite(route string) {
 		{"Origin": {"https://elsewhere.example"}}, {"Origin": {"null"}},
 	}
 	for _, header := range elsewhere {
-		got := who.ask(method, path, m.form(route, m.real), header)
+		got := who.request(method, path, m.form(route, m.samples), header)
 		if got.status != http.StatusForbidden || !strings.Contains(got.body, "Nothing was changed.") {
-			m.t.Errorf("%s with %v is answered with %d", route, header, got.status)
+			m.t.Errorf("%s with %v: %d", route, header, got.status)
 		}
 	}
 	m.checkUnchanged(route, "another site", false)
 }
 
-// checkAllowed checks that the permitted people can read a page.
+// checkAllowed checks that people with permission can open a page.
 func (m *accessTest) checkAllowed(route string) {
 	m.t.Helper()
 	e := matrix[route]
-	method, path := m.at(route, m.real)
+	method, path := m.methodAndPath(route, m.samples)
 	if method != http.MethodGet {
 		return
 	}
 	for _, a := range m.visitors {
-		if !a.may(e.who) {
+		if !a.isPermitted(e.who) {
 			continue
 		}
 		want := http.StatusOK
-		if e.gone > 0 {
-			want = e.gone
+		if e.status > 0 {
+			want = e.status
 		}
 		for _, way := range []string{http.MethodGet, http.MethodHead} {
-			got := a.ask(way, path, nil, nil)
-			if led := got.status == http.StatusSeeOther && e.gone == 0 && !strings.HasPrefix(got.location,
+			got := a.request(way, path, nil, nil)
+			if led := got.status == http.StatusSeeOther && e.status == 0 && !strings.HasPrefix(got.location,
 				"/sign-in"); got.status != want && !led {
-				m.t.Errorf("%s: %s %s is answered with %d, want %d", a.name, way, route, got.status, want)
+				m.t.Errorf("%s: %s %s: %d, want %d", a.name, way, route, got.status, want)
 			}
 		}
 	}
-	if strings.HasPrefix(path, "/notices/") { // it has been read then
-		m.remember()
+	if strings.HasPrefix(path, "/notices/") { // the notice is now marked as read
+		m.recordTables()
 	}
 }
 
-// work matches the tables that background work and sign-ins write to.
-var work = regexp.MustCompile(
+// volatileTables matches the tables that background jobs and sign-ins write to.
+var volatileTables = regexp.MustCompile(
 	`^(river_|goose_|sqlite_|sessions$|free_calls$|account_|` +
 		`hashtag_(offsets|grams|posts|links|versions)$|hashtags$|instagram_|standings$|nodes$)`)
 
 func (m *accessTest) readTables() {
-	m.ofTeams = map[string]bool{}
+	m.isTeamTable = map[string]bool{}
 	query := `SELECT m.name, MAX(CASE WHEN c.name = 'team_id' THEN 1 ELSE 0 END) FROM sqlite_master m
 		JOIN pragma_table_info(m.name) c WHERE m.type = 'table' GROUP BY m.name ORDER BY m.name`
 	if m.db.Postgres() {
@@ -201,14 +200,14 @@ func (m *accessTest) readTables() {
 		var name string
 		var of int
 		must.NoError(m.t, rows.Scan(&name, &of))
-		if !work.MatchString(name) {
+		if !volatileTables.MatchString(name) {
 			m.tables = append(m.tables, name)
-			m.ofTeams[name] = of == 1
+			m.isTeamTable[name] = of == 1
 		}
 	}
 	must.NoError(m.t, rows.Err())
 	if len(m.tables) < 40 {
-		m.t.Fatalf("the tables are %v", m.tables)
+		m.t.Fatalf("tables = %v", m.tables)
 	}
 }
 
@@ -216,17 +215,17 @@ func (m *accessTest) readTables() {
 func (m *accessTest) tableSums(team bool) map[string]string {
 	out := map[string]string{}
 	for _, name := range m.tables {
-		if team && m.ofTeams[name] {
-			out[name] = m.sum(`SELECT * FROM `+name+` WHERE team_id = ?`, m.team.ID) //nolint:unqueryvet // every change counts
+		if team && m.isTeamTable[name] {
+			out[name] = m.checksum(`SELECT * FROM `+name+` WHERE team_id = ?`, m.team.ID) //nolint:unqueryvet // every change counts
 		} else if !team {
-			out[name] = m.sum(`SELECT * FROM ` + name) //nolint:unqueryvet // as above
+			out[name] = m.checksum(`SELECT * FROM ` + name) //nolint:unqueryvet // as above
 		}
 	}
 	return out
 }
 
-// sum returns a sum of rows that does not hang on their order.
-func (m *accessTest) sum(query string, args ...any) string {
+// checksum returns a checksum of rows that does not depend on their order.
+func (m *accessTest) checksum(query string, args ...any) string {
 	rows := must.Get(m.db.Query(m.t.Context(), query, args...))(m.t)
 	defer rows.Close()
 	columns := must.Get(rows.Columns())(m.t)
@@ -257,23 +256,23 @@ func (m *accessTest) checkUnchanged(route, whose string, ownTeam bool) {
 	}
 	same := true
 	for name, sum := range m.tableSums(ownTeam) {
-		was := m.before[name]
+		was := m.checksums[name]
 		if ownTeam {
-			was = m.before["of the team: "+name]
+			was = m.checksums["of the team: "+name]
 		}
 		if same = same && was == sum; was != sum {
-			m.t.Errorf("%s: %s changed %s: %s, and before %s", route, whose, name, sum, was)
+			m.t.Errorf("%s: %s changed table %s: %s, was %s", route, whose, name, sum, was)
 		}
 	}
 	if ownTeam || !same {
-		m.remember()
+		m.recordTables()
 	}
 }
 
-func (m *accessTest) remember() {
-	m.before = m.tableSums(false)
+func (m *accessTest) recordTables() {
+	m.checksums = m.tableSums(false)
 	for name, sum := range m.tableSums(true) {
-		m.before["of the team: "+name] = sum
+		m.checksums["of the team: "+name] = sum
 	}
 }
 
@@ -285,7 +284,7 @@ func (m *accessTest) waitForJobs() {
 	for m.count(m.t, "jobs WHERE finished_at = 0 AND id NOT IN (SELECT job_id FROM upload_batches)") > 0 {
 		select {
 		case <-ctx.Done():
-			m.t.Fatal("the work does not end")
+			m.t.Fatal("jobs do not finish")
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

@@ -22,14 +22,14 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// marked is part of every name and text of the sample team, to detect leaks.
-const marked = "Quillfeather"
+// marker is part of every name and text of the sample team, to detect leaks.
+const marker = "Quillfeather"
 
-// samples are the IDs of one item of each kind by the preceding path segment and parameter, and other values of forms.
+// samples maps a path segment and parameter, such as "posts/{id}", to the ID of a sample item. It also has form values.
 type samples map[string]string
 
-// nothing has IDs that do not exist, in the same format.
-var nothing = samples{
+// unknownIDs has well-formed IDs that do not exist.
+var unknownIDs = samples{
 	"assets{name}": "none.css", "files{token}": "AAAA", "files{name}": "none.png", "uploads{link}": "nobodys", "upload{batch}": nobody,
 	"connect{token}": "AAAA", "callback{platform}": "bluesky", "choose{attempt}": "987654",
 	"connected{account}": "987654", "approval{token}": "AAAA", "approvals{id}": nobody,
@@ -48,15 +48,15 @@ var nothing = samples{
 
 const nobody = "01890000-0000-7000-8000-000000000000"
 
-// sampleTeam returns a team whose every name and text is marked, with an item of each kind.
+// sampleTeam creates a team with an item of each kind. Every name and text contains the marker.
 func (h *env) sampleTeam(tb testing.TB) (*crew, samples) {
 	tb.Helper()
 	c := h.crew(tb)
-	c.team.Name = marked + " Ltd"
+	c.team.Name = marker + " Ltd"
 	h.change(tb, `UPDATE teams SET name = ? WHERE id = ?`, c.team.Name, c.team.ID)
 	h.change(tb,
-		`UPDATE people SET name = 'Ada ' || ? WHERE id IN (SELECT person_id FROM memberships WHERE team_id = ?)`, marked, c.team.ID)
-	h.change(tb, `UPDATE social_accounts SET username = ?, display_name = ? WHERE team_id = ?`, marked+".test", marked, c.team.ID)
+		`UPDATE people SET name = 'Ada ' || ? WHERE id IN (SELECT person_id FROM memberships WHERE team_id = ?)`, marker, c.team.ID)
+	h.change(tb, `UPDATE social_accounts SET username = ?, display_name = ? WHERE team_id = ?`, marker+".test", marker, c.team.ID)
 	c.grant(tb, 1000)
 	owner := c.as(tb, access.Owner)
 	s := samples{
@@ -96,19 +96,19 @@ func (c *crew) sampleLink(tb testing.TB, owner *browser, s samples) {
 // samplePosts creates a draft that waits for the client, and an unconfirmed post with its job.
 func (c *crew) samplePosts(tb testing.TB, owner *browser, s samples) {
 	tb.Helper()
-	media := strings.TrimPrefix(c.addImage(tb, marked, 20), "/media/")
+	media := strings.TrimPrefix(c.addImage(tb, marker, 20), "/media/")
 	film := c.addVideo(tb)
 	s["media{id}"], s["images{id}"], s["videos{id}"] = media, media, strconv.FormatInt(film, 10)
 	draft, _ := c.callTool(tb, "create_post",
 		map[string]any{
-			"caption": marked + " opens at eight.", "account_ids": []int64{c.account},
+			"caption": marker + " opens at eight.", "account_ids": []int64{c.account},
 			"media_ids": []int64{int64(mustNumber(tb, media)), film},
 		})["id"].(string)
-	c.callTool(tb, "update_post", map[string]any{"id": draft, "scheduled_at": c.timeIn(48 * time.Hour)})
+	c.callTool(tb, "update_post", map[string]any{"id": draft, "scheduled_at": c.apiTime(48 * time.Hour)})
 	s["posts{id}"] = draft
 	asked := must.Get(c.Approvals.Ask(tb.Context(), c.people[access.Owner].ID, approval.Ask{Posts: []string{draft}}))(tb)
 	s["approvals{id}"], s["approval{token}"] = asked.ID, asked.Link[strings.LastIndex(asked.Link, "/")+1:]
-	sent := c.draft(tb, marked+" is sent.", "")
+	sent := c.draft(tb, marker+" is sent.", "")
 	s["jobs{id}"], _ = c.callTool(tb, "publish_post", map[string]any{"post_id": sent})["job_id"].(string)
 	owner.waitUntilPublished(sent)
 	c.makeUnconfirmed(tb, sent)
@@ -117,10 +117,10 @@ func (c *crew) samplePosts(tb testing.TB, owner *browser, s samples) {
 
 func (c *crew) sampleFiles(tb testing.TB, owner *browser, s samples) {
 	tb.Helper()
-	made := owner.open("/media/folder").form("Create folder").fill("name", marked).press()
+	made := owner.open("/media/folder").form("Create folder").fill("name", marker).press()
 	s["folder"] = strings.TrimPrefix(made.path, "/media?folder=")
 	batch := c.callTool(tb, "create_uploads",
-		map[string]any{"files": []map[string]any{{"name": marked + ".png", "content_type": "image/png", "size_bytes": 100}}})
+		map[string]any{"files": []map[string]any{{"name": marker + ".png", "content_type": "image/png", "size_bytes": 100}}})
 	id, _ := batch["job_id"].(string)
 	s["upload{batch}"] = strings.TrimPrefix(id, "media_import:")
 	var link string
@@ -130,22 +130,22 @@ func (c *crew) sampleFiles(tb testing.TB, owner *browser, s samples) {
 
 func (c *crew) sampleWords(tb testing.TB, s samples) {
 	tb.Helper()
-	s["hashtags{id}"] = strings.TrimPrefix(c.listOf(tb, marked, "coffee"), "/hashtags/")
-	s["voices{id}"] = fmt.Sprint(c.voiceOf(tb, marked))
+	s["hashtags{id}"] = strings.TrimPrefix(c.createHashtagList(tb, marker, "coffee"), "/hashtags/")
+	s["voices{id}"] = fmt.Sprint(c.createVoice(tb, marker))
 	actor := must.Get(c.Teams.InApp(tb.Context(), c.people[access.Owner].ID, c.team.ID))(tb)
 	m := must.Get(c.Voices.AddMaterial(tb.Context(), operation.Call{Actor: actor, Now: c.now()},
-		int64(mustNumber(tb, s["voices{id}"])), voice.NewMaterial{Text: marked + " wrote this."}))(tb)
+		int64(mustNumber(tb, s["voices{id}"])), voice.NewMaterial{Text: marker + " wrote this."}))(tb)
 	s["material{material}"] = fmt.Sprint(m.ID)
 }
 
 func (c *crew) samplePeople(tb testing.TB, s samples) {
 	tb.Helper()
 	ctx, ownerID := tb.Context(), c.people[access.Owner].ID
-	key, _, err := c.Teams.AddKey(ctx, team.NewKey{Team: c.team.ID, Name: marked, Level: access.Full})
+	key, _, err := c.Teams.AddKey(ctx, team.NewKey{Team: c.team.ID, Name: marker, Level: access.Full})
 	must.NoError(tb, err)
 	s["keys{key}"] = fmt.Sprint(key.ID)
-	s["assistants{connection}"] = fmt.Sprint(c.assistant(tb, access.Owner, marked, access.Read))
-	offer, token, err := c.Teams.Invite(ctx, ownerID, c.team.ID, strings.ToLower(marked)+"@quay.example", access.Editor)
+	s["assistants{connection}"] = fmt.Sprint(c.connectAssistant(tb, access.Owner, marker, access.Read))
+	offer, token, err := c.Teams.Invite(ctx, ownerID, c.team.ID, strings.ToLower(marker)+"@quay.example", access.Editor)
 	must.NoError(tb, err)
 	s["invitation{token}"], s["invitations{invitation}"] = token, fmt.Sprint(offer.ID)
 	r := must.Get(c.Teams.Recover(ctx, c.people[access.Client].Email))(tb)
@@ -156,7 +156,7 @@ func (c *crew) samplePeople(tb testing.TB, s samples) {
 		proof[:], ownerID, db.Micros(c.now()), db.Micros(c.now().Add(time.Hour)))
 	c.change(tb,
 		`INSERT INTO passkeys (person_id, credential_id, name, credential, created_at) VALUES (?, ?, ?, '{}', ?)`,
-		ownerID, []byte(marked), marked, db.Micros(c.now()))
+		ownerID, []byte(marker), marker, db.Micros(c.now()))
 	var passkey, notice int64
 	must.NoError(tb, c.db.QueryRow(ctx, `SELECT id FROM passkeys WHERE person_id = ?`, ownerID).Scan(&passkey))
 	must.NoError(tb, c.db.QueryRow(ctx, `SELECT id FROM notices WHERE person_id = ? LIMIT 1`, ownerID).Scan(&notice))
@@ -180,7 +180,7 @@ func (s samples) path(tb testing.TB, pattern string) string {
 		}
 		value, ok := s[before+part]
 		if !ok {
-			tb.Fatalf("%s: there is no sample of %s", pattern, before+part)
+			tb.Fatalf("%s: no sample for %s", pattern, before+part)
 		}
 		parts[i] = url.PathEscape(value)
 	}
@@ -201,13 +201,13 @@ func (s samples) fill(form url.Values) url.Values {
 	return out
 }
 
-// forms returns the forms that the pages have for a person, by the addresses that they are sent to, filled in as they come.
+// forms returns all forms that a person's pages contain, with their initial values, by the route of their action.
 func (m *accessTest) forms(b *browser) map[string]url.Values {
 	out := map[string]url.Values{}
 	for _, route := range m.routes {
-		method, path := m.at(route, m.real)
-		if method != http.MethodGet || matrix[route].gone > 0 || strings.HasSuffix(path, ".zip") || strings.HasPrefix(path, "/docs") ||
-			path == "/live" { // which never ends
+		method, path := m.methodAndPath(route, m.samples)
+		if method != http.MethodGet || matrix[route].status > 0 || strings.HasSuffix(path, ".zip") || strings.HasPrefix(path, "/docs") ||
+			path == "/live" { // a stream that does not end
 			continue
 		}
 		page := b.open(path)
@@ -222,7 +222,7 @@ func (m *accessTest) forms(b *browser) map[string]url.Values {
 			request := must.Get(http.NewRequestWithContext(m.t.Context(), http.MethodPost, to, nil))(m.t)
 			_, pattern := m.mux.Handler(request)
 			if matrix[pattern].who == "" {
-				m.t.Errorf("%s has a form that is sent to %s, where nothing is", path, to)
+				m.t.Errorf("%s has a form with the unknown action %s", path, to)
 			}
 			if out[pattern] == nil {
 				out[pattern] = fields(d)
@@ -232,7 +232,7 @@ func (m *accessTest) forms(b *browser) map[string]url.Values {
 	return out
 }
 
-// ofTeam reports whether an audience is one of a team's people.
+// ofTeam reports whether an audience consists of members of a team.
 func ofTeam(a shell.Audience) bool {
 	return slices.Contains([]shell.Audience{
 		staff, shell.Members, shell.Writers, shell.Publishers, shell.Spenders, shell.Managers, shell.Owners, shell.Clients,

@@ -18,14 +18,14 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// visitor sends requests with cookies directly to the program's handler, without following redirects.
+// visitor sends requests with cookies directly to the server's handler. It does not follow redirects.
 type visitor struct {
 	name string
 	jar  http.CookieJar
-	of   *accessTest
-	role access.Role // in the sample team; "" outside of it
+	test *accessTest
+	role access.Role // role in the sample team; "" if not a member
 
-	operator, out bool // out is signed out, even if it has a cookie
+	operator, isSignedOut bool // out is signed out, even if it has a cookie
 }
 
 // answer is a response.
@@ -35,26 +35,26 @@ type answer struct {
 	body     string
 }
 
-// accessTest checks every route with every kind of person.
+// accessTest checks every route for every kind of visitor.
 type accessTest struct {
 	*crew
 
-	t        testing.TB
-	program  []shell.Route // as registered
-	routes   []string
-	mux      *http.ServeMux // of all patterns, to match paths
-	real     samples
-	none     samples
-	visitors []*visitor
-	filled   map[string]url.Values
-	tables   []string
-	ofTeams  map[string]bool // tables with a team's rows
-	before   map[string]string
+	t           testing.TB
+	program     []shell.Route // as registered
+	routes      []string
+	mux         *http.ServeMux // has all patterns; used to match paths
+	samples     samples
+	unknown     samples
+	visitors    []*visitor
+	formValues  map[string]url.Values
+	tables      []string
+	isTeamTable map[string]bool // whether a table has a team_id column
+	checksums   map[string]string
 }
 
-// Every person requests every route, with existing and unknown IDs. People who are not permitted get the same answer
-// for both, and nothing changes.
-func TestMatrix(t *testing.T) {
+// Every visitor requests every route, with existing and nonexistent IDs. Visitors without permission get the same answer
+// for both and change nothing.
+func TestRoutePermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		m := newAccessTest(t, h)
 		for _, route := range m.routes {
@@ -75,8 +75,8 @@ func TestMatrix(t *testing.T) {
 
 func newAccessTest(tb testing.TB, h *env) *accessTest {
 	tb.Helper()
-	m := &accessTest{t: tb, none: nothing, mux: http.NewServeMux()}
-	m.crew, m.real = h.sampleTeam(tb)
+	m := &accessTest{t: tb, unknown: unknownIDs, mux: http.NewServeMux()}
+	m.crew, m.samples = h.sampleTeam(tb)
 	seen := map[string]bool{}
 	for _, route := range h.Routes() {
 		seen[route.Pattern] = true
@@ -84,12 +84,12 @@ func newAccessTest(tb testing.TB, h *env) *accessTest {
 		m.routes = append(m.routes, route.Pattern)
 		m.mux.HandleFunc(route.Pattern, func(http.ResponseWriter, *http.Request) {})
 		if matrix[route.Pattern].who == "" {
-			tb.Errorf("the matrix knows nothing of %s: say in matrix whom it is for", route.Pattern)
+			tb.Errorf("matrix has no entry for %s: add one that states who may use the route", route.Pattern)
 		}
 	}
 	for pattern := range matrix {
 		if !seen[pattern] {
-			tb.Errorf("the matrix has %s, where nothing is", pattern)
+			tb.Errorf("matrix has the unknown route %s", pattern)
 		}
 	}
 	if tb.Failed() {
@@ -97,12 +97,12 @@ func newAccessTest(tb testing.TB, h *env) *accessTest {
 	}
 	m.readTables()
 	m.people()
-	m.filled = m.forms(m.as(tb, access.Owner))
-	maps.Copy(m.filled, m.operatorForms())
+	m.formValues = m.forms(m.as(tb, access.Owner))
+	maps.Copy(m.formValues, m.operatorForms())
 	const decision = "POST /posts/{id}/approval/decision" // for clients only
-	m.filled[decision] = m.forms(m.as(tb, access.Client))[decision]
+	m.formValues[decision] = m.forms(m.as(tb, access.Client))[decision]
 	m.waitForJobs()
-	m.remember()
+	m.recordTables()
 	return m
 }
 
@@ -116,7 +116,7 @@ func (m *accessTest) visitor(name string) *visitor {
 	return m.visitors[slices.IndexFunc(m.visitors, func(a *visitor) bool { return a.name == name })]
 }
 
-// people signs in everybody and then withdraws the rights of some.
+// people signs all visitors in and then removes the rights of some.
 func (m *accessTest) people() {
 	t, ctx := m.t, m.t.Context()
 	join := func(name string, role access.Role) *visitor {
@@ -136,21 +136,21 @@ func (m *accessTest) people() {
 		default: // an owner of another team, who selects the sample team before leaving it
 			must.Get(m.Teams.AddTeam(ctx,
 				team.Team{Name: "Team of " + name, Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, p.ID))(t)
-			a.post("/team", url.Values{"team": {m.real["teams{team}"]}})
+			a.post("/team", url.Values{"team": {m.samples["teams{team}"]}})
 			must.NoError(t, m.Teams.RemoveMember(ctx, m.team.ID, p.ID))
 		}
 		return a
 	}
-	m.newVisitor("signed out").out = true
+	m.newVisitor("signed out").isSignedOut = true
 	for _, role := range access.Roles() {
 		a := m.newVisitor(string(role))
 		a.role = role
 		a.signIn(m.crew.people[role].Email)
 	}
-	join("held", access.Admin).out = true
-	join("deleted", access.Admin).out = true
-	join("signed out elsewhere", access.Admin).out = true
-	join("in no team", access.Admin).out = true
+	join("held", access.Admin).isSignedOut = true
+	join("deleted", access.Admin).isSignedOut = true
+	join("signed out elsewhere", access.Admin).isSignedOut = true
+	join("in no team", access.Admin).isSignedOut = true
 	join("of another team", access.Admin)
 	join("operator", access.Admin).operator = true
 	must.Get(m.Teams.SetOperator(ctx, "operator@other.example", true))(t)
@@ -158,32 +158,32 @@ func (m *accessTest) people() {
 
 func (m *accessTest) newVisitor(name string) *visitor {
 	jar := must.Get(cookiejar.New(nil))(m.t)
-	a := &visitor{name: name, jar: jar, of: m}
+	a := &visitor{name: name, jar: jar, test: m}
 	m.visitors = append(m.visitors, a)
 	return a
 }
 
 func (a *visitor) signIn(email string) {
-	a.of.t.Helper()
+	a.test.t.Helper()
 	if got := a.post("/sign-in", url.Values{"email": {email}, "password": {password}}); got.status != http.StatusSeeOther {
-		a.of.t.Fatalf("%s cannot sign in: %d", a.name, got.status)
+		a.test.t.Fatalf("%s cannot sign in: %d", a.name, got.status)
 	}
 }
 
 func (a *visitor) post(path string, form url.Values) answer {
-	a.of.t.Helper()
-	return a.ask(http.MethodPost, path, form, nil)
+	a.test.t.Helper()
+	return a.request(http.MethodPost, path, form, nil)
 }
 
-// ask sends a request as a browser on one of our pages would.
-func (a *visitor) ask(method, path string, form url.Values, header http.Header) answer {
-	t := a.of.t
+// request sends a request as a browser on a page of the app does.
+func (a *visitor) request(method, path string, form url.Values, header http.Header) answer {
+	t := a.test.t
 	t.Helper()
 	var body io.Reader = http.NoBody
 	if form != nil {
 		body = strings.NewReader(form.Encode())
 	}
-	r := must.Get(http.NewRequestWithContext(t.Context(), method, a.of.root+path, body))(t)
+	r := must.Get(http.NewRequestWithContext(t.Context(), method, a.test.root+path, body))(t)
 	r.RequestURI, r.RemoteAddr = path, "127.0.0.1:1"
 	if form != nil {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -193,7 +193,7 @@ func (a *visitor) ask(method, path string, form url.Values, header http.Header) 
 	}
 	maps.Copy(r.Header, header)
 	w := httptest.NewRecorder()
-	a.of.Handler().ServeHTTP(w, r)
+	a.test.Handler().ServeHTTP(w, r)
 	got := w.Result()
 	a.jar.SetCookies(r.URL, got.Cookies())
 	if got.StatusCode >= http.StatusInternalServerError {
@@ -202,8 +202,8 @@ func (a *visitor) ask(method, path string, form url.Values, header http.Header) 
 	return answer{got.StatusCode, got.Header.Get("Location"), w.Body.String()}
 }
 
-// at returns the method and the path of an address, with IDs filled in.
-func (m *accessTest) at(route string, s samples) (string, string) {
+// methodAndPath returns the method and the path of a route, with the IDs of the samples.
+func (m *accessTest) methodAndPath(route string, s samples) (string, string) {
 	method, pattern, ok := strings.Cut(route, " ")
 	if !ok {
 		method, pattern = http.MethodPut, route
@@ -211,28 +211,28 @@ func (m *accessTest) at(route string, s samples) (string, string) {
 	return method, s.path(m.t, pattern)
 }
 
-// form returns the values of a route's form: those from pages and those that only people enter.
+// form returns the values of a route's form: initial values from pages, and values that a person would enter.
 func (m *accessTest) form(route string, s samples) url.Values {
-	method, _ := m.at(route, s)
+	method, _ := m.methodAndPath(route, s)
 	if method == http.MethodGet {
 		return nil
 	}
 	out := url.Values{}
-	maps.Copy(out, m.filled[route])
+	maps.Copy(out, m.formValues[route])
 	maps.Copy(out, s.fill(matrix[route].form))
 	out.Del(shell.TeamField) // an attacker omits it
 	out.Set("once", m.now().UTC().Format("20060102T150405")+"-"+fmt.Sprint(m.env.people.Add(1)))
 	return out
 }
 
-// may reports whether a route permits an audience.
-func (a *visitor) may(who shell.Audience) bool {
+// isPermitted reports whether a route permits an audience.
+func (a *visitor) isPermitted(who shell.Audience) bool {
 	can := func(c access.Capability) bool { return slices.Contains(access.RoleCapabilities(a.role), c) }
 	switch who {
 	case shell.Anyone, invited:
 		return true
 	case shell.People:
-		return !a.out
+		return !a.isSignedOut
 	case shell.Members:
 		return can(access.Read)
 	case staff:

@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	mostBytes = 100_000                // per page, without images
-	mostTime  = 100 * time.Millisecond // of server time per page
+	maxPageBytes = 100_000                // maximum size of a page, without images
+	maxPageTime  = 100 * time.Millisecond // maximum server time per page
 )
 
-// manyPages returns addresses of every page for a team with a lot of data, with links and with the most expensive
+// pagePaths returns the paths of every page of a team with a lot of data, including later pages and the most expensive
 // filters.
-func (m *accessTest) manyPages(f *filled) []string {
+func (m *accessTest) pagePaths(f *filledTeam) []string {
 	var out []string
 	for _, route := range m.routes {
-		method, path := m.at(route, m.real)
+		method, path := m.methodAndPath(route, m.samples)
 		e := matrix[route]
-		if method == http.MethodGet && e.gone == 0 && e.who != invited && path != "/live" && !strings.HasSuffix(path,
+		if method == http.MethodGet && e.status == 0 && e.who != invited && path != "/live" && !strings.HasSuffix(path,
 			".zip") && !strings.HasSuffix(path, ".csv") && !strings.HasSuffix(path, ".jsonl") &&
 			!strings.HasSuffix(path, "/file") && !strings.HasSuffix(path, "/thumbnail") && !strings.HasPrefix(path,
-			"/assets/") && !strings.HasPrefix(path, "/notices/"+m.real["notices{id}"]) {
+			"/assets/") && !strings.HasPrefix(path, "/notices/"+m.samples["notices{id}"]) {
 			out = append(out, path)
 		}
 	}
@@ -75,7 +75,7 @@ func (m *accessTest) accountOf(post string) int64 {
 	return id
 }
 
-// nextPage returns the address of a list's next page.
+// nextPage returns the path of a list's next page, if there is one.
 func (m *accessTest) nextPage(path string) []string {
 	b := &browser{t: m.t, root: m.root, http: &http.Client{Jar: m.visitor("owner").jar}}
 	for d := range b.open(path).doc.Descendants() {
@@ -86,38 +86,38 @@ func (m *accessTest) nextPage(path string) []string {
 	return nil
 }
 
-// reader returns a person who may open a page.
-func (m *accessTest) reader(path string) *visitor {
+// permittedVisitor returns a visitor who may open a page.
+func (m *accessTest) permittedVisitor(path string) *visitor {
 	if strings.HasPrefix(path, "/operator") {
 		return m.visitor("operator")
 	}
 	return m.visitor("owner")
 }
 
-// Every page is under 100 KB, even for a team with a lot of data.
+// Every page has less than 100 KB, even for a team with a lot of data.
 func TestPageSizesOfFullTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		m := newAccessTest(t, h)
 		f := m.fill(t, 3000, 2200)
-		for _, path := range m.manyPages(f) {
-			got := m.reader(path).ask(http.MethodGet, path, nil, nil)
+		for _, path := range m.pagePaths(f) {
+			got := m.permittedVisitor(path).request(http.MethodGet, path, nil, nil)
 			if got.status != http.StatusOK && (got.status != http.StatusSeeOther || strings.HasPrefix(got.location, "/sign-in")) {
-				t.Errorf("%s is answered with %d %s", path, got.status, got.location)
+				t.Errorf("%s: %d %s", path, got.status, got.location)
 			}
-			if text := strings.HasSuffix(path, "/text"); len(got.body) > mostBytes && !text {
-				t.Errorf("%s has %d bytes", path, len(got.body))
+			if text := strings.HasSuffix(path, "/text"); len(got.body) > maxPageBytes && !text {
+				t.Errorf("%s: %d bytes", path, len(got.body))
 			}
 		}
 	})
 }
 
-// The assets of every page are small too.
+// Every asset is small too.
 func TestAssetSizes(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{"assets", "styles"} {
 		for _, e := range must.Get(os.ReadDir("../../internal/web/shell/" + folder))(t) {
-			if info := must.Get(e.Info())(t); info.Size() > mostBytes {
-				t.Errorf("%s has %d bytes", e.Name(), info.Size())
+			if info := must.Get(e.Info())(t); info.Size() > maxPageBytes {
+				t.Errorf("%s: %d bytes", e.Name(), info.Size())
 			}
 		}
 	}
@@ -138,20 +138,20 @@ func benchmarkPages(b *testing.B, url string) {
 	b.Helper()
 	m := newAccessTest(b, open(b, url, func(cfg *server.Config) { cfg.Workers = 1 }))
 	f := m.fill(b, 100_000, 200)
-	for _, path := range m.manyPages(f) {
+	for _, path := range m.pagePaths(f) {
 		b.Run(strings.NewReplacer("/", "~", "?", " ", "#", "").Replace(path), func(b *testing.B) { m.measure(b, path) })
 	}
 }
 
-// measure reports the median and maximum duration of a page.
+// measure reports the median and maximum duration of requests for a page.
 func (m *accessTest) measure(b *testing.B, path string) {
 	b.Helper()
-	who := m.reader(path)
-	who.ask(http.MethodGet, path, nil, nil) // statements are prepared and pages read in
+	who := m.permittedVisitor(path)
+	who.request(http.MethodGet, path, nil, nil) // warm up prepared statements and caches
 	var took []time.Duration
 	for b.Loop() {
 		start := time.Now()
-		who.ask(http.MethodGet, path, nil, nil)
+		who.request(http.MethodGet, path, nil, nil)
 		took = append(took, time.Since(start))
 	}
 	slices.Sort(took)
@@ -159,7 +159,7 @@ func (m *accessTest) measure(b *testing.B, path string) {
 	b.ReportMetric(float64(at(0.5))/1e6, "p50-ms")
 	b.ReportMetric(float64(at(0.99))/1e6, "p99-ms")
 	b.ReportMetric(0, "ns/op")
-	if at(0.5) > mostTime {
+	if at(0.5) > maxPageTime {
 		b.Errorf("%s takes %v", path, at(0.5))
 	}
 }

@@ -16,37 +16,37 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// While publishing is paused, buttons are disabled and say so, even those without an API operation.
-func TestPausesApplyInApp(t *testing.T) {
+// While publishing is paused, buttons are disabled and explain why, including buttons without an API operation.
+func TestPausedPublishingDisablesButtons(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		series := c.draft(t, "Every day anew", c.timeIn(24*time.Hour))
+		series := c.draft(t, "Every day anew", c.apiTime(24*time.Hour))
 		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY", nil))(t)
-		draft := c.draft(t, "A draft", c.timeIn(50*time.Hour))
+		draft := c.draft(t, "A draft", c.apiTime(50*time.Hour))
 		ask, end := b.open("/posts/"+draft).
 			form("Send to the client for approval"), b.open("/posts/"+series+"/series/end").form("End the series")
 		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: access.PausePublishing}))
 		const why = "Publishing is paused."
-		end.press().wants(403, why)
-		b.open("/posts/"+draft).wants(200, why, "Publish now…", "Schedule for").lacks("/posts/" + draft + "/publish\"")
-		b.open("/posts/"+draft+"/publish").form("Publish to 1 account").press().wants(403, why)
-		b.open("/posts/"+series).wants(200, why, "End the series…").lacks("/series/end\"")
-		b.open("/posts/new").wants(200, why)
-		ask.press().wants(200, "The post is waiting for approval.")
+		end.press().shows(403, why)
+		b.open("/posts/"+draft).shows(200, why, "Publish now…", "Schedule for").lacks("/posts/" + draft + "/publish\"")
+		b.open("/posts/"+draft+"/publish").form("Publish to 1 account").press().shows(403, why)
+		b.open("/posts/"+series).shows(200, why, "End the series…").lacks("/series/end\"")
+		b.open("/posts/new").shows(200, why)
+		ask.press().shows(200, "The post is waiting for approval.")
 		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: access.PauseEverything}))
-		ask.press().wants(403, "Changes are paused.")
+		ask.press().shows(403, "Changes are paused.")
 		if held := c.storedPost(t, "/posts/"+series); !held.IsTemplate || held.Status != post.Scheduled {
 			t.Errorf("%+v", held)
 		}
 	})
 }
 
-// Without permission, every route returns an error and reveals nothing.
+// Every route returns an error to people without permission and reveals no data.
 func TestPostPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, others := h.crew(t), h.crew(t)
-		id := c.draft(t, "Ours alone", c.timeIn(48*time.Hour))
+		id := c.draft(t, "Ours alone", c.apiTime(48*time.Hour))
 		c.callTool(t, "publish_post", map[string]any{"post_id": id})
 		job, _ := c.callTool(t, "publish_post", map[string]any{"post_id": id})["job_id"].(string)
 		account := fmt.Sprintf("/posts/%s/accounts/%d", id, c.account)
@@ -67,35 +67,35 @@ func TestPostPermissions(t *testing.T) {
 			if i >= len(reads) {
 				method = http.MethodPost
 			}
-			if p := out.send(method, path, nil).wants(200, "Sign in").lacks("Ours alone"); !strings.HasPrefix(p.path, "/sign-in") {
-				t.Errorf("signed out, %s leads to %s", path, p.path)
+			if p := out.send(method, path, nil).shows(200, "Sign in").lacks("Ours alone"); !strings.HasPrefix(p.path, "/sign-in") {
+				t.Errorf("signed out, %s redirects to %s", path, p.path)
 			}
 		}
 		stranger, viewer := others.as(t, access.Owner), c.as(t, access.Viewer)
 		for _, path := range reads[2:] {
-			stranger.open(path).wants(404, "Page not found, or you don't have access.").lacks("Ours alone", c.team.Name)
+			stranger.open(path).shows(404, "Page not found, or you don't have access.").lacks("Ours alone", c.team.Name)
 		}
-		once := viewer.open("/posts/"+id).wants(200, "Ours alone",
+		once := viewer.open("/posts/"+id).shows(200, "Ours alone",
 			"Your role can view the post but not change it.").lacks("<form method=\"post\" action=\"/posts").header.Get("Date")
 		form := url.Values{
 			"once": {c.now().UTC().Format("20060102T150405") + "-" + once}, "found": {"yes"},
-			"account": {fmt.Sprint(c.account)}, "at": {c.timeIn(time.Hour)},
+			"account": {fmt.Sprint(c.account)}, "at": {c.apiTime(time.Hour)},
 		}
 		for _, path := range writes {
-			stranger.send(http.MethodPost, path, form).wants(404).lacks("Ours alone", c.team.Name)
-			viewer.send(http.MethodPost, path, form).wants(403, "Your role in this team does not allow this.")
+			stranger.send(http.MethodPost, path, form).shows(404).lacks("Ours alone", c.team.Name)
+			viewer.send(http.MethodPost, path, form).shows(403, "Your role in this team does not allow this.")
 		}
 		for _, path := range []string{"/posts/" + id + "/publish", "/posts/" + id + "/series/end"} {
-			viewer.open(path).wants(403)
+			viewer.open(path).shows(403)
 		}
 		for _, path := range []string{
 			"/posts/x_y", "/posts/x_y/live", "/posts/" + id + "/accounts/x", "/posts/" + id + "/accounts/99999",
 			"/jobs/none", "/jobs/social_post:1",
 		} {
-			viewer.open(path).wants(404)
+			viewer.open(path).shows(404)
 		}
 		if after := h.count(t, "events WHERE kind <> 'person.signed_in'"); after != before {
-			t.Errorf("%d things were done", after-before)
+			t.Errorf("%d actions were recorded", after-before)
 		}
 	})
 }
@@ -106,19 +106,19 @@ func TestJobPages(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
 		waiting, _ := c.callTool(t, "create_uploads", map[string]any{})["job_id"].(string)
-		p := b.open("/jobs/"+waiting).wants(200, "Adding files to the library", "Pending", "This page updates automatically.", waiting)
+		p := b.open("/jobs/"+waiting).shows(200, "Adding files to the library", "Pending", "This page updates automatically.", waiting)
 		if !strings.Contains(p.source, "/upload/"+strings.TrimPrefix(waiting, "media_import:")) {
-			t.Errorf("the page does not lead to the files: %s", p.source)
+			t.Errorf("the page has no link to the files: %s", p.source)
 		}
-		b.open("/jobs/"+waiting+"/live").wants(200, "Pending").lacks("<html")
+		b.open("/jobs/"+waiting+"/live").shows(200, "Pending").lacks("<html")
 		h.change(t, `UPDATE jobs SET state = 'failed', error_code = 'upload_expired', finished_at = ? WHERE id = ?`,
 			db.Micros(h.now()), waiting)
-		b.open("/jobs/"+waiting).wants(200, "Failed", "Ended", "Not every file arrived before the links expired.").
+		b.open("/jobs/"+waiting).shows(200, "Failed", "Ended", "Not every file arrived before the links expired.").
 			lacks("This page updates")
 	})
 }
 
-// A link to an item of another of the person's teams selects that team.
+// A link to an item of another team selects that team if the person is a member.
 func TestItemOfOtherOwnTeam(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, others := h.crew(t), h.crew(t)
@@ -130,9 +130,9 @@ func TestItemOfOtherOwnTeam(t *testing.T) {
 		}
 		for path, says := range reads {
 			b := c.as(t, access.Viewer)
-			b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(others.team.ID)}}).wants(200, others.team.Name)
-			b.open(path).wants(200, "You switched to the team "+c.team.Name, says)
-			b.open("/posts").wants(200, "Over there")
+			b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(others.team.ID)}}).shows(200, others.team.Name)
+			b.open(path).shows(200, "You switched to the team "+c.team.Name, says)
+			b.open("/posts").shows(200, "Over there")
 		}
 	})
 }
@@ -151,7 +151,7 @@ func TestPostPageSizes(t *testing.T) {
 			"/posts", "/posts?from=2027-01-01", "/calendar?day=2027-06-01", "/calendar?view=week&day=2027-06-15",
 			"/posts/" + id, fmt.Sprintf("/posts/%s/accounts/%d", id, c.account),
 		} {
-			if p := b.open(path).wants(200); len(p.source) > 100_000 {
+			if p := b.open(path).shows(200); len(p.source) > 100_000 {
 				t.Errorf("%s has %d bytes", path, len(p.source))
 			}
 		}

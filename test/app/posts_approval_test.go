@@ -15,7 +15,7 @@ func TestApprovalRequest(t *testing.T) {
 		b := c.as(t, access.Editor)
 		id := c.draft(t, "For the client", "")
 		asked := b.open("/posts/"+id).form("Send to the client for approval").press().
-			wants(200, "Send the link below to the client", "Waiting for approval",
+			shows(200, "Send the link below to the client", "Waiting for approval",
 				"Draft. Not scheduled yet. It cannot be published until the client approves it.", "The client’s link")
 		link := ""
 		for d := range asked.doc.Descendants() {
@@ -25,23 +25,23 @@ func TestApprovalRequest(t *testing.T) {
 		}
 		path, ok := strings.CutPrefix(link, h.root)
 		if !ok {
-			t.Fatalf("the link is %q", link)
+			t.Fatalf("approval link = %q", link)
 		}
-		b.open("/posts/"+id).wants(200, "Create another approval link").lacks(path)
+		b.open("/posts/"+id).shows(200, "Create another approval link").lacks(path)
 		b.open("/posts/" + id).lacks("Publish now")
 		h.browser(t).open(path).form("Request changes").fill("name", "Ms <Client>").
-			fill("comment", "Not the\nsecond <picture>.").press().wants(200, "Changes requested")
-		b.open("/posts/"+id).wants(200, "Changes requested", "By Ms <Client>", "The client wrote:", "Not the second <picture>.")
-		b.open("/posts/"+id).form("Send to the client for approval").press().wants(200, "The client’s link", "version 2")
+			fill("comment", "Not the\nsecond <picture>.").press().shows(200, "Changes requested")
+		b.open("/posts/"+id).shows(200, "Changes requested", "By Ms <Client>", "The client wrote:", "Not the second <picture>.")
+		b.open("/posts/"+id).form("Send to the client for approval").press().shows(200, "The client’s link", "version 2")
 		record := c.as(t, access.Admin).open("/settings/audit").
-			wants(200, "The client , who entered the name Ms <Client> , requested changes to a post : For the client .",
+			shows(200, "The client , who entered the name Ms <Client> , requested changes to a post : For the client .",
 				"asked a client to approve a post : For the client .")
-		record.form("Filter").fill("kind", "post.rejected").press().wants(200, "Client requested changes", "Ms <Client>").
+		record.form("Filter").fill("kind", "post.rejected").press().shows(200, "Client requested changes", "Ms <Client>").
 			lacks("asked a client to approve")
 	})
 }
 
-// A client who is a member decides in the app, with their name, only on posts that wait for approval.
+// A member with the client role decides in the app, under the member's name, and only on posts that wait for approval.
 func TestClientDecisionInApp(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -53,42 +53,42 @@ func TestClientDecisionInApp(t *testing.T) {
 			})["id"].(string)
 		editor, client := c.as(t, access.Editor), c.as(t, access.Client)
 		at, decision := "/posts/"+id, "/posts/"+id+"/approval/decision"
-		client.open(at).wants(200, "If the team needs your approval, you can give it here.").
-			holds(`<img src="`+shown+`/file"`).lacks("Approve</button>", `href="`+shown+`"`)
-		client.open(shown + "/thumbnail").wants(200)
-		client.open(shown).wants(404)
+		client.open(at).shows(200, "If the team needs your approval, you can give it here.").
+			contains(`<img src="`+shown+`/file"`).lacks("Approve</button>", `href="`+shown+`"`)
+		client.open(shown + "/thumbnail").shows(200)
+		client.open(shown).shows(404)
 		for _, path := range []string{hidden, hidden + "/file", hidden + "/thumbnail", "/media"} {
-			client.open(path).wants(404)
+			client.open(path).shows(404)
 		}
 		says := url.Values{"decision": {"approve"}, "round": {"1"}}
-		client.send(http.MethodPost, decision, says).wants(422, "The post does not await approval.")
-		editor.open(at).form("Send to the client for approval").press().wants(200)
-		client.open("/notices").wants(200, "A post waits for the client’s approval. Clients in the team can decide on its page.")
-		editor.send(http.MethodPost, decision, says).wants(403)
-		other.as(t, access.Client).send(http.MethodPost, decision, says).wants(404)
-		long := client.open(at).wants(200, "You decide as Ada client").form("Request changes").
-			fill("comment", strings.Repeat("ä", 2001)).press().wants(422, "at most 2000 characters")
+		client.send(http.MethodPost, decision, says).shows(422, "The post does not await approval.")
+		editor.open(at).form("Send to the client for approval").press().shows(200)
+		client.open("/notices").shows(200, "A post waits for the client’s approval. Clients in the team can decide on its page.")
+		editor.send(http.MethodPost, decision, says).shows(403)
+		other.as(t, access.Client).send(http.MethodPost, decision, says).shows(404)
+		long := client.open(at).shows(200, "You decide as Ada client").form("Request changes").
+			fill("comment", strings.Repeat("ä", 2001)).press().shows(422, "at most 2000 characters")
 		if got := long.form("Request changes").values.Get("comment"); len([]rune(got)) != 2001 {
-			t.Errorf("%d characters of the comment are left", len([]rune(got)))
+			t.Errorf("%d characters of the comment are kept", len([]rune(got)))
 		}
 		long.form("Request changes").fill("comment", "Not so <loud>.").press().
-			wants(200, "Changes requested. The team has been notified", "By Ada client", "Not so <loud>.").lacks("Approve</button>")
-		editor.open(at+"/edit").form("Save").fill("caption", "Quieter").press().wants(200)
-		client.send(http.MethodPost, decision, says).wants(422, "has changed, so your decision was not saved")
-		client.open(at).form("Approve").press().wants(200, "Approved. The team has been notified.", "version 2")
+			shows(200, "Changes requested. The team has been notified", "By Ada client", "Not so <loud>.").lacks("Approve</button>")
+		editor.open(at+"/edit").form("Save").fill("caption", "Quieter").press().shows(200)
+		client.send(http.MethodPost, decision, says).shows(422, "has changed, so your decision was not saved")
+		client.open(at).form("Approve").press().shows(200, "Approved. The team has been notified.", "version 2")
 		client.send(http.MethodPost, decision,
 			url.Values{"decision": {"reject"}, "round": {"2"}, "comment": {"Not <this> way."}}).
-			wants(422, "This version has already been decided.", "Ada client approved the post",
+			shows(422, "This version has already been decided.", "Ada client approved the post",
 				"Your comment was not sent.", "Not <this> way.")
 		for _, kind := range []string{"post.rejected", "post.approved"} {
 			if n := h.count(t, "events WHERE kind = ? AND subject = ? AND person_id = ?", kind, id, c.people[access.Client].ID); n != 1 {
-				t.Errorf("%d events tell that the client decided: %s", n, kind)
+				t.Errorf("%d events of the client's decision: %s", n, kind)
 			}
 		}
 		editor.open("/notices").
-			wants(200, "The client approved a post. It is still a draft: schedule or publish it.",
+			shows(200, "The client approved a post. It is still a draft: schedule or publish it.",
 				"The client requested changes to a post and left a comment.")
-		c.as(t, access.Admin).open("/settings/audit").wants(200, "Ada client approved a post : Quieter").lacks("who entered the name")
-		editor.open(at).wants(200, "Draft. Not scheduled yet.")
+		c.as(t, access.Admin).open("/settings/audit").shows(200, "Ada client approved a post : Quieter").lacks("who entered the name")
+		editor.open(at).shows(200, "Draft. Not scheduled yet.")
 	})
 }

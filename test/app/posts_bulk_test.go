@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Several posts are moved together. Their times of day stay, even across a clock change, and each result is shown.
+// Several posts are moved together. They keep their time of day across a clock change, and each result is shown.
 func TestMoveSelectedPosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -22,62 +22,62 @@ func TestMoveSelectedPosts(t *testing.T) {
 		c.callTool(t, "schedule_post", map[string]any{"post_id": planned, "scheduled_at": at.Format(time.RFC3339)})
 		h.change(t, `UPDATE posts SET status = 'published' WHERE id = ?`, sent)
 		moved := b.open("/posts").form("Reschedule").fill("post", timed, sent, idea, planned).fill("days", "14").press()
-		moved.wants(200, "Has a time Moved to Sat 3 Apr "+at.Format("2006")+", 09:30.", "Is scheduled Moved to Sat 3 Apr",
+		moved.shows(200, "Has a time Moved to Sat 3 Apr "+at.Format("2006")+", 09:30.", "Is scheduled Moved to Sat 3 Apr",
 			"Not changed: Is out A submitted post cannot be changed.", "Not changed: An idea It has no date to move from.")
 		if got := c.scheduledAt(t, planned).In(berlin(t)); !got.Equal(at.AddDate(0, 0, 14)) {
-			t.Errorf("it is scheduled for %s", got)
+			t.Errorf("scheduled for %s", got)
 		}
-		b.open("/posts").wants(200).lacks("Not changed")
+		b.open("/posts").shows(200).lacks("Not changed")
 
 		day := at.AddDate(0, 1, 0).Format(time.DateOnly)
 		list := b.open("/posts?status=draft")
 		list.form("Reschedule").fill("post", timed, idea).fill("day", day).press().
-			wants(200, "Has a time Moved to", "An idea Moved to "+at.AddDate(0, 1, 0).Format("Mon 2 Jan 2006")+".", "Planned for").
-			holds(`aria-current="page">Drafts`)
+			shows(200, "Has a time Moved to", "An idea Moved to "+at.AddDate(0, 1, 0).Format("Mon 2 Jan 2006")+".", "Planned for").
+			contains(`aria-current="page">Drafts`)
 		b.open("/posts?status=draft").form("Reschedule").fill("post", timed).fill("day", "2001-01-01").press().
-			wants(200, "Not changed: Has a time The time is in the past.")
-		list.form("Reschedule").fill("post", timed).press().wants(200, "Enter either a number of days or a day.")
-		list.form("Reschedule").fill("post", timed).fill("days", "0").press().wants(200, "such as 7 or -1")
-		list.form("Reschedule").fill("days", "1").press().wants(200, "Select at least one post.")
-		c.as(t, access.Viewer).open("/posts").wants(200, "Has a time").lacks("Reschedule", "Delete drafts")
+			shows(200, "Not changed: Has a time The time is in the past.")
+		list.form("Reschedule").fill("post", timed).press().shows(200, "Enter either a number of days or a day.")
+		list.form("Reschedule").fill("post", timed).fill("days", "0").press().shows(200, "such as 7 or -1")
+		list.form("Reschedule").fill("days", "1").press().shows(200, "Select at least one post.")
+		c.as(t, access.Viewer).open("/posts").shows(200, "Has a time").lacks("Reschedule", "Delete drafts")
 	})
 }
 
-// Submitting a form twice moves its posts once. A post that was changed meanwhile is not moved.
+// Submitting a form twice moves its posts once. A post that was changed in the meantime is not moved.
 func TestMoveSelectedPostsTwice(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		id := c.draft(t, "Has a time", c.timeIn(72*time.Hour))
+		id := c.draft(t, "Has a time", c.apiTime(72*time.Hour))
 		want := c.scheduledAt(t, id).In(berlin(t)).AddDate(0, 0, 7)
 		form := b.open("/posts").form("Reschedule").fill("post", id).fill("days", "7")
-		form.press().wants(200, "Has a time Moved to")
-		form.press().wants(200, "Not changed: Has a time It has changed since the list was loaded. Check it and try again.")
+		form.press().shows(200, "Has a time Moved to")
+		form.press().shows(200, "Not changed: Has a time It has changed since the list was loaded. Check it and try again.")
 		if got := c.scheduledAt(t, id); !got.Equal(want) {
-			t.Errorf("it is planned for %s, want %s", got, want)
+			t.Errorf("planned for %s, want %s", got, want)
 		}
 		form = b.open("/posts").form("Reschedule").fill("post", id).fill("days", "7")
-		form.fill("seen-"+id, "").press().wants(200, "Not changed: Has a time This page has expired.")
+		form.fill("seen-"+id, "").press().shows(200, "Not changed: Has a time This page has expired.")
 	})
 }
 
-// After an internal error the list shows which posts were changed, which one failed and which were not tried.
+// After an internal error the list shows which posts were changed, which post failed and which were not tried.
 func TestSelectedPostsAfterInternalError(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		ids := []string{}
 		for range 3 {
-			ids = append(ids, c.draft(t, "Has a time", c.timeIn(72*time.Hour)))
+			ids = append(ids, c.draft(t, "Has a time", c.apiTime(72*time.Hour)))
 		}
 		slices.Sort(ids) // the order in which they are moved
 		kept := c.scheduledAt(t, ids[2])
 		list := c.as(t, access.Editor).open("/posts")
 		h.change(t, `UPDATE posts SET options = 'broken' WHERE id = ?`, ids[1])
 		list.form("Reschedule").fill("post", ids...).fill("days", "7").press().
-			wants(200, "Has a time Moved to", "Not changed: A post An internal error occurred. Check the post, then try again.",
+			shows(200, "Has a time Moved to", "Not changed: A post An internal error occurred. Check the post, then try again.",
 				"Not changed: A post Not tried.")
 		if got := c.scheduledAt(t, ids[2]); !got.Equal(kept) {
-			t.Errorf("the last one moved to %s", got)
+			t.Errorf("the last post moved to %s", got)
 		}
 	})
 }
@@ -88,50 +88,50 @@ func (c *crew) scheduledAt(t *testing.T, id string) time.Time {
 	return must.Get(c.Posts.Load(context.WithoutCancel(t.Context()), c.team.ID, id))(t).ScheduledAt
 }
 
-// Several posts are unscheduled at once, one of a series without affecting it, and several drafts deleted after
-// confirmation.
+// Several posts are unscheduled together, including a post of a series without affecting the series. Several drafts are
+// deleted together after a confirmation.
 func TestUnscheduleAndDeleteSelectedPosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		template := c.draft(t, "Every day", c.timeIn(24*time.Hour))
+		template := c.draft(t, "Every day", c.apiTime(24*time.Hour))
 		must.Get(c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, template, "FREQ=DAILY", nil))(t)
 		var occurrence string
 		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT id FROM posts WHERE team_id = ? AND occurs_at > 0`,
 			c.team.ID).Scan(&occurrence))
 		one, idea := c.draft(t, "Is scheduled", ""), c.draft(t, "An idea", "")
-		c.callTool(t, "schedule_post", map[string]any{"post_id": one, "scheduled_at": c.timeIn(48 * time.Hour)})
+		c.callTool(t, "schedule_post", map[string]any{"post_id": one, "scheduled_at": c.apiTime(48 * time.Hour)})
 		list := b.open("/posts").form("Unschedule").fill("post", one, idea, occurrence)
 		for range 2 { // sent twice
-			list.press().wants(200, "Not changed: An idea It is not scheduled.")
+			list.press().shows(200, "Not changed: An idea It is not scheduled.")
 		}
 		if n := h.count(t, "events WHERE kind = 'post.cancelled' AND subject = ?", one); n != 1 {
-			t.Errorf("it was unscheduled %d times", n)
+			t.Errorf("unscheduled %d times", n)
 		}
-		b.open("/posts/"+template).wants(200, "Series").lacks("Series, paused")
+		b.open("/posts/"+template).shows(200, "Series").lacks("Series, paused")
 
-		c.callTool(t, "schedule_post", map[string]any{"post_id": one, "scheduled_at": c.timeIn(48 * time.Hour)})
+		c.callTool(t, "schedule_post", map[string]any{"post_id": one, "scheduled_at": c.apiTime(48 * time.Hour)})
 		asked := b.open("/posts").form("Delete drafts…").fill("post", idea, one).press().
-			wants(200, "Delete 1 draft", "An idea", "1 selected post is not a draft and stays.")
-		asked.form("Delete 1 draft").press().wants(200, "An idea Deleted.")
+			shows(200, "Delete 1 draft", "An idea", "1 selected post is not a draft and stays.")
+		asked.form("Delete 1 draft").press().shows(200, "An idea Deleted.")
 		if n := h.count(t, "posts WHERE id IN (?, ?)", idea, one); n != 1 {
-			t.Errorf("%d of 2 posts are left", n)
+			t.Errorf("%d of 2 posts remain", n)
 		}
-		b.open("/posts").form("Delete drafts…").fill("post", one).press().wants(200, "None of the selected posts is a draft.")
+		b.open("/posts").form("Delete drafts…").fill("post", one).press().shows(200, "None of the selected posts is a draft.")
 
 		// The posts of another team are not found.
 		other := h.crew(t)
 		theirs := other.draft(t, "Of another team", "")
 		form := b.open("/posts").form("Delete drafts…").fill("post", theirs)
 		form.values.Set("sure", "yes")
-		form.press().wants(200, "It no longer exists.").lacks("Of another team")
+		form.press().shows(200, "It no longer exists.").lacks("Of another team")
 		if n := h.count(t, "posts WHERE id = ? AND updated_at <= ?", theirs, db.Micros(h.now())); n != 1 {
-			t.Error("a post of another team is gone")
+			t.Error("a post of another team was deleted")
 		}
 	})
 }
 
-// A day on which clocks skip midnight keeps its posts and drafts. Posts cannot be moved to a skipped time.
+// Posts and drafts stay on their day if clocks skip midnight on that day. Posts cannot be moved to a skipped time.
 func TestMoveSelectedPostsWhenClocksChange(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -144,25 +144,25 @@ func TestMoveSelectedPostsWhenClocksChange(t *testing.T) {
 		early := c.draft(t, "Early", change.Add(-24*time.Hour+30*time.Minute).Format(time.RFC3339)) // 02:30
 		kept := c.scheduledAt(t, early)
 		b.open("/posts").form("Reschedule").fill("post", early).fill("days", "1").press().
-			wants(200, "Not changed: Early This time does not exist in Europe/Berlin on that day")
+			shows(200, "Not changed: Early This time does not exist in Europe/Berlin on that day")
 		if got := c.scheduledAt(t, early); !got.Equal(kept) {
-			t.Errorf("it moved to %s", got)
+			t.Errorf("moved to %s", got)
 		}
 
 		h.change(t, `UPDATE teams SET timezone = 'Atlantic/Azores' WHERE id = ?`, c.team.ID) // midnight becomes 01:00
 		zone := must.Get(time.LoadLocation("Atlantic/Azores"))(t)
 		last := c.draft(t, "Last of the day before", change.Add(-30*time.Minute).Format(time.RFC3339))
 		idea := c.draft(t, "An idea", "")
-		b.open("/posts?from=" + day).wants(200).lacks("Last of the day before")
-		b.open("/posts?to="+change.AddDate(0, 0, -1).Format(time.DateOnly)).wants(200, "Last of the day before")
+		b.open("/posts?from=" + day).shows(200).lacks("Last of the day before")
+		b.open("/posts?to="+change.AddDate(0, 0, -1).Format(time.DateOnly)).shows(200, "Last of the day before")
 		b.open("/posts").form("Reschedule").fill("post", last, idea).fill("day", day).press().
-			wants(200, "Last of the day before Moved to "+said+", 23:30", "An idea Moved to "+said+".")
+			shows(200, "Last of the day before Moved to "+said+", 23:30", "An idea Moved to "+said+".")
 		if got := c.scheduledAt(t, last).In(zone).Format(time.DateTime); got != day+" 23:30:00" {
-			t.Errorf("it moved to %s", got)
+			t.Errorf("moved to %s", got)
 		}
 		b.open("/posts").form("Reschedule").fill("post", idea).fill("days", "7").press().
-			wants(200, "An idea Moved to "+change.AddDate(0, 0, 7).Format("Mon 2 Jan 2006")+".")
+			shows(200, "An idea Moved to "+change.AddDate(0, 0, 7).Format("Mon 2 Jan 2006")+".")
 		b.open("/posts").form("Reschedule").fill("post", idea).fill("days", "-7").press().
-			wants(200, "An idea Moved to "+said+".")
+			shows(200, "An idea Moved to "+said+".")
 	})
 }

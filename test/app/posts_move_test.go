@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// version returns the version of a post that the calendar's pages name.
+// version returns the version of a post, as the calendar's pages send it.
 func (c *crew) version(t *testing.T, id string) string {
 	t.Helper()
 	var at int64
@@ -23,7 +23,7 @@ func (c *crew) version(t *testing.T, id string) string {
 	return strconv.FormatInt(at, 10)
 }
 
-// move sends the request of dragging a post in the calendar of June 2027.
+// move sends the request that dragging a post in the calendar of June 2027 sends.
 func (c *crew) move(t *testing.T, b *browser, id string, to url.Values) *page {
 	t.Helper()
 	form := url.Values{"seen": {c.version(t, id)}, "back": {"view=month&day=2027-06-01"}}
@@ -38,13 +38,13 @@ func TestMovePost(t *testing.T) {
 		id := c.draft(t, "Winter market", "2027-06-15T10:00:00Z")
 		b := c.as(t, access.Editor)
 		c.move(t, b, id, url.Values{"date": {"2027-06-18"}, "time": {"12:00"}}).
-			wants(200, "“Winter market” moved to Fri 18 Jun 2027, 12:00.", "June 2027").holds(`data-seen="`+c.version(t, id)+`"`).
-			form("Undo").press().wants(200, "“Winter market” moved to Tue 15 Jun 2027, 12:00.")
+			shows(200, "“Winter market” moved to Fri 18 Jun 2027, 12:00.", "June 2027").contains(`data-seen="`+c.version(t, id)+`"`).
+			form("Undo").press().shows(200, "“Winter market” moved to Tue 15 Jun 2027, 12:00.")
 		b.open("/calendar").lacks("Undo")
 		c.callTool(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": "2027-06-15T10:00:00Z"})
-		c.move(t, b, id, url.Values{"at": {"2027-06-16T07:30:00Z"}}).wants(200, "moved to Wed 16 Jun 2027, 09:30.")
-		b.open("/posts/"+id).wants(200, "Scheduled for Wed 16 Jun 2027, 09:30")
-		c.move(t, b, id, url.Values{}).wants(422, "A scheduled post needs a time.").lacks("Undo")
+		c.move(t, b, id, url.Values{"at": {"2027-06-16T07:30:00Z"}}).shows(200, "moved to Wed 16 Jun 2027, 09:30.")
+		b.open("/posts/"+id).shows(200, "Scheduled for Wed 16 Jun 2027, 09:30")
+		c.move(t, b, id, url.Values{}).shows(422, "A scheduled post needs a time.").lacks("Undo")
 		for want, to := range map[string]url.Values{
 			"The time is in the past.":              {"date": {"2020-06-18"}, "time": {"12:00"}},
 			"The time is more than ten years ahead": {"date": {"2099-06-18"}, "time": {"12:00"}},
@@ -54,14 +54,14 @@ func TestMovePost(t *testing.T) {
 			"Enter the date as 2026-03-29.":         {"date": {"someday"}},
 			"This page has expired.":                {"seen": {"yesterday"}, "date": {"2027-06-18"}, "time": {"12:00"}},
 		} {
-			c.move(t, b, id, to).wants(422, want, "June 2027").lacks("Undo")
+			c.move(t, b, id, to).shows(422, want, "June 2027").lacks("Undo")
 		}
-		b.open("/posts/"+id).wants(200, "Scheduled for Wed 16 Jun 2027, 09:30")
-		c.move(t, b, id, url.Values{"at": {"2027-10-31T01:30:00Z"}}).wants(200, "moved to Sun 31 Oct 2027, 02:30 CET.")
+		b.open("/posts/"+id).shows(200, "Scheduled for Wed 16 Jun 2027, 09:30")
+		c.move(t, b, id, url.Values{"at": {"2027-10-31T01:30:00Z"}}).shows(200, "moved to Sun 31 Oct 2027, 02:30 CET.")
 	})
 }
 
-// A post that was changed meanwhile is not moved, and the calendar shows its current place.
+// A post that was changed in the meantime is not moved, and the calendar shows its current time.
 func TestMoveChangedPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -69,7 +69,7 @@ func TestMoveChangedPost(t *testing.T) {
 		b, before := c.as(t, access.Editor), c.version(t, id)
 		c.callTool(t, "update_post", map[string]any{"id": id, "scheduled_at": "2027-06-20T10:00:00Z"})
 		p := c.move(t, b, id, url.Values{"seen": {before}, "date": {"2027-06-18"}, "time": {"12:00"}}).
-			wants(422, "Someone else changed this post meanwhile, so it was not moved.").lacks("Undo")
+			shows(422, "Someone else changed this post meanwhile, so it was not moved.").lacks("Undo")
 		_, here, _ := strings.Cut(p.source, `id="d2027-06-20"`)
 		if here, _, _ = strings.Cut(here, "</section>"); !strings.Contains(here, "Winter market") {
 			t.Errorf("the post is not shown on its new day: %s", p.text())
@@ -77,29 +77,29 @@ func TestMoveChangedPost(t *testing.T) {
 	})
 }
 
-// Drafts without a date are listed beside the calendar. They can be planned for a day or a time, and unplanned.
+// Drafts without a date are listed next to the calendar. Their date or time can be set and removed.
 func TestPlanDraft(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		id := c.draft(t, "Latte art", "")
 		b := c.as(t, access.Editor)
-		b.open("/calendar?day=2027-06-01").wants(200, "Unscheduled drafts", "Latte art")
+		b.open("/calendar?day=2027-06-01").shows(200, "Unscheduled drafts", "Latte art")
 		planned := c.move(t, b, id, url.Values{"date": {"2027-06-18"}}).
-			wants(200, "“Latte art” moved to Fri 18 Jun 2027.").lacks("Unscheduled drafts")
-		b.open("/calendar?view=week&day=2027-06-18").wants(200, "Any time", "Latte art")
-		b.open("/posts/"+id+"/quick").wants(200, "Draft Fri 18 Jun 2027 Latte art")
+			shows(200, "“Latte art” moved to Fri 18 Jun 2027.").lacks("Unscheduled drafts")
+		b.open("/calendar?view=week&day=2027-06-18").shows(200, "Any time", "Latte art")
+		b.open("/posts/"+id+"/quick").shows(200, "Draft Fri 18 Jun 2027 Latte art")
 		b.open("/calendar?view=week&day=2027-06-11").lacks("Latte art")
-		planned.form("Undo").press().wants(200, "“Latte art” is no longer planned for a date.", "Unscheduled drafts")
-		c.move(t, b, id, url.Values{"date": {"2027-06-18"}, "time": {"12:00"}}).wants(200, "moved to Fri 18 Jun 2027, 12:00.")
-		c.as(t, access.Viewer).open("/calendar").wants(200).lacks("Unscheduled drafts")
+		planned.form("Undo").press().shows(200, "“Latte art” is no longer planned for a date.", "Unscheduled drafts")
+		c.move(t, b, id, url.Values{"date": {"2027-06-18"}, "time": {"12:00"}}).shows(200, "moved to Fri 18 Jun 2027, 12:00.")
+		c.as(t, access.Viewer).open("/calendar").shows(200).lacks("Unscheduled drafts")
 		for i := range 21 {
 			c.draft(t, fmt.Sprint("Idea ", i), "")
 		}
-		b.open("/calendar").wants(200, "Idea 20", "Idea 11", "These are the newest.").lacks("Idea 10<")
+		b.open("/calendar").shows(200, "Idea 20", "Idea 11", "These are the newest.").lacks("Idea 10<")
 	})
 }
 
-// Only posts that the person may move are draggable.
+// A post is draggable only if the person may move it.
 func TestDraggablePosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -124,37 +124,37 @@ func TestDraggablePosts(t *testing.T) {
 		}
 		viewer.open(june).lacks("draggable=\"true\"")
 		to := url.Values{"date": {"2027-06-18"}, "time": {"12:00"}}
-		c.move(t, viewer, draft, to).wants(403)
-		c.move(t, editor, sent, to).wants(422, "A submitted post cannot be changed.")
-		c.move(t, editor, series, to).wants(422, "The template of a series cannot be moved.")
-		c.move(t, editor, approved, to).wants(200, "moved to Fri 18 Jun 2027, 12:00. The client must approve it again.")
+		c.move(t, viewer, draft, to).shows(403)
+		c.move(t, editor, sent, to).shows(422, "A submitted post cannot be changed.")
+		c.move(t, editor, series, to).shows(422, "The template of a series cannot be moved.")
+		c.move(t, editor, approved, to).shows(200, "moved to Fri 18 Jun 2027, 12:00. The client must approve it again.")
 	})
 }
 
-// A post's summary offers the actions that its state and the role allow.
+// A post's summary offers the actions that its status and the role allow.
 func TestQuickView(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		id := c.draft(t, "Winter market "+strings.Repeat("on the quay ", 40), "2027-06-15T10:00:00Z")
 		b := c.as(t, access.Editor)
-		p := b.open("/posts/"+id+"/quick?view=week&day=2027-06-15").wants(200, "Winter market", "Draft", "Tue 15 Jun 2027, 12:00").
-			holds(`href="/posts/`+id+`/edit"`, `href="/posts/`+id+`"`)
+		p := b.open("/posts/"+id+"/quick?view=week&day=2027-06-15").shows(200, "Winter market", "Draft", "Tue 15 Jun 2027, 12:00").
+			contains(`href="/posts/`+id+`/edit"`, `href="/posts/`+id+`"`)
 		if n := strings.Count(p.text(), "on the quay"); n < 10 || n > 30 {
-			t.Errorf("the text is there %d times", n)
+			t.Errorf("the text appears %d times", n)
 		}
 		form := p.form("Move")
 		if form.values.Get("date") != "2027-06-15" || form.values.Get("time") != "12:00" {
 			t.Errorf("the form begins with %v", form.values)
 		}
-		form.fill("date", "2027-06-16").press().wants(200, "moved to Wed 16 Jun 2027, 12:00.", "14 – 20 June 2027")
-		c.as(t, access.Viewer).open("/posts/"+id+"/quick").wants(200, "Winter market").lacks("<form", "/edit")
+		form.fill("date", "2027-06-16").press().shows(200, "moved to Wed 16 Jun 2027, 12:00.", "14 – 20 June 2027")
+		c.as(t, access.Viewer).open("/posts/"+id+"/quick").shows(200, "Winter market").lacks("<form", "/edit")
 		c.change(t, `UPDATE posts SET status = 'published', published_at = ? WHERE id = ?`, db.Micros(h.now()), id)
-		b.open("/posts/"+id+"/quick").wants(200, "Published").lacks("<form", "/edit")
-		b.open("/posts/nothing/quick").wants(404)
+		b.open("/posts/"+id+"/quick").shows(200, "Published").lacks("<form", "/edit")
+		b.open("/posts/nothing/quick").shows(404)
 	})
 }
 
-// The calendar filters by network and state.
+// The calendar filters by network and status.
 func TestCalendarFilters(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -184,7 +184,7 @@ func TestCalendarFilters(t *testing.T) {
 			"&network=bluesky":             "Plain draft,Waits,Coming,Is out,Is half,Is lost,Daily",
 			"&network=bluesky&state=draft": "Plain draft,Waits",
 		} {
-			p := b.open("/calendar?day=2027-06-01" + query).wants(200)
+			p := b.open("/calendar?day=2027-06-01" + query).shows(200)
 			shown := []string{}
 			for _, text := range all {
 				if strings.Contains(p.source, "<bdi>"+text+"</bdi>") {
@@ -195,25 +195,25 @@ func TestCalendarFilters(t *testing.T) {
 				t.Errorf("%s shows %s, want %s", query, got, want)
 			}
 		}
-		b.open("/calendar?day=2027-06-01").follow("Threads").wants(200, "On Threads").lacks("Plain draft").
-			follow("Clear filters").wants(200, "Plain draft", "On Threads", "June 2027")
-		b.open("/calendar?state=lost").wants(422, "Select one of the states.")
+		b.open("/calendar?day=2027-06-01").follow("Threads").shows(200, "On Threads").lacks("Plain draft").
+			follow("Clear filters").shows(200, "Plain draft", "On Threads", "June 2027")
+		b.open("/calendar?state=lost").shows(422, "Select one of the states.")
 	})
 }
 
-// A week or day has as many hours as the team's time zone has then.
+// A week or day shows as many hours as it has in the team's time zone.
 func TestCalendarHours(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
 		for day, hours := range map[string]int{"2027-06-15": 24, "2027-03-28": 23, "2027-10-31": 25} {
 			title := must.Get(time.Parse(time.DateOnly, day))(t).Format("Monday 2 January 2006")
-			p := b.open("/calendar?view=day&day="+day).wants(200, title)
+			p := b.open("/calendar?view=day&day="+day).shows(200, title)
 			if n := strings.Count(p.source, "data-at="); n != hours {
 				t.Errorf("%s has %d hours, want %d", day, n, hours)
 			}
 		}
-		b.open("/calendar?view=week&day=2027-10-31").wants(200, "02:00 CEST", "02:00 CET").holds(
+		b.open("/calendar?view=week&day=2027-10-31").shows(200, "02:00 CEST", "02:00 CET").contains(
 			`data-at="2027-10-31T02:00:00&#43;02:00"`, `data-at="2027-10-31T02:00:00&#43;01:00"`)
 	})
 }

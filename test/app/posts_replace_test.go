@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// publishRefused publishes a post that one account's network refuses and another publishes. It returns the post and the
-// account that published it.
+// publishRefused publishes a post on two accounts, one of which rejects it. It returns the post's ID and the account that
+// published it.
 func (c *crew) publishRefused(t *testing.T, b *browser, caption string) (string, int64) {
 	t.Helper()
 	handle := fmt.Sprintf("pier%d.test", c.team.ID)
@@ -21,62 +21,62 @@ func (c *crew) publishRefused(t *testing.T, b *browser, caption string) (string,
 	c.callTool(t, "update_post", map[string]any{"id": id, "account_ids": []int64{c.account, has}})
 	own := "No [sandbox:reject]"
 	must.Get(c.Posts.Override(t.Context(), c.people[access.Owner].ID, id, c.account, post.Override{Caption: &own}))(t)
-	b.open("/posts/" + id + "/publish").form("Publish to 2 accounts").press().wants(200)
-	b.waitUntilPublished(id).wants(200, "The network rejected the content.")
+	b.open("/posts/" + id + "/publish").form("Publish to 2 accounts").press().shows(200)
+	b.waitUntilPublished(id).shows(200, "The network rejected the content.")
 	return id, has
 }
 
-// A refused post is edited in a copy for that account only, and the composer keeps it to that account.
+// A post that one account rejected is edited as a copy for that account only.
 func TestEditFailedPost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		id, has := c.publishRefused(t, b, "News of the harbour")
-		c.as(t, access.Viewer).open("/posts/"+id).wants(200, "rejected the content").lacks("Edit and try again", "Archive")
+		c.as(t, access.Viewer).open("/posts/"+id).shows(200, "rejected the content").lacks("Edit and try again", "Archive")
 		again := b.open("/posts/" + id).form("Edit and try again")
-		sheet := again.press().wants(200, "Edit post", "This is a copy for Bluesky (harbour", "News of the harbour", "No [sandbox:reject]")
+		sheet := again.press().shows(200, "Edit post", "This is a copy for Bluesky (harbour", "News of the harbour", "No [sandbox:reject]")
 		copied := strings.TrimSuffix(sheet.path, "/edit")
 		if p := again.press(); p.path != sheet.path {
-			t.Errorf("the form opened %s, then %s", sheet.path, p.path)
+			t.Errorf("the form opened %s first, %s the second time", sheet.path, p.path)
 		}
 		if n := h.count(t, "post_targets WHERE post_id = ?", strings.TrimPrefix(copied, "/posts/")); n != 1 {
 			t.Errorf("the copy is for %d accounts", n)
 		}
-		b.open(copied).wants(200, "Copied from News of the harbour", "Draft")
-		b.open("/posts/"+id).wants(200, "Copied to News of the harbour", "An edited copy has taken over this account.").
+		b.open(copied).shows(200, "Copied from News of the harbour", "Draft")
+		b.open("/posts/"+id).shows(200, "Copied to News of the harbour", "An edited copy has taken over this account.").
 			lacks("Retry these accounts")
 
 		form := b.open(sheet.path).form("Save")
-		form.fill("account", fmt.Sprint(c.account), fmt.Sprint(has)).press().wants(422, "nothing is published twice")
+		form.fill("account", fmt.Sprint(c.account), fmt.Sprint(has)).press().shows(422, "nothing is published twice")
 		repeating := b.open(sheet.path).form("Schedule").fill("repeat", "daily").fill("date", "2099-03-29").fill("time", "10:00")
-		repeating.press().wants(422, "An edited copy cannot repeat. Duplicate it first.")
+		repeating.press().shows(422, "An edited copy cannot repeat. Duplicate it first.")
 		text := fmt.Sprintf("text-%d", c.account)
-		form.fill("account", fmt.Sprint(c.account)).fill(text, "Yes").press().wants(200)
-		b.open(copied + "/publish").form("Publish to 1 account").press().wants(200)
-		b.waitUntilPublished(strings.TrimPrefix(copied, "/posts/")).wants(200, "View post", "Yes")
-		b.open("/posts/"+id).wants(200, "Copied to News of the harbour").lacks("Edit and try again", "Retry these accounts")
+		form.fill("account", fmt.Sprint(c.account)).fill(text, "Yes").press().shows(200)
+		b.open(copied + "/publish").form("Publish to 1 account").press().shows(200)
+		b.waitUntilPublished(strings.TrimPrefix(copied, "/posts/")).shows(200, "View post", "Yes")
+		b.open("/posts/"+id).shows(200, "Copied to News of the harbour").lacks("Edit and try again", "Retry these accounts")
 		if n := h.count(t, "post_targets WHERE account_id = ? AND state = 'published'", has); n != 1 {
-			t.Errorf("%d posts on the account that had it", n)
+			t.Errorf("%d posts on the account that had published it", n)
 		}
 	})
 }
 
-// An archived failed post is not shown on the home page or in the list of failed posts.
+// An archived failed post is shown neither on the home page nor in the list of failed posts.
 func TestArchivePost(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		id, _ := c.publishRefused(t, b, "News of the harbour")
-		b.open("/").wants(200, "Needs attention", "News of the harbour")
-		archived := b.open("/posts/"+id).form("Archive").press().wants(200, "Archived.", "It is not retried.")
+		b.open("/").shows(200, "Needs attention", "News of the harbour")
+		archived := b.open("/posts/"+id).form("Archive").press().shows(200, "Archived.", "It is not retried.")
 		archived.lacks("Retry these accounts", "Edit and try again")
-		b.open("/").wants(200).lacks("Needs attention")
-		archived.form("Restore").press().wants(200, "Restored.", "Retry these accounts", "Edit and try again")
-		b.open("/").wants(200, "Needs attention")
+		b.open("/").shows(200).lacks("Needs attention")
+		archived.form("Restore").press().shows(200, "Restored.", "Retry these accounts", "Edit and try again")
+		b.open("/").shows(200, "Needs attention")
 
 		page := b.open("/posts/" + id)
 		h.change(t, `UPDATE post_targets SET state = 'unconfirmed' WHERE post_id = ? AND state = 'failed'`, id)
-		page.form("Archive").press().wants(422, "look at the network and record the result")
-		b.open("/posts/"+id).wants(200, "Unconfirmed").lacks("Archive")
+		page.form("Archive").press().shows(422, "look at the network and record the result")
+		b.open("/posts/"+id).shows(200, "Unconfirmed").lacks("Archive")
 	})
 }

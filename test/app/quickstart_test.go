@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// openQuickstart starts the quickstart until the test ends.
+// openQuickstart starts the quickstart, which runs until the test ends.
 func openQuickstart(t *testing.T) (*env, server.Greeting) {
 	t.Helper()
 	listener := must.Get((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
@@ -72,27 +72,27 @@ func TestQuickstartHistory(t *testing.T) {
 
 var signInShown = regexp.MustCompile(`handle <code>([^<]+)</code> and the app password <code>([^<]+)</code>`)
 
-// In the quickstart, the page that connects Bluesky has instructions for a new account.
+// In the quickstart, the page that connects Bluesky shows the handle and app password of a new sandbox account.
 func TestQuickstartConnectsBluesky(t *testing.T) {
 	t.Parallel()
 	h, greeting := openQuickstart(t)
 	b := h.browser(t)
 	b.open("/sign-in").form("Sign in").fill("email", greeting.Owner.Email).
-		fill("password", greeting.Owner.Password).press().wants(http.StatusOK)
+		fill("password", greeting.Owner.Password).press().shows(http.StatusOK)
 	page := b.open("/accounts").form("Bluesky").press().
-		wants(http.StatusOK, "sandbox").holds(`value="` + greeting.SandboxURL + `/bluesky"`)
+		shows(http.StatusOK, "sandbox").contains(`value="` + greeting.SandboxURL + `/bluesky"`)
 	shown := signInShown.FindStringSubmatch(page.source)
 	if shown == nil {
 		t.Fatalf("no handle and app password in %s", page.source)
 	}
 	page.form("Connect").fill("identifier", shown[1]).fill("password", shown[2]).press().
-		wants(http.StatusOK, shown[1], "You can publish to it")
+		shows(http.StatusOK, shown[1], "You can publish to it")
 }
 
-// Outside the quickstart, the page names Bluesky's own server and no sandbox.
+// Outside the quickstart, the page names Bluesky's server and no sandbox.
 func TestConnectBlueskyHasNoSandbox(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		h.crew(t).as(t, access.Owner).open("/accounts").form("Bluesky").press().
-			wants(http.StatusOK, "Create one in the settings of Bluesky").holds(`value="https://bsky.social"`).lacks("sandbox")
+			shows(http.StatusOK, "Create one in the settings of Bluesky").contains(`value="https://bsky.social"`).lacks("sandbox")
 	})
 }

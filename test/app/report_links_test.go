@@ -16,15 +16,15 @@ import (
 func (b *browser) share(report, days string) string {
 	b.t.Helper()
 	p := b.open(report+"/share").form("Create link").fill("days", days).press()
-	p.wants(http.StatusOK, "Your new link.")
+	p.shows(http.StatusOK, "Your new link.")
 	link := regexp.MustCompile(`/shared/reports/[a-z0-9]+`).FindString(p.source)
 	if link == "" {
-		b.t.Fatal("there is no link")
+		b.t.Fatal("no share link")
 	}
 	return link
 }
 
-// Anyone with a share link reads the report and nothing else, until the link is revoked or expires.
+// Anyone with a share link can read the report, and nothing else, until the link is revoked or expires.
 func TestReportLink(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -35,47 +35,47 @@ func TestReportLink(t *testing.T) {
 		editor := c.as(t, access.Editor)
 		link := editor.share(report, "7")
 		if again := editor.open(report + "/share"); strings.Contains(again.source, link) {
-			t.Error("the link is shown again")
+			t.Error("the link is shown a second time")
 		}
 		out := h.browser(t).open(link)
-		out.wants(http.StatusOK, "@harbour_cafe", "Best posts", "In short", "Method", "Shared by "+c.team.Name).
+		out.shows(http.StatusOK, "@harbour_cafe", "Best posts", "In short", "Method", "Shared by "+c.team.Name).
 			lacks("Refresh", "Tracking", "credits", "CSV", "Ada ", "harbour.example", "Next page", "All reports")
 		if got := out.header.Get("X-Robots-Tag"); !strings.Contains(got, "noindex") {
-			t.Errorf("robots: %q", got)
+			t.Errorf("X-Robots-Tag = %q", got)
 		}
 		if strings.Contains(out.source, `href="/reports`) || !strings.Contains(out.source, `content="noindex, nofollow"`) {
-			t.Error("the shared page leads into the app, or may be listed")
+			t.Error("the shared page links to the app, or may be indexed")
 		}
-		editor.open(report+"/share").wants(http.StatusOK, "by Ada editor", "last opened on")
+		editor.open(report+"/share").shows(http.StatusOK, "by Ada editor", "last opened on")
 		if n := h.count(t, "report_links WHERE token_hash = ?", []byte(strings.TrimPrefix(link, "/shared/reports/"))); n != 0 {
-			t.Error("the token itself is stored")
+			t.Error("the token is stored unhashed")
 		}
 
 		second := owner.share(report, "30")
-		owner.open(report+"/share").form("Revoke link 2").press().wants(http.StatusOK, "The link was revoked.")
-		h.browser(t).open(second).wants(http.StatusNotFound, "This link no longer works").lacks("harbour_cafe")
-		h.browser(t).open(link).wants(http.StatusOK)
-		owner.open("/settings/audit").wants(http.StatusOK, "created a share link to a report, which works for 7 days",
+		owner.open(report+"/share").form("Revoke link 2").press().shows(http.StatusOK, "The link was revoked.")
+		h.browser(t).open(second).shows(http.StatusNotFound, "This link no longer works").lacks("harbour_cafe")
+		h.browser(t).open(link).shows(http.StatusOK)
+		owner.open("/settings/audit").shows(http.StatusOK, "created a share link to a report, which works for 7 days",
 			"revoked a share link to a report")
 
 		for _, role := range []access.Role{access.Viewer, access.Client} {
 			b := c.as(t, role)
-			b.open(report).wants(http.StatusOK)
-			b.open(report + "/share").wants(http.StatusForbidden)
-			b.send(http.MethodPost, report+"/links", url.Values{"days": {"7"}}).wants(http.StatusForbidden)
+			b.open(report).shows(http.StatusOK)
+			b.open(report + "/share").shows(http.StatusForbidden)
+			b.send(http.MethodPost, report+"/links", url.Values{"days": {"7"}}).shows(http.StatusForbidden)
 		}
 		stranger := h.crew(t).as(t, access.Owner)
-		stranger.open(report + "/share").wants(http.StatusNotFound)
-		stranger.send(http.MethodPost, report+"/links", url.Values{"days": {"7"}}).wants(http.StatusNotFound)
+		stranger.open(report + "/share").shows(http.StatusNotFound)
+		stranger.send(http.MethodPost, report+"/links", url.Values{"days": {"7"}}).shows(http.StatusNotFound)
 		owner.send(http.MethodPost, report+"/links", url.Values{"days": {"1000"}}).
-			wants(http.StatusUnprocessableEntity, "Choose how long the link works.")
+			shows(http.StatusUnprocessableEntity, "Choose how long the link works.")
 		for range 19 {
 			owner.share(report, "7")
 		}
-		owner.open(report+"/share").form("Create link").press().wants(http.StatusUnprocessableEntity, "The report has 20 links.")
+		owner.open(report+"/share").form("Create link").press().shows(http.StatusUnprocessableEntity, "The report has 20 links.")
 
 		h.advance(7*24*time.Hour + time.Second)
-		h.browser(t).open(link).wants(http.StatusNotFound, "This link no longer works")
+		h.browser(t).open(link).shows(http.StatusNotFound, "This link no longer works")
 		must.Get(h.ReportLinks.Sweep(t.Context()))(t)
 		if n := h.count(t, "report_links"); n != 0 {
 			t.Errorf("%d expired links remain", n)
@@ -83,7 +83,7 @@ func TestReportLink(t *testing.T) {
 	})
 }
 
-// A shared report shows the thumbnails of its best posts and no other file, and ends with its team.
+// A shared report shows the thumbnails of its best posts and no other file. Its link ends when the team is deleted.
 func TestReportLinkPictures(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -91,7 +91,7 @@ func TestReportLinkPictures(t *testing.T) {
 		b := c.as(t, access.Owner)
 		report := b.createReport(c, "profile", "instagram", "harbour_cafe").path
 		shown, private := c.addImage(t, "quay", 10), c.addImage(t, "secret", 20)
-		c.download(t, strings.TrimPrefix(shown, "/media/"), "harbour_cafe")
+		c.addDownload(t, strings.TrimPrefix(shown, "/media/"), "harbour_cafe")
 		link := b.share(report, "7")
 		out := h.browser(t)
 		p := out.open(link)
@@ -99,13 +99,13 @@ func TestReportLinkPictures(t *testing.T) {
 		if n := strings.Count(p.source, `<img src="`+picture+`"`); n != 6 {
 			t.Errorf("%d posts have a thumbnail", n)
 		}
-		if got := out.open(picture).wants(http.StatusOK).header.Get("Content-Type"); !strings.HasPrefix(got, "image/") {
-			t.Errorf("the thumbnail is %q", got)
+		if got := out.open(picture).shows(http.StatusOK).header.Get("Content-Type"); !strings.HasPrefix(got, "image/") {
+			t.Errorf("thumbnail = %q", got)
 		}
-		out.open(link + "/pictures/" + strings.TrimPrefix(private, "/media/")).wants(http.StatusNotFound)
-		out.open(link + "x/pictures/" + strings.TrimPrefix(shown, "/media/")).wants(http.StatusNotFound)
+		out.open(link + "/pictures/" + strings.TrimPrefix(private, "/media/")).shows(http.StatusNotFound)
+		out.open(link + "x/pictures/" + strings.TrimPrefix(shown, "/media/")).shows(http.StatusNotFound)
 		h.change(t, `UPDATE teams SET closed_at = 1 WHERE id = ?`, c.team.ID)
-		out.open(link).wants(http.StatusNotFound)
-		out.open(picture).wants(http.StatusNotFound)
+		out.open(link).shows(http.StatusNotFound)
+		out.open(picture).shows(http.StatusNotFound)
 	})
 }

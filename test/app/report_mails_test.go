@@ -14,21 +14,21 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// mailsTo returns how many mails an address got.
+// mailsTo returns the number of mails to an address.
 func (p *postbox) mailsTo(address string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.counts[address]
 }
 
-// last returns the text and header of the last mail to an address.
-func (p *postbox) last(address string) (string, func(string) string) {
+// lastMail returns the text of the last mail to an address, and a function that returns its header fields.
+func (p *postbox) lastMail(address string) (string, func(string) string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.texts[address], p.headers[address].Get
 }
 
-// nextMail moves the clock to the time at which the report is mailed, and has several nodes send at once.
+// nextMail advances the clock to the next mailing of the report and sends it on several nodes concurrently.
 func (c *crew) nextMail(t *testing.T) {
 	t.Helper()
 	var next int64
@@ -37,7 +37,7 @@ func (c *crew) nextMail(t *testing.T) {
 	c.sendDue(t)
 }
 
-// sendDue has several nodes send what is due, and waits until nothing is left.
+// sendDue sends due mails on several nodes concurrently and waits until no due mail remains.
 func (c *crew) sendDue(t *testing.T) {
 	t.Helper()
 	var work sync.WaitGroup
@@ -49,35 +49,35 @@ func (c *crew) sendDue(t *testing.T) {
 	for c.count(t, "report_mails WHERE state = 'sending'") > 0 {
 		<-time.After(20 * time.Millisecond)
 		if time.Now().After(end) {
-			t.Fatal("a mail is not handed over")
+			t.Fatal("a due mail was not sent")
 		}
 	}
 }
 
-// schedule makes a report that is mailed every Monday at nine to a member and to an address, and returns its path.
-func (c *crew) schedule(t *testing.T, address string) string {
+// scheduleReport creates a report that is mailed to a member and an address every Monday at 9:00, and returns its path.
+func (c *crew) scheduleReport(t *testing.T, address string) string {
 	t.Helper()
 	c.grant(t, 100)
 	b := c.as(t, access.Owner)
 	report := b.createReport(c, "profile", "instagram", "harbour_cafe").path
 	b.open(report+"/share").form("Start emails").fill("period", "weekly").fill("weekday", "1").fill("hour", "9").press().
-		wants(http.StatusOK, "The schedule was saved.", "Next email: Mon", "09:00", "Nobody gets the report yet.")
+		shows(http.StatusOK, "The schedule was saved.", "Next email: Mon", "09:00", "Nobody gets the report yet.")
 	member := c.people[access.Viewer]
 	b.open(report+"/share").form("Add member").fill("person", fmt.Sprint(member.ID)).press().
-		wants(http.StatusOK, "The recipient was added.", member.Email)
-	b.open(report+"/share").form("Add address").fill("email", address).press().wants(http.StatusOK, address, "No email sent yet")
+		shows(http.StatusOK, "The recipient was added.", member.Email)
+	b.open(report+"/share").form("Add address").fill("email", address).press().shows(http.StatusOK, address, "No email sent yet")
 	return report
 }
 
-// Each recipient gets one mail a week with figures and a link, however many nodes send, until it unsubscribes.
+// Each recipient gets one mail per week with metrics and a link until it unsubscribes, even if several nodes send.
 func TestReportMails(t *testing.T) {
 	withMail(t, func(t *testing.T, h *env, box *postbox) {
 		c := h.crew(t)
 		client, member := fmt.Sprintf("client%d@quay.example", c.team.ID), c.people[access.Viewer].Email
-		report := c.schedule(t, client)
+		report := c.scheduleReport(t, client)
 		c.sendDue(t)
 		if box.mailsTo(client)+box.mailsTo(member) != 0 {
-			t.Fatal("a mail was sent before its time")
+			t.Fatal("a mail was sent too early")
 		}
 		for week := 1; week <= 2; week++ {
 			c.nextMail(t)
@@ -86,7 +86,7 @@ func TestReportMails(t *testing.T) {
 				t.Fatalf("after %d weeks, %d and %d mails", week, a, b)
 			}
 		}
-		text, header := box.last(client)
+		text, header := box.lastMail(client)
 		for _, part := range []string{"Report on @harbour_cafe (Instagram)", "Followers: ", "In short", "<h1", "every week"} {
 			if !strings.Contains(text, part) {
 				t.Errorf("the mail lacks %q:\n%s", part, text)
@@ -94,57 +94,57 @@ func TestReportMails(t *testing.T) {
 		}
 		link := box.link(client)
 		out := h.browser(t)
-		out.open(link).wants(http.StatusOK, "@harbour_cafe", "Shared by "+c.team.Name)
-		c.as(t, access.Owner).open(report+"/share").wants(http.StatusOK, "Last email", "Sent in an email on")
+		out.open(link).shows(http.StatusOK, "@harbour_cafe", "Shared by "+c.team.Name)
+		c.as(t, access.Owner).open(report+"/share").shows(http.StatusOK, "Last email", "Sent in an email on")
 
 		leave := strings.TrimPrefix(strings.Trim(header("List-Unsubscribe"), "<>"), h.root)
 		if header("List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" || !strings.HasPrefix(leave, "/unsubscribe/") {
-			t.Fatalf("no way to unsubscribe: %q", leave)
+			t.Fatalf("no List-Unsubscribe header: %q", leave)
 		}
-		out.open(leave).wants(http.StatusOK, "emails you the report on", "@harbour_cafe")
-		out.open(leave[:len(leave)-1] + "A").wants(http.StatusNotFound)
-		out.open(leave).form("Stop these emails").press().wants(http.StatusOK, "You are unsubscribed")
-		out.send(http.MethodPost, leave, url.Values{"List-Unsubscribe": {"One-Click"}}).wants(http.StatusOK)
-		out.open(link).wants(http.StatusNotFound)
+		out.open(leave).shows(http.StatusOK, "emails you the report on", "@harbour_cafe")
+		out.open(leave[:len(leave)-1] + "A").shows(http.StatusNotFound)
+		out.open(leave).form("Stop these emails").press().shows(http.StatusOK, "You are unsubscribed")
+		out.send(http.MethodPost, leave, url.Values{"List-Unsubscribe": {"One-Click"}}).shows(http.StatusOK)
+		out.open(link).shows(http.StatusNotFound)
 		owner := c.as(t, access.Owner)
-		owner.open(report+"/share").wants(http.StatusOK, "Unsubscribed")
+		owner.open(report+"/share").shows(http.StatusOK, "Unsubscribed")
 		owner.open(report+"/share").form("Add address").fill("email", client).press().
-			wants(http.StatusUnprocessableEntity, "already in the list")
+			shows(http.StatusUnprocessableEntity, "already in the list")
 		c.nextMail(t)
 		if a, b := box.mailsTo(client), box.mailsTo(member); a != 2 || b != 3 {
-			t.Errorf("%d and %d mails after one has unsubscribed", a, b)
+			t.Errorf("%d and %d mails after the client unsubscribed", a, b)
 		}
 
 		owner = c.as(t, access.Owner)
 		owner.open(report+"/share").form("Remove "+member).press().
-			wants(http.StatusOK, "The recipient was removed.").lacks(member + " Last")
+			shows(http.StatusOK, "The recipient was removed.").lacks(member + " Last")
 		owner.open(report+"/share").form("Stop emails").press().
-			wants(http.StatusOK, "The report is no longer emailed.", "No emails are scheduled.")
-		owner.open("/settings/audit").wants(http.StatusOK, "scheduled weekly emails of a report",
+			shows(http.StatusOK, "The report is no longer emailed.", "No emails are scheduled.")
+		owner.open("/settings/audit").shows(http.StatusOK, "scheduled weekly emails of a report",
 			"unsubscribed from the emails of a report", "removed a recipient from the emails of a report", "stopped the emails of a report")
 	})
 }
 
-// A refused mail is tried again, and one that may have been handed over is not repeated.
+// A rejected mail is sent again. A mail that may have been accepted is not repeated.
 func TestReportMailFailures(t *testing.T) {
 	withMail(t, func(t *testing.T, h *env, box *postbox) {
 		c := h.crew(t)
 		client, member := fmt.Sprintf("client%d@quay.example", c.team.ID), c.people[access.Viewer].Email
-		report := c.schedule(t, client)
+		report := c.scheduleReport(t, client)
 		box.refuse(true)
 		c.nextMail(t)
 		box.refuse(false)
 		c.sendDue(t)
 		if box.mailsTo(client) != 0 {
-			t.Fatal("a refused mail was repeated at once")
+			t.Fatal("a rejected mail was repeated immediately")
 		}
 		h.advance(time.Minute + time.Second)
 		c.sendDue(t)
 		if a, b := box.mailsTo(client), box.mailsTo(member); a != 1 || b != 1 {
-			t.Fatalf("%d and %d mails after a refusal", a, b)
+			t.Fatalf("%d and %d mails after a rejection", a, b)
 		}
 
-		// The process died while it handed over the mail to the client.
+		// The process died while it was sending the client's mail.
 		h.change(t, `INSERT INTO report_mails (recipient_id, period_at, state, changed_at)
 			SELECT r.id, s.next_at, 'sending', 1 FROM report_recipients r JOIN report_subscriptions s ON s.report_id = r.report_id
 			WHERE r.email = ?`, client)
@@ -158,7 +158,7 @@ func TestReportMailFailures(t *testing.T) {
 			t.Errorf("%d and %d mails after a crash", a, b)
 		}
 
-		// A member who leaves gets nothing more, and is not in the list.
+		// A former member gets no more mails and is not in the list of recipients.
 		c.as(t, access.Owner).open("/settings/members")
 		must.NoError(t, h.Erasure.Leave(t.Context(), c.people[access.Viewer].ID, c.team.ID))
 		h.change(t, `DELETE FROM report_mails WHERE state = 'sending'`)
@@ -166,7 +166,7 @@ func TestReportMailFailures(t *testing.T) {
 		if a, b := box.mailsTo(client), box.mailsTo(member); a != 2 || b != 2 {
 			t.Errorf("%d and %d mails after a member has left", a, b)
 		}
-		c.as(t, access.Owner).open(report+"/share").wants(http.StatusOK, client).lacks(member + " Last")
+		c.as(t, access.Owner).open(report+"/share").shows(http.StatusOK, client).lacks(member + " Last")
 		h.change(t, `UPDATE teams SET closed_at = 1 WHERE id = ?`, c.team.ID)
 		c.nextMail(t)
 		if n := box.mailsTo(client); n != 2 {
@@ -175,44 +175,44 @@ func TestReportMailFailures(t *testing.T) {
 	})
 }
 
-// Only owners and admins add addresses; viewers and clients change nothing. Without a mail server the page says so.
+// Only owners and admins can add addresses. Viewers and clients can change nothing. The page says if mail is not configured.
 func TestReportMailPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		c.grant(t, 100)
 		report := c.as(t, access.Owner).createReport(c, "profile", "instagram", "harbour_cafe").path
-		c.as(t, access.Owner).open(report+"/share").wants(http.StatusOK, "This service has no mail server").lacks("Start emails")
+		c.as(t, access.Owner).open(report+"/share").shows(http.StatusOK, "This service has no mail server").lacks("Start emails")
 		c.as(t, access.Owner).send(http.MethodPost, report+"/schedule",
-			url.Values{"period": {"weekly"}, "weekday": {"1"}, "hour": {"9"}}).wants(http.StatusUnprocessableEntity, "no mail server")
+			url.Values{"period": {"weekly"}, "weekday": {"1"}, "hour": {"9"}}).shows(http.StatusUnprocessableEntity, "no mail server")
 	})
 }
 
-// What a recipient's page offers depends on the role, and wrong input is refused.
+// The form for recipients depends on the role and rejects invalid input.
 func TestReportMailForms(t *testing.T) {
 	withMail(t, func(t *testing.T, h *env, _ *postbox) {
 		c := h.crew(t)
-		report := c.schedule(t, "client@quay.example")
+		report := c.scheduleReport(t, "client@quay.example")
 		editor := c.as(t, access.Editor)
-		editor.open(report+"/share").wants(http.StatusOK, "Owners and admins can also add other addresses.").lacks("Other address")
-		editor.send(http.MethodPost, report+"/addresses", url.Values{"email": {"x@quay.example"}}).wants(http.StatusForbidden)
+		editor.open(report+"/share").shows(http.StatusOK, "Owners and admins can also add other addresses.").lacks("Other address")
+		editor.send(http.MethodPost, report+"/addresses", url.Values{"email": {"x@quay.example"}}).shows(http.StatusForbidden)
 		for _, role := range []access.Role{access.Viewer, access.Client} {
-			c.as(t, role).send(http.MethodPost, report+"/schedule/stop", url.Values{}).wants(http.StatusForbidden)
+			c.as(t, role).send(http.MethodPost, report+"/schedule/stop", url.Values{}).shows(http.StatusForbidden)
 		}
 		owner := c.as(t, access.Owner)
 		for _, bad := range []url.Values{
 			{"period": {"daily"}, "weekday": {"1"}, "hour": {"9"}}, {"period": {"weekly"}, "weekday": {"8"}, "hour": {"9"}},
 			{"period": {"monthly"}, "monthday": {"29"}, "hour": {"9"}}, {"period": {"weekly"}, "weekday": {"1"}, "hour": {"x"}},
 		} {
-			owner.send(http.MethodPost, report+"/schedule", bad).wants(http.StatusUnprocessableEntity)
+			owner.send(http.MethodPost, report+"/schedule", bad).shows(http.StatusUnprocessableEntity)
 		}
 		p := owner.send(http.MethodPost, report+"/addresses", url.Values{"email": {"no address"}}).
-			wants(http.StatusUnprocessableEntity, "Enter an email address.")
+			shows(http.StatusUnprocessableEntity, "Enter an email address.")
 		if got := p.form("Add address").values.Get("email"); got != "no address" {
-			t.Errorf("what was typed is lost: %q", got)
+			t.Errorf("the input is lost: %q", got)
 		}
 		stranger := h.crew(t)
 		owner.send(http.MethodPost, report+"/members", url.Values{"person": {fmt.Sprint(stranger.people[access.Owner].ID)}}).
-			wants(http.StatusUnprocessableEntity, "Choose a member of the team.")
-		stranger.as(t, access.Owner).send(http.MethodPost, report+"/schedule/stop", url.Values{}).wants(http.StatusNotFound)
+			shows(http.StatusUnprocessableEntity, "Choose a member of the team.")
+		stranger.as(t, access.Owner).send(http.MethodPost, report+"/schedule/stop", url.Values{}).shows(http.StatusNotFound)
 	})
 }

@@ -12,11 +12,11 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// createReport submits the form of a report and waits until it is ready or failed.
+// createReport submits the form for a report and waits until the report is ready or has failed.
 func (b *browser) createReport(c *crew, kind, platform, subject string) *page {
 	b.t.Helper()
 	p := b.open("/reports/new").form("Create report").fill("type", kind).fill("platform", platform).fill("subject", subject).press()
-	p.wants(http.StatusOK, "credits are reserved for it.")
+	p.shows(http.StatusOK, "credits are reserved for it.")
 	return b.openFinishedReport(c, p.path)
 }
 
@@ -29,72 +29,72 @@ func (b *browser) openFinishedReport(c *crew, path string) *page {
 			return b.open(path)
 		}
 		if time.Now().After(end) {
-			b.t.Fatalf("the work on report %s does not end", id)
+			b.t.Fatalf("the job of report %s did not finish", id)
 		}
 		<-time.After(20 * time.Millisecond)
 	}
 }
 
-// A person creates, reads, exports and refreshes a report, and sees the price of each.
+// A person creates, reads, exports and refreshes a report. Each page shows its price.
 func TestReport(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
-		b.open("/reports").wants(http.StatusOK, "No reports yet.")
+		b.open("/reports").shows(http.StatusOK, "No reports yet.")
 		b.open("/reports/new").form("Create report").fill("subject", "harbour_cafe").press().
-			wants(http.StatusPaymentRequired, "A profile report costs 5 credits, a hashtag report 10 credits. The team has 0 credits left.")
+			shows(http.StatusPaymentRequired, "A profile report costs 5 credits, a hashtag report 10 credits. The team has 0 credits left.")
 		c.grant(t, 100)
-		b.open("/reports").follow("Create a report").wants(http.StatusOK, "The team has 100 credits left.")
+		b.open("/reports").follow("Create a report").shows(http.StatusOK, "The team has 100 credits left.")
 		wrong := b.open("/reports/new").form("Create report").fill("platform", "tiktok").fill("subject", "not a name!").press()
-		wrong.wants(http.StatusUnprocessableEntity, "Give a user name of the platform")
+		wrong.shows(http.StatusUnprocessableEntity, "Give a user name of the platform")
 		if again := wrong.form("Create report"); again.values.Get("subject") != "not a name!" ||
 			again.values.Get("platform") != "tiktok" {
-			t.Errorf("what was typed is gone: %v", again.values)
+			t.Errorf("the input is lost: %v", again.values)
 		}
 
 		p := b.createReport(c, "profile", "instagram", "@Harbour_Cafe")
-		p.wants(http.StatusOK, "@harbour_cafe", "Followers", "Score components", "logarithmic",
+		p.shows(http.StatusOK, "@harbour_cafe", "Followers", "Score components", "logarithmic",
 			"Finding", "Associated with higher engagement", "Engagement over time Measured", "By time block Estimated",
 			"Written by the profile’s owner", "Captions are quoted", "Best posts Measured", "Times are in",
 			"Costs 2 credits. The team has 95 credits left.").lacks("style=")
 		for _, drawing := range []string{"Engagement over time, chart", "Engagement by weekday and hour, chart"} {
 			if !strings.Contains(p.source, drawing) {
-				t.Errorf("there is no %s", drawing)
+				t.Errorf("no chart %s", drawing)
 			}
 		}
 		if len(p.source) > 100_000 {
-			t.Errorf("the page has %d bytes", len(p.source))
+			t.Errorf("page size = %d bytes", len(p.source))
 		}
 		first := p.form("Refresh").p.path
 
 		// An existing report is opened without charge.
 		b.open("/reports/new").form("Create report").fill("subject", "https://www.instagram.com/harbour_cafe/").press().
-			wants(http.StatusOK, "The team already has this report. Nothing was charged.", "95 credits left")
+			shows(http.StatusOK, "The team already has this report. Nothing was charged.", "95 credits left")
 
 		next := p.follow("Next page")
-		next.wants(http.StatusOK, "First page")
+		next.shows(http.StatusOK, "First page")
 		if textOf(next.doc) == textOf(p.doc) {
-			t.Error("the second page of posts is the first")
+			t.Error("the second page of posts equals the first")
 		}
-		next.follow("First page").wants(http.StatusOK)
+		next.follow("First page").shows(http.StatusOK)
 		b.checkExports(first)
 
 		before := b.open(first)
-		p.form("Refresh").press().wants(http.StatusOK, "The report is being refreshed. 2 credits are reserved for it.")
-		b.openFinishedReport(c, first).wants(http.StatusOK, "93 credits left", "You can refresh it again in 10 minutes.")
-		before.form("Refresh").press().wants(http.StatusTooManyRequests, "You refreshed this report a moment ago")
+		p.form("Refresh").press().shows(http.StatusOK, "The report is being refreshed. 2 credits are reserved for it.")
+		b.openFinishedReport(c, first).shows(http.StatusOK, "93 credits left", "You can refresh it again in 10 minutes.")
+		before.form("Refresh").press().shows(http.StatusTooManyRequests, "You refreshed this report a moment ago")
 		h.advance(11 * time.Minute)
 		b.open(first).form("Refresh")
 	})
 }
 
-// checkExports reads the files of a report.
+// checkExports checks the exported files of a report.
 func (b *browser) checkExports(report string) {
 	b.t.Helper()
 	for name, columns := range map[string]string{
 		"posts": "id,shown,taken_at,format,likes", "hashtags": "hashtag,posts,share,ratio", "times": "days,from_hour,hours,posts,ratio",
 	} {
-		file := b.open(report + "/" + name + ".csv").wants(http.StatusOK)
+		file := b.open(report + "/" + name + ".csv").shows(http.StatusOK)
 		if kind := file.header.Get("Content-Disposition"); !strings.Contains(kind, "instagram-profile-harbour_cafe-"+name+".csv") {
 			b.t.Errorf("%s: %s", name, kind)
 		}
@@ -105,26 +105,26 @@ func (b *browser) checkExports(report string) {
 		for _, row := range rows[min(1, len(rows)):] {
 			for _, cell := range row {
 				if strings.HasPrefix(cell, "=") || strings.HasPrefix(cell, "@") {
-					b.t.Errorf("%s: a spreadsheet takes %q for a formula", name, cell)
+					b.t.Errorf("%s: a spreadsheet would evaluate %q as a formula", name, cell)
 				}
 			}
 		}
 	}
 }
 
-// A hashtag's report has the sections of hashtags.
+// A hashtag report has its own sections.
 func TestHashtagReport(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		c.grant(t, 100)
 		b := c.as(t, access.Owner)
-		p := b.createReport(c, "hashtag", "tiktok", "#LatteArt") // hashtag reports are always Instagram's
-		p.wants(http.StatusOK, "#latteart", "Hashtag on Instagram", "New posts per day", "Reactions to posts",
+		p := b.createReport(c, "hashtag", "tiktok", "#LatteArt") // hashtag reports are always for Instagram
+		p.shows(http.StatusOK, "#latteart", "Hashtag on Instagram", "New posts per day", "Reactions to posts",
 			"Share of top", "The first refresh starts immediately")
 		p.form("Turn on tracking").fill("frequency", "7").press().
-			wants(http.StatusOK,
+			shows(http.StatusOK,
 				"Tracking is on: the report is refreshed every 7 days. The first refresh starts now: 5 credits are reserved for it.")
-		b.openFinishedReport(c, p.path).wants(http.StatusOK, "Each refresh is charged 5 credits", "85 credits left",
+		b.openFinishedReport(c, p.path).shows(http.StatusOK, "Each refresh is charged 5 credits", "85 credits left",
 			"available while tracking is on")
 	})
 }
@@ -136,63 +136,63 @@ func TestFailedReport(t *testing.T) {
 		c.grant(t, 10)
 		b := c.as(t, access.Admin)
 		p := b.createReport(c, "profile", "instagram", "missing.cafe")
-		p.wants(http.StatusOK, "The network has no public profile with this name.", "Refunded: 5 credits.",
+		p.shows(http.StatusOK, "The network has no public profile with this name.", "Refunded: 5 credits.",
 			"The team has 10 credits left.")
-		p.form("Try again").press().wants(http.StatusOK, "5 credits are reserved for it.")
-		b.openFinishedReport(c, p.path).wants(http.StatusOK, "Refunded: 5 credits.")
-		b.open("/reports?status=error").wants(http.StatusOK, "@missing.cafe").lacks("No reports match")
+		p.form("Try again").press().shows(http.StatusOK, "5 credits are reserved for it.")
+		b.openFinishedReport(c, p.path).shows(http.StatusOK, "Refunded: 5 credits.")
+		b.open("/reports?status=error").shows(http.StatusOK, "@missing.cafe").lacks("No reports match")
 	})
 }
 
-// The page of a pending report says so and reloads.
+// The page of a pending report explains the delay and reloads itself.
 func TestPendingReport(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		c.grant(t, 10)
 		b := c.as(t, access.Owner)
 		p := b.open("/reports/new").form("Create report").fill("subject", "slow.cafe").press()
-		p.wants(http.StatusOK, "The report is being created", "In progress")
+		p.shows(http.StatusOK, "The report is being created", "In progress")
 		if !strings.Contains(p.source, "data-follow") || !strings.Contains(p.source, `http-equiv="refresh"`) ||
 			!strings.Contains(p.source, "<progress") {
-			t.Error("the page does not follow the work")
+			t.Error("the page does not reload")
 		}
-		b.open("/reports?status=pending").wants(http.StatusOK, "@slow.cafe")
-		b.openFinishedReport(c, p.path).wants(http.StatusOK, "Followers").lacks("data-follow")
+		b.open("/reports?status=pending").shows(http.StatusOK, "@slow.cafe")
+		b.openFinishedReport(c, p.path).shows(http.StatusOK, "Followers").lacks("data-follow")
 	})
 }
 
-// Tracking is switched on, changed and switched off, and says why it ended.
+// Tracking is switched on, changed and switched off. The page says why tracking ended.
 func TestTracking(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		c.grant(t, 6)
 		b := c.as(t, access.Owner)
 		p := b.createReport(c, "profile", "tiktok", "harbour_cafe")
-		p.wants(http.StatusOK, "Each refresh is charged 2 credits").form("Turn on tracking").press().
-			wants(http.StatusOK, "Tracking is on: the report is refreshed every 3 days.",
+		p.shows(http.StatusOK, "Each refresh is charged 2 credits").form("Turn on tracking").press().
+			shows(http.StatusOK, "Tracking is on: the report is refreshed every 3 days.",
 				"The report is refreshed every 3 days. Next refresh:")
 		b.open(p.path).form("Save frequency").fill("frequency", "1").press().
-			wants(http.StatusOK, "The report is refreshed every day. Next refresh:")
-		b.open("/reports?tracked=1").wants(http.StatusOK, "@harbour_cafe", "While tracked")
-		b.open(p.path).form("Turn off tracking").press().wants(http.StatusOK, "Tracking is off. Nothing more is charged.")
-		b.open("/reports?tracked=1").wants(http.StatusOK, "No reports match these filters.")
+			shows(http.StatusOK, "The report is refreshed every day. Next refresh:")
+		b.open("/reports?tracked=1").shows(http.StatusOK, "@harbour_cafe", "While tracked")
+		b.open(p.path).form("Turn off tracking").press().shows(http.StatusOK, "Tracking is off. Nothing more is charged.")
+		b.open("/reports?tracked=1").shows(http.StatusOK, "No reports match these filters.")
 
 		// One credit is left, and a refresh costs two.
-		b.open(p.path).form("Turn on tracking").fill("frequency", "1").press().wants(http.StatusOK)
+		b.open(p.path).form("Turn on tracking").fill("frequency", "1").press().shows(http.StatusOK)
 		h.advance(25 * time.Hour)
 		for end := time.Now().
 			Add(10 * time.Second); c.count(t, "reports WHERE team_id = ? AND tracking_ended <> ''",
 			c.team.ID) == 0; <-time.After(20 * time.Millisecond) {
 			if time.Now().After(end) {
-				t.Fatal("tracking does not end")
+				t.Fatal("tracking did not end")
 			}
 		}
 		c.as(t, access.Viewer).open(p.path).
-			wants(http.StatusOK, "Tracking has stopped: the team had too few credits for the next automatic refresh.")
+			shows(http.StatusOK, "Tracking has stopped: the team had too few credits for the next automatic refresh.")
 	})
 }
 
-// Profiles are compared, as many as the plan allows.
+// Profiles can be compared, up to the plan's limit.
 func TestCompareProfiles(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -205,26 +205,26 @@ func TestCompareProfiles(t *testing.T) {
 		tag := strings.TrimPrefix(b.createReport(c, "hashtag", "instagram", "latteart").path, "/reports/")
 		form := b.open("/reports").form("Compare selected profiles")
 		form.fill("ids", ids...).press().
-			wants(http.StatusOK, "@harbour_cafe", "@harbour_bar", "@studio.north", "Score (out of 100)", "Engagement per follower")
-		b.open("/reports/compare?ids="+ids[0]+","+ids[1]).wants(http.StatusOK, "@harbour_cafe", "@harbour_bar")
-		compared := b.open("/reports/compare?ids="+ids[0]+","+ids[1]).wants(http.StatusOK, "Engagement per follower over time",
+			shows(http.StatusOK, "@harbour_cafe", "@harbour_bar", "@studio.north", "Score (out of 100)", "Engagement per follower")
+		b.open("/reports/compare?ids="+ids[0]+","+ids[1]).shows(http.StatusOK, "@harbour_cafe", "@harbour_bar")
+		compared := b.open("/reports/compare?ids="+ids[0]+","+ids[1]).shows(http.StatusOK, "Engagement per follower over time",
 			"@harbour_cafe on Instagram", "Engagement per follower over time, in percent").lacks("Growth of followers")
 		if n := strings.Count(compared.source, `<path class="line s`); n != 4 { // in the chart and in its legend
 			t.Errorf("%d lines are drawn", n)
 		}
 		h.change(t, `INSERT INTO report_samples (report_id, measured_at, sample)
 			SELECT report_id, measured_at - 86400000000, '{"followers": 1000}' FROM report_samples WHERE report_id = ?`, ids[0])
-		b.open("/reports/compare?ids="+ids[0]+","+ids[1]).wants(http.StatusOK, "Growth of followers")
-		b.open("/reports/compare?ids="+ids[0]).wants(http.StatusBadRequest, "Select at least two")
-		b.open("/reports/compare?ids=" + ids[0] + "," + tag).wants(http.StatusNotFound)
+		b.open("/reports/compare?ids="+ids[0]+","+ids[1]).shows(http.StatusOK, "Growth of followers")
+		b.open("/reports/compare?ids="+ids[0]).shows(http.StatusBadRequest, "Select at least two")
+		b.open("/reports/compare?ids=" + ids[0] + "," + tag).shows(http.StatusNotFound)
 		must.NoError(t, h.Teams.SetPlan(t.Context(), c.team.ID, "creator", time.Time{}))
-		b.open("/reports/compare?ids="+strings.Join(append(ids, tag), ",")).wants(http.StatusForbidden, "Your plan allows 3 profiles")
+		b.open("/reports/compare?ids="+strings.Join(append(ids, tag), ",")).shows(http.StatusForbidden, "Your plan allows 3 profiles")
 		must.NoError(t, h.Teams.SetPlan(t.Context(), c.team.ID, "free", time.Time{}))
-		b.open("/reports").wants(http.StatusOK).lacks("Compare selected")
+		b.open("/reports").shows(http.StatusOK).lacks("Compare selected")
 	})
 }
 
-// Roles decide who may see and change reports.
+// The role decides who may view and change reports.
 func TestReportPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -234,76 +234,76 @@ func TestReportPermissions(t *testing.T) {
 		var id string
 		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT id FROM reports WHERE team_id = ?`, c.team.ID).Scan(&id))
 		path := "/reports/" + id
-		c.as(t, access.Owner).openFinishedReport(c, path).wants(http.StatusOK, "@harbour_cafe", "The team has 50 credits left.")
+		c.as(t, access.Owner).openFinishedReport(c, path).shows(http.StatusOK, "@harbour_cafe", "The team has 50 credits left.")
 
 		for _, role := range []access.Role{access.Viewer, access.Client, access.Editor} {
 			b := c.as(t, role)
-			p := b.open(path).wants(http.StatusOK, "@harbour_cafe", "Members who can spend credits can refresh it.")
+			p := b.open(path).shows(http.StatusOK, "@harbour_cafe", "Members who can spend credits can refresh it.")
 			p.lacks("Turn on tracking", "credits left")
-			b.open("/reports").wants(http.StatusOK, "@harbour_cafe").lacks("New report")
-			b.open("/reports/new").wants(http.StatusForbidden, "Your role in this team does not allow this.")
+			b.open("/reports").shows(http.StatusOK, "@harbour_cafe").lacks("New report")
+			b.open("/reports/new").shows(http.StatusForbidden, "Your role in this team does not allow this.")
 			for _, address := range []string{"/reports", path + "/refresh", path + "/tracking"} {
-				b.send(http.MethodPost, address, map[string][]string{"subject": {"x"}}).wants(http.StatusForbidden)
+				b.send(http.MethodPost, address, map[string][]string{"subject": {"x"}}).shows(http.StatusForbidden)
 			}
-			b.open(path + "/posts.csv").wants(http.StatusOK)
+			b.open(path + "/posts.csv").shows(http.StatusOK)
 		}
 
 		stranger := other.as(t, access.Owner)
 		for _, address := range []string{
 			path, path + "/posts.csv", path + "/hashtags.csv", path + "/times.csv", "/reports/compare?ids=" + id + ",x", "/reports/none",
 		} {
-			stranger.open(address).wants(http.StatusNotFound, "Page not found, or you don't have access.").lacks("harbour_cafe")
+			stranger.open(address).shows(http.StatusNotFound, "Page not found, or you don't have access.").lacks("harbour_cafe")
 			out := h.browser(t).open(address)
-			if out.wants(http.StatusOK); !strings.HasPrefix(out.path, "/sign-in") {
-				t.Errorf("%s leads the signed-out to %s", address, out.path)
+			if out.shows(http.StatusOK); !strings.HasPrefix(out.path, "/sign-in") {
+				t.Errorf("signed out, %s redirects to %s", address, out.path)
 			}
 		}
 		for _, address := range []string{path + "/refresh", path + "/tracking"} {
-			stranger.send(http.MethodPost, address, map[string][]string{"tracking": {"on"}}).wants(http.StatusNotFound)
+			stranger.send(http.MethodPost, address, map[string][]string{"tracking": {"on"}}).shows(http.StatusNotFound)
 		}
 		if c.count(t, "jobs WHERE team_id = ?", c.team.ID) != 1 {
-			t.Error("somebody without the right began work")
+			t.Error("a person without permission started a job")
 		}
 
 		// A member of both teams is redirected to the report's team.
 		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Owner].ID, access.Viewer))
-		stranger.open(path).wants(http.StatusOK, "@harbour_cafe", c.team.Name)
+		stranger.open(path).shows(http.StatusOK, "@harbour_cafe", c.team.Name)
 	})
 }
 
-// A report begins with growth and the best posts, and says how it was made beside them.
+// A report begins with growth and the best posts, and states its method next to them.
 func TestReportOrder(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		c.grant(t, 100)
 		b := c.as(t, access.Owner)
 		p := b.createReport(c, "profile", "instagram", "harbour_cafe")
-		p.wants(http.StatusOK, "In short", "Method", "Print or save as PDF", "the usual post")
+		p.shows(http.StatusOK, "In short", "Method", "Print or save as PDF", "the usual post")
 		at := -1
 		for _, part := range []string{
 			`id="best"`, `id="time"`, `id="times"`, `id="formats"`, `id="score"`, `<aside`, `id="brief"`, `id="method"`,
 		} {
 			next := strings.Index(p.source, part)
 			if next <= at {
-				t.Errorf("%s is not at its place", part)
+				t.Errorf("%s is not in order", part)
 			}
 			at = next
 		}
 		if strings.Contains(p.source, `id="growth"`) {
-			t.Error("growth is shown after one measurement")
+			t.Error("growth is shown after a single measurement")
 		}
 		h.advance(30 * time.Hour)
 		b = c.as(t, access.Owner) // the session has ended
-		b.open(p.path).form("Refresh").press().wants(http.StatusOK)
-		p = b.openFinishedReport(c, p.path).wants(http.StatusOK, "since the first measurement")
+		b.open(p.path).form("Refresh").press().shows(http.StatusOK)
+		p = b.openFinishedReport(c, p.path).shows(http.StatusOK, "since the first measurement")
 		if growth := strings.Index(p.source, `id="growth"`); growth < 0 || growth > strings.Index(p.source, `id="best"`) {
-			t.Error("growth is not the first part")
+			t.Error("growth is not the first section")
 		}
 	})
 }
 
-// download records that a library file was downloaded with every post of a profile's report.
-func (c *crew) download(t *testing.T, file, profile string) {
+// addDownload records a library file as the downloaded file of every post in a profile report.
+func (c *crew) addDownload(t *testing.T, file, profile string) {
 	t.Helper()
 	var job string
 	must.NoError(t, c.db.QueryRow(t.Context(), `SELECT job_id FROM reports WHERE team_id = ?`, c.team.ID).Scan(&job))
@@ -314,7 +314,7 @@ func (c *crew) download(t *testing.T, file, profile string) {
 		FROM report_posts p JOIN reports r ON r.id = p.report_id WHERE r.team_id = ?`, file, c.team.ID)
 }
 
-// Best posts have a thumbnail once their files are in the team's library.
+// Best posts have a thumbnail if their files are in the team's library.
 func TestReportThumbnails(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
@@ -325,15 +325,15 @@ func TestReportThumbnails(t *testing.T) {
 		foreign := other.as(t, access.Owner)
 		foreignPath := foreign.createReport(other, "profile", "instagram", "harbour_cafe").path
 		if p := b.open(path); strings.Contains(p.source, `class="pic"`) {
-			t.Error("there are thumbnails of files that are not there")
+			t.Error("thumbnails are shown although the library is empty")
 		}
 		file := c.addImage(t, "quay", 10)
-		c.download(t, strings.TrimPrefix(file, "/media/"), "harbour_cafe")
+		c.addDownload(t, strings.TrimPrefix(file, "/media/"), "harbour_cafe")
 		p := b.open(path)
 		if n := strings.Count(p.source, `<img src="`+file+`/thumbnail"`); n != 6 {
 			t.Fatalf("%d posts have a thumbnail", n)
 		}
-		b.open(file + "/thumbnail").wants(http.StatusOK)
+		b.open(file + "/thumbnail").shows(http.StatusOK)
 		if p := foreign.open(foreignPath); strings.Contains(p.source, `class="pic"`) {
 			t.Error("another team's files are shown")
 		}

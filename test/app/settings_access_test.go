@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Without permission, every route returns an error and reveals nothing.
+// Every route returns an error to people without permission and reveals no data.
 func TestSettingsPermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, others := h.crew(t), h.crew(t)
@@ -29,7 +29,7 @@ func TestSettingsPermissions(t *testing.T) {
 		addresses := []struct {
 			method, path string
 			may          []access.Role
-			item         bool // belongs to the team; not found for others
+			item         bool // an item of the team; other teams get 404
 		}{
 			{"GET", "/settings", everybody, false}, {"GET", "/settings/team", everybody, false},
 			{"GET", "/settings/plan", everybody, false}, {"GET", "/settings/credits", everybody, false},
@@ -58,23 +58,23 @@ func TestSettingsPermissions(t *testing.T) {
 			}
 			for role, b := range browsers {
 				if allowed := strings.Contains(fmt.Sprint(a.may), string(role)); !allowed {
-					b.send(a.method, a.path, values).wants(403, "Your role in this team does not allow this").lacks("Secret robot", "nora@")
+					b.send(a.method, a.path, values).shows(403, "Your role in this team does not allow this").lacks("Secret robot", "nora@")
 				} else if a.method == "GET" {
-					b.open(a.path).wants(200)
+					b.open(a.path).shows(200)
 				}
 			}
-			if p := out.send(a.method, a.path, values).wants(200, "Sign in").
+			if p := out.send(a.method, a.path, values).shows(200, "Sign in").
 				lacks("Secret robot", "nora@", c.team.Name); !strings.HasPrefix(p.path, "/sign-in") {
-				t.Errorf("%s leads the signed-out to %s", a.path, p.path)
+				t.Errorf("signed out, %s redirects to %s", a.path, p.path)
 			}
 			if a.item {
-				stranger.send(a.method, a.path, values).wants(404, "Page not found").lacks("Secret robot", "nora@", c.team.Name)
+				stranger.send(a.method, a.path, values).shows(404, "Page not found").lacks("Secret robot", "nora@", c.team.Name)
 			}
 		}
 		if after := h.events(t, c.team.ID); after != before {
-			t.Errorf("%d things were done", after-before)
+			t.Errorf("%d actions were recorded", after-before)
 		}
-		// Requests from other sites are refused.
+		// Requests from other sites are rejected.
 		r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, h.root+"/settings/access",
 			strings.NewReader(form.Encode())))(t)
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")

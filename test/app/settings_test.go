@@ -21,8 +21,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// me returns the status of a call by a key.
-func (h *env) me(t *testing.T, key string) int {
+// callStatus returns the status of an API call with a key.
+func (h *env) callStatus(t *testing.T, key string) int {
 	t.Helper()
 	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, h.root+"/api/v1/me", nil))(t)
 	r.Header.Set("Authorization", "Bearer "+key)
@@ -33,46 +33,46 @@ func (h *env) me(t *testing.T, key string) int {
 
 var keyValue = regexp.MustCompile(`prk_[0-9A-Za-z]+`)
 
-// A key's value is shown once and works. The owner's changes of the key apply.
+// A new key is shown once and works. The owner can change and revoke it.
 func TestSettingsKeys(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner := c.as(t, access.Owner)
-		owner.open("/settings").wants(200, c.team.Name, "API keys").follow("API keys").wants(200, "No API keys yet")
-		blank := owner.open("/settings/keys/new").wants(200)
+		owner.open("/settings").shows(200, c.team.Name, "API keys").follow("API keys").shows(200, "No API keys yet")
+		blank := owner.open("/settings/keys/new").shows(200)
 		blank.form("Create key").fill("name", "Robot").fill("daily_credits", "many").press().
-			wants(422, "Enter a daily limit of 0 or more credits").lacks("prk_")
+			shows(422, "Enter a daily limit of 0 or more credits").lacks("prk_")
 		filled := blank.form("Create key").fill("name", "Calendar robot").fill("level", "drafts").
 			fill("daily_credits", "25").fill("expires", "2099-12-31")
-		made := filled.press().wants(200, "Calendar robot", "25 credits", "Copy the key now")
+		made := filled.press().shows(200, "Calendar robot", "25 credits", "Copy the key now")
 		value := keyValue.FindString(made.source)
-		if !apikey.WellFormed(apikey.APIKey, value) || made.header.Get("Cache-Control") != "no-store" || h.me(t, value) != 200 {
-			t.Fatalf("the key %q does not work, or its page may be kept (%v)", value, made.header)
+		if !apikey.WellFormed(apikey.APIKey, value) || made.header.Get("Cache-Control") != "no-store" || h.callStatus(t, value) != 200 {
+			t.Fatalf("the key %q does not work, or its page may be cached (%v)", value, made.header)
 		}
-		filled.press().wants(422, "already created").lacks(value)
+		filled.press().shows(422, "already created").lacks(value)
 		list := owner.open("/settings/keys").
-			wants(200, "Calendar robot", "Active", "Drafts", "25 credits", "last used", "Ada owner").lacks(value)
-		key := list.follow("Calendar robot").wants(200, "1 Jan 2100, 00:00").lacks(value)
+			shows(200, "Calendar robot", "Active", "Drafts", "25 credits", "last used", "Ada owner").lacks(value)
+		key := list.follow("Calendar robot").shows(200, "1 Jan 2100, 00:00").lacks(value)
 		if h.count(t, "api_keys WHERE team_id = ?", c.team.ID) != 1 {
-			t.Error("the form made several keys")
+			t.Error("the form created several keys")
 		}
-		key.form("Save").fill("level", "full").fill("daily_credits", "-3").press().wants(422, "0 or more")
-		key.form("Save").fill("level", "read_only").fill("daily_credits", "").press().wants(200, "The key was saved")
-		owner.open("/settings/keys").wants(200, "Read only", "no limit")
+		key.form("Save").fill("level", "full").fill("daily_credits", "-3").press().shows(422, "0 or more")
+		key.form("Save").fill("level", "read_only").fill("daily_credits", "").press().shows(200, "The key was saved")
+		owner.open("/settings/keys").shows(200, "Read only", "no limit")
 		owner.open("/settings/audit").
-			wants(200, "created an API key with the level “Drafts”", "Calendar robot", "set an API key to the level “Read only”")
-		revoke := key.follow("Revoke this key…").wants(200, "last used", "No report is tracked because of it")
-		revoke.form("Revoke key").press().wants(200, "The key was revoked", "Revoked")
-		if h.me(t, value) != 401 {
+			shows(200, "created an API key with the level “Drafts”", "Calendar robot", "set an API key to the level “Read only”")
+		revoke := key.follow("Revoke this key…").shows(200, "last used", "No report is tracked because of it")
+		revoke.form("Revoke key").press().shows(200, "The key was revoked", "Revoked")
+		if h.callStatus(t, value) != 401 {
 			t.Error("a revoked key works")
 		}
-		owner.open(key.path).wants(200, "Revoked").lacks("Revoke this key")
-		revoke.form("Revoke key").press().wants(422, "has ended")
+		owner.open(key.path).shows(200, "Revoked").lacks("Revoke this key")
+		revoke.form("Revoke key").press().shows(422, "has ended")
 	})
 }
 
-// Revoking a key lists the trackings that it switched on. The operator's pauses are shown.
-func TestSettingsKeyTouches(t *testing.T) {
+// The page that revokes a key lists the reports whose tracking it enabled. The operator's pauses are shown.
+func TestRevokeKeyListsTracking(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		k, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "Tracker", Level: access.Full})
@@ -88,21 +88,21 @@ func TestSettingsKeyTouches(t *testing.T) {
 		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForKey, Target: k.ID, Action: access.PauseSpending}))
 		owner := c.as(t, access.Owner)
 		page := owner.open(fmt.Sprintf("/settings/keys/%d/revoke", k.ID)).
-			wants(200, "#coffee on Instagram", "every 3 days", "Tracking continues and is charged")
+			shows(200, "#coffee on Instagram", "every 3 days", "Tracking continues and is charged")
 		must.NoError(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: access.PauseSpending}))
 		if !strings.Contains(page.source, "/reports/"+id) {
-			t.Error("the tracked report is not linked")
+			t.Error("no link to the tracked report")
 		}
-		owner.open("/settings/keys").wants(200, "Paused", "The operator has paused spending")
+		owner.open("/settings/keys").shows(200, "Paused", "The operator has paused spending")
 		page.form("Revoke key").press().
-			wants(200, "The key was revoked and no longer works. 1 tracking was ended and will not be charged again.")
+			shows(200, "The key was revoked and no longer works. 1 tracking was ended and will not be charged again.")
 		if n := h.count(t, "reports WHERE tracked = 1 OR next_refresh_at > 0"); n != 0 {
 			t.Errorf("%d reports are tracked", n)
 		}
 	})
 }
 
-// While spending is paused, only people who may spend can stop a tracking. The tracking of a revoked key can be stopped
+// While spending is paused, only people who may spend can stop tracking. Tracking that a revoked key enabled can be stopped
 // later.
 func TestStopTrackingWhilePaused(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
@@ -132,22 +132,22 @@ func TestStopTrackingWhilePaused(t *testing.T) {
 			}
 		}
 		c.as(t, access.Admin).send(http.MethodPost, "/reports/"+ids[0]+"/tracking", off).
-			wants(200, "Tracking is off. Nothing more is charged.")
+			shows(200, "Tracking is off. Nothing more is charged.")
 		owner := c.as(t, access.Owner)
 		page := fmt.Sprintf("/settings/keys/%d/revoke", k.ID)
-		owner.open(page).wants(200, "#tea").lacks("#coffee")
-		owner.send(http.MethodPost, page, nil).wants(200, "The key was revoked and no longer works.").lacks("ended")
+		owner.open(page).shows(200, "#tea").lacks("#coffee")
+		owner.send(http.MethodPost, page, nil).shows(200, "The key was revoked and no longer works.").lacks("ended")
 		if n := h.count(t, "reports WHERE tracked = 1"); n != 1 {
 			t.Errorf("%d reports are tracked", n)
 		}
-		owner.open(page).form("Turn off tracking").press().wants(200, "1 tracking was ended and will not be charged again.")
+		owner.open(page).form("Turn off tracking").press().shows(200, "1 tracking was ended and will not be charged again.")
 		if n := h.count(t, "reports WHERE tracked = 1 OR next_refresh_at > 0"); n != 0 {
 			t.Errorf("%d reports are tracked", n)
 		}
 	})
 }
 
-// A key whose creator no longer owns the team has ended.
+// A key ends when its creator no longer owns the team.
 func TestSettingsKeyOfFormerOwner(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -155,7 +155,7 @@ func TestSettingsKeyOfFormerOwner(t *testing.T) {
 		must.NoError(t, err)
 		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[access.Admin].ID, access.Owner))
 		c.as(t, access.Admin).open(fmt.Sprintf("/settings/keys/%d", k.ID)).
-			wants(200, "no longer owns the team", "Create a new one").lacks("Revoke this key")
+			shows(200, "no longer owns the team", "Create a new one").lacks("Revoke this key")
 	})
 }
 
@@ -170,29 +170,29 @@ func TestSettingsTeam(t *testing.T) {
 		_, key, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "k", Level: access.Full})
 		must.NoError(t, err)
 		owner, admin, viewer := c.as(t, access.Owner), c.as(t, access.Admin), c.as(t, access.Viewer)
-		off := owner.open("/settings/access").wants(200, "On", "refused within a second").form("Turn off access").
-			press().wants(200, "access is off")
-		if h.me(t, key) != 403 {
-			t.Error("a key works although access is off")
+		off := owner.open("/settings/access").shows(200, "On", "refused within a second").form("Turn off access").
+			press().shows(200, "access is off")
+		if h.callStatus(t, key) != 403 {
+			t.Error("a key works although API access is off")
 		}
-		owner.open("/settings/keys").wants(200, "API and tool access is off")
-		off.form("Turn on access").press().wants(200, "access is on")
-		if h.me(t, key) != 200 {
-			t.Error("a key does not work although access is on")
+		owner.open("/settings/keys").shows(200, "API and tool access is off")
+		off.form("Turn on access").press().shows(200, "access is on")
+		if h.callStatus(t, key) != 200 {
+			t.Error("a key does not work although API access is on")
 		}
-		page := admin.open("/settings/team").wants(200, "still go out at the same moment")
-		page.wants(200, "such as Europe/Berlin", "all times are shown in the new zone").in100()
+		page := admin.open("/settings/team").shows(200, "still go out at the same moment")
+		page.shows(200, "such as Europe/Berlin", "all times are shown in the new zone").mustBeSmall()
 		if !strings.Contains(page.source, `<option value="de-AT">`) || !strings.Contains(page.source, `<option value="Asia/Tokyo">`) {
-			t.Error("no zones or languages are offered")
+			t.Error("no time zones or languages are offered")
 		}
-		page.form("Save").fill("timezone", "Berlin").fill("name", "Kept name").press().wants(422, "Use an IANA time zone").
+		page.form("Save").fill("timezone", "Berlin").fill("name", "Kept name").press().shows(422, "Use an IANA time zone").
 			lacks(`value="` + c.team.Name + `"`)
 		page.form("Save").fill("name", "<b>Hafen & Co</b>").fill("timezone", "Asia/Tokyo").
 			fill("content_language", "ja").fill("keep_originals", "1").press().
-			wants(200, "Saved. Times are now shown in Asia/Tokyo", "<b>Hafen & Co</b>")
-		viewer.open("/settings/team").wants(200, "Asia/Tokyo", "ja", "Originals are kept with their metadata").lacks("<b>Hafen", "Save")
+			shows(200, "Saved. Times are now shown in Asia/Tokyo", "<b>Hafen & Co</b>")
+		viewer.open("/settings/team").shows(200, "Asia/Tokyo", "ja", "Originals are kept with their metadata").lacks("<b>Hafen", "Save")
 		owner.open("/settings/plan").
-			wants(200, "Agency", "Social accounts", "no limit", "Media library", "1000 GiB", "Free calls today",
+			shows(200, "Agency", "Social accounts", "no limit", "Media library", "1000 GiB", "Free calls today",
 				"100,000", "Tracked reports")
 	})
 }
@@ -201,29 +201,29 @@ func TestSettingsMembers(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		admin, owner := c.as(t, access.Admin), c.as(t, access.Owner)
-		list := admin.open("/settings/members").wants(200, "5 people", "50 seats", c.people[access.Viewer].Email, "No open invitations.")
-		editor := list.follow("Open Ada editor").wants(200, "Editor").lacks("Transfer ownership…")
-		editor.form("Change role").fill("role", "owner").press().wants(422, "Choose one of the roles")
-		editor.form("Change role").fill("role", "viewer").press().wants(200, "The role was changed", "Viewer")
-		list.follow("Open Ada owner").wants(200, "only when the owner transfers ownership").lacks("Change role")
-		list.follow("Open Ada admin").wants(200, "This is you").lacks("Change role")
-		list.follow("Open Ada client").follow("Remove from team…").wants(200, "loses access to the team immediately").
-			form("Remove from team").press().wants(200, "no longer a member", "4 people")
+		list := admin.open("/settings/members").shows(200, "5 people", "50 seats", c.people[access.Viewer].Email, "No open invitations.")
+		editor := list.follow("Open Ada editor").shows(200, "Editor").lacks("Transfer ownership…")
+		editor.form("Change role").fill("role", "owner").press().shows(422, "Choose one of the roles")
+		editor.form("Change role").fill("role", "viewer").press().shows(200, "The role was changed", "Viewer")
+		list.follow("Open Ada owner").shows(200, "only when the owner transfers ownership").lacks("Change role")
+		list.follow("Open Ada admin").shows(200, "This is you").lacks("Change role")
+		list.follow("Open Ada client").follow("Remove from team…").shows(200, "loses access to the team immediately").
+			form("Remove from team").press().shows(200, "no longer a member", "4 people")
 
-		list.form("Create invitation").fill("email", "nonsense").press().wants(422, "valid email address")
+		list.form("Create invitation").fill("email", "nonsense").press().shows(422, "valid email address")
 		made := list.form("Create invitation").fill("email", "Nora@harbour.example").fill("role", "viewer").press().
-			wants(200, "nora@harbour.example", "shown only once")
+			shows(200, "nora@harbour.example", "shown only once")
 		link := regexp.MustCompile(`/invitation/[A-Z2-7]+`).FindString(made.source)
-		h.browser(t).open(link).wants(200, c.team.Name)
-		admin.open("/settings/members").wants(200, "1 open invitation", "nora@harbour.example").lacks(link).
-			form("Revoke the invitation of nora@harbour.example").press().wants(200, "The invitation was revoked", "No open invitations")
-		h.browser(t).open(link).wants(422, "was revoked")
+		h.browser(t).open(link).shows(200, c.team.Name)
+		admin.open("/settings/members").shows(200, "1 open invitation", "nora@harbour.example").lacks(link).
+			form("Revoke the invitation of nora@harbour.example").press().shows(200, "The invitation was revoked", "No open invitations")
+		h.browser(t).open(link).shows(422, "was revoked")
 
 		on := owner.open(fmt.Sprintf("/settings/members/%d", c.people[access.Admin].ID)).follow("Transfer ownership…").
-			wants(200, "You become an admin of the team")
-		on.form("Transfer ownership").press().wants(200, "Ownership was transferred")
-		on.form("Transfer ownership").press().wants(403)
-		admin.open("/settings/keys/new").wants(200)
+			shows(200, "You become an admin of the team")
+		on.form("Transfer ownership").press().shows(200, "Ownership was transferred")
+		on.form("Transfer ownership").press().shows(403)
+		admin.open("/settings/keys/new").shows(200)
 	})
 }
 
@@ -231,40 +231,40 @@ func TestSettingsCredits(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner := c.as(t, access.Owner)
-		owner.open("/settings/credits").wants(200, "No transactions yet", "1,000")
+		owner.open("/settings/credits").shows(200, "No transactions yet", "1,000")
 		c.grant(t, 500)
 		_, key, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "=cmd()", Level: access.Full})
 		must.NoError(t, err)
 		status, job := h.requestReport(t, key)
 		if status != 202 {
-			t.Fatalf("asking for a report is %d", status)
+			t.Fatalf("requesting a report: %d", status)
 		}
 		page := owner.open("/settings/credits").
-			wants(200, "Credits granted", "The operator", "+500", "Report: reserved", "−5", "495", "Key =cmd()", "@",
+			shows(200, "Credits granted", "The operator", "+500", "Report: reserved", "−5", "495", "Key =cmd()", "@",
 				" on Instagram", "Paid work has two lines")
 		page.follow("Report: reserved")
 		if !strings.Contains(page.source, `<a href="/reports/`) {
-			t.Error("the statement does not lead to the report")
+			t.Error("the statement has no link to the report")
 		}
 		if !strings.Contains(page.source, "/jobs/"+job) {
-			t.Error("the statement does not lead to the job")
+			t.Error("the statement has no link to the job")
 		}
-		page.form("Save limit").fill("daily_credits", "2000").press().wants(422, "Enter a whole number from 0 to the limit of the plan")
-		page.form("Save limit").fill("daily_credits", "7").press().wants(200, "The daily limit was saved.")
+		page.form("Save limit").fill("daily_credits", "2000").press().shows(422, "Enter a whole number from 0 to the limit of the plan")
+		page.form("Save limit").fill("daily_credits", "7").press().shows(200, "The daily limit was saved.")
 		if status, _ := h.requestReport(t, key); status != 429 {
-			t.Errorf("beyond the owner's limit: %d", status)
+			t.Errorf("above the owner's limit: %d", status)
 		}
-		sheet := c.as(t, access.Admin).open("/settings/credits/statement.csv").wants(200)
+		sheet := c.as(t, access.Admin).open("/settings/credits/statement.csv").shows(200)
 		rows, err := csv.NewReader(strings.NewReader(sheet.source)).ReadAll()
 		if err != nil || len(rows) < 3 || rows[len(rows)-1][6] != "500" || !strings.Contains(sheet.source,
 			"Key =cmd()") || !strings.Contains(sheet.header.Get("Content-Type"), "text/csv") {
 			t.Errorf("%v (%v)", rows, err)
 		}
-		c.as(t, access.Editor).open("/settings/credits").wants(200, "Charged today").lacks("Statement", "495", "500")
+		c.as(t, access.Editor).open("/settings/credits").shows(200, "Charged today").lacks("Statement", "495", "500")
 		month := h.now().In(mustZone(t, "Europe/Berlin")).AddDate(0, 0, -40).Format("2006-01")
-		owner.open("/settings/credits?month="+month).wants(200, "No transactions in", "Next month")
-		owner.open("/settings/credits?month=13").wants(422, "Enter a month such as")
-		owner.open("/settings/credits?after=x").wants(422, "does not exist")
+		owner.open("/settings/credits?month="+month).shows(200, "No transactions in", "Next month")
+		owner.open("/settings/credits?month=13").shows(422, "Enter a month such as")
+		owner.open("/settings/credits?after=x").shows(422, "does not exist")
 	})
 }
 
@@ -274,7 +274,7 @@ func mustZone(t *testing.T, name string) *time.Location {
 	return z
 }
 
-// Long statements and audit logs are paged completely, with a running balance.
+// Long statements and activity logs are paged without gaps. The statement has a running balance.
 func TestSettingsPaging(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -282,33 +282,33 @@ func TestSettingsPaging(t *testing.T) {
 			c.grant(t, int64(n+1))
 		}
 		owner := c.as(t, access.Owner)
-		seen, page := 0, owner.open("/settings/credits").wants(200, "7,260")
+		seen, page := 0, owner.open("/settings/credits").shows(200, "7,260")
 		for {
 			seen += strings.Count(page.source, "Credits granted")
 			if !strings.Contains(page.source, `rel="next"`) {
 				break
 			}
-			page = page.follow("Next page").wants(200)
+			page = page.follow("Next page").shows(200)
 		}
 		if seen != 120 {
-			t.Errorf("%d lines of 120", seen)
+			t.Errorf("%d of 120 lines", seen)
 		}
-		page.wants(200, "+1 1") // the first grant, and the balance after it
-		seen, page = 0, owner.open("/settings/audit?kind=credits.granted").wants(200, "The operator granted 120 credits")
+		page.shows(200, "+1 1") // the first grant and its balance
+		seen, page = 0, owner.open("/settings/audit?kind=credits.granted").shows(200, "The operator granted 120 credits")
 		for {
 			seen += strings.Count(page.source, "The operator</bdi>")
 			if !strings.Contains(page.source, `rel="next"`) {
 				break
 			}
-			page = page.follow("Next page").wants(200)
+			page = page.follow("Next page").shows(200)
 		}
 		if seen != 120 {
-			t.Errorf("%d events of 120", seen)
+			t.Errorf("%d of 120 events", seen)
 		}
-		owner.open("/settings/audit").wants(200, "The operator granted 120 credits", "All events").form("Filter").
-			fill("kind", "team.created").press().wants(200, "created the team on the plan agency").lacks("granted 1 credits")
-		owner.open("/settings/audit?kind=no.such").wants(200, "No events of this type")
-		owner.open("/settings/audit?before=x").wants(422)
+		owner.open("/settings/audit").shows(200, "The operator granted 120 credits", "All events").form("Filter").
+			fill("kind", "team.created").press().shows(200, "created the team on the plan agency").lacks("granted 1 credits")
+		owner.open("/settings/audit?kind=no.such").shows(200, "No events of this type")
+		owner.open("/settings/audit?before=x").shows(422)
 	})
 }
 
@@ -338,19 +338,19 @@ func TestSettingsMenu(t *testing.T) {
 		c := h.crew(t)
 		owner, viewer := c.as(t, access.Owner), c.as(t, access.Viewer)
 		for _, path := range []string{"/settings/team", "/settings/members", "/settings/plan", "/settings/export", "/account"} {
-			owner.open(path).wants(200, "Billing and data").holds(`<a href="` + path + `" aria-current="page">`)
+			owner.open(path).shows(200, "Billing and data").contains(`<a href="` + path + `" aria-current="page">`)
 		}
-		owner.open("/settings/keys/new").wants(200).holds(`<a href="/settings/keys" aria-current="true">`)
-		if p := owner.open("/settings").wants(200, "API keys"); p.path != "/settings/team" {
-			t.Errorf("/settings leads to %s", p.path)
+		owner.open("/settings/keys/new").shows(200).contains(`<a href="/settings/keys" aria-current="true">`)
+		if p := owner.open("/settings").shows(200, "API keys"); p.path != "/settings/team" {
+			t.Errorf("/settings redirects to %s", p.path)
 		}
-		own := viewer.open("/settings/plan").wants(200, "Plan and limits", "Assistants").lacks("API keys", "Delete the team")
-		own.holds(`<progress max="100" value="`)
-		viewer.open("/settings/keys").wants(403, "You are a viewer in "+c.team.Name,
+		own := viewer.open("/settings/plan").shows(200, "Plan and limits", "Assistants").lacks("API keys", "Delete the team")
+		own.contains(`<progress max="100" value="`)
+		viewer.open("/settings/keys").shows(403, "You are a viewer in "+c.team.Name,
 			"This needs permission to manage the team, which the owner and admins have.",
 			"Ada owner", "Ada admin can change your role.").lacks("Billing and data")
-		c.as(t, access.Editor).open("/reports/new").wants(403, "You are an editor", "permission to spend credits")
-		c.as(t, access.Admin).open("/settings/keys/new").wants(403, "permission to manage what is reserved for the owner")
-		owner.open("/posts").wants(200).lacks("Billing and data")
+		c.as(t, access.Editor).open("/reports/new").shows(403, "You are an editor", "permission to spend credits")
+		c.as(t, access.Admin).open("/settings/keys/new").shows(403, "permission to manage what is reserved for the owner")
+		owner.open("/posts").shows(200).lacks("Billing and data")
 	})
 }

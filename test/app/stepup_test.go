@@ -19,10 +19,10 @@ import (
 	"pressroom/internal/testkit/oidcserver"
 )
 
-// stale is longer than an authentication counts as recent.
+// stale is longer than a sign-in counts as recent.
 const stale = 16 * time.Minute
 
-// Creating a key without a recent sign-in requires one; then the form is still filled in.
+// Creating a key requires a recent sign-in. After signing in again, the form is still filled in.
 func TestNewKeyRequiresRecentSignIn(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
@@ -30,19 +30,19 @@ func TestNewKeyRequiresRecentSignIn(t *testing.T) {
 		form := b.open("/settings/keys/new").form("Create key").fill("name", "Nightly <export>").
 			fill("level", "full").fill("daily_credits", "41")
 		h.advance(stale)
-		asked := form.press().wants(200, "Sign in again")
+		asked := form.press().shows(200, "Sign in again")
 		if n := h.count(t, "api_keys WHERE team_id = ?", c.team.ID); n != 0 {
-			t.Fatalf("%d keys were made without a recent sign-in", n)
+			t.Fatalf("%d keys were created without a recent sign-in", n)
 		}
-		asked.form("Sign in").fill("password", "wrong").press().wants(401)
-		page := asked.form("Sign in").fill("password", password).press().wants(200, "New API key", "Nothing has been saved")
+		asked.form("Sign in").fill("password", "wrong").press().shows(401)
+		page := asked.form("Sign in").fill("password", password).press().shows(200, "New API key", "Nothing has been saved")
 		again := page.form("Create key")
 		for name, want := range map[string]string{"name": "Nightly <export>", "level": "full", "daily_credits": "41"} {
 			if got := again.values.Get(name); got != want {
-				t.Errorf("the form's %s is %q, want %q", name, got, want)
+				t.Errorf("field %s = %q, want %q", name, got, want)
 			}
 		}
-		again.press().wants(200, "Nightly <export>")
+		again.press().shows(200, "Nightly <export>")
 		if n := h.count(t, "api_keys WHERE team_id = ? AND level = 'full'", c.team.ID); n != 1 {
 			t.Errorf("%d keys", n)
 		}
@@ -55,10 +55,10 @@ func TestStepUp(t *testing.T) {
 		c := h.crew(t)
 		must.Get(h.Teams.SetOperator(t.Context(), c.people[access.Owner].Email, true))(t)
 		b := c.as(t, access.Owner)
-		b.open("/settings/keys/new").form("Create key").fill("name", "One").fill("level", string(access.ReadOnly)).press().wants(200)
+		b.open("/settings/keys/new").form("Create key").fill("name", "One").fill("level", string(access.ReadOnly)).press().shows(200)
 		var key string
 		must.NoError(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE team_id = ?`, c.team.ID).Scan(&key))
-		h.assistantOf(t, c.people[access.Owner].ID)
+		h.connectAssistant(t, c.people[access.Owner].ID)
 		must.NoError(t, h.Teams.Admin(c.people[access.Owner].ID, c.team.ID).SetAccess(t.Context(), false))
 		h.advance(stale)
 		var assistant string
@@ -101,7 +101,7 @@ func TestStepUp(t *testing.T) {
 			}
 		}
 		for _, path := range []string{"/settings/export.zip", "/account/passkeys/new"} {
-			b.open(path).wants(200, "Sign in again")
+			b.open(path).shows(200, "Sign in again")
 		}
 		for _, none := range []string{
 			"api_keys WHERE level = 'full'", "memberships WHERE role IN ('owner', 'admin') AND person_id = " + viewer,
@@ -116,8 +116,7 @@ func TestStepUp(t *testing.T) {
 	})
 }
 
-// With an authenticator app, a step-up requires the password and a code, or a passkey. The password alone is not
-// enough.
+// People with an authenticator app step up with password and code, or with a passkey. The password alone does not suffice.
 func TestStepUpRequiresSecondFactor(t *testing.T) {
 	withPasskeys(t, func(t *testing.T, h *env, origin string) {
 		c := h.crew(t)
@@ -125,72 +124,72 @@ func TestStepUpRequiresSecondFactor(t *testing.T) {
 		a := h.addApp(t, b)
 		form := b.open("/settings/keys/new").form("Create key").fill("name", "Nightly").fill("level", "full")
 		h.advance(stale)
-		code := form.press().wants(200, "Sign in again").form("Sign in").fill("password", password).press().
-			wants(200, "Two-factor authentication").form("Sign in")
-		b.open("/account/passkeys/new").wants(200, "Sign in again")
-		code.fill("code", "000000").press().wants(401, "not valid")
-		b.open("/account/passkeys/new").wants(200, "Sign in again")
-		page := code.fill("code", a.code(t)).press().wants(200, "New API key", "Nothing has been saved")
+		code := form.press().shows(200, "Sign in again").form("Sign in").fill("password", password).press().
+			shows(200, "Two-factor authentication").form("Sign in")
+		b.open("/account/passkeys/new").shows(200, "Sign in again")
+		code.fill("code", "000000").press().shows(401, "not valid")
+		b.open("/account/passkeys/new").shows(200, "Sign in again")
+		page := code.fill("code", a.code(t)).press().shows(200, "New API key", "Nothing has been saved")
 		if got := page.form("Create key").values.Get("name"); got != "Nightly" {
-			t.Errorf("the form's name is %q", got)
+			t.Errorf("name field = %q", got)
 		}
 
 		editor := c.as(t, access.Editor)
 		device := editor.addPasskey(origin)
 		h.advance(stale)
-		again := editor.open("/account/passkeys/new").wants(200, "Sign in again").form("Sign in").fill("password", password)
-		again.press().wants(422, "Sign in with your passkey.")
-		editor.open("/account/passkeys/new").wants(200, "Sign in again")
-		editor.byPasskey(device)
-		editor.open("/account/passkeys/new").wants(200, "Add a passkey")
+		again := editor.open("/account/passkeys/new").shows(200, "Sign in again").form("Sign in").fill("password", password)
+		again.press().shows(422, "Sign in with your passkey.")
+		editor.open("/account/passkeys/new").shows(200, "Sign in again")
+		editor.signInWithPasskey(device)
+		editor.open("/account/passkeys/new").shows(200, "Add a passkey")
 	})
 }
 
-// Changing the password requires a recent sign-in with both factors and is not a step-up itself: with the password
-// alone, the app cannot be removed.
+// Changing the password requires a recent sign-in with both factors and does not count as one. So the password alone does
+// not suffice to remove the authenticator app.
 func TestPasswordChangeStepUp(t *testing.T) {
 	withPasskeys(t, func(t *testing.T, h *env, origin string) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		a := h.addApp(t, b)
-		b.open("/settings/keys/new").form("Create key").fill("name", "Nightly").fill("level", "full").press().wants(200)
+		b.open("/settings/keys/new").form("Create key").fill("name", "Nightly").fill("level", "full").press().shows(200)
 		form := b.open("/account/password").form("Change password")
 		form.values["revoke"] = []string{"key-1"}
 		h.advance(stale)
 		change := url.Values{"old": {password}, "password": {newPassword}}
 		for _, keep := range [][]string{{team.AppID}, nil} {
 			change["keep"] = keep
-			b.send(http.MethodPost, "/account/password", change).wants(200, "Sign in again")
+			b.send(http.MethodPost, "/account/password", change).shows(200, "Sign in again")
 		}
-		b.open("/account/password").wants(200, "Sign in again")
-		b.open("/settings/keys/new").form("Create key").fill("name", "Two").fill("level", "full").press().wants(200, "Sign in again")
+		b.open("/account/password").shows(200, "Sign in again")
+		b.open("/settings/keys/new").form("Create key").fill("name", "Two").fill("level", "full").press().shows(200, "Sign in again")
 		if n := h.count(t, "totp_secrets"); n != 1 {
-			t.Errorf("%d authenticator apps are left", n)
+			t.Errorf("%d authenticator apps remain", n)
 		}
-		asked := form.fill("old", password).fill("password", newPassword).press().wants(200, "Sign in again").form("Sign in").
-			fill("password", password).press().wants(200, "Two-factor authentication").form("Sign in")
-		again := asked.fill("code", a.code(t)).press().wants(200, "Change your password").lacks(newPassword).form("Change password")
+		asked := form.fill("old", password).fill("password", newPassword).press().shows(200, "Sign in again").form("Sign in").
+			fill("password", password).press().shows(200, "Two-factor authentication").form("Sign in")
+		again := asked.fill("code", a.code(t)).press().shows(200, "Change your password").lacks(newPassword).form("Change password")
 		if keep, revoke := again.values["keep"], again.values["revoke"]; len(keep) != 1 || keep[0] != team.AppID ||
 			len(revoke) != 1 || again.values.Get("password") != "" {
-			t.Errorf("the form has %q to keep and %q to revoke", keep, revoke)
+			t.Errorf("keep = %q, revoke = %q", keep, revoke)
 		}
 		h.advance(10 * time.Minute)
-		again.fill("old", password).fill("password", newPassword).press().wants(200, "Your password was changed.")
+		again.fill("old", password).fill("password", newPassword).press().shows(200, "Your password was changed.")
 		h.advance(10 * time.Minute)
-		b.open("/account/passkeys/new").wants(200, "Sign in again")
+		b.open("/account/passkeys/new").shows(200, "Sign in again")
 
 		editor := c.as(t, access.Editor)
 		device := editor.addPasskey(origin)
-		editor.byPasskey(device)
+		editor.signInWithPasskey(device)
 		h.advance(stale)
 		editor.send(http.MethodPost, "/account/password", url.Values{"old": {password}, "password": {newPassword}}).
-			wants(200, "Sign in again")
-		editor.open("/account/passkeys/new").wants(200, "Sign in again")
+			shows(200, "Sign in again")
+		editor.open("/account/passkeys/new").shows(200, "Sign in again")
 		if n := h.count(t, "passkeys WHERE person_id = ?", c.people[access.Editor].ID); n != 1 {
-			t.Errorf("%d passkeys are left", n)
+			t.Errorf("%d passkeys remain", n)
 		}
-		editor.byPasskey(device).open("/account/password").form("Change password").fill("old", password).fill("password", newPassword).
-			press().wants(200, "Your password was changed.")
+		editor.signInWithPasskey(device).open("/account/password").form("Change password").fill("old", password).fill("password", newPassword).
+			press().shows(200, "Your password was changed.")
 	})
 }
 
@@ -201,27 +200,27 @@ func TestStepUpByOtherPerson(t *testing.T) {
 		b := c.as(t, access.Owner)
 		form := b.open("/settings/keys/new").form("Create key").fill("name", "Olga's secret plan").fill("level", "full")
 		h.advance(stale)
-		asked := form.press().wants(200, "Sign in again")
+		asked := form.press().shows(200, "Sign in again")
 		other := c.people[access.Admin].Email
-		asked.form("Sign in").fill("email", other).fill("password", password).press().wants(422, "different account").lacks("secret plan")
-		b.open("/account").wants(200, c.people[access.Owner].Email)
+		asked.form("Sign in").fill("email", other).fill("password", password).press().shows(422, "different account").lacks("secret plan")
+		b.open("/account").shows(200, c.people[access.Owner].Email)
 
-		// A normal sign-in ends the first session, and the other person sees nothing of it.
+		// A normal sign-in ends the first session. The other person does not see its input.
 		b.send(http.MethodPost, "/sign-in",
 			url.Values{"email": {other}, "password": {password}, "next": {"/settings/keys/new"}}).lacks("secret plan")
 		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[access.Admin].ID, access.Owner))
-		b.open("/settings/keys/new").wants(200, "New API key").lacks("secret plan")
+		b.open("/settings/keys/new").shows(200, "New API key").lacks("secret plan")
 	})
 }
 
-// claimant is a directory's user with claims set by the test.
+// claimant is a directory user whose claims the test sets.
 type claimant struct {
 	mockoidc.MockUser
 
 	claims map[string]any
 }
 
-// Claims returns the ID token's.
+// Claims returns the claims of the ID token.
 func (c *claimant) Claims(_ []string, base *mockoidc.IDTokenClaims) (jwt.Claims, error) {
 	out := jwt.MapClaims{}
 	raw, err := json.Marshal(base)
@@ -232,7 +231,7 @@ func (c *claimant) Claims(_ []string, base *mockoidc.IDTokenClaims) (jwt.Claims,
 	return out, err
 }
 
-// A directory's sign-in without interaction is not a step-up, however recent.
+// A directory sign-in without interaction does not count as a step-up.
 func TestStepUpByDirectory(t *testing.T) {
 	withProvider(t, true, func(t *testing.T, h *env, provider *oidcserver.Provider) {
 		c := h.crew(t)
@@ -246,20 +245,20 @@ func TestStepUpByDirectory(t *testing.T) {
 		owner := c.people[access.Owner].Email
 		b := h.browser(t)
 		comes(owner, h.now().Add(-time.Hour)) // signed in at the directory this morning
-		b.open("/sign-in").follow(byDirectory).wants(200, c.team.Name)
+		b.open("/sign-in").follow(directoryButton).shows(200, c.team.Name)
 		asked := b.open("/settings/keys/new").form("Create key").fill("name", "Nightly").fill("level", "full").
-			press().wants(200, "Sign in again", "What you entered is kept")
+			press().shows(200, "Sign in again", "What you entered is kept")
 		comes(owner, time.Time{})
-		asked.follow(byDirectory).wants(401, "did not ask you to sign in again", "Sign in again")
+		asked.follow(directoryButton).shows(401, "did not ask you to sign in again", "Sign in again")
 		comes(owner, h.now().Add(-time.Hour))
-		refused := asked.follow(byDirectory).wants(401, "did not ask you to sign in again")
+		refused := asked.follow(directoryButton).shows(401, "did not ask you to sign in again")
 		comes(c.people[access.Admin].Email, h.now())
-		refused.follow(byDirectory).wants(422, "different account")
+		refused.follow(directoryButton).shows(422, "different account")
 		if n := h.count(t, "api_keys WHERE team_id = ?", c.team.ID); n != 0 {
 			t.Errorf("%d keys", n)
 		}
 		comes(owner, h.now())
-		page := refused.follow(byDirectory).wants(200, "New API key", "still in the form")
-		page.form("Create key").press().wants(200, "Nightly")
+		page := refused.follow(directoryButton).shows(200, "New API key", "still in the form")
+		page.form("Create key").press().shows(200, "Nightly")
 	})
 }

@@ -11,16 +11,16 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// After another tab switched teams, a submitted form is shown again with its input, and nothing is saved until it is
-// resubmitted.
+// If another tab has switched teams, a submitted form is shown again with its input. It is saved only when it is submitted
+// again.
 func TestTeamSwitchKeepsInput(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
 		must.NoError(t, h.Teams.SetMember(t.Context(), other.team.ID, c.people[access.Owner].ID, access.Viewer))
-		b, list := c.as(t, access.Owner), c.listOf(t, "Harbours", "quay")
-		voice, picture := fmt.Sprintf("/voices/%d", c.voiceOf(t, "Dry")), c.addImage(t, "The quay", 10)
+		b, list := c.as(t, access.Owner), c.createHashtagList(t, "Harbours", "quay")
+		voice, picture := fmt.Sprintf("/voices/%d", c.createVoice(t, "Dry")), c.addImage(t, "The quay", 10)
 		turn := func(id int64) {
-			b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(id)}}).wants(200)
+			b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(id)}}).shows(200)
 		}
 		for _, one := range []struct{ page, button, field, text string }{
 			{"/voices/new", "Create voice", "business_description", "A roastery at the <quay>"},
@@ -37,14 +37,14 @@ func TestTeamSwitchKeepsInput(t *testing.T) {
 			{picture, "Save alt text", "alt", "A pier in the fog"},
 		} {
 			turn(c.team.ID)
-			asked := b.open(one.page).wants(200).form(one.button).fill(one.field, one.text)
+			asked := b.open(one.page).shows(200).form(one.button).fill(one.field, one.text)
 			turn(other.team.ID)
-			again := asked.press().wants(200, "so that team is selected again. Nothing was saved yet.", c.team.Name)
+			again := asked.press().shows(200, "so that team is selected again. Nothing was saved yet.", c.team.Name)
 			if again.path != one.page {
-				t.Errorf("the form of %s leads to %s", one.page, again.path)
+				t.Errorf("the form of %s ends at %s", one.page, again.path)
 			}
 			if got := strings.TrimSpace(again.form(one.button).values.Get(one.field)); got != one.text {
-				t.Errorf("%s of %s is %q", one.field, one.page, got)
+				t.Errorf("field %s of %s = %q", one.field, one.page, got)
 			}
 			if got := strings.TrimSpace(b.open(one.page).form(one.button).values.Get(one.field)); got == one.text {
 				t.Errorf("%s keeps %q", one.page, got)
@@ -53,6 +53,6 @@ func TestTeamSwitchKeepsInput(t *testing.T) {
 		if n := h.count(t, "events WHERE kind = 'media.described'"); n != 0 {
 			t.Errorf("%d descriptions were saved", n)
 		}
-		b.open(picture).form("Save alt text").fill("alt", "A pier").press().wants(200, "The alt text is saved.", "A pier")
+		b.open(picture).form("Save alt text").fill("alt", "A pier").press().shows(200, "The alt text is saved.", "A pier")
 	})
 }

@@ -14,16 +14,16 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// voiceOf creates a voice as the owner.
-func (c *crew) voiceOf(tb testing.TB, name string) int64 {
+// createVoice creates a voice as the owner.
+func (c *crew) createVoice(tb testing.TB, name string) int64 {
 	tb.Helper()
 	owner := must.Get(c.Teams.InApp(tb.Context(), c.people[access.Owner].ID, c.team.ID))(tb)
 	made := must.Get(c.Voices.Create(tb.Context(), operation.Call{Actor: owner, Now: c.now()}, voice.Draft{Name: name}))(tb)
 	return made.ID
 }
 
-// in100 fails if a page is too large to load quickly.
-func (p *page) in100() *page {
+// mustBeSmall checks that the page has less than 100 KB.
+func (p *page) mustBeSmall() *page {
 	p.b.t.Helper()
 	if len(p.source) >= 100<<10 {
 		p.b.t.Errorf("%s has %d bytes", p.path, len(p.source))
@@ -35,26 +35,26 @@ func TestVoices(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		b.open("/voices").wants(200, "No brand voices yet.").follow("Create a brand voice").form("Create voice").
+		b.open("/voices").shows(200, "No brand voices yet.").follow("Create a brand voice").form("Create voice").
 			fill("name", "  Harbour ").fill("business_description", "A roastery\r\nat the quay.").fill("tone", "Warm.").
 			fill("point_of_view", "first_person_plural").
 			fill("audience_name", "Regulars", "").fill("audience_description", "They live nearby.", "").
 			fill("emoji_policy", "sparing").fill("use.words", "quay\r\nblend\r\n").
 			fill("avoid.phrases", "limited offer").fill("custom_instructions", "Say the farm.").press().
-			wants(200, "The brand voice was created.", "Harbour", "Default", "A roastery", "Regulars", "quay",
-				"limited offer", "Say the farm.").in100()
-		voices := b.open("/voices").wants(200, "Harbour", "Default")
+			shows(200, "The brand voice was created.", "Harbour", "Default", "A roastery", "Regulars", "quay",
+				"limited offer", "Say the farm.").mustBeSmall()
+		voices := b.open("/voices").shows(200, "Harbour", "Default")
 		shown := voices.follow("Harbour")
 		edit := shown.follow("Edit").form("Save")
 		if edit.values.Get("business_description") != "A roastery\nat the quay." ||
 			edit.values.Get("use.words") != "quay\nblend" || edit.values.Get("point_of_view") != "first_person_plural" ||
 			edit.values.Get("content_language") != "" || len(edit.values["audience_name"]) != 3 ||
 			edit.values["audience_description"][0] != "They live nearby." {
-			t.Errorf("the form holds %v", edit.values)
+			t.Errorf("form values = %v", edit.values)
 		}
 		edit.fill("tone", "<script>dry</script>").fill("audience_name", "Regulars", "Visitors", "").
 			fill("audience_description", "They live nearby.", "", "").fill("content_language", "pt-br").press().
-			wants(200, "The brand voice was saved.", "<script>dry</script>", "Visitors", "Content language: pt-BR").lacks("<script>dry")
+			shows(200, "The brand voice was saved.", "<script>dry</script>", "Visitors", "Content language: pt-BR").lacks("<script>dry")
 
 		for field, wrong := range map[string][2]string{
 			"name":             {strings.Repeat("n", 101), "The field “Name” is limited to 100 characters."},
@@ -62,41 +62,41 @@ func TestVoices(t *testing.T) {
 			"avoid.words":      {"quay", "The field “Words to avoid” has items that are also to be used."},
 		} {
 			f := shown.follow("Edit").form("Save").fill(field, wrong[0]).fill("custom_instructions", "typed just now")
-			again := f.press().wants(422, wrong[1])
+			again := f.press().shows(422, wrong[1])
 			if got := again.form("Save").values; got.Get(field) != wrong[0] || got.Get("custom_instructions") != "typed just now" {
-				t.Errorf("what was typed is lost: %v", got)
+				t.Errorf("the input is lost: %v", got)
 			}
 		}
 
-		c.voiceOf(t, "Second")
+		c.createVoice(t, "Second")
 		b.open("/voices/new").form("Create voice").fill("name", "HARBOUR").press().
-			wants(422, "The team already has a brand voice with this name.")
-		second := b.open("/voices").follow("Second").form("Set as default").press().wants(200, "This is now the default")
-		second.follow("Delete").wants(200, "Delete “ Second ”?", "deleted permanently").follow("Cancel").wants(200, "Second")
-		second.follow("Delete").form("Delete voice").press().wants(200, "The brand voice was deleted.").lacks("Second")
+			shows(422, "The team already has a brand voice with this name.")
+		second := b.open("/voices").follow("Second").form("Set as default").press().shows(200, "This is now the default")
+		second.follow("Delete").shows(200, "Delete “ Second ”?", "deleted permanently").follow("Cancel").shows(200, "Second")
+		second.follow("Delete").form("Delete voice").press().shows(200, "The brand voice was deleted.").lacks("Second")
 		if n := h.count(t, "brand_voices WHERE team_id = ? AND is_default = 1", c.team.ID); n != 1 {
 			t.Errorf("%d defaults", n)
 		}
 	})
 }
 
-// Past posts are added as material on request: those that are published, with a text, and each once.
+// Published posts with a text can be added as material. Each post is added once.
 func TestVoicePastPosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		at := fmt.Sprintf("/voices/%d", c.voiceOf(t, "Harbour"))
+		at := fmt.Sprintf("/voices/%d", c.createVoice(t, "Harbour"))
 		add := func() *page { return b.open(at + "/material").form("Add past posts").press() }
 		c.draft(t, "A draft.", "")
-		add().wants(200, "There are no other published posts with text.")
+		add().shows(200, "There are no other published posts with text.")
 		for n := range 23 {
 			h.change(t, `UPDATE posts SET status = 'published' WHERE id = ?`, c.draft(t, fmt.Sprintf("Post number %d.", n), ""))
 		}
 		h.change(t, `UPDATE posts SET caption = '' WHERE id = ?`, c.draft(t, "Without a text.", ""))
-		add().wants(200, "20 published posts were added.", "Post number 22.", "Post number 3.").
+		add().shows(200, "20 published posts were added.", "Post number 22.", "Post number 3.").
 			lacks("Read all (14 characters): Post number 2.")
-		add().wants(200, "3 published posts were added.", "Post number 0.")
-		add().wants(200, "There are no other published posts with text.")
+		add().shows(200, "3 published posts were added.", "Post number 0.")
+		add().shows(200, "There are no other published posts with text.")
 		for n := range 76 {
 			h.change(t, `INSERT INTO voice_materials (voice_id, kind, post_id, content, digest, created_at)
 				SELECT id, 'text', '', 'x', ?, 1 FROM brand_voices`, fmt.Sprint(n))
@@ -104,8 +104,8 @@ func TestVoicePastPosts(t *testing.T) {
 		for range 2 {
 			h.change(t, `UPDATE posts SET status = 'published' WHERE id = ?`, c.draft(t, "One more.", ""))
 		}
-		b.open(at+"/material").form("Add past posts").press().wants(200, "1 published post was added.", "up to 100 pieces")
-		b.send(http.MethodPost, at+"/material/past-posts", url.Values{}).wants(422, "at most 100 pieces of material")
+		b.open(at+"/material").form("Add past posts").press().shows(200, "1 published post was added.", "up to 100 pieces")
+		b.send(http.MethodPost, at+"/material/past-posts", url.Values{}).shows(422, "at most 100 pieces of material")
 		if n := h.count(t, "voice_materials"); n != 100 {
 			t.Errorf("%d pieces of material", n)
 		}
@@ -116,28 +116,28 @@ func TestVoiceMaterial(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		at := "/voices/" + strconv.FormatInt(c.voiceOf(t, "Plain"), 10)
-		b.open(at).follow("Material").wants(200, "No source material yet.", "No posts with text yet.")
+		at := "/voices/" + strconv.FormatInt(c.createVoice(t, "Plain"), 10)
+		b.open(at).follow("Material").shows(200, "No source material yet.", "No posts with text yet.")
 		long := strings.Repeat("Ä word and another. ", 2000)
 		b.open(at+"/material").form("Add text").fill("text", long).press().
-			wants(200, "The material was added.", "Ä word and another.").in100()
+			shows(200, "The material was added.", "Ä word and another.").mustBeSmall()
 		whole := b.open(at+"/material").
-			follow("Read all (39,999 characters): Ä word and another. Ä word and another.…").wants(200, "part 1 of 3").in100()
-		whole.follow("Next part").wants(200, "part 2 of 3").follow("Next part").wants(200, "part 3 of 3").
-			follow("First part").wants(200, "part 1 of 3")
+			follow("Read all (39,999 characters): Ä word and another. Ä word and another.…").shows(200, "part 1 of 3").mustBeSmall()
+		whole.follow("Next part").shows(200, "part 2 of 3").follow("Next part").shows(200, "part 3 of 3").
+			follow("First part").shows(200, "part 1 of 3")
 		b.open(at+"/material").form("Add link").fill("link", "https://harbour.example.com/about").press().
-			wants(200, "https://harbour.example.com/about")
+			shows(200, "https://harbour.example.com/about")
 		refused := b.open(at+"/material").form("Add link").fill("link", "http://10.0.0.1/x").press().
-			wants(422, "The address must begin with https://.")
+			shows(422, "The address must begin with https://.")
 		if got := refused.form("Add link").values.Get("link"); got != "http://10.0.0.1/x" {
-			t.Errorf("the field holds %q", got)
+			t.Errorf("field = %q", got)
 		}
-		b.send(http.MethodPost, at+"/material", url.Values{}).wants(422, "exactly one of")
-		b.send(http.MethodPost, at+"/material", url.Values{"post_id": {"none"}}).wants(422, "Post not found in this team.")
+		b.send(http.MethodPost, at+"/material", url.Values{}).shows(422, "exactly one of")
+		b.send(http.MethodPost, at+"/material", url.Values{"post_id": {"none"}}).shows(422, "Post not found in this team.")
 		c.draft(t, "Our winter blend is back", "")
-		b.open(at+"/material").form("Add post").press().wants(200, "Team post", "Our winter blend is back").
+		b.open(at+"/material").form("Add post").press().shows(200, "Team post", "Our winter blend is back").
 			form("Remove: Our winter blend is back").press().
-			wants(200, "The material was removed.", "Our winter blend is back")
+			shows(200, "The material was removed.", "Our winter blend is back")
 		if n := h.count(t, "voice_materials"); n != 2 {
 			t.Errorf("%d pieces of material", n)
 		}
@@ -147,43 +147,43 @@ func TestVoiceMaterial(t *testing.T) {
 func TestVoicePermissions(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c, other := h.crew(t), h.crew(t)
-		at := "/voices/" + strconv.FormatInt(c.voiceOf(t, "Ours alone"), 10)
+		at := "/voices/" + strconv.FormatInt(c.createVoice(t, "Ours alone"), 10)
 		pages := []string{"/voices/new", at + "/edit", at + "/delete", at + "/material", at + "/material/1"}
 		actions := []string{
 			"/voices/new", at + "/edit", at + "/default", at + "/delete", at + "/material", at + "/material/past-posts",
 			at + "/material/1/remove",
 		}
 		viewer := c.as(t, access.Viewer)
-		viewer.open("/voices").wants(200, "Ours alone").lacks("New brand voice")
-		viewer.open(at).wants(200, "Ours alone").lacks("Edit", "Delete", "Material")
+		viewer.open("/voices").shows(200, "Ours alone").lacks("New brand voice")
+		viewer.open(at).shows(200, "Ours alone").lacks("Edit", "Delete", "Material")
 		signedOut, stranger := h.browser(t), other.as(t, access.Owner)
 		for _, path := range append([]string{"/voices", at}, pages...) {
-			signedOut.open(path).wants(200, "Sign in").lacks("Ours alone")
+			signedOut.open(path).shows(200, "Sign in").lacks("Ours alone")
 		}
 		for _, path := range append([]string{at}, pages[1:]...) {
-			stranger.open(path).wants(404, "Page not found").lacks("Ours alone")
+			stranger.open(path).shows(404, "Page not found").lacks("Ours alone")
 		}
 		for _, path := range pages {
-			viewer.open(path).wants(403, "Your role in this team does not allow this.").lacks("Ours alone")
+			viewer.open(path).shows(403, "Your role in this team does not allow this.").lacks("Ours alone")
 		}
 		for _, path := range actions {
 			form := url.Values{"name": {"Mine"}, "text": {"x"}}
-			viewer.send(http.MethodPost, path, form).wants(403)
-			signedOut.send(http.MethodPost, path, form).wants(200, "Sign in")
+			viewer.send(http.MethodPost, path, form).shows(403)
+			signedOut.send(http.MethodPost, path, form).shows(200, "Sign in")
 			if path != "/voices/new" {
-				stranger.send(http.MethodPost, path, form).wants(404)
+				stranger.send(http.MethodPost, path, form).shows(404)
 			}
 		}
-		stranger.open("/voices").wants(200).lacks("Ours alone")
+		stranger.open("/voices").shows(200).lacks("Ours alone")
 		for _, path := range []string{"/voices/0", "/voices/x", "/voices/99999999999999999999", at + "/material/77"} {
-			c.as(t, access.Owner).open(path).wants(404)
+			c.as(t, access.Owner).open(path).shows(404)
 		}
 		// A member of both teams is redirected to the voice's team.
 		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Editor].ID, access.Editor))
 		both := other.as(t, access.Editor)
-		both.open(at).wants(200, "You switched to the team", "Ours alone")
+		both.open(at).shows(200, "You switched to the team", "Ours alone")
 		if n := h.count(t, "brand_voices WHERE name = 'Ours alone'"); n != 1 {
-			t.Errorf("%d voices are left", n)
+			t.Errorf("%d voices remain", n)
 		}
 	})
 }
