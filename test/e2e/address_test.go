@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// callers returns the headers of each kind of caller.
+// callers returns the request headers of each kind of caller.
 func callers(w *env) map[string]http.Header {
 	return map[string]http.Header{"the right key": bearer(full(w)), "a wrong key": bearer(apikey.New(apikey.APIKey)), "no key": {}}
 }
@@ -40,7 +40,7 @@ func TestAddresses(t *testing.T) {
 					t.Errorf("%q with %s:\n%s", path, name, steady(got))
 				}
 			}
-			// Neither the body nor headers change that.
+			// The body and the headers make no difference.
 			header := http.Header{"Content-Type": {"text/plain"}, "Idempotency-Key": {"a", "b"}, "Authorization": {"Bearer x"}}
 			if got := w.raw(http.MethodPost, w.base+path, header, []byte("{")); steady(got) != steady(first) {
 				t.Errorf("POST %q:\n%s", path, steady(got))
@@ -49,7 +49,7 @@ func TestAddresses(t *testing.T) {
 	})
 }
 
-// The allowed methods of each path are the same for everybody.
+// The Allow header of each path is the same for every caller.
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(_ *testing.T, w *env) {
@@ -98,13 +98,13 @@ func (w *env) mustNotAllow(method, path string, has []string) {
 			got.mustRefuse(w.t, http.StatusMethodNotAllowed, "method_not_allowed", "")
 		}
 		if first.header != nil && steady(got) != steady(first) {
-			w.t.Errorf("%s %s with %s:\n%s\n\nand else\n\n%s", method, path, name, steady(got), steady(first))
+			w.t.Errorf("%s %s with %s:\n%s\n\notherwise\n\n%s", method, path, name, steady(got), steady(first))
 		}
 		first = got
 	}
 }
 
-// A colon may be escaped, as in the paths of jobs.
+// A colon in a job's path may be escaped.
 func TestJobAddress(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -139,7 +139,7 @@ func TestDescription(t *testing.T) {
 		golden := must.Get(os.ReadFile("../../api/openapi.json"))(t)
 		if served := regexp.MustCompile(`"url":"[^"]*/api/v1"`); served.ReplaceAllString(squeeze(string(first.raw)),
 			"") != served.ReplaceAllString(squeeze(string(golden)), "") {
-			t.Error("it is not api/openapi.json")
+			t.Error("the response differs from api/openapi.json")
 		}
 		for held, want := range map[string]int{
 			etag: 304, "W/" + etag: 304, `"other", ` + etag: 304, "*": 304, `"other"`: 200, "": 200, strings.Trim(etag, `"`): 200,
@@ -155,7 +155,7 @@ func TestDescription(t *testing.T) {
 	})
 }
 
-// squeeze removes white space from JSON whose texts are not compared.
+// squeeze removes all white space, including white space in JSON strings.
 func squeeze(text string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(text, `": `, `":`)), "")
 }

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// browsed is a response to a browser.
+// browsed is a web page that a browser has loaded.
 type browsed struct {
 	t      *testing.T
 	status int
@@ -36,7 +36,7 @@ func (b browsed) mustShow(texts ...string) {
 	}
 }
 
-// A client approves with only the link, and the post is published.
+// A client who only has the link approves a post, and the post is published.
 func TestClientApproves(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -56,7 +56,7 @@ func TestClientApproves(t *testing.T) {
 		w.due(id)
 		w.until("the post to go out", func() bool { return w.post(id).text("data.status") == "published" })
 		if held := w.accountsWith("for the client"); len(held) != 1 {
-			t.Errorf("held %v", held)
+			t.Errorf("published on %v", held)
 		}
 	})
 }
@@ -76,11 +76,11 @@ func TestClientRejects(t *testing.T) {
 			"untrusted_content.0.text": "Not this picture.", "untrusted_content.0.source.kind": "client_comment",
 		})
 		if told.text("data.client_review.decided_at.utc") == "" {
-			t.Error("it is not told when the client decided")
+			t.Error("the time of the client's decision is missing")
 		}
 		w.full("update_post", map[string]any{"id": id, "caption": "for the client, with another picture"})
 		if changed := w.post(id); strings.Contains(string(changed.raw), "client_review") {
-			t.Errorf("a change to the post leaves the client's word on it: %s", changed.raw)
+			t.Errorf("the client's comment remains after a change of the post: %s", changed.raw)
 		}
 	})
 }

@@ -10,14 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// taken is the input of an operation as a client of one edge sees it: the schemas of the arguments and the required
-// ones.
+// taken is the input of an operation in REST or MCP: the schema of each argument, and the names of the required arguments.
 type taken struct {
 	arguments map[string]any
 	required  map[string]bool
 }
 
-// takenByTool returns a tool's input.
+// takenByTool returns the input of an MCP tool.
 func takenByTool(tool map[string]any) taken {
 	schema, _ := tool["inputSchema"].(map[string]any)
 	out := taken{arguments: map[string]any{}, required: map[string]bool{}}
@@ -25,7 +24,7 @@ func takenByTool(tool map[string]any) taken {
 	return out
 }
 
-// takenByREST returns the parameters and body of an operation in the OpenAPI document.
+// takenByREST returns the parameters and body members of an operation in the OpenAPI document.
 func takenByREST(described map[string]any) taken {
 	out := taken{arguments: map[string]any{}, required: map[string]bool{}}
 	parameters, _ := described["parameters"].([]any)
@@ -62,8 +61,8 @@ func (x taken) add(schema map[string]any) {
 	}
 }
 
-// The schema of every argument is the same for a tool and for REST: type, bounds, format, default, description. Only
-// the Idempotency-Key has a separate description, because REST takes it as a header.
+// The schema of every argument is the same for MCP and REST: type, bounds, format, default and description. Only the
+// Idempotency-Key has separate descriptions, because it is a header in REST.
 func TestToolArguments(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
@@ -89,16 +88,16 @@ func TestToolArguments(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(byREST.arguments, byTool.arguments); diff != "" {
-				t.Errorf("%s takes other arguments as a tool (+) than by REST (-):\n%s", tool["name"], diff)
+				t.Errorf("%s: arguments differ (-REST +tool):\n%s", tool["name"], diff)
 			}
 			if diff := cmp.Diff(byREST.required, byTool.required); diff != "" {
-				t.Errorf("%s requires other arguments as a tool (+) than by REST (-):\n%s", tool["name"], diff)
+				t.Errorf("%s: required arguments differ (-REST +tool):\n%s", tool["name"], diff)
 			}
 		}
 	})
 }
 
-// A tool rejects IDs that no path can contain before any lookup.
+// A tool rejects negative IDs, which no REST path can contain, before any lookup.
 func TestIDsBelowZero(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -120,7 +119,7 @@ func TestIDsBelowZero(t *testing.T) {
 			}
 		}
 		if slices.Sort(checked); len(checked) < 4 {
-			t.Errorf("only %v have a number in their address", checked)
+			t.Errorf("only %v have a numeric ID in their path", checked)
 		}
 	})
 }

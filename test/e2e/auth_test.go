@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// steady returns the parts of an answer that must not differ between two equal ones: status, body and headers, except
-// those that depend on the single request or on earlier ones.
+// steady returns the status, body and headers of an answer as text, without the headers that differ between equal
+// requests.
 func steady(a answer) string {
 	lines := []string{}
 	for name, values := range a.header {
@@ -78,7 +78,7 @@ func TestAuthenticationErrors(t *testing.T) {
 	})
 }
 
-// Repeating one wrong key is slowed down, on both edges together. Other callers are not.
+// Repeated requests with one wrong key are throttled across REST and MCP. Other callers are not affected.
 func TestRepeatedWrongKey(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -102,7 +102,7 @@ func TestRepeatedWrongKey(t *testing.T) {
 				t.Errorf("Retry-After %q: %s", slowed.header.Get("Retry-After"), slowed.raw)
 			}
 			w.tool(wrong, "get_identity", nil, "").mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
-			// It learns nothing about other errors of the request either.
+			// The response does not reveal other errors of the request.
 			w.raw(http.MethodPost, w.base+"/posts", bearer(wrong), []byte("{")).
 				mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
 			w.raw(http.MethodGet, w.base+"/nowhere", bearer(wrong), nil).mustRefuse(t, http.StatusNotFound, "endpoint_not_found", "")

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// pngChunk returns a chunk of PNG with its checksum.
+// pngChunk returns a PNG chunk with its checksum.
 func pngChunk(kind string, content []byte) []byte {
 	body := append([]byte(kind), content...)
 	out := binary.BigEndian.AppendUint32(nil, uint32(len(content)))
@@ -23,7 +23,7 @@ func pngOf(width, height uint32) []byte {
 		pngChunk("IDAT", []byte{0x78, 0x9c, 0x63, 0, 0}), pngChunk("IEND", nil))
 }
 
-// boxes nests MP4 boxes to a depth.
+// boxes nests MP4 boxes to the given depth.
 func boxes(kind string, deep int, within []byte) []byte {
 	out := make([]byte, 0, 8*deep+len(within))
 	for left := deep; left > 0; left-- {
@@ -33,7 +33,7 @@ func boxes(kind string, deep int, within []byte) []byte {
 	return append(out, within...)
 }
 
-// bombs returns small files that claim to be large or endless.
+// bombs returns small files that declare a huge or unlimited size.
 func bombs() map[string][]byte {
 	mp4 := append(boxes("ftyp", 1, []byte("isom\x00\x00\x02\x00isomavc1mp41")), boxes("mdat", 1, make([]byte, 64))...)
 	large := make([]byte, 16)
@@ -71,7 +71,7 @@ func bombs() map[string][]byte {
 	}
 }
 
-// A file that claims to be huge is rejected quickly, and the link stays valid for the right file.
+// A file that declares a huge size is rejected quickly, and its upload link can be used again.
 func TestDecompressionBombs(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -86,11 +86,11 @@ func TestDecompressionBombs(t *testing.T) {
 				t.Errorf("%s: %d %s", name, got.status, got.raw)
 			}
 			if took := time.Since(began); took > 5*time.Second {
-				t.Errorf("%s: it took %v", name, took)
+				t.Errorf("%s: took %v", name, took)
 			}
 		}
 		if n := w.count("media WHERE team_id = ?", w.team); n != 0 {
-			t.Errorf("%d of them are in the library", n)
+			t.Errorf("%d of the files are in the library", n)
 		}
 	})
 }

@@ -17,8 +17,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// attempt is a call in progress with everything that can be wrong with it: a change of a scheduled post, or a paid
-// call.
+// attempt is a call, either a change of a scheduled post or a paid call, with fields for everything that can be wrong.
 type attempt struct {
 	method, path string
 	level        access.Level
@@ -26,18 +25,18 @@ type attempt struct {
 	idem         string
 
 	revoked, paused, dry, broke, full bool
-	requests                          int      // idempotency keys used before
-	before                            []string // other operations with that key, on missing items
+	requests                          int      // number of idempotency keys used before
+	before                            []string // operations called before, on nonexistent items
 }
 
-// flaw makes an attempt fail one check.
+// flaw changes an attempt so that it fails one check.
 type flaw struct {
-	check        string // the name in the edge or pipeline
-	change, paid string // codes of the two attempts, with the scope or reason; empty if an attempt cannot fail the check
+	check        string // name of the check in the server
+	change, paid string // expected refusal of the two kinds of attempt; "" if the kind cannot fail the check
 	spoil        func(*attempt)
 }
 
-// flaws has one flaw for each check, in the order of the checks.
+// flaws lists a flaw for each check, in the order of the checks.
 var flaws = []flaw{
 	{"address", "endpoint_not_found", "endpoint_not_found", func(a *attempt) { a.path += "/nowhere" }},
 	{"method", "method_not_allowed", "method_not_allowed", func(a *attempt) { a.method = http.MethodDelete }},
@@ -65,7 +64,7 @@ var flaws = []flaw{
 
 const requestBurst = 10
 
-// tight returns terms whose limits are met soon and stay met for a minute.
+// tight returns terms whose limits are exceeded quickly and for at least a minute.
 func tight() *plan.Terms {
 	t := ample()
 	t.Limits.Requests = plan.Rate{PerMinute: 1, Burst: requestBurst}
@@ -80,7 +79,7 @@ func tight() *plan.Terms {
 // dry is a plan without free calls.
 const dry = "dry"
 
-// If a call fails two checks, the earlier one answers. A call without flaws succeeds.
+// If a call fails two checks, the error of the earlier check is returned. A call without flaws succeeds.
 func TestOrderOfChecks(t *testing.T) {
 	t.Parallel()
 	names := []string{}
@@ -88,7 +87,7 @@ func TestOrderOfChecks(t *testing.T) {
 		names = append(names, f.check)
 	}
 	if checks := append(rest.Checks(), pipeline.Steps()...); !slices.Equal(checks, slices.Compact(names)) {
-		t.Fatalf("the checks are %v; this test knows %v", checks, names)
+		t.Fatalf("the server's checks are %v, want %v", checks, names)
 	}
 	withThrong(t, options{accounts: 1, terms: tight()}, func(t *testing.T, h *instance, o options, c *throng) {
 		o.atOnce = 1
@@ -96,7 +95,7 @@ func TestOrderOfChecks(t *testing.T) {
 		c.fill(h.newEnv(t, o), root+"/api/v1", 1)
 		defer c.empty()
 		h.full = root + "/api/v1"
-		t.Run("pairs", func(t *testing.T) { tryPairs(t, h, o) }) // it ends when all of its parts have
+		t.Run("pairs", func(t *testing.T) { tryPairs(t, h, o) }) // groups the parallel subtests
 	})
 }
 
@@ -125,7 +124,7 @@ func tryPairs(t *testing.T, h *instance, o options) {
 	})
 }
 
-// tryInPairs makes an attempt without a flaw, with each, and with each pair. Pairs without an answer are omitted.
+// tryInPairs makes an attempt without flaws, with each flaw, and with each pair of flaws that apply to it.
 func tryInPairs(t *testing.T, answerTo func(flaw) string, try func(...flaw) answer) {
 	t.Helper()
 	known := slices.DeleteFunc(slices.Clone(flaws), func(f flaw) bool { return answerTo(f) == "" })
@@ -145,7 +144,7 @@ func tryInPairs(t *testing.T, answerTo func(flaw) string, try func(...flaw) answ
 	}
 }
 
-// refusalText returns the code of a refusal with its scope or reason.
+// refusalText returns the error code with its scope or reason.
 func (a answer) refusalText() string {
 	return strings.TrimSpace(a.code() + " " + a.text("context.scope") + a.text("context.reason"))
 }
@@ -186,8 +185,8 @@ func (w *env) attempt(a attempt, with []flaw) answer {
 	return got
 }
 
-// useBefore uses the call's Idempotency-Key for another request or, for a paid call, for the same one with a result
-// that is no longer stored.
+// useBefore uses the attempt's Idempotency-Key before: for another request or, for a paid call, for the same request
+// whose result has expired.
 func (w *env) useBefore(key int64, a attempt, send func() answer) {
 	w.t.Helper()
 	if a.method == http.MethodPatch {
@@ -202,7 +201,7 @@ func (w *env) useBefore(key int64, a attempt, send func() answer) {
 	w.exec("DELETE FROM paid_requests WHERE key_id = ?", key)
 }
 
-// obstruct sets gates of the operator and the owner.
+// obstruct revokes the key and sets the pauses and limits that the attempt requires.
 func (w *env) obstruct(key int64, a attempt) {
 	w.t.Helper()
 	if a.paused {
@@ -216,7 +215,7 @@ func (w *env) obstruct(key int64, a attempt) {
 	}
 }
 
-// Among arguments, the body is checked before the key, and the key before the body's members.
+// The JSON body is parsed before the Idempotency-Key is checked. The members of the body are checked last.
 func TestOrderWithinArguments(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {

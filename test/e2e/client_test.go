@@ -20,7 +20,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// answer is a response of either edge.
+// answer is a response of REST or MCP.
 type answer struct {
 	status int
 	header http.Header
@@ -30,11 +30,11 @@ type answer struct {
 
 func newAnswer(resp *http.Response, raw []byte) answer {
 	a := answer{status: resp.StatusCode, header: resp.Header, raw: raw}
-	_ = json.Unmarshal(raw, &a.body) // the checks detect an answer that is not JSON
+	_ = json.Unmarshal(raw, &a.body) // checks fail if the body is not JSON
 	return a
 }
 
-// at returns a nested value by a dotted path of members and indexes.
+// at returns the nested value at a dotted path of members and indexes.
 func (a answer) at(path string) any {
 	var value any = a.body
 	for part := range strings.SplitSeq(path, ".") {
@@ -76,20 +76,20 @@ func (a answer) list(path string) []any {
 
 func (a answer) code() string { return a.text("code") }
 
-// client has a timeout, so that a hanging call does not block the whole test run.
+// client has a timeout so that a hanging call does not block the test run.
 var client = &http.Client{
 	Timeout:   time.Minute,
 	Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true},
 }
 
-// raw sends one request unchanged. It checks the rules for every answer.
+// raw sends a request and checks the rules that apply to every response.
 func (w *env) raw(method, url string, header http.Header, body []byte) answer {
 	w.t.Helper()
 	got := must.Get(w.try(method, url, header, body))(w.t)
 	return got
 }
 
-// try is raw for goroutines other than the test's, which must not end the test.
+// try is like raw, but returns an error, so that it can be called in other goroutines.
 func (w *env) try(method, url string, header http.Header, body []byte) (answer, error) {
 	req, err := http.NewRequestWithContext(w.t.Context(), method, url, bytes.NewReader(body))
 	if err != nil {
@@ -114,7 +114,7 @@ func (w *env) send(req *http.Request) (answer, error) {
 	return a, nil
 }
 
-// rest makes a call by its operation's name and arguments over REST.
+// rest calls an operation over REST.
 func (w *env) rest(credential, tool string, args map[string]any, idem string) answer {
 	w.t.Helper()
 	return w.restAt(w.base, credential, tool, args, idem)
@@ -157,7 +157,7 @@ func bearer(credential string) http.Header {
 	return http.Header{"Authorization": {"Bearer " + credential}}
 }
 
-// address fills in an operation's path and returns the remaining arguments.
+// address returns an operation's path with its arguments filled in, and the remaining arguments.
 func address(op *operation.Operation, args map[string]any) (string, map[string]any) {
 	path, rest := op.Path, map[string]any{}
 	for name, value := range args {
@@ -182,7 +182,7 @@ func query(args map[string]any) string {
 	return v.Encode()
 }
 
-// tool makes the same call as a tool call.
+// tool calls an operation as an MCP tool.
 func (w *env) tool(credential, tool string, args map[string]any, idem string) answer {
 	w.t.Helper()
 	if idem != "" {
@@ -192,7 +192,7 @@ func (w *env) tool(credential, tool string, args map[string]any, idem string) an
 	return w.toolVerbatim(credential, tool, string(body))
 }
 
-// toolVerbatim makes a tool call with raw arguments, which may be invalid JSON.
+// toolVerbatim calls a tool with raw arguments, which may be invalid JSON.
 func (w *env) toolVerbatim(credential, tool, arguments string) answer {
 	w.t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, arguments)
@@ -203,8 +203,8 @@ func (w *env) toolVerbatim(credential, tool, arguments string) answer {
 	return w.toolAnswer(tool, w.raw(http.MethodPost, w.root+"/mcp", header, []byte(body)))
 }
 
-// toolAnswer extracts the answer from a tool result. A success contains it as an object and as text blocks: a sentence,
-// the answer without untrusted texts, and those in a separate block. A refusal is a sentence and a text.
+// toolAnswer extracts the answer from a tool result. A success contains the answer as an object and as text blocks: a
+// sentence, the answer without untrusted texts, and a block with the untrusted texts. A refusal is a sentence and a text.
 func (w *env) toolAnswer(tool string, got answer) answer {
 	w.t.Helper()
 	if got.status != http.StatusOK {
@@ -212,11 +212,11 @@ func (w *env) toolAnswer(tool string, got answer) answer {
 	}
 	blocks, _ := got.at("result.content").([]any)
 	if len(blocks) < 2 || len(blocks) > 3 {
-		w.t.Fatalf("%s answered no blocks of text: %s", tool, got.raw)
+		w.t.Fatalf("%s: the result has no text blocks: %s", tool, got.raw)
 	}
 	out := answer{header: got.header, raw: []byte(got.text("result.content.1.text"))}
 	if json.Unmarshal(out.raw, &out.body) != nil {
-		w.t.Fatalf("%s answered no JSON: %s", tool, got.raw)
+		w.t.Fatalf("%s: the result is not JSON: %s", tool, got.raw)
 	}
 	if failed, _ := got.at("result.isError").(bool); failed {
 		out.status = int(out.number("status"))
@@ -229,18 +229,17 @@ func (w *env) toolAnswer(tool string, got answer) answer {
 	must.NoError(w.t, json.Unmarshal(structured, &out.body))
 	w.mustSetPlantedApart(out, func(what string, got any) {
 		w.t.Helper()
-		w.t.Errorf("%s answered %s: %v\n%s", tool, what, got, out.raw)
+		w.t.Errorf("%s: %s: %v\n%s", tool, what, got, out.raw)
 	})
 	return out
 }
 
-// mustHaveInBlocks compares the text blocks with the object: untrusted texts are only in the last block, and all blocks
-// together are the whole.
+// mustHaveInBlocks checks that the text blocks together equal the object and that only the last block has untrusted texts.
 func (w *env) mustHaveInBlocks(tool string, got answer, quotes bool) {
 	w.t.Helper()
 	structured, _ := got.at("result.structuredContent").(map[string]any)
 	if _, has := structured["untrusted_content"]; has != quotes {
-		w.t.Errorf("%s: others' texts %v, a block for them %v", tool, has, quotes)
+		w.t.Errorf("%s: untrusted texts: %v, block for them: %v", tool, has, quotes)
 		return
 	}
 	together := map[string]any{}
@@ -252,7 +251,7 @@ func (w *env) mustHaveInBlocks(tool string, got answer, quotes bool) {
 		for i := range theirs {
 			text := got.text(fmt.Sprintf("result.structuredContent.untrusted_content.%d.text", i))
 			if said := got.text("result.content.0.text"); len(text) > 3 && strings.Contains(said, text) {
-				w.t.Errorf("%s: the sentence holds what others wrote: %s", tool, said)
+				w.t.Errorf("%s: the sentence contains an untrusted text: %s", tool, said)
 			}
 		}
 	}
@@ -261,7 +260,7 @@ func (w *env) mustHaveInBlocks(tool string, got answer, quotes bool) {
 	}
 }
 
-// full makes a successful REST call with the full key.
+// full calls an operation over REST with the full key. The call must succeed.
 func (w *env) full(tool string, args map[string]any) answer {
 	w.t.Helper()
 	got := w.rest(w.keys[access.Full], tool, args, "")
@@ -271,7 +270,7 @@ func (w *env) full(tool string, args map[string]any) answer {
 	return got
 }
 
-// draft creates a draft for some accounts (by default the first) and returns its ID.
+// draft creates a draft and returns its ID. The default account is the first.
 func (w *env) draft(caption string, accounts ...int64) string {
 	w.t.Helper()
 	if len(accounts) == 0 {
@@ -280,7 +279,7 @@ func (w *env) draft(caption string, accounts ...int64) string {
 	return w.full("create_post", map[string]any{"caption": caption, "account_ids": accounts}).text("data.id")
 }
 
-// schedulePost creates a post scheduled in some time.
+// schedulePost creates a post that is scheduled for the given time from now.
 func (w *env) schedulePost(caption string, in time.Duration) string {
 	w.t.Helper()
 	id := w.draft(caption)
@@ -288,7 +287,7 @@ func (w *env) schedulePost(caption string, in time.Duration) string {
 	return id
 }
 
-// publishPost publishes a post and waits until it has ended.
+// publishPost creates a post, publishes it and waits for the job.
 func (w *env) publishPost(caption string, accounts ...int64) string {
 	w.t.Helper()
 	id := w.draft(caption, accounts...)
@@ -307,7 +306,7 @@ func (w *env) awaitJob(job string) answer {
 	return got
 }
 
-// publish publishes a post and returns its finished job.
+// publish publishes a post and returns the finished job.
 func (w *env) publish(id string) answer {
 	w.t.Helper()
 	return w.awaitJob(w.full("publish_post", map[string]any{"post_id": id}).text("data.job_id"))
@@ -318,7 +317,7 @@ func (w *env) post(id string) answer {
 	return w.full("get_post", map[string]any{"id": id})
 }
 
-// until waits for the program to do something, for two minutes at most because the machine may be busy.
+// until waits until done returns true, for at most two minutes.
 func (w *env) until(what string, done func() bool) {
 	w.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -333,7 +332,7 @@ func (w *env) until(what string, done func() bool) {
 	}
 }
 
-// accountsWith lists the accounts with posts on the sandbox networks that contain some words.
+// accountsWith returns the account of each post on the sandbox networks that contains the words.
 func (w *env) accountsWith(words string) []string {
 	w.t.Helper()
 	resp := must.Get(client.Get(w.box.URL + "/held?contains=" + url.QueryEscape(words)))(w.t)
@@ -347,10 +346,10 @@ func (w *env) accountsWith(words string) []string {
 	return accounts
 }
 
-// begun is when the tests began. Times to come are counted from it, so that two environments send the same ones.
+// begun is the start of the tests. Future times are relative to it, so that two environments send equal times.
 var begun = time.Now().UTC().Truncate(time.Minute)
 
-// ahead returns a future time as text.
+// ahead returns a future time in the format of the API.
 func ahead(d time.Duration) string { return begun.Add(d).Format(time.RFC3339) }
 
 func (a answer) mustRefuse(t *testing.T, status int, code, reason string) {
@@ -368,17 +367,17 @@ func (a answer) mustBe(t *testing.T, status int) {
 	}
 }
 
-// mustHave checks values of an answer by their paths.
+// mustHave checks the values at the given paths.
 func (a answer) mustHave(t *testing.T, want map[string]any) {
 	t.Helper()
 	for path, value := range want {
 		if got := a.at(path); plain(got) != plain(value) {
-			t.Errorf("%s is %s, want %s: %s", path, plain(got), plain(value), a.raw)
+			t.Errorf("%s = %s, want %s: %s", path, plain(got), plain(value), a.raw)
 		}
 	}
 }
 
-// plain returns a value as text, without exponents.
+// plain formats a value. It writes numbers without exponents.
 func plain(value any) string {
 	if n, ok := value.(float64); ok {
 		return strconv.FormatFloat(n, 'f', -1, 64)
@@ -388,7 +387,7 @@ func plain(value any) string {
 
 func number(n int64) string { return fmt.Sprint(n) }
 
-// mergeArgs returns arguments with additions and replacements.
+// mergeArgs returns args with the values of more added or replaced.
 func mergeArgs(args, more map[string]any) map[string]any {
 	out := map[string]any{}
 	maps.Copy(out, args)

@@ -19,14 +19,14 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// connection is an assistant's connection that a person of the team has authorized.
+// connection is an assistant's connection, which a member of the team has authorized.
 type connection struct {
 	id     int64
 	token  string
 	person int64
 }
 
-// connectAssistant authorizes an assistant for a person with a role: the owner, or a new person.
+// connectAssistant authorizes an assistant for a member with the given role: the owner, or a new person.
 func (w *env) connectAssistant(role access.Role, may ...access.Capability) connection {
 	w.t.Helper()
 	ctx, c := w.t.Context(), connection{person: w.owner}
@@ -55,12 +55,12 @@ func (w *env) connectAssistant(role access.Role, may ...access.Capability) conne
 	c.id, _, found, err = w.OAuth.Connection(ctx, c.token)
 	must.NoError(w.t, err)
 	if !found {
-		w.t.Fatal("the token is nobody's")
+		w.t.Fatal("the token belongs to no connection")
 	}
 	return c
 }
 
-// calls makes a call of an operation with the connection.
+// calls calls an operation with the connection's token.
 func (w *env) calls(c connection, op *operation.Operation) answer {
 	w.t.Helper()
 	idem := ""
@@ -70,7 +70,7 @@ func (w *env) calls(c connection, op *operation.Operation) answer {
 	return w.tool(c.token, op.Tool, w.sample(op), idem)
 }
 
-// mustRefuseAll checks that every operation and every other method is refused with a code and has no effect.
+// mustRefuseAll checks that every operation and MCP method is refused with the code and has no effect.
 func (w *env) mustRefuseAll(c connection, code string) {
 	w.t.Helper()
 	before := w.footprint()
@@ -85,8 +85,8 @@ func (w *env) mustRefuseAll(c connection, code string) {
 	}
 }
 
-// For every set of capabilities that can be granted, operations within it are allowed, and others are refused with
-// their code. A connection that may not read gets that code.
+// For every set of capabilities that can be granted, operations within the set are allowed and others are refused. A
+// connection that may not read is refused for every operation.
 func TestConnectionCapabilities(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: refreshing}
@@ -107,21 +107,21 @@ func TestConnectionCapabilities(t *testing.T) {
 				refusal := notAllowed(op, may)
 				if refusal == "" && slices.Contains([]string{"create_report", "download_profile_media"},
 					op.Tool) && !slices.Contains(may, access.Write) {
-					refusal = "write_not_allowed" // they keep their first result
+					refusal = "write_not_allowed" // writes are checked first
 				}
 				if refusal != "" {
 					status, code = http.StatusForbidden, refusal
 					recordReason(code, "")
 				}
 				if got := w.calls(c, op); got.status != status || got.code() != code {
-					t.Errorf("%s by one that may %v: got %d %s, want %d %s", op.Tool, may, got.status, got.code(), status, code)
+					t.Errorf("%s with capabilities %v: got %d %s, want %d %s", op.Tool, may, got.status, got.code(), status, code)
 				}
 			}
 		}
 	})
 }
 
-// Gates of keys also block connections, and unblock them again.
+// Gates of keys also block connections until they are opened.
 func TestGatesOfConnections(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: refreshing}
@@ -130,7 +130,7 @@ func TestGatesOfConnections(t *testing.T) {
 			w := h.newEnv(t, o)
 			w.grant(100)
 			c := w.connectAssistant(access.Admin, access.Capabilities()...)
-			w.keyIDs = map[access.Level]int64{access.Full: c.id} // these are paused
+			w.keyIDs = map[access.Level]int64{access.Full: c.id} // the gate pauses the connection
 			must.NoError(t, g.closes(w))
 			if g.code != "" {
 				w.mustRefuseAll(c, g.code)
@@ -151,8 +151,8 @@ func TestGatesOfConnections(t *testing.T) {
 	})
 }
 
-// A connection ends with its person's membership or a role that cannot publish. Its token gets that error while it is
-// valid, there are no new tokens, and nothing restores the connection. Other connections stay.
+// A connection ends when its person leaves the team or gets a role that cannot publish. Until it expires, the token
+// returns that error. There are no new tokens, and nothing restores the connection. Other connections are unaffected.
 func TestLostConnections(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
@@ -189,7 +189,7 @@ func TestLostConnections(t *testing.T) {
 	})
 }
 
-// Deleting a person's account deletes their tokens.
+// Deleting a person's account deletes the person's tokens.
 func TestConnectionOfDeletedPerson(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -202,8 +202,8 @@ func TestConnectionOfDeletedPerson(t *testing.T) {
 	})
 }
 
-// A former owner stays a member: keys end, and connections continue with the new role. A role that can publish but not
-// spend loses only spending.
+// After the ownership is transferred, the former owner's keys end and the connections continue with the new role. A role
+// that may publish but not spend loses only spending.
 func TestConnectionsOutliveOwnership(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
@@ -219,8 +219,8 @@ func TestConnectionsOutliveOwnership(t *testing.T) {
 	})
 }
 
-// The identity of a connection has the highest level of which everything is granted, and links to its own page, which
-// an editor may open.
+// The identity of a connection has the highest level whose capabilities are all granted. It links to the connection's
+// page, which an editor may open.
 func TestConnectionIdentity(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -245,12 +245,12 @@ func TestConnectionIdentity(t *testing.T) {
 	})
 }
 
-// A token only works for tools. Everywhere else the answer is the same as for a wrong key, byte for byte.
+// A token works only for MCP. REST returns the same response as for a wrong key, byte for byte.
 func TestTokensOpenNothingElse(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
 		c := w.connectAssistant(access.Owner, access.Capabilities()...)
-		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK) // to cache it
+		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK) // fills the cache
 		for i, op := range w.Registry().All() {
 			idem := ""
 			if !op.Reads() {
@@ -259,7 +259,7 @@ func TestTokensOpenNothingElse(t *testing.T) {
 			wrong := w.rest(fmt.Sprint("wrong", i), op.Tool, w.sample(op), idem)
 			wrong.mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
 			if i > 8 {
-				break // repeating a token is slowed down like a wrong key
+				break // repeated tokens are throttled like wrong keys
 			}
 			if got := w.rest(c.token, op.Tool, w.sample(op), idem); steady(got) != steady(wrong) {
 				t.Errorf("%s:\n%s\n\nwant\n\n%s", op.Tool, steady(got), steady(wrong))
@@ -270,11 +270,11 @@ func TestTokensOpenNothingElse(t *testing.T) {
 		to.authorization = "Bearer " + c.token
 		w.put(to, pixel).mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
 		w.until("the token to be slowed", func() bool { return w.rest(c.token, "list_posts", nil, "").code() == "rate_limited" })
-		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK) // it is valid for tools
+		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK) // still valid for MCP
 	})
 }
 
-// A connection that another process ends or changes is updated within a second.
+// Changes of a connection by another process apply within a second.
 func TestConnectionChangePropagation(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -292,7 +292,7 @@ func TestConnectionChangePropagation(t *testing.T) {
 	})
 }
 
-// mustSoon waits for a recent change, which every request must see after a second.
+// mustSoon waits until holds returns true. Every request that starts a second after the change must see it.
 func (w *env) mustSoon(holds func() bool) {
 	w.t.Helper()
 	changed := time.Now()
@@ -300,21 +300,21 @@ func (w *env) mustSoon(holds func() bool) {
 		asked := time.Now()
 		held := holds()
 		if !held && asked.Sub(changed) > within {
-			w.t.Fatalf("%v after the change it does not hold", asked.Sub(changed))
+			w.t.Fatalf("the change is not effective %v later", asked.Sub(changed))
 		}
 		return held
 	})
 }
 
-// few sets low limits for a key, a connection and their team.
+// few sets low limits for keys, connections and the team.
 func few(t *plan.Terms) {
 	t.Limits.Requests = plan.Rate{PerMinute: 6, Burst: 40}
 	t.Limits.Writes = plan.Rate{PerMinute: 6, Burst: 12}
 	daily(t)
 }
 
-// A key has one limit of each kind for both edges: requests, writes, daily calls, credits, idempotency keys, and upload
-// batches. A connection has separate limits of a key, and shares the team's.
+// REST and MCP share a key's limits: requests, writes, daily calls, credits, idempotency keys and upload batches. A
+// connection has its own limits and shares the team's limits.
 func TestOneLimitForBothEdges(t *testing.T) {
 	t.Parallel()
 	withLimits(t, few, func(t *testing.T, w *env, _ *testkit.Clock) {
@@ -325,7 +325,7 @@ func TestOneLimitForBothEdges(t *testing.T) {
 		key, value := w.newKey(w.team, access.Full, time.Time{})
 		must.NoError(t, w.Teams.SetKeyLimit(t.Context(), key, 2*refreshPrice))
 
-		// Credits: two refreshes use the key's daily credits, one on each edge; the connection has used none.
+		// Credits: one refresh over REST and one over MCP use the key's daily credits. The connection has used none.
 		w.rest(value, "refresh_standin", paid, "one").mustBe(t, http.StatusOK)
 		w.tool(value, "refresh_standin", paid, "two").mustBe(t, http.StatusOK)
 		for _, call := range []edgeCall{w.rest, w.tool} {
@@ -334,7 +334,7 @@ func TestOneLimitForBothEdges(t *testing.T) {
 			got.mustHave(t, map[string]any{"context.scope": "connection"})
 		}
 		w.tool(c.token, "refresh_standin", paid, "one").
-			mustHave(t, map[string]any{"billing.credits_charged": refreshPrice}) // its own first
+			mustHave(t, map[string]any{"billing.credits_charged": refreshPrice}) // the connection's first
 		w.tool(c.token, "get_credits", map[string]any{}, "").
 			mustHave(t, map[string]any{"data.used_today.keys_and_tools": 3 * refreshPrice, "data.daily_limits.key": -1})
 		must.NoError(t, w.Teams.SetKeyLimit(t.Context(), c.id, refreshPrice))
@@ -353,7 +353,7 @@ func TestOneLimitForBothEdges(t *testing.T) {
 		made := w.rest(value, "create_post", draft, "a key").text("data.id")
 		w.tool(value, "create_post", draft, "a key").mustHave(t, map[string]any{"data.id": made})
 		if own := w.tool(c.token, "create_post", draft, "a key"); own.status != http.StatusCreated || own.text("data.id") == made {
-			t.Errorf("a connection was given what a key made: %d %s", own.status, own.raw)
+			t.Errorf("a connection replayed a key's answer: %d %s", own.status, own.raw)
 		}
 		first := w.rest(value, "create_uploads", uploadArgs(nil, aPNG("one.png")), "").text("data.job_id")
 		replacing := uploadArgs(map[string]any{"replaces_batch": first}, aPNG("two.png"))
@@ -361,7 +361,7 @@ func TestOneLimitForBothEdges(t *testing.T) {
 		w.tool(value, "create_uploads", replacing, "").mustBe(t, http.StatusCreated)
 		w.full("get_job", map[string]any{"job_id": first}).mustHave(t, map[string]any{"data.result.files.0.state": "replaced"})
 
-		// Requests and writes: separate limits, shared by both edges.
+		// Requests and writes have separate limits, which REST and MCP share.
 		_, fresh := w.newKey(w.team, access.Full, time.Time{})
 		w.rest(fresh, "create_post", draft, "").
 			mustStand(t, `"credential";q=40;w=400, "connection";q=12;w=120`, `"credential";r=39;t=10, "connection";r=11;t=10`)
@@ -373,7 +373,7 @@ func TestOneLimitForBothEdges(t *testing.T) {
 	})
 }
 
-// The team's keys and connections share the daily free calls on all nodes.
+// All keys and connections of a team share the daily free calls, on all nodes.
 func TestDailyCallsOfConnections(t *testing.T) {
 	t.Parallel()
 	withLimits(t, daily, func(t *testing.T, w *env, clock *testkit.Clock) {

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// ended are the ways in which a key or a token becomes invalid.
+// ended returns an invalid key or token for each way in which it can become invalid.
 var ended = map[string]func(w *env) string{
 	"a key that was never made": func(*env) string { return apikey.New(apikey.APIKey) },
 	"an upload's secret":        func(*env) string { return apikey.New(apikey.Upload) },
@@ -41,8 +41,7 @@ var ended = map[string]func(w *env) string{
 	},
 }
 
-// Every operation refuses an expired or revoked key on both edges like a missing one, and does nothing. The limit on
-// wrong keys affects few of these requests.
+// Every operation refuses an invalid key or token like a missing one, over REST and MCP, and has no effect.
 func TestEndedCredentialsRefused(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: refreshing}
@@ -53,7 +52,7 @@ func TestEndedCredentialsRefused(t *testing.T) {
 				w := h.newEnv(t, o)
 				w.grant(100)
 				for i, op := range w.Registry().All() {
-					if i%4 == 0 { // another one, before repeated ones are slowed down
+					if i%4 == 0 { // use a new credential before the repeated one is throttled
 						w.notes["credential"] = end(w)
 					}
 					w.mustNotBeLetIn(op, w.notes["credential"])
@@ -64,7 +63,7 @@ func TestEndedCredentialsRefused(t *testing.T) {
 	})
 }
 
-// mustNotBeLetIn makes a call on both edges with an invalid credential.
+// mustNotBeLetIn calls an operation with an invalid credential, over REST and MCP. The call must fail without effects.
 func (w *env) mustNotBeLetIn(op *operation.Operation, credential string) {
 	w.t.Helper()
 	before, idem := w.footprint(), ""

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// BenchmarkReadsBesideReports measures reads of a list on an idle program and while a hundred reports are made: both
-// p99 in milliseconds, and their ratio.
+// BenchmarkReadsBesideReports measures the p99 latency of reading a list, in milliseconds, on an idle server and while a
+// hundred reports are created, and the ratio of the two.
 func BenchmarkReadsBesideReports(b *testing.B) {
 	for range b.N {
 		alone, beside := readsBesideReports(b)
@@ -24,8 +24,8 @@ func BenchmarkReadsBesideReports(b *testing.B) {
 
 const crowd = 100
 
-// serveOneProfile makes the source return the same figures for every profile, because generating them would use the
-// CPU.
+// serveOneProfile makes the provider return the same metrics for every profile, because generating them would use CPU
+// time.
 func (w *env) serveOneProfile(t *testing.T) {
 	t.Helper()
 	var pages sync.Map // by query
@@ -81,7 +81,7 @@ func readsBesideReports(b *testing.B) (time.Duration, time.Duration) {
 		})
 	}}})
 	if !done {
-		b.Fatal("the reports were not made")
+		b.Fatal("the reports were not created")
 	}
 	return alone, beside
 }

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// daily are plans with few free calls a day, none, and any number of them.
+// daily changes the plans: one with few free calls per day, one with none, and one without a limit.
 func daily(t *plan.Terms) {
 	few, _ := t.Plan("agency")
 	few.ID, few.FreeCallsPerDay = "few", 3
@@ -36,15 +36,15 @@ func (w *env) left() int64 {
 	return w.full("get_limits", nil).number("data.free_calls_left_today")
 }
 
-// mustLeave checks how many free calls are left after something.
+// mustLeave checks the number of remaining free calls.
 func (w *env) mustLeave(n int64, what string) {
 	w.t.Helper()
 	if left := w.left(); left != n {
-		w.t.Errorf("%s: %d free calls are left, want %d", what, left, n)
+		w.t.Errorf("%s: %d free calls left, want %d", what, left, n)
 	}
 }
 
-// mustBeUsedUp checks the refusal of a call that is one too many, and how long it says to wait.
+// mustBeUsedUp checks the refusal of a call above the daily limit and its Retry-After.
 func (a answer) mustBeUsedUp(t *testing.T, wait time.Duration) {
 	t.Helper()
 	a.mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
@@ -54,7 +54,8 @@ func (a answer) mustBeUsedUp(t *testing.T, wait time.Duration) {
 	}
 }
 
-// With three daily free calls, the fourth is refused until the team's midnight, on both edges and with every key.
+// If the plan has three free calls per day, the fourth call is refused until the team's midnight, for every key, over REST
+// and MCP.
 func TestDailyCalls(t *testing.T) {
 	t.Parallel()
 	withLimits(t, daily, func(t *testing.T, w *env, clock *testkit.Clock) {
@@ -81,14 +82,14 @@ func TestDailyCalls(t *testing.T) {
 		for range 3 {
 			w.full("list_posts", nil)
 		}
-		// The clocks go forward on this day: it has 23 hours.
+		// This day has 23 hours because clocks go forward.
 		w.rest(full(w), "list_posts", nil, "").mustBeUsedUp(t, 23*time.Hour)
 		clock.Advance(23 * time.Hour)
 		w.mustLeave(3, "the day after")
 	})
 }
 
-// Reads of the key and its limits, refusals, repeats and paid calls are not counted.
+// Reading the key and its limits, refused calls, repeats and paid calls do not count as free calls.
 func TestCountedCalls(t *testing.T) {
 	t.Parallel()
 	withLimits(t, daily, func(t *testing.T, w *env, clock *testkit.Clock) {
@@ -142,7 +143,7 @@ func TestCountedCalls(t *testing.T) {
 	})
 }
 
-// Polling a job requires no free calls.
+// Polling a job uses no free calls.
 func TestJobPollingIsFree(t *testing.T) {
 	t.Parallel()
 	offered := ample()
@@ -155,11 +156,11 @@ func TestJobPollingIsFree(t *testing.T) {
 		w.awaitJob(job).mustHave(t, map[string]any{"data.state": "succeeded"})
 		w.tool(full(w), "get_job", map[string]any{"job_id": job}, "").mustHave(t, map[string]any{"data.finished": true})
 		w.onPlan("few")
-		w.mustLeave(1, "asking about a job") // the draft and its publication counted
+		w.mustLeave(1, "polling a job") // the draft and its publication were counted
 	})
 }
 
-// A plan may have no or unlimited free calls.
+// A plan can have no free calls or an unlimited number.
 func TestDailyCallsOfPlans(t *testing.T) {
 	t.Parallel()
 	withLimits(t, daily, func(t *testing.T, w *env, _ *testkit.Clock) {
@@ -183,7 +184,7 @@ func TestDailyCallsOfPlans(t *testing.T) {
 	})
 }
 
-// Calls of other teams and days are counted separately.
+// Each team and each day has its own count of free calls.
 func TestDailyCallsPerTeam(t *testing.T) {
 	t.Parallel()
 	offered := ample()
@@ -201,7 +202,7 @@ func TestDailyCallsPerTeam(t *testing.T) {
 	})
 }
 
-// Concurrent calls on two nodes never exceed the limit.
+// Concurrent calls on two nodes do not exceed the limit.
 func TestConcurrentDailyCalls(t *testing.T) {
 	t.Parallel()
 	offered := ample()
@@ -224,11 +225,11 @@ func TestConcurrentDailyCalls(t *testing.T) {
 			got.mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
 		}
 		if passed != 10 {
-			t.Errorf("%d calls passed of ten that are free", passed)
+			t.Errorf("%d calls succeeded, want 10", passed)
 		}
 		for _, base := range bases {
 			if left := w.restAt(base, full(w), "get_limits", nil, "").number("data.free_calls_left_today"); left != 0 {
-				t.Errorf("%d are left", left)
+				t.Errorf("%d free calls left", left)
 			}
 		}
 	})
@@ -243,7 +244,7 @@ func TestErrorsSuggestNoPurchase(t *testing.T) {
 		got := w.rest(full(w), "list_posts", nil, "")
 		for _, word := range []string{"buy", "upgrade", "purchase"} {
 			if strings.Contains(strings.ToLower(string(got.raw)), word) {
-				t.Errorf("it says %q: %s", word, got.raw)
+				t.Errorf("the error contains %q: %s", word, got.raw)
 			}
 		}
 	})

@@ -23,8 +23,8 @@ import (
 	"pressroom/internal/testkit/s3"
 )
 
-// A node without a database reports that to callers and its operator, and recovers on its own. Calls made meanwhile can
-// be repeated with their idempotency key and take effect once.
+// A node without a database reports the outage to callers and to the operator, and recovers by itself. Calls during the
+// outage can be repeated with their idempotency key and take effect once.
 func TestPostgresUnreachable(t *testing.T) {
 	t.Parallel()
 	s := postgres.Start(t)
@@ -49,24 +49,24 @@ func TestPostgresUnreachable(t *testing.T) {
 			t.Errorf("%s: a page: %d %s", name, page.status, page.text)
 		}
 		if got := w.says("database"); got != "503 unreachable" {
-			t.Errorf("%s: the node says of its database: %s", name, got)
+			t.Errorf("%s: database check of /readyz: %s", name, got)
 		}
 		s.Start()
 		w.until("the node to be ready", func() bool { return w.says("database") == "200 ok" })
 		first := w.rest(full(w), "create_post", post, name)
 		first.mustBe(t, http.StatusCreated)
 		if again := w.rest(full(w), "create_post", post, name); again.text("data.id") != first.text("data.id") {
-			t.Errorf("%s: a repeat made another post: %s", name, again.raw)
+			t.Errorf("%s: a repeat created a second post: %s", name, again.raw)
 		}
 		w.publish(first.text("data.id")).mustHave(t, map[string]any{"data.state": "succeeded"})
 		w.put(to, f).mustBe(t, http.StatusCreated)
 		if held := w.accountsWith(name); len(held) != 1 {
-			t.Errorf("%s: held by %v", name, held)
+			t.Errorf("%s: published on %v", name, held)
 		}
 	}
 }
 
-// says returns the status of /readyz on the metrics listener and its result for one check.
+// says returns the status of /readyz and the result of one check.
 func (w *env) says(what string) string {
 	w.t.Helper()
 	recorder := httptest.NewRecorder()
@@ -76,8 +76,8 @@ func (w *env) says(what string) string {
 	return fmt.Sprint(recorder.Code, " ", checks[what])
 }
 
-// Callers that retry with their idempotency keys lose nothing and create nothing twice while the database is killed
-// repeatedly. They never get an internal error.
+// The database is killed repeatedly. Callers that retry with their idempotency keys lose no call, create nothing twice
+// and never get an internal error.
 func TestKilledDatabaseUnderCallers(t *testing.T) {
 	t.Parallel()
 	const callers, each, kills = 6, 40, 3
@@ -115,20 +115,20 @@ func TestKilledDatabaseUnderCallers(t *testing.T) {
 	}
 	all.Wait()
 	for status := range statuses {
-		// the last one when the first call ends
+		// stops when the first caller is done
 		if status != http.StatusCreated && status != http.StatusServiceUnavailable && status != http.StatusConflict {
-			t.Errorf("callers were answered %v", statuses)
+			t.Errorf("statuses = %v", statuses)
 		}
 	}
 	if statuses[http.StatusServiceUnavailable] == 0 {
-		t.Errorf("no call met the database's end: %v", statuses)
+		t.Errorf("no call failed because of a killed database: %v", statuses)
 	}
 	if n := w.count("posts WHERE team_id = ?", w.team); n != callers*each {
-		t.Errorf("%d posts of %d calls", n, callers*each)
+		t.Errorf("%d posts for %d calls", n, callers*each)
 	}
 }
 
-// A node whose SQLite file cannot grow refuses writes and continues reading. With free space it writes again.
+// A node whose SQLite file cannot grow refuses writes and still serves reads. It writes again when there is space.
 func TestFullDiskUnderSQLite(t *testing.T) {
 	t.Parallel()
 	var inside *db.DB
@@ -138,14 +138,14 @@ func TestFullDiskUnderSQLite(t *testing.T) {
 	}}
 	w := newInstance(t, testkit.SQLite(t), o).newEnv(t, o)
 	grow := func(statement string) {
-		// The connection that writes must know, because the limit applies to it.
+		// The limit applies per connection, so set it on the connection that writes.
 		must.NoError(t, inside.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			var n int64
 			return tx.QueryRow(ctx, statement).Scan(&n)
 		}))
 	}
 	w.draft("there before")
-	grow("PRAGMA max_page_count = 1") // which is raised to how many pages there are
+	grow("PRAGMA max_page_count = 1") // SQLite raises the limit to the current size
 	long := map[string]any{"caption": strings.Repeat("many words ", 100), "account_ids": w.accounts}
 	var refused answer
 	key := 0
@@ -164,7 +164,7 @@ func TestFullDiskUnderSQLite(t *testing.T) {
 	}
 }
 
-// Without its blob store a node refuses what needs it and does the rest. Afterwards links work again.
+// Without its blob store a node refuses only the calls that need it. Links work again after the outage.
 func TestBlobStoreUnreachable(t *testing.T) { // not parallel, because credentials come from the environment
 	s := s3.Start(t)
 	t.Setenv("AWS_ACCESS_KEY_ID", s.ID)
@@ -192,7 +192,7 @@ func TestBlobStoreUnreachable(t *testing.T) { // not parallel, because credentia
 	w.put(link, f).mustBeLater(t, "cut_off")
 	w.draft("needs no files")
 	if got := w.says("files"); !strings.HasPrefix(got, "200 unreachable") {
-		t.Errorf("the node says of its files: %s", got)
+		t.Errorf("blob store check of /readyz: %s", got)
 	}
 	away.Store(false)
 	w.put(link, f).mustBe(t, http.StatusCreated)

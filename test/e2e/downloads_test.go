@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// download requests media of a profile and returns the finished job.
+// download downloads media of a profile and returns the finished job.
 func (w *env) download(more map[string]any) answer {
 	w.t.Helper()
 	got := w.rest(full(w), "download_profile_media", ofProfile(more)(w), number(w.people.Add(1)))
@@ -16,7 +16,7 @@ func (w *env) download(more map[string]any) answer {
 	return w.awaitJob(got.text("data.job_id"))
 }
 
-// itemsOf returns the IDs that the network gave the items of a download.
+// itemsOf returns the network's IDs of the items of a download.
 func (a answer) itemsOf() []string {
 	out := []string{}
 	for i := range a.list("data.result.items") {
@@ -25,7 +25,7 @@ func (a answer) itemsOf() []string {
 	return out
 }
 
-// All of a platform's profile content can be requested on both edges. Only content with further pages has a cursor.
+// Every type of profile media can be downloaded over REST and MCP. Only types with several pages have a cursor.
 func TestProfileTypes(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -60,7 +60,7 @@ func TestProfileTypes(t *testing.T) {
 	})
 }
 
-// A cursor continues a finished download of the same profile only.
+// A cursor is valid only for a finished download of the same profile.
 func TestCursorsAcrossDownloads(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -79,7 +79,7 @@ func TestCursorsAcrossDownloads(t *testing.T) {
 			}
 		}
 		if !slices.Equal(walked, whole) || len(whole) != 6 {
-			t.Errorf("walked %v, want %v", walked, whole)
+			t.Errorf("items by cursor = %v, want %v", walked, whole)
 		}
 		avatar, failed := w.download(map[string]any{"type": "avatar"}), w.download(map[string]any{"username": "missing.harbour"})
 		other := w.newEnv(t, options{accounts: 1})
@@ -113,7 +113,7 @@ func TestCursorsAcrossDownloads(t *testing.T) {
 	})
 }
 
-// Files of a profile are stored in the folder Downloads once, even if they are downloaded repeatedly.
+// Downloaded files are stored once in the folder Downloads, even if a profile is downloaded repeatedly.
 func TestSavingProfiles(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -132,13 +132,13 @@ func TestSavingProfiles(t *testing.T) {
 		}
 		listed := w.full("list_media", map[string]any{"folder_id": w.folder("Downloads")})
 		if len(listed.list("data.media")) != 3 || len(listed.list("data.folders")) != 1 {
-			t.Errorf("in Downloads: %s", listed.raw)
+			t.Errorf("folder Downloads: %s", listed.raw)
 		}
 		w.mustBeSound()
 	})
 }
 
-// Files beyond the plan's storage are named, and the rest is stored; the call is charged.
+// Files that exceed the plan's storage are reported. The other files are stored, and the call is charged.
 func TestProfileWithoutRoom(t *testing.T) {
 	t.Parallel()
 	tight := ample()
@@ -160,7 +160,7 @@ func TestProfileWithoutRoom(t *testing.T) {
 	})
 }
 
-// The media of a download are paged with the job's cursors.
+// The items of a download are paged with the job's cursors.
 func TestDownloadPages(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -170,13 +170,13 @@ func TestDownloadPages(t *testing.T) {
 		whole := w.full("get_job", args)
 		if len(whole.itemsOf()) != 25 || len(job.itemsOf()) != 20 ||
 			job.text("data.result.next_cursor") != whole.text("data.result.next_cursor") {
-			t.Errorf("%d items, 20 of them by default: %d", len(whole.itemsOf()), len(job.itemsOf()))
+			t.Errorf("%d items in total, %d by default", len(whole.itemsOf()), len(job.itemsOf()))
 		}
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			for _, limit := range []int{7, 24, 25} {
 				if got := w.walk(call, "get_job", mergeArgs(args, map[string]any{"limit": limit}), "data.result.items",
 					"item", nil); !slices.Equal(got, whole.itemsOf()) {
-					t.Errorf("by %d: %v", limit, got)
+					t.Errorf("limit %d: %v", limit, got)
 				}
 			}
 		}
@@ -189,7 +189,7 @@ func TestDownloadPages(t *testing.T) {
 	})
 }
 
-// A refunded download uses a free call of the day; a charged one does not.
+// A refunded download uses a daily free call. A charged download does not.
 func TestRefundedDownloadsCount(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(_ *testing.T, w *env) {
@@ -205,7 +205,7 @@ func TestRefundedDownloadsCount(t *testing.T) {
 	})
 }
 
-// Without a source downloads are refused: nothing is charged, and the idempotency key stays unused.
+// Without a provider, downloads are refused without a charge, and the idempotency key stays unused.
 func TestDownloadWithoutASource(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, unjoined: true}, func(t *testing.T, w *env) {
@@ -226,7 +226,7 @@ func TestDownloadWithoutASource(t *testing.T) {
 	})
 }
 
-// If no source provides the figures, the answer says so without advising a retry, and the call is refunded.
+// If no provider offers the metrics, the job's error says so and does not advise a retry. The call is refunded.
 func TestFiguresNeverOffered(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -260,7 +260,7 @@ func TestFiguresNeverOffered(t *testing.T) {
 	})
 }
 
-// Imports and downloads use the team's job slots; batches that wait for files do not.
+// Imports and downloads count as running jobs of the team. Upload batches that wait for files do not.
 func TestMediaJobsInFlight(t *testing.T) {
 	t.Parallel()
 	o := options{terms: places(1), accounts: 1}
@@ -284,7 +284,7 @@ func TestMediaJobsInFlight(t *testing.T) {
 	})
 }
 
-// An import ends at the maximum file size, with or without Content-Length.
+// An import stops at the maximum file size, with or without Content-Length.
 func TestOversizedImports(t *testing.T) {
 	t.Parallel()
 	bounded := ample()

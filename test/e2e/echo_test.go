@@ -14,7 +14,7 @@ import (
 
 const canary = "zqcanary7391"
 
-// No refusal repeats a value of any argument of any operation.
+// No error response contains the value of an argument, for any argument of any operation.
 func TestValuesNotEchoed(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -37,18 +37,18 @@ func TestValuesNotEchoed(t *testing.T) {
 			w.mustNotEcho(op.Tool+", its key", w.tool(full(w), op.Tool, w.sample(op), strings.Repeat(canary, 20)))
 		}
 		if tried < 60 {
-			t.Errorf("only %d arguments were tried", tried)
+			t.Errorf("only %d arguments were tested", tried)
 		}
 	})
 }
 
-// canaries returns values that an argument cannot have.
+// canaries returns invalid values of an argument that contain the canary.
 func canaries(op *operation.Operation, name string) []any {
 	if strings.Contains(op.Path, "{"+name+"}") {
 		return []any{canary + "-" + canary, canary + "_" + canary}
 	}
 	s := op.Input.Properties[name]
-	if name == "query" || name == "name" { // any short text is valid
+	if name == "query" || name == "name" { // every short text is valid
 		return []any{strings.Repeat(canary, 1000)}
 	}
 	if name == "caption" || name == "cursor" {
@@ -66,7 +66,7 @@ func canaries(op *operation.Operation, name string) []any {
 	return []any{canary, []any{canary}}
 }
 
-// sample returns valid arguments of an operation that name missing items.
+// sample returns well-formed arguments of an operation. Their items do not exist.
 func (w *env) sample(op *operation.Operation) map[string]any {
 	args := map[string]any{}
 	for _, name := range op.Input.Required {
@@ -121,11 +121,11 @@ func (w *env) mustNotEcho(what string, got answer) {
 		w.t.Errorf("%s: not refused: %d %s", what, got.status, got.raw)
 	}
 	if bytes.Contains(bytes.ToLower(got.raw), []byte(canary)) || strings.Contains(strings.ToLower(fmt.Sprint(got.header)), canary) {
-		w.t.Errorf("%s: repeats what was sent: %s\n%v", what, got.raw, got.header)
+		w.t.Errorf("%s: the response contains the input: %s\n%v", what, got.raw, got.header)
 	}
 }
 
-// Neither do headers come back.
+// No response contains the value of a request header.
 func TestHeadersNotEchoed(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -143,17 +143,17 @@ func TestHeadersNotEchoed(t *testing.T) {
 		w.mustNotEcho("the address", w.raw(http.MethodGet, w.base+"/"+canary, nil, nil))
 		w.mustNotEcho("the query", w.raw(http.MethodGet, w.base+"/posts?limit="+canary+"&"+canary+"[]=1", bearer(full(w)), nil))
 		w.mustNotEcho("the method", w.raw(strings.ToUpper(canary), w.base+"/posts", bearer(full(w)), nil))
-		// Absolute links use the public URL, regardless of the Host header.
+		// Absolute links contain the public URL, regardless of the Host header.
 		req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, w.base+"/me", nil))(t)
 		req.Host, req.Header = canary+".example", bearer(full(w))
 		got := must.Get(w.send(req))(t)
 		if got.mustBe(t, http.StatusOK); bytes.Contains(got.raw, []byte(canary)) {
-			t.Errorf("the Host header came back: %s", got.raw)
+			t.Errorf("the response contains the Host header: %s", got.raw)
 		}
 	})
 }
 
-// A secret in an argument is refused, not repeated, and not stored.
+// A secret in an argument is refused. The response does not contain it, and it is not stored.
 func TestSecretsNotStored(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -175,14 +175,14 @@ func TestSecretsNotStored(t *testing.T) {
 			for _, got := range []answer{w.rest(full(w), name, args, ""), w.tool(full(w), name, args, "")} {
 				got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "secret_in_argument")
 				if bytes.Contains(got.raw, []byte(key)) {
-					t.Errorf("%s repeats the key: %s", name, got.raw)
+					t.Errorf("%s: the response contains the key: %s", name, got.raw)
 				}
 			}
 		}
 		for _, query := range footprintOf {
 			for row := range w.texts(query, w.team) {
 				if strings.Contains(row, key) {
-					t.Errorf("the key is kept: %s", row)
+					t.Errorf("the key is stored: %s", row)
 				}
 			}
 		}

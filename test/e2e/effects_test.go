@@ -8,19 +8,19 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// rows counts rows that a call added, changed or deleted.
+// rows counts the rows that a call added, changed or deleted.
 type rows struct {
 	posts, targets, events, keys, jobs, deliveries      int
 	reservations, transfers, wallets, paid              int
-	attached, media, folders, storage                   int // attached is a post's media
-	batches, links, imports, downloads, items, stranded int // stranded are bytes without an item
-	reports, makings, holds                             int // makings are the jobs of reports
-	lists, tags                                         int // tags are the hashtags of lists
-	searches, looks, found                              int // looks are the jobs of searches; found are those that found something
+	attached, media, folders, storage                   int // attached: media of posts
+	batches, links, imports, downloads, items, stranded int // stranded: blobs without an item
+	reports, makings, holds                             int // makings: jobs of reports
+	lists, tags                                         int // tags: hashtags of lists
+	searches, looks, found                              int // looks: jobs of searches; found: jobs with a result
 }
 
-// footprint has the rows of a team's data and credits in the database, as texts by table. The free calls are separate
-// (freeCalls), because every success changes them.
+// footprint has the rows of a team in each table, formatted as text. It excludes free calls, because every successful call
+// changes them.
 type footprint [28]map[string]bool
 
 var footprintOf = [28]string{
@@ -55,11 +55,11 @@ var footprintOf = [28]string{
 	`SELECT DISTINCT r.job_id FROM hashtag_search_results r JOIN jobs j ON j.id = r.job_id WHERE j.team_id = ?`,
 }
 
-// freeCalls is how the team's free calls of the day are counted.
+// freeCalls selects a team's count of free calls.
 const freeCalls = `SELECT starts_at, ends_at, used FROM free_calls WHERE team_id = ?`
 
-// footprint returns the team's rows once no work is running. An open upload batch waits for clients, so it does not
-// count.
+// footprint waits until all jobs of the team have finished and returns the team's rows. It does not wait for open upload
+// batches, because they wait for clients.
 func (w *env) footprint() footprint {
 	w.t.Helper()
 	w.until("the team's work to end", func() bool { return w.count(underWay, w.team) == 0 })
@@ -70,10 +70,10 @@ func (w *env) footprint() footprint {
 	return f
 }
 
-// underWay are the jobs of a team that end by themselves.
+// underWay selects the unfinished jobs of a team, except open upload batches.
 const underWay = `jobs WHERE team_id = ? AND finished_at = 0 AND id NOT IN (SELECT job_id FROM upload_batches)`
 
-// texts returns the rows of a query, each as a text.
+// texts returns the rows of a query, each formatted as text.
 func (w *env) texts(query string, args ...any) map[string]bool {
 	w.t.Helper()
 	found := must.Get(w.db.Query(context.Background(), query, args...))(w.t)
@@ -98,7 +98,7 @@ func (w *env) texts(query string, args ...any) map[string]bool {
 	return out
 }
 
-// since returns the number of rows of each table that were added, changed or deleted since an earlier footprint.
+// since returns how many rows of each table were added, changed or deleted after an earlier footprint.
 func (f footprint) since(before footprint) rows {
 	var n [28]int
 	for i := range f {
@@ -115,20 +115,20 @@ func (f footprint) since(before footprint) rows {
 	}
 }
 
-// The comparison of footprints detects a change.
+// The comparison of footprints detects added, changed and deleted rows.
 func TestEffectsDetected(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		before := w.footprint()
 		id := w.draft("seen")
 		if got := w.footprint().since(before); got != (rows{posts: 1, targets: 1, events: 1}) {
-			t.Errorf("a draft: %+v", got)
+			t.Errorf("after creating a draft: %+v", got)
 		}
 		before = w.footprint()
 		w.exec("DELETE FROM post_targets WHERE post_id = ?", id)
 		w.exec("UPDATE posts SET caption = 'other' WHERE id = ?", id)
 		if got := w.footprint().since(before); got != (rows{posts: 1, targets: 1}) {
-			t.Errorf("a change and a row less: %+v", got)
+			t.Errorf("after changing one row and deleting another: %+v", got)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-// Package e2e starts the whole program as users do, on loopback, and calls it.
+// Package e2e runs complete servers on loopback and calls them over REST and MCP.
 package e2e
 
 import (
@@ -26,23 +26,23 @@ import (
 	"pressroom/internal/testkit/program"
 )
 
-// instance is a running program with its database and sandbox networks. Any number of teams live in it, which is
-// cheaper than a program for each and shows on the way that they do not see each other.
+// instance is a running server with its database and sandbox networks. Many teams share an instance, because that is
+// cheaper than a server per team and also tests that teams are isolated.
 type instance struct {
 	*server.Server
 	t       *testing.T
-	url     string // of the database
+	url     string // database URL
 	sealing string
-	blobs   string // the blob store
-	base    string // of the API
-	root    string // of the program
-	full    string // API of a full node, if the test has one
+	blobs   string // blob store URL
+	base    string // base URL of the API
+	root    string // base URL of the server
+	full    string // base URL of the API of an overloaded node, if there is one
 	box     *fixture.Sandbox
-	public  *httptest.Server // the web server of imported files
+	public  *httptest.Server // serves files to import
 	db      *db.DB           // a second connection to the database
 	people  atomic.Int64
 	inject  atomic.Pointer[func(http.ResponseWriter, *http.Request) bool] // answers instead of the network if it returns true
-	gate    chan time.Time                                                // posts with gatedMarker wait for it
+	gate    chan time.Time                                                // blocks posts with gatedMarker until it is closed
 	opened  sync.Once
 }
 
@@ -56,32 +56,32 @@ const (
 type env struct {
 	*instance
 	t        *testing.T
-	base     string // base URL of the API: of the program or of a proxy
+	base     string // base URL of the API, of the server or of a proxy
 	proxied  bool
 	team     int64
 	owner    int64
 	keys     map[access.Level]string
 	keyIDs   map[access.Level]int64
 	accounts []int64
-	notes    map[string]string // values that a scenario's preparation passes to its call
+	notes    map[string]string // values that the preparation of a scenario passes to its call
 }
 
-// options change an instance or a team before it starts.
+// options configure an instance or a team.
 type options struct {
 	plan     string // default agency
 	zone     string // default Europe/Berlin
 	accounts int    // default 2
 	now      func() time.Time
 	terms    *plan.Terms                              // default ample
-	unjoined bool                                     // no media source
-	extend   func(server.Parts) []operation.Operation // see refreshing
-	settings func(*server.Config)                     // changes a node's settings
+	unjoined bool                                     // no provider of media and metrics
+	extend   func(server.Parts) []operation.Operation // adds operations; the default is refreshing
+	settings func(*server.Config)                     // changes the server's configuration
 	blobs    string                                   // URL of the blob store; a temporary folder if empty
-	atOnce   int                                      // concurrent calls; 0: by the number of processors
-	reserve  int64                                    // bytes of disk to keep free; 0: none
+	atOnce   int                                      // concurrent calls; 0 means by the number of CPUs
+	reserve  int64                                    // bytes of disk space to keep free
 }
 
-// ample returns terms whose limits no test meets that does not look for them.
+// ample returns terms whose limits no test exceeds by accident.
 func ample() *plan.Terms {
 	t := plan.Default().ScaleRates(1000)
 	t.Limits.JobsInFlight = 1000
@@ -91,16 +91,16 @@ func ample() *plan.Terms {
 	return &t
 }
 
-// small is the free plan with keys: a plan with few posts.
+// small is the ID of a plan with few posts: the free plan plus API keys.
 const small = "small"
 
-// withEnv runs a test with a separate program with one team on each database.
+// withEnv runs a test with a new instance and team on each kind of database.
 func withEnv(t *testing.T, o options, run func(t *testing.T, w *env)) {
 	t.Helper()
 	withInstance(t, o, func(t *testing.T, h *instance) { run(t, h.newEnv(t, o)) })
 }
 
-// withInstance runs a test with a separate program on each database.
+// withInstance runs a test with a new instance on each kind of database.
 func withInstance(t *testing.T, o options, run func(t *testing.T, h *instance)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -109,7 +109,7 @@ func withInstance(t *testing.T, o options, run func(t *testing.T, h *instance)) 
 	})
 }
 
-// newInstance starts the program on a database until the test ends.
+// newInstance starts an instance, which runs until the test ends.
 func newInstance(t *testing.T, url string, o options) *instance {
 	t.Helper()
 	h := &instance{t: t, url: url, gate: make(chan time.Time), blobs: o.blobs}
@@ -133,7 +133,7 @@ func newInstance(t *testing.T, url string, o options) *instance {
 	return h
 }
 
-// after makes the network wait in real time or for the test.
+// after is the sandbox's timer: posts with gatedMarker wait for the gate, others for the given time.
 func (h *instance) after(d time.Duration) <-chan time.Time {
 	if d == gatedFor {
 		return h.gate
@@ -141,10 +141,10 @@ func (h *instance) after(d time.Duration) <-chan time.Time {
 	return time.After(d)
 }
 
-// open publishes the posts that wait at the gate.
+// open opens the gate, so that posts with gatedMarker are published.
 func (h *instance) open() { h.opened.Do(func() { close(h.gate) }) }
 
-// start starts another node on the instance's database and returns its address.
+// start starts another node on the instance's database and returns its base URL.
 func (h *instance) start(o options, role server.Role) (*server.Server, string) {
 	h.t.Helper()
 	if o.terms == nil {
@@ -207,13 +207,13 @@ func (w *env) newKey(of int64, level access.Level, expires time.Time) (int64, st
 	return fixture.AddKey(w.t, w.Server, team.NewKey{Team: of, Level: level, Expires: expires})
 }
 
-// connect connects or reconnects a sandbox account.
+// connect connects or reconnects a sandbox account and returns its ID.
 func (w *env) connect(team int64, handle string) int64 {
 	w.t.Helper()
 	return must.Get(w.box.ConnectBluesky(w.t.Context(), w.Server, team, handle))(w.t)
 }
 
-// stranger creates another team in the instance, with a full key, an account and a draft.
+// stranger creates another team in the instance, with keys, an account and a draft.
 func (w *env) stranger() *env {
 	w.t.Helper()
 	other := w.newEnv(w.t, options{plan: "team", zone: "UTC", accounts: 1})
@@ -221,14 +221,14 @@ func (w *env) stranger() *env {
 	return other
 }
 
-// role changes the role of the keys' person without changing the ownership, to test the checks of other roles.
+// role changes the role of the person who owns the keys, without transferring the ownership.
 func (w *env) role(role access.Role) {
 	w.exec("UPDATE memberships SET role = ? WHERE team_id = ? AND person_id = ?", string(role), w.team, w.owner)
 	w.exec("UPDATE access_version SET version = version + 1")
 	w.keyHolds(w.keys[access.Full], access.Effective(access.Full, role))
 }
 
-// exec changes the database directly, for states that no operation creates.
+// exec executes an SQL statement, to create states that no operation can create.
 func (w *env) exec(query string, args ...any) {
 	w.t.Helper()
 	must.NoError(w.t, w.tryExec(query, args...))
@@ -241,7 +241,7 @@ func (w *env) tryExec(query string, args ...any) error {
 	})
 }
 
-// count counts rows of a table, optionally with a condition.
+// count returns SELECT COUNT(*) FROM the given table and condition.
 func (w *env) count(from string, args ...any) int {
 	w.t.Helper()
 	var n int

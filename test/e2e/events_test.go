@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/core/access"
 )
 
-// Each change's event has its actor, key and request, and no text written by people.
+// The event of a change has its actor, key and request ID. It contains no text written by people.
 func TestEventActors(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -20,7 +20,7 @@ func TestEventActors(t *testing.T) {
 			n := w.count("events WHERE team_id = ? AND kind = ? AND subject = ? AND person_id = ? AND key_id = ? AND request_id = ?",
 				w.team, kind, id, w.owner, w.keyIDs[access.Full], got.text("meta.request_id"))
 			if n != 1 {
-				t.Errorf("%d events %s of request %s: %s", n, kind, got.text("meta.request_id"), got.raw)
+				t.Errorf("%d events %q of request %s: %s", n, kind, got.text("meta.request_id"), got.raw)
 			}
 		}
 		told("post.changed", w.full("update_post", map[string]any{"id": id, "caption": text + "!"}))
@@ -31,18 +31,18 @@ func TestEventActors(t *testing.T) {
 		w.awaitJob(handed.text("data.job_id"))
 		for kind, want := range map[string]int{"post.created": 1, "post.account_published": 1} {
 			if n := w.count("events WHERE team_id = ? AND kind = ? AND subject = ?", w.team, kind, id); n != want {
-				t.Errorf("%d events %s, want %d", n, kind, want)
+				t.Errorf("%d events %q, want %d", n, kind, want)
 			}
 		}
 		for row := range w.texts(footprintOf[2], w.team) {
 			if strings.Contains(row, "nobody else's") || strings.Contains(row, full(w)) {
-				t.Errorf("an event repeats a text or a key: %s", row)
+				t.Errorf("an event contains a text or a key: %s", row)
 			}
 		}
-		// The table itself refuses deletions.
+		// The table rejects updates and deletions.
 		for _, change := range []string{"DELETE FROM events", "UPDATE events SET kind = 'nothing'"} {
 			if err := w.tryExec(change); err == nil {
-				t.Errorf("%s was done", change)
+				t.Errorf("the statement succeeded: %s", change)
 			}
 		}
 		if n := w.count("events WHERE team_id = ? AND kind = 'nothing'", w.team); n != 0 {

@@ -18,18 +18,18 @@ import (
 type gate struct {
 	name   string
 	closes func(w *env) error
-	opens  func(w *env) error // nil if permanent
-	code   string             // the code of every call; empty if only one kind of action is blocked
-	stops  access.Capability  // that kind
+	opens  func(w *env) error // nil if the gate is permanent
+	code   string             // error code of every call; "" if the gate blocks only one capability
+	stops  access.Capability  // the blocked capability if code is ""
 }
 
-// gates returns all of the contract's table that concern keys.
+// gates returns all gates of the contract's table that apply to keys.
 func gates() []gate {
 	all := append(lastingGates(), teamGates()...)
 	return append(append(all, pausesOf(team.ForKey)...), pausesOf(team.ForTeam)...)
 }
 
-// serviceGates apply to every team of an instance.
+// serviceGates returns the gates that apply to every team of an instance.
 func serviceGates() []gate {
 	return append(pausesOf(team.ForService), gate{
 		name: "the API off", code: "rest_disabled",
@@ -72,7 +72,7 @@ func teamGates() []gate {
 	}
 }
 
-// lastingGates returns never opened again: the keys have ended.
+// lastingGates returns the gates that cannot be opened, because the keys have ended.
 func lastingGates() []gate {
 	return []gate{
 		{name: "the ownership lost", code: "ownership_lost", closes: (*env).handOn},
@@ -85,7 +85,7 @@ func lastingGates() []gate {
 	}
 }
 
-// handOn transfers the team's ownership.
+// handOn transfers the team's ownership to a new member.
 func (w *env) handOn() error {
 	heir, err := w.Teams.AddPerson(w.t.Context(), "Bela Nagy", fmt.Sprintf("bela%d@harbour.example", w.people.Add(1)), "")
 	if err != nil {
@@ -94,7 +94,7 @@ func (w *env) handOn() error {
 	return w.Teams.SetMember(w.t.Context(), w.team, heir.ID, access.Owner)
 }
 
-// pausesOf returns the pauses of a scope.
+// pausesOf returns a gate for each pause of a scope.
 func pausesOf(scope team.Scope) []gate {
 	all := []gate{}
 	for _, action := range []access.PauseAction{access.PauseEverything, access.PauseSpending, access.PausePublishing} {
@@ -114,7 +114,7 @@ func pausesOf(scope team.Scope) []gate {
 	return all
 }
 
-// eachPause returns the one pause of the team or the service, or one for each of the env's keys.
+// eachPause calls do with the pause of the service or the team, or with the pause of each key.
 func (w *env) eachPause(scope team.Scope, action access.PauseAction, do func(team.Pause) error) error {
 	targets := map[team.Scope][]int64{team.ForService: {0}, team.ForTeam: {w.team}, team.ForKey: slices.Collect(maps.Values(w.keyIDs))}
 	for _, id := range targets[scope] {
@@ -125,13 +125,13 @@ func (w *env) eachPause(scope team.Scope, action access.PauseAction, do func(tea
 	return nil
 }
 
-// opened are the capabilities of each level (spec, Authentication 5).
+// opened lists the capabilities of each level (spec, Authentication 5).
 var opened = map[access.Level][]access.Capability{
 	access.ReadOnly: {"read"}, access.Drafts: {"read", "write"}, access.Full: {"read", "write", "publish", "spend"},
 }
 
-// refusalFor returns the expected code of a call under a gate: the gate's code, then that of an insufficient level,
-// then that of a paused kind of action. It is empty if the call is allowed.
+// refusalFor returns the expected error code of a call under a gate, or "" if the call is allowed. The gate's code comes
+// first, then the code for an insufficient level, then the code for a paused capability.
 func (g gate) refusalFor(op *operation.Operation, level access.Level) string {
 	beyond := notAllowed(op, opened[level])
 	switch {
@@ -143,7 +143,7 @@ func (g gate) refusalFor(op *operation.Operation, level access.Level) string {
 	return beyond
 }
 
-// notAllowed returns the code for an operation outside of some capabilities, or "".
+// notAllowed returns the error code for an operation that the capabilities do not include, or "".
 func notAllowed(op *operation.Operation, among []access.Capability) string {
 	if slices.Contains(among, op.Needs) {
 		return ""
@@ -151,11 +151,10 @@ func notAllowed(op *operation.Operation, among []access.Capability) string {
 	return string(op.Needs) + "_not_allowed"
 }
 
-// noGate is the absence of gates.
+// noGate blocks nothing.
 var noGate = gate{name: "nothing in the way", closes: func(*env) error { return nil }}
 
-// Every operation, at every level, under every gate, on both edges, returns the gate's code before anything is read,
-// looked up, charged or written.
+// For every operation, key level and gate, a blocked call returns the gate's code over REST and MCP and has no effect.
 func TestGates(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: refreshing}
@@ -169,7 +168,7 @@ func TestGates(t *testing.T) {
 	})
 }
 
-// Gates of the whole service are tested one after the other on a separate instance.
+// The gates of the service are tested sequentially on their own instance, because they affect all teams.
 func TestServiceGates(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
@@ -181,11 +180,11 @@ func TestServiceGates(t *testing.T) {
 	})
 }
 
-// mustStop makes every call under a gate. Refused calls come first and change nothing.
+// mustStop makes every call under a gate. Blocked calls come first and must change nothing.
 func (w *env) mustStop(g gate) {
 	w.t.Helper()
 	w.grant(100)
-	w.full("list_posts", nil) // the day's free calls are counted already
+	w.full("list_posts", nil) // creates the row that counts free calls
 	must.NoError(w.t, g.closes(w))
 	before, counted := w.footprint(), w.texts(freeCalls, w.team)
 	w.eachCell(func(op *operation.Operation, level access.Level) {
@@ -217,31 +216,31 @@ func (w *env) eachCell(do func(*operation.Operation, access.Level)) {
 	}
 }
 
-// goesOn returns the expected result of an allowed call: its item does not exist.
+// goesOn returns the expected status and code of an allowed call, whose item does not exist.
 func goesOn(op *operation.Operation) (int, string) {
 	switch op.Tool {
 	case "get_identity", "get_credits", "get_limits", "list_social_accounts", "list_posts", "list_media",
 		"list_reports", "list_brand_voices", "list_hashtag_lists":
 		return http.StatusOK, ""
 	case "schedule_post":
-		return http.StatusUnprocessableEntity, "validation_failed" // its time is over
+		return http.StatusUnprocessableEntity, "validation_failed" // the time has passed
 	case "create_report":
-		return http.StatusUnprocessableEntity, "validation_failed" // there are none of this kind on the platform
+		return http.StatusUnprocessableEntity, "validation_failed" // the platform has no media of this type
 	case "download_profile_media":
-		return http.StatusUnprocessableEntity, "validation_failed" // the platform has none
+		return http.StatusUnprocessableEntity, "validation_failed" // the platform has no reports
 	case "create_hashtag_list":
-		return http.StatusUnprocessableEntity, "validation_failed" // no list has a name of two lines
+		return http.StatusUnprocessableEntity, "validation_failed" // the name has two lines
 	case "search_hashtags":
-		return http.StatusUnprocessableEntity, "validation_failed" // it contains no word
+		return http.StatusUnprocessableEntity, "validation_failed" // the query contains no word
 	case "get_connect_link":
-		return http.StatusUnprocessableEntity, "validation_failed" // either a platform or an account
+		return http.StatusUnprocessableEntity, "validation_failed" // a platform or an account is required
 	case "import_media", "create_uploads":
 		return http.StatusNotFound, "folder_not_found"
 	}
 	return http.StatusNotFound, "not_found"
 }
 
-// mustAnswer checks a call on both edges.
+// mustAnswer checks a call over REST and MCP.
 func (w *env) mustAnswer(g gate, op *operation.Operation, level access.Level, status int, code string) {
 	w.t.Helper()
 	idem := ""
@@ -258,7 +257,7 @@ func (w *env) mustAnswer(g gate, op *operation.Operation, level access.Level, st
 	}
 }
 
-// mustAdmitNobody checks that a gate that blocks everything also blocks methods without an operation.
+// mustAdmitNobody checks that a gate that blocks every operation also blocks other MCP methods.
 func (w *env) mustAdmitNobody(g gate) {
 	w.t.Helper()
 	if g.code == "" {
@@ -270,11 +269,11 @@ func (w *env) mustAdmitNobody(g gate) {
 	w.message(full(w), "ping", fmt.Sprintf("{%q:1}", words(1<<20))).mustRefuse(w.t, http.StatusForbidden, g.code, "")
 	got := w.toolVerbatim(full(w), "no_such_tool", "{}")
 	if got.code() != g.code {
-		w.t.Errorf("%s: a tool that is not there: %s", g.name, got.raw)
+		w.t.Errorf("%s: an unknown tool: %s", g.name, got.raw)
 	}
 }
 
-// message sends a message of the tool protocol.
+// message sends an MCP message.
 func (w *env) message(credential, method, params string) answer {
 	w.t.Helper()
 	header := bearer(credential)

@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// The identity shows the key's current capabilities under every gate, and all of them afterwards.
+// The identity shows the capabilities that a gate leaves to a key, and all capabilities when the gate is open.
 func TestIdentityUnderGates(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -60,8 +60,8 @@ func (w *env) mustTellAll(g gate) {
 	}
 }
 
-// mustStayLost checks that a key that ended with its person's ownership does not return with the person, and can still
-// be revoked.
+// mustStayLost checks that keys that ended with the ownership stay invalid when the person becomes the owner again, and
+// can still be revoked.
 func (w *env) mustStayLost(g gate) {
 	w.t.Helper()
 	must.NoError(w.t, w.Teams.SetMember(w.t.Context(), w.team, w.owner, access.Editor))
@@ -77,7 +77,7 @@ func (w *env) mustStayLost(g gate) {
 	}
 }
 
-// Of several closed gates, the first in the contract's table answers.
+// If several gates are closed, the code of the first gate in the contract's table is returned.
 func TestGatePrecedence(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -87,12 +87,12 @@ func TestGatePrecedence(t *testing.T) {
 		}
 		all := map[string]gate{}
 		for _, g := range append(gates(), serviceGates()...) {
-			if g.code != "membership_lost" { // a key has ended for only one reason
+			if g.code != "membership_lost" { // a key can end for only one reason
 				all[g.code] = g
 			}
 		}
 		for _, code := range slices.Backward(order) {
-			// A former owner is not on hold.
+			// A former owner can be suspended too.
 			if code == "account_not_approved" {
 				w.exec("UPDATE people SET held_at = 1 WHERE id = (SELECT person_id FROM memberships WHERE team_id = ? "+
 					"AND role = 'owner')", w.team)
@@ -105,7 +105,7 @@ func TestGatePrecedence(t *testing.T) {
 	})
 }
 
-// A plan lapses on time, even for a recently used key. The key works again on a plan with keys.
+// A plan expires on time, even if the key is cached. The key works again when the team gets a plan with keys.
 func TestPlanExpires(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -127,7 +127,7 @@ func TestPlanExpires(t *testing.T) {
 	})
 }
 
-// A team whose plan lapses to one with keys continues within its limits.
+// If a plan expires and its successor includes keys, the keys work within the new limits.
 func TestPlanExpiresToOneWithKeys(t *testing.T) {
 	t.Parallel()
 	offered := ample()
@@ -143,7 +143,7 @@ func TestPlanExpiresToOneWithKeys(t *testing.T) {
 	})
 }
 
-// While publishing is paused, a scheduled post can be cancelled but not changed, moved or published.
+// While publishing is paused, a scheduled post can be cancelled, but not changed, rescheduled or published.
 func TestScheduledPostWhilePaused(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -171,10 +171,10 @@ func TestScheduledPostWhilePaused(t *testing.T) {
 	})
 }
 
-// edgeCall is w.rest or w.tool.
+// edgeCall is env.rest or env.tool.
 type edgeCall func(credential, tool string, args map[string]any, idem string) answer
 
-// An operation beyond a role is refused for every key level.
+// An operation that the person's role does not allow is refused for every key level.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: refreshing}
@@ -202,7 +202,7 @@ func TestRoles(t *testing.T) {
 	})
 }
 
-// Scheduled posts wait while their team may not publish, and are published afterwards.
+// Scheduled posts wait while a gate blocks publishing and are published when it opens.
 func TestDuePostsAndGates(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1}
@@ -219,7 +219,7 @@ func TestDuePostsAndGates(t *testing.T) {
 				w.due(id)
 				must.NoError(t, w.Posts.Release(t.Context(), id))
 				if n := w.count("posts WHERE id = ? AND status = 'scheduled'", id); n != 1 {
-					t.Errorf("it was handed over")
+					t.Errorf("the post was sent to the network")
 				}
 				must.NoError(t, g.opens(w))
 				w.until("the post to go out", func() bool { return w.count("posts WHERE id = ? AND status = 'published'", id) == 1 })

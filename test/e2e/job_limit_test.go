@@ -10,14 +10,14 @@ import (
 	"pressroom/internal/server"
 )
 
-// places returns terms with so many jobs in flight.
+// places returns terms that allow n running jobs per team.
 func places(n int) *plan.Terms {
 	t := ample()
 	t.Limits.JobsInFlight = n
 	return t
 }
 
-// gatedDrafts creates drafts whose publication waits until the test opens the gate.
+// gatedDrafts creates n drafts whose publication waits for the instance's gate.
 func (w *env) gatedDrafts(n int) []string {
 	w.t.Helper()
 	ids := []string{}
@@ -27,8 +27,8 @@ func (w *env) gatedDrafts(n int) []string {
 	return ids
 }
 
-// A team has two slots for jobs: the third publish is refused on both edges and with every key until one has ended. Its
-// post is unchanged.
+// If the limit is two running jobs, a third publish is refused until a job has finished, for every key, over REST and MCP.
+// The post is unchanged.
 func TestJobsInFlight(t *testing.T) {
 	t.Parallel()
 	o := options{terms: places(2)}
@@ -48,9 +48,9 @@ func TestJobsInFlight(t *testing.T) {
 		w.post(ids[2]).mustHave(t, map[string]any{"data.status": "draft"})
 		w.post(failed).mustHave(t, map[string]any{"data.status": "failed", "data.accounts.0.retries_left": 3})
 		if n := w.count("idempotency_records WHERE key_id IN (SELECT id FROM api_keys WHERE team_id = ?)", w.team); n != 0 {
-			t.Errorf("the refusal took the Idempotency-Key")
+			t.Errorf("the refused call used the Idempotency-Key")
 		}
-		// Running jobs, other teams and calls without a job are unaffected.
+		// Running jobs, other teams and calls without a job are not affected.
 		again := w.full("publish_post", map[string]any{"post_id": ids[0]})
 		again.mustHave(t, map[string]any{"data.already_submitted": true, "data.job_id": jobs[0]})
 		w.full("schedule_post", map[string]any{"post_id": ids[2], "scheduled_at": ahead(48 * time.Hour)})
@@ -64,7 +64,7 @@ func TestJobsInFlight(t *testing.T) {
 	})
 }
 
-// A due post is published even if all job slots are used, and uses none.
+// A due post is published even if the limit of running jobs is reached, and does not count as a running job.
 func TestScheduledPostsNeedNoSlot(t *testing.T) {
 	t.Parallel()
 	o := options{terms: places(1), accounts: 1}
@@ -83,7 +83,7 @@ func TestScheduledPostsNeedNoSlot(t *testing.T) {
 	})
 }
 
-// Concurrent publishes on two nodes never exceed the job slots.
+// Concurrent publishes on two nodes do not exceed the limit of running jobs.
 func TestConcurrentPlaces(t *testing.T) {
 	t.Parallel()
 	o := options{terms: places(3), accounts: 1}
@@ -107,7 +107,7 @@ func TestConcurrentPlaces(t *testing.T) {
 			got.mustSlow(t, "jobs_in_flight", 5)
 		}
 		if n := w.count("jobs WHERE team_id = ? AND finished_at = 0", w.team); accepted != 3 || n != 3 {
-			t.Errorf("%d publishes were accepted and %d jobs are under way, of 3 that may be", accepted, n)
+			t.Errorf("%d publishes accepted and %d jobs running, want 3", accepted, n)
 		}
 		h.open()
 		w.until("the jobs to end", func() bool { return w.count("jobs WHERE team_id = ? AND finished_at = 0", w.team) == 0 })

@@ -14,10 +14,10 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// within is the time until a change of a key applies everywhere.
+// within is the time until a change of a key applies on every node.
 const within = time.Second
 
-// Another process's change of a key applies within a second: to every request that begins later.
+// A change of a key by another process applies to every request that starts a second later.
 func TestKeyChangePropagation(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -67,7 +67,7 @@ func TestKeyChangePropagation(t *testing.T) {
 	})
 }
 
-// A raised key may do more within a second too, and a new key works at once.
+// A raised key level applies on other nodes within a second. A new key works immediately.
 func TestKeyChangesOnOtherNode(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -88,7 +88,7 @@ func TestKeyChangesOnOtherNode(t *testing.T) {
 	})
 }
 
-// A key expires on time, even if recently used.
+// A key expires on time, even if it is cached.
 func TestKeyExpires(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

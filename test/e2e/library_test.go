@@ -20,13 +20,13 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// file is one that a client has.
+// file is a file to upload.
 type file struct {
 	name, mime string
 	bytes      []byte
 }
 
-// aPNG returns a picture of a few pixels, another one for each name.
+// aPNG returns a small image, which differs for each name.
 func aPNG(name string) file {
 	return drawImage(name, "image/png", png.Encode)
 }
@@ -52,14 +52,14 @@ func drawImage(name, mime string, encode func(io.Writer, image.Image) error) fil
 	return file{name, mime, out.Bytes()}
 }
 
-// aVideo returns a second of a clip.
+// aVideo returns a video of one second.
 func aVideo(t *testing.T, name string) file {
 	t.Helper()
 	clip := must.Get(os.ReadFile("../../internal/sandbox/bridge/wide.mp4"))(t)
 	return file{name, "video/mp4", clip}
 }
 
-// aPage claims to be an image and is not.
+// aPage returns an HTML file with the media type of an image.
 func aPage(name string) file {
 	return file{name, "image/png", []byte("<!doctype html><title>" + name + "</title><script>alert(1)</script>")}
 }
@@ -73,7 +73,7 @@ func (f file) description() map[string]any {
 	return map[string]any{"sha256": f.digest(), "size_bytes": len(f.bytes), "file_name": f.name, "mime_type": f.mime}
 }
 
-// uploadArgs returns the arguments of POST /uploads for some files, with more.
+// uploadArgs returns the arguments of create_uploads for some files, merged with more.
 func uploadArgs(more map[string]any, files ...file) map[string]any {
 	list := []any{}
 	for _, f := range files {
@@ -82,7 +82,7 @@ func uploadArgs(more map[string]any, files ...file) map[string]any {
 	return mergeArgs(map[string]any{"files": list}, more)
 }
 
-// sends returns a batch of described files.
+// sends returns uploadArgs as the arguments of a scenario.
 func sends(more map[string]any, files ...file) func(*env) map[string]any {
 	return func(*env) map[string]any { return uploadArgs(more, files...) }
 }
@@ -90,7 +90,7 @@ func sends(more map[string]any, files ...file) func(*env) map[string]any {
 // link is an upload link in an answer.
 type link struct{ url, authorization string }
 
-// linkOf returns the link of the answer's file.
+// linkOf returns the upload link of the answer's n-th file.
 func (a answer) linkOf(n int) link {
 	at := func(name string) string { return a.text(fmt.Sprintf("data.upload.uploads.%d.%s", n, name)) }
 	return link{at("url"), at("headers.Authorization")}
@@ -102,14 +102,14 @@ func (w *env) put(to link, f file) answer {
 	return w.putAs(to, f.mime, bytes.NewReader(f.bytes))
 }
 
-// putAs uploads a body to a link, with its length if that is known.
+// putAs uploads a body to a link, with Content-Length if the length is known.
 func (w *env) putAs(to link, contentType string, body io.Reader) answer {
 	w.t.Helper()
 	got := must.Get(w.tryPut(to, contentType, body))(w.t)
 	return got
 }
 
-// tryPut is putAs for other goroutines than the test's, which must not end the test.
+// tryPut is like putAs, but returns an error, so that it can be called in other goroutines.
 func (w *env) tryPut(to link, contentType string, body io.Reader) (answer, error) {
 	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPut, to.url, body)
 	if err != nil {
@@ -119,7 +119,7 @@ func (w *env) tryPut(to link, contentType string, body io.Reader) (answer, error
 	return w.toLink(req, to.authorization)
 }
 
-// toLink sends a request to a link, and checks the rules for all answers.
+// toLink sends a request to a link and checks the rules that apply to every response.
 func (w *env) toLink(req *http.Request, authorization string) (answer, error) {
 	w.t.Helper()
 	if authorization != "" {
@@ -144,12 +144,12 @@ func (w *env) toLink(req *http.Request, authorization string) (answer, error) {
 		w.t.Errorf("%s %s: %d with headers %v", req.Method, req.URL, got.status, got.header)
 	}
 	if _, secret, _ := strings.Cut(authorization, " "); secret != "" && bytes.Contains(raw, []byte(secret)) {
-		w.t.Errorf("%s %s repeats the secret: %s", req.Method, req.URL, raw)
+		w.t.Errorf("%s %s: the response contains the secret: %s", req.Method, req.URL, raw)
 	}
 	return got, nil
 }
 
-// library uploads files to the team's library, to a folder unless it is 0, and returns their IDs.
+// library uploads files to the library and returns their IDs. folder may be 0.
 func (w *env) library(folder int64, files ...file) []int64 {
 	w.t.Helper()
 	opened := w.rest(w.keys[access.Full], "create_uploads", uploadArgs(map[string]any{"folder_id": folder}, files...), "")
@@ -176,16 +176,16 @@ func (w *env) usedBytes() int64 {
 	return w.full("list_media", nil).number("data.storage.used_bytes")
 }
 
-// keepID notes an ID.
+// keepID stores an ID as a note.
 func (w *env) keepID(name string, id int64) { w.keep(name, number(id)) }
 
-// mustBeSound checks that the library and its bytes agree.
+// mustBeSound checks that the library's audit has no findings.
 func (w *env) mustBeSound() {
 	w.t.Helper()
 	found := must.Get(w.Media.Audit(w.t.Context()))(w.t)
 	for _, f := range found {
 		if f.Team == w.team || strings.HasPrefix(f.Blob, number(w.team)+"/") {
-			w.t.Errorf("the library is not sound: %+v", f)
+			w.t.Errorf("library audit: %+v", f)
 		}
 	}
 }
@@ -194,7 +194,7 @@ func (w *env) mustBeSound() {
 func jsonInt(text string) int64 {
 	n, err := jsonNumber(text).Int64()
 	if err != nil {
-		panic(err) // it was stored as one
+		panic(err) // the note is always a number
 	}
 	return n
 }

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// sending is something that is sent to a link and not taken: the link is as good after it as before.
+// sending is a request to an upload link that is rejected and leaves the link usable.
 type sending struct {
 	name         string
 	send         func(w *env, to link, f file) answer
@@ -22,7 +22,7 @@ type sending struct {
 	code, reason string
 }
 
-// openUpload returns a batch of one file with its link.
+// openUpload opens an upload batch of one file and returns its job ID and link.
 func (w *env) openUpload(f file) (string, link) {
 	w.t.Helper()
 	got := w.full("create_uploads", uploadArgs(nil, f))
@@ -88,7 +88,7 @@ func refusedSendings() []sending {
 	}
 }
 
-// A refused upload leaves the link unchanged: nothing is stored, and the link accepts the right bytes, once.
+// A rejected upload stores nothing. The link then accepts the right bytes once.
 func TestUploadLinks(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -107,7 +107,7 @@ func TestUploadLinks(t *testing.T) {
 	})
 }
 
-// mustHaveNothing checks that a batch's one file has not arrived, and that the library is empty.
+// mustHaveNothing checks that the file of a batch is missing and that the library is empty.
 func (w *env) mustHaveNothing(job string) {
 	w.t.Helper()
 	w.mustStandFor(job, "waiting")
@@ -115,7 +115,7 @@ func (w *env) mustHaveNothing(job string) {
 	w.mustBeSound()
 }
 
-// mustTakeOnce checks that a link accepts its file once.
+// mustTakeOnce checks that a link accepts its file exactly once.
 func (w *env) mustTakeOnce(job string, to link, f file) {
 	w.t.Helper()
 	got := w.put(to, f)
@@ -131,7 +131,7 @@ func (w *env) mustTakeOnce(job string, to link, f file) {
 	w.mustBeSound()
 }
 
-// A link accepts its file with every HTTP transfer.
+// A link accepts its file in every HTTP transfer encoding.
 func TestUploadEncodings(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -206,7 +206,7 @@ func TestInterruptedUpload(t *testing.T) {
 			resp, err := client.Do(req)
 			if err == nil {
 				resp.Body.Close()
-				t.Errorf("it was answered with %d", resp.StatusCode)
+				t.Errorf("got response %d", resp.StatusCode)
 			}
 			cut()
 		}
@@ -215,15 +215,15 @@ func TestInterruptedUpload(t *testing.T) {
 	})
 }
 
-// cutting breaks off a request within its body.
+// cutting is a request body that cancels the request when it is read.
 type cutting struct{ cut func() }
 
 func (c cutting) Read([]byte) (int, error) {
 	c.cut()
-	return 0, errors.New("the client is gone")
+	return 0, errors.New("client disconnected")
 }
 
-// A file with the announced hash that is not an image ends its link, because only the same bytes would match.
+// A file that has the announced hash but is not a valid image ends its link, because no other file can have the hash.
 func TestRefusedFiles(t *testing.T) {
 	t.Parallel()
 	small := ample()
@@ -258,7 +258,7 @@ func TestRefusedFiles(t *testing.T) {
 	})
 }
 
-// A link works as long as its key may write. It explains a refusal only to holders of its secret.
+// A link works as long as its key may write. Only requests with the link's secret get the reason of a refusal.
 func TestLinksEndWithTheirKey(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -299,8 +299,8 @@ func TestLinksEndWithTheirKey(t *testing.T) {
 	})
 }
 
-// mustStopLinks checks that a key's gate also blocks its links, until it is lifted. A gate for another kind of action
-// does not.
+// mustStopLinks checks that a key's gate also blocks the key's upload links until it is opened, unless it blocks only
+// another capability.
 func (w *env) mustStopLinks(g gate) {
 	w.t.Helper()
 	f := aPNG(g.name)
@@ -311,7 +311,7 @@ func (w *env) mustStopLinks(g gate) {
 	if g.code != "" {
 		w.put(to, f).mustRefuse(w.t, http.StatusForbidden, g.code, "")
 		if n := w.count("media WHERE team_id = ?", w.team); n != before {
-			w.t.Errorf("%s: it was stored", g.name)
+			w.t.Errorf("%s: the file was stored", g.name)
 		}
 	}
 	if g.opens != nil {
@@ -332,14 +332,14 @@ func TestConcurrentUploadsToOneLink(t *testing.T) {
 			switch got.status {
 			case http.StatusCreated:
 				taken++
-			case http.StatusTooManyRequests: // more senders than a link accepts at once
+			case http.StatusTooManyRequests: // too many concurrent uploads to the link
 				got.mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
 			default:
 				got.mustRefuse(t, http.StatusConflict, "upload_link_used", "")
 			}
 		}
 		if taken != 1 {
-			t.Errorf("taken %d times", taken)
+			t.Errorf("%d uploads succeeded, want 1", taken)
 		}
 		w.awaitJob(job).mustHave(t, map[string]any{"data.state": "succeeded"})
 		w.full("list_media", nil).mustHave(t, map[string]any{"data.media.1": nil, "data.storage.used_bytes": len(f.bytes)})

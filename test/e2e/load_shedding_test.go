@@ -17,14 +17,14 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// throng is a set of calls that occupy slots of a node until they are released.
+// throng occupies slots of a node with calls that wait until they are released.
 type throng struct{ in, out chan struct{} }
 
 type placeKept struct {
 	Kept bool `json:"kept"`
 }
 
-// extend adds the operation that keeps its place even if its client disconnects.
+// extend adds the operation keep_place, which occupies a slot even if its client disconnects.
 func (c *throng) extend(p server.Parts) []operation.Operation {
 	return append(refreshing(p), operation.Define(operation.Spec{
 		Tool: "keep_place", Method: http.MethodGet, Path: "/hashtags/standins/place", Needs: access.Read,
@@ -37,7 +37,7 @@ func (c *throng) extend(p server.Parts) []operation.Operation {
 	}))
 }
 
-// fill occupies this many slots of the node at an address, until empty is called.
+// fill occupies the given number of slots of a node until empty is called.
 func (c *throng) fill(w *env, base string, places int) {
 	w.t.Helper()
 	for range places {
@@ -48,7 +48,7 @@ func (c *throng) fill(w *env, base string, places int) {
 
 func (c *throng) empty() { close(c.out) }
 
-// withThrong runs a test with a throng, on each database.
+// withThrong runs a test with a throng on each kind of database.
 func withThrong(t *testing.T, o options, run func(t *testing.T, h *instance, o options, c *throng)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -59,18 +59,18 @@ func withThrong(t *testing.T, o options, run func(t *testing.T, h *instance, o o
 	})
 }
 
-// mustBeLater checks the answer of a node that has no free slot.
+// mustBeLater checks the response of a node without a free slot.
 func (a answer) mustBeLater(t *testing.T, reason string) {
 	t.Helper()
 	a.mustRefuse(t, http.StatusServiceUnavailable, "service_unavailable", reason)
 	wait := a.number("context.retry_after_seconds")
 	if told := a.header.Get("Retry-After"); wait < 1 || told != "" && told != strconv.FormatInt(wait, 10) {
-		t.Errorf("come again after %q: %s", told, a.raw)
+		t.Errorf("Retry-After %q: %s", told, a.raw)
 	}
 }
 
-// A full node refuses calls on both edges and in the app without effect or charge, but not those that end something or
-// check the node. With free slots the same call with the same key takes effect once.
+// An overloaded node rejects calls over REST, MCP and in the app, without effects or charges. Calls that stop something
+// and health checks still succeed. When slots are free, the same call with the same key takes effect once.
 func TestOverloadedNode(t *testing.T) {
 	t.Parallel()
 	withThrong(t, options{accounts: 1, atOnce: 2}, func(t *testing.T, h *instance, o options, c *throng) {
@@ -96,11 +96,11 @@ func TestOverloadedNode(t *testing.T) {
 			}
 		}
 		if effects := w.footprint().since(before); effects != (rows{}) {
-			t.Errorf("refused calls changed %+v", effects)
+			t.Errorf("rejected calls changed %+v", effects)
 		}
 		for row := range w.texts(freeCalls, w.team) {
 			if !counted[row] {
-				t.Errorf("refused calls were counted: %s, before %v", row, counted)
+				t.Errorf("rejected calls were counted: %s, was %v", row, counted)
 			}
 		}
 		w.rest(full(w), "cancel_post", map[string]any{"post_id": planned}, "").mustHave(t, map[string]any{"data.status": "draft"})
@@ -113,7 +113,7 @@ func TestOverloadedNode(t *testing.T) {
 		})
 		first.mustBe(t, http.StatusCreated)
 		if again := w.rest(full(w), "create_post", post, "rush"); again.text("data.id") != first.text("data.id") {
-			t.Errorf("a repeat made another post: %s", again.raw)
+			t.Errorf("a repeat created a second post: %s", again.raw)
 		}
 	})
 }
@@ -134,7 +134,7 @@ func TestWaitingHoldsNoSlot(t *testing.T) {
 				waits <- got
 			}()
 		}
-		for range 20 { // while they wait
+		for range 20 { // during the waiting calls
 			w.full("list_posts", nil)
 		}
 		h.open()
@@ -144,8 +144,8 @@ func TestWaitingHoldsNoSlot(t *testing.T) {
 	})
 }
 
-// Uploads have separate slots: slow ones delay no calls, and one without a slot is told to retry, with its link still
-// valid.
+// Uploads have separate slots. Slow uploads do not delay other calls. An upload without a slot gets a Retry-After, and its
+// link stays valid.
 func TestUploadsHaveOwnSlots(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1, atOnce: 1}, func(t *testing.T, h *instance) {
@@ -174,7 +174,7 @@ func TestUploadsHaveOwnSlots(t *testing.T) {
 	})
 }
 
-// Slow senders of forms occupy no slot, however much they have sent: pages, calls and other forms are served meanwhile.
+// Slowly sent forms occupy no slot, regardless of their size. Pages, calls and other forms are served in the meantime.
 func TestPagesHaveOwnSlots(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1, atOnce: 1}, func(t *testing.T, h *instance) {
@@ -195,24 +195,24 @@ func TestPagesHaveOwnSlots(t *testing.T) {
 		}()
 		must.Get(sender.Write([]byte("email=ada&more=")))(t)
 		if got := w.browses(client.Get(w.root + "/sign-in")); got.status != http.StatusOK {
-			t.Errorf("beside a form that comes slowly: %d", got.status)
+			t.Errorf("during a slow form: %d", got.status)
 		}
 		must.Get(sender.Write(bytes.Repeat([]byte("x"), 1<<20)))(t)
-		// paths that redirect signed-out people to the sign-in
+		// paths that redirect signed-out people to the sign-in page
 		for _, path := range []string{"/sign-in", "/livez", "/readyz", "/settings/keys", "/operator"} {
 			resp, err := noRedirects.Get(w.root + path)
 			if got := w.browses(resp, err); got.status >= http.StatusInternalServerError {
-				t.Errorf("%s beside a long form that comes slowly: %d", path, got.status)
+				t.Errorf("%s during a slow long form: %d", path, got.status)
 			}
 		}
 		form := url.Values{"email": {"nobody@example.com"}, "password": {"not the password"}}
 		if got := w.browses(client.PostForm(w.root+"/sign-in", form)); got.status != http.StatusUnauthorized {
-			t.Errorf("a form beside a long one that comes slowly: %d", got.status)
+			t.Errorf("a form during a slow long form: %d", got.status)
 		}
 		w.full("list_posts", nil)
 		must.NoError(t, sender.Close())
 		if status := <-ended; status >= http.StatusInternalServerError {
-			t.Errorf("the form was answered %d", status)
+			t.Errorf("status of the slow form = %d", status)
 		}
 	})
 }

@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// walk reads a list page by page and returns a member of each item. With REST it follows the Link header, which must
-// have the same query with the cursor. Between is called after the first page.
+// walk reads all pages of a list and returns a member of each item. For REST it checks that the Link header has the same
+// query and the cursor. It calls between after the first page.
 func (w *env) walk(call edgeCall, tool string, args map[string]any, list, member string, between func()) []string {
 	w.t.Helper()
 	out := []string{}
@@ -30,7 +30,7 @@ func (w *env) walk(call edgeCall, tool string, args map[string]any, list, member
 			return out
 		}
 		if got.at("page.has_more") != true || len(got.list(list)) == 0 || pages > 50 {
-			w.t.Fatalf("a page that leads nowhere: %s", got.raw)
+			w.t.Fatalf("a page without a usable cursor: %s", got.raw)
 		}
 		if next != "" {
 			w.mustLeadOn(next, cursor, args)
@@ -42,7 +42,7 @@ func (w *env) walk(call edgeCall, tool string, args map[string]any, list, member
 	}
 }
 
-// mustLeadOn checks that a Link header has the same query with a cursor.
+// mustLeadOn checks that a Link header has the same query and the cursor.
 func (w *env) mustLeadOn(header, cursor string, args map[string]any) {
 	w.t.Helper()
 	address, rel, _ := strings.Cut(strings.TrimPrefix(header, "<"), ">")
@@ -58,7 +58,7 @@ func (w *env) mustLeadOn(header, cursor string, args map[string]any) {
 	}
 }
 
-// The library lists each item once, newest first, with every filter and page size, even while files are added.
+// For every filter and page size, the library lists each item once, newest first, even while files are added.
 func TestMediaPaging(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -86,13 +86,13 @@ func TestMediaPaging(t *testing.T) {
 			for _, limit := range []int{1, 2, 3, len(whole)} {
 				for _, call := range []edgeCall{w.rest, w.tool} {
 					if got := pages(call, mergeArgs(filter, map[string]any{"limit": limit}), nil); !slices.Equal(got, whole) {
-						t.Errorf("%s by %d: %v, want %v", name, limit, got, whole)
+						t.Errorf("%s with limit %d: %v, want %v", name, limit, got, whole)
 					}
 				}
 			}
 			more := func() { added++; w.library(spring, aPNG(fmt.Sprint("photo in between ", added))) }
 			if got := pages(w.rest, mergeArgs(filter, map[string]any{"limit": 2}), more); !slices.Equal(got, whole) {
-				t.Errorf("%s while one is added: %v, want %v", name, got, whole)
+				t.Errorf("%s while a file is added: %v, want %v", name, got, whole)
 			}
 		}
 	})
@@ -122,7 +122,7 @@ func TestMediaCursors(t *testing.T) {
 				"changed":           call(full(w), "list_media", with(map[string]any{"cursor": swapCharacters(cursor)}), ""),
 			} {
 				if got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor"); t.Failed() {
-					t.Fatalf("a cursor %s", name)
+					t.Fatalf("cursor %s", name)
 				}
 			}
 		}

@@ -33,9 +33,9 @@ func addVideoLocation(f file) file {
 	return f
 }
 
-// TestLocationRemoved publishes a photo and a video with a location, shows them to a client, and looks for the location
-// in everything that leaves the program: of new files, of files stored before metadata was removed, and of a team that
-// keeps originals.
+// TestLocationRemoved publishes a photo and a video with a location and shows them to a client. Nothing that leaves the
+// server may contain the location. It covers new files, files that were stored before metadata was removed, and a team
+// that keeps originals.
 func TestLocationRemoved(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
@@ -61,14 +61,14 @@ func TestLocationRemoved(t *testing.T) {
 	})
 }
 
-// variant returns the same video as another file.
+// variant returns the same media with different bytes.
 func variant(f file, mark string) file {
 	rest := slices.Concat(binary.BigEndian.AppendUint32(nil, uint32(8+len(mark))), []byte("mdat"+mark))
 	f.bytes = slices.Concat(f.bytes, rest)
 	return f
 }
 
-// leaving publishes a file, requests a client's approval, and returns the URLs of the file.
+// leaving publishes a file, requests a client's approval, and returns all public URLs of the file.
 func (w *env) leaving(name, stored string) []string {
 	w.t.Helper()
 	caption := name + " " + stored
@@ -91,20 +91,20 @@ func (w *env) leaving(name, stored string) []string {
 func (w *env) noPlaceIn(t *testing.T, what string, id int64, addresses []string) {
 	t.Helper()
 	if len(addresses) != len(w.accounts)+2 {
-		t.Errorf("%s is to be had at %v", what, addresses)
+		t.Errorf("%s: unexpected URLs %v", what, addresses)
 	}
 	for _, address := range addresses {
 		resp := must.Get(client.Get(address))(t)
 		raw := must.Get(io.ReadAll(resp.Body))(t)
 		must.NoError(t, resp.Body.Close())
 		if resp.StatusCode != http.StatusOK || len(raw) < 100 || bytes.Contains(raw, []byte(place)) {
-			t.Errorf("%s at %s: %d, %d bytes, place %t", what, address, resp.StatusCode, len(raw), bytes.Contains(raw, []byte(place)))
+			t.Errorf("%s at %s: %d, %d bytes, location present: %t", what, address, resp.StatusCode, len(raw), bytes.Contains(raw, []byte(place)))
 		}
 	}
 	file := must.Get(w.Media.OpenFile(t.Context(), w.owner, id, false))(t)
 	raw := must.Get(io.ReadAll(file))(t)
 	must.NoError(t, file.Close())
 	if len(raw) < 100 || bytes.Contains(raw, []byte(place)) {
-		t.Errorf("%s in the app: %d bytes with the place", what, len(raw))
+		t.Errorf("%s in the app: %d bytes with the location", what, len(raw))
 	}
 }

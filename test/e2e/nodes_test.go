@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// accessChange is a change of a key's access, with the expected answer.
+// accessChange is a change of a key's access and the responses before and after it.
 type accessChange struct {
 	name   string
 	change func(w *env) error
@@ -74,7 +74,7 @@ func accessChanges() []accessChange {
 	}
 }
 
-// Every change of a key's access applies on each of four nodes within a second, and so does its reversal.
+// A change of a key's access applies on each of four nodes within a second, and so does its reversal.
 func TestChangePropagation(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
@@ -108,7 +108,7 @@ func TestChangePropagation(t *testing.T) {
 	})
 }
 
-// mustHaveSoon waits until every node returns the expected answer: every request that begins a second from now must.
+// mustHaveSoon waits until every node returns the expected response. Requests that start a second from now must return it.
 func (w *env) mustHaveSoon(bases []string, tool string, tells func(answer) string, want string) {
 	w.t.Helper()
 	changed := time.Now()
@@ -117,21 +117,21 @@ func (w *env) mustHaveSoon(bases []string, tool string, tells func(answer) strin
 			asked := time.Now()
 			got := tells(w.restAt(base, full(w), tool, nil, ""))
 			if got != want && asked.Sub(changed) > within {
-				w.t.Fatalf("%v after the change node %d tells %q, want %q", asked.Sub(changed), i, got, want)
+				w.t.Fatalf("%v after the change, node %d returns %q, want %q", asked.Sub(changed), i, got, want)
 			}
 			return got == want
 		})
 	}
 	for i, base := range bases {
 		if got := tells(w.restAt(base, full(w), tool, nil, "")); got != want {
-			w.t.Errorf("node %d tells %q again, want %q", i, got, want)
+			w.t.Errorf("node %d returns %q again, want %q", i, got, want)
 		}
 	}
 }
 
-var errDone = errors.New("nothing is to be changed")
+var errDone = errors.New("roll back")
 
-// Reads work while no one can write, and known keys while keys cannot be looked up: reads write nothing.
+// Reads write nothing: they succeed while the database is locked, if the key is cached.
 func TestReadsWithoutDatabaseWrites(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
@@ -143,9 +143,9 @@ func TestReadsWithoutDatabaseWrites(t *testing.T) {
 				w.tool(full(w), "get_post", map[string]any{"id": id}, "").mustBe(t, http.StatusOK)
 			}
 		}
-		reads(1) // the key is cached, and enough free calls are leased
+		reads(1) // caches the key and leases free calls
 		before, counted := w.footprint(), w.texts(freeCalls, w.team)
-		// A request that waited for one of these locks would fail after a few seconds.
+		// A request that waits for one of these locks fails after a few seconds.
 		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			if w.db.Postgres() {
 				must.Get(tx.Exec(ctx, `LOCK TABLE api_keys, people, memberships, pauses IN ACCESS EXCLUSIVE MODE`))(t)
@@ -165,13 +165,13 @@ func TestReadsWithoutDatabaseWrites(t *testing.T) {
 		}
 		for row := range w.texts(freeCalls, w.team) {
 			if !counted[row] {
-				t.Errorf("reading counted %s, before %v", row, counted)
+				t.Errorf("reads were counted: %s, was %v", row, counted)
 			}
 		}
 	})
 }
 
-// A looked-up key works without the database for a second, and no longer.
+// A cached key works without the database for a second.
 func TestKeyCacheWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -179,7 +179,7 @@ func TestKeyCacheWithoutDatabase(t *testing.T) {
 		d := testkit.Open(t, w.url, clock)
 		keys := team.New(d, nobodyGuesses{}, plan.Default())
 		ctx := t.Context()
-		must.NoError(t, keys.SetTimezone(ctx, w.team, "Europe/Berlin")) // a separate change, which refreshes the cache
+		must.NoError(t, keys.SetTimezone(ctx, w.team, "Europe/Berlin")) // a separate change, which clears the cache
 		must.Get(keys.Authenticate(ctx, full(w)))(t)
 		must.NoError(t, d.Close())
 		clock.Advance(time.Second)
@@ -188,12 +188,12 @@ func TestKeyCacheWithoutDatabase(t *testing.T) {
 		}
 		clock.Advance(time.Millisecond)
 		if _, err := keys.Authenticate(ctx, full(w)); err == nil {
-			t.Error("a key is believed for more than a second")
+			t.Error("a key is cached for more than a second")
 		}
 	})
 }
 
-// nobodyGuesses turns off the limit on wrong keys.
+// nobodyGuesses disables the throttling of wrong keys.
 type nobodyGuesses struct{}
 
 func (nobodyGuesses) Wrong(string) time.Duration { return 0 }
