@@ -13,8 +13,8 @@ var _ network.AppChecker = (*Network)(nil)
 // CheckApp reports nothing: the network has no apps.
 func (*Network) CheckApp(context.Context) []network.Finding { return nil }
 
-// CheckAccount reports whether the account's session is valid, and whether Bluesky's video service accepts its videos
-// today.
+// CheckAccount reports whether the account's session is valid, and whether Bluesky's video service currently accepts
+// the account's videos.
 func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
 	var about struct {
 		Active    *bool `json:"active"`

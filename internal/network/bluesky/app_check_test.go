@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-// An account whose email address is not confirmed can post, but no videos.
+// An account with an unconfirmed email address can post text and images, but not videos.
 func TestAppCheck(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, withVideoService, 0)

@@ -1,12 +1,12 @@
 // Package bluesky publishes to Bluesky and to any other server of the AT Protocol, through XRPC calls over HTTP in
 // a session opened with an app password.
 //
-// Images and videos are uploaded first, as blobs that nobody sees. The record then refers to them. Bluesky's video
-// service processes videos before that.
+// Images and videos are uploaded first, as blobs that are not visible. Bluesky's video service processes videos before
+// they are posted. The post's record then refers to the blobs.
 //
-// A post is a record in the account's repository under a key that we choose. The key and the creation time are
-// fixed before anything is sent, and the record is only created, never replaced. Publishing the same post again
-// therefore never makes a second one.
+// A post is a record in the account's repository with a key that this package chooses. The key and the creation time
+// are fixed before anything is sent, and a record is created but never replaced. Publishing the same post again
+// therefore never creates a second post.
 //
 // Sources: the lexicons under app.bsky and com.atproto (https://docs.bsky.app/docs/category/http-reference) and
 // the AT Protocol's specification (https://atproto.com/specs/atp).
@@ -25,12 +25,12 @@ const (
 	defaultVideoURL = "https://video.bsky.app"
 )
 
-// Options are the settings of an operator or a test. The zero value is the real network, which needs no app.
+// Options are the settings of the operator. The zero value uses the real network, which needs no app.
 type Options struct {
 	network.App
 
 	WebURL   string `json:"web_url"`   // base of permalinks
-	VideoURL string `json:"video_url"` // base of the video service
+	VideoURL string `json:"video_url"` // base ID of the video service's job
 }
 
 // Network implements Bluesky's publishing protocol. It has no state between calls.
@@ -41,7 +41,7 @@ type Network struct {
 
 var _ network.Network = (*Network)(nil)
 
-// New returns the network with opts.
+// New returns the network with these options.
 func New(opts Options) *Network {
 	opts.App = opts.WithDefaults(platform)
 	opts.WebURL = strings.TrimRight(cmp.Or(opts.WebURL, defaultWebURL), "/")

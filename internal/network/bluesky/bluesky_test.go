@@ -96,8 +96,8 @@ var adapter = networktest.Case{
 	Failures: networktest.Failures{
 		Grant: network.Grant{Account: aliceDID, Username: "alice.test"},
 		Calls: []networktest.Call{
-			withoutToken(networktest.ResolveOf(ready)), networktest.CommitOf(ready),
-			networktest.RefreshOf("", "refresh-secret"), networktest.PrepareOf(unprepared),
+			withoutToken(networktest.ResolveCall(ready)), networktest.CommitCall(ready),
+			networktest.RefreshCall("", "refresh-secret"), networktest.PrepareCall(unprepared),
 		},
 		Quote: func(message string) networktest.Answer {
 			return networktest.Answer{Status: http.StatusBadRequest, Body: `{"error":"InvalidRequest","message":"` + message + `"}`}

@@ -27,20 +27,20 @@ func connect(t *testing.T, w env) {
 	}
 }
 
-func connectWrong(t *testing.T, w env) {
+func connectWithWrongPassword(t *testing.T, w env) {
 	for _, c := range []network.Credentials{
 		{Server: w.url, Identifier: w.handle, Password: "wrong"},
 		{Server: w.url, Identifier: "nobody.test", Password: w.password},
 	} {
 		_, err := newNetwork().Connect(t.Context(), c)
-		said := networktest.WantClass(t, err, network.AuthDead, "AuthenticationRequired")
-		if said.Status != http.StatusUnauthorized || said.Message == "" {
-			t.Errorf("%+v", said)
+		refusal := networktest.WantClass(t, err, network.AuthDead, "AuthenticationRequired")
+		if refusal.Status != http.StatusUnauthorized || refusal.Message == "" {
+			t.Errorf("%+v", refusal)
 		}
 	}
 }
 
-func byteForByte(t *testing.T, w env) {
+func publishUnchangedText(t *testing.T, w env) {
 	g := w.connect(t)
 	text := "Grüße 👋 @" + w.handle + " @nobody.test: siehe example.com/ä, https://example.org/(x) <b>&amp;</b> #Tag #日本語"
 	d := prepare(t, g, "post-1", text)
@@ -87,7 +87,7 @@ func commitTwice(t *testing.T, w env) {
 	}
 }
 
-func commitAtOnce(t *testing.T, w env) {
+func commitConcurrently(t *testing.T, w env) {
 	g := w.connect(t)
 	d := prepare(t, g, "post-1", "once")
 	var all sync.WaitGroup
@@ -104,7 +104,7 @@ func commitAtOnce(t *testing.T, w env) {
 	}
 }
 
-func commitChanged(t *testing.T, w env) {
+func commitChangedRecord(t *testing.T, w env) {
 	g := w.connect(t)
 	must.Get(newNetwork().Commit(t.Context(), g, prepare(t, g, "post-1", "first"), nil))(t)
 	_, err := newNetwork().Commit(t.Context(), g, prepare(t, g, "post-1", "second"), nil)
@@ -129,7 +129,7 @@ func resolve(t *testing.T, w env) {
 	}
 }
 
-func resolveChanged(t *testing.T, w env) {
+func resolveChangedRecord(t *testing.T, w env) {
 	g := w.connect(t)
 	must.Get(newNetwork().Commit(t.Context(), g, prepare(t, g, "post-1", "first"), nil))(t)
 	verdict, _, err := newNetwork().Resolve(t.Context(), g, prepare(t, g, "post-1", "second"), network.CommitHistory{})
@@ -139,12 +139,12 @@ func resolveChanged(t *testing.T, w env) {
 	}
 }
 
-func tooLong(t *testing.T, w env) {
+func publishTooLongText(t *testing.T, w env) {
 	g := w.connect(t)
 	family := "👨‍👩‍👧‍👦"
 	for name, text := range map[string]string{"graphemes": strings.Repeat("é", 301), "bytes": strings.Repeat(family, 130)} {
 		_, err := newNetwork().Commit(t.Context(), g, prepare(t, g, name, text), nil)
-		if said := networktest.WantClass(t, err, network.Rejected, "InvalidRequest"); said.Message == "" {
+		if refusal := networktest.WantClass(t, err, network.Rejected, "InvalidRequest"); refusal.Message == "" {
 			t.Errorf("%s: no message", name)
 		}
 	}
@@ -160,7 +160,7 @@ func tooLong(t *testing.T, w env) {
 	}
 }
 
-func deadTokens(t *testing.T, w env) {
+func commitWithInvalidTokens(t *testing.T, w env) {
 	g := w.connect(t)
 	d := prepare(t, g, "post-1", "dead")
 	garbage := g
@@ -173,8 +173,8 @@ func deadTokens(t *testing.T, w env) {
 	networktest.WantClass(t, err, network.AuthDead, "InvalidToken")
 	expired := w.expired(t, g)
 	_, err = newNetwork().Commit(t.Context(), expired, d, nil)
-	if said := networktest.WantClass(t, err, network.AuthRefresh, "ExpiredToken"); said.Status != http.StatusBadRequest {
-		t.Errorf("status %d", said.Status)
+	if refusal := networktest.WantClass(t, err, network.AuthRefresh, "ExpiredToken"); refusal.Status != http.StatusBadRequest {
+		t.Errorf("status %d", refusal.Status)
 	}
 	renewed := must.Get(newNetwork().Refresh(t.Context(), expired))(t)
 	if _, err := newNetwork().Commit(t.Context(), renewed, d, nil); err != nil {
@@ -182,13 +182,13 @@ func deadTokens(t *testing.T, w env) {
 	}
 }
 
-func noToken(t *testing.T, w env) {
+func commitWithoutToken(t *testing.T, w env) {
 	g := w.connect(t)
 	d := prepare(t, g, "post-1", "none")
 	g.Access = ""
 	_, err := newNetwork().Commit(t.Context(), g, d, nil)
-	if said := networktest.WantClass(t, err, network.AuthDead, "AuthMissing"); said.Status != http.StatusUnauthorized {
-		t.Errorf("status %d", said.Status)
+	if refusal := networktest.WantClass(t, err, network.AuthDead, "AuthMissing"); refusal.Status != http.StatusUnauthorized {
+		t.Errorf("status %d", refusal.Status)
 	}
 }
 
@@ -219,13 +219,13 @@ func refreshTwice(t *testing.T, w env) {
 	}
 }
 
-func deadRefresh(t *testing.T, w env) {
+func refreshWithInvalidTokens(t *testing.T, w env) {
 	g := w.connect(t)
 	for name, token := range map[string]string{"garbage": "garbage", "an access token": g.Access, "none": ""} {
 		dead := g
 		dead.Refresh = token
 		_, err := newNetwork().Refresh(t.Context(), dead)
-		if said := networktest.WantClass(t, err, network.AuthDead, ""); said.Code == "" {
+		if refusal := networktest.WantClass(t, err, network.AuthDead, ""); refusal.Code == "" {
 			t.Errorf("%s: no code", name)
 		}
 	}
@@ -245,11 +245,11 @@ func (w env) signOut(t *testing.T, g network.Grant) {
 	}
 }
 
-func lostAnswer(t *testing.T, w env) {
+func resolveAfterLostResponse(t *testing.T, w env) {
 	g := w.connect(t)
 	d := prepare(t, g, "post-1", "received but not answered")
-	deaf := bluesky.New(bluesky.Options{App: network.App{HTTP: &http.Client{Transport: answerDropper{}}}})
-	_, err := deaf.Commit(t.Context(), g, d, nil)
+	lossy := bluesky.New(bluesky.Options{App: network.App{HTTP: &http.Client{Transport: responseDropper{}}}})
+	_, err := lossy.Commit(t.Context(), g, d, nil)
 	networktest.WantClass(t, err, network.Uncertain, "")
 	verdict, receipt, err := newNetwork().Resolve(t.Context(), g, d, network.CommitHistory{})
 	if err != nil || verdict != network.Published {
@@ -259,21 +259,21 @@ func lostAnswer(t *testing.T, w env) {
 	if err != nil || again != receipt || len(w.posts(t)) != 1 {
 		t.Errorf("%+v and %+v, %v, %d posts", receipt, again, err, len(w.posts(t)))
 	}
-	_, err = deaf.Refresh(t.Context(), g)
+	_, err = lossy.Refresh(t.Context(), g)
 	networktest.WantClass(t, err, network.Transient, "")
 	if _, err := newNetwork().Refresh(t.Context(), g); err != nil {
 		t.Error(err)
 	}
 }
 
-func anotherRepo(t *testing.T, w env) {
+func commitToAnotherAccount(t *testing.T, w env) {
 	g := w.connect(t)
 	d := prepare(t, g, "post-1", "not mine")
 	g.Account = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"
 	_, err := newNetwork().Commit(t.Context(), g, d, nil)
 	networktest.WantClass(t, err, network.AuthDead, "AccountNotFound")
 	if len(w.posts(t)) != 0 {
-		t.Error("something was posted")
+		t.Error("a post was created")
 	}
 }
 
@@ -295,9 +295,9 @@ func TestRateLimitOfGenuineServer(t *testing.T) {
 			continue
 		}
 		limited++
-		said := networktest.WantClass(t, err, network.Rate, "RateLimitExceeded")
-		if ahead := time.Until(said.After); ahead <= 0 || ahead > 5*time.Minute+time.Second {
-			t.Errorf("not before %v, which is %v ahead", said.After, ahead)
+		refusal := networktest.WantClass(t, err, network.Rate, "RateLimitExceeded")
+		if ahead := time.Until(refusal.After); ahead <= 0 || ahead > 5*time.Minute+time.Second {
+			t.Errorf("not before %v, which is %v ahead", refusal.After, ahead)
 		}
 	}
 	if limited != 10 {

@@ -19,9 +19,9 @@ const (
 	maxPages = 20
 )
 
-// Collect returns the account's posts with their public counts, without its replies. The counts come from the app
-// view that the account's server forwards to; without an app view, the posts have no counts. Bluesky has no view
-// counts.
+// Collect returns the account's posts, but not its replies, with their public counts. The counts come from the app view
+// to which the account's server forwards requests. Without an app view, the posts have no counts. Bluesky does not
+// count views.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	var profile struct {
 		Followers *int64 `json:"followersCount"`
@@ -48,7 +48,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	return found, err
 }
 
-// read calls a method of the account's server as the account.
+// read calls a method of the account's server with the account's token.
 func (n *Network) read(ctx context.Context, g network.Grant, method string, params url.Values, out any) error {
 	return n.call(ctx, call{
 		purpose: network.Reading, verb: http.MethodGet, method: method, server: g.Server, token: g.Access,
@@ -56,7 +56,7 @@ func (n *Network) read(ctx context.Context, g network.Grant, method string, para
 	})
 }
 
-// lacksAppView reports whether err says that the server has no app view, or cannot reach it.
+// lacksAppView reports whether err means that the server has no app view or cannot reach it.
 func lacksAppView(err error) bool {
 	failed, ok := errors.AsType[*network.Error](err)
 	return ok && (failed.Status == http.StatusNotImplemented ||
@@ -70,7 +70,7 @@ type feedItem struct {
 	own bool
 }
 
-// collectPages reads a list, newest first, until it reaches a post before since or has limit posts.
+// collectPages reads the pages of a list, newest first, until it reaches a post older than since or has limit posts.
 func (n *Network) collectPages(
 	since time.Time, limit int, next func(cursor string) ([]feedItem, string, error),
 ) (network.Collection, error) {
@@ -129,7 +129,7 @@ type feedEntry struct {
 	Reason *struct{} `json:"reason"` // set for a repost and for a pinned post
 }
 
-// postRecord is the part of a post's record that Collect reads.
+// postRecord has the fields of a post's record that Collect reads.
 type postRecord struct {
 	Text      string    `json:"text"`
 	CreatedAt string    `json:"createdAt"`
@@ -141,7 +141,7 @@ type postRecord struct {
 type embedView struct {
 	Type   string     `json:"$type"`
 	Images []struct{} `json:"images"`
-	Media  *embedView `json:"media"` // beside a quoted post
+	Media  *embedView `json:"media"` // set if the post also quotes another post
 }
 
 func (n *Network) feedItems(g network.Grant, entries []feedEntry) []feedItem {
@@ -150,7 +150,7 @@ func (n *Network) feedItems(g network.Grant, entries []feedEntry) []feedItem {
 		p := e.Post
 		out[i] = n.feedItem(g, p.URI, p.Record)
 		out[i].own = out[i].own && e.Reason == nil && p.Author.DID == g.Account
-		// A record's creation time is the client's claim. A time in the future is replaced by when it was indexed.
+		// The client sets a record's creation time. If it is later than the time of indexing, the latter is used.
 		if indexed := parseTime(p.IndexedAt); !indexed.IsZero() && indexed.Before(out[i].PostedAt) {
 			out[i].PostedAt = indexed
 		}
@@ -160,7 +160,7 @@ func (n *Network) feedItems(g network.Grant, entries []feedEntry) []feedItem {
 	return out
 }
 
-// parseTime returns the time in UTC, or zero if text is not a time of RFC 3339.
+// parseTime parses an RFC 3339 time and returns it in UTC, or zero if it is invalid.
 func parseTime(text string) time.Time {
 	t, _ := time.Parse(time.RFC3339, text) // zero if it is not a time
 	return t.UTC()
@@ -198,7 +198,7 @@ func (e embedView) format() string {
 	return ""
 }
 
-// collectRecords returns the posts of a server without an app view, from its repository. They have no counts.
+// collectRecords returns an account's posts from its repository, for a server without an app view. They have no counts.
 func (n *Network) collectRecords(
 	ctx context.Context, g network.Grant, since time.Time, limit int,
 ) (network.Collection, error) {

@@ -22,7 +22,7 @@ func publishTexts(t *testing.T, g network.Grant, texts ...string) {
 	}
 }
 
-// A server without an app view has posts but no counts.
+// A server without an app view returns posts but no counts.
 func TestCollectFromGenuineServer(t *testing.T) {
 	t.Parallel()
 	server := pds.Start(t)
@@ -41,7 +41,7 @@ func TestCollectFromGenuineServer(t *testing.T) {
 	}
 }
 
-// answers are a server's responses by method and cursor.
+// answers maps methods and cursors to a server's responses.
 type answers map[string]string
 
 func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -54,7 +54,7 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // Posts of others, replies and reposts are not the account's own posts.
-func TestCollectReadsTheFeed(t *testing.T) {
+func TestCollectSkipsOtherPosts(t *testing.T) {
 	t.Parallel()
 	entry := func(did, rkey, at, more string) string {
 		return fmt.Sprintf(

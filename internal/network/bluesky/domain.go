@@ -6,8 +6,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// genericTLDs are the top-level domains, besides those of countries, that make a bare domain a link. Everyday
-// words (now, life, world, today) are left out: a missing space after a period would become a link.
+// genericTLDs are the top-level domains, besides those of countries, that make a bare domain a link. Everyday words
+// (now, life, world, today) are not included, because a missing space after a period would create a link.
 var genericTLDs = wordSet(`com net org edu gov int mil info biz name mobi asia eu uk
 	app dev blog cloud online site website shop store tech xyz page wiki social
 	news media design studio agency digital email chat link club art museum travel jobs`)
@@ -23,12 +23,12 @@ func wordSet(words string) map[string]bool {
 	return members
 }
 
-// isLikelyDomain reports whether a bare domain is meant as a link. A port or a path after it (withPath) leaves
-// little doubt.
+// isLikelyDomain reports whether a domain without a scheme is probably meant as a link. A domain followed by a port or
+// path (withPath) almost always is.
 func isLikelyDomain(domain string, withPath bool) bool {
 	labels := strings.Split(domain, ".")
 	ending := labels[len(labels)-1]
-	// "Done.So we went": a top-level domain has a capital only in a domain all in capitals.
+	// In "Done.So we went", So is not a top-level domain: one with a capital letter only occurs in an all-caps domain.
 	if ending != strings.ToLower(ending) && domain != strings.ToUpper(domain) {
 		return false
 	}

@@ -19,14 +19,14 @@ const (
 	maxLanguages    = 3
 )
 
-// draft is the stored state of a publication. Record keeps the bytes of the first attempt, so that every attempt
-// sends the same ones, even a later version that writes more fields.
+// draft is the stored state of a publication. Record has the encoded record of the first attempt, so that every attempt
+// sends the same bytes, even if a later version of this package encodes more fields.
 type draft struct {
 	RKey     string          `json:"rkey"`
 	Prepared bool            `json:"prepared"`
 	Record   json.RawMessage `json:"record"`
 	Media    []network.Media `json:"media,omitempty"` // to be uploaded
-	Job      string          `json:"job,omitempty"`   // of the video service
+	Job      string          `json:"job,omitempty"`   // ID of the video service's job
 	Uploads  int             `json:"uploads,omitempty"`
 	Direct   bool            `json:"direct,omitempty"` // the video service does not serve the account
 }
@@ -41,8 +41,8 @@ type record struct {
 	CreatedAt string   `json:"createdAt"`
 }
 
-// Plan fixes the record's key (from the seed and the first submission), its creation time, its text and its media.
-// It fails on an empty seed and on a time that a key cannot hold (before 1970 or after 2255).
+// Plan fixes the record's key (from the seed and the first submission), its creation time, its text and its media. It
+// returns an error for an empty seed and for a time that a key cannot represent, before 1970 or after 2255.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	rkey, err := recordKey(i.Seed, i.First)
 	if err != nil {
@@ -50,7 +50,7 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	}
 	return writeDraft(draft{RKey: rkey, Media: i.Content.Media}, record{
 		Type: collection,
-		// otherwise the stored text and the facets' offsets would differ
+		// otherwise the facets' offsets would not match the stored text
 		Text:      strings.ToValidUTF8(i.Content.Text, "\uFFFD"),
 		Langs:     languages(i.Content.Languages),
 		CreatedAt: i.At.UTC().Format(createdAtLayout),
@@ -58,8 +58,8 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 }
 
 // Prepare uploads the media and marks the links, tags and mentions of the text, which the server does not do. It
-// returns a prepared Draft unchanged. A repeat before that uploads the media again; blobs are addressed by
-// content, so the server stores one copy.
+// returns a prepared Draft unchanged. Repeating Prepare earlier uploads the media again, but the server stores only one
+// copy, because blobs are addressed by content.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
@@ -111,7 +111,7 @@ func readDraft(d network.Draft) (draft, record, error) {
 		return draft{}, record{}, network.PermanentError(fmt.Errorf("reading the draft's record: %w", err))
 	}
 	if !validTID.MatchString(read.RKey) || rec.Type != collection {
-		return draft{}, record{}, network.PermanentError(errors.New("the draft is not a Bluesky post's"))
+		return draft{}, record{}, network.PermanentError(errors.New("the draft is not for a Bluesky post"))
 	}
 	return read, rec, nil
 }
@@ -125,7 +125,7 @@ func readPrepared(d network.Draft) (draft, record, error) {
 	return read, rec, err
 }
 
-// languageTag matches the BCP 47 tags that posts need: language, script, region and variants.
+// languageTag matches the BCP 47 tags that posts can have: language, script, region and variants.
 var languageTag = regexp.MustCompile(
 	`^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*$`)
 

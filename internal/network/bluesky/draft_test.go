@@ -92,7 +92,7 @@ func TestPlannedRecord(t *testing.T) {
 	}
 }
 
-// handles answers com.atproto.identity.resolveHandle and records the handles.
+// handles is a server of com.atproto.identity.resolveHandle that records the requested handles.
 type handles struct {
 	status int
 	body   string

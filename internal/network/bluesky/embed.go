@@ -38,8 +38,8 @@ type aspectRatio struct {
 	Height int `json:"height"`
 }
 
-// embed uploads a draft's media, at least one, and returns the part of the record that shows them. If the returned
-// duration is above 0, a video is still being processed: call embed again after that time.
+// embed uploads a draft's media, at least one item, and returns the record's embed. If the returned duration is above
+// 0, a video is still being processed: call embed again after that time.
 func (n *Network) embed(ctx context.Context, g network.Grant, d *draft, files network.Files) (any, time.Duration, error) {
 	// before anything is uploaded
 	if err := network.BlockingError(n.Check(network.Content{Media: d.Media})); err != nil {
@@ -59,12 +59,13 @@ func (n *Network) embed(ctx context.Context, g network.Grant, d *draft, files ne
 	return images, 0, nil
 }
 
-// embedVideo uploads the video to the video service, or to the account's server if the service does not serve that.
+// embedVideo uploads the video to the video service, or to the account's server if the service does not support the
+// account.
 func (n *Network) embedVideo(
 	ctx context.Context, g network.Grant, d *draft, files network.Files,
 ) (any, time.Duration, error) {
 	m := d.Media[0]
-	shown := videoEmbed{Type: "app.bsky.embed.video", Alt: network.Clip(m.Alt, maxVideoAlt), Ratio: ratioOf(network.File{}, m)}
+	shown := videoEmbed{Type: "app.bsky.embed.video", Alt: network.Clip(m.Alt, maxVideoAlt), Ratio: newAspectRatio(network.File{}, m)}
 	if d.Job == "" && !d.Direct {
 		err := errNoVideoService
 		if n.usesVideoService(g) {
@@ -111,13 +112,13 @@ func (n *Network) upload(
 	if err := checkBlob(answer.Blob, file.Size); err != nil {
 		return nil, nil, network.InvalidResponse(err)
 	}
-	return answer.Blob, ratioOf(file, m), nil
+	return answer.Blob, newAspectRatio(file, m), nil
 }
 
 // anySize is the size of a blob that is not the uploaded file.
 const anySize = -1
 
-// checkBlob returns an error unless a record can refer to the blob and all size bytes arrived.
+// checkBlob returns an error if the response is not a usable blob reference, or if its size differs from size.
 func checkBlob(blob json.RawMessage, size int64) error {
 	var ref struct {
 		Type string `json:"$type"`
@@ -135,7 +136,7 @@ func checkBlob(blob json.RawMessage, size int64) error {
 	return nil
 }
 
-func ratioOf(file network.File, m network.Media) *aspectRatio {
+func newAspectRatio(file network.File, m network.Media) *aspectRatio {
 	ratio := aspectRatio{file.Width, file.Height}
 	if ratio.Width <= 0 || ratio.Height <= 0 {
 		ratio = aspectRatio{m.Width, m.Height}

@@ -15,8 +15,8 @@ const (
 	maxWait    = 24 * time.Hour // the longest rate limit window
 )
 
-// classByName maps the names of XRPC errors to what can be done about them. The status says less: servers answer
-// an expired token with 400.
+// classByName maps the names of XRPC errors to classes. The HTTP status is not enough: servers respond to an expired
+// token with 400.
 var classByName = map[string]network.Class{
 	"ExpiredToken":            network.AuthRefresh,
 	"InvalidToken":            network.AuthDead,
@@ -50,19 +50,19 @@ func refusal(answer network.Response, now time.Time) *network.Error {
 	if !errorName.MatchString(body.Error) {
 		body.Error = ""
 	}
-	class := classOf(answer, body.Error)
-	// A proxy in front of the server may limit the size and answer without a name.
+	class := classify(answer, body.Error)
+	// A proxy in front of the server may limit the size. Its response has no error name.
 	if answer.Call.Body != nil && (class == network.Rejected || answer.Status == http.StatusRequestEntityTooLarge) {
 		class = network.RejectedMedia
 	}
 	refused := answer.Refusal(class, body.Error, body.Message)
 	if refused.Class == network.Rate {
-		refused.After = notBefore(answer.Header, now)
+		refused.After = retryTime(answer.Header, now)
 	}
 	return refused
 }
 
-func classOf(answer network.Response, name string) network.Class {
+func classify(answer network.Response, name string) network.Class {
 	status := answer.Status
 	if status == http.StatusTooManyRequests {
 		return network.Rate
@@ -76,7 +76,7 @@ func classOf(answer network.Response, name string) network.Class {
 	case known && class == network.Rate:
 		return class
 	case answer.Call.Purpose == network.Authorizing:
-		return network.AuthDead // only a new sign-in brings new tokens
+		return network.AuthDead // only a new sign-in returns new tokens
 	case known:
 		return class
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
@@ -85,10 +85,10 @@ func classOf(answer network.Response, name string) network.Class {
 	return network.Rejected
 }
 
-// notBefore returns when the server accepts requests again, from Ratelimit-Reset (Unix seconds) or Retry-After. It
-// returns zero if the server names no time, and at most a day from now. Source:
+// retryTime returns when the server accepts requests again, from Ratelimit-Reset (Unix seconds) or Retry-After. It
+// returns zero if the server does not report a time, and at most a day from now. Source:
 // https://docs.bsky.app/docs/advanced-guides/rate-limits.
-func notBefore(header http.Header, now time.Time) time.Time {
+func retryTime(header http.Header, now time.Time) time.Time {
 	var at time.Time
 	if reset, err := strconv.ParseInt(header.Get("Ratelimit-Reset"), 10, 64); err == nil && reset > 0 {
 		at = time.Unix(reset, 0).UTC()

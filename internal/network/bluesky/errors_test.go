@@ -39,9 +39,9 @@ func TestMessagesTruncated(t *testing.T) {
 	t.Parallel()
 	g := serve(t, http.StatusBadRequest, nil, `{"error":"Invalid<Request>","message":"`+strings.Repeat("ü", 600)+"\xff"+`"}`)
 	_, err := newNetwork().Commit(t.Context(), g, plainDraft(t), nil)
-	var said *network.Error
-	if !errors.As(err, &said) || said.Code != "" || utf8.RuneCountInString(said.Message) != 500 || !utf8.ValidString(said.Message) {
-		t.Errorf("%+v", said)
+	var refusal *network.Error
+	if !errors.As(err, &refusal) || refusal.Code != "" || utf8.RuneCountInString(refusal.Message) != 500 || !utf8.ValidString(refusal.Message) {
+		t.Errorf("%+v", refusal)
 	}
 	if strings.Contains(err.Error(), "ü") {
 		t.Error("the error quotes the network's text")
@@ -67,8 +67,8 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	networktest.WantClass(t, err, network.Uncertain, "")
 }
 
-// A transport that does not report whether it sent a request may have sent it.
-func TestUnknownTransport(t *testing.T) {
+// The outcome is Uncertain with a transport that does not report whether it sent the request.
+func TestTransportWithoutTrace(t *testing.T) {
 	t.Parallel()
 	n := bluesky.New(bluesky.Options{App: network.App{HTTP: &http.Client{Transport: brokenTransport{}}}})
 	_, err := n.Commit(t.Context(), network.Grant{Server: "http://nobody.invalid", Account: "did:plc:a"}, plainDraft(t), nil)

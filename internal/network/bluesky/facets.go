@@ -35,7 +35,7 @@ const (
 	mentionFeature = "app.bsky.richtext.facet#mention"
 )
 
-// span is a part of the text to become a facet.
+// span is a part of the text that becomes a facet.
 type span struct {
 	start, end int    // in bytes
 	feature    string // the facet's type
@@ -101,8 +101,8 @@ func detectSpans(text string) []span {
 	return found
 }
 
-// spanAt returns the span at the beginning of rest, with offsets from there. It reports false if there is none, or
-// if no span may start after the rune before.
+// spanAt returns the span at the beginning of rest, with offsets from there. It returns false if there is none, or if a
+// span cannot start after the rune before.
 func spanAt(before rune, rest string) (span, bool) {
 	var s span
 	switch {
@@ -121,8 +121,8 @@ func spanAt(before rune, rest string) (span, bool) {
 	return s, s.end > 0
 }
 
-// canPrecedeSpan reports whether a span may start after r. An @ in an email address, a # in a link and a domain
-// in a longer word do not start one.
+// canPrecedeSpan reports whether a span may start after r. The @ of an email address, the # of a URL and a domain
+// within a longer word do not start a span.
 func canPrecedeSpan(r rune) bool {
 	const marks = "\"'¿¡–—、。，：；！？・\uFE0F" // the last one ends an emoji
 	return unicode.IsSpace(r) || unicode.In(r, unicode.Ps, unicode.Pi, unicode.So) || strings.ContainsRune(marks, r)

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// library has media in memory. It does not convert them.
+// library is a network.Files with media in memory. It does not convert them.
 type library struct {
 	items map[int64]item
 	asked []network.FileLimits
@@ -36,7 +36,7 @@ func (l *library) Open(_ context.Context, id int64, fit network.FileLimits) (net
 	return network.File{ReadCloser: body, Type: one.Type, Size: one.Size, Width: one.Width, Height: one.Height}, one.failed
 }
 
-// newLibrary returns a library of items, and the content that shows them in this order.
+// newLibrary returns a library of items, and a content with the items in this order.
 func newLibrary(items ...item) (*library, network.Content) {
 	l := &library{items: map[int64]item{}}
 	c := network.Content{Languages: []string{"en"}}

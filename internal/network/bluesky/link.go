@@ -17,8 +17,8 @@ var (
 	port         = regexp.MustCompile(`^:[0-9]{1,5}`)
 )
 
-// parseLink returns the length in bytes and the URI of the web address at the beginning of rest, or 0 if there is
-// none. A missed link does less harm than a link that nobody wrote, so a bare domain must look very much like one.
+// parseLink returns the length in bytes and the URI of the web address at the beginning of rest, or 0 if there is none.
+// A missed link does less harm than an unintended one, so a domain without a scheme must be very likely a link.
 func parseLink(rest string) (int, string) {
 	if scheme.MatchString(rest) {
 		return parseFullLink(rest)
@@ -29,7 +29,7 @@ func parseLink(rest string) (int, string) {
 func parseFullLink(rest string) (int, string) {
 	address := rest[:addressEnd(rest)]
 	parsed, err := url.Parse(address)
-	// An address with a user name before its host is more often phishing than a link.
+	// A URL with a user name is more often phishing than a link.
 	if err != nil || parsed.User != nil || !isLinkHost(parsed.Hostname()) {
 		return 0, ""
 	}
@@ -60,8 +60,7 @@ func parseBareLink(rest string) (int, string) {
 	return len(address), uri
 }
 
-// bareLinkEnd returns where an address without a scheme ends: at the end of its domain, or after a port and a
-// path.
+// bareLinkEnd returns the end of an address without a scheme, including a port and a path.
 func bareLinkEnd(rest string, domain int) int {
 	end := domain + len(port.FindString(rest[domain:]))
 	if !strings.ContainsRune("/?#", firstRune(rest[end:])) {
@@ -70,8 +69,8 @@ func bareLinkEnd(rest string, domain int) int {
 	return max(end, addressEnd(rest))
 }
 
-// addressEnd returns where the address at the beginning of rest ends: before the first character that cannot be
-// part of one, without the punctuation of the sentence around it.
+// addressEnd returns the length of the address at the beginning of rest. The address ends before the first character
+// that is not allowed in one, and excludes punctuation of the surrounding sentence.
 func addressEnd(rest string) int {
 	end := strings.IndexFunc(rest, endsAddress)
 	if end < 0 {

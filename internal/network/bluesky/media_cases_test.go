@@ -55,12 +55,12 @@ func (w env) takeBlob(t *testing.T, member any, name string) string {
 	return string(body)
 }
 
-func oneImage(t *testing.T, w env) {
+func publishImage(t *testing.T, w env) {
 	item := pngItem(t, 40, 30, "ein Bild 🖼")
 	got := publish(t, w, item)
 	shown := got["images"].([]any)[0]
 	if w.takeBlob(t, shown, "image") != string(item.bytes) {
-		t.Error("the image was changed on its way")
+		t.Error("the image was changed during the upload")
 	}
 	want := map[string]any{
 		"$type": "app.bsky.embed.images",
@@ -73,7 +73,7 @@ func oneImage(t *testing.T, w env) {
 	}
 }
 
-func fourImages(t *testing.T, w env) {
+func publishFourImages(t *testing.T, w env) {
 	items := []item{jpegItem(t, "a"), pngItem(t, 20, 20, "bb"), jpegItem(t, "ccc"), jpegItem(t, "")}
 	shown := publish(t, w, items...)["images"].([]any)
 	if len(shown) != len(items) {
@@ -90,12 +90,12 @@ func fourImages(t *testing.T, w env) {
 	}
 }
 
-func oneVideo(t *testing.T, w env) {
+func publishVideo(t *testing.T, w env) {
 	long := strings.Repeat("ä", 1100)
 	item := mp4Item(long)
 	got := publish(t, w, item)
 	if w.takeBlob(t, got, "video") != string(item.bytes) {
-		t.Error("the video was changed on its way")
+		t.Error("the video was changed during the upload")
 	}
 	want := map[string]any{
 		"$type": "app.bsky.embed.video", "alt": long[:2000], "aspectRatio": map[string]any{"width": 1280.0, "height": 720.0},
@@ -105,8 +105,8 @@ func oneVideo(t *testing.T, w env) {
 	}
 }
 
-// imageTooLarge publishes an image that the library did not shrink enough. The record is rejected.
-func imageTooLarge(t *testing.T, w env) {
+// publishTooLargeImage publishes an image that the library did not shrink enough. The server rejects the record.
+func publishTooLargeImage(t *testing.T, w env) {
 	g := w.connect(t)
 	large := pngItem(t, 10, 10, "large")
 	files, content := newLibrary(large)
@@ -119,22 +119,22 @@ func imageTooLarge(t *testing.T, w env) {
 	_, err = newNetwork().Commit(t.Context(), g, d, nil)
 	networktest.WantClass(t, err, network.Rejected, "InvalidRequest")
 	if len(w.posts(t)) != 0 {
-		t.Error("something was posted")
+		t.Error("a post was created")
 	}
 }
 
-// fileTooLarge uploads more than a server accepts. The server answers before it has read the file.
-func fileTooLarge(t *testing.T, w env) {
+// uploadTooLargeFile uploads more than a server accepts. The server responds before it has read the file.
+func uploadTooLargeFile(t *testing.T, w env) {
 	files, content := newLibrary(mp4Item(""))
 	_, _, err := newNetwork().Prepare(t.Context(), w.connect(t), plan(t, "post-1", content), endless{files})
-	said := networktest.WantClass(t, err, network.RejectedMedia, "PayloadTooLarge")
-	if said.Status != http.StatusRequestEntityTooLarge || said.Message == "" {
-		t.Errorf("%+v", said)
+	refusal := networktest.WantClass(t, err, network.RejectedMedia, "PayloadTooLarge")
+	if refusal.Status != http.StatusRequestEntityTooLarge || refusal.Message == "" {
+		t.Errorf("%+v", refusal)
 	}
 }
 
-// wrongType uploads a file whose content is not of its stated type. The server detects the type.
-func wrongType(t *testing.T, w env) {
+// uploadWrongType uploads a file with content that does not match its stated type. The server detects the type.
+func uploadWrongType(t *testing.T, w env) {
 	g := w.connect(t)
 	film, picture := mp4Item(""), pngItem(t, 10, 10, "")
 	picture.bytes = film.bytes
@@ -145,7 +145,7 @@ func wrongType(t *testing.T, w env) {
 	networktest.WantClass(t, err, network.Rejected, "InvalidRequest")
 }
 
-func anotherBlob(t *testing.T, w env) {
+func publishBlobOfAnotherAccount(t *testing.T, w env) {
 	files, content := newLibrary(pngItem(t, 10, 10, "Alice's"))
 	d, _, err := newNetwork().Prepare(t.Context(), w.connect(t), plan(t, "post-1", content), files)
 	must.NoError(t, err)
@@ -153,7 +153,7 @@ func anotherBlob(t *testing.T, w env) {
 	networktest.WantClass(t, err, network.RejectedMedia, "BlobNotFound")
 }
 
-// prepareTwice resumes as a process after another one stopped after its uploads.
+// prepareTwice repeats Prepare, like a process that resumes after another one stopped after its uploads.
 func prepareTwice(t *testing.T, w env) {
 	g := w.connect(t)
 	files, content := newLibrary(pngItem(t, 10, 10, "a"), jpegItem(t, "b"))
@@ -175,7 +175,7 @@ func prepareTwice(t *testing.T, w env) {
 	}
 }
 
-func expiredAtUpload(t *testing.T, w env) {
+func uploadWithExpiredToken(t *testing.T, w env) {
 	g := w.connect(t)
 	files, content := newLibrary(pngItem(t, 10, 10, ""))
 	plan := plan(t, "post-1", content)

@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// endless opens files of the largest size of a video.
+// endless is a library whose files all have the maximum size of a video.
 type endless struct{ *library }
 
 func (endless) Open(context.Context, int64, network.FileLimits) (network.File, error) {
@@ -38,8 +38,8 @@ func TestUnopenableMedia(t *testing.T) {
 	}
 }
 
-// An upload has its length and type, and a longer timeout than other calls.
-func TestUploadOnTheWire(t *testing.T) {
+// An upload request has the file's length and type, and a longer timeout than other calls.
+func TestUploadRequest(t *testing.T) {
 	t.Parallel()
 	var length int64
 	var contentType string
@@ -73,7 +73,7 @@ func (l *deadlineRecorder) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// A draft that was stored by a version without media is still valid.
+// A draft that was stored by a version without media support is still valid.
 func TestDraftOfEarlierVersion(t *testing.T) {
 	t.Parallel()
 	d := network.Draft(

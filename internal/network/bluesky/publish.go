@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/network"
 )
 
-// Commit creates the post's record. Sending the same record again succeeds and leaves one post. If the server has
-// another record under the key, it changes nothing and the error is Uncertain.
+// Commit creates the post's record. Sending the same record again succeeds without creating a second post. If the
+// server has a different record with the key, Commit changes nothing and returns an Uncertain error.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {
@@ -48,18 +48,18 @@ func (n *Network) Commit(
 	if answer.URI != receipt.ID {
 		return network.Receipt{}, &network.Error{
 			Class: network.Uncertain, Status: http.StatusOK,
-			Err: errors.New("creating the record: the response names another record"),
+			Err: errors.New("creating the record: the response is for another record"),
 		}
 	}
 	return receipt, nil
 }
 
-// Resolve reads the record under the post's key. The same record means Published. No record is Absent: the key is part
-// of the Draft, so committing the Draft cannot make a second post even if an earlier call is still in progress.
+// Resolve reads the record with the post's key. The same record means Published. No record means Absent: the key is
+// part of the Draft, so committing the Draft cannot create a second post even if an earlier call is still in progress.
 //
-// Another record under the key was most likely published by us and edited later. Resolve then returns Unknown with an
-// Uncertain error of code RecordDiffers, for a person to decide: the server rejects every repeat, and a new key could
-// publish the post twice.
+// A different record with the key was most likely published by an earlier Commit and edited later. Resolve then returns
+// Unknown with an Uncertain error of code RecordDiffers, and a person has to decide: the server rejects every repeat,
+// and a new key could publish the post twice.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -93,7 +93,7 @@ func (n *Network) Permalink(_ context.Context, _ network.Grant, r network.Receip
 	return r.Permalink, nil
 }
 
-// getRecord reads a record without a token: records are public, so an expired session does not matter.
+// getRecord reads a record. It sends no token: records are public, so an expired session does not matter.
 func (n *Network) getRecord(ctx context.Context, g network.Grant, rkey string) (json.RawMessage, error) {
 	var answer struct {
 		Value json.RawMessage `json:"value"`

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/network"
 )
 
-// session is the response to a sign-in and to a refresh.
+// session is the response to a sign-in or a refresh.
 type session struct {
 	Access  string `json:"accessJwt"`
 	Refresh string `json:"refreshJwt"`
@@ -26,8 +26,8 @@ type session struct {
 	} `json:"didDoc"`
 }
 
-// Connect signs in with an app password. A wrong password, a second factor that the server requires and an
-// inactive account are AuthDead.
+// Connect signs in with an app password. The error is of class AuthDead for a wrong password, a required second factor
+// and an inactive account.
 func (n *Network) Connect(ctx context.Context, c network.Credentials) (network.Grant, error) {
 	identifier := strings.TrimPrefix(strings.TrimSpace(c.Identifier), "@")
 	var answer session
@@ -55,8 +55,8 @@ func (n *Network) Connect(ctx context.Context, c network.Credentials) (network.G
 	return answer.grant(c.Server)
 }
 
-// Refresh trades the refresh token for a new pair of tokens; the old one expires soon after. A rejected token is
-// AuthDead, as only a new sign-in helps. A missing response never is.
+// Refresh exchanges the refresh token for a new pair of tokens. The old refresh token expires soon after. The error is
+// of class AuthDead for a rejected token, but never for a missing response.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	var answer session
 	err := n.call(ctx, call{
@@ -97,8 +97,8 @@ func (s session) grant(server string) (network.Grant, error) {
 	}, nil
 }
 
-// pdsURL returns the server of the account's repository from the DID document, or given if the document names
-// none. It never changes https to http.
+// pdsURL returns the server of the account's repository from the DID document, or given if the document has none. It
+// never replaces an https URL with an http URL.
 func (s session) pdsURL(given string) string {
 	for _, service := range s.DIDDoc.Service {
 		if service.ID != "#atproto_pds" && service.ID != s.DID+"#atproto_pds" {

@@ -15,42 +15,42 @@ import (
 	"pressroom/internal/testkit/pds"
 )
 
-// The same cases run against the network's own server and against the sandbox.
+// The cases run against a real Bluesky server and against the sandbox.
 
 // env is a server with an account, for one case.
 type env struct {
 	url                   string
 	handle, did, password string
-	expired               func(*testing.T, network.Grant) network.Grant // returns the grant with its access token expired
+	expired               func(*testing.T, network.Grant) network.Grant // returns the grant with an expired access token
 	another               func(*testing.T) network.Grant                // returns the grant of a second account
 }
 
 var cases = map[string]func(*testing.T, env){
-	"connect":                         connect,
-	"connect with a wrong password":   connectWrong,
-	"a post comes back byte for byte": byteForByte,
-	"commit twice":                    commitTwice,
-	"commit at once many times":       commitAtOnce,
-	"commit a changed body":           commitChanged,
-	"resolve":                         resolve,
-	"resolve a changed body":          resolveChanged,
-	"a text too long":                 tooLong,
-	"dead access tokens":              deadTokens,
-	"no token":                        noToken,
-	"refresh":                         refresh,
-	"refresh twice":                   refreshTwice,
-	"dead refresh tokens":             deadRefresh,
-	"a lost answer":                   lostAnswer,
-	"another account's repository":    anotherRepo,
-	"one image":                       oneImage,
-	"four images":                     fourImages,
-	"a video":                         oneVideo,
-	"an image too large":              imageTooLarge,
-	"a file too large":                fileTooLarge,
-	"a file of a wrong type":          wrongType,
-	"another account's blob":          anotherBlob,
-	"prepare twice":                   prepareTwice,
-	"an expired token at an upload":   expiredAtUpload,
+	"connect":                      connect,
+	"connect with wrong password":  connectWithWrongPassword,
+	"published text is unchanged":  publishUnchangedText,
+	"commit twice":                 commitTwice,
+	"commit concurrently":          commitConcurrently,
+	"commit a changed record":      commitChangedRecord,
+	"resolve":                      resolve,
+	"resolve a changed record":     resolveChangedRecord,
+	"text too long":                publishTooLongText,
+	"invalid access tokens":        commitWithInvalidTokens,
+	"no token":                     commitWithoutToken,
+	"refresh":                      refresh,
+	"refresh twice":                refreshTwice,
+	"invalid refresh tokens":       refreshWithInvalidTokens,
+	"lost response":                resolveAfterLostResponse,
+	"another account's repository": commitToAnotherAccount,
+	"one image":                    publishImage,
+	"four images":                  publishFourImages,
+	"a video":                      publishVideo,
+	"image too large":              publishTooLargeImage,
+	"file too large":               uploadTooLargeFile,
+	"file of a wrong type":         uploadWrongType,
+	"another account's blob":       publishBlobOfAnotherAccount,
+	"prepare twice":                prepareTwice,
+	"upload with an expired token": uploadWithExpiredToken,
 }
 
 func TestGenuineServer(t *testing.T) {
@@ -143,12 +143,12 @@ func (w env) texts(t *testing.T) []string {
 	return texts
 }
 
-// answerDropper is a transport that sends requests and drops the responses.
-type answerDropper struct{}
+// responseDropper is a transport that sends requests and drops the responses.
+type responseDropper struct{}
 
 var errLost = errors.New("the response was lost")
 
-func (answerDropper) RoundTrip(r *http.Request) (*http.Response, error) {
+func (responseDropper) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	maxTagGraphemes = 64 // app.bsky.richtext.facet#tag, as the next
+	maxTagGraphemes = 64 // limits of app.bsky.richtext.facet#tag
 	maxTagBytes     = 640
 )
 
@@ -31,8 +31,8 @@ func parseTag(rest string) (int, string) {
 	return sign + len(body), body
 }
 
-// isTagRune reports whether a tag may contain r. Many scripts need combining marks to write a word; variation
-// selectors only choose how an emoji looks.
+// isTagRune reports whether a tag may contain r. Combining marks are allowed, because many scripts need them. Variation
+// selectors are not.
 func isTagRune(r rune) bool {
 	if unicode.Is(unicode.Variation_Selector, r) {
 		return false

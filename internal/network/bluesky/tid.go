@@ -20,9 +20,9 @@ const (
 // https://atproto.com/specs/tid.
 var validTID = regexp.MustCompile(`^[234567abcdefghij][234567abcdefghijklmnopqrstuvwxyz]{12}$`)
 
-// recordKey returns a post's key: a TID with the second of at, and thirty other bits from a hash of seed. Keys
-// sort by time. Two posts of one account in the same second have the same key with a probability of 1 in 10^9; the
-// network rejects the second.
+// recordKey returns a post's key: a TID made from the second of at and 30 bits of a hash of seed. Keys sort by time.
+// Two posts of one account in the same second have the same key with a probability of 1 in 10^9. The network then
+// rejects the second one.
 func recordKey(seed string, at time.Time) (string, error) {
 	second := at.Unix()
 	if seed == "" {

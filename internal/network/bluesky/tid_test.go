@@ -20,7 +20,7 @@ func TestRecordKeyValidTID(t *testing.T) {
 		}
 		again, _ := recordKey(seed, time.Unix(second, nanosecond))
 		if again != key {
-			t.Fatalf("not the same twice: %q, %q", key, again)
+			t.Fatalf("two keys for one seed: %q, %q", key, again)
 		}
 		if later, _ := recordKey("another", time.Unix(second+1, 0)); second+1 < maxTIDMicros/microsecond && later <= key {
 			t.Fatalf("the key of a later second, %q, does not come after %q", later, key)

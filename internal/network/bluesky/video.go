@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	jobInterval      = 3 * time.Second  // until a video's processing is checked again
+	jobInterval      = 3 * time.Second  // between checks of a video's processing
 	uploadTokenLife  = 30 * time.Minute // recommended
 	maxVideoUploads  = 3
-	videoQuotaWait   = 24 * time.Hour // the service names no time
+	videoQuotaWait   = 24 * time.Hour // the service does not report a time
 	uploadBlobMethod = "com.atproto.repo.uploadBlob"
 	limitsMethod     = "app.bsky.video.getUploadLimits"
 )
 
-// usesVideoService reports whether Bluesky's video service processes the account's videos before they are posted. It
-// does not reach servers without TLS, which are those of tests and of local networks.
+// usesVideoService reports whether Bluesky's video service processes the account's videos before they are posted. The
+// service cannot reach servers without TLS, such as test servers and servers in local networks.
 //
 // Source: https://docs.bsky.app/docs/tutorials/video
 func (n *Network) usesVideoService(g network.Grant) bool {
@@ -44,14 +44,14 @@ type job struct {
 
 const jobFailed = "JOB_STATE_FAILED"
 
-// hasBlob reports whether the video is processed. The state says less: for a video that the service has processed
-// before, it is a failure with the error already_exists.
+// hasBlob reports whether the video is processed. The state is not enough: if the service processed the same video
+// before, the state is a failure with the error already_exists.
 //
 // Source: https://docs.bsky.app/docs/tutorials/video
 func (j job) hasBlob() bool { return len(j.Blob) > 0 && string(j.Blob) != "null" }
 
-// videoBlob returns the processed video of a draft. While the service processes it, the blob is nil and the duration is
-// that until the next call. It uploads the video if the draft has no job.
+// videoBlob returns the processed video of a draft. While the service is processing the video, the blob is nil and the
+// duration is the wait before the next call. If the draft has no job, videoBlob uploads the video.
 func (n *Network) videoBlob(
 	ctx context.Context, g network.Grant, d *draft, files network.Files,
 ) (json.RawMessage, time.Duration, error) {
@@ -87,7 +87,7 @@ func (n *Network) videoBlob(
 	return now.Blob, 0, nil
 }
 
-// failure returns the error of a failed job. It is Transient if another upload may succeed.
+// failure returns the error for a failed job. Its class is Transient if another upload may succeed.
 func (j job) failure() *network.Error {
 	class := network.Transient
 	switch j.FailureCode {
@@ -104,7 +104,7 @@ func (j job) failure() *network.Error {
 	}
 }
 
-// videoJob returns the state of a job. The service asks for no token.
+// videoJob returns the state of a job. The request needs no token.
 func (n *Network) videoJob(ctx context.Context, id string) (job, error) {
 	var answer struct {
 		Status job `json:"jobStatus"`
@@ -116,8 +116,8 @@ func (n *Network) videoJob(ctx context.Context, id string) (job, error) {
 	return answer.Status, n.serviceError(err)
 }
 
-// uploadVideo sends the video to the service and returns the job that processes it. A video that the service has
-// already has the job of its first upload.
+// uploadVideo sends the video to the service and returns the job that processes it. If the service already has the
+// video, it returns the job of the first upload.
 func (n *Network) uploadVideo(ctx context.Context, g network.Grant, d *draft, files network.Files) (job, error) {
 	token, err := n.serviceToken(ctx, g, g.Server, uploadBlobMethod)
 	if err != nil {
@@ -152,8 +152,8 @@ func (n *Network) uploadVideo(ctx context.Context, g network.Grant, d *draft, fi
 	return answer.Status, nil
 }
 
-// uploadRefusal returns the error of an upload that the service does not process. It gives the reason as the error or
-// as the message.
+// uploadRefusal returns the error for an upload that the service does not process. The service sends the reason as the
+// error or as the message.
 func (n *Network) uploadRefusal(j job) *network.Error {
 	refused := &network.Error{
 		Class: network.RejectedMedia, Status: http.StatusOK, Message: network.Clip(cmp.Or(j.Message, j.Error), maxMessage),
@@ -168,8 +168,8 @@ func (n *Network) uploadRefusal(j job) *network.Error {
 	return refused
 }
 
-// isQuotaUsed reports whether the service accepts no more videos of the account today. It says so in words too, such as
-// "User has exceeded daily upload videos limit".
+// isQuotaUsed reports whether the account has used up its quota for today. Some responses say so only in a message,
+// such as "User has exceeded daily upload videos limit".
 func isQuotaUsed(refused *network.Error) bool {
 	return refused.Code == "DailyLimitExceeded" || strings.Contains(refused.Message, "exceeded daily upload")
 }
@@ -177,8 +177,8 @@ func isQuotaUsed(refused *network.Error) bool {
 // errNoVideoService means that the video service cannot process the account's videos.
 var errNoVideoService = errors.New("the video service does not serve the account")
 
-// checkVideoLimits returns an error if the service would not accept the video today, and errNoVideoService if it does
-// not know the account or the account's server offers no access to it.
+// checkVideoLimits returns an error if the service would not accept the video today. The error is errNoVideoService if
+// the service does not know the account or the account's server does not issue tokens for the service.
 func (n *Network) checkVideoLimits(ctx context.Context, g network.Grant, size int64) error {
 	token, err := n.serviceToken(ctx, g, n.opts.VideoURL, limitsMethod)
 	var refused *network.Error
@@ -211,8 +211,8 @@ func (n *Network) checkVideoLimits(ctx context.Context, g network.Grant, size in
 	return n.limitError(used, limits.Error, limits.Message)
 }
 
-// limitError returns the error of a video that the service does not accept, because the account has used up its quota
-// or for another reason.
+// limitError returns the error for a video that the service does not accept. Used means that the account has used up
+// its quota.
 func (n *Network) limitError(used bool, code, message string) *network.Error {
 	refusal := &network.Error{
 		Class: network.RejectedMedia, Status: http.StatusOK, Message: network.Clip(message, maxMessage),
@@ -230,7 +230,7 @@ func (n *Network) limitError(used bool, code, message string) *network.Error {
 // quotaEnd returns when the service accepts videos again after the account has used up its quota.
 func (n *Network) quotaEnd() time.Time { return n.opts.Now().Add(videoQuotaWait).UTC() }
 
-// serviceToken returns a token of the account's server for one method of the service at an address.
+// serviceToken returns a token from the account's server for one method of the service at a URL.
 func (n *Network) serviceToken(ctx context.Context, g network.Grant, service, method string) (string, error) {
 	target, err := serverURL(service)
 	if err != nil {
@@ -252,7 +252,8 @@ func (n *Network) serviceToken(ctx context.Context, g network.Grant, service, me
 	return answer.Token, err
 }
 
-// tokenLife returns how long a service token lasts. An upload takes longer than the minute that is usual.
+// tokenLife returns the lifetime to request for a service token. An upload can take longer than the default of a
+// minute.
 func tokenLife(method string) time.Duration {
 	if method == uploadBlobMethod {
 		return uploadTokenLife
@@ -260,8 +261,8 @@ func tokenLife(method string) time.Duration {
 	return time.Minute
 }
 
-// serviceError returns the error of the video service. Its refusal of a token says nothing about the account's own, and
-// its outage nothing about the account's server.
+// serviceError returns the error ID of the video service's job. If the service rejects its token, the account's token
+// may still be valid. An outage of the service is not an outage of the account's server.
 func (n *Network) serviceError(err error) error {
 	var refused *network.Error
 	if !errors.As(err, &refused) {

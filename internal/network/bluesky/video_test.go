@@ -40,7 +40,8 @@ func TestVideoServiceConformance(t *testing.T) {
 	networktest.Run(t, withVideoService)
 }
 
-// A video is posted after the service has processed it. Calls to the service use tokens issued only for it.
+// A video is posted after the service has processed it. Calls to the service use tokens that are only valid for the
+// service.
 func TestVideoProcessing(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, withVideoService, 10*time.Second)
@@ -85,11 +86,11 @@ func TestKnownVideo(t *testing.T) {
 	asked := f.Wire.Count("getJobStatus")
 	f.MustPrepare(g, "again", media...)
 	if sent, now := f.Wire.Count("uploadVideo"), f.Wire.Count("getJobStatus"); sent != 2 || now != asked {
-		t.Errorf("%d uploads, %d more looks at the job", sent, now-asked)
+		t.Errorf("%d uploads, %d more checks of the job", sent, now-asked)
 	}
 }
 
-// An account without a confirmed email address, or with too many videos today, uploads nothing.
+// No video is uploaded for an account that has used up its daily quota.
 func TestVideoLimits(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, withVideoService, 0)
@@ -121,7 +122,7 @@ func TestVideoOfUnconfirmedAccount(t *testing.T) {
 	f.Publish(g, f.MustPrepare(g, "text"))
 }
 
-// videoServer answers each call with the next of its method's answers.
+// videoServer responds to each call with the next of its method's answers.
 func videoServer(t *testing.T, answers map[string][]networktest.Answer) (*networktest.Stub, map[string]int) {
 	t.Helper()
 	calls := map[string]int{}
@@ -170,7 +171,7 @@ const (
 	jobFailure = `{"jobStatus":{"jobId":"j1","state":"JOB_STATE_FAILED","failureCode":"%s","message":"why"}}`
 )
 
-// A job fails at once if the video is at fault. Otherwise it is retried a few times.
+// Prepare fails immediately if the video is invalid. Other failed jobs are retried a few times.
 func TestVideoJobs(t *testing.T) {
 	t.Parallel()
 	status := func(bodies ...string) map[string][]networktest.Answer {
@@ -201,24 +202,24 @@ func TestVideoJobs(t *testing.T) {
 			"uploadVideo":  {{Status: 409, Body: `{"jobId":"j1","state":"JOB_STATE_COMPLETED","error":"already_exists"}`}},
 			"getJobStatus": {{Body: processed}},
 		}, "", "", 1},
-		"processed before":     {map[string][]networktest.Answer{"uploadVideo": {{Status: 409, Body: known}}}, "", "", 1},
-		"known once processed": {status(`{"jobStatus":` + known + `}`), "", "", 1},
-		"no blob yet":          {status(`{"jobStatus":{"jobId":"j1","state":"JOB_STATE_ENCODING","blob":null}}`, processed), "", "", 1},
-		"by the lexicon":       {map[string][]networktest.Answer{"uploadVideo": {{Body: processed}}}, "", "", 1},
-		"no job":               {map[string][]networktest.Answer{"uploadVideo": {{Body: `{}`}}}, network.Transient, "", 1},
-		"too many today": {map[string][]networktest.Answer{
+		"processed before":           {map[string][]networktest.Answer{"uploadVideo": {{Status: 409, Body: known}}}, "", "", 1},
+		"known once processed":       {status(`{"jobStatus":` + known + `}`), "", "", 1},
+		"no blob yet":                {status(`{"jobStatus":{"jobId":"j1","state":"JOB_STATE_ENCODING","blob":null}}`, processed), "", "", 1},
+		"response as in the lexicon": {map[string][]networktest.Answer{"uploadVideo": {{Body: processed}}}, "", "", 1},
+		"no job":                     {map[string][]networktest.Answer{"uploadVideo": {{Body: `{}`}}}, network.Transient, "", 1},
+		"daily limit, by code": {map[string][]networktest.Answer{
 			"uploadVideo": {{Status: 400, Body: `{"error":"DailyLimitExceeded"}`}},
 		}, network.Quota, "DailyLimitExceeded", 1},
-		"too many in words": {map[string][]networktest.Answer{
+		"daily limit, by error text": {map[string][]networktest.Answer{
 			"uploadVideo": {{Body: `{"error":"User has exceeded daily upload bytes limit"}`}},
 		}, network.Quota, "", 1},
-		"refused as too many": {map[string][]networktest.Answer{
+		"daily limit, by message": {map[string][]networktest.Answer{
 			"uploadVideo": {{Status: 400, Body: `{"error":"BadRequest","message":"User has exceeded daily upload videos limit"}`}},
 		}, network.Quota, "BadRequest", 1},
 		"unconfirmed": {map[string][]networktest.Answer{
 			"uploadVideo": {{Body: `{"jobId":"","error":"unconfirmed_email","message":"why"}`}},
 		}, network.RejectedMedia, "unconfirmed_email", 1},
-		"refused in words": {map[string][]networktest.Answer{
+		"refused by error text": {map[string][]networktest.Answer{
 			"uploadVideo": {{Body: `{"error":"Account is not old enough to upload videos: why"}`}},
 		}, network.RejectedMedia, "", 1},
 		"unconfirmed by the limits": {map[string][]networktest.Answer{
@@ -236,8 +237,8 @@ func TestVideoJobs(t *testing.T) {
 		"dead session": {map[string][]networktest.Answer{
 			"getServiceAuth": {{Status: 400, Body: `{"error":"ExpiredToken"}`}},
 		}, network.AuthRefresh, "ExpiredToken", 0},
-		"no token":       {map[string][]networktest.Answer{"getServiceAuth": {{Body: `{}`}}}, network.Transient, "", 0},
-		"out of service": {map[string][]networktest.Answer{"getUploadLimits": {{Status: 503}}}, network.Transient, "", 0},
+		"no token":            {map[string][]networktest.Answer{"getServiceAuth": {{Body: `{}`}}}, network.Transient, "", 0},
+		"service unavailable": {map[string][]networktest.Answer{"getUploadLimits": {{Status: 503}}}, network.Transient, "", 0},
 		"no bytes left": {map[string][]networktest.Answer{
 			"getUploadLimits": {{Body: `{"canUpload":true,"remainingDailyVideos":3,"remainingDailyBytes":99}`}},
 		}, network.Quota, "", 0},
@@ -268,7 +269,7 @@ func TestVideoJobs(t *testing.T) {
 	}
 }
 
-// wantHost checks that an outage of the video service does not count against the account's server.
+// wantHost checks that an outage ID of the video service's job does not count against the account's server.
 func wantHost(t *testing.T, failed *network.Error, answers map[string][]networktest.Answer) {
 	t.Helper()
 	_, ofServer := answers["getServiceAuth"]
@@ -277,7 +278,7 @@ func wantHost(t *testing.T, failed *network.Error, answers map[string][]networkt
 	}
 }
 
-// Accounts that the service does not serve upload to their own server.
+// If the service does not support an account, videos are uploaded to the account's server.
 func TestVideoWithoutService(t *testing.T) {
 	t.Parallel()
 	blob := []networktest.Answer{{Body: `{"blob":{"$type":"blob","ref":{"$link":"bafkreia"},"mimeType":"video/mp4","size":100}}`}}

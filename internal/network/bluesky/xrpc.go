@@ -21,7 +21,7 @@ type call struct {
 	in      any           // JSON body, or nil
 	file    *network.File // body instead of in; the call closes it
 	out     any           // receives the response; nil to ignore it
-	// a status that is as good as 200
+	// another status that means success
 	orStatus int
 }
 
@@ -58,7 +58,7 @@ func (n *Network) call(ctx context.Context, c call) error {
 func serverURL(text string) (*url.URL, error) {
 	base, err := url.Parse(strings.TrimSpace(text))
 	if err != nil {
-		return nil, errors.New("the server's address is invalid: enter one such as https://bsky.social")
+		return nil, errors.New("the server's address is invalid: enter an address such as https://bsky.social")
 	}
 	if base.Scheme != "https" && base.Scheme != "http" || base.Hostname() == "" || base.User != nil {
 		return nil, errors.New("the server's address must begin with https:// or http:// and have no user name")

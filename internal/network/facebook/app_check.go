@@ -17,7 +17,7 @@ var needs = []network.RequiredScope{
 	{Scope: graph.ScopeBusiness, Effect: "Pages of a business portfolio cannot be found"},
 }
 
-// CheckApp reports what Meta says about the app.
+// CheckApp reports the state of the app according to Meta.
 func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	return n.login().CheckApp(ctx, platform, "", n.opts.GraphHost, needs)
 }

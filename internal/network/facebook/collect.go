@@ -14,7 +14,7 @@ import (
 
 var _ network.Collector = (*Network)(nil)
 
-// insightsScope is requested at the consent. Without it, fewer metrics are available.
+// insightsScope is requested on the consent page. Without it, fewer metrics are available.
 const insightsScope = "read_insights"
 
 const (
@@ -93,7 +93,7 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	return out, nil
 }
 
-// posts lists the Page's posts with their counts, or without if those are refused.
+// posts lists the Page's posts with their counts, or without counts if Facebook refuses them.
 func (n *Network) posts(ctx context.Context, g network.Grant, since time.Time, limit int) ([]countedPost, bool, error) {
 	list := func(fields string) ([]countedPost, bool, error) {
 		return graph.ListSince(ctx, n.graph,

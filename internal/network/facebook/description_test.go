@@ -12,15 +12,15 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-// checkCall checks that a request and the sandbox's response match the network's description: calls, parameters,
-// enumerations and fields. It lists what the description lacks: signing in, paging, the tasks of Pages, business
+// checkCall checks that a request and the sandbox's response match Meta's API description: calls, parameters,
+// enumerations and fields. Not in that description, and listed here, are sign-in, paging, tasks of Pages, business
 // portfolios, and the host for the files of reels.
 func checkCall(t *testing.T, r networktest.Request) {
 	parts := strings.SplitN(strings.Trim(r.URL.Path, "/"), "/", 4) // facebook, host, version, path
 	if r.Status != http.StatusOK || parts[1] == "upload" {
 		return
 	}
-	page, post, video := networktest.ObjectOf("Page"), networktest.ObjectOf("PagePost"), networktest.ObjectOf("AdVideo")
+	page, post, video := networktest.MetaObject("Page"), networktest.MetaObject("PagePost"), networktest.MetaObject("AdVideo")
 	sent := r.Params()
 	sent.Del("appsecret_proof") // any call may have it
 	var params, fields []string
@@ -40,7 +40,7 @@ func checkCall(t *testing.T, r networktest.Request) {
 	case call == "GET published_posts":
 		params, fields = append(page.Params("GET", edge), "since", "after"), post.Names("attachments", "reactions", "comments")
 	case call == "GET insights": // the metrics are not described
-		params, fields = append(post.Params("GET", edge), "access_token"), networktest.ObjectOf("InstagramInsightsResult").Names()
+		params, fields = append(post.Params("GET", edge), "access_token"), networktest.MetaObject("InstagramInsightsResult").Names()
 	case call == "GET " && strings.Contains(sent.Get("fields"), "status"):
 		params, fields = []string{"access_token", "fields"}, video.Names()
 	case call == "GET ":
@@ -63,14 +63,14 @@ func fieldNames(fields string) []string {
 	return strings.Split(modifier.ReplaceAllString(fields, ""), ",")
 }
 
-// All calls are described, and each was made.
+// The test of checkCall covers each call.
 func TestCallsDescribed(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	f.MakeEveryCall()
 	for _, part := range []string{"/video_reels", "/videos", "/photos", "/feed", "/published_posts", "/me/accounts"} {
 		if f.Wire.Count(part) == 0 {
-			t.Errorf("no call of %s", part)
+			t.Errorf("%s was not called", part)
 		}
 	}
 }

@@ -13,14 +13,14 @@ import (
 type draft struct {
 	Post    bool            `json:"facebook"` // distinguishes drafts of different networks
 	Text    string          `json:"text"`
-	Link    string          `json:"link,omitempty"` // shown with a preview
+	Link    string          `json:"link,omitempty"` // shown with a preview on Facebook
 	Media   []network.Media `json:"media,omitempty"`
 	Photos  []string        `json:"photos,omitempty"`  // IDs of the unpublished photos, in order
 	Video   string          `json:"video,omitempty"`   // ID of the uploaded video
 	Session string          `json:"session,omitempty"` // upload session, which Commit finishes
 	Reel    bool            `json:"reel,omitempty"`    // the video is published as a reel, which has no session
-	Uploads int             `json:"uploads,omitempty"` // how often the video was uploaded
-	Made    time.Time       `json:"made,omitzero"`     // when the draft became ready: the post is newer
+	Uploads int             `json:"uploads,omitempty"` // number of uploads of the video
+	Made    time.Time       `json:"made,omitzero"`     // when the draft became ready, which is before the post is published
 	// Finished reports whether the network has confirmed the end of the upload.
 	Finished bool `json:"finished,omitempty"`
 }

@@ -8,7 +8,8 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-// A video that Facebook keeps as a draft is never reported as published, and never as missing: its owner may share it.
+// A video that Facebook keeps as a draft counts neither as published nor as absent, because its owner may still share
+// it.
 func TestVideoStaysDraft(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)

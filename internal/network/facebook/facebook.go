@@ -1,8 +1,9 @@
 // Package facebook publishes to Facebook Pages with the Graph API. Pages are connected in a browser.
 //
-// The network supports no client-chosen keys, so a post of text or photos whose response is lost is looked up among the
-// Page's posts. A video is uploaded unpublished. Finishing the upload publishes it once, however often that is
-// repeated, and the video's state shows the result. Vertical videos are published as reels in the same way.
+// The network does not support client-chosen keys. If the response to a post of text or photos is lost, Resolve
+// searches the Page's posts. A video is uploaded unpublished. Finishing the upload publishes the video once, however
+// often the call is repeated, and the video's state shows the result. Vertical videos are published as reels in the
+// same way.
 //
 // Sources: https://developers.facebook.com/docs/pages-api/posts,
 // https://developers.facebook.com/docs/video-api/guides/publishing,
@@ -30,11 +31,11 @@ const (
 	defaultVersion   = "v25.0"
 )
 
-// requiredScopes are needed to list the Pages, to read their posts and to publish. Pages of a business portfolio also
-// need graph.ScopeBusiness.
+// requiredScopes are needed to list Pages, to read their posts and to publish. Pages of a business portfolio also
+// require graph.ScopeBusiness.
 var requiredScopes = []string{"pages_show_list", "pages_read_engagement", "pages_manage_posts"}
 
-// Options are set by the operator or a test. The zero value uses the real network, without an app to connect Pages.
+// Options are the settings of the operator. The zero value uses the real network, without an app for connecting Pages.
 type Options struct {
 	network.App
 
@@ -54,13 +55,13 @@ type Network struct {
 
 var _ network.Authorizer = (*Network)(nil)
 
-// New returns the network with opts.
+// New returns the network with these options.
 func New(opts Options) *Network {
-	opts = opts.advance()
+	opts = opts.withDefaults()
 	return &Network{graph.New(opts.App), opts}
 }
 
-func (o Options) advance() Options {
+func (o Options) withDefaults() Options {
 	o.App = o.WithDefaults(platform, append(slices.Clone(requiredScopes), insightsScope, graph.ScopeBusiness)...)
 	o.AuthorizeHost = strings.TrimRight(cmp.Or(o.AuthorizeHost, defaultAuthorize), "/")
 	o.GraphHost = strings.TrimRight(cmp.Or(o.GraphHost, defaultGraph), "/")
@@ -81,7 +82,7 @@ func (n *Network) Check(c network.Content) []network.Problem {
 // Rules returns the limits that Check applies.
 func (n *Network) Rules() network.Rules { return *n.opts.Rules }
 
-// newCall returns a call of the versioned API by a Page.
+// newCall returns a call to the versioned API with a Page's token.
 func (n *Network) newCall(g network.Grant, method, path string, params url.Values, out any) graph.Call {
 	return graph.Call{
 		Method: method, Server: g.Server, Path: n.opts.Version + "/" + path, Token: g.Access,

@@ -118,9 +118,9 @@ var adapter = networktest.Case{
 	Failures: networktest.Failures{
 		Grant: network.Grant{Account: "10001"},
 		Calls: []networktest.Call{
-			networktest.PermalinkOf("17"), networktest.CommitOf(readyText), networktest.CommitOf(readyVideo),
-			networktest.CommitOf(readyReel), networktest.PrepareOf(plannedVideo), networktest.PrepareOf(plannedReel),
-			networktest.RefreshOf(""), networktest.ExchangeOf(""),
+			networktest.PermalinkCall("17"), networktest.CommitCall(readyText), networktest.CommitCall(readyVideo),
+			networktest.CommitCall(readyReel), networktest.PrepareCall(plannedVideo), networktest.PrepareCall(plannedReel),
+			networktest.RefreshCall(""), networktest.ExchangeCall(""),
 		},
 		Quote: func(message string) networktest.Answer {
 			return networktest.Answer{Status: http.StatusBadRequest, Body: graph(`"code":190,"message":"` + message + `"`)}
@@ -151,14 +151,14 @@ var adapter = networktest.Case{
 			"login approvals": networktest.Fails(400, graph(`"code":490`), network.AuthDead, network.AuthDead, network.AuthDead),
 			"security check": networktest.Fails(400, graph(`"code":100,"error_subcode":1404006`), network.AuthDead,
 				network.AuthDead, network.AuthDead),
-			"limited for days": networktest.Fails(400, graph(`"code":1404112`), network.Rate, network.Rate, network.Rate),
+			"rate limit of days": networktest.Fails(400, graph(`"code":1404112`), network.Rate, network.Rate, network.Rate),
 			"video": networktest.Fails(400, graph(`"code":100,"error_subcode":1349125`), network.RejectedMedia,
 				network.RejectedMedia, network.Uncertain),
 			"media": networktest.Fails(400, graph(`"code":100,"error_subcode":2069019`), network.RejectedMedia,
 				network.RejectedMedia, network.Uncertain),
 			"bad link": networktest.Fails(400, graph(`"code":100,"error_subcode":2061006`), network.Rejected,
 				network.Rejected, network.Uncertain),
-			"the same again": networktest.Fails(400, graph(`"code":506`), network.Duplicate, network.Duplicate, network.Uncertain),
+			"duplicate post": networktest.Fails(400, graph(`"code":506`), network.Duplicate, network.Duplicate, network.Uncertain),
 			"posted photos": networktest.Fails(400, graph(`"code":100,"error_subcode":1366051`), network.Duplicate,
 				network.Duplicate, network.Uncertain),
 			"temporary": networktest.Fails(500, graph(`"code":2`), network.Transient, network.Uncertain, network.Uncertain),
@@ -174,24 +174,24 @@ var adapter = networktest.Case{
 			"no id": networktest.Fails(200, `{"permalink_url":"javascript:alert(1)"}`, "", network.Uncertain, network.Uncertain),
 		},
 		Repeats: map[string]networktest.Repeat{
-			"minutes": later(`1390008`, usage, 7*time.Minute),
-			"seconds": later(`32`, http.Header{"Retry-After": {"2"}}, 2*time.Second),
-			"no time": later(`1390008`, nil, 0),
-			"policy":  later(`368`, nil, 24*time.Hour),
-			"limited": later(`100,"error_subcode":1404112`, nil, 24*time.Hour),
-			"never":   later(`190`, usage, 0),
+			"minutes": rateLimited(`1390008`, usage, 7*time.Minute),
+			"seconds": rateLimited(`32`, http.Header{"Retry-After": {"2"}}, 2*time.Second),
+			"no time": rateLimited(`1390008`, nil, 0),
+			"policy":  rateLimited(`368`, nil, 24*time.Hour),
+			"limited": rateLimited(`100,"error_subcode":1404112`, nil, 24*time.Hour),
+			"never":   rateLimited(`190`, usage, 0),
 		},
-		Resolves: looks(),
+		Resolves: resolveCases(),
 		EmptyLists: map[string]http.Handler{
 			readyText:  networktest.Answer{Body: `{"data":[]}`},
 			readyVideo: networktest.Answer{Body: `{"status":{"video_status":"uploading"}}`},
 			readyReel:  networktest.Answer{Body: `{"status":{"video_status":"upload_complete"}}`},
 		},
 		GivesUp: map[string]networktest.GiveUp{
-			"expired":      uploading(`{"status":{"video_status":"expired"}}`, network.Transient, 4),
-			"gone":         uploading(graph(`"code":100,"error_subcode":33`), network.Transient, 4),
-			"failed":       uploading(`{"status":{"video_status":"error"}}`, network.RejectedMedia, 2),
-			"a dead token": uploading(graph(`"code":190`), network.AuthDead, 2),
+			"expired":       uploading(`{"status":{"video_status":"expired"}}`, network.Transient, 4),
+			"gone":          uploading(graph(`"code":100,"error_subcode":33`), network.Transient, 4),
+			"failed":        uploading(`{"status":{"video_status":"error"}}`, network.RejectedMedia, 2),
+			"invalid token": uploading(graph(`"code":190`), network.AuthDead, 2),
 		},
 	},
 	Collecting: networktest.Collecting{Metrics: []string{"reach", "views", "likes", "comments", "clicks"},
@@ -200,8 +200,8 @@ var adapter = networktest.Case{
 
 func graph(inner string) string { return `{"error":{` + inner + `}}` }
 
-// later is a rate limit response.
-func later(code string, header http.Header, after time.Duration) networktest.Repeat {
+// rateLimited returns a case with a rate limit response.
+func rateLimited(code string, header http.Header, after time.Duration) networktest.Repeat {
 	class := network.Rate
 	if code == "190" {
 		class = network.AuthDead
@@ -215,7 +215,7 @@ func later(code string, header http.Header, after time.Duration) networktest.Rep
 	return r
 }
 
-// uploading is a network that accepts uploads and returns the same state for all videos.
+// uploading returns a case in which the network accepts uploads and returns the same state for all videos.
 func uploading(video string, class network.Class, calls int) networktest.GiveUp {
 	return networktest.GiveUp{Draft: plannedVideo, Class: class, Calls: calls,
 		Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -230,8 +230,8 @@ func uploading(video string, class network.Class, calls int) networktest.GiveUp 
 		})}
 }
 
-// looks returns lists of posts and states of videos with the verdicts they lead to.
-func looks() map[string]networktest.ResolveCase {
+// resolveCases returns lists of posts and states of videos, with the expected verdicts.
+func resolveCases() map[string]networktest.ResolveCase {
 	post := func(id, text, at, attached string) string {
 		return `{"id":"` + id + `","message":"` + text + `","created_time":"2026-11-21T` + at +
 			`+0000","permalink_url":"javascript:x","attachments":{"data":[` + attached + `]}}`
@@ -255,12 +255,12 @@ func looks() map[string]networktest.ResolveCase {
 		return l
 	}
 	return map[string]networktest.ResolveCase{
-		"post: there":           look(readyText, list(post("10_1", `x\n`, "09:00:01", "")), network.Published, "", "10_1"),
-		"post: by a slow clock": look(readyText, list(post("10_1", "x", "08:55:00", "")), network.Published, "", "10_1"),
-		"post: with a preview":  look(readyText, list(post("10_1", "x", "09:00:01", share)), network.Published, "", "10_1"),
-		"post: older":           look(readyText, list(post("10_1", "x", "08:54:59", "")), network.Absent, "", ""),
-		"post: another text":    look(readyText, list(post("10_1", "y", "09:00:01", "")), network.Absent, "", ""),
-		"post: a photo":         look(readyText, list(post("10_1", "x", "09:00:01", photo)), network.Absent, "", ""),
+		"post: there":                   look(readyText, list(post("10_1", `x\n`, "09:00:01", "")), network.Published, "", "10_1"),
+		"post: network clock is behind": look(readyText, list(post("10_1", "x", "08:55:00", "")), network.Published, "", "10_1"),
+		"post: with a preview":          look(readyText, list(post("10_1", "x", "09:00:01", share)), network.Published, "", "10_1"),
+		"post: older":                   look(readyText, list(post("10_1", "x", "08:54:59", "")), network.Absent, "", ""),
+		"post: another text":            look(readyText, list(post("10_1", "y", "09:00:01", "")), network.Absent, "", ""),
+		"post: a photo":                 look(readyText, list(post("10_1", "x", "09:00:01", photo)), network.Absent, "", ""),
 		"post: an album": look(readyText,
 			list(post("10_1", "x", "09:00:01", `{"type":"album","subattachments":{"data":[{},{}]}}`)), network.Absent, "", ""),
 		"post: no id":   look(readyText, list(post("../me", "x", "09:00:01", "")), network.Absent, "", ""),
@@ -270,9 +270,9 @@ func looks() map[string]networktest.ResolveCase {
 			list(post("10_1", "x", "09:00:00", ""), post("10_2", "x", "09:00:01", "")), network.Unknown, network.Uncertain, ""),
 		"post: two, one before": look(readyText,
 			list(post("10_1", "x", "08:59:59", ""), post("10_2", "x", "09:00:01", "")), network.Published, "", "10_2"),
-		"post: throttled":    look(readyText, `{"error":{"code":4}}`, network.Unknown, network.Rate, ""),
-		"post: a dead token": look(readyText, `{"error":{"code":190}}`, network.Unknown, network.AuthDead, ""),
-		"post: invalid JSON": look(readyText, `[`, network.Unknown, network.Transient, ""),
+		"post: throttled":     look(readyText, `{"error":{"code":4}}`, network.Unknown, network.Rate, ""),
+		"post: invalid token": look(readyText, `{"error":{"code":190}}`, network.Unknown, network.AuthDead, ""),
+		"post: invalid JSON":  look(readyText, `[`, network.Unknown, network.Transient, ""),
 		"video: published": look(readyVideo,
 			`{"published":true,"permalink_url":"/page/videos/1/","status":{"video_status":"ready"}}`, network.Published, "", "15001"),
 		"video: published by phase": look(readyVideo,
@@ -297,16 +297,16 @@ func looks() map[string]networktest.ResolveCase {
 		"video: failed": look(readyVideo,
 			`{"status":{"video_status":"error","processing_phase":{"error":{"message":"too dark"}}}}`, network.Absent,
 			network.RejectedMedia, ""),
-		"video: failed in several": look(readyVideo,
+		"video: several phases failed": look(readyVideo,
 			`{"status":{"video_status":"error","processing_phase":{"errors":[{},{"message":"too dark"}]}}}`,
 			network.Absent, network.RejectedMedia, ""),
 		"video: expired": look(readyVideo, `{"status":{"video_status":"expired"}}`, network.Absent, network.Transient, ""),
-		"video: an upload that failed": look(readyVideo, `{"status":{"video_status":"upload_failed"}}`, network.Absent,
+		"video: upload failed": look(readyVideo, `{"status":{"video_status":"upload_failed"}}`, network.Absent,
 			network.Transient, ""),
 		"video: an unknown state": look(readyVideo, `{"status":{"video_status":"resting"}}`, network.Unknown, network.Transient, ""),
 		"video: no state":         look(readyVideo, `{}`, network.Unknown, network.Transient, ""),
 		"video: gone":             look(readyVideo, `{"error":{"code":100,"error_subcode":33}}`, network.Unknown, network.Transient, ""),
-		"video: a dead token":     look(readyVideo, `{"error":{"code":190}}`, network.Unknown, network.AuthDead, ""),
+		"video: invalid token":    look(readyVideo, `{"error":{"code":190}}`, network.Unknown, network.AuthDead, ""),
 	}
 }
 

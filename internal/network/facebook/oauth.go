@@ -40,8 +40,9 @@ func (n *Network) login() graph.Login {
 	}
 }
 
-// Exchange trades the code for a token of the person, trades that for one of sixty days, and returns the Pages on which
-// the person may post. The error is of class AuthDead if the code is refused or a permission was declined.
+// Exchange exchanges the code for the person's token and that token for one with a lifetime of sixty days. It returns
+// the Pages on which the person may post. The error is of class AuthDead if the code is rejected or a permission was
+// declined.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	short, err := n.login().ExchangeCode(ctx, n.opts.GraphHost, a.Redirect, code)
 	if err != nil {
@@ -54,7 +55,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	if person.Scopes, err = n.login().Permissions(ctx, person); err != nil {
 		return nil, err
 	}
-	for _, needed := range requiredScopes { // people can decline single ones
+	for _, needed := range requiredScopes { // people can decline individual permissions
 		if !slices.Contains(person.Scopes, needed) {
 			return nil, network.PermissionMissing(needed, "The sign-in does not include everything that publishing needs.")
 		}
@@ -62,8 +63,8 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	return n.candidates(ctx, person)
 }
 
-// Refresh trades the person's token for another one of sixty days and reads the Page's token again. The error is of
-// class AuthDead if the person may no longer post on the Page.
+// Refresh exchanges the person's token for a new one with a lifetime of sixty days, and reads the Page's token again.
+// The error is of class AuthDead if the person may no longer post on the Page.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	person, err := n.extendToken(ctx, g, g.Refresh)
 	if err != nil {
@@ -76,8 +77,8 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	return pageGrant(person, page), nil
 }
 
-// page returns one Page of a person with its token, from the person's list or, for a Page of a business portfolio, on
-// its own. The error is of class AuthDead if the person may not post on it.
+// page returns one Page of a person with its token. A Page of a business portfolio is not in the person's list and is
+// read separately. The error is of class AuthDead if the person may not post on it.
 func (n *Network) page(ctx context.Context, person network.Grant, id string) (graph.Page, error) {
 	pages, err := n.login().OwnPages(ctx, person, pageFields)
 	if err != nil {
@@ -104,8 +105,8 @@ func (n *Network) page(ctx context.Context, person network.Grant, id string) (gr
 	return p, nil
 }
 
-// extendToken returns the person's grant with a new token of sixty days. The Page's grant expires with it, because a
-// longer life is unconfirmed.
+// extendToken returns the person's grant with a new token of sixty days. The Page's grant expires together with the
+// person's token. A longer lifetime is unconfirmed.
 func (n *Network) extendToken(ctx context.Context, g network.Grant, token string) (network.Grant, error) {
 	long, err := n.login().ExtendToken(ctx, g.Server, token)
 	if err != nil {
@@ -119,8 +120,8 @@ func (n *Network) extendToken(ctx context.Context, g network.Grant, token string
 	return g, err
 }
 
-// candidates returns the Pages on which the person may post, each with its own token. The error names the permission
-// that is missing if there are none.
+// candidates returns the Pages on which the person may post, each with its own token. If there are none, the error
+// names the missing permission.
 func (n *Network) candidates(ctx context.Context, person network.Grant) ([]network.Candidate, error) {
 	pages, err := n.login().Pages(ctx, person, pageFields)
 	if err != nil {
@@ -153,7 +154,8 @@ func noTaskError() *network.Error {
 	}
 }
 
-// mayPost reports whether the person may post on a Page. The network decides if it does not list the person's tasks.
+// mayPost reports whether the person may post on a Page. It returns true if the network does not list the person's
+// tasks.
 func mayPost(p graph.Page) bool { return p.Tasks == nil || slices.Contains(p.Tasks, createContentTask) }
 
 // pageGrant returns the person's grant with the Page's token.

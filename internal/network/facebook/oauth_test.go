@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// A person can sign in and decline single permissions.
+// A sign-in fails if the person declined a required permission.
 func TestDeclinedPermission(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -23,7 +23,8 @@ func TestDeclinedPermission(t *testing.T) {
 	networktest.WantClass(t, err, network.AuthDead, "pages_manage_posts")
 }
 
-// Only Pages on which a person may post can be connected, from all lists. A Page without that role needs reconnecting.
+// Only Pages on which a person may post can be connected. If the person loses that role, the Page has to be
+// reconnected.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	lists := map[string]string{
@@ -67,8 +68,8 @@ func TestPages(t *testing.T) {
 	networktest.WantClass(t, err, network.AuthDead, "CREATE_CONTENT")
 }
 
-// portfolio is a person whose Pages belong to business portfolios, so that the person's own list is empty. The answers
-// are by path; others are that an object is missing.
+// portfolio returns a server for a person whose Pages belong to business portfolios, so that the person's own list is
+// empty. Answers maps paths to responses. For other paths, the response is that the object does not exist.
 func portfolio(t *testing.T, permissions string, answers map[string]string) string {
 	t.Helper()
 	return networktest.Serve(t, answering(func(r *http.Request) string {
@@ -96,7 +97,7 @@ func portfolio(t *testing.T, permissions string, answers map[string]string) stri
 
 const business = `,{"permission":"business_management","status":"granted"}`
 
-// Pages of business portfolios are found with their permission, from all lists, each once.
+// Pages of business portfolios are found if the permission was granted. Each Page is returned only once.
 func TestPagesOfPortfolios(t *testing.T) {
 	t.Parallel()
 	const more = `],"paging":{"cursors":{"after":"more"},"next":"https://elsewhere.test/"}}`
@@ -167,7 +168,7 @@ func TestMissingPermission(t *testing.T) {
 	}
 }
 
-// A list that fails for a moment fails the sign-in: a Page must not seem to be missing.
+// A temporary failure of a list makes the sign-in fail, so that no Page seems to be missing.
 func TestPortfolioFails(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"me/businesses", "501/client_pages"} {
@@ -179,7 +180,7 @@ func TestPortfolioFails(t *testing.T) {
 	}
 }
 
-// The sandbox has a Page that only the permission for business portfolios shows.
+// The sandbox has a Page that is only found with the permission for business portfolios.
 func TestSandboxPortfolio(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -190,7 +191,7 @@ func TestSandboxPortfolio(t *testing.T) {
 	networktest.WantClass(t, err, network.AuthDead, "business_management")
 }
 
-// answering is a network that responds with the result of answer.
+// answering returns a handler that responds with the result of answer.
 func answering(answer func(*http.Request) string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { networktest.Listing("", answer(r), "").ServeHTTP(w, r) }
 }
@@ -226,7 +227,7 @@ func TestAuthorize(t *testing.T) {
 	}
 }
 
-// Renewing a grant without a holder fills it in.
+// Renewing a grant without a holder sets the holder.
 func TestRenewFillsInHolder(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)

@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Every call with a token proves that the app makes it. An app that requires this works.
+// Every call with a token has an appsecret_proof, so that apps that require the proof work.
 func TestProof(t *testing.T) {
 	t.Parallel()
 	strict := adapter
@@ -44,7 +44,7 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// An app without a secret proves nothing with the parts of a video.
+// An app without a secret sends no proof with the parts of a video.
 func TestNoProofWithoutSecret(t *testing.T) {
 	t.Parallel()
 	chunks := 0

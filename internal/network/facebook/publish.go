@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/network/graph"
 )
 
-const pollInterval = 5 * time.Second // until an undecided publication is checked again
+const pollInterval = 5 * time.Second // between checks of an undecided publication
 
 // Commit publishes the post. The error is of class Processing while the network processes a video.
 func (n *Network) Commit(
@@ -70,8 +70,8 @@ func (d draft) params() (url.Values, error) {
 	return params, nil
 }
 
-// finish ends the upload, which publishes the video. It trusts a refusal only if the upload has not ended, because the
-// second of two calls is refused too.
+// finish ends the upload, which publishes the video. A repeated call is rejected too, so a rejection only counts if the
+// upload has not ended.
 func (n *Network) finish(ctx context.Context, g network.Grant, p draft) (network.Receipt, error) {
 	var response struct {
 		Success bool `json:"success"`
@@ -98,7 +98,7 @@ func (n *Network) finish(ctx context.Context, g network.Grant, p draft) (network
 	return network.Receipt{}, undecided
 }
 
-// confirmRefusal returns the error, as Uncertain if it is a refusal but the video may be published.
+// confirmRefusal returns err. If err is a rejection but the video may be published, its class becomes Uncertain.
 func (n *Network) confirmRefusal(ctx context.Context, g network.Grant, p draft, err error) error {
 	refusal, ok := errors.AsType[*network.Error](err)
 	if !ok || refusal.Status == 0 ||
@@ -110,24 +110,24 @@ func (n *Network) confirmRefusal(ctx context.Context, g network.Grant, p draft, 
 		p.isUnfinished(now) && !p.Finished) {
 		return refusal
 	}
-	doubted := *refusal
-	doubted.Class = network.Uncertain
-	return &doubted
+	uncertain := *refusal
+	uncertain.Class = network.Uncertain
+	return &uncertain
 }
 
-// processingError returns the error of a publication that the network has not decided.
+// processingError returns the error for a publication that Facebook is still processing.
 func (n *Network) processingError(code string) *network.Error {
 	return &network.Error{
 		Class: network.Processing, Status: http.StatusOK, Code: code, After: n.opts.Now().Add(pollInterval).UTC(),
 	}
 }
 
-// videoReceipt returns the receipt of a published video. The network does not state the time of publication.
+// videoReceipt returns the receipt of a published video. Facebook does not report the time of publication.
 func (n *Network) videoReceipt(p draft, now state) network.Receipt {
 	return network.Receipt{ID: p.Video, Permalink: n.absoluteURL(now.Permalink)}
 }
 
-// absoluteURL returns a permalink with host. Those of videos have none.
+// absoluteURL adds the host to a permalink without one, such as that of a video.
 func (n *Network) absoluteURL(permalink string) string {
 	if strings.HasPrefix(permalink, "/") {
 		permalink = n.opts.AuthorizeHost + permalink
@@ -141,7 +141,7 @@ func (n *Network) Permalink(ctx context.Context, g network.Grant, r network.Rece
 		return r.Permalink, nil
 	}
 	if !graph.IsID(r.ID) {
-		return "", network.PermanentError(errors.New("the ID is not that of a Facebook post"))
+		return "", network.PermanentError(errors.New("the post's ID is not a Facebook ID"))
 	}
 	var response struct {
 		Permalink string `json:"permalink_url"`

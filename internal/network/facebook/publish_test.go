@@ -46,17 +46,17 @@ func TestParameters(t *testing.T) {
 	f.WantPosts(3)
 }
 
-// Requests for parts other than the next, or for none, end the upload.
+// The upload fails if Facebook requests a part other than the next one, or no part.
 func TestUploadOutOfOrder(t *testing.T) {
 	t.Parallel()
-	const begun = `{"video_id":"15001","upload_session_id":"16001",`
+	const started = `{"video_id":"15001","upload_session_id":"16001",`
 	for name, c := range map[string][2]string{
-		"a gap":      {begun + `"start_offset":"5","end_offset":"9"}`, ``},
-		"too far":    {begun + `"start_offset":"0","end_offset":"99999999999"}`, ``},
-		"nothing":    {begun + `"start_offset":"0","end_offset":"0"}`, ``},
-		"below zero": {begun + `"start_offset":"0","end_offset":"-1"}`, ``},
-		"once more":  {begun + `"start_offset":"0","end_offset":"9"}`, `{"start_offset":"0","end_offset":"9"}`},
-		"no more":    {begun + `"start_offset":"0","end_offset":"9"}`, `{}`},
+		"a gap":      {started + `"start_offset":"5","end_offset":"9"}`, ``},
+		"too far":    {started + `"start_offset":"0","end_offset":"99999999999"}`, ``},
+		"nothing":    {started + `"start_offset":"0","end_offset":"0"}`, ``},
+		"below zero": {started + `"start_offset":"0","end_offset":"-1"}`, ``},
+		"once more":  {started + `"start_offset":"0","end_offset":"9"}`, `{"start_offset":"0","end_offset":"9"}`},
+		"no more":    {started + `"start_offset":"0","end_offset":"9"}`, `{}`},
 		"no video":   {`{"upload_session_id":"16001","start_offset":"0","end_offset":"9"}`, ``},
 		"no session": {`{"video_id":"15001","start_offset":"0","end_offset":"9"}`, ``},
 	} {
@@ -88,7 +88,7 @@ func TestDuplicatePhotos(t *testing.T) {
 	networktest.WantClass(t, err, network.Duplicate, "100/1366051")
 }
 
-// A post with the same text from before the draft belongs to another publication. Two later ones are ambiguous.
+// A post with the same text that is older than the draft belongs to another publication. Two later posts are ambiguous.
 func TestOlderDuplicate(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -128,7 +128,7 @@ func TestPermalinkOfInvalidID(t *testing.T) {
 	networktest.WantClass(t, err, network.Rejected, "")
 }
 
-// A Page whose lists the network refuses as too large is read in smaller ones.
+// If Facebook rejects a list as too large, it is read in smaller pages.
 func TestTooMuchData(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -147,7 +147,7 @@ func TestTooMuchData(t *testing.T) {
 	}
 }
 
-// The smallest list that is refused is an error. Lists that stay small are read to their end.
+// Resolve fails if even the smallest page is rejected. Otherwise it reads the list to its end in small pages.
 func TestSmallLists(t *testing.T) {
 	t.Parallel()
 	for most, class := range map[int]network.Class{0: network.Transient, 1: "", 3: "", 100: ""} {
@@ -172,8 +172,8 @@ func TestSmallLists(t *testing.T) {
 	}
 }
 
-// A post that may be beyond the listed ones is neither published nor absent, even if a listed post that matches belongs
-// to another publication.
+// If there are more posts than Resolve reads, a post that is not found is neither published nor absent, even if a
+// matching post belongs to another publication.
 func TestTooManyPosts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -181,10 +181,10 @@ func TestTooManyPosts(t *testing.T) {
 		at      string
 		others  []string
 	}{
-		"no match":           {"y", "09:00:02", nil},
-		"only another's":     {"x", "09:00:02", []string{"10_2"}},
-		"only from before":   {"x", "08:59:00", nil},
-		"before and another": {"x", "08:59:00", []string{"10_2"}},
+		"no match":                           {"y", "09:00:02", nil},
+		"only another's":                     {"x", "09:00:02", []string{"10_2"}},
+		"only an older match":                {"x", "08:59:00", nil},
+		"older match of another publication": {"x", "08:59:00", []string{"10_2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -204,7 +204,7 @@ func TestTooManyPosts(t *testing.T) {
 	}
 }
 
-// A Page that the network shows as a silhouette has no picture.
+// A Page has no picture if Facebook returns a silhouette.
 func TestCollectWithoutPicture(t *testing.T) {
 	t.Parallel()
 	for body, none := range map[string]bool{

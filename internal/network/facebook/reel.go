@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/network/graph"
 )
 
-// The format of reels. Meta names 9:16; the slack is for whole pixels of small videos.
+// The format of reels. Meta requires 9:16. A tolerance allows for whole pixels in small videos.
 //
 // Source: https://developers.facebook.com/docs/video-api/guides/reels-publishing
 const (
@@ -54,24 +54,24 @@ func (n *Network) reelCall(g network.Grant, params url.Values, out any) graph.Ca
 	return n.newCall(g, http.MethodPost, g.Account+"/video_reels", params, out)
 }
 
-// uploadReel sends the video in one request. It is unpublished until the upload is finished.
+// uploadReel sends the video in one request. The reel is published when the upload is finished.
 func (n *Network) uploadReel(ctx context.Context, g network.Grant, p *draft, file network.File) error {
-	var begun struct {
+	var started struct {
 		Video   string `json:"video_id"`
 		Address string `json:"upload_url"`
 	}
-	if err := n.graph.Do(ctx, n.reelCall(g, url.Values{"upload_phase": {"start"}}, &begun)); err != nil {
+	if err := n.graph.Do(ctx, n.reelCall(g, url.Values{"upload_phase": {"start"}}, &started)); err != nil {
 		return err
 	}
-	path, ok := strings.CutPrefix(begun.Address, n.opts.UploadHost+"/")
-	if !ok || !graph.IsID(begun.Video) { // the token is sent to no other host
+	path, ok := strings.CutPrefix(started.Address, n.opts.UploadHost+"/")
+	if !ok || !graph.IsID(started.Video) { // never send the token to another host
 		return network.InvalidResponse(errors.New("starting the upload of a reel: the response lacks an ID or a usable URL"))
 	}
 	var response struct {
 		Success bool `json:"success"`
 	}
 	query := url.Values{}
-	if n.opts.ClientSecret != "" { // not described for this host, and harmless
+	if n.opts.ClientSecret != "" { // not documented for this host, but harmless
 		query.Set(graph.ProofParam, graph.Proof(g.Access, n.opts.ClientSecret))
 	}
 	err := n.graph.Do(ctx, graph.Call{
@@ -87,7 +87,7 @@ func (n *Network) uploadReel(ctx context.Context, g network.Grant, p *draft, fil
 	if !response.Success {
 		return network.InvalidResponse(errors.New("uploading a reel: the response does not confirm success"))
 	}
-	p.Video = begun.Video
+	p.Video = started.Video
 	p.Uploads++
 	return nil
 }
@@ -107,8 +107,8 @@ func (n *Network) finishCall(g network.Grant, p draft, out any) graph.Call {
 	return n.videoCall(g, params, out)
 }
 
-// isUnfinished reports whether the network has processed the reel and does not publish it. It may process reels before
-// the end of the upload, and checks them for some minutes after it.
+// isUnfinished reports whether Facebook has processed the reel but not published it. Facebook may process a reel before
+// the upload is finished, and checks it for some minutes afterwards.
 func (d draft) isUnfinished(now state) bool {
 	return d.Reel && now.Status.Video == ready && now.Status.Publishing.Status == notStarted && !now.Published
 }

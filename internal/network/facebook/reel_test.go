@@ -93,7 +93,7 @@ func TestReelUploadHost(t *testing.T) {
 	}
 }
 
-// A refusal of the publication is believed unless the reel may be published.
+// A rejection counts unless the reel may be published.
 func TestReelRefused(t *testing.T) {
 	t.Parallel()
 	for status, class := range map[string]network.Class{
@@ -119,8 +119,8 @@ func TestReelRefused(t *testing.T) {
 	}
 }
 
-// A reel whose upload was finished may be ready and not published for some minutes. It does not count as absent while
-// the network may have accepted the end of the upload.
+// After its upload was finished, a reel may remain unpublished for some minutes. It does not count as absent while
+// Facebook may have accepted the end of the upload.
 func TestReelStatus(t *testing.T) {
 	t.Parallel()
 	now := networktest.Start
@@ -145,12 +145,12 @@ func TestReelStatus(t *testing.T) {
 		verdict network.Verdict
 		class   network.Class
 	}{
-		"accepted":                 {accepted, tried, time.Hour, network.Unknown, network.Processing},
-		"accepted by an old draft": {network.Draft(readyReel), tried, time.Hour, network.Unknown, network.Processing},
-		"lost, then accepted":      {accepted, lost, time.Hour, network.Unknown, network.Processing},
-		"lost some minutes ago":    {network.Draft(readyReel), lost, 14 * time.Minute, network.Unknown, network.Processing},
-		"lost":                     {network.Draft(readyReel), lost, 15 * time.Minute, network.Absent, ""},
-		"never committed":          {network.Draft(readyReel), network.CommitHistory{}, time.Hour, network.Absent, ""},
+		"accepted":                       {accepted, tried, time.Hour, network.Unknown, network.Processing},
+		"accepted, older draft repeated": {network.Draft(readyReel), tried, time.Hour, network.Unknown, network.Processing},
+		"lost, then accepted":            {accepted, lost, time.Hour, network.Unknown, network.Processing},
+		"response lost minutes ago":      {network.Draft(readyReel), lost, 14 * time.Minute, network.Unknown, network.Processing},
+		"lost":                           {network.Draft(readyReel), lost, 15 * time.Minute, network.Absent, ""},
+		"never committed":                {network.Draft(readyReel), network.CommitHistory{}, time.Hour, network.Absent, ""},
 	} {
 		now = networktest.Start.Add(c.after)
 		verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, c.draft, c.history)

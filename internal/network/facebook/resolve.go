@@ -15,8 +15,8 @@ import (
 
 const (
 	clockSkew   = 5 * time.Minute  // how far the network's clock may be behind
-	maxSearched = 500              // posts among which one is looked up
-	reelCheck   = 15 * time.Minute // how long a reel whose upload was finished may be ready and not published
+	maxSearched = 500              // maximum posts that a search reads
+	reelCheck   = 15 * time.Minute // time after the end of the upload in which a reel may stay unpublished
 )
 
 // Resolve reads the video's state, or looks for the post among those of the Page. A post that is not found counts as
@@ -31,13 +31,13 @@ func (n *Network) Resolve(
 	if p.isVideo() {
 		return n.resolveVideo(ctx, g, p, t)
 	}
-	asked := n.opts.Now() // before the lookup, which may miss a post that appears meanwhile
+	started := n.opts.Now() // before the search, because a post may appear during it
 	found, cut, err := n.findPosts(ctx, g, p, p.Made.Add(-clockSkew))
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	found = slices.DeleteFunc(found, func(l listedPost) bool { return t.BelongsToOther(l.ID, l.Permalink) })
-	if len(found) > 1 { // posts from before the Draft are others, as far as the clocks agree
+	if len(found) > 1 { // posts older than the Draft belong to others, unless the clocks differ
 		found = slices.DeleteFunc(found, func(l listedPost) bool {
 			return graph.ParseTime(l.Created).Before(p.Made.Truncate(time.Second))
 		})
@@ -52,41 +52,41 @@ func (n *Network) Resolve(
 	case cut:
 		return network.Unknown, network.Receipt{}, uncertainError("the Page has too many posts to look through")
 	}
-	return n.notFound(asked, t)
+	return n.notFound(started, t)
 }
 
 func uncertainError(reason string) *network.Error {
 	return &network.Error{Class: network.Uncertain, Status: http.StatusOK, Err: errors.New(reason)}
 }
 
-// notFound returns the verdict for a commit without a trace at the time asked.
-func (n *Network) notFound(asked time.Time, t network.CommitHistory) (network.Verdict, network.Receipt, error) {
-	return n.absentAfter(time.Duration(n.opts.ListingDelay), asked, t)
+// notFound returns the verdict for a commit without a matching post at the time of the search.
+func (n *Network) notFound(started time.Time, t network.CommitHistory) (network.Verdict, network.Receipt, error) {
+	return n.absentAfter(time.Duration(n.opts.ListingDelay), started, t)
 }
 
-// absentAfter returns the verdict for a commit that shows its effect within the delay, and does not at the time asked.
+// absentAfter returns Absent if the delay has passed since the last commit, else a Processing error.
 func (n *Network) absentAfter(
-	delay time.Duration, asked time.Time, t network.CommitHistory,
+	delay time.Duration, started time.Time, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	if asked.Sub(t.Last) < delay {
+	if started.Sub(t.Last) < delay {
 		return network.Unknown, network.Receipt{}, n.processingError("")
 	}
 	return network.Absent, network.Receipt{}, nil
 }
 
 // resolveVideo reads the video's state. Finishing its upload again publishes it once, even if an earlier request still
-// arrives. An unknown video proves nothing, because the network reports the same for missing access.
+// arrives. If the video is not found, the result is Unknown, because Facebook reports missing access in the same way.
 func (n *Network) resolveVideo(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	asked := n.opts.Now()
+	started := n.opts.Now()
 	now, err := n.state(ctx, g, p.Video)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	switch now.Status.Video {
 	case uploading, uploadComplete:
-		return n.notFound(asked, t)
+		return n.notFound(started, t)
 	case failed:
 		return network.Absent, network.Receipt{}, now.failureReason()
 	case expired, uploadFailed:
@@ -95,9 +95,9 @@ func (n *Network) resolveVideo(
 		if now.isPublished() {
 			return network.Published, n.videoReceipt(p, now), nil
 		}
-		// The network checks reels after the end of the upload, and may report them as before meanwhile.
+		// Facebook checks reels after the end of the upload. Until then it may report the previous state.
 		if unheard := t.Undecided || t.First.IsZero(); p.isUnfinished(now) && unheard && !p.Finished {
-			return n.absentAfter(max(reelCheck, time.Duration(n.opts.ListingDelay)), asked, t)
+			return n.absentAfter(max(reelCheck, time.Duration(n.opts.ListingDelay)), started, t)
 		}
 		return network.Unknown, network.Receipt{}, n.processingError(processing)
 	}
@@ -141,7 +141,7 @@ func (l listedPost) matches(p draft) bool {
 	return slices.Equal(strings.Fields(l.Message), strings.Fields(p.Text)) && l.photos() == len(p.Photos)
 }
 
-// photos returns the number of photos that a post shows. The preview of a link is none.
+// photos returns the number of photos of a post. The preview of a link does not count.
 func (l listedPost) photos() int {
 	count := 0
 	for _, a := range l.Attachments.Data {

@@ -18,7 +18,7 @@ import (
 
 const (
 	maxUploads = 3
-	maxChunks  = 20_000 // the network chooses their size; 10 GB take this many of half a megabyte
+	maxChunks  = 20_000 // enough for 10 GB in chunks of 500 kB; the network chooses their size
 	maxMessage = 500    // characters kept of the network's own text
 )
 
@@ -32,28 +32,28 @@ func (n *Network) upload(ctx context.Context, g network.Grant, p *draft, files n
 	if p.Reel {
 		return n.uploadReel(ctx, g, p, file)
 	}
-	var begun struct {
+	var started struct {
 		span
 
 		Video   string `json:"video_id"`
 		Session string `json:"upload_session_id"`
 	}
-	start := n.videoCall(g, url.Values{"upload_phase": {"start"}, "file_size": {strconv.FormatInt(file.Size, 10)}}, &begun)
+	start := n.videoCall(g, url.Values{"upload_phase": {"start"}, "file_size": {strconv.FormatInt(file.Size, 10)}}, &started)
 	if err := n.graph.Do(ctx, start); err != nil {
 		return err
 	}
-	if !graph.IsID(begun.Video) || begun.Session == "" || len(begun.Session) > maxName {
+	if !graph.IsID(started.Video) || started.Session == "" || len(started.Session) > maxName {
 		return network.InvalidResponse(errors.New("starting an upload: the response lacks an id"))
 	}
-	if err := n.transfer(ctx, g, begun.Session, begun.span, file); err != nil {
+	if err := n.transfer(ctx, g, started.Session, started.span, file); err != nil {
 		return err
 	}
-	p.Video, p.Session = begun.Video, begun.Session
+	p.Video, p.Session = started.Video, started.Session
 	p.Uploads++
 	return nil
 }
 
-// videoCall returns a call about an upload.
+// videoCall returns a call of the upload API.
 func (n *Network) videoCall(g network.Grant, params url.Values, out any) graph.Call {
 	c := n.newCall(g, http.MethodPost, g.Account+"/videos", params, out)
 	c.Server = n.opts.VideoHost
@@ -92,8 +92,8 @@ func (n *Network) transfer(ctx context.Context, g network.Grant, session string,
 
 // chunk returns a multipart form (RFC 7578) with a part of the file, which is read while it is sent.
 func (n *Network) chunk(token, session string, s span, file io.Reader) (*network.Body, error) {
-	var around bytes.Buffer
-	form := multipart.NewWriter(&around)
+	var envelope bytes.Buffer
+	form := multipart.NewWriter(&envelope)
 	fields := [][2]string{
 		{"access_token", token}, {"upload_phase", "transfer"}, {"upload_session_id", session},
 		{"start_offset", strconv.FormatInt(s.Start, 10)},
@@ -109,11 +109,11 @@ func (n *Network) chunk(token, session string, s span, file io.Reader) (*network
 	if _, err := form.CreateFormFile("video_file_chunk", "chunk"); err != nil {
 		return nil, fmt.Errorf("encoding a chunk: %w", err)
 	}
-	lead := around.Len()
+	lead := envelope.Len()
 	if err := form.Close(); err != nil {
 		return nil, fmt.Errorf("encoding a chunk: %w", err)
 	}
-	written, size := around.Bytes(), s.End-s.Start
+	written, size := envelope.Bytes(), s.End-s.Start
 	return &network.Body{
 		Reader: io.MultiReader(bytes.NewReader(written[:lead]), io.LimitReader(file, size),
 			bytes.NewReader(written[lead:])),
@@ -201,7 +201,7 @@ func (n *Network) verifyVideo(ctx context.Context, g network.Grant, p *draft, fi
 	return nil
 }
 
-// uploadAgain repeats the upload. After maxUploads it gives up with the given reason.
+// uploadAgain repeats the upload. After maxUploads uploads, it returns reason.
 func (n *Network) uploadAgain(
 	ctx context.Context, g network.Grant, p *draft, files network.Files, reason *network.Error,
 ) error {
@@ -214,7 +214,7 @@ func (n *Network) uploadAgain(
 	return err
 }
 
-// lostUploadError returns the error of an upload that the network discarded before it was published.
+// lostUploadError returns the error for an upload that Facebook discarded before it was published.
 func lostUploadError(status string) *network.Error {
 	return &network.Error{
 		Class: network.Transient, Status: http.StatusOK, Code: status,

@@ -11,14 +11,14 @@ import (
 	"pressroom/internal/network"
 )
 
-// CheckCredentials reports whether the network accepts the app's ID and secret. A Threads app has the same call.
+// CheckCredentials reports whether the network accepts the app's ID and secret. It works for Threads apps too.
 //
 // Source: https://developers.facebook.com/docs/facebook-login/guides/access-tokens
 func (c *Client) CheckCredentials(ctx context.Context, platform, app, server, path string, params url.Values) network.Finding {
 	params.Set("grant_type", "client_credentials")
 	_, err := c.RequestToken(ctx, http.MethodGet, server, path, params)
 	found := network.CallFinding(platform, strings.TrimSpace(app+" client ID and secret"), err)
-	// a wrong secret has the code of a temporary failure
+	// a wrong secret has the same code as a temporary failure
 	if refused, ok := errors.AsType[*network.Error](err); ok && refused.IsClientError() && refused.Class != network.Rate {
 		found.Result, found.NextStep = network.Fails, "Compare the app's ID and secret with Meta's developer console."
 	}
@@ -63,7 +63,7 @@ func (l Login) CheckApp(ctx context.Context, platform, app, server string, needs
 	}
 	found := network.Finding{Subject: subject, Result: network.Works}
 	if len(missing) > 0 {
-		// an app for the operator's own accounts may not need it
+		// an app that is only used for the operator's accounts may not need App Review
 		found.Result, found.NextStep = network.Unclear, network.NextStep(platform, "")
 		found.Detail = "Not approved: " + strings.Join(missing, ", ") +
 			". Without approval, only people with a role in the app can connect accounts."
@@ -105,7 +105,7 @@ func (l Login) CheckToken(ctx context.Context, platform string, g network.Grant,
 		network.CheckScopes(response.Data.Scopes, needs...)...)
 }
 
-// CheckLimit reports how many posts an account may still publish, by the edge of its publishing limit.
+// CheckLimit reports how many posts an account may still publish. Edge is the API edge with the publishing limit.
 func (c *Containers) CheckLimit(ctx context.Context, g network.Grant, edge string) network.Finding {
 	var response struct {
 		Data []struct {
@@ -121,7 +121,7 @@ func (c *Containers) CheckLimit(ctx context.Context, g network.Grant, edge strin
 	if err != nil || len(response.Data) == 0 {
 		found := network.CallFinding(c.Platform(), subject, err)
 		if err == nil {
-			found.Result, found.Detail = network.Unclear, "The network does not say."
+			found.Result, found.Detail = network.Unclear, "The network does not report the limit."
 		}
 		return found
 	}

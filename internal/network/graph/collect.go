@@ -17,7 +17,7 @@ import (
 
 const (
 	maxPageSize = 100 // items of a list per page
-	maxCalls    = 60  // to read a list, besides those that are refused as too large
+	maxCalls    = 60  // maximum calls to read a list, except those that are rejected as too large
 )
 
 // listPage is a page of a list.
@@ -31,8 +31,8 @@ type listPage[T any] struct {
 	} `json:"paging"`
 }
 
-// ListSince reads a list, newest first, page by page, up to the first item older than since or to limit items, at
-// most maxCalls times. It reports true if there may be more items since then. The function at returns the time of an
+// ListSince reads a list page by page, newest first. It stops at the first item older than since, at limit items, or
+// after maxCalls calls. It returns true if there may be more items since then. The function at returns the time of an
 // item.
 func ListSince[T any](
 	ctx context.Context, c *Client, call Call, since time.Time, limit int, at func(T) time.Time,
@@ -65,8 +65,8 @@ func ListSince[T any](
 	return found, true, nil
 }
 
-// doSmaller reads a page of a list. The network refuses large pages with large posts, so the size is halved until it
-// answers. It returns the size, which the next pages need too.
+// doSmaller reads a page of a list. The network rejects large pages of large posts, so doSmaller halves the size until
+// the call succeeds. It returns the size to use for the next pages.
 func (c *Client) doSmaller(ctx context.Context, call Call, size int) (int, error) {
 	for ; ; size /= 2 {
 		call.Params.Set("limit", strconv.Itoa(size))
@@ -77,29 +77,29 @@ func (c *Client) doSmaller(ctx context.Context, call Call, size int) (int, error
 	}
 }
 
-// isTooMuchData reports whether the network asks to reduce the amount of data, which it does with the code of any
-// failure.
+// isTooMuchData reports whether the error asks for a smaller amount of data. Its code is the one for unknown errors, so
+// the message decides.
 func isTooMuchData(e *network.Error) bool {
 	code, _, _ := strings.Cut(e.Code, "/")
 	return code == "1" && strings.Contains(strings.ToLower(e.Message), "reduce the amount of data")
 }
 
-// insight is one metric in the networks' formats: a list of values, of which the last counts, or a total. A value may
-// be broken down by kind, as reactions are.
+// insight is one metric: either a list of values, of which the last one is used, or a total. A value may be broken down
+// by kind, like reactions.
 type insight struct {
 	Name   string `json:"name"`
 	Values []struct {
-		Value figure `json:"value"`
+		Value metricValue `json:"value"`
 	} `json:"values"`
 	Total struct {
-		Value figure `json:"value"`
+		Value metricValue `json:"value"`
 	} `json:"total_value"`
 }
 
-// figure is a number, or the sum of several named ones. It is nil for anything else.
-type figure struct{ n *int64 }
+// metricValue is a number, or the sum of several named numbers. It is nil for any other format.
+type metricValue struct{ n *int64 }
 
-func (f *figure) UnmarshalJSON(text []byte) error {
+func (f *metricValue) UnmarshalJSON(text []byte) error {
 	var sum int64
 	if json.Unmarshal(text, &sum) == nil {
 		f.n = &sum
@@ -126,7 +126,8 @@ func (f Metrics) Get(metric string) *int64 {
 	return nil
 }
 
-// Insights reads metrics of the object at the call's path. Metrics that the network does not provide are left out.
+// Insights reads metrics of the object at the call's path. The result has no entry for metrics that the network does
+// not provide.
 func (c *Client) Insights(ctx context.Context, call Call, metrics []string) (Metrics, error) {
 	var response struct {
 		Data []insight `json:"data"`
@@ -135,26 +136,26 @@ func (c *Client) Insights(ctx context.Context, call Call, metrics []string) (Met
 	if err := c.Do(ctx, call); err != nil {
 		return nil, err
 	}
-	figures := Metrics{}
+	values := Metrics{}
 	for _, i := range response.Data {
 		value := i.Total.Value.n
 		if len(i.Values) > 0 && value == nil {
 			value = i.Values[len(i.Values)-1].Value.n
 		}
 		if value != nil {
-			figures[i.Name] = *value
+			values[i.Name] = *value
 		}
 	}
-	return figures, nil
+	return values, nil
 }
 
 const (
-	maxRefused = 3 // refused posts of a kind, with none accepted, after which that kind is skipped
+	maxRefused = 3 // posts of a kind without metrics after which the kind is skipped
 	maxFailed  = 5 // posts with temporary errors after which collection stops
 )
 
-// MetricsReader reads metrics of one account's posts during one collection. A metric that the network does not support
-// for a kind of post is left out for the other posts of that kind, so that a removed metric does not cost the others.
+// MetricsReader reads metrics of one account's posts during one collection. If the network does not support a metric
+// for one post, the metric is not requested for other posts of that kind. The other metrics are still read.
 type MetricsReader struct {
 	Names []string
 	// Fetch reads metrics of a post.
@@ -165,7 +166,7 @@ type MetricsReader struct {
 	failed    int
 }
 
-// Read returns the metrics of a post of a kind. They are empty after an error that concerns only this post.
+// Read returns the metrics of a post of a kind. The result is empty after an error that concerns only this post.
 func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Metrics, error) {
 	names, known := m.supported[kind]
 	if !known {
@@ -174,9 +175,9 @@ func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Metrics, e
 		}
 		names = m.Names
 	}
-	figures, err := m.Fetch(ctx, post, names)
+	values, err := m.Fetch(ctx, post, names)
 	if isRefusal(err) && !known {
-		names, figures, err = m.fetchEach(ctx, post)
+		names, values, err = m.fetchEach(ctx, post)
 	}
 	switch {
 	case isRefusal(err) || err == nil && len(names) == 0:
@@ -189,25 +190,25 @@ func (m *MetricsReader) Read(ctx context.Context, kind, post string) (Metrics, e
 		return nil, err
 	}
 	m.noteSupported(kind, names)
-	return figures, nil
+	return values, nil
 }
 
 // fetchEach requests each metric on its own and returns the supported ones.
 func (m *MetricsReader) fetchEach(ctx context.Context, post string) ([]string, Metrics, error) {
-	var taken []string
+	var supported []string
 	all := Metrics{}
 	for _, name := range m.Names {
-		figures, err := m.Fetch(ctx, post, []string{name})
+		values, err := m.Fetch(ctx, post, []string{name})
 		switch {
 		case isRefusal(err):
 			continue
 		case err != nil:
 			return nil, nil, err
 		}
-		taken = append(taken, name)
-		maps.Copy(all, figures)
+		supported = append(supported, name)
+		maps.Copy(all, values)
 	}
-	return taken, all, nil
+	return supported, all, nil
 }
 
 func (m *MetricsReader) noteRefusal(kind string) {
@@ -246,8 +247,8 @@ func isMissingPermission(e *network.Error) bool {
 	return e.Class == network.AuthDead && e.Code != "" && !slices.Contains(tokenErrorCodes, code)
 }
 
-// DowngradeMissingPermission changes the class of a missing permission from AuthDead to Unapproved. Metrics that may
-// not be read must not cost an account its connection, because it can still publish.
+// DowngradeMissingPermission changes the class of a missing permission from AuthDead to Unapproved. Metrics that the
+// app may not read must not disconnect an account, because it can still publish.
 func DowngradeMissingPermission(err error) error {
 	netErr, ok := errors.AsType[*network.Error](err)
 	if !ok || !isMissingPermission(netErr) {
@@ -258,7 +259,7 @@ func DowngradeMissingPermission(err error) error {
 	return &changed
 }
 
-// FirstKnown returns the first metric if it is known, else the other.
+// FirstKnown returns first unless it is nil, else other.
 func FirstKnown(first, other *int64) *int64 {
 	if first != nil {
 		return first

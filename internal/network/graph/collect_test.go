@@ -19,7 +19,7 @@ import (
 	"pressroom/internal/network/graph"
 )
 
-// serve returns a client, and a call of a server that responds with answer's status and body.
+// serve returns a client, and a call to a server that responds with the status and body that answer returns.
 func serve(t *testing.T, answer func(url.Values) (int, string)) (*graph.Client, graph.Call) {
 	t.Helper()
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -82,7 +82,7 @@ func TestListSince(t *testing.T) {
 	}
 }
 
-// A list that the network returns in tiny pages is cut after some calls, rather than read for ever.
+// Reading a list with very small pages stops after maxCalls calls.
 func TestListSinceTinyPages(t *testing.T) {
 	t.Parallel()
 	calls := 0
@@ -152,7 +152,7 @@ func TestRemovedMetric(t *testing.T) {
 	}
 }
 
-// Posts with refused metrics have none. After several of them, no further post is requested.
+// Posts without access to metrics have none. After several such posts, metrics are not requested for further posts.
 func TestRefusedMetrics(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{refusal(network.Rejected, "100"), refusal(network.AuthDead, "10"), refusal(network.AuthDead, "200")} {
@@ -203,11 +203,11 @@ func TestEndOfCollection(t *testing.T) {
 		}
 	}
 	if _, err := m.Read(t.Context(), "", "1"); err == nil {
-		t.Error("repeated failures are ignored")
+		t.Error("repeated failures return no error")
 	}
 }
 
-// A missing permission does not cost a connection, an invalid token does.
+// A missing permission does not disconnect an account. An invalid token does.
 func TestDowngradeMissingPermission(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]network.Class{

@@ -13,9 +13,9 @@ import (
 	"pressroom/internal/network"
 )
 
-// Containers is the way of publishing that Threads and Instagram share. Prepare creates a container, for which the
-// network fetches and processes the media; nothing is visible yet. Commit publishes the container. A container can be
-// published only once and reports whether it was, so a lost response cannot lead to two posts.
+// Containers implements the publishing protocol that Threads and Instagram share. Prepare creates a container, for
+// which the network fetches and processes the media; nothing is visible yet. Commit publishes the container. A
+// container can be published only once and reports whether it was, so a lost response cannot lead to two posts.
 //
 // Sources: https://developers.facebook.com/docs/threads/posts,
 // https://developers.facebook.com/docs/instagram-platform/content-publishing
@@ -25,21 +25,21 @@ type Containers struct {
 	Version string      // of the API
 	Names   Names
 
-	// Secret returns the app's secret if calls with the grant carry a proof of it; may be nil.
+	// Secret returns the app's secret if calls with the grant must prove it, else "". Secret may be nil.
 	Secret func(network.Grant) string
-	// MediaParams returns a container's parameters for one image or video at a URL. Several reports whether the
-	// post has more.
+	// MediaParams returns a container's parameters for one image or video at a URL. Several means that the post has
+	// more than one.
 	MediaParams func(m network.Media, address string, several bool) url.Values
 	// FailureReason returns the error for the network's description of a failed container, and whether to retry with a
 	// new container.
 	FailureReason func(description string) (reason *network.Error, again bool)
 }
 
-// Names are a network's names for objects and fields.
+// Names has a network's names for paths, edges and fields.
 type Names struct {
 	Platform string // in the API
 	Title    string // for people
-	Owner    string // path of the account; empty means its ID
+	Owner    string // path of the account; its ID if empty
 	Edge     string // edge that creates containers and lists posts
 	Publish  string // edge that publishes containers
 	Text     string // text field of a container and of a post
@@ -54,8 +54,8 @@ type draft struct {
 	Items     []string        `json:"items,omitempty"`     // containers of a carousel's media, in order
 	Container string          `json:"container,omitempty"` // to be published
 	Made      time.Time       `json:"made,omitzero"`       // when the newest containers were created
-	Replaced  int             `json:"builds,omitempty"`    // how often containers were replaced
-	// how often the network did not find the container to publish
+	Replaced  int             `json:"builds,omitempty"`    // number of times that containers were replaced
+	// number of commits for which the network did not find the container
 	NotVisible int `json:"not_visible,omitempty"`
 }
 
@@ -95,7 +95,7 @@ func (c *Containers) validate(p draft) error {
 	return nil
 }
 
-// NewCall returns a call of the versioned API by an account.
+// NewCall returns a call to the versioned API with an account's token.
 func (c *Containers) NewCall(g network.Grant, method, path string, params url.Values, out any) Call {
 	call := Call{
 		Method: method, Server: g.Server, Path: c.Version + "/" + path, Token: g.Access, Params: params, Out: out,

@@ -14,7 +14,7 @@ import (
 
 const (
 	maxWait      = 24 * time.Hour
-	notReadyWait = 30 * time.Second // until a container that was not ready is retried
+	notReadyWait = 30 * time.Second // wait before retrying a container that was not ready
 )
 
 // apiError is an error of the Graph API.
@@ -30,7 +30,7 @@ type apiError struct {
 
 // bySubcode has precedence over byCode because subcodes are more specific.
 var bySubcode = map[int]network.Class{
-	subcodeMissing: network.Transient, // missing objects are created again
+	subcodeMissing: network.Transient, // the missing object is created again
 	2207006:        network.Transient,
 	2207008:        network.Transient,
 	2207020:        network.Transient,
@@ -68,7 +68,7 @@ var byCode = map[int]network.Class{
 	368:          network.Rate, // temporarily blocked by policy
 	codeNotFound: network.Processing,
 	10:           network.AuthDead, 102: network.AuthDead, 190: network.AuthDead,
-	506: network.Duplicate, // same as the Page's previous post
+	506: network.Duplicate, // same content as the Page's previous post
 }
 
 // pageClasses has the codes and subcodes that only Facebook Pages return.
@@ -85,7 +85,7 @@ var pageClasses = map[int]network.Class{
 	1363047: network.Transient,
 	1609010: network.Transient,
 
-	// seen by other clients in production
+	// undocumented, but observed in production
 	490:         network.AuthDead, // the person has login approvals on and has to sign in
 	1404006:     network.AuthDead, // a security check that only the person can pass
 	codeLimited: network.Rate,
@@ -106,7 +106,7 @@ const (
 	subcodeMissing = 33      // no object has this ID
 )
 
-// responseError returns the error of a response other than 200.
+// responseError returns the error for a response with a status other than 200.
 func responseError(response network.Response, now time.Time) *network.Error {
 	var body struct {
 		Error *apiError `json:"error"`
@@ -119,7 +119,7 @@ func responseError(response network.Response, now time.Time) *network.Error {
 	}
 	if response.Status == http.StatusTooManyRequests {
 		failed := response.Refusal(network.Rate, "", "")
-		failed.After = namedRetryTime(response, now)
+		failed.After = headerRetryTime(response, now)
 		return failed
 	}
 	return response.Refusal(network.Transient, "", "")
@@ -172,10 +172,11 @@ func (r apiError) userText() string {
 	return r.Message
 }
 
-// dayLong are the codes of blocks that last a day or more.
+// dayLong has the codes of blocks that last a day or more.
 var dayLong = []int{codePolicy, codeLimited}
 
-// retryTime returns the earliest retry. Quotas and policy blocks last a day, which the network does not state.
+// retryTime returns the earliest time to retry. Quotas and policy blocks are assumed to last a day; the network does
+// not report it.
 func (r apiError) retryTime(class network.Class, response network.Response, now time.Time) time.Time {
 	switch {
 	case class == network.Processing:
@@ -184,14 +185,14 @@ func (r apiError) retryTime(class network.Class, response network.Response, now 
 		class == network.Rate && slices.Contains(dayLong, r.Subcode):
 		return now.Add(maxWait).UTC()
 	case class == network.Rate:
-		return namedRetryTime(response, now)
+		return headerRetryTime(response, now)
 	}
 	return time.Time{}
 }
 
-// namedRetryTime returns the retry time that a response names, at most a day ahead: Retry-After in seconds, else the
-// minutes in the usage header. It is zero if the response names none.
-func namedRetryTime(response network.Response, now time.Time) time.Time {
+// headerRetryTime returns the retry time in a response's headers, at most a day ahead: Retry-After, else the usage
+// header. It is zero if the response has neither.
+func headerRetryTime(response network.Response, now time.Time) time.Time {
 	if at := response.RetryAfter(now); !at.IsZero() {
 		return at
 	}
@@ -202,7 +203,7 @@ func namedRetryTime(response network.Response, now time.Time) time.Time {
 	return now.Add(min(wait, maxWait)).UTC()
 }
 
-// longestRegainWait returns the longest time in a usage header, which has whole minutes.
+// longestRegainWait returns the longest wait in a usage header, which is in whole minutes.
 func longestRegainWait(header string) time.Duration {
 	var usage map[string][]struct {
 		Minutes int `json:"estimated_time_to_regain_access"`

@@ -25,15 +25,15 @@ type Client struct {
 // New returns a client for the network's app.
 func New(app network.App) *Client { return &Client{network.NewClient(app.HTTP), app.Now} }
 
-// Call is one call. Its parameters go into the body of a POST and into the query of a GET. If it has a Body, only that
-// is sent, so the Body must include the token and the parameters.
+// Call is one call to the API. Params are sent in the body of a POST and in the query of a GET. If Body is set, Params
+// and Token are not sent, so the Body must include them.
 type Call struct {
 	Purpose network.Purpose
 	Method  string
 	Server  string // base URL
 	Path    string // below the server, with the version if the call has one
 	Token   string // access_token, if any
-	Secret  string // of the app that the token belongs to, to prove that the app makes the call; empty for no proof
+	Secret  string // the app's secret, for the proof that the app makes the call; empty for no proof
 	Params  url.Values
 	Body    *network.Body
 	Query   url.Values // beside a Body
@@ -70,7 +70,7 @@ func (c *Client) Do(ctx context.Context, call Call) error {
 	}, http.StatusOK)
 }
 
-// ProofParam is the parameter that apps with the setting "Require App Secret" have to send. Other apps may send it too.
+// ProofParam is the parameter with a call's proof. Apps with the setting "Require App Secret" must send it, others may.
 //
 // Source: https://developers.facebook.com/docs/graph-api/guides/secure-requests
 const ProofParam = "appsecret_proof"
@@ -90,7 +90,7 @@ func withoutIDs(path string) string { return idPattern.ReplaceAllLiteralString(p
 // numericID matches all IDs that the networks assign.
 var numericID = regexp.MustCompile(`^[0-9]{1,40}(_[0-9]{1,40})?$`)
 
-// IsID reports whether a text has the form of an ID, or of a Page post's ID, which is two IDs.
+// IsID reports whether text has the format of an ID. The ID of a Page post consists of two IDs.
 func IsID(text string) bool { return numericID.MatchString(text) }
 
 // Created is the response of every call that creates an object.

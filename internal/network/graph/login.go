@@ -22,8 +22,8 @@ type Login struct {
 	Version      string // of the API
 }
 
-// SetConfig replaces the scopes of a consent by a configuration of Facebook Login for Business, if there is one. The
-// configuration holds the permissions.
+// SetConfig replaces the scopes in params with a configuration of Facebook Login for Business, unless id is empty. The
+// configuration determines the permissions.
 //
 // Source: https://developers.facebook.com/docs/facebook-login/facebook-login-for-business
 func SetConfig(params url.Values, id string) {
@@ -33,12 +33,12 @@ func SetConfig(params url.Values, id string) {
 	}
 }
 
-// ExchangeCode trades a code for a person's token, which lasts an hour or two.
+// ExchangeCode exchanges a code for a person's token, which lasts one or two hours.
 func (l Login) ExchangeCode(ctx context.Context, server, redirect, code string) (Token, error) {
 	return l.requestToken(ctx, server, url.Values{"redirect_uri": {redirect}, "code": {code}})
 }
 
-// ExtendToken trades a person's token for one that lasts sixty days.
+// ExtendToken exchanges a person's token for one that lasts sixty days.
 func (l Login) ExtendToken(ctx context.Context, server, token string) (Token, error) {
 	return l.requestToken(ctx, server, url.Values{"grant_type": {"fb_exchange_token"}, "fb_exchange_token": {token}})
 }
@@ -56,7 +56,8 @@ func (l Login) get(ctx context.Context, person network.Grant, path string, param
 	})
 }
 
-// Permissions returns what a person granted. People can decline single permissions on the consent page.
+// Permissions returns the permissions that a person granted. People can decline individual permissions on the consent
+// page.
 func (l Login) Permissions(ctx context.Context, person network.Grant) ([]string, error) {
 	var response struct {
 		Data []struct {
@@ -76,7 +77,7 @@ func (l Login) Permissions(ctx context.Context, person network.Grant) ([]string,
 	return granted, nil
 }
 
-// holderPrefix precedes a person's ID in Grant.Holder.
+// holderPrefix is the prefix of Grant.Holder; the person's ID follows.
 const holderPrefix = "facebook:"
 
 // Holder returns the holder of the person's grants. The ID is specific to the app.
@@ -94,7 +95,7 @@ func (l Login) Holder(ctx context.Context, person network.Grant) (string, error)
 func (l Login) RevokePermissions(ctx context.Context, server, who, token string) error {
 	id, known := strings.CutPrefix(who, holderPrefix)
 	if !known || token == "" {
-		return network.ErrRevokeUnsupported // other grants of an unknown person would end too
+		return network.ErrRevokeUnsupported // revoking would also end grants that are still in use
 	}
 	var response struct {
 		Success bool `json:"success"`

@@ -11,27 +11,28 @@ import (
 	"pressroom/internal/network"
 )
 
-// Threads does not find a container for some seconds after it reported it as finished. It answers code 24, usually with
-// the subcode 4279009, to publishing the container and to reading it. That is not a refusal of the post.
+// For some seconds after Threads has reported a container as finished, it may not find the container. Calls that
+// publish or read the container then fail with code 24, usually with subcode 4279009. That does not mean that Threads
+// rejected the post.
 const (
 	codeNotFound      = 24
 	subcodeNotVisible = 4279009
 	notVisibleCode    = "24/4279009"
 
-	maxNotVisible  = 3                // commits of a container that is not found, after which it is replaced
+	maxNotVisible  = 3                // commits without finding the container, after which it is replaced
 	notVisibleWait = 3 * time.Second  // multiplied by the number of such commits
-	newContainer   = 20 * time.Second // how long a new container may be unreadable
+	newContainer   = 20 * time.Second // time in which a new container may be unreadable
 )
 
-// isNotVisible reports whether the network does not find a container that it may find in some seconds.
+// isNotVisible reports whether the error is that of a container that the network may find some seconds later.
 func isNotVisible(e *network.Error) bool {
 	code, subcode, _ := strings.Cut(e.Code, "/")
 	return e.Class == network.Processing &&
 		(code == strconv.Itoa(codeNotFound) || subcode == strconv.Itoa(subcodeNotVisible))
 }
 
-// countNotVisible returns the error of a commit, which the network did not carry out because it does not find the
-// container. The draft counts such commits.
+// countNotVisible returns the error for a commit that failed because the network did not find the container. It
+// increments the draft's counter of such commits.
 func (c *Containers) countNotVisible(p draft, e *network.Error) error {
 	p.NotVisible++
 	counted, err := c.drafts().Encode(p)
@@ -44,13 +45,13 @@ func (c *Containers) countNotVisible(p draft, e *network.Error) error {
 	return &later
 }
 
-// resolveNotVisible decides about a container that no commit found. It is published again, or replaced after
-// maxNotVisible commits. It is replaced only if no other commit may still take effect and the account's list does not
-// show the post ListingDelay after the last attempt.
+// resolveNotVisible returns the verdict for a container that the network does not find. The container is published
+// again, or replaced after maxNotVisible commits. It is replaced only if no earlier commit can still take effect and
+// the account does not list the post ListingDelay after the last attempt.
 func (c *Containers) resolveNotVisible(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
-	asked := c.App.Now() // before the lookup, which may miss a post that appears meanwhile
+	started := c.App.Now() // before the search, because a post may appear during it
 	listed := t.Last.Add(time.Duration(c.App.ListingDelay))
 	found, err := c.findPosts(ctx, g, p, t)
 	switch {
@@ -66,7 +67,7 @@ func (c *Containers) resolveNotVisible(
 		return network.Published, receipt, nil
 	case p.NotVisible < maxNotVisible:
 		return network.Absent, network.Receipt{}, nil
-	case asked.Before(listed):
+	case started.Before(listed):
 		return network.Unknown, network.Receipt{}, &network.Error{
 			Class: network.Processing, Status: http.StatusOK, After: listed.UTC(),
 			Err: errors.New("the account may not list the post yet"),

@@ -17,7 +17,7 @@ const (
 	maxBusinesses = 50 // per person; each costs two calls
 )
 
-// Page is a Page as the network lists it for a person. Its texts are untrusted.
+// Page is a Page in the network's list for a person. Its texts are untrusted.
 type Page struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
@@ -35,11 +35,11 @@ type InstagramAccount struct {
 	Name     string `json:"name"`
 }
 
-// Pages returns the Pages that a person selected, with the given fields, among them the token. If the person granted
-// ScopeBusiness, it adds the Pages of their business portfolios, which the person's own list may lack. Pages without a
-// token are left out.
+// Pages returns the Pages that a person selected, with the given fields, which must include the token. If the person
+// granted ScopeBusiness, the result includes the Pages of their business portfolios, which may be missing in the
+// person's own list. Pages without a token are omitted.
 //
-// The edges of portfolios are not in the network's published description. They are used as other clients do.
+// The edges of portfolios are not in Meta's API description. They are undocumented, but widely used.
 func (l Login) Pages(ctx context.Context, person network.Grant, fields string) ([]Page, error) {
 	found, err := l.OwnPages(ctx, person, fields)
 	if err != nil || !slices.Contains(person.Scopes, ScopeBusiness) {

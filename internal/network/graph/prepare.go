@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	mediaLinkLife   = time.Hour // how long a delivery waits for the network
+	mediaLinkLife   = time.Hour // time in which the network may fetch the media
 	minPollInterval = 2 * time.Second
 	maxPollInterval = time.Minute // polling interval that the networks recommend
 	maxReplacements = 3
@@ -26,8 +26,7 @@ func (c *Containers) Prepare(
 	return c.drafts().Prepare(d, func(p *draft) (time.Duration, error) { return c.advance(ctx, g, p, files) })
 }
 
-// advance performs the next steps up to one that the network needs time for. It returns that time, or 0 if all are
-// done.
+// advance performs steps until the network needs time. It returns the time to wait, or 0 if all steps are done.
 func (c *Containers) advance(
 	ctx context.Context, g network.Grant, p *draft, files network.Files,
 ) (time.Duration, error) {
@@ -114,8 +113,7 @@ func (c *Containers) mediaParams(ctx context.Context, m network.Media, files net
 	return c.MediaParams(m, address, several), nil
 }
 
-// create returns the ID of a new container. It publishes nothing, so a lost response leaves only a container that
-// expires.
+// create returns the ID of a new container. If the response is lost, the unused container expires.
 func (c *Containers) create(ctx context.Context, g network.Grant, params url.Values) (string, error) {
 	var response Created
 	call := c.NewCall(g, http.MethodPost, c.ownerPath(g, c.Names.Edge), params, &response)
@@ -162,8 +160,8 @@ func (c *Containers) checkReady(ctx context.Context, g network.Grant, p *draft, 
 	return 0, network.InvalidResponse(errUnknownState)
 }
 
-// discardContainers discards all containers, so that the next call creates new ones. After maxReplacements it gives
-// up with the given reason.
+// discardContainers discards all containers, so that the next call creates new ones. After maxReplacements
+// replacements, it returns reason.
 func (c *Containers) discardContainers(p *draft, reason *network.Error) (time.Duration, error) {
 	if p.Replaced >= maxReplacements {
 		return 0, reason

@@ -17,11 +17,11 @@ import (
 const (
 	clockSkew            = 5 * time.Minute // how far the network's clock may be behind
 	pageSize             = "100"
-	progressPollInterval = 5 * time.Second // until a container in progress is checked again
+	progressPollInterval = 5 * time.Second // between checks of a container in progress
 )
 
-// Commit publishes the container. It trusts a refusal only if the container is not published, because the second of two
-// calls is refused too.
+// Commit publishes the container. A repeated call is rejected too, so a rejection only counts if the container is not
+// published.
 func (c *Containers) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {
@@ -46,7 +46,7 @@ func (c *Containers) Commit(
 	return network.Receipt{ID: response.ID}, nil
 }
 
-// confirmRefusal returns the error, as Uncertain if it is a refusal but the container may be published.
+// confirmRefusal returns err. If err is a rejection but the container may be published, its class becomes Uncertain.
 func (c *Containers) confirmRefusal(ctx context.Context, g network.Grant, p draft, err error) error {
 	responseError, ok := errors.AsType[*network.Error](err)
 	if !ok || responseError.Status == 0 || responseError.Class != network.Rejected && responseError.Class != network.RejectedMedia {
@@ -54,17 +54,17 @@ func (c *Containers) confirmRefusal(ctx context.Context, g network.Grant, p draf
 	}
 	now, err := c.status(ctx, g, p.Container)
 	if err != nil || now.state == published || now.state == expired {
-		doubted := *responseError
-		doubted.Class = network.Uncertain
-		return &doubted
+		uncertain := *responseError
+		uncertain.Class = network.Uncertain
+		return &uncertain
 	}
 	return responseError
 }
 
-// Resolve reads the container's state. If it is published, the verdict is Published; the post's ID is looked up in the
-// account's list and left empty if several posts match. If it is ready, the verdict is Absent, and publishing it again
-// creates one post. If it expired or failed, or the network does not find it for a while, the verdict is Absent with
-// the reason, and Prepare creates a new one.
+// Resolve reads the container's state. If it is published, the verdict is Published; the post's ID comes from the
+// account's list, and is empty if several posts match. If it is ready, the verdict is Absent, and publishing it again
+// creates one post. If it expired, failed or remains missing, the verdict is Absent with the reason, and Prepare
+// creates a new one.
 func (c *Containers) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -103,7 +103,8 @@ func (c *Containers) Resolve(
 	return network.Unknown, network.Receipt{}, network.InvalidResponse(errUnknownState)
 }
 
-// resolvePublished finds the ID of a published post. Only temporary errors and rate limits of the list are returned.
+// resolvePublished finds the ID of a published post. It ignores errors from the list other than temporary errors and
+// rate limits.
 func (c *Containers) resolvePublished(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -115,7 +116,7 @@ func (c *Containers) resolvePublished(
 	return network.Published, receipt, nil
 }
 
-// resolveMissing looks for the post of a container that no longer exists. Not finding it proves nothing.
+// resolveMissing searches for the post of a container that no longer exists. If it is not found, the result is Unknown.
 func (c *Containers) resolveMissing(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory, cause error,
 ) (network.Verdict, network.Receipt, error) {
@@ -140,8 +141,8 @@ type listedPost struct {
 	Timestamp string `json:"timestamp"`
 }
 
-// findPost finds the post among those since its container was created. The Receipt is empty if no post matches, or more
-// than one does.
+// findPost finds the post among those since its container was created. The Receipt is empty unless exactly one post
+// matches.
 func (c *Containers) findPost(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) (network.Receipt, error) {
@@ -152,7 +153,7 @@ func (c *Containers) findPost(
 	return found[0].receipt(), nil
 }
 
-// findPosts returns the posts since the container was created that may be that of the draft.
+// findPosts returns the posts since the container was created that match the draft.
 func (c *Containers) findPosts(
 	ctx context.Context, g network.Grant, p draft, t network.CommitHistory,
 ) ([]listedPost, error) {
@@ -177,7 +178,8 @@ func (l listedPost) receipt() network.Receipt {
 	return network.Receipt{ID: l.ID, Permalink: network.WebURL(l.Permalink), At: ParseTime(l.Timestamp)}
 }
 
-// matches reports whether the post may be that of the draft. Networks change white space.
+// matches reports whether the post may be the draft's. It ignores differences in white space, because networks change
+// it.
 func (l listedPost) matches(p draft) bool {
 	return slices.Equal(strings.Fields(cmp.Or(l.Text, l.Caption)), strings.Fields(p.Text)) &&
 		(l.Type == "" || l.Type == p.listedType())
@@ -202,7 +204,7 @@ func (c *Containers) Permalink(ctx context.Context, g network.Grant, r network.R
 		return r.Permalink, nil
 	}
 	if !IsID(r.ID) {
-		return "", network.PermanentError(errors.New("the ID is not that of a post on " + c.Names.Title))
+		return "", network.PermanentError(errors.New("the ID does not belong to a post on " + c.Names.Title))
 	}
 	var response listedPost
 	err := c.Client.Do(ctx, c.NewCall(g, http.MethodGet, r.ID, url.Values{"fields": {"id,permalink"}}, &response))

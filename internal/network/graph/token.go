@@ -24,10 +24,10 @@ type Token struct {
 	Permissions Permissions `json:"permissions"` // granted at the consent, if the response has them
 }
 
-// Permissions are encoded as a list, or as one text with commas.
+// Permissions is a list of permissions, encoded as an array or as a comma-separated string.
 type Permissions []string
 
-// UnmarshalJSON decodes either format; any other is ignored.
+// UnmarshalJSON decodes either format and ignores any other.
 func (p *Permissions) UnmarshalJSON(text []byte) error {
 	var list []string
 	var line string

@@ -28,7 +28,8 @@ var (
 	}
 )
 
-// CheckApp reports what Meta says about the app of Facebook Login. That of Instagram Login cannot ask about itself.
+// CheckApp reports the state of the Facebook Login app according to Meta. There is no such call for the Instagram Login
+// app.
 func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	if n.opts.Facebook.ClientID == "" {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-// The limit of an account is told with both kinds of sign-in. It fails once it is used up.
+// CheckAccount reports the account's limit with both sign-in methods. The finding fails if the limit is used up.
 func TestAppCheck(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)

@@ -14,25 +14,25 @@ import (
 
 var accountEdge = regexp.MustCompile(`^/instagram/(?:graph|facebook)/v25\.0/[0-9]+/([a-z_]+)$`)
 
-// checkCall checks that a request matches the network's description: methods, edges, parameters and enumerations, and
-// the requested and returned fields.
+// checkCall checks that a request and its response match Meta's API description: methods, edges, parameters,
+// enumerations and fields.
 func checkCall(t *testing.T, r networktest.Request) {
 	match := accountEdge.FindStringSubmatch(r.URL.Path)
 	if match == nil || r.Status != http.StatusOK {
 		return
 	}
-	account, media := networktest.ObjectOf("IGUser"), networktest.ObjectOf("IGMedia")
+	account, media := networktest.MetaObject("IGUser"), networktest.MetaObject("IGMedia")
 	object := account
 	switch match[1] {
 	case "insights":
 		object = media
 	case "permissions":
-		object = networktest.ObjectOf("User")
+		object = networktest.MetaObject("User")
 	}
 	networktest.WantDescribed(t, r.Line(), append(object.Params(r.Method, match[1]), "after"), slices.Collect(maps.Keys(r.Params())))
 	object.CheckValues(t, r.Method, match[1], r.Params())
 	if match[1] != "media" && match[1] != "media_publish" {
-		return // what they return is not described
+		return // their responses are not described
 	}
 	networktest.WantDescribed(t, r.Line(), media.Names(), strings.Split(r.Params().Get("fields"), ","))
 	var answer struct{ Data []map[string]any }
@@ -43,7 +43,7 @@ func checkCall(t *testing.T, r networktest.Request) {
 	}
 }
 
-// All calls are described, and each was made.
+// The test of checkCall covers each call.
 func TestCallsDescribed(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -59,7 +59,7 @@ func TestCallsDescribed(t *testing.T) {
 // Accounts and Pages have the fields that are read. The person's own account is described differently.
 func TestReadFieldsDescribed(t *testing.T) {
 	t.Parallel()
-	networktest.WantDescribed(t, "an account", networktest.ObjectOf("IGUser").Names(), []string{"id", "username", "name"})
-	networktest.WantDescribed(t, "a Page", networktest.ObjectOf("Page").Names(),
+	networktest.WantDescribed(t, "an account", networktest.MetaObject("IGUser").Names(), []string{"id", "username", "name"})
+	networktest.WantDescribed(t, "a Page", networktest.MetaObject("Page").Names(),
 		[]string{"id", "access_token", "instagram_business_account"})
 }

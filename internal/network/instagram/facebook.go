@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/network/graph"
 )
 
-// Keys in Grant.Extra with Facebook Login. The person's token is kept there because it is not a refresh token: the
-// Page's token works without it.
+// Keys in Grant.Extra of accounts connected by Facebook Login. The person's token is stored in Extra instead of
+// Refresh, because the Page's token works without it.
 const (
 	pageID    = "page"
 	userToken = "user_token"
@@ -70,8 +70,8 @@ func (n *Network) extendToken(ctx context.Context, person network.Grant, token s
 	return graph.ApplyToken(person, long.Token, n.opts.Now()), nil
 }
 
-// pageGrant returns the person's grant with the Page's token, which calls for the account use. It expires with the
-// person's token because a longer life is unconfirmed.
+// pageGrant returns the person's grant with the Page's token, which calls for the account use. It expires together with
+// the person's token, because a longer lifetime is unconfirmed.
 func pageGrant(person network.Grant, p graph.Page) network.Grant {
 	g := person
 	g.Access = p.Access
@@ -79,7 +79,7 @@ func pageGrant(person network.Grant, p graph.Page) network.Grant {
 	return g
 }
 
-// refreshFacebook trades the person's token for a new one, and requests the Page's token with it.
+// refreshFacebook exchanges the person's token for a new one and uses that to request the Page's token.
 func (n *Network) refreshFacebook(ctx context.Context, g network.Grant) (network.Grant, error) {
 	id := g.Extra[pageID]
 	if !graph.IsID(id) {

@@ -31,14 +31,14 @@ const (
 	maxMessage = 500  // characters kept of the network's own text
 )
 
-// The sign-in methods, each with an app of its own.
+// The sign-in methods. Each needs a separate app.
 const (
 	kindInstagram = "instagram"
 	kindFacebook  = "facebook"
 )
 
-// Options are set by the operator or a test. The zero value uses the real network, without an app to connect accounts.
-// The embedded App is that of Instagram Login.
+// Options are the settings of the operator. The zero value uses the real network, without an app for connecting
+// accounts. The embedded App is for Instagram Login.
 type Options struct {
 	network.App
 
@@ -68,7 +68,7 @@ type Network struct {
 
 var _ network.Authorizer = (*Network)(nil)
 
-// New returns the network with opts.
+// New returns the network with these options.
 func New(opts Options) *Network {
 	opts = opts.withDefaults()
 	return &Network{Containers: &graph.Containers{
@@ -107,8 +107,8 @@ func (o Options) proofSecret(g network.Grant) string {
 	return ""
 }
 
-// mediaParams returns a container's parameters for one image or video. A single video is a reel, also shown among the
-// posts. Videos have no alt text.
+// mediaParams returns a container's parameters for one image or video. A single video becomes a reel, which is also
+// shown in the feed. Videos cannot have alt text.
 func mediaParams(m network.Media, address string, several bool) url.Values {
 	switch {
 	case m.Kind == network.Video && several:
@@ -130,7 +130,7 @@ func mediaParams(m network.Media, address string, several bool) url.Values {
 // subcodePattern finds the subcode in the status of a failed container.
 var subcodePattern = regexp.MustCompile(`\b22[0-9]{5}\b`)
 
-// fetchSubcodes are the subcodes of media that the network could not fetch.
+// fetchSubcodes are the error subcodes for media that Instagram could not fetch.
 var fetchSubcodes = []int{2207003, 2207052}
 
 // containerError returns the error of a failed container, and whether a new container may succeed.

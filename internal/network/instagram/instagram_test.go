@@ -37,8 +37,8 @@ var (
 	}
 )
 
-// of returns media after a change.
-func of(m network.Media, change func(*network.Media)) []network.Media {
+// withChange returns the media item m with a change.
+func withChange(m network.Media, change func(*network.Media)) []network.Media {
 	change(&m)
 	return []network.Media{m}
 }
@@ -53,10 +53,10 @@ func options(base string, app network.App) instagram.Options {
 	}
 }
 
-func media(of ...string) func(*networktest.Library) []network.Media {
+func media(kinds ...string) func(*networktest.Library) []network.Media {
 	return func(l *networktest.Library) []network.Media {
 		var media []network.Media
-		for i, kind := range of {
+		for i, kind := range kinds {
 			if kind == network.Video {
 				media = append(media, l.Video(20_000))
 			} else {
@@ -105,31 +105,31 @@ var adapter = networktest.Case{
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 300_000_000},
 		},
 		Checks: map[string]networktest.Checked{
-			"an image":      networktest.Checks(strings.Repeat("é", 2200), one),
-			"a reel":        networktest.Checks("", []network.Media{film}),
-			"both":          networktest.Checks("", []network.Media{film, picture}),
-			"a text":        networktest.Checks("words", nil, "!media_missing"),
-			"nothing":       networktest.Checks("", nil, "!media_missing"),
-			"too long":      networktest.Checks(strings.Repeat("é", 2201), one, "!caption_too_long"),
-			"emoji":         networktest.Checks(strings.Repeat("👋", 1100), one),
-			"an emoji more": networktest.Checks(strings.Repeat("👋", 1101), one, "!caption_too_long"),
-			"hashtags":      networktest.Checks(strings.Repeat("#a ", 6), one, "hashtags_too_many"),
-			"many hashtags": networktest.Checks(strings.Repeat("#a ", 31), one, "!hashtags_too_many"),
-			"many mentions": networktest.Checks(strings.Repeat("@a ", 21), one, "!mentions_too_many"),
-			"a PNG":         networktest.Checks("", of(picture, func(m *network.Media) { m.Type = "image/png" }), "media_type"),
-			"no image":      networktest.Checks("", of(picture, func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
-			"a large image": networktest.Checks("", of(picture, func(m *network.Media) { m.Size++ }), "media_too_large"),
-			"a tall image":  networktest.Checks("", of(picture, func(m *network.Media) { m.Height = 1900 }), "!media_aspect"),
-			"a WebM":        networktest.Checks("", of(film, func(m *network.Media) { m.Type = "video/webm" }), "!media_type"),
-			"a large video": networktest.Checks("", of(film, func(m *network.Media) { m.Size++ }), "!media_too_large"),
-			"a long video":  networktest.Checks("", of(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
-			"a short video": networktest.Checks("", of(film, func(m *network.Media) {
+			"an image":           networktest.Checks(strings.Repeat("é", 2200), one),
+			"a reel":             networktest.Checks("", []network.Media{film}),
+			"both":               networktest.Checks("", []network.Media{film, picture}),
+			"a text":             networktest.Checks("words", nil, "!media_missing"),
+			"nothing":            networktest.Checks("", nil, "!media_missing"),
+			"too long":           networktest.Checks(strings.Repeat("é", 2201), one, "!caption_too_long"),
+			"emoji":              networktest.Checks(strings.Repeat("👋", 1100), one),
+			"one emoji too many": networktest.Checks(strings.Repeat("👋", 1101), one, "!caption_too_long"),
+			"hashtags":           networktest.Checks(strings.Repeat("#a ", 6), one, "hashtags_too_many"),
+			"many hashtags":      networktest.Checks(strings.Repeat("#a ", 31), one, "!hashtags_too_many"),
+			"many mentions":      networktest.Checks(strings.Repeat("@a ", 21), one, "!mentions_too_many"),
+			"a PNG":              networktest.Checks("", withChange(picture, func(m *network.Media) { m.Type = "image/png" }), "media_type"),
+			"no image":           networktest.Checks("", withChange(picture, func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
+			"a large image":      networktest.Checks("", withChange(picture, func(m *network.Media) { m.Size++ }), "media_too_large"),
+			"a tall image":       networktest.Checks("", withChange(picture, func(m *network.Media) { m.Height = 1900 }), "!media_aspect"),
+			"a WebM":             networktest.Checks("", withChange(film, func(m *network.Media) { m.Type = "video/webm" }), "!media_type"),
+			"a large video":      networktest.Checks("", withChange(film, func(m *network.Media) { m.Size++ }), "!media_too_large"),
+			"a long video":       networktest.Checks("", withChange(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
+			"a short video": networktest.Checks("", withChange(film, func(m *network.Media) {
 				m.Duration = 2 * time.Second
 			}), "!media_too_short"),
 			"eleven pictures": networktest.Checks("", slices.Repeat(one, 11), "!media_too_many"),
 		},
 		Refusals: map[string]networktest.Refusal{
-			"a text alone": {Text: "words", Class: network.RejectedMedia, Code: "media_missing"},
+			"text only": {Text: "words", Class: network.RejectedMedia, Code: "media_missing"},
 			"too long": {
 				Text: strings.Repeat("é", 2201), Media: media(network.Image), Class: network.Rejected, Code: "caption_too_long",
 			},
@@ -139,8 +139,8 @@ var adapter = networktest.Case{
 			"too narrow": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Image("jpeg", 4, 44)}
 			}, Class: network.RejectedMedia, Code: "media_aspect"},
-			"too narrow, as only the file says": {Media: func(l *networktest.Library) []network.Media {
-				return of(l.Image("jpeg", 4, 44), func(m *network.Media) { m.Width, m.Height = 40, 40 })
+			"file narrower than its description": {Media: func(l *networktest.Library) []network.Media {
+				return withChange(l.Image("jpeg", 4, 44), func(m *network.Media) { m.Width, m.Height = 40, 40 })
 			}, Class: network.RejectedMedia, Code: "36003/2207009"},
 			"not a JPEG": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Fake(network.Image, "image/jpeg", "\x89PNG\r\n\x1a\n...")}
@@ -161,9 +161,9 @@ var adapter = networktest.Case{
 	Failures: networktest.Failures{
 		Grant: network.Grant{Account: "101", Extra: map[string]string{"page": "301", "user_token": "most-secret"}},
 		Calls: []networktest.Call{
-			networktest.PermalinkOf("17"), networktest.CommitOf(ready), networktest.RefreshOf("instagram", networktest.AccessToken),
-			networktest.RefreshOf("facebook", "most-secret", "app-secret"), networktest.ExchangeOf("instagram"),
-			networktest.ExchangeOf("facebook"),
+			networktest.PermalinkCall("17"), networktest.CommitCall(ready), networktest.RefreshCall("instagram", networktest.AccessToken),
+			networktest.RefreshCall("facebook", "most-secret", "app-secret"), networktest.ExchangeCall("instagram"),
+			networktest.ExchangeCall("facebook"),
 		},
 		Quote: func(message string) networktest.Answer {
 			return networktest.Answer{Status: http.StatusBadRequest, Body: graph(`"code":190,"message":"` + message + `"`)}
@@ -216,28 +216,28 @@ var adapter = networktest.Case{
 			"no Graph": networktest.Fails(404, `<html>`, network.Transient, network.Uncertain, network.Transient, network.Transient),
 			"wrong types": networktest.Fails(200, `{"id":5,"permalink":{},"access_token":7}`, network.Transient,
 				network.Uncertain, network.Transient, network.Transient),
-			"nothing of use": networktest.Fails(200, `{"permalink":"javascript:alert(1)"}`, "", network.Uncertain,
+			"no usable field": networktest.Fails(200, `{"permalink":"javascript:alert(1)"}`, "", network.Uncertain,
 				network.Transient, network.Transient),
 		},
 		Repeats: map[string]networktest.Repeat{
-			"minutes": later(`4`,
+			"minutes": rateLimited(`4`,
 				http.Header{
 					usage: {`{"1":[{"call_count":100,"estimated_time_to_regain_access":7},{"estimated_time_to_regain_access":3}]}`},
 				}, 7*time.Minute),
-			"seconds": later(`4`,
+			"seconds": rateLimited(`4`,
 				http.Header{usage: {`{"1":[{"estimated_time_to_regain_access":1}]}`}, "Retry-After": {"2"}}, 2*time.Second),
-			"no time":        later(`17`, nil, 0),
-			"policy":         later(`368`, nil, 24*time.Hour),
-			"a day's quota":  later(`9,"error_subcode":2207042`, nil, 24*time.Hour),
-			"another, never": later(`190`, http.Header{"Retry-After": {"2"}}, 0),
+			"no time":        rateLimited(`17`, nil, 0),
+			"policy":         rateLimited(`368`, nil, 24*time.Hour),
+			"a day's quota":  rateLimited(`9,"error_subcode":2207042`, nil, 24*time.Hour),
+			"another, never": rateLimited(`190`, http.Header{"Retry-After": {"2"}}, 0),
 		},
-		Resolves: looks(),
+		Resolves: resolveCases(),
 		GivesUp: map[string]networktest.GiveUp{
-			"expired":           creating(`{"id":"181","status_code":"EXPIRED"}`, network.Transient, 4),
-			"unknown":           creating(`{"id":"181","status_code":"ERROR"}`, network.Transient, 4),
-			"a failed download": creating(failed+`2207003"}`, network.RejectedMedia, 4),
-			"a bad form":        creating(failed+`2207009"}`, network.RejectedMedia, 1),
-			"a bad text":        creating(failed+`2207010"}`, network.Rejected, 1),
+			"expired":              creating(`{"id":"181","status_code":"EXPIRED"}`, network.Transient, 4),
+			"unknown":              creating(`{"id":"181","status_code":"ERROR"}`, network.Transient, 4),
+			"download failed":      creating(failed+`2207003"}`, network.RejectedMedia, 4),
+			"invalid media format": creating(failed+`2207009"}`, network.RejectedMedia, 1),
+			"invalid text":         creating(failed+`2207010"}`, network.Rejected, 1),
 		},
 	},
 	Collecting: networktest.Collecting{Metrics: []string{"reach", "views", "likes", "comments", "shares", "saves"}},
@@ -246,8 +246,8 @@ var adapter = networktest.Case{
 
 func graph(inner string) string { return `{"error":{` + inner + `}}` }
 
-// later is a rate limit response.
-func later(code string, header http.Header, after time.Duration) networktest.Repeat {
+// rateLimited returns a case with a rate limit response.
+func rateLimited(code string, header http.Header, after time.Duration) networktest.Repeat {
 	class := network.Rate
 	switch code {
 	case "190":
@@ -264,13 +264,13 @@ func later(code string, header http.Header, after time.Duration) networktest.Rep
 	return r
 }
 
-// creating is a network whose containers all have a state.
+// creating returns a case in which all containers have the same state.
 func creating(state string, class network.Class, calls int) networktest.GiveUp {
 	return networktest.GiveUp{Draft: planned, Answer: networktest.Listing("/media", `{"id":"181"}`, state), Class: class, Calls: calls}
 }
 
-// looks returns container states and lists of posts with the verdicts they lead to.
-func looks() map[string]networktest.ResolveCase {
+// resolveCases returns container states and lists of posts, with the expected verdicts.
+func resolveCases() map[string]networktest.ResolveCase {
 	const (
 		gone  = `{"error":{"code":100,"error_subcode":33}}`
 		throt = `{"error":{"code":4}}`
@@ -300,7 +300,7 @@ func looks() map[string]networktest.ResolveCase {
 		"finished":                       look(`{"status_code":"FINISHED"}`, one, network.Absent, "", ""),
 		"in progress":                    look(`{"status_code":"IN_PROGRESS"}`, one, network.Unknown, network.Processing, ""),
 		"expired":                        look(`{"status_code":"EXPIRED"}`, one, network.Absent, network.Transient, ""),
-		"a bad video":                    look(failed+`2207026"}`, one, network.Absent, network.RejectedMedia, ""),
+		"invalid video":                  look(failed+`2207026"}`, one, network.Absent, network.RejectedMedia, ""),
 		"a video not fetched":            look(failed+`2207052"}`, one, network.Absent, network.RejectedMedia, ""),
 		"the network's own failure":      look(failed+`2207082"}`, one, network.Absent, network.Transient, ""),
 		"an unknown failure":             look(failed+`2299999"}`, one, network.Absent, network.Transient, ""),
@@ -309,7 +309,7 @@ func looks() map[string]networktest.ResolveCase {
 		"gone, listed":                   look(gone, one, network.Published, "", "171"),
 		"gone, not listed":               look(gone, none, network.Unknown, network.Transient, ""),
 		"gone, lists are throttled":      look(gone, throt, network.Unknown, network.Rate, ""),
-		"a dead token":                   look(dead, one, network.Unknown, network.AuthDead, ""),
+		"invalid token":                  look(dead, one, network.Unknown, network.AuthDead, ""),
 	}
 }
 

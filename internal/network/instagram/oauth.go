@@ -52,9 +52,9 @@ func (n *Network) Authorize(a network.Authorization) string {
 	return page + "?" + params.Encode()
 }
 
-// Exchange trades the code for a token of sixty days and returns the accounts that it gives access to: the one signed
-// in to, or that of each Page with Facebook Login. The error is of class AuthDead if the code is refused or the consent
-// does not include publishing.
+// Exchange exchanges the code for a token that lasts sixty days, and returns the accounts that the token gives access
+// to. With Instagram Login that is one account, with Facebook Login the account of each Page. The error is of class
+// AuthDead if the code is rejected or the consent does not include publishing.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	code = strings.TrimSuffix(code, "#_") // the network appends it to redirect URIs
 	if a.Kind == kindFacebook {
@@ -92,7 +92,7 @@ func checkPublishScope(allowed []string, scope string) error {
 	return network.PermissionMissing(scope, "The sign-in does not include everything that publishing needs.")
 }
 
-// holderPrefix precedes a person's app-specific ID in Grant.Holder.
+// holderPrefix is the prefix of Grant.Holder; the person's app-specific ID follows.
 const holderPrefix = "instagram:"
 
 // candidates completes a grant with its account.
@@ -100,7 +100,7 @@ func (n *Network) candidates(ctx context.Context, g network.Grant) ([]network.Ca
 	var me struct {
 		graph.InstagramAccount
 
-		// the ID that calls use; id itself is app-specific, which is unconfirmed
+		// the ID that calls use; the field id is app-specific, which is unconfirmed
 		UserID string `json:"user_id"`
 	}
 	err := n.Client.Do(ctx, n.NewCall(g, http.MethodGet, "me", url.Values{"fields": {"id,user_id,username,name"}}, &me))
@@ -126,8 +126,9 @@ func candidate(g network.Grant, p graph.InstagramAccount) (network.Candidate, bo
 	return network.Candidate{Grant: g, DisplayName: network.Clip(p.Name, maxName)}, graph.IsID(p.ID) && p.Username != ""
 }
 
-// Refresh trades the token for another one of sixty days. A token less than a day old is returned unchanged, because
-// the network does not renew it. An expired one is AuthDead. Refresh also fills in a missing Holder.
+// Refresh exchanges the token for a new one that lasts sixty days. A token less than a day old is returned unchanged,
+// because Instagram does not renew it. The error is of class AuthDead if the token has expired. Refresh also sets a
+// missing Holder.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	fresh, err := n.renew(ctx, g)
 	if err == nil && fresh.Holder == "" {
@@ -136,8 +137,8 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	return fresh, err
 }
 
-// holder returns the holder of a grant, or "" if the network does not name one. A renewal does not fail for that; the
-// next one asks again.
+// holder returns the holder of a grant, or "" if the call fails. The renewal succeeds anyway, and the next renewal
+// tries again.
 func (n *Network) holder(ctx context.Context, g network.Grant) string {
 	if g.Kind == kindFacebook {
 		g.Access = g.Extra[userToken]

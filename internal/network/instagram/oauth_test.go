@@ -75,7 +75,7 @@ func TestConnectByFacebook(t *testing.T) {
 	}
 }
 
-// Without the permission to publish no account is connected.
+// No account is connected without the permission to publish.
 func TestPublishingNotAllowed(t *testing.T) {
 	t.Parallel()
 	for kind, c := range map[string]struct{ allowed, missing string }{
@@ -92,7 +92,7 @@ func TestPublishingNotAllowed(t *testing.T) {
 	}
 }
 
-// wantMissing fails the test unless the error names the permission and what does not work without it.
+// wantMissing fails the test unless the error has the missing permission and the effect of its absence.
 func wantMissing(t *testing.T, err error, permission string) {
 	t.Helper()
 	networktest.WantClass(t, err, network.AuthDead, permission)
@@ -102,7 +102,7 @@ func wantMissing(t *testing.T, err error, permission string) {
 	}
 }
 
-// A grant is renewed even if the network does not name its holder.
+// A grant is renewed even if the network does not return its holder.
 func TestUnknownHolder(t *testing.T) {
 	t.Parallel()
 	opts := answers(t, map[string][]string{
@@ -124,16 +124,16 @@ func TestRevokeByInstagram(t *testing.T) {
 }
 
 // answers returns options for a server that returns each path's responses in turn, and the last one repeatedly.
-func answers(t *testing.T, by map[string][]string) instagram.Options {
+func answers(t *testing.T, byPath map[string][]string) instagram.Options {
 	t.Helper()
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		responses := by[r.URL.Path]
+		responses := byPath[r.URL.Path]
 		if len(responses) == 0 {
 			t.Errorf("requested %s", r.URL.Path)
 			return
 		}
 		if len(responses) > 1 {
-			by[r.URL.Path] = responses[1:]
+			byPath[r.URL.Path] = responses[1:]
 		}
 		_, _ = w.Write([]byte(responses[0]))
 	}))
@@ -231,7 +231,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// With every permission, a person without an account has none to connect.
+// A person without an Instagram account cannot connect one, even with all permissions.
 func TestNoAccount(t *testing.T) {
 	t.Parallel()
 	n := instagram.New(answers(t, map[string][]string{
@@ -246,7 +246,7 @@ func TestNoAccount(t *testing.T) {
 	}
 }
 
-// A declined permission is missing.
+// A declined permission does not count as granted.
 func TestDeclinedPermission(t *testing.T) {
 	t.Parallel()
 	n := instagram.New(answers(t, map[string][]string{

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-// Calls with Facebook Login prove that the app makes them. Instagram Login has no such proof.
+// Calls with Facebook Login have an appsecret_proof. Calls with Instagram Login do not.
 func TestProof(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[string]bool{"facebook": true, "instagram": false} {

@@ -79,7 +79,7 @@ func TestAnyText(t *testing.T) {
 	})
 }
 
-// A refusal of one post's hashtags does not limit other posts.
+// If Instagram rejects one post's hashtags, Check still accepts other posts with hashtags.
 func TestRefusedHashtagsOfOnePost(t *testing.T) {
 	t.Parallel()
 	refusal := graph(`"code":100,"message":"The hashtag #x is not allowed"`)
@@ -93,7 +93,7 @@ func TestRefusedHashtagsOfOnePost(t *testing.T) {
 	}
 }
 
-// An account that the network gives no picture of has none.
+// An account has no picture if the response omits it.
 func TestCollectWithoutPicture(t *testing.T) {
 	t.Parallel()
 	for body, none := range map[string]bool{

@@ -6,8 +6,8 @@ import (
 	"pressroom/internal/network"
 )
 
-// Revoke revokes all permissions that the person granted with Facebook Login. For Instagram Login the network documents
-// no revocation.
+// Revoke revokes all permissions that the person granted with Facebook Login. No revocation is documented for Instagram
+// Login.
 func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	if g.Kind != kindFacebook {
 		return network.ErrRevokeUnsupported

@@ -11,8 +11,8 @@ import (
 
 var _ network.AppChecker = (*Network)(nil)
 
-// CheckApp reports whether the network accepts each app's ID and secret. LinkedIn describes tokens only to the app that
-// they belong to, and answers about an unknown token that it is not active.
+// CheckApp reports whether the network accepts each app's ID and secret. LinkedIn returns the state of a token only to
+// its app. It reports unknown tokens as not active.
 func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	var found []network.Finding
 	for _, kind := range n.Kinds() {
@@ -22,8 +22,8 @@ func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	return found
 }
 
-// inspected is the description of a token.
-type inspected struct {
+// tokenInfo is LinkedIn's description of a token.
+type tokenInfo struct {
 	Active bool   `json:"active"`
 	Status string `json:"status"`
 	Scope  string `json:"scope"`
@@ -32,7 +32,7 @@ type inspected struct {
 // inspect returns the network's description of a token.
 //
 // Source: https://learn.microsoft.com/linkedin/shared/authentication/token-introspection
-func (n *Network) inspect(ctx context.Context, app network.OAuthApp, token string) (inspected, error) {
+func (n *Network) inspect(ctx context.Context, app network.OAuthApp, token string) (tokenInfo, error) {
 	const path = "oauth/v2/introspectToken"
 	response, err := n.client.Do(ctx, network.Call{
 		Purpose: network.Authorizing, Name: path, Method: http.MethodPost, URL: n.opts.AuthorizeHost + "/" + path,
@@ -40,17 +40,16 @@ func (n *Network) inspect(ctx context.Context, app network.OAuthApp, token strin
 		Secrets: []string{app.ClientSecret, token},
 	})
 	if err != nil {
-		return inspected{}, err
+		return tokenInfo{}, err
 	}
 	if response.Status != http.StatusOK {
-		return inspected{}, n.tokenError(response, false)
+		return tokenInfo{}, n.tokenError(response, false)
 	}
-	var about inspected
+	var about tokenInfo
 	return about, response.Decode(&about)
 }
 
-// CheckAccount reports whether the account's token is valid, and which of the scopes that it needs the app's products
-// have granted.
+// CheckAccount reports whether the account's token is valid, and which required scopes it has.
 func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
 	const subject = "access token"
 	about, err := n.inspect(ctx, n.app(g.Extra[usedApp]), g.Access)
@@ -60,7 +59,7 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	if err != nil {
 		return []network.Finding{network.CallFinding(platform, subject, err)}
 	}
-	found := network.CheckScopes(scopes(about.Scope), n.needs(g)...)
+	found := network.CheckScopes(scopes(about.Scope), n.requiredScopes(g)...)
 	for i := range found {
 		if found[i].Result == network.Fails {
 			found[i].NextStep = network.NextStep(platform, "")
@@ -76,15 +75,15 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	if g.Kind != organization && !slices.Contains(scopes(about.Scope), scopeReadPosts) {
 		found = append(found, network.Finding{
 			Subject: "list of a member's posts", Result: network.Unclear,
-			Detail: "The app lacks " + scopeReadPosts + ", as nearly every app does. A post whose response is lost has to be " +
+			Detail: "The app lacks " + scopeReadPosts + ", like nearly all apps. If the response to a post is lost, the post has to be " +
 				"checked by a person, and metrics are missing.",
 		})
 	}
 	return found
 }
 
-// needs returns the scopes that an account needs, by its kind and its app's products.
-func (n *Network) needs(g network.Grant) []network.RequiredScope {
+// requiredScopes returns the scopes that an account needs, depending on its kind and its app's products.
+func (n *Network) requiredScopes(g network.Grant) []network.RequiredScope {
 	if g.Kind == organization {
 		return []network.RequiredScope{
 			{Scope: "w_organization_social", Effect: network.CannotPublish},

@@ -37,7 +37,7 @@ func TestAppCheckOfProducts(t *testing.T) {
 	}
 }
 
-// A company that an app without the product connected, and a version that LinkedIn has retired.
+// CheckAccount reports a missing product and a retired API version.
 func TestAppCheckFindsMissingProducts(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, selfService, 0)

@@ -15,15 +15,16 @@ import (
 const (
 	scopeMemberAnalytics = "r_member_postAnalytics" // scope for the metrics of a member's posts
 	statisticsBatch      = 50                       // posts per request for statistics, limited by the length of its URL
-	maxMemberPosts       = 20                       // posts of a member whose metrics are read; each metric costs a call
+	maxMemberPosts       = 20                       // maximum posts of a member for which metrics are read; each metric needs a call
 	maxListPages         = 20
 )
 
 var _ network.Collector = (*Network)(nil)
 
 // Collect lists the posts of an organization with their statistics. Listing a member's posts needs a scope that hardly
-// any app has, and their metrics need another. Without the first, the error is of class Unapproved and only the member's
-// picture is read. LinkedIn gives no link to an organization's picture.
+// any app has, and reading their metrics needs another scope. Without the scope for listing, Collect only reads the
+// member's picture and returns an error of class Unapproved. LinkedIn does not return a link to an organization's
+// picture.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	var picture network.Collection
 	picture.Picture, picture.NoPicture = n.picture(ctx, g)
@@ -40,7 +41,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	}
 	if g.Kind == organization {
 		if collected.Followers, err = n.followers(ctx, g); err == nil || network.IsWithheld(err) {
-			err = n.statistics(ctx, g, collected.Posts)
+			err = n.addStatistics(ctx, g, collected.Posts)
 		}
 	} else {
 		err = n.addMemberMetrics(ctx, g, collected.Posts)
@@ -51,7 +52,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	return collected, nil
 }
 
-// ownPosts returns the author's posts since a time, newest first. It reports true if posts may be missing, because
+// ownPosts returns the author's posts since a time, newest first. It returns true if posts may be missing, because
 // there are too many or some are not published yet.
 func (n *Network) ownPosts(
 	ctx context.Context, g network.Grant, since time.Time, limit int,
@@ -90,7 +91,7 @@ func (l listedPost) collectedPost(n *Network) network.CollectedPost {
 // isHidden reports whether a post is a draft or was removed by its author.
 func (l listedPost) isHidden() bool { return l.Lifecycle != "" && l.Lifecycle != "PUBLISHED" }
 
-// format returns the format of a post, or "" for one without a name here, such as a poll.
+// format returns the format of a post, or "" for other formats, such as a poll.
 func (l listedPost) format() string {
 	switch c := l.Content; {
 	case len(c.Several.Images) > 0, len(c.Carousel) > 0:
@@ -107,8 +108,8 @@ func (l listedPost) format() string {
 	return network.FormatText
 }
 
-// picture returns the URL of a member's picture, and whether there is none, because userinfo leaves it out then.
-// Companies have no link to theirs. A failure must not end the collection.
+// picture returns the URL of a member's picture, and true if the member has no picture. Both are zero for companies,
+// and for failed calls, which must not end the collection.
 func (n *Network) picture(ctx context.Context, g network.Grant) (string, bool) {
 	if g.Kind == organization || !slices.Contains(g.Scopes, scopeOpenID) {
 		return "", false
@@ -134,9 +135,9 @@ func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error
 	return network.NonNegative(about.Followers), err
 }
 
-// statistics fills in the lifetime statistics of an organization's posts. The two types of posts need separate
-// requests. Posts that LinkedIn leaves out have no metrics.
-func (n *Network) statistics(ctx context.Context, g network.Grant, posts []network.CollectedPost) error {
+// addStatistics sets the lifetime metrics of an organization's posts. Shares and UGC posts need separate requests.
+// Posts that LinkedIn omits have no metrics.
+func (n *Network) addStatistics(ctx context.Context, g network.Grant, posts []network.CollectedPost) error {
 	for _, kind := range []struct{ urn, list string }{{"share", "shares"}, {"ugcPost", "ugcPosts"}} {
 		var urns []string
 		for _, p := range posts {
@@ -145,7 +146,7 @@ func (n *Network) statistics(ctx context.Context, g network.Grant, posts []netwo
 			}
 		}
 		for batch := range slices.Chunk(urns, statisticsBatch) {
-			if err := n.statisticsOf(ctx, g, posts, kind.list, batch); err != nil {
+			if err := n.addStatisticsBatch(ctx, g, posts, kind.list, batch); err != nil {
 				return err
 			}
 		}
@@ -153,7 +154,7 @@ func (n *Network) statistics(ctx context.Context, g network.Grant, posts []netwo
 	return nil
 }
 
-func (n *Network) statisticsOf(
+func (n *Network) addStatisticsBatch(
 	ctx context.Context, g network.Grant, posts []network.CollectedPost, list string, urns []string,
 ) error {
 	var response struct {
@@ -188,14 +189,14 @@ func (n *Network) statisticsOf(
 	return nil
 }
 
-// restList returns URNs as a list of the Rest.li protocol 2.0. Its brackets and commas must not be escaped, so it
+// restList returns URNs as a list of the Rest.li protocol 2.0. Brackets and commas must not be escaped, so the list
 // cannot be a value of url.Values.
 func restList(urns []string) string {
-	escapedPattern := make([]string, len(urns))
+	escaped := make([]string, len(urns))
 	for i, urn := range urns {
-		escapedPattern[i] = url.QueryEscape(urn)
+		escaped[i] = url.QueryEscape(urn)
 	}
-	return "List(" + strings.Join(escapedPattern, ",") + ")"
+	return "List(" + strings.Join(escaped, ",") + ")"
 }
 
 // memberMetric is one metric of a member's post.
@@ -213,23 +214,23 @@ var memberMetrics = []memberMetric{
 	{"POST_SAVE", func(p *network.CollectedPost) **int64 { return &p.Saves }},
 }
 
-// memberMetrics fills in the metrics of a member's newest posts, if the app may read them. A metric that LinkedIn
-// refuses once is not requested again.
+// addMemberMetrics sets the metrics of a member's newest posts, if the app may read them. A metric that LinkedIn
+// rejects once is not requested again.
 func (n *Network) addMemberMetrics(ctx context.Context, g network.Grant, posts []network.CollectedPost) error {
 	if !slices.Contains(g.Scopes, scopeMemberAnalytics) {
 		return nil
 	}
-	apiError := map[string]bool{}
+	rejected := map[string]bool{}
 	for i := range posts[:min(len(posts), maxMemberPosts)] {
 		for _, metric := range memberMetrics {
-			if apiError[metric.query] {
+			if rejected[metric.query] {
 				continue
 			}
 			count, err := n.memberMetric(ctx, g, posts[i].ID, metric.query)
 			if err != nil && !network.IsWithheld(err) {
 				return err
 			}
-			apiError[metric.query] = err != nil
+			rejected[metric.query] = err != nil
 			*metric.of(&posts[i]) = count
 		}
 	}

@@ -27,7 +27,7 @@ func TestCollectWithoutStatistics(t *testing.T) {
 	}
 }
 
-// Members' posts and metrics depend on the scopes.
+// Whether members' posts and metrics are returned depends on the scopes.
 func TestCollectMembers(t *testing.T) {
 	t.Parallel()
 	const none = "NONE"
@@ -84,7 +84,7 @@ type transport func(*http.Request) (*http.Response, error)
 
 func (answer transport) RoundTrip(r *http.Request) (*http.Response, error) { return answer(r) }
 
-// An organization's posts of other origin may have formats unknown here.
+// Posts that were published by other means may have unknown formats.
 func TestCollectFormats(t *testing.T) {
 	t.Parallel()
 	const at = 1795253400000 // 21 November 2026, 09:30 UTC
@@ -119,7 +119,7 @@ func TestCollectFormats(t *testing.T) {
 	}
 }
 
-// A member without a picture is told from one whose picture cannot be read, and from a company, which has no link.
+// Collect distinguishes a member without a picture from a picture that cannot be read and from a company.
 func TestCollectWithoutPicture(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -29,7 +29,7 @@ type apiError struct {
 	} `json:"errorDetails"`
 }
 
-// responseError returns the error of an unsuccessful response to a call with grant g.
+// responseError returns the error for an unsuccessful response to a call with grant g.
 func (n *Network) responseError(response network.Response, g network.Grant) *network.Error {
 	var body apiError
 	_ = json.Unmarshal(response.Body, &body) // a proxy's response has another format
@@ -67,7 +67,7 @@ func (r apiError) class(status int, renewable bool) network.Class {
 	return network.Transient
 }
 
-// isPermanent reports whether the network itself refuses the request permanently.
+// isPermanent reports whether LinkedIn, rather than a proxy, rejects the request permanently.
 func (r apiError) isPermanent(status int) bool {
 	passes := status == http.StatusConflict || status == http.StatusRequestTimeout
 	return status >= 400 && status < 500 && !passes && r.Status != 0
@@ -85,8 +85,8 @@ func (r apiError) code() string {
 	return code
 }
 
-// retryTime returns when to retry after a rate limit: the time that the network names, else midnight UTC, when the
-// daily limits reset.
+// retryTime returns when to retry after a rate limit: the time in the response, else midnight UTC, when daily limits
+// reset.
 func (n *Network) retryTime(response network.Response) time.Time {
 	const day = 24 * time.Hour
 	now := n.opts.Now().UTC()

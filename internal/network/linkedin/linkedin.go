@@ -1,9 +1,10 @@
 // Package linkedin publishes to LinkedIn with its versioned REST API, for members and the organizations that they
 // administer. Accounts are connected in a browser.
 //
-// Images and videos are uploaded first; one call then creates the post. LinkedIn supports no client-chosen keys. It
-// refuses duplicate text, but may name a post that nobody can see, so the refusal proves nothing. A lost response is
-// resolved by listing the organization's posts. Members' posts usually cannot be listed, so a person has to check.
+// Images and videos are uploaded first. A single call then creates the post. LinkedIn does not support client-chosen
+// keys. It rejects duplicate text, but the original may be a post that is not visible, so a rejection does not prove
+// that the post exists. If the response is lost, Resolve lists the organization's posts. Members' posts usually cannot
+// be listed, so a person has to check.
 //
 // Source: https://learn.microsoft.com/linkedin/marketing/community-management/shares/posts-api
 package linkedin
@@ -29,9 +30,9 @@ const (
 	restli           = "2.0.0"
 )
 
-// The scopes that the products of an app grant. LinkedIn refuses the whole consent if an app requests one scope that
-// its products do not grant. It does not allow the Community Management API beside another product, so such an app has
-// no OpenID scopes and the member is identified by r_basicprofile.
+// The scopes of an app's products. LinkedIn rejects the whole consent if an app requests a scope outside of its
+// products. An app with the Community Management API cannot have other products. It therefore has no OpenID scopes, and
+// r_basicprofile identifies the member.
 var (
 	// Share on LinkedIn, Sign In with OpenID.
 	memberScopes       = []string{scopeOpenID, "profile", "email", scopeWriteMember}
@@ -52,7 +53,8 @@ const (
 	organization = "organization"
 )
 
-// Options are set by the operator or a test. The zero value uses the real network, without an app to connect accounts.
+// Options are the settings of the operator. The zero value uses the real network, without an app for connecting
+// accounts.
 type Options struct {
 	network.App
 
@@ -60,7 +62,7 @@ type Options struct {
 	APIHost       string `json:"api_host"`       // base URL of the API for newly connected accounts
 	WebURL        string `json:"web_url"`        // base URL of posts
 	Version       string `json:"version"`        // of the API, as YYYYMM
-	// whether the app can connect organizations too, because it has the Advertising API beside the products for members
+	// whether the app can also connect organizations, because it has the Advertising API
 	Organizations bool `json:"organizations"`
 	// the app with the Community Management API, for organizations and their members
 	Company network.OAuthApp `json:"company"`
@@ -74,7 +76,7 @@ type Network struct {
 
 var _ network.Authorizer = (*Network)(nil)
 
-// New returns the network with opts.
+// New returns the network with these options.
 func New(opts Options) *Network {
 	opts = opts.withDefaults()
 	return &Network{network.NewClient(opts.HTTP), opts}
@@ -105,7 +107,8 @@ func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rul
 // Rules returns the limits that Check applies.
 func (n *Network) Rules() network.Rules { return *n.opts.Rules }
 
-// newCall returns a call of the versioned API by an account. Its name for the log is the path's first segment.
+// newCall returns a call to the versioned API with the account's token. Its name in the log is the path's first
+// segment.
 func (n *Network) newCall(g network.Grant, method, path string) network.Call {
 	name, _, _ := strings.Cut(path, "/")
 	header := http.Header{}

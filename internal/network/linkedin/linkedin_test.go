@@ -34,7 +34,7 @@ func images(formats ...string) func(*networktest.Library) []network.Media {
 	}
 }
 
-// withMinSize returns a video whose size is at least the network's minimum.
+// withMinSize sets the stated size of a video to at least LinkedIn's minimum.
 func withMinSize(m network.Media) network.Media {
 	m.Size = max(m.Size, 75_000)
 	return m
@@ -129,8 +129,8 @@ var adapter = networktest.Case{
 	Failures: networktest.Failures{
 		Grant: network.Grant{Kind: "organization", Account: "urn:li:organization:1"},
 		Calls: []networktest.Call{
-			networktest.PrepareOf(uploaded), networktest.CommitOf(ready), networktest.RefreshOf(""),
-			networktest.ExchangeOf(""), networktest.ResolveOf(ready),
+			networktest.PrepareCall(uploaded), networktest.CommitCall(ready), networktest.RefreshCall(""),
+			networktest.ExchangeCall(""), networktest.ResolveCall(ready),
 		},
 		Quote: func(message string) networktest.Answer {
 			return networktest.Answer{
@@ -144,21 +144,21 @@ var adapter = networktest.Case{
 				`{"status":401,"serviceErrorCode":65602,"code":"EXPIRED_ACCESS_TOKEN"}`, network.AuthRefresh, network.AuthRefresh),
 			"permission": networktest.Fails(403, `{"status":403,"serviceErrorCode":100,"code":"ACCESS_DENIED"}`,
 				"", network.AuthDead),
-			"a wrong member": networktest.Fails(403,
+			"unknown field": networktest.Fails(403,
 				`{"status":403,"message":"Unpermitted fields present in REQUEST_BODY"}`, "", network.Unapproved),
 			"version": networktest.Fails(426, `{"status":426,"code":"NONEXISTENT_VERSION"}`,
 				network.Unapproved, network.Unapproved),
 			"throttled": networktest.Fails(429, `slow down`, network.Rate, network.Rate),
 			"duplicate": networktest.Fails(422,
 				`{"status":422,"errorDetails":{"inputErrors":[{"code":"DUPLICATE_POST"}]}}`, network.Duplicate, network.Duplicate),
-			"duplicate, before": networktest.Fails(422, `{"status":422,"code":"DUPLICATE_POST"}`, network.Duplicate, network.Duplicate),
-			"content":           networktest.Fails(422, `{"status":422,"message":"no"}`, network.Rejected, network.Rejected),
-			"argument":          networktest.Fails(400, `{"status":400,"code":"ILLEGAL_ARGUMENT"}`, network.Rejected, network.Rejected),
-			"conflict":          networktest.Fails(409, `{"status":409}`, network.Transient, network.Uncertain),
-			"temporary":         networktest.Fails(500, `{"status":500}`, network.Transient, network.Uncertain),
-			"on the way":        networktest.Fails(400, `<html>`, network.Transient, network.Uncertain),
-			"a status unknown":  networktest.Fails(200, `{"status":"RESTING"}`, network.Transient, network.Uncertain),
-			"no id":             networktest.Fails(201, `{"status":"AVAILABLE"}`, "", network.Uncertain),
+			"duplicate, before":   networktest.Fails(422, `{"status":422,"code":"DUPLICATE_POST"}`, network.Duplicate, network.Duplicate),
+			"content":             networktest.Fails(422, `{"status":422,"message":"no"}`, network.Rejected, network.Rejected),
+			"argument":            networktest.Fails(400, `{"status":400,"code":"ILLEGAL_ARGUMENT"}`, network.Rejected, network.Rejected),
+			"conflict":            networktest.Fails(409, `{"status":409}`, network.Transient, network.Uncertain),
+			"temporary":           networktest.Fails(500, `{"status":500}`, network.Transient, network.Uncertain),
+			"response of a proxy": networktest.Fails(400, `<html>`, network.Transient, network.Uncertain),
+			"unknown status":      networktest.Fails(200, `{"status":"RESTING"}`, network.Transient, network.Uncertain),
+			"no id":               networktest.Fails(201, `{"status":"AVAILABLE"}`, "", network.Uncertain),
 			"failed": networktest.Fails(200, `{"status":"PROCESSING_FAILED","processingFailureReason":"no"}`,
 				network.RejectedMedia, network.Uncertain),
 			"token: no token": networktest.Fails(200, `{}`, networktest.Skip, networktest.Skip, network.Transient),
@@ -170,11 +170,11 @@ var adapter = networktest.Case{
 			"token: too often": networktest.Fails(429, ``, networktest.Skip, networktest.Skip, network.Rate),
 		},
 		Repeats: map[string]networktest.Repeat{
-			"seconds":  later("2", networktest.Start.Add(2*time.Second)),
-			"no time":  later("", midnight),
-			"nonsense": later("-1", midnight),
+			"seconds":  rateLimited("2", networktest.Start.Add(2*time.Second)),
+			"no time":  rateLimited("", midnight),
+			"nonsense": rateLimited("-1", midnight),
 		},
-		Resolves:   looks(),
+		Resolves:   resolveCases(),
 		EmptyLists: map[string]http.Handler{ready: networktest.Answer{Body: `{"elements":[]}`}},
 	},
 	Collecting: networktest.Collecting{
@@ -190,7 +190,7 @@ var adapter = networktest.Case{
 				"too often, the followers": networktest.StopsWith(networktest.Interceptor{
 					Part: sizeCall, Status: 429, Body: `{"status":429}`,
 				}, network.Rate, midnight, 1),
-				"a dead token": networktest.StopsWith(networktest.Interceptor{
+				"invalid token": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 401, Body: `{"status":401}`,
 				}, network.AuthRefresh, time.Time{}, 0),
 				"posts may not be read": networktest.StopsWith(networktest.Interceptor{
@@ -217,15 +217,15 @@ var adapter = networktest.Case{
 	},
 }
 
-func later(header string, after time.Time) networktest.Repeat {
+func rateLimited(header string, after time.Time) networktest.Repeat {
 	answer := networktest.Answer{
 		Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {header}}, Body: `{"status":429}`,
 	}
 	return networktest.Repeat{Call: 1, Answer: answer, Class: network.Rate, After: after}
 }
 
-// looks returns responses to listing an author's posts with the verdicts they lead to.
-func looks() map[string]networktest.ResolveCase {
+// resolveCases returns lists of an author's posts, with the expected verdicts.
+func resolveCases() map[string]networktest.ResolveCase {
 	start := networktest.Start
 	post := func(id, commentary string, at time.Time, more string) string {
 		return fmt.Sprintf(`{"id":%q,"commentary":%q,"createdAt":%d%s}`, id, commentary, at.UnixMilli(), more)
@@ -241,22 +241,22 @@ func looks() map[string]networktest.ResolveCase {
 	ours := post(first, " x\n", start.Add(time.Second), "")
 	return map[string]networktest.ResolveCase{
 		"listed":                  look(200, list(ours), network.Published, "", first),
-		"by a clock that is late": look(200, list(post(second, "x", start.Add(-4*time.Minute), "")), network.Published, "", second),
+		"network clock is behind": look(200, list(post(second, "x", start.Add(-4*time.Minute), "")), network.Published, "", second),
 		"older":                   look(200, list(post(first, "x", start.Add(-6*time.Minute), "")), network.Absent, "", ""),
 		"another text":            look(200, list(post(first, "y", start, "")), network.Absent, "", ""),
 		"with an image": look(200,
 			list(post(first, "x", start, `,"content":{"media":{"id":"urn:li:image:1"}}`)), network.Absent, "", ""),
-		"no post":                  look(200, list(post("../me", "x", start, "")), network.Absent, "", ""),
-		"two":                      look(200, list(ours, post(second, "x", start, "")), network.Unknown, network.Uncertain, ""),
-		"ours beside an older one": look(200, list(ours, post(second, "x", start.Add(-time.Hour), "")), network.Published, "", first),
+		"no post":             look(200, list(post("../me", "x", start, "")), network.Absent, "", ""),
+		"two":                 look(200, list(ours, post(second, "x", start, "")), network.Unknown, network.Uncertain, ""),
+		"also an older match": look(200, list(ours, post(second, "x", start.Add(-time.Hour), "")), network.Published, "", first),
 		"many others": look(200,
 			list(strings.Split(strings.Repeat(post(first, "y", start, "")+";", 50), ";")[:50]...), network.Unknown, network.Uncertain, ""),
-		"none":         look(200, list(), network.Absent, "", ""),
-		"nonsense":     look(200, `[`, network.Unknown, network.Transient, ""),
-		"not allowed":  look(403, `{"status":403,"code":"ACCESS_DENIED"}`, network.Unknown, network.Uncertain, ""),
-		"too often":    look(429, `{"status":429}`, network.Unknown, network.Rate, ""),
-		"a dead token": look(401, `{"status":401}`, network.Unknown, network.AuthRefresh, ""),
-		"a failure":    look(503, ``, network.Unknown, network.Transient, ""),
+		"none":          look(200, list(), network.Absent, "", ""),
+		"nonsense":      look(200, `[`, network.Unknown, network.Transient, ""),
+		"not allowed":   look(403, `{"status":403,"code":"ACCESS_DENIED"}`, network.Unknown, network.Uncertain, ""),
+		"too often":     look(429, `{"status":429}`, network.Unknown, network.Rate, ""),
+		"invalid token": look(401, `{"status":401}`, network.Unknown, network.AuthRefresh, ""),
+		"a failure":     look(503, ``, network.Unknown, network.Transient, ""),
 	}
 }
 
@@ -277,5 +277,5 @@ func withOptions(change func(*linkedin.Options)) networktest.Case {
 	return c
 }
 
-// members is the adapter with an app that has the self-service products, which is the default.
+// members is the adapter with an app that has the self-service products.
 var members = withOptions(func(opts *linkedin.Options) { opts.Organizations = false })

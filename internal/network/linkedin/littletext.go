@@ -11,12 +11,13 @@ import (
 // Source: https://learn.microsoft.com/linkedin/marketing/community-management/shares/little-text-format
 const reservedChars = `\|{}@[]()<>#*_~`
 
-// tokenPattern finds hashtags, and also URLs and words with # inside, which are none.
+// tokenPattern matches hashtags. It also matches URLs and words that contain #, so that they are not taken for
+// hashtags.
 var tokenPattern = regexp.MustCompile(
 	`(?i:https?)://[^\s<>]+|[\p{L}\p{N}\p{M}_]+(?:#[\p{L}\p{N}\p{M}_]+)*|#[\p{L}\p{N}\p{M}_]+`)
 
-// escape returns a text as little text: hashtags as LinkedIn's hashtag template, everything else as plain text, also
-// mentions. LinkedIn counts the text without escapes.
+// escape encodes text as little text. Hashtags become LinkedIn's hashtag template; everything else, including mentions,
+// is plain text. LinkedIn's length limit applies to the text before escaping.
 func escape(text string) string {
 	var written strings.Builder
 	done := 0
@@ -44,22 +45,22 @@ func escapeInto(written *strings.Builder, text string) {
 	}
 }
 
-// escapedPattern matches a hashtag template or one escaped character.
-var escapedPattern = regexp.MustCompile(`(?s)\{hashtag\|\\?#\|((?:\\.|[^\\{}|])+)\}|\\(.)`)
+// escaped matches a hashtag template or one escaped character.
+var escaped = regexp.MustCompile(`(?s)\{hashtag\|\\?#\|((?:\\.|[^\\{}|])+)\}|\\(.)`)
 
-// unescape returns the text that people see, for little text as escape writes it.
+// unescape reverses escape: it returns the text that people see.
 func unescape(little string) string {
-	var seen strings.Builder
+	var plain strings.Builder
 	done := 0
-	for _, at := range escapedPattern.FindAllStringSubmatchIndex(little, -1) {
-		seen.WriteString(little[done:at[0]])
+	for _, at := range escaped.FindAllStringSubmatchIndex(little, -1) {
+		plain.WriteString(little[done:at[0]])
 		if at[2] >= 0 {
-			seen.WriteString("#" + unescape(little[at[2]:at[3]])) // templates do not nest
+			plain.WriteString("#" + unescape(little[at[2]:at[3]])) // templates do not nest
 		} else {
-			seen.WriteString(little[at[4]:at[5]])
+			plain.WriteString(little[at[4]:at[5]])
 		}
 		done = at[1]
 	}
-	seen.WriteString(little[done:])
-	return seen.String()
+	plain.WriteString(little[done:])
+	return plain.String()
 }

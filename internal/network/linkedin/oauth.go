@@ -19,13 +19,13 @@ const (
 	maxOrganizations = 50  // per person; each costs a call for its name
 )
 
-// The sign-in methods, each with an app of its own.
+// The sign-in methods. Each needs a separate app.
 const (
 	kindDefault = ""
 	kindCompany = "company"
 )
 
-// usedApp is the key in Grant.Extra for the app that was used, unless it is the default one.
+// usedApp is the key in Grant.Extra for the app that connected the account. It is not set for the default app.
 const usedApp = "app"
 
 // Kinds returns the sign-in methods for which an app is configured.
@@ -60,9 +60,9 @@ func (n *Network) Authorize(a network.Authorization) string {
 	}.Encode()
 }
 
-// Exchange trades the code for a token and returns the member, if the scopes allow publishing for the member, followed
-// by the organizations for which the member may publish. All of them share the token. The error is of class AuthDead if
-// the code is refused.
+// Exchange exchanges the code for a token and returns the member, if the scopes allow publishing for the member,
+// followed by the organizations for which the member may publish. All accounts share the token. The error is of class
+// AuthDead if the code is rejected.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	app := n.app(a.Kind)
 	token, err := n.requestToken(ctx, app, url.Values{
@@ -89,7 +89,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	return append(found, organizations...), nil
 }
 
-// scopes splits a list at commas, as LinkedIn writes it, and at spaces, as RFC 6749 does.
+// scopes splits a list at commas, which LinkedIn uses, and at spaces, as in RFC 6749.
 func scopes(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
@@ -97,9 +97,9 @@ func scopes(list string) []string {
 // member returns the member who consented, or none if the member cannot publish or be identified.
 func (n *Network) member(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var me struct {
-		Sub   string `json:"sub"` // of userinfo, as Name
+		Sub   string `json:"sub"` // set by userinfo, like Name
 		Name  string `json:"name"`
-		ID    string `json:"id"` // of me, as the following
+		ID    string `json:"id"` // set by me, like First and Last
 		First string `json:"localizedFirstName"`
 		Last  string `json:"localizedLastName"`
 	}
@@ -130,7 +130,7 @@ func (n *Network) member(ctx context.Context, g network.Grant) ([]network.Candid
 // publishingRoles are the roles that may publish for an organization.
 var publishingRoles = []string{"ADMINISTRATOR", "CONTENT_ADMIN", "CONTENT_ADMINISTRATOR"}
 
-// organizations returns those that the member may publish for, or none if the app may not list them.
+// organizations returns the organizations for which the member may publish, or none if the app may not list them.
 func (n *Network) organizations(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	if !slices.Contains(g.Scopes, scopeOrganizationAdmin) {
 		return nil, nil
@@ -166,7 +166,7 @@ func (n *Network) organizations(ctx context.Context, g network.Grant) ([]network
 	return found, nil
 }
 
-// organization returns one of them with its name, or with its ID if the name cannot be read.
+// organization returns the candidate for one organization, with its name, or its ID if the name cannot be read.
 func (n *Network) organization(ctx context.Context, g network.Grant, urn string) network.Candidate {
 	var about struct {
 		Name   string `json:"localizedName"`
@@ -181,8 +181,8 @@ func (n *Network) organization(ctx context.Context, g network.Grant, urn string)
 	return network.Candidate{Grant: g, DisplayName: name}
 }
 
-// Refresh trades the refresh token for a new access token. Only some apps receive refresh tokens. The error is of class
-// AuthDead if there is none or the consent has ended.
+// Refresh exchanges the refresh token for a new access token. Only some apps receive refresh tokens. The error is of
+// class AuthDead if there is no refresh token or the consent has ended.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	if g.Refresh == "" {
 		return network.Grant{}, &network.Error{

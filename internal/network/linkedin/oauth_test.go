@@ -30,7 +30,7 @@ func TestConnectMembers(t *testing.T) {
 	f.WantPosts(0)
 }
 
-// Organizations that cannot be listed are left out; one without a name is not.
+// Organizations that cannot be listed are omitted. An organization without a readable name is included.
 func TestOrganizationsOptional(t *testing.T) {
 	t.Parallel()
 	answers := map[string]struct {
@@ -104,7 +104,7 @@ func TestRefreshTokens(t *testing.T) {
 }
 
 // Both accounts of a consent can publish after each grant was renewed.
-func TestAccountsShareAConsent(t *testing.T) {
+func TestAccountsShareConsent(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	for _, found := range f.Candidates("", "mira.keller") {

@@ -14,7 +14,7 @@ import (
 const (
 	minPollInterval = 2 * time.Second
 	maxPollInterval = time.Minute
-	unverifiedWait  = 30 * time.Second // wait for media whose state may not be read; unconfirmed
+	unverifiedWait  = 30 * time.Second // wait for media if the app may not read their state; unconfirmed
 )
 
 // Prepare uploads the media and waits until the network has processed them. Uploads of a lost Draft are never
@@ -25,8 +25,7 @@ func (n *Network) Prepare(
 	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return n.advance(ctx, g, p, files) })
 }
 
-// advance performs the next steps up to one that the network needs time for. It returns that time, or 0 if all are
-// done.
+// advance performs steps until the network needs time. It returns the time to wait, or 0 if all steps are done.
 func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
 	if p.Ready {
 		return 0, nil
@@ -86,7 +85,7 @@ func (n *Network) initializeUpload(
 	return err
 }
 
-// put uploads bytes to a URL that the network named.
+// put uploads bytes to a URL from LinkedIn's response.
 func (n *Network) put(
 	ctx context.Context, g network.Grant, address, bearer string, body network.Body,
 ) (network.Response, error) {
@@ -117,7 +116,7 @@ func (n *Network) uploadImage(ctx context.Context, g network.Grant, file network
 }
 
 // awaitMedia returns 0 if all media are ready, else the time until the next check. Some accounts may post but not read
-// the state of media; then it waits once for a fixed time.
+// the state of media. For those, awaitMedia waits once for a fixed time.
 func (n *Network) awaitMedia(ctx context.Context, g network.Grant, p *draft) (time.Duration, error) {
 	for _, urn := range p.Assets {
 		if p.Waited {

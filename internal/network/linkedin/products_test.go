@@ -27,7 +27,7 @@ var selfService = withOptions(func(opts *linkedin.Options) {
 	opts.Organizations = false
 })
 
-// The scopes of each kind of app. One scope too many fails the whole consent.
+// Authorize requests the scopes of each kind of app.
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	const (
@@ -67,7 +67,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// An app that has only the Community Management API connects organizations and members. It is not asked for userinfo.
+// An app that has only the Community Management API connects organizations and members. It does not call userinfo.
 func TestConnectCompanies(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, company, 0)
@@ -88,7 +88,7 @@ func TestConnectCompanies(t *testing.T) {
 	}
 }
 
-// A grant cannot be renewed without the app that it belongs to, however often that is tried.
+// Refresh fails permanently if the app of the grant is not configured.
 func TestRefreshWithoutApp(t *testing.T) {
 	t.Parallel()
 	n := linkedin.New(linkedin.Options{App: network.App{ClientID: "17", ClientSecret: "s"}})
@@ -124,7 +124,7 @@ func TestUnauthorizedScope(t *testing.T) {
 	}
 }
 
-// The identity call follows from the scopes that were granted.
+// The call that identifies the member depends on the granted scopes.
 func TestIdentityCalls(t *testing.T) {
 	t.Parallel()
 	const denied = `{"status":403,"serviceErrorCode":100,"code":"ACCESS_DENIED","message":"Not enough permissions"}`

@@ -10,8 +10,8 @@ import (
 
 const maxAlt = 4086 // characters; unconfirmed, from third-party documentation
 
-// Commit creates the post. A Duplicate error does not prove that it exists: LinkedIn also names posts that it does not
-// show.
+// Commit creates the post. A Duplicate error does not prove that the post exists, because the original may be a post
+// that LinkedIn does not show.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {
@@ -36,7 +36,7 @@ func (n *Network) Commit(
 	return network.Receipt{ID: id, Permalink: n.permalink(id)}, nil
 }
 
-// isPostURN reports whether a URN names a post.
+// isPostURN reports whether a URN is that of a post.
 func isPostURN(urn string) bool { return isURN(urn, "share", "ugcPost") }
 
 // request returns the body of the call that creates the post.
@@ -51,20 +51,20 @@ func (d draft) request(author string) map[string]any {
 		"lifecycleState":            "PUBLISHED",
 		"isReshareDisabledByAuthor": false,
 	}
-	var shown []map[string]any
+	var media []map[string]any
 	for i, urn := range d.Assets {
 		medium := map[string]any{"id": urn}
 		if alt := d.Media[i].Alt; alt != "" && d.Media[i].Kind != network.Video {
 			medium["altText"] = network.Clip(alt, maxAlt)
 		}
-		shown = append(shown, medium)
+		media = append(media, medium)
 	}
-	switch len(shown) {
+	switch len(media) {
 	case 0:
 	case 1:
-		request["content"] = map[string]any{"media": shown[0]}
+		request["content"] = map[string]any{"media": media[0]}
 	default:
-		request["content"] = map[string]any{"multiImage": map[string]any{"images": shown}}
+		request["content"] = map[string]any{"multiImage": map[string]any{"images": media}}
 	}
 	return request
 }
@@ -72,7 +72,7 @@ func (d draft) request(author string) map[string]any {
 // Permalink returns the URL of a post, without a request.
 func (n *Network) Permalink(_ context.Context, _ network.Grant, r network.Receipt) (string, error) {
 	if !isPostURN(r.ID) {
-		return "", network.PermanentError(errors.New("the ID is not that of a LinkedIn post"))
+		return "", network.PermanentError(errors.New("the post's ID is not a LinkedIn ID"))
 	}
 	return n.permalink(r.ID), nil
 }

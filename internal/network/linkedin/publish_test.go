@@ -63,7 +63,7 @@ func TestUploadsEncrypted(t *testing.T) {
 	networktest.WantClass(t, err, network.Transient, "")
 }
 
-// A post that differs only in its URL may have a shortened one: a person has to check.
+// If a post differs from the draft only in its URL, LinkedIn may have shortened the URL, and a person has to check.
 func TestResolveShortenedURL(t *testing.T) {
 	t.Parallel()
 	draft := strings.Replace(ready, `"x"`, `"read (https://example.org/article), now"`, 1)
@@ -86,7 +86,7 @@ func TestResolveShortenedURL(t *testing.T) {
 }
 
 // Members can publish.
-func TestMembers(t *testing.T) {
+func TestPublishAsMember(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, members, 10*time.Second)
 	g := f.Grant()
@@ -141,7 +141,7 @@ func TestLostResponseOfMembers(t *testing.T) {
 	}
 }
 
-// Any text is shown completely.
+// Any text is published unchanged.
 func TestAnyText(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)

@@ -22,9 +22,8 @@ const (
 	scopeReadPosts = "r_member_social" // scope that hardly any app has
 )
 
-// Resolve looks for the post among the author's posts since it was committed. If a member's posts may not be listed, or
-// if several posts match, the error is of class Uncertain and a person has to check: repeating the call could publish
-// twice.
+// Resolve searches the author's posts since the first commit. If a member's posts may not be listed, or if several
+// posts match, the error is of class Uncertain and a person has to check: repeating the call could publish twice.
 func (n *Network) Resolve(
 	ctx context.Context, g network.Grant, d network.Draft, t network.CommitHistory,
 ) (network.Verdict, network.Receipt, error) {
@@ -35,8 +34,8 @@ func (n *Network) Resolve(
 	if g.Kind != organization && !slices.Contains(g.Scopes, scopeReadPosts) {
 		return network.Unknown, network.Receipt{}, uncertainError(0, "a member's posts cannot be listed")
 	}
-	now := n.opts.Now().UTC() // before the lookup, which may miss a post that appears meanwhile
-	found, doubt, err := n.findPosts(ctx, g, p, t)
+	now := n.opts.Now().UTC() // before the search, because a post may appear during it
+	found, incomplete, err := n.findPosts(ctx, g, p, t)
 	if netErr, ok := errors.AsType[*network.Error](err); ok && netErr.Status == http.StatusForbidden {
 		return network.Unknown, network.Receipt{}, uncertainError(netErr.Status, "the author's posts cannot be listed")
 	}
@@ -47,7 +46,7 @@ func (n *Network) Resolve(
 		return network.Published, network.Receipt{
 			ID: found[0].ID, Permalink: n.permalink(found[0].ID), At: found[0].createdAt(), MatchedByContent: true,
 		}, nil
-	case len(found) > 1 || doubt:
+	case len(found) > 1 || incomplete:
 		return network.Unknown, network.Receipt{}, uncertainError(http.StatusOK, "several posts may be this one")
 	case now.Sub(t.Last) < time.Duration(n.opts.ListingDelay):
 		return network.Unknown, network.Receipt{}, &network.Error{
@@ -93,14 +92,14 @@ func (l listedPost) media() int {
 	return len(l.Content.Several.Images)
 }
 
-// matches reports whether a post has the same text and number of media. It ignores URLs in the text if addresses is
-// false.
+// matches reports whether a post has the draft's text and number of media. If addresses is false, it ignores URLs in
+// the text.
 func (l listedPost) matches(p draft, addresses bool) bool {
-	seen, meant := unescape(l.Commentary), p.Text
+	seen, want := unescape(l.Commentary), p.Text
 	if !addresses {
-		seen, meant = withoutAddresses(seen), withoutAddresses(meant)
+		seen, want = withoutAddresses(seen), withoutAddresses(want)
 	}
-	return isPostURN(l.ID) && l.media() == len(p.Media) && slices.Equal(strings.Fields(seen), strings.Fields(meant))
+	return isPostURN(l.ID) && l.media() == len(p.Media) && slices.Equal(strings.Fields(seen), strings.Fields(want))
 }
 
 func withoutAddresses(text string) string {
@@ -110,8 +109,8 @@ func withoutAddresses(text string) string {
 	return text
 }
 
-// findPosts returns the posts since the first commit that match the draft. It reports true if another post may be this
-// one: an older one beyond the pages read, or one in which LinkedIn shortened the URLs.
+// findPosts returns the posts since the first commit that match the draft. It returns true if there may be another
+// match: an older post on a page that was not read, or one in which LinkedIn shortened the URLs.
 func (n *Network) findPosts(ctx context.Context, g network.Grant, p draft, t network.CommitHistory) ([]listedPost, bool, error) {
 	since := t.First
 	if since.Before(p.Planned) {

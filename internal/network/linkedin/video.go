@@ -26,7 +26,7 @@ type part struct {
 	Last  int64  `json:"lastByte"`
 }
 
-// covers reports whether the parts are a whole file of the given size, in order.
+// covers reports whether the parts, in order, cover a file of the given size.
 func covers(parts []part, size int64) bool {
 	next := int64(0)
 	for _, p := range parts {

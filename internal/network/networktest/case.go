@@ -18,7 +18,7 @@ type Case struct {
 	Platform string
 	// New returns the adapter for a network at the URL base.
 	New        func(base string, app network.App) network.Network
-	App        network.App               // only Settled; the suite sets the rest
+	App        network.App               // only ListingDelay; the suite sets the other fields
 	Wire       func(*testing.T, Request) // checks each request to the sandbox and its response; may be nil
 	Containers Containers                // the zero value if the network has none
 }
@@ -31,13 +31,13 @@ type Publishing struct {
 	Publishes   func(Request) bool // reports whether a request makes a post visible; by default all but GET
 	// class of the second commit of a draft; "" if it returns the same receipt
 	SecondCommit   network.Class
-	Repeatable     []string             // names of Posts of which two commits make two; "" for all
-	Duplicates     bool                 // the network rejects the same text twice
+	Repeatable     []string             // names of Posts for which two commits create two posts; "" for all
+	Duplicates     bool                 // the network rejects a repeated text
 	DuplicateAfter time.Duration        // time after which it accepts the text again; 0 for never
 	Fits           []network.FileLimits // fits requested of the library, each once, in the order of Posts
 	Checks         map[string]Checked
 	Refusals       map[string]Refusal
-	Drafts         []string // drafts of other networks or not prepared, besides the obvious ones
+	Drafts         []string // additional drafts of other networks, or unprepared drafts
 	Expiry         Expiry
 }
 
@@ -47,7 +47,7 @@ type Content struct {
 	Text   string                         // by default fullText
 	Media  func(*Library) []network.Media // nil for none
 	Format string                         // in Metrics
-	// time after which a missing post counts as absent; 0 for at once
+	// time after which a missing post counts as absent; 0 for immediately
 	Settled         time.Duration
 	UploadStart     string // part of the Line of the request that starts an upload
 	Uploads         int    // number of such requests for one draft; 1 by default
@@ -76,7 +76,7 @@ type Refusal struct {
 
 // Marker is the effect of a marker in the text.
 type Marker struct {
-	Want  []network.Class // of commits in a row
+	Want  []network.Class // of consecutive commits
 	Posts int             // posts at the end
 }
 
@@ -91,7 +91,7 @@ type Expiry struct {
 // Signing describes how accounts are connected and grants refreshed.
 type Signing struct {
 	Passwords  bool     // accounts are connected with a password, not in a browser
-	Kinds      []string // ways of signing in; "" by default
+	Kinds      []string // sign-in methods; "" by default
 	Pick       int      // index of the candidate to connect
 	Account    string   // name of the account in the sandbox, if not the person's
 	Candidates func(found []network.Candidate, url, kind string) []network.Candidate
@@ -125,9 +125,9 @@ type Expected struct {
 // Failures are a network's errors and their consequences.
 type Failures struct {
 	Grant network.Grant // grant of a Stub, which adds the server and the tokens
-	// answers the requests that shall succeed, and reports whether it did
+	// handles the requests that have to succeed, and reports whether it did
 	Before     func(w http.ResponseWriter, r *http.Request) bool
-	Calls      []Call                      // each fails in every way
+	Calls      []Call                      // calls that are tested with each failure
 	Quote      func(message string) Answer // returns an error with a message
 	Errors     map[string]Failure          // responses to all Calls
 	Repeats    map[string]Repeat           // errors with a retry time
@@ -178,7 +178,7 @@ func subtests(t *testing.T, c Case, tests map[string]func(*testing.T, Case)) {
 	each(t, tests, func(t *testing.T, test func(*testing.T, Case)) { test(t, c) })
 }
 
-// each runs a subtest for each entry of a table, in parallel.
+// each runs a parallel subtest for each entry of a table.
 func each[V any](t *testing.T, table map[string]V, test func(*testing.T, V)) {
 	t.Helper()
 	for name, value := range table {
@@ -189,8 +189,8 @@ func each[V any](t *testing.T, table map[string]V, test func(*testing.T, V)) {
 	}
 }
 
-// WithApp returns the case with an app whose client ID has an ending. The sandbox treats some endings as strict apps,
-// such as one without an audit.
+// WithApp returns the case with a suffix added to the app's client ID. The sandbox restricts apps with some suffixes,
+// such as unaudited ones.
 func (c Case) WithApp(ending string) Case {
 	build := c.New
 	c.New = func(base string, app network.App) network.Network {

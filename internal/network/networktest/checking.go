@@ -83,7 +83,7 @@ func checkUnknownToken(t *testing.T, c Case) {
 	}
 }
 
-// Without an answer nothing is known, so nothing fails.
+// If the network does not respond, the findings are Unclear.
 func checkUnreachable(t *testing.T, c Case) {
 	s := c.stubAt(t, "http://127.0.0.1:1", network.App{})
 	n := checker(t, s.Network)

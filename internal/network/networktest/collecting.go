@@ -21,10 +21,10 @@ type CollectFailure struct {
 	Posts  int // collected before
 }
 
-// Withheld are responses without some figures.
+// Withheld has responses without some metrics.
 type Withheld struct {
 	Answers []Interceptor
-	Lacks   []string // names of figures
+	Lacks   []string // names of metrics
 }
 
 func testCollecting(t *testing.T, c Case) {
@@ -34,7 +34,7 @@ func testCollecting(t *testing.T, c Case) {
 		})
 }
 
-// Collect returns the figures of an account's posts.
+// Collect returns the metrics of an account's posts.
 func (f *Fixture) Collect(g network.Grant, since time.Time, limit int) network.Collection {
 	f.t.Helper()
 	collected, err := f.CollectThrough(f.Wire, g, since, limit)
@@ -51,7 +51,7 @@ func (f *Fixture) CollectThrough(
 	f.t.Helper()
 	collector, ok := f.Through(transport).(network.Collector)
 	if !ok {
-		f.t.Fatal("the network has no figures")
+		f.t.Fatal("the network does not provide metrics")
 	}
 	return collector.Collect(f.t.Context(), g, since, limit)
 }
@@ -80,14 +80,14 @@ func wantMetrics(t *testing.T, c Case, p network.CollectedPost, lacks ...string)
 	}
 }
 
-// figures collects a post of each kind.
+// collectMetrics collects a post of each kind.
 func collectMetrics(t *testing.T, c Case) {
 	for _, kind := range c.kinds() {
 		f := New(t, c, 0)
 		g := f.Connect(kind, Account)
 		var want []network.CollectedPost
 		for _, p := range c.Posts {
-			want = append(want, f.postForm(g, p))
+			want = append(want, f.publishCollected(g, p))
 		}
 		slices.Reverse(want)
 		f.Clock.Advance(72 * time.Hour)
@@ -115,8 +115,8 @@ func collectMetrics(t *testing.T, c Case) {
 	}
 }
 
-// postForm publishes a post and returns what Collect shall return for it, without figures.
-func (f *Fixture) postForm(g network.Grant, p Content) network.CollectedPost {
+// publishCollected publishes a post and returns what Collect has to return for it, without metrics.
+func (f *Fixture) publishCollected(g network.Grant, p Content) network.CollectedPost {
 	f.t.Helper()
 	at := f.Clock.Now().Truncate(time.Minute)
 	r := f.Post(g, "a form: "+p.Name, p.media(f.Library)...)
@@ -129,7 +129,7 @@ func (f *Fixture) postForm(g network.Grant, p Content) network.CollectedPost {
 	return collected
 }
 
-// withoutMetrics checks the figures of posts, newest first, and returns the posts without them.
+// withoutMetrics checks the metrics of posts, newest first, and returns the posts without metrics.
 func withoutMetrics(t *testing.T, c Case, posts []network.CollectedPost) []network.CollectedPost {
 	t.Helper()
 	var left []network.CollectedPost
@@ -226,7 +226,7 @@ func collectFails(t *testing.T, c Case) {
 	})
 }
 
-// withheld collects figures of which the network withholds some, and checks the rest.
+// withheld collects posts while the network withholds some metrics, and checks the others.
 func withheld(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
@@ -256,7 +256,7 @@ func StopsWith(answer Interceptor, class network.Class, after time.Time, posts i
 	return CollectFailure{Answer: answer, Class: class, After: after, Posts: posts}
 }
 
-// Without returns a Withheld; lacks are names of figures, separated by spaces.
+// Without returns a Withheld; lacks are names of metrics, separated by spaces.
 func Without(lacks string, answers ...Interceptor) Withheld {
 	return Withheld{Answers: answers, Lacks: strings.Fields(lacks)}
 }

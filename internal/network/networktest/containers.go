@@ -45,7 +45,7 @@ func notReady(t *testing.T, c Case) {
 	f.WantPosts(0)
 }
 
-// failedDownload prepares a video that can be fetched only the second time.
+// failedDownload prepares a video whose first download fails.
 func failedDownload(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
@@ -62,8 +62,8 @@ func failedDownload(t *testing.T, c Case) {
 	f.WantShown("", []network.Media{film})
 }
 
-// publishTwins publishes a text twice. At the same time neither can be identified, though both are published. An
-// older post is not taken for a newer one.
+// publishTwins publishes a text twice. Two posts from the same time cannot be told apart. An older post is not confused
+// with a newer one.
 func publishTwins(t *testing.T, c Case) {
 	for apart, found := range map[time.Duration]bool{0: false, time.Hour: true} {
 		f := New(t, c, 0)
@@ -81,7 +81,8 @@ func publishTwins(t *testing.T, c Case) {
 	}
 }
 
-// Listing answers paths with the suffix end with posts, and others with other. Errors of Meta have status 400.
+// Listing returns a handler that responds to paths with the suffix end with posts, and to all others with other. Errors
+// of Meta have status 400.
 func Listing(end, posts, other string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := Answer{Body: other}

@@ -20,7 +20,7 @@ import (
 	"pressroom/internal/network"
 )
 
-// descriptions are the parts of the networks' own descriptions that concern the calls of the adapters.
+// descriptions has the parts of the networks' API descriptions that the adapters use.
 //
 //go:embed descriptions/*.json
 var descriptions embed.FS
@@ -32,7 +32,7 @@ func describe(name string, into any) {
 		err = json.Unmarshal(content, into)
 	}
 	if err != nil {
-		panic(err) // they are part of the program
+		panic(err) // the files are embedded in the program
 	}
 }
 
@@ -43,12 +43,12 @@ type OpenAPI struct {
 	base string // prefix of paths in the sandbox
 }
 
-// DescribedBy returns an OpenAPI description after changes.
-func DescribedBy(name, host, base string, changes ...func(*openapi3.T)) OpenAPI {
+// LoadOpenAPI returns an OpenAPI description after changes.
+func LoadOpenAPI(name, host, base string, changes ...func(*openapi3.T)) OpenAPI {
 	load := sync.OnceValue(func() *openapi3.T {
 		content, err := descriptions.ReadFile("descriptions/" + name)
 		if err != nil {
-			panic(err) // they are part of the program
+			panic(err) // the files are embedded in the program
 		}
 		doc, err := openapi3.NewLoader().LoadFromData(content)
 		if err != nil {
@@ -94,8 +94,8 @@ func match(template, path string) (map[string]string, bool) {
 	return params, true
 }
 
-// Check checks a request and its response, and returns the template of its path. Errors without a type of their
-// own are not described.
+// Check checks a request and its response, and returns the template of its path. Error responses without a specific
+// type are not checked.
 func (o OpenAPI) Check(tb testing.TB, r Request) string {
 	tb.Helper()
 	path := strings.TrimPrefix(r.URL.Path, o.base)
@@ -153,10 +153,10 @@ var metaObjects = sync.OnceValue(func() map[string]Object {
 	return objects
 })
 
-// ObjectOf returns the description of a kind of object.
-func ObjectOf(name string) Object { return metaObjects()[name] }
+// MetaObject returns the description of a kind of object.
+func MetaObject(name string) Object { return metaObjects()[name] }
 
-// Names returns the names of the fields, and more.
+// Names returns the names of the fields, followed by more.
 func (o Object) Names(more ...string) []string { return append(more, o.Fields...) }
 
 // Params returns the parameters of a call, including those of every call, or nil if the call is not described.
@@ -169,7 +169,7 @@ func (o Object) Params(method, edge string) []string {
 	return slices.AppendSeq(names, maps.Keys(params))
 }
 
-// CheckValues checks that the parameters of a call that are enumerations have described values, in any case.
+// CheckValues checks that enumeration parameters of a call have described values, ignoring case.
 func (o Object) CheckValues(tb testing.TB, method, edge string, sent url.Values) {
 	tb.Helper()
 	for name, allowed := range o.Calls[method+" "+edge] {
@@ -204,7 +204,7 @@ var ThreadsSummary = sync.OnceValue(func() Summary {
 	return s
 })
 
-// MakeEveryCall makes each call of publishing at least once, for each kind of post and of sign-in.
+// MakeEveryCall makes each publishing call at least once, for each kind of post and each sign-in method.
 func (f *Fixture) MakeEveryCall() {
 	f.t.Helper()
 	count := 0

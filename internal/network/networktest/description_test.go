@@ -51,11 +51,11 @@ func pinOn(board string) string {
 	return `{"board_id":"` + board + `","media_source":{"source_type":"image_url","url":"https://a.test/"}}`
 }
 
-// Requests that differ from the network's description are reported, and others are not.
+// Checks report requests that differ from the network's description, and no others.
 func TestDescriptions(t *testing.T) {
 	t.Parallel()
-	x, pinterest := DescribedBy("x.json", "api.x.com", "/x"), DescribedBy("pinterest.json", "", "/pinterest/v5")
-	youtube := DiscoveredBy("youtube.json")
+	x, pinterest := LoadOpenAPI("x.json", "api.x.com", "/x"), LoadOpenAPI("pinterest.json", "", "/pinterest/v5")
+	youtube := LoadDiscovery("youtube.json")
 	xrpc := func(tb testing.TB, r Request) { CheckXRPC(tb, r) }
 	data := func(tb testing.TB, r Request) {
 		if !youtube().Check(tb, r, r.URL.Path) {
@@ -69,37 +69,37 @@ func TestDescriptions(t *testing.T) {
 		line, body string
 		want       string // part of the first error; "" for none
 	}{
-		"a record":             {xrpc, putLine, post(""), ""},
-		"a video":              {xrpc, putLine, post(fmt.Sprintf(videoOf, "video/mp4", 300_000_000)), ""},
-		"a large video":        {xrpc, putLine, post(fmt.Sprintf(videoOf, "video/mp4", 300_000_001)), "blob"},
-		"a video of a type":    {xrpc, putLine, post(fmt.Sprintf(videoOf, "video/webm", 1)), "video/webm"},
-		"an unknown method":    {xrpc, "GET /bluesky/xrpc/com.atproto.repo.getRecords", "", "not described"},
-		"a wrong verb":         {xrpc, "POST /bluesky/xrpc/app.bsky.actor.getProfile?actor=did:plc:a", "", "POST"},
-		"a missing parameter":  {xrpc, "GET /bluesky/xrpc/app.bsky.actor.getProfile", "", "actor"},
-		"an unknown parameter": {xrpc, "GET /bluesky/xrpc/app.bsky.actor.getProfile?actor=did:plc:a&x=1", "", "no parameter x"},
-		"a limit too high":     {xrpc, "GET /bluesky/xrpc/app.bsky.feed.getAuthorFeed?actor=did:plc:a&limit=101", "", "101"},
-		"an unknown member":    {xrpc, putLine, post(`,"title":"x"`), "title"},
-		"a wrong time":         {xrpc, putLine, strings.Replace(post(""), "2026-01-01T", "2026-01-01 ", 1), "datetime"},
-		"too many languages":   {xrpc, putLine, post(`,"langs":["en","de","fr","it"]`), "langs"},
-		"a long text":          {xrpc, putLine, strings.Replace(post(""), "hi", strings.Repeat("é", 301), 1), "too long"},
-		"no text":              {xrpc, putLine, strings.Replace(post(""), `"text":"hi",`, "", 1), "lacks text"},
-		"a wrong type":         {xrpc, putLine, strings.Replace(post(""), `"hi"`, "3", 1), "string"},
+		"a record":              {xrpc, putLine, post(""), ""},
+		"a video":               {xrpc, putLine, post(fmt.Sprintf(videoOf, "video/mp4", 300_000_000)), ""},
+		"a large video":         {xrpc, putLine, post(fmt.Sprintf(videoOf, "video/mp4", 300_000_001)), "blob"},
+		"an unknown video type": {xrpc, putLine, post(fmt.Sprintf(videoOf, "video/webm", 1)), "video/webm"},
+		"an unknown method":     {xrpc, "GET /bluesky/xrpc/com.atproto.repo.getRecords", "", "not described"},
+		"a wrong verb":          {xrpc, "POST /bluesky/xrpc/app.bsky.actor.getProfile?actor=did:plc:a", "", "POST"},
+		"a missing parameter":   {xrpc, "GET /bluesky/xrpc/app.bsky.actor.getProfile", "", "actor"},
+		"an unknown parameter":  {xrpc, "GET /bluesky/xrpc/app.bsky.actor.getProfile?actor=did:plc:a&x=1", "", "no parameter x"},
+		"a limit too high":      {xrpc, "GET /bluesky/xrpc/app.bsky.feed.getAuthorFeed?actor=did:plc:a&limit=101", "", "101"},
+		"an unknown member":     {xrpc, putLine, post(`,"title":"x"`), "title"},
+		"a wrong time":          {xrpc, putLine, strings.Replace(post(""), "2026-01-01T", "2026-01-01 ", 1), "datetime"},
+		"too many languages":    {xrpc, putLine, post(`,"langs":["en","de","fr","it"]`), "langs"},
+		"a long text":           {xrpc, putLine, strings.Replace(post(""), "hi", strings.Repeat("é", 301), 1), "too long"},
+		"no text":               {xrpc, putLine, strings.Replace(post(""), `"text":"hi",`, "", 1), "lacks text"},
+		"a wrong type":          {xrpc, putLine, strings.Replace(post(""), `"hi"`, "3", 1), "string"},
 
 		"an upload": {data, insertURL, `{"snippet":{"title":"x"},"status":{"privacyStatus":"private"}}`, ""},
 		"a wrong value": {
 			data, insertURL, `{"status":{"privacyStatus":"secret"}}`, "secret",
 		},
-		"a member that YouTube lacks":   {data, insertURL, `{"snippet":{"name":"x"}}`, "name"},
-		"a type that YouTube lacks":     {data, insertURL, `{"snippet":{"title":3}}`, "title"},
-		"a parameter that is missing":   {data, "GET /youtube/v3/videos?id=1", "", "part"},
-		"a parameter that is not there": {data, "GET /youtube/v3/videos?part=id&mine=true", "", "mine"},
-		"a call that is not there":      {data, "GET /youtube/v3/comments?part=id", "", "not described"},
+		"a member that YouTube lacks":    {data, insertURL, `{"snippet":{"name":"x"}}`, "name"},
+		"a type that YouTube lacks":      {data, insertURL, `{"snippet":{"title":3}}`, "title"},
+		"a parameter that is missing":    {data, "GET /youtube/v3/videos?id=1", "", "part"},
+		"a parameter unknown to YouTube": {data, "GET /youtube/v3/videos?part=id&mine=true", "", "mine"},
+		"a call unknown to YouTube":      {data, "GET /youtube/v3/comments?part=id", "", "not described"},
 
 		"a post":                 {xAPI, "POST /x/2/tweets", `{"text":"hi"}`, ""},
 		"a member that X lacks":  {xAPI, "POST /x/2/tweets", `{"text":"hi","title":"x"}`, "title"},
 		"a parameter of X":       {xAPI, "GET /x/2/users/me?fields=x", "", "fields"},
 		"a pin":                  {pins, "POST /pinterest/v5/pins", pinOn("5"), ""},
-		"a board that is no ID":  {pins, "POST /pinterest/v5/pins", pinOn("five"), "board_id"},
+		"an invalid board ID":    {pins, "POST /pinterest/v5/pins", pinOn("five"), "board_id"},
 		"a call Pinterest lacks": {pins, "GET /pinterest/v5/likes", "", "not described"},
 	} {
 		r := &recorder{TB: t}
@@ -117,7 +117,7 @@ func TestDescriptions(t *testing.T) {
 // Values of Meta's enumerations are compared in any case, and parameters and fields by name.
 func TestMetaSummary(t *testing.T) {
 	t.Parallel()
-	page := ObjectOf("Page")
+	page := MetaObject("Page")
 	for value, want := range map[string]int{"PUBLISHED": 0, "published": 0, "HIDDEN": 1} {
 		r := &recorder{TB: t}
 		page.CheckValues(r, http.MethodPost, "video_reels", url.Values{"video_state": {value}})

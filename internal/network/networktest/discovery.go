@@ -47,8 +47,8 @@ type discoverySchema struct {
 	Items      *discoverySchema            `json:"items"`
 }
 
-// DiscoveredBy returns a discovery document when it is called.
-func DiscoveredBy(name string) func() Discovery {
+// LoadDiscovery returns a discovery document when it is called.
+func LoadDiscovery(name string) func() Discovery {
 	return sync.OnceValue(func() Discovery {
 		var d Discovery
 		describe(name, &d)
@@ -56,10 +56,10 @@ func DiscoveredBy(name string) func() Discovery {
 	})
 }
 
-// uploadParameters are those of Google's resumable upload protocol.
+// uploadParameters are the parameters of Google's resumable upload protocol.
 var uploadParameters = []string{"uploadType", "upload_id"}
 
-// Check checks a request for a path, and its response if that is a success. It reports false if the document has no
+// Check checks a request for a path, and its response if that is a success. It returns false if the document has no
 // such method.
 func (d Discovery) Check(tb testing.TB, r Request, path string) bool {
 	tb.Helper()
@@ -141,7 +141,7 @@ func (d Discovery) checkJSON(tb testing.TB, where string, s *discoverySchema, bo
 	}
 }
 
-// problems returns how a value differs from its schema.
+// problems returns the differences between a value and its schema.
 func (d Discovery) problems(where string, s *discoverySchema, value any) []string {
 	if s != nil && s.Ref != "" {
 		s = d.Schemas[s.Ref]

@@ -91,32 +91,32 @@ type Call struct {
 	Do      func(context.Context, *Stub) error
 }
 
-// CommitOf returns a Call that commits a draft.
-func CommitOf(draft string) Call {
+// CommitCall returns a Call that commits a draft.
+func CommitCall(draft string) Call {
 	return Call{"commit", network.Committing, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
 		_, err := s.Network.Commit(ctx, s.Grant, s.Draft(draft), s.Library)
 		return err
 	}}
 }
 
-// ResolveOf returns a Call that resolves a draft.
-func ResolveOf(draft string) Call {
+// ResolveCall returns a Call that resolves a draft.
+func ResolveCall(draft string) Call {
 	return Call{"resolve", network.Reading, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
 		_, _, err := s.Network.Resolve(ctx, s.Grant, s.Draft(draft), network.CommitHistory{})
 		return err
 	}}
 }
 
-// PrepareOf returns a Call that prepares a draft.
-func PrepareOf(draft string) Call {
+// PrepareCall returns a Call that prepares a draft.
+func PrepareCall(draft string) Call {
 	return Call{"prepare", network.Reading, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
 		_, _, err := s.Network.Prepare(ctx, s.Grant, s.Draft(draft), s.Library)
 		return err
 	}}
 }
 
-// PermalinkOf returns a Call for the permalink of a post.
-func PermalinkOf(id string) Call {
+// PermalinkCall returns a Call for the permalink of a post.
+func PermalinkCall(id string) Call {
 	return Call{"permalink", network.Reading, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
 		link, err := s.Network.Permalink(ctx, s.Grant, network.Receipt{ID: id})
 		if link != "" {
@@ -126,9 +126,9 @@ func PermalinkOf(id string) Call {
 	}}
 }
 
-// RefreshOf returns a Call that refreshes a grant. By default its secrets are the refresh token and the app's
+// RefreshCall returns a Call that refreshes a grant. By default its secrets are the refresh token and the app's
 // secret.
-func RefreshOf(kind string, secrets ...string) Call {
+func RefreshCall(kind string, secrets ...string) Call {
 	if len(secrets) == 0 {
 		secrets = []string{refreshToken, appSecret}
 	}
@@ -140,8 +140,8 @@ func RefreshOf(kind string, secrets ...string) Call {
 	}}
 }
 
-// ExchangeOf returns a Call that trades an authorization code.
-func ExchangeOf(kind string) Call {
+// ExchangeCall returns a Call that exchanges an authorization code.
+func ExchangeCall(kind string) Call {
 	return Call{"exchange", network.Authorizing, []string{authCode, appSecret}, func(ctx context.Context, s *Stub) error {
 		authorizer := s.Network.(network.Authorizer) //nolint:forcetypeassert // only an Authorizer has such a call
 		_, err := authorizer.Exchange(ctx, network.Authorization{Kind: kind, Redirect: redirect}, authCode)
@@ -157,7 +157,7 @@ func (c Call) failureClass() network.Class {
 	return network.Transient
 }
 
-// Failure is a response, and the class of the error that each of Calls makes of it; "" for no error.
+// Failure is a response with the class of the error that each of Calls returns for it, or "" for no error.
 type Failure struct {
 	Status int
 	Body   string
@@ -230,7 +230,7 @@ func testFailures(t *testing.T, c Case) {
 	})
 }
 
-// unreadable are responses without content, of networks and of proxies.
+// unreadable has unusable responses of networks and proxies.
 var unreadable = map[string]Answer{
 	"nonsense":       {Body: `[`},
 	"a server":       {Status: http.StatusInternalServerError, Body: `<html>`},
@@ -239,7 +239,7 @@ var unreadable = map[string]Answer{
 	"without an end": {Body: `{"id":"` + strings.Repeat("1", 1<<20) + `"}`},
 }
 
-// redirects checks that redirects are not followed: they would send the token elsewhere.
+// redirects checks that redirects are not followed, because that would send the token to another server.
 func redirects(t *testing.T, c Case, call Call) {
 	elsewhere := Serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("the redirect was followed")
@@ -271,7 +271,7 @@ func truncate(t *testing.T, c Case, call Call) {
 	wantClass(t, call.Do(t.Context(), s), call.failureClass(), "")
 }
 
-// unreachable calls a server that is down, and servers that a grant cannot have.
+// unreachable calls a server that is down, and servers with an invalid URL.
 func unreachable(t *testing.T, c Case, call Call) {
 	front := httptest.NewServer(http.NotFoundHandler())
 	front.Close()
@@ -292,7 +292,7 @@ func cancelledCall(t *testing.T, c Case, call Call) {
 	wantClass(t, call.Do(ctx, NewStub(t, c, network.App{}, Answer{Body: "{}"})), network.Transient, "")
 }
 
-// secrets checks that an error does not quote what the call sent in confidence.
+// secrets checks that an error does not contain the call's secrets.
 func secrets(t *testing.T, c Case, call Call) {
 	message := strings.Join(call.Secrets, " ") + " " + strings.Repeat("x", 1000)
 	err := call.Do(t.Context(), NewStub(t, c, network.App{}, c.Quote(message)))
@@ -354,8 +354,8 @@ func (p clockTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err //nolint:wrapcheck // returned unchanged
 }
 
-// resolveSlowly resolves a draft soon after its commit. The response arrives when the post would count as absent,
-// but that it lists no post proves nothing.
+// resolveSlowly resolves a draft soon after its commit. The response arrives so late that a missing post would count as
+// absent. The verdict is still Unknown, because the request was sent too early.
 func resolveSlowly(t *testing.T, c Case, draft string, nothing http.Handler) {
 	t.Helper()
 	clock := testkit.NewClock(Start)
@@ -370,7 +370,7 @@ func resolveSlowly(t *testing.T, c Case, draft string, nothing http.Handler) {
 	}
 }
 
-// giveUp prepares a draft until the adapter gives up.
+// giveUp prepares a draft until Prepare returns an error.
 func giveUp(t *testing.T, c Case, g GiveUp) {
 	s := NewStub(t, c, network.App{}, g.Answer)
 	d, calls := s.Draft(g.Draft), 0

@@ -36,7 +36,7 @@ type Fixture struct {
 	app     network.App
 }
 
-// New starts a sandbox that takes the duration ready to process media.
+// New starts a sandbox that needs the duration ready to process media.
 func New(t *testing.T, c Case, ready time.Duration) *Fixture {
 	t.Helper()
 	f := &Fixture{t: t, c: c, Clock: testkit.NewClock(Start), Wire: &Wire{}, Library: NewLibrary(t), app: c.App}
@@ -150,8 +150,8 @@ func (f *Fixture) Posts() []Post {
 // WantPosts checks the number of posts in the sandbox.
 func (f *Fixture) WantPosts(count int) {
 	f.t.Helper()
-	if held := f.Posts(); len(held) != count {
-		f.t.Errorf("posts %+v, want %d", held, count)
+	if posts := f.Posts(); len(posts) != count {
+		f.t.Errorf("posts %+v, want %d", posts, count)
 	}
 }
 
@@ -167,7 +167,7 @@ func (f *Fixture) Plan(text string, media ...network.Media) network.Draft {
 	return d
 }
 
-// Drafts prepares a draft, advancing the clock. It returns every draft on the way, including d.
+// Drafts prepares a draft, advancing the clock. It returns all intermediate drafts, including d.
 func (f *Fixture) Drafts(g network.Grant, d network.Draft) ([]network.Draft, error) {
 	f.t.Helper()
 	drafts := []network.Draft{d}
@@ -242,7 +242,7 @@ func (f *Fixture) Post(g network.Grant, text string, media ...network.Media) net
 	return receipt
 }
 
-// Attempt returns a commit that was attempted just now.
+// Attempt returns the history of a commit that was made just now.
 func (f *Fixture) Attempt() network.CommitHistory {
 	return network.CommitHistory{First: f.Clock.Now(), Last: f.Clock.Now()}
 }
@@ -284,20 +284,20 @@ func (f *Fixture) WantPublished(g network.Grant, d network.Draft) {
 	if err != nil || verdict != network.Published {
 		f.t.Fatalf("verdict %v, %v", verdict, err)
 	}
-	if held := f.Posts(); len(held) != 1 || receipt.ID != held[0].ID && !f.c.PendingIDs {
-		f.t.Errorf("posts %+v, receipt %+v", held, receipt)
+	if posts := f.Posts(); len(posts) != 1 || receipt.ID != posts[0].ID && !f.c.PendingIDs {
+		f.t.Errorf("posts %+v, receipt %+v", posts, receipt)
 	}
 }
 
 // WantShown checks that the only post shows the media, byte for byte and in order.
 func (f *Fixture) WantShown(text string, media []network.Media) {
 	f.t.Helper()
-	held := f.Posts()
-	if len(held) != 1 || held[0].Text != text || held[0].Account != f.c.account() || len(held[0].Media) != len(media) {
-		f.t.Fatalf("posts %+v", held)
+	posts := f.Posts()
+	if len(posts) != 1 || posts[0].Text != text || posts[0].Account != f.c.account() || len(posts[0].Media) != len(media) {
+		f.t.Fatalf("posts %+v", posts)
 	}
 	for i, m := range media {
-		shown, kind := Get(f.t, held[0].Media[i])
+		shown, kind := Get(f.t, posts[0].Media[i])
 		if want := f.Library.Bytes(m); !bytes.Equal(shown, want) || kind != http.DetectContentType(want) {
 			f.t.Errorf("medium %d: %d bytes of %s", i, len(shown), kind)
 		}
@@ -307,11 +307,11 @@ func (f *Fixture) WantShown(text string, media []network.Media) {
 // WantPermalink checks that a post's permalink opens, and returns it.
 func (f *Fixture) WantPermalink(g network.Grant, r network.Receipt) string {
 	f.t.Helper()
-	asked := network.Receipt{ID: r.ID}
+	requested := network.Receipt{ID: r.ID}
 	if f.c.PendingIDs {
-		asked = r
+		requested = r
 	}
-	permalink, err := f.Network().Permalink(f.t.Context(), g, asked)
+	permalink, err := f.Network().Permalink(f.t.Context(), g, requested)
 	if permalink == "" {
 		permalink = r.Permalink // the network has no call for it
 	}

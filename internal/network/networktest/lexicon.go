@@ -86,8 +86,8 @@ func (d *lexicon) qualify(id string) {
 	}
 }
 
-// CheckXRPC checks a request and a successful response with the lexicon of its method, and returns the method. A
-// request must not have members that the lexicon lacks.
+// CheckXRPC checks a request and a successful response against the lexicon of its method, and returns the method. A
+// request must not have members that are missing in the lexicon.
 func CheckXRPC(tb testing.TB, r Request) string {
 	tb.Helper()
 	_, method, isXRPC := strings.Cut(r.URL.Path, "/xrpc/")
@@ -128,7 +128,7 @@ var (
 
 // lexiconCheck collects the problems of one request or response.
 type lexiconCheck struct {
-	strict   bool // members have to be described
+	strict   bool // unknown members are problems
 	problems []string
 }
 
@@ -157,7 +157,7 @@ func (c *lexiconCheck) params(described *lexicon, query url.Values) {
 	}
 }
 
-// paramValue returns the value of a parameter as JSON would have it.
+// paramValue converts a parameter to the value that JSON decoding would return.
 func paramValue(described *lexicon, text string) any {
 	if described.Type == "array" {
 		return []any{text}
@@ -273,7 +273,8 @@ func (c *lexiconCheck) object(where string, d *lexicon, v map[string]any) {
 	}
 }
 
-// objectType returns the definition of an object, which in a union names its type, or nil if that is not described.
+// objectType returns the definition of an object, or nil if it is not described. An object of a union has its type in
+// $type.
 func (c *lexiconCheck) objectType(where string, d *lexicon, v map[string]any) *lexicon {
 	if d.Type == "union" || d.Type == "unknown" {
 		kind, _ := v["$type"].(string)
@@ -306,7 +307,7 @@ func (c *lexiconCheck) blob(where string, d *lexicon, v map[string]any) {
 	}
 }
 
-// lexiconFormats are the formats of texts that are checked.
+// lexiconFormats are the string formats that are checked.
 var lexiconFormats = map[string]*regexp.Regexp{
 	"did":      regexp.MustCompile(`^did:[a-z]+:[a-zA-Z0-9._:%-]+$`),
 	"at-uri":   regexp.MustCompile(`^at://[^/]+(/[a-zA-Z.]+(/[A-Za-z0-9._:~-]+)?)?$`),

@@ -26,11 +26,11 @@ type Library struct {
 	URL      string
 	Seekable bool // opened files are seekable
 
-	t     *testing.T
-	mu    sync.Mutex
-	files []file
-	asked []network.FileLimits
-	until []time.Time // expiries of links
+	t         *testing.T
+	mu        sync.Mutex
+	files     []file
+	requested []network.FileLimits
+	until     []time.Time // expiries of links
 }
 
 type file struct {
@@ -100,14 +100,14 @@ func (l *Library) Remove(m network.Media, missing bool) network.Media {
 	return m
 }
 
-// Fits returns the fits of the files that were opened or linked.
+// Fits returns the limits with which files were opened or linked.
 func (l *Library) Fits() []network.FileLimits {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Clone(l.asked)
+	return slices.Clone(l.requested)
 }
 
-// LinkExpiries returns when each link expires.
+// LinkExpiries returns the expiry time of each link.
 func (l *Library) LinkExpiries() []time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,7 +118,7 @@ func (l *Library) LinkExpiries() []time.Time {
 func (l *Library) Link(_ context.Context, id int64, fit network.FileLimits, until time.Time) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.asked, l.until = append(l.asked, fit), append(l.until, until)
+	l.requested, l.until = append(l.requested, fit), append(l.until, until)
 	if at := id - 1; at < int64(len(l.files)) && !slices.Contains(fit.Types, "image/png") {
 		if shown, err := png.Decode(bytes.NewReader(l.files[at].bytes)); err == nil {
 			var converted bytes.Buffer
@@ -134,7 +134,7 @@ func (l *Library) Open(_ context.Context, id int64, fit network.FileLimits) (net
 	found := l.file(id)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.asked = append(l.asked, fit)
+	l.requested = append(l.requested, fit)
 	if found.missing {
 		return network.File{}, &network.Error{Class: network.RejectedMedia, Code: "missing"}
 	}
@@ -170,12 +170,12 @@ func (l *Library) Image(format string, width, height int) network.Media {
 		content.Bytes())
 }
 
-// Fake adds a file whose content is not of its stated type.
+// Fake adds a file with content that does not match its stated type.
 func (l *Library) Fake(kind, mime, content string) network.Media {
 	return l.Add(network.Media{Kind: kind, Type: mime}, []byte(content))
 }
 
-// Video adds a video of a size in bytes. It has only the header that the sandbox checks, and no two parts are alike.
+// Video adds a video of a size in bytes. It has only the header that the sandbox checks, and all parts of it differ.
 func (l *Library) Video(size int) network.Media {
 	return l.Add(network.Media{Name: "film.mp4", Kind: network.Video, Type: "video/mp4", Duration: time.Minute},
 		videoBytes(size))

@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/network"
 )
 
-// PrepareFromEachDraft resumes from every stored draft. Each leads to a prepared draft, and a prepared draft does
-// not change.
+// PrepareFromEachDraft checks that preparing can resume from every stored draft, and that a prepared draft does not
+// change.
 func PrepareFromEachDraft(t *testing.T, c Case, p Content) {
 	t.Helper()
 	f := New(t, c, 10*time.Second)
@@ -24,8 +24,8 @@ func PrepareFromEachDraft(t *testing.T, c Case, p Content) {
 		t.Fatal(err)
 	}
 	ready := drafts[len(drafts)-1]
-	if begun := f.Wire.Count(p.UploadStart); p.UploadStart != "" && begun != max(p.Uploads, 1) {
-		t.Errorf("begun %d times", begun)
+	if started := f.Wire.Count(p.UploadStart); p.UploadStart != "" && started != max(p.Uploads, 1) {
+		t.Errorf("begun %d times", started)
 	}
 	for i, d := range drafts[1:] {
 		again, err := f.Prepare(g, d)
@@ -36,8 +36,8 @@ func PrepareFromEachDraft(t *testing.T, c Case, p Content) {
 			t.Errorf("%s became %s", ready, again)
 		}
 	}
-	if begun := f.Wire.Count(p.UploadStart); p.UploadStart != "" && begun != max(p.Uploads, 1) {
-		t.Errorf("begun %d times in the end", begun)
+	if started := f.Wire.Count(p.UploadStart); p.UploadStart != "" && started != max(p.Uploads, 1) {
+		t.Errorf("started %d times in total", started)
 	}
 	if _, err := f.Prepare(g, drafts[0]); err != nil {
 		t.Error(err)
@@ -47,8 +47,9 @@ func PrepareFromEachDraft(t *testing.T, c Case, p Content) {
 	f.WantPosts(1)
 }
 
-// LoseAnything drops each request of a publication in turn, or its response. The post is published once.
-func LoseAnything(t *testing.T, c Case, p Content) {
+// LoseEachRequest drops each request of a publication in turn, or its response, and checks that the post is published
+// once.
+func LoseEachRequest(t *testing.T, c Case, p Content) {
 	t.Helper()
 	f := New(t, c, 0)
 	g := f.Grant()
@@ -70,11 +71,11 @@ func LoseAnything(t *testing.T, c Case, p Content) {
 	}
 }
 
-// deliver publishes as a delivery does: it repeats calls that had no effect, and resolves uncertain ones.
+// deliver publishes like a delivery worker: it repeats calls that had no effect, and resolves uncertain outcomes.
 func (f *Fixture) deliver(g network.Grant, d network.Draft) {
 	f.t.Helper()
 	for range 10 {
-		d = f.prepareAnyway(g, d)
+		d = f.prepareWithRetries(g, d)
 		_, err := f.Commit(g, d)
 		failed, _ := errors.AsType[*network.Error](err)
 		switch Class(err) {
@@ -105,8 +106,8 @@ func (f *Fixture) deliver(g network.Grant, d network.Draft) {
 	f.t.Fatal("never published")
 }
 
-// prepareAnyway prepares a draft, repeating calls that had no effect.
-func (f *Fixture) prepareAnyway(g network.Grant, d network.Draft) network.Draft {
+// prepareWithRetries prepares a draft, repeating calls that had no effect.
+func (f *Fixture) prepareWithRetries(g network.Grant, d network.Draft) network.Draft {
 	f.t.Helper()
 	for range 10 {
 		drafts, err := f.Drafts(g, d)
@@ -120,13 +121,13 @@ func (f *Fixture) prepareAnyway(g network.Grant, d network.Draft) network.Draft 
 	return nil
 }
 
-// loseAnswerOfCommit drops the response to each commit. The outcome is uncertain, and Resolve finds the post.
-func loseAnswerOfCommit(t *testing.T, c Case, p Content) {
+// loseCommitResponse drops the response to each commit. The outcome is uncertain, and Resolve finds the post.
+func loseCommitResponse(t *testing.T, c Case, p Content) {
 	for _, kind := range c.kinds() {
 		f := New(t, c, 0)
 		g := f.Connect(kind, Account)
 		d := f.MustPrepare(g, " lost\n\nand  found ", p.media(f.Library)...)
-		f.Wire.LoseAnswer(c.publishes)
+		f.Wire.LoseResponse(c.publishes)
 		_, err := f.Commit(g, d)
 		failed := WantClass(t, err, network.Uncertain, "")
 		for _, secret := range []string{g.Access, "upload_id", "token="} {
@@ -134,7 +135,7 @@ func loseAnswerOfCommit(t *testing.T, c Case, p Content) {
 				t.Errorf("the error has a secret: %v", failed)
 			}
 		}
-		f.Wire.LoseAnswer(nil)
+		f.Wire.LoseResponse(nil)
 		f.WantPublished(g, d)
 	}
 }
@@ -146,8 +147,8 @@ func (c Case) publishes(r Request) bool {
 	return c.Publishes(r)
 }
 
-// neverArrived resolves a post that was never committed. Once it counts as absent, it is published.
-func neverArrived(t *testing.T, c Case, p Content) {
+// loseCommitRequest resolves a post that was never committed. Once it counts as absent, it is published.
+func loseCommitRequest(t *testing.T, c Case, p Content) {
 	f := New(t, c, 0)
 	g := f.Grant()
 	d := f.MustPrepare(g, "late", p.media(f.Library)...)
@@ -227,8 +228,8 @@ func (c Case) repeatable(p Content) bool {
 	return false
 }
 
-// commitAtOnce commits a draft concurrently. There is one post.
-func commitAtOnce(t *testing.T, c Case, p Content) {
+// commitConcurrently commits a draft concurrently. There is one post.
+func commitConcurrently(t *testing.T, c Case, p Content) {
 	if c.repeatable(p) {
 		return
 	}

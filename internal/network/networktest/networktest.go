@@ -29,8 +29,8 @@ const Password = "app-pass-word"
 // Start is the time at which a test's clock starts.
 var Start = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
-// Sandbox opens a sandbox and returns its address. It processes media for the time ready. On Bluesky it has
-// accounts with Password.
+// Sandbox opens a sandbox and returns its address. It needs the duration ready to process media. The accounts are
+// created on its Bluesky server, with Password.
 func Sandbox(t *testing.T, clock *testkit.Clock, ready time.Duration, accounts ...string) string {
 	t.Helper()
 	files, err := newSandbox()
@@ -86,8 +86,7 @@ var newSandbox = sync.OnceValues(func() (fs.FS, error) {
 	return files, nil
 })
 
-// Consent answers a consent page with a decision for an account. It returns the URL to which the browser is
-// redirected.
+// Consent submits a consent page with a decision for an account. It returns the URL to which the browser is redirected.
 func Consent(t *testing.T, page, account, decision string) *url.URL {
 	t.Helper()
 	response := get(t, page+"&account="+account+"&decision="+decision, false)

@@ -31,10 +31,10 @@ func (p Content) media(l *Library) []network.Media {
 func testPublishing(t *testing.T, c Case) {
 	for _, p := range c.Posts {
 		tests := map[string]func(*testing.T, Case, Content){
-			"PrepareFromEachDraft": PrepareFromEachDraft, "LoseAnything": LoseAnything,
-			"LoseAnswerOfCommit": loseAnswerOfCommit,
-			"NeverArrived":       neverArrived, "Cancelled": cancelCalls, "CommitTwice": commitTwice,
-			"CommitAtOnce": commitAtOnce,
+			"PrepareFromEachDraft": PrepareFromEachDraft, "LoseAnything": LoseEachRequest,
+			"LoseAnswerOfCommit": loseCommitResponse,
+			"NeverArrived":       loseCommitRequest, "Cancelled": cancelCalls, "CommitTwice": commitTwice,
+			"CommitAtOnce": commitConcurrently,
 		}
 		if p.Variant {
 			clear(tests)
@@ -48,7 +48,7 @@ func testPublishing(t *testing.T, c Case) {
 		}
 	}
 	subtests(t, c, map[string]func(*testing.T, Case){
-		"Fits": fits, "PlanIsTheSame": planIsTheSame, "ForeignDrafts": foreignDrafts, "Markers": markers,
+		"Fits": fits, "PlanIsTheSame": planTwice, "ForeignDrafts": foreignDrafts, "Markers": testMarkers,
 		"Expiry": expiry, "Duplicate": duplicate,
 		"Checks": func(t *testing.T, c Case) {
 			each(t, c.Checks, func(t *testing.T, checked Checked) { check(t, c, checked) })
@@ -59,7 +59,7 @@ func testPublishing(t *testing.T, c Case) {
 	})
 }
 
-// publish publishes a post by each kind of sign-in, while the network processes its media for a while.
+// publish publishes a post with each sign-in method, on a network that needs time to process media.
 func publish(t *testing.T, c Case, p Content) {
 	for _, kind := range c.kinds() {
 		f := New(t, c, 10*time.Second)
@@ -68,8 +68,8 @@ func publish(t *testing.T, c Case, p Content) {
 		d := f.MustPrepare(g, p.text(), media...)
 		f.WantPosts(0)
 		receipt := f.Publish(g, d)
-		if held := f.Posts(); len(held) != 1 || receipt.ID != held[0].ID && !c.PendingIDs {
-			t.Fatalf("held %+v, receipt %+v", held, receipt)
+		if posts := f.Posts(); len(posts) != 1 || receipt.ID != posts[0].ID && !c.PendingIDs {
+			t.Fatalf("held %+v, receipt %+v", posts, receipt)
 		}
 		f.WantShown(p.text(), media)
 		f.Clock.Advance(10 * time.Second)
@@ -80,20 +80,20 @@ func publish(t *testing.T, c Case, p Content) {
 	}
 }
 
-// fits checks which fits are requested of the library.
+// fits checks the limits with which the library is called.
 func fits(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
-	var asked []network.FileLimits
+	var requested []network.FileLimits
 	for _, p := range c.Posts {
 		f.Post(g, "fits "+p.Name, p.media(f.Library)...)
 	}
 	for _, fit := range f.Library.Fits() {
-		if len(asked) == 0 || !containsFit(asked, fit) {
-			asked = append(asked, fit)
+		if len(requested) == 0 || !containsFit(requested, fit) {
+			requested = append(requested, fit)
 		}
 	}
-	if diff := cmp.Diff(c.Fits, asked); diff != "" {
+	if diff := cmp.Diff(c.Fits, requested); diff != "" {
 		t.Error(diff)
 	}
 	f.WantPosts(len(c.Posts))
@@ -108,7 +108,7 @@ func containsFit(fits []network.FileLimits, fit network.FileLimits) bool {
 	return false
 }
 
-func planIsTheSame(t *testing.T, c Case) {
+func planTwice(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	intent := network.Intent{
 		Seed: "s", First: Start, At: Start, Content: network.Content{Text: "same\xff", Media: f.Media()},
@@ -185,8 +185,8 @@ func refuse(t *testing.T, c Case, r Refusal) {
 	f.WantPosts(0)
 }
 
-// markers publishes texts with the sandbox's markers.
-func markers(t *testing.T, c Case) {
+// testMarkers publishes texts with markers that make the sandbox fail.
+func testMarkers(t *testing.T, c Case) {
 	dead := c.Expired.Class
 	if dead == "" {
 		dead = network.AuthDead
@@ -240,10 +240,11 @@ func commitMarked(t *testing.T, c Case, p Content, text string, m Marker) {
 	f.WantPosts(m.Posts)
 }
 
-// wantMarked resolves a post after a marked commit. If posts are listed late, a missing one may remain unknown.
-func (f *Fixture) wantMarked(g network.Grant, d network.Draft, stands bool) {
+// wantMarked resolves a post after a commit with a marker. If posts are listed late, the verdict on a missing post may
+// be Unknown.
+func (f *Fixture) wantMarked(g network.Grant, d network.Draft, isPublished bool) {
 	f.t.Helper()
-	if stands {
+	if isPublished {
 		f.WantPublished(g, d)
 		return
 	}
@@ -253,7 +254,7 @@ func (f *Fixture) wantMarked(g network.Grant, d network.Draft, stands bool) {
 	}
 }
 
-// expiry commits a draft whose upload has expired. It is prepared again.
+// expiry commits a draft with an expired upload. The draft then has to be prepared again.
 func expiry(t *testing.T, c Case) {
 	if c.Expiry.After == 0 {
 		return
@@ -278,7 +279,7 @@ func expiry(t *testing.T, c Case) {
 	f.WantPosts(1)
 }
 
-// duplicate publishes a text twice. The second is rejected, and the first is not taken for it.
+// duplicate publishes a text twice. The second post is rejected, and Resolve does not confuse it with the first.
 func duplicate(t *testing.T, c Case) {
 	if !c.Duplicates {
 		return

@@ -14,11 +14,11 @@ import (
 func testSigning(t *testing.T, c Case) {
 	subtests(t, c,
 		map[string]func(*testing.T, Case){
-			"NoPasswords": noPasswords, "ConnectingAgain": connectingAgain, "UnknownToken": unknownToken,
+			"NoPasswords": noPasswords, "ConnectingAgain": reconnect, "UnknownToken": unknownToken,
 			"Revoke": revoke,
 		})
 	tests := map[string]func(*testing.T, Case, string){
-		"Connect": connect, "Denied": deny, "BadCodes": badCodes, "Refresh": refresh, "Recent": recent,
+		"Connect": connect, "Denied": deny, "BadCodes": badCodes, "Refresh": refresh, "Recent": refreshRecent,
 	}
 	if c.Passwords {
 		tests = map[string]func(*testing.T, Case, string){"Refresh": refresh}
@@ -63,7 +63,8 @@ func deny(t *testing.T, c Case, kind string) {
 	}
 }
 
-// badCodes trades authorization codes that are unknown, used, expired, or of another redirect URL or verifier.
+// badCodes exchanges authorization codes that are unknown, used, expired, or issued for another redirect URL or
+// verifier.
 func badCodes(t *testing.T, c Case, kind string) {
 	f := New(t, c, 0)
 	good := Authorization(kind)
@@ -106,7 +107,7 @@ func noPasswords(t *testing.T, c Case) {
 	wantClass(t, err, network.Rejected, "")
 }
 
-// refresh refreshes a grant, publishes with the new one, and lets both expire.
+// refresh refreshes a grant, publishes with the new grant, and checks both after they have expired.
 func refresh(t *testing.T, c Case, kind string) {
 	f := New(t, c, 0)
 	g := f.Connect(kind, Account)
@@ -150,8 +151,8 @@ func refresh(t *testing.T, c Case, kind string) {
 	}
 }
 
-// recent refreshes a token that the network does not refresh yet. It remains, and its holder becomes known.
-func recent(t *testing.T, c Case, kind string) {
+// refreshRecent refreshes a token that is too recent. The token does not change, and a missing holder is set.
+func refreshRecent(t *testing.T, c Case, kind string) {
 	if c.MinAge == 0 {
 		return
 	}
@@ -185,8 +186,8 @@ func unknownToken(t *testing.T, c Case) {
 	}
 }
 
-// connectingAgain lets the sandbox end a grant. Refreshing does not restore it, connecting again does.
-func connectingAgain(t *testing.T, c Case) {
+// reconnect makes the sandbox revoke a grant. Connecting the account again restores access, a refresh does not.
+func reconnect(t *testing.T, c Case) {
 	for _, kind := range c.kinds() {
 		f := New(t, c, 0)
 		g := f.Connect(kind, Account)
@@ -231,14 +232,14 @@ func revoke(t *testing.T, c Case) {
 		t.Errorf("another grant of the same person: %v", err)
 	}
 	f.Renew(other)
-	f.Wire.LoseAnswerTo("/")
+	f.Wire.LoseResponseTo("/")
 	if err := revoker.Revoke(t.Context(), other); Class(err) != network.Transient {
-		t.Errorf("without an answer: %v", err)
+		t.Errorf("without a response: %v", err)
 	}
 	if other.Holder != "" {
 		other.Holder = ""
 		if err := revoker.Revoke(t.Context(), other); !errors.Is(err, network.ErrRevokeUnsupported) {
-			t.Errorf("of nobody known: %v", err)
+			t.Errorf("without a holder: %v", err)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"sync"
 )
 
-// maxBody is the size in bytes up to which a Wire records a request's body. A larger body is passed on unread.
+// maxBody is the maximum size in bytes of a request body that a Wire records.
 const maxBody = 2 << 20
 
 // Request is a request that was sent, with its response.
@@ -72,16 +72,16 @@ type Wire struct {
 
 var errLost = errors.New("the connection was lost")
 
-// LoseAnswer drops the responses to the requests for which lost is true; nil drops none.
-func (w *Wire) LoseAnswer(lost func(Request) bool) {
+// LoseResponse drops the responses to the requests for which lost is true; nil drops none.
+func (w *Wire) LoseResponse(lost func(Request) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.lose = lost
 }
 
-// LoseAnswerTo drops the responses to the requests whose Line contains part.
-func (w *Wire) LoseAnswerTo(part string) {
-	w.LoseAnswer(func(r Request) bool { return strings.Contains(r.Line(), part) })
+// LoseResponseTo drops the responses to the requests whose Line contains part.
+func (w *Wire) LoseResponseTo(part string) {
+	w.LoseResponse(func(r Request) bool { return strings.Contains(r.Line(), part) })
 }
 
 // loseNth drops the nth request from now, or only its response.
@@ -97,7 +97,7 @@ func (w *Wire) loseNth(n int, request bool) {
 	}
 }
 
-// RoundTrip sends a request, unless it is to be dropped.
+// RoundTrip sends a request unless it has to be dropped.
 func (w *Wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	sent := Request{Method: r.Method, URL: r.URL, Header: r.Header}
 	if r.Body != nil && r.ContentLength <= maxBody {
@@ -153,7 +153,7 @@ func (w *Wire) Requests(part string) []Request {
 // Count returns the number of requests whose Line contains part.
 func (w *Wire) Count(part string) int { return len(w.Requests(part)) }
 
-// Interceptor answers the requests whose URL contains Part, and passes on the others.
+// Interceptor responds to requests with a URL that contains Part, and forwards all others.
 type Interceptor struct {
 	http.RoundTripper
 
@@ -163,7 +163,7 @@ type Interceptor struct {
 	Body   string
 }
 
-// RoundTrip answers one request.
+// RoundTrip implements http.RoundTripper.
 func (a Interceptor) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !strings.Contains(r.URL.String(), a.Part) {
 		return a.RoundTripper.RoundTrip(r) //nolint:wrapcheck // returned unchanged

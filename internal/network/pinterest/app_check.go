@@ -28,15 +28,15 @@ func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	found := []network.Finding{network.CredentialsFinding(platform, "", err)}
 	if strings.Contains(n.opts.APIHost, "api-sandbox.") {
 		found = append(found, network.Finding{
-			Subject: "api_host", Result: network.Unclear, Detail: "The app publishes in Pinterest's sandbox, where nobody sees Pins.",
+			Subject: "api_host", Result: network.Unclear, Detail: "The app publishes in Pinterest's sandbox, where nobody else can see Pins.",
 			NextStep: "After Pinterest has given the app Standard access, remove \"api_host\" from the settings.",
 		})
 	}
 	return found
 }
 
-// CheckAccount reports what the app may do for an account. Pinterest does not say whether the app has Trial access
-// until a Pin is created.
+// CheckAccount reports what the app may do for an account. Whether the app has only Trial access is not known until it
+// creates a Pin.
 func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
 	var me struct {
 		ID string `json:"id"`

@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/network/pinterest"
 )
 
-// An app with Trial access can do all but create Pins, and only the attempt shows it.
+// An app with Trial access passes the checks but cannot create Pins.
 func TestTrialApp(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter.WithApp("-trial"), 0)
@@ -21,9 +21,9 @@ func TestTrialApp(t *testing.T) {
 	f.WantPosts(0)
 }
 
-// The operator learns that nobody sees the Pins of Pinterest's own sandbox.
+// CheckApp reports that the app uses Pinterest's sandbox.
 func TestAppCheckOfPinterestSandbox(t *testing.T) {
 	t.Parallel()
 	n := pinterest.New(pinterest.Options{APIHost: "http://api-sandbox.localhost:1"})
-	networktest.WantFinding(t, n.CheckApp(t.Context()), network.Unclear, "api_host", "nobody sees Pins")
+	networktest.WantFinding(t, n.CheckApp(t.Context()), network.Unclear, "api_host", "nobody else can see Pins")
 }

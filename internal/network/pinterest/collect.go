@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	maxBoardPages    = 20                  // pages of a board
+	maxBoardPages    = 20                  // maximum pages read from a board
 	reportBatchSize  = 100                 // pins per report
-	maxReportAge     = 89 * 24 * time.Hour // oldest pin of a report, which covers 90 days
-	maxSingleReports = 50                  // pins with a report of their own
-	// error code of a pin without reports; its status may be that of an invalid token.
+	maxReportAge     = 89 * 24 * time.Hour // maximum age of a pin in a report, which covers 90 days
+	maxSingleReports = 50                  // maximum pins for which a separate report is requested
+	// Error code for a pin without reports. Its HTTP status may be the one for an invalid token.
 	codeNoReports     = "7"
 	metricSaves       = "SAVE"
 	metricImpressions = "IMPRESSION"
@@ -29,15 +29,15 @@ const (
 	metricLikes       = "TOTAL_REACTIONS"
 )
 
-// reportMetrics are the figures that a report is requested for.
+// reportMetrics are the metrics requested in a report.
 var reportMetrics = []string{
 	metricImpressions, metricPinClicks, metricLinkClicks, metricSaves, metricComments, metricLikes,
 }
 
 var _ network.Collector = (*Network)(nil)
 
-// Collect returns the board's pins with their lifetime figures, as far as the list has them. Others are read from
-// reports, which cover 90 days; figures of older pins remain unknown. Followers are those of the account. Source:
+// Collect returns the board's pins with their lifetime metrics. Metrics that are missing in the list are read from
+// reports, which cover 90 days, so for older pins they are unknown. Followers are the account's. Source:
 // https://developers.pinterest.com/docs/api/v5/boards-list_pins.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	on, err := boardID(g)
@@ -74,7 +74,7 @@ func (n *Network) profile(ctx context.Context, g network.Grant) (*int64, string,
 	return network.NonNegative(me.Followers), network.WebURL(me.Picture), err
 }
 
-// countedPin is a listed pin with its figures.
+// countedPin is a listed pin with its metrics.
 type countedPin struct {
 	pin
 
@@ -93,8 +93,8 @@ type countedPin struct {
 	} `json:"pin_metrics"`
 }
 
-// listPosts returns the account's pins on the board since a time. It stops at an older pin only on a page sorted
-// newest first, as the order is not documented. It reports true if there are more pins than were read.
+// listPosts returns the account's pins on the board since a time. The order of pins is not documented, so it stops at
+// an older pin only if the page is sorted newest first. It returns true if there are more pins than it has read.
 func (n *Network) listPosts(
 	ctx context.Context, g network.Grant, on string, since time.Time, metrics bool,
 ) ([]network.CollectedPost, bool, error) {
@@ -147,20 +147,20 @@ func (p pin) format() string {
 	}[p.Media.Type]
 }
 
-// addReports completes the figures of pins that are not too old for a report. An app without access to reports on
-// several pins gets reports on the newest pins one by one.
+// addReports sets missing metrics of pins that are not too old for a report. If the app has no access to reports on
+// several pins, addReports reads separate reports on the newest pins.
 func (n *Network) addReports(ctx context.Context, g network.Grant, posts []network.CollectedPost) error {
-	var lacking []*network.CollectedPost
+	var incomplete []*network.CollectedPost
 	for i := range posts {
 		p := &posts[i]
 		if n.opts.Now().Sub(p.PostedAt) < maxReportAge && (p.Views == nil || p.Saves == nil || p.Clicks == nil) {
-			lacking = append(lacking, p)
+			incomplete = append(incomplete, p)
 		}
 	}
-	for batch := range slices.Chunk(lacking, reportBatchSize) {
+	for batch := range slices.Chunk(incomplete, reportBatchSize) {
 		supported, err := n.reportBatch(ctx, g, batch)
 		if isReportRefused(err) || err == nil && len(supported) == 0 {
-			return n.reportSingly(ctx, g, lacking[:min(len(lacking), maxSingleReports)])
+			return n.reportEach(ctx, g, incomplete[:min(len(incomplete), maxSingleReports)])
 		}
 		if err != nil {
 			return err
@@ -169,19 +169,19 @@ func (n *Network) addReports(ctx context.Context, g network.Grant, posts []netwo
 	return nil
 }
 
-// isReportRefused reports whether the network refuses a report permanently.
+// isReportRefused reports whether err means that a report is never available.
 func isReportRefused(err error) bool {
 	failed, ok := errors.AsType[*network.Error](err)
 	return network.IsWithheld(err) || ok && failed.Code == codeNoReports
 }
 
-// report has an entry "all" with the figures of a pin in all apps.
+// report is a report on a pin. The entry "all" has the metrics of all apps.
 type report map[string]struct {
 	Summary  map[string]float64 `json:"summary_metrics"`
 	Lifetime map[string]float64 `json:"lifetime_metrics"`
 }
 
-// reportBatch completes the figures of several pins. It returns the metrics that the network supports.
+// reportBatch sets missing metrics of several pins from one report. It returns the names of the supported metrics.
 func (n *Network) reportBatch(ctx context.Context, g network.Grant, posts []*network.CollectedPost) ([]string, error) {
 	ids := make([]string, len(posts))
 	for i, p := range posts {
@@ -202,7 +202,7 @@ func (n *Network) reportBatch(ctx context.Context, g network.Grant, posts []*net
 	})
 }
 
-func (n *Network) reportSingly(ctx context.Context, g network.Grant, posts []*network.CollectedPost) error {
+func (n *Network) reportEach(ctx context.Context, g network.Grant, posts []*network.CollectedPost) error {
 	metrics := reportMetrics
 	for _, p := range posts {
 		supported, err := network.SupportedMetrics(metrics, func(metrics []string) error {
@@ -240,7 +240,7 @@ func (n *Network) reportQuery(posts []*network.CollectedPost, metrics []string) 
 	}
 }
 
-// complete sets the figures that are not known yet.
+// complete sets the metrics that are still unknown.
 func (r report) complete(p *network.CollectedPost) {
 	for _, all := range r {
 		metric := func(name string) *int64 {
@@ -259,7 +259,7 @@ func (r report) complete(p *network.CollectedPost) {
 	}
 }
 
-// firstKnown returns the first figure that is not nil.
+// firstKnown returns first unless it is nil, else second.
 func firstKnown(first, second *int64) *int64 {
 	if first != nil {
 		return first

@@ -30,7 +30,7 @@ func TestCollectOldPins(t *testing.T) {
 	}
 }
 
-// Pins of other accounts on the board are left out, and a list that repeats ends.
+// Collect omits pins of other accounts, and stops at a repeated page.
 func TestCollectSharedBoard(t *testing.T) {
 	t.Parallel()
 	calls := 0
@@ -55,10 +55,10 @@ func TestCollectSharedBoard(t *testing.T) {
 	}
 }
 
-var api = networktest.DescribedBy("pinterest.json", "", "/pinterest/v5", func(doc *openapi3.T) {
+var api = networktest.LoadOpenAPI("pinterest.json", "", "/pinterest/v5", func(doc *openapi3.T) {
 	for _, path := range []string{"/pins/analytics", "/pins/{pin_id}/analytics"} {
-		figure := doc.Paths.Find(path).Get.Parameters.GetByInAndName("query", "metric_types").Schema.Value.Items.Value
-		figure.AnyOf, figure.OneOf = figure.OneOf, nil // most figures are in both lists
+		metric := doc.Paths.Find(path).Get.Parameters.GetByInAndName("query", "metric_types").Schema.Value.Items.Value
+		metric.AnyOf, metric.OneOf = metric.OneOf, nil // most metrics are in both lists
 	}
 })
 
@@ -70,7 +70,7 @@ func checkCall(t *testing.T, r networktest.Request) {
 	}
 }
 
-// All calls are described, and each was made.
+// The test of checkCall covers each call.
 func TestCallsDescribed(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 10*time.Second)

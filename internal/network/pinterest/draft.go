@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	maxTitle = 100  // characters; pins-create, as the others
+	maxTitle = 100  // characters; the limits are those of pins-create
 	maxAlt   = 500  // characters
 	maxLink  = 2048 // characters
 )
@@ -23,8 +23,8 @@ type draft struct {
 	Media      []network.Media `json:"media,omitempty"`
 	Video      string          `json:"video,omitempty"`  // the network's ID of the uploaded video
 	UploadedAt time.Time       `json:"made,omitzero"`    // when the video was uploaded
-	Restarts   int             `json:"builds,omitempty"` // how often the upload was restarted
-	// when it was first prepared: older pins are others
+	Restarts   int             `json:"builds,omitempty"` // number of restarts of the upload
+	// time of the first Prepare; older pins belong to other publications
 	Ready time.Time `json:"ready,omitzero"`
 }
 
@@ -37,7 +37,7 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 
 func (d draft) checkOrigin() error {
 	if !d.Post || d.Video != "" && !isID(d.Video) {
-		return errors.New("the draft is not of a pin")
+		return errors.New("the draft is not for a pin")
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func (d draft) title() string {
 	return cut + "…"
 }
 
-// link returns the first URL of the text that the network accepts, or "". The pin leads to it.
+// link returns the URL to which the pin links: the first URL in the text that Pinterest accepts, or "".
 func (d draft) link() string {
 	for _, found := range network.Links(d.Text) {
 		if utf8.RuneCountInString(found) <= maxLink && network.WebURL(found) != "" {
@@ -73,7 +73,7 @@ func (d draft) link() string {
 	return ""
 }
 
-// altText returns the first alt text of the media, as a pin has only one.
+// altText returns the first alt text of the media, because a pin has only one.
 func (d draft) altText() string {
 	for _, m := range d.Media {
 		if m.Alt != "" {

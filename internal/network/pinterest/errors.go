@@ -16,7 +16,7 @@ type apiError struct {
 	Message string `json:"message"`
 }
 
-// refusal returns the error of a response other than 200 and 201.
+// refusal returns the error for a response with a status other than 200 and 201.
 func (n *Network) refusal(answer network.Response) *network.Error {
 	var body apiError
 	_ = json.Unmarshal(answer.Body, &body) // a response in another format comes from a proxy
@@ -43,9 +43,10 @@ func (s apiError) contains(words string) bool {
 	return strings.Contains(strings.ToLower(s.Message), words)
 }
 
-// class returns what can be done about a failed call.
+// class returns the class of a failed call's error.
 func (s apiError) class(status int) network.Class {
-	// Code 29 alone also means that a resource is not the account's. The status is not documented.
+	// Code 29 also means that a resource belongs to another account, so the message is compared too. The status is not
+	// documented.
 	if s.contains("trial access") && status >= 400 && status < 500 {
 		return network.Unapproved
 	}
@@ -65,8 +66,8 @@ func (s apiError) class(status int) network.Class {
 	return network.Transient
 }
 
-// tokenClass returns the class of a token endpoint's error. A wrong app and an expired token differ only in the
-// message; that is not confirmed.
+// tokenClass returns the class of a token endpoint's error. Errors for wrong app credentials and for an expired token
+// differ only in the message, which is not confirmed.
 func (s apiError) tokenClass(status int) network.Class {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden:
@@ -80,8 +81,8 @@ func (s apiError) tokenClass(status int) network.Class {
 	return network.Transient
 }
 
-// retryTime returns when to repeat, or zero if unknown. The network's header has seconds or a Unix time, which is
-// not confirmed.
+// retryTime returns when to retry, or zero if unknown. It is not confirmed whether Pinterest's header has seconds or a
+// Unix time.
 func retryTime(answer network.Response, now time.Time) time.Time {
 	const header = "x-ratelimit-reset"
 	if at := answer.RetryAfter(now); !at.IsZero() {

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	maxName   = 200   // characters of an account's or board's name
-	maxBoards = 200   // boards offered
+	maxName   = 200   // characters kept of an account's or board's name
+	maxBoards = 200   // maximum boards offered
 	boardPage = "100" // boards per page; the limit is 250
 )
 
-// Kinds returns the only way of signing in, "".
+// Kinds returns "", because there is only one sign-in method.
 func (n *Network) Kinds() []string { return []string{""} }
 
 // Authorize returns the URL of the consent page. The network does not support PKCE.
@@ -31,12 +31,12 @@ func (n *Network) Authorize(a network.Authorization) string {
 	}.Encode()
 }
 
-// Exchange trades the code for tokens and returns a candidate for each of the account's boards, at most 200. A
+// Exchange exchanges the code for tokens and returns a candidate for each of the account's boards, at most 200. A
 // rejected code is AuthDead.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	token, err := n.requestToken(ctx, n.opts.APIHost, url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect},
-		"continuous_refresh": {"true"}, // or apps from before September 2025 get refresh tokens that cannot be refreshed
+		"continuous_refresh": {"true"}, // otherwise apps created before September 2025 get refresh tokens that cannot be renewed
 	}, code)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	return n.boards(ctx, g)
 }
 
-// boards returns the grant once for each of the account's boards.
+// boards returns a candidate for each of the account's boards.
 func (n *Network) boards(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var me struct {
 		ID       string `json:"id"`
@@ -102,14 +102,14 @@ func (b namedBoard) candidate(g network.Grant, account, username, business strin
 	g.Account = account + "/" + b.ID
 	g.Username = network.Clip(username+"/"+b.Name, maxName)
 	g.Extra = map[string]string{boardKey: b.ID}
-	shown := b.Name
+	name := b.Name
 	if business != "" {
-		shown = business + ": " + b.Name
+		name = business + ": " + b.Name
 	}
-	return network.Candidate{Grant: g, DisplayName: network.Clip(shown, maxName)}
+	return network.Candidate{Grant: g, DisplayName: network.Clip(name, maxName)}
 }
 
-// Refresh trades the refresh token for new tokens, including a new refresh token.
+// Refresh exchanges the refresh token for new tokens, including a new refresh token.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	if g.Refresh == "" {
 		return network.Grant{}, &network.Error{

@@ -1,8 +1,8 @@
 // Package pinterest publishes to Pinterest through its API, version 5, for accounts connected in a browser.
 //
-// A connected account is a board, as every pin is on one. Images are fetched by the network from URLs; a video is
-// uploaded first. A single call then creates the pin. That call has no idempotency key, so after a lost answer the
-// board's pins are searched.
+// Each board is connected as a separate account, because every pin belongs to a board. Pinterest fetches images from
+// URLs; a video is uploaded first. A single call then creates the pin. That call has no idempotency key. If its
+// response is lost, Resolve searches the board's pins.
 //
 // Source: https://developers.pinterest.com/docs/api/v5/pins-create.
 package pinterest
@@ -28,16 +28,16 @@ const (
 	boardKey         = "board" // key of the board's ID in a grant's Extra
 )
 
-// defaultScopes are what publishing on boards that are not secret needs.
+// defaultScopes are the scopes for publishing on boards that are not secret.
 var defaultScopes = []string{"user_accounts:read", "boards:read", "boards:write", "pins:read", "pins:write"}
 
-// Options are the settings of an operator or a test. The zero value is the real network, without an app to connect
+// Options are the settings of the operator. The zero value uses the real network, without an app for connecting
 // accounts.
 type Options struct {
 	network.App
 
 	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page
-	APIHost       string `json:"api_host"`       // base URL of the API; an account keeps that of its connection
+	APIHost       string `json:"api_host"`       // base URL of the API; an account keeps the URL with which it was connected
 	Version       string `json:"version"`        // of the API
 	WebURL        string `json:"web_url"`        // base URL of permalinks
 }
@@ -50,18 +50,18 @@ type Network struct {
 
 var _ network.Authorizer = (*Network)(nil)
 
-// New returns the network with opts.
+// New returns the network with these options.
 func New(opts Options) *Network {
 	opts = opts.withDefaults()
 	return &Network{network.NewClient(opts.HTTP), opts}
 }
 
-// defaultSettled is twice the longest time for which the network may fetch images, which must exceed the timeout
-// of the call.
-const defaultSettled = network.Span(2 * time.Minute)
+// defaultListingDelay is the default of ListingDelay. Pinterest may fetch images for half of it, which must be longer
+// than the timeout of the call.
+const defaultListingDelay = network.Span(2 * time.Minute)
 
 func (o Options) withDefaults() Options {
-	o.ListingDelay = cmp.Or(o.ListingDelay, defaultSettled)
+	o.ListingDelay = cmp.Or(o.ListingDelay, defaultListingDelay)
 	o.App = o.WithDefaults(platform, defaultScopes...)
 	o.AuthorizeHost = strings.TrimRight(cmp.Or(o.AuthorizeHost, defaultAuthorize), "/")
 	o.APIHost = strings.TrimRight(cmp.Or(o.APIHost, defaultAPI), "/")
@@ -79,12 +79,12 @@ func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rul
 // Rules returns the limits that Check applies.
 func (n *Network) Rules() network.Rules { return *n.opts.Rules }
 
-// Connect always fails, as accounts are connected in a browser.
+// Connect always fails, because accounts are connected in a browser.
 func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
 	return network.Grant{}, network.PermanentError(errors.New("connect a Pinterest account in a browser"))
 }
 
-// newCall returns a call of the API as an account.
+// newCall returns a call to the API with the account's token.
 func (n *Network) newCall(g network.Grant, method, path string) network.Call {
 	return g.Call(method, n.opts.Version, path)
 }

@@ -96,7 +96,7 @@ var adapter = networktest.Case{
 			"a missing video": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Remove(l.Video(100), true)}
 			}, Class: network.RejectedMedia, Code: "missing"},
-			"a video that is shorter than it says": {Media: func(l *networktest.Library) []network.Media {
+			"video shorter than its stated size": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Overstate(l.Video(100))}
 			}, Class: network.Transient},
 			"a missing image": {Media: func(l *networktest.Library) []network.Media {
@@ -115,8 +115,8 @@ var adapter = networktest.Case{
 	Failures: networktest.Failures{
 		Grant: network.Grant{Extra: map[string]string{"board": "1"}},
 		Calls: []networktest.Call{
-			networktest.ResolveOf(ready), networktest.CommitOf(ready), networktest.RefreshOf(""),
-			networktest.ExchangeOf(""), networktest.PrepareOf(planned),
+			networktest.ResolveCall(ready), networktest.CommitCall(ready), networktest.RefreshCall(""),
+			networktest.ExchangeCall(""), networktest.PrepareCall(planned),
 		},
 		Quote: func(message string) networktest.Answer {
 			return networktest.Answer{Status: http.StatusBadRequest, Body: `{"code":1,"message":"` + message + `"}`}
@@ -131,8 +131,8 @@ var adapter = networktest.Case{
 				network.AuthDead, network.AuthDead),
 			"trial": networktest.Fails(403,
 				trialRefusal, network.Unapproved, network.Unapproved, network.AuthDead),
-			"trial, by another status": networktest.Fails(400, trialRefusal, network.Unapproved, network.Unapproved, network.AuthDead),
-			"trial, too early":         networktest.Fails(401, trialRefusal, network.Unapproved, network.Unapproved, network.AuthDead),
+			"trial, with another status": networktest.Fails(400, trialRefusal, network.Unapproved, network.Unapproved, network.AuthDead),
+			"trial, too early":           networktest.Fails(401, trialRefusal, network.Unapproved, network.Unapproved, network.AuthDead),
 			"no board": networktest.Fails(404, `{"code":40,"message":"Board not found."}`, network.Rejected,
 				network.Rejected, network.Transient),
 			"invalid": networktest.Fails(400, `{"code":1,"message":"no"}`, network.Rejected, network.Rejected, network.AuthDead),
@@ -181,7 +181,7 @@ var adapter = networktest.Case{
 				"pins may not be read": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 403, Body: `{"code":7,"message":"no"}`,
 				}, network.Unapproved, time.Time{}, 0),
-				"the board is gone": networktest.StopsWith(networktest.Interceptor{
+				"board deleted": networktest.StopsWith(networktest.Interceptor{
 					Part: listCall, Status: 404, Body: `{"code":40,"message":"Board not found."}`,
 				}, network.Rejected, time.Time{}, 0),
 				"a failure": networktest.StopsWith(networktest.Interceptor{Part: severalCall, Status: 503},
@@ -204,7 +204,7 @@ var adapter = networktest.Case{
 			"metrics requested one by one": networktest.Without("",
 				networktest.Interceptor{Part: severalCall, Status: 404, Body: invalid},
 				networktest.Interceptor{Part: "TOTAL_REACTIONS", Status: 400, Body: invalid}),
-			"everything but pins": networktest.Without("views likes comments clicks saves",
+			"everything except pins": networktest.Without("views likes comments clicks saves",
 				networktest.Interceptor{Part: "pin_metrics", Status: 400, Body: invalid},
 				networktest.Interceptor{Part: aloneCall, Status: 403, Body: trial}),
 		},
@@ -221,7 +221,7 @@ func rateLimited(header http.Header, after time.Duration) networktest.Repeat {
 	return r
 }
 
-// stuckVideo returns a server that accepts videos and always answers with the same status.
+// stuckVideo returns a case in which the network accepts videos and always reports the same status.
 func stuckVideo(video networktest.Answer, class network.Class) networktest.GiveUp {
 	return networktest.GiveUp{Draft: planned, Class: class, Calls: 4,
 		Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -235,7 +235,7 @@ func stuckVideo(video networktest.Answer, class network.Class) networktest.GiveU
 		})}
 }
 
-// resolveCases are lists of pins with their outcomes.
+// resolveCases returns lists of pins, with the expected outcomes.
 func resolveCases() map[string]networktest.ResolveCase {
 	look := func(pins, bookmark string, verdict network.Verdict, class network.Class, id string) networktest.ResolveCase {
 		return networktest.ResolveCase{
@@ -259,10 +259,10 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"it":         look(other+","+it, "null", network.Published, "", "5"),
 		"unknown media type": look(`{"id":"5","created_at":"2026-11-21T09:00:30","title":null,"description":"x"}`,
 			"null", network.Published, "", "5"),
-		"clocks differ":    look(pin("4", "2026-11-21T08:59:30+00:00", "x"), "null", network.Published, "", "4"),
-		"twice":            look(it+","+it, "null", network.Unknown, network.Uncertain, ""),
-		"an older one too": look(pin("4", "2026-11-21T08:59:30", "x")+","+it, "null", network.Published, "", "5"),
-		"two older ones": look(pin("4", "2026-11-21T08:59:30", "x")+","+pin("3", "2026-11-21T08:59:30", "x"), "null",
+		"clocks differ":       look(pin("4", "2026-11-21T08:59:30+00:00", "x"), "null", network.Published, "", "4"),
+		"twice":               look(it+","+it, "null", network.Unknown, network.Uncertain, ""),
+		"also an older match": look(pin("4", "2026-11-21T08:59:30", "x")+","+it, "null", network.Published, "", "5"),
+		"also two older matches": look(pin("4", "2026-11-21T08:59:30", "x")+","+pin("3", "2026-11-21T08:59:30", "x"), "null",
 			network.Absent, "", ""),
 		"newest first": look(it+","+long, `"more"`, network.Published, "", "5"),
 		"not sorted":   look(long+","+pin("6", "2026-11-21T09:00:30", "y"), `"more"`, network.Unknown, network.Uncertain, ""),

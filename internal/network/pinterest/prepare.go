@@ -29,7 +29,7 @@ func (n *Network) Prepare(
 	})
 }
 
-// advance does the next steps. It returns how long to wait for the network, or 0 when all are done.
+// advance performs steps until the network needs time. It returns the time to wait, or 0 if all steps are done.
 func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
 	if _, err := boardID(g); err != nil {
 		return 0, err

@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/network"
 )
 
-// Commit creates the pin. The URLs of its images are created for this call, during which the network fetches them.
+// Commit creates the pin. It creates URLs from which Pinterest fetches the images during the call.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Receipt, error) {
@@ -68,13 +68,13 @@ func (n *Network) receipt(id string) network.Receipt {
 	return network.Receipt{ID: id, Permalink: n.opts.WebURL + "/pin/" + id + "/"}
 }
 
-// Permalink returns the URL of the pin without a call.
+// Permalink returns the URL of the pin. It makes no request.
 func (n *Network) Permalink(_ context.Context, _ network.Grant, r network.Receipt) (string, error) {
 	if r.Permalink != "" {
 		return r.Permalink, nil
 	}
 	if !isID(r.ID) {
-		return "", network.PermanentError(errors.New("the pin's ID is not an ID of Pinterest"))
+		return "", network.PermanentError(errors.New("the pin's ID is not a Pinterest ID"))
 	}
 	return n.receipt(r.ID).Permalink, nil
 }

@@ -68,7 +68,7 @@ func TestUploadAddress(t *testing.T) {
 }
 
 // A missing pin counts as absent two minutes after the commit, so its images can be fetched for one minute.
-func TestLinksEnd(t *testing.T) {
+func TestImageLinksExpire(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
@@ -80,7 +80,7 @@ func TestLinksEnd(t *testing.T) {
 	}
 }
 
-// The same pin may be created twice on purpose. An older pin is not taken for it, and neither of two matching ones.
+// Two publications may have the same content. Resolve does not return an older pin, or one of two matching pins.
 func TestDuplicatePins(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
@@ -101,7 +101,7 @@ func TestDuplicatePins(t *testing.T) {
 	f.WantPosts(2)
 }
 
-// An image that was missing is published once it exists.
+// A pin can be published once its missing image exists again.
 func TestMissingImageReturns(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)

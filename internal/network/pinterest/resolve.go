@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	clockSkew    = time.Minute     // the network's clock may be behind ours by this much
+	clockSkew    = time.Minute     // maximum delay of the network's clock
 	pollInterval = 5 * time.Second // between two searches
 	pinPage      = "100"           // pins per page, for a small response; the limit is 250
 	maxPages     = 10
@@ -30,7 +30,7 @@ func (n *Network) Resolve(
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	now := n.opts.Now() // before the search: a pin may appear while it runs
+	now := n.opts.Now() // before the search, because a pin may appear during it
 	found, all, err := n.findPins(ctx, g, p)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
@@ -119,7 +119,8 @@ func newestFirst(pins []pin) bool {
 	return len(pins) > 1 && slices.IsSortedFunc(pins, func(a, b pin) int { return b.createdAt().Compare(a.createdAt()) })
 }
 
-// matches reports whether a pin has the draft's content, as far as the list has it. The title is part of the text.
+// matches reports whether a pin's content in the list equals the draft's. The title is not compared, because it is part
+// of the text.
 func (p pin) matches(d draft) bool {
 	form := "image"
 	switch {

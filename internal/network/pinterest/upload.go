@@ -20,30 +20,30 @@ type uploadTarget struct {
 	Fields map[string]string `json:"upload_parameters"`
 }
 
-// upload sends a video and returns its ID. The form's server is file storage, which gets no token.
+// upload sends a video and returns its ID. The token is not sent to the form's server, which is a file store.
 func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, files network.Files) (string, error) {
 	file, err := files.Open(ctx, m.ID, n.opts.Rules.FileLimits(m.Kind))
 	if err != nil {
 		return "", network.FileError(err)
 	}
 	defer file.Close()
-	var place uploadTarget
+	var target uploadTarget
 	c := n.newCall(g, http.MethodPost, "media")
 	c.JSON = map[string]string{"media_type": "video"}
-	if err := n.do(ctx, c, &place); err != nil {
+	if err := n.do(ctx, c, &target); err != nil {
 		return "", err
 	}
-	if !isID(place.ID) || network.WebURL(place.URL) == "" {
+	if !isID(target.ID) || network.WebURL(target.URL) == "" {
 		return "", network.InvalidResponse(errors.New("registering a video: the response lacks the id or the URL"))
 	}
-	body, err := place.form(file)
+	body, err := target.form(file)
 	if err != nil {
 		return "", network.PermanentError(err)
 	}
 	c = network.Call{
-		Purpose: network.Transferring, Name: "the video's store", Method: http.MethodPost, URL: place.URL, Body: body,
+		Purpose: network.Transferring, Name: "the video's store", Method: http.MethodPost, URL: target.URL, Body: body,
 	}
-	for _, secret := range place.Fields {
+	for _, secret := range target.Fields {
 		c.Secrets = append(c.Secrets, secret)
 	}
 	answer, err := n.client.Do(ctx, c)
@@ -51,9 +51,9 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 		return "", err
 	}
 	if answer.Status/100 != 2 {
-		return "", answer.Refusal(network.Transient, "", "") // the storage's message does not help people
+		return "", answer.Refusal(network.Transient, "", "") // the file store's message does not help people
 	}
-	return place.ID, nil
+	return target.ID, nil
 }
 
 // form returns the request body: the fields, then the file, which is read while sending.
@@ -77,9 +77,9 @@ func (p uploadTarget) form(file network.File) (*network.Body, error) {
 	if err := form.Close(); err != nil {
 		return nil, fmt.Errorf("writing a form: %w", err)
 	}
-	before, behind := frame.Bytes()[:head], frame.Bytes()[head:]
+	before, after := frame.Bytes()[:head], frame.Bytes()[head:]
 	return &network.Body{
-		Reader: io.MultiReader(bytes.NewReader(before), file, bytes.NewReader(behind)),
+		Reader: io.MultiReader(bytes.NewReader(before), file, bytes.NewReader(after)),
 		Type:   form.FormDataContentType(), Size: int64(frame.Len()) + file.Size,
 	}, nil
 }

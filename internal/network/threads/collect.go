@@ -26,8 +26,8 @@ type thread struct {
 	Timestamp string `json:"timestamp"`
 }
 
-// Collect returns the account's posts, with their insights if the person granted access to them. The network provides
-// no reach.
+// Collect returns the account's posts, with their insights if the person granted access to them. Threads does not
+// provide reach.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	collection, err := n.collect(ctx, g, since, limit)
 	return collection, graph.DowngradeMissingPermission(err)
@@ -77,8 +77,8 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	return out, nil
 }
 
-// picture returns the URL of the account's picture, and whether it has none, because the network leaves out what an
-// account lacks. A failure must not end the collection.
+// picture returns the URL of the account's picture, and true if the response has no picture. Both are zero for a failed
+// call, which must not end the collection.
 func (n *Network) picture(ctx context.Context, g network.Grant) (string, bool) {
 	var me struct {
 		Picture string `json:"threads_profile_picture_url"`

@@ -28,7 +28,7 @@ func checkCall(t *testing.T, r networktest.Request) {
 	}
 }
 
-// The metrics and fields are those of the network's own samples.
+// The requested metrics and fields occur in Meta's samples.
 func TestCollectDescribed(t *testing.T) {
 	t.Parallel()
 	described := networktest.ThreadsSummary().Samples
@@ -40,12 +40,12 @@ func TestCollectDescribed(t *testing.T) {
 	for _, r := range f.Wire.Requests("GET ") {
 		queries[strings.TrimPrefix(r.Endpoint(), "GET ")] = r.URL.Query()
 	}
-	for edge, of := range map[string]struct{ param, key string }{
+	for edge, withChange := range map[string]struct{ param, key string }{
 		"threads": {"fields", "fields_threads"}, "insights": {"metric", "metrics_post"},
 		"threads_insights": {"metric", "metrics_account"},
 	} {
-		for name := range strings.SplitSeq(queries[edge].Get(of.param), ",") {
-			if !slices.Contains(described[of.key], name) {
+		for name := range strings.SplitSeq(queries[edge].Get(withChange.param), ",") {
+			if !slices.Contains(described[withChange.key], name) {
 				t.Errorf("%s: %q is not described", edge, name)
 			}
 		}
@@ -55,14 +55,14 @@ func TestCollectDescribed(t *testing.T) {
 	}
 }
 
-// All calls are described, and each was made.
+// The test of checkCall covers each call.
 func TestCallsDescribed(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)
 	f.MakeEveryCall()
 	for _, part := range []string{"/threads?", "/threads_publish", "/access_token"} {
 		if f.Wire.Count(strings.TrimSuffix(part, "?")) == 0 {
-			t.Errorf("no call of %s", part)
+			t.Errorf("%s was not called", part)
 		}
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// invisible answers as Threads does for seconds after it reported a container as finished.
+// invisible is the response of Threads in the first seconds after it reported a container as finished.
 const invisible = `{"error":{"message":"The requested resource does not exist","type":"OAuthException","code":24,
 	"error_subcode":4279009,"is_transient":false,"error_user_title":"Media Not Found",
 	"error_user_msg":"The media with id 18000000000000001 cannot be found."}}`
 
-// hiding is a network that does not find its own containers. Answers are by the last part of the path.
+// hiding is a server that does not find its containers. Each field is the response for one path.
 type hiding struct {
 	publish, posts, status string
 	created                []string // media types of containers
@@ -44,8 +44,8 @@ func newHiding(t *testing.T, clock *testkit.Clock) (*hiding, *networktest.Stub) 
 	return h, networktest.NewStub(t, adapter, network.App{Now: clock.Now}, h)
 }
 
-// refuse commits a draft, which the network refuses. It returns the new draft.
-func refuse(t *testing.T, s *networktest.Stub, clock *testkit.Clock, d network.Draft) network.Draft {
+// commitRejected commits a draft and expects a Processing error. It returns the error's draft.
+func commitRejected(t *testing.T, s *networktest.Stub, clock *testkit.Clock, d network.Draft) network.Draft {
 	t.Helper()
 	_, err := s.Network.Commit(t.Context(), s.Grant, d, s.Library)
 	failed := networktest.WantClass(t, err, network.Processing, "24/4279009")
@@ -66,8 +66,7 @@ func wantVerdict(
 	}
 }
 
-// A container that the network does not find yet is published again. It is built anew only after the time in which a
-// post may be missing in the list.
+// A container that the network does not find yet is published again. It is replaced only after ListingDelay.
 func TestContainerNotVisible(t *testing.T) {
 	t.Parallel()
 	for name, status := range map[string]string{"finished": `{"status":"FINISHED"}`, "not found": invisible} {
@@ -78,10 +77,10 @@ func TestContainerNotVisible(t *testing.T) {
 			h.status = status
 			d, tried := network.Draft(ready), network.CommitHistory{First: clock.Now(), Last: clock.Now()}
 			for range 2 {
-				d = refuse(t, s, clock, d)
+				d = commitRejected(t, s, clock, d)
 				wantVerdict(t, s, d, tried, network.Absent, "")
 			}
-			d = refuse(t, s, clock, d)
+			d = commitRejected(t, s, clock, d)
 			wantVerdict(t, s, d, tried, network.Unknown, network.Processing)
 			clock.Advance(time.Minute)
 			wantVerdict(t, s, d, tried, network.Absent, network.Transient)
@@ -101,14 +100,14 @@ func TestContainerNotVisible(t *testing.T) {
 	}
 }
 
-// A container is not built anew while an earlier commit may still take effect.
+// A container is not replaced while an earlier commit may still take effect.
 func TestContainerNotVisibleAfterLostAnswer(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(networktest.Start)
 	_, s := newHiding(t, clock)
 	d := network.Draft(ready)
 	for range 5 {
-		d = refuse(t, s, clock, d)
+		d = commitRejected(t, s, clock, d)
 	}
 	wantVerdict(t, s, d, network.CommitHistory{Undecided: true}, network.Absent, "")
 }
@@ -118,7 +117,7 @@ func TestContainerNotVisibleButListed(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(networktest.Start)
 	h, s := newHiding(t, clock)
-	d := refuse(t, s, clock, network.Draft(ready))
+	d := commitRejected(t, s, clock, network.Draft(ready))
 	h.posts = `{"data":[{"id":"171","text":"x","media_type":"TEXT_POST","timestamp":"2026-11-21T09:30:02+0000"}]}`
 	wantVerdict(t, s, d, network.CommitHistory{}, network.Published, "")
 	h.posts = `{"error":{"code":4}}`
@@ -132,7 +131,7 @@ func TestContainerNotVisibleAndSeveralListed(t *testing.T) {
 	h, s := newHiding(t, clock)
 	d := network.Draft(ready)
 	for range 3 {
-		d = refuse(t, s, clock, d)
+		d = commitRejected(t, s, clock, d)
 	}
 	const post = `"text":"x","media_type":"TEXT_POST","timestamp":"2026-11-21T09:30:02+0000"}`
 	h.posts = `{"data":[{"id":"171",` + post + `,{"id":"172",` + post + `]}`
@@ -140,15 +139,15 @@ func TestContainerNotVisibleAndSeveralListed(t *testing.T) {
 	wantVerdict(t, s, d, network.CommitHistory{OtherPosts: []string{"172"}}, network.Published, "")
 }
 
-// After a lost answer, a container that is not found proves nothing.
-func TestContainerNotVisibleProvesNothing(t *testing.T) {
+// After a lost response, the verdict on a container that is not found is Unknown.
+func TestContainerNotVisibleIsUnknown(t *testing.T) {
 	t.Parallel()
 	h, s := newHiding(t, testkit.NewClock(networktest.Start))
 	h.status = invisible
 	wantVerdict(t, s, network.Draft(ready), network.CommitHistory{Undecided: true}, network.Unknown, network.Processing)
 }
 
-// A post that was found by its content may be another publication's, also if its container is gone.
+// A post that was found by its content may belong to another publication, even if its container no longer exists.
 func TestGoneContainerMatchedByContent(t *testing.T) {
 	t.Parallel()
 	h, s := newHiding(t, testkit.NewClock(networktest.Start))
@@ -160,7 +159,7 @@ func TestGoneContainerMatchedByContent(t *testing.T) {
 	}
 }
 
-// A fresh container that is not found is waited for, then built anew a few times.
+// Prepare waits for a new container that is not found, and then replaces it a few times.
 func TestFreshContainerNotVisible(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(networktest.Start)
@@ -178,12 +177,12 @@ func TestFreshContainerNotVisible(t *testing.T) {
 		clock.Advance(wait)
 	}
 	networktest.WantClass(t, err, network.Processing, "24/4279009")
-	if took := clock.Now().Sub(began); len(h.created) != 4 || took < 30*time.Second || took > 5*time.Minute {
-		t.Errorf("created %v in %v", h.created, took)
+	if elapsed := clock.Now().Sub(began); len(h.created) != 4 || elapsed < 30*time.Second || elapsed > 5*time.Minute {
+		t.Errorf("created %v in %v", h.created, elapsed)
 	}
 }
 
-// The sandbox hides a container on request, as production does.
+// The sandbox can hide a container, like Threads.
 func TestSandboxHidesContainer(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)

@@ -27,8 +27,8 @@ func (n *Network) Authorize(a network.Authorization) string {
 	}.Encode()
 }
 
-// Exchange trades the code for a token of an hour, trades that for one of sixty days, and reads its account. The error
-// is of class AuthDead if the code is refused.
+// Exchange exchanges the code for a token that lasts an hour and that token for one that lasts sixty days. It returns
+// the token's account. The error is of class AuthDead if the code is rejected.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	code = strings.TrimSuffix(code, "#_") // the network appends it to redirect URIs
 	short, err := n.Client.RequestToken(ctx, http.MethodPost, n.opts.GraphHost, "oauth/access_token", url.Values{
@@ -48,7 +48,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	return n.candidates(ctx, g)
 }
 
-// holderPrefix precedes a person's app-specific ID in Grant.Holder.
+// holderPrefix is the prefix of Grant.Holder; the person's app-specific ID follows.
 const holderPrefix = "threads:"
 
 // candidates completes a grant with its account.
@@ -69,8 +69,9 @@ func (n *Network) candidates(ctx context.Context, g network.Grant) ([]network.Ca
 	return []network.Candidate{{Grant: g, DisplayName: network.Clip(me.Name, maxName)}}, nil
 }
 
-// Refresh trades the access token, which serves as refresh token, for another one of sixty days. A token less than a
-// day old is returned unchanged, because the network does not renew it. An expired one is AuthDead.
+// Refresh exchanges the access token for a new one that lasts sixty days; there is no refresh token. A token less than
+// a day old is returned unchanged, because Threads does not renew it. The error is of class AuthDead if the token has
+// expired.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	g.Holder = holderPrefix + g.Account // older grants have none
 	if graph.IsTooRecent(g, n.opts.Now()) {

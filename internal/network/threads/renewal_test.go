@@ -52,7 +52,7 @@ func TestCheckAnyText(t *testing.T) {
 	})
 }
 
-// An account without a picture is told from one whose picture cannot be read.
+// Collect distinguishes an account without a picture from a picture that cannot be read.
 func TestCollectWithoutPicture(t *testing.T) {
 	t.Parallel()
 	for body, none := range map[string]bool{

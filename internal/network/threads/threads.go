@@ -28,7 +28,8 @@ const (
 // defaultScopes are needed for publishing and for insights.
 var defaultScopes = []string{"threads_basic", "threads_content_publish", "threads_manage_insights"}
 
-// Options are set by the operator or a test. The zero value uses the real network, without an app to connect accounts.
+// Options are the settings of the operator. The zero value uses the real network, without an app for connecting
+// accounts.
 type Options struct {
 	network.App
 
@@ -46,7 +47,7 @@ type Network struct {
 
 var _ network.Authorizer = (*Network)(nil)
 
-// New returns the network with opts.
+// New returns the network with these options.
 func New(opts Options) *Network {
 	opts = opts.withDefaults()
 	return &Network{&graph.Containers{
@@ -79,7 +80,7 @@ func mediaParams(m network.Media, address string, _ bool) url.Values {
 	return params
 }
 
-// unknownFailure is the network's own code, also used for unknown descriptions.
+// unknownFailure is Threads' code for unknown failures. It is also used for unknown descriptions.
 const unknownFailure = "UNKNOWN"
 
 var fileFailures = []string{"FAILED_DOWNLOADING_VIDEO", "FAILED_PROCESSING_AUDIO", "FAILED_PROCESSING_VIDEO"}

@@ -24,8 +24,8 @@ var (
 	film    = network.Media{Kind: network.Video, Type: "video/mp4", Size: 1_000_000_000, Duration: 5 * time.Minute}
 )
 
-// of returns media after a change.
-func of(m network.Media, change func(*network.Media)) []network.Media {
+// withChange returns the media item m with a change.
+func withChange(m network.Media, change func(*network.Media)) []network.Media {
 	change(&m)
 	return []network.Media{m}
 }
@@ -69,28 +69,28 @@ var adapter = networktest.Case{
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 1_000_000_000},
 		},
 		Checks: map[string]networktest.Checked{
-			"a text":           networktest.Checks(strings.Repeat("é", 500), nil),
-			"no text":          networktest.Checks(" \u200b\n", nil, "!caption_missing"),
-			"too long":         networktest.Checks(strings.Repeat("é", 501), nil, "!caption_too_long"),
-			"emoji":            networktest.Checks(strings.Repeat("👋", 125), nil),
-			"an emoji more":    networktest.Checks(strings.Repeat("👋", 126), nil, "!caption_too_long"),
-			"a family":         networktest.Checks(strings.Repeat("x", 475)+"👨‍👩‍👧‍👦", nil),
-			"a family too far": networktest.Checks(strings.Repeat("x", 476)+"👨‍👩‍👧‍👦", nil, "!caption_too_long"),
-			"one link often":   networktest.Checks(strings.Repeat("https://a.test ", 6), nil),
+			"a text":                  networktest.Checks(strings.Repeat("é", 500), nil),
+			"no text":                 networktest.Checks(" \u200b\n", nil, "!caption_missing"),
+			"too long":                networktest.Checks(strings.Repeat("é", 501), nil, "!caption_too_long"),
+			"emoji":                   networktest.Checks(strings.Repeat("👋", 125), nil),
+			"one emoji too many":      networktest.Checks(strings.Repeat("👋", 126), nil, "!caption_too_long"),
+			"a family":                networktest.Checks(strings.Repeat("x", 475)+"👨‍👩‍👧‍👦", nil),
+			"combined emoji too many": networktest.Checks(strings.Repeat("x", 476)+"👨‍👩‍👧‍👦", nil, "!caption_too_long"),
+			"one link repeated":       networktest.Checks(strings.Repeat("https://a.test ", 6), nil),
 			"too many links": networktest.Checks("http://a.a http://a.b http://a.c http://a.d http://a.e HTTPS://a.f",
 				nil, "!links_too_many"),
 			"a hashtag":     networktest.Checks("#one a#no", nil),
 			"two hashtags":  networktest.Checks("#one #two #three", nil, "hashtags_too_many"),
 			"media only":    networktest.Checks("", []network.Media{picture, film}),
-			"a GIF":         networktest.Checks("", of(picture, func(m *network.Media) { m.Type = "image/gif" }), "media_type"),
-			"no image":      networktest.Checks("", of(picture, func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
-			"a large image": networktest.Checks("", of(picture, func(m *network.Media) { m.Size++ }), "media_too_large"),
-			"a wide image":  networktest.Checks("", of(picture, func(m *network.Media) { m.Width++ }), "media_too_large"),
-			"a strip":       networktest.Checks("", of(picture, func(m *network.Media) { m.Height = 143 }), "!media_aspect"),
-			"a WebM":        networktest.Checks("", of(film, func(m *network.Media) { m.Type = "video/webm" }), "!media_type"),
-			"a large video": networktest.Checks("", of(film, func(m *network.Media) { m.Size++ }), "!media_too_large"),
+			"a GIF":         networktest.Checks("", withChange(picture, func(m *network.Media) { m.Type = "image/gif" }), "media_type"),
+			"no image":      networktest.Checks("", withChange(picture, func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
+			"a large image": networktest.Checks("", withChange(picture, func(m *network.Media) { m.Size++ }), "media_too_large"),
+			"a wide image":  networktest.Checks("", withChange(picture, func(m *network.Media) { m.Width++ }), "media_too_large"),
+			"a strip":       networktest.Checks("", withChange(picture, func(m *network.Media) { m.Height = 143 }), "!media_aspect"),
+			"a WebM":        networktest.Checks("", withChange(film, func(m *network.Media) { m.Type = "video/webm" }), "!media_type"),
+			"a large video": networktest.Checks("", withChange(film, func(m *network.Media) { m.Size++ }), "!media_too_large"),
 			"twenty-one":    networktest.Checks("", slices.Repeat([]network.Media{picture}, 21), "!media_too_many"),
-			"a long video":  networktest.Checks("", of(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
+			"a long video":  networktest.Checks("", withChange(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
 		},
 		Refusals: map[string]networktest.Refusal{
 			"too long": {Text: strings.Repeat("é", 501), Class: network.Rejected, Code: "caption_too_long"},
@@ -100,8 +100,8 @@ var adapter = networktest.Case{
 			"too many": {Media: func(*networktest.Library) []network.Media {
 				return make([]network.Media, 21)
 			}, Class: network.RejectedMedia},
-			"too narrow, as only the file says": {Media: func(l *networktest.Library) []network.Media {
-				return of(l.Image("png", 4, 44), func(m *network.Media) { m.Width, m.Height = 0, 0 })
+			"file narrower than its description": {Media: func(l *networktest.Library) []network.Media {
+				return withChange(l.Image("png", 4, 44), func(m *network.Media) { m.Width, m.Height = 0, 0 })
 			}, Class: network.RejectedMedia, Code: "36003/2207009"},
 			"not an image": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Fake(network.Image, "image/png", "GIF89a...")}
@@ -118,8 +118,8 @@ var adapter = networktest.Case{
 	},
 	Failures: networktest.Failures{
 		Calls: []networktest.Call{
-			networktest.PermalinkOf("17"), networktest.CommitOf(ready),
-			networktest.RefreshOf("", networktest.AccessToken), networktest.ExchangeOf(""),
+			networktest.PermalinkCall("17"), networktest.CommitCall(ready),
+			networktest.RefreshCall("", networktest.AccessToken), networktest.ExchangeCall(""),
 		},
 		Quote: func(message string) networktest.Answer {
 			return networktest.Answer{Status: http.StatusBadRequest, Body: graph(`"code":190,"message":"` + message + `"`)}
@@ -146,27 +146,27 @@ var adapter = networktest.Case{
 			"no id":       networktest.Fails(200, `{"permalink":"javascript:alert(1)"}`, "", network.Uncertain),
 		},
 		Repeats: map[string]networktest.Repeat{
-			"minutes": later(`4`,
+			"minutes": rateLimited(`4`,
 				http.Header{
 					usage: {`{"1":[{"call_count":100,"estimated_time_to_regain_access":7},{"estimated_time_to_regain_access":3}]}`},
 				}, 7*time.Minute),
-			"seconds": later(`4`,
+			"seconds": rateLimited(`4`,
 				http.Header{usage: {`{"1":[{"estimated_time_to_regain_access":1}]}`}, "Retry-After": {"2"}}, 2*time.Second),
-			"too long":       later(`613`, http.Header{usage: {`{"1":[{"estimated_time_to_regain_access":99999999999}]}`}}, 24*time.Hour),
-			"no time":        later(`17`, nil, 0),
-			"nonsense":       later(`17`, http.Header{usage: {`[[["`}, "Retry-After": {"-1"}}, 0),
-			"below zero":     later(`17`, http.Header{usage: {`{"1":[{"estimated_time_to_regain_access":-5}]}`}}, 0),
-			"policy":         later(`368`, nil, 24*time.Hour),
-			"a day's quota":  later(`9,"error_subcode":2207042`, nil, 24*time.Hour),
-			"another, never": later(`190`, http.Header{"Retry-After": {"2"}}, 0),
+			"too long":       rateLimited(`613`, http.Header{usage: {`{"1":[{"estimated_time_to_regain_access":99999999999}]}`}}, 24*time.Hour),
+			"no time":        rateLimited(`17`, nil, 0),
+			"nonsense":       rateLimited(`17`, http.Header{usage: {`[[["`}, "Retry-After": {"-1"}}, 0),
+			"below zero":     rateLimited(`17`, http.Header{usage: {`{"1":[{"estimated_time_to_regain_access":-5}]}`}}, 0),
+			"policy":         rateLimited(`368`, nil, 24*time.Hour),
+			"a day's quota":  rateLimited(`9,"error_subcode":2207042`, nil, 24*time.Hour),
+			"another, never": rateLimited(`190`, http.Header{"Retry-After": {"2"}}, 0),
 		},
-		Resolves: looks(),
+		Resolves: resolveCases(),
 		GivesUp: map[string]networktest.GiveUp{
 			"expired": creating(`{"id":"181","status":"EXPIRED"}`, network.Transient, 4),
 			"unknown": creating(`{"id":"181","status":"ERROR","error_message":"UNKNOWN"}`, network.Transient, 4),
-			"a failed download": creating(`{"id":"181","status":"ERROR","error_message":"FAILED_DOWNLOADING_VIDEO"}`,
+			"download failed": creating(`{"id":"181","status":"ERROR","error_message":"FAILED_DOWNLOADING_VIDEO"}`,
 				network.RejectedMedia, 4),
-			"a bad form": creating(`{"id":"181","status":"ERROR","error_message":"INVALID_ASPEC_RATIO"}`, network.RejectedMedia, 1),
+			"invalid aspect ratio": creating(`{"id":"181","status":"ERROR","error_message":"INVALID_ASPEC_RATIO"}`, network.RejectedMedia, 1),
 		},
 	},
 	Collecting: networktest.Collecting{Metrics: []string{"views", "likes", "comments", "shares"}},
@@ -175,8 +175,8 @@ var adapter = networktest.Case{
 
 func graph(inner string) string { return `{"error":{` + inner + `}}` }
 
-// later is a rate limit response.
-func later(code string, header http.Header, after time.Duration) networktest.Repeat {
+// rateLimited returns a case with a rate limit response.
+func rateLimited(code string, header http.Header, after time.Duration) networktest.Repeat {
 	class := network.Rate
 	switch code {
 	case "190":
@@ -193,13 +193,13 @@ func later(code string, header http.Header, after time.Duration) networktest.Rep
 	return r
 }
 
-// creating is a network whose containers all have a state.
+// creating returns a case in which all containers have the same state.
 func creating(state string, class network.Class, calls int) networktest.GiveUp {
 	return networktest.GiveUp{Draft: planned, Answer: networktest.Listing("/threads", `{"id":"181"}`, state), Class: class, Calls: calls}
 }
 
-// looks returns container states and lists of posts with the verdicts they lead to.
-func looks() map[string]networktest.ResolveCase {
+// resolveCases returns container states and lists of posts, with the expected verdicts.
+func resolveCases() map[string]networktest.ResolveCase {
 	const (
 		gone  = `{"error":{"code":100,"error_subcode":33}}`
 		throt = `{"error":{"code":4}}`
@@ -235,7 +235,7 @@ func looks() map[string]networktest.ResolveCase {
 		"gone, listed":              look(gone, one, network.Published, "", "171"),
 		"gone, not listed":          look(gone, none, network.Unknown, network.Transient, ""),
 		"gone, lists are throttled": look(gone, throt, network.Unknown, network.Rate, ""),
-		"a dead token":              look(dead, one, network.Unknown, network.AuthDead, ""),
+		"invalid token":             look(dead, one, network.Unknown, network.AuthDead, ""),
 	}
 }
 

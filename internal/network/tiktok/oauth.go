@@ -49,8 +49,8 @@ func (n *Network) Authorize(a network.Authorization) string {
 	}.Encode()
 }
 
-// Exchange trades the code for tokens and returns the account that they belong to. A rejected code is AuthDead, and so
-// is a consent without video.publish, because people can deselect scopes on the consent page. Source:
+// Exchange exchanges the code for tokens and returns the account that they belong to. A rejected code is AuthDead, and
+// so is a consent without video.publish, because people can deselect scopes on the consent page. Source:
 // https://developers.tiktok.com/doc/oauth-user-access-token-management.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	app := n.app(a.Kind)
@@ -94,7 +94,7 @@ func (n *Network) identify(ctx context.Context, g network.Grant) ([]network.Cand
 	return []network.Candidate{{Grant: g, DisplayName: network.Clip(found.User.Name, maxName)}}, nil
 }
 
-// Refresh trades the refresh token for new tokens of both kinds; the old refresh token becomes invalid.
+// Refresh exchanges the refresh token for new tokens of both kinds; the old refresh token becomes invalid.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	app := n.app(g.Kind)
 	t, err := n.requestToken(ctx, g.Server, url.Values{

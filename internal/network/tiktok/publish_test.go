@@ -222,10 +222,10 @@ func TestLostResponseInReview(t *testing.T) {
 		f := networktest.New(t, adapter, time.Minute)
 		g := f.Grant()
 		d := f.MustPrepare(g, " lost\n words", media(f.Library)...)
-		f.Wire.LoseAnswer(isPublishing)
+		f.Wire.LoseResponse(isPublishing)
 		_, err := f.Commit(g, d)
 		networktest.WantClass(t, err, network.Uncertain, "")
-		f.Wire.LoseAnswer(nil)
+		f.Wire.LoseResponse(nil)
 		f.WantPublished(g, d)
 	}
 }
@@ -236,10 +236,10 @@ func TestStatusLostAtCommit(t *testing.T) {
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
 	d := f.MustPrepare(g, "sent", smallFilm(f.Library)...)
-	f.Wire.LoseAnswerTo("status/fetch/")
+	f.Wire.LoseResponseTo("status/fetch/")
 	_, err := f.Commit(g, d)
 	networktest.WantClass(t, err, network.Processing, "")
-	f.Wire.LoseAnswer(nil)
+	f.Wire.LoseResponse(nil)
 	f.WantPublished(g, d)
 }
 
@@ -261,6 +261,6 @@ func TestLinksNotQuoted(t *testing.T) {
 func TestLostRequestsOfVideoParts(t *testing.T) {
 	t.Parallel()
 	p := networktest.Content{Media: largeFilm, UploadStart: "/video/init/"}
-	networktest.LoseAnything(t, adapter, p)
+	networktest.LoseEachRequest(t, adapter, p)
 	networktest.PrepareFromEachDraft(t, adapter, p)
 }

@@ -117,7 +117,7 @@ func (n *Network) Check(c network.Content) []network.Problem {
 // Rules returns the limits that Check applies.
 func (n *Network) Rules() network.Rules { return *n.opts.Rules }
 
-// Connect always fails, as accounts are connected in a browser.
+// Connect always fails, because accounts are connected in a browser.
 func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
 	return network.Grant{}, network.PermanentError(errors.New("connect a TikTok account in a browser"))
 }

@@ -138,8 +138,8 @@ var adapter = networktest.Case{
 	Failures: networktest.Failures{
 		Grant: network.Grant{Username: "harbour.coffee", Scopes: []string{"video.publish", "video.list"}},
 		Calls: []networktest.Call{
-			networktest.PermalinkOf("publish:v_pub_file~1"), networktest.CommitOf(photos), networktest.RefreshOf(""),
-			networktest.ExchangeOf(""),
+			networktest.PermalinkCall("publish:v_pub_file~1"), networktest.CommitCall(photos), networktest.RefreshCall(""),
+			networktest.ExchangeCall(""),
 		},
 		Quote: func(message string) networktest.Answer {
 			return networktest.Answer{

@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-// An app without credit cannot even connect accounts. The next step is to pay.
+// An app without credit cannot connect accounts. The next step tells the operator to buy credit.
 func TestUnpaidApp(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter.WithApp("-unpaid"), 0)

@@ -14,7 +14,7 @@ import (
 
 const (
 	minPageSize       = 5                   // smallest page size
-	maxPageSize       = 100                 // largest page size, also of a look-up by IDs
+	maxPageSize       = 100                 // largest page size, also for lookups by ID
 	privateMetricsAge = 30 * 24 * time.Hour // age up to which a post has non-public metrics
 	minStartYear      = 2011                // earliest year of start_time
 )
@@ -28,8 +28,7 @@ const (
 
 var _ network.Collector = (*Network)(nil)
 
-// Collect returns the account's posts, without reposts and replies, and the link clicks of those of the last 30
-// days.
+// Collect returns the account's posts, without reposts and replies. Posts of the last 30 days have link clicks.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	followers, picture, err := n.profile(ctx, g)
 	if err != nil && !network.IsWithheld(err) {
@@ -62,7 +61,7 @@ func (n *Network) profile(ctx context.Context, g network.Grant) (*int64, string,
 	c := n.newCall(g, http.MethodGet, "users/me")
 	c.Query = url.Values{"user.fields": {publicMetrics + ",profile_image_url"}}
 	err := n.do(ctx, c, &me)
-	// The URL is that of 48 by 48 pixels; the same name with another ending is larger.
+	// The URL is for 48 by 48 pixels. Another suffix returns a larger picture.
 	large := strings.Replace(me.Data.Picture, "_normal.", "_400x400.", 1)
 	return network.NonNegative(me.Data.Metrics.Followers), network.WebURL(large), err
 }
@@ -152,7 +151,7 @@ func (n *Network) collectedPosts(g network.Grant, page postPage) []network.Colle
 	return posts
 }
 
-// format returns the format of a post by the types of its media, or "" if the type of its only one is unknown.
+// format returns the format of a post with the given media types, or "" if the type of its single medium is unknown.
 func (t tweet) format(kinds map[string]string) string {
 	switch media := t.Attachments.Media; {
 	case len(media) > 1:
@@ -194,13 +193,13 @@ func (n *Network) addClickBatch(ctx context.Context, g network.Grant, posts []ne
 		Data []struct {
 			ID      string  `json:"id"`
 			All     private `json:"non_public_metrics"`
-			Organic private `json:"organic_metrics"` // without those from ads
+			Organic private `json:"organic_metrics"` // without views and clicks from ads
 		} `json:"data"`
 	}
 	ids := make([]string, len(posts))
-	place := map[string]int{}
+	indexByID := map[string]int{}
 	for i, p := range posts {
-		ids[i], place[p.ID] = p.ID, i
+		ids[i], indexByID[p.ID] = p.ID, i
 	}
 	c := n.newCall(g, http.MethodGet, "tweets")
 	c.Query = url.Values{"ids": {strings.Join(ids, ",")}, "post.fields": {privateMetrics}}
@@ -208,7 +207,7 @@ func (n *Network) addClickBatch(ctx context.Context, g network.Grant, posts []ne
 		return err
 	}
 	for _, p := range answer.Data {
-		i, requested := place[p.ID]
+		i, requested := indexByID[p.ID]
 		if !requested {
 			continue
 		}

@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// conformance has the network's published cases for counting characters. Other sections of the file are about older
-// rules, or not about the text of a post.
+// conformance has X's published test cases for counting characters. The other sections of that file are for older rules
+// or other features.
 type conformance struct {
 	Tests struct {
 		Weighted []conformanceCase `yaml:"WeightedTweetsWithDiscountedEmojiCounterTest"` // the section without Discounted is for version 2

@@ -38,7 +38,7 @@ func TestCountMatchesTwitterText(t *testing.T) {
 	}
 }
 
-// pieces are parts of texts for which several rules of emoji, URLs and letters apply.
+// pieces are parts of texts that combine the rules for emoji, URLs and letters.
 var pieces = []string{
 	"a", "Z", "9", "_", "-", ".", "..", "/", "@", "#", "＠", "\"", " ", "\n", "é", "e\u0301", "の", "한", "\u1100\u1161",
 	"com", "co.jp", "рф", "xn--",
@@ -46,7 +46,7 @@ var pieces = []string{
 	"🇩", "🇪", "1\u20e3", "\xff",
 }
 
-func TestCountOfAnything(t *testing.T) {
+func TestCountOfAnyText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.SampledFrom(pieces)), func(parts []string) string {
 			return strings.Join(parts, "")
@@ -67,7 +67,7 @@ func FuzzCount(f *testing.F) {
 func checkCount(t rapid.TB, text string) {
 	count := Count(text)
 	if normal := Count(norm.NFC.String(text)); normal != count {
-		t.Errorf("Count(%q) = %d, of its normal form %d", text, count, normal)
+		t.Errorf("Count(%q) = %d, in NFC %d", text, count, normal)
 	}
 	// A code point weighs at most 2, and a URL of at least four, such as a.de, 23.
 	if most := 6 * len([]rune(norm.NFC.String(text))); count < 0 || count > most {
@@ -92,8 +92,8 @@ func TestCountIsAdditive(t *testing.T) {
 	})
 }
 
-// TestCountOfHostileTexts counts texts that would take minutes in quadratic time.
-func TestCountOfHostileTexts(t *testing.T) {
+// TestCountInLinearTime counts texts that would take minutes in quadratic time.
+func TestCountInLinearTime(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{
 		"a.", "a_b.com.", "の", "の.", "a.com", "a.com/!", "a.com/(", "http://", "?a.com", "😀\u200d", "\u200d", "x_", ".",
@@ -111,8 +111,8 @@ func TestRules(t *testing.T) {
 		name, text string
 		problems   int
 	}{
-		{"as long as may be", strings.Repeat("語", 140), 0},
-		{"one too many", strings.Repeat("語", 140) + ".", 1},
+		{"maximum length", strings.Repeat("語", 140), 0},
+		{"one character too many", strings.Repeat("語", 140) + ".", 1},
 		{"a long address", "https://example.com/" + strings.Repeat("a", 400), 0},
 	} {
 		if found := rules.Check(network.Content{Text: c.text}); len(found) != c.problems {

@@ -18,12 +18,12 @@ const (
 type word struct {
 	span
 
-	joined    bool // a dot and another word follow
+	joined    bool // followed by a dot and another word
 	tldEnd    int  // end of the top-level domain at its start, or 0
 	domainEnd int  // end of the longest domain with this word as its first label, or 0
 }
 
-// splitWords returns the words of a text. It computes for each once how far a domain goes from it.
+// splitWords returns the words of a text. For each word it computes the end of a domain that starts there.
 func splitWords(text string) []word {
 	var all []word
 	for at := 0; at < len(text); {
@@ -50,8 +50,8 @@ func splitWords(text string) []word {
 	return all
 }
 
-// domainEnd returns the end of the longest domain that begins at start, within the first of all; 0 if there is
-// none.
+// domainEnd returns the end of the longest domain that begins at start, an offset in the first word of all. It returns
+// 0 if there is none.
 func domainEnd(text string, all []word, start int) int {
 	label := text[start:all[0].end]
 	if !all[0].joined || strings.ContainsRune("-_", rune(label[0])) ||
@@ -64,8 +64,8 @@ func domainEnd(text string, all []word, start int) int {
 	return all[1].tldEnd
 }
 
-// findCandidate returns the first candidate that begins in the first of all. Text before from belongs to an
-// earlier one.
+// findCandidate returns the first candidate that begins in the first word of all. Text before the offset from belongs
+// to an earlier candidate.
 func findCandidate(text string, all []word, from int) (candidate, bool) {
 	w := all[0]
 	if !w.joined {
@@ -104,8 +104,8 @@ func schemeBefore(text string, at, from int) (int, bool) {
 	return start, start == 0 || canStart(text, start, from)
 }
 
-// canStart reports whether a URL may start at start: after a character that is not part of a word, a mention, a
-// tag or an earlier URL.
+// canStart reports whether a URL may start at start. It may not directly follow a word, a mention, a tag or an earlier
+// URL.
 func canStart(text string, start, from int) bool {
 	if start <= from {
 		return false
@@ -114,9 +114,9 @@ func canStart(text string, start, from int) bool {
 	return !isAlphanumeric(r) && !strings.ContainsRune("@＠$#＃", r) && !isNoncharacter(r)
 }
 
-// domainStarts returns the offsets in a word at which a domain may begin, as far as the results differ: the first,
-// and the first after the last underscore. At the beginning of a text X tries the second character first, unless
-// the first is an ASCII letter or digit.
+// domainStarts returns the offsets in a word at which a domain may begin: the start of the word and the one after its
+// last underscore. Other offsets give the same results. At the beginning of a text X tries the second character first,
+// unless the first is an ASCII letter or digit.
 func domainStarts(text string, w span, from int) []int {
 	var found []int
 	again := w.start + strings.LastIndex(text[w.start:w.end], "_") + 1
@@ -169,8 +169,8 @@ func endsDomain(rest string) bool {
 	return rest == "" || !isAlphanumeric(r) && !strings.ContainsRune("@+-", r)
 }
 
-// isTLD reports whether the public suffix list, which includes IANA's list of top-level domains, has the ending.
-// Some are listed only through names below them, so the look-up uses a label that nobody can register.
+// isTLD reports whether the public suffix list, which includes IANA's list of top-level domains, has the ending. Some
+// domains are listed only with subdomains, so the lookup uses a subdomain that nobody can register.
 func isTLD(ending string) bool {
 	ascii, err := idna.Punycode.ToASCII(strings.ToLower(ending))
 	if err != nil {
@@ -180,8 +180,8 @@ func isTLD(ending string) bool {
 	return listed
 }
 
-// isLabelRune reports whether X allows r in a domain's label, besides hyphen and underscore: all but punctuation,
-// spaces, marks of direction and noncharacters.
+// isLabelRune reports whether X allows r in a domain's label, apart from hyphen and underscore. It allows everything
+// except punctuation, spaces, direction marks and noncharacters.
 func isLabelRune(r rune) bool {
 	const punctuation = `!'#%&()*+,\-./:;<=>?@[]^_{|}~$`
 	spaces := r >= 0x09 && r <= 0x0D || r == 0x180E || r == 0x85 || unicode.Is(unicode.Z, r)

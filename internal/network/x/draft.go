@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/network"
 )
 
-const expiryMargin = time.Minute // uploads that expire within it are replaced
+const expiryMargin = time.Minute // an upload that expires sooner than this is replaced
 
 // draft is the stored state of a publication.
 type draft struct {
@@ -16,8 +16,8 @@ type draft struct {
 	Text     string          `json:"text"`
 	Media    []network.Media `json:"media,omitempty"`
 	Uploads  []upload        `json:"uploads,omitempty"` // of the media, in order
-	Restarts int             `json:"builds,omitempty"`  // how often the uploads were restarted
-	// when it was first prepared: older posts of the account are others
+	Restarts int             `json:"builds,omitempty"`  // number of restarts of the uploads
+	// time of the first Prepare; older posts belong to other publications
 	Ready time.Time `json:"ready,omitzero"`
 }
 
@@ -38,7 +38,7 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 
 func (d draft) checkOrigin() error {
 	if !d.Post {
-		return errors.New("the draft is not of an X post")
+		return errors.New("the draft is not for an X post")
 	}
 	for _, u := range d.Uploads {
 		if !isID(u.ID) {

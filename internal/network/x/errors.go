@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/network"
 )
 
-const quotaWait = 24 * time.Hour // retry time of a daily or monthly cap, as the network names none
+const quotaWait = 24 * time.Hour // retry time of a daily or monthly cap, which X does not report
 
 // problem is an error in one of the API's formats: a problem document (RFC 9457), an older code with a message, or
 // an error of the token endpoint (RFC 6749, section 5.2). Source:
@@ -28,7 +28,7 @@ type problem struct {
 	Description string `json:"error_description"`
 }
 
-// refusal returns the error of a response other than 200 and 201.
+// refusal returns the error for a response with a status other than 200 and 201.
 func (n *Network) refusal(answer network.Response) *network.Error {
 	var body problem
 	_ = json.Unmarshal(answer.Body, &body) // a response in another format comes from a proxy
@@ -71,7 +71,7 @@ func (p problem) text() string {
 	return ""
 }
 
-// class returns what can be done about a failed call.
+// class returns the class of a failed call's error.
 func (p problem) class(status int) network.Class {
 	switch status {
 	case http.StatusUnauthorized:
@@ -107,7 +107,7 @@ func (p problem) forbiddenClass() network.Class {
 // tokenClass returns the class of a token endpoint's error.
 func (p problem) tokenClass(status int) network.Class {
 	switch p.OAuth {
-	case "invalid_grant", "invalid_request": // invalid_request is the answer to an expired refresh token
+	case "invalid_grant", "invalid_request": // X returns invalid_request for an expired refresh token
 		return network.AuthDead
 	case "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope":
 		return network.Unapproved

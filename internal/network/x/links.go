@@ -15,15 +15,15 @@ const (
 	maxLabel = 63   // of a domain name (RFC 1035)
 )
 
-// The letters besides ASCII that are allowed in a path, and in a domain without a scheme.
+// Non-ASCII letters that are allowed in a path, and in a domain without a scheme.
 const (
 	latin = `À-ÖØ-öø-ÿ\x{100}-\x{24f}\x{253}\x{254}\x{256}\x{257}\x{259}\x{25b}\x{263}\x{268}\x{26f}` +
 		`\x{272}\x{289}\x{28b}\x{2bb}\x{300}-\x{36f}\x{1e00}-\x{1eff}`
 	cyrillic = `\x{400}-\x{4ff}`
 )
 
-// What may follow a domain: a port, a path, which may contain balanced parentheses, and a query. A path and a query
-// end before the punctuation of the sentence around them.
+// A port, a path and a query may follow a domain. A path may contain balanced parentheses. A path and a query do not
+// include punctuation that ends a sentence.
 var (
 	pathRune  = `[a-zA-Z0-9!*';:=+,.$/%#\[\]\-–_~@|&` + cyrillic + latin + `]`
 	brackets  = `\((?:` + pathRune + `+|` + pathRune + `*\(` + pathRune + `+\)` + pathRune + `*)\)`
@@ -41,7 +41,7 @@ var (
 // span is a part of a text, in bytes.
 type span struct{ start, end int }
 
-// findLinks returns what X counts as URLs, in the order of the text and without overlaps.
+// findLinks returns the parts of the text that X counts as URLs, in order and without overlaps.
 func findLinks(text string) []span {
 	if !strings.Contains(text, ".") {
 		return nil
@@ -71,7 +71,7 @@ type candidate struct {
 	end    int
 }
 
-// spans returns what X counts of the candidate: all of it, only its Latin domains, or nothing.
+// spans returns the parts of the candidate that X counts as URLs: all of it, only its Latin domains, or nothing.
 func (c candidate) spans(text string) []span {
 	whole, domain := text[c.start:c.end], text[c.domain.start:c.domain.end]
 	if len(utf16.Encode([]rune(whole))) > maxLink || !isEncodable(domain) {
@@ -90,7 +90,8 @@ func (c candidate) spans(text string) []span {
 	return []span{{c.start, c.start + len(own[0])}}
 }
 
-// bareSpans returns what counts of a candidate without a scheme: domains of Latin letters, the last with its path.
+// bareSpans returns the URLs in a candidate without a scheme: domains of Latin letters, of which the last one includes
+// the path.
 func (c candidate) bareSpans(text string) []span {
 	before, _ := utf8.DecodeLastRuneInString(text[:c.start])
 	if strings.ContainsRune("-_./", before) {
@@ -113,11 +114,11 @@ func isEncodable(domain string) bool {
 		return false
 	}
 	for label := range strings.SplitSeq(domain, ".") {
-		// Encoding makes a label longer, and takes time.
+		// Skip the slow encoding: it would only make the label longer.
 		if utf8.RuneCountInString(label) > maxLabel {
 			return false
 		}
-		// An error means that a label only looks encoded; X accepts it.
+		// An error means that the label only looks encoded, which X accepts.
 		if encoded, err := idna.Punycode.ToASCII(label); err == nil && len(encoded) > maxLabel {
 			return false
 		}

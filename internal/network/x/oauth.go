@@ -12,9 +12,9 @@ import (
 	"pressroom/internal/network"
 )
 
-const maxName = 200 // characters of an account's name
+const maxName = 200 // characters kept of an account's name
 
-// Kinds returns the only way of signing in, "".
+// Kinds returns "", because there is only one sign-in method.
 func (n *Network) Kinds() []string { return []string{""} }
 
 // Authorize returns the URL of the consent page. The network requires PKCE.
@@ -31,8 +31,8 @@ func (n *Network) Authorize(a network.Authorization) string {
 	}.Encode()
 }
 
-// Exchange trades the code, which expires after 30 seconds, for tokens and returns their account. A rejected code
-// is AuthDead.
+// Exchange exchanges the code, which expires after 30 seconds, for tokens and returns their account. A rejected code is
+// AuthDead.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	token, err := n.requestToken(ctx, n.opts.APIHost, url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect},
@@ -67,7 +67,7 @@ func (n *Network) identify(ctx context.Context, g network.Grant) ([]network.Cand
 	return []network.Candidate{{Grant: g, DisplayName: network.Clip(me.Data.Name, maxName)}}, nil
 }
 
-// Refresh trades the refresh token for new tokens; the old refresh token becomes invalid.
+// Refresh exchanges the refresh token for new tokens; the old refresh token becomes invalid.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	if g.Refresh == "" {
 		return network.Grant{}, &network.Error{
@@ -82,7 +82,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	return token.Grant(g, n.opts.Now()), nil
 }
 
-// basicAuth returns the header by which an app with a secret authenticates (RFC 6749, section 2.3.1).
+// basicAuth returns the header with which an app with a secret authenticates (RFC 6749, section 2.3.1).
 func (n *Network) basicAuth() http.Header {
 	if n.opts.ClientSecret == "" {
 		return nil

@@ -24,7 +24,7 @@ func (n *Network) Prepare(
 	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return n.advance(ctx, g, p, files) })
 }
 
-// advance does the next steps. It returns how long to wait for the network, or 0 when all are done.
+// advance performs steps until the network needs time. It returns the time to wait, or 0 if all steps are done.
 func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
 	if p.Ready.IsZero() {
 		if err := network.BlockingError(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
@@ -56,7 +56,7 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	return 0, nil
 }
 
-// processingInfo is the state of the network's work on a file; nil if there is none to do.
+// processingInfo is the state of X's processing of a file. It is nil if the file needs no processing.
 type processingInfo struct {
 	State string `json:"state"`
 	After int64  `json:"check_after_secs"`

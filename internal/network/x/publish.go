@@ -9,10 +9,10 @@ import (
 	"pressroom/internal/network"
 )
 
-const codeMediaExpired = "media_expired" // our own code
+const codeMediaExpired = "media_expired" // not a code of X
 
-// Commit creates the post. If media have expired the error is Uncertain, so that Resolve finds out whether there
-// is a post.
+// Commit creates the post. If media have expired, the error is of class Uncertain, so that Resolve determines whether
+// the post exists.
 func (n *Network) Commit(
 	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
 ) (network.Receipt, error) {
@@ -63,13 +63,13 @@ func (n *Network) receipt(g network.Grant, id string) network.Receipt {
 	return network.Receipt{ID: id, Permalink: n.opts.WebURL + "/" + url.PathEscape(g.Username) + "/status/" + id}
 }
 
-// Permalink returns the URL of the post without a call.
+// Permalink returns the URL of the post. It makes no request.
 func (n *Network) Permalink(_ context.Context, g network.Grant, r network.Receipt) (string, error) {
 	if r.Permalink != "" {
 		return r.Permalink, nil
 	}
 	if !isID(r.ID) {
-		return "", network.PermanentError(errors.New("the post's ID is not an ID of X"))
+		return "", network.PermanentError(errors.New("the post's ID is not an X ID"))
 	}
 	return n.receipt(g, r.ID).Permalink, nil
 }

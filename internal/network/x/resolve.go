@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	clockSkew    = time.Minute     // the network's clock may be behind ours by this much
+	clockSkew    = time.Minute     // maximum delay of the network's clock
 	pollInterval = 5 * time.Second // between two searches
 	pageSize     = "100"           // posts, the network's limit
 )
@@ -30,14 +30,14 @@ func (n *Network) Resolve(
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	now := n.opts.Now() // before the search: a post may appear while it runs
+	now := n.opts.Now() // before the search, because a post may appear during it
 	found, all, err := n.findPosts(ctx, g, p)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	found = slices.DeleteFunc(found, func(f tweet) bool { return t.BelongsToOther(f.ID, "") })
 	if len(found) > 1 {
-		found = createdSince(found, p.Ready) // older posts only have the same content
+		found = createdSince(found, p.Ready) // older posts belong to other publications
 		all = all && len(found) == 0
 	}
 	switch {
@@ -88,14 +88,15 @@ type postText struct {
 	} `json:"entities"`
 }
 
-// findPosts returns the posts that match the draft. It reports whether it has seen all posts of the time.
+// findPosts returns the posts that match the draft. It returns false if it has not seen all posts since the Draft was
+// prepared.
 func (n *Network) findPosts(ctx context.Context, g network.Grant, p draft) ([]tweet, bool, error) {
 	var answer struct {
 		Data []tweet `json:"data"`
 		Meta struct {
 			Next string `json:"next_token"`
 		} `json:"meta"`
-		Errors []problem `json:"errors"` // about posts left out, also with status 200
+		Errors []problem `json:"errors"` // about omitted posts; may be set even with status 200
 	}
 	from := p.Ready.Add(-clockSkew)
 	c := n.newCall(g, http.MethodGet, "users/"+url.PathEscape(g.Account)+"/tweets")
@@ -112,7 +113,7 @@ func (n *Network) findPosts(ctx context.Context, g network.Grant, p draft) ([]tw
 	return found, answer.Meta.Next == "" && len(answer.Errors) == 0, nil
 }
 
-// createdSince returns the posts that are not older than a time, in the whole seconds that the network uses.
+// createdSince returns the posts that are not older than a time, rounded down to seconds like X's times.
 func createdSince(found []tweet, from time.Time) []tweet {
 	return slices.DeleteFunc(found, func(t tweet) bool { return t.Created.Before(from.Truncate(time.Second)) })
 }
@@ -125,10 +126,10 @@ func (t tweet) matches(p draft) bool {
 	return len(t.Attachments.Media) == len(p.Media) && normalize(text.originalText()) == normalize(p.Text)
 }
 
-// unescape reverses how the network escapes three characters of a text.
+// unescape replaces the escape sequences that X uses for three characters.
 var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 
-// originalText returns the text with the original URLs. URLs of media, which the network adds, are left out.
+// originalText returns the text with the original URLs. URLs of media, which X adds, are removed.
 func (w postText) originalText() string {
 	text := unescape.Replace(w.Text)
 	for _, link := range w.Entities.Links {
@@ -143,8 +144,8 @@ func (w postText) originalText() string {
 	return text
 }
 
-// normalize returns a text without what the network may change: white space, the normal form, and the scheme and
-// the closing slash of a URL.
+// normalize removes everything from a text that X may change: white space, the Unicode form, and the scheme and
+// trailing slash of URLs.
 func normalize(text string) string {
 	text = norm.NFC.String(text)
 	var bare strings.Builder

@@ -13,7 +13,8 @@ import (
 
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// networkForm returns a text as X lists it: escaped, with short URLs instead of others, and one more for the media.
+// networkForm returns a text in the format in which X lists it: escaped, with short URLs, and with an additional URL
+// for the media.
 func networkForm(t *rapid.T, text string) tweet {
 	var out strings.Builder
 	urls := []map[string]string{}
@@ -37,7 +38,7 @@ func networkForm(t *rapid.T, text string) tweet {
 	return read
 }
 
-// A text matches the network's form of it.
+// A text matches the form in which X lists it.
 func TestTextMatchesNetworkForm(t *testing.T) {
 	t.Parallel()
 	word := rapid.SampledFrom([]string{
@@ -50,7 +51,7 @@ func TestTextMatchesNetworkForm(t *testing.T) {
 			t.Fatalf("%q is %q", normalize(text), normalize(got.originalText()))
 		}
 		if other := networkForm(t, text+" more"); normalize(other.originalText()) == normalize(text) {
-			t.Fatal("another text is taken for it")
+			t.Fatal("a different text matches")
 		}
 	})
 }

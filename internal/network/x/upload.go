@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	segmentSize = 1 << 20 // bytes; that larger ones are accepted is not confirmed
+	segmentSize = 1 << 20 // bytes; it is not confirmed that larger segments are accepted
 	maxSegments = 1000    // per upload
 	maxAlt      = 1000    // characters of an alt text
 )
@@ -42,24 +42,24 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 			Err: errors.New("uploading: the file is empty or larger than 1000 MiB"),
 		}
 	}
-	var begun createdUpload
+	var started createdUpload
 	c := n.newCall(g, http.MethodPost, "media/upload/initialize")
 	c.JSON = map[string]any{
 		"media_type": file.Type, "media_category": category(m.Kind, file.Type), "total_bytes": file.Size,
 	}
-	if err := n.callMedia(ctx, c, &begun); err != nil {
+	if err := n.callMedia(ctx, c, &started); err != nil {
 		return upload{}, err
 	}
-	if !isID(begun.Data.ID) {
+	if !isID(started.Data.ID) {
 		return upload{}, network.InvalidResponse(errors.New("starting an upload: the response has no id"))
 	}
-	if err := n.appendAll(ctx, g, begun.Data.ID, file); err != nil {
+	if err := n.appendAll(ctx, g, started.Data.ID, file); err != nil {
 		return upload{}, err
 	}
-	return n.finalize(ctx, g, m, begun)
+	return n.finalize(ctx, g, m, started)
 }
 
-// fit returns what the library shall convert the file to. A GIF is sent unchanged, as it may be animated.
+// fit returns the limits to which the library converts the file. A GIF is sent unchanged, because it may be animated.
 func (n *Network) fit(m network.Media) network.FileLimits {
 	if alone := n.opts.Rules.Images.Alone; m.Kind != network.Video && alone.Type != "" && m.Type == alone.Type {
 		return network.FileLimits{Types: []string{alone.Type}, MaxBytes: alone.MaxBytes, MaxSide: alone.MaxSide}
@@ -77,7 +77,7 @@ func category(kind, mimeType string) string {
 	return "tweet_image"
 }
 
-// appendAll sends the file's segments in turn, with one of them in memory at a time.
+// appendAll sends the file's segments one after the other. Only one segment is in memory at a time.
 func (n *Network) appendAll(ctx context.Context, g network.Grant, id string, file network.File) error {
 	buffer := make([]byte, segmentSize)
 	left := file.Size
@@ -117,14 +117,14 @@ func segment(index int, part []byte) (*network.Body, error) {
 }
 
 // finalize ends the upload and sets the alt text.
-func (n *Network) finalize(ctx context.Context, g network.Grant, m network.Media, begun createdUpload) (upload, error) {
+func (n *Network) finalize(ctx context.Context, g network.Grant, m network.Media, started createdUpload) (upload, error) {
 	var answer struct {
 		Data struct {
 			Expires    int64           `json:"expires_after_secs"`
 			Processing *processingInfo `json:"processing_info"`
 		} `json:"data"`
 	}
-	c := n.newCall(g, http.MethodPost, "media/upload/"+begun.Data.ID+"/finalize")
+	c := n.newCall(g, http.MethodPost, "media/upload/"+started.Data.ID+"/finalize")
 	c.Purpose = network.Transferring
 	if err := n.callMedia(ctx, c, &answer); err != nil {
 		return upload{}, err
@@ -132,7 +132,7 @@ func (n *Network) finalize(ctx context.Context, g network.Grant, m network.Media
 	if m.Alt != "" {
 		c := n.newCall(g, http.MethodPost, "media/metadata")
 		c.JSON = map[string]any{
-			"id":       begun.Data.ID,
+			"id":       started.Data.ID,
 			"metadata": map[string]any{"alt_text": map[string]string{"text": network.Clip(m.Alt, maxAlt)}},
 		}
 		if err := n.callMedia(ctx, c, &struct{}{}); err != nil {
@@ -141,8 +141,8 @@ func (n *Network) finalize(ctx context.Context, g network.Grant, m network.Media
 	}
 	now := n.opts.Now().UTC()
 	return upload{
-		ID: begun.Data.ID, Made: now, Done: answer.Data.Processing == nil,
-		Expires: expiry(max(answer.Data.Expires, begun.Data.Expires), now),
+		ID: started.Data.ID, Made: now, Done: answer.Data.Processing == nil,
+		Expires: expiry(max(answer.Data.Expires, started.Data.Expires), now),
 	}, nil
 }
 
@@ -154,8 +154,8 @@ func expiry(seconds int64, now time.Time) time.Time {
 	return now.Add(time.Duration(seconds) * time.Second)
 }
 
-// callMedia is do for calls about a file: a rejection concerns the file, or an upload that the network has
-// deleted.
+// callMedia is like do, for calls about a file. The class of a rejection becomes RejectedMedia, or Transient if X has
+// deleted the upload.
 func (n *Network) callMedia(ctx context.Context, c network.Call, data any) error {
 	err := n.do(ctx, c, data)
 	failed, ok := errors.AsType[*network.Error](err)

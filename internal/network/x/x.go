@@ -19,16 +19,16 @@ const (
 	defaultVersion   = "2"
 )
 
-// defaultScopes are what publishing needs; offline.access gives a refresh token.
+// defaultScopes are the scopes for publishing. The scope offline.access is needed for a refresh token.
 var defaultScopes = []string{"tweet.read", "tweet.write", "users.read", "media.write", "offline.access"}
 
-// Options are the settings of an operator or a test. The zero value is the real network, without an app to connect
+// Options are the settings of the operator. The zero value uses the real network, without an app for connecting
 // accounts.
 type Options struct {
 	network.App
 
 	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page
-	APIHost       string `json:"api_host"`       // base URL of the API; an account keeps that of its connection
+	APIHost       string `json:"api_host"`       // base URL of the API; an account keeps the URL with which it was connected
 	Version       string `json:"version"`        // of the API
 	WebURL        string `json:"web_url"`        // base URL of permalinks
 }
@@ -41,7 +41,7 @@ type Network struct {
 
 var _ network.Authorizer = (*Network)(nil)
 
-// New returns the network with opts.
+// New returns the network with these options.
 func New(opts Options) *Network {
 	opts = opts.withDefaults()
 	return &Network{network.NewClient(opts.HTTP), opts}
@@ -68,12 +68,12 @@ func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rul
 // Rules returns the limits that Check applies.
 func (n *Network) Rules() network.Rules { return *n.opts.Rules }
 
-// Connect always fails, as accounts are connected in a browser.
+// Connect always fails, because accounts are connected in a browser.
 func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
 	return network.Grant{}, network.PermanentError(errors.New("connect an X account in a browser"))
 }
 
-// newCall returns a call of the API as an account.
+// newCall returns a call to the API with the account's token.
 func (n *Network) newCall(g network.Grant, method, path string) network.Call {
 	return g.Call(method, n.opts.Version, path)
 }

@@ -88,7 +88,7 @@ var adapter = networktest.Case{
 			"a missing image": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Remove(l.Image("png", 9, 9), true)}
 			}, Class: network.RejectedMedia, Code: "missing"},
-			"a file that is shorter than it says": {Media: func(l *networktest.Library) []network.Media {
+			"file shorter than its stated size": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Overstate(l.Image("png", 9, 9))}
 			}, Class: network.Transient},
 			"not a video": {Media: func(l *networktest.Library) []network.Media {
@@ -104,7 +104,7 @@ var adapter = networktest.Case{
 	Failures: networktest.Failures{
 		Grant: network.Grant{Account: "1", Username: "me"},
 		Calls: []networktest.Call{
-			networktest.ResolveOf(ready), networktest.CommitOf(ready), networktest.RefreshOf(""), networktest.ExchangeOf(""),
+			networktest.ResolveCall(ready), networktest.CommitCall(ready), networktest.RefreshCall(""), networktest.ExchangeCall(""),
 		},
 		Quote: func(message string) networktest.Answer {
 			return networktest.Answer{
@@ -326,7 +326,7 @@ func TestCollectOldPosts(t *testing.T) {
 	}
 }
 
-var api = networktest.DescribedBy("x.json", "api.x.com", "/x")
+var api = networktest.LoadOpenAPI("x.json", "api.x.com", "/x")
 
 // checkCall checks that a request and the sandbox's response match the network's description, which has no token
 // endpoint.

@@ -11,8 +11,8 @@ import (
 )
 
 var (
-	data      = networktest.DiscoveredBy("youtube.json")
-	analytics = networktest.DiscoveredBy("youtube-analytics.json")
+	data      = networktest.LoadDiscovery("youtube.json")
+	analytics = networktest.LoadDiscovery("youtube-analytics.json")
 )
 
 // checkCall checks that a request and its response match Google's API descriptions, which do not describe the token

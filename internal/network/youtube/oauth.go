@@ -45,8 +45,8 @@ func (n *Network) Authorize(a network.Authorization) string {
 	return n.opts.AuthorizeHost + "/o/oauth2/v2/auth?" + query.Encode()
 }
 
-// Exchange trades the code for tokens and returns the channels that they give access to. A rejected code is AuthDead.
-// An account without a channel is Rejected.
+// Exchange exchanges the code for tokens and returns the channels that they give access to. A rejected code is
+// AuthDead. An account without a channel is Rejected.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect}}
 	if a.Verifier != "" {
@@ -104,7 +104,7 @@ func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Cand
 	return found, nil
 }
 
-// Refresh trades the refresh token for a new access token, valid for an hour. The refresh token does not change.
+// Refresh exchanges the refresh token for a new access token, valid for an hour. The refresh token does not change.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	if g.Refresh == "" {
 		return network.Grant{}, &network.Error{

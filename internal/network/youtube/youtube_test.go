@@ -112,7 +112,7 @@ var adapter = networktest.Case{
 			return true
 		},
 		Calls: []networktest.Call{
-			networktest.PrepareOf(plannedDraft), networktest.CommitOf(readyDraft), networktest.RefreshOf(""), networktest.ExchangeOf(""),
+			networktest.PrepareCall(plannedDraft), networktest.CommitCall(readyDraft), networktest.RefreshCall(""), networktest.ExchangeCall(""),
 		},
 		Quote: func(message string) networktest.Answer {
 			return networktest.Answer{
