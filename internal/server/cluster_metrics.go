@@ -88,7 +88,7 @@ func (c *clusterCollector) Collect(out chan<- prometheus.Metric) {
 			continue
 		}
 		out <- prometheus.MustNewConstMetric(measuredAge, prometheus.GaugeValue, c.age(last.MeasuredAt), last.Name)
-		for _, f := range last.Figures {
+		for _, f := range last.Metrics {
 			desc, known := clusterDescs[f.Name]
 			if !known {
 				continue
@@ -108,13 +108,13 @@ func (c *clusterCollector) age(since time.Time) float64 { return max(0, c.now().
 
 // counts collects pairs of figures: a count and the age of the oldest item.
 type counts struct {
-	figures []clusterstats.Figure
+	metrics []clusterstats.Metric
 	added   map[[2]string]bool
 }
 
 func (c *counts) add(name string, n int64, oldest time.Time, labels ...string) {
-	c.figures = append(c.figures, clusterstats.Figure{Name: name, Labels: labels, Value: float64(n)},
-		clusterstats.Figure{Name: name + "_age", Labels: labels, Since: oldest})
+	c.metrics = append(c.metrics, clusterstats.Metric{Name: name, Labels: labels, Value: float64(n)},
+		clusterstats.Metric{Name: name + "_age", Labels: labels, Since: oldest})
 	c.added[key(name, labels)] = true
 }
 
@@ -130,7 +130,7 @@ func key(name string, labels []string) [2]string {
 }
 
 // measureLoads counts waiting and running work.
-func (s *Server) measureLoads(ctx context.Context) ([]clusterstats.Figure, error) {
+func (s *Server) measureLoads(ctx context.Context) ([]clusterstats.Metric, error) {
 	c := &counts{added: map[[2]string]bool{}}
 	for _, measure := range []func(context.Context, *counts) error{
 		s.countPosts, s.countDeliveries, s.countJobs, s.countReservations, s.countAccounts, s.countPauses,
@@ -139,7 +139,7 @@ func (s *Server) measureLoads(ctx context.Context) ([]clusterstats.Figure, error
 			return nil, err
 		}
 	}
-	return c.figures, nil
+	return c.metrics, nil
 }
 
 func (s *Server) countPosts(ctx context.Context, c *counts) error {
@@ -197,7 +197,7 @@ func (s *Server) countReservations(ctx context.Context, c *counts) error {
 		return err
 	}
 	c.add("reservations_open", open.Reservations, open.Oldest)
-	c.figures = append(c.figures, clusterstats.Figure{Name: "reservations_open_sum", Value: float64(open.Credits)})
+	c.metrics = append(c.metrics, clusterstats.Metric{Name: "reservations_open_sum", Value: float64(open.Credits)})
 	return nil
 }
 
@@ -214,8 +214,8 @@ func (s *Server) countAccounts(ctx context.Context, c *counts) error {
 		byPlatform[l.Platform] = l.Accounts
 	}
 	for platform, n := range byPlatform {
-		c.figures = append(c.figures,
-			clusterstats.Figure{Name: "accounts_lost", Labels: []string{platform}, Value: float64(n)})
+		c.metrics = append(c.metrics,
+			clusterstats.Metric{Name: "accounts_lost", Labels: []string{platform}, Value: float64(n)})
 	}
 	return nil
 }
@@ -233,14 +233,14 @@ func (s *Server) countPauses(ctx context.Context, c *counts) error {
 		byAction[[2]string{string(p.Scope), string(p.Action)}]++
 	}
 	for labels, n := range byAction {
-		c.figures = append(c.figures,
-			clusterstats.Figure{Name: "pauses", Labels: labels[:], Value: float64(n)})
+		c.metrics = append(c.metrics,
+			clusterstats.Metric{Name: "pauses", Labels: labels[:], Value: float64(n)})
 	}
 	return nil
 }
 
 // measureLedger audits the ledger, as pressroom admin audit does.
-func (s *Server) measureLedger(ctx context.Context) ([]clusterstats.Figure, error) {
+func (s *Server) measureLedger(ctx context.Context) ([]clusterstats.Metric, error) {
 	report, err := s.Credits.Audit(ctx)
 	if err != nil {
 		return nil, err
@@ -249,7 +249,7 @@ func (s *Server) measureLedger(ctx context.Context) ([]clusterstats.Figure, erro
 		s.cfg.Log.ErrorContext(ctx, "the credit ledger is inconsistent; run pressroom admin audit", "complaints",
 			report.Total)
 	}
-	return []clusterstats.Figure{{Name: "ledger_audit_complaints", Value: float64(report.Total)}}, nil
+	return []clusterstats.Metric{{Name: "ledger_audit_complaints", Value: float64(report.Total)}}, nil
 }
 
 func yesNo(is bool) string {

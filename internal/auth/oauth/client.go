@@ -91,7 +91,7 @@ func (s *Service) Register(ctx context.Context, from string, r Registration) (Cl
 	if err := s.checkRegistrationRate(from); err != nil {
 		return Client{}, err
 	}
-	c.network = loadshed.NetworkOf(from)
+	c.network = loadshed.NetworkPrefix(from)
 	c.ID = "program-" + strings.ToLower(rand.Text())
 	err = s.db.InTx(ctx, "oauth.register", func(ctx context.Context, tx *db.Tx) error {
 		c.Created = tx.Now()

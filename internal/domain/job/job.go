@@ -188,7 +188,7 @@ func Get(ctx context.Context, q db.Querier, team int64, id string) (Record, erro
 
 // FindTeam returns which of the teams has the job, or not_found.
 func (s *Store) FindTeam(ctx context.Context, id string, teams []int64) (int64, error) {
-	home, err := db.TeamOf(ctx, s.db, `jobs WHERE id = ?`, id, teams)
+	home, err := db.OwningTeam(ctx, s.db, `jobs WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.Missing()
 	}

@@ -77,7 +77,7 @@ func (s *Service) openBatch(ctx context.Context, tx *db.Tx, call operation.Call,
 			return record, err
 		}
 	}
-	if err := auditlog.Record(ctx, tx, b.team, auditlog.By(call), "uploads.opened", b.job,
+	if err := auditlog.Record(ctx, tx, b.team, auditlog.NewActor(call), "uploads.opened", b.job,
 		map[string]any{"files": len(b.files)}); err != nil {
 		return record, err
 	}

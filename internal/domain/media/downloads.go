@@ -88,7 +88,7 @@ func (s *Service) downloadProfile(
 		if err := insertDownload(ctx, tx, d); err != nil {
 			return err
 		}
-		if err := auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), "media.download", record.ID,
+		if err := auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), "media.download", record.ID,
 			map[string]any{"platform": d.platform, "type": d.kind}); err != nil {
 			return err
 		}

@@ -65,7 +65,7 @@ func (s *Service) importFile(
 		if err != nil {
 			return fmt.Errorf("writing an import: %w", err)
 		}
-		if err := auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), "media.import", record.ID, nil); err != nil {
+		if err := auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), "media.import", record.ID, nil); err != nil {
 			return err
 		}
 		return s.Worker.Submit(ctx, tx, record.ID)

@@ -46,7 +46,7 @@ func requireLibrary(call operation.Call) error {
 
 // TeamOf returns the one of these teams whose library has an item, or not_found.
 func (s *Service) TeamOf(ctx context.Context, id int64, teams []int64) (int64, error) {
-	home, err := db.TeamOf(ctx, s.db, `media WHERE id = ? AND deleted_at = 0`, id, teams)
+	home, err := db.OwningTeam(ctx, s.db, `media WHERE id = ? AND deleted_at = 0`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.Missing()
 	}
@@ -196,6 +196,6 @@ func (s *Service) change(
 		if err := work(ctx, tx); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), kind, text(id), nil)
+		return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), kind, text(id), nil)
 	})
 }

@@ -221,7 +221,7 @@ func (s *Service) closeEmptyPage(ctx context.Context, tx *db.Tx, call operation.
 	if err != nil || b.closed || len(b.files) > 0 {
 		return false, err
 	}
-	if err := auditlog.Record(ctx, tx, b.team, auditlog.By(call), "uploads.replaced", id, nil); err != nil {
+	if err := auditlog.Record(ctx, tx, b.team, auditlog.NewActor(call), "uploads.replaced", id, nil); err != nil {
 		return false, err
 	}
 	return true, s.closeBatch(ctx, tx, id, "upload_replaced")
@@ -250,7 +250,7 @@ func (s *Service) replaceBatch(ctx context.Context, tx *db.Tx, call operation.Ca
 		string(Replaced), id, string(Waiting)); err != nil {
 		return nil, fmt.Errorf("replacing a batch: %w", err)
 	}
-	if err := auditlog.Record(ctx, tx, old.team, auditlog.By(call), "uploads.replaced", id, nil); err != nil {
+	if err := auditlog.Record(ctx, tx, old.team, auditlog.NewActor(call), "uploads.replaced", id, nil); err != nil {
 		return nil, err
 	}
 	return []string{

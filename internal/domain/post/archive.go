@@ -47,7 +47,7 @@ func (s *Service) archive(ctx context.Context, call operation.Call, in ArchiveIn
 		if err := Update(ctx, tx, &p); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), kind, p.ID, nil)
+		return auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), kind, p.ID, nil)
 	})
 	if err != nil {
 		return operation.Answer[Post]{}, err

@@ -72,7 +72,7 @@ func (s *Service) unschedule(ctx context.Context, tx *db.Tx, call operation.Call
 	if err := Update(ctx, tx, p); err != nil {
 		return err
 	}
-	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.cancelled", p.ID, detail)
+	return auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), "post.cancelled", p.ID, detail)
 }
 
 // lockTemplate locks and returns the template of the running series of an occurrence, or nil for any other
@@ -107,7 +107,7 @@ func (s *Service) pauseSeries(ctx context.Context, tx *db.Tx, call operation.Cal
 	if err := Update(ctx, tx, template); err != nil {
 		return err
 	}
-	return auditlog.Record(ctx, tx, template.TeamID, auditlog.By(call), kind, template.ID, detail)
+	return auditlog.Record(ctx, tx, template.TeamID, auditlog.NewActor(call), kind, template.ID, detail)
 }
 
 // pausedNote returns the note that canceling a post has paused its series.

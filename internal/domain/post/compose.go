@@ -306,7 +306,7 @@ func recordSilentChange(ctx context.Context, tx *db.Tx, call operation.Call, p *
 		return err
 	}
 	detail := map[string]any{"changed": what, "approval": p.Approval}
-	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.changed", p.ID, detail)
+	return auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), "post.changed", p.ID, detail)
 }
 
 // setTime changes a post's time or planned day. A time in the past is accepted only if the post already had it.

@@ -100,7 +100,7 @@ func (s *Service) insertDraft(ctx context.Context, tx *db.Tx, call operation.Cal
 			return err
 		}
 	}
-	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.created", p.ID, nil)
+	return auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), "post.created", p.ID, nil)
 }
 
 // holds reports whether a post has the content of another.

@@ -37,7 +37,7 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 		if err := insert(ctx, tx, p, call.PersonID, call.KeyID); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.created", p.ID, nil)
+		return auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), "post.created", p.ID, nil)
 	})
 	out := s.answer(call, p)
 	out.Location = "/posts/" + p.ID

@@ -17,7 +17,7 @@ func (s *Service) Load(ctx context.Context, team int64, id string) (Record, erro
 
 // FindTeam returns which of the teams has the post, or not_found.
 func (s *Service) FindTeam(ctx context.Context, id string, teams []int64) (int64, error) {
-	home, err := db.TeamOf(ctx, s.db, `posts WHERE id = ?`, id, teams)
+	home, err := db.OwningTeam(ctx, s.db, `posts WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.Missing()
 	}

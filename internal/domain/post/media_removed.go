@@ -87,7 +87,7 @@ func (s *Service) removeMedia(ctx context.Context, tx *db.Tx, call operation.Cal
 	if err := recordChange(ctx, tx, call, &p, []string{"media_ids"}); err != nil {
 		return NotNeeded, err
 	}
-	return p.Approval, auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), eventMediaRemoved, p.ID,
+	return p.Approval, auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), eventMediaRemoved, p.ID,
 		map[string]any{"media": media})
 }
 

@@ -117,7 +117,7 @@ func recordChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Record
 	if err := Update(ctx, tx, p); err != nil {
 		return err
 	}
-	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), kind, p.ID, map[string]any{"changed": what,
+	return auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), kind, p.ID, map[string]any{"changed": what,
 		"approval": p.Approval})
 }
 

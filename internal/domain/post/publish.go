@@ -69,7 +69,7 @@ func (s *Service) ScheduleAt(ctx context.Context, tx *db.Tx, call operation.Call
 	if err := Update(ctx, tx, p); err != nil {
 		return err
 	}
-	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.scheduled", p.ID,
+	return auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), "post.scheduled", p.ID,
 		map[string]any{"at": db.Micros(at)})
 }
 
@@ -113,7 +113,7 @@ func (s *Service) publish(ctx context.Context, call operation.Call,
 		if err := s.updateSeriesOf(ctx, tx, &p); err != nil {
 			return err
 		}
-		submitted, err := s.submit(ctx, tx, &p, p.Targets, auditlog.By(call), "")
+		submitted, err := s.submit(ctx, tx, &p, p.Targets, auditlog.NewActor(call), "")
 		if err != nil {
 			return err
 		}
@@ -251,7 +251,7 @@ func (s *Service) resubmit(ctx context.Context, tx *db.Tx, call operation.Call, 
 		}
 		retryable[i] = t
 	}
-	return s.submit(ctx, tx, p, retryable, auditlog.By(call), "")
+	return s.submit(ctx, tx, p, retryable, auditlog.NewActor(call), "")
 }
 
 // mayPublishCondition is the SQL condition of a post whose team may publish: the team is not closed, publishing

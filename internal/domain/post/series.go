@@ -97,7 +97,7 @@ func (s *Service) StopRepeating(ctx context.Context, person int64, postID string
 		if err := storeTemplate(ctx, tx, p); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "series.stopped", p.ID,
+		return auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), "series.stopped", p.ID,
 			map[string]any{"series": ended})
 	})
 }
@@ -199,7 +199,7 @@ func (s *Service) repeat(ctx context.Context, tx *db.Tx, call operation.Call, p 
 	if err := storeTemplate(ctx, tx, p); err != nil {
 		return err
 	}
-	if err := auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), kind, p.ID,
+	if err := auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), kind, p.ID,
 		map[string]any{"series": r.ID}); err != nil {
 		return err
 	}

@@ -126,7 +126,7 @@ func (s *Service) startJob(ctx context.Context, tx *db.Tx, r record, p purpose,
 	if err != nil {
 		return begun, err
 	}
-	if err := auditlog.Record(ctx, tx, r.team, auditlog.By(call), "report."+string(p), r.id,
+	if err := auditlog.Record(ctx, tx, r.team, auditlog.NewActor(call), "report."+string(p), r.id,
 		map[string]any{"job": begun.ID}); err != nil {
 		return begun, err
 	}

@@ -129,7 +129,7 @@ func (s *Service) track(
 			return err
 		}
 		out = s.trackingAnswer(call, r)
-		return auditlog.Record(ctx, tx, r.team, auditlog.By(call), "report.tracked", r.id,
+		return auditlog.Record(ctx, tx, r.team, auditlog.NewActor(call), "report.tracked", r.id,
 			map[string]any{"enabled": r.tracked, "frequency_days": r.frequency})
 	})
 	return out, err
@@ -241,7 +241,7 @@ func (s *Service) DisableTracking(ctx context.Context, call operation.Call, repo
 			if err := s.disableTracking(ctx, tx, &r, ""); err != nil {
 				return err
 			}
-			if err := auditlog.Record(ctx, tx, r.team, auditlog.By(call), "report.tracked", r.id,
+			if err := auditlog.Record(ctx, tx, r.team, auditlog.NewActor(call), "report.tracked", r.id,
 				map[string]any{"enabled": false, "frequency_days": r.frequency}); err != nil {
 				return err
 			}

@@ -86,7 +86,7 @@ func (s *Service) TeamOfKey(ctx context.Context, key int64, teams []int64) (int6
 }
 
 func (s *Service) homeOf(ctx context.Context, kind Kind, key int64, teams []int64) (int64, error) {
-	home, err := db.TeamOf(ctx, s.db, `api_keys WHERE kind = '`+string(kind)+`' AND id = ?`, key, teams)
+	home, err := db.OwningTeam(ctx, s.db, `api_keys WHERE kind = '`+string(kind)+`' AND id = ?`, key, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.Missing()
 	}

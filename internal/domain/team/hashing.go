@@ -11,7 +11,7 @@ import (
 const hashWait = 5 * time.Second // how long a request waits for a password hash
 
 func askingClient(from string) passwords.Caller {
-	return passwords.Caller{Key: "client " + loadshed.SiteOf(from)}
+	return passwords.Caller{Key: "client " + loadshed.SitePrefix(from)}
 }
 
 func askingInvitation(id int64) passwords.Caller {

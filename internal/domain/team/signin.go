@@ -113,7 +113,7 @@ func (s *SignIns) checkGuess(ctx context.Context, a Attempt, p known, refusal er
 		{Counter: s.pairs, Key: throttle.KeyOf("email %s client %s", a.Email, a.From), Forgets: true, Refusal: wrongPasswords},
 		{Counter: s.clients, Key: client, Refusal: wrongPasswords},
 	}
-	if site := loadshed.SiteOf(a.From); site != a.From {
+	if site := loadshed.SitePrefix(a.From); site != a.From {
 		tries = append(tries,
 			throttle.Try{Counter: s.sites, Key: throttle.KeyOf("site %s", site), Refusal: wrongPasswords})
 	}

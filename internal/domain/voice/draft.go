@@ -25,7 +25,7 @@ func (s *Service) Draft(ctx context.Context, call operation.Call, id int64) (Dra
 
 // Home returns which of the teams owns a voice, or not_found.
 func (s *Service) Home(ctx context.Context, id int64, teams []int64) (int64, error) {
-	home, err := db.TeamOf(ctx, s.db, `brand_voices WHERE id = ?`, id, teams)
+	home, err := db.OwningTeam(ctx, s.db, `brand_voices WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.Missing()
 	}

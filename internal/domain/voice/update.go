@@ -141,6 +141,6 @@ func (s *Service) withLock(ctx context.Context, call operation.Call, kind string
 		if err != nil || id == 0 {
 			return err
 		}
-		return auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), kind, formatID(id), nil)
+		return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), kind, formatID(id), nil)
 	})
 }

@@ -40,7 +40,8 @@ func TestMessagesTruncated(t *testing.T) {
 	g := serve(t, http.StatusBadRequest, nil, `{"error":"Invalid<Request>","message":"`+strings.Repeat("ü", 600)+"\xff"+`"}`)
 	_, err := newNetwork().Commit(t.Context(), g, plainDraft(t), nil)
 	var refusal *network.Error
-	if !errors.As(err, &refusal) || refusal.Code != "" || utf8.RuneCountInString(refusal.Message) != 500 || !utf8.ValidString(refusal.Message) {
+	if !errors.As(err, &refusal) || refusal.Code != "" || utf8.RuneCountInString(refusal.Message) != 500 ||
+		!utf8.ValidString(refusal.Message) {
 		t.Errorf("%+v", refusal)
 	}
 	if strings.Contains(err.Error(), "ü") {

@@ -202,9 +202,10 @@ func TestVideoJobs(t *testing.T) {
 			"uploadVideo":  {{Status: 409, Body: `{"jobId":"j1","state":"JOB_STATE_COMPLETED","error":"already_exists"}`}},
 			"getJobStatus": {{Body: processed}},
 		}, "", "", 1},
-		"processed before":           {map[string][]networktest.Answer{"uploadVideo": {{Status: 409, Body: known}}}, "", "", 1},
-		"known once processed":       {status(`{"jobStatus":` + known + `}`), "", "", 1},
-		"no blob yet":                {status(`{"jobStatus":{"jobId":"j1","state":"JOB_STATE_ENCODING","blob":null}}`, processed), "", "", 1},
+		"processed before":     {map[string][]networktest.Answer{"uploadVideo": {{Status: 409, Body: known}}}, "", "", 1},
+		"known once processed": {status(`{"jobStatus":` + known + `}`), "", "", 1},
+		"no blob yet": {status(`{"jobStatus":{"jobId":"j1","state":"JOB_STATE_ENCODING","blob":null}}`,
+			processed), "", "", 1},
 		"response as in the lexicon": {map[string][]networktest.Answer{"uploadVideo": {{Body: processed}}}, "", "", 1},
 		"no job":                     {map[string][]networktest.Answer{"uploadVideo": {{Body: `{}`}}}, network.Transient, "", 1},
 		"daily limit, by code": {map[string][]networktest.Answer{

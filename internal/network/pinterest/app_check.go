@@ -28,7 +28,8 @@ func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	found := []network.Finding{network.CredentialsFinding(platform, "", err)}
 	if strings.Contains(n.opts.APIHost, "api-sandbox.") {
 		found = append(found, network.Finding{
-			Subject: "api_host", Result: network.Unclear, Detail: "The app publishes in Pinterest's sandbox, where nobody else can see Pins.",
+			Subject: "api_host", Result: network.Unclear,
+			Detail:   "The app publishes in Pinterest's sandbox, where nobody else can see Pins.",
 			NextStep: "After Pinterest has given the app Standard access, remove \"api_host\" from the settings.",
 		})
 	}

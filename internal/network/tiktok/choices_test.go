@@ -212,7 +212,7 @@ func TestInbox(t *testing.T) {
 	}
 }
 
-// An unaudited app cannot post to public accounts, whatever the audience, but it can send posts to the inbox.
+// An unaudited app cannot post to public accounts with any audience, but it can send posts to the inbox.
 func TestUnaudited(t *testing.T) {
 	t.Parallel()
 	for name, media := range map[string]func(*networktest.Library) []network.Media{"a video": smallFilm, "photos": images} {

@@ -112,7 +112,8 @@ var adapter = networktest.Case{
 			return true
 		},
 		Calls: []networktest.Call{
-			networktest.PrepareCall(plannedDraft), networktest.CommitCall(readyDraft), networktest.RefreshCall(""), networktest.ExchangeCall(""),
+			networktest.PrepareCall(plannedDraft), networktest.CommitCall(readyDraft), networktest.RefreshCall(""),
+			networktest.ExchangeCall(""),
 		},
 		Quote: func(message string) networktest.Answer {
 			return networktest.Answer{

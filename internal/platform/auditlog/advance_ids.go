@@ -11,8 +11,8 @@ import (
 const minAdvance = 1_000_000
 
 // AdvanceIDs advances the sequence of event IDs to the current Unix time in milliseconds, and by at least minAdvance. A
-// database that was restored or copied would otherwise reuse IDs that log consumers have already read. As fewer than
-// a thousand events per second are recorded on average, the next call advances past every ID used in between. The
+// database that was restored or copied would otherwise reuse IDs that log consumers have already read. On average,
+// fewer than a thousand events per second are recorded, so the next call advances past all IDs used in between. The
 // function exec runs a statement in the transaction that detected the restore.
 func AdvanceIDs(exec func(query string, args ...any) error, postgres bool, now time.Time) error {
 	var err error
@@ -32,8 +32,8 @@ func AdvanceIDs(exec func(query string, args ...any) error, postgres bool, now t
 	return nil
 }
 
-// NextIDExpr returns a PostgreSQL expression that does what AdvanceIDs does and yields the ID of the next event. The
-// argument is an SQL expression for the current Unix time in microseconds.
+// NextIDExpr returns a PostgreSQL expression that has the effect of AdvanceIDs and returns the ID of the next event.
+// Micros is an SQL expression for the current Unix time in microseconds.
 func NextIDExpr(micros string) string {
 	return fmt.Sprintf(`setval(pg_get_serial_sequence('events', 'id'),
 		GREATEST((SELECT COALESCE(MAX(id), 0) FROM events) + %d, (%s) / 1000))`, minAdvance, micros)

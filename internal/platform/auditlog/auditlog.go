@@ -12,44 +12,44 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Actor is who caused an event. The zero value means the service itself or the operator.
+// Actor identifies who caused an event. The zero value means the service itself or the operator.
 type Actor struct {
 	PersonID, KeyID int64
 	RequestID       string
 }
 
-// By returns the actor of a call.
-func By(call operation.Call) Actor {
+// NewActor returns the actor of an API call.
+func NewActor(call operation.Call) Actor {
 	return Actor{PersonID: call.PersonID, KeyID: call.KeyID, RequestID: call.RequestID}
 }
 
 type operatorKey struct{}
 
-// WithOperator returns a context that carries the ID of the operator who acts. Events recorded for the operator include
-// it in their detail.
+// WithOperator returns a context with the ID of the acting operator. Events recorded for the operator include it in
+// their detail.
 func WithOperator(ctx context.Context, person int64) context.Context {
 	return context.WithValue(ctx, operatorKey{}, person)
 }
 
 type browserKey struct{}
 
-// WithBrowser returns a context that carries the display name of the browser a request came from. Events about people's
-// own accounts include it in their detail.
+// WithBrowser returns a context with the display name of the browser that sent a request. Events about people's own
+// accounts include it in their detail.
 func WithBrowser(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, browserKey{}, name)
 }
 
 // Record adds an event. The kind has the form subject.verb, such as post.created. The detail holds identifiers and
 // states, never texts or secrets.
-func Record(ctx context.Context, tx *db.Tx, team int64, by Actor, kind, subject string, detail map[string]any) error {
+func Record(ctx context.Context, tx *db.Tx, team int64, actor Actor, kind, subject string, detail map[string]any) error {
 	if detail == nil {
 		detail = map[string]any{}
 	}
-	if operator, ok := ctx.Value(operatorKey{}).(int64); ok && by == (Actor{}) {
+	if operator, ok := ctx.Value(operatorKey{}).(int64); ok && actor == (Actor{}) {
 		detail = maps.Clone(detail)
 		detail["operator"] = operator
 	}
-	if browser, ok := ctx.Value(browserKey{}).(string); ok && team == 0 && by.PersonID != 0 {
+	if browser, ok := ctx.Value(browserKey{}).(string); ok && team == 0 && actor.PersonID != 0 {
 		detail = maps.Clone(detail)
 		detail["browser"] = browser
 	}
@@ -57,11 +57,11 @@ func Record(ctx context.Context, tx *db.Tx, team int64, by Actor, kind, subject 
 	if err != nil {
 		return fmt.Errorf("encoding event %s: %w", kind, err)
 	}
-	e := db.Event{Team: team, Person: by.PersonID, Key: by.KeyID, Kind: kind, Subject: subject, Detail: raw}
+	e := db.Event{Team: team, Person: actor.PersonID, Key: actor.KeyID, Kind: kind, Subject: subject, Detail: raw}
 	err = tx.QueryRow(ctx,
 		`INSERT INTO events (team_id, at, person_id, key_id, request_id, kind, subject, detail)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		team, db.Micros(tx.Now()), by.PersonID, by.KeyID, by.RequestID, kind, subject, string(raw)).Scan(&e.ID)
+		team, db.Micros(tx.Now()), actor.PersonID, actor.KeyID, actor.RequestID, kind, subject, string(raw)).Scan(&e.ID)
 	if err != nil {
 		return fmt.Errorf("recording event %s: %w", kind, err)
 	}

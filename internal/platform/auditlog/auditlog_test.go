@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// List returns only the team's events, newest first, filtered by kind and in pages.
+// List returns only the team's events, newest first, filtered by kind, one page at a time.
 func TestList(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -10,11 +10,11 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Entry is an event as the operator reads and exports it: with IDs, without names.
+// Entry is an event in the format for the operator's list and export: with IDs, without names.
 type Entry struct {
 	ID        int64           `json:"id"`
 	At        time.Time       `json:"at"`
-	Team      int64           `json:"team_id,omitempty"`   // 0 if it concerns no team
+	Team      int64           `json:"team_id,omitempty"`   // 0 for an event without a team
 	Person    int64           `json:"person_id,omitempty"` // 0 for the service itself and for the operator
 	Key       int64           `json:"key_id,omitempty"`
 	RequestID string          `json:"request_id,omitempty"`
@@ -27,7 +27,7 @@ type Entry struct {
 type Filter struct {
 	Team        int64     // only this team's; 0 for all events
 	AfterID     int64     // only events with a higher ID
-	BeforeID    int64     // only events with a lower ID, instead of AfterID, when the newest come first; 0 for no limit
+	BeforeID    int64     // only events with a lower ID, for the order newest first; 0 for no limit
 	OldestFirst bool      // return the oldest first; otherwise the newest
 	Since       time.Time // only events recorded at or after this time; zero for no limit
 	UpToID      int64     // only events up to this ID; 0 for no limit
@@ -73,8 +73,8 @@ const (
 
 // watermark returns the ID up to which the log is complete: no event with a lower or equal ID can still appear.
 // PostgreSQL assigns IDs before their transactions commit, so an event may appear below others that were already read.
-// There, the watermark stays below every event recorded within watermarkDelay. SQLite runs one writing transaction at
-// a time, so it is the newest ID.
+// With PostgreSQL, the watermark is therefore lower than all events of the last watermarkDelay. With SQLite it is the
+// newest ID, because only one transaction writes at a time.
 func watermark(ctx context.Context, d *db.DB) (int64, error) {
 	if !d.Postgres() {
 		return newestID(ctx, d)

@@ -29,7 +29,7 @@ func readSubjects(t *testing.T, d *db.DB, filter auditlog.Filter) ([]string, int
 	return subjects, filter.AfterID
 }
 
-// A reader that continues after the last ID gets every event once, across batches, by team and by time.
+// Each returns every event once, across batches and filtered by team and time, if it continues after the last ID.
 func TestEachEvent(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -74,7 +74,7 @@ func TestEachIncludesLateCommits(t *testing.T) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		d := testkit.Open(t, url, clock)
 		if !d.Postgres() {
-			return // it writes one transaction after the other
+			return // SQLite runs one writing transaction at a time
 		}
 		recorded, end, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 		go func() {

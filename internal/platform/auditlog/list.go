@@ -10,12 +10,12 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Event is a recorded event with the names of who caused it.
+// Event is a recorded event with the names of the person and API key that caused it.
 type Event struct {
 	ID      int64
 	At      time.Time
 	Person  string // empty for the service itself and for the operator
-	Key     string // name of the API key or of the assistant
+	Key     string // name of the API key or assistant
 	Kind    string
 	Subject string // ID of the affected item
 	Detail  map[string]any

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Format is the version of the manifest's format. Read rejects any other.
+// Format is the version of the manifest's format. Read rejects other versions.
 const Format = 1
 
 const (
@@ -35,12 +35,12 @@ type Manifest struct {
 	Program  string    `json:"program"` // version of the program
 	MadeAt   time.Time `json:"made_at"` // time of the snapshot
 	Database Database  `json:"database"`
-	// SealingKeys are the IDs of the keys that encrypt the accounts' grants, several during a key rotation. The backup
-	// does not contain the keys.
+	// SealingKeys are the IDs of the keys that encrypt the accounts' grants. There are several during a key rotation.
+	// The backup does not contain the keys.
 	SealingKeys []string `json:"sealing_key_ids"`
-	SealingKey  string   `json:"sealing_key_id"`    // the first of them, for earlier versions
+	SealingKey  string   `json:"sealing_key_id"`    // the first of SealingKeys, for older versions of the program
 	Files       []File   `json:"files"`             // of the media library
-	Missing     []string `json:"missing,omitempty"` // files that the database refers to and the store did not have
+	Missing     []string `json:"missing,omitempty"` // files that the database refers to but the store did not have
 }
 
 // Database describes the snapshot of the database.
@@ -59,7 +59,7 @@ const (
 
 // File is a file of a backup.
 type File struct {
-	Name   string `json:"name"` // or the key in the blob store
+	Name   string `json:"name"` // or its key in the blob store
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
 }
@@ -71,7 +71,7 @@ type manifestFile struct {
 }
 
 // ErrNoBackup is returned for a folder without a complete backup.
-var ErrNoBackup = errors.New("there is no complete backup")
+var ErrNoBackup = errors.New("no complete backup")
 
 // Read returns the manifest of a backup. If there is none, the error is ErrNoBackup.
 func Read(folder string) (Manifest, error) {

@@ -18,7 +18,7 @@ import (
 	"pressroom/internal/platform/failpoint"
 )
 
-// Source is what to back up.
+// Source is the data to back up.
 type Source struct {
 	DB          *db.DB
 	Blobs       blob.Store
@@ -38,20 +38,20 @@ type Result struct {
 	SealingKeys []string  `json:"sealing_key_ids"` // the backup does not contain the keys
 	Database    int64     `json:"database_bytes"`
 	Files       int       `json:"files"`
-	Copied      int       `json:"files_copied"` // the others were already in the folder
+	Copied      int       `json:"files_copied"` // number of files that were not already in the folder
 	Bytes       int64     `json:"bytes_copied"`
 	Repaired    []string  `json:"mended"`  // files that were damaged in the folder and were replaced
-	Damaged     []string  `json:"damaged"` // files whose content in the store is not what was uploaded
+	Damaged     []string  `json:"damaged"` // files that differ from what was uploaded
 	Missing     []string  `json:"missing"` // files that the database refers to but the store does not have
 }
 
-// maxTries limits how often a backup restarts because files were deleted after the snapshot.
+// maxTries is the maximum number of attempts, if files are deleted after the snapshot.
 const maxTries = 5
 
 var errFileMissing = errors.New("the database refers to a file that the store does not have")
 
 // Create backs up a running service to a folder, and creates the folder if necessary. Files that are missing in the
-// store are reported and do not fail the backup.
+// store are reported, but the backup succeeds.
 func Create(ctx context.Context, from Source, folder string, opts Options) (Result, error) {
 	if err := prepareFolder(folder); err != nil {
 		return Result{}, err
@@ -71,7 +71,7 @@ func Create(ctx context.Context, from Source, folder string, opts Options) (Resu
 	}
 	for try := 1; ; try++ {
 		m.lastTry = try == maxTries
-		made, err := m.once(ctx)
+		made, err := m.attempt(ctx)
 		if !errors.Is(err, errFileMissing) || m.lastTry {
 			return made, err
 		}
@@ -107,18 +107,18 @@ type creator struct {
 	folder   string
 	files    blob.Store
 	previous map[string]File // of the previous backup in the folder
-	done     map[string]File // by an earlier try
-	lastTry  bool            // on this one, missing files are reported
+	done     map[string]File // copied by an earlier attempt
+	lastTry  bool            // in the last attempt, missing files are reported
 	now      time.Time
 	copied   int
 	bytes    int64
 	repaired []string
 }
 
-// fileRef is a file that the database refers to. The digest is empty if the database does not have it.
+// fileRef is a file that the database refers to. The digest is empty if it is not in the database.
 type fileRef struct{ key, sha256 string }
 
-func (m *creator) once(ctx context.Context) (Result, error) {
+func (m *creator) attempt(ctx context.Context) (Result, error) {
 	m.now = m.DB.Now()
 	out := Manifest{
 		Format: Format, Program: m.Program, MadeAt: m.now, SealingKeys: m.SealingKeys, SealingKey: m.SealingKeys[0],
@@ -229,7 +229,7 @@ func listFiles(ctx context.Context, q db.Querier) ([]fileRef, error) {
 const markerPrefix = "store/"
 
 // copyFiles copies files that the backup does not have yet and returns the keys of those that are damaged in the store.
-// A missing marker is an error, as the store then belongs to another database.
+// A missing marker is an error, because the store then belongs to another database.
 func (m *creator) copyFiles(ctx context.Context, names []fileRef, out *Manifest) ([]string, error) {
 	damaged := []string{}
 	for _, w := range names {
@@ -248,7 +248,7 @@ func (m *creator) copyFiles(ctx context.Context, names []fileRef, out *Manifest)
 	return damaged, nil
 }
 
-// copyOnce skips files that an earlier try has copied.
+// copyOnce copies a file unless an earlier attempt has copied it.
 func (m *creator) copyOnce(ctx context.Context, w fileRef) (File, error) {
 	if f, ok := m.done[w.key]; ok {
 		return f, nil
@@ -364,7 +364,7 @@ func copyBlob(ctx context.Context, from, to blob.Store, key string, replace bool
 	return File{key, size, sum}, nil
 }
 
-// prune removes what only earlier backups in the folder used.
+// prune removes files that only earlier backups in the folder used.
 func (m *creator) prune(ctx context.Context, now Manifest) error {
 	entries, err := os.ReadDir(m.folder)
 	if err != nil {

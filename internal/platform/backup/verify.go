@@ -87,7 +87,7 @@ func (w *Archive) measure(ctx context.Context, key string) (int64, string, error
 	return size, sum, nil
 }
 
-// compare returns how a file differs from the manifest.
+// compare returns the differences between a file and the manifest.
 func (f File) compare(size int64, sum string, err error) []Finding {
 	switch {
 	case errors.Is(err, os.ErrNotExist) || errors.Is(err, blob.ErrNotFound):

@@ -16,29 +16,29 @@ import (
 
 var (
 	// ErrNotFound is returned if no blob has the key.
-	ErrNotFound = errors.New("there is no such blob")
+	ErrNotFound = errors.New("blob not found")
 	// ErrExists is returned by Put if the key already has a blob. The blob is unchanged.
-	ErrExists = errors.New("there is already such a blob")
+	ErrExists = errors.New("blob already exists")
 	// ErrKey is returned for an invalid key.
 	ErrKey = errors.New("a key has 1 to 512 bytes of a-z, 0-9, '.', '_' and '-', in segments of at most 255 bytes " +
 		"separated by '/'; no segment is '.' or '..', and the first is not 'incoming'")
 )
 
 // Store stores blobs. Its methods are safe for concurrent use. A key has 1 to 512 bytes of a-z, 0-9, '.', '_', '-' and
-// '/'; other keys are ErrKey. No key may be the folder of another.
+// '/'; for other keys, methods return ErrKey. A key must not be a folder in another key.
 type Store interface {
-	// Stage begins a file. The caller must call Discard when it is done with it, even after Put.
+	// Stage creates a staged file. The caller must call Discard at the end, even after Put.
 	Stage(ctx context.Context) (*Staged, error)
-	// Put stores the staged bytes under a key and consumes the Staged. The blob is durable once Put returns. If the key
-	// already has a blob, the error is ErrExists. A Put that fails removes what it stored if it can reach the store.
+	// Put stores the staged bytes with a key and consumes the Staged. The blob is durable once Put returns. If the key
+	// already has a blob, the error is ErrExists. If Put fails, it removes what it stored, if the store can be reached.
 	Put(ctx context.Context, key string, s *Staged) error
 	// Open opens a blob. If there is none, the error is ErrNotFound. The context also applies to the reads.
 	Open(ctx context.Context, key string) (Reader, error)
-	// Delete deletes a blob. Deleting a missing blob is no error.
+	// Delete deletes a blob. Deleting a missing blob is not an error.
 	Delete(ctx context.Context, key string) error
-	// Each calls yield for every blob whose key has the prefix, in any order, and stops at the first error. It may or
-	// may not include blobs that are added or deleted meanwhile. The prefix is empty or has the form of a key, with an
-	// optional '/' at the end.
+	// Each calls yield for every blob whose key has the prefix, in any order, and stops at the first error. Blobs that
+	// are added or deleted during the call may or may not be included. The prefix is empty or has the format of a key,
+	// with an optional '/' at the end.
 	Each(ctx context.Context, prefix string, yield func(Info) error) error
 	// Ping checks that the store can be reached.
 	Ping(ctx context.Context) error
@@ -48,7 +48,7 @@ type Store interface {
 type Info struct {
 	Key  string
 	Size int64     // bytes
-	At   time.Time // of the Put
+	At   time.Time // time of the Put
 }
 
 // Reader reads a blob. It suits http.ServeContent. It is not safe for concurrent use.
@@ -71,8 +71,8 @@ type Credentials struct {
 }
 
 // Open opens a store by its URL, "file:FOLDER" or "s3://BUCKET[/PREFIX]?endpoint=https://HOST[:PORT]&region=REGION",
-// where both parameters are optional. It tests the store by writing, reading and deleting a small file. Its errors tell
-// an operator what to do.
+// where both parameters are optional. It tests the store by writing, reading and deleting a small file. Its errors say
+// what the operator has to do.
 //
 // If the process is killed during the upload of a large file to S3, the uploaded parts stay in the bucket. A lifecycle
 // rule of the bucket should abort incomplete multipart uploads after a day.
@@ -119,7 +119,7 @@ func (c keyChecker) Delete(ctx context.Context, key string) error {
 	return c.Store.Delete(ctx, key)
 }
 
-// Each skips what is not a blob: test files, staged files, and other files in the folder.
+// Each skips files that are not blobs, such as test files and staged files.
 func (c keyChecker) Each(ctx context.Context, prefix string, yield func(Info) error) error {
 	if prefix != "" && !isKey(strings.TrimSuffix(prefix, "/")) {
 		return fmt.Errorf("listing by prefix: %w", ErrKey)

@@ -10,20 +10,20 @@ import (
 const (
 	blockSize    = 1 << 20 // bytes
 	cachedBlocks = 8       // enough for the tables of a video that are read in parallel, and its samples
-	// maxSkip is how many blocks are read and discarded to avoid a seek. In S3 a seek costs a request, which takes as
-	// long as reading several MiB.
+	// maxSkip is how many blocks are read and discarded to avoid a seek. With S3, a seek needs a request, which takes
+	// as long as reading several MiB.
 	maxSkip = 8
 )
 
 // BlockReader reads a blob at any offset through a cache of recently used blocks, so that the many small reads of a
-// video take few requests to S3. It is not safe for concurrent use.
+// video need only a few requests to S3. It is not safe for concurrent use.
 type BlockReader struct {
 	from   Reader
 	next   int64    // the block at the reader's position
 	cached []*block // most recently used last
 }
 
-// NewBlockReader returns a reader of a blob at any offset. It takes over the position of from.
+// NewBlockReader returns a BlockReader that reads from and changes its position.
 func NewBlockReader(from Reader) *BlockReader { return &BlockReader{from: from} }
 
 // Size returns the size of the blob in bytes.

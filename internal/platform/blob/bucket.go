@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	gracePeriod = 30 * time.Second // for which a put may continue after its context has ended
+	gracePeriod = 30 * time.Second // time for which a put may continue after its context has ended
 	markName    = "Put"            // name of the metadata that identifies the put that created an object
 )
 
@@ -26,7 +26,7 @@ type bucket struct {
 	name        string
 	prefix      string // with its '/', or empty
 	scratch     string
-	conditional bool // the server supports If-None-Match: * on put
+	conditional bool // the server supports If-None-Match: * for puts
 }
 
 func (b *bucket) Stage(context.Context) (*Staged, error) {
@@ -44,7 +44,8 @@ func (b *bucket) Stage(context.Context) (*Staged, error) {
 	return s, nil
 }
 
-// Put first checks whether the object exists if the server would not reject it, or only after receiving all bytes.
+// Put first checks whether the object exists if the server does not support If-None-Match, or would reject the request
+// only after receiving all bytes.
 func (b *bucket) Put(ctx context.Context, key string, s *Staged) error {
 	file, size, err := s.finish()
 	if err != nil {
@@ -76,8 +77,8 @@ func (b *bucket) Put(ctx context.Context, key string, s *Staged) error {
 	return nil
 }
 
-// withGracePeriod returns a context that ends gracePeriod after ctx. Requests that change something use it, because the
-// effect of an interrupted request would be unknown.
+// withGracePeriod returns a context that ends gracePeriod after ctx. It is for requests that change something, because
+// the effect of an interrupted request is unknown.
 func withGracePeriod(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(gracePeriod, cancel) })
@@ -106,9 +107,9 @@ func (b *bucket) putWhole(
 	return nil
 }
 
-// checkFailedPut checks whether a failed put has created the object nevertheless. If a response is lost, the S3 client
-// repeats the request, and the server rejects the repeat because of the first. The object is then used if the caller
-// still waits, and deleted otherwise.
+// checkFailedPut checks whether a failed put has created the object anyway. If a response is lost, the S3 client
+// repeats the request, and the server rejects the repeat because the object exists. If the caller is still waiting, the
+// put then succeeds, else the object is deleted.
 func (b *bucket) checkFailedPut(ctx context.Context, key, mark string, failed error) error {
 	longer, cancel := withGracePeriod(ctx)
 	defer cancel()
@@ -139,11 +140,11 @@ func (b *bucket) stat(ctx context.Context, key string) (minio.ObjectInfo, error)
 
 // isMissing reports whether an object does not exist. It is false if the bucket does not exist.
 func isMissing(err error) bool {
-	return responseOf(err).Code == minio.NoSuchKey
+	return errorResponse(err).Code == minio.NoSuchKey
 }
 
-// responseOf returns the server's response in err, or the zero value if there is none.
-func responseOf(err error) minio.ErrorResponse {
+// errorResponse returns the server's response in err, or the zero value if there is none.
+func errorResponse(err error) minio.ErrorResponse {
 	response, _ := errors.AsType[minio.ErrorResponse](err)
 	return response
 }

@@ -43,7 +43,7 @@ func TestLargeBlobs(t *testing.T) {
 		t.Errorf("putting another: %v, want %v", err, ErrExists)
 	}
 	if n := r.count(t); n != 1 {
-		t.Errorf("%d things are there, want only the blob", n)
+		t.Errorf("%d objects and uploads, want only the blob", n)
 	}
 }
 
@@ -68,7 +68,7 @@ func TestPutDuringMultipartUpload(t *testing.T) {
 	}
 }
 
-// A put that is canceled during its last request succeeds. Canceled before, it leaves nothing behind.
+// A put that is canceled during its last request succeeds. A put that is canceled earlier leaves nothing behind.
 func TestCanceledPut(t *testing.T) {
 	t.Parallel()
 	s := s3.Start(t)
@@ -102,7 +102,7 @@ func TestCanceledPut(t *testing.T) {
 				want = 1
 			}
 			if n := r.count(t); n != want || (want == 0) != errors.Is(err, context.Canceled) {
-				t.Errorf("%d things are left, want %d: %v", n, want, err)
+				t.Errorf("%d objects and uploads are left, want %d: %v", n, want, err)
 			}
 		})
 	}
@@ -126,7 +126,7 @@ func TestLostResponse(t *testing.T) {
 			r := newBucket(t, front, front.Bucket(t))
 			put(t, r, key, noise(size))
 			if !bytes.Equal(get(t, r, key), noise(size)) {
-				t.Error("it reads differently")
+				t.Error("the content differs")
 			}
 		})
 	}
@@ -137,14 +137,14 @@ func makesBlob(r *http.Request) bool {
 	return r.Method == http.MethodPut && !query.Has("uploadId") || r.Method == http.MethodPost && query.Has("uploadId")
 }
 
-// Reading at several positions requests small ranges, and reading on requests larger ones.
+// Reading after a seek requests a small range. Reading further requests larger ranges.
 func TestRanges(t *testing.T) {
 	t.Parallel()
 	s := s3.Start(t)
-	var asked []string
+	var requested []string
 	front := proxy(t, s, func(request *http.Request) bool {
 		if request.Method == http.MethodGet && strings.HasSuffix(request.URL.Path, key) {
-			asked = append(asked, request.Header.Get("Range"))
+			requested = append(requested, request.Header.Get("Range"))
 		}
 		return false
 	})
@@ -160,14 +160,14 @@ func TestRanges(t *testing.T) {
 		}
 	}
 	want := []string{"bytes=5000000-6048575", "bytes=0-1048575", "bytes=10485757-10485759"}
-	if diff := cmp.Diff(want, asked); diff != "" {
+	if diff := cmp.Diff(want, requested); diff != "" {
 		t.Errorf("requested ranges (-want +got):\n%s", diff)
 	}
-	asked = nil
+	requested = nil
 	get(t, r, key)
 	if want := []string{
 		"bytes=0-1048575", "bytes=1048576-3145727", "bytes=3145728-7340031", "bytes=7340032-10485759",
-	}; !slices.Equal(asked, want) {
-		t.Errorf("reading everything requested %q, want %q", asked, want)
+	}; !slices.Equal(requested, want) {
+		t.Errorf("reading everything requested %q, want %q", requested, want)
 	}
 }

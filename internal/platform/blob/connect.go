@@ -31,11 +31,11 @@ type bucketURL struct {
 }
 
 func openBucket(ctx context.Context, text string, opts Options) (Store, error) {
-	where, err := parseBucketURL(text)
+	location, err := parseBucketURL(text)
 	if err != nil {
 		return nil, err
 	}
-	b := &bucket{name: where.name, prefix: where.prefix, scratch: opts.Scratch}
+	b := &bucket{name: location.name, prefix: location.prefix, scratch: opts.Scratch}
 	if b.scratch == "" {
 		b.scratch = os.TempDir()
 	}
@@ -47,7 +47,7 @@ func openBucket(ctx context.Context, text string, opts Options) (Store, error) {
 		}
 		staged.Discard()
 	}
-	client, err := connect(where, opts.Credentials)
+	client, err := connect(location, opts.Credentials)
 	if err != nil {
 		return nil, err
 	}
@@ -56,11 +56,11 @@ func openBucket(ctx context.Context, text string, opts Options) (Store, error) {
 		return b, nil
 	}
 	if err := b.Ping(ctx); err != nil {
-		return nil, explain(err, where)
+		return nil, explain(err, location)
 	}
 	b.detectConditional(ctx)
 	if err := testStore(ctx, b); err != nil {
-		return nil, explain(err, where)
+		return nil, explain(err, location)
 	}
 	return b, nil
 }
@@ -111,14 +111,14 @@ func parseEndpoint(text string) (*url.URL, error) {
 	return u, nil
 }
 
-func connect(where bucketURL, given Credentials) (*minio.Client, error) {
-	secure := where.endpoint.Scheme == "https"
+func connect(location bucketURL, given Credentials) (*minio.Client, error) {
+	secure := location.endpoint.Scheme == "https"
 	base, err := minio.DefaultTransport(secure)
 	if err != nil {
 		return nil, fmt.Errorf("configuring the S3 transport: %w", err)
 	}
-	client, err := minio.New(where.endpoint.Host, &minio.Options{
-		Creds: credentialsOf(given), Secure: secure, Transport: transport{base}, Region: where.region,
+	client, err := minio.New(location.endpoint.Host, &minio.Options{
+		Creds: newCredentials(given), Secure: secure, Transport: transport{base}, Region: location.region,
 		MaxRetries: maxAttempts,
 	})
 	if err != nil {
@@ -131,7 +131,7 @@ func connect(where bucketURL, given Credentials) (*minio.Client, error) {
 	return client, nil
 }
 
-func credentialsOf(given Credentials) *credentials.Credentials {
+func newCredentials(given Credentials) *credentials.Credentials {
 	if given.ID != "" {
 		return credentials.NewStaticV4(given.ID, given.Secret, "")
 	}
@@ -147,22 +147,22 @@ func (b *bucket) detectConditional(ctx context.Context) {
 	b.conditional = true
 	first := b.putWhole(ctx, key, "", sha256.Sum256(nil), empty, 0)
 	second := b.putWhole(ctx, key, "", sha256.Sum256(nil), empty, 0)
-	b.conditional = first == nil && responseOf(second).StatusCode == http.StatusPreconditionFailed
+	b.conditional = first == nil && errorResponse(second).StatusCode == http.StatusPreconditionFailed
 	_ = b.Delete(ctx, key) // testStore reports errors
 }
 
-// explain adds to an error of the server what an operator can do about it.
-func explain(err error, where bucketURL) error {
-	r := responseOf(err)
-	advice := "check that " + where.endpoint.Host + " is the server and can be reached"
+// explain adds advice for the operator to an error of the server.
+func explain(err error, location bucketURL) error {
+	r := errorResponse(err)
+	advice := "check that " + location.endpoint.Host + " is the server and can be reached"
 	switch {
 	case r.Code == minio.NoSuchBucket:
-		advice = "create the bucket " + where.name + ", or use another"
+		advice = "create the bucket " + location.name + ", or use another"
 	case r.Code == minio.AccessDenied:
-		advice = "allow the credentials to list the bucket " + where.name + " and to read, write and delete in it"
-	case r.StatusCode == http.StatusForbidden, r.StatusCode == http.StatusNotFound: // some servers, for an unknown key
+		advice = "allow the credentials to list the bucket " + location.name + " and to read, write and delete in it"
+	case r.StatusCode == http.StatusForbidden, r.StatusCode == http.StatusNotFound: // some servers return it for an unknown key
 		advice = "check that the credentials, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, are for " +
-			where.endpoint.Host
+			location.endpoint.Host
 	case r.StatusCode >= http.StatusMultipleChoices && r.StatusCode <= http.StatusBadRequest:
 		advice = "check the bucket's region (region=) and endpoint in the URL"
 	}

@@ -21,7 +21,7 @@ import (
 // fixture is an empty store for a test.
 type fixture struct {
 	Store
-	count func(t *testing.T) int // number of files on disk, objects and incomplete uploads
+	count func(t *testing.T) int // number of files, or of objects and incomplete uploads
 }
 
 // eachKind runs a test on stores of every kind.
@@ -113,13 +113,13 @@ func countObjects(t *testing.T, b *bucket) int {
 }
 
 // proxy puts a proxy in front of a server and calls seen for each request. If seen returns true, the server handles the
-// request, but the response is lost.
+// request but its response is dropped.
 func proxy(t *testing.T, s *s3.Server, seen func(*http.Request) (lose bool)) *s3.Server {
 	t.Helper()
 	to := must.Get(url.Parse(s.Endpoint))(t)
 	reverse := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
-		r.Out.Host = r.In.Host // it is signed
+		r.Out.Host = r.In.Host // the signature includes the host
 	}}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if seen(r) {

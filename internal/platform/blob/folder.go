@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	abandonedAfter = 24 * time.Hour // since the last write to a staged file with a name
+	abandonedAfter = 24 * time.Hour // time since the last write after which a named staged file is removed
 	dirEntries     = 256            // read from a folder at a time
-	maxDurable     = 4096           // folders remembered, about 100 bytes each
+	maxDurable     = 4096           // maximum folders in memory, about 100 bytes each
 )
 
 // folder is a store on disk. A blob is a file whose path is its key.
@@ -75,7 +75,7 @@ func StagingDir(url string, opts Options) (string, error) {
 	return cmp.Or(opts.Scratch, os.TempDir()), nil
 }
 
-// prepare creates the folder and the one for staged files with names, and removes abandoned files from it.
+// prepare creates the folder and the subfolder for named staged files, and removes abandoned staged files.
 func (f *folder) prepare() error {
 	if err := os.Mkdir(f.path, 0o700); err == nil {
 		if err := syncPath(filepath.Dir(f.path)); err != nil {
@@ -110,8 +110,8 @@ func (f *folder) removeAbandoned(dir *os.File, before time.Time) error {
 	})
 }
 
-// checkInPlace returns an error if the path no longer leads to the folder that was opened. Files written now would be
-// lost to later processes.
+// checkInPlace returns an error if the path is no longer the folder that was opened. Later processes would not find
+// files written there.
 func (f *folder) checkInPlace() error {
 	current, err := os.Stat(f.path)
 	if err != nil {
@@ -127,7 +127,7 @@ func (f *folder) checkInPlace() error {
 	return nil
 }
 
-var errReplaced = errors.New("the folder of the file store was moved or unmounted, and another is in its place")
+var errReplaced = errors.New("the folder of the file store was moved, unmounted or replaced")
 
 func (f *folder) Stage(context.Context) (*Staged, error) {
 	if err := f.checkInPlace(); err != nil {
@@ -150,7 +150,7 @@ func (f *folder) Stage(context.Context) (*Staged, error) {
 	return s, nil
 }
 
-// Put syncs the file before it gives it its name, and then syncs the name.
+// Put syncs the file, creates its name and then syncs the folder.
 func (f *folder) Put(ctx context.Context, key string, s *Staged) error {
 	file, _, err := s.finish()
 	if err != nil {
@@ -210,7 +210,8 @@ func (f *folder) openDurable(dir string) (*os.File, error) {
 	return opened, nil
 }
 
-// create creates a folder and syncs its parent, even if the folder exists: another process may have just created it.
+// create creates a folder and syncs its parent, even if the folder exists: another process may have created it without
+// syncing yet.
 func (f *folder) create(dir string) error {
 	parent, err := f.openDurable(path.Dir(dir))
 	if err != nil {
@@ -249,7 +250,7 @@ func (f *folder) Ping(ctx context.Context) error {
 	return nil
 }
 
-// isNotExist reports whether there is no file at a path, or a file in place of one of its folders.
+// isNotExist reports whether a path does not exist, or one of its parents is not a folder.
 func isNotExist(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
@@ -265,7 +266,7 @@ func syncPath(dir string) error {
 
 // syncFolder syncs the entries of a folder.
 func syncFolder(dir *os.File) error {
-	if runtime.GOOS == "windows" { // it syncs them itself and does not support the call
+	if runtime.GOOS == "windows" { // Windows does not support the call and does not need it
 		return nil
 	}
 	if err := dir.Sync(); err != nil {

@@ -94,7 +94,7 @@ func (f *folder) checkRegular(key string) error {
 }
 
 func (f *folder) Each(ctx context.Context, prefix string, yield func(Info) error) error {
-	return f.walk(ctx, folderOf(prefix), prefix, yield)
+	return f.walk(ctx, prefixFolder(prefix), prefix, yield)
 }
 
 func (f *folder) walk(ctx context.Context, in, prefix string, yield func(Info) error) error {
@@ -112,7 +112,7 @@ func (f *folder) walk(ctx context.Context, in, prefix string, yield func(Info) e
 		}
 		key := path.Join(in, e.Name())
 		switch {
-		case !isKey(key): // not created by this package, and possibly unreadable
+		case !isKey(key): // not created by this package, and perhaps not readable
 			return nil
 		case e.IsDir() && mayContain(key, prefix):
 			return f.walk(ctx, key, prefix, yield)
@@ -130,7 +130,7 @@ func (f *folder) walk(ctx context.Context, in, prefix string, yield func(Info) e
 	})
 }
 
-// eachEntry calls do for each entry of a folder and reads a limited number of entries at a time.
+// eachEntry calls do for each entry of a folder. It reads the entries in batches.
 func eachEntry(dir *os.File, do func(fs.DirEntry) error) error {
 	for {
 		entries, err := dir.ReadDir(dirEntries)

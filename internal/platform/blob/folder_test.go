@@ -19,10 +19,10 @@ const stageIn = "PRESSROOM_TEST_STAGE_IN"
 func TestKilledWhileStaging(t *testing.T) {
 	t.Parallel()
 	if dir := os.Getenv(stageIn); dir != "" {
-		stageForEver(t, dir)
+		stageUntilKilled(t, dir)
 	}
 	dir := filepath.Join(t.TempDir(), "files")
-	if !folderIn(open(t, "file:"+dir, Options{})).unnamed {
+	if !innerFolder(open(t, "file:"+dir, Options{})).unnamed {
 		t.Log("the file system for temporary files does not support unnamed files")
 		return
 	}
@@ -47,7 +47,7 @@ func TestKilledWhileStaging(t *testing.T) {
 	}
 }
 
-func stageForEver(t *testing.T, dir string) {
+func stageUntilKilled(t *testing.T, dir string) {
 	t.Helper()
 	staged := stage(t, open(t, "file:"+dir, Options{}), noise(bufferSize*3/2))
 	staged.Sum()
@@ -56,7 +56,7 @@ func stageForEver(t *testing.T, dir string) {
 	os.Exit(0)
 }
 
-func folderIn(s Store) *folder { return s.(keyChecker).Store.(*folder) }
+func innerFolder(s Store) *folder { return s.(keyChecker).Store.(*folder) }
 
 // Opening a folder removes only staged files that were not written to for a day.
 func TestOpenRemovesAbandoned(t *testing.T) {
@@ -91,7 +91,7 @@ func TestFolderPrivate(t *testing.T) {
 	}
 	must.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "12", "link")))
 	if _, err := s.Open(t.Context(), "12/link"); err == nil {
-		t.Error("it follows a link")
+		t.Error("the store follows a link")
 	}
 	for _, foreign := range []string{"lost+found", "12/.DS_Store"} {
 		must.NoError(t, os.Mkdir(filepath.Join(dir, foreign), 0))
@@ -109,7 +109,7 @@ func TestRemovedFolder(t *testing.T) {
 	put(t, s, key, []byte("Ada"))
 	must.NoError(t, os.RemoveAll(filepath.Join(dir, "12")))
 	if err := s.Put(t.Context(), key, stage(t, s, nil)); err == nil {
-		t.Error("it was put into a missing folder")
+		t.Error("Put into a missing folder succeeded")
 	}
 	put(t, s, key, []byte("Bea"))
 	must.NoError(t, os.RemoveAll(dir))

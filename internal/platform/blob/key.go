@@ -35,7 +35,7 @@ func mayContain(folder, prefix string) bool {
 	return strings.HasPrefix(folder, prefix) || strings.HasPrefix(prefix, folder)
 }
 
-// folderOf returns the folder that contains all keys with the prefix.
-func folderOf(prefix string) string {
+// prefixFolder returns the folder that contains all keys with the prefix.
+func prefixFolder(prefix string) string {
 	return path.Clean(prefix[:strings.LastIndexByte(prefix, '/')+1])
 }

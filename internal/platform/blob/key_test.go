@@ -25,14 +25,14 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// No key leads out of its folder or names the same file as another.
+// A valid key is a local path, and no two keys are the same file.
 func FuzzKey(f *testing.F) {
 	for _, bad := range badKeys {
 		f.Add(bad)
 	}
 	f.Add(key)
 	f.Fuzz(func(t *testing.T, key string) {
-		local := filepath.IsLocal(key) && filepath.IsLocal(folderOf(key))
+		local := filepath.IsLocal(key) && filepath.IsLocal(prefixFolder(key))
 		if isKey(key) && (!local || path.Clean(key) != key || len(key) > maxKey || strings.ToLower(key) != key) {
 			t.Errorf("%q is a key", key)
 		}

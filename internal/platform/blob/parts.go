@@ -35,8 +35,8 @@ func (b *bucket) putParts(ctx context.Context, key, mark string, file *os.File, 
 	return nil
 }
 
-// begin starts an upload. It continues after the caller's context ends, because an upload whose ID was not received
-// could not be aborted.
+// begin starts an upload. It continues after the caller's context ends, because an upload can only be aborted once its
+// ID is known.
 func (b *bucket) begin(ctx context.Context, key, mark string) (string, error) {
 	ctx, cancel := withGracePeriod(ctx)
 	defer cancel()
@@ -49,7 +49,7 @@ func (b *bucket) begin(ctx context.Context, key, mark string) (string, error) {
 }
 
 // sendParts uploads all parts. It returns only after every request has ended, because a part that arrives after an
-// abort may stay.
+// abort may remain in the bucket.
 func (b *bucket) sendParts(
 	ctx context.Context, key, upload string, file io.ReaderAt, size int64,
 ) ([]minio.CompletePart, error) {
@@ -106,12 +106,12 @@ func (b *bucket) complete(ctx context.Context, key, upload string, parts []minio
 	return nil
 }
 
-// abort deletes the parts. If the upload was completed nevertheless, it no longer exists.
+// abort deletes the parts of an upload. It is not an error if the upload was completed and no longer exists.
 func (b *bucket) abort(ctx context.Context, key, upload string) error {
 	ctx, cancel := withGracePeriod(ctx)
 	defer cancel()
 	err := b.core.AbortMultipartUpload(ctx, b.name, b.prefix+key, upload)
-	if err != nil && responseOf(err).Code != minio.NoSuchUpload {
+	if err != nil && errorResponse(err).Code != minio.NoSuchUpload {
 		return fmt.Errorf("aborting a multipart upload: %w", err)
 	}
 	return nil

@@ -10,18 +10,18 @@ import (
 	"sync"
 )
 
-// bufferSize is how many bytes are hashed and written at a time. They fit into a core's cache and outweigh the cost of
-// the goroutine that hashes them.
+// bufferSize is the number of bytes that are hashed and written at a time. It fits into a core's cache, and is large
+// enough to justify a goroutine for hashing.
 const bufferSize = 256 << 10
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
-// errUsedUp is returned after the file was put or discarded.
-var errUsedUp = errors.New("the staged file was already put or discarded")
+// errConsumed is returned after the file was put or discarded.
+var errConsumed = errors.New("the staged file was already put or discarded")
 
 // Staged is a file that is being received. It is on disk and, if the system supports it, has no name, so that the
-// system removes it even if the process is killed. It uses at most two buffers of 256 KiB. One goroutine may write to
-// it; several may read what was written.
+// system removes it even if the process is killed. It uses at most two buffers of 256 KiB. Only one goroutine may write
+// to it, but several may read.
 type Staged struct {
 	mu     sync.Mutex
 	file   *os.File
@@ -31,7 +31,7 @@ type Staged struct {
 	filled int          // bytes of the buffer in use
 	err    error        // the first error, returned by all later calls
 
-	buffer, other *[bufferSize]byte // the one that is filled and the one that is hashed; nil until needed
+	buffer, other *[bufferSize]byte // the buffer being filled and the buffer being hashed; nil until needed
 	sum           hash.Hash
 	hashing       chan struct{} // full while the other buffer is hashed
 }
@@ -127,13 +127,13 @@ func (s *Staged) Discard() {
 	}
 	s.filled = 0
 	s.buffer, s.other = nil, nil
-	_ = s.file.Close() // a file that was put has been synced
+	_ = s.file.Close() // Put has already synced the file
 	if s.remove != nil {
 		_ = s.remove() // openFolder removes what is left
 	}
 	s.file = nil
 	if s.err == nil {
-		s.err = errUsedUp
+		s.err = errConsumed
 	}
 }
 
@@ -157,7 +157,8 @@ func (s *Staged) advance(n int) {
 	}
 }
 
-// flush hashes and writes the buffer concurrently. The goroutine ends with its buffer, so an abandoned file leaks none.
+// flush hashes and writes the buffer concurrently. The hashing goroutine ends with the buffer, so an abandoned file
+// leaks no goroutine.
 func (s *Staged) flush() {
 	if s.err != nil || s.filled == 0 {
 		return
@@ -181,7 +182,7 @@ func (s *Staged) waitForHash() {
 	<-s.hashing
 }
 
-// finish writes the rest of the buffer and returns the file and its size.
+// finish writes the remaining buffer and returns the file and its size.
 func (s *Staged) finish() (*os.File, int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// A file written in pieces of any size has their bytes, also while it is being written.
+// A staged file has the bytes of all writes of any size, even while it is being written.
 func TestStaged(t *testing.T) {
 	t.Parallel()
 	store := newFolder(t)
@@ -54,7 +54,7 @@ func compare(t *rapid.T, staged *Staged, want []byte) {
 	}
 	got, err := io.ReadAll(io.NewSectionReader(staged, 0, staged.Size()+1))
 	if err != nil || !bytes.Equal(got, want) {
-		t.Fatalf("it reads differently: %d bytes of %d, %v", len(got), len(want), err)
+		t.Fatalf("the content differs: %d bytes of %d, %v", len(got), len(want), err)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestStagedErrors(t *testing.T) {
 	t.Parallel()
 	store := newFolder(t)
 	staged := stage(t, store, []byte("Ada"))
-	broken := errors.New("the line broke")
+	broken := errors.New("connection lost")
 	if n, err := staged.ReadFrom(io.MultiReader(strings.NewReader("Bea"), iotest.ErrReader(broken))); n != 3 || !errors.Is(err, broken) {
 		t.Errorf("it took %d bytes, %v", n, err)
 	}
@@ -94,7 +94,7 @@ func TestStagedErrors(t *testing.T) {
 	}
 	staged.Discard()
 	if _, err := staged.ReadAt(make([]byte, 1), 0); err == nil {
-		t.Error("it reads although it was discarded")
+		t.Error("reading after Discard succeeds")
 	}
 }
 

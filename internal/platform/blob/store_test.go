@@ -76,18 +76,18 @@ func testRanges(t *testing.T, r fixture) {
 		http.ServeContent(w, request, "", time.Time{}, blob)
 	}))
 	defer server.Close()
-	for asked, want := range map[string][]byte{
+	for requested, want := range map[string][]byte{
 		"": content, "bytes=0-0": content[:1], "bytes=1000000-3999999": content[1_000_000:4_000_000],
 		"bytes=-17": content[5<<20-17:], "bytes=5242879-": content[5<<20-1:],
 		"bytes=5242880-": []byte("invalid range: failed to overlap\n"),
 	} {
 		request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody))(t)
-		request.Header.Set("Range", asked)
+		request.Header.Set("Range", requested)
 		response := must.Get(http.DefaultClient.Do(request))(t)
 		got, err := io.ReadAll(response.Body)
 		response.Body.Close()
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("range %q: %d bytes of %d, %v", asked, len(got), len(want), err)
+			t.Errorf("range %q: %d bytes of %d, %v", requested, len(got), len(want), err)
 		}
 	}
 	testSeekPastEnd(t, r, content)
@@ -100,10 +100,10 @@ func testSeekPastEnd(t *testing.T, r fixture, content []byte) {
 		t.Errorf("seeking past the end leads to %d, %v", at, err)
 	}
 	if n, err := blob.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
-		t.Errorf("past the end there are %d bytes, %v", n, err)
+		t.Errorf("reading past the end: %d bytes, %v", n, err)
 	}
 	if _, err := blob.Seek(-1, io.SeekStart); err == nil {
-		t.Error("it seeks before the start")
+		t.Error("seeking before the start succeeds")
 	}
 	if at, err := blob.Seek(-1, io.SeekEnd); at != int64(len(content))-1 || err != nil {
 		t.Errorf("the last byte is at %d, %v", at, err)
@@ -116,7 +116,7 @@ func testSeekPastEnd(t *testing.T, r fixture, content []byte) {
 		t.Errorf("closing: %v", err)
 	}
 	if _, err := blob.Read(make([]byte, 1)); err == nil {
-		t.Error("it reads although it was closed")
+		t.Error("reading after Close succeeds")
 	}
 }
 
@@ -177,10 +177,10 @@ func testList(t *testing.T, r fixture) {
 		group.Go(func() error { return r.Put(t.Context(), key, staged) })
 	}
 	if err := group.Wait(); err != nil {
-		t.Fatalf("putting many at once: %v", err)
+		t.Fatalf("putting many blobs concurrently: %v", err)
 	}
 	if diff := cmp.Diff(want, list(t, r, "")); diff != "" {
-		t.Errorf("all of them (-want +got):\n%s", diff)
+		t.Errorf("all blobs (-want +got):\n%s", diff)
 	}
 	for prefix, some := range map[string]int{
 		"1": count / 3, "1/": count / 3, "1/04/": count / 3 / 16, "2/0": count / 3 * 10 / 16, "3": 0, "1/04/blob.0004": 1,
@@ -225,7 +225,7 @@ func testBadKeys(t *testing.T, r fixture) {
 func testDiscard(t *testing.T, r fixture) {
 	stage(t, r, noise(3*bufferSize)).Discard()
 	if n := r.count(t); n > 0 {
-		t.Errorf("%d things are left after Discard", n)
+		t.Errorf("%d files are left after Discard", n)
 	}
 	staged := stage(t, r, noise(partSize+1))
 	if err := r.Put(canceledContext(t), key, staged); !errors.Is(err, context.Canceled) {
@@ -234,7 +234,7 @@ func testDiscard(t *testing.T, r fixture) {
 	staged.Discard()
 	staged.Discard()
 	if n := r.count(t); n > 0 {
-		t.Errorf("%d things are left of a canceled put", n)
+		t.Errorf("%d files are left after a canceled put", n)
 	}
 }
 

@@ -8,17 +8,18 @@ import (
 	"syscall"
 )
 
-// unreachableError is the error of a request that got no response from S3, or of a folder that is no longer in place.
+// unreachableError means that S3 did not respond to a request, or that the store's folder was moved.
 type unreachableError struct{ error }
 
-// Error replaces "EOF", because the S3 client replaces errors with that text by one that wraps nothing.
+// Error replaces "EOF" in the text, because the S3 client replaces errors with that text by an error that does not wrap
+// them.
 func (u unreachableError) Error() string {
 	return strings.ReplaceAll(u.error.Error(), "EOF", "end of the connection")
 }
 
 func (u unreachableError) Unwrap() error { return u.error }
 
-// transport marks the errors of requests to S3, to tell them from those of other clients.
+// transport marks the errors of requests to S3, to distinguish them from errors of other clients.
 type transport struct{ http.RoundTripper }
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -38,7 +39,7 @@ func IsUnavailable(err error) bool {
 	if _, ok := errors.AsType[unreachableError](err); ok {
 		return true
 	}
-	if status := responseOf(err).StatusCode; status >= http.StatusInternalServerError ||
+	if status := errorResponse(err).StatusCode; status >= http.StatusInternalServerError ||
 		status == http.StatusTooManyRequests {
 		return true
 	}

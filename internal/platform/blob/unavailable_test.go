@@ -22,8 +22,8 @@ import (
 func TestIsUnavailable(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		err  error
-		away bool
+		err         error
+		unavailable bool
 	}{
 		"the disk is full":   {fmt.Errorf("writing: %w", syscall.ENOSPC), true},
 		"the disk fails":     {syscall.EIO, true},
@@ -35,7 +35,7 @@ func TestIsUnavailable(t *testing.T) {
 		"something else":     {errors.New("away"), false},
 		"nothing":            {nil, false},
 	} {
-		if got := IsUnavailable(c.err); got != c.away {
+		if got := IsUnavailable(c.err); got != c.unavailable {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -44,23 +44,23 @@ func TestIsUnavailable(t *testing.T) {
 // A bucket whose server does not respond is unavailable until the server responds again.
 func TestBucketRecovers(t *testing.T) {
 	t.Parallel()
-	var away atomic.Bool
+	var unavailable atomic.Bool
 	s := s3.Start(t)
-	front := proxy(t, s, func(*http.Request) bool { return away.Load() })
+	front := proxy(t, s, func(*http.Request) bool { return unavailable.Load() })
 	r := newBucket(t, front, front.Bucket(t))
-	away.Store(true)
+	unavailable.Store(true)
 	ctx, done := context.WithTimeout(t.Context(), 10*time.Second) // the client tries a few times
 	defer done()
 	if _, err := r.Open(ctx, "boats"); !IsUnavailable(err) {
 		t.Errorf("opening: %v", err)
 	}
-	away.Store(false)
+	unavailable.Store(false)
 	if _, err := r.Open(t.Context(), "boats"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("opening after the recovery: %v", err)
 	}
 }
 
-// A folder that was moved or replaced is unavailable for writes and pings until it is back in place.
+// A folder that was moved or replaced is unavailable for writes and pings until it is moved back.
 func TestFolderRecovers(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "files")

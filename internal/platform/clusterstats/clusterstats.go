@@ -1,5 +1,5 @@
-// Package clusterstats measures figures of the whole installation. Each figure costs a query, so one node at a time
-// measures it at an interval and stores the result for all nodes.
+// Package clusterstats measures metrics of the whole installation. Each metric needs a query, so only one node measures
+// it per interval. It stores the result for all nodes.
 package clusterstats
 
 import (
@@ -15,29 +15,29 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Figure is one number or one time, with the values of its labels in order.
-type Figure struct {
+// Metric is a number or a time, with the values of its labels in order.
+type Metric struct {
 	Name   string    `json:"name"`
 	Labels []string  `json:"labels,omitempty"`
 	Value  float64   `json:"value,omitempty"`
 	Since  time.Time `json:"since,omitzero"` // instead of Value, for the age of something
 }
 
-// Measure is a set of figures that is measured together.
+// Measure is a set of metrics that are measured together.
 type Measure struct {
 	Name  string // identifies the measure on all nodes and must not change
 	Every time.Duration
-	Do    func(context.Context) ([]Figure, error)
+	Do    func(context.Context) ([]Metric, error)
 }
 
 // Measurement is the last result of a measure.
 type Measurement struct {
 	Name       string
 	MeasuredAt time.Time // zero if it was never measured
-	Figures    []Figure
+	Metrics    []Metric
 }
 
-// Service measures figures and reads them.
+// Service measures metrics and reads them.
 type Service struct {
 	db       *db.DB
 	measures []Measure
@@ -52,7 +52,8 @@ func New(d *db.DB, measures ...Measure) *Service {
 // pollInterval is how often a node reads the measurements and checks whether one is due.
 const pollInterval = 5 * time.Second
 
-// Last returns the measurements that this node read last, in the order of the measures. It omits those not read yet.
+// Last returns the measurements that this node read most recently, in the order of the measures. Measurements that were
+// never read are omitted.
 func (s *Service) Last() []Measurement {
 	out := make([]Measurement, 0, len(s.last))
 	for i := range s.last {
@@ -63,9 +64,9 @@ func (s *Service) Last() []Measurement {
 	return out
 }
 
-// Run reads the measurements until the context ends. If measures is true, it also takes those that are due. Measures
-// run concurrently, because some take long. Errors are passed to report and the measure is tried again; the last
-// measurement stays.
+// Run reads the measurements until the context ends. If measures is true, it also takes measurements that are due.
+// Measures run concurrently, because some take long. If a measure fails, Run passes the error to report, keeps the last
+// measurement and tries again later.
 func (s *Service) Run(ctx context.Context, measures bool, report func(error)) {
 	var all sync.WaitGroup
 	for i := range s.measures {
@@ -87,7 +88,7 @@ func (s *Service) Run(ctx context.Context, measures bool, report func(error)) {
 	all.Wait()
 }
 
-// Once reads every measurement. If measures is true, it first takes those that are due.
+// Once reads every measurement. If measures is true, it first takes measurements that are due.
 func (s *Service) Once(ctx context.Context, measures bool) error {
 	var failed error
 	for i := range s.measures {
@@ -114,12 +115,12 @@ func (s *Service) measure(ctx context.Context, m Measure) error {
 	if err != nil || !mine {
 		return err
 	}
-	at := s.db.Now() // the figures are at least as new
-	figures, err := m.Do(ctx)
+	at := s.db.Now() // the metrics are at least as new
+	metrics, err := m.Do(ctx)
 	if err != nil {
 		return fmt.Errorf("measuring %s: %w", m.Name, err)
 	}
-	text, err := json.Marshal(figures)
+	text, err := json.Marshal(metrics)
 	if err != nil {
 		return fmt.Errorf("encoding the measurement of %s: %w", m.Name, err)
 	}
@@ -169,7 +170,7 @@ func (s *Service) read(ctx context.Context, name string) (Measurement, error) {
 		return out, fmt.Errorf("reading the measurement of %s: %w", name, err)
 	}
 	out.MeasuredAt = db.Time(at)
-	if err := json.Unmarshal([]byte(text), &out.Figures); err != nil {
+	if err := json.Unmarshal([]byte(text), &out.Metrics); err != nil {
 		return out, fmt.Errorf("decoding the measurement of %s: %w", name, err)
 	}
 	return out, nil

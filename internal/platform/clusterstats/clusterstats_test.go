@@ -23,15 +23,15 @@ func open(t *testing.T, url string, clock *testkit.Clock) *db.DB {
 	return d
 }
 
-// In each interval, one of several nodes measures, and all nodes read the result.
+// In each interval, only one node measures, and all nodes read the result.
 func TestOneNodeMeasures(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		var times atomic.Int64
 		since := clock.Now().Add(-time.Hour)
-		measure := clusterstats.Measure{Name: "loads", Every: 15 * time.Second, Do: func(context.Context) ([]clusterstats.Figure, error) {
-			return []clusterstats.Figure{
+		measure := clusterstats.Measure{Name: "loads", Every: 15 * time.Second, Do: func(context.Context) ([]clusterstats.Metric, error) {
+			return []clusterstats.Metric{
 				{Name: "jobs", Labels: []string{"a", "b"}, Value: float64(times.Add(1))}, {Name: "age", Since: since},
 			}, nil
 		}}
@@ -55,7 +55,7 @@ func TestOneNodeMeasures(t *testing.T) {
 			}
 			must.NoError(t, reader.Once(t.Context(), false))
 			want := []clusterstats.Measurement{
-				{Name: "loads", MeasuredAt: clock.Now(), Figures: []clusterstats.Figure{
+				{Name: "loads", MeasuredAt: clock.Now(), Metrics: []clusterstats.Metric{
 					{Name: "jobs", Labels: []string{"a", "b"}, Value: float64(round + 1)}, {Name: "age", Since: since},
 				}},
 			}
@@ -73,16 +73,16 @@ func TestFailingMeasure(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		began := clock.Now()
-		broken := errors.New("the table is gone")
+		broken := errors.New("table missing")
 		var fails bool
-		one := clusterstats.Measure{Name: "one", Every: time.Minute, Do: func(context.Context) ([]clusterstats.Figure, error) {
+		one := clusterstats.Measure{Name: "one", Every: time.Minute, Do: func(context.Context) ([]clusterstats.Metric, error) {
 			if fails {
 				return nil, broken
 			}
-			return []clusterstats.Figure{{Name: "x", Value: 1}}, nil
+			return []clusterstats.Metric{{Name: "x", Value: 1}}, nil
 		}}
-		two := clusterstats.Measure{Name: "two", Every: time.Minute, Do: func(context.Context) ([]clusterstats.Figure, error) {
-			return []clusterstats.Figure{{Name: "y", Value: 2}}, nil
+		two := clusterstats.Measure{Name: "two", Every: time.Minute, Do: func(context.Context) ([]clusterstats.Metric, error) {
+			return []clusterstats.Metric{{Name: "y", Value: 2}}, nil
 		}}
 		s := clusterstats.New(open(t, url, clock), one, two)
 		if got := s.Last(); len(got) != 0 {
@@ -95,8 +95,8 @@ func TestFailingMeasure(t *testing.T) {
 			t.Errorf("the failure was returned as %v", err)
 		}
 		want := []clusterstats.Measurement{
-			{"one", began, []clusterstats.Figure{{Name: "x", Value: 1}}},
-			{"two", began.Add(time.Minute), []clusterstats.Figure{{Name: "y", Value: 2}}},
+			{"one", began, []clusterstats.Metric{{Name: "x", Value: 1}}},
+			{"two", began.Add(time.Minute), []clusterstats.Metric{{Name: "y", Value: 2}}},
 		}
 		if diff := cmp.Diff(want, s.Last()); diff != "" {
 			t.Error(diff)

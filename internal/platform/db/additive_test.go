@@ -11,11 +11,11 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// firstRelease is the newest migration of the first release. Nodes of an older release keep running while a newer one
-// migrates their database, so later migrations may only add. Never raise it.
+// firstRelease is the newest migration of the first release. Nodes of an older release keep running while a newer
+// release migrates their database, so later migrations may only add things. Never raise this number.
 const firstRelease = 17
 
-// breaking are the statements that a migration must not apply to existing tables, which older programs still use.
+// breaking lists statements that a migration must not apply to existing tables, because older programs still use them.
 var breaking = []struct{ pattern, why string }{
 	{`\bDROP\s+(TABLE|COLUMN|VIEW|FUNCTION|CONSTRAINT)\b`, "an older program still uses it"},
 	{`\bALTER\s+TABLE\s+\S+\s+DROP\b`, "an older program still uses it"},
@@ -23,10 +23,10 @@ var breaking = []struct{ pattern, why string }{
 	{`\bADD\s+(COLUMN\s+)?(IF NOT EXISTS\s+)?\w+[^;]*\bNOT\s+NULL\b[^;]*`, "an older program leaves the column out " +
 		"when it writes a row: give it a DEFAULT"},
 	{`\bALTER\s+(COLUMN\s+)?\w+\s+(SET\s+(NOT\s+NULL|DATA)|TYPE|DROP\s+DEFAULT)\b`,
-		"an older program writes what the column accepted before"},
-	{`\bADD\s+(CONSTRAINT|CHECK|UNIQUE|PRIMARY|FOREIGN|EXCLUDE)\b`, "an older program may write what it rejects"},
-	{`\bCREATE\s+UNIQUE\s+INDEX\b`, "an older program may write what it rejects"},
-	{`\bCREATE\s+(OR\s+REPLACE\s+)?TRIGGER\b`, "an older program may do what it rejects"},
+		"an older program writes values that the column accepted before"},
+	{`\bADD\s+(CONSTRAINT|CHECK|UNIQUE|PRIMARY|FOREIGN|EXCLUDE)\b`, "an older program may write values that it rejects"},
+	{`\bCREATE\s+UNIQUE\s+INDEX\b`, "an older program may write values that it rejects"},
+	{`\bCREATE\s+(OR\s+REPLACE\s+)?TRIGGER\b`, "an older program may make changes that it rejects"},
 }
 
 var (
@@ -65,7 +65,7 @@ func breakingChanges(migration string) []string {
 	return out
 }
 
-// Nodes of an older release keep running while a newer one migrates their database.
+// Migrations since the first release do not break older programs.
 func TestMigrationsOnlyAdd(t *testing.T) {
 	t.Parallel()
 	for _, types := range []typeNames{sqliteTypes, postgresTypes} {
@@ -117,7 +117,7 @@ func lockedTables(migration string) []string {
 	return out
 }
 
-// A migration is one transaction. One that locks two tables may deadlock with nodes that lock them in another order.
+// A migration is one transaction. If it locks two tables, it may deadlock with nodes that lock them in another order.
 func TestMigrationsLockOneTable(t *testing.T) {
 	t.Parallel()
 	for name, text := range sinceRelease(t, postgresTypes) {

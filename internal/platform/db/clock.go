@@ -11,14 +11,15 @@ import (
 
 const (
 	clockInterval = time.Second          // between two queries of the server's time
-	clockTimeout  = 2 * time.Second      // of a query; a slower response would be too inaccurate
-	clockTries    = 5                    // while the database is opened
-	clockSlack    = 2 * time.Millisecond // tolerated difference, as clocks are slewed and read in microseconds
+	clockTimeout  = 2 * time.Second      // timeout of a query; a slower response would be too inaccurate
+	clockTries    = 5                    // maximum queries when the database is opened
+	clockSlack    = 2 * time.Millisecond // tolerated difference, because clocks are slewed and read in microseconds
 )
 
-// serverClock is an estimate of PostgreSQL's clock, which all nodes use. Leases, and the time after which a delivery of
-// unknown outcome counts as failed, must not depend on the offset between the clocks of nodes. The server's time is
-// queried at an interval and advanced by the monotonic clock in between, so setting the machine's clock has no effect.
+// serverClock estimates the time of PostgreSQL's clock, which all nodes use. Leases, and the time after which a
+// delivery of unknown outcome counts as failed, must not depend on the offset between the clocks of nodes. The server's
+// time is queried at an interval and advanced by the monotonic clock in between, so setting the machine's clock has no
+// effect.
 type serverClock struct {
 	machine func() time.Time // with a monotonic clock reading
 	last    atomic.Pointer[reading]
@@ -26,7 +27,7 @@ type serverClock struct {
 	ended   chan struct{}
 }
 
-// reading is the same instant by the machine's clock and by the server's.
+// reading is the same instant on the machine's clock and on the server's clock.
 type reading struct{ machine, server time.Time }
 
 func newServerClock(machine func() time.Time) *serverClock {
@@ -67,8 +68,8 @@ func (c *serverClock) queryFirst(ctx context.Context, pool *sql.DB) error {
 	}
 }
 
-// correct updates the estimate by a server time that was read between sent and received. An estimate that is possible
-// is kept, so a slow response does not replace the result of a fast one.
+// correct updates the estimate with a server time that was read between sent and received. It keeps an estimate that is
+// still possible, so that a slow response does not replace the result of a fast one.
 func (c *serverClock) correct(sent, server, received time.Time) {
 	estimate, earliest := c.now(), server
 	latest := server.Add(received.Sub(sent))
@@ -93,7 +94,7 @@ func (c *serverClock) start(pool *sql.DB) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				_ = c.query(ctx, pool) // callers notice that the database is unavailable; the estimate goes on
+				_ = c.query(ctx, pool) // keep the estimate: other queries report that the database is unavailable
 			}
 		}
 	}()

@@ -27,10 +27,10 @@ func TestPostgresTime(t *testing.T) {
 		now := d.Now()
 		const tolerance = clockTimeout
 		if now.Before(before.Add(-tolerance)) || now.After(time.Now().Add(tolerance)) {
-			t.Errorf("a machine %v ahead: the time is %v, want %v", off, now, before)
+			t.Errorf("machine clock %v ahead: the time is %v, want %v", off, now, before)
 		}
 		if by := d.ClockOffset(); (by - off).Abs() > tolerance {
-			t.Errorf("a machine %v ahead is reported as %v ahead", off, by)
+			t.Errorf("machine clock %v ahead: ClockOffset is %v", off, by)
 		}
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -38,8 +38,7 @@ func TestPostgresTime(t *testing.T) {
 	}
 }
 
-// The estimate differs from the server's time by no more than the last query's accuracy, and a query does not change an
-// estimate that is possible.
+// The estimate is as accurate as the last query, and a query does not change an estimate that is still possible.
 func TestServerClock(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -110,7 +109,8 @@ func TestClockQueriedAgain(t *testing.T) {
 	}
 }
 
-// silentOnce forwards connections except the second, on which the time is queried first. It returns their number.
+// silentOnce forwards all connections except the second one, which queries the time. It returns the number of
+// connections.
 func silentOnce(front net.Listener, to string) int {
 	for n := 1; ; n++ {
 		from, err := front.Accept()

@@ -29,7 +29,7 @@ type DB struct {
 	path    string  // of the SQLite file
 	read    *sql.DB // SQLite: a pool of readers; PostgreSQL: the same pool as write
 	write   *sql.DB // SQLite: the only writer connection
-	pulse   *sql.DB // a connection for Ping, which must not wait for the pools
+	pulse   *sql.DB // a separate connection for Ping and for querying the time
 	now     func() time.Time
 	clock   *serverClock // PostgreSQL's, unless Options.Now is set
 	stmts   statements
@@ -139,8 +139,8 @@ type Tx struct {
 
 type inTx struct{} // marks the context of a function that InTx runs
 
-// refuseInTx panics if ctx belongs to a running transaction: its reads and writes go through the Tx. A second
-// transaction beside it would wait for the first one forever, and a read outside it would miss what it wrote.
+// refuseInTx panics if ctx belongs to a running transaction, which has to read and write through its Tx. A second
+// transaction would wait forever for the first, and a read outside of the transaction would miss its writes.
 func refuseInTx(ctx context.Context) {
 	if name, ok := ctx.Value(inTx{}).(string); ok {
 		panic("db: used inside the transaction " + name + "; use its Tx")
@@ -188,8 +188,8 @@ func (tx *Tx) QueryRow(ctx context.Context, query string, args ...any) *sql.Row 
 	return tx.StmtContext(ctx, stmt).QueryRowContext(ctx, args...)
 }
 
-// InTx runs a function in a transaction and rolls back when it fails. The function runs again if another transaction
-// got in the way. The name appears in traces and names the failpoints. InTx panics inside another transaction.
+// InTx runs work in a transaction, and rolls back if work returns an error. It runs work again if the transaction
+// conflicts with another one. The name is used in traces and failpoints. InTx panics inside another transaction.
 func (d *DB) InTx(ctx context.Context, name string, work func(context.Context, *Tx) error) error {
 	refuseInTx(ctx)
 	for try := 1; ; try++ {
@@ -202,22 +202,23 @@ func (d *DB) InTx(ctx context.Context, name string, work func(context.Context, *
 	}
 }
 
-// maxTries limits how often a transaction is run that conflicts with others or waits too long for their locks.
+// maxTries is the maximum number of times that a transaction runs if it conflicts with others or times out waiting for
+// locks.
 const maxTries = 4
 
 func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Context, *Tx) error) error {
-	// Waiting for a connection ends with the context; the transaction does not (see statementContext).
+	// Waiting for a connection ends when ctx is canceled. The transaction does not (see statementContext).
 	conn, err := d.write.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("beginning %s: %w", name, err)
 	}
-	defer func() { _ = conn.Close() }() // after the one below it does nothing
+	defer func() { _ = conn.Close() }() // does nothing if the connection was already closed
 	raw, err := conn.BeginTx(d.dialect.statementContext(ctx), nil)
 	if err != nil {
 		return fmt.Errorf("beginning %s: %w", name, err)
 	}
 	tx := &Tx{Tx: raw, db: d, now: d.Now()}
-	defer func() { _ = raw.Rollback() }() // after a commit it does nothing
+	defer func() { _ = raw.Rollback() }() // does nothing after a commit
 	if err := work(context.WithValue(ctx, inTx{}, name), tx); err != nil {
 		return err
 	}
@@ -226,7 +227,7 @@ func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Conte
 		return fmt.Errorf("committing %s: %w", name, err)
 	}
 	failpoint.Point("after " + name)
-	_ = conn.Close() // released before others are requested
+	_ = conn.Close() // release it before another connection is requested
 	d.preparePending(ctx)
 	return nil
 }
@@ -248,13 +249,13 @@ func Time(micros int64) time.Time {
 }
 
 // TeamPlaceholder is the placeholder for a team's ID in a query for a page. It hides the value from PostgreSQL's
-// planner, which then uses one generic plan per connection. With the value, it would plan again on every use for large
-// teams, which takes longer than the query.
+// planner, which then uses one generic plan per connection. If the planner knew the value, it would plan each query of
+// a large team again, which takes longer than the query itself.
 const TeamPlaceholder = "(SELECT CAST(? AS BIGINT))"
 
-// LimitClause returns the LIMIT clause of a query for a page. It allows at least one row more, which shows that there
-// is another page. The number is part of the text, as PostgreSQL otherwise plans the query again on every use. It is
-// rounded up, because every text is kept as a prepared statement.
+// LimitClause returns the LIMIT clause of a query for a page. It allows at least one additional row, which shows that
+// there is another page. The number is part of the text, because PostgreSQL would otherwise plan the query again on
+// every use. It is rounded up to keep the number of prepared statements small.
 func LimitClause(rows int) string {
 	limit := 20
 	if rows > limit {
@@ -276,7 +277,7 @@ func Placeholders(n int) string {
 	return strings.TrimSuffix(strings.Repeat("?,", n), ",")
 }
 
-// Args returns the arguments of a query: the first, and the rest for IN (…).
+// Args returns the arguments of a query: first, followed by rest for IN (…).
 func Args[T any](first any, rest []T) []any {
 	out := make([]any, 0, 1+len(rest))
 	out = append(out, first)
@@ -286,9 +287,9 @@ func Args[T any](first any, rest []T) []any {
 	return out
 }
 
-// TeamOf returns the team that owns an item, if it is one of the given teams. The argument item is the query from the
-// table on, with one placeholder for the ID. If none of the teams owns the item, the error wraps sql.ErrNoRows.
-func TeamOf(ctx context.Context, q Querier, item string, id any, teams []int64) (int64, error) {
+// OwningTeam returns the team that owns an item, if it is one of the given teams. Item is the part of the query that
+// follows FROM, with one placeholder for the ID. If none of the teams owns the item, the error wraps sql.ErrNoRows.
+func OwningTeam(ctx context.Context, q Querier, item string, id any, teams []int64) (int64, error) {
 	var team int64
 	err := q.QueryRow(ctx, `SELECT team_id FROM `+item+` AND team_id IN (`+Placeholders(len(teams))+`)`, Args(id, teams)...).
 		Scan(&team)
@@ -298,14 +299,14 @@ func TeamOf(ctx context.Context, q Querier, item string, id any, teams []int64) 
 	return team, nil
 }
 
-// All returns the rows of a query, scanned by a function.
+// All returns all rows of a query, each scanned by scan.
 func All[T any](
 	ctx context.Context, q Querier, scan func(*sql.Rows, *T) error, query string, args ...any,
 ) ([]T, error) {
 	return AllSized(ctx, q, 0, scan, query, args...)
 }
 
-// AllSized is All for about the expected number of rows.
+// AllSized is like All, but allocates memory for the expected number of rows.
 func AllSized[T any](
 	ctx context.Context, q Querier, expected int, scan func(*sql.Rows, *T) error, query string, args ...any,
 ) ([]T, error) {

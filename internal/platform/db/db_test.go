@@ -28,7 +28,7 @@ func TestMigratesUpAndDownAndUp(t *testing.T) {
 	})
 }
 
-// An older program starts on a schema that a newer one has migrated.
+// An older program starts with a schema that a newer program has migrated.
 func TestOlderProgramOnNewerSchema(t *testing.T) {
 	t.Parallel()
 	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
@@ -87,7 +87,7 @@ func TestInTxRollsBack(t *testing.T) {
 	})
 }
 
-// A read by the transaction sees what it wrote, also once the query is prepared.
+// A transaction reads its own writes, even after the query was prepared.
 func TestTransactionReadsItsWrites(t *testing.T) {
 	t.Parallel()
 	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
@@ -116,7 +116,7 @@ func TestTransactionReadsItsWrites(t *testing.T) {
 	})
 }
 
-// A transaction inside another one would wait for itself, and a read beside it would miss its writes.
+// InTx, Query and QueryRow panic inside a transaction.
 func TestNestedTransactionRefused(t *testing.T) {
 	t.Parallel()
 	d := testkit.Open(t, testkit.SQLite(t), nil)

@@ -45,7 +45,8 @@ func (d dialect) statementContext(ctx context.Context) context.Context {
 	return context.WithoutCancel(ctx)
 }
 
-// isConflict reports whether a transaction failed because of a concurrent one: a serialization failure or a deadlock.
+// isConflict reports whether a transaction failed because of a concurrent transaction: a serialization failure or a
+// deadlock.
 func (d dialect) isConflict(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
@@ -66,7 +67,7 @@ func (d *DB) ForUpdate() string {
 }
 
 func (d *DB) openSQLite(ctx context.Context, path string) error {
-	// Create the file so that only this user can read it. SQLite gives its other files the same mode.
+	// Create the file so that only this user can read it. SQLite creates its other files with the same mode.
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the operator chooses the file
 	if err != nil {
 		return fmt.Errorf("opening the SQLite file: %w", err)
@@ -96,8 +97,8 @@ func (d *DB) openSQLite(ctx context.Context, path string) error {
 }
 
 const (
-	connsPerCore   = 4 // more would only wait for each other in the server
-	minConns       = 4 // fewer would let one slow query hold up a node
+	connsPerCore   = 4 // more connections would only wait for each other in the server
+	minConns       = 4 // with fewer, one slow query could block a node
 	setLockTimeout = "SET lock_timeout = '5s'"
 	// randomPageCost suits solid-state disks. With PostgreSQL's default of 4, a page of posts scans all accounts of the
 	// service to look up forty.
@@ -134,7 +135,7 @@ func (d *DB) openPostgres(ctx context.Context, url string, opts Options) error {
 // maxConns removes the parameter pool_max_conns from a configuration and returns its value: the maximum size of the
 // pool. By default, it is [connsPerCore] for each core, and at least 8.
 func maxConns(cfg *pgx.ConnConfig) (int, error) {
-	const param = "pool_max_conns" // as pgxpool names it
+	const param = "pool_max_conns" // same name as in pgxpool
 	text, given := cfg.RuntimeParams[param]
 	if !given {
 		return max(8, connsPerCore*runtime.GOMAXPROCS(0)), nil
@@ -195,7 +196,8 @@ func (o Options) check(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// requireDurability returns an error if PostgreSQL may lose committed transactions: posts could be published twice.
+// requireDurability returns an error if PostgreSQL may lose committed transactions, because posts could then be
+// published twice.
 func (d *DB) requireDurability(ctx context.Context) error {
 	for _, setting := range []string{"fsync", "synchronous_commit"} {
 		var value string

@@ -18,7 +18,7 @@ const (
 	tableSuffix = ".copy"
 )
 
-// Version returns the database's schema version and the newest that this program can migrate to.
+// Version returns the database's schema version and the newest version that this program can migrate to.
 func (d *DB) Version(ctx context.Context) (int64, int64, error) {
 	p, err := d.migrator()
 	if err != nil {
@@ -32,7 +32,7 @@ func (d *DB) Version(ctx context.Context) (int64, int64, error) {
 	return is, sources[len(sources)-1].Version, nil
 }
 
-// Dump writes a snapshot of the database to files in an empty folder, while the service goes on. It calls read to query
+// Dump writes a snapshot of the database to files in an empty folder, while the service continues. It calls read with
 // the same snapshot. A dump of PostgreSQL omits the job queue, which can be rebuilt from the other tables.
 func (d *DB) Dump(ctx context.Context, dir string, read func(context.Context, Querier) error) error {
 	if d.dialect.postgres {
@@ -44,7 +44,7 @@ func (d *DB) Dump(ctx context.Context, dir string, read func(context.Context, Qu
 	if err != nil {
 		return fmt.Errorf("opening the database to copy it: %w", err)
 	}
-	defer func() { _ = conn.Close() }() // nothing can be lost
+	defer func() { _ = conn.Close() }() // only read from
 	if _, err := conn.ExecContext(ctx, `VACUUM INTO ?`, file); err != nil {
 		return fmt.Errorf("copying the database: %w", err)
 	}
@@ -54,13 +54,13 @@ func (d *DB) Dump(ctx context.Context, dir string, read func(context.Context, Qu
 	return ReadFile(ctx, file, func(q Querier) error { return read(ctx, q) })
 }
 
-// ReadFile calls read with an SQLite file that no process writes to. It creates no other files.
+// ReadFile opens an SQLite file that no process writes to, and calls read. It creates no other files.
 func ReadFile(ctx context.Context, file string, read func(Querier) error) error {
 	conn, err := sql.Open(sqlite.Driver, sqlite.ReadOnlyDSN(file))
 	if err != nil {
 		return fmt.Errorf("opening the copy of the database: %w", err)
 	}
-	defer func() { _ = conn.Close() }() // it was only read
+	defer func() { _ = conn.Close() }() // only read from
 	var found string
 	if err := conn.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&found); err != nil {
 		return fmt.Errorf("reading the copy of the database: %w", err)

@@ -18,7 +18,7 @@ import (
 // dumpInfo describes a dump of a PostgreSQL database.
 type dumpInfo struct {
 	Version   int64      `json:"version"` // of the schema
-	Tables    []table    `json:"tables"`  // each after those that it references
+	Tables    []table    `json:"tables"`  // sorted so that each follows the tables that it references
 	Sequences []sequence `json:"sequences"`
 }
 
@@ -50,7 +50,7 @@ func (s session) QueryRow(ctx context.Context, query string, args ...any) *sql.R
 	return s.QueryRowContext(ctx, s.dialect.bind(query), args...)
 }
 
-// pgx calls work with the connection of the driver.
+// pgx calls work with the driver's connection.
 func (s session) pgx(work func(*pgx.Conn) error) error {
 	return s.Raw(func(raw any) error {
 		c, ok := raw.(*stdlib.Conn)
@@ -61,7 +61,8 @@ func (s session) pgx(work func(*pgx.Conn) error) error {
 	})
 }
 
-// inSession runs work in a transaction on a connection to PostgreSQL. The statement begin begins the transaction.
+// inSession runs work in a transaction on a connection to PostgreSQL. Begin is the statement that starts the
+// transaction.
 func (d *DB) inSession(ctx context.Context, begin string, work func(context.Context, session) error) error {
 	conn, err := d.write.Conn(ctx)
 	if err != nil {
@@ -125,10 +126,11 @@ func (i *dumpInfo) write(dir string) error {
 	return syncFile(path)
 }
 
-// dumpedTables excludes the tables of the queue and of migrations, which a restored database has itself.
+// dumpedTables excludes the tables of the job queue and of migrations, which already exist in a database before a
+// restore.
 const dumpedTables = `c.relname NOT LIKE 'river\_%' AND c.relname <> 'goose_db_version'`
 
-// listTables returns the tables of the database, each after those that it references.
+// listTables returns the tables of the database, sorted so that each follows the tables that it references.
 func listTables(ctx context.Context, pg *pgx.Conn) ([]table, error) {
 	rows, err := pg.Query(ctx,
 		`SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum) FROM pg_class c
@@ -164,7 +166,7 @@ func listTables(ctx context.Context, pg *pgx.Conn) ([]table, error) {
 	return sortByForeignKeys(all, foreignKeys)
 }
 
-// sortByForeignKeys returns the tables, each after those that it references.
+// sortByForeignKeys returns the tables, sorted so that each follows the tables that it references.
 func sortByForeignKeys(all []table, foreignKeys [][2]string) ([]table, error) {
 	var out []table
 	added := map[string]bool{}

@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Contents describes the content of a PostgreSQL database that a backup is to be restored to. It is empty if there are
-// no tables, or only those of pressroom without people, teams and events.
+// Contents describes the content of a PostgreSQL database before a restore. It returns "" if the database has no
+// tables, or only pressroom's tables without people, teams and events.
 func (d *DB) Contents(ctx context.Context) (string, error) {
 	if !d.dialect.postgres {
 		return "", errors.New("an SQLite database is restored as a file")
@@ -52,8 +52,8 @@ func (d *DB) counts(ctx context.Context, query string) ([3]int64, error) {
 	return n, nil
 }
 
-// Load restores a dump to an empty PostgreSQL database. It migrates the database to the dump's schema version, then
-// loads the dump and calls then in one transaction.
+// Load restores a dump to an empty PostgreSQL database. It migrates the database to the dump's schema version. It then
+// loads the dump and calls then, in one transaction.
 func (d *DB) Load(ctx context.Context, dir string, then func(exec func(query string, args ...any) error) error) error {
 	info, err := readDump(dir)
 	if err != nil {
@@ -84,7 +84,8 @@ func (d *DB) Load(ctx context.Context, dir string, then func(exec func(query str
 	})
 }
 
-// load loads the tables with their triggers disabled, because the dump contains what the triggers would write.
+// load loads the tables with triggers disabled, because the dump already contains the rows that the triggers would
+// write.
 func (i *dumpInfo) load(ctx context.Context, pg *pgx.Conn, dir string) error {
 	for _, t := range slices.Backward(i.Tables) {
 		name, _ := t.identifiers()

@@ -18,7 +18,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// typeNames are the type names that migrations use, by database.
+// typeNames has the names of a database's column types, for migrations.
 type typeNames struct {
 	Postgres bool
 	Key      string // an integer primary key that the database generates
@@ -49,12 +49,12 @@ func (d *DB) Migrate(ctx context.Context) error {
 const (
 	migrationLock  = 7_310_579_628_010_000_001 // key of the advisory lock, an arbitrary number
 	migrationTries = 40
-	migrationPause = 50 * time.Millisecond // between two tries, for the other process to finish
+	migrationPause = 50 * time.Millisecond // pause between two attempts, while the other process finishes
 )
 
-// WithMigrationLock runs migrations while no other process does, because several nodes may start at the same time. With
-// PostgreSQL it holds an advisory lock. With SQLite, the second process fails in a transaction, tries again and finds
-// the migrations applied.
+// WithMigrationLock calls migrate while no other process migrates, because several nodes may start at the same time.
+// With PostgreSQL it holds an advisory lock. With SQLite, the second process fails in a transaction, tries again and
+// finds the migrations applied.
 func (d *DB) WithMigrationLock(ctx context.Context, migrate func(context.Context) error) error {
 	if !d.dialect.postgres {
 		var err error
@@ -75,7 +75,7 @@ func (d *DB) WithMigrationLock(ctx context.Context, migrate func(context.Context
 		return fmt.Errorf("connecting to migrate: %w", err)
 	}
 	defer func() { _ = conn.Close() }() // it returns to the pool
-	// Migrations of another node may take longer than the usual lock timeout.
+	// Another node's migrations may take longer than the lock timeout.
 	if _, err := conn.ExecContext(ctx, "SET lock_timeout = 0"); err != nil {
 		return fmt.Errorf("disabling the lock timeout to migrate: %w", err)
 	}

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// docs/scaling.md lists every table and states correctly whether it has a team_id.
+// docs/scaling.md lists every table and says correctly whether it has a team_id.
 func TestScalingGuide(t *testing.T) {
 	t.Parallel()
 	guide := must.Get(os.ReadFile("../../../docs/scaling.md"))(t)
@@ -43,7 +43,7 @@ func TestScalingGuide(t *testing.T) {
 		kind := kinds[name]
 		delete(kinds, name)
 		if kind == "" || (kind == "of a team, with its number") != hasTeam {
-			t.Errorf("docs/scaling.md lists %s as %q, but its team_id is there: %v", name, kind, hasTeam)
+			t.Errorf("docs/scaling.md lists %s as %q, but it has a team_id: %v", name, kind, hasTeam)
 		}
 	}
 	for name := range kinds {

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// statements caches prepared statements by the text in the program. For PostgreSQL it caches only the texts with
-// PostgreSQL's placeholders, because pgx caches prepared statements itself. Nothing is evicted, as the program has a
-// bounded number of texts.
+// statements caches prepared statements by query text. For PostgreSQL it only caches texts with PostgreSQL's
+// placeholders, because pgx caches prepared statements itself. Nothing is evicted, because the program has a bounded
+// number of texts.
 type statements struct {
 	byText  sync.Map // text in the program -> *statement
 	mu      sync.Mutex
@@ -30,7 +30,8 @@ func (d *DB) statement(query string) *statement {
 	return s.(*statement) //nolint:forcetypeassert // the map contains nothing else
 }
 
-// forReading returns a statement's text and the statement prepared for the readers' pool, or nil to send the text.
+// forReading returns a query's text and its prepared statement for the readers' pool. If the statement is nil, send the
+// text.
 func (d *DB) forReading(ctx context.Context, query string) (string, *sql.Stmt) {
 	s := d.statement(query)
 	if d.dialect.postgres {
@@ -49,8 +50,8 @@ func (d *DB) forReading(ctx context.Context, query string) (string, *sql.Stmt) {
 	return s.bound, s.reader.Load()
 }
 
-// forWriting returns a statement's text and the statement prepared for the writer's connection, or nil to send the
-// text. The transaction uses that connection, so a new text is prepared after the commit.
+// forWriting returns a query's text and its prepared statement for the writer's connection. If the statement is nil,
+// send the text. The current transaction uses that connection, so a new text is prepared after the commit.
 func (d *DB) forWriting(query string) (string, *sql.Stmt) {
 	s := d.statement(query)
 	if stmt := s.writer.Load(); stmt != nil || d.dialect.postgres {

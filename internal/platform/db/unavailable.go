@@ -28,7 +28,7 @@ const (
 
 const connectTimeout = 10 * time.Second
 
-// ErrReplica means that a server is a replica, which accepts no writes. It is the error that PostgreSQL itself returns.
+// ErrReplica means that a server is a replica, which accepts no writes. It equals the error that PostgreSQL returns.
 var ErrReplica error = &pgconn.PgError{
 	Severity: "ERROR", Code: readOnly, Message: "this PostgreSQL server is a replica and accepts no writes",
 }
@@ -39,8 +39,8 @@ var connectionErrors = []error{
 }
 
 // IsUnavailable reports whether an error means that the database cannot be used at the moment: it is stopped,
-// unreachable or hanging, has no free connection, or its disk is full. The caller may try again. A commit that failed
-// with such an error may have taken effect.
+// unreachable or not responding, has no free connection, or its disk is full. The caller may try again. A commit that
+// failed with such an error may have taken effect.
 func IsUnavailable(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.Code == readOnly ||
@@ -50,8 +50,8 @@ func IsUnavailable(err error) bool {
 	return noConnection || pgconn.SafeToRetry(err) || sqlite.IsUnavailable(err) || isConnectionError(err)
 }
 
-// isConnectionError reports whether a connection broke or timed out. It ignores errors of dialing: those of PostgreSQL
-// are ConnectErrors, and others come from other clients.
+// isConnectionError reports whether a connection broke or timed out. It ignores dial errors: PostgreSQL's are
+// ConnectErrors, and all others come from other clients.
 func isConnectionError(err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op != "dial" {
 		return true

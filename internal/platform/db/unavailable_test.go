@@ -21,37 +21,37 @@ func TestIsUnavailable(t *testing.T) {
 	t.Parallel()
 	withCode := func(code string) error { return fmt.Errorf("reading posts: %w", &pgconn.PgError{Code: code}) }
 	for name, c := range map[string]struct {
-		err  error
-		away bool
+		err         error
+		unavailable bool
 	}{
-		"the server ends":             {withCode("57P01"), true},
-		"the server crashed":          {withCode("57P02"), true},
-		"the server starts":           {withCode("57P03"), true},
-		"too many connections":        {withCode("53300"), true},
-		"its disk is full":            {withCode("53100"), true},
-		"its disk fails":              {withCode("58030"), true},
-		"a standby":                   {withCode("25006"), true},
-		"a connection failed":         {withCode("08006"), true},
-		"reset":                       {&net.OpError{Op: "read", Err: syscall.ECONNRESET}, true},
-		"cut off within a response":   {fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), true},
-		"hangs":                       {fmt.Errorf("reading: %w", context.DeadlineExceeded), true},
-		"another server was dialed":   {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, false},
-		"the caller is gone":          {context.Canceled, false},
-		"a statement was ended":       {withCode("57014"), false},
-		"a name that is taken":        {withCode("23505"), false},
-		"a missing table":             {withCode("42P01"), false},
-		"another transaction's row":   {withCode("55P03"), false},
-		"something else":              {errors.New("away"), false},
-		"a list that came to its end": {io.EOF, false},
-		"nothing":                     {nil, false},
+		"the server ends":                {withCode("57P01"), true},
+		"the server crashed":             {withCode("57P02"), true},
+		"the server starts":              {withCode("57P03"), true},
+		"too many connections":           {withCode("53300"), true},
+		"its disk is full":               {withCode("53100"), true},
+		"its disk fails":                 {withCode("58030"), true},
+		"a standby":                      {withCode("25006"), true},
+		"a connection failed":            {withCode("08006"), true},
+		"reset":                          {&net.OpError{Op: "read", Err: syscall.ECONNRESET}, true},
+		"cut off within a response":      {fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), true},
+		"hangs":                          {fmt.Errorf("reading: %w", context.DeadlineExceeded), true},
+		"another server was dialed":      {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, false},
+		"request canceled by the caller": {context.Canceled, false},
+		"a statement was ended":          {withCode("57014"), false},
+		"unique violation":               {withCode("23505"), false},
+		"a missing table":                {withCode("42P01"), false},
+		"another transaction's row":      {withCode("55P03"), false},
+		"something else":                 {errors.New("away"), false},
+		"end of a list":                  {io.EOF, false},
+		"nothing":                        {nil, false},
 	} {
-		if got := db.IsUnavailable(c.err); got != c.away {
+		if got := db.IsUnavailable(c.err); got != c.unavailable {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
 
-// A server that is stopped, crashed or hanging is unavailable, and the pool recovers by itself when it is back.
+// A server that is stopped, crashed or not responding is unavailable. The pool recovers when the server is back.
 func TestPostgresRecovers(t *testing.T) {
 	t.Parallel()
 	s := postgres.Start(t)

@@ -17,7 +17,7 @@ type Volume struct {
 	Dir  string
 }
 
-// Auto is a reserve of 1 GiB or 5% of the volume, whichever is less.
+// Auto is a reserve of 1 GiB or 5% of the volume, whichever is smaller.
 const Auto = -1
 
 const (
@@ -36,8 +36,8 @@ func NewReserve(bytes int64, volumes ...Volume) *Reserve {
 	return &Reserve{bytes: bytes, volumes: volumes}
 }
 
-// Check returns an ErrLow if writing more bytes would leave less than the reserve on a volume. Volumes whose free
-// space cannot be read pass.
+// Check returns an error that wraps ErrLow if writing more bytes would leave less than the reserve on a volume. It
+// ignores volumes if their free space cannot be read.
 func (r *Reserve) Check(more int64) error {
 	if r == nil || r.bytes == 0 {
 		return nil
@@ -74,7 +74,7 @@ func (v Volume) Free() (int64, error) {
 }
 
 // ErrSize is returned for invalid sizes.
-var ErrSize = errors.New("a size is auto, 0, or a whole number with KiB, MiB, GiB or TiB, such as 2GiB")
+var ErrSize = errors.New("a size must be auto, 0, or a whole number with KiB, MiB, GiB or TiB, such as 2GiB")
 
 // ParseSize parses a size such as 512MiB and returns it in bytes, or Auto for "auto".
 func ParseSize(text string) (int64, error) {

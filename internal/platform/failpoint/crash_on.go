@@ -2,10 +2,10 @@
 
 // Package failpoint marks points at which tests kill the process, to check that nothing is sent twice or lost.
 //
-// PRESSROOM_CRASH_AT="NAME" kills the process with SIGKILL at the first pass of the point NAME, "NAME#3" at the third.
-// PRESSROOM_CRASH_HANG="NAME#3" stops it there with SIGSTOP instead, until it receives SIGCONT.
-// PRESSROOM_CRASH_TRACE=FILE appends the name of every point passed to a file. PRESSROOM_CRASH_CLOCK=FILE adds the
-// duration in the file to the program's clock.
+// PRESSROOM_CRASH_AT="NAME" kills the process with SIGKILL when it reaches the point NAME first, "NAME#3" when it
+// reaches the point for the third time. PRESSROOM_CRASH_HANG="NAME#3" stops it with SIGSTOP instead, until it receives
+// SIGCONT. PRESSROOM_CRASH_TRACE=FILE appends the name of each point that is reached to a file.
+// PRESSROOM_CRASH_CLOCK=FILE adds the duration in the file to the program's clock.
 package failpoint
 
 import (
@@ -23,7 +23,7 @@ var (
 	passes = map[string]int{}
 )
 
-// Point marks a point.
+// Point marks a point in the program with a name.
 func Point(name string) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -44,7 +44,7 @@ func Point(name string) {
 
 const maxSignalDelay = 100 * time.Millisecond
 
-// matches reports whether this pass of the point is the wanted one.
+// matches reports whether the point has now been reached as often as wanted says.
 func matches(wanted, name string) bool {
 	at, nth, _ := strings.Cut(wanted, "#")
 	if nth == "" {

@@ -2,8 +2,8 @@ package loadshed
 
 import "time"
 
-// Overdue ends the time of the longest waiting call without its timer, as on a busy machine.
-func Overdue(r *Limiter) {
+// ExpireFirst makes the call that has waited longest time out without its timer firing, like on a busy machine.
+func ExpireFirst(r *Limiter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	first := r.waiting.Front()

@@ -18,8 +18,8 @@ var (
 const maxWaiting = 32
 
 // FairLimiter divides a resource, such as memory, among owners, such as teams. Waiting owners are served round-robin,
-// the calls of each in order. While several wait, none gets more than half, except for a single larger call. The
-// methods may be called concurrently.
+// and the calls of each owner in order. While several owners wait, none gets more than half of the resource, except for
+// a single larger call. The methods may be called concurrently.
 type FairLimiter struct {
 	limit int64
 
@@ -36,13 +36,13 @@ type waitingCall struct {
 	granted chan struct{} // closed once the amount is granted
 }
 
-// NewFairLimiter returns a FairLimiter with that limit.
+// NewFairLimiter returns a FairLimiter for limit units of the resource.
 func NewFairLimiter(limit int64) *FairLimiter {
 	return &FairLimiter{limit: limit, free: limit, held: map[int64]int64{}, queues: map[int64][]*waitingCall{}}
 }
 
-// Acquire waits for the owner's turn and takes an amount, which Release returns. The errors are ErrTooMuch, ErrBusy and
-// the context's.
+// Acquire waits for the owner's turn and acquires an amount. The caller must Release it. The error is ErrTooMuch,
+// ErrBusy or the context's error.
 func (t *FairLimiter) Acquire(ctx context.Context, owner, amount int64) error {
 	if amount > t.limit {
 		return ErrTooMuch
@@ -59,16 +59,16 @@ func (t *FairLimiter) Acquire(ctx context.Context, owner, amount int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	select {
-	case <-call.granted: // at the same moment
+	case <-call.granted: // granted at the same time
 		return nil
 	default:
 	}
 	t.dequeue(owner, call)
-	t.grant() // others may have waited for it
+	t.grant() // other calls may have waited for this one
 	return fmt.Errorf("waiting for a turn: %w", context.Cause(ctx))
 }
 
-// enqueue adds a call to its owner's queue. It reports false if the queue is full.
+// enqueue adds a call to its owner's queue. It returns false if the queue is full.
 func (t *FairLimiter) enqueue(owner int64, call *waitingCall) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -95,7 +95,7 @@ func (t *FairLimiter) dequeue(owner int64, call *waitingCall) {
 	}
 }
 
-// Release returns what Acquire took.
+// Release returns an amount that was acquired.
 func (t *FairLimiter) Release(owner, amount int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -106,14 +106,14 @@ func (t *FairLimiter) Release(owner, amount int64) {
 	t.grant()
 }
 
-// grant serves the waiting owners in turn until one has to wait. None overtakes that one, so that large calls are
-// served too. The caller holds the lock.
+// grant serves the waiting owners in turn until the next one has to wait. No other owner overtakes it, so that large
+// calls are served too. The caller holds the lock.
 func (t *FairLimiter) grant() {
 	for at := 0; at < len(t.order); {
 		owner := t.order[at]
 		next := t.queues[owner][0]
 		if len(t.order) > 1 && t.held[owner] > 0 && t.held[owner]+next.amount > t.limit/2 {
-			at++ // it has its half, and keeps its turn
+			at++ // the owner already has half, and keeps its turn
 			continue
 		}
 		if next.amount > t.free {

@@ -44,17 +44,17 @@ func TestOwnersTakeTurns(t *testing.T) {
 			o.begin(t.Context(), t, 1, 80, end)
 		}
 		o.begin(t.Context(), t, 2, 80, end)
-		o.begin(t.Context(), t, 3, 30, end) // does not fit beside the one before
+		o.begin(t.Context(), t, 3, 30, end) // does not fit while the previous call runs
 		for range 22 {
 			end <- struct{}{}
 			synctest.Wait()
 		}
 		o.all.Wait()
 		if !slices.Equal(o.served[:5], []int64{1, 1, 2, 3, 1}) {
-			t.Errorf("they were served in the order %v", o.served)
+			t.Errorf("the owners were served in the order %v", o.served)
 		}
 		if o.free != 100 || len(o.held)+len(o.queues)+len(o.order) != 0 {
-			t.Errorf("in the end there is %+v", o.FairLimiter)
+			t.Errorf("the final state is %+v", o.FairLimiter)
 		}
 	})
 }
@@ -68,7 +68,7 @@ func TestOwnerLimitWhileOthersWait(t *testing.T) {
 			o.begin(t.Context(), t, 1, 25, end)
 		}
 		if !slices.Equal(o.served, []int64{1, 1, 1, 1}) {
-			t.Fatalf("without others it is served %v", o.served)
+			t.Fatalf("without other owners, served %v", o.served)
 		}
 		for range 3 {
 			o.begin(t.Context(), t, 2, 25, endOther)
@@ -78,7 +78,7 @@ func TestOwnerLimitWhileOthersWait(t *testing.T) {
 			synctest.Wait()
 		}
 		if !slices.Equal(o.served, []int64{1, 1, 1, 1, 2, 2}) {
-			t.Errorf("beside another they are served %v", o.served)
+			t.Errorf("with another owner, served %v", o.served)
 		}
 		close(end)
 		close(endOther)

@@ -2,8 +2,8 @@ package loadshed
 
 import "sync"
 
-// KeyLimiter limits the calls at once per key, so that no client takes all of a Limiter. Its methods may be called
-// concurrently.
+// KeyLimiter limits the number of concurrent calls per key, so that no client uses up a whole Limiter. Its methods may
+// be called concurrently.
 type KeyLimiter struct {
 	limit int
 

@@ -1,5 +1,5 @@
 // Package loadshed limits concurrent work. A Limiter makes calls beyond its limit wait in a short queue and then
-// refuses them, so that an overloaded node keeps its throughput and latency and refuses the rest quickly.
+// refuses them. An overloaded node therefore keeps its throughput and latency, and refuses excess calls quickly.
 package loadshed
 
 import (
@@ -13,30 +13,29 @@ import (
 )
 
 // ErrFull is the error of a call that waited too long, or found the queue full.
-var ErrFull = errors.New("too many calls at once")
+var ErrFull = errors.New("too many concurrent calls")
 
 const (
-	perProcessor = 128 // calls at once: most of them wait for the database or the network
-	queueFactor  = 4   // waiting calls per running one; they use memory too
+	perProcessor = 128 // concurrent calls; most of them wait for the database or the network
+	queueFactor  = 4   // maximum waiting calls per running call, because they use memory
 
 	burstWait = 500 * time.Millisecond // maximum wait in a burst
-	// A queue that has not been empty for so long is no burst. Long waits in it only add delay. See Nichols and
-	// Jacobson, Controlling Queue Delay (2012).
+	// A queue that has not been empty for this long is not a burst. Long waits in such a queue only add delay. See
+	// Nichols and Jacobson, Controlling Queue Delay (2012).
 	standingQueue = 250 * time.Millisecond
 	overloadWait  = 20 * time.Millisecond
-	// overloadCooldown is how long no call may have been refused from a standing queue before the overload is over. If
-	// it ended when the queue is empty for a moment, the queue would fill with long waits again and again. Refusals
-	// from a queue that does not stand are no sign of overload, or bursts that a longer wait would serve would keep it
-	// up.
+	// overloadCooldown is the time without a refusal from a standing queue after which an overload ends. If the
+	// overload ended as soon as the queue is empty, long waits would fill the queue again. Refusals from a queue that
+	// is not standing do not count, because bursts would otherwise prolong the overload.
 	overloadCooldown = time.Second
 
 	maxRetryAfter = 3 // seconds
 )
 
-// DefaultLimit returns the default number of calls at once, which depends on the number of processors.
+// DefaultLimit returns the default number of concurrent calls, which depends on the number of processors.
 func DefaultLimit() int { return perProcessor * runtime.GOMAXPROCS(0) }
 
-// Limiter limits the number of calls at once. Its methods may be called concurrently.
+// Limiter limits the number of concurrent calls. Its methods may be called concurrently.
 type Limiter struct {
 	limit int
 
@@ -48,20 +47,20 @@ type Limiter struct {
 	refused     int64
 }
 
-// waiter is a call in the queue. It receives true with its turn, and false if it had timed out.
+// waiter is a call in the queue. It receives true when its turn comes, or false if it has timed out.
 type waiter struct {
 	turn  chan bool
 	until time.Time
 }
 
-// New returns a Limiter for that many calls at once, at least one.
+// New returns a Limiter for limit concurrent calls, at least one.
 func New(limit int) *Limiter { return &Limiter{limit: max(1, limit)} }
 
-// Limit returns the number of calls at once.
+// Limit returns the maximum number of concurrent calls.
 func (r *Limiter) Limit() int { return r.limit }
 
-// Acquire begins a call, which Release ends. It waits in order of arrival. It returns ErrFull if the wait is too long,
-// or the context's error if that ends first.
+// Acquire begins a call. The caller must Release it. Calls wait in order of arrival. Acquire returns ErrFull if the
+// wait is too long, or the context's error if the context ends first.
 func (r *Limiter) Acquire(ctx context.Context) error {
 	r.mu.Lock()
 	if r.running < r.limit {
@@ -113,7 +112,7 @@ func (r *Limiter) await(ctx context.Context, turn *list.Element, w waiter) error
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	select {
-	case placed := <-w.turn: // at the same moment
+	case placed := <-w.turn: // granted at the same time
 		return turnError(placed)
 	default:
 	}
@@ -131,7 +130,7 @@ func turnError(placed bool) error {
 	return ErrFull
 }
 
-// Release ends a call and lets the one that has waited longest begin. It skips calls that have timed out but whose
+// Release ends a call and begins the call that has waited longest. It skips calls that have timed out even if their
 // timer has not fired, because serving them would delay the others.
 func (r *Limiter) Release() {
 	r.mu.Lock()
@@ -149,7 +148,8 @@ func (r *Limiter) Release() {
 	r.running--
 }
 
-// RetryAfter returns when a refused client may try again, with jitter so that they do not all come at once.
+// RetryAfter returns the time after which a refused client may try again, with jitter so that clients do not retry at
+// the same time.
 func RetryAfter() time.Duration {
 	return time.Second * time.Duration(1+rand.IntN(maxRetryAfter)) //nolint:gosec // it needs no secrecy
 }
@@ -167,14 +167,14 @@ func (r *Limiter) State() State {
 	return State{Running: r.running, Waiting: r.waiting.Len(), Refused: r.refused}
 }
 
-// Limiters are the limiters of a node. Uploads have their own, so that slow senders do not hold up quick calls.
+// Limiters are the limiters of a node. Uploads have a separate limiter, so that slow senders do not block fast calls.
 type Limiters struct {
 	Calls   *Limiter // API and MCP
 	Pages   *Limiter // the app
 	Uploads *Limiter // files
 }
 
-// NewLimiters returns limiters for that many calls each, or DefaultLimit if 0.
+// NewLimiters returns limiters for limit calls each. If limit is 0, DefaultLimit is used.
 func NewLimiters(limit int) Limiters {
 	if limit == 0 {
 		limit = DefaultLimit()

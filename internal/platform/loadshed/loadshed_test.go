@@ -114,7 +114,7 @@ func TestMaxWait(t *testing.T) {
 	})
 }
 
-// TestLateCallsRefused checks that a released slot does not go to a call whose time is over.
+// TestLateCallsRefused checks that a released slot is not given to a call that has timed out.
 func TestLateCallsRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestLateCallsRefused(t *testing.T) {
 		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // the clock is the test's own
 		go func() { soon <- r.Acquire(t.Context()) }()
 		mustBe(t, r, loadshed.State{Running: 1, Waiting: 2})
-		loadshed.Overdue(r)
+		loadshed.ExpireFirst(r)
 		r.Release()
 		if err := <-late; !errors.Is(err, loadshed.ErrFull) {
 			t.Errorf("the late call: %v", err)
@@ -155,7 +155,7 @@ func TestCanceledCalls(t *testing.T) {
 	})
 }
 
-// TestQueueLimit checks that calls beyond the queue are refused at once.
+// TestQueueLimit checks that calls beyond the queue are refused immediately.
 func TestQueueLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

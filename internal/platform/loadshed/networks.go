@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// NetworkOf returns the network of a client's address, a /24 of IPv4 or a /48 of IPv6, for limits per operator of many
-// addresses. The client is an address or a prefix. Other texts are returned unchanged.
-func NetworkOf(client string) string {
+// NetworkPrefix returns the IP network of a client: a /24 for IPv4 or a /48 for IPv6. It is used to limit clients with
+// many addresses together. The client is an IP address or prefix; any other text is returned unchanged.
+func NetworkPrefix(client string) string {
 	addr, err := netip.ParseAddr(client)
 	if err != nil {
 		prefix, err := netip.ParsePrefix(client) // IPv6 clients are identified by their prefix
@@ -25,11 +25,11 @@ func NetworkOf(client string) string {
 	return network.String()
 }
 
-// SiteOf returns the /48 that a client with IPv6 is in: providers give that much to one customer. Other clients are
+// SitePrefix returns the /48 of an IPv6 client, because providers assign up to a /48 to one customer. Other clients are
 // returned unchanged.
-func SiteOf(client string) string {
+func SitePrefix(client string) string {
 	if !strings.Contains(client, ":") {
 		return client
 	}
-	return NetworkOf(client)
+	return NetworkPrefix(client)
 }

@@ -6,7 +6,7 @@ import (
 	"pressroom/internal/platform/loadshed"
 )
 
-func TestNetworkOf(t *testing.T) {
+func TestNetworkPrefix(t *testing.T) {
 	t.Parallel()
 	for client, want := range map[string]string{
 		"198.51.100.7":          "198.51.100.0/24",
@@ -19,7 +19,7 @@ func TestNetworkOf(t *testing.T) {
 		"@":                     "@",
 		"":                      "",
 	} {
-		if got := loadshed.NetworkOf(client); got != want {
+		if got := loadshed.NetworkPrefix(client); got != want {
 			t.Errorf("%q: %s, want %s", client, got, want)
 		}
 	}

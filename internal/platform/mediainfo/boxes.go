@@ -23,8 +23,8 @@ type Box struct {
 	End     int64
 }
 
-// NextBox returns the box at offset at of r, in a file or a box that ends at end. The error is an ErrDamaged or r's
-// own.
+// NextBox returns the box at offset at of r, in a file or a box that ends at end. The error matches ErrDamaged or is an
+// error of r.
 func NextBox(r io.ReaderAt, at, end int64) (Box, error) {
 	if end-at < 8 {
 		return Box{}, errBox
@@ -72,8 +72,8 @@ type boxes struct {
 	seen int
 }
 
-// each calls visit for the boxes between at and end. It ignores a rest shorter than a header: QuickTime ends some lists
-// with four zero bytes.
+// each calls visit for the boxes between at and end. It ignores remaining bytes that are shorter than a header, because
+// QuickTime ends some lists with four zero bytes.
 func (b *boxes) each(at, end int64, visit func(box) error) error {
 	for end-at >= 8 {
 		next, err := b.next(at, end)
@@ -104,8 +104,8 @@ func (b *boxes) content(in box, off int64, n int) ([]byte, error) {
 	return b.peek(in.at+off, n)
 }
 
-// full returns the first n bytes of a full box's content, and reports whether its version is 1, in which that many
-// fields (longer) have eight bytes instead of four.
+// full returns the first n bytes of a full box's content, and reports whether its version is 1. In version 1, the given
+// number of longer fields have eight bytes instead of four.
 func (b *boxes) full(in box, n, longer int) ([]byte, bool, error) {
 	p, err := b.content(in, 0, 4)
 	if err != nil {

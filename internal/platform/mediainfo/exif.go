@@ -12,13 +12,13 @@ const (
 	maxTags        = 256 // a camera writes a dozen into the first directory
 )
 
-// Orientation returns the orientation, 1 to 8, that the first size bytes of r have as EXIF data: a TIFF file (EXIF 2.3,
-// 4.5). It is 1 if none can be read.
+// Orientation returns the orientation, 1 to 8, in the EXIF data in the first size bytes of r (EXIF 2.3, 4.5). It
+// returns 1 if the orientation cannot be read.
 func Orientation(r io.ReaderAt, size int64) int {
 	return orientation(&file{r: r, size: size}, 0, size)
 }
 
-// orientation returns the orientation in the n bytes of EXIF data at off. It is 1 if none can be read: broken metadata
+// orientation returns the orientation in the n bytes of EXIF data at off, or 1 if it cannot be read. Broken metadata
 // does not make an image unusable.
 func orientation(f *file, off, n int64) int {
 	if n < 8 {

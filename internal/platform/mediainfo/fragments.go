@@ -85,7 +85,7 @@ func (m *movie) tfhd(b box) (*track, uint32, error) {
 	return t, binary.BigEndian.Uint32(p), nil
 }
 
-// trun adds up a run of samples, ISO/IEC 14496-12 8.8.8.
+// trun adds the durations of a run of samples, ISO/IEC 14496-12 8.8.8.
 func (m *movie) trun(b box, t *track, each uint32) error {
 	p, err := m.content(b, 0, 8)
 	if err != nil {
@@ -101,7 +101,8 @@ func (m *movie) trun(b box, t *track, each uint32) error {
 	return m.table(b, off, count, stride, func(p []byte) { t.fragments.add(1, binary.BigEndian.Uint32(p)) })
 }
 
-// sidx adds up an index of fragments, ISO/IEC 14496-12 8.16.3. Nested indexes are added when they are read.
+// sidx adds the durations in an index of fragments, ISO/IEC 14496-12 8.16.3. Nested indexes are added when they are
+// read.
 func (m *movie) sidx(b box) error {
 	p, long, err := m.full(b, 24, 2)
 	if err != nil {

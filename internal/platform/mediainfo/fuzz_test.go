@@ -24,7 +24,7 @@ func FuzzMP4(f *testing.F) {
 	fuzz(f, "end.mp4", "front.mp4", "fragmented.mp4", "indexed.mp4", "turned.mp4", "mp3.mp4", "sound.mp4", "plain.mov")
 }
 
-// counted counts the bytes read of a file.
+// counted counts the bytes read from a file.
 type counted struct {
 	io.ReaderAt
 	bytes int64
@@ -47,7 +47,7 @@ func fuzz(f *testing.F, seeds ...string) {
 		info, err := mediainfo.Read(r, int64(len(data)))
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; took > 8<<20 {
-			t.Errorf("%d bytes of memory taken", took)
+			t.Errorf("%d bytes of memory allocated", took)
 		}
 		if r.bytes > 48<<20 {
 			t.Errorf("%d bytes read", r.bytes)

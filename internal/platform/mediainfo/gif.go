@@ -25,7 +25,7 @@ func readGIF(f *file) (Info, error) {
 	return info, err
 }
 
-// colorTableSize returns the size in bytes of the table that the flags of a screen or picture announce.
+// colorTableSize returns the size in bytes of the color table, from the flags of a screen or picture.
 func colorTableSize(flags byte) int64 {
 	if flags&0x80 == 0 {
 		return 0
@@ -33,8 +33,8 @@ func colorTableSize(flags byte) int64 {
 	return 3 << (1 + flags&7)
 }
 
-// animatedGIF reports whether a second picture follows the first. Only the first must be complete. A file that is too
-// long to be followed counts as animated, because large still images are not GIFs in practice.
+// animatedGIF reports whether a second picture follows the first. Only the first must be complete. A file with too many
+// blocks to read counts as animated, because large still images are rarely GIFs.
 func animatedGIF(f *file, at int64) (bool, error) {
 	at, err := nextPicture(f, at)
 	if err != nil {

@@ -11,7 +11,7 @@ const (
 	app1, app14       = 0xe1, 0xee
 )
 
-// The limits in front of the first scan. Depth maps and other embedded pictures take a few hundred segments.
+// The limits before the first scan. Depth maps and other embedded pictures need a few hundred segments.
 const (
 	maxSegments = 4096
 	maxJunk     = 65_536 // bytes between two segments
@@ -19,7 +19,7 @@ const (
 
 var errSegments = newDamageError("the image's segments are broken")
 
-// jpeg is the content of the segments in front of the first scan.
+// jpeg has the content of the segments before the first scan.
 type jpeg struct {
 	width, height int64
 	progressive   bool

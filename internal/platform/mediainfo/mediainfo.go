@@ -49,13 +49,13 @@ const (
 	MaxDuration = 24 * time.Hour // of a video
 )
 
-// ErrType is the error about a file of an unsupported type.
+// ErrType is the error for a file of an unsupported type.
 var ErrType = errors.New("not a JPEG, PNG, WebP, GIF, MP4 or MOV")
 
 // ErrDamaged matches every *DamageError.
 var ErrDamaged = errors.New("the file is damaged")
 
-// DamageError is the error about a file of a supported type that is broken or exceeds a limit.
+// DamageError is the error for a file of a supported type that is broken or exceeds a limit.
 type DamageError struct {
 	Reason string // one clause for people, without content of the file
 }
@@ -70,8 +70,8 @@ func newDamageError(reason string) error { return &DamageError{Reason: reason} }
 // SniffBytes is the number of bytes that Sniff needs, as many as mimetype reads by default.
 const SniffBytes = 3072
 
-// Read returns the properties of the file in the first size bytes of r. The error is ErrType, an ErrDamaged, or wraps
-// r's own.
+// Read returns the properties of the file in the first size bytes of r. The error is ErrType, matches ErrDamaged, or
+// wraps an error of r.
 func Read(r io.ReaderAt, size int64) (Info, error) {
 	f := &file{r: r, size: max(size, 0)}
 	head, err := f.peek(0, int(min(SniffBytes, f.size)))
@@ -88,12 +88,12 @@ func Read(r io.ReaderAt, size int64) (Info, error) {
 	return info, nil
 }
 
-// firstBoxes are the boxes with which videos begin: newer ones with the first, QuickTime files with any.
+// firstBoxes are the possible first boxes of a video. Newer files begin with ftyp, QuickTime files with any of them.
 var firstBoxes = []string{"ftyp", "moov", "mdat", "wide", "free", "skip"}
 
-// Sniff returns the kind of a file by its first SniffBytes bytes, or ErrType. Read may still find the file damaged.
+// Sniff returns the kind of a file from its first SniffBytes bytes, or ErrType. Read may still find the file damaged.
 func Sniff(beginning []byte) (string, error) {
-	switch typeOf(beginning) {
+	switch detectType(beginning) {
 	case MP4:
 		return Video, nil
 	case "":
@@ -102,8 +102,8 @@ func Sniff(beginning []byte) (string, error) {
 	return Image, nil
 }
 
-// typeOf returns the type of a file by its first bytes, MP4 for all videos, or an empty string if it is unsupported.
-func typeOf(head []byte) string {
+// detectType returns the type of a file by its first bytes, MP4 for all videos, or an empty string if it is unsupported.
+func detectType(head []byte) string {
 	if len(head) >= 8 && slices.Contains(firstBoxes, string(head[4:8])) {
 		return MP4
 	}
@@ -115,9 +115,9 @@ func typeOf(head []byte) string {
 	return ""
 }
 
-// reader returns the function that reads files of the type of the first bytes.
+// reader returns the function that reads files of the type that head shows.
 func reader(head []byte) func(*file) (Info, error) {
-	switch typeOf(head) {
+	switch detectType(head) {
 	case MP4:
 		return readVideo
 	case JPEG:

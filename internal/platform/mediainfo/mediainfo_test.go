@@ -116,8 +116,8 @@ func TestUnsupportedTypes(t *testing.T) {
 		"PDF":              []byte("%PDF-1.7\n"),
 		"M4A":              load(t, "sound.m4a"),
 		"MP4 with a sound": load(t, "sound.mp4"),
-		"HEIC":             boxOf("ftyp", []byte("heic\x00\x00\x00\x00mif1heic")),
-		"AVIF":             boxOf("ftyp", []byte("avif\x00\x00\x00\x00mif1avif")),
+		"HEIC":             newBox("ftyp", []byte("heic\x00\x00\x00\x00mif1heic")),
+		"AVIF":             newBox("ftyp", []byte("avif\x00\x00\x00\x00mif1avif")),
 	} {
 		if _, err := read(data); !errors.Is(err, mediainfo.ErrType) {
 			t.Errorf("%s: %v, want ErrType", name, err)
@@ -165,10 +165,10 @@ func TestStorage(t *testing.T) {
 	data := load(t, "front.mp4")
 	if _, err := mediainfo.Read(bytes.NewReader(data[:3000]), int64(len(data))); !errors.Is(err, io.EOF) ||
 		errors.Is(err, mediainfo.ErrDamaged) {
-		t.Errorf("a file shorter than it was said to be: %v, want io.EOF", err)
+		t.Errorf("file shorter than its stated size: %v, want io.EOF", err)
 	}
-	gone := errors.New("the disk is gone")
-	data = slices.Concat(boxOf("ftyp", u32(0, 0)), boxOf("free", make([]byte, 8000)), boxOf("mdat"))
+	gone := errors.New("disk removed")
+	data = slices.Concat(newBox("ftyp", u32(0, 0)), newBox("free", make([]byte, 8000)), newBox("mdat"))
 	disk := broken{ReaderAt: bytes.NewReader(data), err: gone}
 	if _, err := mediainfo.Read(disk, int64(len(data))); !errors.Is(err, gone) || errors.Is(err, mediainfo.ErrDamaged) {
 		t.Errorf("a disk that fails: %v, want its error", err)

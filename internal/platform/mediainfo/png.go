@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// maxChunks limits the chunks in front of the first pixels; a dozen is common.
+// maxChunks limits the number of chunks before the first pixels. A dozen is common.
 const maxChunks = 4096
 
 // depths are the bit depths of each colour type, PNG third edition, table 12.
@@ -35,7 +35,7 @@ func readPNG(f *file) (Info, error) {
 	return info, err
 }
 
-// animatedPNG reports whether a chunk in front of the first pixels announces several frames.
+// animatedPNG reports whether a chunk before the first pixels declares several frames.
 func animatedPNG(f *file) (bool, error) {
 	var animated bool
 	at := int64(8)

@@ -64,7 +64,7 @@ type asked struct {
 	list int64
 }
 
-func (a asked) by() auditlog.Actor { return auditlog.By(a.call) }
+func (a asked) by() auditlog.Actor { return auditlog.NewActor(a.call) }
 
 // of returns a handler that reads the list in the path and the caller.
 func (p *Handlers) of(do func(http.ResponseWriter, asked)) http.HandlerFunc {

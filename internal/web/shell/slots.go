@@ -69,7 +69,7 @@ func (f *Frame) WithSlot(next http.Handler, refuse func(http.ResponseWriter, *ht
 // EnterLongForm counts a long form in memory until the returned function is called. It reports false if the client's
 // network or the node has too many.
 func (f *Frame) EnterLongForm(r *http.Request) (func(), bool) {
-	network := loadshed.NetworkOf(f.Client(r))
+	network := loadshed.NetworkPrefix(f.Client(r))
 	if !f.longBy.TryAcquire(network) {
 		return nil, false
 	}

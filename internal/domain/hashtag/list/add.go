@@ -35,7 +35,7 @@ func (s *Service) create(
 			return err
 		}
 		out.Data, out.App, out.Location, out.Summary = c, appPath(l), apiPath(l), c.summary()
-		return auditlog.Record(ctx, tx, l.TeamID, auditlog.By(call), "hashtag_list.created", formatID(l.ID),
+		return auditlog.Record(ctx, tx, l.TeamID, auditlog.NewActor(call), "hashtag_list.created", formatID(l.ID),
 			map[string]any{"hashtags": len(c.Added)})
 	})
 	return out, err
@@ -111,7 +111,7 @@ func (s *Service) add(
 		if len(c.Added) == 0 {
 			return nil
 		}
-		return auditlog.Record(ctx, tx, l.TeamID, auditlog.By(call), "hashtag_list.added_to", formatID(l.ID),
+		return auditlog.Record(ctx, tx, l.TeamID, auditlog.NewActor(call), "hashtag_list.added_to", formatID(l.ID),
 			map[string]any{"hashtags": len(c.Added)})
 	})
 	return out, err

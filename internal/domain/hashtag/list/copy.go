@@ -44,7 +44,7 @@ func (s *Service) CopyHashtags(ctx context.Context, call operation.Call, from, i
 		if len(out.Added) == 0 {
 			return nil
 		}
-		return auditlog.Record(ctx, tx, l.TeamID, auditlog.By(call), "hashtag_list.added_to", formatID(l.ID),
+		return auditlog.Record(ctx, tx, l.TeamID, auditlog.NewActor(call), "hashtag_list.added_to", formatID(l.ID),
 			map[string]any{"hashtags": len(out.Added)})
 	})
 	return out, err

@@ -159,7 +159,7 @@ func (*Service) InAnyList(ctx context.Context, q db.Querier, platform, hashtag s
 
 // Home returns which of the teams owns a list, or not_found.
 func (s *Service) Home(ctx context.Context, id int64, teams []int64) (int64, error) {
-	home, err := db.TeamOf(ctx, s.db, `hashtag_lists WHERE id = ?`, id, teams)
+	home, err := db.OwningTeam(ctx, s.db, `hashtag_lists WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.Missing()
 	}

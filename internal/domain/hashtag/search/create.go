@@ -119,7 +119,7 @@ func (s *Service) startJob(ctx context.Context, tx *db.Tx, call operation.Call, 
 }
 
 func recordEvent(ctx context.Context, tx *db.Tx, call operation.Call, begun job.Record, platform string) error {
-	return auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), "hashtag.search", begun.ID,
+	return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), "hashtag.search", begun.ID,
 		map[string]any{"platform": platform})
 }
 

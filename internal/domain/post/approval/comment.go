@@ -65,7 +65,7 @@ func (s *Service) CommentAs(ctx context.Context, call operation.Call, postID, te
 			return err
 		}
 	}
-	return s.comment(ctx, auditlog.By(call), r)
+	return s.comment(ctx, auditlog.NewActor(call), r)
 }
 
 // remark is a new comment. Client is empty for an answer of the team.
@@ -159,7 +159,7 @@ func (s *Service) SetAside(ctx context.Context, call operation.Call, postID stri
 		if err := setAnswered(ctx, tx, postID); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), "post.comments_set_aside", postID, nil)
+		return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), "post.comments_set_aside", postID, nil)
 	})
 }
 

@@ -57,7 +57,7 @@ func (s *Service) DecideAs(ctx context.Context, call operation.Call, postID stri
 	if err != nil {
 		return err
 	}
-	return s.decide(ctx, auditlog.By(call), call.TeamID, "", d)
+	return s.decide(ctx, auditlog.NewActor(call), call.TeamID, "", d)
 }
 
 // decide records a decision that was made on a request's page, or elsewhere if the request is empty.

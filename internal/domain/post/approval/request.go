@@ -157,7 +157,7 @@ func (s *Service) add(ctx context.Context, tx *db.Tx, call operation.Call, r Req
 	if err := scheduleOnApproval(ctx, tx, *p, r.PersonID, r.Schedules); err != nil {
 		return err
 	}
-	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.approval_asked", p.ID,
+	return auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), "post.approval_asked", p.ID,
 		map[string]any{"round": p.Round})
 }
 
@@ -240,7 +240,7 @@ func revoke(ctx context.Context, tx *db.Tx, call operation.Call, team int64, pos
 	if err != nil {
 		return fmt.Errorf("revoking approval links: %w", err)
 	}
-	return auditlog.Record(ctx, tx, team, auditlog.By(call), "post.approval_links_revoked", postID,
+	return auditlog.Record(ctx, tx, team, auditlog.NewActor(call), "post.approval_links_revoked", postID,
 		map[string]any{"revocations": generation})
 }
 

@@ -81,7 +81,7 @@ func (s *Service) Create(ctx context.Context, call operation.Call, report string
 			return err
 		}
 		token = made
-		return auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), "report.link_created", report,
+		return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), "report.link_created", report,
 			map[string]any{"link": id, "days": days})
 	})
 	if err != nil {
@@ -174,7 +174,7 @@ func (s *Service) Revoke(ctx context.Context, call operation.Call, report string
 		if n == 0 {
 			return apierr.Missing()
 		}
-		return auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), "report.link_revoked", report,
+		return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), "report.link_revoked", report,
 			map[string]any{"link": link})
 	})
 }

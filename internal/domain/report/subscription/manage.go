@@ -92,7 +92,7 @@ func (s *Service) Save(ctx context.Context, call operation.Call, report string, 
 		if err != nil {
 			return fmt.Errorf("storing the mail schedule of report %s: %w", report, err)
 		}
-		return auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), "report.mail_scheduled", report,
+		return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), "report.mail_scheduled", report,
 			map[string]any{"period": to.Period})
 	})
 }
@@ -107,7 +107,7 @@ func (s *Service) Stop(ctx context.Context, call operation.Call, report string) 
 		if n == 0 {
 			return apierr.Missing()
 		}
-		return auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), "report.mail_stopped", report, nil)
+		return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), "report.mail_stopped", report, nil)
 	})
 }
 
@@ -205,7 +205,7 @@ func (s *Service) add(
 		if added == 0 {
 			return apierr.BadState("recipient", "This recipient is already in the list.")
 		}
-		return auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), "report.recipient_added", report, nil)
+		return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), "report.recipient_added", report, nil)
 	})
 }
 
@@ -234,7 +234,7 @@ func (s *Service) Remove(ctx context.Context, call operation.Call, report string
 		if _, err := tx.Exec(ctx, `DELETE FROM report_recipients WHERE id = ?`, recipient); err != nil {
 			return fmt.Errorf("removing a recipient of report %s: %w", report, err)
 		}
-		return auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), "report.recipient_removed", report, nil)
+		return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), "report.recipient_removed", report, nil)
 	})
 }
 
