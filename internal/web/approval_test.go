@@ -215,9 +215,9 @@ func TestApprovingAnOldVersion(t *testing.T) {
 			client.get(path).wants(t, 404, "Page not found")
 		}
 		for _, path := range []string{"/approval/x", a.page + "x"} {
-			client.get(path).wants(t, 404, "This post is no longer up for approval.", "Ask the team that sent you the link.")
+			client.get(path).wants(t, 404, "This link is no longer active", "Ask the team that sent it for a new one.")
 		}
-		client.post("/approval/x", says("approve", "1", "Cleo", "")).wants(t, 404, "This post is no longer up for approval.")
+		client.post("/approval/x", says("approve", "1", "Cleo", "")).wants(t, 404, "This link is no longer active")
 		if err := a.approvals.RevokeLinks(t.Context(), w.bea.ID, a.id); err != nil {
 			t.Fatal(err)
 		}

@@ -55,7 +55,7 @@ func TestUnapprovedPastScheduledTime(t *testing.T) {
 		guest.open(link).shows(http.StatusOK, "Approved by", "The team needs to choose a new time.")
 		client.open("/").lacks("Waiting for you")
 		editor.open("/notices").shows(http.StatusOK, "The client approved a post whose time had passed.")
-		editor.open(at).shows(http.StatusOK, "stop working when the post changes: then send the new version").
+		editor.open(at).shows(http.StatusOK, "After a change, send the new version to the client.").
 			form("Retry these accounts").press().shows(http.StatusOK, "Retrying 1 account.")
 		editor.waitUntilPublished(id).shows(http.StatusOK, "Published")
 		guest.open(link).shows(http.StatusOK, "Approved by").lacks("not approved in time")
@@ -103,7 +103,7 @@ func TestRejectWithoutComment(t *testing.T) {
 		editor.open("/posts/" + id + "/delete").form("Delete draft").press().shows(http.StatusOK)
 		for _, path := range []string{link, "/approval/AAAA"} {
 			h.browser(t).open(path).
-				shows(http.StatusNotFound, "This post is no longer up for approval. Ask the team that sent you the link.")
+				shows(http.StatusNotFound, "Ask the team that sent it for a new one.")
 		}
 	})
 }

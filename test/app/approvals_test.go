@@ -127,45 +127,45 @@ func TestApprovalComments(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		id := c.draft(t, "For the client.", "")
-		b.open("/posts/" + id).lacks("Write an answer")
+		b.open("/posts/" + id).lacks("Write a reply")
 		link := b.requestApprovalLink(id)
 		guest := h.browser(t)
-		f := guest.open(link).form("Only comment")
+		f := guest.open(link).form("Comment only")
 		f.fill("comment", "Hi").press().shows(422, "Enter your name.")
 		f.fill("name", "Cleo <3").fill("comment", " ").press().shows(422, "Enter a comment.")
 		f.fill("comment", strings.Repeat("ä", 2001)).press().shows(422, "at most 2000 characters")
 		f.fill("comment", "Is it <b>open</b>?").press().shows(200, "Cleo <3", "Is it <b>open</b>?", "Approve")
 		b.open("/notices").shows(200, "The client commented on a post.")
 		b.open("/posts/"+id).shows(200, "Comments", "Cleo <3", "Is it <b>open</b>?")
-		inbox := b.open("/approvals").shows(200, "Comments to answer 1", "Is it <b>open</b>?", "For the client.")
-		inbox.form("Answer").fill("comment", "").press().shows(422, "Enter a comment.")
-		long := inbox.form("Answer").fill("comment", strings.Repeat("ä", 2001)).press().shows(422, "at most 2000 characters")
-		if got := long.form("Answer").values.Get("comment"); len([]rune(got)) != 2001 {
+		inbox := b.open("/approvals").shows(200, "Comments to reply to 1", "Is it <b>open</b>?", "For the client.")
+		inbox.form("Reply").fill("comment", "").press().shows(422, "Enter a comment.")
+		long := inbox.form("Reply").fill("comment", strings.Repeat("ä", 2001)).press().shows(422, "at most 2000 characters")
+		if got := long.form("Reply").values.Get("comment"); len([]rune(got)) != 2001 {
 			t.Errorf("%d characters of the reply are kept", len([]rune(got)))
 		}
-		inbox.form("Answer").fill("comment", "Until <eight>.").press().
-			shows(200, "Your answer is on the client’s page.").lacks("Comments to answer")
+		inbox.form("Reply").fill("comment", "Until <eight>.").press().
+			shows(200, "Your reply is on the client’s page.").lacks("Comments to reply to")
 		p := guest.open(link).shows(200, "Ada editor of the team", "Until <eight>.")
-		if got := p.form("Only comment").values.Get("name"); got != "Cleo <3" {
+		if got := p.form("Comment only").values.Get("name"); got != "Cleo <3" {
 			t.Errorf("name field = %q", got)
 		}
-		p.form("Only comment").fill("comment", "Thanks!").press().shows(200, "Thanks!")
-		b.open("/approvals").form("No answer needed").press().
-			shows(200, "The comments are marked as answered.").lacks("Comments to answer")
+		p.form("Comment only").fill("comment", "Thanks!").press().shows(200, "Thanks!")
+		b.open("/approvals").form("No reply needed").press().
+			shows(200, "The comments are marked as answered.").lacks("Comments to reply to")
 		c.as(t, access.Client).open("/posts/"+id).form("Send comment").fill("remark", "I agree.").press().
 			shows(200, "The team has been notified of your comment.", "I agree.")
-		b.open("/approvals").shows(200, "Comments to answer 1", "Ada client", "I agree.")
+		b.open("/approvals").shows(200, "Comments to reply to 1", "Ada client", "I agree.")
 		c.as(t, access.Admin).open("/settings/audit").
 			shows(200, "The client commented on a post : For the client.", "Ada editor answered a client’s comment on a post")
 		for range 28 {
-			p.form("Only comment").fill("comment", "Again.").press().shows(200)
+			p.form("Comment only").fill("comment", "Again.").press().shows(200)
 		}
-		full := p.form("Only comment").fill("comment", "One more.").press().shows(429, "Too many comments were sent with this link.")
-		if got := full.form("Only comment").values.Get("comment"); got != "One more." {
+		full := p.form("Comment only").fill("comment", "One more.").press().shows(429, "Too many comments were sent with this link.")
+		if got := full.form("Comment only").values.Get("comment"); got != "One more." {
 			t.Errorf("the input is lost: %q", got)
 		}
 		h.advance(time.Hour)
-		p.form("Only comment").fill("comment", "One more.").press().shows(200)
+		p.form("Comment only").fill("comment", "One more.").press().shows(200)
 		h.crew(t).as(t, access.Owner).send(http.MethodPost, "/posts/"+id+"/comments", url.Values{"comment": {"x"}}).shows(404)
 		c.as(t, access.Viewer).send(http.MethodPost, "/posts/"+id+"/comments", url.Values{"comment": {"x"}}).shows(403)
 	})
@@ -241,7 +241,7 @@ func TestApprovalPersonalData(t *testing.T) {
 		one, two := c.draft(t, "One.", ""), c.draft(t, "Two.", "")
 		sent := owner.open("/approvals/new?post="+one+"&post="+two).form("Create the link").fill("email", "cleo@client.example").press()
 		link := strings.TrimPrefix(sent.field("link"), h.root)
-		h.browser(t).open(link).form("Only comment : One.").fill("name", "Cleo Client").fill("comment-"+one, "Nice <3").press().shows(200)
+		h.browser(t).open(link).form("Comment only : One.").fill("name", "Cleo Client").fill("comment-"+one, "Nice <3").press().shows(200)
 		file := owner.open("/settings/export.zip").shows(http.StatusOK)
 		archive := must.Get(zip.NewReader(strings.NewReader(file.source), int64(len(file.source))))(t)
 		for name, holds := range map[string]string{

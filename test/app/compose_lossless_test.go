@@ -156,7 +156,7 @@ func TestAllProblemsShown(t *testing.T) {
 		b := c.as(t, access.Editor)
 		f := b.open("/posts/new?account="+c.id()).form("Schedule").fill("caption", strings.Repeat("x", 352)).
 			fill("date", "2020-05-06").fill("time", "10:15").fill("repeat", "daily").fill("every", "0")
-		p := f.press().shows(422, "Not saved and not scheduled.", "Too long for Bluesky: 352/300 characters.",
+		p := f.press().shows(422, "The post wasn’t scheduled.", "Too long for Bluesky: 352/300 characters.",
 			"That time has passed.", "Enter a whole number from 1 to 99.")
 		focused := []string{}
 		for d := range p.doc.Descendants() {

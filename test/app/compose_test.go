@@ -103,7 +103,7 @@ func TestDraftPost(t *testing.T) {
 		b := c.as(t, access.Editor)
 		f := b.open("/posts/new").shows(200, "New post", "harbour", "Select an account").form("Schedule")
 		p := f.fill("caption", "Open from eight\r\non Sunday #coffee.").press()
-		p.shows(422, "Select at least one account", "Choose the date and time of publication.")
+		p.shows(422, "Select at least one account", "Choose a date and time.")
 		if got := p.form("Save draft").values.Get("caption"); !strings.HasPrefix(got, "Open from eight") {
 			t.Errorf("what was typed is lost: %q", got)
 		}
@@ -218,7 +218,7 @@ func TestSchedulePost(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		compose := func() *form { return b.open("/posts/new?caption=Hello&account=" + c.id()).form("Schedule") }
-		compose().press().shows(422, "Choose the date and time of publication")
+		compose().press().shows(422, "Choose a date and time")
 		compose().fill("date", "2026-03-29").press().shows(422, "Choose the time as well.")
 		compose().fill("date", "2020-03-29").fill("time", "10:00").press().shows(422, "That time has passed.")
 		compose().fill("date", "2031-03-30").fill("time", "02:30").press().
@@ -279,7 +279,7 @@ func TestSchedulePost(t *testing.T) {
 			t.Errorf("the later time is shown as the earlier")
 		}
 		compose().fill("caption", strings.Repeat("x", 301)).fill("date", day).fill("time", clock).press().
-			shows(422, "Not saved and not scheduled.", "Too long for Bluesky: 301/300 characters.")
+			shows(422, "The post wasn’t scheduled.", "Too long for Bluesky: 301/300 characters.")
 	})
 }
 

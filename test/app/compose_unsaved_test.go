@@ -168,7 +168,7 @@ func TestNewPostPreselectsLastAccounts(t *testing.T) {
 		b.open("/posts/new?account="+c.id()+"&account="+second+"&caption=Both").form("Save draft").press().shows(200, "Saved.")
 		b.open("/posts/new?account="+second+"&caption=One").form("Save draft").press().shows(200, "Saved.")
 		b.open("/posts/new?caption=None").form("Save draft").fill("account").press().shows(200, "Saved.")
-		p := b.open("/posts/new?date=2031-05-06").shows(200, "Selected as in your last post.", "Write a text or add an image")
+		p := b.open("/posts/new?date=2031-05-06").shows(200, "Same accounts as your last post.", "Write something or add media")
 		if got := p.form("Save draft").values["account"]; !slices.Equal(got, []string{second}) {
 			t.Errorf("preselected: %v", got)
 		}

@@ -56,11 +56,11 @@ func TestHomeNewTeam(t *testing.T) {
 		b.open("/accounts").follow("Disconnect "+c.handle()).form("Disconnect").press().shows(http.StatusOK, "was disconnected.")
 		b.open("/").shows(http.StatusOK, "Connect an account to see its followers here.")
 		b.open("/analytics").shows(http.StatusOK, "No account is connected yet. Connect one to see its figures here.")
-		b.open("/").shows(http.StatusOK, "How to begin").follow("Connect an account").shows(http.StatusOK, "Connect an account")
+		b.open("/").shows(http.StatusOK, "Getting started").follow("Connect an account").shows(http.StatusOK, "Connect an account")
 		c.as(t, access.Editor).open("/").shows(http.StatusOK, "An owner or admin of the team connects an account")
 
 		must.NoError(t, h.Teams.Close(t.Context(), c.team.ID))
-		b.open("/").shows(http.StatusOK, "This team is closed").lacks("How to begin", "Write a post")
+		b.open("/").shows(http.StatusOK, "This team is closed").lacks("Getting started", "Write a post")
 	})
 }
 
@@ -69,21 +69,21 @@ func TestHomeChecklist(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		owner, admin := c.as(t, access.Owner), c.as(t, access.Admin)
-		p := owner.open("/").shows(http.StatusOK, "How to begin 2 of 4 done", "Done: Connect an account", "Done: Invite a colleague")
+		p := owner.open("/").shows(http.StatusOK, "Getting started 2 of 4 done", "Done: Connect an account", "Done: Invite a colleague")
 		p.follow("Write a post").shows(http.StatusOK, "New post")
 		p.follow("Create an API key").shows(http.StatusOK, "API keys")
-		c.as(t, access.Editor).open("/").lacks("How to begin")
+		c.as(t, access.Editor).open("/").lacks("Getting started")
 		c.draft(t, "The first one", "")
 		admin.open("/").shows(http.StatusOK, "3 of 4 done", "Done: Write a post").form("Dismiss").press().
-			shows(http.StatusOK).lacks("How to begin")
-		owner.open("/").lacks("How to begin")
+			shows(http.StatusOK).lacks("Getting started")
+		owner.open("/").lacks("Getting started")
 		owner.open("/settings/audit").shows(http.StatusOK, "dismissed the checklist on the home page")
 
 		done := h.crew(t)
 		done.draft(t, "Another first one", "")
 		_, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: done.team.ID, Name: "Robot", Level: access.Full})
 		must.NoError(t, err)
-		done.as(t, access.Owner).open("/").shows(http.StatusOK, "Up next").lacks("How to begin")
+		done.as(t, access.Owner).open("/").shows(http.StatusOK, "Up next").lacks("Getting started")
 	})
 }
 
@@ -125,7 +125,7 @@ func TestHomeAttention(t *testing.T) {
 		owner.open("/").shows(http.StatusOK, "Needs attention 3", "Not confirmed by a network", "Nobody knows",
 			"A post failed", "With the client", "For the client", "Views 1,200", "Likes 34", "Comments 5",
 			"4+ posts in the next seven days", "All of this day").lacks("There are more")
-		owner.open("/").follow("See what happened").shows(http.StatusOK, "Failed today")
+		owner.open("/").follow("View details").shows(http.StatusOK, "Failed today")
 		owner.open("/").follow("Check the post").shows(http.StatusOK, "Nobody knows")
 		for range 3 {
 			publish("Failed as well [sandbox:reject]")

@@ -175,7 +175,7 @@ func TestOperatorChecksApps(t *testing.T) {
 	})
 }
 
-// Posts that wait for the end of a pause are listed with a link to end the pause.
+// Posts waiting for the end of a pause are listed with a link to end the pause.
 func TestOperatorWaitingPosts(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -106,7 +106,7 @@ func TestPostLists(t *testing.T) {
 		found.follow("All 33").shows(200, "Number 7 of").lacks("Number 17 of")
 		drafts.form("Show").fill("q", "nowhere").press().shows(200, "No posts match these filters.").
 			follow("Show all posts").shows(200, "Wished for")
-		first.follow("Failed 0").shows(200, "Nothing failed.").follow("Show all posts").shows(200, "Wished for")
+		first.follow("Failed 0").shows(200, "There are no failed posts.").follow("Show all posts").shows(200, "Wished for")
 		first.lacks("Archived")
 		tried, missed := c.draft(t, "Tried in vain", ""), c.draft(t, "Never there in time", c.apiTime(50*time.Hour))
 		h.change(t, `UPDATE posts SET status = 'failed', submitted_at = ?, slot_at = ? WHERE id IN (?, ?)`,
@@ -207,7 +207,7 @@ func TestRetryFailedAccount(t *testing.T) {
 		id := c.draft(t, "No [sandbox:reject]", "")
 		b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().shows(200)
 		p := b.waitUntilPublished(id).
-			shows(200, "No account is known to have published it.", "The network rejected the content.", "The network said:",
+			shows(200, "It was not published on any account.", "The network rejected the content.", "The network said:",
 				"3 retries left.", "Sent to the network – rejected")
 		c.as(t, access.Viewer).open("/posts/"+id).shows(200, "The network rejected the content.").lacks("Retry these accounts")
 		empty := p.form("Retry these accounts")

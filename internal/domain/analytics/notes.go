@@ -73,11 +73,11 @@ func (v view) gaps() []string {
 			"listed then.", v.joined.In(v.call.Zone).Format(stamp))
 	}
 	if len(v.posts) == 0 {
-		say("No posts are known in the period.")
+		say("There are no posts in this period.")
 		return notes
 	}
 	if total(v.posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Reach }) == nil {
-		note := "The network does not provide the reach of these posts."
+		note := "The network does not report the reach of these posts."
 		if slices.Contains(approvalPlatforms, v.account.Platform) {
 			note += " It requires an app approved for insights and an account connected with them."
 		}

@@ -153,18 +153,18 @@ func TestNotes(t *testing.T) {
 		}
 		w.tell(5)
 		w.after(0, 1)
-		says("nothing posted", 30, since, "No posts are known")
+		says("nothing posted", 30, since, "There are no posts")
 		w.tell(5, post("1", w.clock.Now(), 1))
 		w.after(turn, 2)
 		says("no reach", 30, since, "requires an app approved for insights")
-		says("a long period", 365, "known since Sun 23 Aug 2026", since, "does not provide the reach")
+		says("a long period", 365, "known since Sun 23 Aug 2026", since, "does not report the reach")
 		w.plan = "free"
-		says("a plan of 30 days", 365, "keeps figures for 30 days", since, "does not provide the reach")
+		says("a plan of 30 days", 365, "keeps figures for 30 days", since, "does not report the reach")
 		w.plan = "agency"
 		w.must(w.accounts.MarkLost(w.t.Context(), id, account.AnyGrant))
-		says("a lost connection", 30, "is disconnected", since, "does not provide the reach")
+		says("a lost connection", 30, "is disconnected", since, "does not report the reach")
 		w.after(31*24*time.Hour, 2)
-		says("connected before the period", 30, "is disconnected", "No posts are known")
+		says("connected before the period", 30, "is disconnected", "There are no posts")
 		id = w.connect(w.team, "threads", "quiet")
 		w.after(0, 2)
 		says("a network that tells nothing", 30, "collects no figures from threads")

@@ -261,8 +261,8 @@ func (p *Handlers) refuseLink(w http.ResponseWriter, r *http.Request, err error,
 	page := deadLink{"This link no longer works", f.Detail, comment}
 	switch state, _ := f.Context["state"].(string); {
 	case f.Code == apierr.NotFound:
-		page.Heading, page.Why = "No longer up for approval",
-			"This post is no longer up for approval. Ask the team that sent you the link."
+		page.Heading, page.Why = "This link is no longer active",
+			"Ask the team that sent it for a new one."
 	case state == "changed":
 		page.Heading = "The post has changed"
 	}

@@ -281,7 +281,7 @@ func (p *Handlers) answer(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = call.Require(access.Write)
 	}
-	told := "Your answer is on the client’s page."
+	told := "Your reply is on the client’s page."
 	switch {
 	case err != nil:
 	case r.PostForm.Get("do") == "aside":
@@ -316,5 +316,5 @@ func (p *Handlers) showAnswer(w http.ResponseWriter, r *http.Request, status int
 		said.At = said.At.In(zone)
 		v.Thread = append(v.Thread, said)
 	}
-	p.Show(w, r, status, pages["answer"], "Answer the client", v)
+	p.Show(w, r, status, pages["answer"], "Reply to the client", v)
 }

@@ -154,7 +154,7 @@ func (p *Handlers) timeError(s sheet, held post.Record, what string, at time.Tim
 	required := what == "schedule" || held.Status == post.Scheduled && what == "save"
 	switch {
 	case s.When.isEmpty() && what == "schedule":
-		return apierr.Invalid(apierr.MissingArgument, "date", "Choose the date and time of publication.")
+		return apierr.Invalid(apierr.MissingArgument, "date", "Choose a date and time.")
 	case s.When.isDayOnly() && !required:
 		_, err := s.When.day()
 		return err

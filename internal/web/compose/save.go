@@ -176,7 +176,7 @@ func (p *Handlers) madeBy(r *http.Request, once string) string {
 
 // notDone describes what a button did not do because of the problems that follow.
 var notDone = map[string]string{
-	"save": "Not saved.", "schedule": "Not saved and not scheduled.", "publish": "Not saved and not published.",
+	"save": "Not saved.", "schedule": "The post wasn’t scheduled.", "publish": "Not saved and not published.",
 	"approval": "Not saved and not sent for approval.",
 }
 

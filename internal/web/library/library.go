@@ -130,5 +130,5 @@ func numberOf(text string) int64 {
 var fieldNames = map[string]string{
 	"name": "Name", "folder_id": "Folder", "url": "Link", "filename": "Name", "platform": "Network", "type": "What",
 	"username": "Profile", "limit": "How many", "query": "Name",
-	"left": "From the left", "top": "From the top", "width": "Width", "height": "Height", "part": "Part in pixels", "shape": "Shape",
+	"left": "From the left", "top": "From the top", "width": "Width", "height": "Height", "part": "Crop area in pixels", "shape": "Shape",
 }

@@ -19,7 +19,7 @@ type moment struct {
 func (v *view) historyIn(zone *time.Location) []moment {
 	out := []moment{{At: v.Stored.CreatedAt, Icon: "draft-line", Text: "Created"}}
 	for _, r := range v.Rounds {
-		out = append(out, moment{At: r.Round.OpenedAt, Icon: "hourglass-line", Text: "Version for the client created"})
+		out = append(out, moment{At: r.Round.OpenedAt, Icon: "hourglass-line", Text: "Sent to the client"})
 		switch r.Decision {
 		case post.Approved:
 			out = append(out, moment{At: r.Round.Decided, Icon: "check-line", Style: "good", Text: "Approved by", Name: r.Client})

@@ -17,7 +17,7 @@ var tabNames = map[postlist.Tab][2]string{
 	postlist.Scheduled:     {"Scheduled", "Nothing is scheduled."},
 	postlist.NeedsApproval: {"Needs approval", "Nothing is waiting for approval."},
 	postlist.Published:     {"Published", "Nothing has been published yet."},
-	postlist.Failed:        {"Failed", "Nothing failed. Posts that a network did not confirm also appear here."},
+	postlist.Failed:        {"Failed", "There are no failed posts. Posts that a network has not confirmed would also appear here."},
 	postlist.Archived:      {"Archived", "Nothing is archived."},
 }
 
@@ -52,7 +52,7 @@ func (p *Handlers) addTabs(r *http.Request, view *listView) error {
 func orderOf(f postlist.Filter) string {
 	switch byTime, earliest := f.ByTime(); {
 	case byTime && earliest:
-		return "Next first."
+		return "Soonest first."
 	case byTime:
 		return "Latest first, by the time at which they were or will be published."
 	}
