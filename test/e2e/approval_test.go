@@ -11,23 +11,23 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// browsed is a web page that a browser has loaded.
-type browsed struct {
+// webPage is a web page that a browser has loaded.
+type webPage struct {
 	t      *testing.T
 	status int
 	kind   string
 	text   string
 }
 
-func (w *env) browses(resp *http.Response, err error) browsed {
+func (w *env) loadPage(resp *http.Response, err error) webPage {
 	w.t.Helper()
 	must.NoError(w.t, err)
 	defer resp.Body.Close()
 	raw := must.Get(io.ReadAll(resp.Body))(w.t)
-	return browsed{w.t, resp.StatusCode, resp.Header.Get("Content-Type"), string(raw)}
+	return webPage{w.t, resp.StatusCode, resp.Header.Get("Content-Type"), string(raw)}
 }
 
-func (b browsed) mustShow(texts ...string) {
+func (b webPage) mustShow(texts ...string) {
 	b.t.Helper()
 	for _, text := range texts {
 		if b.status != http.StatusOK || !strings.Contains(b.text, text) {
@@ -40,20 +40,20 @@ func (b browsed) mustShow(texts ...string) {
 func TestClientApproves(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
-		shots(1)(w)
-		id := w.full("create_post", toFirst(mergeArgs(w.showing("0"), map[string]any{"caption": "for the client"}))(w)).text("data.id")
+		addMedia(1)(w)
+		id := w.full("create_post", toFirst(mergeArgs(w.mediaIDs("0"), map[string]any{"caption": "for the client"}))(w)).text("data.id")
 		link := must.Get(w.Approvals.Request(t.Context(), w.owner, id))(t)
-		w.browses(client.Get(link)).mustShow("for the client", "/images/"+w.its("0"))
-		if picture := w.browses(client.Get(link + "/images/" + w.its("0"))); picture.status != http.StatusOK ||
+		w.loadPage(client.Get(link)).mustShow("for the client", "/images/"+w.note("0"))
+		if picture := w.loadPage(client.Get(link + "/images/" + w.note("0"))); picture.status != http.StatusOK ||
 			!strings.HasPrefix(picture.kind, "image/") {
 			t.Errorf("%d %s", picture.status, picture.kind)
 		}
 		when := map[string]any{"post_id": id, "scheduled_at": ahead(48 * time.Hour)}
 		w.rest(full(w), "schedule_post", when, "").mustRefuse(t, http.StatusForbidden, "awaiting_client_approval", "")
-		w.browses(client.PostForm(link, url.Values{"decision": {"approve"}, "round": {"1"}, "name": {"Cleo"}})).mustShow("Approved by")
+		w.loadPage(client.PostForm(link, url.Values{"decision": {"approve"}, "round": {"1"}, "name": {"Cleo"}})).mustShow("Approved by")
 		w.post(id).mustHave(t, map[string]any{"data.approval": "approved"})
 		w.full("schedule_post", when)
-		w.due(id)
+		w.makeDue(id)
 		w.until("the post to go out", func() bool { return w.post(id).text("data.status") == "published" })
 		if held := w.accountsWith("for the client"); len(held) != 1 {
 			t.Errorf("published on %v", held)
@@ -67,7 +67,7 @@ func TestClientRejects(t *testing.T) {
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		id := w.full("create_post", toFirst(map[string]any{"caption": "for the client"})(w)).text("data.id")
 		link := must.Get(w.Approvals.Request(t.Context(), w.owner, id))(t)
-		w.browses(client.PostForm(link,
+		w.loadPage(client.PostForm(link,
 			url.Values{"decision": {"reject"}, "round": {"1"}, "name": {"Cleo"}, "comment": {"Not this picture."}})).
 			mustShow("Changes requested by")
 		told := w.post(id)

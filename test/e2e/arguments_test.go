@@ -10,23 +10,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// taken is the input of an operation in REST or MCP: the schema of each argument, and the names of the required arguments.
-type taken struct {
+// input is the input of an operation in REST or MCP: the schema of each argument, and the names of the required arguments.
+type input struct {
 	arguments map[string]any
 	required  map[string]bool
 }
 
-// takenByTool returns the input of an MCP tool.
-func takenByTool(tool map[string]any) taken {
+// toolInput returns the input of an MCP tool.
+func toolInput(tool map[string]any) input {
 	schema, _ := tool["inputSchema"].(map[string]any)
-	out := taken{arguments: map[string]any{}, required: map[string]bool{}}
+	out := input{arguments: map[string]any{}, required: map[string]bool{}}
 	out.add(schema)
 	return out
 }
 
-// takenByREST returns the parameters and body members of an operation in the OpenAPI document.
-func takenByREST(described map[string]any) taken {
-	out := taken{arguments: map[string]any{}, required: map[string]bool{}}
+// restInput returns the parameters and body members of an operation in the OpenAPI document.
+func restInput(described map[string]any) input {
+	out := input{arguments: map[string]any{}, required: map[string]bool{}}
 	parameters, _ := described["parameters"].([]any)
 	for _, p := range parameters {
 		parameter, _ := p.(map[string]any)
@@ -52,7 +52,7 @@ func takenByREST(described map[string]any) taken {
 	return out
 }
 
-func (x taken) add(schema map[string]any) {
+func (x input) add(schema map[string]any) {
 	properties, _ := schema["properties"].(map[string]any)
 	maps.Copy(x.arguments, properties)
 	required, _ := schema["required"].([]any)
@@ -81,8 +81,8 @@ func TestToolArguments(t *testing.T) {
 		}
 		for _, one := range tools {
 			tool, _ := one.(map[string]any)
-			byTool, byREST := takenByTool(tool), takenByREST(described[fmt.Sprint(tool["name"])])
-			for _, side := range []taken{byTool, byREST} {
+			byTool, byREST := toolInput(tool), restInput(described[fmt.Sprint(tool["name"])])
+			for _, side := range []input{byTool, byREST} {
 				if key, _ := side.arguments["idempotency_key"].(map[string]any); key != nil {
 					delete(key, "description")
 				}

@@ -17,8 +17,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// attempt is a call, either a change of a scheduled post or a paid call, with fields for everything that can be wrong.
-type attempt struct {
+// callAttempt is a call, either a change of a scheduled post or a paid call, with fields for everything that can be wrong.
+type callAttempt struct {
 	method, path string
 	level        access.Level
 	body         string
@@ -33,51 +33,51 @@ type attempt struct {
 type flaw struct {
 	check        string // name of the check in the server
 	change, paid string // expected refusal of the two kinds of attempt; "" if the kind cannot fail the check
-	spoil        func(*attempt)
+	spoil        func(*callAttempt)
 }
 
 // flaws lists a flaw for each check, in the order of the checks.
 var flaws = []flaw{
-	{"address", "endpoint_not_found", "endpoint_not_found", func(a *attempt) { a.path += "/nowhere" }},
-	{"method", "method_not_allowed", "method_not_allowed", func(a *attempt) { a.method = http.MethodDelete }},
-	{"authentication", "unauthorized", "unauthorized", func(a *attempt) { a.revoked = true }},
-	{"request_rate", "rate_limited credential", "rate_limited credential", func(a *attempt) { a.requests = requestBurst }},
-	{"gates", "connection_suspended", "connection_suspended", func(a *attempt) { a.paused = true }},
-	{"capability", "write_not_allowed", "spend_not_allowed", func(a *attempt) { a.level = access.ReadOnly }},
-	{"arguments", "validation_failed unknown_argument", "validation_failed unknown_argument", func(a *attempt) {
+	{"address", "endpoint_not_found", "endpoint_not_found", func(a *callAttempt) { a.path += "/nowhere" }},
+	{"method", "method_not_allowed", "method_not_allowed", func(a *callAttempt) { a.method = http.MethodDelete }},
+	{"authentication", "unauthorized", "unauthorized", func(a *callAttempt) { a.revoked = true }},
+	{"request_rate", "rate_limited credential", "rate_limited credential", func(a *callAttempt) { a.requests = requestBurst }},
+	{"gates", "connection_suspended", "connection_suspended", func(a *callAttempt) { a.paused = true }},
+	{"capability", "write_not_allowed", "spend_not_allowed", func(a *callAttempt) { a.level = access.ReadOnly }},
+	{"arguments", "validation_failed unknown_argument", "validation_failed unknown_argument", func(a *callAttempt) {
 		a.body = `{"colour":"red"}`
 	}},
-	{"room", "service_unavailable busy", "service_unavailable busy", func(a *attempt) { a.full = true }},
-	{"conditional_capability", "publish_not_allowed", "", func(a *attempt) {
+	{"room", "service_unavailable busy", "service_unavailable busy", func(a *callAttempt) { a.full = true }},
+	{"conditional_capability", "publish_not_allowed", "", func(a *callAttempt) {
 		if a.level == access.Full {
 			a.level = access.Drafts
 		}
 	}},
-	{"idempotency", "idempotency_key_reused", "idempotency_key_reused charge_key_spent", func(a *attempt) { a.idem = "used before" }},
-	{"action_limits", "rate_limited connection", "rate_limited connection", func(a *attempt) {
+	{"idempotency", "idempotency_key_reused", "idempotency_key_reused charge_key_spent", func(a *callAttempt) { a.idem = "used before" }},
+	{"action_limits", "rate_limited connection", "rate_limited connection", func(a *callAttempt) {
 		a.before = append(a.before, "cancel_post", "cancel_post")
 	}},
-	{"action_limits", "", "rate_limited provider", func(a *attempt) { a.before = append(a.before, "publish_post") }},
-	{"daily_calls", "daily_call_limit_reached", "", func(a *attempt) { a.dry = true }},
-	{"credits", "", "insufficient_credits", func(a *attempt) { a.broke = true }},
+	{"action_limits", "", "rate_limited provider", func(a *callAttempt) { a.before = append(a.before, "publish_post") }},
+	{"daily_calls", "daily_call_limit_reached", "", func(a *callAttempt) { a.dry = true }},
+	{"credits", "", "insufficient_credits", func(a *callAttempt) { a.broke = true }},
 }
 
 const requestBurst = 10
 
-// tight returns terms whose limits are exceeded quickly and for at least a minute.
-func tight() *plan.Terms {
-	t := ample()
+// tightTerms returns terms whose limits are exceeded quickly and for at least a minute.
+func tightTerms() *plan.Terms {
+	t := ampleTerms()
 	t.Limits.Requests = plan.Rate{PerMinute: 1, Burst: requestBurst}
 	t.Limits.Writes = plan.Rate{PerMinute: 1, Burst: 2}
 	t.Limits.Networks = plan.Rate{PerMinute: 1, Burst: 1}
 	p, _ := t.Plan("agency")
-	p.ID, p.FreeCallsPerDay = dry, 0
+	p.ID, p.FreeCallsPerDay = dryPlan, 0
 	t.Plans = append(t.Plans, p)
 	return t
 }
 
-// dry is a plan without free calls.
-const dry = "dry"
+// dryPlan is a plan without free calls.
+const dryPlan = "dry"
 
 // If a call fails two checks, the error of the earlier check is returned. A call without flaws succeeds.
 func TestOrderOfChecks(t *testing.T) {
@@ -89,7 +89,7 @@ func TestOrderOfChecks(t *testing.T) {
 	if checks := append(rest.Checks(), pipeline.Steps()...); !slices.Equal(checks, slices.Compact(names)) {
 		t.Fatalf("the server's checks are %v, want %v", checks, names)
 	}
-	withThrong(t, options{accounts: 1, terms: tight()}, func(t *testing.T, h *instance, o options, c *throng) {
+	withSlotBlocker(t, options{accounts: 1, terms: tightTerms()}, func(t *testing.T, h *instance, o options, c *slotBlocker) {
 		o.atOnce = 1
 		_, root := h.start(o, server.RoleAPI)
 		c.fill(h.newEnv(t, o), root+"/api/v1", 1)
@@ -105,7 +105,7 @@ func tryPairs(t *testing.T, h *instance, o options) {
 		w := h.newEnv(t, o)
 		id := w.schedulePost("a scheduled post", 48*time.Hour)
 		tryInPairs(t, func(f flaw) string { return f.change }, func(with ...flaw) answer {
-			return w.attempt(attempt{method: http.MethodPatch, path: "/posts/" + id, level: access.Full, body: `{"caption":"new"}`}, with)
+			return w.attempt(callAttempt{method: http.MethodPatch, path: "/posts/" + id, level: access.Full, body: `{"caption":"new"}`}, with)
 		})
 	})
 	t.Run("of a paid call", func(t *testing.T) {
@@ -117,7 +117,7 @@ func tryPairs(t *testing.T, h *instance, o options) {
 			if slices.ContainsFunc(with, func(f flaw) bool { return f.check == "credits" }) {
 				w = poor
 			}
-			return w.attempt(attempt{
+			return w.attempt(callAttempt{
 				method: http.MethodPost, path: "/hashtags/standins/" + aReport + "/refresh", level: access.Full, body: `{}`, idem: "new",
 			}, with)
 		})
@@ -150,7 +150,7 @@ func (a answer) refusalText() string {
 }
 
 // attempt makes a call with some flaws and a new idempotency key.
-func (w *env) attempt(a attempt, with []flaw) answer {
+func (w *env) attempt(a callAttempt, with []flaw) answer {
 	w.t.Helper()
 	for _, f := range with {
 		f.spoil(&a)
@@ -174,7 +174,7 @@ func (w *env) attempt(a attempt, with []flaw) answer {
 	for _, tool := range a.before {
 		w.restAt(base, key, tool, map[string]any{"post_id": noSuchID}, "")
 	}
-	w.obstruct(keyID, a)
+	w.closeGates(keyID, a)
 	for range a.requests {
 		w.restAt(base, key, "get_identity", nil, "")
 	}
@@ -187,7 +187,7 @@ func (w *env) attempt(a attempt, with []flaw) answer {
 
 // useBefore uses the attempt's Idempotency-Key before: for another request or, for a paid call, for the same request
 // whose result has expired.
-func (w *env) useBefore(key int64, a attempt, send func() answer) {
+func (w *env) useBefore(key int64, a callAttempt, send func() answer) {
 	w.t.Helper()
 	if a.method == http.MethodPatch {
 		now := time.Now().UnixMicro()
@@ -201,14 +201,14 @@ func (w *env) useBefore(key int64, a attempt, send func() answer) {
 	w.exec("DELETE FROM paid_requests WHERE key_id = ?", key)
 }
 
-// obstruct revokes the key and sets the pauses and limits that the attempt requires.
-func (w *env) obstruct(key int64, a attempt) {
+// closeGates revokes the key and sets the pauses and limits that the attempt requires.
+func (w *env) closeGates(key int64, a callAttempt) {
 	w.t.Helper()
 	if a.paused {
 		must.NoError(w.t, w.Teams.Pause(w.t.Context(), team.Pause{Scope: team.ForKey, Target: key, Action: access.PauseEverything}))
 	}
 	if a.dry {
-		must.NoError(w.t, w.Teams.SetPlan(w.t.Context(), w.team, dry, time.Time{}))
+		must.NoError(w.t, w.Teams.SetPlan(w.t.Context(), w.team, dryPlan, time.Time{}))
 	}
 	if a.revoked {
 		must.NoError(w.t, w.Teams.RevokeKey(w.t.Context(), key))

@@ -110,7 +110,7 @@ func (w *env) send(req *http.Request) (answer, error) {
 		return answer{}, err
 	}
 	a := newAnswer(resp, raw)
-	w.mustKeepTheRules(req, a)
+	w.checkRules(req, a)
 	return a, nil
 }
 
@@ -346,11 +346,11 @@ func (w *env) accountsWith(words string) []string {
 	return accounts
 }
 
-// begun is the start of the tests. Future times are relative to it, so that two environments send equal times.
-var begun = time.Now().UTC().Truncate(time.Minute)
+// testStart is the start of the tests. Future times are relative to it, so that two environments send equal times.
+var testStart = time.Now().UTC().Truncate(time.Minute)
 
 // ahead returns a future time in the format of the API.
-func ahead(d time.Duration) string { return begun.Add(d).Format(time.RFC3339) }
+func ahead(d time.Duration) string { return testStart.Add(d).Format(time.RFC3339) }
 
 func (a answer) mustRefuse(t *testing.T, status int, code, reason string) {
 	t.Helper()

@@ -60,8 +60,8 @@ func (w *env) connectAssistant(role access.Role, may ...access.Capability) conne
 	return c
 }
 
-// calls calls an operation with the connection's token.
-func (w *env) calls(c connection, op *operation.Operation) answer {
+// callOperation calls an operation with the connection's token.
+func (w *env) callOperation(c connection, op *operation.Operation) answer {
 	w.t.Helper()
 	idem := ""
 	if !op.Reads() {
@@ -75,12 +75,12 @@ func (w *env) mustRefuseAll(c connection, code string) {
 	w.t.Helper()
 	before := w.footprint()
 	for _, op := range w.Registry().All() {
-		w.calls(c, op).mustRefuse(w.t, http.StatusForbidden, code, "")
+		w.callOperation(c, op).mustRefuse(w.t, http.StatusForbidden, code, "")
 	}
 	for _, method := range []string{"tools/list", "initialize", "ping"} {
 		w.message(c.token, method, "{}").mustRefuse(w.t, http.StatusForbidden, code, "")
 	}
-	if effects := w.footprint().since(before); effects != (rows{}) {
+	if effects := w.footprint().changesSince(before); effects != (rows{}) {
 		w.t.Errorf("%s: changed %+v", code, effects)
 	}
 }
@@ -89,7 +89,7 @@ func (w *env) mustRefuseAll(c connection, code string) {
 // connection that may not read is refused for every operation.
 func TestConnectionCapabilities(t *testing.T) {
 	t.Parallel()
-	o := options{accounts: 1, extend: refreshing}
+	o := options{accounts: 1, extend: paidTestOperation}
 	withInstance(t, o, func(t *testing.T, h *instance) {
 		w := h.newEnv(t, o)
 		w.grant(100)
@@ -103,7 +103,7 @@ func TestConnectionCapabilities(t *testing.T) {
 			}
 			c := w.connectAssistant(access.Owner, may...)
 			for _, op := range w.Registry().All() {
-				status, code := goesOn(op)
+				status, code := allowedResult(op)
 				refusal := notAllowed(op, may)
 				if refusal == "" && slices.Contains([]string{"create_report", "download_profile_media"},
 					op.Tool) && !slices.Contains(may, access.Write) {
@@ -113,7 +113,7 @@ func TestConnectionCapabilities(t *testing.T) {
 					status, code = http.StatusForbidden, refusal
 					recordReason(code, "")
 				}
-				if got := w.calls(c, op); got.status != status || got.code() != code {
+				if got := w.callOperation(c, op); got.status != status || got.code() != code {
 					t.Errorf("%s with capabilities %v: got %d %s, want %d %s", op.Tool, may, got.status, got.code(), status, code)
 				}
 			}
@@ -122,9 +122,9 @@ func TestConnectionCapabilities(t *testing.T) {
 }
 
 // Gates of keys also block connections until they are opened.
-func TestGatesOfConnections(t *testing.T) {
+func TestGatesBlockConnections(t *testing.T) {
 	t.Parallel()
-	o := options{accounts: 1, extend: refreshing}
+	o := options{accounts: 1, extend: paidTestOperation}
 	withInstance(t, o, func(t *testing.T, h *instance) {
 		for _, g := range slices.Concat(teamGates(), pausesOf(team.ForKey), pausesOf(team.ForTeam), serviceGates()) {
 			w := h.newEnv(t, o)
@@ -136,11 +136,11 @@ func TestGatesOfConnections(t *testing.T) {
 				w.mustRefuseAll(c, g.code)
 			} else {
 				for _, op := range w.Registry().All() {
-					status, code := goesOn(op)
+					status, code := allowedResult(op)
 					if op.Needs == g.stops {
 						status, code = http.StatusForbidden, "connection_suspended"
 					}
-					if got := w.calls(c, op); got.status != status || got.code() != code {
+					if got := w.callOperation(c, op); got.status != status || got.code() != code {
 						t.Errorf("%s: %s: got %d %s, want %d %s", g.name, op.Tool, got.status, got.code(), status, code)
 					}
 				}
@@ -153,7 +153,7 @@ func TestGatesOfConnections(t *testing.T) {
 
 // A connection ends when its person leaves the team or gets a role that cannot publish. Until it expires, the token
 // returns that error. There are no new tokens, and nothing restores the connection. Other connections are unaffected.
-func TestLostConnections(t *testing.T) {
+func TestConnectionEndsWithMembership(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
 		for name, c := range map[string]struct {
@@ -196,7 +196,7 @@ func TestConnectionOfDeletedPerson(t *testing.T) {
 		c := w.connectAssistant(access.Editor, access.Read)
 		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK)
 		must.NoError(t, w.Erasure.DeletePerson(t.Context(), c.person))
-		w.mustSoon(func() bool {
+		w.mustApplySoon(func() bool {
 			return w.tool(c.token, "list_posts", map[string]any{}, "").status == http.StatusUnauthorized
 		})
 	})
@@ -204,18 +204,18 @@ func TestConnectionOfDeletedPerson(t *testing.T) {
 
 // After the ownership is transferred, the former owner's keys end and the connections continue with the new role. A role
 // that may publish but not spend loses only spending.
-func TestConnectionsOutliveOwnership(t *testing.T) {
+func TestConnectionsContinueAfterOwnershipTransfer(t *testing.T) {
 	t.Parallel()
-	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
+	withEnv(t, options{accounts: 1, extend: paidTestOperation}, func(t *testing.T, w *env) {
 		c := w.connectAssistant(access.Owner, access.Capabilities()...)
-		must.NoError(t, w.handOn())
+		must.NoError(t, w.transferOwnership())
 		w.tool(full(w), "get_identity", map[string]any{}, "").mustRefuse(t, http.StatusForbidden, "ownership_lost", "")
 		w.tool(c.token, "get_identity", map[string]any{}, "").
 			mustHave(t, map[string]any{"data.role": "admin", "data.capabilities": "[read write publish spend]"})
 		must.NoError(t, w.Teams.SetMember(t.Context(), w.team, c.person, access.Editor))
 		w.tool(c.token, "get_identity", map[string]any{}, "").
 			mustHave(t, map[string]any{"data.role": "editor", "data.key.level": "full", "data.capabilities": "[read write publish]"})
-		w.calls(c, w.Registry().Tool("refresh_standin")).mustRefuse(t, http.StatusForbidden, "spend_not_allowed", "")
+		w.callOperation(c, w.Registry().Tool("refresh_standin")).mustRefuse(t, http.StatusForbidden, "spend_not_allowed", "")
 	})
 }
 
@@ -246,9 +246,9 @@ func TestConnectionIdentity(t *testing.T) {
 }
 
 // A token works only for MCP. REST returns the same response as for a wrong key, byte for byte.
-func TestTokensOpenNothingElse(t *testing.T) {
+func TestTokensWorkOnlyForMCP(t *testing.T) {
 	t.Parallel()
-	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
+	withEnv(t, options{accounts: 1, extend: paidTestOperation}, func(t *testing.T, w *env) {
 		c := w.connectAssistant(access.Owner, access.Capabilities()...)
 		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK) // fills the cache
 		for i, op := range w.Registry().All() {
@@ -282,46 +282,46 @@ func TestConnectionChangePropagation(t *testing.T) {
 		c := w.connectAssistant(access.Admin, access.Read, access.Spend)
 		w.tool(c.token, "get_credits", map[string]any{}, "").mustHave(t, map[string]any{"data.daily_limits.key": -1})
 		must.NoError(t, elsewhere.Admin(w.owner, w.team).LimitConnection(t.Context(), c.id, 7))
-		w.mustSoon(func() bool {
+		w.mustApplySoon(func() bool {
 			return w.tool(c.token, "get_credits", map[string]any{}, "").number("data.daily_limits.key") == 7
 		})
 		must.NoError(t, elsewhere.Admin(c.person, w.team).EndConnection(t.Context(), c.id))
-		w.mustSoon(func() bool {
+		w.mustApplySoon(func() bool {
 			return w.tool(c.token, "get_credits", map[string]any{}, "").status == http.StatusUnauthorized
 		})
 	})
 }
 
-// mustSoon waits until holds returns true. Every request that starts a second after the change must see it.
-func (w *env) mustSoon(holds func() bool) {
+// mustApplySoon waits until holds returns true. Every request that starts a second after the change must see it.
+func (w *env) mustApplySoon(holds func() bool) {
 	w.t.Helper()
 	changed := time.Now()
 	w.until("the change to hold", func() bool {
 		asked := time.Now()
 		held := holds()
-		if !held && asked.Sub(changed) > within {
+		if !held && asked.Sub(changed) > propagationTime {
 			w.t.Fatalf("the change is not effective %v later", asked.Sub(changed))
 		}
 		return held
 	})
 }
 
-// few sets low limits for keys, connections and the team.
-func few(t *plan.Terms) {
+// lowLimits sets low limits for keys, connections and the team.
+func lowLimits(t *plan.Terms) {
 	t.Limits.Requests = plan.Rate{PerMinute: 6, Burst: 40}
 	t.Limits.Writes = plan.Rate{PerMinute: 6, Burst: 12}
-	daily(t)
+	dailyPlans(t)
 }
 
 // REST and MCP share a key's limits: requests, writes, daily calls, credits, idempotency keys and upload batches. A
 // connection has its own limits and shares the team's limits.
 func TestOneLimitForBothEdges(t *testing.T) {
 	t.Parallel()
-	withLimits(t, few, func(t *testing.T, w *env, _ *testkit.Clock) {
+	withLimits(t, lowLimits, func(t *testing.T, w *env, _ *testkit.Clock) {
 		w.grant(100)
 		c := w.connectAssistant(access.Owner, access.Capabilities()...)
 		draft := map[string]any{"caption": "a draft", "account_ids": w.accounts}
-		paid := of(aReport)(w)
+		paid := reportArg(aReport)(w)
 		key, value := w.newKey(w.team, access.Full, time.Time{})
 		must.NoError(t, w.Teams.SetKeyLimit(t.Context(), key, 2*refreshPrice))
 
@@ -364,29 +364,29 @@ func TestOneLimitForBothEdges(t *testing.T) {
 		// Requests and writes have separate limits, which REST and MCP share.
 		_, fresh := w.newKey(w.team, access.Full, time.Time{})
 		w.rest(fresh, "create_post", draft, "").
-			mustStand(t, `"credential";q=40;w=400, "connection";q=12;w=120`, `"credential";r=39;t=10, "connection";r=11;t=10`)
+			mustHaveRateLimit(t, `"credential";q=40;w=400, "connection";q=12;w=120`, `"credential";r=39;t=10, "connection";r=11;t=10`)
 		w.tool(fresh, "create_post", draft, "").
-			mustStand(t, `"credential";q=40;w=400, "connection";q=12;w=120`, `"credential";r=38;t=20, "connection";r=10;t=20`)
+			mustHaveRateLimit(t, `"credential";q=40;w=400, "connection";q=12;w=120`, `"credential";r=38;t=20, "connection";r=10;t=20`)
 		own := w.connectAssistant(access.Owner, access.Capabilities()...)
 		w.tool(own.token, "create_post", draft, "").
-			mustStand(t, `"credential";q=40;w=400, "connection";q=12;w=120`, `"credential";r=39;t=10, "connection";r=11;t=10`)
+			mustHaveRateLimit(t, `"credential";q=40;w=400, "connection";q=12;w=120`, `"credential";r=39;t=10, "connection";r=11;t=10`)
 	})
 }
 
 // All keys and connections of a team share the daily free calls, on all nodes.
 func TestDailyCallsOfConnections(t *testing.T) {
 	t.Parallel()
-	withLimits(t, daily, func(t *testing.T, w *env, clock *testkit.Clock) {
+	withLimits(t, dailyPlans, func(t *testing.T, w *env, clock *testkit.Clock) {
 		clock.Advance(time.Date(2027, 3, 27, 22, 30, 0, 0, time.UTC).Sub(clock.Now())) // half an hour before the team's midnight
-		w.onPlan("few")
+		w.setPlan("few")
 		c, other := w.connectAssistant(access.Owner, access.Read), w.connectAssistant(access.Viewer, access.Read)
 		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK)
 		w.mustLeave(2, "a connection's call")
 		w.tool(other.token, "list_media", map[string]any{}, "").mustBe(t, http.StatusOK)
 		w.mustLeave(1, "another connection's call")
 		w.rest(full(w), "list_posts", nil, "").mustBe(t, http.StatusOK)
-		w.tool(c.token, "list_posts", map[string]any{}, "").mustBeUsedUp(t, 30*time.Minute)
-		w.rest(full(w), "list_posts", nil, "").mustBeUsedUp(t, 30*time.Minute)
+		w.tool(c.token, "list_posts", map[string]any{}, "").mustExceedDailyCalls(t, 30*time.Minute)
+		w.rest(full(w), "list_posts", nil, "").mustExceedDailyCalls(t, 30*time.Minute)
 		w.tool(c.token, "get_limits", map[string]any{}, "").mustHave(t, map[string]any{"data.free_calls_left_today": 0})
 	})
 }

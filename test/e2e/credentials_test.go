@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// ended returns an invalid key or token for each way in which it can become invalid.
-var ended = map[string]func(w *env) string{
+// invalidCredentials returns an invalid key or token for each way in which it can become invalid.
+var invalidCredentials = map[string]func(w *env) string{
 	"a key that was never made": func(*env) string { return apikey.New(apikey.APIKey) },
 	"an upload's secret":        func(*env) string { return apikey.New(apikey.Upload) },
 	"a key that was revoked": func(w *env) string {
@@ -44,9 +44,9 @@ var ended = map[string]func(w *env) string{
 // Every operation refuses an invalid key or token like a missing one, over REST and MCP, and has no effect.
 func TestEndedCredentialsRefused(t *testing.T) {
 	t.Parallel()
-	o := options{accounts: 1, extend: refreshing}
+	o := options{accounts: 1, extend: paidTestOperation}
 	withInstance(t, o, func(t *testing.T, h *instance) {
-		for name, end := range ended {
+		for name, end := range invalidCredentials {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				w := h.newEnv(t, o)
@@ -55,7 +55,7 @@ func TestEndedCredentialsRefused(t *testing.T) {
 					if i%4 == 0 { // use a new credential before the repeated one is throttled
 						w.notes["credential"] = end(w)
 					}
-					w.mustNotBeLetIn(op, w.notes["credential"])
+					w.mustRejectCredential(op, w.notes["credential"])
 				}
 				recordReason("unauthorized", "")
 			})
@@ -63,8 +63,8 @@ func TestEndedCredentialsRefused(t *testing.T) {
 	})
 }
 
-// mustNotBeLetIn calls an operation with an invalid credential, over REST and MCP. The call must fail without effects.
-func (w *env) mustNotBeLetIn(op *operation.Operation, credential string) {
+// mustRejectCredential calls an operation with an invalid credential, over REST and MCP. The call must fail without effects.
+func (w *env) mustRejectCredential(op *operation.Operation, credential string) {
 	w.t.Helper()
 	before, idem := w.footprint(), ""
 	if !op.Reads() {
@@ -77,7 +77,7 @@ func (w *env) mustNotBeLetIn(op *operation.Operation, credential string) {
 			w.t.Errorf("%s over %s: %d %s", op.Tool, edge, got.status, got.raw)
 		}
 	}
-	if effects := w.footprint().since(before); effects != (rows{}) {
+	if effects := w.footprint().changesSince(before); effects != (rows{}) {
 		w.t.Errorf("%s changed %+v", op.Tool, effects)
 	}
 }

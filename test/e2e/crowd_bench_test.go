@@ -74,10 +74,10 @@ func readsBesideReports(b *testing.B) (time.Duration, time.Duration) {
 			read(func() bool { return true }) // warm
 			alone = read(func() bool { return true })
 			for i := range crowd + 1 {
-				w.rest(full(w), "create_report", about(map[string]any{"subject": fmt.Sprint("crowd.", i)})(w),
+				w.rest(full(w), "create_report", reportArgs(map[string]any{"subject": fmt.Sprint("crowd.", i)})(w),
 					fmt.Sprint(i)).mustBe(t, http.StatusAccepted)
 			}
-			beside = read(func() bool { return w.count(underWay, w.team) == 0 })
+			beside = read(func() bool { return w.count(unfinishedJobs, w.team) == 0 })
 		})
 	}}})
 	if !done {

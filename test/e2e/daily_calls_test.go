@@ -14,18 +14,18 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// daily changes the plans: one with few free calls per day, one with none, and one without a limit.
-func daily(t *plan.Terms) {
+// dailyPlans changes the plans: one with few free calls per day, one with none, and one without a limit.
+func dailyPlans(t *plan.Terms) {
 	few, _ := t.Plan("agency")
 	few.ID, few.FreeCallsPerDay = "few", 3
 	none, endless := few, few
-	none.ID, none.FreeCallsPerDay = dry, 0
+	none.ID, none.FreeCallsPerDay = dryPlan, 0
 	endless.ID, endless.FreeCallsPerDay = "endless", plan.Unlimited
 	t.Plans = append(t.Plans, few, none, endless)
 }
 
-// onPlan changes the team's plan.
-func (w *env) onPlan(plan string) {
+// setPlan changes the team's plan.
+func (w *env) setPlan(plan string) {
 	w.t.Helper()
 	must.NoError(w.t, w.Teams.SetPlan(w.t.Context(), w.team, plan, time.Time{}))
 }
@@ -44,12 +44,12 @@ func (w *env) mustLeave(n int64, what string) {
 	}
 }
 
-// mustBeUsedUp checks the refusal of a call above the daily limit and its Retry-After.
-func (a answer) mustBeUsedUp(t *testing.T, wait time.Duration) {
+// mustExceedDailyCalls checks the refusal of a call above the daily limit and its Retry-After.
+func (a answer) mustExceedDailyCalls(t *testing.T, wait time.Duration) {
 	t.Helper()
 	a.mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
 	a.mustHave(t, map[string]any{"context.retry_after_seconds": int64(wait / time.Second)})
-	if after := a.header.Get("Retry-After"); after != fmt.Sprint(int64(wait/time.Second)) && !a.asTool() {
+	if after := a.header.Get("Retry-After"); after != fmt.Sprint(int64(wait/time.Second)) && !a.isTool() {
 		t.Errorf("Retry-After: %q, want %v", after, wait)
 	}
 }
@@ -58,9 +58,9 @@ func (a answer) mustBeUsedUp(t *testing.T, wait time.Duration) {
 // and MCP.
 func TestDailyCalls(t *testing.T) {
 	t.Parallel()
-	withLimits(t, daily, func(t *testing.T, w *env, clock *testkit.Clock) {
+	withLimits(t, dailyPlans, func(t *testing.T, w *env, clock *testkit.Clock) {
 		clock.Advance(time.Date(2027, 3, 27, 22, 30, 0, 0, time.UTC).Sub(clock.Now())) // half an hour before the team's midnight
-		w.onPlan("few")
+		w.setPlan("few")
 		w.mustLeave(3, "a new day")
 		w.rest(full(w), "list_posts", nil, "").mustBe(t, http.StatusOK)
 		w.mustLeave(2, "a read")
@@ -69,21 +69,21 @@ func TestDailyCalls(t *testing.T) {
 		w.rest(drafts(w), "create_post", toFirst(nil)(w), "a key").mustBe(t, http.StatusCreated)
 		w.mustLeave(0, "a write")
 		for _, call := range []edgeCall{w.rest, w.tool} {
-			call(full(w), "list_posts", map[string]any{}, "").mustBeUsedUp(t, 30*time.Minute)
-			call(drafts(w), "create_post", toFirst(nil)(w), "").mustBeUsedUp(t, 30*time.Minute)
-			call(full(w), "publish_post", map[string]any{"post_id": noSuchID}, "").mustBeUsedUp(t, 30*time.Minute)
+			call(full(w), "list_posts", map[string]any{}, "").mustExceedDailyCalls(t, 30*time.Minute)
+			call(drafts(w), "create_post", toFirst(nil)(w), "").mustExceedDailyCalls(t, 30*time.Minute)
+			call(full(w), "publish_post", map[string]any{"post_id": noSuchID}, "").mustExceedDailyCalls(t, 30*time.Minute)
 			call(drafts(w), "create_post", toFirst(nil)(w), "a key").mustBe(t, http.StatusCreated) // a repeat
 		}
 		w.mustLeave(0, "refusals")
 		clock.Advance(30*time.Minute - time.Microsecond)
-		w.rest(full(w), "list_posts", nil, "").mustBeUsedUp(t, time.Second)
+		w.rest(full(w), "list_posts", nil, "").mustExceedDailyCalls(t, time.Second)
 		clock.Advance(time.Microsecond)
 		w.mustLeave(3, "midnight")
 		for range 3 {
 			w.full("list_posts", nil)
 		}
 		// This day has 23 hours because clocks go forward.
-		w.rest(full(w), "list_posts", nil, "").mustBeUsedUp(t, 23*time.Hour)
+		w.rest(full(w), "list_posts", nil, "").mustExceedDailyCalls(t, 23*time.Hour)
 		clock.Advance(23 * time.Hour)
 		w.mustLeave(3, "the day after")
 	})
@@ -92,12 +92,12 @@ func TestDailyCalls(t *testing.T) {
 // Reading the key and its limits, refused calls, repeats and paid calls do not count as free calls.
 func TestCountedCalls(t *testing.T) {
 	t.Parallel()
-	withLimits(t, daily, func(t *testing.T, w *env, clock *testkit.Clock) {
+	withLimits(t, dailyPlans, func(t *testing.T, w *env, clock *testkit.Clock) {
 		clock.Advance(time.Date(2027, 3, 27, 12, 0, 0, 0, time.UTC).Sub(clock.Now()))
 		draft := w.draft("a draft")
 		w.rest(full(w), "create_post", toFirst(nil)(w), "a key")
 		clock.Advance(12 * time.Hour) // until the team's next day
-		w.onPlan("few")
+		w.setPlan("few")
 		w.grant(100)
 		nowhere := map[string]any{"post_id": noSuchID}
 		for _, call := range []edgeCall{w.rest, w.tool} {
@@ -117,10 +117,10 @@ func TestCountedCalls(t *testing.T) {
 				{"cancel_post", nowhere, "", 404},
 				{"publish_post", nowhere, "", 404},
 				{"create_post", toFirst(nil)(w), "a key", 201},
-				{"refresh_standin", of(aReport)(w), "a paid key", 200},
-				{"refresh_standin", of("nowhere")(w), "another", 404},
-				{"refresh_standin", of(brokenOne)(w), "another", 500},
-				{"refresh_standin", of(aReport)(w), "", 422},
+				{"refresh_standin", reportArg(aReport)(w), "a paid key", 200},
+				{"refresh_standin", reportArg("nowhere")(w), "another", 404},
+				{"refresh_standin", reportArg(brokenOne)(w), "another", 500},
+				{"refresh_standin", reportArg(aReport)(w), "", 422},
 			} {
 				call(full(w), c.tool, c.args, c.idem).mustBe(t, c.status)
 				w.mustLeave(3, c.tool)
@@ -130,15 +130,15 @@ func TestCountedCalls(t *testing.T) {
 		w.mustLeave(3, "a call beyond the key's level")
 		w.rest(full(w), "cancel_post", map[string]any{"post_id": draft}, "").mustBe(t, http.StatusOK)
 		w.mustLeave(2, "a change that changes nothing")
-		w.rest(full(w), "refresh_standin", of(sameOne)(w), "k").mustBe(t, http.StatusOK)
+		w.rest(full(w), "refresh_standin", reportArg(sameOne)(w), "k").mustBe(t, http.StatusOK)
 		w.mustLeave(1, "a paid call that was refunded")
-		w.rest(full(w), "refresh_standin", of(newReport)(w), "k").mustBe(t, http.StatusOK)
+		w.rest(full(w), "refresh_standin", reportArg(newReport)(w), "k").mustBe(t, http.StatusOK)
 		w.mustLeave(0, "a paid call that costs nothing")
-		w.rest(full(w), "refresh_standin", of(newReport)(w), "k").mustBe(t, http.StatusOK)
+		w.rest(full(w), "refresh_standin", reportArg(newReport)(w), "k").mustBe(t, http.StatusOK)
 		w.mustLeave(0, "its repeat")
-		w.rest(full(w), "refresh_standin", of(newReport)(w), "k2").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
-		w.rest(full(w), "refresh_standin", of(aReport)(w), "k2").mustBe(t, http.StatusOK)
-		w.rest(full(w), "refresh_standin", of(sameOne)(w), "k2").mustBe(t, http.StatusOK)
+		w.rest(full(w), "refresh_standin", reportArg(newReport)(w), "k2").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
+		w.rest(full(w), "refresh_standin", reportArg(aReport)(w), "k2").mustBe(t, http.StatusOK)
+		w.rest(full(w), "refresh_standin", reportArg(sameOne)(w), "k2").mustBe(t, http.StatusOK)
 		w.mustLeave(0, "paid calls")
 	})
 }
@@ -146,16 +146,16 @@ func TestCountedCalls(t *testing.T) {
 // Polling a job uses no free calls.
 func TestJobPollingIsFree(t *testing.T) {
 	t.Parallel()
-	offered := ample()
-	daily(offered)
+	offered := ampleTerms()
+	dailyPlans(offered)
 	withEnv(t, options{accounts: 1, terms: offered}, func(t *testing.T, w *env) {
 		id := w.draft("asked about")
-		w.onPlan("few")
+		w.setPlan("few")
 		job := w.full("publish_post", map[string]any{"post_id": id}).text("data.job_id")
-		w.onPlan(dry)
+		w.setPlan(dryPlan)
 		w.awaitJob(job).mustHave(t, map[string]any{"data.state": "succeeded"})
 		w.tool(full(w), "get_job", map[string]any{"job_id": job}, "").mustHave(t, map[string]any{"data.finished": true})
-		w.onPlan("few")
+		w.setPlan("few")
 		w.mustLeave(1, "polling a job") // the draft and its publication were counted
 	})
 }
@@ -163,23 +163,23 @@ func TestJobPollingIsFree(t *testing.T) {
 // A plan can have no free calls or an unlimited number.
 func TestDailyCallsOfPlans(t *testing.T) {
 	t.Parallel()
-	withLimits(t, daily, func(t *testing.T, w *env, _ *testkit.Clock) {
-		w.onPlan("endless")
+	withLimits(t, dailyPlans, func(t *testing.T, w *env, _ *testkit.Clock) {
+		w.setPlan("endless")
 		w.mustLeave(-1, "a plan without a limit")
 		for range 5 {
 			w.full("list_posts", nil)
 		}
 		w.mustLeave(-1, "calls without a limit")
-		w.onPlan(dry)
+		w.setPlan(dryPlan)
 		w.mustLeave(0, "a plan without free calls")
 		w.rest(full(w), "list_posts", nil, "").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
 		w.tool(full(w), "create_post", toFirst(nil)(w), "").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
 		w.full("get_identity", nil)
 		w.full("get_credits", nil)
-		w.onPlan("few")
+		w.setPlan("few")
 		w.full("list_posts", nil)
 		w.mustLeave(2, "a plan with three")
-		w.onPlan("agency")
+		w.setPlan("agency")
 		w.mustLeave(99_999, "a wider plan")
 	})
 }
@@ -187,8 +187,8 @@ func TestDailyCallsOfPlans(t *testing.T) {
 // Each team and each day has its own count of free calls.
 func TestDailyCallsPerTeam(t *testing.T) {
 	t.Parallel()
-	offered := ample()
-	daily(offered)
+	offered := ampleTerms()
+	dailyPlans(offered)
 	withInstance(t, options{terms: offered}, func(t *testing.T, h *instance) {
 		o := options{plan: "few", accounts: 1}
 		one, other := h.newEnv(t, o), h.newEnv(t, options{plan: "few", accounts: 1, zone: "Pacific/Auckland"})
@@ -205,7 +205,7 @@ func TestDailyCallsPerTeam(t *testing.T) {
 // Concurrent calls on two nodes do not exceed the limit.
 func TestConcurrentDailyCalls(t *testing.T) {
 	t.Parallel()
-	offered := ample()
+	offered := ampleTerms()
 	few, _ := offered.Plan("agency")
 	few.ID, few.FreeCallsPerDay = "ten", 10
 	offered.Plans = append(offered.Plans, few)
@@ -215,7 +215,7 @@ func TestConcurrentDailyCalls(t *testing.T) {
 		bases := []string{h.base, root + "/api/v1"}
 		w := h.newEnv(t, o)
 		passed := 0
-		for _, got := range w.together(40, func(i int) (answer, error) {
+		for _, got := range w.callConcurrently(40, func(i int) (answer, error) {
 			return w.tryRest(bases[i%2], w.keys[access.Levels()[i%3]], "list_posts", nil, "")
 		}) {
 			if got.status == http.StatusOK {
@@ -238,9 +238,9 @@ func TestConcurrentDailyCalls(t *testing.T) {
 // An error never suggests a purchase (spec, Errors).
 func TestErrorsSuggestNoPurchase(t *testing.T) {
 	t.Parallel()
-	offered := ample()
-	daily(offered)
-	withEnv(t, options{accounts: 1, terms: offered, plan: dry}, func(t *testing.T, w *env) {
+	offered := ampleTerms()
+	dailyPlans(offered)
+	withEnv(t, options{accounts: 1, terms: offered, plan: dryPlan}, func(t *testing.T, w *env) {
 		got := w.rest(full(w), "list_posts", nil, "")
 		for _, word := range []string{"buy", "upgrade", "purchase"} {
 			if strings.Contains(strings.ToLower(string(got.raw)), word) {

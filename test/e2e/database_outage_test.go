@@ -39,20 +39,20 @@ func TestPostgresUnreachable(t *testing.T) {
 		end()
 		post := map[string]any{"caption": name, "account_ids": w.accounts}
 		for _, call := range []edgeCall{w.rest, w.tool} {
-			call(full(w), "list_posts", map[string]any{}, "").mustBeLater(t, "cut_off")
-			call(full(w), "create_post", post, name).mustBeLater(t, "cut_off")
-			call(full(w), "cancel_post", map[string]any{"post_id": planned}, "").mustBeLater(t, "cut_off")
+			call(full(w), "list_posts", map[string]any{}, "").mustBeOverloaded(t, "cut_off")
+			call(full(w), "create_post", post, name).mustBeOverloaded(t, "cut_off")
+			call(full(w), "cancel_post", map[string]any{"post_id": planned}, "").mustBeOverloaded(t, "cut_off")
 		}
-		w.put(to, f).mustBeLater(t, "cut_off")
-		if page := w.browses(client.Do(visit)); page.status != http.StatusServiceUnavailable ||
+		w.put(to, f).mustBeOverloaded(t, "cut_off")
+		if page := w.loadPage(client.Do(visit)); page.status != http.StatusServiceUnavailable ||
 			!strings.Contains(page.text, "cannot reach its data") {
 			t.Errorf("%s: a page: %d %s", name, page.status, page.text)
 		}
-		if got := w.says("database"); got != "503 unreachable" {
+		if got := w.readiness("database"); got != "503 unreachable" {
 			t.Errorf("%s: database check of /readyz: %s", name, got)
 		}
 		s.Start()
-		w.until("the node to be ready", func() bool { return w.says("database") == "200 ok" })
+		w.until("the node to be ready", func() bool { return w.readiness("database") == "200 ok" })
 		first := w.rest(full(w), "create_post", post, name)
 		first.mustBe(t, http.StatusCreated)
 		if again := w.rest(full(w), "create_post", post, name); again.text("data.id") != first.text("data.id") {
@@ -66,8 +66,8 @@ func TestPostgresUnreachable(t *testing.T) {
 	}
 }
 
-// says returns the status of /readyz and the result of one check.
-func (w *env) says(what string) string {
+// readiness returns the status of /readyz and the result of one check.
+func (w *env) readiness(what string) string {
 	w.t.Helper()
 	recorder := httptest.NewRecorder()
 	w.MetricsHandler().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/readyz", nil))
@@ -154,8 +154,8 @@ func TestFullDiskUnderSQLite(t *testing.T) {
 		refused = w.rest(full(w), "create_post", long, fmt.Sprint(key))
 		return refused.status != http.StatusCreated
 	})
-	refused.mustBeLater(t, "cut_off")
-	w.tool(full(w), "create_post", long, fmt.Sprint(key)).mustBeLater(t, "cut_off")
+	refused.mustBeOverloaded(t, "cut_off")
+	w.tool(full(w), "create_post", long, fmt.Sprint(key)).mustBeOverloaded(t, "cut_off")
 	w.full("list_posts", nil)
 	grow("PRAGMA max_page_count = 1073741823")
 	w.rest(full(w), "create_post", long, fmt.Sprint(key)).mustBe(t, http.StatusCreated)
@@ -189,9 +189,9 @@ func TestBlobStoreUnreachable(t *testing.T) { // not parallel, because credentia
 	f := aPNG("boat.png")
 	_, link := w.openUpload(f)
 	away.Store(true)
-	w.put(link, f).mustBeLater(t, "cut_off")
+	w.put(link, f).mustBeOverloaded(t, "cut_off")
 	w.draft("needs no files")
-	if got := w.says("files"); !strings.HasPrefix(got, "200 unreachable") {
+	if got := w.readiness("files"); !strings.HasPrefix(got, "200 unreachable") {
 		t.Errorf("blob store check of /readyz: %s", got)
 	}
 	away.Store(false)

@@ -11,7 +11,7 @@ import (
 // download downloads media of a profile and returns the finished job.
 func (w *env) download(more map[string]any) answer {
 	w.t.Helper()
-	got := w.rest(full(w), "download_profile_media", ofProfile(more)(w), number(w.people.Add(1)))
+	got := w.rest(full(w), "download_profile_media", profileArgs(more)(w), number(w.people.Add(1)))
 	got.mustBe(w.t, http.StatusAccepted)
 	return w.awaitJob(got.text("data.job_id"))
 }
@@ -40,7 +40,7 @@ func TestProfileTypes(t *testing.T) {
 				for kind, pages := range types {
 					for n, call := range []edgeCall{w.rest, w.tool} {
 						got := call(full(w), "download_profile_media",
-							ofProfile(map[string]any{"platform": platform, "type": kind, "limit": 3})(w), fmt.Sprint(kind, n))
+							profileArgs(map[string]any{"platform": platform, "type": kind, "limit": 3})(w), fmt.Sprint(kind, n))
 						job := w.awaitJob(got.text("data.job_id"))
 						job.mustHave(t,
 							map[string]any{
@@ -50,7 +50,7 @@ func TestProfileTypes(t *testing.T) {
 							kind == "avatar" && items != 1 || (job.text("data.result.next_cursor") != "") != pages {
 							t.Errorf("%s: %s", kind, job.raw)
 						}
-						w.mustNotLead(job)
+						w.mustHideNetworkURLs(job)
 					}
 				}
 				w.full("get_credits", nil).
@@ -64,7 +64,7 @@ func TestProfileTypes(t *testing.T) {
 func TestCursorsAcrossDownloads(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
-		rich(w)
+		grantThousand(w)
 		whole := w.download(map[string]any{"limit": 6}).itemsOf()
 		walked, first, cursor := []string{}, "", ""
 		for range 3 {
@@ -83,7 +83,7 @@ func TestCursorsAcrossDownloads(t *testing.T) {
 		}
 		avatar, failed := w.download(map[string]any{"type": "avatar"}), w.download(map[string]any{"username": "missing.harbour"})
 		other := w.newEnv(t, options{accounts: 1})
-		rich(other)
+		grantThousand(other)
 		for name, c := range map[string]struct {
 			by   *env
 			more map[string]any
@@ -103,7 +103,7 @@ func TestCursorsAcrossDownloads(t *testing.T) {
 			"of a job": {w, map[string]any{"cursor": avatar.text("data.job_id")}}, "of SQL": {w, map[string]any{"cursor": "f1-%"}},
 		} {
 			for n, call := range []edgeCall{c.by.rest, c.by.tool} {
-				got := call(full(c.by), "download_profile_media", ofProfile(c.more)(w), fmt.Sprint(name, n))
+				got := call(full(c.by), "download_profile_media", profileArgs(c.more)(w), fmt.Sprint(name, n))
 				got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor")
 				got.mustHave(t, map[string]any{"context.argument": "cursor"})
 			}
@@ -117,7 +117,7 @@ func TestCursorsAcrossDownloads(t *testing.T) {
 func TestSavingProfiles(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
-		rich(w)
+		grantThousand(w)
 		first := w.download(map[string]any{"save_to_library": true})
 		used := w.usedBytes()
 		again := w.download(map[string]any{"save_to_library": true, "limit": 3})
@@ -130,7 +130,7 @@ func TestSavingProfiles(t *testing.T) {
 		if n := w.count("media WHERE team_id = ?", w.team); n != 3 || used == 0 || w.usedBytes() <= used {
 			t.Errorf("%d items, %d bytes and then %d", n, used, w.usedBytes())
 		}
-		listed := w.full("list_media", map[string]any{"folder_id": w.folder("Downloads")})
+		listed := w.full("list_media", map[string]any{"folder_id": w.addFolder("Downloads")})
 		if len(listed.list("data.media")) != 3 || len(listed.list("data.folders")) != 1 {
 			t.Errorf("folder Downloads: %s", listed.raw)
 		}
@@ -141,12 +141,12 @@ func TestSavingProfiles(t *testing.T) {
 // Files that exceed the plan's storage are reported. The other files are stored, and the call is charged.
 func TestProfileWithoutRoom(t *testing.T) {
 	t.Parallel()
-	tight := ample()
+	tight := ampleTerms()
 	p, _ := tight.Plan("agency")
 	p.ID, p.StorageBytes = "tight", 1
 	tight.Plans = append(tight.Plans, p)
 	withEnv(t, options{accounts: 1, terms: tight, plan: "tight"}, func(t *testing.T, w *env) {
-		rich(w)
+		grantThousand(w)
 		job := w.download(map[string]any{"type": "avatar", "save_to_library": true})
 		job.mustHave(t,
 			map[string]any{
@@ -155,7 +155,7 @@ func TestProfileWithoutRoom(t *testing.T) {
 				"data.result.credits_charged": downloadPrice,
 			})
 		w.full("list_media", nil).mustHave(t, map[string]any{"data.media": "[]", "data.storage.used_bytes": 0})
-		w.mustNotLead(job)
+		w.mustHideNetworkURLs(job)
 		w.mustBeSound()
 	})
 }
@@ -164,7 +164,7 @@ func TestProfileWithoutRoom(t *testing.T) {
 func TestDownloadPages(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
-		rich(w)
+		grantThousand(w)
 		job := w.download(map[string]any{"limit": 25})
 		args := map[string]any{"job_id": job.text("data.job_id"), "limit": 50}
 		whole := w.full("get_job", args)
@@ -174,7 +174,7 @@ func TestDownloadPages(t *testing.T) {
 		}
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			for _, limit := range []int{7, 24, 25} {
-				if got := w.walk(call, "get_job", mergeArgs(args, map[string]any{"limit": limit}), "data.result.items",
+				if got := w.readPages(call, "get_job", mergeArgs(args, map[string]any{"limit": limit}), "data.result.items",
 					"item", nil); !slices.Equal(got, whole.itemsOf()) {
 					t.Errorf("limit %d: %v", limit, got)
 				}
@@ -193,7 +193,7 @@ func TestDownloadPages(t *testing.T) {
 func TestRefundedDownloadsCount(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(_ *testing.T, w *env) {
-		rich(w)
+		grantThousand(w)
 		before := w.left()
 		w.download(nil)
 		w.download(map[string]any{"username": "empty.harbour"})
@@ -209,17 +209,17 @@ func TestRefundedDownloadsCount(t *testing.T) {
 func TestDownloadWithoutASource(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1, unjoined: true}, func(t *testing.T, w *env) {
-		rich(w)
+		grantThousand(w)
 		before := w.footprint()
 		for _, call := range []edgeCall{w.rest, w.tool} {
-			call(full(w), "download_profile_media", ofProfile(nil)(w), paying).
+			call(full(w), "download_profile_media", profileArgs(nil)(w), paidKey).
 				mustRefuse(t, http.StatusBadGateway, "provider_unavailable", "")
-			call(full(w), "download_profile_media", ofProfile(map[string]any{"type": "playlists"})(w), paying).
+			call(full(w), "download_profile_media", profileArgs(map[string]any{"type": "playlists"})(w), paidKey).
 				mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "not_allowed_value")
-			call(drafts(w), "download_profile_media", ofProfile(nil)(w), paying).
+			call(drafts(w), "download_profile_media", profileArgs(nil)(w), paidKey).
 				mustRefuse(t, http.StatusForbidden, "spend_not_allowed", "")
 		}
-		if effects := w.footprint().since(before); effects != (rows{}) {
+		if effects := w.footprint().changesSince(before); effects != (rows{}) {
 			t.Errorf("changed %+v", effects)
 		}
 		w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 1000, "data.reserved_today.team": 0})
@@ -227,10 +227,10 @@ func TestDownloadWithoutASource(t *testing.T) {
 }
 
 // If no provider offers the metrics, the job's error says so and does not advise a retry. The call is refunded.
-func TestFiguresNeverOffered(t *testing.T) {
+func TestMetricsNotOffered(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
-		rich(w)
+		grantThousand(w)
 		never := func(rw http.ResponseWriter, r *http.Request) bool {
 			if !strings.HasPrefix(r.URL.Path, "/vendor/v1/instagram/") {
 				return false
@@ -241,11 +241,11 @@ func TestFiguresNeverOffered(t *testing.T) {
 		}
 		w.inject.Store(&never)
 		report := func(more map[string]any) answer {
-			got := w.rest(full(w), "create_report", about(more)(w), number(w.people.Add(1)))
+			got := w.rest(full(w), "create_report", reportArgs(more)(w), number(w.people.Add(1)))
 			got.mustBe(t, http.StatusAccepted)
 			return w.awaitJob(got.text("data.job_id"))
 		}
-		searched := w.awaitJob(w.rest(full(w), "search_hashtags", looksFor(nil)(w), "k").text("data.job_id"))
+		searched := w.awaitJob(w.rest(full(w), "search_hashtags", searchArgs(nil)(w), "k").text("data.job_id"))
 		for name, job := range map[string]answer{
 			"a search": searched, "a download": w.download(map[string]any{"type": "stories"}), "a report": report(nil),
 			"a report of a hashtag": report(aHashtag),
@@ -263,23 +263,23 @@ func TestFiguresNeverOffered(t *testing.T) {
 // Imports and downloads count as running jobs of the team. Upload batches that wait for files do not.
 func TestMediaJobsInFlight(t *testing.T) {
 	t.Parallel()
-	o := options{terms: places(1), accounts: 1}
+	o := options{terms: jobLimit(1), accounts: 1}
 	withInstance(t, o, func(t *testing.T, h *instance) {
 		w := h.newEnv(t, o)
-		rich(w)
+		grantThousand(w)
 		w.openUpload(aPNG("waits.png"))
 		w.openUpload(aPNG("waits too.png"))
 		slow := w.full("import_media", map[string]any{"url": h.public.URL + "/slow/a.png"}).text("data.job_id")
 		for _, call := range []edgeCall{w.rest, w.tool} {
-			call(full(w), "import_media", fromWeb("/files/b.png", nil)(w), "k").mustSlow(t, "jobs_in_flight", 5)
-			call(full(w), "download_profile_media", ofProfile(nil)(w), paying).mustSlow(t, "jobs_in_flight", 5)
-			call(full(w), "search_hashtags", looksFor(nil)(w), paying).mustSlow(t, "jobs_in_flight", 5)
+			call(full(w), "import_media", importArgs("/files/b.png", nil)(w), "k").mustBeRateLimited(t, "jobs_in_flight", 5)
+			call(full(w), "download_profile_media", profileArgs(nil)(w), paidKey).mustBeRateLimited(t, "jobs_in_flight", 5)
+			call(full(w), "search_hashtags", searchArgs(nil)(w), paidKey).mustBeRateLimited(t, "jobs_in_flight", 5)
 		}
 		w.openUpload(aPNG("waits as well.png"))
 		w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 1000, "data.reserved_today.team": 0})
 		h.open()
 		w.awaitJob(slow).mustHave(t, map[string]any{"data.state": "succeeded"})
-		w.awaitJob(w.rest(full(w), "import_media", fromWeb("/files/b.png", nil)(w), "k").text("data.job_id")).
+		w.awaitJob(w.rest(full(w), "import_media", importArgs("/files/b.png", nil)(w), "k").text("data.job_id")).
 			mustHave(t, map[string]any{"data.state": "succeeded"})
 	})
 }
@@ -287,11 +287,11 @@ func TestMediaJobsInFlight(t *testing.T) {
 // An import stops at the maximum file size, with or without Content-Length.
 func TestOversizedImports(t *testing.T) {
 	t.Parallel()
-	bounded := ample()
+	bounded := ampleTerms()
 	bounded.Limits.MaxImageBytes, bounded.Limits.MaxVideoBytes = int64(len(aPNG("a.png").bytes)-1), 1000
 	withEnv(t, options{accounts: 1, terms: bounded}, func(t *testing.T, w *env) {
 		for _, path := range []string{"/files/a.png", "/large.png", "/endless.png"} {
-			got := w.awaitJob(w.full("import_media", fromWeb(path, nil)(w)).text("data.job_id"))
+			got := w.awaitJob(w.full("import_media", importArgs(path, nil)(w)).text("data.job_id"))
 			got.mustHave(t, map[string]any{"data.state": "failed", "data.error.code": "too_large", "data.result": nil})
 		}
 		w.mustBeSound()

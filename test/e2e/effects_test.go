@@ -62,7 +62,7 @@ const freeCalls = `SELECT starts_at, ends_at, used FROM free_calls WHERE team_id
 // batches, because they wait for clients.
 func (w *env) footprint() footprint {
 	w.t.Helper()
-	w.until("the team's work to end", func() bool { return w.count(underWay, w.team) == 0 })
+	w.until("the team's work to end", func() bool { return w.count(unfinishedJobs, w.team) == 0 })
 	var f footprint
 	for i, query := range footprintOf {
 		f[i] = w.texts(query, w.team)
@@ -70,8 +70,8 @@ func (w *env) footprint() footprint {
 	return f
 }
 
-// underWay selects the unfinished jobs of a team, except open upload batches.
-const underWay = `jobs WHERE team_id = ? AND finished_at = 0 AND id NOT IN (SELECT job_id FROM upload_batches)`
+// unfinishedJobs selects the unfinished jobs of a team, except open upload batches.
+const unfinishedJobs = `jobs WHERE team_id = ? AND finished_at = 0 AND id NOT IN (SELECT job_id FROM upload_batches)`
 
 // texts returns the rows of a query, each formatted as text.
 func (w *env) texts(query string, args ...any) map[string]bool {
@@ -98,8 +98,8 @@ func (w *env) texts(query string, args ...any) map[string]bool {
 	return out
 }
 
-// since returns how many rows of each table were added, changed or deleted after an earlier footprint.
-func (f footprint) since(before footprint) rows {
+// changesSince returns how many rows of each table were added, changed or deleted after an earlier footprint.
+func (f footprint) changesSince(before footprint) rows {
 	var n [28]int
 	for i := range f {
 		for row := range f[i] {
@@ -121,13 +121,13 @@ func TestEffectsDetected(t *testing.T) {
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		before := w.footprint()
 		id := w.draft("seen")
-		if got := w.footprint().since(before); got != (rows{posts: 1, targets: 1, events: 1}) {
+		if got := w.footprint().changesSince(before); got != (rows{posts: 1, targets: 1, events: 1}) {
 			t.Errorf("after creating a draft: %+v", got)
 		}
 		before = w.footprint()
 		w.exec("DELETE FROM post_targets WHERE post_id = ?", id)
 		w.exec("UPDATE posts SET caption = 'other' WHERE id = ?", id)
-		if got := w.footprint().since(before); got != (rows{posts: 1, targets: 1}) {
+		if got := w.footprint().changesSince(before); got != (rows{posts: 1, targets: 1}) {
 			t.Errorf("after changing one row and deleting another: %+v", got)
 		}
 	})

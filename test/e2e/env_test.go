@@ -81,18 +81,18 @@ type options struct {
 	reserve  int64                                    // bytes of disk space to keep free
 }
 
-// ample returns terms whose limits no test exceeds by accident.
-func ample() *plan.Terms {
+// ampleTerms returns terms whose limits no test exceeds by accident.
+func ampleTerms() *plan.Terms {
 	t := plan.Default().ScaleRates(1000)
 	t.Limits.JobsInFlight = 1000
 	p, _ := t.Plan("free")
-	p.ID, p.APIKeys, p.FreeCallsPerDay = small, true, 1000
+	p.ID, p.APIKeys, p.FreeCallsPerDay = smallPlan, true, 1000
 	t.Plans = append(t.Plans, p)
 	return &t
 }
 
-// small is the ID of a plan with few posts: the free plan plus API keys.
-const small = "small"
+// smallPlan is the ID of a plan with few posts: the free plan plus API keys.
+const smallPlan = "small"
 
 // withEnv runs a test with a new instance and team on each kind of database.
 func withEnv(t *testing.T, o options, run func(t *testing.T, w *env)) {
@@ -117,7 +117,7 @@ func newInstance(t *testing.T, url string, o options) *instance {
 		h.blobs = testkit.Blobs(t)
 	}
 	h.box = fixture.OpenSandbox(t, sandbox.Options{After: h.after}, func(networks http.Handler) http.Handler {
-		planted := plant(networks)
+		planted := plantMarkers(networks)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if inject := h.inject.Load(); inject == nil || !(*inject)(w, r) {
 				planted.ServeHTTP(w, r)
@@ -148,7 +148,7 @@ func (h *instance) open() { h.opened.Do(func() { close(h.gate) }) }
 func (h *instance) start(o options, role server.Role) (*server.Server, string) {
 	h.t.Helper()
 	if o.terms == nil {
-		o.terms = ample()
+		o.terms = ampleTerms()
 	}
 	roots := x509.NewCertPool()
 	roots.AddCert(h.public.Certificate())
@@ -225,7 +225,7 @@ func (w *env) stranger() *env {
 func (w *env) role(role access.Role) {
 	w.exec("UPDATE memberships SET role = ? WHERE team_id = ? AND person_id = ?", string(role), w.team, w.owner)
 	w.exec("UPDATE access_version SET version = version + 1")
-	w.keyHolds(w.keys[access.Full], access.Effective(access.Full, role))
+	w.awaitCapabilities(w.keys[access.Full], access.Effective(access.Full, role))
 }
 
 // exec executes an SQL statement, to create states that no operation can create.

@@ -75,9 +75,9 @@ func teamGates() []gate {
 // lastingGates returns the gates that cannot be opened, because the keys have ended.
 func lastingGates() []gate {
 	return []gate{
-		{name: "the ownership lost", code: "ownership_lost", closes: (*env).handOn},
+		{name: "the ownership lost", code: "ownership_lost", closes: (*env).transferOwnership},
 		{name: "the membership lost", code: "membership_lost", closes: func(w *env) error {
-			if err := w.handOn(); err != nil {
+			if err := w.transferOwnership(); err != nil {
 				return err
 			}
 			return w.Teams.RemoveMember(w.t.Context(), w.team, w.owner)
@@ -85,8 +85,8 @@ func lastingGates() []gate {
 	}
 }
 
-// handOn transfers the team's ownership to a new member.
-func (w *env) handOn() error {
+// transferOwnership transfers the team's ownership to a new member.
+func (w *env) transferOwnership() error {
 	heir, err := w.Teams.AddPerson(w.t.Context(), "Bela Nagy", fmt.Sprintf("bela%d@harbour.example", w.people.Add(1)), "")
 	if err != nil {
 		return err
@@ -125,15 +125,15 @@ func (w *env) eachPause(scope team.Scope, action access.PauseAction, do func(tea
 	return nil
 }
 
-// opened lists the capabilities of each level (spec, Authentication 5).
-var opened = map[access.Level][]access.Capability{
+// levelCapabilities lists the capabilities of each level (spec, Authentication 5).
+var levelCapabilities = map[access.Level][]access.Capability{
 	access.ReadOnly: {"read"}, access.Drafts: {"read", "write"}, access.Full: {"read", "write", "publish", "spend"},
 }
 
 // refusalFor returns the expected error code of a call under a gate, or "" if the call is allowed. The gate's code comes
 // first, then the code for an insufficient level, then the code for a paused capability.
 func (g gate) refusalFor(op *operation.Operation, level access.Level) string {
-	beyond := notAllowed(op, opened[level])
+	beyond := notAllowed(op, levelCapabilities[level])
 	switch {
 	case g.code != "":
 		return g.code
@@ -157,12 +157,12 @@ var noGate = gate{name: "nothing in the way", closes: func(*env) error { return 
 // For every operation, key level and gate, a blocked call returns the gate's code over REST and MCP and has no effect.
 func TestGates(t *testing.T) {
 	t.Parallel()
-	o := options{accounts: 1, extend: refreshing}
+	o := options{accounts: 1, extend: paidTestOperation}
 	withInstance(t, o, func(t *testing.T, h *instance) {
 		for _, g := range append(gates(), noGate) {
 			t.Run(g.name, func(t *testing.T) {
 				t.Parallel()
-				h.newEnv(t, o).mustStop(g)
+				h.newEnv(t, o).mustBlock(g)
 			})
 		}
 	})
@@ -171,17 +171,17 @@ func TestGates(t *testing.T) {
 // The gates of the service are tested sequentially on their own instance, because they affect all teams.
 func TestServiceGates(t *testing.T) {
 	t.Parallel()
-	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
+	withEnv(t, options{accounts: 1, extend: paidTestOperation}, func(t *testing.T, w *env) {
 		for _, g := range serviceGates() {
-			w.mustStop(g)
+			w.mustBlock(g)
 			must.NoError(t, g.opens(w))
 			w.full("list_posts", nil)
 		}
 	})
 }
 
-// mustStop makes every call under a gate. Blocked calls come first and must change nothing.
-func (w *env) mustStop(g gate) {
+// mustBlock makes every call under a gate. Blocked calls come first and must change nothing.
+func (w *env) mustBlock(g gate) {
 	w.t.Helper()
 	w.grant(100)
 	w.full("list_posts", nil) // creates the row that counts free calls
@@ -193,17 +193,17 @@ func (w *env) mustStop(g gate) {
 			w.mustAnswer(g, op, level, http.StatusForbidden, want)
 		}
 	})
-	w.mustAdmitNobody(g)
+	w.mustBlockOtherMethods(g)
 	if now := w.texts(freeCalls, w.team); !maps.Equal(now, counted) {
 		w.t.Errorf("%s: free calls were counted: %v, before %v", g.name, now, counted)
 	}
 	w.eachCell(func(op *operation.Operation, level access.Level) {
 		if g.refusalFor(op, level) == "" {
-			status, code := goesOn(op)
+			status, code := allowedResult(op)
 			w.mustAnswer(g, op, level, status, code)
 		}
 	})
-	if effects := w.footprint().since(before); effects != (rows{}) {
+	if effects := w.footprint().changesSince(before); effects != (rows{}) {
 		w.t.Errorf("%s: changed %+v", g.name, effects)
 	}
 }
@@ -216,8 +216,8 @@ func (w *env) eachCell(do func(*operation.Operation, access.Level)) {
 	}
 }
 
-// goesOn returns the expected status and code of an allowed call, whose item does not exist.
-func goesOn(op *operation.Operation) (int, string) {
+// allowedResult returns the expected status and code of an allowed call, whose item does not exist.
+func allowedResult(op *operation.Operation) (int, string) {
 	switch op.Tool {
 	case "get_identity", "get_credits", "get_limits", "list_social_accounts", "list_posts", "list_media",
 		"list_reports", "list_brand_voices", "list_hashtag_lists":
@@ -257,8 +257,8 @@ func (w *env) mustAnswer(g gate, op *operation.Operation, level access.Level, st
 	}
 }
 
-// mustAdmitNobody checks that a gate that blocks every operation also blocks other MCP methods.
-func (w *env) mustAdmitNobody(g gate) {
+// mustBlockOtherMethods checks that a gate that blocks every operation also blocks other MCP methods.
+func (w *env) mustBlockOtherMethods(g gate) {
 	w.t.Helper()
 	if g.code == "" {
 		return

@@ -22,31 +22,31 @@ func TestIdentityUnderGates(t *testing.T) {
 		for _, g := range gates() {
 			t.Run(g.name, func(t *testing.T) {
 				t.Parallel()
-				h.newEnv(t, options{accounts: 1}).mustTell(g)
+				h.newEnv(t, options{accounts: 1}).mustShowCapabilities(g)
 			})
 		}
 	})
 	withEnv(t, options{accounts: 1}, func(_ *testing.T, w *env) {
 		for _, g := range serviceGates() {
-			w.mustTell(g)
+			w.mustShowCapabilities(g)
 		}
 	})
 }
 
-func (w *env) mustTell(g gate) {
+func (w *env) mustShowCapabilities(g gate) {
 	w.t.Helper()
-	w.mustTellAll(noGate)
+	w.mustShowAllCapabilities(noGate)
 	must.NoError(w.t, g.closes(w))
-	w.mustTellAll(g)
+	w.mustShowAllCapabilities(g)
 	if g.opens == nil {
-		w.mustStayLost(g)
+		w.mustStayInvalid(g)
 		return
 	}
 	must.NoError(w.t, g.opens(w))
-	w.mustTellAll(noGate)
+	w.mustShowAllCapabilities(noGate)
 }
 
-func (w *env) mustTellAll(g gate) {
+func (w *env) mustShowAllCapabilities(g gate) {
 	w.t.Helper()
 	for _, level := range access.Levels() {
 		for _, got := range []answer{w.rest(w.keys[level], "get_identity", nil, ""), w.tool(w.keys[level], "get_identity", nil, "")} {
@@ -54,20 +54,20 @@ func (w *env) mustTellAll(g gate) {
 				got.mustRefuse(w.t, http.StatusForbidden, g.code, "")
 				continue
 			}
-			left := slices.DeleteFunc(slices.Clone(opened[level]), func(c access.Capability) bool { return c == g.stops })
+			left := slices.DeleteFunc(slices.Clone(levelCapabilities[level]), func(c access.Capability) bool { return c == g.stops })
 			got.mustHave(w.t, map[string]any{"data.capabilities": fmt.Sprint(left), "data.key.level": level, "data.role": "owner"})
 		}
 	}
 }
 
-// mustStayLost checks that keys that ended with the ownership stay invalid when the person becomes the owner again, and
+// mustStayInvalid checks that keys that ended with the ownership stay invalid when the person becomes the owner again, and
 // can still be revoked.
-func (w *env) mustStayLost(g gate) {
+func (w *env) mustStayInvalid(g gate) {
 	w.t.Helper()
 	must.NoError(w.t, w.Teams.SetMember(w.t.Context(), w.team, w.owner, access.Editor))
-	w.mustTellAll(g)
+	w.mustShowAllCapabilities(g)
 	must.NoError(w.t, w.Teams.SetMember(w.t.Context(), w.team, w.owner, access.Owner))
-	w.mustTellAll(g)
+	w.mustShowAllCapabilities(g)
 	_, fresh := w.newKey(w.team, access.Full, time.Time{})
 	w.rest(fresh, "get_identity", nil, "").
 		mustHave(w.t, map[string]any{"data.person.id": w.owner, "data.capabilities": "[read write publish spend]"})
@@ -110,9 +110,9 @@ func TestPlanExpires(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
-		clock := testkit.NewClock(begun)
+		clock := testkit.NewClock(testStart)
 		w := newInstance(t, url, options{now: clock.Now}).newEnv(t, options{accounts: 1})
-		must.NoError(t, w.Teams.SetPlan(t.Context(), w.team, "team", begun.Add(500*time.Millisecond)))
+		must.NoError(t, w.Teams.SetPlan(t.Context(), w.team, "team", testStart.Add(500*time.Millisecond)))
 		w.full("get_limits", nil).mustHave(t, map[string]any{"data.plan.id": "team", "data.api_access": true})
 		clock.Advance(500*time.Millisecond - time.Microsecond)
 		w.full("get_limits", nil).mustHave(t, map[string]any{"data.plan.id": "team"})
@@ -130,16 +130,16 @@ func TestPlanExpires(t *testing.T) {
 // If a plan expires and its successor includes keys, the keys work within the new limits.
 func TestPlanExpiresToOneWithKeys(t *testing.T) {
 	t.Parallel()
-	offered := ample()
-	offered.Lapsed = small
+	offered := ampleTerms()
+	offered.Lapsed = smallPlan
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
-		clock := testkit.NewClock(begun)
+		clock := testkit.NewClock(testStart)
 		w := newInstance(t, url, options{now: clock.Now, terms: offered}).newEnv(t, options{accounts: 1})
-		must.NoError(t, w.Teams.SetPlan(t.Context(), w.team, "agency", begun.Add(time.Second)))
+		must.NoError(t, w.Teams.SetPlan(t.Context(), w.team, "agency", testStart.Add(time.Second)))
 		w.full("get_limits", nil).mustHave(t, map[string]any{"data.plan.id": "agency"})
 		clock.Advance(time.Second)
-		w.full("get_limits", nil).mustHave(t, map[string]any{"data.plan.id": small, "data.limits.free_calls_per_day": 1000})
+		w.full("get_limits", nil).mustHave(t, map[string]any{"data.plan.id": smallPlan, "data.limits.free_calls_per_day": 1000})
 	})
 }
 
@@ -177,7 +177,7 @@ type edgeCall func(credential, tool string, args map[string]any, idem string) an
 // An operation that the person's role does not allow is refused for every key level.
 func TestRoles(t *testing.T) {
 	t.Parallel()
-	o := options{accounts: 1, extend: refreshing}
+	o := options{accounts: 1, extend: paidTestOperation}
 	may := map[access.Role][]access.Capability{
 		access.Owner: {"read", "write", "publish", "spend"}, access.Admin: {"read", "write", "publish", "spend"},
 		access.Editor: {"read", "write", "publish"},
@@ -191,8 +191,8 @@ func TestRoles(t *testing.T) {
 				w.grant(100)
 				w.role(role)
 				w.eachCell(func(op *operation.Operation, level access.Level) {
-					status, code := goesOn(op)
-					if refusal := cmp.Or(notAllowed(op, may[role]), notAllowed(op, opened[level])); refusal != "" {
+					status, code := allowedResult(op)
+					if refusal := cmp.Or(notAllowed(op, may[role]), notAllowed(op, levelCapabilities[level])); refusal != "" {
 						status, code = http.StatusForbidden, refusal
 					}
 					w.mustAnswer(noGate, op, level, status, code)
@@ -216,7 +216,7 @@ func TestDuePostsAndGates(t *testing.T) {
 				w := h.newEnv(t, o)
 				id := w.schedulePost("waits for the gate "+g.name, 48*time.Hour)
 				must.NoError(t, g.closes(w))
-				w.due(id)
+				w.makeDue(id)
 				must.NoError(t, w.Posts.Release(t.Context(), id))
 				if n := w.count("posts WHERE id = ? AND status = 'scheduled'", id); n != 1 {
 					t.Errorf("the post was sent to the network")

@@ -10,9 +10,9 @@ import (
 	"pressroom/internal/server"
 )
 
-// places returns terms that allow n running jobs per team.
-func places(n int) *plan.Terms {
-	t := ample()
+// jobLimit returns terms that allow n running jobs per team.
+func jobLimit(n int) *plan.Terms {
+	t := ampleTerms()
 	t.Limits.JobsInFlight = n
 	return t
 }
@@ -31,7 +31,7 @@ func (w *env) gatedDrafts(n int) []string {
 // The post is unchanged.
 func TestJobsInFlight(t *testing.T) {
 	t.Parallel()
-	o := options{terms: places(2)}
+	o := options{terms: jobLimit(2)}
 	withInstance(t, o, func(t *testing.T, h *instance) {
 		w, other := h.newEnv(t, o), h.newEnv(t, o)
 		failed := w.publishPost("[sandbox:reject]")
@@ -42,8 +42,8 @@ func TestJobsInFlight(t *testing.T) {
 		}
 		third := map[string]any{"post_id": ids[2]}
 		for _, call := range []edgeCall{w.rest, w.tool} {
-			call(full(w), "publish_post", third, "a key").mustSlow(t, "jobs_in_flight", 5)
-			call(full(w), "retry_post", map[string]any{"post_id": failed}, "").mustSlow(t, "jobs_in_flight", 5)
+			call(full(w), "publish_post", third, "a key").mustBeRateLimited(t, "jobs_in_flight", 5)
+			call(full(w), "retry_post", map[string]any{"post_id": failed}, "").mustBeRateLimited(t, "jobs_in_flight", 5)
 		}
 		w.post(ids[2]).mustHave(t, map[string]any{"data.status": "draft"})
 		w.post(failed).mustHave(t, map[string]any{"data.status": "failed", "data.accounts.0.retries_left": 3})
@@ -67,15 +67,15 @@ func TestJobsInFlight(t *testing.T) {
 // A due post is published even if the limit of running jobs is reached, and does not count as a running job.
 func TestScheduledPostsNeedNoSlot(t *testing.T) {
 	t.Parallel()
-	o := options{terms: places(1), accounts: 1}
+	o := options{terms: jobLimit(1), accounts: 1}
 	withInstance(t, o, func(t *testing.T, h *instance) {
 		w := h.newEnv(t, o)
 		busy := w.gatedDrafts(2)
 		job := w.full("publish_post", map[string]any{"post_id": busy[0]}).text("data.job_id")
 		due := w.schedulePost("its time has come "+gatedMarker, 48*time.Hour)
-		w.due(due)
+		w.makeDue(due)
 		w.until("the due post to be handed over", func() bool { return w.post(due).text("data.status") == "processing" })
-		w.rest(full(w), "publish_post", map[string]any{"post_id": busy[1]}, "").mustSlow(t, "jobs_in_flight", 5)
+		w.rest(full(w), "publish_post", map[string]any{"post_id": busy[1]}, "").mustBeRateLimited(t, "jobs_in_flight", 5)
 		w.exec("UPDATE jobs SET finished_at = 1, state = 'failed' WHERE id = ?", job)
 		w.rest(full(w), "publish_post", map[string]any{"post_id": busy[1]}, "").mustBe(t, http.StatusAccepted)
 		h.open()
@@ -84,16 +84,16 @@ func TestScheduledPostsNeedNoSlot(t *testing.T) {
 }
 
 // Concurrent publishes on two nodes do not exceed the limit of running jobs.
-func TestConcurrentPlaces(t *testing.T) {
+func TestConcurrentPublishWithinJobLimit(t *testing.T) {
 	t.Parallel()
-	o := options{terms: places(3), accounts: 1}
+	o := options{terms: jobLimit(3), accounts: 1}
 	withInstance(t, o, func(t *testing.T, h *instance) {
 		_, root := h.start(o, server.RoleAPI)
 		bases := []string{h.base, root + "/api/v1"}
 		w := h.newEnv(t, o)
 		ids := w.gatedDrafts(12)
 		accepted := 0
-		for _, got := range w.together(len(ids), func(i int) (answer, error) {
+		for _, got := range w.callConcurrently(len(ids), func(i int) (answer, error) {
 			idem := ""
 			if i%3 == 0 {
 				idem = fmt.Sprint("key ", i)
@@ -104,7 +104,7 @@ func TestConcurrentPlaces(t *testing.T) {
 				accepted++
 				continue
 			}
-			got.mustSlow(t, "jobs_in_flight", 5)
+			got.mustBeRateLimited(t, "jobs_in_flight", 5)
 		}
 		if n := w.count("jobs WHERE team_id = ? AND finished_at = 0", w.team); accepted != 3 || n != 3 {
 			t.Errorf("%d publishes accepted and %d jobs running, want 3", accepted, n)

@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// within is the time until a change of a key applies on every node.
-const within = time.Second
+// propagationTime is the time until a change of a key applies on every node.
+const propagationTime = time.Second
 
 // A change of a key by another process applies to every request that starts a second later.
 func TestKeyChangePropagation(t *testing.T) {
@@ -55,7 +55,7 @@ func TestKeyChangePropagation(t *testing.T) {
 				w.until("the change to hold", func() bool {
 					asked := time.Now()
 					got := w.rest(value, c.call, args, "")
-					if got.status != c.after && asked.Sub(changed) > within {
+					if got.status != c.after && asked.Sub(changed) > propagationTime {
 						t.Fatalf("%v after the change: %d", asked.Sub(changed), got.status)
 					}
 					return got.status == c.after
@@ -80,7 +80,7 @@ func TestKeyChangesOnOtherNode(t *testing.T) {
 		w.until("the key to be raised", func() bool {
 			asked := time.Now()
 			level := w.rest(w.keys[access.ReadOnly], "get_identity", nil, "").text("data.key.level")
-			if level != "full" && asked.Sub(changed) > within {
+			if level != "full" && asked.Sub(changed) > propagationTime {
 				t.Fatalf("%v after the change the level is %s", asked.Sub(changed), level)
 			}
 			return level == "full"

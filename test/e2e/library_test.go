@@ -82,8 +82,8 @@ func uploadArgs(more map[string]any, files ...file) map[string]any {
 	return mergeArgs(map[string]any{"files": list}, more)
 }
 
-// sends returns uploadArgs as the arguments of a scenario.
-func sends(more map[string]any, files ...file) func(*env) map[string]any {
+// uploadOf returns uploadArgs as the arguments of a scenario.
+func uploadOf(more map[string]any, files ...file) func(*env) map[string]any {
 	return func(*env) map[string]any { return uploadArgs(more, files...) }
 }
 
@@ -116,11 +116,11 @@ func (w *env) tryPut(to link, contentType string, body io.Reader) (answer, error
 		return answer{}, err
 	}
 	req.Header.Set("Content-Type", contentType)
-	return w.toLink(req, to.authorization)
+	return w.sendToLink(req, to.authorization)
 }
 
-// toLink sends a request to a link and checks the rules that apply to every response.
-func (w *env) toLink(req *http.Request, authorization string) (answer, error) {
+// sendToLink sends a request to a link and checks the rules that apply to every response.
+func (w *env) sendToLink(req *http.Request, authorization string) (answer, error) {
 	w.t.Helper()
 	if authorization != "" {
 		req.Header.Set("Authorization", authorization)
@@ -149,8 +149,8 @@ func (w *env) toLink(req *http.Request, authorization string) (answer, error) {
 	return got, nil
 }
 
-// library uploads files to the library and returns their IDs. folder may be 0.
-func (w *env) library(folder int64, files ...file) []int64 {
+// addFiles uploads files to the library and returns their IDs. folder may be 0.
+func (w *env) addFiles(folder int64, files ...file) []int64 {
 	w.t.Helper()
 	opened := w.rest(w.keys[access.Full], "create_uploads", uploadArgs(map[string]any{"folder_id": folder}, files...), "")
 	opened.mustBe(w.t, http.StatusCreated)
@@ -163,8 +163,8 @@ func (w *env) library(folder int64, files ...file) []int64 {
 	return ids
 }
 
-// folder creates a folder in the team's library.
-func (w *env) folder(name string) int64 {
+// addFolder creates a folder in the team's library.
+func (w *env) addFolder(name string) int64 {
 	w.t.Helper()
 	f := must.Get(w.Media.AddFolder(w.t.Context(), w.team, name))(w.t)
 	return f.ID
@@ -176,8 +176,8 @@ func (w *env) usedBytes() int64 {
 	return w.full("list_media", nil).number("data.storage.used_bytes")
 }
 
-// keepID stores an ID as a note.
-func (w *env) keepID(name string, id int64) { w.keep(name, number(id)) }
+// setNoteID stores an ID as a note.
+func (w *env) setNoteID(name string, id int64) { w.setNote(name, number(id)) }
 
 // mustBeSound checks that the library's audit has no findings.
 func (w *env) mustBeSound() {

@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// sending is a request to an upload link that is rejected and leaves the link usable.
-type sending struct {
+// rejectedUpload is a request to an upload link that is rejected and leaves the link usable.
+type rejectedUpload struct {
 	name         string
 	send         func(w *env, to link, f file) answer
 	status       int
@@ -32,7 +32,7 @@ func (w *env) openUpload(f file) (string, link) {
 // unsizedBody returns a body of unknown length.
 func unsizedBody(content []byte) io.Reader { return io.MultiReader(bytes.NewReader(content)) }
 
-func refusedSendings() []sending {
+func rejectedUploads() []rejectedUpload {
 	with := func(authorization func(w *env) string) func(*env, link, file) answer {
 		return func(w *env, to link, f file) answer { return w.put(link{to.url, authorization(w)}, f) }
 	}
@@ -54,7 +54,7 @@ func refusedSendings() []sending {
 	chunked := func(change func([]byte) []byte) func(*env, link, file) answer {
 		return body(func(b []byte) io.Reader { return unsizedBody(change(b)) })
 	}
-	return []sending{
+	return []rejectedUpload{
 		{"no secret", fixed(""), 401, "unauthorized", ""},
 		{"a secret never made", fixed("Bearer " + apikey.New(apikey.Upload)), 401, "unauthorized", ""},
 		{"an API key", with(func(w *env) string { return "Bearer " + full(w) }), 401, "unauthorized", ""},
@@ -92,7 +92,7 @@ func refusedSendings() []sending {
 func TestUploadLinks(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
-		for _, a := range refusedSendings() {
+		for _, a := range rejectedUploads() {
 			t.Run(a.name, func(t *testing.T) {
 				t.Parallel()
 				w := h.newEnv(t, options{accounts: 1})
@@ -100,23 +100,23 @@ func TestUploadLinks(t *testing.T) {
 				job, to := w.openUpload(f)
 				got := a.send(w, to, f)
 				got.mustRefuse(t, a.status, a.code, a.reason)
-				w.mustHaveNothing(job)
-				w.mustTakeOnce(job, to, f)
+				w.mustBeEmpty(job)
+				w.mustAcceptOnce(job, to, f)
 			})
 		}
 	})
 }
 
-// mustHaveNothing checks that the file of a batch is missing and that the library is empty.
-func (w *env) mustHaveNothing(job string) {
+// mustBeEmpty checks that the file of a batch is missing and that the library is empty.
+func (w *env) mustBeEmpty(job string) {
 	w.t.Helper()
-	w.mustStandFor(job, "waiting")
+	w.mustHaveFileStates(job, "waiting")
 	w.full("list_media", nil).mustHave(w.t, map[string]any{"data.media": "[]", "data.storage.used_bytes": 0})
 	w.mustBeSound()
 }
 
-// mustTakeOnce checks that a link accepts its file exactly once.
-func (w *env) mustTakeOnce(job string, to link, f file) {
+// mustAcceptOnce checks that a link accepts its file exactly once.
+func (w *env) mustAcceptOnce(job string, to link, f file) {
 	w.t.Helper()
 	got := w.put(to, f)
 	if got.mustBe(w.t, http.StatusCreated); got.number("data.media_id") < 1 {
@@ -147,7 +147,7 @@ func TestUploadEncodings(t *testing.T) {
 				req := must.Get(http.NewRequestWithContext(w.t.Context(), http.MethodPut, to.url, bytes.NewReader(f.bytes)))(w.t)
 				req.Header.Set("Content-Type", f.mime)
 				req.Header.Set("Expect", "100-continue")
-				got := must.Get(w.toLink(req, to.authorization))(w.t)
+				got := must.Get(w.sendToLink(req, to.authorization))(w.t)
 				return got
 			},
 			"with a scheme in small letters": func(w *env, to link, f file) answer {
@@ -159,7 +159,7 @@ func TestUploadEncodings(t *testing.T) {
 				w := h.newEnv(t, options{accounts: 1})
 				_, to := w.openUpload(aPNG("a.png"))
 				send(w, to, aPNG("a.png")).mustBe(t, http.StatusCreated)
-				shelf("a")(w, w.full("list_media", nil))
+				listsMedia("a")(w, w.full("list_media", nil))
 			})
 		}
 	})
@@ -176,7 +176,7 @@ func TestLinkMethods(t *testing.T) {
 		} {
 			for _, authorization := range []string{"", to.authorization} {
 				req := must.Get(http.NewRequestWithContext(t.Context(), method, to.url, bytes.NewReader(f.bytes)))(t)
-				got := must.Get(w.toLink(req, authorization))(t)
+				got := must.Get(w.sendToLink(req, authorization))(t)
 				if got.header.Get("Allow") != http.MethodPut {
 					t.Errorf("%s: Allow %q", method, got.header.Get("Allow"))
 				}
@@ -185,8 +185,8 @@ func TestLinkMethods(t *testing.T) {
 				}
 			}
 		}
-		w.mustHaveNothing(job)
-		w.mustTakeOnce(job, to, f)
+		w.mustBeEmpty(job)
+		w.mustAcceptOnce(job, to, f)
 	})
 }
 
@@ -199,7 +199,7 @@ func TestInterruptedUpload(t *testing.T) {
 		for _, length := range []int64{int64(len(f.bytes)), -1} {
 			ctx, cut := context.WithCancel(t.Context())
 			req := must.Get(http.NewRequestWithContext(ctx, http.MethodPut, to.url,
-				io.MultiReader(bytes.NewReader(f.bytes[:len(f.bytes)/2]), cutting{cut})))(t)
+				io.MultiReader(bytes.NewReader(f.bytes[:len(f.bytes)/2]), cancelingReader{cut})))(t)
 			req.ContentLength = length
 			req.Header.Set("Content-Type", f.mime)
 			req.Header.Set("Authorization", to.authorization)
@@ -210,15 +210,15 @@ func TestInterruptedUpload(t *testing.T) {
 			}
 			cut()
 		}
-		w.mustHaveNothing(job)
-		w.mustTakeOnce(job, to, f)
+		w.mustBeEmpty(job)
+		w.mustAcceptOnce(job, to, f)
 	})
 }
 
-// cutting is a request body that cancels the request when it is read.
-type cutting struct{ cut func() }
+// cancelingReader is a request body that cancels the request when it is read.
+type cancelingReader struct{ cut func() }
 
-func (c cutting) Read([]byte) (int, error) {
+func (c cancelingReader) Read([]byte) (int, error) {
 	c.cut()
 	return 0, errors.New("client disconnected")
 }
@@ -226,7 +226,7 @@ func (c cutting) Read([]byte) (int, error) {
 // A file that has the announced hash but is not a valid image ends its link, because no other file can have the hash.
 func TestRefusedFiles(t *testing.T) {
 	t.Parallel()
-	small := ample()
+	small := ampleTerms()
 	small.Limits.MaxImageBytes = 200
 	damaged := aPNG("damaged.png")
 	damaged.bytes = damaged.bytes[:70]
@@ -249,7 +249,7 @@ func TestRefusedFiles(t *testing.T) {
 				job, to := w.openUpload(c.f)
 				w.put(to, c.f).mustRefuse(t, c.status, c.code, c.reason)
 				w.awaitJob(job).mustHave(t, map[string]any{"data.state": "failed", "data.error.code": c.kept, "data.progress.done": 1})
-				w.mustStandFor(job, "refused "+c.kept)
+				w.mustHaveFileStates(job, "refused "+c.kept)
 				w.put(to, c.f).mustRefuse(t, http.StatusConflict, "upload_link_used", "")
 				w.full("list_media", nil).mustHave(t, map[string]any{"data.media": "[]", "data.storage.used_bytes": 0})
 				w.mustBeSound()
@@ -328,7 +328,7 @@ func TestConcurrentUploadsToOneLink(t *testing.T) {
 		f := aPNG("a.png")
 		job, to := w.openUpload(f)
 		taken := 0
-		for _, got := range w.together(20, func(int) (answer, error) { return w.tryPut(to, f.mime, bytes.NewReader(f.bytes)) }) {
+		for _, got := range w.callConcurrently(20, func(int) (answer, error) { return w.tryPut(to, f.mime, bytes.NewReader(f.bytes)) }) {
 			switch got.status {
 			case http.StatusCreated:
 				taken++

@@ -17,16 +17,16 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// throng occupies slots of a node with calls that wait until they are released.
-type throng struct{ in, out chan struct{} }
+// slotBlocker occupies slots of a node with calls that wait until they are released.
+type slotBlocker struct{ in, out chan struct{} }
 
 type placeKept struct {
 	Kept bool `json:"kept"`
 }
 
 // extend adds the operation keep_place, which occupies a slot even if its client disconnects.
-func (c *throng) extend(p server.Parts) []operation.Operation {
-	return append(refreshing(p), operation.Define(operation.Spec{
+func (c *slotBlocker) extend(p server.Parts) []operation.Operation {
+	return append(paidTestOperation(p), operation.Define(operation.Spec{
 		Tool: "keep_place", Method: http.MethodGet, Path: "/hashtags/standins/place", Needs: access.Read,
 		Success: http.StatusOK, Unmetered: true,
 		Summary: "Keep a place", Description: "Keeps its place until it is let go.", Example: operation.Example{Data: placeKept{true}},
@@ -38,7 +38,7 @@ func (c *throng) extend(p server.Parts) []operation.Operation {
 }
 
 // fill occupies the given number of slots of a node until empty is called.
-func (c *throng) fill(w *env, base string, places int) {
+func (c *slotBlocker) fill(w *env, base string, places int) {
 	w.t.Helper()
 	for range places {
 		go func() { _, _ = w.tryRest(base, full(w), "keep_place", nil, "") }() // the client may have disconnected by then
@@ -46,21 +46,21 @@ func (c *throng) fill(w *env, base string, places int) {
 	}
 }
 
-func (c *throng) empty() { close(c.out) }
+func (c *slotBlocker) empty() { close(c.out) }
 
-// withThrong runs a test with a throng on each kind of database.
-func withThrong(t *testing.T, o options, run func(t *testing.T, h *instance, o options, c *throng)) {
+// withSlotBlocker runs a test with a throng on each kind of database.
+func withSlotBlocker(t *testing.T, o options, run func(t *testing.T, h *instance, o options, c *slotBlocker)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
-		c, o := &throng{make(chan struct{}), make(chan struct{})}, o
+		c, o := &slotBlocker{make(chan struct{}), make(chan struct{})}, o
 		o.extend = c.extend
 		run(t, newInstance(t, url, o), o, c)
 	})
 }
 
-// mustBeLater checks the response of a node without a free slot.
-func (a answer) mustBeLater(t *testing.T, reason string) {
+// mustBeOverloaded checks the response of a node without a free slot.
+func (a answer) mustBeOverloaded(t *testing.T, reason string) {
 	t.Helper()
 	a.mustRefuse(t, http.StatusServiceUnavailable, "service_unavailable", reason)
 	wait := a.number("context.retry_after_seconds")
@@ -73,7 +73,7 @@ func (a answer) mustBeLater(t *testing.T, reason string) {
 // and health checks still succeed. When slots are free, the same call with the same key takes effect once.
 func TestOverloadedNode(t *testing.T) {
 	t.Parallel()
-	withThrong(t, options{accounts: 1, atOnce: 2}, func(t *testing.T, h *instance, o options, c *throng) {
+	withSlotBlocker(t, options{accounts: 1, atOnce: 2}, func(t *testing.T, h *instance, o options, c *slotBlocker) {
 		w := h.newEnv(t, o)
 		w.grant(100)
 		planned := w.schedulePost("planned", 48*time.Hour)
@@ -83,19 +83,19 @@ func TestOverloadedNode(t *testing.T) {
 		post := map[string]any{"caption": "in the rush", "account_ids": w.accounts}
 		report := map[string]any{"type": "profile", "platform": "instagram", "subject": "harbour"}
 		for _, call := range []edgeCall{w.rest, w.tool} {
-			call(full(w), "list_posts", map[string]any{}, "").mustBeLater(t, "busy")
-			call(full(w), "create_post", post, "rush").mustBeLater(t, "busy")
-			call(full(w), "create_report", report, "a report").mustBeLater(t, "busy")
+			call(full(w), "list_posts", map[string]any{}, "").mustBeOverloaded(t, "busy")
+			call(full(w), "create_post", post, "rush").mustBeOverloaded(t, "busy")
+			call(full(w), "create_report", report, "a report").mustBeOverloaded(t, "busy")
 			call(full(w), "create_post", map[string]any{"colour": "red"}, "").
 				mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "unknown_argument")
 			call("no key", "list_posts", map[string]any{}, "").mustBe(t, http.StatusUnauthorized)
 		}
 		for _, path := range []string{"/livez", "/readyz", "/sign-in"} {
-			if got := w.browses(client.Get(w.root + path)); got.status != http.StatusOK {
+			if got := w.loadPage(client.Get(w.root + path)); got.status != http.StatusOK {
 				t.Errorf("%s: %d", path, got.status)
 			}
 		}
-		if effects := w.footprint().since(before); effects != (rows{}) {
+		if effects := w.footprint().changesSince(before); effects != (rows{}) {
 			t.Errorf("rejected calls changed %+v", effects)
 		}
 		for row := range w.texts(freeCalls, w.team) {
@@ -119,7 +119,7 @@ func TestOverloadedNode(t *testing.T) {
 }
 
 // Calls that wait for a job occupy no slot.
-func TestWaitingHoldsNoSlot(t *testing.T) {
+func TestWaitingUsesNoSlot(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1, atOnce: 1}, func(t *testing.T, h *instance) {
 		w := h.newEnv(t, options{accounts: 1})
@@ -165,7 +165,7 @@ func TestUploadsHaveOwnSlots(t *testing.T) {
 		w.until("the slow file to have its place", func() bool {
 			return w.put(quick, file{mime: f.mime, bytes: []byte("not it")}).status == http.StatusServiceUnavailable
 		})
-		w.put(quick, aPNG("quick.png")).mustBeLater(t, "busy")
+		w.put(quick, aPNG("quick.png")).mustBeOverloaded(t, "busy")
 		w.full("list_posts", nil)
 		must.Get(sender.Write(f.bytes[10:]))(t)
 		must.NoError(t, sender.Close())
@@ -175,7 +175,7 @@ func TestUploadsHaveOwnSlots(t *testing.T) {
 }
 
 // Slowly sent forms occupy no slot, regardless of their size. Pages, calls and other forms are served in the meantime.
-func TestPagesHaveOwnSlots(t *testing.T) {
+func TestSlowFormsUseNoSlot(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1, atOnce: 1}, func(t *testing.T, h *instance) {
 		w := h.newEnv(t, options{accounts: 1})
@@ -194,19 +194,19 @@ func TestPagesHaveOwnSlots(t *testing.T) {
 			ended <- resp.StatusCode
 		}()
 		must.Get(sender.Write([]byte("email=ada&more=")))(t)
-		if got := w.browses(client.Get(w.root + "/sign-in")); got.status != http.StatusOK {
+		if got := w.loadPage(client.Get(w.root + "/sign-in")); got.status != http.StatusOK {
 			t.Errorf("during a slow form: %d", got.status)
 		}
 		must.Get(sender.Write(bytes.Repeat([]byte("x"), 1<<20)))(t)
 		// paths that redirect signed-out people to the sign-in page
 		for _, path := range []string{"/sign-in", "/livez", "/readyz", "/settings/keys", "/operator"} {
 			resp, err := noRedirects.Get(w.root + path)
-			if got := w.browses(resp, err); got.status >= http.StatusInternalServerError {
+			if got := w.loadPage(resp, err); got.status >= http.StatusInternalServerError {
 				t.Errorf("%s during a slow long form: %d", path, got.status)
 			}
 		}
 		form := url.Values{"email": {"nobody@example.com"}, "password": {"not the password"}}
-		if got := w.browses(client.PostForm(w.root+"/sign-in", form)); got.status != http.StatusUnauthorized {
+		if got := w.loadPage(client.PostForm(w.root+"/sign-in", form)); got.status != http.StatusUnauthorized {
 			t.Errorf("a form during a slow long form: %d", got.status)
 		}
 		w.full("list_posts", nil)

@@ -11,9 +11,9 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// walk reads all pages of a list and returns a member of each item. For REST it checks that the Link header has the same
+// readPages reads all pages of a list and returns a member of each item. For REST it checks that the Link header has the same
 // query and the cursor. It calls between after the first page.
-func (w *env) walk(call edgeCall, tool string, args map[string]any, list, member string, between func()) []string {
+func (w *env) readPages(call edgeCall, tool string, args map[string]any, list, member string, between func()) []string {
 	w.t.Helper()
 	out := []string{}
 	for pages := 0; ; pages++ {
@@ -33,7 +33,7 @@ func (w *env) walk(call edgeCall, tool string, args map[string]any, list, member
 			w.t.Fatalf("a page without a usable cursor: %s", got.raw)
 		}
 		if next != "" {
-			w.mustLeadOn(next, cursor, args)
+			w.mustHaveNextLink(next, cursor, args)
 		}
 		if pages == 0 && between != nil {
 			between()
@@ -42,8 +42,8 @@ func (w *env) walk(call edgeCall, tool string, args map[string]any, list, member
 	}
 }
 
-// mustLeadOn checks that a Link header has the same query and the cursor.
-func (w *env) mustLeadOn(header, cursor string, args map[string]any) {
+// mustHaveNextLink checks that a Link header has the same query and the cursor.
+func (w *env) mustHaveNextLink(header, cursor string, args map[string]any) {
 	w.t.Helper()
 	address, rel, _ := strings.Cut(strings.TrimPrefix(header, "<"), ">")
 	next := must.Get(url.Parse(address))(w.t)
@@ -62,14 +62,14 @@ func (w *env) mustLeadOn(header, cursor string, args map[string]any) {
 func TestMediaPaging(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
-		spring := w.folder("Spring")
+		spring := w.addFolder("Spring")
 		for i := range 4 {
-			w.library(spring*int64(i%2), aPNG(fmt.Sprint("picture ", i)), aJPEG(fmt.Sprint("photo ", i)))
+			w.addFiles(spring*int64(i%2), aPNG(fmt.Sprint("picture ", i)), aJPEG(fmt.Sprint("photo ", i)))
 		}
-		w.library(spring, aVideo(t, "clip.mp4"))
-		w.stranger().library(0, aPNG("picture of others"))
+		w.addFiles(spring, aVideo(t, "clip.mp4"))
+		w.stranger().addFiles(0, aPNG("picture of others"))
 		pages := func(call edgeCall, args map[string]any, between func()) []string {
-			return w.walk(call, "list_media", args, "data.media", "name", between)
+			return w.readPages(call, "list_media", args, "data.media", "name", between)
 		}
 		added := 0
 		for name, filter := range map[string]map[string]any{
@@ -90,7 +90,7 @@ func TestMediaPaging(t *testing.T) {
 					}
 				}
 			}
-			more := func() { added++; w.library(spring, aPNG(fmt.Sprint("photo in between ", added))) }
+			more := func() { added++; w.addFiles(spring, aPNG(fmt.Sprint("photo in between ", added))) }
 			if got := pages(w.rest, mergeArgs(filter, map[string]any{"limit": 2}), more); !slices.Equal(got, whole) {
 				t.Errorf("%s while a file is added: %v, want %v", name, got, whole)
 			}
@@ -102,8 +102,8 @@ func TestMediaPaging(t *testing.T) {
 func TestMediaCursors(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
-		w.library(w.folder("Spring"), aPNG("a"), aPNG("b"), aPNG("c"))
-		spring := map[string]any{"folder_id": w.folder("Spring"), "kind": "image", "limit": 1}
+		w.addFiles(w.addFolder("Spring"), aPNG("a"), aPNG("b"), aPNG("c"))
+		spring := map[string]any{"folder_id": w.addFolder("Spring"), "kind": "image", "limit": 1}
 		cursor := w.full("list_media", spring).text("page.cursor")
 		with := func(more map[string]any) map[string]any {
 			return mergeArgs(mergeArgs(spring, map[string]any{"cursor": cursor}), more)

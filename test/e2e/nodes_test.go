@@ -22,7 +22,7 @@ type accessChange struct {
 	name   string
 	change func(w *env) error
 	tool   string
-	tells  func(answer) string
+	read   func(answer) string
 	before string
 	after  string
 }
@@ -70,7 +70,7 @@ func accessChanges() []accessChange {
 		{"a suspended owner", func(w *env) error {
 			return w.Teams.SetHold(ctx(w), w.owner, true)
 		}, me, code, "200 ", "403 account_not_approved"},
-		{"a team handed on", (*env).handOn, me, code, "200 ", "403 ownership_lost"},
+		{"a team handed on", (*env).transferOwnership, me, code, "200 ", "403 ownership_lost"},
 	}
 }
 
@@ -88,9 +88,9 @@ func TestChangePropagation(t *testing.T) {
 				t.Run(c.name, func(t *testing.T) {
 					t.Parallel()
 					w := h.newEnv(t, options{accounts: 1})
-					w.mustHaveSoon(bases, c.tool, c.tells, c.before)
+					w.mustReturnSoon(bases, c.tool, c.read, c.before)
 					must.NoError(t, c.change(w))
-					w.mustHaveSoon(bases, c.tool, c.tells, c.after)
+					w.mustReturnSoon(bases, c.tool, c.read, c.after)
 				})
 			}
 		})
@@ -101,22 +101,22 @@ func TestChangePropagation(t *testing.T) {
 				continue
 			}
 			must.NoError(t, g.closes(w))
-			w.mustHaveSoon(bases, "get_identity", code, want)
+			w.mustReturnSoon(bases, "get_identity", code, want)
 			must.NoError(t, g.opens(w))
-			w.mustHaveSoon(bases, "get_identity", code, "200 ")
+			w.mustReturnSoon(bases, "get_identity", code, "200 ")
 		}
 	})
 }
 
-// mustHaveSoon waits until every node returns the expected response. Requests that start a second from now must return it.
-func (w *env) mustHaveSoon(bases []string, tool string, tells func(answer) string, want string) {
+// mustReturnSoon waits until every node returns the expected response. Requests that start a second from now must return it.
+func (w *env) mustReturnSoon(bases []string, tool string, tells func(answer) string, want string) {
 	w.t.Helper()
 	changed := time.Now()
 	for i, base := range bases {
 		w.until("node "+fmt.Sprint(i), func() bool {
 			asked := time.Now()
 			got := tells(w.restAt(base, full(w), tool, nil, ""))
-			if got != want && asked.Sub(changed) > within {
+			if got != want && asked.Sub(changed) > propagationTime {
 				w.t.Fatalf("%v after the change, node %d returns %q, want %q", asked.Sub(changed), i, got, want)
 			}
 			return got == want
@@ -160,7 +160,7 @@ func TestReadsWithoutDatabaseWrites(t *testing.T) {
 		if !errors.Is(err, errDone) {
 			t.Fatal(err)
 		}
-		if effects := w.footprint().since(before); effects != (rows{}) {
+		if effects := w.footprint().changesSince(before); effects != (rows{}) {
 			t.Errorf("reading changed %+v", effects)
 		}
 		for row := range w.texts(freeCalls, w.team) {

@@ -18,27 +18,27 @@ var (
 	recordKeyForm = regexp.MustCompile(`/post/[2-7a-z]{13}`)
 )
 
-// moving are the figures of a hashtag's report: new posts come by the second.
-var moving = []string{"best_time", "engagement", "hashtag", "score", "sections", "top_hashtags", "top_words"}
+// volatileMetrics lists the metrics of a hashtag report that change every second, because new posts appear.
+var volatileMetrics = []string{"best_time", "engagement", "hashtag", "score", "sections", "top_hashtags", "top_words"}
 
-// learned are figures of listed hashtags that are shared by all teams and measured when one requests them.
-var learned = []string{"platform", "posts", "posts_per_day", "score", "tier"}
+// sharedMetrics lists the metrics of hashtags that all teams share and that are measured on request.
+var sharedMetrics = []string{"platform", "posts", "posts_per_day", "score", "tier"}
 
-// isFound reports whether an object is a hashtag with such figures. Reports count a hashtag's posts by a plain number.
+// isFound reports whether an object is a hashtag with such metrics. In reports, a hashtag's posts are a plain number.
 func isFound(v map[string]any) bool {
 	_, counted := v["posts"].(float64)
 	return v["hashtag"] != nil && !counted
 }
 
-// normaliser makes the answers of two equal environments comparable: IDs become their order of appearance, times of
-// today "now", cursors and links placeholders. Search results depend on other searches.
+// normaliser makes the answers of two equal environments comparable. It replaces IDs by their order of appearance, current
+// times by "now", and cursors and links by placeholders.
 type normaliser struct {
 	w     *env
 	named map[string]string
 }
 
-// normal returns the parts of an answer that both edges have to agree on.
-func (w *env) normal(a answer) map[string]any {
+// normalize returns the parts of an answer that must be equal for REST and MCP.
+func (w *env) normalize(a answer) map[string]any {
 	n := &normaliser{w, map[string]string{}}
 	out := map[string]any{"status": a.status}
 	for _, part := range []string{"data", "meta", "page", "billing", "untrusted_content", "notes", "code", "title", "detail", "context"} {
@@ -73,7 +73,7 @@ func (n *normaliser) value(value any, name string) any {
 	return value
 }
 
-// members walks in a fixed order, so that IDs are numbered equally. The list is the name of the enclosing list.
+// members normalizes an object in a fixed order, so that IDs are numbered equally. list is the name of the enclosing list.
 func (n *normaliser) members(v map[string]any, list string) any {
 	if utc, ok := v["utc"].(string); ok && len(v) == 2 {
 		at, err := time.Parse(time.RFC3339Nano, utc)
@@ -90,11 +90,11 @@ func (n *normaliser) members(v map[string]any, list string) any {
 	}
 	out := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(v)) {
-		if v["kind"] == "hashtag" && slices.Contains(moving, name) {
+		if v["kind"] == "hashtag" && slices.Contains(volatileMetrics, name) {
 			out[name] = "<figures>"
 			continue
 		}
-		if slices.Contains(learned, name) && isFound(v) {
+		if slices.Contains(sharedMetrics, name) && isFound(v) {
 			continue
 		}
 		as := name
@@ -106,14 +106,14 @@ func (n *normaliser) members(v map[string]any, list string) any {
 	return out
 }
 
-// number replaces an account's ID by its index in the env, and a wait by a placeholder. The name is that of the member
-// or its list.
+// number replaces an account's ID by its index in the env, and a waiting time by a placeholder. name is the name of the
+// member or its list.
 func (n *normaliser) number(v int64, name string) any {
 	switch name {
 	case "id", "media_id", "folder_id", "series_id":
 		return "<id>"
 	case "retry_after_seconds":
-		return "<seconds>" // one of the two calls was later
+		return "<seconds>" // the two calls were made at different times
 	case "account_id":
 		return fmt.Sprintf("<account %d>", slices.Index(n.w.accounts, v))
 	}

@@ -12,10 +12,10 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// pager requests one page of a list after a cursor and returns the IDs and the next cursor.
+// pager requests one page of a list.
 type pager func(w *env, args map[string]any) answer
 
-// byREST follows the Link header, which must agree with the cursor.
+// byREST requests a page over REST and checks that the Link header agrees with the cursor.
 func byREST(w *env, args map[string]any) answer {
 	w.t.Helper()
 	got := w.rest(full(w), "list_posts", args, "")
@@ -46,7 +46,7 @@ func byTool(w *env, args map[string]any) answer {
 	return w.tool(full(w), "list_posts", args, "")
 }
 
-// ids reads a whole list page by page. Between is called after the first page.
+// ids reads all pages of a list and returns the IDs. It calls between after the first page.
 func (w *env) ids(page pager, args map[string]any, between func()) []string {
 	w.t.Helper()
 	out := []string{}
@@ -61,7 +61,7 @@ func (w *env) ids(page pager, args map[string]any, between func()) []string {
 			return out
 		}
 		if got.at("page.has_more") != true || len(items) == 0 || pages > 50 {
-			w.t.Fatalf("a page that leads nowhere: %s", got.raw)
+			w.t.Fatalf("a page without a usable cursor: %s", got.raw)
 		}
 		if pages == 0 && between != nil {
 			between()
@@ -70,14 +70,14 @@ func (w *env) ids(page pager, args map[string]any, between func()) []string {
 	}
 }
 
-// Every list contains each item once over all pages, in the same order for every page size and filter. New items do not
-// shift it.
+// For every page size and filter, the pages of a list contain each item once, in the same order. New items do not shift the
+// pages.
 func TestPaging(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		for i := range 7 {
 			id := w.draft(fmt.Sprint("post ", i), w.accounts[:1+i%2]...)
-			if i != 3 { // three have the same time, so the ID decides
+			if i != 3 { // three posts have the same time, so their IDs determine the order
 				w.full("schedule_post", map[string]any{"post_id": id, "scheduled_at": ahead(time.Duration(48+i/3) * time.Hour)})
 			}
 		}
@@ -95,13 +95,13 @@ func TestPaging(t *testing.T) {
 			for _, limit := range []int{1, 2, 3, len(whole)} {
 				for _, page := range []pager{byREST, byTool} {
 					if got := w.ids(page, mergeArgs(filter, map[string]any{"limit": limit}), nil); !slices.Equal(got, whole) {
-						t.Errorf("%s by %d: %v, want %v", name, limit, got, whole)
+						t.Errorf("%s with limit %d: %v, want %v", name, limit, got, whole)
 					}
 				}
 			}
 			added := func() { w.schedulePost("in between", 200*time.Hour) }
 			if got := w.ids(byREST, mergeArgs(filter, map[string]any{"limit": 2}), added); !slices.Equal(got, whole) {
-				t.Errorf("%s while one is added: %v, want %v", name, got, whole)
+				t.Errorf("%s while a post is added: %v, want %v", name, got, whole)
 			}
 			w.exec("DELETE FROM post_targets WHERE post_id IN (SELECT id FROM posts WHERE caption = 'in between')")
 			w.exec("DELETE FROM posts WHERE caption = 'in between'")
@@ -109,8 +109,8 @@ func TestPaging(t *testing.T) {
 	})
 }
 
-// A page continues at its place even if the last item was removed or changed.
-func TestPagingPastRemovedItems(t *testing.T) {
+// Paging continues after an item even if that item was removed or changed.
+func TestPagingAfterRemovedItem(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		ids := []string{}
@@ -178,7 +178,7 @@ func TestCursors(t *testing.T) {
 				got := call()
 				got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor")
 				if t.Failed() {
-					t.Fatalf("a cursor %s", name)
+					t.Fatalf("cursor %s", name)
 				}
 			}
 			edge(full(w), "list_posts", map[string]any{"cursor": strings.Repeat("a", 1001)}, "").
@@ -197,14 +197,14 @@ func swapCharacters(text string) string {
 	return text[:middle] + other + text[middle+1:]
 }
 
-// tryTheirs calls every operation on an item with another team's and with a missing ID, and counts them.
-func (w *env) tryTheirs(theirs map[string]any) int {
+// callOnForeignItem calls every operation on an item with another team's ID and with a nonexistent ID. It returns their number.
+func (w *env) callOnForeignItem(theirs map[string]any) int {
 	w.t.Helper()
 	tried := 0
 	for _, op := range w.Registry().All() {
 		for _, name := range op.InPath {
 			if name == "type" {
-				continue // it names no item
+				continue // has no item
 			}
 			missing, foreign, idem := w.sample(op), w.sample(op), ""
 			foreign[name] = theirs[name]
@@ -238,17 +238,17 @@ func TestItemOfOtherTeam(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		other := w.stranger()
-		rich(other)
+		grantThousand(other)
 		reported := other.report(nil)
-		theirs := map[string]any{"id": other.its("post"), "post_id": other.its("post"), "account_id": other.accounts[0]}
-		theirs["job_id"] = other.publish(other.its("post")).text("data.job_id")
+		theirs := map[string]any{"id": other.note("post"), "post_id": other.note("post"), "account_id": other.accounts[0]}
+		theirs["job_id"] = other.publish(other.note("post")).text("data.job_id")
 		theirs["report"] = reported
 		twoVoices(other)
-		theirs["voice"] = other.itsID("first")
+		theirs["voice"] = other.noteID("first")
 		theirs["list"] = other.addHashtagList([]any{"harbour"})
-		tried := w.tryTheirs(theirs)
+		tried := w.callOnForeignItem(theirs)
 		if tried < 15 {
-			t.Errorf("only %d operations were tried", tried)
+			t.Errorf("only %d operations were tested", tried)
 		}
 		ofOthers := w.rest(full(w), "create_post", map[string]any{"caption": "x", "account_ids": other.accounts}, "")
 		ofNobody := w.rest(full(w), "create_post", map[string]any{"caption": "x", "account_ids": []int64{999999999}}, "")

@@ -17,7 +17,7 @@ import (
 )
 
 // The limits of the shipped plans (contract, Keys, plans, prices), as GET /limits returns them.
-var shipped = map[string]map[string]any{
+var shippedLimitsByPlan = map[string]map[string]any{
 	"creator": {"plan": map[string]any{"id": "creator", "name": "Creator"}, "api_access": true,
 		"free_calls_left_today": 1000.0, "limits": map[string]any{
 			"social_accounts": 10.0, "posts_per_month": 200.0, "seats": 1.0, "storage_bytes": 10737418240.0,
@@ -42,7 +42,7 @@ func TestLimitsAndCreditsOfPlans(t *testing.T) {
 	t.Parallel()
 	offered := plan.Default()
 	withInstance(t, options{terms: &offered}, func(t *testing.T, h *instance) {
-		for plan, limits := range shipped {
+		for plan, limits := range shippedLimitsByPlan {
 			t.Run(plan, func(t *testing.T) {
 				t.Parallel()
 				w := h.newEnv(t, options{plan: plan, accounts: 1})
@@ -75,7 +75,7 @@ func credits(balance, used, reserved, key, team float64) map[string]any {
 	}
 }
 
-// mustHaveAll checks the whole data of an answer.
+// mustHaveAll checks all data of an answer.
 func (a answer) mustHaveAll(t *testing.T, want map[string]any) {
 	t.Helper()
 	if diff := cmp.Diff(want, a.at("data")); diff != "" {
@@ -86,9 +86,11 @@ func (a answer) mustHaveAll(t *testing.T, want map[string]any) {
 // Credits used and reserved today, for each key, until the team's midnight; and changes of the limits.
 func TestDailyCredits(t *testing.T) {
 	t.Parallel()
-	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
+	withEnv(t, options{accounts: 1, extend: paidTestOperation}, func(t *testing.T, w *env) {
 		w.grant(100)
-		pay := func(key, id, idem string) { w.rest(key, "refresh_standin", of(id)(w), idem).mustBe(t, http.StatusOK) }
+		pay := func(key, id, idem string) {
+			w.rest(key, "refresh_standin", reportArg(id)(w), idem).mustBe(t, http.StatusOK)
+		}
 		_, second := w.newKey(w.team, access.Full, time.Time{})
 		pay(full(w), aReport, "1")
 		pay(second, aReport, "1")
@@ -98,14 +100,14 @@ func TestDailyCredits(t *testing.T) {
 		for _, key := range []string{full(w), second, readOnly(w)} {
 			w.rest(key, "get_credits", nil, "").mustHaveAll(t, want)
 		}
-		// Credits of running work are reserved for the key that requested it.
+		// Credits of running jobs are reserved for the key that requested the job.
 		w.exec(`INSERT INTO reservations (team_id, person_id, key_id, operation, idempotency_key, request_hash,
 		state, amount, charged, created_at)
 			VALUES (?, ?, ?, 'x', 'open', ?, 'open', 5, 5, ?)`, w.team, w.owner, w.keyIDs[access.Full], []byte("x"), time.Now().UnixMicro())
 		w.full("get_credits", nil).
 			mustHave(t, map[string]any{"data.reserved_today.key": 5, "data.reserved_today.team": 5, "data.used_today.team": 6})
 		w.rest(second, "get_credits", nil, "").mustHave(t, map[string]any{"data.reserved_today.key": 0, "data.reserved_today.team": 5})
-		// Credits used by the team's automatic work belong to no key.
+		// Credits used by automatic refreshes belong to no key.
 		w.exec(`INSERT INTO reservations (team_id, person_id, key_id, operation, idempotency_key, request_hash,
 		state, amount, charged, created_at, ended_at)
 			VALUES (?, ?, 0, 'x', '', ?, 'settled', 5, 5, ?, 1)`, w.team, w.owner, []byte("x"), time.Now().UnixMicro())
@@ -126,11 +128,11 @@ func TestDailyCreditsReset(t *testing.T) {
 		clock.Advance(time.Date(2027, 3, 27, 22, 30, 0, 0, time.UTC).Sub(clock.Now())) // half an hour before the team's midnight
 		w.grant(100)
 		must.NoError(t, w.Teams.SetKeyLimit(t.Context(), w.keyIDs[access.Full], refreshPrice))
-		pay := func(idem string) answer { return w.rest(full(w), "refresh_standin", of(aReport)(w), idem) }
-		for day, wait := range []int64{30 * 60, 23 * 60 * 60, 24 * 60 * 60} { // the clocks go forward on the second
+		pay := func(idem string) answer { return w.rest(full(w), "refresh_standin", reportArg(aReport)(w), idem) }
+		for day, wait := range []int64{30 * 60, 23 * 60 * 60, 24 * 60 * 60} { // clocks go forward on the second day
 			pay(fmt.Sprint("first of day ", day)).mustHave(t, map[string]any{"billing.credits_charged": refreshPrice})
 			for _, call := range []edgeCall{w.rest, w.tool} {
-				got := call(full(w), "refresh_standin", of(aReport)(w), "second")
+				got := call(full(w), "refresh_standin", reportArg(aReport)(w), "second")
 				got.mustRefuse(t, http.StatusTooManyRequests, "daily_credit_limit_reached", "")
 				got.mustHave(t, map[string]any{"context.scope": "connection", "context.retry_after_seconds": wait})
 			}
@@ -147,7 +149,7 @@ func TestDailyCreditsReset(t *testing.T) {
 // Only roles with permission see the balance, in credits and in billing.
 func TestBalancePermissions(t *testing.T) {
 	t.Parallel()
-	withInstance(t, options{extend: refreshing}, func(t *testing.T, h *instance) {
+	withInstance(t, options{extend: paidTestOperation}, func(t *testing.T, h *instance) {
 		for role, sees := range map[access.Role]bool{
 			access.Owner: true, access.Admin: true, access.Editor: false, access.Viewer: false, access.Client: false,
 		} {

@@ -11,9 +11,9 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// heldMedia returns how many media each of the posts has that the networks hold with some words. Each of them can be
-// fetched.
-func (w *env) heldMedia(words string) []int {
+// publishedMedia returns the number of media of each post on the networks that contains the words. It checks that the media can
+// be downloaded.
+func (w *env) publishedMedia(words string) []int {
 	w.t.Helper()
 	var got struct{ Posts []struct{ Media []string } }
 	w.fetch(w.box.URL+"/held?contains="+url.QueryEscape(words), &got)
@@ -44,16 +44,16 @@ func (w *env) fetch(address string, into any) {
 func TestPublishingMedia(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
-		shots(4)(w)
+		addMedia(4)(w)
 		draft := func(caption string, names ...string) string {
 			return w.full("create_post",
-				mergeArgs(w.showing(names...), map[string]any{"caption": caption, "account_ids": w.accounts})).text("data.id")
+				mergeArgs(w.mediaIDs(names...), map[string]any{"caption": caption, "account_ids": w.accounts})).text("data.id")
 		}
 		for caption, names := range map[string][]string{
 			"four shots": {"3", "1", "0", "2"}, "one clip": {"video"}, "no words and no shots": {},
 		} {
 			w.publish(draft(caption, names...)).mustHave(t, map[string]any{"data.state": "succeeded"})
-			if got, want := w.heldMedia(caption), []int{len(names), len(names)}; !slices.Equal(got, want) {
+			if got, want := w.publishedMedia(caption), []int{len(names), len(names)}; !slices.Equal(got, want) {
 				t.Errorf("%s: held %v, want %v", caption, got, want)
 			}
 		}
@@ -62,22 +62,22 @@ func TestPublishingMedia(t *testing.T) {
 		w.exec("UPDATE posts SET caption = 'mended' WHERE id = ?", again)
 		w.awaitJob(w.full("retry_post", map[string]any{"post_id": again}).text("data.job_id")).
 			mustHave(t, map[string]any{"data.state": "succeeded"})
-		if got := w.heldMedia("mended"); !slices.Equal(got, []int{2, 2}) {
+		if got := w.publishedMedia("mended"); !slices.Equal(got, []int{2, 2}) {
 			t.Errorf("held after a retry: %v", got)
 		}
-		w.post(again).mustHave(t, map[string]any{"data.media.0.id": w.its("0"), "data.media.1.id": w.its("1")})
+		w.post(again).mustHave(t, map[string]any{"data.media.0.id": w.note("0"), "data.media.1.id": w.note("1")})
 	})
 }
 
-// Media that a network accepts only in another form are converted.
-func TestMediaMadeToFit(t *testing.T) {
+// Media are converted if the network requires another format.
+func TestMediaConverted(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
-		w.keepID("gif", w.library(0, aGIF("moving.gif"))[0])
+		w.setNoteID("gif", w.addFiles(0, aGIF("moving.gif"))[0])
 		w.publish(w.full("create_post",
-			toFirst(mergeArgs(w.showing("gif"), map[string]any{"caption": "its first frame"}))(w)).text("data.id")).
+			toFirst(mergeArgs(w.mediaIDs("gif"), map[string]any{"caption": "its first frame"}))(w)).text("data.id")).
 			mustHave(t, map[string]any{"data.state": "succeeded"})
-		if got := w.heldMedia("its first frame"); !slices.Equal(got, []int{1}) {
+		if got := w.publishedMedia("its first frame"); !slices.Equal(got, []int{1}) {
 			t.Errorf("held: %v", got)
 		}
 	})
@@ -87,15 +87,15 @@ func TestMediaMadeToFit(t *testing.T) {
 func TestScheduledMedia(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
-		shots(3)(w)
+		addMedia(3)(w)
 		id := w.schedulePost("at its time", 48*time.Hour)
-		w.full("update_post", mergeArgs(w.showing("2", "0"), map[string]any{"id": id}))
-		w.due(id)
+		w.full("update_post", mergeArgs(w.mediaIDs("2", "0"), map[string]any{"id": id}))
+		w.makeDue(id)
 		w.until("the post to go out", func() bool { return w.post(id).text("data.status") == "published" })
-		if got := w.heldMedia("at its time"); !slices.Equal(got, []int{2}) {
+		if got := w.publishedMedia("at its time"); !slices.Equal(got, []int{2}) {
 			t.Errorf("held: %v", got)
 		}
-		got := w.rest(full(w), "update_post", mergeArgs(w.showing("1"), map[string]any{"id": id}), "")
+		got := w.rest(full(w), "update_post", mergeArgs(w.mediaIDs("1"), map[string]any{"id": id}), "")
 		got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "wrong_state")
 	})
 }

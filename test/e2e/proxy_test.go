@@ -8,15 +8,15 @@ import (
 	"pressroom/internal/testkit/prism"
 )
 
-// Every scenario again over REST behind a proxy that only knows the API description: each answer matches it, and so
-// does each request that succeeds. One database suffices.
+// Every scenario runs over REST through a proxy that validates against the API description. Every response and every
+// successful request must match the description. One kind of database suffices.
 func TestConformsToOpenAPI(t *testing.T) {
 	t.Parallel()
 	h := newInstance(t, testkit.SQLite(t), options{})
 	proxy := prism.Start(t, "../../api/openapi.json", h.base)
 	for _, s := range slices.Concat(scenarios(), hashtagListScenarios(), searchScenarios()) {
 		if s.verbatim != "" {
-			continue // the proxy re-encodes JSON, so malformed JSON is lost
+			continue // the proxy would re-encode malformed JSON
 		}
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// publicFiles serves the files of imports; the path determines the answer.
+// publicFiles serves files to import. The path determines the response.
 func (h *instance) publicFiles() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /files/{name}", func(w http.ResponseWriter, r *http.Request) {
@@ -45,7 +45,7 @@ func (h *instance) publicFiles() http.Handler {
 	return mux
 }
 
-// serve sends a file with a wrong Content-Type, because only its bytes count.
+// serve sends a file with a wrong Content-Type, which imports ignore.
 func serve(w http.ResponseWriter, content []byte) {
 	w.Header().Set("Content-Type", "text/plain")
 	_, _ = w.Write(content) // the client may have disconnected

@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// The main job: a post drafted through the API is published once, and the job has the result.
+// A draft created through the API is published once, and the job has the result.
 func TestPublish(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
@@ -40,9 +40,9 @@ func TestScheduledPostPublishedInTime(t *testing.T) { // not parallel: it measur
 		w.full("schedule_post", map[string]any{"post_id": id, "scheduled_at": due.UTC().Format(time.RFC3339)})
 		w.until("the post to be published", func() bool { return w.post(id).text("data.status") == "published" })
 		if late := time.Since(due); late > 2*time.Second {
-			t.Errorf("it left %v after its time", late)
+			t.Errorf("published %v after its scheduled time", late)
 		} else {
-			t.Logf("it left %v after its time", late)
+			t.Logf("published %v after its scheduled time", late)
 		}
 		if held := w.accountsWith("due soon"); len(held) != 1 {
 			t.Fatalf("held: %v", held)

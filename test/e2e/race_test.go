@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/server"
 )
 
-// Of twenty concurrent publishes on two nodes, one submits the post, the others say so, and each account publishes
-// once.
+// Of twenty concurrent publish calls on two nodes, one submits the post. The others report that, and each account
+// publishes once.
 func TestConcurrentPublish(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -20,7 +20,7 @@ func TestConcurrentPublish(t *testing.T) {
 		w := h.newEnv(t, options{})
 		id := w.draft("all at once", w.accounts...)
 		first, jobs := 0, map[string]bool{}
-		for _, got := range w.together(20, func(i int) (answer, error) {
+		for _, got := range w.callConcurrently(20, func(i int) (answer, error) {
 			return w.tryRest(bases[i%2], full(w), "publish_post", map[string]any{"post_id": id}, "")
 		}) {
 			got.mustBe(t, http.StatusAccepted)
@@ -30,7 +30,7 @@ func TestConcurrentPublish(t *testing.T) {
 			}
 		}
 		if first != 1 || len(jobs) != 1 {
-			t.Fatalf("%d calls say that they were the first; jobs %v", first, jobs)
+			t.Fatalf("%d calls submitted the post; jobs %v", first, jobs)
 		}
 		for job := range jobs {
 			w.awaitJob(job).mustHave(t, map[string]any{"data.state": "succeeded", "data.progress.total": 2})
@@ -44,8 +44,8 @@ func TestConcurrentPublish(t *testing.T) {
 	})
 }
 
-// Cancel and publish at once: publish always succeeds in the end, because a cancelled post is a draft that may be
-// published; the response to cancel shows the order.
+// If cancel and publish run concurrently, publish always succeeds, because a cancelled post is a draft that can be
+// published. The response to cancel shows which call came first.
 func TestConcurrentCancelAndPublish(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -53,7 +53,7 @@ func TestConcurrentCancelAndPublish(t *testing.T) {
 			text := fmt.Sprintf("round %d of cancel and publish", round)
 			id := w.schedulePost(text, 48*time.Hour)
 			tools := []string{"cancel_post", "publish_post"}
-			answers := w.together(2, func(i int) (answer, error) {
+			answers := w.callConcurrently(2, func(i int) (answer, error) {
 				return w.tryRest(w.base, full(w), tools[i], map[string]any{"post_id": id}, "")
 			})
 			cancelled, published := answers[0], answers[1]
@@ -62,12 +62,12 @@ func TestConcurrentCancelAndPublish(t *testing.T) {
 			if cancelled.status == http.StatusOK {
 				cancelled.mustHave(t, map[string]any{"data.status": "draft"})
 			} else {
-				w.mustBeHandedOver(cancelled)
+				w.mustBeTooLate(cancelled)
 			}
 			w.awaitJob(published.text("data.job_id")).mustHave(t, map[string]any{"data.state": "succeeded"})
 			cancelledFirst := w.count("events WHERE subject = ? AND kind = 'post.cancelled'", id) == 1
 			if cancelledFirst != (cancelled.status == http.StatusOK) {
-				t.Errorf("cancel answered %d, and the events say %t", cancelled.status, cancelledFirst)
+				t.Errorf("cancel returned %d, but by the events it came first: %t", cancelled.status, cancelledFirst)
 			}
 			if held := w.accountsWith(text); len(held) != 1 {
 				t.Errorf("held: %v", held)
@@ -76,17 +76,17 @@ func TestConcurrentCancelAndPublish(t *testing.T) {
 	})
 }
 
-// mustBeHandedOver checks the refusal of a call that came too late.
-func (w *env) mustBeHandedOver(got answer) {
+// mustBeTooLate checks the error of a call that came after the post was submitted.
+func (w *env) mustBeTooLate(got answer) {
 	w.t.Helper()
 	got.mustRefuse(w.t, http.StatusUnprocessableEntity, "validation_failed", "wrong_state")
 	if state := got.text("context.state"); state != "processing" && state != "published" {
-		w.t.Errorf("the state is %q: %s", state, got.raw)
+		w.t.Errorf("state %q: %s", state, got.raw)
 	}
 }
 
-// due makes scheduled posts due now.
-func (w *env) due(ids ...string) {
+// makeDue makes scheduled posts due immediately.
+func (w *env) makeDue(ids ...string) {
 	w.t.Helper()
 	for _, id := range ids {
 		w.exec("UPDATE posts SET scheduled_at = ?, slot_at = ? WHERE id = ? AND status = 'scheduled'", time.Now().
@@ -94,11 +94,11 @@ func (w *env) due(ids ...string) {
 	}
 }
 
-// race makes a call for each of some posts while the program publishes them because they are due.
+// race makes a call for each post while the server publishes the due posts.
 func (w *env) race(ids []string, call func(id string) (answer, error)) []answer {
 	w.t.Helper()
-	w.due(ids...)
-	return w.together(2*len(ids), func(i int) (answer, error) {
+	w.makeDue(ids...)
+	return w.callConcurrently(2*len(ids), func(i int) (answer, error) {
 		if id := ids[i/2]; i%2 == 1 {
 			return call(id)
 		}
@@ -115,7 +115,7 @@ func (w *env) manyScheduled(text string, n int) []string {
 	return ids
 }
 
-// Cancel at the due time: a cancelled post stays a draft and is never published; if cancelling is refused, it is
+// A post that is cancelled at its due time stays a draft and is not published. If the cancellation is refused, the post is
 // published once.
 func TestCancelAtDueTime(t *testing.T) {
 	t.Parallel()
@@ -128,23 +128,23 @@ func TestCancelAtDueTime(t *testing.T) {
 			cancelled := answers[2*i+1]
 			want := 0
 			if cancelled.status != http.StatusOK {
-				w.mustBeHandedOver(cancelled)
+				w.mustBeTooLate(cancelled)
 				w.until("the post to be published", func() bool { return w.post(id).text("data.status") == "published" })
 				want = 1
 			} else if got := w.post(id); got.text("data.status") != "draft" {
-				t.Errorf("cancelled, and yet: %s", got.raw)
+				t.Errorf("published after it was cancelled: %s", got.raw)
 			}
 			if held := w.accountsWith(fmt.Sprintf("cancelled when due %d.", i)); len(held) != want {
-				t.Errorf("cancel answered %d and the network holds %v", cancelled.status, held)
+				t.Errorf("cancel returned %d, published on %v", cancelled.status, held)
 			}
 		}
 		if n := w.count("deliveries WHERE team_id = ? AND post_id IN (SELECT id FROM posts WHERE status = 'draft')", w.team); n != 0 {
-			t.Errorf("%d drafts were handed over", n)
+			t.Errorf("%d drafts were submitted", n)
 		}
 	})
 }
 
-// Publish at the due time: either the call or the program submits the post, and the response shows which.
+// A post that is published by a call at its due time is submitted once. The response shows who submitted it.
 func TestPublishAtDueTime(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -156,10 +156,10 @@ func TestPublishAtDueTime(t *testing.T) {
 			published := answers[2*i+1]
 			published.mustBe(t, http.StatusAccepted)
 			w.awaitJob(published.text("data.job_id")).mustHave(t, map[string]any{"data.state": "succeeded"})
-			// An event of a call has its key; an event of the program has none.
+			// The event of a call has a key, the event of the scheduler does not.
 			byCall := w.count("events WHERE subject = ? AND kind = 'post.handed_over' AND key_id > 0", id) == 1
 			if byCall == (published.at("data.already_submitted") == true) {
-				t.Errorf("the events say that a call handed it over: %t; it answered %s", byCall, published.raw)
+				t.Errorf("submitted by the call, according to the events: %t; response: %s", byCall, published.raw)
 			}
 			if held := w.accountsWith(fmt.Sprintf("published when due %d.", i)); len(held) != 1 {
 				t.Errorf("held: %v", held)
@@ -171,7 +171,7 @@ func TestPublishAtDueTime(t *testing.T) {
 	})
 }
 
-// PATCH at the due time: the new text is published if the change succeeded, else the old one.
+// A post that is changed at its due time is published with the new text only if the change succeeded.
 func TestUpdateAtDueTime(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -185,23 +185,23 @@ func TestUpdateAtDueTime(t *testing.T) {
 			before, after := len(w.accountsWith(fmt.Sprintf("old text %d.", i))), len(w.accountsWith("new text of "+id))
 			switch {
 			case changed.status == http.StatusOK && (before != 0 || after != 1):
-				t.Errorf("changed, and yet the network holds %d old and %d new", before, after)
+				t.Errorf("changed, but published %d old and %d new posts", before, after)
 			case changed.status != http.StatusOK && (before != 1 || after != 0):
-				w.mustBeHandedOver(changed)
-				t.Errorf("not changed, and yet the network holds %d old and %d new", before, after)
+				w.mustBeTooLate(changed)
+				t.Errorf("not changed, but published %d old and %d new posts", before, after)
 			}
 		}
 	})
 }
 
-// Of ten concurrent retries one sends the account again; the others report it as skipped.
+// Of ten concurrent retries, one sends the post to the account again. The others report the account as skipped.
 func TestConcurrentRetries(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		aFailedOne(w)
-		id := w.its("post")
+		id := w.note("post")
 		sent, jobs := 0, map[string]bool{}
-		for _, got := range w.together(10, func(int) (answer, error) {
+		for _, got := range w.callConcurrently(10, func(int) (answer, error) {
 			return w.tryRest(w.base, full(w), "retry_post", map[string]any{"post_id": id}, "")
 		}) {
 			got.mustBe(t, http.StatusAccepted)
@@ -209,11 +209,11 @@ func TestConcurrentRetries(t *testing.T) {
 			if len(got.list("data.skipped")) == 0 {
 				sent++
 			} else if reason := got.text("data.skipped.0.reason"); reason != "not_failed" && reason != "retried_moments_ago" {
-				t.Errorf("left alone because %s", reason)
+				t.Errorf("skipped because %s", reason)
 			}
 		}
 		if sent != 1 || len(jobs) != 1 {
-			t.Fatalf("%d retries sent it; jobs %v", sent, jobs)
+			t.Fatalf("%d retries sent the post; jobs %v", sent, jobs)
 		}
 		for job := range jobs {
 			w.awaitJob(job).mustHave(t, map[string]any{"data.state": "succeeded"})
@@ -225,18 +225,18 @@ func TestConcurrentRetries(t *testing.T) {
 	})
 }
 
-// The month's last post goes to one of the concurrent calls.
-func TestConcurrentLastPlace(t *testing.T) {
+// If the plan allows one more post this month, only one of several concurrent calls succeeds.
+func TestConcurrentLastPostOfMonth(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
-		w := h.newEnv(t, options{plan: small, accounts: 1})
+		w := h.newEnv(t, options{plan: smallPlan, accounts: 1})
 		fill(oneMonth, 19)(w)
 		ids := []string{}
 		for range 6 {
 			ids = append(ids, w.draft("who gets it"))
 		}
 		won := 0
-		for _, got := range w.together(len(ids), func(i int) (answer, error) {
+		for _, got := range w.callConcurrently(len(ids), func(i int) (answer, error) {
 			return w.tryRest(w.base, w.keys[access.Full], "schedule_post",
 				map[string]any{"post_id": ids[i], "scheduled_at": stamp(oneMonth())}, "")
 		}) {
@@ -247,7 +247,7 @@ func TestConcurrentLastPlace(t *testing.T) {
 			got.mustRefuse(t, http.StatusForbidden, "plan_limit_reached", "")
 		}
 		if won != 1 {
-			t.Errorf("%d posts got the one place", won)
+			t.Errorf("%d posts were scheduled, want 1", won)
 		}
 	})
 }

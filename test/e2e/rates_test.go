@@ -13,77 +13,77 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// withLimits runs a test in an instance with its own limits and a clock that the test sets.
+// withLimits runs a test in an instance with changed limits and a clock that the test controls.
 func withLimits(t *testing.T, limits func(*plan.Terms), run func(t *testing.T, w *env, clock *testkit.Clock)) {
 	t.Helper()
-	withClock(t, options{accounts: 1, extend: refreshing}, limits, run)
+	withClock(t, options{accounts: 1, extend: paidTestOperation}, limits, run)
 }
 
-// withClock is metered with options.
+// withClock is like withLimits, with options.
 func withClock(t *testing.T, o options, limits func(*plan.Terms), run func(t *testing.T, w *env, clock *testkit.Clock)) {
 	t.Helper()
-	o.terms = ample()
+	o.terms = ampleTerms()
 	limits(o.terms)
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
-		clock := testkit.NewClock(begun)
+		clock := testkit.NewClock(testStart)
 		of := o
 		of.now = clock.Now
 		run(t, newInstance(t, url, of).newEnv(t, of), clock)
 	})
 }
 
-// fewRequests are six at once, and one in ten seconds.
+// fewRequests allows a burst of six requests, and then one every ten seconds.
 func fewRequests(t *plan.Terms) { t.Limits.Requests = plan.Rate{PerMinute: 6, Burst: 6} }
 
-// mustStand checks the rate limit fields of an answer, and that nothing contradicts them.
-func (a answer) mustStand(t *testing.T, policy, limit string) {
+// mustHaveRateLimit checks the RateLimit header fields of an answer.
+func (a answer) mustHaveRateLimit(t *testing.T, policy, limit string) {
 	t.Helper()
 	if p, l := a.header.Get("RateLimit-Policy"), a.header.Get("RateLimit"); p != policy || l != limit {
 		t.Errorf("RateLimit-Policy: %s, RateLimit: %s; want %s and %s (%d %s)", p, l, policy, limit, a.status, a.raw)
 	}
 }
 
-// mustSlow checks the refusal of a call beyond a rate limit.
-func (a answer) mustSlow(t *testing.T, scope string, seconds int) {
+// mustBeRateLimited checks the error of a call above a rate limit.
+func (a answer) mustBeRateLimited(t *testing.T, scope string, seconds int) {
 	t.Helper()
 	a.mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
 	a.mustHave(t, map[string]any{"context.scope": scope, "context.retry_after_seconds": seconds})
-	if after := a.header.Get("Retry-After"); after != fmt.Sprint(seconds) && !a.asTool() {
+	if after := a.header.Get("Retry-After"); after != fmt.Sprint(seconds) && !a.isTool() {
 		t.Errorf("Retry-After: %q, want %d", after, seconds)
 	}
 }
 
-// asTool reports whether an answer is one of a tool, whose refusals have status 200.
-func (a answer) asTool() bool { return a.header.Get("Content-Type") != "application/problem+json" }
+// isTool reports whether an answer came over MCP, where errors have status 200.
+func (a answer) isTool() bool { return a.header.Get("Content-Type") != "application/problem+json" }
 
-// A key's requests are counted together on both edges, and every answer has the remaining ones.
+// A key's requests over REST and MCP are counted together. Every answer states the remaining requests.
 func TestKeyRequestRate(t *testing.T) {
 	t.Parallel()
 	withLimits(t, fewRequests, func(t *testing.T, w *env, clock *testkit.Clock) {
 		const policy = `"credential";q=6;w=60`
 		for i := range 3 {
-			w.rest(full(w), "get_identity", nil, "").mustStand(t, policy, fmt.Sprintf(`"credential";r=%d;t=%d`, 5-2*i, 20*i+10))
-			w.tool(full(w), "get_identity", nil, "").mustStand(t, policy, fmt.Sprintf(`"credential";r=%d;t=%d`, 4-2*i, 20*i+20))
+			w.rest(full(w), "get_identity", nil, "").mustHaveRateLimit(t, policy, fmt.Sprintf(`"credential";r=%d;t=%d`, 5-2*i, 20*i+10))
+			w.tool(full(w), "get_identity", nil, "").mustHaveRateLimit(t, policy, fmt.Sprintf(`"credential";r=%d;t=%d`, 4-2*i, 20*i+20))
 		}
 		for _, got := range []answer{
 			w.rest(full(w), "get_identity", nil, ""), w.tool(full(w), "get_identity", nil, ""),
 			w.rest(full(w), "create_post", map[string]any{"caption": 1}, ""),
 			w.message(full(w), "tools/list", "{}"), w.message(full(w), "nowhere/list", "{}"), w.toolVerbatim(full(w), "no_such_tool", "{}"),
 		} {
-			got.mustSlow(t, "credential", 10)
-			got.mustStand(t, policy, `"credential";r=0;t=10`)
+			got.mustBeRateLimited(t, "credential", 10)
+			got.mustHaveRateLimit(t, policy, `"credential";r=0;t=10`)
 		}
-		w.rest(drafts(w), "get_identity", nil, "").mustStand(t, policy, `"credential";r=5;t=10`)
+		w.rest(drafts(w), "get_identity", nil, "").mustHaveRateLimit(t, policy, `"credential";r=5;t=10`)
 		clock.Advance(10*time.Second - time.Millisecond)
-		w.tool(full(w), "get_identity", nil, "").mustSlow(t, "credential", 1)
+		w.tool(full(w), "get_identity", nil, "").mustBeRateLimited(t, "credential", 1)
 		clock.Advance(time.Millisecond)
 		w.tool(full(w), "get_identity", nil, "").mustBe(t, http.StatusOK)
-		w.rest(full(w), "get_identity", nil, "").mustSlow(t, "credential", 10)
+		w.rest(full(w), "get_identity", nil, "").mustBeRateLimited(t, "credential", 10)
 	})
 }
 
-// Requests refused for another reason count and have the fields; those answered before the key is known do not.
+// Requests that fail for other reasons count and have the RateLimit fields, unless they fail before the key is checked.
 func TestCountedRequests(t *testing.T) {
 	t.Parallel()
 	withLimits(t, fewRequests, func(t *testing.T, w *env, _ *testkit.Clock) {
@@ -125,9 +125,9 @@ func TestCountedRequests(t *testing.T) {
 			"a body of more than 1 MiB":      sent(fmt.Sprintf(`{"a":%q}`, words(1<<20))),
 		} {
 			_, key := w.newKey(w.team, access.ReadOnly, time.Time{})
-			send(key).mustStand(t, `"credential";q=6;w=60`, `"credential";r=5;t=10`)
+			send(key).mustHaveRateLimit(t, `"credential";q=6;w=60`, `"credential";r=5;t=10`)
 			if got := w.rest(key, "get_identity", nil, ""); got.header.Get("RateLimit") != `"credential";r=4;t=20` {
-				t.Errorf("%s is not counted: %s", name, got.header.Get("RateLimit"))
+				t.Errorf("%s: not counted: %s", name, got.header.Get("RateLimit"))
 			}
 		}
 		for name, send := range map[string]func(header http.Header) answer{
@@ -139,37 +139,36 @@ func TestCountedRequests(t *testing.T) {
 			},
 		} {
 			_, key := w.newKey(w.team, access.ReadOnly, time.Time{})
-			send(bearer(key)).mustStand(t, "", "")
+			send(bearer(key)).mustHaveRateLimit(t, "", "")
 			if got := w.rest(key, "get_identity", nil, ""); got.header.Get("RateLimit") != `"credential";r=5;t=10` {
-				t.Errorf("%s is counted: %s", name, got.header.Get("RateLimit"))
+				t.Errorf("%s: counted: %s", name, got.header.Get("RateLimit"))
 			}
 		}
 	})
 }
 
-// fewActions are three writes and one call to networks at once.
+// fewActions allows bursts of three writes and one call to networks.
 func fewActions(t *plan.Terms) {
 	t.Limits.Requests = plan.Rate{PerMinute: 60, Burst: 100}
 	t.Limits.Writes = plan.Rate{PerMinute: 6, Burst: 3}
 	t.Limits.Networks = plan.Rate{PerMinute: 2, Burst: 1}
 }
 
-// A connection's writes are counted together on both edges once they are allowed. Reads, repeats and refused calls do
-// not count.
+// A key's successful writes over REST and MCP are counted together. Reads, repeats and refused calls do not count.
 func TestConnectionWriteRate(t *testing.T) {
 	t.Parallel()
 	withLimits(t, fewActions, func(t *testing.T, w *env, clock *testkit.Clock) {
 		draft := map[string]any{"caption": "a draft", "account_ids": w.accounts}
 		stands := func(got answer, writes string) {
 			t.Helper()
-			got.mustStand(t, `"credential";q=100;w=100, "connection";q=3;w=30`,
+			got.mustHaveRateLimit(t, `"credential";q=100;w=100, "connection";q=3;w=30`,
 				fmt.Sprintf(`"credential";r=%s, "connection";%s`, got.requestsLeft(), writes))
 		}
 		made := w.rest(full(w), "create_post", draft, "a key")
 		stands(made, "r=2;t=10")
 		for i, again := range []answer{w.rest(full(w), "create_post", draft, "a key"), w.tool(full(w), "create_post", draft, "a key")} {
 			again.mustHave(t, map[string]any{"data.id": made.text("data.id")})
-			again.mustStand(t, `"credential";q=100;w=100`, fmt.Sprintf(`"credential";r=%d;t=%d`, 98-i, 2+i)) // it counts as a request
+			again.mustHaveRateLimit(t, `"credential";q=100;w=100`, fmt.Sprintf(`"credential";r=%d;t=%d`, 98-i, 2+i)) // it counts as a request
 		}
 		w.rest(full(w), "create_post", map[string]any{"caption": 5}, "").mustBe(t, http.StatusUnprocessableEntity)
 		w.rest(full(w), "create_post", mergeArgs(draft, map[string]any{"caption": "other"}), "a key").
@@ -180,7 +179,7 @@ func TestConnectionWriteRate(t *testing.T) {
 		stands(w.tool(full(w), "create_post", draft, ""), "r=0;t=30")
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			got := call(full(w), "create_post", draft, "")
-			got.mustSlow(t, "connection", 10)
+			got.mustBeRateLimited(t, "connection", 10)
 			stands(got, "r=0;t=10")
 		}
 		w.rest(full(w), "create_post", draft, "a key").mustHave(t, map[string]any{"data.id": made.text("data.id")})
@@ -201,54 +200,54 @@ func (a answer) requestsLeft() string {
 	return fmt.Sprintf("%d;t=%d", left, until)
 }
 
-// Calls that reach networks have a lower rate limit: publishing, retrying and paid calls together.
+// Publishing, retrying and paid calls share a lower rate limit, because they call networks.
 func TestNetworkCallRate(t *testing.T) {
 	t.Parallel()
 	withLimits(t, fewActions, func(t *testing.T, w *env, clock *testkit.Clock) {
 		nowhere := map[string]any{"post_id": noSuchID}
 		got := w.rest(full(w), "publish_post", nowhere, "")
 		got.mustRefuse(t, http.StatusNotFound, "not_found", "")
-		got.mustStand(t, `"credential";q=100;w=100, "connection";q=3;w=30, "provider";q=1;w=30`,
+		got.mustHaveRateLimit(t, `"credential";q=100;w=100, "connection";q=3;w=30, "provider";q=1;w=30`,
 			`"credential";r=99;t=1, "connection";r=2;t=10, "provider";r=0;t=30`)
-		w.tool(full(w), "retry_post", nowhere, "").mustSlow(t, "provider", 30)
-		w.rest(full(w), "refresh_standin", of(aReport)(w), "k").mustSlow(t, "provider", 30)
-		w.rest(full(w), "publish_post", nowhere, "").mustSlow(t, "connection", 10)
+		w.tool(full(w), "retry_post", nowhere, "").mustBeRateLimited(t, "provider", 30)
+		w.rest(full(w), "refresh_standin", reportArg(aReport)(w), "k").mustBeRateLimited(t, "provider", 30)
+		w.rest(full(w), "publish_post", nowhere, "").mustBeRateLimited(t, "connection", 10)
 		_, other := w.newKey(w.team, access.Full, time.Time{})
 		w.rest(other, "retry_post", nowhere, "").mustRefuse(t, http.StatusNotFound, "not_found", "")
 		clock.Advance(30 * time.Second)
 		w.grant(refreshPrice)
-		w.rest(full(w), "refresh_standin", of(aReport)(w), "k").mustBe(t, http.StatusOK)
-		w.rest(full(w), "refresh_standin", of(aReport)(w), "k").mustBe(t, http.StatusOK) // a repeat does not reach a network
-		w.rest(full(w), "publish_post", nowhere, "").mustSlow(t, "provider", 30)
+		w.rest(full(w), "refresh_standin", reportArg(aReport)(w), "k").mustBe(t, http.StatusOK)
+		w.rest(full(w), "refresh_standin", reportArg(aReport)(w), "k").mustBe(t, http.StatusOK) // a repeat does not reach a network
+		w.rest(full(w), "publish_post", nowhere, "").mustBeRateLimited(t, "provider", 30)
 		w.rest(full(w), "schedule_post", mergeArgs(nowhere, map[string]any{"scheduled_at": ahead(48 * time.Hour)}), "").
 			mustRefuse(t, http.StatusNotFound, "not_found", "")
 	})
 }
 
-// Switching on the tracking of a hashtag reaches a network. Switching off is never rate limited.
+// Enabling the tracking of a hashtag counts as a network call. Disabling it is never rate limited.
 func TestTrackingCallsNetworks(t *testing.T) {
 	t.Parallel()
 	slow := func(t *plan.Terms) { t.Limits.Networks = plan.Rate{PerMinute: 2, Burst: 2} }
 	withLimits(t, slow, func(t *testing.T, w *env, clock *testkit.Clock) {
-		hasReport(aHashtag)(w) // one call
+		addReport(aHashtag)(w) // one call
 		track := func(enabled bool, days int, key string) answer {
 			return w.rest(full(w), "set_report_tracking",
-				its("hashtag", map[string]any{"enabled": enabled, "frequency_days": days})(w), key)
+				notedReport("hashtag", map[string]any{"enabled": enabled, "frequency_days": days})(w), key)
 		}
 		track(false, 3, "off before").mustBe(t, http.StatusOK)
 		track(true, 3, "on").mustBe(t, http.StatusOK)
 		track(true, 3, "on as before").mustBe(t, http.StatusOK)
 		track(true, 7, "more rarely").mustBe(t, http.StatusOK)
 		track(false, 7, "off").mustBe(t, http.StatusOK)
-		track(true, 7, "on again").mustSlow(t, "provider", 30)
+		track(true, 7, "on again").mustBeRateLimited(t, "provider", 30)
 		clock.Advance(30 * time.Second)
 		track(true, 7, "on again").mustBe(t, http.StatusOK)
-		w.rest(full(w), "set_report_tracking", its("hashtag", map[string]any{"id": noSuchID, "enabled": true})(w),
+		w.rest(full(w), "set_report_tracking", notedReport("hashtag", map[string]any{"id": noSuchID, "enabled": true})(w),
 			"nothing").mustRefuse(t, http.StatusNotFound, "not_found", "")
 	})
 }
 
-// Operations that reach networks directly.
+// The operations that count as network calls.
 func TestNetworkCallers(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -263,10 +262,10 @@ func TestNetworkCallers(t *testing.T) {
 		}
 		if slices.Sort(reach); !slices.Equal(reach,
 			[]string{"create_report", "download_profile_media", "publish_post", "refresh_report", "retry_post", "search_hashtags"}) {
-			t.Errorf("these do: %v", reach)
+			t.Errorf("operations that always call networks: %v", reach)
 		}
 		if !slices.Equal(some, []string{"set_report_tracking"}) {
-			t.Errorf("these do at times: %v", some)
+			t.Errorf("operations that sometimes call networks: %v", some)
 		}
 	})
 }

@@ -15,23 +15,23 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// rawCase is a raw REST request that no tool call can be: malformed bodies, headers and paths.
+// rawCase is a REST request that has no equivalent in MCP, such as one with a malformed body, header or path.
 type rawCase struct {
 	name    string
 	method  string
 	path    string // below /api/v1; {post} is replaced by a draft's ID
 	header  http.Header
 	body    string // {account} is replaced by an account's ID
-	chunked bool   // sent in pieces of unknown length
-	want    want   // the refusal, or success if the status is 0
-	says    string // part of the detail
+	chunked bool   // send without Content-Length
+	want    want   // the expected error; success if its status is 0
+	detail  string // expected part of the detail
 	success int
 	effects rows
 }
 
-// saying returns a case whose refusal has to name something in its detail.
-func saying(words string, c rawCase) rawCase {
-	c.says = words
+// withDetail returns a case whose error detail must contain the words.
+func withDetail(words string, c rawCase) rawCase {
+	c.detail = words
 	return c
 }
 
@@ -59,22 +59,22 @@ func (c rawCase) play(t *testing.T, w *env) {
 		path = strings.ReplaceAll(path, "{post}", w.draft("a draft"))
 	}
 	before := w.footprint()
-	got := w.bytes(c.method, w.base+path, c.header, strings.ReplaceAll(c.body, "{account}", number(w.accounts[0])), c.chunked)
+	got := w.sendBytes(c.method, w.base+path, c.header, strings.ReplaceAll(c.body, "{account}", number(w.accounts[0])), c.chunked)
 	if c.want.status == 0 {
 		got.mustBe(t, c.success)
 	} else {
 		c.want.check(t, w, "", got)
 	}
-	if detail := got.text("detail"); !strings.Contains(detail, c.says) {
-		t.Errorf("the detail does not say %q: %s", c.says, detail)
+	if detail := got.text("detail"); !strings.Contains(detail, c.detail) {
+		t.Errorf("the detail lacks %q: %s", c.detail, detail)
 	}
-	if effects := w.footprint().since(before); effects != c.effects {
+	if effects := w.footprint().changesSince(before); effects != c.effects {
 		t.Errorf("changed %+v, want %+v", effects, c.effects)
 	}
 }
 
-// bytes sends a request with the full key unless its headers have another.
-func (w *env) bytes(method, url string, header http.Header, body string, chunked bool) answer {
+// sendBytes sends a request with the full key, unless the headers contain a credential.
+func (w *env) sendBytes(method, url string, header http.Header, body string, chunked bool) answer {
 	w.t.Helper()
 	var reader io.Reader = strings.NewReader(body)
 	if chunked {
@@ -87,8 +87,8 @@ func (w *env) bytes(method, url string, header http.Header, body string, chunked
 	return got
 }
 
-// wire sends raw bytes that no HTTP client would send.
-func (w *env) wire(text string) answer {
+// sendRaw sends raw bytes and returns the response.
+func (w *env) sendRaw(text string) answer {
 	w.t.Helper()
 	conn := must.Get(net.Dial("tcp", strings.TrimPrefix(w.root, "http://")))(w.t)
 	defer conn.Close()
@@ -146,15 +146,15 @@ func bodyCases() []rawCase {
 		create("surrogates in the wrong order", jsonType, `{"caption":"\udc00\ud800","account_ids":[{account}]}`, notAnObject),
 		takes("a pair of surrogates", jsonType, `{"caption":"\ud83c\udf0d","account_ids":[{account}]}`),
 		create("a NUL byte", jsonType, "{\"caption\":\"a\x00b\",\"account_ids\":[{account}]}", notAnObject),
-		saying("BOM", create("a byte order mark", jsonType, "\ufeff"+good, notAnObject)),
-		saying("Content-Encoding",
+		withDetail("BOM", create("a byte order mark", jsonType, "\ufeff"+good, notAnObject)),
+		withDetail("Content-Encoding",
 			create("plain JSON that says it is packed",
 				http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"br"}}, good, notAnObject)),
-		saying("Content-Encoding",
+		withDetail("Content-Encoding",
 			create("packed twice",
 				http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"identity", "gzip"}}, good, notAnObject)),
 		takes("said to be plain", http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"identity"}}, good),
-		saying("Content-Encoding",
+		withDetail("Content-Encoding",
 			cancel("packed", http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"gzip"}}, "{}", notAnObject)),
 		create("two objects", jsonType, good+good, notAnObject),
 		create("rubbish after it", jsonType, good+"x", notAnObject),
@@ -263,7 +263,7 @@ func queryCases() []rawCase {
 	}
 }
 
-// keyCases returns forms of the Idempotency-Key that a tool call's argument does not have.
+// keyCases returns cases of the Idempotency-Key header that do not exist for the argument of a tool.
 func keyCases() []rawCase {
 	const good = `{"caption":"hello","account_ids":[{account}]}`
 	sent := func(name, path, body string, expected want, keys ...string) rawCase {
@@ -297,24 +297,24 @@ func keyCases() []rawCase {
 	}
 }
 
-// Requests that HTTP clients do not send but that may reach the program.
+// Requests that HTTP clients do not send.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		head := "Host: x\nConnection: close\nAuthorization: Bearer " + full(w) + "\n"
-		if got := w.wire("GET /api/v1/me HTTP/1.1\n" + head + "Transfer-Encoding: chunked\n\n0\n\n"); got.status != http.StatusOK {
-			t.Errorf("a read with a body that turns out empty: %d %s", got.status, got.raw)
+		if got := w.sendRaw("GET /api/v1/me HTTP/1.1\n" + head + "Transfer-Encoding: chunked\n\n0\n\n"); got.status != http.StatusOK {
+			t.Errorf("a read with an empty chunked body: %d %s", got.status, got.raw)
 		}
-		if got := w.wire("GET /api/v1/me HTTP/1.1\n" + head +
+		if got := w.sendRaw("GET /api/v1/me HTTP/1.1\n" + head +
 			"Transfer-Encoding: chunked\n\n1\nx\n0\n\n"); !bytes.Contains(got.raw, []byte("body_not_allowed")) {
-			t.Errorf("a read with a body in pieces: %d %s", got.status, got.raw)
+			t.Errorf("a read with a chunked body: %d %s", got.status, got.raw)
 		}
-		if got := w.wire("POST /api/v1/posts HTTP/1.1\n" + head +
+		if got := w.sendRaw("POST /api/v1/posts HTTP/1.1\n" + head +
 			"Content-Type: application/json\nContent-Length: 50\nExpect: 100-continue\n\n"); got.status != http.StatusContinue {
-			t.Errorf("a body that waits to be asked for: %d", got.status)
+			t.Errorf("a body after 100 Continue: %d", got.status)
 		}
 		for _, line := range []string{"GET /api/v1/posts/%zz HTTP/1.1", "GET /api/v1/me HTTP/9.9", "GET  HTTP/1.1"} {
-			got := w.wire(line + "\n" + head + "\n")
+			got := w.sendRaw(line + "\n" + head + "\n")
 			if got.header.Get("Content-Type") != "application/problem+json" ||
 				got.header.Get("Cache-Control") != "no-store" || got.header.Get("X-Request-Id") == "" ||
 				!bytes.Contains(got.raw, fmt.Appendf(nil, `"status":%d`, got.status)) {
@@ -325,7 +325,7 @@ func TestWire(t *testing.T) {
 			}
 		}
 		if n := w.count("posts WHERE team_id = ?", w.team); n != 0 {
-			t.Errorf("%d posts were made", n)
+			t.Errorf("%d posts were created", n)
 		}
 	})
 }

@@ -15,41 +15,41 @@ import (
 	"testing"
 )
 
-// notYet are the codes and reasons that no operation of today can answer with, each with why. Once one is met
-// it has to leave this list.
-var notYet = map[string]string{
+// unreachableReasons lists the codes and reasons that no current operation returns, and why. When a test expects one of them, it must
+// be removed from the list.
+var unreachableReasons = map[string]string{
 	"not_a_number":               "no operation takes a number that need not be whole",
 	"not_expressible_in_a_query": "every argument of today's reads is a single value",
 }
 
-// onPostgres are returned only with PostgreSQL, where a repeat waits for the first call in the database.
-var onPostgres = []string{"idempotency_key_in_progress"}
+// postgresReasons lists the codes that occur only with PostgreSQL, where a repeat waits for the first call in the database.
+var postgresReasons = []string{"idempotency_key_in_progress"}
 
-var seen = struct {
+var seenReasons = struct {
 	sync.Mutex
 	names map[string]bool
 }{names: map[string]bool{}}
 
 // recordReason notes that a test expects a code and reason.
 func recordReason(code, reason string) {
-	seen.Lock()
-	defer seen.Unlock()
-	seen.names[code] = true
+	seenReasons.Lock()
+	defer seenReasons.Unlock()
+	seenReasons.names[code] = true
 	if reason != "" {
-		seen.names[reason] = true
+		seenReasons.names[reason] = true
 	}
 }
 
-// TestMain checks after a full run that some test expects each code and reason.
+// TestMain checks after a full run that every code and reason is expected by some test.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	// Tests mostly wait for the program, so running only as many as there are processors would leave them idle.
+	// Tests mostly wait for the server, so run more of them in parallel than there are CPUs.
 	if flag.Lookup("test.parallel").Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
 		_ = flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))) // the flag exists and takes a number
 	}
 	code := m.Run()
-	if everything() && code == 0 {
-		if err := everyReasonMet(); err != nil {
+	if ranAllTests() && code == 0 {
+		if err := checkReasons(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
@@ -57,8 +57,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// everything reports whether all tests were run.
-func everything() bool {
+// ranAllTests reports whether all tests were run.
+func ranAllTests() bool {
 	for _, name := range []string{"test.run", "test.skip", "test.list"} {
 		if flag.Lookup(name).Value.String() != "" {
 			return false
@@ -67,26 +67,26 @@ func everything() bool {
 	return flag.Lookup("test.count").Value.String() != "0" && flag.Lookup("test.short").Value.String() == "false"
 }
 
-func everyReasonMet() error {
+func checkReasons() error {
 	all, err := reasons("../../internal/apierr/apierr.go")
 	if err != nil {
 		return err
 	}
-	for name := range notYet {
+	for name := range unreachableReasons {
 		if !slices.Contains(all, name) {
-			return fmt.Errorf("%s is excused but is no code or reason", name)
+			return fmt.Errorf("%s is in notYet, but is not a code or reason", name)
 		}
-		if seen.names[name] {
-			return fmt.Errorf("%s is met by a test now: take it off the list of those that cannot be", name)
+		if seenReasons.names[name] {
+			return fmt.Errorf("%s is expected by a test: remove it from notYet", name)
 		}
 	}
 	postgres := os.Getenv("PRESSROOM_TEST_POSTGRES") != ""
 	var missing []error
 	for _, name := range all {
-		if seen.names[name] || notYet[name] != "" || !postgres && slices.Contains(onPostgres, name) {
+		if seenReasons.names[name] || unreachableReasons[name] != "" || !postgres && slices.Contains(postgresReasons, name) {
 			continue
 		}
-		missing = append(missing, fmt.Errorf("no test demands %s, and nothing says why", name))
+		missing = append(missing, fmt.Errorf("no test expects %s, and it is not in notYet", name))
 	}
 	return errors.Join(missing...)
 }
@@ -113,7 +113,7 @@ func reasons(path string) ([]string, error) {
 		return true
 	})
 	if len(out) < 50 {
-		return nil, fmt.Errorf("%s holds %d codes and reasons: they have moved", path, len(out))
+		return nil, fmt.Errorf("%s has only %d codes and reasons; look for them elsewhere", path, len(out))
 	}
 	return out, nil
 }

@@ -14,10 +14,10 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// All paid operations take the same path. These tests use one that creates these four reports.
+// IDs of the reports of the paid test operation. All paid operations share their implementation.
 const (
 	aReport   = "a-report"   // a refresh costs refreshPrice
-	newReport = "new-report" // recently refreshed: costs nothing
+	newReport = "new-report" // was refreshed recently: costs nothing
 	sameOne   = "same-one"   // costs refreshPrice and finds nothing new: fully refunded
 	brokenOne = "broken-one" // fails after payment
 )
@@ -34,8 +34,8 @@ type (
 	}
 )
 
-// refreshing adds the paid operation to a program.
-func refreshing(p server.Parts) []operation.Operation {
+// paidTestOperation returns the paid test operation.
+func paidTestOperation(p server.Parts) []operation.Operation {
 	price := operation.PriceRange(0, refreshPrice, func(_ context.Context, _ operation.Call, in refreshInput) (int64, error) {
 		if in.ID == newReport {
 			return 0, nil
@@ -63,7 +63,7 @@ func refresh(ctx context.Context, p server.Parts, call operation.Call, in refres
 		charged = 0
 		out.Billing = &operation.Billing{Charged: refreshPrice, Refunded: refreshPrice}
 	case brokenOne:
-		return out, errors.New("the figures make no sense")
+		return out, errors.New("the metrics are inconsistent")
 	default:
 		return out, apierr.Missing()
 	}
@@ -73,16 +73,16 @@ func refresh(ctx context.Context, p server.Parts, call operation.Call, in refres
 	})
 }
 
-// grant gives the team credits.
+// grant grants credits to the team.
 func (w *env) grant(credits int64) {
 	w.t.Helper()
 	must.Get(w.Credits.Grant(w.t.Context(), w.team, credits, number(w.people.Add(1)), ""))(w.t)
 }
 
-// The test operation is part of the program: on both edges and in the API description.
+// The test operation exists in REST, in MCP and in the API description.
 func TestRefreshOperation(t *testing.T) {
 	t.Parallel()
-	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
+	withEnv(t, options{accounts: 1, extend: paidTestOperation}, func(t *testing.T, w *env) {
 		got := w.raw(http.MethodGet, w.base+"/openapi.json", nil, nil)
 		described, _ := got.at("paths").(map[string]any)["/hashtags/standins/{id}/refresh"].(map[string]any)
 		post := answer{body: described}

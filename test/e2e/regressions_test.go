@@ -6,7 +6,7 @@ import (
 	"pressroom/internal/core/access"
 )
 
-// from and to filter by displayed times: a post that failed immediately was neither scheduled nor published.
+// The filters from and to apply to the displayed time, also for a post that failed and has no scheduled time.
 func TestDisplayedTimeBounds(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {

@@ -19,8 +19,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// together makes n concurrent calls and returns their answers.
-func (w *env) together(n int, call func(i int) (answer, error)) []answer {
+// callConcurrently makes n concurrent calls and returns their answers.
+func (w *env) callConcurrently(n int, call func(i int) (answer, error)) []answer {
 	w.t.Helper()
 	out, errs := make([]answer, n), make([]error, n)
 	start := make(chan struct{})
@@ -37,7 +37,7 @@ func (w *env) together(n int, call func(i int) (answer, error)) []answer {
 	return out
 }
 
-// mustBeOneDraft checks the answers to repeats of one request that makes a draft.
+// mustBeOneDraft checks the answers to repeats of a call that creates a draft.
 func (w *env) mustBeOneDraft(answers []answer) {
 	w.t.Helper()
 	first, ids := 0, map[string]int{}
@@ -51,21 +51,21 @@ func (w *env) mustBeOneDraft(answers []answer) {
 		case http.StatusConflict:
 			got.mustRefuse(w.t, http.StatusConflict, "idempotency_key_in_progress", "")
 		default:
-			w.t.Errorf("answered %d %s", got.status, got.raw)
+			w.t.Errorf("got %d %s", got.status, got.raw)
 		}
 	}
 	if first != 1 || len(ids) != 1 {
-		w.t.Errorf("%d first answers, drafts %v", first, ids)
+		w.t.Errorf("%d answers are not replays, drafts %v", first, ids)
 	}
 	if n := w.count("posts WHERE team_id = ?", w.team); n != 1 {
 		w.t.Errorf("%d drafts are stored", n)
 	}
 	if n := w.count("events WHERE team_id = ? AND kind = 'post.created'", w.team); n != 1 {
-		w.t.Errorf("%d events say that a draft was made", n)
+		w.t.Errorf("%d events of the creation", n)
 	}
 }
 
-// Of 200 concurrent repeats with one key, one creates the draft, on one and on two nodes.
+// Of 200 concurrent calls with one key, one creates the draft, on one node and on two nodes.
 func TestConcurrentRepeats(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{atOnce: 1000}, func(t *testing.T, h *instance) {
@@ -74,7 +74,7 @@ func TestConcurrentRepeats(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				w := h.newEnv(t, options{})
 				args := map[string]any{"caption": "once", "account_ids": w.accounts}
-				w.mustBeOneDraft(w.together(200, func(i int) (answer, error) {
+				w.mustBeOneDraft(w.callConcurrently(200, func(i int) (answer, error) {
 					return w.tryRest(bases[i%len(bases)], full(w), "create_post", args, "a key")
 				}))
 			})
@@ -82,13 +82,13 @@ func TestConcurrentRepeats(t *testing.T) {
 	})
 }
 
-// Concurrent repeats of publish with one key submit the post once.
+// Concurrent publish calls with one key submit the post once.
 func TestConcurrentRepeatsOfPublish(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		id := w.draft("once for all", w.accounts...)
 		jobs := map[string]bool{}
-		for _, got := range w.together(50, func(int) (answer, error) {
+		for _, got := range w.callConcurrently(50, func(int) (answer, error) {
 			return w.tryRest(w.base, full(w), "publish_post", map[string]any{"post_id": id}, "a key")
 		}) {
 			if got.status == http.StatusAccepted {
@@ -110,7 +110,7 @@ func TestConcurrentRepeatsOfPublish(t *testing.T) {
 	})
 }
 
-// An idempotency key is remembered for a day, by every node and both edges, per API key.
+// Idempotency keys are stored per API key for a day. They are valid on every node, over REST and MCP.
 func TestIdempotencyKeyRemembered(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -129,7 +129,7 @@ func TestIdempotencyKeyRemembered(t *testing.T) {
 				t.Errorf("%s: %d %s", what, got.status, got.raw)
 			}
 			if replayed := got.header.Get("Idempotent-Replayed"); got.header.Get("Location") != "" && replayed != "true" {
-				t.Errorf("%s: Idempotent-Replayed is %q", what, replayed)
+				t.Errorf("%s: Idempotent-Replayed = %q", what, replayed)
 			}
 		}
 		same("at once", w.rest(full(w), "create_post", args, "a key"))
@@ -145,11 +145,11 @@ func TestIdempotencyKeyRemembered(t *testing.T) {
 		again := w.rest(full(w), "create_post", args, "a key")
 		if again.mustBe(t, http.StatusCreated); again.text("data.id") == first.text("data.id") ||
 			again.header.Get("Idempotent-Replayed") != "" {
-			t.Errorf("after a day the key is still known: %s", again.raw)
+			t.Errorf("the key is still known after a day: %s", again.raw)
 		}
 		same2 := w.tool(full(w), "create_post", args, "a key")
 		if same2.text("data.id") != again.text("data.id") {
-			t.Errorf("the key is not known anew: %s", same2.raw)
+			t.Errorf("the reused key is not stored: %s", same2.raw)
 		}
 		if n := w.count("posts WHERE team_id = ?", w.team); n != 3 {
 			t.Errorf("%d drafts, want 3", n)
@@ -157,8 +157,8 @@ func TestIdempotencyKeyRemembered(t *testing.T) {
 	})
 }
 
-// The first answer stays the answer, even if the item has changed.
-func TestReplay(t *testing.T) {
+// A repeat returns the first answer, even if the item has changed.
+func TestReplayKeepsFirstAnswer(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		args := map[string]any{"caption": "first", "account_ids": w.accounts}
@@ -168,15 +168,15 @@ func TestReplay(t *testing.T) {
 		w.publish(id)
 		again := w.rest(full(w), "create_post", args, "a key")
 		if fmt.Sprint(again.at("data")) != fmt.Sprint(first.at("data")) || again.header.Get("Location") != first.header.Get("Location") {
-			t.Errorf("the answer is another:\n%s\n%s", first.raw, again.raw)
+			t.Errorf("the answers differ:\n%s\n%s", first.raw, again.raw)
 		}
 		if again.text("meta.request_id") == first.text("meta.request_id") {
-			t.Error("the second request has the first one's id")
+			t.Error("both responses have the same request ID")
 		}
 	})
 }
 
-// A repeat says if the post has changed since the first answer, over REST and as a tool.
+// A repeat has a note if the post has changed since the first answer, over REST and MCP.
 func TestRepeatsReportChanges(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -188,7 +188,7 @@ func TestRepeatsReportChanges(t *testing.T) {
 		} {
 			at := ahead(48 * time.Hour)
 			aDraft(w)
-			id := w.its("post")
+			id := w.note("post")
 			repeats := func(tool string, args map[string]any, note string) {
 				t.Helper()
 				got := call(tool, args)
@@ -202,7 +202,7 @@ func TestRepeatsReportChanges(t *testing.T) {
 			repeats("cancel_post", cancel, "")
 			repeats("schedule_post", schedule, "its status is now draft.")
 			if got := call("schedule_post", schedule); got.text("data.status") != "scheduled" {
-				t.Errorf("%s: not the first answer: %s", name, got.raw)
+				t.Errorf("%s: differs from the first answer: %s", name, got.raw)
 			}
 			repeats("update_post", map[string]any{"id": id, "caption": "new"}, "")
 			w.full("schedule_post", map[string]any{"post_id": id, "scheduled_at": ahead(72 * time.Hour)})
@@ -216,7 +216,7 @@ func TestRepeatsReportChanges(t *testing.T) {
 	})
 }
 
-// A repeat may write the same instant differently, over REST and as a tool; another instant is another request.
+// A repeat can write the same time in a different format, over REST and MCP. A different time is a different request.
 func TestRepeatWithTheSameInstant(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -246,7 +246,7 @@ func TestRepeatWithTheSameInstant(t *testing.T) {
 			w.rest(full(w), tool, later, tool).mustRefuse(t, 422, "idempotency_key_reused", "")
 			w.tool(full(w), tool, later, tool).mustRefuse(t, 422, "idempotency_key_reused", "")
 
-			// A record from before the upgrade only matches its exact text.
+			// A record from before the upgrade matches only its exact text.
 			w.exec("UPDATE idempotency_records SET instant_hash = NULL WHERE key_id = ? AND key = ?", w.keyIDs[access.Full], tool)
 			w.rest(full(w), tool, args(forms[0]), tool).mustBe(t, http.StatusOK)
 			w.rest(full(w), tool, args(forms[1]), tool).mustRefuse(t, 422, "idempotency_key_reused", "")
@@ -254,14 +254,14 @@ func TestRepeatWithTheSameInstant(t *testing.T) {
 	})
 }
 
-// A finished job says where a permalink will appear that its network has not provided yet.
+// The note of a finished job says where a permalink will appear if the network has not provided it yet.
 func TestLatePermalink(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		id := w.draft("where it stands", w.accounts...)
 		done := w.publish(id)
 		if notes := done.at("notes"); notes != nil {
-			t.Errorf("every permalink is there, and the notes are %v", notes)
+			t.Errorf("no permalink is missing, but the notes are %v", notes)
 		}
 		job := done.text("data.job_id")
 		w.exec("UPDATE deliveries SET permalink = '' WHERE job_id = ?", job)
@@ -290,26 +290,26 @@ func TestSweepingKeys(t *testing.T) {
 			return n
 		}
 		if n := swept(time.Now().Add(idempotency.Retention - time.Minute)); n != 0 {
-			t.Errorf("swept %d keys before their time", n)
+			t.Errorf("swept %d valid keys", n)
 		}
 		if n := swept(time.Now().Add(idempotency.Retention)); n != 2 {
 			t.Errorf("swept %d keys, want 2", n)
 		}
 		if n := w.count("idempotency_records WHERE key_id = ? AND key = 'key 2'", w.keyIDs[access.Full]); n != 1 {
-			t.Error("swept a key that was not over")
+			t.Error("swept a valid key")
 		}
 	})
 }
 
-// While the first call runs on another node, a repeat is told to retry, and then gets a result.
+// A repeat during the first call, on another node, gets a Retry-After. Later it gets a result.
 func TestRepeatDuringFirstCall(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		if !w.db.Postgres() {
-			return // SQLite has one writer: a repeat waits for the first call instead
+			return // SQLite has a single writer, so the repeat waits for the first call
 		}
 		args := map[string]any{"caption": "slow", "account_ids": w.accounts}
-		stopped := errors.New("the first call failed after all")
+		stopped := errors.New("the first call is rolled back")
 		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			must.Get(tx.Exec(ctx,
 				`INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at)

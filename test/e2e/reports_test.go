@@ -14,11 +14,11 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Concurrent requests for one subject create one report, paid once.
+// Concurrent requests for one subject create one report, which is charged once.
 func TestConcurrentReport(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
-		rich(w)
+		grantThousand(w)
 		var mu sync.Mutex
 		jobs := map[string]bool{}
 		var wg sync.WaitGroup
@@ -41,7 +41,7 @@ func TestConcurrentReport(t *testing.T) {
 		}
 		w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 1000 - profilePrice})
 		if len(jobs) != 1 || w.count("reports WHERE team_id = ?", w.team) != 1 {
-			t.Errorf("%d jobs made %d reports", len(jobs), w.count("reports WHERE team_id = ?", w.team))
+			t.Errorf("%d jobs created %d reports", len(jobs), w.count("reports WHERE team_id = ?", w.team))
 		}
 		w.mustBeSound()
 	})
@@ -54,21 +54,21 @@ func merged2(header http.Header, key string) http.Header {
 	return header
 }
 
-// The list is filtered by every field, has every report once, and none of other teams.
+// The list can be filtered by every field. It has every report of the team once, and no report of other teams.
 func TestReportList(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
-		rich(w)
+		grantThousand(w)
 		ids := map[string]string{}
 		for name, more := range map[string]map[string]any{
 			"cafe": nil, "bar": {"subject": "harbour_bar"}, "tok": {"platform": "tiktok", "subject": "harbour_cafe"}, "tag": aHashtag,
 		} {
 			ids[name] = w.report(more)
 		}
-		w.awaitJob(w.rest(full(w), "create_report", about(map[string]any{"subject": "missing.cafe"})(w), "k").text("data.job_id"))
+		w.awaitJob(w.rest(full(w), "create_report", reportArgs(map[string]any{"subject": "missing.cafe"})(w), "k").text("data.job_id"))
 		w.rest(full(w), "set_report_tracking", map[string]any{"type": "profile", "id": ids["bar"], "enabled": true},
 			"t").mustBe(t, http.StatusOK)
-		hasReport(nil)(w.stranger())
+		addReport(nil)(w.stranger())
 		for filter, c := range map[string]struct {
 			args map[string]any
 			want []string
@@ -108,11 +108,11 @@ func TestReportList(t *testing.T) {
 	})
 }
 
-// Every report on at least 30 dated posts has a best time and its significance.
+// Every report on at least 30 dated posts has a best time and states whether it is significant.
 func TestBestTime(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
-		rich(w)
+		grantThousand(w)
 		dated, guesses := 0, 0
 		for _, c := range []map[string]any{
 			nil, {"subject": "alpha.coffee"}, {"subject": "delta.art"}, {"platform": "tiktok", "subject": "gamma.fit"}, aHashtag,
@@ -130,17 +130,17 @@ func TestBestTime(t *testing.T) {
 			standsOut, told := got.at("data.best_time.stands_out").(bool)
 			if low, high := got.at("data.best_time.low"), got.at("data.best_time.high"); !told || low == nil ||
 				high == nil || got.text("data.best_time.weekday") == "" {
-				t.Errorf("%v: no whole best time: %v", c, got.at("data.best_time"))
+				t.Errorf("%v: incomplete best time: %v", c, got.at("data.best_time"))
 			}
 			if guess := strings.Contains(string(got.raw), "best time is a guess"); guess == standsOut {
-				t.Errorf("%v: it stands out: %v, and the notes say that it is a guess: %v", c, standsOut, guess)
+				t.Errorf("%v: significant: %v, but noted as a guess: %v", c, standsOut, guess)
 			}
 			if !standsOut {
 				guesses++
 			}
 			tool := w.tool(full(w), "get_report", args, "")
 			if fmt.Sprint(tool.at("data.best_time")) != fmt.Sprint(got.at("data.best_time")) {
-				t.Errorf("%v: the tool says %v", c, tool.at("data.best_time"))
+				t.Errorf("%v: the tool returns %v", c, tool.at("data.best_time"))
 			}
 		}
 		if dated < 3 || guesses == 0 {
@@ -149,35 +149,35 @@ func TestBestTime(t *testing.T) {
 	})
 }
 
-// Sections are paged: every post and every hashtag once.
+// The pages of a section contain every post and every hashtag once.
 func TestReportSections(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
-		hasReport(nil)(w)
-		summary := w.full("get_report", its("profile", nil)(w))
+		addReport(nil)(w)
+		summary := w.full("get_report", notedReport("profile", nil)(w))
 		available := summary.list("data.sections_available")
-		whole := w.full("get_report", its("profile", map[string]any{"sections": available, "limit": 50})(w))
+		whole := w.full("get_report", notedReport("profile", map[string]any{"sections": available, "limit": 50})(w))
 		for _, name := range available {
 			if whole.at("data.sections."+fmt.Sprint(name)) == nil {
-				t.Errorf("no section %v: %s", name, whole.raw)
+				t.Errorf("missing section %v: %s", name, whole.raw)
 			}
 		}
 		posts, tags := map[string]bool{}, map[string]bool{}
-		args := its("profile", map[string]any{"sections": []any{"posts", "hashtags"}, "limit": 7})(w)
+		args := notedReport("profile", map[string]any{"sections": []any{"posts", "hashtags"}, "limit": 7})(w)
 		for pages := 0; ; pages++ {
 			got := w.full("get_report", args)
-			w.mustSetApart(got)
+			w.mustSeparateTexts(got)
 			for i := range got.list("data.sections.posts.posts") {
 				id := got.text(fmt.Sprintf("data.sections.posts.posts.%d.id", i))
 				if posts[id] {
-					t.Errorf("the post %s came twice", id)
+					t.Errorf("duplicate post %s", id)
 				}
 				posts[id] = true
 			}
 			for i := range got.list("data.sections.hashtags.hashtags") {
 				tag := got.text(fmt.Sprintf("data.sections.hashtags.hashtags.%d.hashtag", i))
 				if tags[tag] {
-					t.Errorf("the hashtag %s came twice", tag)
+					t.Errorf("duplicate hashtag %s", tag)
 				}
 				tags[tag] = true
 			}
@@ -187,24 +187,24 @@ func TestReportSections(t *testing.T) {
 			args["cursor"] = got.text("page.cursor")
 		}
 		if n := w.count("report_posts WHERE report_id = ?", w.notes["report"]); len(posts) != n || n < 8 {
-			t.Errorf("%d posts of %d", len(posts), n)
+			t.Errorf("got %d of %d posts", len(posts), n)
 		}
 		if got := whole.number("data.sections.hashtags.different"); int64(len(tags)) != got {
-			t.Errorf("%d hashtags of %d", len(tags), got)
+			t.Errorf("got %d of %d hashtags", len(tags), got)
 		}
 	})
 }
 
-// A tracked report is refreshed on time and charged, until credits run out; then it says so.
+// A tracked report is refreshed on time and charged. When credits run out, tracking ends and a note says so.
 func TestTracking(t *testing.T) {
 	t.Parallel()
 	ahead := &fixture.Clock{}
 	withEnv(t, options{accounts: 1, now: ahead.Now}, func(t *testing.T, w *env) {
 		w.grant(profilePrice + 2*profileRefreshPrice + 1)
 		w.notes["report"] = w.report(nil)
-		w.rest(full(w), "set_report_tracking", its("profile", map[string]any{"enabled": true, "frequency_days": 1})(w),
+		w.rest(full(w), "set_report_tracking", notedReport("profile", map[string]any{"enabled": true, "frequency_days": 1})(w),
 			"on").mustBe(t, http.StatusOK)
-		report := func() answer { return w.full("get_report", its("profile", nil)(w)) }
+		report := func() answer { return w.full("get_report", notedReport("profile", nil)(w)) }
 		for n := 1; n <= 2; n++ {
 			before := report().text("data.measured_at.utc")
 			w.exec("UPDATE reports SET next_refresh_at = 1 WHERE id = ?", w.notes["report"])
@@ -215,25 +215,25 @@ func TestTracking(t *testing.T) {
 		w.until("tracking to end", func() bool { return report().at("data.tracked") == false })
 		w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 1, "data.reserved_today.key": 0})
 		if notes := fmt.Sprint(report().list("notes")); !strings.Contains(notes, "Tracking has stopped") {
-			t.Errorf("it does not say so: %s", notes)
+			t.Errorf("no note about the end of tracking: %s", notes)
 		}
 		w.mustBeSound()
 	})
 }
 
-// While spending is paused, automatic refreshes wait; they are neither lost nor charged.
+// While spending is paused, automatic refreshes wait and are not charged.
 func TestTrackingWhilePaused(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
-		hasReport(nil)(w)
-		w.rest(full(w), "set_report_tracking", its("profile", map[string]any{"enabled": true})(w), "on").mustBe(t, http.StatusOK)
+		addReport(nil)(w)
+		w.rest(full(w), "set_report_tracking", notedReport("profile", map[string]any{"enabled": true})(w), "on").mustBe(t, http.StatusOK)
 		pause := pausesOf("team")[1]
 		must.NoError(t, pause.closes(w))
 		w.exec("UPDATE reports SET next_refresh_at = 1 WHERE id = ?", w.notes["report"])
 		w.until("the refresh to be put off", func() bool {
 			return w.count("reports WHERE id = ? AND next_refresh_at > 1", w.notes["report"]) == 1
 		})
-		w.full("get_report", its("profile", nil)(w)).mustHave(t, map[string]any{"data.tracked": true})
+		w.full("get_report", notedReport("profile", nil)(w)).mustHave(t, map[string]any{"data.tracked": true})
 		w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 1000 - profilePrice})
 		must.NoError(t, pause.opens(w))
 		w.exec("UPDATE reports SET next_refresh_at = 1 WHERE id = ?", w.notes["report"])
@@ -243,12 +243,12 @@ func TestTrackingWhilePaused(t *testing.T) {
 	})
 }
 
-// An unreachable source is reported before any work, and existing data is still returned.
-func TestSourceOutOfReach(t *testing.T) {
+// If the provider is unavailable, calls fail without effects. Existing data is still returned.
+func TestProviderUnavailable(t *testing.T) {
 	t.Parallel()
 	ahead := &fixture.Clock{}
 	withEnv(t, options{accounts: 1, now: ahead.Now}, func(t *testing.T, w *env) {
-		hasReport(nil)(w)
+		addReport(nil)(w)
 		down := func(rw http.ResponseWriter, r *http.Request) bool {
 			if !strings.HasPrefix(r.URL.Path, "/vendor/") {
 				return false
@@ -260,30 +260,30 @@ func TestSourceOutOfReach(t *testing.T) {
 		ahead.Advance(time.Minute)
 		before := w.footprint()
 		for _, call := range []edgeCall{w.rest, w.tool} {
-			call(full(w), "create_report", about(map[string]any{"subject": "harbour_bar"})(w), "k").
+			call(full(w), "create_report", reportArgs(map[string]any{"subject": "harbour_bar"})(w), "k").
 				mustRefuse(t, http.StatusBadGateway, "provider_unavailable", "")
-			call(full(w), "create_report", about(nil)(w), "has it").
+			call(full(w), "create_report", reportArgs(nil)(w), "has it").
 				mustHave(t, map[string]any{"data.result.report.id": w.notes["report"], "billing.credits_charged": 0})
 		}
-		if effects := w.footprint().since(before); effects != (rows{paid: 1}) {
+		if effects := w.footprint().changesSince(before); effects != (rows{paid: 1}) {
 			t.Errorf("changed %+v", effects)
 		}
 		w.inject.Store(nil)
 		ahead.Advance(time.Minute)
-		w.rest(full(w), "create_report", about(map[string]any{"subject": "harbour_bar"})(w), "k").mustBe(t, http.StatusAccepted)
+		w.rest(full(w), "create_report", reportArgs(map[string]any{"subject": "harbour_bar"})(w), "k").mustBe(t, http.StatusAccepted)
 	})
 	withEnv(t, options{accounts: 1, unjoined: true}, func(t *testing.T, w *env) {
-		rich(w)
-		w.rest(full(w), "create_report", about(nil)(w), "k").mustRefuse(t, http.StatusBadGateway, "provider_unavailable", "")
+		grantThousand(w)
+		w.rest(full(w), "create_report", reportArgs(nil)(w), "k").mustRefuse(t, http.StatusBadGateway, "provider_unavailable", "")
 	})
 }
 
-// A refresh that began before its report expired keeps the report, even if it expires and is swept meanwhile.
+// A report that expires and is swept while it is being refreshed is kept.
 func TestRefreshPastExpiry(t *testing.T) {
 	t.Parallel()
 	ahead := &fixture.Clock{}
 	withEnv(t, options{accounts: 1, now: ahead.Now}, func(t *testing.T, w *env) {
-		hasReport(nil)(w)
+		addReport(nil)(w)
 		w.exec("UPDATE reports SET available_until = ? WHERE id = ?", db.Micros(ahead.Now().Add(30*time.Second)), w.notes["report"])
 		asked, answered := make(chan struct{}, 100), make(chan struct{})
 		slow := func(_ http.ResponseWriter, r *http.Request) bool {
@@ -294,7 +294,7 @@ func TestRefreshPastExpiry(t *testing.T) {
 			return false
 		}
 		w.inject.Store(&slow)
-		got := w.rest(full(w), "refresh_report", its("profile", nil)(w), "k")
+		got := w.rest(full(w), "refresh_report", notedReport("profile", nil)(w), "k")
 		got.mustBe(t, http.StatusAccepted)
 		<-asked
 		ahead.Advance(time.Minute)
@@ -308,24 +308,24 @@ func TestRefreshPastExpiry(t *testing.T) {
 					"data.state": "succeeded", "data.result.report.id": w.notes["report"],
 					"data.result.credits_charged": profileRefreshPrice,
 				})
-		w.full("get_report", its("profile", nil)(w)).mustBe(t, http.StatusOK)
+		w.full("get_report", notedReport("profile", nil)(w)).mustBe(t, http.StatusOK)
 		w.mustBeSound()
 	})
 }
 
-// A refresh without new data does not extend a report's lifetime. Otherwise repeated calls would keep it for free.
+// A refresh without new data does not extend a report's lifetime, because it is free.
 func TestRefreshWithoutNewData(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
-		hasReport(nil)(w)
+		addReport(nil)(w)
 		until := db.Micros(time.Now().Add(time.Hour))
 		w.exec("UPDATE reports SET subject = 'missing.harbour', refreshed_at = refreshed_at - (available_until - ?), "+
 			"available_until = ? WHERE id = ?", until, until, w.notes["report"])
-		got := w.rest(full(w), "refresh_report", its("profile", nil)(w), "k")
+		got := w.rest(full(w), "refresh_report", notedReport("profile", nil)(w), "k")
 		got.mustBe(t, http.StatusAccepted)
 		w.awaitJob(got.text("data.job_id")).mustHave(t, map[string]any{"data.state": "failed", "data.error.code": "profile_not_found"})
 		if w.count("reports WHERE id = ? AND available_until = ?", w.notes["report"], until) != 1 {
-			t.Error("its time was changed")
+			t.Error("the expiry was changed")
 		}
 	})
 }

@@ -13,8 +13,8 @@ import (
 
 var requestIDs sync.Map // all X-Request-Ids seen
 
-// mustKeepTheRules checks the rules of all responses. Every request of the tests calls it.
-func (w *env) mustKeepTheRules(req *http.Request, a answer) {
+// checkRules checks the rules that apply to every response. The test client calls it for each response.
+func (w *env) checkRules(req *http.Request, a answer) {
 	wrong := func(what string, got any) {
 		w.t.Helper()
 		w.t.Errorf("%s %s answered %d with %s: %v\n%s", req.Method, req.URL.Path, a.status, what, got, a.raw)
@@ -25,7 +25,7 @@ func (w *env) mustKeepTheRules(req *http.Request, a answer) {
 		}
 	}
 	if w.proxied {
-		w.mustConform(req, a)
+		w.checkProxyFindings(req, a)
 	}
 	if strings.HasSuffix(req.URL.Path, "/openapi.json") && a.status < 400 {
 		return // it may be cached
@@ -38,13 +38,13 @@ func (w *env) mustKeepTheRules(req *http.Request, a answer) {
 		wrong("an X-Request-Id that is none or not new", id)
 	}
 	if !strings.HasPrefix(req.URL.Path, "/mcp") && req.Method != http.MethodHead {
-		w.mustBeWrapped(a, id, wrong)
+		w.checkEnvelope(a, id, wrong)
 		w.mustSetPlantedApart(a, wrong)
 	}
 }
 
-// mustBeWrapped checks an answer of REST: an envelope, or a problem document.
-func (w *env) mustBeWrapped(a answer, id string, wrong func(string, any)) {
+// checkEnvelope checks that a REST response is an envelope or a problem document.
+func (w *env) checkEnvelope(a answer, id string, wrong func(string, any)) {
 	kind, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
 	if a.status >= 400 {
 		switch link := a.text("type"); {
@@ -73,12 +73,11 @@ func (w *env) mustBeWrapped(a answer, id string, wrong func(string, any)) {
 	}
 }
 
-// mustConform checks the proxy's result: every answer must match the API description, and so must every request that
-// succeeds.
-func (w *env) mustConform(req *http.Request, a answer) {
+// checkProxyFindings checks the proxy's findings: every response and every successful request must match the API description.
+func (w *env) checkProxyFindings(req *http.Request, a answer) {
 	sent, answered := prism.Violations(a.header)
 	if len(answered) > 0 {
-		w.t.Errorf("%s %s: the answer %d is not as described: %s\n%s", req.Method, req.URL, a.status, strings.Join(answered, "; "), a.raw)
+		w.t.Errorf("%s %s: response %d does not match the description: %s\n%s", req.Method, req.URL, a.status, strings.Join(answered, "; "), a.raw)
 	}
 	if quoted := strings.HasPrefix(req.Header.Get("Idempotency-Key"), `"`); quoted {
 		// The quotes are part of RFC 8941's syntax, not of the key whose length is described.

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// skipWaits lets a post's deliveries that wait for a retry continue, as if the time had passed.
+// skipWaits makes waiting deliveries of a post continue immediately.
 func (w *env) skipWaits(id string) {
 	w.t.Helper()
 	const waiting = "post_id = ? AND phase <> 'ended' AND owner = '' AND lease_until = 0 AND not_before > ?"
@@ -89,7 +89,7 @@ func TestMarkers(t *testing.T) {
 	})
 }
 
-// mustExplain checks that a failure is explained in pressroom's words, and that the network's own words are in
+// mustExplain checks that a failure is explained in the API's words, and that the network's message is only in
 // untrusted_content, outside the data.
 func (w *env) mustExplain(got answer, account, code string) {
 	w.t.Helper()
@@ -99,14 +99,14 @@ func (w *env) mustExplain(got answer, account, code string) {
 	said := got.text("untrusted_content.0.text")
 	if said != "" && (strings.Contains(got.text("data"), said) ||
 		got.text(account+".network_message.untrusted") != got.text("untrusted_content.0.id")) {
-		w.t.Errorf("the network's words are not separate from the data: %s", got.raw)
+		w.t.Errorf("the network's message is part of the data: %s", got.raw)
 	}
 	if code == "rejected_content" && said == "" {
-		w.t.Errorf("the network's words are missing: %s", got.raw)
+		w.t.Errorf("the network's message is missing: %s", got.raw)
 	}
 }
 
-// While the network is slow, the post is being processed and refuses every other action.
+// While a network is slow, the post is being published and rejects every other action.
 func TestSlowNetwork(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -129,7 +129,7 @@ func TestSlowNetwork(t *testing.T) {
 		w.full("retry_post", map[string]any{"post_id": id}).
 			mustHave(t, map[string]any{"data.skipped.0.reason": "not_failed", "data.job_id": job})
 		if published := w.accountsWith("in no hurry"); len(published) != 0 {
-			t.Errorf("published before its time: %v", published)
+			t.Errorf("published too early: %v", published)
 		}
 		w.open()
 		w.awaitJob(job).mustHave(t, map[string]any{"data.state": "succeeded"})
@@ -139,8 +139,7 @@ func TestSlowNetwork(t *testing.T) {
 	})
 }
 
-// A disconnected account says so and its posts are blocked. After reconnecting, a retry publishes the post exactly
-// once.
+// Posts of a disconnected account are blocked. After the account was reconnected, a retry publishes the post once.
 func TestReconnect(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
@@ -160,7 +159,7 @@ func TestReconnect(t *testing.T) {
 		w.rest(full(w), "schedule_post", map[string]any{"post_id": next, "scheduled_at": ahead(time.Hour)}, "").
 			mustRefuse(t, http.StatusUnprocessableEntity, "preflight_blocked", "")
 		if again := w.connect(w.team, "harbour.test"); again != w.accounts[0] {
-			t.Fatalf("connected again as another account, %d", again)
+			t.Fatalf("reconnected as a different account, %d", again)
 		}
 		w.full("list_social_accounts", nil).
 			mustHave(t,

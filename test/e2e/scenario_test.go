@@ -12,30 +12,30 @@ import (
 	"pressroom/internal/core/access"
 )
 
-// scenario is one call with its expected answer and effects. Each is made over REST and as a tool call, in two equally
-// prepared teams, on each database; and again over REST behind a proxy that only knows the API description.
+// scenario is a call with its expected answer and effects. It runs over REST and over MCP, in two equally prepared teams, on
+// each kind of database. TestConformsToOpenAPI runs it again through a validating proxy.
 type scenario struct {
 	name     string
 	tool     string
-	as       func(w *env) string // the credential; default the full key
+	as       func(w *env) string // credential; the default is the full key
 	plan     string
 	zone     string
 	prepare  func(w *env)
 	args     func(w *env) map[string]any
-	verbatim string // raw arguments, instead of args; for a write without arguments, in its path
+	verbatim string // raw arguments instead of args
 	idem     string
 	want     want
 	effects  rows
 	check    func(w *env, got answer)
 }
 
-// want is the expected answer: the operation's success if the status is 0.
+// want is the expected answer. If the status is 0, the call must succeed.
 type want struct {
 	status                        int
 	code, reason, argument, state string
 }
 
-// The credentials.
+// Credentials of scenarios.
 var (
 	readOnly = func(w *env) string { return w.keys[access.ReadOnly] }
 	drafts   = func(w *env) string { return w.keys[access.Drafts] }
@@ -63,18 +63,18 @@ var (
 	planLimit        = refusal(http.StatusForbidden, "plan_limit_reached")
 )
 
-// missing returns the refusal of a missing item, or another team's, that an argument of the body names.
+// missing returns the error for a nonexistent item, or an item of another team, in the given argument.
 func missing(argument string) want {
 	w := notFound
 	w.argument = argument
 	return w
 }
 
-// noArgs returns the arguments of a call without any.
+// noArgs returns no arguments.
 func noArgs(*env) map[string]any { return map[string]any{} }
 
-// these returns arguments that do not depend on the env.
-func these(args map[string]any) func(*env) map[string]any {
+// fixedArgs returns arguments that do not depend on the env.
+func fixedArgs(args map[string]any) func(*env) map[string]any {
 	return func(*env) map[string]any { return args }
 }
 
@@ -91,21 +91,21 @@ func TestScenarios(t *testing.T) {
 	withInstance(t, options{}, func(t *testing.T, h *instance) { h.playAll(t, scenarios()) })
 }
 
-// playAll runs scenarios on both edges.
+// playAll runs scenarios over REST and MCP.
 func (h *instance) playAll(t *testing.T, all []scenario) {
 	t.Helper()
 	names := map[string]bool{}
 	for _, s := range all {
 		if names[s.name] {
-			t.Errorf("two scenarios are called %q", s.name)
+			t.Errorf("duplicate scenario name %q", s.name)
 		}
 		names[s.name] = true
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			byRest := s.play(t, h.newEnv(t, s.options()), overREST)
-			byTool := s.play(t, h.newEnv(t, s.options()), asTool)
+			byTool := s.play(t, h.newEnv(t, s.options()), overMCP)
 			if diff := cmp.Diff(byRest, byTool); diff != "" && !t.Failed() {
-				t.Errorf("the tool answers otherwise than REST (-REST +tool):\n%s", diff)
+				t.Errorf("answers differ (-REST +tool):\n%s", diff)
 			}
 		})
 	}
@@ -113,10 +113,10 @@ func (h *instance) playAll(t *testing.T, all []scenario) {
 
 func (s scenario) options() options { return options{plan: s.plan, zone: s.zone} }
 
-// edge makes a scenario's call on one edge.
+// edge makes a scenario's call over REST or MCP.
 type edge func(w *env, s scenario, credential string) answer
 
-// play prepares an env, makes the call and checks the result and effects. It returns what must be equal on both edges.
+// play prepares an env, makes the call and checks the answer and effects. It returns the normalized answer.
 func (s scenario) play(t *testing.T, w *env, call edge) map[string]any {
 	t.Helper()
 	if s.prepare != nil {
@@ -129,18 +129,18 @@ func (s scenario) play(t *testing.T, w *env, call edge) map[string]any {
 	before, left := w.footprint(), w.freeCallsLeft()
 	got := call(w, s, credential)
 	s.want.check(t, w, s.tool, got)
-	if effects := w.footprint().since(before); effects != s.effects {
+	if effects := w.footprint().changesSince(before); effects != s.effects {
 		t.Errorf("changed %+v, want %+v", effects, s.effects)
 	}
 	if s.check != nil && !t.Failed() {
 		s.check(w, got)
 	}
-	out := w.normal(got)
+	out := w.normalize(got)
 	out["free calls"] = left - w.freeCallsLeft()
 	return out
 }
 
-// freeCallsLeft returns the day's remaining free calls; -1 if the key may not read them.
+// freeCallsLeft returns the remaining free calls of the day, or -1 if the key may not read them.
 func (w *env) freeCallsLeft() int64 {
 	w.t.Helper()
 	return w.rest(full(w), "get_limits", nil, "").number("data.free_calls_left_today")
@@ -156,23 +156,23 @@ func overREST(w *env, s scenario, credential string) answer {
 	return w.raw(op.Method, w.base+op.Path, header, []byte(s.verbatim))
 }
 
-func asTool(w *env, s scenario, credential string) answer {
+func overMCP(w *env, s scenario, credential string) answer {
 	if s.verbatim == "" {
-		return w.inRESTWords(w.tool(credential, s.tool, s.args(w), s.idem))
+		return w.withRESTWording(w.tool(credential, s.tool, s.args(w), s.idem))
 	}
-	return w.inRESTWords(w.toolVerbatim(credential, s.tool, s.verbatim))
+	return w.withRESTWording(w.toolVerbatim(credential, s.tool, s.verbatim))
 }
 
-// Errors of each edge for an invalid credential, which for tools may be an OAuth token.
+// Details of the error for an invalid credential in REST and in MCP, which also accepts OAuth tokens.
 const (
 	restWants  = "Send a valid API key as a Bearer token in the Authorization header."
 	toolsWants = "Connect the assistant. If its access has expired or was revoked, connect it again. Or send a valid " +
 		"team API key as a bearer token in the Authorization header."
 )
 
-// inRESTWords checks that a tool's refusal names the argument idempotency_key, and returns it in the words of REST,
-// which has a header instead.
-func (w *env) inRESTWords(a answer) answer {
+// withRESTWording checks that a tool's error names the argument idempotency_key instead of the header, and returns the error
+// with the wording of REST.
+func (w *env) withRESTWording(a answer) answer {
 	w.t.Helper()
 	const argument, header = "idempotency_key", "Idempotency-Key"
 	detail, refused := a.body["detail"].(string)
@@ -183,16 +183,16 @@ func (w *env) inRESTWords(a answer) answer {
 		a.body["detail"] = restWants
 		return a
 	case strings.Contains(detail, restWants):
-		w.t.Errorf("the tools do not speak of signing in: %s", a.raw)
+		w.t.Errorf("the error of MCP does not mention signing in: %s", a.raw)
 	}
 	if strings.Contains(detail, header) {
-		w.t.Errorf("a tool speaks of a header: %s", a.raw)
+		w.t.Errorf("the error of MCP mentions a header: %s", a.raw)
 	}
 	a.body["detail"] = strings.ReplaceAll(detail, argument, header)
 	if strings.HasPrefix(a.text("context.reason"), argument) {
 		context, _ := a.body["context"].(map[string]any)
 		if context["argument"] != argument {
-			w.t.Errorf("a tool's refusal of a key does not name the argument: %s", a.raw)
+			w.t.Errorf("the error of MCP does not name the argument: %s", a.raw)
 		}
 		delete(context, "argument")
 	}
@@ -212,27 +212,27 @@ func (c want) check(t *testing.T, w *env, tool string, got answer) {
 	}
 }
 
-// keep notes a value for the call and the check.
-func (w *env) keep(name, value string) { w.notes[name] = value }
+// setNote stores a note for the call and the check.
+func (w *env) setNote(name, value string) { w.notes[name] = value }
 
-// its returns a note of the preparation.
-func (w *env) its(name string) string {
+// note returns a note that the preparation has stored.
+func (w *env) note(name string) string {
 	w.t.Helper()
 	value, ok := w.notes[name]
 	if !ok {
-		w.t.Fatalf("nothing is kept as %s", name)
+		w.t.Fatalf("no note %q", name)
 	}
 	return value
 }
 
 // Common preparations of scenarios.
 
-func aDraft(w *env)        { w.keep("post", w.draft("a draft")) }
-func aWideDraft(w *env)    { w.keep("post", w.draft("a draft", w.accounts...)) }
-func aScheduled(w *env)    { w.keep("post", w.schedulePost("a scheduled post", 48*time.Hour)) }
-func aPublished(w *env)    { w.keep("post", w.publishPost("a published post")) }
-func aStrangersOne(w *env) { w.keep("post", w.stranger().its("post")) }
-func aBlocked(w *env)      { w.keep("post", w.draft(words(301))) }
+func aDraft(w *env)       { w.setNote("post", w.draft("a draft")) }
+func aWideDraft(w *env)   { w.setNote("post", w.draft("a draft", w.accounts...)) }
+func aScheduled(w *env)   { w.setNote("post", w.schedulePost("a scheduled post", 48*time.Hour)) }
+func aPublished(w *env)   { w.setNote("post", w.publishPost("a published post")) }
+func aForeignPost(w *env) { w.setNote("post", w.stranger().note("post")) }
+func aBlocked(w *env)     { w.setNote("post", w.draft(words(301))) }
 
 // with combines preparations.
 func with(steps ...func(*env)) func(*env) {
@@ -245,7 +245,7 @@ func with(steps ...func(*env)) func(*env) {
 
 // set changes columns of the prepared post.
 func set(columns string, args ...any) func(*env) {
-	return func(w *env) { w.exec("UPDATE posts SET "+columns+" WHERE id = ?", append(args, w.its("post"))...) }
+	return func(w *env) { w.exec("UPDATE posts SET "+columns+" WHERE id = ?", append(args, w.note("post"))...) }
 }
 
 // inSeries makes the prepared post an occurrence of a series.
@@ -260,15 +260,15 @@ func inSeries(template bool) func(*env) {
 	}
 }
 
-// post returns the arguments that name the prepared post, with more.
+// post returns the prepared post as post_id, merged with more.
 func post(more map[string]any) func(*env) map[string]any { return callNamed("post_id", more) }
 
-// byID returns post for the operations that call it id.
+// byID returns the prepared post as id, merged with more.
 func byID(more map[string]any) func(*env) map[string]any { return callNamed("id", more) }
 
 func callNamed(as string, more map[string]any) func(*env) map[string]any {
 	return func(w *env) map[string]any {
-		return mergeArgs(map[string]any{as: w.its("post")}, more)
+		return mergeArgs(map[string]any{as: w.note("post")}, more)
 	}
 }
 

@@ -22,7 +22,7 @@ func accessScenarios() []scenario {
 	}
 	return []scenario{
 		unauthorized("none", func(*env) string { return "" }),
-		unauthorized("mistyped", func(w *env) string { return withTypo(full(w)) }),
+		unauthorized("mistyped", func(w *env) string { return corruptKey(full(w)) }),
 		unauthorized("never made", func(*env) string { return apikey.New(apikey.APIKey) }),
 		unauthorized("an upload secret", func(*env) string { return apikey.New(apikey.Upload) }),
 		unauthorized("expired", func(w *env) string {
@@ -49,16 +49,16 @@ func accessScenarios() []scenario {
 	}
 }
 
-// keyHolds waits until a key has exactly these capabilities, because nodes cache keys briefly.
-func (w *env) keyHolds(key string, capabilities []access.Capability) {
+// awaitCapabilities waits until a key has exactly the given capabilities, because nodes cache keys.
+func (w *env) awaitCapabilities(key string, capabilities []access.Capability) {
 	w.t.Helper()
 	w.until("the key to change", func() bool {
 		return len(w.rest(key, "get_identity", nil, "").list("data.capabilities")) == len(capabilities)
 	})
 }
 
-// withTypo returns a key with one character wrong.
-func withTypo(key string) string {
+// corruptKey returns a key with one wrong character.
+func corruptKey(key string) string {
 	if strings.HasSuffix(key, "a") {
 		return key[:len(key)-1] + "b"
 	}
@@ -69,13 +69,13 @@ func withTypo(key string) string {
 func replayScenarios() []scenario {
 	const key = "order 66"
 	first := func(w *env) {
-		w.keep("post", w.rest(full(w), "create_post", toFirst(nil)(w), key).text("data.id"))
+		w.setNote("post", w.rest(full(w), "create_post", toFirst(nil)(w), key).text("data.id"))
 	}
 	bad := func(name, idem string, expected want) scenario {
 		return scenario{name: "replay: " + name, tool: "create_post", args: toFirst(nil), idem: idem, want: expected}
 	}
 	same := func(w *env, got answer) {
-		got.mustHave(w.t, map[string]any{"data.id": w.its("post")})
+		got.mustHave(w.t, map[string]any{"data.id": w.note("post")})
 		if replayed := got.header.Get("Idempotent-Replayed"); got.header.Get("Location") != "" && replayed != "true" {
 			w.t.Errorf("Idempotent-Replayed is %q", replayed)
 		}
@@ -84,7 +84,7 @@ func replayScenarios() []scenario {
 		{name: "replay: a new key", tool: "create_post", args: toFirst(nil), idem: key,
 			effects: rows{posts: 1, targets: 1, events: 1, keys: 1}, check: func(w *env, got answer) {
 				if got.header.Get("Idempotent-Replayed") != "" {
-					w.t.Errorf("a first answer says it is repeated")
+					w.t.Errorf("a first answer is marked as a replay")
 				}
 			}},
 		{name: "replay: the same again", tool: "create_post", prepare: first, args: toFirst(nil), idem: key, check: same},
@@ -115,15 +115,15 @@ func replayScenarios() []scenario {
 				aDraft(w)
 				w.rest(full(w), "retry_post", post(nil)(w), key).mustRefuse(w.t, 422, "validation_failed", "wrong_state")
 				if n := w.count("idempotency_records WHERE key_id = ?", w.keyIDs[access.Full]); n != 0 {
-					w.t.Errorf("a refusal is kept")
+					w.t.Errorf("an error was stored and replayed")
 				}
 			}},
 		{name: "replay: publishing again", tool: "publish_post", idem: key, args: post(nil), prepare: func(w *env) {
 			aDraft(w)
-			w.keep("job", w.rest(full(w), "publish_post", post(nil)(w), key).text("data.job_id"))
+			w.setNote("job", w.rest(full(w), "publish_post", post(nil)(w), key).text("data.job_id"))
 		}, check: func(w *env, got answer) {
 			// The first answer, not the current state.
-			got.mustHave(w.t, map[string]any{"data.job_id": w.its("job"), "data.already_submitted": false, "data.finished": false})
+			got.mustHave(w.t, map[string]any{"data.job_id": w.note("job"), "data.already_submitted": false, "data.finished": false})
 		}},
 		{name: "replay: 128 characters", tool: "create_post", args: toFirst(nil), idem: strings.Repeat("k",
 			128), effects: rows{posts: 1, targets: 1, events: 1, keys: 1}},
@@ -181,7 +181,7 @@ func timeScenarios() []scenario {
 		skipped("at the last skipped second", "", march+"T02:59:59"),
 		{name: "time: what an answer tells may be sent back", tool: "update_post", prepare: aScheduled,
 			args: func(w *env) map[string]any {
-				return map[string]any{"id": w.its("post"), "scheduled_at": w.post(w.its("post")).text("data.scheduled_at.team")}
+				return map[string]any{"id": w.note("post"), "scheduled_at": w.post(w.note("post")).text("data.scheduled_at.team")}
 			}},
 		{name: "time: a change reads it alike", tool: "update_post", prepare: aDraft, args: byID(map[string]any{
 			"scheduled_at": march + "T02:30",

@@ -33,7 +33,7 @@ func identityScenarios() []scenario {
 		}, check: func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{"data.role": "viewer", "data.capabilities": "[read]", "data.key.level": "full"})
 		}},
-		{name: "identity takes no arguments", tool: "get_identity", args: these(map[string]any{
+		{name: "identity takes no arguments", tool: "get_identity", args: fixedArgs(map[string]any{
 			"limit": 5,
 		}), want: invalid("unknown_argument", "limit")},
 		{name: "identity takes no key", tool: "get_identity", args: noArgs, idem: "k", want: invalid("idempotency_key_not_accepted", "")},
@@ -43,18 +43,18 @@ func identityScenarios() []scenario {
 func jobScenarios() []scenario {
 	aJob := func(w *env) {
 		aPublished(w)
-		w.keep("job", w.full("publish_post", map[string]any{"post_id": w.its("post")}).text("data.job_id"))
+		w.setNote("job", w.full("publish_post", map[string]any{"post_id": w.note("post")}).text("data.job_id"))
 	}
 	byJob := func(more map[string]any) func(*env) map[string]any {
 		return func(w *env) map[string]any {
-			return mergeArgs(map[string]any{"job_id": w.its("job")}, more)
+			return mergeArgs(map[string]any{"job_id": w.note("job")}, more)
 		}
 	}
 	return []scenario{
 		{name: "a finished job", tool: "get_job", as: readOnly, prepare: aJob, args: byJob(nil), check: func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{
-				"data.job_id": w.its("job"), "data.type": "social_post", "data.state": "succeeded", "data.finished": true,
-				"data.progress.done": 1, "data.progress.total": 1, "data.result.post_id": w.its("post"),
+				"data.job_id": w.note("job"), "data.type": "social_post", "data.state": "succeeded", "data.finished": true,
+				"data.progress.done": 1, "data.progress.total": 1, "data.result.post_id": w.note("post"),
 				"data.result.accounts.0.id":    w.accounts[0],
 				"data.result.accounts.0.state": "published", "page": nil,
 			})
@@ -62,13 +62,13 @@ func jobScenarios() []scenario {
 				w.t.Errorf("the job lacks something: %s", got.raw)
 			}
 		}},
-		{name: "a job that is not there", tool: "get_job", args: these(map[string]any{
+		{name: "a job that is not there", tool: "get_job", args: fixedArgs(map[string]any{
 			"job_id": "social_post:" + noSuchID,
 		}), want: notFound},
-		{name: "a job of another type", tool: "get_job", args: these(map[string]any{"job_id": "other_work:abc"}), want: notFound},
+		{name: "a job of another type", tool: "get_job", args: fixedArgs(map[string]any{"job_id": "other_work:abc"}), want: notFound},
 		{name: "a job of another team", tool: "get_job", want: notFound, args: byJob(nil), prepare: func(w *env) {
 			other := w.stranger()
-			w.keep("job", other.publish(other.its("post")).text("data.job_id"))
+			w.setNote("job", other.publish(other.note("post")).text("data.job_id"))
 		}},
 		{name: "a job with a limit", tool: "get_job", prepare: aJob, args: byJob(map[string]any{"limit": 1})},
 		{name: "a job with limit 0", tool: "get_job", prepare: aJob, args: byJob(map[string]any{
@@ -105,11 +105,11 @@ func socialScenarios() []scenario {
 				"data.social_accounts.1.display_name": nil, "page": nil})
 		}},
 		{name: "accounts of one network", tool: "list_social_accounts",
-			args: these(map[string]any{"platform": "bluesky"}), check: func(w *env, got answer) {
+			args: fixedArgs(map[string]any{"platform": "bluesky"}), check: func(w *env, got answer) {
 				ids(w, got, w.accounts[1], w.accounts[0])
 			}},
 		{name: "accounts of a network without any", tool: "list_social_accounts",
-			args: these(map[string]any{"platform": "x"}), check: func(w *env, got answer) {
+			args: fixedArgs(map[string]any{"platform": "x"}), check: func(w *env, got answer) {
 				if !strings.Contains(string(got.raw), "social_accounts") || got.at("data.social_accounts") == nil ||
 					len(got.list("data.social_accounts")) != 0 {
 					w.t.Errorf("no empty list: %s", got.raw)
@@ -120,7 +120,7 @@ func socialScenarios() []scenario {
 				ids(w, got, w.accounts[1])
 			}},
 		{name: "accounts without a connection when asked for", tool: "list_social_accounts", prepare: lost,
-			args: these(map[string]any{"active_only": false}), check: func(w *env, got answer) {
+			args: fixedArgs(map[string]any{"active_only": false}), check: func(w *env, got answer) {
 				ids(w, got, w.accounts[1], w.accounts[0])
 				got.mustHave(w.t, map[string]any{"data.social_accounts.1.active": false, "data.social_accounts.1.connection_state": "lost",
 					"data.social_accounts.1.connection_probe": "refused", "data.social_accounts.1.account_status": "needs_reauth"})
@@ -138,27 +138,27 @@ func socialScenarios() []scenario {
 				"untrusted_content.0.source.kind": "display_name", "untrusted_content.0.source.platform": "bluesky",
 				"untrusted_content.0.source.account": "harbour.test"})
 		}},
-		{name: "a page of accounts", tool: "list_social_accounts", args: these(map[string]any{"limit": 1}),
+		{name: "a page of accounts", tool: "list_social_accounts", args: fixedArgs(map[string]any{"limit": 1}),
 			check: func(w *env, got answer) {
 				ids(w, got, w.accounts[1])
 				got.mustHave(w.t, map[string]any{"page.has_more": true})
 			}},
-		{name: "accounts of a network that is none", tool: "list_social_accounts", args: these(map[string]any{
+		{name: "accounts of a network that is none", tool: "list_social_accounts", args: fixedArgs(map[string]any{
 			"platform": "myspace",
 		}), want: invalid("not_allowed_value", "platform")},
-		{name: "active_only yes", tool: "list_social_accounts", args: these(map[string]any{
+		{name: "active_only yes", tool: "list_social_accounts", args: fixedArgs(map[string]any{
 			"active_only": "yes",
 		}), want: invalid("not_a_boolean", "active_only")},
-		{name: "active_only 1", tool: "list_social_accounts", args: these(map[string]any{
+		{name: "active_only 1", tool: "list_social_accounts", args: fixedArgs(map[string]any{
 			"active_only": 1,
 		}), want: invalid("not_a_boolean", "active_only")},
-		{name: "active_only True", tool: "list_social_accounts", args: these(map[string]any{
+		{name: "active_only True", tool: "list_social_accounts", args: fixedArgs(map[string]any{
 			"active_only": "True",
 		}), want: invalid("not_a_boolean", "active_only")},
-		{name: "accounts with limit 51", tool: "list_social_accounts", args: these(map[string]any{
+		{name: "accounts with limit 51", tool: "list_social_accounts", args: fixedArgs(map[string]any{
 			"limit": 51,
 		}), want: invalid("out_of_range", "limit")},
-		{name: "accounts with a cursor of nothing", tool: "list_social_accounts", args: these(map[string]any{
+		{name: "accounts with a cursor of nothing", tool: "list_social_accounts", args: fixedArgs(map[string]any{
 			"cursor": "rubbish",
 		}), want: invalid("invalid_cursor", "cursor")},
 	}

@@ -8,7 +8,7 @@ import (
 
 var connectForm = regexp.MustCompile(`/connect/[A-Za-z0-9_-]{80,200}$`)
 
-// connectScenarios returns the scenarios of links by which people connect accounts.
+// connectScenarios returns the scenarios of create_connect_link.
 func connectScenarios() []scenario {
 	lost := func(w *env) {
 		w.exec("UPDATE social_accounts SET connection_state = 'lost', account_status = 'needs_reauth' WHERE id = ?", w.accounts[0])
@@ -23,14 +23,14 @@ func connectScenarios() []scenario {
 			}
 			ends, err := time.Parse(time.RFC3339Nano, got.text("data.expires_at.utc"))
 			if left := time.Until(ends); err != nil || left < 59*time.Minute || left > time.Hour {
-				w.t.Errorf("it ends in %v (%v)", left, err)
+				w.t.Errorf("the link expires in %v (%v)", left, err)
 			}
 		}
 	}
-	bluesky := these(map[string]any{"platform": "bluesky"})
+	bluesky := fixedArgs(map[string]any{"platform": "bluesky"})
 	return []scenario{
 		{
-			name: "a link for a new account", tool: "get_connect_link", as: readOnly, plan: small, args: bluesky,
+			name: "a link for a new account", tool: "get_connect_link", as: readOnly, plan: smallPlan, args: bluesky,
 			check: linked(map[string]any{"data.slots_left": 1}),
 		},
 		{name: "a link on a plan without a limit", tool: "get_connect_link", args: bluesky, check: func(w *env, got answer) {
@@ -39,7 +39,7 @@ func connectScenarios() []scenario {
 				w.t.Errorf("no null: %s", got.raw)
 			}
 		}},
-		{name: "a link on a full plan", tool: "get_connect_link", plan: small, prepare: func(w *env) {
+		{name: "a link on a full plan", tool: "get_connect_link", plan: smallPlan, prepare: func(w *env) {
 			w.accounts = append(w.accounts, w.connect(w.team, "third.test"))
 		},
 			args: bluesky, check: linked(map[string]any{"data.slots_left": 0})},
@@ -57,11 +57,11 @@ func connectScenarios() []scenario {
 		{name: "a link for another team's account", tool: "get_connect_link", want: notFound, args: func(w *env) map[string]any {
 			return map[string]any{"account_id": w.stranger().accounts[0]}
 		}},
-		{name: "a link for no account", tool: "get_connect_link", args: these(map[string]any{"account_id": 1 << 40}), want: notFound},
-		{name: "a link for account 0", tool: "get_connect_link", args: these(map[string]any{
+		{name: "a link for no account", tool: "get_connect_link", args: fixedArgs(map[string]any{"account_id": 1 << 40}), want: notFound},
+		{name: "a link for account 0", tool: "get_connect_link", args: fixedArgs(map[string]any{
 			"account_id": 0,
 		}), want: invalid("out_of_range", "account_id")},
-		{name: "a link for an account that is a word", tool: "get_connect_link", args: these(map[string]any{
+		{name: "a link for an account that is a word", tool: "get_connect_link", args: fixedArgs(map[string]any{
 			"account_id": "first",
 		}), want: invalid("not_an_integer", "account_id")},
 		{name: "a link for nothing", tool: "get_connect_link", args: noArgs, want: invalid("exactly_one_of", "platform")},
@@ -69,10 +69,10 @@ func connectScenarios() []scenario {
 			args: func(w *env) map[string]any {
 				return mergeArgs(first(w), map[string]any{"platform": "bluesky"})
 			}},
-		{name: "a link for a network that is none", tool: "get_connect_link", args: these(map[string]any{
+		{name: "a link for a network that is none", tool: "get_connect_link", args: fixedArgs(map[string]any{
 			"platform": "myspace",
 		}), want: invalid("not_allowed_value", "platform")},
-		{name: "a link for an account of a business", tool: "get_connect_link", args: these(map[string]any{
+		{name: "a link for an account of a business", tool: "get_connect_link", args: fixedArgs(map[string]any{
 			"platform": "tiktok_business",
 		}), check: linked(nil)},
 		{name: "a link takes no key", tool: "get_connect_link", args: bluesky, idem: "k", want: invalid(

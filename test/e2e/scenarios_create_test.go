@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/auth/apikey"
 )
 
-// toFirst returns the arguments of a post to the first account, with more or other ones.
+// toFirst returns the arguments of a post to the first account, merged with more.
 func toFirst(more map[string]any) func(*env) map[string]any {
 	return func(w *env) map[string]any {
 		return mergeArgs(map[string]any{"caption": "hello", "account_ids": w.accounts[:1]}, more)
@@ -24,7 +24,7 @@ func createScenarios() []scenario {
 		return func(w *env, got answer) {
 			id := got.text("data.id")
 			if got.text("data.caption") != want || w.post(id).text("data.caption") != want {
-				w.t.Errorf("the caption is not what was sent: %s", got.raw)
+				w.t.Errorf("the caption differs from the input: %s", got.raw)
 			}
 		}
 	}
@@ -61,7 +61,7 @@ func createScenarios() []scenario {
 					w.t.Errorf("Location %q", location)
 				}
 				if held := w.accountsWith("hello"); len(held) > 0 && w.count("deliveries WHERE team_id = ?", w.team) > 0 {
-					w.t.Errorf("something was sent: %v", held)
+					w.t.Errorf("the post was published: %v", held)
 				}
 			}},
 		{name: "create: to two accounts, in their order", tool: "create_post", args: to(1, 0), effects: rows{
@@ -93,7 +93,7 @@ func createScenarios() []scenario {
 	}
 }
 
-// argumentScenarios have every kind of invalid argument, for the operation with the most kinds.
+// argumentScenarios returns every kind of invalid argument, for the operation that has most of them.
 func argumentScenarios() []scenario {
 	bad := func(name string, more map[string]any, reason, argument string) scenario {
 		return scenario{name: "arguments: " + name, tool: "create_post", args: toFirst(more), want: invalid(reason, argument)}
@@ -144,7 +144,7 @@ func argumentScenarios() []scenario {
 	return append(all, verbatimScenarios()...)
 }
 
-// verbatimScenarios send JSON that no encoder produces.
+// verbatimScenarios returns scenarios with JSON that no encoder produces.
 func verbatimScenarios() []scenario {
 	bad := func(name, arguments, reason, argument string) scenario {
 		return scenario{name: "JSON: " + name, tool: "create_post", verbatim: arguments, want: invalid(reason, argument)}

@@ -11,21 +11,21 @@ import (
 
 const downloadPrice = 2
 
-// ofProfile returns arguments that request a profile's media without files, with changes.
-func ofProfile(more map[string]any) func(*env) map[string]any {
-	return these(mergeArgs(map[string]any{
+// profileArgs returns arguments that request a profile's media without storing files, merged with more.
+func profileArgs(more map[string]any) func(*env) map[string]any {
+	return fixedArgs(mergeArgs(map[string]any{
 		"platform": "instagram", "type": "posts", "username": "harbour_cafe", "limit": 2, "save_to_library": false,
 	}, more))
 }
 
-// downloadRows returns the rows of a charged download with this many items; unfetched of a refunded one.
+// downloadRows returns the rows of a charged download with the given number of items. unfetched is a refunded download.
 func downloadRows(items int) rows {
 	return rows{jobs: 1, downloads: 1, items: items, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1}
 }
 
-var unfetched = rows{jobs: 1, downloads: 1, events: 1, reservations: 1, transfers: 4, paid: 1}
+var refundedDownload = rows{jobs: 1, downloads: 1, events: 1, reservations: 1, transfers: 4, paid: 1}
 
-// withMedia returns some rows and those of files that went into the library.
+// withMedia adds the rows of files that were stored in the library.
 func (r rows) withMedia(media, folders, events int) rows {
 	r.media, r.folders, r.storage, r.events = media, folders, min(media, 1), r.events+events
 	return r
@@ -33,14 +33,14 @@ func (r rows) withMedia(media, folders, events int) rows {
 
 func downloadScenarios() []scenario {
 	gets := func(name string, more map[string]any, effects rows, check func(*env, answer)) scenario {
-		return scenario{name: "download: " + name, tool: "download_profile_media", prepare: rich, args: ofProfile(more),
-			idem: paying, effects: effects, check: func(w *env, got answer) {
+		return scenario{name: "download: " + name, tool: "download_profile_media", prepare: grantThousand, args: profileArgs(more),
+			idem: paidKey, effects: effects, check: func(w *env, got answer) {
 				got.mustHave(w.t,
 					map[string]any{
 						"billing.credits_charged": downloadPrice, "billing.credits_refunded": 0, "billing.balance": 1000 - downloadPrice,
 					})
 				job := w.awaitJob(got.text("data.job_id"))
-				w.mustNotLead(job)
+				w.mustHideNetworkURLs(job)
 				check(w, job)
 			}}
 	}
@@ -62,7 +62,7 @@ func downloadScenarios() []scenario {
 		}
 	}
 	fails := func(name, username, code string) scenario {
-		return gets(name, map[string]any{"username": username}, unfetched, func(w *env, job answer) {
+		return gets(name, map[string]any{"username": username}, refundedDownload, func(w *env, job answer) {
 			job.mustHave(w.t,
 				map[string]any{
 					"data.state": "failed", "data.error.code": code, "data.result.items": "[]", "data.result.credits_charged": 0,
@@ -77,9 +77,9 @@ func downloadScenarios() []scenario {
 	return append([]scenario{
 		gets("descriptions", nil, downloadRows(2), func(w *env, job answer) {
 			described(2)(w, job)
-			w.mustQuote(job, "instagram", "harbour_cafe")
+			w.mustSeparateCaptions(job, "instagram", "harbour_cafe")
 			job.mustHave(w.t, map[string]any{"data.result.items.0.media_id": nil})
-			shelf()(w, w.full("list_media", nil))
+			listsMedia()(w, w.full("list_media", nil))
 			if !strings.HasPrefix(job.text("data.result.next_cursor"), "f1-") {
 				w.t.Errorf("no cursor: %s", job.raw)
 			}
@@ -109,30 +109,30 @@ func mustBeSaved(w *env, job answer) {
 			"data.media.0.type": "image/jpeg", "data.storage.used_bytes": media.at("data.media.0.size_bytes"),
 		})
 	if !strings.HasPrefix(media.text("data.media.0.name"), "harbour_cafe ") {
-		w.t.Errorf("called %q", media.text("data.media.0.name"))
+		w.t.Errorf("file name = %q", media.text("data.media.0.name"))
 	}
 	w.mustBeSound()
 }
 
-// mustNotLead checks that neither an answer nor the database contains a URL of the network.
-func (w *env) mustNotLead(job answer) {
+// mustHideNetworkURLs checks that neither an answer nor the database contains a URL of the network.
+func (w *env) mustHideNetworkURLs(job answer) {
 	w.t.Helper()
-	w.mustNotTell(job, w.box.URL)
-	w.mustNotTell(job, "/vendor/")
+	w.mustNotContain(job, w.box.URL)
+	w.mustNotContain(job, "/vendor/")
 	if n := w.count("media_download_items WHERE address <> '' AND job_id = ?", job.text("data.job_id")); n != 0 {
-		w.t.Errorf("%d links of the network's are kept", n)
+		w.t.Errorf("%d URLs of the network are stored", n)
 	}
 }
 
-// mustQuote checks that captions are outside of the data.
-func (w *env) mustQuote(job answer, platform, account string) {
+// mustSeparateCaptions checks that captions are only in untrusted_content.
+func (w *env) mustSeparateCaptions(job answer, platform, account string) {
 	w.t.Helper()
 	data := fmt.Sprint(job.at("data"))
 	for i := range job.list("untrusted_content") {
 		at := func(name string) string { return job.text(fmt.Sprintf("untrusted_content.%d.%s", i, name)) }
 		if at("source.kind") != "caption" || at("source.platform") != platform || at("source.account") != account ||
 			at("source.url") == "" || at("text") == "" || strings.Contains(data, at("text")) {
-			w.t.Errorf("a caption is not beside the data: %s", job.raw)
+			w.t.Errorf("a caption is part of the data: %s", job.raw)
 		}
 	}
 	if len(job.list("untrusted_content")) == 0 || job.text("data.result.items.0.caption.untrusted") != job.text("untrusted_content.0.id") {
@@ -142,60 +142,60 @@ func (w *env) mustQuote(job answer, platform, account string) {
 
 func paidDownloadScenarios() []scenario {
 	hadPaid := func(w *env) {
-		rich(w)
-		got := w.rest(full(w), "download_profile_media", ofProfile(nil)(w), paying)
+		grantThousand(w)
+		got := w.rest(full(w), "download_profile_media", profileArgs(nil)(w), paidKey)
 		got.mustBe(w.t, 202)
-		w.keep("job", got.text("data.job_id"))
-		w.awaitJob(w.its("job"))
+		w.setNote("job", got.text("data.job_id"))
+		w.awaitJob(w.note("job"))
 	}
 	not := func(name string, as func(*env) string, prepare func(*env), more map[string]any, expected want) scenario {
 		return scenario{
-			name: "download: " + name, tool: "download_profile_media", as: as, prepare: prepare, args: ofProfile(more),
-			idem: paying, want: expected,
+			name: "download: " + name, tool: "download_profile_media", as: as, prepare: prepare, args: profileArgs(more),
+			idem: paidKey, want: expected,
 		}
 	}
 	keyTo := func(credits int64) func(*env) {
 		return func(w *env) { must.NoError(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], credits)) }
 	}
 	crowded := func(w *env) {
-		rich(w)
+		grantThousand(w)
 		allowance := int64(1000)
 		must.NoError(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, &allowance))
 		w.exec("INSERT INTO storage (team_id, used_bytes) VALUES (?, ?)", w.team, 1<<30)
 	}
 	noRoom := not("into a library without room", full, crowded, map[string]any{"save_to_library": true}, planLimit)
-	noRoom.plan = small
+	noRoom.plan = smallPlan
 	return []scenario{
 		noRoom,
-		not("by a key for drafts", drafts, rich, nil, refusal(403, "spend_not_allowed")),
-		not("by a key that only reads", readOnly, rich, nil, refusal(403, "spend_not_allowed")),
-		not("for an editor", full, with(rich, func(w *env) { w.role(access.Editor) }), nil, refusal(403, "spend_not_allowed")),
+		not("by a key for drafts", drafts, grantThousand, nil, refusal(403, "spend_not_allowed")),
+		not("by a key that only reads", readOnly, grantThousand, nil, refusal(403, "spend_not_allowed")),
+		not("for an editor", full, with(grantThousand, func(w *env) { w.role(access.Editor) }), nil, refusal(403, "spend_not_allowed")),
 		not("without credits", full, func(*env) {}, nil, refusal(402, "insufficient_credits")),
 		not("with a credit too few", full, func(w *env) { w.grant(downloadPrice - 1) }, nil, refusal(402, "insufficient_credits")),
-		not("beyond the key's day", full, with(rich, keyTo(downloadPrice-1)), nil, refusal(429, "daily_credit_limit_reached")),
-		{name: "download: without a key", tool: "download_profile_media", prepare: rich, args: ofProfile(
+		not("beyond the key's day", full, with(grantThousand, keyTo(downloadPrice-1)), nil, refusal(429, "daily_credit_limit_reached")),
+		{name: "download: without a key", tool: "download_profile_media", prepare: grantThousand, args: profileArgs(
 			nil), want: invalid("idempotency_key_required", "")},
 		{
-			name: "download: only described beside a full library", tool: "download_profile_media", plan: small,
-			prepare: crowded, args: ofProfile(nil), idem: paying, effects: downloadRows(2),
+			name: "download: only described beside a full library", tool: "download_profile_media", plan: smallPlan,
+			prepare: crowded, args: profileArgs(nil), idem: paidKey, effects: downloadRows(2),
 		},
-		{name: "download: again with its key", tool: "download_profile_media", prepare: hadPaid, args: ofProfile(nil),
-			idem: paying, check: func(w *env, got answer) {
+		{name: "download: again with its key", tool: "download_profile_media", prepare: hadPaid, args: profileArgs(nil),
+			idem: paidKey, check: func(w *env, got answer) {
 				got.mustHave(w.t,
 					map[string]any{
-						"data.job_id": w.its("job"), "billing.credits_charged": downloadPrice, "billing.balance": 1000 - downloadPrice,
+						"data.job_id": w.note("job"), "billing.credits_charged": downloadPrice, "billing.balance": 1000 - downloadPrice,
 					})
 			}},
 		{name: "download: again with a default written out", tool: "download_profile_media", prepare: hadPaid,
-			args: ofProfile(map[string]any{"username": "harbour_cafe", "limit": 2.0}), idem: paying, check: func(w *env, got answer) {
-				got.mustHave(w.t, map[string]any{"data.job_id": w.its("job")})
+			args: profileArgs(map[string]any{"username": "harbour_cafe", "limit": 2.0}), idem: paidKey, check: func(w *env, got answer) {
+				got.mustHave(w.t, map[string]any{"data.job_id": w.note("job")})
 			}},
 		{
 			name: "download: another one with its key is another call", tool: "download_profile_media", prepare: hadPaid,
-			args: ofProfile(map[string]any{"limit": 1}), idem: paying, effects: downloadRows(1),
+			args: profileArgs(map[string]any{"limit": 1}), idem: paidKey, effects: downloadRows(1),
 		},
-		{name: "download: again when it is no longer kept", tool: "download_profile_media", args: ofProfile(nil),
-			idem: paying, want: want{status: 422, code: "idempotency_key_reused", reason: "charge_key_spent"},
+		{name: "download: again when it is no longer kept", tool: "download_profile_media", args: profileArgs(nil),
+			idem: paidKey, want: want{status: 422, code: "idempotency_key_reused", reason: "charge_key_spent"},
 			prepare: with(hadPaid, func(w *env) { w.exec("DELETE FROM paid_requests WHERE key_id = ?", w.keyIDs[access.Full]) })},
 	}
 }
@@ -203,8 +203,8 @@ func paidDownloadScenarios() []scenario {
 func badDownloadScenarios() []scenario {
 	bad := func(name string, more map[string]any, reason, argument string) scenario {
 		return scenario{
-			name: "download: " + name, tool: "download_profile_media", prepare: rich, args: ofProfile(more),
-			idem: paying, want: invalid(reason, argument),
+			name: "download: " + name, tool: "download_profile_media", prepare: grantThousand, args: profileArgs(more),
+			idem: paidKey, want: invalid(reason, argument),
 		}
 	}
 	all := []scenario{

@@ -7,22 +7,22 @@ import (
 )
 
 func addScenarios() []scenario {
-	has := hasList(map[string]any{"platform": "instagram", "hashtags": []any{"one", "two"}})
+	has := addList(map[string]any{"platform": "instagram", "hashtags": []any{"one", "two"}})
 	adds := func(name string, prepare func(*env), more map[string]any, effects rows, holds map[string]any, want ...string) scenario {
-		return scenario{name: "add: " + name, tool: "add_hashtags", as: drafts, prepare: prepare, args: theList(more),
+		return scenario{name: "add: " + name, tool: "add_hashtags", as: drafts, prepare: prepare, args: notedList(more),
 			effects: effects, check: func(w *env, got answer) {
-				got.mustHave(w.t, mergeArgs(map[string]any{"data.id": w.itsID("list"), "data.size": len(want), "billing": nil}, holds))
-				w.mustRead(w.itsID("list"), want...)
+				got.mustHave(w.t, mergeArgs(map[string]any{"data.id": w.noteID("list"), "data.size": len(want), "billing": nil}, holds))
+				w.mustContainHashtags(w.noteID("list"), want...)
 			}}
 	}
 	grown := func(by int) rows { return rows{lists: 1, tags: by, events: 1} }
-	full := adds("as far as the plan has room", with(hasList(map[string]any{"hashtags": numberedTags(1, 499)})),
+	full := adds("as far as the plan has room", with(addList(map[string]any{"hashtags": numberedTags(1, 499)})),
 		map[string]any{"hashtags": []any{"harbour_7", "last", "beyond"}}, grown(1),
 		map[string]any{
 			"data.added": "[last]", "data.already_present": "[harbour_7]", "data.refused.0.hashtag": "beyond",
 			"data.refused.0.reason": "list_full",
 		})
-	full.plan = small
+	full.plan = smallPlan
 	full.check = func(w *env, got answer) { // hashtags already in the list are no additions, even to a full list
 		got.mustHave(w.t,
 			map[string]any{
@@ -48,24 +48,24 @@ func addScenarios() []scenario {
 			map[string]any{"hashtags": []any{"two", "three"}, "subcategory": " Boats "}, grown(1),
 			map[string]any{"data.added": "[three]"}, "one", "two", "three/Boats"),
 		adds("under another label, which what is there keeps", with(has, func(w *env) {
-			w.full("add_hashtags", theList(map[string]any{"hashtags": []any{"three"}, "subcategory": "Boats"})(w))
+			w.full("add_hashtags", notedList(map[string]any{"hashtags": []any{"three"}, "subcategory": "Boats"})(w))
 		}), map[string]any{"hashtags": []any{"three", "four"}, "subcategory": "Ships"}, grown(1),
 			map[string]any{"data.already_present": "[three]"}, "one", "two", "three/Boats", "four/Ships"),
 	}
 }
 
 func badAddScenarios() []scenario {
-	has := hasList(map[string]any{"hashtags": []any{"one"}})
+	has := addList(map[string]any{"hashtags": []any{"one"}})
 	one := map[string]any{"hashtags": []any{"intruder"}}
 	bad := func(name string, more map[string]any, reason, argument string) scenario {
 		return scenario{
-			name: "bad addition: " + name, tool: "add_hashtags", prepare: has, args: theList(more), want: invalid(reason, argument),
+			name: "bad addition: " + name, tool: "add_hashtags", prepare: has, args: notedList(more), want: invalid(reason, argument),
 		}
 	}
 	to := func(name string, list any, expected want) scenario {
 		return scenario{
 			name: "bad addition: " + name, tool: "add_hashtags", want: expected,
-			args: these(mergeArgs(one, map[string]any{"list_id": list})),
+			args: fixedArgs(mergeArgs(one, map[string]any{"list_id": list})),
 		}
 	}
 	return []scenario{
@@ -86,11 +86,11 @@ func badAddScenarios() []scenario {
 		to("to a ready-made list", travelList, wrongState("ready_made")),
 		to("to a ready-made list that is not there", 999999, notFound),
 		{name: "bad addition: to a list of another team", tool: "add_hashtags", prepare: func(w *env) {
-			w.keepID("list", w.stranger().addHashtagList(nil))
-		}, args: theList(one), want: notFound},
+			w.setNoteID("list", w.stranger().addHashtagList(nil))
+		}, args: notedList(one), want: notFound},
 		{
 			name: "bad addition: by a key that only reads", tool: "add_hashtags", as: readOnly, prepare: has,
-			args: theList(one), want: refusal(403, "write_not_allowed"),
+			args: notedList(one), want: refusal(403, "write_not_allowed"),
 		},
 	}
 }

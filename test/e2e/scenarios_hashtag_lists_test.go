@@ -20,28 +20,28 @@ func hashtagListScenarios() []scenario {
 		repeatedListScenarios(), addScenarios(), badAddScenarios())
 }
 
-// travelList is a ready-made list, which keeps its ID on every installation.
+// travelList is the ID of a ready-made list, which is the same on every installation.
 const travelList = 3
 
-// aListWith returns the arguments of a new list, with more or otherwise.
-func aListWith(more map[string]any) func(*env) map[string]any {
-	return these(mergeArgs(map[string]any{"name": "Harbour"}, more))
+// listArgs returns the arguments of a new list, merged with more.
+func listArgs(more map[string]any) func(*env) map[string]any {
+	return fixedArgs(mergeArgs(map[string]any{"name": "Harbour"}, more))
 }
 
 // addHashtagList creates a hashtag list without a network and returns its ID.
 func (w *env) addHashtagList(hashtags []any) int64 {
 	w.t.Helper()
-	return w.full("create_hashtag_list", aListWith(map[string]any{"hashtags": append([]any{}, hashtags...)})(w)).number("data.id")
+	return w.full("create_hashtag_list", listArgs(map[string]any{"hashtags": append([]any{}, hashtags...)})(w)).number("data.id")
 }
 
-// hasList returns a team with a list, which the notes name, made with more or otherwise.
-func hasList(more map[string]any) func(*env) {
-	return func(w *env) { w.keepID("list", w.full("create_hashtag_list", aListWith(more)(w)).number("data.id")) }
+// addList creates a list with the arguments of aListWith and notes its ID.
+func addList(more map[string]any) func(*env) {
+	return func(w *env) { w.setNoteID("list", w.full("create_hashtag_list", listArgs(more)(w)).number("data.id")) }
 }
 
-// theList returns arguments with the noted list, with changes.
-func theList(more map[string]any) func(*env) map[string]any {
-	return func(w *env) map[string]any { return mergeArgs(map[string]any{"list_id": w.itsID("list")}, more) }
+// notedList returns the noted list as list_id, merged with more.
+func notedList(more map[string]any) func(*env) map[string]any {
+	return func(w *env) map[string]any { return mergeArgs(map[string]any{"list_id": w.noteID("list")}, more) }
 }
 
 // tags are hashtags with a number after each, from one to another.
@@ -53,8 +53,8 @@ func numberedTags(from, to int) []any {
 	return out
 }
 
-// mustRead checks the content of a list in order, each with its subcategory after a slash if it has one.
-func (w *env) mustRead(id int64, want ...string) {
+// mustContainHashtags checks the hashtags of a list in order. A subcategory follows its hashtag after a slash.
+func (w *env) mustContainHashtags(id int64, want ...string) {
 	w.t.Helper()
 	opened := w.full("get_hashtag_list", map[string]any{"list_id": id})
 	var got []string
@@ -67,7 +67,7 @@ func (w *env) mustRead(id int64, want ...string) {
 		got = append(got, one)
 	}
 	if !slices.Equal(got, want) || opened.number("data.size") != int64(len(want)) {
-		w.t.Errorf("the list holds %q, want %q: %s", got, want, opened.raw)
+		w.t.Errorf("hashtags = %q, want %q: %s", got, want, opened.raw)
 	}
 }
 
@@ -78,12 +78,12 @@ func listsScenarios() []scenario {
 			if platform != nil {
 				args["platform"] = platform
 			}
-			w.keepID(fmt.Sprint(platform), w.full("create_hashtag_list", args).number("data.id"))
+			w.setNoteID(fmt.Sprint(platform), w.full("create_hashtag_list", args).number("data.id"))
 		}
 	}
 	shows := func(name string, args map[string]any, readyMade bool, want ...string) scenario {
 		return scenario{name: "hashtag lists: " + name, tool: "list_hashtag_lists", as: readOnly, prepare: three,
-			args: these(args), check: func(w *env, got answer) {
+			args: fixedArgs(args), check: func(w *env, got answer) {
 				var own []string
 				others := 0
 				for i := range got.list("data.hashtag_lists") {
@@ -96,7 +96,7 @@ func listsScenarios() []scenario {
 						w.t.Errorf("an own list after a ready-made one: %s", got.raw)
 					}
 					own = append(own, strings.TrimPrefix(got.text(at+"name"), "for "))
-					got.mustHave(w.t, map[string]any{at + "id": w.itsID(own[len(own)-1]), at + "size": 1, at + "hashtags": nil})
+					got.mustHave(w.t, map[string]any{at + "id": w.noteID(own[len(own)-1]), at + "size": 1, at + "hashtags": nil})
 				}
 				if !slices.Equal(own, want) || (others > 0) != readyMade {
 					w.t.Errorf("%q and %d ready-made ones, want %q: %s", own, others, want, got.raw)
@@ -105,7 +105,7 @@ func listsScenarios() []scenario {
 	}
 	refuses := func(name string, args map[string]any, reason, argument string) scenario {
 		return scenario{
-			name: "hashtag lists: " + name, tool: "list_hashtag_lists", prepare: three, args: these(args), want: invalid(reason, argument),
+			name: "hashtag lists: " + name, tool: "list_hashtag_lists", prepare: three, args: fixedArgs(args), want: invalid(reason, argument),
 		}
 	}
 	return []scenario{
@@ -118,7 +118,7 @@ func listsScenarios() []scenario {
 		shows("one", map[string]any{"limit": 1}, false, "<nil>"),
 		{name: "hashtag lists: of another team", tool: "list_hashtag_lists", prepare: func(w *env) {
 			three(w.stranger())
-		}, args: these(map[string]any{"scope": "own"}), check: func(w *env, got answer) {
+		}, args: fixedArgs(map[string]any{"scope": "own"}), check: func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{"data.hashtag_lists": "[]", "page": nil, "billing": nil})
 		}},
 		refuses("another scope", map[string]any{"scope": "mine"}, "not_allowed_value", "scope"),
@@ -139,16 +139,16 @@ func openedListScenarios() []scenario {
 			want: expected, check: check,
 		}
 	}
-	full := hasList(map[string]any{"platform": "instagram", "color": "#C0643A", "icon": "ri-cup-line", "hashtags": []any{"zander", "#Aal"}})
-	travel := these(map[string]any{"list_id": travelList})
+	full := addList(map[string]any{"platform": "instagram", "color": "#C0643A", "icon": "ri-cup-line", "hashtags": []any{"zander", "#Aal"}})
+	travel := fixedArgs(map[string]any{"list_id": travelList})
 	return []scenario{
-		opens("one of the team's own", full, theList(nil), want{}, func(w *env, got answer) {
-			got.mustHave(w.t, map[string]any{"data.id": w.itsID("list"), "data.name": "Harbour",
+		opens("one of the team's own", full, notedList(nil), want{}, func(w *env, got answer) {
+			got.mustHave(w.t, map[string]any{"data.id": w.noteID("list"), "data.name": "Harbour",
 				"data.platform": "instagram", "data.color": "#c0643a", "data.icon": "ri-cup-line", "data.ready_made": false,
 				"data.size": 2, "data.hashtags.0.hashtag": "zander", "data.hashtags.0.subcategory": nil,
 				"data.hashtags.1.hashtag": "aal", "data.hashtags.2": nil, "page": nil, "untrusted_content": nil})
 		}),
-		opens("an empty one that is tied to no network", hasList(nil), theList(nil), want{}, func(w *env, got answer) {
+		opens("an empty one that is tied to no network", addList(nil), notedList(nil), want{}, func(w *env, got answer) {
 			got.mustHave(w.t,
 				map[string]any{"data.platform": nil, "data.color": nil, "data.icon": nil, "data.size": 0, "data.hashtags": "[]"})
 		}),
@@ -160,26 +160,26 @@ func openedListScenarios() []scenario {
 					"data.hashtags.0.subcategory": "Everyday",
 				})
 		}),
-		opens("longer than any page", hasList(map[string]any{"hashtags": numberedTags(1, 120)}), theList(nil),
+		opens("longer than any page", addList(map[string]any{"hashtags": numberedTags(1, 120)}), notedList(nil),
 			want{}, func(w *env, got answer) {
 				if n := len(got.list("data.hashtags")); n != 120 || got.at("page") != nil || got.header.Get("Link") != "" {
 					w.t.Errorf("%d hashtags, page %v, Link %q", n, got.at("page"), got.header.Get("Link"))
 				}
 			}),
-		opens("one that is not there", nil, these(map[string]any{"list_id": 999999999}), notFound, nil),
-		opens("a ready-made one that is not there", nil, these(map[string]any{"list_id": 999999}), notFound, nil),
+		opens("one that is not there", nil, fixedArgs(map[string]any{"list_id": 999999999}), notFound, nil),
+		opens("a ready-made one that is not there", nil, fixedArgs(map[string]any{"list_id": 999999}), notFound, nil),
 		opens("one of another team", func(w *env) {
-			w.keepID("list", w.stranger().addHashtagList([]any{"harbour"}))
-		}, theList(nil), notFound, nil),
-		opens("a page", full, theList(map[string]any{"limit": 20}), invalid("unknown_argument", "limit"), nil),
-		opens("a cursor", full, theList(map[string]any{"cursor": "x"}), invalid("unknown_argument", "cursor"), nil),
+			w.setNoteID("list", w.stranger().addHashtagList([]any{"harbour"}))
+		}, notedList(nil), notFound, nil),
+		opens("a page", full, notedList(map[string]any{"limit": 20}), invalid("unknown_argument", "limit"), nil),
+		opens("a cursor", full, notedList(map[string]any{"cursor": "x"}), invalid("unknown_argument", "cursor"), nil),
 		{name: "opened list: a key", tool: "get_hashtag_list", args: travel, idem: "k", want: invalid("idempotency_key_not_accepted", "")},
 	}
 }
 
 func createListScenarios() []scenario {
 	makes := func(name string, more map[string]any, size int, holds map[string]any) scenario {
-		return scenario{name: "new list: " + name, tool: "create_hashtag_list", as: drafts, args: aListWith(more),
+		return scenario{name: "new list: " + name, tool: "create_hashtag_list", as: drafts, args: listArgs(more),
 			effects: rows{lists: 1, tags: size, events: 1}, check: func(w *env, got answer) {
 				got.mustHave(w.t,
 					mergeArgs(map[string]any{
@@ -188,11 +188,11 @@ func createListScenarios() []scenario {
 					}, holds))
 				if where := got.header.Get("Location"); where != "" &&
 					where != w.root+"/api/v1/hashtag-lists/"+number(got.number("data.id")) {
-					w.t.Errorf("it leads to %s", where)
+					w.t.Errorf("Location = %s", where)
 				}
 				if n := w.count("events WHERE team_id = ? AND kind = 'hashtag_list.created' AND subject = ?", w.team,
 					number(got.number("data.id"))); n != 1 {
-					w.t.Errorf("%d events say that it was made", n)
+					w.t.Errorf("%d events of the creation", n)
 				}
 				w.full("get_hashtag_list", map[string]any{"list_id": got.number("data.id")}).
 					mustHave(w.t, map[string]any{"data.size": size})
@@ -204,7 +204,7 @@ func createListScenarios() []scenario {
 			"data.added.499": "harbour_500", "data.refused.0.hashtag": "#", "data.refused.0.reason": "empty",
 			"data.refused.1.hashtag": "harbour_501", "data.refused.1.reason": "list_full", "data.refused.2": nil,
 		})
-	atPlan.plan = small
+	atPlan.plan = smallPlan
 	return []scenario{
 		atPlan,
 		makes("only a name", nil, 0, bare),
@@ -233,30 +233,30 @@ func createListScenarios() []scenario {
 		makes("a link to another network",
 			map[string]any{"platform": "tiktok", "hashtags": []any{"https://www.instagram.com/explore/tags/once/"}}, 0,
 			map[string]any{"data.refused.0.reason": "bad_characters"}),
-		{name: "new list: of the same name", tool: "create_hashtag_list", prepare: hasList(nil), args: aListWith(nil),
+		{name: "new list: of the same name", tool: "create_hashtag_list", prepare: addList(nil), args: listArgs(nil),
 			effects: rows{lists: 1, events: 1}, check: func(w *env, got answer) {
-				if got.number("data.id") <= w.itsID("list") {
+				if got.number("data.id") <= w.noteID("list") {
 					w.t.Errorf("not another list: %s", got.raw)
 				}
 			}},
-		{name: "new list: more than the plan has", tool: "create_hashtag_list", plan: small,
-			prepare: with(hasList(nil), hasList(nil), hasList(nil)), args: aListWith(nil), want: planLimit,
+		{name: "new list: more than the plan has", tool: "create_hashtag_list", plan: smallPlan,
+			prepare: with(addList(nil), addList(nil), addList(nil)), args: listArgs(nil), want: planLimit,
 			check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"context.limit": "hashtag_lists"})
 			}},
-		{name: "new list: the plan's last", tool: "create_hashtag_list", plan: small, prepare: with(hasList(nil),
-			hasList(nil)), args: aListWith(nil), effects: rows{lists: 1, events: 1}},
-		{name: "new list: more hashtags in one that is full of lists", tool: "add_hashtags", plan: small,
-			prepare: with(hasList(nil), hasList(nil), hasList(nil)), args: theList(map[string]any{"hashtags": []any{"harbour"}}),
+		{name: "new list: the plan's last", tool: "create_hashtag_list", plan: smallPlan, prepare: with(addList(nil),
+			addList(nil)), args: listArgs(nil), effects: rows{lists: 1, events: 1}},
+		{name: "new list: more hashtags in one that is full of lists", tool: "add_hashtags", plan: smallPlan,
+			prepare: with(addList(nil), addList(nil), addList(nil)), args: notedList(map[string]any{"hashtags": []any{"harbour"}}),
 			effects: rows{lists: 1, tags: 1, events: 1}},
-		{name: "new list: by a key that only reads", tool: "create_hashtag_list", as: readOnly, args: aListWith(
+		{name: "new list: by a key that only reads", tool: "create_hashtag_list", as: readOnly, args: listArgs(
 			nil), want: refusal(403, "write_not_allowed")},
 	}
 }
 
 func badListScenarios() []scenario {
 	bad := func(name string, more map[string]any, reason, argument string) scenario {
-		return scenario{name: "bad list: " + name, tool: "create_hashtag_list", args: aListWith(more), want: invalid(reason, argument)}
+		return scenario{name: "bad list: " + name, tool: "create_hashtag_list", args: listArgs(more), want: invalid(reason, argument)}
 	}
 	all := []scenario{
 		{name: "bad list: without a name", tool: "create_hashtag_list", args: noArgs, want: invalid("missing_argument", "name")},
@@ -289,18 +289,18 @@ func badListScenarios() []scenario {
 
 func repeatedListScenarios() []scenario {
 	made := func(w *env) {
-		w.keepID("list",
-			w.rest(full(w), "create_hashtag_list", aListWith(map[string]any{"hashtags": []any{"harbour"}})(w), "a key").number("data.id"))
+		w.setNoteID("list",
+			w.rest(full(w), "create_hashtag_list", listArgs(map[string]any{"hashtags": []any{"harbour"}})(w), "a key").number("data.id"))
 	}
 	again := func(name string, more map[string]any, expected want) scenario {
 		s := scenario{
-			name: "list again: " + name, tool: "create_hashtag_list", prepare: made, args: aListWith(more), idem: "a key", want: expected,
+			name: "list again: " + name, tool: "create_hashtag_list", prepare: made, args: listArgs(more), idem: "a key", want: expected,
 		}
 		if expected == (want{}) {
 			s.check = func(w *env, got answer) {
-				got.mustHave(w.t, map[string]any{"data.id": w.itsID("list"), "data.added": "[harbour]", "data.size": 1})
+				got.mustHave(w.t, map[string]any{"data.id": w.noteID("list"), "data.added": "[harbour]", "data.size": 1})
 				if got.header.Get("Location") != "" && got.header.Get("Idempotent-Replayed") != "true" {
-					w.t.Errorf("it does not say that it is a repeat: %v", got.header)
+					w.t.Errorf("not marked as a replay: %v", got.header)
 				}
 			}
 		}
@@ -311,22 +311,22 @@ func repeatedListScenarios() []scenario {
 		again("with its key and another name", map[string]any{"name": "Quay", "hashtags": []any{"harbour"}},
 			refusal(422, "idempotency_key_reused")),
 		again("with its key and other hashtags", nil, refusal(422, "idempotency_key_reused")),
-		{name: "list again: a key of 128 characters", tool: "create_hashtag_list", args: aListWith(
+		{name: "list again: a key of 128 characters", tool: "create_hashtag_list", args: listArgs(
 			nil), idem: strings.Repeat("k", 128), effects: rows{lists: 1, events: 1, keys: 1}},
-		{name: "list again: a key of 129 characters", tool: "create_hashtag_list", args: aListWith(
+		{name: "list again: a key of 129 characters", tool: "create_hashtag_list", args: listArgs(
 			nil), idem: strings.Repeat("k", 129), want: invalid("idempotency_key_too_long", "")},
 		{name: "list again: an addition with its key", tool: "add_hashtags",
-			args: theList(map[string]any{"hashtags": []any{"kept"}}), idem: "a key", prepare: func(w *env) {
-				hasList(nil)(w)
-				w.rest(full(w), "add_hashtags", theList(map[string]any{"hashtags": []any{"kept"}})(w), "a key").mustBe(w.t, 200)
+			args: notedList(map[string]any{"hashtags": []any{"kept"}}), idem: "a key", prepare: func(w *env) {
+				addList(nil)(w)
+				w.rest(full(w), "add_hashtags", notedList(map[string]any{"hashtags": []any{"kept"}})(w), "a key").mustBe(w.t, 200)
 			}, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.added": "[kept]", "data.already_present": "[]"})
 			}},
 		{name: "list again: another addition with its key", tool: "add_hashtags",
-			args: theList(map[string]any{"hashtags": []any{"other"}}), idem: "a key",
+			args: notedList(map[string]any{"hashtags": []any{"other"}}), idem: "a key",
 			want: refusal(422, "idempotency_key_reused"), prepare: func(w *env) {
-				hasList(nil)(w)
-				w.rest(full(w), "add_hashtags", theList(map[string]any{"hashtags": []any{"kept"}})(w), "a key").mustBe(w.t, 200)
+				addList(nil)(w)
+				w.rest(full(w), "add_hashtags", notedList(map[string]any{"hashtags": []any{"kept"}})(w), "a key").mustBe(w.t, 200)
 			}},
 	}
 }

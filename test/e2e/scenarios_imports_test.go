@@ -8,18 +8,18 @@ import (
 	"pressroom/internal/core/access"
 )
 
-// fromWeb returns arguments with a URL of the web server, with changes.
-func fromWeb(path string, more map[string]any) func(*env) map[string]any {
+// importArgs returns arguments with a URL of the test's web server, merged with more.
+func importArgs(path string, more map[string]any) func(*env) map[string]any {
 	return func(w *env) map[string]any { return mergeArgs(map[string]any{"url": w.public.URL + path}, more) }
 }
 
-// The rows of an import that stored a file, and of one that did not.
+// The rows of a successful and of a failed import.
 var (
 	oneImport = rows{jobs: 1, imports: 1, media: 1, storage: 1, events: 2}
 	noImport  = rows{jobs: 1, imports: 1, events: 1}
 )
 
-// mustBeStarted checks that an answer names a job of a type that has just begun.
+// mustBeStarted checks that an answer contains a new job of the given type.
 func (w *env) mustBeStarted(got answer, kind string, total int) {
 	w.t.Helper()
 	id := got.text("data.job_id")
@@ -42,7 +42,7 @@ func importScenarios() []scenario {
 		if filename != "" {
 			more["filename"] = filename
 		}
-		return scenario{name: "import: " + name, tool: "import_media", as: drafts, args: fromWeb(path, more),
+		return scenario{name: "import: " + name, tool: "import_media", as: drafts, args: importArgs(path, more),
 			effects: oneImport, check: func(w *env, got answer) {
 				w.mustBeStarted(got, "media_import", 1)
 				job := w.awaitJob(got.text("data.job_id"))
@@ -57,20 +57,20 @@ func importScenarios() []scenario {
 						"data.media.0.name": called, "data.media.0.file_name": fileName,
 						"data.media.0.type": "image/png", "data.media.0.folder": nil,
 					})
-				w.mustNotTell(job, w.public.URL)
+				w.mustNotContain(job, w.public.URL)
 			}}
 	}
 	fails := func(name, path, code string) scenario {
-		return scenario{name: "import: " + name, tool: "import_media", args: fromWeb(path, nil), effects: noImport,
+		return scenario{name: "import: " + name, tool: "import_media", args: importArgs(path, nil), effects: noImport,
 			check: func(w *env, got answer) {
 				job := w.awaitJob(got.text("data.job_id"))
 				job.mustHave(w.t, map[string]any{"data.state": "failed", "data.error.code": code, "data.result": nil})
 				if job.text("data.error.message") == "" {
 					w.t.Errorf("no message: %s", job.raw)
 				}
-				w.mustNotTell(job, w.public.URL)
-				w.mustNotTell(job, "10.0.0.1")
-				shelf()(w, w.full("list_media", nil))
+				w.mustNotContain(job, w.public.URL)
+				w.mustNotContain(job, "10.0.0.1")
+				listsMedia()(w, w.full("list_media", nil))
 			}}
 	}
 	all := []scenario{
@@ -101,17 +101,17 @@ func importScenarios() []scenario {
 	return append(append(all, importPlaceScenarios()...), badImportScenarios()...)
 }
 
-// mustNotTell checks that an answer does not hold a text.
-func (w *env) mustNotTell(got answer, text string) {
+// mustNotContain checks that an answer does not contain a text.
+func (w *env) mustNotContain(got answer, text string) {
 	w.t.Helper()
 	if strings.Contains(string(got.raw), text) {
-		w.t.Errorf("it tells %q: %s", text, got.raw)
+		w.t.Errorf("the answer contains %q: %s", text, got.raw)
 	}
 }
 
 func importPlaceScenarios() []scenario {
 	keyed := func(w *env) {
-		w.keep("job", w.rest(full(w), "import_media", fromWeb("/files/a.png", nil)(w), "k").text("data.job_id"))
+		w.setNote("job", w.rest(full(w), "import_media", importArgs("/files/a.png", nil)(w), "k").text("data.job_id"))
 	}
 	nearlyFull := func(left int) func(*env) {
 		return func(w *env) {
@@ -120,49 +120,49 @@ func importPlaceScenarios() []scenario {
 	}
 	return []scenario{
 		{name: "import: into a folder", tool: "import_media", prepare: func(w *env) {
-			w.keepID("folder", w.folder("Spring"))
+			w.setNoteID("folder", w.addFolder("Spring"))
 		}, effects: oneImport,
 			args: func(w *env) map[string]any {
-				return mergeArgs(inFolder(nil)(w), fromWeb("/files/a.png", nil)(w))
+				return mergeArgs(inFolder(nil)(w), importArgs("/files/a.png", nil)(w))
 			}, check: func(w *env, _ answer) {
 				w.full("list_media", nil).mustHave(w.t, map[string]any{"data.media.0.folder.name": "Spring"})
 			}},
-		{name: "import: into a folder that is not there", tool: "import_media", args: fromWeb("/files/a.png",
+		{name: "import: into a folder that is not there", tool: "import_media", args: importArgs("/files/a.png",
 			map[string]any{"folder_id": 999999999}), want: folderNotFound},
 		{name: "import: into a folder of another team", tool: "import_media", prepare: aStrangersFolder, want: folderNotFound,
-			args: func(w *env) map[string]any { return mergeArgs(inFolder(nil)(w), fromWeb("/files/a.png", nil)(w)) }},
+			args: func(w *env) map[string]any { return mergeArgs(inFolder(nil)(w), importArgs("/files/a.png", nil)(w)) }},
 		{name: "import: what the library has already", tool: "import_media", prepare: func(w *env) {
-			w.keepID("item", w.library(0, aPNG("a.png"))[0])
+			w.setNoteID("item", w.addFiles(0, aPNG("a.png"))[0])
 		},
-			args: fromWeb("/files/a.png", map[string]any{"filename": "another"}), effects: noImport, check: func(w *env, got answer) {
+			args: importArgs("/files/a.png", map[string]any{"filename": "another"}), effects: noImport, check: func(w *env, got answer) {
 				w.awaitJob(got.text("data.job_id")).
 					mustHave(w.t,
 						map[string]any{
-							"data.state": "succeeded", "data.result.already_in_library": true, "data.result.media.id": w.its("item"),
+							"data.state": "succeeded", "data.result.already_in_library": true, "data.result.media.id": w.note("item"),
 						})
-				shelf("a")(w, w.full("list_media", nil))
+				listsMedia("a")(w, w.full("list_media", nil))
 			}},
-		{name: "import: with a key", tool: "import_media", args: fromWeb("/files/a.png", nil), idem: "k", effects: rows{
+		{name: "import: with a key", tool: "import_media", args: importArgs("/files/a.png", nil), idem: "k", effects: rows{
 			jobs: 1, imports: 1, media: 1, storage: 1, events: 2, keys: 1,
 		}},
-		{name: "import: again with its key", tool: "import_media", prepare: keyed, args: fromWeb("/files/a.png", nil),
+		{name: "import: again with its key", tool: "import_media", prepare: keyed, args: importArgs("/files/a.png", nil),
 			idem: "k", check: func(w *env, got answer) {
-				got.mustHave(w.t, map[string]any{"data.job_id": w.its("job"), "data.finished": false}) // the first answer
+				got.mustHave(w.t, map[string]any{"data.job_id": w.note("job"), "data.finished": false}) // the first answer
 			}},
-		{name: "import: another one with its key", tool: "import_media", prepare: keyed, args: fromWeb("/files/b.png",
+		{name: "import: another one with its key", tool: "import_media", prepare: keyed, args: importArgs("/files/b.png",
 			nil), idem: "k", want: refusal(422, "idempotency_key_reused")},
-		{name: "import: no room left", tool: "import_media", plan: small, prepare: nearlyFull(0),
-			args: fromWeb("/files/a.png", nil), want: planLimit, check: func(w *env, got answer) {
+		{name: "import: no room left", tool: "import_media", plan: smallPlan, prepare: nearlyFull(0),
+			args: importArgs("/files/a.png", nil), want: planLimit, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"context.limit": "storage_bytes"})
 			}},
-		{name: "import: too little room left", tool: "import_media", plan: small, prepare: nearlyFull(10),
-			args: fromWeb("/files/a.png", nil), effects: noImport, check: func(w *env, got answer) {
+		{name: "import: too little room left", tool: "import_media", plan: smallPlan, prepare: nearlyFull(10),
+			args: importArgs("/files/a.png", nil), effects: noImport, check: func(w *env, got answer) {
 				w.awaitJob(got.text("data.job_id")).mustHave(w.t, map[string]any{"data.state": "failed", "data.error.code": "storage_full"})
 			}},
-		{name: "import: just enough room left", tool: "import_media", plan: small, prepare: nearlyFull(
-			len(aPNG("a.png").bytes)), args: fromWeb("/files/a.png", nil), effects: oneImport},
-		{name: "import: room that open links were promised", tool: "import_media", plan: small,
-			args: fromWeb("/files/a.png", nil), effects: noImport, prepare: func(w *env) {
+		{name: "import: just enough room left", tool: "import_media", plan: smallPlan, prepare: nearlyFull(
+			len(aPNG("a.png").bytes)), args: importArgs("/files/a.png", nil), effects: oneImport},
+		{name: "import: room that open links were promised", tool: "import_media", plan: smallPlan,
+			args: importArgs("/files/a.png", nil), effects: noImport, prepare: func(w *env) {
 				nearlyFull(len(aPNG("a.png").bytes) + 1)(w)
 				w.full("create_uploads", map[string]any{"files": []any{map[string]any{"sha256": strings.Repeat("0", 64), "size_bytes": 2}}})
 			}, check: func(w *env, got answer) {
@@ -171,8 +171,8 @@ func importPlaceScenarios() []scenario {
 	}
 }
 
-// hostile are URLs that are refused before a lookup.
-var hostile = []string{
+// hostileURLs lists URLs that are rejected before any DNS lookup.
+var hostileURLs = []string{
 	"http://files.harbour.example.org/a.png", "ftp://files.harbour.example.org/a.png",
 	"//files.harbour.example.org/a.png", "files.harbour.example.org/a.png", "file:///etc/passwd", "nonsense",
 	"https://", "https:///a.png", "https://localhost/a.png", "https://printer.local/a.png",
@@ -189,7 +189,7 @@ var hostile = []string{
 func badImportScenarios() []scenario {
 	bad := func(name string, as func(*env) string, prepare func(*env), more map[string]any, expected want) scenario {
 		return scenario{
-			name: "import: " + name, tool: "import_media", as: as, prepare: prepare, args: fromWeb("/files/a.png", more), want: expected,
+			name: "import: " + name, tool: "import_media", as: as, prepare: prepare, args: importArgs("/files/a.png", more), want: expected,
 		}
 	}
 	nothing := func(*env) {}
@@ -213,11 +213,11 @@ func badImportScenarios() []scenario {
 		bad("an upload secret as the name", full, nothing, map[string]any{"filename": apikey.New(apikey.Upload)},
 			invalid("secret_in_argument", "filename")),
 	}
-	for i, address := range hostile {
+	for i, address := range hostileURLs {
 		all = append(all, scenario{name: fmt.Sprintf("import: hostile address %d", i), tool: "import_media",
-			args: these(map[string]any{"url": address}), want: invalid("not_allowed_value", "url"), check: func(w *env, got answer) {
+			args: fixedArgs(map[string]any{"url": address}), want: invalid("not_allowed_value", "url"), check: func(w *env, got answer) {
 				for _, part := range []string{address, "harbour", "169.254", "secret", "passwd"} {
-					w.mustNotTell(got, part)
+					w.mustNotContain(got, part)
 				}
 			}})
 	}

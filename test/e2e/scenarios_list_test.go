@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// listsPosts checks which posts an answer lists, by the names under which they were kept.
+// listsPosts checks that an answer lists the noted posts.
 func listsPosts(names ...string) func(*env, answer) {
 	return func(w *env, got answer) {
 		w.t.Helper()
@@ -29,8 +29,8 @@ func listsPosts(names ...string) func(*env, answer) {
 	}
 }
 
-// explainsEmpty returns the scenario of an empty list whose filters are explained by a note.
-func explainsEmpty(s scenario) scenario {
+// withEmptyNote returns a scenario with an empty list whose note explains the filters.
+func withEmptyNote(s scenario) scenario {
 	check := s.check
 	s.check = func(w *env, got answer) {
 		w.t.Helper()
@@ -42,30 +42,30 @@ func explainsEmpty(s scenario) scenario {
 	return s
 }
 
-// fivePosts creates posts in several states, newest last; their times have another order.
+// fivePosts creates posts in several states, newest last. Their times have a different order.
 func fivePosts(w *env) {
-	w.keep("old", w.draft("old"))
-	w.keep("march", w.draft("in march", w.accounts[1]))
-	w.keep("april", w.draft("in april"))
-	w.keep("may", w.draft("in may", w.accounts...))
-	w.keep("new", w.draft("new"))
+	w.setNote("old", w.draft("old"))
+	w.setNote("march", w.draft("in march", w.accounts[1]))
+	w.setNote("april", w.draft("in april"))
+	w.setNote("may", w.draft("in may", w.accounts...))
+	w.setNote("new", w.draft("new"))
 	for name, at := range map[string]string{
 		"march": "2026-03-31T22:30:00Z", "april": "2026-04-15T10:00:00Z", "may": "2026-04-30T22:00:00Z",
 	} {
 		stamp := must.Get(time.Parse(time.RFC3339, at))(w.t)
 		w.exec("UPDATE posts SET status = 'published', published_at = ?, slot_at = ? WHERE id = ?", stamp.UnixMicro(),
-			stamp.UnixMicro(), w.its(name))
+			stamp.UnixMicro(), w.note(name))
 	}
 }
 
 func listScenarios() []scenario {
 	list := func(name string, args map[string]any, posts ...string) scenario {
 		return scenario{
-			name: "posts: " + name, tool: "list_posts", as: readOnly, prepare: fivePosts, args: these(args), check: listsPosts(posts...),
+			name: "posts: " + name, tool: "list_posts", as: readOnly, prepare: fivePosts, args: fixedArgs(args), check: listsPosts(posts...),
 		}
 	}
 	bad := func(name string, args map[string]any, reason, argument string) scenario {
-		return scenario{name: "posts: " + name, tool: "list_posts", args: these(args), want: invalid(reason, argument)}
+		return scenario{name: "posts: " + name, tool: "list_posts", args: fixedArgs(args), want: invalid(reason, argument)}
 	}
 	all := []scenario{
 		list("the newest first", nil, "new", "may", "april", "march", "old"),
@@ -78,8 +78,8 @@ func listScenarios() []scenario {
 		list("between times with an offset",
 			map[string]any{"from": "2026-03-31T22:30:00Z", "to": "2026-05-01T00:00:00+02:00"}, "april", "march"),
 		list("from a time of the team's", map[string]any{"from": "2026-04-01T00:31"}, "may", "april"),
-		explainsEmpty(list("from after to", map[string]any{"from": "2026-05-02", "to": "2026-04-01"})),
-		explainsEmpty(list("from and to the same date", map[string]any{"from": "2026-04-15", "to": "2026-04-15"})),
+		withEmptyNote(list("from after to", map[string]any{"from": "2026-05-02", "to": "2026-04-01"})),
+		withEmptyNote(list("from and to the same date", map[string]any{"from": "2026-04-15", "to": "2026-04-15"})),
 		list("within times and of a status", map[string]any{"from": "2026-04-02", "status": "published"}, "may", "april"),
 		bad("limit 0", map[string]any{"limit": 0}, "out_of_range", "limit"),
 		bad("limit 51", map[string]any{"limit": 51}, "out_of_range", "limit"),
@@ -125,19 +125,19 @@ func listAccountScenarios() []scenario {
 			check: listsPosts("may", "march"), args: func(w *env) map[string]any {
 				return map[string]any{"account_id": w.accounts[1], "from": "2026-01-01"}
 			}},
-		{name: "posts: of an account that is none", tool: "list_posts", prepare: fivePosts, args: these(map[string]any{
+		{name: "posts: of an account that is none", tool: "list_posts", prepare: fivePosts, args: fixedArgs(map[string]any{
 			"account_id": 999999999,
 		}), check: listsPosts()},
-		{name: "posts: of account 0, which is none", tool: "list_posts", prepare: fivePosts, args: these(map[string]any{
+		{name: "posts: of account 0, which is none", tool: "list_posts", prepare: fivePosts, args: fixedArgs(map[string]any{
 			"account_id": 0,
 		}), check: listsPosts()},
 		{name: "posts: of another team's account", tool: "list_posts", check: listsPosts(), prepare: func(w *env) {
-			w.keep("account", fmt.Sprint(w.stranger().accounts[0]))
-		}, args: func(w *env) map[string]any { return map[string]any{"account_id": jsonNumber(w.its("account"))} }},
+			w.setNote("account", fmt.Sprint(w.stranger().accounts[0]))
+		}, args: func(w *env) map[string]any { return map[string]any{"account_id": jsonNumber(w.note("account"))} }},
 		{name: "posts: what an entry tells", tool: "list_posts", prepare: with(aScheduled), args: noArgs,
 			check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{
-					"data.posts.0.id": w.its("post"), "data.posts.0.status": "scheduled",
+					"data.posts.0.id": w.note("post"), "data.posts.0.status": "scheduled",
 					"data.posts.0.scheduled_at.utc": ahead(48 * time.Hour), "data.posts.0.published_at": nil,
 					"data.posts.0.accounts.0.id": w.accounts[0], "data.posts.0.accounts.0.platform": "bluesky",
 					"data.posts.0.accounts.0.username": "harbour.test",
@@ -145,7 +145,7 @@ func listAccountScenarios() []scenario {
 				})
 			}},
 		{name: "posts: an excerpt is one short line", tool: "list_posts", args: noArgs, prepare: func(w *env) {
-			w.keep("post", w.draft("two\nlines and "+words(500)))
+			w.setNote("post", w.draft("two\nlines and "+words(500)))
 		}, check: func(w *env, got answer) {
 			text := got.text("data.posts.0.excerpt")
 			if !strings.HasPrefix(text, "two lines and all work") || !strings.HasSuffix(text, "…") || len([]rune(text)) != 140 {

@@ -15,16 +15,16 @@ func mediaScenarios() []scenario {
 		downloadScenarios(), attachScenarios())
 }
 
-// aLibrary has five files, the newest last, two of them in the folder Spring.
+// aLibrary adds five files, the newest last. Two of them are in the folder Spring.
 func aLibrary(w *env) {
-	spring := w.folder("Spring")
-	w.keepID("folder", spring)
-	w.library(spring, aPNG("Roastery.PNG"), aJPEG("50% off_sale.jpeg"))
-	w.library(0, aGIF("ÄRGER in der Straße.gif"), aVideo(w.t, "clip.mp4"), aPNG("plain"))
+	spring := w.addFolder("Spring")
+	w.setNoteID("folder", spring)
+	w.addFiles(spring, aPNG("Roastery.PNG"), aJPEG("50% off_sale.jpeg"))
+	w.addFiles(0, aGIF("ÄRGER in der Straße.gif"), aVideo(w.t, "clip.mp4"), aPNG("plain"))
 }
 
-// shelf checks which items an answer lists, by their names.
-func shelf(names ...string) func(*env, answer) {
+// listsMedia checks that an answer lists the items with the given names.
+func listsMedia(names ...string) func(*env, answer) {
 	return func(w *env, got answer) {
 		w.t.Helper()
 		have := []string{}
@@ -37,39 +37,39 @@ func shelf(names ...string) func(*env, answer) {
 	}
 }
 
-// inFolder returns the noted folder.
+// inFolder returns the noted folder as folder_id, merged with more.
 func inFolder(more map[string]any) func(*env) map[string]any {
 	return func(w *env) map[string]any {
-		return mergeArgs(map[string]any{"folder_id": jsonNumber(w.its("folder"))}, more)
+		return mergeArgs(map[string]any{"folder_id": jsonNumber(w.note("folder"))}, more)
 	}
 }
 
-// aStrangersFolder is a folder of another team, with a file in it.
+// aStrangersFolder notes a folder of another team, which contains a file.
 func aStrangersFolder(w *env) {
 	other := w.stranger()
-	theirs := other.folder("Spring")
-	other.library(theirs, aPNG("theirs.png"))
-	w.keepID("folder", theirs)
+	theirs := other.addFolder("Spring")
+	other.addFiles(theirs, aPNG("theirs.png"))
+	w.setNoteID("folder", theirs)
 }
 
 var folderNotFound = want{status: 404, code: "folder_not_found", argument: "folder_id"}
 
 func libraryScenarios() []scenario {
 	list := func(name string, args func(*env) map[string]any, items ...string) scenario {
-		return scenario{name: "media: " + name, tool: "list_media", as: readOnly, prepare: aLibrary, args: args, check: shelf(items...)}
+		return scenario{name: "media: " + name, tool: "list_media", as: readOnly, prepare: aLibrary, args: args, check: listsMedia(items...)}
 	}
 	holding := func(query string, items ...string) scenario {
-		return list(fmt.Sprintf("whose name holds %q", query), these(map[string]any{"query": query}), items...)
+		return list(fmt.Sprintf("whose name holds %q", query), fixedArgs(map[string]any{"query": query}), items...)
 	}
 	bad := func(name string, args map[string]any, reason, argument string) scenario {
-		return scenario{name: "media: " + name, tool: "list_media", args: these(args), want: invalid(reason, argument)}
+		return scenario{name: "media: " + name, tool: "list_media", args: fixedArgs(args), want: invalid(reason, argument)}
 	}
 	all := []scenario{
 		list("the newest first", noArgs, "plain", "clip", "ÄRGER in der Straße", "50% off_sale", "Roastery"),
 		list("in a folder", inFolder(nil), "50% off_sale", "Roastery"),
-		list("in no folder", these(map[string]any{"folder_id": 0}), "plain", "clip", "ÄRGER in der Straße"),
-		list("images", these(map[string]any{"kind": "image"}), "plain", "ÄRGER in der Straße", "50% off_sale", "Roastery"),
-		list("videos", these(map[string]any{"kind": "video"}), "clip"),
+		list("in no folder", fixedArgs(map[string]any{"folder_id": 0}), "plain", "clip", "ÄRGER in der Straße"),
+		list("images", fixedArgs(map[string]any{"kind": "image"}), "plain", "ÄRGER in der Straße", "50% off_sale", "Roastery"),
+		list("videos", fixedArgs(map[string]any{"kind": "video"}), "clip"),
 		list("videos in a folder", inFolder(map[string]any{"kind": "video"})),
 		list("by all filters at once", inFolder(map[string]any{"kind": "image", "query": "roast"}), "Roastery"),
 		holding("ROAST", "Roastery"), holding("%", "50% off_sale"), holding("_", "50% off_sale"), holding("% OFF_", "50% off_sale"),
@@ -86,10 +86,10 @@ func libraryScenarios() []scenario {
 		bad("limit 51", map[string]any{"limit": 51}, "out_of_range", "limit"),
 		bad("a cursor of nothing", map[string]any{"cursor": "rubbish"}, "invalid_cursor", "cursor"),
 		bad("an argument that is none", map[string]any{"colour": "red"}, "unknown_argument", "colour"),
-		{name: "media: a folder that is not there", tool: "list_media", args: these(map[string]any{
+		{name: "media: a folder that is not there", tool: "list_media", args: fixedArgs(map[string]any{
 			"folder_id": 999999999,
 		}), want: folderNotFound},
-		{name: "media: a folder below zero", tool: "list_media", args: these(map[string]any{"folder_id": -1}), want: folderNotFound},
+		{name: "media: a folder below zero", tool: "list_media", args: fixedArgs(map[string]any{"folder_id": -1}), want: folderNotFound},
 		{name: "media: a folder of another team", tool: "list_media", prepare: aStrangersFolder, args: inFolder(nil), want: folderNotFound},
 		{name: "media: nothing of another team", tool: "list_media", prepare: aStrangersFolder, args: noArgs,
 			check: func(w *env, got answer) {
@@ -103,18 +103,18 @@ func libraryScenarios() []scenario {
 func entryScenarios() []scenario {
 	return []scenario{
 		{name: "media: what an entry tells", tool: "list_media", as: readOnly, prepare: func(w *env) {
-			w.keepID("folder", w.folder("Spring"))
-			id := w.library(jsonInt(w.its("folder")), aPNG("Roastery.PNG"))[0]
-			w.keepID("item", id)
+			w.setNoteID("folder", w.addFolder("Spring"))
+			id := w.addFiles(jsonInt(w.note("folder")), aPNG("Roastery.PNG"))[0]
+			w.setNoteID("item", id)
 			must.NoError(w.t, w.Media.Describe(w.t.Context(), w.owner, id, " A drum roaster. "))
 		}, args: noArgs, check: func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{
-				"data.media.0.id": w.its("item"), "data.media.0.name": "Roastery",
+				"data.media.0.id": w.note("item"), "data.media.0.name": "Roastery",
 				"data.media.0.file_name": "Roastery.png", "data.media.0.type": "image/png", "data.media.0.kind": "image",
 				"data.media.0.size_bytes": len(aPNG("Roastery.PNG").bytes), "data.media.0.width": 12,
 				"data.media.0.height": 8, "data.media.0.duration_seconds": nil,
-				"data.media.0.alt_text": "A drum roaster.", "data.media.0.folder.id": w.its("folder"), "data.media.0.folder.name": "Spring",
-				"data.folders.0.id": w.its("folder"), "data.folders.0.name": "Spring",
+				"data.media.0.alt_text": "A drum roaster.", "data.media.0.folder.id": w.note("folder"), "data.media.0.folder.name": "Spring",
+				"data.folders.0.id": w.note("folder"), "data.folders.0.name": "Spring",
 				"data.storage.used_bytes": len(aPNG("Roastery.PNG").bytes), "data.storage.limit_bytes": int64(1000) << 30,
 			})
 			if got.text("data.media.0.created_at.utc") == "" || got.text("meta.app_url") != w.root+"/media?team_id="+number(w.team) {
@@ -122,7 +122,7 @@ func entryScenarios() []scenario {
 			}
 		}},
 		{name: "media: what a video's entry tells", tool: "list_media", prepare: func(w *env) {
-			w.library(0, aVideo(w.t, "clip.MP4"))
+			w.addFiles(0, aVideo(w.t, "clip.MP4"))
 		}, args: noArgs, check: func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{
 				"data.media.0.file_name": "clip.mp4", "data.media.0.type": "video/mp4", "data.media.0.kind": "video",
@@ -130,12 +130,12 @@ func entryScenarios() []scenario {
 				"data.media.0.duration_seconds": 1, "data.media.0.frame_rate": 15, "data.media.0.folder": nil, "data.media.0.alt_text": nil,
 			})
 		}},
-		{name: "media: an empty library", tool: "list_media", plan: small, args: noArgs, check: func(w *env, got answer) {
+		{name: "media: an empty library", tool: "list_media", plan: smallPlan, args: noArgs, check: func(w *env, got answer) {
 			if items, ok := got.at("data.media").([]any); !ok || len(items) != 0 || got.at("page") != nil {
 				w.t.Errorf("no empty list: %s", got.raw)
 			}
 			got.mustHave(w.t, map[string]any{"data.storage.used_bytes": 0, "data.storage.limit_bytes": 1 << 30, "data.folders": "[]"})
 		}},
-		{name: "media: for a viewer", tool: "list_media", prepare: func(w *env) { w.role(access.Viewer) }, args: noArgs, check: shelf()},
+		{name: "media: for a viewer", tool: "list_media", prepare: func(w *env) { w.role(access.Viewer) }, args: noArgs, check: listsMedia()},
 	}
 }

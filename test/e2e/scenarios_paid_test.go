@@ -14,28 +14,28 @@ import (
 // The scenarios of the paid test operation.
 func TestPaidScenarios(t *testing.T) {
 	t.Parallel()
-	withInstance(t, options{extend: refreshing}, func(t *testing.T, h *instance) { h.playAll(t, paidScenarios()) })
+	withInstance(t, options{extend: paidTestOperation}, func(t *testing.T, h *instance) { h.playAll(t, paidScenarios()) })
 }
 
-// The rows of a paid call, a fully refunded one, and a free one.
+// The rows of a charged call, a fully refunded call, and a free call.
 var (
 	onePaid   = rows{reservations: 1, transfers: 4, wallets: 1, paid: 1}
 	oneRefund = rows{reservations: 1, transfers: 4, paid: 1} // the wallet is unchanged
 	oneFree   = rows{paid: 1}
 )
 
-// rich is a team with a thousand credits.
-func rich(w *env) { w.grant(1000) }
+// grantThousand grants a thousand credits.
+func grantThousand(w *env) { w.grant(1000) }
 
-// of returns arguments with a report.
-func of(id string) func(*env) map[string]any { return these(map[string]any{"id": id}) }
+// reportArg returns the arguments for a report.
+func reportArg(id string) func(*env) map[string]any { return fixedArgs(map[string]any{"id": id}) }
 
-const paying = "invoice 7"
+const paidKey = "invoice 7"
 
-// hadPaid is a team whose key has paid for aReport under the Idempotency-Key paying.
-func hadPaid(w *env) {
-	rich(w)
-	w.rest(full(w), "refresh_standin", of(aReport)(w), paying).mustBe(w.t, 200)
+// makePaidCall makes a charged call for aReport with the Idempotency-Key paying.
+func makePaidCall(w *env) {
+	grantThousand(w)
+	w.rest(full(w), "refresh_standin", reportArg(aReport)(w), paidKey).mustBe(w.t, 200)
 }
 
 func paidScenarios() []scenario {
@@ -44,21 +44,21 @@ func paidScenarios() []scenario {
 
 func priceScenarios() []scenario {
 	costs := func(name, id string, effects rows, billing map[string]any) scenario {
-		return scenario{name: "price: " + name, tool: "refresh_standin", prepare: rich, args: of(id), idem: paying,
+		return scenario{name: "price: " + name, tool: "refresh_standin", prepare: grantThousand, args: reportArg(id), idem: paidKey,
 			effects: effects, check: func(w *env, got answer) {
 				got.mustHave(w.t, billing)
 			}}
 	}
 	seenBy := func(role access.Role, balance any) scenario {
-		return scenario{name: "price: the balance for " + string(role), tool: "refresh_standin", args: of(aReport),
-			idem: paying, effects: onePaid,
-			prepare: with(rich, func(w *env) { w.role(role) }), check: func(w *env, got answer) {
+		return scenario{name: "price: the balance for " + string(role), tool: "refresh_standin", args: reportArg(aReport),
+			idem: paidKey, effects: onePaid,
+			prepare: with(grantThousand, func(w *env) { w.role(role) }), check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"billing.credits_charged": refreshPrice, "billing.balance": balance})
 			}}
 	}
 	not := func(name string, as func(*env) string, prepare func(*env), args func(*env) map[string]any, expected want) scenario {
 		return scenario{
-			name: "price: " + name, tool: "refresh_standin", as: as, prepare: with(rich, prepare), args: args, idem: paying, want: expected,
+			name: "price: " + name, tool: "refresh_standin", as: as, prepare: with(grantThousand, prepare), args: args, idem: paidKey, want: expected,
 		}
 	}
 	nothing := func(*env) {}
@@ -70,18 +70,18 @@ func priceScenarios() []scenario {
 		costs("what is refunded", sameOne, oneRefund,
 			map[string]any{"billing.credits_charged": 3, "billing.credits_refunded": 3, "billing.balance": 1000}),
 		seenBy(access.Owner, 997), seenBy(access.Admin, 997),
-		not("a report that is not there", full, nothing, of("nowhere"), notFound),
-		not("what fails once it is paid for", full, nothing, of(brokenOne), refusal(500, "internal_error")),
-		not("an argument that is none", full, nothing, these(map[string]any{"id": aReport, "colour": "red"}),
+		not("a report that is not there", full, nothing, reportArg("nowhere"), notFound),
+		not("what fails once it is paid for", full, nothing, reportArg(brokenOne), refusal(500, "internal_error")),
+		not("an argument that is none", full, nothing, fixedArgs(map[string]any{"id": aReport, "colour": "red"}),
 			invalid("unknown_argument", "colour")),
-		not("by a key for drafts", drafts, nothing, of(aReport), refusal(403, "spend_not_allowed")),
-		not("by a key that only reads", readOnly, nothing, of(aReport), refusal(403, "spend_not_allowed")),
-		not("what costs nothing, by a key for drafts", drafts, nothing, of(newReport), refusal(403, "spend_not_allowed")),
-		not("for an editor", full, func(w *env) { w.role(access.Editor) }, of(aReport), refusal(403, "spend_not_allowed")),
-		{name: "price: reads tell no billing", tool: "list_posts", prepare: rich, args: noArgs, check: func(w *env, got answer) {
+		not("by a key for drafts", drafts, nothing, reportArg(aReport), refusal(403, "spend_not_allowed")),
+		not("by a key that only reads", readOnly, nothing, reportArg(aReport), refusal(403, "spend_not_allowed")),
+		not("what costs nothing, by a key for drafts", drafts, nothing, reportArg(newReport), refusal(403, "spend_not_allowed")),
+		not("for an editor", full, func(w *env) { w.role(access.Editor) }, reportArg(aReport), refusal(403, "spend_not_allowed")),
+		{name: "price: reads tell no billing", tool: "list_posts", prepare: grantThousand, args: noArgs, check: func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{"billing": nil})
 		}},
-		{name: "price: a write without money tells no billing", tool: "create_post", prepare: rich, args: toFirst(nil),
+		{name: "price: a write without money tells no billing", tool: "create_post", prepare: grantThousand, args: toFirst(nil),
 			effects: oneDraft, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"billing": nil})
 			}},
@@ -90,7 +90,7 @@ func priceScenarios() []scenario {
 
 func paidKeyScenarios() []scenario {
 	bad := func(name, idem string, expected want) scenario {
-		return scenario{name: "paid key: " + name, tool: "refresh_standin", prepare: rich, args: of(aReport), idem: idem, want: expected}
+		return scenario{name: "paid key: " + name, tool: "refresh_standin", prepare: grantThousand, args: reportArg(aReport), idem: idem, want: expected}
 	}
 	replayed := func(w *env, got answer) {
 		got.mustHave(w.t, map[string]any{"data.id": aReport, "billing.credits_charged": 3, "billing.balance": 997})
@@ -104,48 +104,48 @@ func paidKeyScenarios() []scenario {
 		bad("none", "", invalid("idempotency_key_required", "")),
 		bad("empty", " ", invalid("idempotency_key_empty", "")),
 		bad("256 characters", strings.Repeat("k", 256), invalid("idempotency_key_too_long", "")),
-		{name: "paid key: 255 characters", tool: "refresh_standin", prepare: rich, args: of(
+		{name: "paid key: 255 characters", tool: "refresh_standin", prepare: grantThousand, args: reportArg(
 			aReport), idem: strings.Repeat("k", 255), effects: onePaid},
-		{name: "paid key: the same again", tool: "refresh_standin", prepare: hadPaid, args: of(aReport), idem: paying, check: replayed},
-		{name: "paid key: the same again, quoted", tool: "refresh_standin", prepare: hadPaid, args: of(
-			aReport), idem: `"` + paying + `"`, check: replayed},
-		{name: "paid key: the same again with nothing left", tool: "refresh_standin", args: of(aReport), idem: paying,
-			check: replayed, prepare: with(hadPaid, func(w *env) {
+		{name: "paid key: the same again", tool: "refresh_standin", prepare: makePaidCall, args: reportArg(aReport), idem: paidKey, check: replayed},
+		{name: "paid key: the same again, quoted", tool: "refresh_standin", prepare: makePaidCall, args: reportArg(
+			aReport), idem: `"` + paidKey + `"`, check: replayed},
+		{name: "paid key: the same again with nothing left", tool: "refresh_standin", args: reportArg(aReport), idem: paidKey,
+			check: replayed, prepare: with(makePaidCall, func(w *env) {
 				must.Get(w.Credits.Withdraw(w.t.Context(), w.team, 997, "all of it", ""))(w.t)
 			})},
-		{name: "paid key: the same again by a lower key", tool: "refresh_standin", args: of(aReport), idem: paying,
-			want: refusal(403, "spend_not_allowed"), prepare: with(hadPaid, func(w *env) {
+		{name: "paid key: the same again by a lower key", tool: "refresh_standin", args: reportArg(aReport), idem: paidKey,
+			want: refusal(403, "spend_not_allowed"), prepare: with(makePaidCall, func(w *env) {
 				must.NoError(w.t, w.Teams.SetKeyLevel(w.t.Context(), w.keyIDs[access.Full], access.Drafts))
 			})},
-		{name: "paid key: the same again while spending is paused", tool: "refresh_standin", args: of(aReport),
-			idem: paying, want: refusal(403, "connection_suspended"), prepare: with(hadPaid, func(w *env) {
+		{name: "paid key: the same again while spending is paused", tool: "refresh_standin", args: reportArg(aReport),
+			idem: paidKey, want: refusal(403, "connection_suspended"), prepare: with(makePaidCall, func(w *env) {
 				must.NoError(w.t, pausesOf("team")[1].closes(w))
 			})},
-		{name: "paid key: another request is another call", tool: "refresh_standin", prepare: hadPaid, args: of(
-			sameOne), idem: paying, effects: oneRefund},
-		{name: "paid key: other arguments are another call", tool: "refresh_standin", prepare: hadPaid, args: these(
-			map[string]any{"id": aReport, "note": "again"}), idem: paying, effects: onePaid},
-		{name: "paid key: a result that is no longer kept", tool: "refresh_standin", prepare: with(hadPaid,
-			forgotten), args: of(aReport), idem: paying, want: spent},
-		{name: "paid key: a result whose day is over", tool: "refresh_standin", prepare: with(hadPaid,
-			expired), args: of(aReport), idem: paying, want: spent},
-		{name: "paid key: another request under a spent key", tool: "refresh_standin", prepare: with(hadPaid,
-			forgotten), args: these(map[string]any{"id": aReport, "note": "again"}), idem: paying, effects: onePaid},
-		{name: "paid key: a refusal leaves it free", tool: "refresh_standin", args: of(aReport), idem: paying,
+		{name: "paid key: another request is another call", tool: "refresh_standin", prepare: makePaidCall, args: reportArg(
+			sameOne), idem: paidKey, effects: oneRefund},
+		{name: "paid key: other arguments are another call", tool: "refresh_standin", prepare: makePaidCall, args: fixedArgs(
+			map[string]any{"id": aReport, "note": "again"}), idem: paidKey, effects: onePaid},
+		{name: "paid key: a result that is no longer kept", tool: "refresh_standin", prepare: with(makePaidCall,
+			forgotten), args: reportArg(aReport), idem: paidKey, want: spent},
+		{name: "paid key: a result whose day is over", tool: "refresh_standin", prepare: with(makePaidCall,
+			expired), args: reportArg(aReport), idem: paidKey, want: spent},
+		{name: "paid key: another request under a spent key", tool: "refresh_standin", prepare: with(makePaidCall,
+			forgotten), args: fixedArgs(map[string]any{"id": aReport, "note": "again"}), idem: paidKey, effects: onePaid},
+		{name: "paid key: a refusal leaves it free", tool: "refresh_standin", args: reportArg(aReport), idem: paidKey,
 			effects: onePaid, prepare: func(w *env) {
-				w.rest(full(w), "refresh_standin", of(aReport)(w), paying).mustRefuse(w.t, 402, "insufficient_credits", "")
-				rich(w)
+				w.rest(full(w), "refresh_standin", reportArg(aReport)(w), paidKey).mustRefuse(w.t, 402, "insufficient_credits", "")
+				grantThousand(w)
 			}},
-		{name: "paid key: for a write without money", tool: "create_post", prepare: hadPaid, args: toFirst(
-			nil), idem: paying, want: refusal(422, "idempotency_key_reused")},
-		{name: "paid key: of a write without money", tool: "refresh_standin", args: of(aReport), idem: paying,
+		{name: "paid key: for a write without money", tool: "create_post", prepare: makePaidCall, args: toFirst(
+			nil), idem: paidKey, want: refusal(422, "idempotency_key_reused")},
+		{name: "paid key: of a write without money", tool: "refresh_standin", args: reportArg(aReport), idem: paidKey,
 			effects: onePaid, prepare: func(w *env) {
-				rich(w)
-				w.rest(full(w), "create_post", toFirst(nil)(w), paying).mustBe(w.t, 201)
+				grantThousand(w)
+				w.rest(full(w), "create_post", toFirst(nil)(w), paidKey).mustBe(w.t, 201)
 			}},
-		{name: "paid key: another API key pays again", tool: "refresh_standin", args: of(aReport), idem: paying,
-			effects: onePaid, prepare: hadPaid, as: func(w *env) string {
-				_, key := w.newKey(w.team, access.Full, begun.AddDate(1, 0, 0))
+		{name: "paid key: another API key pays again", tool: "refresh_standin", args: reportArg(aReport), idem: paidKey,
+			effects: onePaid, prepare: makePaidCall, as: func(w *env) string {
+				_, key := w.newKey(w.team, access.Full, testStart.AddDate(1, 0, 0))
 				return key
 			}},
 	}
@@ -153,15 +153,15 @@ func paidKeyScenarios() []scenario {
 
 func creditLimitScenarios() []scenario {
 	limited := func(name string, prepare func(*env), scope string) scenario {
-		return scenario{name: "credits: " + name, tool: "refresh_standin", args: of(aReport), idem: "k",
-			prepare: with(rich, prepare), want: refusal(429, "daily_credit_limit_reached"), check: func(w *env, got answer) {
+		return scenario{name: "credits: " + name, tool: "refresh_standin", args: reportArg(aReport), idem: "k",
+			prepare: with(grantThousand, prepare), want: refusal(429, "daily_credit_limit_reached"), check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"context.scope": scope})
 				w.mustWaitForMidnight(got)
 			}}
 	}
 	goes := func(name string, prepare func(*env)) scenario {
 		return scenario{
-			name: "credits: " + name, tool: "refresh_standin", args: of(aReport), idem: "k", prepare: with(rich, prepare), effects: onePaid,
+			name: "credits: " + name, tool: "refresh_standin", args: reportArg(aReport), idem: "k", prepare: with(grantThousand, prepare), effects: onePaid,
 		}
 	}
 	keyTo := func(credits int64) func(*env) {
@@ -170,11 +170,11 @@ func creditLimitScenarios() []scenario {
 	teamTo := func(credits int64) func(*env) {
 		return func(w *env) { must.NoError(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, &credits)) }
 	}
-	pays := func(w *env) { w.rest(full(w), "refresh_standin", of(aReport)(w), "another").mustBe(w.t, 200) }
-	refunded := func(w *env) { w.rest(full(w), "refresh_standin", of(sameOne)(w), "another").mustBe(w.t, 200) }
+	pays := func(w *env) { w.rest(full(w), "refresh_standin", reportArg(aReport)(w), "another").mustBe(w.t, 200) }
+	refunded := func(w *env) { w.rest(full(w), "refresh_standin", reportArg(sameOne)(w), "another").mustBe(w.t, 200) }
 	otherPays := func(w *env) {
-		_, key := w.newKey(w.team, access.Full, begun.AddDate(1, 0, 0))
-		w.rest(key, "refresh_standin", of(aReport)(w), "another").mustBe(w.t, 200)
+		_, key := w.newKey(w.team, access.Full, testStart.AddDate(1, 0, 0))
+		w.rest(key, "refresh_standin", reportArg(aReport)(w), "another").mustBe(w.t, 200)
 	}
 	return []scenario{
 		limited("a key that may spend none", keyTo(0), "connection"),
@@ -187,16 +187,16 @@ func creditLimitScenarios() []scenario {
 		goes("a key that may spend any number", with(keyTo(-1), teamTo(-1))),
 		goes("a key whose other calls were refunded", with(keyTo(3), refunded)),
 		goes("a key beside another that has spent", with(keyTo(3), otherPays)),
-		{name: "credits: none left", tool: "refresh_standin", args: of(aReport), idem: "k", want: refusal(402, "insufficient_credits")},
-		{name: "credits: too few left", tool: "refresh_standin", args: of(aReport), idem: "k", prepare: func(w *env) {
+		{name: "credits: none left", tool: "refresh_standin", args: reportArg(aReport), idem: "k", want: refusal(402, "insufficient_credits")},
+		{name: "credits: too few left", tool: "refresh_standin", args: reportArg(aReport), idem: "k", prepare: func(w *env) {
 			w.grant(2)
 		}, want: refusal(402, "insufficient_credits")},
-		{name: "credits: just enough left", tool: "refresh_standin", args: of(aReport), idem: "k", prepare: func(w *env) {
+		{name: "credits: just enough left", tool: "refresh_standin", args: reportArg(aReport), idem: "k", prepare: func(w *env) {
 			w.grant(3)
 		}, effects: onePaid},
-		{name: "credits: what costs nothing needs none", tool: "refresh_standin", args: of(
+		{name: "credits: what costs nothing needs none", tool: "refresh_standin", args: reportArg(
 			newReport), idem: "k", prepare: keyTo(0), effects: oneFree},
-		{name: "credits: an error sells nothing", tool: "refresh_standin", args: of(aReport), idem: "k",
+		{name: "credits: an error sells nothing", tool: "refresh_standin", args: reportArg(aReport), idem: "k",
 			want: refusal(402, "insufficient_credits"), check: func(w *env, got answer) {
 				for _, word := range []string{"buy", "top up", "purchase", "upgrade"} {
 					if strings.Contains(strings.ToLower(string(got.raw)), word) {
@@ -207,7 +207,7 @@ func creditLimitScenarios() []scenario {
 	}
 }
 
-// mustWaitForMidnight checks that a refusal advises to retry on the team's next day.
+// mustWaitForMidnight checks that Retry-After points to the team's next day.
 func (w *env) mustWaitForMidnight(got answer) {
 	w.t.Helper()
 	zone := must.Get(time.LoadLocation("Europe/Berlin"))(w.t)
@@ -215,19 +215,19 @@ func (w *env) mustWaitForMidnight(got answer) {
 	left := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, zone).Sub(now)
 	wait := time.Duration(got.number("context.retry_after_seconds")) * time.Second
 	if early := left - wait; early > 0 || early < -10*time.Second {
-		w.t.Errorf("it says to wait %v, and midnight is in %v: %s", wait, left, got.raw)
+		w.t.Errorf("Retry-After %v, but midnight is in %v: %s", wait, left, got.raw)
 	}
 }
 
-// With REST a repeat is marked, and both edges count it once.
+// A repeat over REST is marked as a replay. A repeat over REST or MCP is charged once.
 func TestPaidReplay(t *testing.T) {
 	t.Parallel()
-	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
-		rich(w)
-		args := of(aReport)(w)
-		first := w.rest(full(w), "refresh_standin", args, paying)
-		again := w.rest(full(w), "refresh_standin", args, paying)
-		w.tool(full(w), "refresh_standin", args, paying).mustHave(t, map[string]any{"billing.credits_charged": 3, "billing.replayed": true})
+	withEnv(t, options{accounts: 1, extend: paidTestOperation}, func(t *testing.T, w *env) {
+		grantThousand(w)
+		args := reportArg(aReport)(w)
+		first := w.rest(full(w), "refresh_standin", args, paidKey)
+		again := w.rest(full(w), "refresh_standin", args, paidKey)
+		w.tool(full(w), "refresh_standin", args, paidKey).mustHave(t, map[string]any{"billing.credits_charged": 3, "billing.replayed": true})
 		first.mustHave(t, map[string]any{"billing.credits_charged": 3, "billing.balance": 997, "billing.replayed": nil})
 		again.mustHave(t, map[string]any{"billing.credits_charged": 3, "billing.balance": 997, "billing.replayed": true})
 		if first.header.Get("Idempotent-Replayed") != "" || again.header.Get("Idempotent-Replayed") != "true" {
@@ -238,20 +238,20 @@ func TestPaidReplay(t *testing.T) {
 	})
 }
 
-// Of fifty concurrent repeats one pays; of fifty concurrent calls only as many pay as there are credits for.
+// Of fifty concurrent repeats, one is charged. Of fifty concurrent calls, only as many are charged as credits suffice for.
 func TestConcurrentPaidCalls(t *testing.T) {
 	t.Parallel()
-	withEnv(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *env) {
+	withEnv(t, options{accounts: 1, extend: paidTestOperation}, func(t *testing.T, w *env) {
 		w.grant(4 * refreshPrice)
-		w.together(50, func(int) (answer, error) {
-			return w.tryRest(w.base, full(w), "refresh_standin", of(aReport)(w), paying)
+		w.callConcurrently(50, func(int) (answer, error) {
+			return w.tryRest(w.base, full(w), "refresh_standin", reportArg(aReport)(w), paidKey)
 		})
 		w.full("get_credits", nil).
 			mustHave(t,
 				map[string]any{"data.balance": 3 * refreshPrice, "data.used_today.team": refreshPrice, "data.reserved_today.team": 0})
 		paid := 0
-		for _, got := range w.together(50, func(i int) (answer, error) {
-			return w.tryRest(w.base, full(w), "refresh_standin", of(aReport)(w), fmt.Sprint("call ", i))
+		for _, got := range w.callConcurrently(50, func(i int) (answer, error) {
+			return w.tryRest(w.base, full(w), "refresh_standin", reportArg(aReport)(w), fmt.Sprint("call ", i))
 		}) {
 			if got.status == http.StatusOK {
 				paid++
@@ -260,7 +260,7 @@ func TestConcurrentPaidCalls(t *testing.T) {
 			got.mustRefuse(t, http.StatusPaymentRequired, "insufficient_credits", "")
 		}
 		if paid != 3 {
-			t.Errorf("%d calls were paid with 3 calls' credits", paid)
+			t.Errorf("%d calls were charged, want 3", paid)
 		}
 		w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 0, "data.used_today.team": 4 * refreshPrice})
 	})

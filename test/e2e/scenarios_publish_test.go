@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// stampOf returns twelve hexadecimal digits for one of a team's posts.
+// stampOf returns twelve hexadecimal digits that are unique for a team and number.
 func stampOf(team int64, n int) string { return fmt.Sprintf("%08x%04x", team, n) }
 
-// oneSent is a post handed over and published on one account.
+// oneSent has the rows of a post that is published on one account.
 var oneSent = rows{posts: 1, targets: 1, events: 2, jobs: 1, deliveries: 1}
 
 func publishScenarios() []scenario {
@@ -18,8 +18,8 @@ func publishScenarios() []scenario {
 				w.mustBeJob(got)
 				got.mustHave(w.t, map[string]any{"data.already_submitted": false, "data.state": "pending", "data.finished": false})
 				w.awaitJob(got.text("data.job_id")).
-					mustHave(w.t, map[string]any{"data.state": "succeeded", "data.result.post_id": w.its("post")})
-				w.post(w.its("post")).mustHave(w.t, map[string]any{"data.status": "published"})
+					mustHave(w.t, map[string]any{"data.state": "succeeded", "data.result.post_id": w.note("post")})
+				w.post(w.note("post")).mustHave(w.t, map[string]any{"data.status": "published"})
 			}}
 	}
 	not := func(name string, prepare func(*env), expected want) scenario {
@@ -34,7 +34,7 @@ func publishScenarios() []scenario {
 				w.mustBeJob(got)
 				got.mustHave(w.t,
 					map[string]any{
-						"data.already_submitted": true, "data.finished": true, "data.state": state, "data.result.post_id": w.its("post"),
+						"data.already_submitted": true, "data.finished": true, "data.state": state, "data.result.post_id": w.note("post"),
 					})
 			}}
 	}
@@ -55,8 +55,8 @@ func publishScenarios() []scenario {
 		not("a template", with(aDraft, inSeries(true)), wrongState("recurring_template")),
 		not("too long a text", aBlocked, preflightBlocked),
 		not("an account without a connection", with(aDraft, lost), preflightBlocked),
-		not("another team's post", aStrangersOne, notFound),
-		{name: "publish: a post that is not there", tool: "publish_post", args: these(map[string]any{"post_id": noSuchID}), want: notFound},
+		not("another team's post", aForeignPost, notFound),
+		{name: "publish: a post that is not there", tool: "publish_post", args: fixedArgs(map[string]any{"post_id": noSuchID}), want: notFound},
 		{name: "publish: by a key for drafts", tool: "publish_post", as: drafts, prepare: aDraft, args: post(
 			nil), want: refusal(403, "publish_not_allowed")},
 		{
@@ -81,27 +81,27 @@ func (w *env) mustBeJob(got answer) {
 	}
 }
 
-// aFailedOne is a post that its one account refused for a reason that is over by now.
+// aFailedOne creates a post that its only account rejected for a temporary reason.
 func aFailedOne(w *env) {
-	w.keep("post", w.publishPost("[sandbox:reject]"))
-	w.exec("UPDATE posts SET caption = 'mended' WHERE id = ?", w.its("post"))
+	w.setNote("post", w.publishPost("[sandbox:reject]"))
+	w.exec("UPDATE posts SET caption = 'mended' WHERE id = ?", w.note("post"))
 }
 
-// aPartOne creates a post that is published on its first account and refused on its second.
+// aPartOne creates a post that its first account published and its second account rejected.
 func aPartOne(w *env) {
 	aWideDraft(w)
-	w.exec("UPDATE post_targets SET caption = '[sandbox:reject]' WHERE post_id = ? AND account_id = ?", w.its("post"), w.accounts[1])
-	w.publish(w.its("post"))
-	w.post(w.its("post")).
+	w.exec("UPDATE post_targets SET caption = '[sandbox:reject]' WHERE post_id = ? AND account_id = ?", w.note("post"), w.accounts[1])
+	w.publish(w.note("post"))
+	w.post(w.note("post")).
 		mustHave(w.t,
 			map[string]any{"data.status": "partially_published", "data.accounts.0.state": "published", "data.accounts.1.state": "failed"})
-	w.exec("UPDATE post_targets SET caption = NULL WHERE post_id = ?", w.its("post"))
+	w.exec("UPDATE post_targets SET caption = NULL WHERE post_id = ?", w.note("post"))
 }
 
 // second changes columns of the prepared post's last account.
 func second(columns string, args ...any) func(*env) {
 	return func(w *env) {
-		w.exec("UPDATE post_targets SET "+columns+" WHERE post_id = ? AND account_id = ?", append(args, w.its("post"), w.accounts[1])...)
+		w.exec("UPDATE post_targets SET "+columns+" WHERE post_id = ? AND account_id = ?", append(args, w.note("post"), w.accounts[1])...)
 	}
 }
 
@@ -113,10 +113,10 @@ func retryScenarios() []scenario {
 				got.mustHave(w.t, map[string]any{"data.finished": false, "data.progress.total": 1})
 				w.mustSkip(got, skipped)
 				w.awaitJob(got.text("data.job_id")).mustHave(w.t, map[string]any{"data.state": "succeeded"})
-				w.post(w.its("post")).mustHave(w.t, map[string]any{"data.status": "published"})
+				w.post(w.note("post")).mustHave(w.t, map[string]any{"data.status": "published"})
 			}}
 	}
-	// If nothing is left to send, the job is the one that sent the post last.
+	// If nothing is left to send, the answer contains the last job of the post.
 	skips := func(name string, prepare func(*env), args func(*env) map[string]any, skipped string) scenario {
 		return scenario{name: "retry: " + name, tool: "retry_post", prepare: prepare, args: args, check: func(w *env, got answer) {
 			w.mustBeJob(got)
@@ -133,7 +133,7 @@ func retryScenarios() []scenario {
 			for _, i := range accounts {
 				ids = append(ids, w.accounts[i])
 			}
-			return map[string]any{"post_id": w.its("post"), "account_ids": ids}
+			return map[string]any{"post_id": w.note("post"), "account_ids": ids}
 		}
 	}
 	minuteAgo := func(w *env) {
@@ -157,19 +157,19 @@ func retryScenarios() []scenario {
 		not("a scheduled post", aScheduled, nil, wrongState("scheduled")),
 		not("what waits for the client", with(aPartOne, set("approval = 'waiting'")), nil, awaitingApproval),
 		not("what the client rejected", with(aPartOne, set("approval = 'rejected'")), nil, awaitingApproval),
-		not("another team's post", aStrangersOne, nil, notFound),
+		not("another team's post", aForeignPost, nil, notFound),
 		not("an account that the post does not have", aFailedOne, map[string]any{"account_ids": []int64{999999999}},
 			missing("account_ids")),
 		not("no account", aFailedOne, map[string]any{"account_ids": []int64{}}, invalid("too_short", "account_ids")),
 		not("accounts that are a text", aFailedOne, map[string]any{"account_ids": "all"}, invalid("not_a_list", "account_ids")),
 		not("an argument that is none", aFailedOne, map[string]any{"force": true}, invalid("unknown_argument", "force")),
-		{name: "retry: a post that is not there", tool: "retry_post", args: these(map[string]any{"post_id": noSuchID}), want: notFound},
+		{name: "retry: a post that is not there", tool: "retry_post", args: fixedArgs(map[string]any{"post_id": noSuchID}), want: notFound},
 		{name: "retry: by a key for drafts", tool: "retry_post", as: drafts, prepare: aFailedOne, args: post(
 			nil), want: refusal(403, "publish_not_allowed")},
 	}
 }
 
-// mustSkip checks which accounts a retry left alone, and why: "0 not_failed, 1 unconfirmed".
+// mustSkip checks the skipped accounts of a retry and the reasons, such as "0 not_failed, 1 unconfirmed".
 func (w *env) mustSkip(got answer, want string) {
 	w.t.Helper()
 	have := ""

@@ -17,7 +17,7 @@ func getScenarios() []scenario {
 	return []scenario{
 		{name: "a draft in full", tool: "get_post", as: readOnly, prepare: aWideDraft, args: byID(nil), check: func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{
-				"data.id": w.its("post"), "data.status": "draft", "data.caption": "a draft", "data.media": "[]",
+				"data.id": w.note("post"), "data.status": "draft", "data.caption": "a draft", "data.media": "[]",
 				"data.approval": "not_needed", "data.scheduled_at": nil,
 				"data.published_at": nil, "data.recurrence": nil, "data.accounts.0.id": w.accounts[0], "data.accounts.1.id": w.accounts[1],
 				"data.accounts.0.state": "pending", "data.accounts.0.retries_left": 3,
@@ -32,7 +32,7 @@ func getScenarios() []scenario {
 			}
 		}},
 		{name: "a failed post in full", tool: "get_post", args: byID(nil), prepare: func(w *env) {
-			w.keep("post", w.publishPost("[sandbox:reject]"))
+			w.setNote("post", w.publishPost("[sandbox:reject]"))
 		}, check: func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{
 				"data.status": "failed", "data.accounts.0.state": "failed", "data.accounts.0.error_code": "rejected_content",
@@ -44,7 +44,7 @@ func getScenarios() []scenario {
 			}
 		}},
 		{name: "an account's own text", tool: "get_post", args: byID(nil), prepare: with(aWideDraft, func(w *env) {
-			w.exec("UPDATE post_targets SET caption = 'just here' WHERE post_id = ? AND account_id = ?", w.its("post"), w.accounts[1])
+			w.exec("UPDATE post_targets SET caption = 'just here' WHERE post_id = ? AND account_id = ?", w.note("post"), w.accounts[1])
 		}), check: func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{"data.accounts.0.caption": nil, "data.accounts.1.caption": "just here"})
 		}},
@@ -52,8 +52,8 @@ func getScenarios() []scenario {
 			check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.recurrence.template": true, "data.recurrence.paused": false})
 			}},
-		{name: "a post that is not there", tool: "get_post", args: these(map[string]any{"id": noSuchID}), want: notFound},
-		{name: "a post of another team", tool: "get_post", prepare: aStrangersOne, args: byID(nil), want: notFound},
+		{name: "a post that is not there", tool: "get_post", args: fixedArgs(map[string]any{"id": noSuchID}), want: notFound},
+		{name: "a post of another team", tool: "get_post", prepare: aForeignPost, args: byID(nil), want: notFound},
 		{name: "a post with an argument that is none", tool: "get_post", prepare: aDraft, args: byID(map[string]any{
 			"fields": "all",
 		}), want: invalid("unknown_argument", "fields")},
@@ -88,7 +88,7 @@ func validateScenarios() []scenario {
 	}
 	one := func(i int) func(*env) map[string]any {
 		return func(w *env) map[string]any {
-			return map[string]any{"post_id": w.its("post"), "account_id": w.accounts[i]}
+			return map[string]any{"post_id": w.note("post"), "account_id": w.accounts[i]}
 		}
 	}
 	return []scenario{
@@ -98,10 +98,10 @@ func validateScenarios() []scenario {
 				got.mustHave(w.t, map[string]any{"data.waits_for_approval": false, "data.posts_left_this_month": -1, "data.problems": "[]"})
 			}},
 		finds("too long a text", aBlocked, "caption_too_long true"),
-		finds("no text", func(w *env) { w.keep("post", w.draft("")) }, "caption_missing true"),
+		finds("no text", func(w *env) { w.setNote("post", w.draft("")) }, "caption_missing true"),
 		finds("an account without a connection", with(aDraft, lost), "account_inactive true"),
 		finds("each account's own problems", with(aWideDraft, lost, func(w *env) {
-			w.exec("UPDATE post_targets SET caption = '' WHERE post_id = ? AND account_id = ?", w.its("post"), w.accounts[1])
+			w.exec("UPDATE post_targets SET caption = '' WHERE post_id = ? AND account_id = ?", w.note("post"), w.accounts[1])
 		}), "account_inactive true", "caption_missing true"),
 		finds("a wished time that is over", with(aDraft, set("scheduled_at = 1000000")), "time_in_the_past false"),
 		{name: "validation: of one account", tool: "validate_post", prepare: with(aWideDraft, lost), args: one(0),
@@ -127,18 +127,18 @@ func validateScenarios() []scenario {
 			args: post(nil), check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.waits_for_approval": false})
 			}},
-		{name: "validation: posts left", tool: "validate_post", plan: small, prepare: with(aDraft, fill(thisMonth, 18)),
+		{name: "validation: posts left", tool: "validate_post", plan: smallPlan, prepare: with(aDraft, fill(thisMonth, 18)),
 			args: post(nil), check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.posts_left_this_month": 2})
 			}},
-		{name: "validation: more than the plan has", tool: "validate_post", plan: small,
+		{name: "validation: more than the plan has", tool: "validate_post", plan: smallPlan,
 			prepare: with(aDraft, fill(thisMonth, 21)), args: post(nil), check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.posts_left_this_month": 0})
 			}},
-		{name: "validation: a post that is not there", tool: "validate_post", args: these(map[string]any{
+		{name: "validation: a post that is not there", tool: "validate_post", args: fixedArgs(map[string]any{
 			"post_id": noSuchID,
 		}), want: notFound},
-		{name: "validation: a post of another team", tool: "validate_post", prepare: aStrangersOne, args: post(nil), want: notFound},
+		{name: "validation: a post of another team", tool: "validate_post", prepare: aForeignPost, args: post(nil), want: notFound},
 		{name: "validation: account_id first", tool: "validate_post", prepare: aDraft, args: post(map[string]any{
 			"account_id": "first",
 		}), want: invalid("not_an_integer", "account_id")},

@@ -28,21 +28,21 @@ func reportScenarios() []scenario {
 	return append(out, trackingScenarios()...)
 }
 
-// about returns the arguments of a report, with changes.
-func about(more map[string]any) func(*env) map[string]any {
-	return these(mergeArgs(map[string]any{"type": "profile", "subject": "harbour_cafe"}, more))
+// reportArgs returns the arguments of a new report, merged with more.
+func reportArgs(more map[string]any) func(*env) map[string]any {
+	return fixedArgs(mergeArgs(map[string]any{"type": "profile", "subject": "harbour_cafe"}, more))
 }
 
-// reported has the rows of a charged report; unreported of a refunded one.
+// The rows of a charged and of a refunded report.
 var (
-	reported   = rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1}
-	unreported = rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, paid: 1}
+	chargedReport  = rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1}
+	refundedReport = rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, paid: 1}
 )
 
-// hasReport returns a team with credits and a finished report, which the notes name.
-func hasReport(more map[string]any) func(*env) {
+// addReport grants credits, creates a report and notes its ID.
+func addReport(more map[string]any) func(*env) {
 	return func(w *env) {
-		rich(w)
+		grantThousand(w)
 		w.notes["report"] = w.report(more)
 	}
 }
@@ -50,15 +50,15 @@ func hasReport(more map[string]any) func(*env) {
 // report creates a report and returns its ID.
 func (w *env) report(more map[string]any) string {
 	w.t.Helper()
-	got := w.rest(full(w), "create_report", about(more)(w), number(w.people.Add(1)))
+	got := w.rest(full(w), "create_report", reportArgs(more)(w), number(w.people.Add(1)))
 	got.mustBe(w.t, http.StatusAccepted)
 	job := w.awaitJob(got.text("data.job_id"))
 	job.mustHave(w.t, map[string]any{"data.state": "succeeded"})
 	return job.text("data.result.report.id")
 }
 
-// its returns arguments with the noted report, with changes.
-func its(kind string, more map[string]any) func(*env) map[string]any {
+// notedReport returns the noted report as type and id, merged with more.
+func notedReport(kind string, more map[string]any) func(*env) map[string]any {
 	return func(w *env) map[string]any {
 		return mergeArgs(map[string]any{"type": kind, "id": w.notes["report"]}, more)
 	}
@@ -68,8 +68,8 @@ var aHashtag = map[string]any{"type": "hashtag", "subject": "#Sourdough"}
 
 func createReportScenarios() []scenario {
 	makes := func(name string, more map[string]any, price int, kind string) scenario {
-		return scenario{name: "report: " + name, tool: "create_report", prepare: rich, args: about(more), idem: paying,
-			effects: reported, check: func(w *env, got answer) {
+		return scenario{name: "report: " + name, tool: "create_report", prepare: grantThousand, args: reportArgs(more), idem: paidKey,
+			effects: chargedReport, check: func(w *env, got answer) {
 				got.mustHave(w.t,
 					map[string]any{
 						"billing.credits_charged": price, "billing.credits_refunded": 0,
@@ -85,8 +85,8 @@ func createReportScenarios() []scenario {
 			}}
 	}
 	fails := func(name, code string, more map[string]any, price int) scenario {
-		return scenario{name: "report: " + name, tool: "create_report", prepare: rich, args: about(more), idem: paying,
-			effects: unreported, check: func(w *env, got answer) {
+		return scenario{name: "report: " + name, tool: "create_report", prepare: grantThousand, args: reportArgs(more), idem: paidKey,
+			effects: refundedReport, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"billing.credits_charged": price})
 				w.awaitJob(got.text("data.job_id")).
 					mustHave(w.t,
@@ -102,8 +102,8 @@ func createReportScenarios() []scenario {
 			}}
 	}
 	again := func(name string, more map[string]any) scenario {
-		return scenario{name: "report again: " + name, tool: "create_report", prepare: hasReport(nil),
-			args: about(more), idem: paying, effects: rows{paid: 1}, check: func(w *env, got answer) {
+		return scenario{name: "report again: " + name, tool: "create_report", prepare: addReport(nil),
+			args: reportArgs(more), idem: paidKey, effects: rows{paid: 1}, check: func(w *env, got answer) {
 				got.mustHave(w.t,
 					map[string]any{
 						"billing.credits_charged": 0, "billing.balance": 1000 - profilePrice, "data.finished": true,
@@ -123,24 +123,24 @@ func createReportScenarios() []scenario {
 		again("the same", nil), again("its handle", map[string]any{"subject": "@Harbour_Cafe"}),
 		again("its link", map[string]any{"subject": "https://www.instagram.com/harbour_cafe/?hl=en"}),
 		{name: "report again: after it failed", tool: "create_report",
-			args: about(map[string]any{"subject": "missing.harbour"}), idem: "another", effects: unreported, prepare: func(w *env) {
-				rich(w)
-				got := w.rest(full(w), "create_report", about(map[string]any{"subject": "missing.harbour"})(w), "one")
+			args: reportArgs(map[string]any{"subject": "missing.harbour"}), idem: "another", effects: refundedReport, prepare: func(w *env) {
+				grantThousand(w)
+				got := w.rest(full(w), "create_report", reportArgs(map[string]any{"subject": "missing.harbour"})(w), "one")
 				w.awaitJob(got.text("data.job_id")).mustHave(w.t, map[string]any{"data.state": "failed"})
 			}},
-		{name: "report again: with the same key", tool: "create_report", idem: paying, args: about(nil), prepare: func(w *env) {
-			rich(w)
-			got := w.rest(full(w), "create_report", about(nil)(w), paying)
+		{name: "report again: with the same key", tool: "create_report", idem: paidKey, args: reportArgs(nil), prepare: func(w *env) {
+			grantThousand(w)
+			got := w.rest(full(w), "create_report", reportArgs(nil)(w), paidKey)
 			w.awaitJob(got.text("data.job_id"))
-			w.keep("job", got.text("data.job_id"))
+			w.setNote("job", got.text("data.job_id"))
 		}, check: func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{"data.job_id": w.notes["job"], "billing.credits_charged": profilePrice})
 		}},
-		{name: "report again: once its time is over", tool: "create_report", idem: paying, args: about(nil),
+		{name: "report again: once its time is over", tool: "create_report", idem: paidKey, args: reportArgs(nil),
 			effects: rows{
 				jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1,
 			}, prepare: func(w *env) {
-				hasReport(nil)(w)
+				addReport(nil)(w)
 				w.exec("UPDATE reports SET available_until = 1 WHERE id = ?", w.notes["report"])
 				w.full("list_reports", nil).mustHave(w.t, map[string]any{"data.reports": "[]"})
 			}, check: func(w *env, got answer) {
@@ -151,11 +151,11 @@ func createReportScenarios() []scenario {
 
 func badReportScenarios() []scenario {
 	bad := func(name string, more map[string]any, expected want) scenario {
-		return scenario{name: "bad report: " + name, tool: "create_report", prepare: rich, args: about(more), idem: paying, want: expected}
+		return scenario{name: "bad report: " + name, tool: "create_report", prepare: grantThousand, args: reportArgs(more), idem: paidKey, want: expected}
 	}
 	by := func(name string, as func(*env) string, expected want) scenario {
 		return scenario{
-			name: "bad report: " + name, tool: "create_report", as: as, prepare: rich, args: about(nil), idem: paying, want: expected,
+			name: "bad report: " + name, tool: "create_report", as: as, prepare: grantThousand, args: reportArgs(nil), idem: paidKey, want: expected,
 		}
 	}
 	return []scenario{
@@ -172,22 +172,22 @@ func badReportScenarios() []scenario {
 		bad("a list", map[string]any{"subject": []any{"harbour_cafe"}}, invalid("not_a_single_value", "subject")),
 		by("by a key for drafts", drafts, refusal(403, "spend_not_allowed")),
 		by("by a key that only reads", readOnly, refusal(403, "spend_not_allowed")),
-		{name: "bad report: without credits", tool: "create_report", args: about(nil), idem: paying, want: refusal(402,
+		{name: "bad report: without credits", tool: "create_report", args: reportArgs(nil), idem: paidKey, want: refusal(402,
 			"insufficient_credits")},
-		{name: "bad report: without an Idempotency-Key", tool: "create_report", prepare: rich, args: about(
+		{name: "bad report: without an Idempotency-Key", tool: "create_report", prepare: grantThousand, args: reportArgs(
 			nil), want: invalid("idempotency_key_required", "")},
 	}
 }
 
 func readReportScenarios() []scenario {
 	reads := func(name, kind string, prepare func(*env), more map[string]any, check func(*env, answer)) scenario {
-		return scenario{name: "read report: " + name, tool: "get_report", prepare: prepare, args: its(kind, more), check: check}
+		return scenario{name: "read report: " + name, tool: "get_report", prepare: prepare, args: notedReport(kind, more), check: check}
 	}
 	refuses := func(name, kind string, more map[string]any, expected want) scenario {
-		return scenario{name: "read report: " + name, tool: "get_report", prepare: hasReport(nil), args: its(kind, more), want: expected}
+		return scenario{name: "read report: " + name, tool: "get_report", prepare: addReport(nil), args: notedReport(kind, more), want: expected}
 	}
 	return []scenario{
-		reads("a profile", "profile", hasReport(nil), nil, func(w *env, got answer) {
+		reads("a profile", "profile", addReport(nil), nil, func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{"data.id": w.notes["report"], "data.kind": "profile",
 				"data.subject": "harbour_cafe", "data.status": "ready", "data.tracked": false,
 				"data.profile.username": "harbour_cafe", "data.sections": nil, "data.sections_available.0": "posts",
@@ -198,28 +198,28 @@ func readReportScenarios() []scenario {
 				"data.available_until.utc",
 			} {
 				if got.at(path) == nil {
-					w.t.Errorf("nothing at %s: %s", path, got.raw)
+					w.t.Errorf("no value at %s: %s", path, got.raw)
 				}
 			}
-			w.mustSetApart(got)
+			w.mustSeparateTexts(got)
 		}),
-		reads("a hashtag", "hashtag", hasReport(aHashtag), nil, func(w *env, got answer) {
+		reads("a hashtag", "hashtag", addReport(aHashtag), nil, func(w *env, got answer) {
 			got.mustHave(w.t,
 				map[string]any{"data.kind": "hashtag", "data.subject": "sourdough", "data.hashtag.name": "sourdough", "data.profile": nil})
 			for _, path := range []string{"data.hashtag.posts_per_day.value", "data.engagement.likes.median", "data.score.value"} {
 				if got.at(path) == nil {
-					w.t.Errorf("nothing at %s: %s", path, got.raw)
+					w.t.Errorf("no value at %s: %s", path, got.raw)
 				}
 			}
 		}),
 		reads("one that is not ready", "profile", func(w *env) {
-			rich(w)
-			w.awaitJob(w.rest(full(w), "create_report", about(map[string]any{"subject": "missing.harbour"})(w), "k").text("data.job_id"))
+			grantThousand(w)
+			w.awaitJob(w.rest(full(w), "create_report", reportArgs(map[string]any{"subject": "missing.harbour"})(w), "k").text("data.job_id"))
 			w.notes["report"] = w.full("list_reports", nil).text("data.reports.0.id")
 		}, nil, func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{"data.status": "error", "data.sections_available": "[]", "data.engagement": nil})
 			if len(got.list("notes")) == 0 {
-				w.t.Errorf("it does not say why: %s", got.raw)
+				w.t.Errorf("no reason: %s", got.raw)
 			}
 		}),
 		refuses("of the other kind", "hashtag", nil, notFound),
@@ -227,24 +227,24 @@ func readReportScenarios() []scenario {
 		refuses("a cursor that is none", "profile", map[string]any{"sections": []any{"posts"}, "cursor": "x"},
 			invalid("invalid_cursor", "cursor")),
 		refuses("an argument that is none", "profile", map[string]any{"fields": "score"}, invalid("unknown_argument", "fields")),
-		{name: "read report: another team's", tool: "get_report", args: its("profile", nil), want: notFound, prepare: func(w *env) {
+		{name: "read report: another team's", tool: "get_report", args: notedReport("profile", nil), want: notFound, prepare: func(w *env) {
 			other := w.stranger()
-			hasReport(nil)(other)
+			addReport(nil)(other)
 			w.notes["report"] = other.notes["report"]
 		}},
-		{name: "read report: with a key that only reads", tool: "get_report", as: readOnly, prepare: hasReport(
-			nil), args: its("profile", nil)},
+		{name: "read report: with a key that only reads", tool: "get_report", as: readOnly, prepare: addReport(
+			nil), args: notedReport("profile", nil)},
 	}
 }
 
-// mustSetApart checks that the data contains no text of the analyzed account.
-func (w *env) mustSetApart(got answer) {
+// mustSeparateTexts checks that texts of the analyzed account are only in untrusted_content.
+func (w *env) mustSeparateTexts(got answer) {
 	w.t.Helper()
 	data := fmt.Sprint(got.at("data"))
 	for i := range got.list("untrusted_content") {
 		at := func(name string) string { return got.text(fmt.Sprintf("untrusted_content.%d.%s", i, name)) }
 		if at("source.platform") == "" || at("source.url") == "" || at("text") == "" || strings.Contains(data, at("text")) {
-			w.t.Errorf("a text is not set apart: %s", got.raw)
+			w.t.Errorf("a text is not in untrusted_content: %s", got.raw)
 		}
 	}
 }
@@ -252,15 +252,15 @@ func (w *env) mustSetApart(got answer) {
 func refreshScenarios() []scenario {
 	refreshed := func(name, kind string, prepare func(*env), price, had int) scenario {
 		effects := rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1}
-		return scenario{name: "refresh: " + name, tool: "refresh_report", prepare: prepare, args: its(kind, nil),
-			idem: paying, effects: effects, check: func(w *env, got answer) {
+		return scenario{name: "refresh: " + name, tool: "refresh_report", prepare: prepare, args: notedReport(kind, nil),
+			idem: paidKey, effects: effects, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"billing.credits_charged": price, "billing.balance": 1000 - had - price})
 				w.awaitJob(got.text("data.job_id")).
 					mustHave(w.t,
 						map[string]any{
 							"data.state": "succeeded", "data.result.report.id": w.notes["report"], "data.result.credits_charged": price,
 						})
-				again := w.rest(full(w), "refresh_report", its(kind, nil)(w), "at once")
+				again := w.rest(full(w), "refresh_report", notedReport(kind, nil)(w), "at once")
 				again.mustRefuse(w.t, http.StatusTooManyRequests, "rate_limited", "")
 				again.mustHave(w.t, map[string]any{"context.scope": "connection"})
 				w.mustBeSound()
@@ -268,17 +268,17 @@ func refreshScenarios() []scenario {
 	}
 	refuses := func(name string, prepare func(*env), more map[string]any, expected want) scenario {
 		return scenario{
-			name: "refresh: " + name, tool: "refresh_report", prepare: prepare, args: its("profile", more), idem: paying, want: expected,
+			name: "refresh: " + name, tool: "refresh_report", prepare: prepare, args: notedReport("profile", more), idem: paidKey, want: expected,
 		}
 	}
 	broken := func(w *env) { // its profile no longer exists
-		hasReport(nil)(w)
+		addReport(nil)(w)
 		w.exec("UPDATE reports SET subject = 'missing.harbour' WHERE id = ?", w.notes["report"])
 	}
 	return []scenario{
-		refreshed("a profile", "profile", hasReport(nil), profileRefreshPrice, profilePrice),
-		refreshed("a hashtag", "hashtag", hasReport(aHashtag), hashtagRefreshPrice, hashtagPrice),
-		{name: "refresh: that fetches nothing", tool: "refresh_report", prepare: broken, args: its("profile", nil), idem: paying,
+		refreshed("a profile", "profile", addReport(nil), profileRefreshPrice, profilePrice),
+		refreshed("a hashtag", "hashtag", addReport(aHashtag), hashtagRefreshPrice, hashtagPrice),
+		{name: "refresh: that fetches nothing", tool: "refresh_report", prepare: broken, args: notedReport("profile", nil), idem: paidKey,
 			effects: rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, paid: 1},
 			check: func(w *env, got answer) {
 				w.awaitJob(got.text("data.job_id")).
@@ -288,24 +288,24 @@ func refreshScenarios() []scenario {
 							"data.result.report.status": "ready", "data.result.credits_charged": 0,
 						})
 				w.full("get_credits", nil).mustHave(w.t, map[string]any{"data.balance": 1000 - profilePrice})
-				w.full("get_report", its("profile", nil)(w)).mustHave(w.t, map[string]any{"data.status": "ready"})
-				w.rest(full(w), "refresh_report", its("profile", nil)(w), "at once").mustBe(w.t, http.StatusAccepted)
+				w.full("get_report", notedReport("profile", nil)(w)).mustHave(w.t, map[string]any{"data.status": "ready"})
+				w.rest(full(w), "refresh_report", notedReport("profile", nil)(w), "at once").mustBe(w.t, http.StatusAccepted)
 			}},
-		refuses("one that is not there", rich, map[string]any{"id": noSuchID}, notFound),
-		refuses("with members", hasReport(nil), map[string]any{"force": true}, invalid("unknown_argument", "force")),
+		refuses("one that is not there", grantThousand, map[string]any{"id": noSuchID}, notFound),
+		refuses("with members", addReport(nil), map[string]any{"force": true}, invalid("unknown_argument", "force")),
 		refuses("one that failed", func(w *env) {
-			hasReport(nil)(w)
+			addReport(nil)(w)
 			w.exec("UPDATE reports SET status = 'error' WHERE id = ?", w.notes["report"])
 		}, nil, wrongState("error")),
-		{name: "refresh: by a key for drafts", tool: "refresh_report", as: drafts, prepare: hasReport(nil), args: its(
-			"profile", nil), idem: paying, want: refusal(403, "spend_not_allowed")},
+		{name: "refresh: by a key for drafts", tool: "refresh_report", as: drafts, prepare: addReport(nil), args: notedReport(
+			"profile", nil), idem: paidKey, want: refusal(403, "spend_not_allowed")},
 	}
 }
 
 func trackingScenarios() []scenario {
 	switches := func(name, kind string, prepare func(*env), more map[string]any, effects rows, holds, credits map[string]any) scenario {
-		return scenario{name: "tracking: " + name, tool: "set_report_tracking", prepare: prepare, args: its(kind, more),
-			idem: paying, effects: effects, check: func(w *env, got answer) {
+		return scenario{name: "tracking: " + name, tool: "set_report_tracking", prepare: prepare, args: notedReport(kind, more),
+			idem: paidKey, effects: effects, check: func(w *env, got answer) {
 				got.mustHave(w.t, holds)
 				w.full("get_credits", nil).mustHave(w.t, credits)
 				w.mustBeSound()
@@ -313,15 +313,15 @@ func trackingScenarios() []scenario {
 	}
 	tracked := func(more map[string]any) func(*env) {
 		return func(w *env) {
-			hasReport(nil)(w)
-			w.rest(full(w), "set_report_tracking", its("profile", mergeArgs(map[string]any{"enabled": true}, more))(w),
+			addReport(nil)(w)
+			w.rest(full(w), "set_report_tracking", notedReport("profile", mergeArgs(map[string]any{"enabled": true}, more))(w),
 				"on").mustBe(w.t, http.StatusOK)
 		}
 	}
 	refuses := func(name string, prepare func(*env), more map[string]any, expected want) scenario {
 		return scenario{
-			name: "tracking: " + name, tool: "set_report_tracking", prepare: prepare, args: its("profile", more),
-			idem: paying, want: expected,
+			name: "tracking: " + name, tool: "set_report_tracking", prepare: prepare, args: notedReport("profile", more),
+			idem: paidKey, want: expected,
 		}
 	}
 	on, off := map[string]any{"enabled": true}, map[string]any{"enabled": false}
@@ -330,7 +330,7 @@ func trackingScenarios() []scenario {
 	}
 	had := 1000 - profilePrice
 	return []scenario{
-		switches("a profile, on", "profile", hasReport(nil), on, rows{reports: 1, events: 1, holds: 1, paid: 1},
+		switches("a profile, on", "profile", addReport(nil), on, rows{reports: 1, events: 1, holds: 1, paid: 1},
 			mergeArgs(is(true, 3, profileRefreshPrice), map[string]any{"billing.credits_charged": 0}),
 			map[string]any{
 				"data.balance": had, "data.reserved_today.key": profileRefreshPrice,
@@ -349,38 +349,38 @@ func trackingScenarios() []scenario {
 			rows{reports: 1, events: 1, holds: 1, paid: 1},
 			mergeArgs(is(false, 7, profileRefreshPrice), map[string]any{"data.next_refresh_at": nil}),
 			map[string]any{"data.balance": had, "data.reserved_today.key": 0}),
-		switches("a profile, weekly while it is off", "profile", hasReport(nil),
+		switches("a profile, weekly while it is off", "profile", addReport(nil),
 			mergeArgs(off, map[string]any{"frequency_days": 7}), rows{reports: 1, events: 1, paid: 1},
 			mergeArgs(is(false, 7, profileRefreshPrice), map[string]any{"data.next_refresh_at": nil}),
 			map[string]any{"data.balance": had, "data.reserved_today.key": 0}),
-		switches("a profile, off although it is off", "profile", hasReport(nil), off, rows{paid: 1},
+		switches("a profile, off although it is off", "profile", addReport(nil), off, rows{paid: 1},
 			is(false, 3, profileRefreshPrice), map[string]any{"data.balance": had}),
-		switches("a hashtag, on", "hashtag", hasReport(aHashtag), on,
+		switches("a hashtag, on", "hashtag", addReport(aHashtag), on,
 			rows{reports: 1, events: 1, jobs: 1, makings: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1},
 			mergeArgs(is(true, 3, hashtagRefreshPrice), map[string]any{"billing.credits_charged": hashtagRefreshPrice}),
 			map[string]any{
 				"data.balance": 1000 - hashtagPrice - hashtagRefreshPrice, "data.reserved_today.key": 0,
 				"data.used_today.team": hashtagPrice + hashtagRefreshPrice,
 			}),
-		refuses("without saying which", hasReport(nil), nil, invalid("missing_argument", "enabled")),
-		refuses("a word", hasReport(nil), map[string]any{"enabled": "yes"}, invalid("not_a_boolean", "enabled")),
-		refuses("every other day", hasReport(nil), map[string]any{"enabled": true, "frequency_days": 2},
+		refuses("without saying which", addReport(nil), nil, invalid("missing_argument", "enabled")),
+		refuses("a word", addReport(nil), map[string]any{"enabled": "yes"}, invalid("not_a_boolean", "enabled")),
+		refuses("every other day", addReport(nil), map[string]any{"enabled": true, "frequency_days": 2},
 			invalid("not_allowed_value", "frequency_days")),
-		refuses("of one that is not there", rich, map[string]any{"id": noSuchID, "enabled": true}, notFound),
+		refuses("of one that is not there", grantThousand, map[string]any{"id": noSuchID, "enabled": true}, notFound),
 		refuses("of one that failed", func(w *env) {
-			hasReport(nil)(w)
+			addReport(nil)(w)
 			w.exec("UPDATE reports SET status = 'error' WHERE id = ?", w.notes["report"])
 		}, on, wrongState("error")),
 		refuses("past the key's credits of the day", func(w *env) {
-			hasReport(nil)(w)
+			addReport(nil)(w)
 			must.NoError(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], profilePrice+1))
 		}, on, refusal(429, "daily_credit_limit_reached")),
-		{name: "tracking: on a plan that tracks none", tool: "set_report_tracking", plan: small,
-			args: its("profile", on), idem: paying, want: planLimit, prepare: func(w *env) {
+		{name: "tracking: on a plan that tracks none", tool: "set_report_tracking", plan: smallPlan,
+			args: notedReport("profile", on), idem: paidKey, want: planLimit, prepare: func(w *env) {
 				must.NoError(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, new(int64(-1))))
-				hasReport(nil)(w)
+				addReport(nil)(w)
 			}},
-		{name: "tracking: by a key for drafts", tool: "set_report_tracking", as: drafts, prepare: hasReport(
-			nil), args: its("profile", on), idem: paying, want: refusal(403, "spend_not_allowed")},
+		{name: "tracking: by a key for drafts", tool: "set_report_tracking", as: drafts, prepare: addReport(
+			nil), args: notedReport("profile", on), idem: paidKey, want: refusal(403, "spend_not_allowed")},
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// when returns the arguments of schedule for the prepared post.
+// when returns the arguments that schedule the prepared post.
 func when(text any) func(*env) map[string]any { return post(map[string]any{"scheduled_at": text}) }
 
 var inTwoDays = when(ahead(48 * time.Hour))
@@ -15,7 +15,7 @@ func scheduleScenarios() []scenario {
 		return scenario{name: "schedule: " + name, tool: "schedule_post", prepare: prepare, args: inTwoDays,
 			effects: oneChange, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.status": "scheduled", "data.scheduled_at.utc": ahead(48 * time.Hour)})
-				w.post(w.its("post")).
+				w.post(w.note("post")).
 					mustHave(w.t, map[string]any{"data.status": "scheduled", "data.scheduled_at.utc": ahead(48 * time.Hour)})
 			}}
 	}
@@ -35,15 +35,15 @@ func scheduleScenarios() []scenario {
 		goes("an approved draft", with(aDraft, set("approval = 'approved'"))),
 		goes("a draft with another wished time", with(aDraft, set("scheduled_at = 99999999999999999"))),
 		goes("a cancelled post again", with(aScheduled, func(w *env) {
-			w.full("cancel_post", map[string]any{"post_id": w.its("post")})
+			w.full("cancel_post", map[string]any{"post_id": w.note("post")})
 		})),
 		not("a waiting draft", with(aDraft, set("approval = 'waiting'")), awaitingApproval),
 		not("a rejected draft", with(aDraft, set("approval = 'rejected'")), awaitingApproval),
 		not("a template", with(aDraft, inSeries(true)), wrongState("recurring_template")),
 		not("too long a text", aBlocked, preflightBlocked),
 		not("an account without a connection", with(aDraft, lost), preflightBlocked),
-		not("another team's post", aStrangersOne, notFound),
-		{name: "schedule: a post that is not there", tool: "schedule_post", args: these(map[string]any{
+		not("another team's post", aForeignPost, notFound),
+		{name: "schedule: a post that is not there", tool: "schedule_post", args: fixedArgs(map[string]any{
 			"post_id": noSuchID, "scheduled_at": ahead(time.Hour),
 		}), want: notFound},
 		{
@@ -95,23 +95,23 @@ func scheduleScenarios() []scenario {
 
 // The free plan has 20 posts a month.
 
-// thisMonth and the others are times in months with separate limits.
+// thisMonth, oneMonth and otherMonth return times in different months, which have separate limits.
 func thisMonth() time.Time  { return time.Now().UTC() }
 func oneMonth() time.Time   { return monthAfter(2) }
 func otherMonth() time.Time { return monthAfter(3) }
 
-// monthAfter returns a time in the midst of a month to come.
+// monthAfter returns a time in the middle of the n-th following month.
 func monthAfter(n int) time.Time {
 	now := time.Now().UTC()
 	return time.Date(now.Year(), now.Month()+time.Month(n), 10, 12, 0, 0, 0, time.UTC)
 }
 
-// farAhead is in the middle of a year that is more than one ahead.
+// farAhead is a time in summer, at least two years in the future.
 var farAhead = fmt.Sprintf("%d-07-01T10:00:00Z", time.Now().Year()+3)
 
 func stamp(at time.Time) string { return at.Format(time.RFC3339) }
 
-// fill uses some of a month's posts.
+// fill adds n scheduled posts to a month.
 func fill(month func() time.Time, n int) func(*env) {
 	return func(w *env) {
 		for i := range n {
@@ -126,12 +126,12 @@ func fill(month func() time.Time, n int) func(*env) {
 func allowanceScenarios() []scenario {
 	at := func(month func() time.Time) func(*env) map[string]any {
 		return func(w *env) map[string]any {
-			return map[string]any{"post_id": w.its("post"), "scheduled_at": stamp(month())}
+			return map[string]any{"post_id": w.note("post"), "scheduled_at": stamp(month())}
 		}
 	}
 	move := func(month func() time.Time, later time.Duration) func(*env) map[string]any {
 		return func(w *env) map[string]any {
-			return map[string]any{"id": w.its("post"), "scheduled_at": stamp(month().Add(later))}
+			return map[string]any{"id": w.note("post"), "scheduled_at": stamp(month().Add(later))}
 		}
 	}
 	scheduledIn := func(month func() time.Time) func(*env) {
@@ -141,44 +141,44 @@ func allowanceScenarios() []scenario {
 		}
 	}
 	return []scenario{
-		{name: "allowance: the last post of a month", tool: "schedule_post", plan: small, prepare: with(aDraft,
+		{name: "allowance: the last post of a month", tool: "schedule_post", plan: smallPlan, prepare: with(aDraft,
 			fill(oneMonth, 19)), args: at(oneMonth), effects: oneChange},
-		{name: "allowance: one post too many", tool: "schedule_post", plan: small, prepare: with(aDraft,
+		{name: "allowance: one post too many", tool: "schedule_post", plan: smallPlan, prepare: with(aDraft,
 			fill(oneMonth, 20)), args: at(oneMonth), want: planLimit},
-		{name: "allowance: another month is another count", tool: "schedule_post", plan: small, prepare: with(aDraft,
+		{name: "allowance: another month is another count", tool: "schedule_post", plan: smallPlan, prepare: with(aDraft,
 			fill(oneMonth, 20)), args: at(otherMonth), effects: oneChange},
-		{name: "allowance: drafts with a wished time use none", tool: "schedule_post", plan: small, args: at(oneMonth), effects: oneChange,
+		{name: "allowance: drafts with a wished time use none", tool: "schedule_post", plan: smallPlan, args: at(oneMonth), effects: oneChange,
 			prepare: with(aDraft, fill(oneMonth, 20), func(w *env) {
 				w.exec("UPDATE posts SET status = 'draft' WHERE team_id = ? AND slot_at > 0", w.team)
 			})},
-		{name: "allowance: a cancelled post gives its place back", tool: "schedule_post", plan: small,
+		{name: "allowance: a cancelled post gives its place back", tool: "schedule_post", plan: smallPlan,
 			args: at(oneMonth), effects: oneChange,
 			prepare: with(fill(oneMonth, 19), scheduledIn(oneMonth), func(w *env) {
-				w.full("cancel_post", map[string]any{"post_id": w.its("post")})
+				w.full("cancel_post", map[string]any{"post_id": w.note("post")})
 				aDraft(w)
 			})},
-		{name: "allowance: moving within a full month", tool: "update_post", plan: small, prepare: with(fill(oneMonth,
+		{name: "allowance: moving within a full month", tool: "update_post", plan: smallPlan, prepare: with(fill(oneMonth,
 			19), scheduledIn(oneMonth)), args: move(oneMonth, time.Hour), effects: oneChange},
-		{name: "allowance: moving into a full month", tool: "update_post", plan: small, prepare: with(fill(oneMonth,
+		{name: "allowance: moving into a full month", tool: "update_post", plan: smallPlan, prepare: with(fill(oneMonth,
 			20), scheduledIn(otherMonth)), args: move(oneMonth, 0), want: planLimit},
-		{name: "allowance: moving into a month with a place", tool: "update_post", plan: small, prepare: with(
+		{name: "allowance: moving into a month with a place", tool: "update_post", plan: smallPlan, prepare: with(
 			fill(oneMonth, 19), scheduledIn(otherMonth)), args: move(oneMonth, 0), effects: oneChange},
-		{name: "allowance: a draft's wish for a full month", tool: "update_post", plan: small, prepare: with(
+		{name: "allowance: a draft's wish for a full month", tool: "update_post", plan: smallPlan, prepare: with(
 			fill(oneMonth, 20), aDraft), args: move(oneMonth, 0), effects: oneChange},
 		{name: "allowance: the creator plan has 200", tool: "schedule_post", plan: "creator", prepare: with(aDraft,
 			fill(oneMonth, 20)), args: at(oneMonth), effects: oneChange},
-		{name: "allowance: publishing the last post of this month", tool: "publish_post", plan: small, prepare: with(
+		{name: "allowance: publishing the last post of this month", tool: "publish_post", plan: smallPlan, prepare: with(
 			aDraft, fill(thisMonth, 19)), args: post(nil), effects: oneSent},
-		{name: "allowance: publishing one too many", tool: "publish_post", plan: small, prepare: with(aDraft,
+		{name: "allowance: publishing one too many", tool: "publish_post", plan: smallPlan, prepare: with(aDraft,
 			fill(thisMonth, 20)), args: post(nil), want: planLimit},
 		{name: "allowance: publishing now what has a place in a " +
-			"later month", tool: "publish_post", plan: small, prepare: with(scheduledIn(oneMonth), fill(thisMonth, 20)),
+			"later month", tool: "publish_post", plan: smallPlan, prepare: with(scheduledIn(oneMonth), fill(thisMonth, 20)),
 			args: post(nil), want: planLimit},
-		{name: "allowance: publishing again uses none", tool: "publish_post", plan: small,
+		{name: "allowance: publishing again uses none", tool: "publish_post", plan: smallPlan,
 			prepare: with(aPublished, fill(thisMonth, 20)), args: post(nil), check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.already_submitted": true})
 			}},
-		{name: "allowance: sending again uses none", tool: "retry_post", plan: small,
+		{name: "allowance: sending again uses none", tool: "retry_post", plan: smallPlan,
 			effects: rows{posts: 1, targets: 1, events: 2, jobs: 1, deliveries: 1},
 			prepare: with(aFailedOne, fill(thisMonth, 20)), args: post(nil)},
 	}
@@ -208,8 +208,8 @@ func cancelScenarios() []scenario {
 		cancels("a post of a series that is paused already", full, with(aScheduled, inSeries(false), func(w *env) {
 			w.exec("UPDATE post_series SET paused_at = 5 WHERE team_id = ?", w.team)
 		}), oneChange, map[string]any{"data.status": "draft", "data.recurrence.paused": true}),
-		not("another team's post", aStrangersOne, notFound),
-		{name: "cancel: a post that is not there", tool: "cancel_post", args: these(map[string]any{"post_id": noSuchID}), want: notFound},
+		not("another team's post", aForeignPost, notFound),
+		{name: "cancel: a post that is not there", tool: "cancel_post", args: fixedArgs(map[string]any{"post_id": noSuchID}), want: notFound},
 		{name: "cancel: by a key that only reads", tool: "cancel_post", as: readOnly, prepare: aScheduled, args: post(
 			nil), want: refusal(403, "write_not_allowed")},
 		{name: "cancel: takes no members", tool: "cancel_post", prepare: aScheduled, args: post(map[string]any{

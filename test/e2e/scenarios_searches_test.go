@@ -25,32 +25,31 @@ func searchScenarios() []scenario {
 		badSearchScenarios())
 }
 
-// looksFor returns arguments with a keyword, with changes.
-func looksFor(more map[string]any) func(*env) map[string]any {
-	return these(mergeArgs(map[string]any{"query": "summer beach"}, more))
+// searchArgs returns arguments with a keyword, merged with more.
+func searchArgs(more map[string]any) func(*env) map[string]any {
+	return fixedArgs(mergeArgs(map[string]any{"query": "summer beach"}, more))
 }
 
-// The rows of a charged search, a refunded one, and a free one of a known keyword.
+// The rows of a charged search, a refunded search, and a free search for a known keyword.
 var (
-	searched   = rows{searches: 1, looks: 1, found: 1, jobs: 1, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1}
-	unsearched = rows{searches: 1, looks: 1, jobs: 1, events: 1, reservations: 1, transfers: 4, paid: 1}
-	foundAgain = rows{looks: 1, found: 1, jobs: 1, events: 1, paid: 1}
+	chargedSearch  = rows{searches: 1, looks: 1, found: 1, jobs: 1, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1}
+	refundedSearch = rows{searches: 1, looks: 1, jobs: 1, events: 1, reservations: 1, transfers: 4, paid: 1}
+	freeSearch     = rows{looks: 1, found: 1, jobs: 1, events: 1, paid: 1}
 )
 
-// hasSearched returns a team with credits that has paid for a search, under the Idempotency-Key paying.
-func hasSearched(more map[string]any) func(*env) {
+// makePaidSearch grants credits and makes a charged search with the Idempotency-Key paying.
+func makePaidSearch(more map[string]any) func(*env) {
 	return func(w *env) {
-		rich(w)
-		got := w.rest(full(w), "search_hashtags", looksFor(more)(w), paying)
+		grantThousand(w)
+		got := w.rest(full(w), "search_hashtags", searchArgs(more)(w), paidKey)
 		got.mustBe(w.t, http.StatusAccepted)
-		w.keep("job", got.text("data.job_id"))
-		w.awaitJob(w.its("job")).mustHave(w.t, map[string]any{"data.state": "succeeded", "data.result.credits_charged": searchPrice})
+		w.setNote("job", got.text("data.job_id"))
+		w.awaitJob(w.note("job")).mustHave(w.t, map[string]any{"data.state": "succeeded", "data.result.credits_charged": searchPrice})
 	}
 }
 
-// mustShowFigures checks the result of a search that found something: each hashtag with its size, its rate, a tier and
-// a score.
-func (w *env) mustShowFigures(job answer) {
+// mustShowMetrics checks that each found hashtag has a number of posts, a rate, a tier and a score.
+func (w *env) mustShowMetrics(job answer) {
 	w.t.Helper()
 	if len(job.list("data.result.hashtags")) == 0 || job.at("data.result.related") == nil || job.at("data.result.incomplete") == nil {
 		w.t.Errorf("nothing was found: %s", job.raw)
@@ -62,7 +61,7 @@ func (w *env) mustShowFigures(job answer) {
 		if basis := at("posts.basis"); basis != "measured" && basis != "estimated" || !counted ||
 			at("tier") != tierOf(count) || at("posts_per_day") == nil || !scored || score < 0 || score > 100 ||
 			at("measured_at.utc") == nil {
-			w.t.Errorf("a hashtag without figures: %v", job.list("data.result.hashtags")[i])
+			w.t.Errorf("a hashtag without metrics: %v", job.list("data.result.hashtags")[i])
 		}
 	}
 	for i := range job.list("data.result.related") {
@@ -74,7 +73,7 @@ func (w *env) mustShowFigures(job answer) {
 	}
 }
 
-// tierOf returns the tier of a hashtag with so many posts.
+// tierOf returns the tier of a hashtag with the given number of posts.
 func tierOf(posts float64) string {
 	switch {
 	case posts < 10_000:
@@ -91,8 +90,8 @@ func tierOf(posts float64) string {
 
 func newSearchScenarios() []scenario {
 	finds := func(name, first string, more map[string]any) scenario {
-		return scenario{name: "search: " + name, tool: "search_hashtags", prepare: rich, args: looksFor(more),
-			idem: paying, effects: searched, check: func(w *env, got answer) {
+		return scenario{name: "search: " + name, tool: "search_hashtags", prepare: grantThousand, args: searchArgs(more),
+			idem: paidKey, effects: chargedSearch, check: func(w *env, got answer) {
 				got.mustHave(w.t,
 					map[string]any{
 						"billing.credits_charged": searchPrice, "billing.credits_refunded": 0,
@@ -104,7 +103,7 @@ func newSearchScenarios() []scenario {
 						"data.state": "succeeded", "data.error": nil, "data.result.credits_charged": searchPrice,
 						"data.result.hashtags.0.hashtag": first, "untrusted_content": nil,
 					})
-				w.mustShowFigures(job)
+				w.mustShowMetrics(job)
 				w.full("get_credits", nil).
 					mustHave(w.t,
 						map[string]any{
@@ -114,8 +113,8 @@ func newSearchScenarios() []scenario {
 			}}
 	}
 	fails := func(name, query, code string) scenario {
-		return scenario{name: "search: " + name, tool: "search_hashtags", prepare: rich,
-			args: looksFor(map[string]any{"query": query}), idem: paying, effects: unsearched, check: func(w *env, got answer) {
+		return scenario{name: "search: " + name, tool: "search_hashtags", prepare: grantThousand,
+			args: searchArgs(map[string]any{"query": query}), idem: paidKey, effects: refundedSearch, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"billing.credits_charged": searchPrice})
 				w.awaitJob(got.text("data.job_id")).
 					mustHave(w.t, map[string]any{"data.state": "failed", "data.error.code": code,
@@ -143,14 +142,14 @@ func newSearchScenarios() []scenario {
 
 func searchAgainScenarios() []scenario {
 	again := func(name, idem string, more map[string]any, effects rows, holds map[string]any) scenario {
-		return scenario{name: "search again: " + name, tool: "search_hashtags", prepare: hasSearched(nil),
-			args: looksFor(more), idem: idem, effects: effects, check: func(w *env, got answer) {
+		return scenario{name: "search again: " + name, tool: "search_hashtags", prepare: makePaidSearch(nil),
+			args: searchArgs(more), idem: idem, effects: effects, check: func(w *env, got answer) {
 				got.mustHave(w.t, holds)
-				w.mustShowFigures(w.awaitJob(got.text("data.job_id")))
+				w.mustShowMetrics(w.awaitJob(got.text("data.job_id")))
 			}}
 	}
 	free := func(name, query string) scenario {
-		s := again(name, "another", map[string]any{"query": query}, foundAgain,
+		s := again(name, "another", map[string]any{"query": query}, freeSearch,
 			map[string]any{
 				"billing.credits_charged": 0, "billing.balance": 1000 - searchPrice, "data.finished": true,
 				"data.state": "succeeded", "data.result.credits_charged": 0, "page": nil,
@@ -158,51 +157,51 @@ func searchAgainScenarios() []scenario {
 		shows := s.check
 		s.check = func(w *env, got answer) {
 			shows(w, got)
-			w.mustShowFigures(got)
+			w.mustShowMetrics(got)
 			if first := w.full("get_job",
 				map[string]any{
-					"job_id": w.its("job"), "limit": 50,
-				}); got.text("data.result.hashtags") != first.text("data.result.hashtags") || got.text("data.job_id") == w.its("job") {
-				w.t.Errorf("not what was found before:\n%s\n%s", got.raw, first.raw)
+					"job_id": w.note("job"), "limit": 50,
+				}); got.text("data.result.hashtags") != first.text("data.result.hashtags") || got.text("data.job_id") == w.note("job") {
+				w.t.Errorf("differs from the first result:\n%s\n%s", got.raw, first.raw)
 			}
 			if !strings.Contains(got.text("notes.0"), "paid") {
-				w.t.Errorf("it does not say why it costs nothing: %s", got.raw)
+				w.t.Errorf("no note about the free search: %s", got.raw)
 			}
 		}
 		return s
 	}
 	charged := map[string]any{"billing.credits_charged": searchPrice, "billing.balance": 1000 - 2*searchPrice}
-	same := again("with its key", paying, nil, rows{},
+	same := again("with its key", paidKey, nil, rows{},
 		map[string]any{"billing.credits_charged": searchPrice, "billing.balance": 1000 - searchPrice})
-	same.check = func(w *env, got answer) { got.mustHave(w.t, map[string]any{"data.job_id": w.its("job")}) }
+	same.check = func(w *env, got answer) { got.mustHave(w.t, map[string]any{"data.job_id": w.note("job")}) }
 	return []scenario{
 		same, free("the same", "summer beach"), free("the words the other way round", "beach summer"),
 		free("in capitals", "SUMMER Beach"), free("with more spaces", "  summer   beach "), free("as hashtags", "#summer #beach"),
-		again("with the platform written out", paying, map[string]any{"platform": "instagram"}, rows{},
+		again("with the platform written out", paidKey, map[string]any{"platform": "instagram"}, rows{},
 			map[string]any{"billing.credits_charged": searchPrice}),
-		again("another keyword with its key is another call", paying, map[string]any{"query": "winter beach"}, searched, charged),
-		again("the words as one are another keyword", "another", map[string]any{"query": "summerbeach"}, searched, charged),
-		again("on the other platform", "another", map[string]any{"platform": "tiktok"}, searched, charged),
-		{name: "search again: when its time is over", tool: "search_hashtags", args: looksFor(nil), idem: "another", effects: searched,
-			prepare: with(hasSearched(nil), func(w *env) {
+		again("another keyword with its key is another call", paidKey, map[string]any{"query": "winter beach"}, chargedSearch, charged),
+		again("the words as one are another keyword", "another", map[string]any{"query": "summerbeach"}, chargedSearch, charged),
+		again("on the other platform", "another", map[string]any{"platform": "tiktok"}, chargedSearch, charged),
+		{name: "search again: when its time is over", tool: "search_hashtags", args: searchArgs(nil), idem: "another", effects: chargedSearch,
+			prepare: with(makePaidSearch(nil), func(w *env) {
 				w.exec("UPDATE hashtag_searches SET paid_until = 1 WHERE team_id = ?", w.team)
 			}), check: func(w *env, got answer) { got.mustHave(w.t, charged) }},
 		{name: "search again: after nothing was found", tool: "search_hashtags",
-			args: looksFor(map[string]any{"query": "missingharbour"}), idem: "another",
+			args: searchArgs(map[string]any{"query": "missingharbour"}), idem: "another",
 			effects: rows{looks: 1, jobs: 1, events: 1, reservations: 1, transfers: 4, paid: 1}, prepare: func(w *env) {
-				rich(w)
-				w.awaitJob(w.rest(full(w), "search_hashtags", looksFor(map[string]any{"query": "missingharbour"})(w),
+				grantThousand(w)
+				w.awaitJob(w.rest(full(w), "search_hashtags", searchArgs(map[string]any{"query": "missingharbour"})(w),
 					"one").text("data.job_id"))
 			}},
-		{name: "search again: with its key, which is no longer kept", tool: "search_hashtags", args: looksFor(nil),
-			idem: paying, want: want{status: 422, code: "idempotency_key_reused", reason: "charge_key_spent"},
-			prepare: with(hasSearched(nil), func(w *env) {
+		{name: "search again: with its key, which is no longer kept", tool: "search_hashtags", args: searchArgs(nil),
+			idem: paidKey, want: want{status: 422, code: "idempotency_key_reused", reason: "charge_key_spent"},
+			prepare: with(makePaidSearch(nil), func(w *env) {
 				w.exec("DELETE FROM paid_requests WHERE key_id = ?", w.keyIDs[access.Full])
 			})},
 		{name: "search again: by another team", tool: "search_hashtags",
-			args: looksFor(map[string]any{"query": "boathouse"}), idem: paying, effects: searched, prepare: func(w *env) {
-				rich(w)
-				hasSearched(map[string]any{"query": "boathouse"})(w.stranger())
+			args: searchArgs(map[string]any{"query": "boathouse"}), idem: paidKey, effects: chargedSearch, prepare: func(w *env) {
+				grantThousand(w)
+				makePaidSearch(map[string]any{"query": "boathouse"})(w.stranger())
 			}},
 	}
 }
@@ -210,38 +209,38 @@ func searchAgainScenarios() []scenario {
 func freeSearchScenarios() []scenario {
 	free := func(name string, as func(*env) string, prepare func(*env), query string, effects rows) scenario {
 		return scenario{name: "free search: " + name, tool: "search_hashtags", as: as, prepare: prepare,
-			args: looksFor(map[string]any{"query": query}), idem: "another", effects: effects, check: func(w *env, got answer) {
+			args: searchArgs(map[string]any{"query": query}), idem: "another", effects: effects, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"billing.credits_charged": 0, "billing.credits_refunded": 0})
 				w.awaitJob(got.text("data.job_id")).
 					mustHave(w.t, map[string]any{"data.state": "succeeded", "data.result.credits_charged": 0})
 			}}
 	}
 	another := func(w *env) string {
-		_, key := w.newKey(w.team, access.Full, begun.AddDate(1, 0, 0))
+		_, key := w.newKey(w.team, access.Full, testStart.AddDate(1, 0, 0))
 		return key
 	}
-	spent := with(hasSearched(nil), func(w *env) {
+	spent := with(makePaidSearch(nil), func(w *env) {
 		must.Get(w.Credits.Withdraw(w.t.Context(), w.team, 1000-searchPrice, "all of it", ""))(w.t)
 	})
-	limited := with(hasSearched(nil), func(w *env) { must.NoError(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], 0)) })
-	asReport := foundAgain
+	limited := with(makePaidSearch(nil), func(w *env) { must.NoError(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], 0)) })
+	asReport := freeSearch
 	asReport.searches = 1
 	return []scenario{
-		free("another key of the team", another, hasSearched(nil), "summer beach", foundAgain),
-		free("with nothing left", full, spent, "beach summer", foundAgain),
-		free("by a key that may spend none", full, limited, "summer beach", foundAgain),
-		free("of a hashtag that the team has a report on", full, hasReport(aHashtag), "sourdough", asReport),
-		{name: "free search: a report on a hashtag pays for no phrase", tool: "search_hashtags", prepare: hasReport(
-			aHashtag), args: looksFor(map[string]any{"query": "sourdough bread"}), idem: paying, effects: searched},
-		{name: "free search: nor on the other platform", tool: "search_hashtags", prepare: hasReport(
-			aHashtag), args: looksFor(map[string]any{"query": "sourdough", "platform": "tiktok"}), idem: paying, effects: searched},
+		free("another key of the team", another, makePaidSearch(nil), "summer beach", freeSearch),
+		free("with nothing left", full, spent, "beach summer", freeSearch),
+		free("by a key that may spend none", full, limited, "summer beach", freeSearch),
+		free("of a hashtag that the team has a report on", full, addReport(aHashtag), "sourdough", asReport),
+		{name: "free search: a report on a hashtag pays for no phrase", tool: "search_hashtags", prepare: addReport(
+			aHashtag), args: searchArgs(map[string]any{"query": "sourdough bread"}), idem: paidKey, effects: chargedSearch},
+		{name: "free search: nor on the other platform", tool: "search_hashtags", prepare: addReport(
+			aHashtag), args: searchArgs(map[string]any{"query": "sourdough", "platform": "tiktok"}), idem: paidKey, effects: chargedSearch},
 	}
 }
 
 func refusedSearchScenarios() []scenario {
 	not := func(name string, as func(*env) string, prepare func(*env), expected want) scenario {
 		return scenario{
-			name: "refused search: " + name, tool: "search_hashtags", as: as, prepare: prepare, args: looksFor(nil),
+			name: "refused search: " + name, tool: "search_hashtags", as: as, prepare: prepare, args: searchArgs(nil),
 			idem: "another", want: expected,
 		}
 	}
@@ -251,44 +250,44 @@ func refusedSearchScenarios() []scenario {
 	teamTo := func(credits int64) func(*env) {
 		return func(w *env) { must.NoError(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, &credits)) }
 	}
-	replayed := not("by a key for drafts, with the key that has paid", full, with(hasSearched(nil), func(w *env) {
+	replayed := not("by a key for drafts, with the key that has paid", full, with(makePaidSearch(nil), func(w *env) {
 		must.NoError(w.t, w.Teams.SetKeyLevel(w.t.Context(), w.keyIDs[access.Full], access.Drafts))
 	}), refusal(403, "spend_not_allowed"))
-	replayed.idem = paying
+	replayed.idem = paidKey
 	return []scenario{
 		replayed,
-		not("by a key for drafts", drafts, rich, refusal(403, "spend_not_allowed")),
-		not("by a key that only reads", readOnly, rich, refusal(403, "spend_not_allowed")),
-		not("by a key for drafts, of what is paid for", drafts, hasSearched(nil), refusal(403, "spend_not_allowed")),
-		not("for an editor", full, with(rich, func(w *env) { w.role(access.Editor) }), refusal(403, "spend_not_allowed")),
-		not("while spending is paused", full, with(hasSearched(nil), func(w *env) {
+		not("by a key for drafts", drafts, grantThousand, refusal(403, "spend_not_allowed")),
+		not("by a key that only reads", readOnly, grantThousand, refusal(403, "spend_not_allowed")),
+		not("by a key for drafts, of what is paid for", drafts, makePaidSearch(nil), refusal(403, "spend_not_allowed")),
+		not("for an editor", full, with(grantThousand, func(w *env) { w.role(access.Editor) }), refusal(403, "spend_not_allowed")),
+		not("while spending is paused", full, with(makePaidSearch(nil), func(w *env) {
 			must.NoError(w.t, pausesOf("team")[1].closes(w))
 		}), refusal(403, "connection_suspended")),
 		not("without credits", full, func(*env) {}, refusal(402, "insufficient_credits")),
 		not("with a credit too few", full, func(w *env) { w.grant(searchPrice - 1) }, refusal(402, "insufficient_credits")),
-		not("beyond the key's day", full, with(rich, keyTo(searchPrice-1)), refusal(429, "daily_credit_limit_reached")),
-		not("beyond the team's day", full, with(rich, teamTo(searchPrice-1)), refusal(429, "daily_credit_limit_reached")),
-		{name: "refused search: without a key", tool: "search_hashtags", prepare: rich, args: looksFor(
+		not("beyond the key's day", full, with(grantThousand, keyTo(searchPrice-1)), refusal(429, "daily_credit_limit_reached")),
+		not("beyond the team's day", full, with(grantThousand, teamTo(searchPrice-1)), refusal(429, "daily_credit_limit_reached")),
+		{name: "refused search: without a key", tool: "search_hashtags", prepare: grantThousand, args: searchArgs(
 			nil), want: invalid("idempotency_key_required", "")},
-		{name: "refused search: what is paid for, without a key", tool: "search_hashtags", prepare: hasSearched(
-			nil), args: looksFor(nil), want: invalid("idempotency_key_required", "")},
-		{name: "refused search: a key of 256 characters", tool: "search_hashtags", prepare: rich, args: looksFor(
+		{name: "refused search: what is paid for, without a key", tool: "search_hashtags", prepare: makePaidSearch(
+			nil), args: searchArgs(nil), want: invalid("idempotency_key_required", "")},
+		{name: "refused search: a key of 256 characters", tool: "search_hashtags", prepare: grantThousand, args: searchArgs(
 			nil), idem: strings.Repeat("k", 256), want: invalid("idempotency_key_too_long", "")},
-		{name: "refused search: a key of 255 characters", tool: "search_hashtags", prepare: rich, args: looksFor(
-			nil), idem: strings.Repeat("k", 255), effects: searched},
+		{name: "refused search: a key of 255 characters", tool: "search_hashtags", prepare: grantThousand, args: searchArgs(
+			nil), idem: strings.Repeat("k", 255), effects: chargedSearch},
 	}
 }
 
 func badSearchScenarios() []scenario {
 	bad := func(name string, more map[string]any, reason, argument string) scenario {
 		return scenario{
-			name: "bad search: " + name, tool: "search_hashtags", prepare: rich, args: looksFor(more), idem: paying,
+			name: "bad search: " + name, tool: "search_hashtags", prepare: grantThousand, args: searchArgs(more), idem: paidKey,
 			want: invalid(reason, argument),
 		}
 	}
 	all := []scenario{
 		{
-			name: "bad search: for nothing", tool: "search_hashtags", prepare: rich, args: noArgs, idem: paying,
+			name: "bad search: for nothing", tool: "search_hashtags", prepare: grantThousand, args: noArgs, idem: paidKey,
 			want: invalid("missing_argument", "query"),
 		},
 		bad("an empty query", map[string]any{"query": ""}, "too_short", "query"),

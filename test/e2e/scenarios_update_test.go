@@ -15,8 +15,8 @@ func updateScenarios() []scenario {
 			effects: effects, check: func(w *env, got answer) {
 				got.mustHave(w.t, hold)
 				for path := range hold {
-					if path != "data.problems" && w.post(w.its("post")).text(path) != got.text(path) {
-						w.t.Errorf("%s is stored otherwise", path)
+					if path != "data.problems" && w.post(w.note("post")).text(path) != got.text(path) {
+						w.t.Errorf("%s is not stored", path)
 					}
 				}
 			}}
@@ -44,21 +44,21 @@ func updateScenarios() []scenario {
 			map[string]any{"data.status": "draft", "data.caption": words(301)}),
 		{name: "change: the accounts", tool: "update_post", prepare: aDraft,
 			effects: rows{posts: 1, targets: 1, events: 1}, args: func(w *env) map[string]any {
-				return map[string]any{"id": w.its("post"), "account_ids": w.accounts[1:2]}
+				return map[string]any{"id": w.note("post"), "account_ids": w.accounts[1:2]}
 			}, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.accounts.0.id": w.accounts[1], "data.accounts.1": nil, "data.caption": "a draft"})
 			}},
 		{name: "change: one account more", tool: "update_post", prepare: aDraft,
 			effects: rows{posts: 1, targets: 1, events: 1}, args: func(w *env) map[string]any {
-				return map[string]any{"id": w.its("post"), "account_ids": w.accounts}
+				return map[string]any{"id": w.note("post"), "account_ids": w.accounts}
 			}, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.accounts.0.id": w.accounts[0], "data.accounts.1.id": w.accounts[1]})
 			}},
 		{name: "change: an account that stays keeps its own text", tool: "update_post",
 			effects: rows{posts: 1, targets: 2, events: 1}, prepare: with(aWideDraft, func(w *env) {
-				w.exec("UPDATE post_targets SET caption = 'just here' WHERE post_id = ? AND account_id = ?", w.its("post"), w.accounts[1])
+				w.exec("UPDATE post_targets SET caption = 'just here' WHERE post_id = ? AND account_id = ?", w.note("post"), w.accounts[1])
 			}), args: func(w *env) map[string]any {
-				return map[string]any{"id": w.its("post"), "account_ids": w.accounts[1:2]}
+				return map[string]any{"id": w.note("post"), "account_ids": w.accounts[1:2]}
 			}, check: func(w *env, got answer) {
 				got.mustHave(w.t,
 					map[string]any{"data.accounts.0.id": w.accounts[1], "data.accounts.0.caption": "just here", "data.accounts.1": nil})
@@ -82,17 +82,17 @@ func updateScenarios() []scenario {
 		},
 		{name: "change: by a key that only reads", tool: "update_post", as: readOnly, prepare: aDraft, args: byID(
 			map[string]any{"caption": "new"}), want: refusal(403, "write_not_allowed")},
-		{name: "change: another team's post", tool: "update_post", prepare: aStrangersOne, args: byID(map[string]any{
+		{name: "change: another team's post", tool: "update_post", prepare: aForeignPost, args: byID(map[string]any{
 			"caption": "new",
 		}), want: notFound},
 		{
-			name: "change: another team's post by a key for drafts", tool: "update_post", as: drafts, prepare: aStrangersOne,
+			name: "change: another team's post by a key for drafts", tool: "update_post", as: drafts, prepare: aForeignPost,
 			args: byID(map[string]any{"caption": "new"}), want: notFound,
 		},
 		{name: "change: another team's scheduled post by a key for drafts", tool: "update_post", as: drafts,
-			prepare: with(aStrangersOne, set("status = 'scheduled', scheduled_at = 99999999999999999")),
+			prepare: with(aForeignPost, set("status = 'scheduled', scheduled_at = 99999999999999999")),
 			args:    byID(map[string]any{"caption": "new"}), want: notFound},
-		{name: "change: a post that is not there", tool: "update_post", args: these(map[string]any{
+		{name: "change: a post that is not there", tool: "update_post", args: fixedArgs(map[string]any{
 			"id": noSuchID, "caption": "new",
 		}), want: notFound},
 		bad("to an account that is not there", map[string]any{"account_ids": []int64{999999999}}, missing("account_ids")),
@@ -107,11 +107,11 @@ func updateScenarios() []scenario {
 		bad("to a time more than ten years ahead",
 			map[string]any{"scheduled_at": stamp(time.Now().UTC().AddDate(10, 0, 2))}, invalid("out_of_range", "scheduled_at")),
 		{name: "change: to no time", tool: "update_post", prepare: with(aDraft, func(w *env) {
-			w.full("update_post", map[string]any{"id": w.its("post"), "scheduled_at": ahead(48 * time.Hour)})
+			w.full("update_post", map[string]any{"id": w.note("post"), "scheduled_at": ahead(48 * time.Hour)})
 		}), args: byID(map[string]any{"scheduled_at": nil}), effects: oneChange, check: func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{"data.status": "draft", "data.scheduled_at": nil})
 			if listed := w.full("list_posts", map[string]any{"to": "9999-12-31T23:59:59Z"}).list("data.posts"); len(listed) != 0 {
-				w.t.Errorf("it is listed by its time still: %v", listed)
+				w.t.Errorf("still listed by its time: %v", listed)
 			}
 		}},
 		{name: "change: to no time, of a draft without one", tool: "update_post", prepare: aDraft, args: byID(
@@ -146,7 +146,7 @@ func changeRuleScenarios() []scenario {
 				name: "change: a post that is " + status, tool: "update_post",
 				prepare: with(aDraft, set("status = ?", status)), args: change, want: wrongState(status),
 			},
-			// The current state counts, not the client's expectation.
+			// The current state decides, not the state that the client knows.
 			scenario{
 				name: "change: an approved post that is " + status, tool: "update_post",
 				prepare: with(aDraft, set("status = ?, approval = 'approved'", status)), args: change, want: wrongState(status),
@@ -164,8 +164,8 @@ func changeRuleScenarios() []scenario {
 		return scenario{name: "change: " + name, tool: "update_post",
 			prepare: with(prepare, set("approval = ?", before)), args: byID(args), effects: effects, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.approval": after})
-				if stored := w.post(w.its("post")).text("data.approval"); stored != after {
-					w.t.Errorf("the stored post is %s, want %s", stored, after)
+				if stored := w.post(w.note("post")).text("data.approval"); stored != after {
+					w.t.Errorf("stored post: %s, want %s", stored, after)
 				}
 			}}
 	}

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/core/access"
 )
 
-// batchOf returns what opening a batch of so many files leaves.
+// batchOf returns the rows of an opened batch with the given number of files.
 func batchOf(files int) rows { return rows{jobs: 1, batches: 1, links: files, events: 1} }
 
 var (
@@ -21,8 +21,8 @@ var (
 	mediaImport = regexp.MustCompile(`^media_import:[0-9a-f-]{36}$`)
 )
 
-// mustWait checks an upload entry that has a link.
-func (w *env) mustWait(got answer, n int, f file) {
+// mustHaveLink checks an upload entry that has a link.
+func (w *env) mustHaveLink(got answer, n int, f file) {
 	w.t.Helper()
 	at := func(name string) string { return fmt.Sprintf("data.upload.uploads.%d.%s", n, name) }
 	got.mustHave(w.t,
@@ -51,15 +51,15 @@ func (w *env) mustBeBatch(got answer) {
 	})
 }
 
-// mustStandFor checks the states of the files of a batch's job: "stored", or "refused type_refused".
-func (w *env) mustStandFor(job string, states ...string) {
+// mustHaveFileStates checks the states of the files of a batch's job: "stored", or "refused type_refused".
+func (w *env) mustHaveFileStates(job string, states ...string) {
 	w.t.Helper()
 	got := w.full("get_job", map[string]any{"job_id": job})
 	have := []string{}
 	for i := range got.list("data.result.files") {
 		at := func(name string) string { return got.text(fmt.Sprintf("data.result.files.%d.%s", i, name)) }
 		if (at("state") == "stored") != (at("media_id") != "") {
-			w.t.Errorf("a media_id of what is not stored, or none of what is: %s", got.raw)
+			w.t.Errorf("media_id must be present exactly for stored files: %s", got.raw)
 		}
 		have = append(have, strings.TrimSpace(at("state")+" "+at("reason")))
 	}
@@ -77,32 +77,32 @@ func uploadScenarios() []scenario {
 			}}
 	}
 	one, two := aPNG("one.png"), aJPEG("two.jpg")
-	there := func(w *env) { w.keepID("item", w.library(0, one)[0]) }
+	there := func(w *env) { w.setNoteID("item", w.addFiles(0, one)[0]) }
 	waits := func(w *env, got answer) {
 		got.mustHave(w.t,
 			map[string]any{"data.state": "pending", "data.finished": false, "data.progress.done": 0, "data.progress.total": 1})
-		w.mustWait(got, 0, one)
-		w.mustStandFor(got.text("data.job_id"), "waiting")
+		w.mustHaveLink(got, 0, one)
+		w.mustHaveFileStates(got.text("data.job_id"), "waiting")
 	}
-	partly := opens("one of them is there already", sends(nil, one, two), batchOf(2), func(w *env, got answer) {
+	partly := opens("one of them is there already", uploadOf(nil, one, two), batchOf(2), func(w *env, got answer) {
 		got.mustHave(w.t,
 			map[string]any{
-				"data.upload.uploads.0.state": "stored", "data.upload.uploads.0.media_id": w.its("item"),
+				"data.upload.uploads.0.state": "stored", "data.upload.uploads.0.media_id": w.note("item"),
 				"data.upload.uploads.0.url": nil, "data.upload.uploads.0.headers": nil, "data.finished": false,
 			})
-		w.mustWait(got, 1, two)
+		w.mustHaveLink(got, 1, two)
 		w.put(got.linkOf(1), two).mustBe(w.t, 201)
 		w.awaitJob(got.text("data.job_id")).
-			mustHave(w.t, map[string]any{"data.state": "succeeded", "data.result.files.0.media_id": w.its("item")})
+			mustHave(w.t, map[string]any{"data.state": "succeeded", "data.result.files.0.media_id": w.note("item")})
 	})
 	partly.prepare = there
-	wholly := opens("all are there already", sends(nil, one), batchOf(1), func(w *env, got answer) {
+	wholly := opens("all are there already", uploadOf(nil, one), batchOf(1), func(w *env, got answer) {
 		got.mustHave(w.t,
 			map[string]any{
-				"data.state": "succeeded", "data.finished": true, "data.upload.uploads.0.media_id": w.its("item"),
+				"data.state": "succeeded", "data.finished": true, "data.upload.uploads.0.media_id": w.note("item"),
 				"data.upload.uploads.0.url": nil,
 			})
-		w.mustStandFor(got.text("data.job_id"), "stored")
+		w.mustHaveFileStates(got.text("data.job_id"), "stored")
 	})
 	wholly.prepare = there
 	foldered := opens("into a folder", func(w *env) map[string]any {
@@ -112,37 +112,37 @@ func uploadScenarios() []scenario {
 		w.full("list_media", inFolder(nil)(w)).
 			mustHave(w.t, map[string]any{"data.media.0.name": "one", "data.media.0.folder.name": "Spring"})
 	})
-	foldered.prepare = func(w *env) { w.keepID("folder", w.folder("Spring")) }
-	keyed := opens("with a key", sends(nil, one), rows{jobs: 1, batches: 1, links: 1, events: 1, keys: 1}, waits)
+	foldered.prepare = func(w *env) { w.setNoteID("folder", w.addFolder("Spring")) }
+	keyed := opens("with a key", uploadOf(nil, one), rows{jobs: 1, batches: 1, links: 1, events: 1, keys: 1}, waits)
 	keyed.as, keyed.idem = full, "k"
 	all := []scenario{
-		opens("one file", sends(nil, one), batchOf(1), waits), keyed, partly, wholly, foldered,
+		opens("one file", uploadOf(nil, one), batchOf(1), waits), keyed, partly, wholly, foldered,
 		opens("without a name and a type", func(*env) map[string]any {
 			return map[string]any{"files": []any{map[string]any{"sha256": one.digest(), "size_bytes": len(one.bytes)}}}
 		}, batchOf(1), func(w *env, got answer) {
 			w.put(got.linkOf(0), one).mustBe(w.t, 201)
 			w.full("list_media", nil).mustHave(w.t, map[string]any{"data.media.0.name": "file", "data.media.0.file_name": "file.png"})
 		}),
-		opens("several files", sends(nil, one, two), batchOf(2), func(w *env, got answer) {
+		opens("several files", uploadOf(nil, one, two), batchOf(2), func(w *env, got answer) {
 			job := got.text("data.job_id")
 			w.put(got.linkOf(1), two).mustBe(w.t, 201)
-			w.mustStandFor(job, "waiting", "stored")
+			w.mustHaveFileStates(job, "waiting", "stored")
 			w.full("get_job", map[string]any{"job_id": job}).
 				mustHave(w.t, map[string]any{"data.finished": false, "data.progress.done": 1, "data.progress.total": 2})
 			w.put(got.linkOf(0), one).mustBe(w.t, 201)
 			w.awaitJob(job).mustHave(w.t, map[string]any{"data.state": "succeeded", "data.error": nil, "data.progress.done": 2})
-			w.mustStandFor(job, "stored", "stored")
-			shelf("one", "two")(w, w.full("list_media", nil))
+			w.mustHaveFileStates(job, "stored", "stored")
+			listsMedia("one", "two")(w, w.full("list_media", nil))
 		}),
 		opens("none, for the page", noArgs, batchOf(0), func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{"data.upload.uploads": "[]", "data.state": "pending", "data.finished": false})
 		}),
-		opens("the same file twice", sends(nil, one, one), batchOf(2), func(w *env, got answer) {
+		opens("the same file twice", uploadOf(nil, one, one), batchOf(2), func(w *env, got answer) {
 			a, b := w.put(got.linkOf(0), one), w.put(got.linkOf(1), one)
 			if a.number("data.media_id") != b.number("data.media_id") || w.usedBytes() != int64(len(one.bytes)) {
 				w.t.Errorf("stored twice: %s, %s", a.raw, b.raw)
 			}
-			w.mustStandFor(got.text("data.job_id"), "stored", "stored")
+			w.mustHaveFileStates(got.text("data.job_id"), "stored", "stored")
 		}),
 	}
 	return slices.Concat(all, badUploadScenarios(), badFileScenarios())
@@ -158,33 +158,33 @@ func badUploadScenarios() []scenario {
 	crowded := func(w *env) {
 		w.exec("INSERT INTO storage (team_id, used_bytes) VALUES (?, ?)", w.team, 1<<30)
 	}
-	noRoom := bad("no room left", full, crowded, sends(nil, one), planLimit)
-	noRoom.plan = small
+	noRoom := bad("no room left", full, crowded, uploadOf(nil, one), planLimit)
+	noRoom.plan = smallPlan
 	noRoomForPage := bad("no room left for the page", full, crowded, noArgs, planLimit)
-	noRoomForPage.plan = small
+	noRoomForPage.plan = smallPlan
 	return []scenario{
 		noRoom, noRoomForPage,
-		bad("by a key that only reads", readOnly, nothing, sends(nil, one), refusal(403, "write_not_allowed")),
-		bad("for a viewer", full, func(w *env) { w.role(access.Viewer) }, sends(nil, one), refusal(403, "write_not_allowed")),
-		bad("into a folder that is not there", full, nothing, sends(map[string]any{"folder_id": 999999999}, one), folderNotFound),
+		bad("by a key that only reads", readOnly, nothing, uploadOf(nil, one), refusal(403, "write_not_allowed")),
+		bad("for a viewer", full, func(w *env) { w.role(access.Viewer) }, uploadOf(nil, one), refusal(403, "write_not_allowed")),
+		bad("into a folder that is not there", full, nothing, uploadOf(map[string]any{"folder_id": 999999999}, one), folderNotFound),
 		bad("into a folder of another team", full, aStrangersFolder, func(w *env) map[string]any {
 			return uploadArgs(inFolder(nil)(w), one)
 		}, folderNotFound),
-		bad("an argument that is none", full, nothing, sends(map[string]any{"colour": "red"}, one), invalid("unknown_argument", "colour")),
-		bad("51 files", full, nothing, sends(nil, fifty...), invalid("too_long", "files")),
-		bad("files that are a text", full, nothing, these(map[string]any{"files": "one"}), invalid("not_a_list", "files")),
-		bad("files that are null", full, nothing, these(map[string]any{"files": nil}), invalid("not_a_list", "files")),
+		bad("an argument that is none", full, nothing, uploadOf(map[string]any{"colour": "red"}, one), invalid("unknown_argument", "colour")),
+		bad("51 files", full, nothing, uploadOf(nil, fifty...), invalid("too_long", "files")),
+		bad("files that are a text", full, nothing, fixedArgs(map[string]any{"files": "one"}), invalid("not_a_list", "files")),
+		bad("files that are null", full, nothing, fixedArgs(map[string]any{"files": nil}), invalid("not_a_list", "files")),
 		bad("a batch to replace that is no job's id", full, nothing,
-			sends(map[string]any{"replaces_batch": "social_post:" + noSuchID}, one), invalid("malformed", "replaces_batch")),
-		bad("a batch to replace that is empty", full, nothing, sends(map[string]any{"replaces_batch": ""}, one),
+			uploadOf(map[string]any{"replaces_batch": "social_post:" + noSuchID}, one), invalid("malformed", "replaces_batch")),
+		bad("a batch to replace that is empty", full, nothing, uploadOf(map[string]any{"replaces_batch": ""}, one),
 			invalid("malformed", "replaces_batch")),
-		bad("a key as a file's name", full, nothing, sends(nil, aPNG(apikey.New(apikey.APIKey))), invalid("secret_in_argument", "files")),
-		bad("an upload secret as a file's name", full, nothing, sends(nil, aPNG("a "+apikey.New(apikey.Upload))),
+		bad("a key as a file's name", full, nothing, uploadOf(nil, aPNG(apikey.New(apikey.APIKey))), invalid("secret_in_argument", "files")),
+		bad("an upload secret as a file's name", full, nothing, uploadOf(nil, aPNG("a "+apikey.New(apikey.Upload))),
 			invalid("secret_in_argument", "files")),
 	}
 }
 
-// badFileScenarios describe files with invalid values.
+// badFileScenarios returns scenarios with invalid file descriptions.
 func badFileScenarios() []scenario {
 	bad := func(name string, change map[string]any, reason, argument string) scenario {
 		return scenario{name: "file: " + name, tool: "create_uploads", want: invalid(reason, argument), args: func(*env) map[string]any {
@@ -228,16 +228,16 @@ func replacingScenarios() []scenario {
 		return func(w *env) {
 			got := w.rest(as(w), "create_uploads", uploadArgs(nil, files...), "")
 			got.mustBe(w.t, 201)
-			w.keep("batch", got.text("data.job_id"))
-			w.keep("url", got.linkOf(0).url)
-			w.keep("authorization", got.linkOf(0).authorization)
+			w.setNote("batch", got.text("data.job_id"))
+			w.setNote("url", got.linkOf(0).url)
+			w.setNote("authorization", got.linkOf(0).authorization)
 		}
 	}
 	arrives := func(f file) func(*env) {
-		return func(w *env) { w.put(link{w.its("url"), w.its("authorization")}, f).mustBe(w.t, 201) }
+		return func(w *env) { w.put(link{w.note("url"), w.note("authorization")}, f).mustBe(w.t, 201) }
 	}
 	args := func(w *env) map[string]any {
-		return uploadArgs(map[string]any{"replaces_batch": w.its("batch")}, two)
+		return uploadArgs(map[string]any{"replaces_batch": w.note("batch")}, two)
 	}
 	replaces := func(name string, prepare func(*env), effects rows, state string, states []string, note string) scenario {
 		return scenario{name: "replaces: " + name, tool: "create_uploads", prepare: prepare, args: args,
@@ -245,10 +245,10 @@ func replacingScenarios() []scenario {
 				if len(got.list("notes")) != 1 || !strings.Contains(got.text("notes.0"), note) {
 					w.t.Errorf("notes %v, want %q", got.list("notes"), note)
 				}
-				w.mustWait(got, 0, two)
-				w.full("get_job", map[string]any{"job_id": w.its("batch")}).
+				w.mustHaveLink(got, 0, two)
+				w.full("get_job", map[string]any{"job_id": w.note("batch")}).
 					mustHave(w.t, map[string]any{"data.state": state, "data.finished": state != "running"})
-				w.mustStandFor(w.its("batch"), states...)
+				w.mustHaveFileStates(w.note("batch"), states...)
 				w.put(got.linkOf(0), two).mustBe(w.t, 201)
 			}}
 	}
@@ -260,10 +260,10 @@ func replacingScenarios() []scenario {
 		replaces("a batch of two", opened(full, one, aPNG("three.png")), both, "failed", []string{"replaced",
 			"replaced"}, "batch was closed"),
 		replaces("a batch for the page", func(w *env) {
-			w.keep("batch", w.full("create_uploads", nil).text("data.job_id"))
+			w.setNote("batch", w.full("create_uploads", nil).text("data.job_id"))
 		}, rows{jobs: 2, batches: 2, links: 1, events: 2}, "failed", []string{}, "batch was closed"),
 		replaces("a batch of which a file was there", with(func(w *env) {
-			w.library(0, one)
+			w.addFiles(0, one)
 		}, opened(full, one, aPNG("three.png"))), rows{jobs: 2, batches: 2, links: 2, events: 2}, "partially_succeeded",
 			[]string{"stored", "replaced"}, "batch was closed"),
 		replaces("a batch of which a file has arrived", with(opened(full, one, aPNG("three.png")), arrives(one)),
@@ -277,15 +277,15 @@ func replacingScenarios() []scenario {
 		not("another team's batch", func(w *env) {
 			other := w.stranger()
 			opened(full, one)(other)
-			w.keep("batch", other.its("batch"))
+			w.setNote("batch", other.note("batch"))
 		}),
 		not("an import", func(w *env) {
-			w.keep("batch", w.full("import_media", map[string]any{"url": w.public.URL + "/files/a.png"}).text("data.job_id"))
+			w.setNote("batch", w.full("import_media", map[string]any{"url": w.public.URL + "/files/a.png"}).text("data.job_id"))
 		}),
-		not("a batch that is not there", func(w *env) { w.keep("batch", "media_import:"+noSuchID) }),
+		not("a batch that is not there", func(w *env) { w.setNote("batch", "media_import:"+noSuchID) }),
 		{name: "replaces: one that closes links", tool: "create_uploads", prepare: opened(full, one, aPNG("three.png")),
 			args: args, effects: both, check: func(w *env, _ answer) {
-				w.put(link{w.its("url"), w.its("authorization")}, one).mustRefuse(w.t, 410, "upload_link_closed", "")
+				w.put(link{w.note("url"), w.note("authorization")}, one).mustRefuse(w.t, 410, "upload_link_closed", "")
 			}},
 	}
 }

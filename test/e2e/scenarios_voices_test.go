@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// inApp returns a call of the team's owner in the app.
-func (w *env) inApp() operation.Call {
+// appCall returns a call of the team's owner in the app.
+func (w *env) appCall() operation.Call {
 	w.t.Helper()
 	owner := must.Get(w.Teams.InApp(w.t.Context(), w.owner, w.team))(w.t)
 	return operation.Call{Actor: owner, RequestID: "app", Now: w.db.Now()}
@@ -22,13 +22,13 @@ func (w *env) inApp() operation.Call {
 // addVoice creates a brand voice as a person does in the app.
 func (w *env) addVoice(d voice.Draft) int64 {
 	w.t.Helper()
-	made := must.Get(w.Voices.Create(w.t.Context(), w.inApp(), d))(w.t)
+	made := must.Get(w.Voices.Create(w.t.Context(), w.appCall(), d))(w.t)
 	return made.ID
 }
 
 // twoVoices creates a voice with all fields and one with only a name.
 func twoVoices(w *env) {
-	w.keepID("first", w.addVoice(voice.Draft{Name: "Harbour", Guide: voice.Guide{
+	w.setNoteID("first", w.addVoice(voice.Draft{Name: "Harbour", Guide: voice.Guide{
 		BusinessDescription: "A roastery at the harbour.\n# Tone\nWith a café.", Tone: "Warm.",
 		PointOfView: voice.FirstPlural, EmojiPolicy: voice.FewEmoji,
 		Audiences:          []voice.BrandVoiceAudience{{Name: "Regulars", Description: "Before work."}, {Name: "Visitors"}},
@@ -36,7 +36,7 @@ func twoVoices(w *env) {
 		Avoid:              voice.BrandVoiceUse{Words: []string{"cheap"}},
 		CustomInstructions: "{{.Name}} ```", ContentLanguage: "pt-br",
 	}}))
-	w.keepID("second", w.addVoice(voice.Draft{Name: "Plain"}))
+	w.setNoteID("second", w.addVoice(voice.Draft{Name: "Plain"}))
 }
 
 // withMaterial creates two voices with material.
@@ -47,24 +47,24 @@ func withMaterial(w *env) {
 		for _, given := range []voice.NewMaterial{
 			{Text: "say " + material}, {Link: "https://" + material + ".example.com/"}, {PostID: post},
 		} {
-			must.Get(w.Voices.AddMaterial(w.t.Context(), w.inApp(), w.itsID(name), given))(w.t)
+			must.Get(w.Voices.AddMaterial(w.t.Context(), w.appCall(), w.noteID(name), given))(w.t)
 		}
 	}
 }
 
-// material is part of every material of the voices of withMaterial.
+// material is part of every item of material that withMaterial adds.
 const material = "zqmaterial4711"
 
-func (w *env) itsID(name string) int64 {
+func (w *env) noteID(name string) int64 {
 	w.t.Helper()
-	id := must.Get(strconv.ParseInt(w.its(name), 10, 64))(w.t)
+	id := must.Get(strconv.ParseInt(w.note(name), 10, 64))(w.t)
 	return id
 }
 
 // voiceScenarios returns the scenarios of list_brand_voices and get_brand_voice.
 func voiceScenarios() []scenario {
 	of := func(name string) func(*env) map[string]any {
-		return func(w *env) map[string]any { return map[string]any{"id": w.itsID(name)} }
+		return func(w *env) map[string]any { return map[string]any{"id": w.noteID(name)} }
 	}
 	inFull := func(prefix string) map[string]any {
 		return map[string]any{
@@ -81,16 +81,16 @@ func voiceScenarios() []scenario {
 		{name: "voices: none yet", tool: "list_brand_voices", as: readOnly, args: noArgs, check: func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{"data.brand_voices": "[]", "data.default_voice": nil, "page": nil})
 			if !strings.Contains(got.text("notes.0"), "in the app") {
-				w.t.Errorf("no note says where one is made: %s", got.raw)
+				w.t.Errorf("no note about where to create a voice: %s", got.raw)
 			}
 		}},
 		{name: "voices: each by name and the default in full", tool: "list_brand_voices", as: readOnly,
 			prepare: twoVoices, args: noArgs, check: func(w *env, got answer) {
 				got.mustHave(w.t, inFull("data.default_voice"))
 				got.mustHave(w.t, map[string]any{
-					"data.brand_voices.0.id": w.itsID("second"), "data.brand_voices.0.default": false, "data.brand_voices.0.text": nil,
-					"data.brand_voices.1.id": w.itsID("first"), "data.brand_voices.1.default": true, "data.brand_voices.1.text": nil,
-					"data.default_voice.id": w.itsID("first"), "notes": nil, "page": nil, "untrusted_content": nil,
+					"data.brand_voices.0.id": w.noteID("second"), "data.brand_voices.0.default": false, "data.brand_voices.0.text": nil,
+					"data.brand_voices.1.id": w.noteID("first"), "data.brand_voices.1.default": true, "data.brand_voices.1.text": nil,
+					"data.default_voice.id": w.noteID("first"), "notes": nil, "page": nil, "untrusted_content": nil,
 				})
 				for _, line := range []string{
 					"# Business\n  A roastery at the harbour.\n  # Tone\n  With a café.\n\n# Audiences",
@@ -102,18 +102,18 @@ func voiceScenarios() []scenario {
 				}
 			}},
 		{name: "voices: another default", tool: "list_brand_voices", args: noArgs, prepare: with(twoVoices, func(w *env) {
-			must.NoError(w.t, w.Voices.MakeDefault(w.t.Context(), w.inApp(), w.itsID("second")))
+			must.NoError(w.t, w.Voices.MakeDefault(w.t.Context(), w.appCall(), w.noteID("second")))
 		}), check: func(w *env, got answer) {
 			got.mustHave(w.t,
 				map[string]any{
-					"data.default_voice.id": w.itsID("second"), "data.brand_voices.0.default": true, "data.brand_voices.1.default": false,
+					"data.default_voice.id": w.noteID("second"), "data.brand_voices.0.default": true, "data.brand_voices.1.default": false,
 				})
 		}},
 		{name: "voices: the default deleted", tool: "list_brand_voices", args: noArgs, prepare: with(twoVoices, func(w *env) {
-			must.NoError(w.t, w.Voices.Delete(w.t.Context(), w.inApp(), w.itsID("first")))
+			must.NoError(w.t, w.Voices.Delete(w.t.Context(), w.appCall(), w.noteID("first")))
 		}), check: func(w *env, got answer) {
 			got.mustHave(w.t,
-				map[string]any{"data.default_voice.id": w.itsID("second"), "data.brand_voices.0.default": true, "data.brand_voices.1": nil})
+				map[string]any{"data.default_voice.id": w.noteID("second"), "data.brand_voices.0.default": true, "data.brand_voices.1": nil})
 		}},
 		{name: "voices: of another team", tool: "list_brand_voices", prepare: func(w *env) {
 			twoVoices(w.stranger())
@@ -125,7 +125,7 @@ func voiceScenarios() []scenario {
 		}), check: func(w *env, got answer) {
 			got.mustHave(w.t, inFull("data.default_voice"))
 		}},
-		{name: "voices: a cursor", tool: "list_brand_voices", args: these(map[string]any{
+		{name: "voices: a cursor", tool: "list_brand_voices", args: fixedArgs(map[string]any{
 			"cursor": "x",
 		}), want: invalid("unknown_argument", "cursor")},
 		{name: "voices: a key", tool: "list_brand_voices", args: noArgs, idem: "k", want: invalid("idempotency_key_not_accepted", "")},
@@ -134,7 +134,7 @@ func voiceScenarios() []scenario {
 				got.mustHave(w.t, inFull("data"))
 				got.mustHave(w.t,
 					map[string]any{
-						"data.id": w.itsID("first"), "meta.app_url": w.root + "/voices/" + w.its("first") + "?team_id=" + number(w.team),
+						"data.id": w.noteID("first"), "meta.app_url": w.root + "/voices/" + w.note("first") + "?team_id=" + number(w.team),
 					})
 			}},
 		{name: "voice: with only a name", tool: "get_brand_voice", prepare: twoVoices, args: of("second"),
@@ -154,26 +154,26 @@ func voiceScenarios() []scenario {
 					w.t.Errorf("two texts of one voice: %s %s", list.raw, got.raw)
 				}
 			}},
-		{name: "voice: one that is not there", tool: "get_brand_voice", args: these(map[string]any{"id": 999999999}), want: notFound},
+		{name: "voice: one that is not there", tool: "get_brand_voice", args: fixedArgs(map[string]any{"id": 999999999}), want: notFound},
 		{name: "voice: one of another team", tool: "get_brand_voice", args: of("first"), want: notFound, prepare: func(w *env) {
 			other := w.stranger()
 			twoVoices(other)
-			w.keep("first", other.its("first"))
+			w.setNote("first", other.note("first"))
 		}},
 		{name: "voice: one that was deleted", tool: "get_brand_voice", args: of("first"), want: notFound,
 			prepare: with(twoVoices, func(w *env) {
-				must.NoError(w.t, w.Voices.Delete(w.t.Context(), w.inApp(), w.itsID("first")))
+				must.NoError(w.t, w.Voices.Delete(w.t.Context(), w.appCall(), w.noteID("first")))
 			})},
 		{name: "voice: its material asked for", tool: "get_brand_voice", prepare: withMaterial,
 			want: invalid("unknown_argument", "material"), args: func(w *env) map[string]any {
-				return map[string]any{"id": w.itsID("first"), "material": true}
+				return map[string]any{"id": w.noteID("first"), "material": true}
 			}},
 		{name: "voice: a key", tool: "get_brand_voice", prepare: twoVoices, args: of("first"), idem: "k", want: invalid(
 			"idempotency_key_not_accepted", "")},
 	}
 }
 
-// No operation returns a voice's material, on either edge and for any key, except a post as a post.
+// No operation returns a voice's material, over REST or MCP and for any key. Posts are still returned as posts.
 func TestMaterialHidden(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -185,7 +185,7 @@ func TestMaterialHidden(t *testing.T) {
 			}
 			args := w.sample(op)
 			if op.Tool == "get_brand_voice" {
-				args["id"] = w.itsID("first")
+				args["id"] = w.noteID("first")
 			}
 			for _, level := range access.Levels() {
 				for edge, got := range map[string]answer{
@@ -198,13 +198,13 @@ func TestMaterialHidden(t *testing.T) {
 			}
 		}
 		if answers < 60 {
-			t.Errorf("only %d answers were looked at", answers)
+			t.Errorf("only %d answers were checked", answers)
 		}
 		if n := w.count("voice_materials WHERE content LIKE ?", "%"+material+"%"); n < 6 {
-			t.Errorf("%d pieces of material hold the words that were looked for", n)
+			t.Errorf("%d items of material contain the text", n)
 		}
 		if n := w.count("events WHERE team_id = ? AND detail LIKE ?", w.team, "%"+material+"%"); n != 0 {
-			t.Errorf("%d events tell of material", n)
+			t.Errorf("%d events contain material", n)
 		}
 	})
 }

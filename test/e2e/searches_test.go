@@ -16,8 +16,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Of fifty concurrent searches for one keyword, in several spellings, with several keys, on one and on two nodes, one
-// is charged; all return the same.
+// Of fifty concurrent searches for one keyword, in several spellings and with several keys, one is charged. All return the
+// same result, on one node and on two nodes.
 func TestConcurrentSearches(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
@@ -25,7 +25,7 @@ func TestConcurrentSearches(t *testing.T) {
 		for name, bases := range map[string][]string{"one node": {h.base}, "two nodes": {h.base, root + "/api/v1"}} {
 			t.Run(name, func(t *testing.T) {
 				w := h.newEnv(t, options{accounts: 1})
-				rich(w)
+				grantThousand(w)
 				keys := []string{full(w)}
 				for range 4 {
 					_, key := w.newKey(w.team, access.Full, time.Time{})
@@ -33,7 +33,7 @@ func TestConcurrentSearches(t *testing.T) {
 				}
 				queries := []string{"summer beach", "beach summer", "Summer BEACH", "#summer #beach"}
 				charged, jobs := int64(0), map[string]bool{}
-				for _, got := range w.together(50, func(i int) (answer, error) {
+				for _, got := range w.callConcurrently(50, func(i int) (answer, error) {
 					return w.tryRest(bases[i%len(bases)], keys[i%len(keys)], "search_hashtags",
 						map[string]any{"query": queries[i%len(queries)]}, fmt.Sprint("call ", i))
 				}) {
@@ -49,7 +49,7 @@ func TestConcurrentSearches(t *testing.T) {
 				}
 				if reserved := w.count("reservations WHERE team_id = ?", w.team); charged != searchPrice ||
 					reserved != 1 || len(found) != 1 {
-					t.Errorf("%d credits by %d reservations for %d results", charged, reserved, len(found))
+					t.Errorf("%d credits charged by %d reservations, %d different results", charged, reserved, len(found))
 				}
 				w.full("get_credits", nil).
 					mustHave(t,
@@ -61,16 +61,16 @@ func TestConcurrentSearches(t *testing.T) {
 	})
 }
 
-// Concurrent lists on two nodes stay within the plan.
+// Lists created concurrently on two nodes do not exceed the plan's limit.
 func TestConcurrentLists(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
 		_, root := h.start(options{}, server.RoleAPI)
 		bases := []string{h.base, root + "/api/v1"}
-		w := h.newEnv(t, options{plan: small, accounts: 1})
-		hasList(nil)(w)
+		w := h.newEnv(t, options{plan: smallPlan, accounts: 1})
+		addList(nil)(w)
 		made := 0
-		for _, got := range w.together(20, func(i int) (answer, error) {
+		for _, got := range w.callConcurrently(20, func(i int) (answer, error) {
 			return w.tryRest(bases[i%2], full(w), "create_hashtag_list",
 				map[string]any{"name": fmt.Sprint("list ", i), "hashtags": []any{"harbour"}}, "")
 		}) {
@@ -81,23 +81,23 @@ func TestConcurrentLists(t *testing.T) {
 			got.mustRefuse(t, http.StatusForbidden, "plan_limit_reached", "")
 		}
 		if n := w.count("hashtag_lists WHERE team_id = ?", w.team); made != 2 || n != 3 {
-			t.Errorf("%d lists were made and there are %d, and the plan has 3", made, n)
+			t.Errorf("%d lists were created and %d stored, want 3", made, n)
 		}
 	})
 }
 
-// Hashtags added concurrently on two nodes are each in the list once, within the plan.
+// Hashtags added concurrently on two nodes are stored once and do not exceed the plan's limit.
 func TestConcurrentAdd(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
 		_, root := h.start(options{}, server.RoleAPI)
 		bases := []string{h.base, root + "/api/v1"}
-		w := h.newEnv(t, options{plan: small, accounts: 1})
-		hasList(map[string]any{"hashtags": numberedTags(1, 490)})(w)
+		w := h.newEnv(t, options{plan: smallPlan, accounts: 1})
+		addList(map[string]any{"hashtags": numberedTags(1, 490)})(w)
 		added, full500 := map[string]int{}, 0
-		for _, got := range w.together(30, func(i int) (answer, error) {
+		for _, got := range w.callConcurrently(30, func(i int) (answer, error) {
 			return w.tryRest(bases[i%2], full(w), "add_hashtags",
-				theList(map[string]any{"hashtags": []any{"same", fmt.Sprint("other_", i)}})(w), "")
+				notedList(map[string]any{"hashtags": []any{"same", fmt.Sprint("other_", i)}})(w), "")
 		}) {
 			got.mustBe(t, http.StatusOK)
 			for _, tag := range got.list("data.added") {
@@ -108,7 +108,7 @@ func TestConcurrentAdd(t *testing.T) {
 				got.mustHave(t, map[string]any{fmt.Sprintf("data.refused.%d.reason", i): "list_full"})
 			}
 		}
-		opened := w.full("get_hashtag_list", theList(nil)(w))
+		opened := w.full("get_hashtag_list", notedList(nil)(w))
 		if n := len(opened.list("data.hashtags")); n != 500 || opened.number("data.size") != 500 || len(added) != 10 ||
 			added["same"] != 1 || full500 != 21 {
 			t.Errorf("%d hashtags, %d said to be added, %d refused, one of them %d times", n, len(added), full500, added["same"])
@@ -116,7 +116,7 @@ func TestConcurrentAdd(t *testing.T) {
 	})
 }
 
-// Lists are paged with every filter, each list once, while others are created. The Link header has the next page.
+// For every filter, the pages contain each list once, even while lists are created. The Link header has the next page.
 func TestHashtagListPages(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -140,7 +140,7 @@ func TestHashtagListPages(t *testing.T) {
 				more := func() { made = w.addHashtagList(nil) }
 				got := w.pages(t, "list_hashtag_lists", "hashtag_lists", "id", mergeArgs(filter, map[string]any{"limit": limit}), more)
 				if !slices.Equal(got, whole) {
-					t.Errorf("%s by %d: %v, want %v", name, limit, got, whole)
+					t.Errorf("%s with limit %d: %v, want %v", name, limit, got, whole)
 				}
 				w.exec("DELETE FROM hashtag_lists WHERE id = ?", made)
 			}
@@ -157,7 +157,7 @@ func TestHashtagListPages(t *testing.T) {
 	})
 }
 
-// pages reads a collection page by page with the Link header and returns a member of each item. More is called after
+// pages reads all pages of a collection by the Link header and returns a member of each item. It calls more after
 // the first page.
 func (w *env) pages(t *testing.T, tool, collection, member string, args map[string]any, more func()) []string {
 	t.Helper()
@@ -189,12 +189,12 @@ func (w *env) pages(t *testing.T, tool, collection, member string, args map[stri
 	}
 }
 
-// A search's hashtags are paged from its job, each once, with the same further data on each page.
+// The job of a search has pages, which contain each hashtag once and otherwise have the same data.
 func TestSearchPages(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
-		hasSearched(map[string]any{"query": "summer beach travel"})(w)
-		job := map[string]any{"job_id": w.its("job"), "limit": 50}
+		makePaidSearch(map[string]any{"query": "summer beach travel"})(w)
+		job := map[string]any{"job_id": w.note("job"), "limit": 50}
 		whole := w.pages(t, "get_job", "result.hashtags", "hashtag", job, nil)
 		if len(whole) < 5 || len(slices.Compact(slices.Sorted(slices.Values(whole)))) != len(whole) {
 			t.Fatalf("found %q", whole)
@@ -202,7 +202,7 @@ func TestSearchPages(t *testing.T) {
 		for _, limit := range []int{1, 2, 20} {
 			if got := w.pages(t, "get_job", "result.hashtags", "hashtag", mergeArgs(job, map[string]any{"limit": limit}),
 				nil); !slices.Equal(got, whole) {
-				t.Errorf("by %d: %q, want %q", limit, got, whole)
+				t.Errorf("limit %d: %q, want %q", limit, got, whole)
 			}
 		}
 		one := w.full("get_job", mergeArgs(job, map[string]any{"limit": 1}))
@@ -216,17 +216,17 @@ func TestSearchPages(t *testing.T) {
 		}
 		again := w.rest(full(w), "search_hashtags", map[string]any{"query": "travel beach summer"}, "another")
 		if n := len(again.list("data.result.hashtags")); n != len(whole) || again.at("page") != nil {
-			t.Errorf("the answer of a search that was paid for holds %d of %d hashtags: %s", n, len(whole), again.raw)
+			t.Errorf("a free repeat of the search returns %d of %d hashtags: %s", n, len(whole), again.raw)
 		}
 	})
 }
 
-// A list links to itself. Its hashtags get figures in the background, even without a platform.
-func TestListFiguresArrive(t *testing.T) {
+// A new list has a Location. Its hashtags get metrics in the background, even without a platform.
+func TestListGetsMetrics(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		for _, more := range []map[string]any{{"platform": "instagram"}, {"platform": "tiktok"}, {}} {
-			made := w.rest(full(w), "create_hashtag_list", aListWith(mergeArgs(more, map[string]any{"hashtags": []any{"slipway"}}))(w), "")
+			made := w.rest(full(w), "create_hashtag_list", listArgs(mergeArgs(more, map[string]any{"hashtags": []any{"slipway"}}))(w), "")
 			made.mustBe(t, http.StatusCreated)
 			if where := made.header.Get("Location"); where != w.base+"/hashtag-lists/"+number(made.number("data.id")) {
 				t.Fatalf("it leads to %q", where)
@@ -239,10 +239,10 @@ func TestListFiguresArrive(t *testing.T) {
 			count, _ := got.at("data.hashtags.0.posts.count").(float64)
 			got.mustHave(t, map[string]any{"data.hashtags.0.hashtag": "slipway", "data.hashtags.0.tier": tierOf(count)})
 			if basis := got.text("data.hashtags.0.posts.basis"); basis != "measured" && basis != "estimated" {
-				t.Errorf("of what basis? %s", got.raw)
+				t.Errorf("unexpected basis: %s", got.raw)
 			}
 			if tied := more["platform"] != nil; tied == (got.at("data.hashtags.0.platform") != nil) {
-				t.Errorf("whose figures? %s", got.raw)
+				t.Errorf("unexpected platform of the metrics: %s", got.raw)
 			}
 		}
 		if n := w.count("reservations WHERE team_id = ?", w.team); n != 0 {
@@ -254,7 +254,7 @@ func TestListFiguresArrive(t *testing.T) {
 // Hashtags banned by the operator are refused in lists of their network and in lists without one.
 func TestBannedHashtags(t *testing.T) {
 	t.Parallel()
-	banning := ample()
+	banning := ampleTerms()
 	banning.BannedHashtags = map[string][]string{"instagram": {"#Beware"}, "tiktok": {}}
 	withEnv(t, options{accounts: 1, terms: banning}, func(t *testing.T, w *env) {
 		for platform, refused := range map[any]bool{"instagram": true, "tiktok": false, nil: true} {
@@ -272,17 +272,17 @@ func TestBannedHashtags(t *testing.T) {
 	})
 }
 
-// A free or refunded search counts as a free call of the day; a charged one and a repeat do not.
+// A free or refunded search counts as a daily free call. A charged search and a repeat do not.
 func TestFreeSearchesCounted(t *testing.T) {
 	t.Parallel()
-	o := options{accounts: 1, terms: ample()}
-	daily(o.terms)
+	o := options{accounts: 1, terms: ampleTerms()}
+	dailyPlans(o.terms)
 	ahead := &fixture.Clock{}
 	ahead.Advance(time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(36 * time.Hour))) // no midnight passes
 	o.now = ahead.Now
 	withEnv(t, o, func(t *testing.T, w *env) {
-		w.onPlan("few")
-		rich(w)
+		w.setPlan("few")
+		grantThousand(w)
 		search := func(query, key string) answer {
 			return w.rest(full(w), "search_hashtags", map[string]any{"query": query}, key)
 		}
@@ -300,10 +300,10 @@ func TestFreeSearchesCounted(t *testing.T) {
 	})
 }
 
-// A keyword is paid for during the data window; another search does not extend it.
+// After a charged search, searches for the keyword are free during the data window. They do not extend the window.
 func TestSearchWindow(t *testing.T) {
 	t.Parallel()
-	o := options{accounts: 1, terms: ample()}
+	o := options{accounts: 1, terms: ampleTerms()}
 	o.terms.Limits.HashtagDays = 2
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
@@ -311,9 +311,9 @@ func TestSearchWindow(t *testing.T) {
 		o := o
 		o.now = ahead.Now
 		w := newInstance(t, url, o).newEnv(t, o)
-		rich(w)
+		grantThousand(w)
 		costs := func(n int) int64 {
-			got := w.rest(full(w), "search_hashtags", looksFor(nil)(w), fmt.Sprint("call ", n))
+			got := w.rest(full(w), "search_hashtags", searchArgs(nil)(w), fmt.Sprint("call ", n))
 			w.awaitJob(got.text("data.job_id")).mustHave(t, map[string]any{"data.state": "succeeded"})
 			return got.number("billing.credits_charged")
 		}
@@ -325,19 +325,19 @@ func TestSearchWindow(t *testing.T) {
 		}} {
 			ahead.Advance(step.after)
 			if got := costs(n); got != step.costs {
-				t.Errorf("%v later it costs %d, want %d", step.after, got, step.costs)
+				t.Errorf("%v later: price %d, want %d", step.after, got, step.costs)
 			}
 		}
 		w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 1000 - 3*searchPrice})
 	})
 }
 
-// If part of a keyword's figures is not available, the rest is returned and charged, and the missing part is requested
-// later without charge. Without any source the answer says so and is refunded.
-func TestSearchesWithoutSourceFigures(t *testing.T) {
+// If some metrics of a keyword are not available, the available metrics are returned and charged. The missing metrics are
+// requested later without a charge. If no provider has any metrics, the job's error says so and the search is refunded.
+func TestSearchWithPartialMetrics(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
-		rich(w)
+		grantThousand(w)
 		for i, charged := range []int{searchPrice, 0} {
 			got := w.rest(full(w), "search_hashtags", map[string]any{"query": "jetty errorjetty"}, fmt.Sprint(i))
 			got.mustHave(t, map[string]any{"billing.credits_charged": charged})
@@ -346,21 +346,21 @@ func TestSearchesWithoutSourceFigures(t *testing.T) {
 				map[string]any{
 					"data.state": "partially_succeeded", "data.error.code": "source_unavailable", "data.result.credits_charged": charged,
 				})
-			w.mustShowFigures(job)
+			w.mustShowMetrics(job)
 		}
 		w.full("get_credits", nil).mustHave(t, map[string]any{"data.balance": 1000 - searchPrice, "data.reserved_today.team": 0})
 	})
-	offered := ample()
-	daily(offered)
+	offered := ampleTerms()
+	dailyPlans(offered)
 	withEnv(t, options{accounts: 1, unjoined: true, terms: offered}, func(t *testing.T, w *env) {
-		rich(w)
-		w.onPlan(dry) // a search without results is free, and requires a free call
+		grantThousand(w)
+		w.setPlan(dryPlan) // a search without results is free, and requires a free call
 		for _, call := range []edgeCall{w.rest, w.tool} {
-			call(full(w), "search_hashtags", looksFor(nil)(w), "k").
+			call(full(w), "search_hashtags", searchArgs(nil)(w), "k").
 				mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
 		}
-		w.onPlan("few")
-		got := w.rest(full(w), "search_hashtags", looksFor(nil)(w), "k")
+		w.setPlan("few")
+		got := w.rest(full(w), "search_hashtags", searchArgs(nil)(w), "k")
 		w.awaitJob(got.text("data.job_id")).
 			mustHave(t,
 				map[string]any{
@@ -372,7 +372,7 @@ func TestSearchesWithoutSourceFigures(t *testing.T) {
 	})
 }
 
-// A ready-made list whose hashtags are not measured yet has a note with the reason.
+// A ready-made list whose hashtags have no metrics yet has a note with the reason.
 func TestReadyMadeListsWithoutFiguresNote(t *testing.T) {
 	t.Parallel()
 	for _, unjoined := range []bool{false, true} {

@@ -24,7 +24,7 @@ func (h *instance) dump(t *testing.T) []byte {
 		h.dumpTable(t, name, &out)
 	}
 	if out.Len() < 10_000 {
-		t.Errorf("the database holds %d bytes", out.Len())
+		t.Errorf("the dump has only %d bytes", out.Len())
 	}
 	return out.Bytes()
 }
@@ -68,7 +68,7 @@ func (h *instance) column(t *testing.T, query string) map[string]bool {
 	return out
 }
 
-// eachFile calls look with the files of the library and of a database in files, which may still contain deleted data.
+// eachFile calls look with each file of the library and of an SQLite database, which may still contain deleted data.
 func (h *instance) eachFile(t *testing.T, look func(path string, content []byte)) {
 	t.Helper()
 	roots := []string{strings.TrimPrefix(h.blobs, "file:")}

@@ -34,17 +34,17 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// safe collects every secret of a test by its kind.
-type safe struct {
+// secretStore collects the secrets of a test.
+type secretStore struct {
 	sync.Mutex
-	held map[string]string // secrets with their kinds
+	secrets map[string]string // kind of each secret
 }
 
-func (s *safe) keep(what, value string) {
+func (s *secretStore) keep(what, value string) {
 	s.Lock()
 	defer s.Unlock()
-	if _, known := s.held[value]; !known && len(value) >= 8 && value != "sandbox" {
-		s.held[value] = what
+	if _, known := s.secrets[value]; !known && len(value) >= 8 && value != "sandbox" {
+		s.secrets[value] = what
 	}
 }
 
@@ -61,12 +61,12 @@ func forms(value string) [][]byte {
 	return out
 }
 
-// in returns the secrets in a text, with their surroundings.
-func (s *safe) in(content []byte, but ...string) []string {
+// find returns the secrets in a text with their context, except the kinds in but.
+func (s *secretStore) find(content []byte, but ...string) []string {
 	s.Lock()
 	defer s.Unlock()
 	var out []string
-	for value, what := range s.held {
+	for value, what := range s.secrets {
 		if slices.Contains(but, what) {
 			continue
 		}
@@ -80,29 +80,29 @@ func (s *safe) in(content []byte, but ...string) []string {
 	return out
 }
 
-// mustNotBeIn checks that a place contains no secret, except the kinds that belong there.
-func (s *safe) mustNotBeIn(t *testing.T, place string, content []byte, but ...string) {
+// mustNotBeIn checks that a place contains no secrets, except the kinds in but.
+func (s *secretStore) mustNotBeIn(t *testing.T, place string, content []byte, but ...string) {
 	t.Helper()
-	for _, found := range s.in(content, but...) {
-		t.Errorf("%s holds %s", place, found)
+	for _, found := range s.find(content, but...) {
+		t.Errorf("%s contains %s", place, found)
 	}
 }
 
-// The search finds a secret in each known form.
-func TestSafe(t *testing.T) {
+// The safe finds a secret in each encoding.
+func TestSecretStoreFindsEncodings(t *testing.T) {
 	t.Parallel()
 	const value = `a "secret" / of ours`
-	s := &safe{held: map[string]string{}}
+	s := &secretStore{secrets: map[string]string{}}
 	s.keep("a word", value)
 	for _, text := range []string{
 		`x a "secret" / of ours x`, `a \"secret\" / of ours`, "q=a+%22secret%22+%2F+of+ours",
 		"YSAic2VjcmV0IiAvIG9mIG91cnM=", "61202273656372657422202f206f66206f757273",
 	} {
-		if found := s.in([]byte(text)); len(found) != 1 {
+		if found := s.find([]byte(text)); len(found) != 1 {
 			t.Errorf("%s: %v", text, found)
 		}
 	}
-	if found := s.in([]byte("a secret of ours")); found != nil {
+	if found := s.find([]byte("a secret of ours")); found != nil {
 		t.Errorf("found %v", found)
 	}
 }
@@ -114,8 +114,8 @@ var (
 	}
 )
 
-// watch records the traffic between the program and the networks.
-func (s *safe) watch(h *instance) {
+// watch collects secrets from the traffic between the server and the networks.
+func (s *secretStore) watch(h *instance) {
 	networks := h.box.Handler()
 	tap := func(w http.ResponseWriter, r *http.Request) bool {
 		body, err := io.ReadAll(r.Body)
@@ -172,8 +172,8 @@ const (
 	passphrase   = "a long passphrase 5531"
 )
 
-// A team uses every kind of secret. Afterwards none is in places where it does not belong: the debug log, the database,
-// its file, the library, other callers' answers, metrics or stack traces.
+// A team uses every kind of secret. No secret may then be in the debug log, the database, the files of the database and the
+// library, other callers' responses, the metrics or stack traces.
 func TestSecretsDoNotLeak(t *testing.T) {
 	t.Parallel()
 	log := &journal{}
@@ -186,34 +186,34 @@ func TestSecretsDoNotLeak(t *testing.T) {
 			c.MetricsAddr = metrics
 		}
 	}}, func(t *testing.T, h *instance) {
-		s := &safe{held: map[string]string{}}
+		s := &secretStore{secrets: map[string]string{}}
 		s.watch(h)
 		w := h.newEnv(t, options{})
 		w.useEverySecret(s)
 		for _, what := range []string{
 			"a network's accessJwt", "a network's client_secret", "a network's code", "an upload secret", "an access token", "a session",
 		} {
-			if !slices.Contains(slices.Collect(maps.Values(s.held)), what) {
-				t.Errorf("%s was not used: %v", what, slices.Sorted(maps.Values(s.held)))
+			if !slices.Contains(slices.Collect(maps.Values(s.secrets)), what) {
+				t.Errorf("%s was not used: %v", what, slices.Sorted(maps.Values(s.secrets)))
 			}
 		}
 		if len(log.all()) < 1000 {
-			t.Error("there is no log")
+			t.Error("the log is empty")
 		}
 		s.mustNotBeIn(t, "the log", log.all())
 		s.mustNotBeIn(t, "the database", h.dump(t))
 		h.eachFile(t, func(path string, content []byte) { s.mustNotBeIn(t, path, content) })
-		h.othersSee(t, s)
+		h.checkOtherTeam(t, s)
 		if !h.db.Postgres() {
-			s.mustNotBeIn(t, "the figures", []byte(w.browses(client.Get("http://"+metrics+"/metrics")).text))
+			s.mustNotBeIn(t, "the figures", []byte(w.loadPage(client.Get("http://"+metrics+"/metrics")).text))
 		}
 		stacks := make([]byte, 8<<20)
 		s.mustNotBeIn(t, "the stacks", stacks[:runtime.Stack(stacks, true)])
 	})
 }
 
-// useEverySecret has the team do what takes secrets, and keeps each.
-func (w *env) useEverySecret(s *safe) {
+// useEverySecret uses every kind of secret in the team and collects the secrets.
+func (w *env) useEverySecret(s *secretStore) {
 	t, ctx := w.t, w.t.Context()
 	t.Helper()
 	s.keep("the sealing key", w.sealing)
@@ -234,7 +234,7 @@ func (w *env) useEverySecret(s *safe) {
 	w.publish(w.draft("to everybody", w.accounts...))
 	w.uploadBySecret(s)
 	w.signInAndRecover(s)
-	w.letInAssistant(s)
+	w.authorizeAssistant(s)
 	got := w.rest(full(w), "download_profile_media",
 		map[string]any{"platform": "instagram", "type": "posts", "username": "harbour_cafe", "limit": 1}, "a download")
 	got.mustBe(t, http.StatusAccepted)
@@ -242,10 +242,10 @@ func (w *env) useEverySecret(s *safe) {
 	id := w.draft("for the client")
 	link := must.Get(w.Approvals.Request(ctx, w.owner, id))(t)
 	s.keep("an approval link", link[strings.LastIndex(link, "/")+1:])
-	w.browses(client.Get(link)).mustShow("for the client")
+	w.loadPage(client.Get(link)).mustShow("for the client")
 }
 
-func (w *env) connectInBrowser(s *safe, platform string) {
+func (w *env) connectInBrowser(s *secretStore, platform string) {
 	t, ctx := w.t, w.t.Context()
 	t.Helper()
 	link := w.full("get_connect_link", map[string]any{"platform": platform}).text("data.url")
@@ -263,7 +263,7 @@ func (w *env) connectInBrowser(s *safe, platform string) {
 }
 
 // uploadBySecret uploads a file, also with an Idempotency-Key, whose record contains the answer.
-func (w *env) uploadBySecret(s *safe) {
+func (w *env) uploadBySecret(s *secretStore) {
 	w.t.Helper()
 	for _, key := range []string{"", "an upload"} {
 		f := aPNG("secret " + key + ".png")
@@ -276,32 +276,32 @@ func (w *env) uploadBySecret(s *safe) {
 }
 
 // signInAndRecover signs people in with an invitation, a password and a recovery link.
-func (w *env) signInAndRecover(s *safe) {
+func (w *env) signInAndRecover(s *secretStore) {
 	t, ctx := w.t, w.t.Context()
 	t.Helper()
 	s.keep("a password", passphrase)
 	_, invitation, err := w.Teams.Invite(ctx, w.owner, w.team, "dora@harbour.example", access.Editor)
 	must.NoError(t, err)
 	s.keep("an invitation", invitation)
-	w.browses(client.Get(w.root + "/invitation/" + invitation)).mustShow("dora@harbour.example")
+	w.loadPage(client.Get(w.root + "/invitation/" + invitation)).mustShow("dora@harbour.example")
 	email := fmt.Sprintf("eve%d@harbour.example", w.people.Add(1))
 	eve := must.Get(w.Teams.AddPerson(ctx, "Eve", email, passphrase))(t)
 	must.NoError(t, w.Teams.SetMember(ctx, w.team, eve.ID, access.Editor))
 	jar := must.Get(cookiejar.New(nil))(t)
 	browser := &http.Client{Jar: jar, Timeout: time.Minute}
-	w.browses(browser.PostForm(w.root+"/sign-in", url.Values{"email": {email}, "password": {passphrase + "x"}}))
-	w.browses(browser.PostForm(w.root+"/sign-in", url.Values{"email": {email}, "password": {passphrase}})).mustShow("Harbour Coffee")
+	w.loadPage(browser.PostForm(w.root+"/sign-in", url.Values{"email": {email}, "password": {passphrase + "x"}}))
+	w.loadPage(browser.PostForm(w.root+"/sign-in", url.Values{"email": {email}, "password": {passphrase}})).mustShow("Harbour Coffee")
 	at := must.Get(url.Parse(w.root))(t)
 	for _, cookie := range jar.Cookies(at) {
 		s.keep("a session", cookie.Value)
 	}
 	recovery := must.Get(w.Teams.Recover(ctx, email))(t)
 	s.keep("a recovery link", recovery.Token)
-	w.browses(browser.Get(w.root + "/recovery/" + recovery.Token)).mustShow("assword")
+	w.loadPage(browser.Get(w.root + "/recovery/" + recovery.Token)).mustShow("assword")
 }
 
-// letInAssistant has a person let an assistant in, which then uses its tokens.
-func (w *env) letInAssistant(s *safe) {
+// authorizeAssistant authorizes an assistant, which then uses its tokens.
+func (w *env) authorizeAssistant(s *secretStore) {
 	t, ctx := w.t, w.t.Context()
 	t.Helper()
 	const back = "http://127.0.0.1/back"
@@ -340,13 +340,13 @@ func (w *env) letInAssistant(s *safe) {
 	}
 }
 
-// othersSee makes every call that another team's key may make.
-func (h *instance) othersSee(t *testing.T, s *safe) {
+// checkOtherTeam calls every operation with another team's key and checks that the responses contain no secret.
+func (h *instance) checkOtherTeam(t *testing.T, s *secretStore) {
 	t.Helper()
 	other := h.newEnv(t, options{accounts: 1})
 	for _, key := range other.keys {
 		s.Lock()
-		delete(s.held, key)
+		delete(s.secrets, key)
 		s.Unlock()
 	}
 	for _, op := range h.Registry().All() {
@@ -355,6 +355,6 @@ func (h *instance) othersSee(t *testing.T, s *safe) {
 		}
 	}
 	for _, path := range []string{"/", "/readyz", "/livez", "/sign-in", "/docs", "/api/v1/openapi.json", "/nowhere"} {
-		s.mustNotBeIn(t, path, []byte(other.browses(client.Get(other.root+path)).text))
+		s.mustNotBeIn(t, path, []byte(other.loadPage(client.Get(other.root+path)).text))
 	}
 }

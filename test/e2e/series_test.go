@@ -13,33 +13,33 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// aSeries is one that begins in an hour.
+// aSeries creates a series that begins in an hour.
 func aSeries(w *env) { seriesFrom(ahead(time.Hour))(w) }
 
 // seriesFrom creates a daily series of a draft with an image, starting at a time.
 func seriesFrom(begins string) func(*env) {
 	return func(w *env) {
-		shots(1)(w)
-		id := w.full("create_post", toFirst(mergeArgs(w.showing("0"), map[string]any{"caption": "every day"}))(w)).text("data.id")
+		addMedia(1)(w)
+		id := w.full("create_post", toFirst(mergeArgs(w.mediaIDs("0"), map[string]any{"caption": "every day"}))(w)).text("data.id")
 		w.full("update_post", map[string]any{"id": id, "scheduled_at": begins})
-		w.keep("template", id)
-		w.keep("post", id)
-		w.repeats()
+		w.setNote("template", id)
+		w.setNote("post", id)
+		w.startSeries()
 	}
 }
 
-// repeats starts the series of the prepared template.
-func (w *env) repeats() {
+// startSeries starts the series of the prepared template.
+func (w *env) startSeries() {
 	w.t.Helper()
-	must.Get(w.Posts.Repeat(w.t.Context(), w.owner, w.its("template"), "FREQ=DAILY", nil))(w.t)
+	must.Get(w.Posts.Repeat(w.t.Context(), w.owner, w.note("template"), "FREQ=DAILY", nil))(w.t)
 }
 
-// itsNext notes the next occurrence of the prepared series.
-func itsNext(w *env) {
+// noteNextOccurrence notes the next occurrence of the prepared series.
+func noteNextOccurrence(w *env) {
 	w.t.Helper()
 	for _, post := range w.full("list_posts", map[string]any{"status": "scheduled"}).list("data.posts") {
-		if id, _ := post.(map[string]any)["id"].(string); id != w.its("template") {
-			w.keep("post", id)
+		if id, _ := post.(map[string]any)["id"].(string); id != w.note("template") {
+			w.setNote("post", id)
 			return
 		}
 	}
@@ -48,11 +48,11 @@ func itsNext(w *env) {
 
 func seriesScenarios() []scenario {
 	const state = "recurring_template"
-	anOccurrence := with(aSeries, itsNext)
+	anOccurrence := with(aSeries, noteNextOccurrence)
 	stands := func(path string, want map[string]any) func(*env, answer) {
 		return func(w *env, got answer) {
 			got.mustHave(w.t, want)
-			w.post(w.its(path)).mustHave(w.t, want)
+			w.post(w.note(path)).mustHave(w.t, want)
 		}
 	}
 	return []scenario{
@@ -63,14 +63,14 @@ func seriesScenarios() []scenario {
 		{name: "series: an occurrence", tool: "get_post", prepare: anOccurrence, args: byID(nil), check: func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{"data.status": "scheduled", "data.caption": "every day",
 				"data.scheduled_at.utc": ahead(time.Hour), "data.media.0.name": "shot 0",
-				"data.recurrence.template": false, "data.recurrence.template_id": w.its("template")})
+				"data.recurrence.template": false, "data.recurrence.template_id": w.note("template")})
 		}},
 		{name: "series: the template is not changed", tool: "update_post", prepare: aSeries, args: byID(map[string]any{
 			"caption": "new",
 		}), want: wrongState(state)},
 		{name: "series: the template is not published", tool: "publish_post", prepare: aSeries, args: post(nil), want: wrongState(state)},
 		{name: "series: the template is not retried", tool: "retry_post", prepare: aSeries, args: post(nil), want: wrongState("scheduled")},
-		{name: "series: the template takes no place of the month", tool: "schedule_post", plan: small,
+		{name: "series: the template takes no place of the month", tool: "schedule_post", plan: smallPlan,
 			prepare: with(fill(oneMonth, 18), seriesFrom(stamp(oneMonth())), aDraft),
 			args:    post(map[string]any{"scheduled_at": stamp(oneMonth())}), effects: oneChange},
 		{name: "series: cancelling the template pauses it", tool: "cancel_post", as: drafts, prepare: aSeries,
@@ -79,33 +79,33 @@ func seriesScenarios() []scenario {
 		{name: "series: cancelling one occurrence pauses it", tool: "cancel_post", as: drafts, prepare: anOccurrence,
 			args: post(nil), check: func(w *env, got answer) {
 				stands("post", map[string]any{"data.status": "draft", "data.recurrence.paused": true, "data.scheduled_at": nil})(w, got)
-				w.post(w.its("template")).mustHave(w.t, map[string]any{"data.status": "draft", "data.recurrence.paused": true})
+				w.post(w.note("template")).mustHave(w.t, map[string]any{"data.status": "draft", "data.recurrence.paused": true})
 				if note := got.text("notes.0"); !strings.HasPrefix(note, "The series is paused") {
 					w.t.Errorf("notes: %s", got.raw)
 				}
 			}, effects: rows{posts: 2, events: 2}},
 		{name: "series: what a list says of it", tool: "list_posts", prepare: anOccurrence,
-			args: these(map[string]any{"status": "scheduled"}), check: func(w *env, got answer) {
+			args: fixedArgs(map[string]any{"status": "scheduled"}), check: func(w *env, got answer) {
 				listed := map[string]any{}
 				for i, post := range got.list("data.posts") {
 					listed[post.(map[string]any)["id"].(string)] = got.at(fmt.Sprintf("data.posts.%d.recurrence.template", i))
 					got.mustHave(w.t, map[string]any{fmt.Sprintf("data.posts.%d.recurrence.paused", i): false})
 				}
-				if len(listed) != 2 || listed[w.its("template")] != true || listed[w.its("post")] != false {
+				if len(listed) != 2 || listed[w.note("template")] != true || listed[w.note("post")] != false {
 					w.t.Errorf("%s", got.raw)
 				}
 			}},
 		{name: "series: what a list says of a paused one", tool: "list_posts", prepare: with(anOccurrence, func(w *env) {
-			w.full("cancel_post", map[string]any{"post_id": w.its("post")})
+			w.full("cancel_post", map[string]any{"post_id": w.note("post")})
 		}),
-			args: these(map[string]any{"status": "draft"}), check: func(w *env, got answer) {
+			args: fixedArgs(map[string]any{"status": "draft"}), check: func(w *env, got answer) {
 				got.mustHave(w.t,
 					map[string]any{"data.posts.0.recurrence.paused": true, "data.posts.1.recurrence.paused": true, "data.posts.2": nil})
 			}},
 		{name: "series: changing one occurrence", tool: "update_post", prepare: anOccurrence,
 			args: byID(map[string]any{"caption": "today"}), effects: oneChange, check: func(w *env, got answer) {
 				got.mustHave(w.t, map[string]any{"data.status": "scheduled", "data.caption": "today"})
-				w.post(w.its("template")).mustHave(w.t, map[string]any{"data.caption": "every day"})
+				w.post(w.note("template")).mustHave(w.t, map[string]any{"data.caption": "every day"})
 			}},
 	}
 }
@@ -113,7 +113,7 @@ func seriesScenarios() []scenario {
 func approvalScenarios() []scenario {
 	asked := func(prepare func(*env)) func(*env) {
 		return with(prepare, func(w *env) {
-			must.Get(w.Approvals.Request(w.t.Context(), w.owner, w.its("post")))(w.t)
+			must.Get(w.Approvals.Request(w.t.Context(), w.owner, w.note("post")))(w.t)
 		})
 	}
 	waits := func(want bool) func(*env, answer) {
@@ -154,29 +154,29 @@ func TestSeriesPublished(t *testing.T) {
 		w := newInstance(t, url, options{now: clock.Now}).newEnv(t, options{accounts: 1})
 		aSeries(w)
 		next := func() string {
-			itsNext(w)
-			return w.its("post")
+			noteNextOccurrence(w)
+			return w.note("post")
 		}
 		for range 2 {
 			id := next()
 			at := must.Get(time.Parse(time.RFC3339, w.post(id).text("data.scheduled_at.utc")))(t)
 			clock.Advance(at.Sub(clock.Now()) + time.Second)
 			w.until("the occurrence to go out", func() bool { return w.post(id).text("data.status") == "published" })
-			w.until("the next one to be made", func() bool { return w.post(w.its("template")).text("data.recurrence.next_at.utc") != "" })
+			w.until("the next one to be made", func() bool { return w.post(w.note("template")).text("data.recurrence.next_at.utc") != "" })
 		}
-		if held := w.heldMedia("every day"); !slices.Equal(held, []int{1, 1}) {
+		if held := w.publishedMedia("every day"); !slices.Equal(held, []int{1, 1}) {
 			t.Errorf("held %v", held)
 		}
 		last := next()
-		w.full("cancel_post", map[string]any{"post_id": w.its("template")})
+		w.full("cancel_post", map[string]any{"post_id": w.note("template")})
 		clock.Advance(72 * time.Hour)
 		w.post(last).mustHave(t, map[string]any{"data.status": "draft"})
 		w.full("update_post", map[string]any{"id": last, "caption": "a draft like any other"})
-		w.repeats()
+		w.startSeries()
 		if id := next(); id == last {
-			t.Errorf("what was over is scheduled again")
+			t.Errorf("a past occurrence is scheduled again")
 		}
-		w.rest(full(w), "update_post", map[string]any{"id": w.its("template"), "caption": "x"}, "").
+		w.rest(full(w), "update_post", map[string]any{"id": w.note("template"), "caption": "x"}, "").
 			mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "wrong_state")
 		if held := w.accountsWith("every day"); len(held) != 2 {
 			t.Errorf("held %v", held)

@@ -18,7 +18,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// conversation is a connection for raw bytes.
+// conversation is a raw TCP connection to the server.
 type conversation struct {
 	t    *testing.T
 	conn net.Conn
@@ -33,7 +33,7 @@ func (w *env) converse(t *testing.T) *conversation {
 	return &conversation{t, conn, bufio.NewReader(conn)}
 }
 
-// say sends bytes. The program may close the connection before it has read all of them.
+// say sends bytes. The server may close the connection before it has read all of them.
 func (c *conversation) say(text string) { _, _ = io.WriteString(c.conn, text) }
 
 // statuses returns the statuses of all responses until the program ends the connection.
@@ -53,8 +53,8 @@ func (c *conversation) statuses() []int {
 	}
 }
 
-// heads begin requests that two programs may parse differently. What follows is a separate request for a vulnerable
-// parser. {key} is a key, {length} the length of the rest, {more} a line.
+// heads contains the beginnings of requests whose length is ambiguous. A vulnerable parser takes the following bytes for a
+// second request. {key} is an API key, {length} the length of the following bytes, {more} a line.
 var heads = map[string]string{
 	"a length and chunks":       "Content-Length: {length}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 	"chunks and a length":       "Transfer-Encoding: chunked\r\nContent-Length: {length}\r\n\r\n0\r\n\r\n",
@@ -98,11 +98,10 @@ var heads = map[string]string{
 	"two hosts":                          "Host: elsewhere.example\r\n\r\n",
 }
 
-// follows reports whether a head leaves no doubt where its request ends, so that the next one may follow.
-func follows(name string) bool { return slices.Contains([]string{"a length that is none"}, name) }
+// endIsClear reports whether the end of the request is unambiguous, so that a second request is allowed.
+func endIsClear(name string) bool { return slices.Contains([]string{"a length that is none"}, name) }
 
-// Request smuggling: after a request with contradictory or invalid length, the connection is closed, regardless of what
-// follows.
+// After a request with an ambiguous or invalid length, the server closes the connection and ignores the following bytes.
 func TestSmuggling(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -117,7 +116,7 @@ func TestSmuggling(t *testing.T) {
 				c.say(line + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" + strings.ReplaceAll(head,
 					"{length}", fmt.Sprint(len(inner)+5)) + inner)
 				got := c.statuses()
-				if len(got) > 1 && !follows(name) {
+				if len(got) > 1 && !endIsClear(name) {
 					t.Errorf("%s, %s: %v", name, line, got)
 				}
 				for _, status := range got {
@@ -128,7 +127,7 @@ func TestSmuggling(t *testing.T) {
 			}
 		}
 		if n := w.count("posts WHERE team_id = ?", w.team); n != 0 {
-			t.Errorf("%d posts came from within other requests", n)
+			t.Errorf("%d posts were created by smuggled requests", n)
 		}
 	})
 }
@@ -190,7 +189,7 @@ func TestPipelining(t *testing.T) {
 	})
 }
 
-// Endless input is cut off at a limit, and invalid HTTP is refused.
+// Endless input is cut off at a limit. Invalid HTTP is rejected.
 func TestEndlessRequests(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -265,7 +264,7 @@ func TestEndlessRequests(t *testing.T) {
 	})
 }
 
-// Compressed bodies are not decompressed, so none can grow.
+// The server does not decompress request bodies.
 func TestCompressedBodies(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -277,17 +276,17 @@ func TestCompressedBodies(t *testing.T) {
 			must.NoError(t, to.Close())
 			for _, how := range []string{"gzip", "x-gzip", "deflate", "br", "gzip, gzip"} {
 				header := http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {how}}
-				w.bytes(http.MethodPost, w.base+"/posts", header, packed.String(), false).
+				w.sendBytes(http.MethodPost, w.base+"/posts", header, packed.String(), false).
 					mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "body_not_a_json_object")
 			}
 		}
 		if n := w.count("posts WHERE team_id = ?", w.team); n != 0 {
-			t.Errorf("%d posts were made", n)
+			t.Errorf("%d posts were created", n)
 		}
 	})
 }
 
-// Idle connections delay nobody.
+// Idle connections do not delay requests.
 func TestManyIdleConnections(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -305,7 +304,7 @@ func TestManyIdleConnections(t *testing.T) {
 		w.draft("in between")
 		w.full("list_posts", nil)
 		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("two requests took %v beside %d connections that wait", took, many)
+			t.Errorf("two requests took %v with %d idle connections", took, many)
 		}
 	})
 }

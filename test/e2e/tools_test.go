@@ -16,11 +16,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// hints are a tool's annotations with which clients decide whether to ask a person first.
+// hints are a tool's annotations. Clients use them to decide whether to ask the person before a call.
 type hints struct{ ReadOnly, Destructive, Idempotent, OpenWorld bool }
 
-// Reads are read-only and idempotent; the hints of other tools, which the other tests of this file confirm.
-var hintsOfWrites = map[string]hints{
+// writeHints has the hints of tools that write. All other tools are read-only and idempotent.
+var writeHints = map[string]hints{
 	"create_report":          {Idempotent: true, OpenWorld: true}, // with the same key
 	"refresh_report":         {Idempotent: true, OpenWorld: true},
 	"set_report_tracking":    {Idempotent: true, OpenWorld: true},
@@ -54,12 +54,12 @@ func TestHints(t *testing.T) {
 				marks["readOnlyHint"] == true, marks["destructiveHint"] == true, marks["idempotentHint"] == true,
 				marks["openWorldHint"] == true,
 			}
-			want, writes := hintsOfWrites[name]
+			want, writes := writeHints[name]
 			if !writes {
 				want = hints{ReadOnly: true, Idempotent: true}
 			}
 			if writes == w.Registry().Tool(name).Reads() {
-				t.Errorf("%s: a write %v, and it reads %v", name, writes, !writes)
+				t.Errorf("%s: is a write: %v, ReadOnly: %v", name, writes, !writes)
 			}
 			if got != want {
 				t.Errorf("%s: %+v, want %+v", name, got, want)
@@ -68,7 +68,7 @@ func TestHints(t *testing.T) {
 	})
 }
 
-// Repeating a tool marked idempotent changes nothing; repeating another one does.
+// Repeating a tool that is marked as idempotent changes nothing. Repeating any other tool does.
 func TestIdempotentHints(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -88,17 +88,17 @@ func TestIdempotentHints(t *testing.T) {
 			w.tool(full(w), tool, args, "")
 			before := w.footprint()
 			w.tool(full(w), tool, args, "")
-			if changed := w.footprint().since(before); (changed == rows{}) != hintsOfWrites[tool].Idempotent {
-				t.Errorf("%s: a repeat changed %+v, and it says %+v", tool, changed, hintsOfWrites[tool])
+			if changed := w.footprint().changesSince(before); (changed == rows{}) != writeHints[tool].Idempotent {
+				t.Errorf("%s: a repeat changed %+v, hints %+v", tool, changed, writeHints[tool])
 			}
 		}
 	})
 }
 
-// noTools are words of the contract that look like names of tools.
-var noTools = map[string]bool{"list_full": true, "retry_after_seconds": true}
+// notToolNames lists words of the contract that look like tool names.
+var notToolNames = map[string]bool{"list_full": true, "retry_after_seconds": true}
 
-// Every tool that a description, the instructions or a prompt names exists.
+// Every tool that is named in a description, the instructions or a prompt exists.
 func TestToolsNameExistingTools(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
@@ -109,7 +109,7 @@ func TestToolsNameExistingTools(t *testing.T) {
 			verb, _, _ := strings.Cut(op.Tool, "_")
 			verbs[verb] = true
 			if len(op.FullDescription()) < 80 || !op.Reads() && op.Next == "" {
-				t.Errorf("%s does not say what comes after it: %s", op.Tool, op.FullDescription())
+				t.Errorf("the description of %s does not name the next tool: %s", op.Tool, op.FullDescription())
 			}
 		}
 		texts = append(texts,
@@ -126,15 +126,15 @@ func TestToolsNameExistingTools(t *testing.T) {
 		for _, text := range texts {
 			for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') }) {
 				verb, _, named := strings.Cut(word, "_")
-				if named && verbs[verb] && !noTools[word] && w.Registry().Tool(word) == nil {
-					t.Errorf("there is no tool %s: %s", word, text)
+				if named && verbs[verb] && !notToolNames[word] && w.Registry().Tool(word) == nil {
+					t.Errorf("unknown tool %s: %s", word, text)
 				}
 			}
 		}
 	})
 }
 
-// list returns the result of a list method of the tool protocol.
+// list returns the result of an MCP list method.
 func (w *env) list(method, member string) []map[string]any {
 	w.t.Helper()
 	var out []map[string]any
@@ -151,7 +151,7 @@ func (w *env) resource(credential, uri string) answer {
 	return w.message(credential, "resources/read", fmt.Sprintf(`{"uri":%q}`, uri))
 }
 
-// Resources are what REST answers, to the same keys.
+// A resource equals the REST answer, for the same key.
 func TestResources(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -161,7 +161,7 @@ func TestResources(t *testing.T) {
 		var read map[string]any
 		must.NoError(t, json.Unmarshal([]byte(got.text("result.contents.0.text")), &read))
 		if diff := cmp.Diff(want.at("data"), read["data"]); diff != "" {
-			t.Errorf("otherwise than REST (-REST +resource):\n%s", diff)
+			t.Errorf("answers differ (-REST +resource):\n%s", diff)
 		}
 		listed := w.list("resources/list", "resources")
 		if len(listed) == 0 || len(listed) > 30 || listed[0]["uri"] != "pressroom://posts/"+id ||
@@ -172,7 +172,7 @@ func TestResources(t *testing.T) {
 			t.Errorf("templates: %v", templates)
 		}
 		for _, uri := range []string{"pressroom://posts/" + w.stranger().
-			its("post"), "pressroom://posts/" + noSuchID, "pressroom://reports/profile/" + noSuchID, "pressroom://brand-voices/999999999"} {
+			note("post"), "pressroom://posts/" + noSuchID, "pressroom://reports/profile/" + noSuchID, "pressroom://brand-voices/999999999"} {
 			if got := w.resource(full(w), uri); got.number("error.code") != -32002 || got.text("error.data.code") != "not_found" {
 				t.Errorf("%s: %s", uri, got.raw)
 			}
@@ -180,10 +180,10 @@ func TestResources(t *testing.T) {
 	})
 }
 
-// Resources and completions cost the same free calls as their operations.
+// Resources and completions use as many free calls as their operations.
 func TestResourceCounting(t *testing.T) {
 	t.Parallel()
-	withEnv(t, options{accounts: 1, plan: small}, func(t *testing.T, w *env) {
+	withEnv(t, options{accounts: 1, plan: smallPlan}, func(t *testing.T, w *env) {
 		id := w.draft("counted")
 		for _, c := range []struct {
 			method, params string
@@ -203,13 +203,13 @@ func TestResourceCounting(t *testing.T) {
 			before := w.left()
 			got := w.message(full(w), c.method, c.params)
 			if spent := before - w.left(); spent != c.costs {
-				t.Errorf("%s %s took %d free calls, want %d: %s", c.method, c.params, spent, c.costs, got.raw)
+				t.Errorf("%s %s used %d free calls, want %d: %s", c.method, c.params, spent, c.costs, got.raw)
 			}
 		}
 	})
 }
 
-// Every kind of ID in arguments has completions.
+// Every prompt argument that is an ID has completions.
 func TestCompletions(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 2}, func(t *testing.T, w *env) {
@@ -258,7 +258,7 @@ func TestResourceGates(t *testing.T) {
 	})
 }
 
-// A waiting call returns when its job ends, and reports progress meanwhile.
+// A call that waits for a job reports progress and returns when the job ends.
 func TestWaitForJob(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -270,7 +270,7 @@ func TestWaitForJob(t *testing.T) {
 		w.rest(full(w), "get_job", map[string]any{"job_id": ended, "wait_seconds": 25}, "").
 			mustHave(t, map[string]any{"data.finished": true})
 		if took := time.Since(began); took > 10*time.Second {
-			t.Errorf("a job that had ended was waited for: %v", took)
+			t.Errorf("waiting for a finished job took %v", took)
 		}
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			call(full(w), "get_job", map[string]any{"job_id": job, "wait_seconds": 1}, "").
@@ -284,15 +284,15 @@ func TestWaitForJob(t *testing.T) {
 		go func() {
 			byREST <- w.rest(full(w), "get_job", map[string]any{"job_id": job, "wait_seconds": 25}, "")
 		}()
-		told := w.following(full(w), job, w.open)
+		told := w.waitWithProgress(full(w), job, w.open)
 		if !strings.Contains(told, `"progressToken":"p","message":"The job is `) || !strings.Contains(told, `"finished":true`) {
-			t.Errorf("the wait was told: %s", told)
+			t.Errorf("unexpected messages: %s", told)
 		}
 		(<-byREST).mustHave(t, map[string]any{"data.finished": true})
 	})
 }
 
-// A caller whose key or connection is revoked during a wait learns nothing more of the job.
+// A caller whose key or connection is revoked during the wait gets no more data of the job.
 func TestRevokedDuringAWait(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -303,10 +303,10 @@ func TestRevokedDuringAWait(t *testing.T) {
 		go func() {
 			byREST <- w.rest(value, "get_job", map[string]any{"job_id": job, "wait_seconds": 25}, "")
 		}()
-		told := w.following(c.token, job, func() {
+		told := w.waitWithProgress(c.token, job, func() {
 			must.NoError(t, w.Teams.RevokeKey(t.Context(), id))
 			must.NoError(t, w.Teams.RevokeKey(t.Context(), c.id))
-			w.mustSoon(func() bool {
+			w.mustApplySoon(func() bool {
 				return w.tool(c.token, "get_identity", map[string]any{},
 					"").status == http.StatusUnauthorized && w.rest(value, "get_identity", nil, "").status == http.StatusUnauthorized
 			})
@@ -314,15 +314,15 @@ func TestRevokedDuringAWait(t *testing.T) {
 		})
 		if strings.Contains(told, `"finished":true`) || strings.Count(told, `"progressToken"`) != 1 ||
 			!strings.Contains(told, `unauthorized`) {
-			t.Errorf("a connection that no longer exists was told: %s", told)
+			t.Errorf("a revoked connection received: %s", told)
 		}
 		(<-byREST).mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
 	})
 }
 
-// following waits for a job with progress notifications and returns everything received. After the first one it calls
-// then, which lets the job continue.
-func (w *env) following(credential, job string, then func()) string {
+// waitWithProgress waits for a job with progress notifications and returns all messages. It calls then after the first message,
+// so that the job can continue.
+func (w *env) waitWithProgress(credential, job string, then func()) string {
 	w.t.Helper()
 	body := fmt.Sprintf(
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_job","arguments":{"job_id":%q,`+
@@ -340,12 +340,12 @@ func (w *env) following(credential, job string, then func()) string {
 	return first + string(rest)
 }
 
-// After waiting for a job, its result is read without waiting.
+// After a wait, the pages of the result are read without waiting.
 func TestPagesAfterWait(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		w.grant(100)
-		job := w.rest(full(w), "search_hashtags", looksFor(nil)(w), "k").text("data.job_id")
+		job := w.rest(full(w), "search_hashtags", searchArgs(nil)(w), "k").text("data.job_id")
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			first := call(full(w), "get_job", map[string]any{"job_id": job, "limit": 1, "wait_seconds": 25}, "")
 			first.mustHave(t, map[string]any{"data.finished": true, "page.has_more": true})

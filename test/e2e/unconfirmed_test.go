@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// After a lost answer of a commit, and while the network cannot be queried, the account is unconfirmed and not sent
+// If a network's response is lost and the network cannot be queried, the account is unconfirmed and the post is not sent
 // again.
 func TestUnconfirmed(t *testing.T) {
 	t.Parallel()
@@ -58,7 +58,7 @@ func TestUnconfirmed(t *testing.T) {
 	})
 }
 
-// With an unreachable network nothing was sent; the account fails and can be retried.
+// If the network is unreachable, nothing was sent. The account has failed and can be retried.
 func TestNetworkUnreachable(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
@@ -88,7 +88,7 @@ func TestNetworkUnreachable(t *testing.T) {
 	})
 }
 
-// A network that always fails is called a few times with pauses.
+// A network that keeps failing is called a limited number of times, with pauses.
 func TestNetworkFailsRepeatedly(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -110,7 +110,7 @@ func TestNetworkFailsRepeatedly(t *testing.T) {
 			return commits.Load() > 20 || w.full("get_job", map[string]any{"job_id": job}).at("data.finished") == true
 		})
 		if n := commits.Load(); n > 20 {
-			t.Fatalf("the network was asked %d times, and on it goes", n)
+			t.Fatalf("the network was called %d times and the job has not ended", n)
 		}
 		w.awaitJob(job).
 			mustHave(t,
@@ -124,8 +124,8 @@ func TestNetworkFailsRepeatedly(t *testing.T) {
 	})
 }
 
-// A scheduled post that may not be published when due fails on every account and is not sent.
-func TestWithheldWhenDue(t *testing.T) {
+// A scheduled post that may not be published at its due time fails on every account and is not sent.
+func TestDuePostMayNotPublish(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
 		for name, c := range map[string]struct {
@@ -153,7 +153,7 @@ func TestWithheldWhenDue(t *testing.T) {
 				id := w.draft(text, w.accounts...)
 				w.full("schedule_post", map[string]any{"post_id": id, "scheduled_at": ahead(time.Hour)})
 				c.change(w, id)
-				w.due(id)
+				w.makeDue(id)
 				w.until("the post to fail", func() bool { return w.post(id).text("data.status") == "failed" })
 				got := w.post(id)
 				got.mustHave(t,
@@ -175,14 +175,14 @@ func TestWithheldWhenDue(t *testing.T) {
 	})
 }
 
-// An account disconnected after scheduling fails on its own; the others are published.
+// If an account was disconnected after the post was scheduled, only that account fails.
 func TestAccountDisconnectedWhenDue(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		id := w.draft("half of it", w.accounts...)
 		w.full("schedule_post", map[string]any{"post_id": id, "scheduled_at": ahead(time.Hour)})
 		w.exec("UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?", w.accounts[0])
-		w.due(id)
+		w.makeDue(id)
 		w.until("the post to go out", func() bool { return w.post(id).text("data.status") == "partially_published" })
 		got := w.post(id)
 		got.mustHave(t, map[string]any{"data.accounts.0.error_code": "account_needs_reauth", "data.accounts.1.state": "published"})

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// planted is in every untrusted text. It is no letter, so it is in no word or hashtag.
-const planted = "⁂"
+// plantedText is added to every untrusted text. It is not a letter, so it does not change words or hashtags.
+const plantedText = "⁂"
 
-// plant forwards the answers of the source, with every text of the analyzed accounts marked.
-func plant(next http.Handler) http.Handler {
+// plantMarkers forwards the provider's responses and adds planted to every text of the analyzed accounts.
+func plantMarkers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, "/vendor/v1/") {
 			next.ServeHTTP(w, r)
@@ -36,7 +36,7 @@ func plant(next http.Handler) http.Handler {
 	})
 }
 
-// mark marks all texts of an answer.
+// mark adds planted to all texts of a response.
 func mark(said any) {
 	switch v := said.(type) {
 	case []any:
@@ -50,9 +50,9 @@ func mark(said any) {
 			case !is:
 				mark(value)
 			case name == "caption" || name == "biography" || name == "display_name":
-				v[name] = planted + " " + text
+				v[name] = plantedText + " " + text
 			case name == "website":
-				v[name] = text + "?" + planted
+				v[name] = text + "?" + plantedText
 			}
 		}
 	}
@@ -60,7 +60,7 @@ func mark(said any) {
 
 // mustSetPlantedApart checks that a planted text is only in untrusted_content.
 func (w *env) mustSetPlantedApart(a answer, wrong func(string, any)) {
-	if !bytes.Contains(a.raw, []byte(planted)) {
+	if !bytes.Contains(a.raw, []byte(plantedText)) {
 		return
 	}
 	rest := map[string]any{}
@@ -70,7 +70,7 @@ func (w *env) mustSetPlantedApart(a answer, wrong func(string, any)) {
 		}
 	}
 	raw, err := json.Marshal(rest)
-	if err != nil || bytes.Contains(raw, []byte(planted)) {
+	if err != nil || bytes.Contains(raw, []byte(plantedText)) {
 		wrong("a text of the analysed account outside untrusted_content", err)
 	}
 }

@@ -14,10 +14,10 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// newerVersion is a schema version that no program knows; the restarted node leaves it unchanged.
+// newerVersion is a schema version that no server knows. A restarted node does not change it.
 const newerVersion = 9_000
 
-// A node continues while a newer program migrates its database, and can be restarted meanwhile.
+// A node works and can be restarted after a newer version has migrated its database.
 func TestNodeOnNewerSchema(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1}, func(t *testing.T, h *instance) {
@@ -41,11 +41,11 @@ func TestNodeOnNewerSchema(t *testing.T) {
 				w.full(tool, nil)
 			}
 			if held := w.accountsWith(words); len(held) != 1 {
-				t.Errorf("%s is held by %v", words, held)
+				t.Errorf("%s: published on %v", words, held)
 			}
 		}
 		use("before")
-		w.bringFurther()
+		w.migrateFurther()
 		use("after")
 
 		restarted := must.Get(server.OpenDatabase(t.Context(),
@@ -54,8 +54,8 @@ func TestNodeOnNewerSchema(t *testing.T) {
 	})
 }
 
-// bringFurther changes every table as later migrations may.
-func (w *env) bringFurther() {
+// migrateFurther adds a column to every table, as later migrations may.
+func (w *env) migrateFurther() {
 	w.t.Helper()
 	list := `SELECT name FROM sqlite_master WHERE type = 'table'`
 	if w.db.Postgres() {
@@ -78,7 +78,7 @@ func (w *env) bringFurther() {
 		}))
 	}
 	if changed < 30 {
-		w.t.Errorf("only %d tables were brought further: %v", changed, names)
+		w.t.Errorf("only %d tables were changed: %v", changed, names)
 	}
 	w.exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (?, ?)`, newerVersion, true)
 }

@@ -9,13 +9,13 @@ import (
 	"pressroom/internal/server"
 )
 
-// Of concurrent repeats one secret works in the end, of one batch.
+// Of the secrets that concurrent repeats return, only the last one works. All belong to one batch.
 func TestConcurrentRepeatedUploads(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
 		f := aPNG("a.png")
 		links, jobs := map[link]bool{}, map[string]bool{}
-		for _, got := range w.together(30, func(int) (answer, error) {
+		for _, got := range w.callConcurrently(30, func(int) (answer, error) {
 			return w.tryRest(w.base, full(w), "create_uploads", uploadArgs(nil, f), "order 7")
 		}) {
 			if got.status != http.StatusCreated {
@@ -33,15 +33,15 @@ func TestConcurrentRepeatedUploads(t *testing.T) {
 			}
 		}
 		if taken != 1 || len(jobs) != 1 {
-			t.Errorf("%d of %d secrets work, of %d batches", taken, len(links), len(jobs))
+			t.Errorf("%d of %d secrets of %d batches work", taken, len(links), len(jobs))
 		}
 	})
 }
 
-// Concurrent batches on two nodes never exceed the slots or the storage.
-func TestConcurrentUploadPlaces(t *testing.T) {
+// Batches opened concurrently on two nodes do not exceed the limits of open batches and storage.
+func TestConcurrentBatchesWithinLimits(t *testing.T) {
 	t.Parallel()
-	few := ample()
+	few := ampleTerms()
 	few.Limits.OpenUploadBatches = 3
 	tight, _ := few.Plan("agency")
 	tight.ID, tight.StorageBytes = "tight", 700
@@ -56,7 +56,7 @@ func TestConcurrentUploadPlaces(t *testing.T) {
 		}{"agency": {3, "rate_limited"}, "tight": {2, "plan_limit_reached"}} {
 			w := h.newEnv(t, options{plan: plan, accounts: 1})
 			opened := 0
-			for _, got := range w.together(12, func(i int) (answer, error) {
+			for _, got := range w.callConcurrently(12, func(i int) (answer, error) {
 				return w.tryRest(bases[i%2], full(w), "create_uploads", map[string]any{"files": []any{fileOfSize(i, 300)}}, "")
 			}) {
 				if got.status == http.StatusCreated {
@@ -66,18 +66,18 @@ func TestConcurrentUploadPlaces(t *testing.T) {
 				}
 			}
 			if opened != c.places {
-				t.Errorf("%s: %d batches were opened, of %d that may be", plan, opened, c.places)
+				t.Errorf("%s: %d batches were opened, want %d", plan, opened, c.places)
 			}
 		}
 	})
 }
 
-// fileOfSize describes a file of some size, a different one for each number.
+// fileOfSize returns the description of a file of the given size. Each n has a different hash.
 func fileOfSize(n, bytes int) map[string]any {
 	return map[string]any{"sha256": fmt.Sprintf("%064x", n), "size_bytes": bytes}
 }
 
-// A file uploaded in several ways at once is stored and counted once.
+// A file that is uploaded concurrently through several links is stored and counted once.
 func TestConcurrentUploadsOfFile(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -88,9 +88,9 @@ func TestConcurrentUploadsOfFile(t *testing.T) {
 			jobs, links = append(jobs, job), append(links, to)
 		}
 		for range 5 {
-			jobs = append(jobs, w.full("import_media", fromWeb("/files/a.png", nil)(w)).text("data.job_id"))
+			jobs = append(jobs, w.full("import_media", importArgs("/files/a.png", nil)(w)).text("data.job_id"))
 		}
-		for _, got := range w.together(5, func(i int) (answer, error) { return w.tryPut(links[i], f.mime, bytes.NewReader(f.bytes)) }) {
+		for _, got := range w.callConcurrently(5, func(i int) (answer, error) { return w.tryPut(links[i], f.mime, bytes.NewReader(f.bytes)) }) {
 			got.mustBe(t, http.StatusCreated)
 		}
 		for _, job := range jobs {
@@ -102,7 +102,7 @@ func TestConcurrentUploadsOfFile(t *testing.T) {
 	})
 }
 
-// Opening links and importing are free calls; uploading files and repeating a call are not counted.
+// Opening links and importing use free calls. Uploading files and repeating a call do not.
 func TestLibraryFreeCalls(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{accounts: 1}, func(t *testing.T, w *env) {
@@ -112,7 +112,7 @@ func TestLibraryFreeCalls(t *testing.T) {
 		got := w.rest(full(w), "create_uploads", uploadArgs(nil, aPNG("a.png")), "k")
 		w.put(got.linkOf(0), aPNG("a.png")).mustBe(t, http.StatusCreated)
 		w.mustLeave(before-1, "a repeat and a file")
-		w.full("import_media", fromWeb("/files/b.png", nil)(w))
+		w.full("import_media", importArgs("/files/b.png", nil)(w))
 		w.mustLeave(before-2, "an import")
 		w.full("list_media", nil)
 		w.mustLeave(before-3, "a list")

@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// A repeat with its key returns the same batch with new secrets, and the old ones stop working. Uploaded files are
-// shown.
+// A repeat with the same key returns the same batch with new secrets. The old secrets stop working. Uploaded files are
+// marked as stored.
 func TestRepeatedUploads(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{}, func(t *testing.T, h *instance) {
@@ -94,16 +94,16 @@ func TestUploadsExpire(t *testing.T) {
 		partly := asked()
 		wholly := w.full("create_uploads", uploadArgs(nil, aPNG("three.png")))
 		page := w.full("create_uploads", nil)
-		partly.mustHave(t, map[string]any{"data.upload.uploads.0.expires_at.utc": begun.Add(time.Hour).Format(time.RFC3339)})
+		partly.mustHave(t, map[string]any{"data.upload.uploads.0.expires_at.utc": testStart.Add(time.Hour).Format(time.RFC3339)})
 		clock.Advance(time.Hour - time.Microsecond)
 		w.put(partly.linkOf(0), one).mustBe(t, http.StatusCreated)
 		clock.Advance(time.Microsecond)
 		w.put(partly.linkOf(1), two).mustRefuse(t, http.StatusGone, "upload_link_closed", "")
 		w.awaitJob(partly.text("data.job_id")).
 			mustHave(t, map[string]any{"data.state": "partially_succeeded", "data.error.code": "upload_expired"})
-		w.mustStandFor(partly.text("data.job_id"), "stored", "expired")
+		w.mustHaveFileStates(partly.text("data.job_id"), "stored", "expired")
 		w.awaitJob(wholly.text("data.job_id")).mustHave(t, map[string]any{"data.state": "failed", "data.error.code": "upload_expired"})
-		w.mustStandFor(wholly.text("data.job_id"), "expired")
+		w.mustHaveFileStates(wholly.text("data.job_id"), "expired")
 		w.awaitJob(page.text("data.job_id")).mustHave(t, map[string]any{"data.state": "failed", "data.error.code": "upload_expired"})
 		for _, to := range []link{partly.linkOf(1), {partly.linkOf(1).url, ""}} {
 			w.put(to, two).mustRefuse(t, http.StatusGone, "upload_link_closed", "")
@@ -119,11 +119,11 @@ func TestUploadsExpire(t *testing.T) {
 		if anew.mustBe(t, http.StatusCreated); anew.text("data.job_id") == partly.text("data.job_id") {
 			t.Error("after a day the key is still known")
 		}
-		w.mustWait(anew, 1, two)
+		w.mustHaveLink(anew, 1, two)
 	})
 }
 
-// Two batches and three links may be open; each further request says how long the oldest remains.
+// If two batches and three links may be open, a further request fails and says when the oldest batch expires.
 func TestOpenUploads(t *testing.T) {
 	t.Parallel()
 	few := func(t *plan.Terms) { t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks = 2, 3 }
@@ -136,31 +136,31 @@ func TestOpenUploads(t *testing.T) {
 		clock.Advance(10 * time.Minute)
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			got := call(full(w), "create_uploads", uploadArgs(nil, files[2:4]...), "a key")
-			got.mustSlow(t, "open_upload_links", 3000)
+			got.mustBeRateLimited(t, "open_upload_links", 3000)
 		}
 		second := w.full("create_uploads", uploadArgs(nil, files[2]))
 		for _, call := range []edgeCall{w.rest, w.tool} {
-			call(drafts(w), "create_uploads", uploadArgs(nil, files[3]), "a key").mustSlow(t, "open_upload_batches", 3000)
-			call(full(w), "create_uploads", map[string]any{}, "").mustSlow(t, "open_upload_batches", 3000)
+			call(drafts(w), "create_uploads", uploadArgs(nil, files[3]), "a key").mustBeRateLimited(t, "open_upload_batches", 3000)
+			call(full(w), "create_uploads", map[string]any{}, "").mustBeRateLimited(t, "open_upload_batches", 3000)
 		}
 		if n := w.count("upload_batches WHERE team_id = ?", w.team); n != 2 {
 			t.Errorf("%d batches", n)
 		}
-		// Open batches count per team; used, replaced and expired ones do not count.
+		// Open batches count per team. Used, replaced and expired batches do not count.
 		w.stranger().full("create_uploads", uploadArgs(nil, files[0]))
 		w.put(second.linkOf(0), files[2]).mustBe(t, http.StatusCreated)
 		third := w.full("create_uploads", uploadArgs(nil, files[3]))
 		w.full("create_uploads", uploadArgs(map[string]any{"replaces_batch": third.text("data.job_id")}, files[4]))
-		w.rest(full(w), "create_uploads", nil, "").mustSlow(t, "open_upload_batches", 3000)
-		w.full("create_uploads", uploadArgs(nil, files[2])).mustHave(t, map[string]any{"data.finished": true}) // it needs no link
+		w.rest(full(w), "create_uploads", nil, "").mustBeRateLimited(t, "open_upload_batches", 3000)
+		w.full("create_uploads", uploadArgs(nil, files[2])).mustHave(t, map[string]any{"data.finished": true}) // needs no link
 		clock.Advance(50 * time.Minute)
 		w.awaitJob(first.text("data.job_id"))
 		w.full("create_uploads", uploadArgs(nil, files[0], files[1]))
 	})
 }
 
-// Repeated requests for upload pages replace the connection's oldest empty page, instead of blocking pages and files.
-// Pages of other connections and those with a file stay.
+// If too many upload pages are open, a further request replaces the key's oldest empty page. Pages of other keys and pages
+// with files are kept.
 func TestReplaceEmptyUploadPages(t *testing.T) {
 	t.Parallel()
 	few := func(t *plan.Terms) { t.Limits.OpenUploadBatches = 2 }
@@ -175,7 +175,7 @@ func TestReplaceEmptyUploadPages(t *testing.T) {
 				pages = append(pages, got.text("data.job_id"))
 				if replaced := strings.Contains(fmt.Sprint(got.at("notes")),
 					"An older upload page"); replaced != (len(pages) > 1) {
-					t.Errorf("page %d: the notes are %v", len(pages), got.at("notes"))
+					t.Errorf("page %d: notes = %v", len(pages), got.at("notes"))
 				}
 			}
 			w.full("get_job", map[string]any{"job_id": pages[3]}).
@@ -186,18 +186,18 @@ func TestReplaceEmptyUploadPages(t *testing.T) {
 			w.put(got.linkOf(0), f).mustBe(t, http.StatusCreated)
 			w.full("get_job", map[string]any{"job_id": others}).mustHave(t, map[string]any{"data.finished": false})
 
-			// Batches with files, and others' pages, are never replaced.
+			// Batches with files and pages of other keys are never replaced.
 			call(full(w), "create_uploads", uploadArgs(nil, aPNG(fmt.Sprint("waits ", pages[0]))), "")
 			call(full(w), "create_uploads", map[string]any{}, "").mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
 		}
 		if n := w.count("events WHERE team_id = ? AND kind = 'uploads.replaced'", w.team); n != 10 {
-			t.Errorf("%d events say that a page was replaced", n)
+			t.Errorf("%d events of a replaced page", n)
 		}
 	})
 }
 
-// Open links reserve storage: of two batches that together exceed the plan, one is refused.
-func TestPromisedStorage(t *testing.T) {
+// Open links reserve storage. Of two batches that together exceed the plan's storage, the second is refused.
+func TestOpenLinksReserveStorage(t *testing.T) {
 	t.Parallel()
 	one, two := aPNG("one.png"), aPNG("two.png")
 	tight := func(t *plan.Terms) {
@@ -223,13 +223,13 @@ func TestPromisedStorage(t *testing.T) {
 		again := w.full("create_uploads", uploadArgs(nil, one))
 		w.put(again.linkOf(0), one).mustBe(t, http.StatusCreated)
 		mustBeFull(w.rest)
-		w.full("create_uploads", uploadArgs(nil, one)).mustHave(t, map[string]any{"data.state": "succeeded"}) // it reserves nothing
+		w.full("create_uploads", uploadArgs(nil, one)).mustHave(t, map[string]any{"data.state": "succeeded"}) // reserves nothing
 		w.full("list_media", nil).mustHave(t, map[string]any{"data.storage.used_bytes": len(one.bytes)})
 		w.mustBeSound()
 	})
 }
 
-// A smaller plan keeps reserved storage, but a file beyond it is refused.
+// After a downgrade, open links stay valid, but a file that exceeds the new plan's storage is refused.
 func TestOpenLinksAfterDowngrade(t *testing.T) {
 	t.Parallel()
 	f := aPNG("a.png")
@@ -240,11 +240,11 @@ func TestOpenLinksAfterDowngrade(t *testing.T) {
 	}
 	withClock(t, options{accounts: 1, plan: ""}, tight, func(t *testing.T, w *env, _ *testkit.Clock) {
 		job, to := w.openUpload(f)
-		w.onPlan("tight")
+		w.setPlan("tight")
 		w.put(to, f).mustRefuse(t, http.StatusForbidden, "plan_limit_reached", "")
-		w.mustHaveNothing(job)
-		w.onPlan("agency")
-		w.mustTakeOnce(job, to, f)
+		w.mustBeEmpty(job)
+		w.setPlan("agency")
+		w.mustAcceptOnce(job, to, f)
 	})
 }
 
@@ -269,13 +269,13 @@ func TestUploadSecretsNotStored(t *testing.T) {
 		rows := w.everything()
 		for _, kept := range []string{used.text("data.job_id"), "two.png", "order 7"} {
 			if !strings.Contains(rows, kept) {
-				t.Errorf("%s is not found either", kept)
+				t.Errorf("the check does not find %s", kept)
 			}
 		}
 		secrets = slices.DeleteFunc(secrets, func(text string) bool { return text == "" })
 		for _, text := range secrets {
 			if strings.Contains(rows, text) || strings.Contains(rows, text[len("pru_"):]) {
-				t.Errorf("the secret is kept")
+				t.Errorf("the secret is stored")
 			}
 		}
 		if len(secrets) != 5 {
@@ -284,7 +284,7 @@ func TestUploadSecretsNotStored(t *testing.T) {
 	})
 }
 
-// everything returns every row of each table as text.
+// everything returns all rows of all tables as text.
 func (w *env) everything() string {
 	w.t.Helper()
 	tables := `SELECT name FROM sqlite_master WHERE type = 'table'`
@@ -300,14 +300,14 @@ func (w *env) everything() string {
 	return out.String()
 }
 
-// Below the disk reserve, files are refused, and the link accepts the file once there is space.
+// Files are refused while the free disk space is below the reserve. The link accepts the file when there is space again.
 func TestUploadsBelowDiskReserve(t *testing.T) {
 	t.Parallel()
 	withInstance(t, options{accounts: 1, reserve: 1 << 60}, func(t *testing.T, h *instance) {
 		w := h.newEnv(t, options{accounts: 1})
 		f := aPNG("a.png")
 		_, to := w.openUpload(f)
-		w.put(to, f).mustBeLater(t, "disk_full")
+		w.put(to, f).mustBeOverloaded(t, "disk_full")
 		w.full("list_media", nil).mustHave(t, map[string]any{"data.media.0": nil})
 		w.mustBeSound()
 		_, root := h.start(options{accounts: 1}, server.RoleAll)
