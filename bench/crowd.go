@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	crowd        = 100 // reports created at once
+	crowd        = 100 // concurrently created reports
 	crowdPosts   = 500 // posts of each report
 	crowdPage    = 100 // posts of a page of public metrics
 	crowdConns   = 4   // connections that read
@@ -26,14 +26,14 @@ const (
 	crowdTimeout = 5 * time.Minute
 )
 
-// serveFigures prints its address and serves synthetic public metrics as docs/bridge.md describes. They are prepared in
+// serveFigures prints its address and serves synthetic public metrics, as docs/bridge.md specifies. They are prepared in
 // advance and the same for every profile, so that serving them costs next to nothing.
 func serveFigures(ctx context.Context) error {
 	pages := make([][]byte, crowdPosts/crowdPage)
 	for i := range pages {
 		raw, err := json.Marshal(figuresPage(i, len(pages)))
 		if err != nil {
-			return fmt.Errorf("encoding figures: %w", err)
+			return fmt.Errorf("encoding metrics: %w", err)
 		}
 		pages[i] = raw
 	}
@@ -142,21 +142,21 @@ func readDuringReports(ctx context.Context, p *process) (float64, time.Duration,
 			"\r\nContent-Type: application/json\r\nContent-Length: "+strconv.Itoa(len(body))+
 			"\r\nIdempotency-Key: crowd-"+n+"\r\n\r\n"+body), true)
 		if err != nil || status != http.StatusAccepted {
-			return 0, 0, fmt.Errorf("asking for a report: %d %s %w", status, answer, err)
+			return 0, 0, fmt.Errorf("requesting a report: %d %s %w", status, answer, err)
 		}
 	}
 	p99, err := readUntil(ctx, p, func() (bool, error) {
 		status, answer, err := c.do(get(p, "/api/v1/reports?status=pending&limit=1"), true)
 		if err != nil || status != http.StatusOK {
-			return false, fmt.Errorf("looking for reports under way: %d %w", status, err)
+			return false, fmt.Errorf("listing pending reports: %d %w", status, err)
 		}
 		return !strings.Contains(string(answer), `"pending"`), nil
 	}, 0)
 	return p99, time.Since(began), err
 }
 
-// readUntil reads pages of posts over several connections, with a pause after each, until done reports true and at least
-// so many were read. It returns the p99 in milliseconds.
+// readUntil reads pages of posts over several connections, with a pause after each read. It ends when done reports true and
+// each connection has read the minimum number of pages. It returns the p99 in milliseconds.
 func readUntil(ctx context.Context, p *process, done func() (bool, error), least int) (float64, error) {
 	var (
 		group  sync.WaitGroup

@@ -103,7 +103,7 @@ func (b *fixture) same(ours, floor map[string]any, without ...string) {
 		}
 		for _, name := range without {
 			delete(answer["data"].(map[string]any), name)
-			delete(meta, "app_url") // it holds the ID
+			delete(meta, "app_url") // contains the ID
 		}
 	}
 	if diff := cmp.Diff(ours, floor); diff != "" {
@@ -140,12 +140,12 @@ func TestFloorWritesTheSame(t *testing.T) {
 	first, mine := b.ask(b.ours, "POST", "/api/v1/posts", "ours", body)
 	second, its := b.ask(b.floor, "POST", "/api/v1/posts", "floor", body)
 	if first.Code != http.StatusCreated || second.Code != http.StatusCreated {
-		t.Fatalf("answered %d and %d", first.Code, second.Code)
+		t.Fatalf("status %d and %d", first.Code, second.Code)
 	}
 	ids := []string{mine["data"].(map[string]any)["id"].(string), its["data"].(map[string]any)["id"].(string)}
 	for i, w := range []*httptest.ResponseRecorder{first, second} {
 		if got, want := w.Header().Get("Location"), publicURL+"/api/v1/posts/"+ids[i]; got != want {
-			t.Errorf("Location is %q, not %q", got, want)
+			t.Errorf("Location = %q, want %q", got, want)
 		}
 	}
 	b.same(mine, its, "id", "created_at", "updated_at")
@@ -154,11 +154,11 @@ func TestFloorWritesTheSame(t *testing.T) {
 	}
 	_, again := b.ask(b.floor, "POST", "/api/v1/posts", "floor", body)
 	if got := again["data"].(map[string]any)["id"]; got != ids[1] {
-		t.Errorf("a repeat created another post: %v", got)
+		t.Errorf("a repeat created a second post: %v", got)
 	}
 }
 
-// writes are the tables that a draft inserts into, each with the column that finds the rows.
+// writes lists the tables into which a draft inserts rows, and the column by which to find the rows.
 var writes = []struct{ table, by, columns string }{
 	{"posts", "id", "id, team_id, person_id, key_id, status, caption, excerpt, approval, series_id, is_template, " +
 		"scheduled_at, submitted_at, published_at, slot_at, job_id, created_at, updated_at"},
@@ -205,7 +205,7 @@ func (b *fixture) rows(query, value, id string) []map[string]any {
 	return out
 }
 
-// ownTo are the columns whose values differ between drafts.
+// ownTo lists the columns whose values differ between drafts.
 var ownTo = []string{"request_id", "at", "created_at", "updated_at", "expires_at", "request_hash"}
 
 func plain(name string, value any, key, id string) any {

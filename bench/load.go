@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// side is one server with one call: a set of connections that stay open from round to round.
+// side is one call on one server, with connections that stay open between rounds.
 type side struct {
 	target *process
 	want   int // the status of a success
@@ -20,7 +20,7 @@ type side struct {
 	perSecond, p50, p99, cpu []float64
 }
 
-// newSide opens the connections and sends one request on each, because a server closes a connection that stays unused.
+// newSide opens the connections. It sends a request on each, because a server closes unused connections.
 func newSide(target *process, c call, conns int) (*side, error) {
 	if err := target.resume(); err != nil {
 		return nil, err

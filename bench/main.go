@@ -71,7 +71,7 @@ func serveFloor(ctx context.Context, o options) error {
 		return errors.Join(fmt.Errorf("listening: %w", err), f.Close())
 	}
 	fmt.Println(listener.Addr())
-	// connections are idle while others are measured
+	// connections are idle while other servers are measured
 	server := &http.Server{Handler: f.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Hour}
 	go func() {
 		<-ctx.Done()
@@ -83,7 +83,7 @@ func serveFloor(ctx context.Context, o options) error {
 	return errors.Join(err, f.Close())
 }
 
-// run measures on each database and writes the report.
+// run runs the benchmarks on each kind of database and writes the report.
 func run(ctx context.Context, o options) error {
 	b := &bench{
 		scope: fullScope, report: &report{out: os.Stdout}, binary: filepath.Join(dir, "pressroom"),
@@ -104,7 +104,7 @@ func run(ctx context.Context, o options) error {
 	return b.report.write(o.out)
 }
 
-// runOn measures on one database, if there is one of that kind.
+// runOn runs the benchmarks on one kind of database, if it is available.
 func (b *bench) runOn(ctx context.Context, o options, name string) error {
 	var s storage
 	var err error

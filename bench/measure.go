@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// bench measures on one database after the other.
+// bench runs the measurements on one kind of database after the other.
 type bench struct {
 	scope
 	binary string
 	report *report
 }
 
-// measurement is one part of the benchmarks, on a database with a number of posts.
+// measurement is one part of the benchmarks, on a database with the given number of posts.
 type measurement struct {
 	name  string
 	posts int
@@ -57,7 +57,7 @@ func (g group) name(c call) string {
 	return g.database + "/" + c.name + "/" + g.size + "/" + strconv.Itoa(g.conns)
 }
 
-// compare measures pressroom and the floor. Reads come first, because writes change what there is to read.
+// compare measures pressroom and the floor. Reads come first, because writes change the data.
 func (b *bench) compare(ctx context.Context, st *stage, s storage, posts int) error {
 	ours, err := st.ours(ctx, b.binary, s, posts)
 	if err != nil {
@@ -83,8 +83,8 @@ type contest struct {
 	ours, floor *side
 }
 
-// load measures a group: in each round, every call on both sides, and the constant once. The sides swap from round to
-// round, so that a drift of the machine's speed favors neither.
+// load measures a group. Each round measures every call on both sides, and the constant response once. The order of the
+// sides alternates, so that a change of the machine's speed affects both.
 func (b *bench) load(ctx context.Context, g group, ours, floor *process) error {
 	ceiling, err := newSide(floor, constant, g.conns)
 	if err != nil {
@@ -133,7 +133,7 @@ func (b *bench) reportCall(g group, c contest, ceiling *side) {
 	cpu := against(name+"/cpu_us", less, median(c.ours.cpu), median(c.floor.cpu), 0)
 	throughput.noise, p50.noise, p99.noise, cpu.noise = spread(c.floor.perSecond), spread(c.floor.p50),
 		spread(c.floor.p99), spread(c.floor.cpu)
-	// The floor is "ours" here, and the constant is the floor.
+	// Here the floor is compared with the constant response.
 	ofConstant := against(name+"/floor_of_constant", more, median(c.floor.perSecond), median(ceiling.perSecond),
 		c.call.ofConstant[g.database])
 	ofConstant.noise = spread(ceiling.perSecond)

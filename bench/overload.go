@@ -23,7 +23,7 @@ const (
 	peakTarget     = 256 // MiB
 )
 
-// longPage costs the node far more than the client, which shares its processors.
+// longPage costs the node far more CPU time than the client, which runs on the same machine.
 var longPage = call{"long_page", 200, 0, nil, func(p *process, _ int) maker { return same(get(p, "/api/v1/posts?limit=50")) }}
 
 // measureOverload sends a node a multiple of what it can serve, independently of its responses, and measures the
@@ -71,7 +71,7 @@ type rush struct {
 	conns  []*conn
 	makers []maker
 
-	// A figure a round.
+	// One value per round.
 	perSecond, p99, refused, refusedP99 []float64
 }
 
@@ -97,7 +97,7 @@ func (r *rush) close() {
 // answers holds the response times of a round.
 type answers struct{ accepted, refused []time.Duration }
 
-// round sends requests at a rate for a while. Those due during the warm-up do not count.
+// round sends requests at a fixed rate. Requests that are due during the warm-up do not count.
 func (r *rush) round(ctx context.Context, rate float64, length, warmUp time.Duration) error {
 	if err := r.target.resume(); err != nil {
 		return err
@@ -135,9 +135,9 @@ func (r *rush) ask(i int, due time.Time, counts bool, to *answers) error {
 	status, _, err := c.do(c.request, false)
 	switch took := time.Since(due); {
 	case err != nil:
-		return fmt.Errorf("%s under too much load: %w", r.target.name, err)
+		return fmt.Errorf("%s under overload: %w", r.target.name, err)
 	case status != http.StatusOK && status != http.StatusServiceUnavailable:
-		return fmt.Errorf("%s answered %d under too much load", r.target.name, status)
+		return fmt.Errorf("%s returned status %d under overload", r.target.name, status)
 	case !counts:
 	case status == http.StatusOK:
 		to.accepted = append(to.accepted, took)

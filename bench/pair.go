@@ -11,8 +11,8 @@ const (
 	pairRounds = 2   // factor of the rounds: CPU time varies more than the difference
 )
 
-// measureNodes measures the cost of a second node: the CPU time of a request if one of two nodes gets all of them, and if
-// they share them, with the same number of connections.
+// measureNodes measures the cost of a second node. It compares the CPU time of a request when one of two nodes gets all
+// requests with the CPU time when both nodes share the requests, with the same number of connections.
 func (b *bench) measureNodes(ctx context.Context, st *stage, s storage, posts int) error {
 	name := s.name() + "/nodes/" + sizeName(posts)
 	url, data, err := st.database(ctx, s, posts, "pair")
@@ -25,7 +25,7 @@ func (b *bench) measureNodes(ctx context.Context, st *stage, s storage, posts in
 			return err
 		}
 		st.ends = append(st.ends, nodes[i].stop)
-		nodes[i].rests = false // one that is paused in a transaction would block the other
+		nodes[i].rests = false // a node that is paused in a transaction would block the other
 	}
 	for _, c := range []call{reads[1], listPosts, create} {
 		var one, two []float64

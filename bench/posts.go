@@ -62,7 +62,7 @@ func caption(i int) string {
 	return out.String()
 }
 
-// excerptOf returns the excerpt that pressroom stores of such a caption.
+// excerptOf returns the excerpt that pressroom stores for the caption of a seeded post.
 func excerptOf(caption string) string {
 	if len(caption) <= 140 {
 		return caption
@@ -92,7 +92,7 @@ func postRow(d dataset, i int) ([]any, bool) {
 	}, !published.IsZero()
 }
 
-// targetRow returns the row of one account of the i-th post.
+// targetRow returns the row of one account of the i-th post. out states whether the post is published.
 func targetRow(d dataset, i, position int, out bool) []any {
 	account := d.Accounts[(i+position)%len(d.Accounts)]
 	if !out {

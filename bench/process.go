@@ -29,7 +29,7 @@ type process struct {
 	data    dataset
 	started time.Duration // from exec to the first response
 	cmd     *exec.Cmd
-	rests   bool // paused while another one is measured
+	rests   bool // is paused while another server is measured
 }
 
 // environment returns this process's environment with settings for pressroom.
@@ -49,7 +49,7 @@ func cleanEnv() []string {
 	return out
 }
 
-// writeTerms writes plans whose limits no measurement reaches, although usage is counted as usual, and returns the path.
+// writeTerms writes a terms file whose limits no measurement reaches and returns its path. Usage is still counted.
 func writeTerms(dir string) (string, error) {
 	const speed, calls = 100_000, 1_000_000_000
 	t := plan.Default().ScaleRates(speed)
@@ -96,7 +96,7 @@ func startOurs(ctx context.Context, binary, url string, d dataset, more ...strin
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return "", fmt.Errorf("looking for a free port: %w", err)
+		return "", fmt.Errorf("finding a free port: %w", err)
 	}
 	return l.Addr().String(), l.Close()
 }
@@ -135,7 +135,7 @@ func (p *process) ask(request []byte) error {
 	}
 	status, _, err := c.do(request, false)
 	if err == nil && status != 200 {
-		err = fmt.Errorf("%s answered %d", p.name, status)
+		err = fmt.Errorf("%s returned status %d", p.name, status)
 	}
 	return err
 }
@@ -173,7 +173,7 @@ func startSelf(ctx context.Context, name string, args ...string) (*process, erro
 	return p, nil
 }
 
-// pause stops a server with background work, so that it does not slow down the one that is measured.
+// pause suspends a server, so that its background jobs do not affect the measured server.
 func (p *process) pause() error { return p.signal(syscall.SIGSTOP) }
 
 func (p *process) resume() error { return p.signal(syscall.SIGCONT) }
@@ -193,12 +193,12 @@ const stopWithin = 25 * time.Second
 // stop ends a server.
 func (p *process) stop() error {
 	_ = p.cmd.Process.Signal(syscall.SIGCONT) // a paused process does not handle SIGTERM
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // the process may have ended
 	late := time.AfterFunc(stopWithin, func() { _ = p.cmd.Process.Kill() })
 	defer late.Stop()
 	var ended *exec.ExitError
 	if err := p.cmd.Wait(); err != nil && !errors.As(err, &ended) {
-		return fmt.Errorf("ending %s: %w", p.name, err)
+		return fmt.Errorf("stopping %s: %w", p.name, err)
 	}
 	return nil
 }
@@ -233,7 +233,7 @@ func (p *process) memory(which string) (float64, error) {
 func (p *process) cpu() (time.Duration, error) {
 	names, err := filepath.Glob("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/task/*/schedstat")
 	if err != nil {
-		return 0, fmt.Errorf("looking for the threads of %s: %w", p.name, err)
+		return 0, fmt.Errorf("listing the threads of %s: %w", p.name, err)
 	}
 	var sum time.Duration
 	for _, name := range names {
@@ -242,12 +242,12 @@ func (p *process) cpu() (time.Duration, error) {
 			continue // the thread ended
 		}
 		if err != nil {
-			return 0, fmt.Errorf("reading the processor time of %s: %w", p.name, err)
+			return 0, fmt.Errorf("reading the CPU time of %s: %w", p.name, err)
 		}
 		text, _, _ := strings.Cut(string(raw), " ")
 		spent, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return 0, fmt.Errorf("reading the processor time of %s: %w", p.name, err)
+			return 0, fmt.Errorf("reading the CPU time of %s: %w", p.name, err)
 		}
 		sum += time.Duration(spent)
 	}

@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// entry is one result. Without a floor, Floor and Ratio are 0. Without a target, Target is 0 and it holds.
+// entry is one result. Without a floor, Floor and Ratio are 0. Without a target, Target is 0 and Holds is true.
 type entry struct {
 	Name   string  `json:"name"`
 	Better string  `json:"better"` // more or less
@@ -97,7 +97,7 @@ func share(v float64) string {
 	return fmt.Sprintf("±%.0f%%", v*50)
 }
 
-// conclude prints how many targets hold and lists those that were missed.
+// conclude prints how many targets were met and lists the missed targets.
 func (r *report) conclude() {
 	targets, missed := 0, []entry{}
 	for _, e := range r.entries {

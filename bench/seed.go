@@ -29,7 +29,7 @@ type dataset struct {
 	posts int
 }
 
-// seed creates a team by commands of pressroom and the posts by bulk SQL.
+// seed creates a team with pressroom's admin commands and the posts with bulk SQL.
 func seed(ctx context.Context, binary, url string, posts int) (dataset, error) {
 	d := dataset{posts: posts}
 	if err := d.makeTeam(ctx, binary, url); err != nil {
@@ -42,11 +42,11 @@ func seed(ctx context.Context, binary, url string, posts int) (dataset, error) {
 	return d, errors.Join(d.fill(ctx, db, url), db.Close())
 }
 
-// fill adds the accounts and the posts. It removes the place from the database, because pressroom would not publish from
-// a copy of a database that has one.
+// fill adds the accounts and the posts. It removes the recorded location of the database, because pressroom would hold
+// publishing on a copy of a database that has one.
 func (d *dataset) fill(ctx context.Context, db *sql.DB, url string) error {
 	if _, err := db.ExecContext(ctx, `UPDATE hold SET place = '', starts = 0 WHERE id = 1`); err != nil {
-		return fmt.Errorf("removing the place: %w", err)
+		return fmt.Errorf("removing the recorded location: %w", err)
 	}
 	marks := "(?, 'bluesky', ?, ?, ?, 'connected', ?, ?, ?)"
 	postgres := !strings.HasPrefix(url, "sqlite:")
@@ -71,11 +71,11 @@ func (d *dataset) fill(ctx context.Context, db *sql.DB, url string) error {
 	return fillSQLite(ctx, db, *d)
 }
 
-// makeTeam creates a person, a team and a key by commands of pressroom, which also migrate the database.
+// makeTeam creates a person, a team and a key with admin commands, which also migrate the database.
 func (d *dataset) makeTeam(ctx context.Context, binary, url string) error {
 	raw, err := exec.CommandContext(ctx, binary, "admin", "sealing-key").Output()
 	if err != nil {
-		return fmt.Errorf("making a sealing key: %w", err)
+		return fmt.Errorf("creating a sealing key: %w", err)
 	}
 	d.SealingKey = strings.TrimSpace(string(raw))
 	admin := administer(ctx, binary, url, d.SealingKey)
@@ -146,7 +146,7 @@ func fillSQLite(ctx context.Context, db *sql.DB, d dataset) error {
 	for from := 0; from < d.posts; from += txEach {
 		tx, err := db.BeginTx(ctx, nil)
 		if err != nil {
-			return fmt.Errorf("beginning to fill: %w", err)
+			return fmt.Errorf("starting a transaction: %w", err)
 		}
 		for at := from; at < min(from+txEach, d.posts); at += rowsEach {
 			if err := insertPosts(ctx, tx, d, at, min(at+rowsEach, d.posts)); err != nil {
@@ -154,7 +154,7 @@ func fillSQLite(ctx context.Context, db *sql.DB, d dataset) error {
 			}
 		}
 		if err := tx.Commit(); err != nil {
-			return fmt.Errorf("filling: %w", err)
+			return fmt.Errorf("inserting posts: %w", err)
 		}
 	}
 	if _, err := db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
@@ -215,7 +215,7 @@ func fillPostgres(ctx context.Context, db *sql.DB, d dataset) error {
 		return err
 	})
 	if err = errors.Join(err, conn.Close()); err != nil {
-		return fmt.Errorf("filling: %w", err)
+		return fmt.Errorf("inserting posts: %w", err)
 	}
 	return nil
 }

@@ -19,18 +19,18 @@ import (
 // waits for the other's locks.
 type storage interface {
 	name() string
-	// copy returns the URL of a new copy of a database with that many posts.
+	// copy returns the URL of a new copy of a database with the given number of posts.
 	copy(ctx context.Context, posts int, label string) (string, dataset, error)
-	// empty returns the URL of a new empty database, and size the bytes that a database takes.
+	// empty returns the URL of a new empty database. size returns the size of a database in bytes.
 	empty(ctx context.Context, label string) (string, error)
 	size(ctx context.Context, url string) (int64, error)
 	// drop removes a database.
 	drop(ctx context.Context, url string) error
-	// close removes what the next run does not use.
+	// close removes all databases that the next run does not use.
 	close(ctx context.Context) error
 }
 
-// sqliteFiles keeps seeded files from run to run, named by a digest of the migrations and the seed.
+// sqliteFiles stores seeded files, which later runs reuse. Their names contain a digest of the migrations and the seed.
 type sqliteFiles struct {
 	data, binary, digest string
 
@@ -49,7 +49,7 @@ func newSQLiteFiles(binary string) (*sqliteFiles, error) {
 
 const (
 	memory     = "/dev/shm"
-	memoryFree = 4 << 30 // three copies of a million posts, and some
+	memoryFree = 4 << 30 // three copies of a million posts, plus a reserve
 )
 
 // dataDir returns a new directory in memory and true, or dir and false if memory is short. scripts/with-postgres keeps
@@ -106,14 +106,14 @@ func (s *sqliteFiles) ensureSeed(ctx context.Context, posts int) (string, datase
 		return "", d, err
 	}
 	if err := os.Rename(fresh, path); err != nil {
-		return "", d, fmt.Errorf("keeping a seeded file: %w", err)
+		return "", d, fmt.Errorf("storing a seeded file: %w", err)
 	}
 	raw, err := json.Marshal(d)
 	if err != nil {
-		return "", d, fmt.Errorf("writing about a seeded file: %w", err)
+		return "", d, fmt.Errorf("writing the description of a seeded file: %w", err)
 	}
 	if err := os.WriteFile(path+".json", raw, 0o600); err != nil {
-		return "", d, fmt.Errorf("writing about a seeded file: %w", err)
+		return "", d, fmt.Errorf("writing the description of a seeded file: %w", err)
 	}
 	return path, d, nil
 }
@@ -130,7 +130,7 @@ func (s *sqliteFiles) copy(ctx context.Context, posts int, label string) (string
 	return "sqlite:" + to, d, copyFile(from, to)
 }
 
-// empty creates the database on disk: years of data do not fit into memory.
+// empty creates the database on disk, because years of data do not fit into memory.
 func (*sqliteFiles) empty(_ context.Context, label string) (string, error) {
 	path := filepath.Join(dir, "years-"+label+".db")
 	return "sqlite:" + path, removeSQLite(path)
@@ -139,7 +139,7 @@ func (*sqliteFiles) empty(_ context.Context, label string) (string, error) {
 func (*sqliteFiles) size(_ context.Context, url string) (int64, error) {
 	file, err := os.Stat(url[len("sqlite:"):])
 	if err != nil {
-		return 0, fmt.Errorf("looking how large a database is: %w", err)
+		return 0, fmt.Errorf("reading the size of a database: %w", err)
 	}
 	return file.Size(), nil
 }
@@ -178,7 +178,7 @@ func copyFile(from, to string) error {
 		return fmt.Errorf("copying a database: %w", err)
 	}
 	_, err = io.Copy(out, in)
-	// Written out now, it does not get in the way of what is measured later.
+	// Flush now, so that the writes do not affect later measurements.
 	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
 		return fmt.Errorf("copying a database: %w", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// postgresServer creates databases on a server. Its user must be allowed to.
+// postgresServer creates databases on a PostgreSQL server. Its user must be allowed to create databases.
 type postgresServer struct {
 	root   *sql.DB
 	url    *url.URL
@@ -69,11 +69,11 @@ func (p *postgresServer) empty(ctx context.Context, label string) (string, error
 func (p *postgresServer) size(ctx context.Context, address string) (int64, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return 0, fmt.Errorf("looking how large a database is: %w", err)
+		return 0, fmt.Errorf("reading the size of a database: %w", err)
 	}
 	var bytes int64
 	if err := p.root.QueryRowContext(ctx, "SELECT pg_database_size($1)", u.Path[1:]).Scan(&bytes); err != nil {
-		return 0, fmt.Errorf("looking how large a database is: %w", err)
+		return 0, fmt.Errorf("reading the size of a database: %w", err)
 	}
 	return bytes, nil
 }

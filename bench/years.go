@@ -23,7 +23,7 @@ type instance struct {
 	middle   string // the time of the middle post, in RFC 3339
 	p        *process
 	large    dataset // the team with a tenth of everything
-	usual    dataset // one of the other teams
+	usual    dataset // an average team
 	pages    string  // the cookie of the large team's owner, who is also an operator
 	client   http.Client
 	hashtags *stats.Store
@@ -197,7 +197,7 @@ func (a *timedRequest) round(times int) error {
 	return nil
 }
 
-// compareInstances sends a request to all instances in turn, so that other load on the machine affects them alike.
+// compareInstances sends a request to all instances in turn, so that other load on the machine affects all of them.
 func (b *bench) compareInstances(ctx context.Context, c yearCall, all []*instance) error {
 	var sides []*timedRequest
 	for _, d := range all {
@@ -241,7 +241,7 @@ func (b *bench) compareInstances(ctx context.Context, c yearCall, all []*instanc
 	return nil
 }
 
-// unmeasurable is a difference in milliseconds that is within the accuracy of the clock and the scheduler.
+// unmeasurable is the accuracy of a measurement in milliseconds. Smaller differences are ignored.
 const unmeasurable = 0.05
 
 // reportScans reports how often large PostgreSQL tables were read sequentially during the measurements. Tests check the

@@ -20,7 +20,7 @@ type yearCall struct {
 	make func(ctx context.Context, d *instance) (func() error, error)
 }
 
-// yearCalls returns every list, search and report, of the large team and of a usual one, and the pages of the app and for
+// yearCalls returns every list, search and report of the large team and of an average team, and the pages of the app and for
 // operators.
 func (b *bench) yearCalls(database string) []yearCall {
 	var out []yearCall
@@ -67,7 +67,7 @@ var (
 	}
 )
 
-// searches are words of each kind: in many hashtags, at the end of only one, and in none.
+// searches are search words: part of many hashtags, at the end of a single hashtag, and part of none.
 var searches = []string{"coffee", "roastcoffee", "1999", "quartz"}
 
 var placeholders = regexp.MustCompile(`\{(\w+)\}`)
@@ -86,7 +86,7 @@ func (d *instance) expand(ctx context.Context, path string) (string, error) {
 	return out, failed
 }
 
-// firsts are the lists whose first ID replaces a placeholder.
+// firsts maps a placeholder to the list whose first ID replaces it.
 var firsts = map[string]string{
 	"post": "posts?limit=1&status=published", "draft": "posts?limit=1&status=draft", "report": "reports?limit=1",
 	"list": "hashtag-lists?scope=own&limit=1", "media": "media?limit=1",
@@ -164,8 +164,8 @@ func (d *instance) hashtagSearch(ctx context.Context, word string) (func() error
 	}, nil
 }
 
-// needsMoreData reports whether a hundredth of the data does not fill the response: a month, a page of teams or of failed
-// reports. Then a tenth is compared, if that is more.
+// needsMoreData reports whether a hundredth of the data is too little to fill the response, such as a month or a page of
+// teams. In this case the comparison uses a tenth of the data.
 func (c yearCall) needsMoreData() bool {
 	return slices.ContainsFunc([]string{
 		"/calendar", "app/accounts/1", "reports?status=error", "/operator/teams", "/operator/people",
@@ -174,9 +174,8 @@ func (c yearCall) needsMoreData() bool {
 	})
 }
 
-// limit returns the longest time in milliseconds of a request that reads more if there is more data: a text search in all
-// names of the large team's files or reports, or a hashtag search, which reads more hashtags than a hundredth of the data
-// has. It returns 0 for all others.
+// limit returns the maximum time in milliseconds of a request that necessarily reads more if there is more data: a text
+// search in the large team's file or report names, or a hashtag search. It returns 0 for all other requests.
 func (c yearCall) limit() float64 {
 	for part, most := range map[string]float64{"media?query=": 50, "reports?query=": 5, "/search/": 5} {
 		if strings.Contains(c.name, part) {

@@ -17,11 +17,11 @@ import (
 //go:embed years.sql
 var yearsSQL string
 
-// years is how much data an instance has. All numbers follow from the number of teams. Commands of pressroom create the
-// first two teams; the first has a tenth of everything.
+// years states how much data an instance has. All numbers depend on the number of teams. Admin commands create the first
+// two teams. The first team has a tenth of all data.
 type years struct {
 	Teams    int
-	Now      int64 // microseconds, as all times
+	Now      int64 // in microseconds, like all times
 	Postgres bool
 }
 
@@ -35,7 +35,7 @@ const (
 	reportsEach      = 20
 	listsEach        = 20
 	paidEach         = 200
-	mediaEach        = 30 // for each of the ten turns of the teams, so that a post's files belong to its team
+	mediaEach        = 30 // per turn (see years.turn), so that a post's files belong to its team
 	threeYears       = 3 * 365 * 24 * time.Hour
 	fullTeams        = 1000 // with 5 million posts and 20 million rows of hashtag data
 )
@@ -83,7 +83,7 @@ func (y years) funcs() template.FuncMap {
 	mix := func(expr string, below int) string {
 		return fmt.Sprintf("((((%s) %% 1000003) * 48271 %% 2147483647) %% %d)", expr, below)
 	}
-	// A UUIDv7 of the time; kind keeps the IDs of one table from those of another.
+	// A UUIDv7 of the time. kind makes the IDs of different tables distinct.
 	id := func(kind int, millis, number string) string {
 		return fmt.Sprintf("SUBSTR(%[1]s, 1, 8) || '-' || SUBSTR(%[1]s, 9, 4) || '-7%03[2]d-8%03[2]d-' || %[3]s",
 			hex(millis, 12), kind, hex(number, 12))
@@ -120,7 +120,7 @@ func (y years) funcs() template.FuncMap {
 	}
 }
 
-// sixes are words of six letters, so that one is a substring.
+// sixes is a sequence of words of six letters each.
 const sixes = "coffeebakeryharborsunsetgardentravelsummerwintermarketdesignstudiovintagfloralsocialorgani" +
 	"vegansrusticmodernlovelygoldensilverurbaneforestmeadowislandsaltedcreamydoughyroastespressbaristcandle"
 
@@ -136,7 +136,7 @@ func (y years) statements() ([][2]string, error) {
 	}
 	var text strings.Builder
 	if err := t.Execute(&text, y); err != nil {
-		return nil, fmt.Errorf("writing years.sql out: %w", err)
+		return nil, fmt.Errorf("executing the template years.sql: %w", err)
 	}
 	var out [][2]string
 	for part := range strings.SplitSeq(text.String(), "\n;\n") {
@@ -162,13 +162,13 @@ func (y years) fill(ctx context.Context, conn *sql.Conn, s *sample, report func(
 		if err != nil {
 			return fmt.Errorf("filling %s: %w", one[0], err)
 		}
-		rows, _ := done.RowsAffected() // both drivers know it
+		rows, _ := done.RowsAffected() // both drivers support it
 		report(one[0], rows, time.Since(began))
 	}
 	return nil
 }
 
-// sample holds texts that pressroom itself wrote for a demo team.
+// sample has texts that pressroom created for a demo team.
 type sample struct {
 	texts map[string]string
 	posts [][]any // of its report
@@ -182,7 +182,7 @@ func takeSample(ctx context.Context, binary string) (sample, error) {
 	out := sample{texts: map[string]string{}}
 	data := filepath.Join(dir, "sample")
 	if err := os.RemoveAll(data); err != nil {
-		return out, fmt.Errorf("making a demo team: %w", err)
+		return out, fmt.Errorf("creating a demo team: %w", err)
 	}
 	addr, err := freeAddress()
 	if err != nil {
@@ -191,7 +191,7 @@ func takeSample(ctx context.Context, binary string) (sample, error) {
 	cmd := exec.CommandContext(ctx, binary, "--log-level=warn", "quickstart", "--data", data, "--addr", addr)
 	cmd.Env = cleanEnv()
 	if err := cmd.Start(); err != nil {
-		return out, fmt.Errorf("making a demo team: %w", err)
+		return out, fmt.Errorf("creating a demo team: %w", err)
 	}
 	demo := &process{name: "quickstart", cmd: cmd}
 	return out, errors.Join(out.read(ctx, filepath.Join(data, "pressroom.db")), demo.stop())

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// What years of use leave can be filled in on both databases, is as much as was said, and its ledger adds up.
+// The data of years can be filled into both kinds of databases. It has the expected size, and its ledger is consistent.
 func TestFillYears(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -43,12 +43,12 @@ func TestFillYears(t *testing.T) {
 	})
 }
 
-// checkYears looks at what has to fit together.
+// checkYears checks that the data are consistent.
 func checkYears(t *testing.T, d *db.DB) {
 	t.Helper()
 	report, err := credit.New(d, credit.Options{}).Audit(t.Context())
 	if err != nil || len(report.Complaints) > 0 {
-		t.Errorf("the audit of the ledger: %+v, %v", report.Complaints, err)
+		t.Errorf("ledger audit: %+v, %v", report.Complaints, err)
 	}
 	for what, query := range map[string]string{
 		"posts with another team's account": `SELECT COUNT(*) FROM post_targets t JOIN posts p ON p.id = t.post_id
@@ -67,7 +67,7 @@ func checkYears(t *testing.T, d *db.DB) {
 	}
 }
 
-// clockOf is the database's own clock in seconds.
+// clockOf returns the SQL expression of the database's clock in seconds.
 func clockOf(d *db.DB) string {
 	if d.Postgres() {
 		return "extract(epoch FROM now())"

@@ -93,7 +93,7 @@ func show(t time.Time, zone *time.Location) moment {
 	return moment{t.In(zone).Format(time.RFC3339Nano), t.UTC().Format(time.RFC3339Nano)}
 }
 
-// maybe returns a stored time, or nil for 0.
+// maybe converts a stored time. It returns nil for 0.
 func maybe(micros int64, zone *time.Location) *moment {
 	if micros == 0 {
 		return nil
@@ -102,7 +102,7 @@ func maybe(micros int64, zone *time.Location) *moment {
 	return &m
 }
 
-// inTeam returns the path of a page of the app in a team.
+// inTeam adds the team to the path of a page of the app.
 func inTeam(path string, team int64) string { return path + "?team_id=" + strconv.FormatInt(team, 10) }
 
 // answer sends a successful response.

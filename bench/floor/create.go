@@ -68,7 +68,7 @@ func (f *Floor) createPost(x *request) error {
 func (f *Floor) newPost(x *request, c caller, in draft) (post, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
-		return post{}, fmt.Errorf("making an id: %w", err)
+		return post{}, fmt.Errorf("creating an ID: %w", err)
 	}
 	at := show(x.now, c.zone)
 	out := post{
@@ -107,7 +107,7 @@ func (f *Floor) newPost(x *request, c caller, in draft) (post, error) {
 	return out, nil
 }
 
-// once writes everything in one transaction, or returns the first response to the key.
+// once writes the post in one transaction, or returns the stored response of the idempotency key.
 func (f *Floor) once(x *request, c caller, key string, in draft, first stored) (stored, error) {
 	hash, err := hashOf(in)
 	if err != nil {

@@ -59,14 +59,14 @@ const constantSize = 8 << 10 // bytes
 
 var constantBody = []byte(`"` + strings.Repeat("x", constantSize-2) + `"`)
 
-// constant always sends the same 8 KB, which shows the limit of net/http and the client.
+// constant sends a fixed response of 8 KB. Its throughput is the limit of net/http and the client.
 func constant(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(constantBody)))
-	_, _ = w.Write(constantBody) // the client may be gone
+	_, _ = w.Write(constantBody) // the client may have disconnected
 }
 
-// caller is the part of a key that every call needs.
+// caller is the data of an API key that every call needs.
 type caller struct {
 	key, team, person int64
 	zone              *time.Location

@@ -12,7 +12,7 @@ import (
 	"strconv"
 )
 
-// capabilities are those of an owner's full key, the only kind that the bench uses.
+// capabilities are the capabilities of an owner's full key, the only kind of key in the benchmarks.
 var capabilities = []string{"read", "write", "publish", "spend"}
 
 // me sends the identity of the key.
@@ -80,7 +80,7 @@ func (f *Floor) getPost(x *request) error {
 	return f.answer(x, c.zone, http.StatusOK, inTeam("/posts/"+out.ID, c.team), out, nil)
 }
 
-const pageSize = 20 // the only limit that the bench requests
+const pageSize = 20 // the default limit; the benchmarks request no other
 
 // listPosts sends the newest posts.
 func (f *Floor) listPosts(x *request) error {
@@ -107,7 +107,7 @@ func (f *Floor) listPosts(x *request) error {
 	return f.answer(x, c.zone, http.StatusOK, inTeam("/posts", c.team), page{posts}, more)
 }
 
-// newest returns one post more than a page has, to see whether there is another page.
+// newest returns up to one more post than a page has, to detect whether there is another page.
 func (f *Floor) newest(x *request, c caller) ([]summary, error) {
 	rows, err := f.db.page.QueryContext(x.ctx, c.team, pageSize+1)
 	if err != nil {
@@ -127,11 +127,11 @@ func (f *Floor) newest(x *request, c caller) ([]summary, error) {
 	return out, rows.Err()
 }
 
-// nameAccounts reads the accounts of a page of posts in one query and sorts them here, because they are few.
+// nameAccounts reads the accounts of a page of posts in one query and sorts them in Go.
 func (f *Floor) nameAccounts(x *request, posts []summary) error {
 	ids := make([]any, pageSize)
 	for i := range ids {
-		ids[i] = "" // no post's ID: fills up the statement for a short page
+		ids[i] = "" // pads the arguments for a short page
 	}
 	for i := range posts {
 		ids[i] = posts[i].ID
@@ -139,14 +139,14 @@ func (f *Floor) nameAccounts(x *request, posts []summary) error {
 	}
 	rows, err := f.db.pageTargets.QueryContext(x.ctx, ids...)
 	if err != nil {
-		return fmt.Errorf("naming accounts: %w", err)
+		return fmt.Errorf("reading account names: %w", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var id string
 		var a account
 		if err := rows.Scan(&id, &a.position, &a.ID, &a.Platform, &a.Username); err != nil {
-			return fmt.Errorf("naming accounts: %w", err)
+			return fmt.Errorf("reading account names: %w", err)
 		}
 		p := &posts[slices.IndexFunc(posts, func(p summary) bool { return p.ID == id })]
 		at, _ := slices.BinarySearchFunc(p.Accounts, a, func(a, b account) int { return a.position - b.position })

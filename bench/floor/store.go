@@ -23,7 +23,7 @@ type store struct {
 	several                                   sync.Map  // *forSeveral by number of accounts
 }
 
-// forSeveral holds the statements that depend on the number of accounts.
+// forSeveral has the statements that depend on the number of accounts.
 type forSeveral struct {
 	accounts *sql.Stmt
 	add      []*sql.Stmt // the post, its accounts and the event; a single statement with PostgreSQL
@@ -115,7 +115,7 @@ const (
 		VALUES (?, ?, ?, ?, ?, 'post.created', ?)`
 )
 
-// prepare prepares the statements, so that no request waits for the parser.
+// prepare prepares the statements.
 func (s *store) prepare(ctx context.Context) error {
 	for _, p := range []struct {
 		into **sql.Stmt

@@ -104,7 +104,8 @@ func TestAPILinksOpenItem(t *testing.T) {
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).shows(http.StatusOK)
 		for _, site := range []string{"cross-site", "same-site"} { // a link from another site requires a confirmation
 			for _, leads := range []string{list + "&status=draft", "/settings/keys/" + s["keys{key}"]} {
-				b.openFromSite(site, leads).shows(http.StatusOK, "Switch to "+c.team.Name, "Switch team").lacks(marker+" waits", marker+"</h1>")
+				b.openFromSite(site, leads).shows(http.StatusOK, "Switch to "+c.team.Name,
+					"Switch team").lacks(marker+" waits", marker+"</h1>")
 				if p := b.open("/"); strings.Contains(p.source, c.team.Name+"</bdi></button>") {
 					t.Errorf("a link from another site switches the team: %s", leads)
 				}

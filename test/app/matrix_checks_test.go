@@ -132,7 +132,8 @@ func (m *accessTest) wantRefusal(a *visitor, route, method string, got answer) {
 func (m *accessTest) checkCrossSite(route string) {
 	m.t.Helper()
 	method, path := m.methodAndPath(route, m.samples)
-	if method == http.MethodGet || route == "/uploads/{link}" || matrix[route].allowsCrossOrigin { // without a session, cookies do not matter
+	if method == http.MethodGet || route == "/uploads/{link}" ||
+		matrix[route].allowsCrossOrigin { // without a session, cookies do not matter
 		return
 	}
 	who := m.visitor("owner")

@@ -188,7 +188,8 @@ func TestPasswordChangeStepUp(t *testing.T) {
 		if n := h.count(t, "passkeys WHERE person_id = ?", c.people[access.Editor].ID); n != 1 {
 			t.Errorf("%d passkeys remain", n)
 		}
-		editor.signInWithPasskey(device).open("/account/password").form("Change password").fill("old", password).fill("password", newPassword).
+		editor.signInWithPasskey(device).open("/account/password").form("Change password").fill("old",
+			password).fill("password", newPassword).
 			press().shows(200, "Your password was changed.")
 	})
 }

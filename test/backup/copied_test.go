@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// holdReason opens an installation as serve does, and returns the cause of its hold.
+// holdReason opens an installation as serve does and returns the cause of its hold, if any.
 func (w *env) holdReason(cfg server.Config) restoreguard.Cause {
 	w.t.Helper()
 	s := must.Get(server.Open(context.Background(), cfg))(w.t)
@@ -33,8 +33,8 @@ func copyFile(t *testing.T, from, to string) {
 	must.NoError(t, os.WriteFile(to, raw, 0o600))
 }
 
-// A copy of an SQLite file starts on hold, and so does an older copy in place of the file. The file itself never does,
-// even after a move within its file system.
+// A copy of an SQLite file starts on hold, and so does an older copy that replaces the file. The file itself does not, even
+// after it was moved within its file system.
 func TestCopiedSQLite(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
@@ -58,7 +58,7 @@ func TestCopiedSQLite(t *testing.T) {
 	w.start(cfg).stop()
 	copyFile(t, path+".yesterday", path)
 	if why := w.holdReason(cfg); why != restoreguard.WentBack {
-		t.Errorf("an older file in the place of the newer is held for %q", why)
+		t.Errorf("an older copy that replaces the file is held for %q", why)
 	}
 	s := must.Get(server.Open(t.Context(), cfg))(t)
 	if done, err := s.Resume(t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour}); err != nil || !done.Resumed {
@@ -115,7 +115,7 @@ func nameOf(t *testing.T, database string) string {
 	return strings.TrimPrefix(u.Path, "/")
 }
 
-// A role that may not read the cluster's identifier is served, and a copy within the server is still detected.
+// An installation whose role may not read the cluster's identifier works. A copy within the server is still detected.
 func TestRoleWithoutControlData(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(testkit.PostgresVariable) == "" {
@@ -143,7 +143,7 @@ func TestRoleWithoutControlData(t *testing.T) {
 	cfg.Database = u.String()
 	for range 2 {
 		if why := w.holdReason(cfg); why != "" {
-			t.Errorf("such a role is held: %s", why)
+			t.Errorf("an installation with this role is held: %s", why)
 		}
 	}
 	must.Get(looks.ExecContext(t.Context(), `UPDATE hold SET place = '{"database": 1}' WHERE id = 1`))(t)
@@ -152,7 +152,7 @@ func TestRoleWithoutControlData(t *testing.T) {
 	}
 }
 
-// Lifting a manual hold queries no network and publishes what was due.
+// Lifting a manual hold queries no network and publishes the due posts.
 func TestManualHold(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -176,7 +176,7 @@ func TestManualHold(t *testing.T) {
 		h.becomes(of, id, "published")
 		h.once("bluesky", "Held by hand", 1)
 		if is := h.status(paused, waits); is != "scheduled" {
-			t.Errorf("what a pause keeps is %s", is)
+			t.Errorf("status of the post during the pause = %s", is)
 		}
 	})
 }

@@ -28,7 +28,7 @@ func (w *env) small(url, blobs string) (server.Config, string) {
 	return cfg, folder
 }
 
-// Damage of a backup is found, and a damaged one is not restored.
+// Damage of a backup is detected, and a damaged backup is not restored.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -71,7 +71,7 @@ func TestDamaged(t *testing.T) {
 	})
 }
 
-// The next backup copies files again that were damaged in the backup's folder.
+// The next backup copies files again if their copies are damaged.
 func TestDamagedFilesCopiedAgain(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -100,7 +100,7 @@ func TestDamagedFilesCopiedAgain(t *testing.T) {
 			now := must.Get(backup.Read(folder))(t)
 			if !slices.Equal(now.Files, first.Files) || made.Copied != len(first.Files) ||
 				!c.manifest && len(made.Repaired) != len(first.Files) || len(made.Damaged) > 0 {
-				t.Errorf("%s: the files are %v, and were %v: %+v", name, now.Files, first.Files, made)
+				t.Errorf("%s: files %v, want %v: %+v", name, now.Files, first.Files, made)
 			}
 			found, err := server.VerifyBackup(t.Context(), cfg, folder)
 			if must.NoError(t, err); len(found.Findings) > 0 {
@@ -116,7 +116,7 @@ func damage(t *testing.T, path string, change func([]byte) []byte) {
 	must.NoError(t, os.WriteFile(path, change(raw), 0o600))
 }
 
-// A file that the store lost does not prevent a backup; a store of another database does.
+// A file that is missing in the store does not prevent a backup. A store of another database does.
 func TestMissing(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -139,12 +139,12 @@ func TestMissing(t *testing.T) {
 		other := cfg
 		other.Blobs = testkit.Blobs(t)
 		if _, err := server.Backup(t.Context(), other, filepath.Join(t.TempDir(), "backup"), backup.Options{}); err == nil {
-			t.Error("another store is backed up as the database's")
+			t.Error("a backup with another database's store succeeded")
 		}
 	})
 }
 
-// A backup that is made during a change of sealing keys is restored with both keys.
+// A backup that was made during a change of sealing keys can be restored only with both keys.
 func TestTwoKeys(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -196,7 +196,7 @@ func TestRefused(t *testing.T) {
 		refused("a second time", target, "Restore to an empty database")
 		if _, err := server.Backup(t.Context(), cfg, filepath.Dir(folder), backup.Options{}); err == nil ||
 			!strings.Contains(err.Error(), "not part of a backup") {
-			t.Errorf("a backup to a folder with something else: %v", err)
+			t.Errorf("a backup to a folder with other files: %v", err)
 		}
 	})
 }
@@ -213,7 +213,7 @@ func TestS3(t *testing.T) {
 	s := must.Get(server.Open(t.Context(), target))(t)
 	found, err := s.Media.Audit(t.Context())
 	if must.NoError(t, err); len(found) > 0 {
-		t.Errorf("the library is not whole: %v", found)
+		t.Errorf("the library is incomplete: %v", found)
 	}
 	must.NoError(t, s.Close())
 }

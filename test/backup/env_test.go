@@ -1,5 +1,5 @@
-// Package backup backs up a running installation, restores it elsewhere, and checks the posts on the networks
-// afterwards.
+// Package backup backs up a running installation, restores the backup in another place and checks the posts on the
+// networks.
 package backup
 
 import (
@@ -31,7 +31,7 @@ const (
 	lease     = 30 * time.Second
 )
 
-// env is the sandbox, a clock and a sealing key, which an installation shares with one that is restored from its backup.
+// env has the sandbox, a clock and a sealing key, which an installation shares with the installation restored from its backup.
 type env struct {
 	*fixture.Sandbox
 	t     *testing.T
@@ -63,13 +63,13 @@ type installation struct {
 	cfg server.Config
 	db  *db.DB
 
-	stop func() // stops it once
+	stop func() // stops the server; further calls have no effect
 }
 
-// start runs an installation until the test ends or it is stopped.
+// start starts an installation, which runs until it is stopped or the test ends.
 func (w *env) start(cfg server.Config) *installation {
 	w.t.Helper()
-	cfg.PublicURL = "" // the address
+	cfg.PublicURL = "" // use the listen address
 	h := &installation{Server: fixture.Serve(w.t, cfg), w: w, t: w.t, cfg: cfg}
 	h.db = must.Get(db.Open(context.Background(), cfg.Database, db.Options{Now: cfg.Now}))(w.t)
 	h.stop = sync.OnceFunc(func() {
@@ -89,7 +89,7 @@ type home struct {
 	media     map[string][]int64
 }
 
-// home creates a team with an account on each of some networks.
+// home creates a team with an account on each of the networks.
 func (h *installation) home(networks ...string) *home {
 	h.t.Helper()
 	t := &home{accounts: map[string]int64{}, media: map[string][]int64{}}
@@ -183,7 +183,7 @@ func (h *installation) status(of *home, id string) string {
 	return status
 }
 
-// becomes waits until a post has a status. While deliveries only wait for a later time, it advances the clock.
+// becomes waits until a post has the status. If all deliveries wait for a later time, it advances the clock.
 func (h *installation) becomes(of *home, id, status string) {
 	h.t.Helper()
 	must.Eventually(h.t, waitLimit, "the expected state", func() bool {
@@ -192,7 +192,7 @@ func (h *installation) becomes(of *home, id, status string) {
 			return true
 		}
 		if is != "scheduled" && is != "processing" {
-			h.t.Fatalf("the post is %s, want %s: %v", is, status, h.get(of, "/posts/"+id)["accounts"])
+			h.t.Fatalf("status %s, want %s: %v", is, status, h.get(of, "/posts/"+id)["accounts"])
 		}
 		if is == "processing" && h.idle() {
 			h.w.clock.Advance(5 * time.Second)
@@ -211,13 +211,13 @@ func (h *installation) idle() bool {
 	return held == 0 && left > 0
 }
 
-// countPosts returns the number of posts on a network whose text contains some words.
+// countPosts returns the number of posts on a network that contain the text.
 func (w *env) countPosts(platform, text string) int {
 	w.t.Helper()
 	return len(fixture.Posts(w.t, w.URL, platform, text))
 }
 
-// empty returns an empty database of the kind of another.
+// empty returns the URL of an empty database of the same kind as like.
 func empty(t *testing.T, like string) string {
 	t.Helper()
 	if strings.HasPrefix(like, "sqlite:") {

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// addPerson adds a person to an installation and returns the events after an ID that are exported some minutes later.
+// addPerson adds a person and returns the events with a higher ID than above that are exported three minutes later.
 func (w *env) addPerson(cfg server.Config, email string, above int64) []auditlog.Entry {
 	w.t.Helper()
 	s := must.Get(server.Open(w.t.Context(), cfg))(w.t)
@@ -25,8 +25,8 @@ func (w *env) addPerson(cfg server.Config, email string, above int64) []auditlog
 	return out
 }
 
-// After a restore a consumer of events continues from its last ID and gets all events of the restored database, which
-// lacks those after the backup.
+// After a restore, a consumer of events continues from its last ID and gets all events of the restored database, which
+// lacks the events after the backup.
 func TestEventsAfterRestore(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/testkit/program"
 )
 
-// A killed backup leaves the previous one intact, and the next one is complete. A killed restore leaves nothing that
-// can be served, and can be repeated.
+// A killed backup leaves the previous backup intact, and the next backup is complete. A killed restore leaves no usable
+// installation and can be repeated.
 func TestKilledDuringBackup(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program with crash points")
@@ -41,7 +41,7 @@ func TestKilledDuringBackup(t *testing.T) {
 			t.Helper()
 			found, err := server.VerifyBackup(t.Context(), cfg, folder)
 			if err != nil || len(found.Findings) > 0 {
-				t.Fatalf("%s the backup is not whole: %v %v", when, err, found.Findings)
+				t.Fatalf("killed %s: incomplete backup: %v %v", when, err, found.Findings)
 			}
 		}
 		fresh := filepath.Join(t.TempDir(), "fresh")
@@ -50,7 +50,7 @@ func TestKilledDuringBackup(t *testing.T) {
 			whole("killed " + at)
 			run(at, cfg, "backup", fresh)
 			if _, err := server.VerifyBackup(t.Context(), cfg, fresh); err == nil {
-				t.Errorf("killed %s a first backup looks whole", at)
+				t.Errorf("killed %s: the first backup appears complete", at)
 			}
 		}
 		run("after backup manifest", cfg, "backup", folder)
@@ -58,20 +58,20 @@ func TestKilledDuringBackup(t *testing.T) {
 		run("", cfg, "backup", folder)
 		whole("made again")
 		if left, err := filepath.Glob(filepath.Join(folder, "database-*")); err != nil || len(left) != 1 {
-			t.Errorf("what was cut off is left: %v %v", left, err)
+			t.Errorf("partial files remain: %v %v", left, err)
 		}
 		target := w.config(empty(t, url), testkit.Blobs(t))
 		for _, at := range []string{"before restore files", "before restore database", "before restore end"} {
 			run(at, target, "restore", folder)
 			if path, ok := strings.CutPrefix(target.Database, "sqlite:"); ok {
 				if _, err := os.Stat(path); err == nil {
-					t.Errorf("killed %s there is a database", at)
+					t.Errorf("killed %s: the restored database exists", at)
 				}
 			}
 		}
 		run("", target, "restore", folder)
 		if why := w.holdReason(target); why != "restored" {
-			t.Errorf("what was restored is held for %q", why)
+			t.Errorf("the restored installation is held for %q", why)
 		}
 	})
 }

@@ -23,14 +23,15 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// everywhere are the networks that a post is sent to.
+// everywhere lists the networks of the test.
 var everywhere = []string{"bluesky", "facebook", "instagram", "linkedin", "pinterest", "threads", "tiktok", "x", "youtube"}
 
-// reticent are those that do not list all posts: of one that is not found there a person has to decide.
+// reticent lists the networks that do not list all posts. If a post is not found there, a person has to decide.
 var reticent = []string{"tiktok", "youtube"}
 
-// A backup of a running service is restored elsewhere. It returns the same data and publishes nothing on its own. After
-// resume, what the original published since then is not published again, and everything else is, once.
+// A backup of a running installation is restored in another place. The restored installation returns the same data and
+// publishes nothing. After resume, posts that the original has published are not published again. All others are
+// published once.
 func TestRestored(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newEnv(t)
@@ -67,7 +68,7 @@ func TestRestored(t *testing.T) {
 
 		found, err := server.VerifyBackup(t.Context(), first.cfg, folder)
 		if must.NoError(t, err); len(found.Findings) > 0 {
-			t.Fatalf("the backup is not whole: %v", found.Findings)
+			t.Fatalf("the backup is incomplete: %v", found.Findings)
 		}
 		cfg := w.config(empty(t, url), testkit.Blobs(t))
 		must.Get(server.Restore(t.Context(), cfg, folder))(t)
@@ -85,11 +86,11 @@ func TestRestored(t *testing.T) {
 func same(t *testing.T, before, after map[string]string) {
 	t.Helper()
 	if len(before) < 20 || len(before) != len(after) {
-		t.Errorf("%d addresses were read, and then %d", len(before), len(after))
+		t.Errorf("%d paths were read before, %d after", len(before), len(after))
 	}
 	for path, want := range before {
 		if got := after[path]; got != want {
-			t.Errorf("GET %s: the original said\n%s\nand the restored installation says\n%s", path, want, got)
+			t.Errorf("GET %s: original:\n%s\nrestored:\n%s", path, want, got)
 		}
 	}
 }
@@ -99,7 +100,7 @@ type day struct {
 	soon  map[string]string // by network: published by the original after the backup
 	later map[string]string // by network: unpublished when the original dies
 	ahead string            // published early by a person after the backup
-	under string            // being published during the backup
+	under string            // is being published during the backup
 	next  string            // due in some days
 }
 
@@ -131,7 +132,7 @@ func (h *installation) furnish(all, some *home) day {
 	return d
 }
 
-// awaitAnalytics waits until every account has figures; they are collected once.
+// awaitAnalytics waits until every account has metrics, which are collected once.
 func (h *installation) awaitAnalytics(of *home) {
 	h.t.Helper()
 	for _, id := range of.accounts {
@@ -210,7 +211,7 @@ func items(data map[string]any, name string) []map[string]any {
 	return out
 }
 
-// rests checks that due posts are not published, that the reason is shown, and that reading and drafting work.
+// rests checks that due posts are not published, that the reason is shown, and that reading and drafting still work.
 func (h *installation) rests(of *home, d day) {
 	h.t.Helper()
 	var last int64
@@ -224,7 +225,7 @@ func (h *installation) rests(of *home, d day) {
 	})
 	for platform, id := range d.soon {
 		if is := h.status(of, id); is != "scheduled" {
-			h.t.Errorf("%s: while all is held a post is %s", platform, is)
+			h.t.Errorf("%s: status during the hold = %s", platform, is)
 		}
 	}
 	id := h.draft(of, "bluesky", "Drafted while held")
@@ -234,7 +235,7 @@ func (h *installation) rests(of *home, d day) {
 	} {
 		if call.Status != http.StatusForbidden || call.Code() != "connection_suspended" ||
 			!strings.Contains(fmt.Sprint(call.Body["detail"]), "operator") {
-			h.t.Errorf("publishing while all is held: %d %v", call.Status, call.Body)
+			h.t.Errorf("publishing during the hold: %d %v", call.Status, call.Body)
 		}
 	}
 	response := httptest.NewRecorder()
@@ -262,15 +263,15 @@ func (h *installation) resumes(all, some *home, d day) {
 	tried := must.Get(h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour, DryRun: true}))(h.t)
 	if diff := cmp.Diff(want, tally(tried)); diff != "" || tried.Resumed || tried.Held != restoreguard.Restored {
 		raw, _ := json.MarshalIndent(tried, "", " ")
-		h.t.Fatalf("a try: %s\n%s", diff, raw)
+		h.t.Fatalf("dry run: %s\n%s", diff, raw)
 	}
 	late := must.Get(h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Minute, DryRun: true}))(h.t)
 	if late.GoesLate != 0 || late.Missed != len(d.later)-len(reticent) {
-		h.t.Errorf("with a bound of a minute: %v", tally(late))
+		h.t.Errorf("with a limit of one minute: %v", tally(late))
 	}
 	done := must.Get(h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour}))(h.t)
 	if diff := cmp.Diff(want, tally(done)); diff != "" || !done.Resumed {
-		h.t.Errorf("the resumption: %s", diff)
+		h.t.Errorf("resume: %s", diff)
 	}
 	for platform, id := range d.soon {
 		h.becomes(all, id, "published")
@@ -290,20 +291,20 @@ func (h *installation) resumes(all, some *home, d day) {
 		h.once(platform, "Fresh fish, later, on "+platform, 1)
 	}
 	if may := fmt.Sprint(h.get(all, "/me")["capabilities"]); may != "[read write publish spend]" {
-		h.t.Errorf("after the resumption a key may %s", may)
+		h.t.Errorf("capabilities of a key after resume = %s", may)
 	}
 	if is := h.status(some, d.next); is != "scheduled" {
-		h.t.Errorf("what is due in days is %s", is)
+		h.t.Errorf("status of the post due in some days = %s", is)
 	}
 	if _, err := h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour}); err == nil ||
 		!strings.Contains(err.Error(), "nothing is on hold") {
-		h.t.Errorf("a second resumption: %v", err)
+		h.t.Errorf("second resume: %v", err)
 	}
 }
 
 func (h *installation) once(platform, text string, want int) {
 	h.t.Helper()
 	if n := h.w.countPosts(platform, text); n != want {
-		h.t.Errorf("%s holds %d posts %q, want %d", platform, n, text, want)
+		h.t.Errorf("%s has %d posts %q, want %d", platform, n, text, want)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/program"
 )
 
-// TestAccount is at localhost: passkeys belong to a name.
+// TestAccount uses localhost, because passkeys require a domain name.
 func TestAccount(t *testing.T) {
 	t.Parallel()
 	world := greeting{"chromium": needs(t)}

@@ -2,7 +2,7 @@ package browser
 
 import "testing"
 
-// TestAssistants authorizes clients of the protocol's own SDK.
+// TestAssistants authorizes clients of the MCP SDK.
 func TestAssistants(t *testing.T) {
 	t.Parallel()
 	world := greeting{"chromium": needs(t)}

@@ -1,4 +1,4 @@
-// Package browser tests the app's pages in Chromium, in front of the program as it is built.
+// Package browser tests the app's pages in Chromium with the built program.
 package browser
 
 import (
@@ -22,7 +22,7 @@ import (
 	"pressroom/internal/testkit/program"
 )
 
-// needs returns the browser's path. Without it, Node.js or the packages a test is skipped, but in CI.
+// needs returns the path of Chromium. If Chromium, Node.js or an npm package is missing, it skips the test, or fails it in CI.
 func needs(t *testing.T) string {
 	t.Helper()
 	lacks := t.Skip
@@ -38,7 +38,7 @@ func needs(t *testing.T) string {
 	if _, err := os.Stat("node_modules/playwright-core"); err != nil {
 		lacks("the packages of test/browser are missing: run make test-tools")
 	}
-	for _, name := range []string{"chromium-headless-shell", "chromium"} { // the shell takes half of the other's processor time
+	for _, name := range []string{"chromium-headless-shell", "chromium"} { // the shell needs half the CPU time
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
@@ -56,7 +56,7 @@ func quickstart(t *testing.T) greeting {
 	return quickstartAt(t, "127.0.0.1:0")
 }
 
-// quickstartAt is quickstart at an address. The greeting also contains the path of the data.
+// quickstartAt is like quickstart, with a listen address. The greeting also contains the path of the data.
 func quickstartAt(t *testing.T, addr string) greeting {
 	t.Helper()
 	g, data := greeting{}, filepath.Join(t.TempDir(), "data")
@@ -65,7 +65,7 @@ func quickstartAt(t *testing.T, addr string) greeting {
 	return g
 }
 
-// drive runs a script of this folder, which is told of the program and of what the test has made.
+// drive runs a script of this folder. The script gets the greeting and the values of more as JSON.
 func drive(t *testing.T, script string, world greeting, more greeting) {
 	t.Helper()
 	world = maps.Clone(world)
@@ -101,7 +101,7 @@ func TestUpload(t *testing.T) {
 	drive(t, "upload.js", run, world)
 }
 
-// openPage opens an upload batch with nothing described and returns the address of its page.
+// openPage opens an upload batch without file descriptions and returns the URL of its upload page.
 func openPage(t *testing.T, run greeting) string {
 	t.Helper()
 	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, run["base_url"].(string)+"/uploads",

@@ -14,7 +14,7 @@ func TestCalendar(t *testing.T) {
 	run := quickstart(t)
 	accounts := asks(t, run, http.MethodGet, "/social-accounts", nil)["social_accounts"].([]any)
 	account := accounts[0].(map[string]any)["id"]
-	// Two days of one week and month, to which nothing else belongs.
+	// Two days in the same week and month, without other posts.
 	monday := time.Now().In(must.Get(time.LoadLocation("Europe/Berlin"))(t)).AddDate(0, 2, 0)
 	monday = time.Date(monday.Year(), monday.Month(), 8, 10, 0, 0, 0, monday.Location())
 	for monday.Weekday() != time.Monday {

@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "store the pictures of the components")
 
-// maxChanged is how much of a picture may differ: Chromium's releases draw the edges of letters differently.
+// maxChanged is the share of pixels that may differ, because Chromium's releases draw the edges of letters differently.
 const maxChanged = 0.002
 
 // TestComponents compares the page of components with its stored pictures. After an intended change, run it with
@@ -30,7 +30,7 @@ func TestComponents(t *testing.T) {
 		name := "components-" + scheme + ".png"
 		got, want := decode(t, filepath.Join(taken, name)), decode(t, filepath.Join(stored, name))
 		if got.Bounds() != want.Bounds() {
-			t.Errorf("%s is %v, was %v", name, got.Bounds().Max, want.Bounds().Max)
+			t.Errorf("size of %s = %v, want %v", name, got.Bounds().Max, want.Bounds().Max)
 		} else if share := changed(got, want); share > maxChanged {
 			t.Errorf("%s: %.2f %% has changed; compare %s", name, 100*share, filepath.Join(taken, name))
 		}
@@ -44,7 +44,7 @@ func decode(t *testing.T, path string) image.Image {
 	return must.Get(png.Decode(f))(t)
 }
 
-// changed returns the share of pixels of which a channel differs by more than a quarter.
+// changed returns the share of pixels in which a color channel differs by more than a quarter.
 func changed(a, b image.Image) float64 {
 	const visible = 0xffff / 4
 	differs := func(x, y uint32) bool { return max(x, y)-min(x, y) > visible }

@@ -26,7 +26,7 @@ func TestDirectory(t *testing.T) {
 	drive(t, "directory.js", servedWith(t, provider), world)
 }
 
-// servedWith runs the program with Ada's team and a directory, until the test ends.
+// servedWith runs the program with Ada's team and a directory until the test ends.
 func servedWith(t *testing.T, provider *oidcserver.Provider) greeting {
 	t.Helper()
 	dir := t.TempDir()
@@ -59,7 +59,7 @@ func servedWith(t *testing.T, provider *oidcserver.Provider) greeting {
 	return greeting{"app_url": servedAt(t, bufio.NewScanner(log))}
 }
 
-// servedAt reads a program's log until it says where it serves.
+// servedAt reads a program's log until it reports the public URL.
 func servedAt(t *testing.T, log *bufio.Scanner) string {
 	t.Helper()
 	for log.Scan() {
@@ -75,6 +75,6 @@ func servedAt(t *testing.T, log *bufio.Scanner) string {
 			return line.PublicURL
 		}
 	}
-	t.Fatalf("the program ended before it served: %v", log.Err())
+	t.Fatalf("the program ended before it was ready: %v", log.Err())
 	return ""
 }

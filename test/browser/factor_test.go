@@ -2,7 +2,7 @@ package browser
 
 import "testing"
 
-// TestFactor is at localhost: passkeys belong to a name.
+// TestFactor uses localhost, because passkeys require a domain name.
 func TestFactor(t *testing.T) {
 	t.Parallel()
 	world := greeting{"chromium": needs(t)}

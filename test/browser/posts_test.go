@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// asks calls the program's API with the full key and returns what data holds.
+// asks calls the API with the full key and returns the data of the response.
 func asks(t *testing.T, run greeting, method, path string, body any) map[string]any {
 	t.Helper()
 	raw := must.Get(json.Marshal(body))(t)
@@ -37,7 +37,7 @@ func asks(t *testing.T, run greeting, method, path string, body any) map[string]
 	return out.Data
 }
 
-// drafts creates a post for some accounts and returns its ID.
+// drafts creates a draft and returns its ID.
 func drafts(t *testing.T, run greeting, caption, at string, accounts ...any) string {
 	t.Helper()
 	id, _ := asks(t, run, http.MethodPost, "/posts", map[string]any{"caption": caption, "account_ids": accounts})["id"].(string)
@@ -47,7 +47,7 @@ func drafts(t *testing.T, run greeting, caption, at string, accounts ...any) str
 	return id
 }
 
-// publishes starts to publish a post and waits until it has ended.
+// publishes publishes a post and waits until publishing has ended.
 func publishes(t *testing.T, run greeting, id string) {
 	t.Helper()
 	asks(t, run, http.MethodPost, "/posts/"+id+"/publish", nil)
@@ -89,7 +89,7 @@ func TestPosts(t *testing.T) {
 	drive(t, "posts.js", run, world)
 }
 
-// unsettle makes a published post one of which nobody knows, and a draft the template of a series.
+// unsettle changes a published post into a post with an unknown outcome, and a draft into the template of a series.
 func unsettle(ctx context.Context, tx *db.Tx, world greeting) error {
 	now, later := db.Micros(tx.Now()), db.Micros(tx.Now().Add(time.Hour))
 	for _, change := range []struct {
@@ -110,7 +110,7 @@ func unsettle(ctx context.Context, tx *db.Tx, world greeting) error {
 	} {
 		n, err := tx.Exec(ctx, change.statement, change.args...)
 		if err == nil && n == 0 {
-			err = fmt.Errorf("nothing was changed by %s", change.statement)
+			err = fmt.Errorf("no row changed by %s", change.statement)
 		}
 		if err != nil {
 			return err

@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// TestScreenshots makes the README's screenshots, in the folder SCREENSHOTS of the repository if it is set; see make
-// screenshots.
+// TestScreenshots takes the README's screenshots. If SCREENSHOTS is set, it stores them in that folder of the repository;
+// see make screenshots.
 func TestScreenshots(t *testing.T) {
 	t.Parallel()
 	to := t.TempDir()
@@ -25,7 +25,7 @@ func TestScreenshots(t *testing.T) {
 	}
 	for _, image := range shown {
 		if _, err := os.Stat(filepath.Join(to, string(image[1]))); err != nil {
-			t.Errorf("the README shows a screenshot that is not made: %v", err)
+			t.Errorf("the README shows a screenshot that the test does not take: %v", err)
 		}
 	}
 }

@@ -42,13 +42,13 @@ func (g greeting) callWith(t *testing.T, in string, env []string, args ...string
 	}
 	for _, key := range []string{g.Keys.Full, "prk_wrong"} {
 		if strings.Contains(out.String()+said.String(), key) {
-			t.Errorf("%v tells the key", args)
+			t.Errorf("%v prints the key", args)
 		}
 	}
 	return called{cmd.ProcessState.ExitCode(), out.String(), said.String()}
 }
 
-// at returns one member of an answer.
+// at returns the member of the output at a path.
 func at[T any](t *testing.T, c called, path ...string) T {
 	t.Helper()
 	raw := json.RawMessage(c.out)
@@ -84,11 +84,11 @@ func TestEveryOperationHasCommand(t *testing.T) {
 		help := g.call(t, o.Name, "--help")
 		for _, a := range o.Arguments {
 			if !strings.Contains(help.out, "--"+strings.ReplaceAll(a.Name, "_", "-")+" ") {
-				t.Errorf("%s does not tell of %s", o.Name, a.Name)
+				t.Errorf("the help of %s does not mention %s", o.Name, a.Name)
 			}
 		}
 		if help.status != 0 {
-			t.Errorf("%s --help ends with %d", o.Name, help.status)
+			t.Errorf("%s --help exits with %d", o.Name, help.status)
 		}
 	}
 }
@@ -101,27 +101,27 @@ func TestCalls(t *testing.T) {
 	again := at[string](t,
 		g.call(t, "create_post", "--idempotency-key", "hand", "--json", `{"caption":"by hand","account_ids":[1,2]}`), "data", "id")
 	if post != again {
-		t.Error("the same key made two posts")
+		t.Error("the same key created two posts")
 	}
 	if got := at[string](t, g.callWith(t, `{"caption":"changed"}`, nil, "update_post", post, "--json", "-"), "data",
 		"caption"); got != "changed" {
-		t.Errorf("the caption is %q", got)
+		t.Errorf("caption = %q", got)
 	}
 	file := filepath.Join(t.TempDir(), "accounts.json")
 	must.NoError(t, os.WriteFile(file, []byte(`{"account_ids":[1]}`), 0o600))
 	if got := at[[]any](t, g.call(t, "update_post", "--json", "@"+file, "--id", post), "data", "accounts"); len(got) != 1 {
-		t.Errorf("the accounts are %v", got)
+		t.Errorf("accounts = %v", got)
 	}
 	if got := at[string](t, g.call(t, "publish_post", post, "--wait"), "data", "state"); got != "succeeded" {
-		t.Errorf("the job %s", got)
+		t.Errorf("job = %s", got)
 	}
 	if n := g.countPosts(t, "changed"); n != 1 {
-		t.Errorf("the networks hold it %d times", n)
+		t.Errorf("published %d times, want 1", n)
 	}
 	one := at[[]any](t, g.call(t, "list_posts", "--limit", "1"), "data", "posts")
 	pages := strings.Split(strings.TrimSpace(g.call(t, "list_posts", "--limit", "1", "--all").out), "\n")
 	if len(one) != 1 || len(pages) < 3 {
-		t.Errorf("%d posts of one page, %d pages", len(one), len(pages))
+		t.Errorf("%d posts on one page, %d pages", len(one), len(pages))
 	}
 	accounts := at[[]any](t,
 		g.call(t, "--url", g.BaseURL, "list_social_accounts", "--active-only=false", "--platform=bluesky"), "data", "social_accounts")
@@ -136,17 +136,17 @@ func TestCalls(t *testing.T) {
 	}
 	newest := g.call(t, "list_posts", "--limit", "1", "--field", "data.posts.0.id")
 	if strings.TrimSpace(newest.out) != at[string](t, g.call(t, "list_posts", "--limit", "1"), "data", "posts", "0", "id") {
-		t.Errorf("the newest post is %q", newest.out)
+		t.Errorf("newest post = %q", newest.out)
 	}
 	if none := g.call(t, "list_posts", "--field", "data.nothing"); none.status != apicli.StatusFailed || none.out != "" {
-		t.Errorf("a member that there is not: %+v", none)
+		t.Errorf("a missing member: %+v", none)
 	}
 	keyFile := filepath.Join(t.TempDir(), "key")
 	must.NoError(t, os.WriteFile(keyFile, []byte(g.Keys.ReadOnly+"\n"), 0o600))
 	if level := at[string](t,
 		g.callWith(t, "", []string{"PRESSROOM_KEY=prk_wrong"}, "get_identity", "--key-file", keyFile), "data", "key",
 		"level"); level != "read_only" {
-		t.Errorf("the key of the file is %s", level)
+		t.Errorf("level of the key from the file = %s", level)
 	}
 }
 
@@ -202,11 +202,11 @@ func TestStatuses(t *testing.T) {
 	} {
 		got := g.callWith(t, "", c.env, c.args...)
 		if got.status != c.status {
-			t.Errorf("%v ends with %d in place of %d: %s", c.args, got.status, c.status, got.err)
+			t.Errorf("%v exits with %d, want %d: %s", c.args, got.status, c.status, got.err)
 		}
 		for _, word := range c.says {
 			if !strings.Contains(got.err, word) {
-				t.Errorf("%v does not say %q: %s", c.args, word, got.err)
+				t.Errorf("%v: the message lacks %q: %s", c.args, word, got.err)
 			}
 		}
 	}
@@ -237,7 +237,7 @@ func says(status int, kind, body string) http.HandlerFunc {
 	}
 }
 
-// A job's ID, key and known state are printed however waiting for it ends.
+// If waiting for a job fails, the job's ID, the idempotency key and the last known state are printed.
 func TestUnfinishedJobs(t *testing.T) {
 	t.Parallel()
 	running := `{"data":{"job_id":"j:1","state":"running","finished":false},"meta":{"request_id":"r"}}`
@@ -258,13 +258,13 @@ func TestUnfinishedJobs(t *testing.T) {
 		}
 		for _, word := range []string{"accepted", "get_job j:1 --wait", "--idempotency-key kept"} {
 			if !strings.Contains(got.err, word) {
-				t.Errorf("%s: it does not say %q: %s", name, word, got.err)
+				t.Errorf("%s: the message lacks %q: %s", name, word, got.err)
 			}
 		}
 		if again := g.call(t, "get_job", "j:1", "--wait", "--timeout",
 			"1s"); name == "still running" && (again.status != apicli.StatusUnfinished || !strings.Contains(again.out,
 			"running") || !strings.Contains(again.err, "get_job j:1 --wait")) {
-			t.Errorf("%s, waited on: %+v", name, again)
+			t.Errorf("%s, second wait: %+v", name, again)
 		}
 	}
 }
@@ -285,7 +285,7 @@ func TestResultsNotLost(t *testing.T) {
 	}
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Skip("there is no full disk here")
+		t.Skip("/dev/full is not available")
 	}
 	defer full.Close()
 	cmd := exec.CommandContext(t.Context(), binary(t), "call", "create_post", "--caption", "on a full disk", "--account-ids", "1")
@@ -302,7 +302,7 @@ func TestResultsNotLost(t *testing.T) {
 	}
 }
 
-// Uploads can print one member too, and only an empty file fails.
+// The upload command can print a single member. An empty file fails without affecting the others.
 func TestUploadCommand(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -316,11 +316,11 @@ func TestUploadCommand(t *testing.T) {
 	}
 	both := g.call(t, "upload", empty, dot, "--field", "files.1.media_id")
 	if both.status != apicli.StatusFailed || both.out != id.out || !strings.Contains(both.err, "empty.png: the file is empty") {
-		t.Errorf("an empty file beside another: %+v", both)
+		t.Errorf("an empty file together with another file: %+v", both)
 	}
 }
 
-// A failed command prints the idempotency key of a write that may have taken effect, and only then.
+// A failed command prints the idempotency key only if the write may have taken effect.
 func TestCommandPrintsKeys(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -361,9 +361,9 @@ func TestInterrupted(t *testing.T) {
 	must.NoError(t, cmd.Start())
 	<-reached
 	must.NoError(t, cmd.Process.Signal(os.Interrupt))
-	_ = cmd.Wait() // the exit status is checked
+	_ = cmd.Wait() // the exit status is checked below
 	if status := cmd.ProcessState.ExitCode(); status != apicli.StatusInterrupted || !strings.Contains(said.String(),
 		"--idempotency-key kept") {
-		t.Errorf("it ended with %d: %s", status, said.String())
+		t.Errorf("exit status %d: %s", status, said.String())
 	}
 }

@@ -55,7 +55,7 @@ func (g greeting) countPosts(t *testing.T, contains string) int {
 	return len(fixture.Posts(t, g.SandboxURL, "", contains))
 }
 
-// environment is that of a program which calls the service with its full key.
+// environment returns the environment of a program that calls the API with the full key.
 func (g greeting) environment(more ...string) []string {
 	kept := []string{}
 	for _, v := range os.Environ() {
@@ -66,7 +66,7 @@ func (g greeting) environment(more ...string) []string {
 	return append(append(kept, "PRESSROOM_URL="+g.AppURL, "PRESSROOM_KEY="+g.Keys.Full), more...)
 }
 
-// lossy forwards everything and loses the first answer of each path.
+// lossy is a transport that loses the first response of each path.
 type lossy struct {
 	mu   sync.Mutex
 	lost map[string]bool
@@ -85,5 +85,5 @@ func (l *lossy) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	l.lost[at] = true
 	_, err = io.Copy(io.Discard, resp.Body)
-	return nil, errors.Join(fmt.Errorf("the answer to %s was lost", at), err, resp.Body.Close())
+	return nil, errors.Join(fmt.Errorf("the response to %s was lost", at), err, resp.Body.Close())
 }

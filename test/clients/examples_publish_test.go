@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// workflow is the part of a workflow that is run here: the commands of its steps.
+// workflow has the steps of a GitHub workflow.
 type workflow struct {
 	Jobs map[string]struct {
 		Steps []struct {
@@ -24,7 +24,7 @@ type workflow struct {
 	}
 }
 
-// poster is a repository of posts with the record of published ones.
+// poster is a Git repository of posts and the record of published posts.
 type poster struct {
 	greeting
 
@@ -41,7 +41,7 @@ func newPoster(t *testing.T) poster {
 	return p
 }
 
-// write changes a file in posts/ and commits it.
+// write writes a file in posts/ and commits it.
 func (p poster) write(t *testing.T, name, caption string) {
 	t.Helper()
 	text := fmt.Sprintf(`{"caption":%q,"account_ids":[1]}`, caption)
@@ -60,22 +60,22 @@ func (p poster) script(t *testing.T, args ...string) (string, error) {
 	return p.run(t, p.dir, []string{"PRESSROOM_RECORD=" + p.record}, "./publish.sh", args...)
 }
 
-// holds fails unless the networks have this many posts with a text.
+// holds checks how many posts with the text the networks have.
 func (p poster) holds(t *testing.T, text string, times int) {
 	t.Helper()
 	if n := p.countPosts(t, text); n != times {
-		t.Errorf("the networks hold %q %d times in place of %d", text, n, times)
+		t.Errorf("%q was published %d times, want %d", text, n, times)
 	}
 }
 
-// rewrite edits the record.
+// rewrite edits the record of published posts.
 func (p poster) rewrite(t *testing.T, change func(string) string) {
 	t.Helper()
 	raw := must.Get(os.ReadFile(p.record))(t)
 	must.NoError(t, os.WriteFile(p.record, []byte(change(string(raw))), 0o600))
 }
 
-// The workflow's commands publish posts that are not in the record once, however often they run.
+// The workflow publishes posts that are not in the record. Each post is published once, even if the workflow runs again.
 func TestPublishFromRepository(t *testing.T) {
 	t.Parallel()
 	p := newPoster(t)
@@ -97,10 +97,10 @@ func TestPublishFromRepository(t *testing.T) {
 	}
 	p.write(t, "worse.json", "rather this")
 	if out, err := p.steps(t); err != nil {
-		t.Errorf("what was corrected: %v\n%s", err, out)
+		t.Errorf("after the correction: %v\n%s", err, out)
 	}
 	if out, err := p.steps(t); err != nil || !strings.Contains(out, "nothing new") {
-		t.Errorf("nothing new: %v\n%s", err, out)
+		t.Errorf("without new posts: %v\n%s", err, out)
 	}
 	for _, text := range []string{"Autumn hours", "with a space", "rather this"} {
 		p.holds(t, text, 1)
@@ -130,13 +130,13 @@ func TestPublishOnceAfterRestart(t *testing.T) {
 	p.Keys.Full = full
 	p.write(t, "old.json", "out before the record began, corrected")
 	if out, err := p.script(t); err == nil || !strings.Contains(out, "posts/old.json::changed after") {
-		t.Errorf("changed after it went out: %v\n%s", err, out)
+		t.Errorf("changed after it was published: %v\n%s", err, out)
 	}
 	p.holds(t, "a new one", 1)
 	p.holds(t, "out before", 0)
 }
 
-// After an interruption the next run continues from its record, and asks a person if the result is unknown.
+// After an interruption, the next run continues from the record. If a result is unknown, a person must decide.
 func TestPublishingContinues(t *testing.T) {
 	t.Parallel()
 	p := newPoster(t)
@@ -155,11 +155,11 @@ func TestPublishingContinues(t *testing.T) {
 	}
 	p.rewrite(t, upTo("published"))
 	if out, err := p.script(t); err != nil {
-		t.Errorf("cut off before it noted that it was published: %v\n%s", err, out)
+		t.Errorf("interrupted before the publication was recorded: %v\n%s", err, out)
 	}
 	p.rewrite(t, upTo("drafted"))
 	if out, err := p.script(t); err != nil {
-		t.Errorf("cut off before it noted the draft: %v\n%s", err, out)
+		t.Errorf("interrupted before the draft was recorded: %v\n%s", err, out)
 	}
 	for name, age := range map[string]time.Duration{"days ago": 48 * time.Hour, "in the future": -time.Hour} {
 		p.rewrite(t, upTo("drafted"))
@@ -171,18 +171,18 @@ func TestPublishingContinues(t *testing.T) {
 			return strings.Join(lines, "\n") + "\n"
 		})
 		if out, err := p.script(t); err == nil || !strings.Contains(out, "too long ago") {
-			t.Errorf("asked %s: %v\n%s", name, err, out)
+			t.Errorf("requested %s: %v\n%s", name, err, out)
 		}
 	}
 	p.holds(t, "cut off twice", 1)
 	p.write(t, "cut.json", "another text") // whose draft is known
 	if out, err := p.script(t); err != nil {
-		t.Errorf("corrected before it was known whether there is a draft: %v\n%s", err, out)
+		t.Errorf("corrected while it was unknown whether a draft exists: %v\n%s", err, out)
 	}
 	p.holds(t, "another text", 1)
 }
 
-// A partially written line is ignored: the post is published once anyway.
+// If the record's last line is incomplete, the post is still published once.
 func TestPublishingAfterTornLines(t *testing.T) {
 	t.Parallel()
 	p := newPoster(t)
@@ -217,11 +217,11 @@ func TestPublishingAfterTornLines(t *testing.T) {
 		return strings.Join(lines[:len(lines)-3], "") + strings.Join(strings.SplitAfterN(asked, "\t", 4)[:3], "") + "1x\tposts/torn.json\n"
 	})
 	if out, err := p.script(t); err == nil || !strings.Contains(out, "torn.json::the line") || strings.Contains(out, "nothing new") {
-		t.Errorf("asked at no second: %v\n%s", err, out)
+		t.Errorf("a request without a time: %v\n%s", err, out)
 	}
 	p.rewrite(t, func(record string) string { return record + strings.Replace(asked, "\tasked\t", "\tposted\t", 1) })
 	if out, err := p.script(t); err == nil || !strings.Contains(out, "torn.json::the record tells a step") {
-		t.Errorf("a step that there is not: %v\n%s", err, out)
+		t.Errorf("an unknown step: %v\n%s", err, out)
 	}
 	p.holds(t, "torn off", 1)
 	p.holds(t, "gone over too", 1)
@@ -240,7 +240,7 @@ func TestPublishingOddFiles(t *testing.T) {
 		t.Errorf("a file that cannot be read: %v\n%s", err, out)
 	}
 	if left, err := os.ReadDir(filepath.Dir(p.record)); err != nil || len(left) != 0 {
-		t.Errorf("what is left of the record: %v, %v", left, err)
+		t.Errorf("remaining record: %v, %v", left, err)
 	}
 	must.NoError(t, os.Remove(lost))
 	name := `back\nslash.json`
@@ -250,12 +250,12 @@ func TestPublishingOddFiles(t *testing.T) {
 	}
 	p.write(t, name, "changed after it went out")
 	if out, err := p.script(t); err == nil || !strings.Contains(out, name+"::changed after") {
-		t.Errorf("changed after it went out: %v\n%s", err, out)
+		t.Errorf("changed after it was published: %v\n%s", err, out)
 	}
 	p.holds(t, "changed after", 0)
 }
 
-// Posts that cannot be published are reported wherever the script runs, and are not lost.
+// Posts that cannot be published are reported, regardless of the working directory, and can be published later.
 func TestPublishErrors(t *testing.T) {
 	t.Parallel()
 	p := newPoster(t)

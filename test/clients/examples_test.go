@@ -35,7 +35,7 @@ func (g greeting) must(t *testing.T, dir string, env []string, name string, args
 	return out
 }
 
-// The page is written each time, and paid once a day.
+// The page is written by each run. The report is charged once a day.
 func TestNightlyReport(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -47,7 +47,7 @@ func TestNightlyReport(t *testing.T) {
 	raw := must.Get(os.ReadFile(filepath.Join(dir, file)))(t)
 	for _, want := range []string{"# night.owl on instagram", "Measured ", "Score: ", "- ", g.AppURL} {
 		if !strings.Contains(string(raw), want) {
-			t.Errorf("the page does not tell %q:\n%s", want, raw)
+			t.Errorf("the page lacks %q:\n%s", want, raw)
 		}
 	}
 	once := before - balance(t, g.client(t))
@@ -56,12 +56,12 @@ func TestNightlyReport(t *testing.T) {
 		t.Errorf("the first run cost %d credits, both %d", once, again)
 	}
 	if out, err := g.run(t, dir, nil, program, "-profile", "missing.person"); err == nil || !strings.Contains(out, "profile_not_found") {
-		t.Errorf("a profile that there is not: %v\n%s", err, out)
+		t.Errorf("a missing profile: %v\n%s", err, out)
 	}
 }
 
-// A failed and refunded report is requested again by the next run of the day. A run that cannot write its page requests
-// nothing.
+// A failed report, which is refunded, is requested again by the next run of the day. A run that cannot write its page
+// requests no report.
 func TestNightlyReportRecovers(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -95,7 +95,7 @@ func TestNightlyReportRecovers(t *testing.T) {
 	link := "https://www.instagram.com/night.owl/"
 	if out, err := g.run(t, dir, nil, program, "-profile", link, "-out", "missing"); err == nil ||
 		!strings.Contains(out, "creating the page") {
-		t.Errorf("a folder that there is not: %v\n%s", err, out)
+		t.Errorf("a missing folder: %v\n%s", err, out)
 	}
 	if out, err := g.run(t, dir, nil, program, "-profile", link); err == nil || !strings.Contains(out, "source_unavailable") {
 		t.Errorf("the first run: %v\n%s", err, out)
@@ -107,12 +107,12 @@ func TestNightlyReportRecovers(t *testing.T) {
 	}
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 1 {
-		t.Errorf("the folder holds %v: %v", left, err)
+		t.Errorf("files in the folder: %v: %v", left, err)
 	}
 	mu.Lock()
 	defer mu.Unlock()
 	if len(asked) != 5 { // once by the first run, and by later ones with the day's key and the failed job's
-		t.Errorf("the report was asked for with %q", asked)
+		t.Errorf("keys of the requests: %q", asked)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestImportPictures(t *testing.T) {
 	}
 	posts := g.call(t, "list_posts", "--limit", "50").out
 	if n := strings.Count(posts, "The harbour at six."); n != 1 {
-		t.Errorf("there are %d drafts", n)
+		t.Errorf("%d drafts", n)
 	}
 	for _, account := range []string{"one", "", "0", "-1", "1.5"} {
 		if out, err := g.run(t, folder, nil, "node", program, folder, account); err == nil || !strings.Contains(out, "usage") {
@@ -163,7 +163,7 @@ func TestImportPictures(t *testing.T) {
 	}
 	if out, err := g.run(t, folder, nil, "node", program, filepath.Join(folder, "missing"), "1"); err == nil ||
 		!strings.Contains(out, "no such file") || strings.Contains(out, "at async") {
-		t.Errorf("a folder that there is not: %v\n%s", err, out)
+		t.Errorf("a missing folder: %v\n%s", err, out)
 	}
 }
 

@@ -22,7 +22,7 @@ func snippet(t *testing.T, language string) []byte {
 	return found[0][1]
 }
 
-// The guide's programs work as described. The Go program is a separate module that only requires ours.
+// The programs in the guide work. The Go program is a separate module that requires only pressroom's module.
 func TestGuideInGo(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -36,7 +36,7 @@ func TestGuideInGo(t *testing.T) {
 	g.must(t, dir, []string{"GOFLAGS=-mod=readonly", "GOPROXY=off"}, "go", "build", "-o", program, ".")
 	g.must(t, dir, nil, program)
 	if n := g.countPosts(t, "Open from eight."); n != 1 {
-		t.Errorf("the networks hold the post %d times", n)
+		t.Errorf("the post was published %d times, want 1", n)
 	}
 }
 
@@ -49,6 +49,6 @@ func TestGuideInTypeScript(t *testing.T) {
 	g.must(t, dir, nil, "npm", "run", "build")
 	g.must(t, dir, nil, "node", filepath.Join(dir, "dist/import.js"))
 	if n := g.countPosts(t, "Open from nine."); n != 1 {
-		t.Errorf("the networks hold the post %d times", n)
+		t.Errorf("the post was published %d times, want 1", n)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// picture returns a unique PNG of noise with this many pixels per side.
+// picture returns a unique square PNG of noise with the given side in pixels.
 func picture(t *testing.T, seed uint64, side int) []byte {
 	t.Helper()
 	noise := rand.New(rand.NewPCG(seed, 1))
@@ -34,7 +34,7 @@ func picture(t *testing.T, seed uint64, side int) []byte {
 	return out.Bytes()
 }
 
-// If the first answer of every path is lost, everything is done once, charged once and reported in the end.
+// If the first response of every path is lost, every call takes effect and is charged once, and its result is returned.
 func TestLostAnswers(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -55,7 +55,7 @@ func TestLostAnswers(t *testing.T) {
 	published := must.Get(c.PublishPost(t.Context(), client.PublishPostInput{PostID: post.Data.ID}))(t)
 	must.Get(c.Wait(t.Context(), published.Data.JobID))(t)
 	if n := g.countPosts(t, "kept-once"); n != 1 {
-		t.Errorf("the networks hold the post %d times", n)
+		t.Errorf("the post was published %d times, want 1", n)
 	}
 	drafts := 0
 	for p, err := range c.ListPostsAll(t.Context(), client.ListPostsInput{Limit: 1}) {
@@ -65,7 +65,7 @@ func TestLostAnswers(t *testing.T) {
 		}
 	}
 	if drafts != 1 {
-		t.Errorf("there are %d such posts", drafts)
+		t.Errorf("%d posts with this text", drafts)
 	}
 
 	report, err := c.CreateReport(t.Context(), client.CreateReportInput{Type: client.ReportKindProfile, Subject: "lost.answers"})
@@ -78,7 +78,7 @@ func TestLostAnswers(t *testing.T) {
 		t.Errorf("%+v: %v", made, err)
 	}
 	if after := balance(t, g.client(t)); made.CreditsCharged == 0 || before-after != made.CreditsCharged {
-		t.Errorf("of %d credits %d are left; charged were %d", before, after, made.CreditsCharged)
+		t.Errorf("%d credits before, %d after, %d charged", before, after, made.CreditsCharged)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestUploads(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "large.png")
 	large := picture(t, 3, 3000)
 	if len(large) < 20<<20 {
-		t.Fatalf("the picture has only %d bytes", len(large))
+		t.Fatalf("image size = %d bytes, want more", len(large))
 	}
 	must.NoError(t, os.WriteFile(path, large, 0o600))
 	file := must.Get(client.FileAt(path))(t)
@@ -135,7 +135,7 @@ func TestUploads(t *testing.T) {
 	}
 }
 
-// A refusal names the file that the library rejects.
+// The error names the file that the library rejected.
 func TestErrorNamesFile(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -154,7 +154,7 @@ func TestErrorNamesFile(t *testing.T) {
 	}
 }
 
-// More files than a batch allows become several batches, and a restarted program continues those it opened.
+// More files than a batch allows are uploaded in several batches. A restarted client continues its open batches.
 func TestManyFiles(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -167,12 +167,12 @@ func TestManyFiles(t *testing.T) {
 	again := must.Get(c.Upload(t.Context(), files, client.UploadInput{}, client.IdempotencyKey("many")))(t)
 	for i := range files {
 		if first[i].MediaID == 0 || first[i].MediaID != again[i].MediaID {
-			t.Errorf("file %d is %d and then %d", i, first[i].MediaID, again[i].MediaID)
+			t.Errorf("media ID of file %d: %d first, then %d", i, first[i].MediaID, again[i].MediaID)
 		}
 	}
 }
 
-// Errors have the argument, the job, and the network's texts separate from the data.
+// Errors contain the argument, the job, and the network's texts separately from the data.
 func TestErrorReasons(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -191,12 +191,12 @@ func TestErrorReasons(t *testing.T) {
 	}
 	result := must.Get(client.Result[client.PostResult](job.Data))(t)
 	if said := job.Text(result.Accounts[0].NetworkMessage); said == "" {
-		t.Errorf("what the network said is not told: %+v", result)
+		t.Errorf("the network's message is missing: %+v", result)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := c.Wait(ctx, published.Data.JobID); !errors.Is(err, context.Canceled) {
-		t.Errorf("a wait that was given up: %v", err)
+		t.Errorf("canceled wait: %v", err)
 	}
 	drafts := must.Get(client.New(g.AppURL, g.Keys.Drafts))(t)
 	if _, err := drafts.PublishPost(t.Context(),

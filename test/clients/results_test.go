@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// strictly decodes a job's result, and fails on a member that the type does not have.
+// strictly decodes a job's result and fails on unknown members.
 func strictly[T any](t *testing.T, raw json.RawMessage) T {
 	t.Helper()
 	var out T
@@ -22,7 +22,7 @@ func strictly[T any](t *testing.T, raw json.RawMessage) T {
 	return out
 }
 
-// The API description does not have the structure of results, so the client's types are compared with the program's.
+// The API description does not specify job results, so the client's result types are compared with real results.
 func TestResults(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -73,7 +73,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// Every response to a read matches its type exactly.
+// The response to every read has no members that its type lacks.
 func TestResponsesMatchTypes(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -112,7 +112,7 @@ func TestResponsesMatchTypes(t *testing.T) {
 	}
 }
 
-// checkMembers fails if an answer has a member that its type would drop.
+// checkMembers fails if an answer has a member that its type lacks.
 func checkMembers[T any](t *testing.T, a *client.Answer[T], err error) {
 	t.Helper()
 	must.NoError(t, err)

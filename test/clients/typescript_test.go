@@ -10,7 +10,7 @@ import (
 
 const typescriptDir = "../../clients/typescript"
 
-// needsTypeScript skips the test without Node.js or the compiler; in CI it fails.
+// needsTypeScript skips the test if Node.js or the compiler is missing. In CI the test fails instead.
 func needsTypeScript(t *testing.T) {
 	t.Helper()
 	lacks := t.Skip
@@ -30,7 +30,7 @@ func needsTypeScript(t *testing.T) {
 	}
 }
 
-// compiled is the TypeScript client with its tests, compiled once, under the strictest rules.
+// compiled compiles the TypeScript client and its tests with the strictest options.
 var compiled = sync.OnceValues(func() (string, error) {
 	cmd := exec.Command("node", "node_modules/typescript/bin/tsc", "-p", ".")
 	cmd.Dir = typescriptDir
@@ -50,6 +50,6 @@ func TestTypeScript(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if n := g.countPosts(t, "typed-once"); n != 1 {
-		t.Errorf("the networks hold the post %d times", n)
+		t.Errorf("the post was published %d times, want 1", n)
 	}
 }

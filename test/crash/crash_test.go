@@ -26,10 +26,10 @@ import (
 	"pressroom/internal/testkit/program"
 )
 
-// within is the time limit from the kill to the end, in which no account may be stuck.
+// within is the time limit from the kill until the job has ended.
 const within = 60 * time.Second
 
-// env is what all runs share: the program and the network's account.
+// env has the program and the network account that all runs share.
 type env struct {
 	binary, sealingKey string
 	blobs              string // the blob store
@@ -46,8 +46,8 @@ type seeded struct {
 	account int64
 }
 
-// If the process is killed at any step of publishing a post and restarted, exactly one post is published, the job says
-// so, and a client that repeats its request with its key gets the first result.
+// The process is killed at every step of publishing a post, and restarted. The post is published once, the job reports
+// success, and a client that repeats its request with its idempotency key gets the first result.
 func TestPostKilledAtEveryStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -59,7 +59,7 @@ func TestPostKilledAtEveryStep(t *testing.T) {
 		for _, point := range c.points(t, s, false) {
 			plans = append(plans, []string{point})
 		}
-		// Killed again during the lookup of the first attempt, and during the second.
+		// A second kill, during the lookup of the first attempt and during the second attempt.
 		for _, second := range []string{
 			"before resolve call", "after resolve call", "before delivery.resolve", "after delivery.resolve",
 			"before delivery.published", "after delivery.published",
@@ -70,7 +70,7 @@ func TestPostKilledAtEveryStep(t *testing.T) {
 			plans = append(plans, []string{"before commit call", second})
 		}
 		c.storm(t, s, plans, false)
-		// A scheduled post is published by the process that runs when it is due.
+		// A scheduled post is published by the process that is running when it is due.
 		plans = nil
 		for _, point := range c.points(t, s, true) {
 			if strings.Contains(point, " replay.once") || strings.Contains(point, " post.release") ||
@@ -106,7 +106,7 @@ func (c *env) seed(t *testing.T, url string) seeded {
 	return seeded{url, key["key"].(string), int64(account["id"].(float64))}
 }
 
-// points lists the steps of a publication by running it once.
+// points returns the steps of a publication, found in an uninterrupted run.
 func (c *env) points(t *testing.T, s seeded, scheduled bool) []string {
 	t.Helper()
 	trace := filepath.Join(t.TempDir(), "trace")
@@ -130,7 +130,7 @@ func (c *env) points(t *testing.T, s seeded, scheduled bool) []string {
 		"after commit call#1", "after delivery.published#1",
 	} {
 		if !strings.Contains(strings.Join(points, "\n"), needed) {
-			t.Fatalf("the step %q is not among those seen: %v", needed, points)
+			t.Fatalf("step %q was not reached, only %v", needed, points)
 		}
 	}
 	return points
@@ -191,7 +191,7 @@ type client struct {
 	last      string
 }
 
-// tell continues until the process dies; it reports true when the job has ended.
+// tell continues until the process dies. It reports whether the job has ended.
 func (k *client) tell(ctx context.Context, p *process) bool {
 	return p.poll(ctx, func() bool {
 		switch {
@@ -239,7 +239,7 @@ func (k *client) upload(ctx context.Context, p *process) int64 {
 	}
 	if entry := link.Data.Upload.Uploads[0]; entry.MediaID == 0 {
 		p.put(ctx, entry.URL, entry.Headers["Authorization"], raw)
-		return 0 // the next lookup finds out
+		return 0 // the next call finds out
 	}
 	return link.Data.Upload.Uploads[0].MediaID
 }
@@ -256,8 +256,8 @@ func picture(text string) []byte {
 	return out.Bytes()
 }
 
-// schedule schedules a post late enough to be killed and restarted before. If a request was lost and its time has
-// passed meanwhile, it chooses another time.
+// schedule schedules a post late enough for a kill and restart before it is due. If a request was lost and the time has
+// passed, it chooses a later time.
 func (k *client) schedule(ctx context.Context, p *process) bool {
 	if k.at.IsZero() {
 		k.at = time.Now().Add(5 * time.Second)
@@ -294,15 +294,15 @@ func (k *client) check(t *testing.T) error {
 		if strings.Contains(string(p.Value), strconv.Quote(k.text)) {
 			held++
 			if strings.Count(string(p.Value), `"image":{`) != 1 {
-				return fmt.Errorf("the record does not show its picture: %s", p.Value)
+				return fmt.Errorf("the record has no image: %s", p.Value)
 			}
 		}
 	}
 	if held != 1 {
-		return fmt.Errorf("%d records stand: %s", held, k.last)
+		return fmt.Errorf("%d records exist: %s", held, k.last)
 	}
 	if !strings.Contains(k.last, "state:succeeded") || !strings.Contains(k.last, "state:published") {
-		return fmt.Errorf("one record stands, but the job says: %s", k.last)
+		return fmt.Errorf("one record exists, but the job is: %s", k.last)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-// Package crash kills the program at every step of publishing and checks the posts on a real network afterwards.
+// Package crash kills the program at every step of publishing and checks the posts on a Bluesky server.
 package crash
 
 import (
@@ -21,7 +21,7 @@ type process struct {
 	base string
 }
 
-// launch starts the program on a database; at is where it kills itself, empty for nowhere.
+// launch starts the program on a database. The program kills itself at the given point, if any.
 func (c *env) launch(ctx context.Context, database, at, trace string) (*process, error) {
 	addr, err := testkit.FreeAddr()
 	if err != nil {
@@ -34,7 +34,7 @@ func (c *env) launch(ctx context.Context, database, at, trace string) (*process,
 	return &process{p, "http://" + addr + "/api/v1"}, err
 }
 
-// call makes one request; an error means that there was no answer.
+// call makes one request. An error means that there was no response.
 func (p *process) call(ctx context.Context, key, method, path string, body any, idem string) (int, map[string]any, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *process) call(ctx context.Context, key, method, path string, body any, 
 	return status, out, err
 }
 
-// put uploads a file; its arrival is checked later.
+// put uploads a file and ignores errors. The caller checks later whether the file has arrived.
 func (p *process) put(ctx context.Context, link, secret string, raw []byte) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPut, link, bytes.NewReader(raw))
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *env) admin(t *testing.T, database, stdin string, args ...string) map[st
 	return program.Admin(t, c.binary, stdin, append(args, "--database", database, "--sealing-key", c.sealingKey, "--blobs", c.blobs)...)
 }
 
-// poll calls done until it reports true, the process has ended or the time is over.
+// poll calls done until it returns true. It reports false if the process ends or the context expires first.
 func (p *process) poll(ctx context.Context, done func() bool) bool {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

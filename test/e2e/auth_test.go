@@ -49,7 +49,8 @@ func TestAuthenticationErrors(t *testing.T) {
 		for name, values := range map[string][]string{
 			"empty": {""}, "only the scheme": {"Bearer"}, "nothing after the scheme": {"Bearer "}, "no scheme": {key},
 			"another scheme": {"Basic " + key},
-			"mistyped":       {"Bearer " + corruptKey(key)}, "cut short": {"Bearer " + key[:len(key)-1]}, "too long": {"Bearer " + key + "a"},
+			"mistyped":       {"Bearer " + corruptKey(key)}, "cut short": {"Bearer " + key[:len(key)-1]},
+			"too long":    {"Bearer " + key + "a"},
 			"in capitals": {"Bearer " + strings.ToUpper(key)}, "two keys": {"Bearer " + key + " " + key},
 			"two headers":      {"Bearer " + key, "Bearer " + key},
 			"never made":       {"Bearer " + apikey.New(apikey.APIKey)},

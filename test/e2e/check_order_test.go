@@ -105,7 +105,8 @@ func tryPairs(t *testing.T, h *instance, o options) {
 		w := h.newEnv(t, o)
 		id := w.schedulePost("a scheduled post", 48*time.Hour)
 		tryInPairs(t, func(f flaw) string { return f.change }, func(with ...flaw) answer {
-			return w.attempt(callAttempt{method: http.MethodPatch, path: "/posts/" + id, level: access.Full, body: `{"caption":"new"}`}, with)
+			return w.attempt(callAttempt{method: http.MethodPatch, path: "/posts/" + id, level: access.Full,
+				body: `{"caption":"new"}`}, with)
 		})
 	})
 	t.Run("of a paid call", func(t *testing.T) {

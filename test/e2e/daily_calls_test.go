@@ -136,7 +136,8 @@ func TestCountedCalls(t *testing.T) {
 		w.mustLeave(0, "a paid call that costs nothing")
 		w.rest(full(w), "refresh_standin", reportArg(newReport)(w), "k").mustBe(t, http.StatusOK)
 		w.mustLeave(0, "its repeat")
-		w.rest(full(w), "refresh_standin", reportArg(newReport)(w), "k2").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
+		w.rest(full(w), "refresh_standin", reportArg(newReport)(w), "k2").mustRefuse(t, http.StatusTooManyRequests,
+			"daily_call_limit_reached", "")
 		w.rest(full(w), "refresh_standin", reportArg(aReport)(w), "k2").mustBe(t, http.StatusOK)
 		w.rest(full(w), "refresh_standin", reportArg(sameOne)(w), "k2").mustBe(t, http.StatusOK)
 		w.mustLeave(0, "paid calls")

@@ -72,7 +72,8 @@ func variant(f file, mark string) file {
 func (w *env) publicURLs(name, stored string) []string {
 	w.t.Helper()
 	caption := name + " " + stored
-	post := w.full("create_post", mergeArgs(w.mediaIDs(name), map[string]any{"caption": caption, "account_ids": w.accounts})).text("data.id")
+	post := w.full("create_post", mergeArgs(w.mediaIDs(name), map[string]any{"caption": caption,
+		"account_ids": w.accounts})).text("data.id")
 	w.publish(post).mustHave(w.t, map[string]any{"data.state": "succeeded"})
 	var held struct{ Posts []struct{ Media []string } }
 	w.fetch(w.box.URL+"/held?contains="+url.QueryEscape(caption), &held)
@@ -98,7 +99,8 @@ func (w *env) mustNotContainLocation(t *testing.T, what string, id int64, addres
 		raw := must.Get(io.ReadAll(resp.Body))(t)
 		must.NoError(t, resp.Body.Close())
 		if resp.StatusCode != http.StatusOK || len(raw) < 100 || bytes.Contains(raw, []byte(testLocation)) {
-			t.Errorf("%s at %s: %d, %d bytes, location present: %t", what, address, resp.StatusCode, len(raw), bytes.Contains(raw, []byte(testLocation)))
+			t.Errorf("%s at %s: %d, %d bytes, location present: %t", what, address, resp.StatusCode, len(raw),
+				bytes.Contains(raw, []byte(testLocation)))
 		}
 	}
 	file := must.Get(w.Media.OpenFile(t.Context(), w.owner, id, false))(t)

@@ -168,7 +168,8 @@ func TestConnectionWriteRate(t *testing.T) {
 		stands(made, "r=2;t=10")
 		for i, again := range []answer{w.rest(full(w), "create_post", draft, "a key"), w.tool(full(w), "create_post", draft, "a key")} {
 			again.mustHave(t, map[string]any{"data.id": made.text("data.id")})
-			again.mustHaveRateLimit(t, `"credential";q=100;w=100`, fmt.Sprintf(`"credential";r=%d;t=%d`, 98-i, 2+i)) // it counts as a request
+			again.mustHaveRateLimit(t, `"credential";q=100;w=100`, fmt.Sprintf(`"credential";r=%d;t=%d`, 98-i,
+				2+i)) // it counts as a request
 		}
 		w.rest(full(w), "create_post", map[string]any{"caption": 5}, "").mustBe(t, http.StatusUnprocessableEntity)
 		w.rest(full(w), "create_post", mergeArgs(draft, map[string]any{"caption": "other"}), "a key").

@@ -77,7 +77,8 @@ func (w *env) checkEnvelope(a answer, id string, wrong func(string, any)) {
 func (w *env) checkProxyFindings(req *http.Request, a answer) {
 	sent, answered := prism.Violations(a.header)
 	if len(answered) > 0 {
-		w.t.Errorf("%s %s: response %d does not match the description: %s\n%s", req.Method, req.URL, a.status, strings.Join(answered, "; "), a.raw)
+		w.t.Errorf("%s %s: response %d does not match the description: %s\n%s", req.Method, req.URL, a.status,
+			strings.Join(answered, "; "), a.raw)
 	}
 	if quoted := strings.HasPrefix(req.Header.Get("Idempotency-Key"), `"`); quoted {
 		// The quotes are part of RFC 8941's syntax, not of the key whose length is described.

@@ -105,7 +105,8 @@ func listsScenarios() []scenario {
 	}
 	refuses := func(name string, args map[string]any, reason, argument string) scenario {
 		return scenario{
-			name: "hashtag lists: " + name, tool: "list_hashtag_lists", prepare: three, args: fixedArgs(args), want: invalid(reason, argument),
+			name: "hashtag lists: " + name, tool: "list_hashtag_lists", prepare: three, args: fixedArgs(args),
+			want: invalid(reason, argument),
 		}
 	}
 	return []scenario{

@@ -61,7 +61,8 @@ func fivePosts(w *env) {
 func listScenarios() []scenario {
 	list := func(name string, args map[string]any, posts ...string) scenario {
 		return scenario{
-			name: "posts: " + name, tool: "list_posts", as: readOnly, prepare: fivePosts, args: fixedArgs(args), check: listsPosts(posts...),
+			name: "posts: " + name, tool: "list_posts", as: readOnly, prepare: fivePosts, args: fixedArgs(args),
+			check: listsPosts(posts...),
 		}
 	}
 	bad := func(name string, args map[string]any, reason, argument string) scenario {

@@ -56,7 +56,8 @@ var folderNotFound = want{status: 404, code: "folder_not_found", argument: "fold
 
 func libraryScenarios() []scenario {
 	list := func(name string, args func(*env) map[string]any, items ...string) scenario {
-		return scenario{name: "media: " + name, tool: "list_media", as: readOnly, prepare: aLibrary, args: args, check: listsMedia(items...)}
+		return scenario{name: "media: " + name, tool: "list_media", as: readOnly, prepare: aLibrary, args: args,
+			check: listsMedia(items...)}
 	}
 	holding := func(query string, items ...string) scenario {
 		return list(fmt.Sprintf("whose name holds %q", query), fixedArgs(map[string]any{"query": query}), items...)
@@ -113,8 +114,9 @@ func entryScenarios() []scenario {
 				"data.media.0.file_name": "Roastery.png", "data.media.0.type": "image/png", "data.media.0.kind": "image",
 				"data.media.0.size_bytes": len(aPNG("Roastery.PNG").bytes), "data.media.0.width": 12,
 				"data.media.0.height": 8, "data.media.0.duration_seconds": nil,
-				"data.media.0.alt_text": "A drum roaster.", "data.media.0.folder.id": w.note("folder"), "data.media.0.folder.name": "Spring",
-				"data.folders.0.id": w.note("folder"), "data.folders.0.name": "Spring",
+				"data.media.0.alt_text": "A drum roaster.", "data.media.0.folder.id": w.note("folder"),
+				"data.media.0.folder.name": "Spring",
+				"data.folders.0.id":        w.note("folder"), "data.folders.0.name": "Spring",
 				"data.storage.used_bytes": len(aPNG("Roastery.PNG").bytes), "data.storage.limit_bytes": int64(1000) << 30,
 			})
 			if got.text("data.media.0.created_at.utc") == "" || got.text("meta.app_url") != w.root+"/media?team_id="+number(w.team) {
@@ -136,6 +138,7 @@ func entryScenarios() []scenario {
 			}
 			got.mustHave(w.t, map[string]any{"data.storage.used_bytes": 0, "data.storage.limit_bytes": 1 << 30, "data.folders": "[]"})
 		}},
-		{name: "media: for a viewer", tool: "list_media", prepare: func(w *env) { w.role(access.Viewer) }, args: noArgs, check: listsMedia()},
+		{name: "media: for a viewer", tool: "list_media", prepare: func(w *env) { w.role(access.Viewer) },
+			args: noArgs, check: listsMedia()},
 	}
 }

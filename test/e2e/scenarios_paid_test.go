@@ -58,7 +58,8 @@ func priceScenarios() []scenario {
 	}
 	not := func(name string, as func(*env) string, prepare func(*env), args func(*env) map[string]any, expected want) scenario {
 		return scenario{
-			name: "price: " + name, tool: "refresh_standin", as: as, prepare: with(grantThousand, prepare), args: args, idem: paidKey, want: expected,
+			name: "price: " + name, tool: "refresh_standin", as: as, prepare: with(grantThousand, prepare),
+			args: args, idem: paidKey, want: expected,
 		}
 	}
 	nothing := func(*env) {}
@@ -90,7 +91,8 @@ func priceScenarios() []scenario {
 
 func paidKeyScenarios() []scenario {
 	bad := func(name, idem string, expected want) scenario {
-		return scenario{name: "paid key: " + name, tool: "refresh_standin", prepare: grantThousand, args: reportArg(aReport), idem: idem, want: expected}
+		return scenario{name: "paid key: " + name, tool: "refresh_standin", prepare: grantThousand,
+			args: reportArg(aReport), idem: idem, want: expected}
 	}
 	replayed := func(w *env, got answer) {
 		got.mustHave(w.t, map[string]any{"data.id": aReport, "billing.credits_charged": 3, "billing.balance": 997})
@@ -106,7 +108,8 @@ func paidKeyScenarios() []scenario {
 		bad("256 characters", strings.Repeat("k", 256), invalid("idempotency_key_too_long", "")),
 		{name: "paid key: 255 characters", tool: "refresh_standin", prepare: grantThousand, args: reportArg(
 			aReport), idem: strings.Repeat("k", 255), effects: onePaid},
-		{name: "paid key: the same again", tool: "refresh_standin", prepare: makePaidCall, args: reportArg(aReport), idem: paidKey, check: replayed},
+		{name: "paid key: the same again", tool: "refresh_standin", prepare: makePaidCall, args: reportArg(aReport),
+			idem: paidKey, check: replayed},
 		{name: "paid key: the same again, quoted", tool: "refresh_standin", prepare: makePaidCall, args: reportArg(
 			aReport), idem: `"` + paidKey + `"`, check: replayed},
 		{name: "paid key: the same again with nothing left", tool: "refresh_standin", args: reportArg(aReport), idem: paidKey,
@@ -161,7 +164,8 @@ func creditLimitScenarios() []scenario {
 	}
 	goes := func(name string, prepare func(*env)) scenario {
 		return scenario{
-			name: "credits: " + name, tool: "refresh_standin", args: reportArg(aReport), idem: "k", prepare: with(grantThousand, prepare), effects: onePaid,
+			name: "credits: " + name, tool: "refresh_standin", args: reportArg(aReport), idem: "k",
+			prepare: with(grantThousand, prepare), effects: onePaid,
 		}
 	}
 	keyTo := func(credits int64) func(*env) {
@@ -187,7 +191,8 @@ func creditLimitScenarios() []scenario {
 		goes("a key that may spend any number", with(keyTo(-1), teamTo(-1))),
 		goes("a key whose other calls were refunded", with(keyTo(3), refunded)),
 		goes("a key beside another that has spent", with(keyTo(3), otherPays)),
-		{name: "credits: none left", tool: "refresh_standin", args: reportArg(aReport), idem: "k", want: refusal(402, "insufficient_credits")},
+		{name: "credits: none left", tool: "refresh_standin", args: reportArg(aReport), idem: "k", want: refusal(402,
+			"insufficient_credits")},
 		{name: "credits: too few left", tool: "refresh_standin", args: reportArg(aReport), idem: "k", prepare: func(w *env) {
 			w.grant(2)
 		}, want: refusal(402, "insufficient_credits")},
@@ -227,7 +232,8 @@ func TestPaidReplay(t *testing.T) {
 		args := reportArg(aReport)(w)
 		first := w.rest(full(w), "refresh_standin", args, paidKey)
 		again := w.rest(full(w), "refresh_standin", args, paidKey)
-		w.tool(full(w), "refresh_standin", args, paidKey).mustHave(t, map[string]any{"billing.credits_charged": 3, "billing.replayed": true})
+		w.tool(full(w), "refresh_standin", args, paidKey).mustHave(t, map[string]any{"billing.credits_charged": 3,
+			"billing.replayed": true})
 		first.mustHave(t, map[string]any{"billing.credits_charged": 3, "billing.balance": 997, "billing.replayed": nil})
 		again.mustHave(t, map[string]any{"billing.credits_charged": 3, "billing.balance": 997, "billing.replayed": true})
 		if first.header.Get("Idempotent-Replayed") != "" || again.header.Get("Idempotent-Replayed") != "true" {

@@ -56,7 +56,8 @@ func publishScenarios() []scenario {
 		not("too long a text", aBlocked, preflightBlocked),
 		not("an account without a connection", with(aDraft, lost), preflightBlocked),
 		not("another team's post", aForeignPost, notFound),
-		{name: "publish: a post that is not there", tool: "publish_post", args: fixedArgs(map[string]any{"post_id": noSuchID}), want: notFound},
+		{name: "publish: a post that is not there", tool: "publish_post",
+			args: fixedArgs(map[string]any{"post_id": noSuchID}), want: notFound},
 		{name: "publish: by a key for drafts", tool: "publish_post", as: drafts, prepare: aDraft, args: post(
 			nil), want: refusal(403, "publish_not_allowed")},
 		{

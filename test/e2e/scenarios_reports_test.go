@@ -123,7 +123,8 @@ func createReportScenarios() []scenario {
 		again("the same", nil), again("its handle", map[string]any{"subject": "@Harbour_Cafe"}),
 		again("its link", map[string]any{"subject": "https://www.instagram.com/harbour_cafe/?hl=en"}),
 		{name: "report again: after it failed", tool: "create_report",
-			args: reportArgs(map[string]any{"subject": "missing.harbour"}), idem: "another", effects: refundedReport, prepare: func(w *env) {
+			args: reportArgs(map[string]any{"subject": "missing.harbour"}), idem: "another", effects: refundedReport,
+			prepare: func(w *env) {
 				grantThousand(w)
 				got := w.rest(full(w), "create_report", reportArgs(map[string]any{"subject": "missing.harbour"})(w), "one")
 				w.awaitJob(got.text("data.job_id")).mustHave(w.t, map[string]any{"data.state": "failed"})
@@ -151,11 +152,13 @@ func createReportScenarios() []scenario {
 
 func badReportScenarios() []scenario {
 	bad := func(name string, more map[string]any, expected want) scenario {
-		return scenario{name: "bad report: " + name, tool: "create_report", prepare: grantThousand, args: reportArgs(more), idem: paidKey, want: expected}
+		return scenario{name: "bad report: " + name, tool: "create_report", prepare: grantThousand,
+			args: reportArgs(more), idem: paidKey, want: expected}
 	}
 	by := func(name string, as func(*env) string, expected want) scenario {
 		return scenario{
-			name: "bad report: " + name, tool: "create_report", as: as, prepare: grantThousand, args: reportArgs(nil), idem: paidKey, want: expected,
+			name: "bad report: " + name, tool: "create_report", as: as, prepare: grantThousand, args: reportArgs(nil),
+			idem: paidKey, want: expected,
 		}
 	}
 	return []scenario{
@@ -184,7 +187,8 @@ func readReportScenarios() []scenario {
 		return scenario{name: "read report: " + name, tool: "get_report", prepare: prepare, args: notedReport(kind, more), check: check}
 	}
 	refuses := func(name, kind string, more map[string]any, expected want) scenario {
-		return scenario{name: "read report: " + name, tool: "get_report", prepare: addReport(nil), args: notedReport(kind, more), want: expected}
+		return scenario{name: "read report: " + name, tool: "get_report", prepare: addReport(nil),
+			args: notedReport(kind, more), want: expected}
 	}
 	return []scenario{
 		reads("a profile", "profile", addReport(nil), nil, func(w *env, got answer) {
@@ -214,7 +218,8 @@ func readReportScenarios() []scenario {
 		}),
 		reads("one that is not ready", "profile", func(w *env) {
 			grantThousand(w)
-			w.awaitJob(w.rest(full(w), "create_report", reportArgs(map[string]any{"subject": "missing.harbour"})(w), "k").text("data.job_id"))
+			w.awaitJob(w.rest(full(w), "create_report", reportArgs(map[string]any{"subject": "missing.harbour"})(w),
+				"k").text("data.job_id"))
 			w.notes["report"] = w.full("list_reports", nil).text("data.reports.0.id")
 		}, nil, func(w *env, got answer) {
 			got.mustHave(w.t, map[string]any{"data.status": "error", "data.sections_available": "[]", "data.engagement": nil})
@@ -268,7 +273,8 @@ func refreshScenarios() []scenario {
 	}
 	refuses := func(name string, prepare func(*env), more map[string]any, expected want) scenario {
 		return scenario{
-			name: "refresh: " + name, tool: "refresh_report", prepare: prepare, args: notedReport("profile", more), idem: paidKey, want: expected,
+			name: "refresh: " + name, tool: "refresh_report", prepare: prepare, args: notedReport("profile", more),
+			idem: paidKey, want: expected,
 		}
 	}
 	broken := func(w *env) { // its profile no longer exists

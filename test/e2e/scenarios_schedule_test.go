@@ -147,7 +147,8 @@ func allowanceScenarios() []scenario {
 			fill(oneMonth, 20)), args: at(oneMonth), want: planLimit},
 		{name: "allowance: another month is another count", tool: "schedule_post", plan: smallPlan, prepare: with(aDraft,
 			fill(oneMonth, 20)), args: at(otherMonth), effects: oneChange},
-		{name: "allowance: drafts with a wished time use none", tool: "schedule_post", plan: smallPlan, args: at(oneMonth), effects: oneChange,
+		{name: "allowance: drafts with a wished time use none", tool: "schedule_post", plan: smallPlan,
+			args: at(oneMonth), effects: oneChange,
 			prepare: with(aDraft, fill(oneMonth, 20), func(w *env) {
 				w.exec("UPDATE posts SET status = 'draft' WHERE team_id = ? AND slot_at > 0", w.team)
 			})},
@@ -209,7 +210,8 @@ func cancelScenarios() []scenario {
 			w.exec("UPDATE post_series SET paused_at = 5 WHERE team_id = ?", w.team)
 		}), oneChange, map[string]any{"data.status": "draft", "data.recurrence.paused": true}),
 		not("another team's post", aForeignPost, notFound),
-		{name: "cancel: a post that is not there", tool: "cancel_post", args: fixedArgs(map[string]any{"post_id": noSuchID}), want: notFound},
+		{name: "cancel: a post that is not there", tool: "cancel_post",
+			args: fixedArgs(map[string]any{"post_id": noSuchID}), want: notFound},
 		{name: "cancel: by a key that only reads", tool: "cancel_post", as: readOnly, prepare: aScheduled, args: post(
 			nil), want: refusal(403, "write_not_allowed")},
 		{name: "cancel: takes no members", tool: "cancel_post", prepare: aScheduled, args: post(map[string]any{

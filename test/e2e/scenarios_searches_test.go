@@ -182,7 +182,8 @@ func searchAgainScenarios() []scenario {
 		again("another keyword with its key is another call", paidKey, map[string]any{"query": "winter beach"}, chargedSearch, charged),
 		again("the words as one are another keyword", "another", map[string]any{"query": "summerbeach"}, chargedSearch, charged),
 		again("on the other platform", "another", map[string]any{"platform": "tiktok"}, chargedSearch, charged),
-		{name: "search again: when its time is over", tool: "search_hashtags", args: searchArgs(nil), idem: "another", effects: chargedSearch,
+		{name: "search again: when its time is over", tool: "search_hashtags", args: searchArgs(nil), idem: "another",
+			effects: chargedSearch,
 			prepare: with(makePaidSearch(nil), func(w *env) {
 				w.exec("UPDATE hashtag_searches SET paid_until = 1 WHERE team_id = ?", w.team)
 			}), check: func(w *env, got answer) { got.mustHave(w.t, charged) }},

@@ -170,7 +170,8 @@ func badUploadScenarios() []scenario {
 		bad("into a folder of another team", full, aStrangersFolder, func(w *env) map[string]any {
 			return uploadArgs(inFolder(nil)(w), one)
 		}, folderNotFound),
-		bad("an argument that is none", full, nothing, uploadOf(map[string]any{"colour": "red"}, one), invalid("unknown_argument", "colour")),
+		bad("an argument that is none", full, nothing, uploadOf(map[string]any{"colour": "red"}, one),
+			invalid("unknown_argument", "colour")),
 		bad("51 files", full, nothing, uploadOf(nil, fifty...), invalid("too_long", "files")),
 		bad("files that are a text", full, nothing, fixedArgs(map[string]any{"files": "one"}), invalid("not_a_list", "files")),
 		bad("files that are null", full, nothing, fixedArgs(map[string]any{"files": nil}), invalid("not_a_list", "files")),
@@ -178,7 +179,8 @@ func badUploadScenarios() []scenario {
 			uploadOf(map[string]any{"replaces_batch": "social_post:" + noSuchID}, one), invalid("malformed", "replaces_batch")),
 		bad("a batch to replace that is empty", full, nothing, uploadOf(map[string]any{"replaces_batch": ""}, one),
 			invalid("malformed", "replaces_batch")),
-		bad("a key as a file's name", full, nothing, uploadOf(nil, aPNG(apikey.New(apikey.APIKey))), invalid("secret_in_argument", "files")),
+		bad("a key as a file's name", full, nothing, uploadOf(nil, aPNG(apikey.New(apikey.APIKey))),
+			invalid("secret_in_argument", "files")),
 		bad("an upload secret as a file's name", full, nothing, uploadOf(nil, aPNG("a "+apikey.New(apikey.Upload))),
 			invalid("secret_in_argument", "files")),
 	}

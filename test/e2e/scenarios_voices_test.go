@@ -113,7 +113,8 @@ func voiceScenarios() []scenario {
 			must.NoError(w.t, w.Voices.Delete(w.t.Context(), w.appCall(), w.noteID("first")))
 		}), check: func(w *env, got answer) {
 			got.mustHave(w.t,
-				map[string]any{"data.default_voice.id": w.noteID("second"), "data.brand_voices.0.default": true, "data.brand_voices.1": nil})
+				map[string]any{"data.default_voice.id": w.noteID("second"), "data.brand_voices.0.default": true,
+					"data.brand_voices.1": nil})
 		}},
 		{name: "voices: of another team", tool: "list_brand_voices", prepare: func(w *env) {
 			twoVoices(w.stranger())

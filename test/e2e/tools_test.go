@@ -172,7 +172,8 @@ func TestResources(t *testing.T) {
 			t.Errorf("templates: %v", templates)
 		}
 		for _, uri := range []string{"pressroom://posts/" + w.stranger().
-			note("post"), "pressroom://posts/" + noSuchID, "pressroom://reports/profile/" + noSuchID, "pressroom://brand-voices/999999999"} {
+			note("post"), "pressroom://posts/" + noSuchID, "pressroom://reports/profile/" + noSuchID,
+			"pressroom://brand-voices/999999999"} {
 			if got := w.resource(full(w), uri); got.number("error.code") != -32002 || got.text("error.data.code") != "not_found" {
 				t.Errorf("%s: %s", uri, got.raw)
 			}

@@ -90,7 +90,10 @@ func TestConcurrentUploadsOfFile(t *testing.T) {
 		for range 5 {
 			jobs = append(jobs, w.full("import_media", importArgs("/files/a.png", nil)(w)).text("data.job_id"))
 		}
-		for _, got := range w.callConcurrently(5, func(i int) (answer, error) { return w.tryPut(links[i], f.mime, bytes.NewReader(f.bytes)) }) {
+		for _, got := range w.callConcurrently(5, func(i int) (answer, error) {
+			return w.tryPut(links[i], f.mime,
+				bytes.NewReader(f.bytes))
+		}) {
 			got.mustBe(t, http.StatusCreated)
 		}
 		for _, job := range jobs {

@@ -1,4 +1,4 @@
-// Package erasure kills the deletion of a team at each of its steps and checks what is left.
+// Package erasure kills the deletion of a team at every step and checks the remaining data.
 package erasure
 
 import (
@@ -45,12 +45,12 @@ type home struct {
 	owner int64
 }
 
-// plan is where a deletion is killed: at one point in each start, and at the last one repeatedly if it says so. It uses
-// the second pass of a point if every start would reach the first without doing anything before.
+// plan lists the points at which a deletion is killed, one per start. If again is set, every further start is killed at the
+// last point. A plan uses the second pass of a point if the first pass comes before any work.
 type plan struct {
 	at    []string
 	again bool
-	least int // kills
+	least int // minimum number of kills
 }
 
 var plans = []plan{
@@ -64,8 +64,8 @@ var plans = []plan{
 	{at: []string{"after media.doom", "before media.forget", "after media.forget", "after media.doom", "before media.forget"}, least: 5},
 }
 
-// However often the deletion of a team is killed, it completes: only the ledger's records remain, no files and no
-// grants, and another team keeps everything.
+// The deletion of a team completes even if it is killed at every step. Only the records of the ledger remain, without files
+// and grants. Another team is not affected.
 func TestDeletionKilledAtEveryStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
@@ -76,7 +76,7 @@ func TestDeletionKilledAtEveryStep(t *testing.T) {
 		stays := h.home(t)
 		had := h.has(t, stays)
 		if len(had) < 15 {
-			t.Fatalf("the team that stays has rows only in %v", had)
+			t.Fatalf("the other team has rows only in %v", had)
 		}
 		for _, p := range plans {
 			goes := h.home(t)
@@ -87,7 +87,7 @@ func TestDeletionKilledAtEveryStep(t *testing.T) {
 		}
 		for table, n := range h.has(t, stays) {
 			if had[table] != n {
-				t.Errorf("the team that stays has %d rows in %s, and had %d", n, table, had[table])
+				t.Errorf("the other team has %d rows in %s, had %d", n, table, had[table])
 			}
 		}
 		h.sound(t)
@@ -110,10 +110,10 @@ func open(t *testing.T, url, worker string) *env {
 	return h
 }
 
-// homes counts the teams that were made, for names that differ.
+// homes counts the created teams, for unique names.
 var homes int
 
-// home creates a team with data of every kind that is deleted.
+// home creates a team with data of every kind.
 func (h *env) home(t *testing.T) home {
 	t.Helper()
 	homes++
@@ -134,7 +134,7 @@ func (h *env) home(t *testing.T) home {
 	return home{team.Team{ID: id, Name: name}, owner}
 }
 
-// picture adds an image to a team's library; half of them are large enough for a thumbnail.
+// picture adds an image to a team's library. Every second image is large enough for a thumbnail.
 func (h *env) picture(t *testing.T, team, person int64, n int) int64 {
 	t.Helper()
 	img := image.NewGray(image.Rect(0, 0, 20+300*(n%2)*2, 30))
@@ -213,10 +213,10 @@ func (h *env) furnish(ctx context.Context, tx *db.Tx, team, owner, account int64
 	return nil
 }
 
-// mostKills is more than a deletion has steps.
+// mostKills is higher than the number of steps of a deletion.
 const mostKills = 80
 
-// deletion runs the worker, which a plan kills, until it completes, and returns how often it was killed.
+// deletion runs the worker and kills it according to the plan until it completes. It returns the number of kills.
 func (h *env) deletion(t *testing.T, of home, p plan) int {
 	t.Helper()
 	for n := range mostKills {
@@ -241,14 +241,14 @@ func (h *env) deletion(t *testing.T, of home, p plan) int {
 			t.Fatal(err)
 		}
 		if status, _ := died.Sys().(syscall.WaitStatus); !status.Signaled() {
-			t.Fatalf("%s: the worker ended by itself: %v\n%s", point, err, said.String())
+			t.Fatalf("%s: the worker ended unexpectedly: %v\n%s", point, err, said.String())
 		}
 	}
-	t.Fatalf("%s: the deletion does not end", p.at[0])
+	t.Fatalf("%s: the deletion did not complete", p.at[0])
 	return 0
 }
 
-// has counts a team's rows by the tables that name the team.
+// has returns the number of a team's rows in each table.
 func (h *env) has(t *testing.T, of home) map[string]int {
 	t.Helper()
 	query := `SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'team_id'`
@@ -276,10 +276,10 @@ func (h *env) count(t *testing.T, from string, args ...any) int {
 	return n
 }
 
-// kept are the tables that keep a deleted team's ID.
+// kept lists the tables that keep a deleted team's ID.
 var kept = map[string]bool{"events": true, "ledger_transfers": true, "reservations": true, "wallets": true, "team_deletions": true}
 
-// orphans are rows that hang on something that is not there any more.
+// orphans lists queries for rows that refer to deleted rows.
 var orphans = []string{
 	`post_targets WHERE post_id NOT IN (SELECT id FROM posts)`,
 	`post_media WHERE post_id NOT IN (SELECT id FROM posts)`,
@@ -305,32 +305,32 @@ func (h *env) nothingLeft(t *testing.T, of home, at string) {
 	t.Helper()
 	for table, n := range h.has(t, of) {
 		if !kept[table] {
-			t.Errorf("%s: %d rows are left in %s", at, n, table)
+			t.Errorf("%s: %d rows remain in %s", at, n, table)
 		}
 	}
 	for _, orphan := range orphans {
 		if n := h.count(t, orphan); n > 0 {
-			t.Errorf("%s: %d rows of %s", at, n, orphan)
+			t.Errorf("%s: %d orphaned rows: %s", at, n, orphan)
 		}
 	}
 	if n := h.count(t, `people WHERE id = ? AND deleted_at > 0`, of.owner); n != 1 {
-		t.Errorf("%s: the owner’s account is left", at)
+		t.Errorf("%s: the owner’s account remains", at)
 	}
-	if n := h.count(t, `ledger_transfers WHERE team_id = ?`, of.ID); n != 3 { // given, set aside, given back
+	if n := h.count(t, `ledger_transfers WHERE team_id = ?`, of.ID); n != 3 { // grant, reservation, refund
 		t.Errorf("%s: the ledger has %d transfers", at, n)
 	}
 }
 
-// sound proves the ledger, and that the store holds the files of the team that stays and no others.
+// sound audits the ledger and the library. It checks that the store contains only the files of the remaining team.
 func (h *env) sound(t *testing.T) {
 	t.Helper()
 	report, err := h.Credits.Audit(t.Context())
 	if err != nil || !report.OK() {
-		t.Errorf("the ledger: %+v (%v)", report, err)
+		t.Errorf("ledger audit: %+v (%v)", report, err)
 	}
 	found, err := h.Media.Audit(t.Context())
 	if err != nil || len(found) > 0 {
-		t.Errorf("the library: %v (%v)", found, err)
+		t.Errorf("library audit: %v (%v)", found, err)
 	}
 	store := must.Get(blob.Open(t.Context(), h.blobs, blob.Options{Scratch: t.TempDir()}))(t)
 	bytes := 0
@@ -342,6 +342,6 @@ func (h *env) sound(t *testing.T) {
 	}))
 	want := h.count(t, `media`) + h.count(t, `media WHERE thumbnail <> ''`) + h.count(t, `media_derived`)
 	if bytes != want || want < 4 {
-		t.Errorf("the store holds %d files, want %d", bytes, want)
+		t.Errorf("the store has %d files, want %d", bytes, want)
 	}
 }

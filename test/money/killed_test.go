@@ -132,7 +132,8 @@ func (k *killTest) run(t *testing.T, plan []string, trace string) error {
 	if err != nil {
 		return err
 	}
-	o := &outOfProcess{programs: k.seed.programs, url: copied, sealing: k.seed.sealing, controls: k.seed.controls, freeCalls: k.seed.freeCalls}
+	o := &outOfProcess{programs: k.seed.programs, url: copied, sealing: k.seed.sealing, controls: k.seed.controls,
+		freeCalls: k.seed.freeCalls}
 	p := &process{outOfProcess: o}
 	defer p.kill()
 	s := &retryingClient{process: p, key: k.team.keys[0], killedAt: map[int][]string{}}

@@ -123,7 +123,8 @@ func (l *ledger) checkCharges() error {
 			return nil
 		}
 		if why := l.refusalFor(s, keys[next.reservation.key], l.team.day(next.reservation.created), next.reservation.amount); why != "" {
-			return fmt.Errorf("reservation %d of %d credits was accepted, want refusal %s", next.reservation.id, next.reservation.amount, why)
+			return fmt.Errorf("reservation %d of %d credits was accepted, want refusal %s", next.reservation.id,
+				next.reservation.amount, why)
 		}
 		return nil
 	})

@@ -77,7 +77,8 @@ func (m *reportMachine) checkReports(d *teamState) {
 	var want []string
 	for _, p := range d.reports {
 		want = append(want,
-			fmt.Sprint(p.id, p.status, p.job.id, p.tracked, p.days, db.Micros(p.nextRefresh), db.Micros(p.refreshed), db.Micros(p.availableUntil)))
+			fmt.Sprint(p.id, p.status, p.job.id, p.tracked, p.days, db.Micros(p.nextRefresh), db.Micros(p.refreshed),
+				db.Micros(p.availableUntil)))
 	}
 	slices.Sort(got)
 	slices.Sort(want)

@@ -346,7 +346,8 @@ func (d *teamState) matchesSomeOrder(now time.Time, came []due, balance int64, t
 // bookDue applies the results for due reports to the model.
 func (d *teamState) bookDue(now time.Time, came []due) error {
 	if !d.matchesSomeOrder(now, came, d.balance, d.countTracked()) {
-		return fmt.Errorf("with %d credits and %d tracked reports, unexpected results of due reports: %+v", d.balance, d.countTracked(), came)
+		return fmt.Errorf("with %d credits and %d tracked reports, unexpected results of due reports: %+v", d.balance,
+			d.countTracked(), came)
 	}
 	for _, c := range came {
 		if c.ended != "" {

@@ -143,7 +143,8 @@ func (r *killedReports) track() {
 		w.verb, w.platform, w.text, w.idem = "create", "instagram", w.subject, fmt.Sprint("tracked ", i)
 		id := r.callUntilAnswered(r.t.Context(), w).reportID()
 		r.awaitJobs()
-		r.callUntilAnswered(r.t.Context(), reportCall{verb: "track", kind: w.kind, id: id, enabled: true, days: 7, idem: fmt.Sprint("track ", i)})
+		r.callUntilAnswered(r.t.Context(), reportCall{verb: "track", kind: w.kind, id: id, enabled: true, days: 7,
+			idem: fmt.Sprint("track ", i)})
 		r.tracked = append(r.tracked, id)
 		delete(r.reportKinds, id)
 	}
@@ -185,7 +186,8 @@ func (r *killedReports) killRepeatedly(ctx context.Context, p *process) {
 		r.killed.Add(1)
 		at := ""
 		if n < raidMaxKillsPerNode && rand.IntN(2) > 0 {
-			at = fmt.Sprint([]string{"before ", "after "}[rand.IntN(2)], raidKillPoints[rand.IntN(len(raidKillPoints))], "#", 1+rand.IntN(4))
+			at = fmt.Sprint([]string{"before ", "after "}[rand.IntN(2)],
+				raidKillPoints[rand.IntN(len(raidKillPoints))], "#", 1+rand.IntN(4))
 		}
 		r.start(p, at)
 	}

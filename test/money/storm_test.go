@@ -157,7 +157,8 @@ func (s *storm) phase(phase int) {
 	before, enough := s.started.Load(), s.countKills()+stormMinKills
 	for range stormClients {
 		clients.Go(func() {
-			for n := s.started.Add(1) - before; n <= stormMinCalls || n <= stormMaxCalls && s.countKills() < enough; n = s.started.Add(1) - before {
+			for n := s.started.Add(1) - before; n <= stormMinCalls || n <= stormMaxCalls &&
+				s.countKills() < enough; n = s.started.Add(1) - before {
 				if n > stormMinCalls/2 {
 					moved.Do(func() { s.advanceClock(phase) })
 				}

@@ -1,5 +1,5 @@
-// The worker deletes a team like a node of the program, and ends when nothing is left. It is built with crash points
-// and killed at them.
+// Command worker deletes a team as a server does and ends when the deletion is complete. Tests build it with crash points
+// and kill it there.
 package main
 
 import (
@@ -37,7 +37,7 @@ func work(ctx context.Context) error {
 		return err
 	}
 	if err := s.Erasure.RequestDeletion(ctx, *person, *team, *name, true); err != nil && apierr.Of(err).Code == apierr.Internal {
-		return err // else it was requested before
+		return err // otherwise the deletion was requested before
 	}
 	if err := s.Erasure.Work(ctx); err != nil {
 		return err
