@@ -1,5 +1,5 @@
-// Package apicli implements `pressroom call`: each API operation as a command, from the table that the Go client is
-// generated with.
+// Package apicli implements `pressroom call`, which has a command for each API operation. The commands come from the
+// same table as the Go client.
 package apicli
 
 import (

@@ -22,7 +22,7 @@ type arguments struct {
 	values    map[string]any
 }
 
-// flags adds a flag for each argument. Values are parsed but not validated, which is up to the service.
+// flags adds a flag for each argument. Values are parsed but not validated, because the service validates them.
 func (g *arguments) flags(f *flag.FlagSet) {
 	for _, a := range g.operation.Arguments {
 		f.Var(&argumentFlag{argument: a, given: g}, flagName(a), "")

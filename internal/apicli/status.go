@@ -45,12 +45,12 @@ func status(ctx context.Context, err error) int {
 		return StatusUnavailable
 	}
 	if refused, ok := errors.AsType[*client.Error](err); ok {
-		return statusOf(refused.Status)
+		return exitStatus(refused.Status)
 	}
 	return StatusFailed
 }
 
-func statusOf(code int) int {
+func exitStatus(code int) int {
 	switch code {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return StatusRefused
@@ -125,7 +125,7 @@ func (t Terminal) printRepeatHint(err error) {
 			lost.IdempotencyKey)
 	}
 	if refused, ok := errors.AsType[*client.Error](err); ok && refused.IdempotencyKey != "" &&
-		statusOf(refused.Status) == StatusUnavailable {
+		exitStatus(refused.Status) == StatusUnavailable {
 		if refused.Code == client.CodeProviderUnavailable { // a report was not created, and its key can be used again
 			if strings.HasSuffix(refused.Operation, "_post") {
 				fmt.Fprintln(t.Err, "The post may have been published. Check it before you repeat the command.")

@@ -13,7 +13,8 @@ import (
 // getJob is the read that accepts --wait, for a job that was started before.
 const getJob = "get_job"
 
-// unfinishedError is returned if a job was accepted but its end was not seen, because time ran out or a request failed.
+// unfinishedError means that a job was accepted, but did not finish in time or could not be followed because a request
+// failed.
 type unfinishedError struct {
 	error
 

@@ -55,7 +55,7 @@ const (
 	DiskFull     = "disk_full" // the disk has less free space than its reserve, so no files are accepted
 )
 
-// The codes of upload links, which are no operations of the contract.
+// The codes of upload links, which are not operations of the contract.
 const (
 	UploadLinkUsed   Code = "upload_link_used"
 	UploadLinkClosed Code = "upload_link_closed"
@@ -108,8 +108,8 @@ const (
 	TypeRefused           = "type_refused"
 )
 
-// ChargeKeySpent is the reason of an idempotency_key_reused on a paid operation: the key already paid for this request,
-// and its result is no longer stored (spec, Authentication 8).
+// ChargeKeySpent is the reason of an idempotency_key_reused error of a paid operation: the key already paid for this
+// request, and its result is no longer stored (spec, Authentication 8).
 const ChargeKeySpent = "charge_key_spent"
 
 // Error is an error that the API returns.

@@ -1,4 +1,4 @@
-// Package teamtime parses and formats the times of the contract. Answers show instants in the team's zone and in UTC.
+// Package teamtime parses and formats the times of the contract. Responses have instants in the team's zone and in UTC.
 // A time sent without an offset is in the team's zone (spec, Conventions).
 package teamtime
 
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Moment is an instant as every answer shows it. Both strings are valid arguments.
+// Moment is an instant in the format of all API responses. Both strings are valid arguments.
 type Moment struct {
 	Team string `json:"team" jsonschema:"The instant in the team's time zone, ISO 8601 with its offset."`
 	UTC  string `json:"utc" jsonschema:"The same instant in UTC, ISO 8601 ending in Z."`

@@ -19,7 +19,8 @@ const (
 	Code    = "prc_" // an assistant's authorization code
 )
 
-// prefixes lists the kinds that In searches for. An authorization code is valid for too short a time to matter.
+// prefixes lists the kinds of secrets that In searches for. It does not include authorization codes, which expire
+// quickly.
 var prefixes = []string{APIKey, Upload, Access, Refresh}
 
 const (
@@ -37,7 +38,8 @@ func New(prefix string) string {
 		var buf [bodyLen]byte
 		rand.Read(buf[:]) // never fails, crypto/rand
 		for _, b := range buf {
-			// 248 is the largest multiple of 62 in a byte. Larger values would make some letters more likely.
+			// 248 is the largest multiple of 62 in a byte. Larger values are skipped, because they would make some
+			// characters more likely.
 			if b < 248 && len(body) < bodyLen {
 				body = append(body, alphabet[b%62])
 			}
@@ -46,7 +48,7 @@ func New(prefix string) string {
 	return prefix + string(body) + checksum(string(body))
 }
 
-// Hash returns what is stored in place of a secret.
+// Hash returns the hash that is stored instead of a secret.
 func Hash(text string) [sha256.Size]byte { return sha256.Sum256([]byte(text)) }
 
 // WellFormed reports whether text has the format of a secret with this prefix, including a correct checksum.

@@ -57,7 +57,7 @@ func TestInOtherTexts(t *testing.T) {
 	}
 }
 
-// FuzzIn checks that a secret is found in any surroundings, also if all of the text is encoded.
+// FuzzIn checks that a secret is found in any surrounding text, even if the whole text is encoded.
 func FuzzIn(f *testing.F) {
 	s := apikey.New(apikey.Upload)
 	f.Add("prk_pru_prk_")

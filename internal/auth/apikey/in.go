@@ -9,20 +9,21 @@ import (
 )
 
 // In reports whether text contains a secret, in plain text or in one layer of percent-encoding, of JSON or HTML
-// escapes, of base64 or of hexadecimal digits. Secrets that grant nothing for longer than a moment are not searched
-// for. The cost is linear in the length of the text.
+// escapes, of base64 or of hexadecimal digits. In does not search for authorization codes. The cost is linear in the
+// length of the text.
 func In(text string) bool {
 	return inPlain(text) || inEscapes(text) || inBase64(text) || inHex(text)
 }
 
 func inPlain(text string) bool {
-	return slices.ContainsFunc(prefixes, func(prefix string) bool { return hasSecretOf(prefix, text) })
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return hasSecret(prefix, text) })
 }
 
-func hasSecretOf(prefix, text string) bool {
+func hasSecret(prefix, text string) bool {
 	for i := strings.Index(text, prefix); i >= 0; i = strings.Index(text, prefix) {
 		text = text[i:]
-		// The body holds no underscore. This check spares the checksum where prefixes are close together.
+		// The body of a secret contains no underscore. This cheap check avoids the checksum if prefixes are close
+		// together.
 		if len(text) >= length && strings.IndexByte(text[prefixLen:length], '_') < 0 &&
 			WellFormed(prefix, text[:length]) {
 			return true
@@ -37,7 +38,7 @@ func inEscapes(text string) bool {
 		strings.Contains(text, "&") && inPlain(html.UnescapeString(text))
 }
 
-// escapes are the beginnings of an escape that two hexadecimal digits follow.
+// escapes are the prefixes of escapes with two hexadecimal digits.
 var escapes = []string{"%", `\u00`, `\x`}
 
 // unescape replaces each percent-encoded byte and each JSON escape of an ASCII character. Others stay as they are.
@@ -70,7 +71,7 @@ func unescapeByte(text string) (byte, int) {
 	return text[0], 1
 }
 
-// asStandard turns base64 for URLs, and base64 in lines, into standard base64.
+// asStandard converts URL-safe and multi-line base64 to standard base64.
 var asStandard = strings.NewReplacer("-", "+", "_", "/", "\r", "", "\n", "")
 
 func inBase64(text string) bool {
@@ -79,7 +80,7 @@ func inBase64(text string) bool {
 			continue
 		}
 		run = asStandard.Replace(run)
-		// The text before the secret may look like digits, so decoding begins at every possible place.
+		// The text before the secret may look like hexadecimal digits, so decoding starts at every possible offset.
 		for start := range min(4, len(run)) {
 			digits := run[start:]
 			if len(digits)%4 == 1 {

@@ -42,8 +42,8 @@ type RedirectError struct {
 	Why  *Error
 }
 
-// Local reports whether the redirect URI is on the person's machine. Redirecting there at once is safe, while others
-// could abuse us as an open redirector (RFC 9700, section 4.11.2).
+// Local reports whether the redirect URI is on the person's machine. An immediate redirect to it is safe. Redirecting
+// to other URIs would make the server an open redirector (RFC 9700, section 4.11.2).
 func (t *RedirectError) Local() bool {
 	u, err := url.Parse(t.Redirect)
 	return err == nil && u.Scheme == "http"
@@ -59,7 +59,7 @@ func (s *Service) Client(ctx context.Context, from, id string) (Client, error) {
 	if isDocument(id) {
 		c, err = s.clientFromDocument(ctx, from, id)
 	} else {
-		c, err = s.clientOf(ctx, id)
+		c, err = s.readClient(ctx, id)
 	}
 	if apierr.Is(err, apierr.NotFound) {
 		err = errNoClient
@@ -70,8 +70,8 @@ func (s *Service) Client(ctx context.Context, from, id string) (Client, error) {
 // Fetches reports whether a client ID refers to a metadata document.
 func (s *Service) Fetches(id string) bool { return isDocument(id) }
 
-// ParseRequest parses an authorization request. If client or redirect URI are invalid, the error is for the person.
-// Any other error is a *RedirectError, for the client.
+// ParseRequest parses an authorization request. If the client or redirect URI is invalid, the error is shown to the
+// person. Any other error is a *RedirectError, for the client.
 func (s *Service) ParseRequest(ctx context.Context, from string, request url.Values) (AuthorizationRequest, error) {
 	if len(request["client_id"]) != 1 || len(request["redirect_uri"]) != 1 {
 		return AuthorizationRequest{}, errIncompleteRequest
@@ -129,7 +129,7 @@ func isChallenge(text string) bool {
 	return err == nil && len(sum) == 32
 }
 
-// redirectURL returns the redirect URI with a response, the issuer (RFC 9207) and the state.
+// redirectURL returns the redirect URI with the response parameters, the issuer (RFC 9207) and the state.
 func (s *Service) redirectURL(a AuthorizationRequest, answer url.Values) string {
 	answer.Set("iss", s.Issuer())
 	if a.state != "" {
@@ -161,8 +161,8 @@ func (s *Service) Allow(ctx context.Context, a AuthorizationRequest, l Consent) 
 		_, err := tx.Exec(ctx,
 			`INSERT INTO oauth_grants (client_id, team_id, person_id, capabilities, resource, redirect, challenge,
 		code_hash, code_ends_at, created_at, ends_at, one_factor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			a.Client.ID, l.Team, l.Person, scopeOf(l.Capabilities), s.Resource(), a.Redirect, a.challenge, hash[:],
-			db.Micros(ends), db.Micros(now), db.Micros(ends), oneIf(l.OneFactor))
+			a.Client.ID, l.Team, l.Person, scopeString(l.Capabilities), s.Resource(), a.Redirect, a.challenge, hash[:],
+			db.Micros(ends), db.Micros(now), db.Micros(ends), boolToInt(l.OneFactor))
 		if err != nil {
 			return fmt.Errorf("storing a grant: %w", err)
 		}
@@ -182,8 +182,8 @@ func (s *Service) Allow(ctx context.Context, a AuthorizationRequest, l Consent) 
 	return s.redirectURL(a, url.Values{"code": {code}}), nil
 }
 
-// oneIf returns a bool for the database.
-func oneIf(on bool) int64 {
+// boolToInt returns a bool for the database.
+func boolToInt(on bool) int64 {
 	if on {
 		return 1
 	}

@@ -19,7 +19,7 @@ const (
 	maxRedirectBytes    = 2000   // bytes of all redirect URIs of a client
 	maxName             = 80     // characters of a client's name
 	maxUnused           = 10_000 // registrations without a grant in the whole database
-	maxUnusedPerNetwork = 1_000  // of these, from one IP network
+	maxUnusedPerNetwork = 1_000  // maximum of unused registrations from one IP network
 	evictAtOnce         = 100    // unused registrations deleted per registration
 )
 
@@ -30,7 +30,7 @@ type Client struct {
 	Redirects []string // redirect URIs
 	Created   time.Time
 
-	network string    // from which it registered; see networkOf
+	network string    // IP network from which it registered
 	read    time.Time // when its document was last fetched; zero for registered clients
 }
 
@@ -46,7 +46,7 @@ type Registration struct {
 	AuthMethod    string   `json:"token_endpoint_auth_method"`
 }
 
-// client returns the program that a registration describes.
+// client returns the client that a registration describes.
 func (r Registration) client() (Client, error) {
 	switch {
 	case len(r.Redirects) == 0 || len(r.Redirects) > maxRedirects:
@@ -66,11 +66,11 @@ func (r Registration) client() (Client, error) {
 			return Client{}, err
 		}
 	}
-	return Client{Name: nameOf(r), Redirects: r.Redirects}, nil
+	return Client{Name: clientName(r), Redirects: r.Redirects}, nil
 }
 
-// nameOf returns the name of a client for people on one short line, or else the host of its redirect URI.
-func nameOf(r Registration) string {
+// clientName returns the name of a client for people on one short line, or else the host of its redirect URI.
+func clientName(r Registration) string {
 	name := plaintext.Line(r.Name)
 	if short := []rune(name); len(short) > maxName {
 		name = strings.TrimSpace(string(short[:maxName]))
@@ -103,9 +103,10 @@ func (s *Service) Register(ctx context.Context, from string, r Registration) (Cl
 	return c, err
 }
 
-// evictUnused deletes the oldest registrations without a grant: those of the registering network beyond maxUnusedPerNetwork,
-// and beyond maxUnused in all those of the network that has the most. Registering needs no sign-in, so the number of
-// rows must be limited, and one network's registrations must not evict those of others.
+// evictUnused deletes the oldest registrations without a grant: those of the registering IP network beyond
+// maxUnusedPerNetwork, and, beyond maxUnused in total, those of the IP network with the most registrations. Registering
+// needs no sign-in, so the number of rows must be limited, and one network's registrations must not evict those of
+// others.
 func evictUnused(ctx context.Context, tx *db.Tx, network string) error {
 	if err := evictFrom(ctx, tx, network, maxUnusedPerNetwork); err != nil {
 		return err
@@ -123,7 +124,7 @@ func evictUnused(ctx context.Context, tx *db.Tx, network string) error {
 		`SELECT network, COUNT(*) FROM oauth_clients WHERE used_at = 0 GROUP BY network
 		ORDER BY COUNT(*) DESC, MIN(created_at) LIMIT 1`).Scan(&most, &has)
 	if err != nil {
-		return fmt.Errorf("finding which network has the most registrations: %w", err)
+		return fmt.Errorf("finding the IP network with the most registrations: %w", err)
 	}
 	return evictFrom(ctx, tx, most, max(0, has-(all-maxUnused)))
 }

@@ -44,7 +44,7 @@ func hasDotSegment(path string) bool {
 
 // clientFromDocument returns the client of a metadata document, which is fetched unless it is cached.
 func (s *Service) clientFromDocument(ctx context.Context, from, id string) (Client, error) {
-	known, err := s.clientOf(ctx, id)
+	known, err := s.readClient(ctx, id)
 	if err == nil && s.db.Now().Sub(known.read) < documentTTL {
 		return known, nil
 	}

@@ -35,14 +35,14 @@ func TestReadDocument(t *testing.T) {
 	}
 	for name, change := range map[string][2]string{
 		"another id": {id + `",`, id + `/x",`}, "a password": {`"none"`, `"client_secret_basic"`},
-		"a secret":                {`"client_name"`, `"client_secret":"x","client_name"`},
-		"no address":              {`"http://127.0.0.1/","https://app.example/back"`, ``},
-		"an address that is none": {"https://app.example/back", "http://app.example/back"}, "no JSON": {"{", ""},
+		"a secret":           {`"client_name"`, `"client_secret":"x","client_name"`},
+		"no address":         {`"http://127.0.0.1/","https://app.example/back"`, ``},
+		"an invalid address": {"https://app.example/back", "http://app.example/back"}, "no JSON": {"{", ""},
 		"a list": {fit, "[]"},
 	} {
 		changed := strings.Replace(fit, change[0], change[1], 1)
 		if _, err := readDocument(id, []byte(changed)); changed == fit || err == nil {
-			t.Errorf("%s is taken: %s", name, changed)
+			t.Errorf("%s is accepted: %s", name, changed)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestNames(t *testing.T) {
 		{"a\u202eb\u200bc", "abc"}, {"\xff\xfeHelper", "Helper"}, {"日本語", "日本語"},
 		{strings.Repeat("ü", 200), strings.Repeat("ü", maxName)},
 	} {
-		if got := nameOf(Registration{Name: c[0], Redirects: []string{"https://app.example/back"}}); got != c[1] {
+		if got := clientName(Registration{Name: c[0], Redirects: []string{"https://app.example/back"}}); got != c[1] {
 			t.Errorf("%q is shown as %q, want %q", c[0], got, c[1])
 		}
 	}

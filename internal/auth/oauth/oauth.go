@@ -21,9 +21,10 @@ import (
 const (
 	codeLifetime    = time.Minute         // RFC 6749, section 4.1.2, wants 10 minutes at most
 	accessLifetime  = time.Hour           // an access token
-	refreshLifetime = 30 * 24 * time.Hour // a refresh token, which is how long a client may be idle
-	// gracePeriod is how long a used refresh token may be used again, because clients lose responses and repeat
-	// requests. After it, or once a token from any of the responses was used, a second use counts as theft.
+	refreshLifetime = 30 * 24 * time.Hour // a refresh token, the time that a client may be idle
+	// gracePeriod is the time in which a used refresh token may be used again, because clients lose responses and
+	// repeat requests. A second use counts as theft after the grace period, or once a token from one of the responses
+	// was used.
 	gracePeriod = 30 * time.Second
 )
 

@@ -41,7 +41,7 @@ type env struct {
 	fetched  int
 }
 
-// eachEnv runs a test on its own env on each database.
+// eachEnv runs a test with a new env on each database.
 func eachEnv(t *testing.T, run func(t *testing.T, w *env)) {
 	t.Helper()
 	t.Parallel()
@@ -74,7 +74,7 @@ func newEnv(t *testing.T, address string) *env {
 	return w
 }
 
-// connections adapts package team, as the program does.
+// connections adapts package team, like the server does.
 type connections struct{ teams *team.Service }
 
 func (c connections) Connect(ctx context.Context, tx *db.Tx, n oauth.Connection) (int64, error) {
@@ -160,7 +160,7 @@ func TestOnlyHashesStored(t *testing.T) {
 }
 
 // A metadata document identifies a client and is fetched again after a while.
-func TestDescribedPrograms(t *testing.T) {
+func TestMetadataDocuments(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		const id = "https://app.example/client.json"
 		if _, err := w.ParseRequest(t.Context(), "here",
@@ -188,7 +188,7 @@ func TestDescribedPrograms(t *testing.T) {
 	})
 }
 
-// A grant never exceeds the request, for any requester.
+// A grant never exceeds the request or the person's role.
 func TestGrantWithinRequest(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		asked := must.Get(w.ParseRequest(t.Context(), "here", request(w.register(t).ID, oauth2.GenerateVerifier())))(t)
@@ -238,40 +238,40 @@ func TestSweep(t *testing.T) {
 		w.clock.Advance(2 * time.Minute)
 		sweep()
 		if grants, tokens := w.count(t, "oauth_grants"), w.count(t, "oauth_tokens"); grants != 1 || tokens != 2 {
-			t.Errorf("%d grants and %d tokens are left of what is used", grants, tokens)
+			t.Errorf("%d grants and %d tokens in use are left", grants, tokens)
 		}
 		w.register(t)
 		w.clock.Advance(24*time.Hour - time.Second)
 		if sweep(); w.count(t, "oauth_clients") != 3 {
-			t.Error("a program is forgotten within a day")
+			t.Error("a client is deleted within a day")
 		}
 		w.clock.Advance(time.Second)
 		if sweep(); w.count(t, "oauth_clients") != 2 {
-			t.Error("a program that nobody let in is not forgotten after a day")
+			t.Error("a client without a grant is not deleted after a day")
 		}
 		w.clock.Advance(24 * 24 * time.Hour)
 		next := must.Get(w.Exchange(ctx, used.ID,
 			url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}}))(t)
 		sweep()
 		if clients, tokens := w.count(t, "oauth_clients"), w.count(t, "oauth_tokens"); clients != 2 || tokens != 3 {
-			t.Errorf("%d programs and %d tokens are left", clients, tokens)
+			t.Errorf("%d clients and %d tokens are left", clients, tokens)
 		}
 		w.clock.Advance(31 * 24 * time.Hour)
 		sweep()
 		if grants, tokens := w.count(t, "oauth_grants"), w.count(t, "oauth_tokens"); grants != 0 || tokens != 0 ||
 			w.count(t, "api_keys WHERE kind = 'assistant' AND revoked_at = 0") != 0 {
-			t.Errorf("%d grants and %d tokens are left of what has ended", grants, tokens)
+			t.Errorf("%d ended grants and %d tokens are left", grants, tokens)
 		}
 		var refused *oauth.Error
 		if _, err := w.Exchange(ctx, used.ID,
 			url.Values{"grant_type": {"refresh_token"}, "refresh_token": {next.Refresh}}); !errors.As(err, &refused) ||
 			refused.Code != oauth.InvalidGrant {
-			t.Errorf("what is forgotten: %v", err)
+			t.Errorf("a deleted client: %v", err)
 		}
 		w.clock.Advance(366 * 24 * time.Hour)
 		sweep()
 		if n := w.count(t, "oauth_clients"); n != 0 {
-			t.Errorf("%d programs are left", n)
+			t.Errorf("%d clients are left", n)
 		}
 	})
 }

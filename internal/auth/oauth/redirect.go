@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// maxAddress is how long an address may be that a program names, in bytes.
+// maxAddress is the maximum length in bytes of an address from a client.
 const maxAddress = 2000
 
-// appSchemes are private-use schemes of programs for writing code and the like that have no dot in them, although they
-// should (RFC 8252, section 7.1): these programs register them, some among other addresses.
+// appSchemes are private-use URI schemes of code editors and similar apps that have no dot, although RFC 8252, section
+// 7.1, requires one. These apps register them as redirect URIs.
 var appSchemes = []string{"claude", "cursor", "jetbrains", "vscode", "vscode-insiders", "windsurf"}
 
 // checkRedirect returns an error if a redirect URI is not allowed: it must be https, http
@@ -54,8 +54,8 @@ func isLoopback(host string) bool {
 		err == nil && addr.IsLoopback() && (addr == netip.IPv6Loopback() || addr.String() == "127.0.0.1")
 }
 
-// matches reports whether a redirect URI is registered: identical, except for the port of a loopback address, which
-// clients only know once they listen (RFC 8252, section 7.3).
+// matches reports whether a redirect URI is registered. It must be identical, except for the port of a loopback
+// address, which clients only know once they listen (RFC 8252, section 7.3).
 func matches(registered []string, named string) bool {
 	if checkRedirect(named) != nil {
 		return false
@@ -100,7 +100,7 @@ func displayHost(address string) string {
 // withQuery adds parameters to the query of a URL.
 func withQuery(address string, more url.Values) string {
 	u, err := url.Parse(address)
-	if err != nil { // it was read before
+	if err != nil { // it was parsed before
 		return address
 	}
 	if u.RawQuery != "" {

@@ -32,7 +32,7 @@ func TestCheckRedirect(t *testing.T) {
 		"https://app.example/" + strings.Repeat("x", maxAddress),
 	} {
 		if err := checkRedirect(address); err == nil {
-			t.Errorf("%q is taken", address)
+			t.Errorf("%q is accepted", address)
 		}
 	}
 }
@@ -81,12 +81,12 @@ func TestMatchesOnlyRegistered(t *testing.T) {
 	either := rapid.OneOf(address, near)
 	rapid.Check(t, func(t *rapid.T) {
 		registered, named := either.Draw(t, "registered"), either.Draw(t, "named")
-		holds(t, registered, named)
-		holds(t, named, named)
+		checkMatches(t, registered, named)
+		checkMatches(t, named, named)
 	})
 }
 
-func holds(t interface {
+func checkMatches(t interface {
 	Fatalf(format string, args ...any)
 }, registered, named string,
 ) {
@@ -108,7 +108,7 @@ func FuzzMatches(f *testing.F) {
 	f.Add("http://127.0.0.1:33418/cb?a=b", "http://127.0.0.1:1/cb?a=b")
 	f.Add("https://app.example/back", "https://app.example/back#")
 	f.Add("com.example.app:/x", "com.example.app:/x")
-	f.Fuzz(func(t *testing.T, registered, named string) { holds(t, registered, named) })
+	f.Fuzz(func(t *testing.T, registered, named string) { checkMatches(t, registered, named) })
 }
 
 // Added parameters keep the existing query and are parsed as intended.

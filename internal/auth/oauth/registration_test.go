@@ -15,7 +15,7 @@ import (
 )
 
 // A client that causes too many fetches or registrations is refused for a while; known clients still work.
-func TestRegisteringTooMuch(t *testing.T) {
+func TestRegistrationRateLimit(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		known := w.register(t)
 		w.RegistrationDelay = func(from string) time.Duration {
@@ -36,13 +36,13 @@ func TestRegisteringTooMuch(t *testing.T) {
 			}
 		}
 		if _, err := w.Client(t.Context(), "there", known.ID); err != nil || w.fetched != 0 {
-			t.Errorf("what is known: %v, fetched %d times", err, w.fetched)
+			t.Errorf("known clients: %v, fetched %d times", err, w.fetched)
 		}
 	})
 }
 
 // Registrations need no sign-in, so they are limited in size, and in number without a grant. The oldest are deleted
-// first, those in use never.
+// first. Clients in use are never deleted.
 func TestRegistrationLimits(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		ctx := t.Context()
@@ -79,7 +79,8 @@ func TestRegistrationLimits(t *testing.T) {
 	})
 }
 
-// flood adds unused registrations from a network; the empty one for those from before networks were noted.
+// flood adds unused registrations from an IP network. An empty network is for registrations from before IP networks
+// were recorded.
 func (w *env) flood(t *testing.T, network string, n int) {
 	t.Helper()
 	must.NoError(t, w.db.InTx(t.Context(), "test.flood", func(ctx context.Context, tx *db.Tx) error {
@@ -120,7 +121,7 @@ func TestRegistrationLimitPerNetwork(t *testing.T) {
 					t.Errorf("%d registrations of the network", n)
 				}
 				if _, err := w.Client(ctx, "here", victim.ID); err != nil {
-					t.Errorf("somebody else's registration: %v", err)
+					t.Errorf("another network's registration: %v", err)
 				}
 				if _, err := w.Client(ctx, "here", first.ID); !apierr.Is(err, apierr.NotFound) {
 					t.Errorf("the oldest of its own: %v", err)

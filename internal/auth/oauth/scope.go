@@ -27,8 +27,10 @@ func parseScope(scope string) ([]access.Capability, error) {
 	return out, nil
 }
 
-// scopeOf returns the scope string for the granted capabilities.
-func scopeOf(granted []access.Capability) string { return strings.Join(capabilityNames(granted), " ") }
+// scopeString returns the scope string for the granted capabilities.
+func scopeString(granted []access.Capability) string {
+	return strings.Join(capabilityNames(granted), " ")
+}
 
 func capabilityNames(of []access.Capability) []string {
 	out := make([]string, len(of))

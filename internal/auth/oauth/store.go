@@ -15,8 +15,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// clientOf returns a stored client, or not_found.
-func (s *Service) clientOf(ctx context.Context, id string) (Client, error) {
+// readClient returns a stored client, or not_found.
+func (s *Service) readClient(ctx context.Context, id string) (Client, error) {
 	c := Client{ID: id}
 	var redirects string
 	var created, read int64
@@ -68,9 +68,9 @@ const grantColumns = `g.id, g.team_id, g.person_id, g.connection_id, g.client_id
 	COALESCE((SELECT c.name FROM oauth_clients c WHERE c.client_id = g.client_id), ''),
 	g.capabilities, g.resource, g.redirect, g.challenge, g.code_ends_at, g.redeemed_at, g.ended_at, g.one_factor`
 
-// grantBy returns a grant and locks it. More receives the columns ends_at and spent_at of the token. It returns
+// lockGrant returns a grant and locks it. More receives the columns ends_at and spent_at of the token. It returns
 // not_found if there is none.
-func (s *Service) grantBy(ctx context.Context, tx *db.Tx, rest string, args []any, more ...any) (grant, error) {
+func (s *Service) lockGrant(ctx context.Context, tx *db.Tx, rest string, args []any, more ...any) (grant, error) {
 	var g grant
 	var granted, columns string
 	var codeEnds, redeemed, ended, oneFactor int64

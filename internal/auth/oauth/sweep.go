@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	unusedKept = 24 * time.Hour       // a registration without a grant
-	idleKept   = 365 * 24 * time.Hour // a registration whose grants have all ended
-	sweepAtOne = 500                  // rows of one kind in a transaction
+	unusedKept = 24 * time.Hour       // retention of a registration without a grant
+	idleKept   = 365 * 24 * time.Hour // retention of a registration after all its grants have ended
+	sweepBatch = 500                  // maximum rows of one kind per transaction
 )
 
 // Sweep deletes a batch of expired data: tokens, grants that were not renewed with their connections, and unused
@@ -35,7 +35,7 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 func (s *Service) sweepTokens(ctx context.Context, tx *db.Tx) (int64, error) {
 	n, err := tx.Exec(ctx,
 		`DELETE FROM oauth_tokens WHERE hash IN (SELECT hash FROM oauth_tokens WHERE ends_at <= ?
-		ORDER BY ends_at LIMIT ?)`, db.Micros(tx.Now()), sweepAtOne)
+		ORDER BY ends_at LIMIT ?)`, db.Micros(tx.Now()), sweepBatch)
 	if err != nil {
 		return 0, fmt.Errorf("forgetting tokens: %w", err)
 	}
@@ -46,7 +46,7 @@ func (s *Service) sweepTokens(ctx context.Context, tx *db.Tx) (int64, error) {
 func (s *Service) sweepGrants(ctx context.Context, tx *db.Tx) (int64, error) {
 	over, err := db.All(ctx, tx, func(rows *sql.Rows, g *grant) error { return rows.Scan(&g.id, &g.connection) },
 		`SELECT g.id, g.connection_id FROM oauth_grants g WHERE g.ends_at <= ? AND NOT EXISTS (SELECT 1
-		FROM oauth_tokens t WHERE t.grant_id = g.id) ORDER BY g.ends_at LIMIT ?`, db.Micros(tx.Now()), sweepAtOne)
+		FROM oauth_tokens t WHERE t.grant_id = g.id) ORDER BY g.ends_at LIMIT ?`, db.Micros(tx.Now()), sweepBatch)
 	if err != nil {
 		return 0, fmt.Errorf("finding grants that have ended: %w", err)
 	}
@@ -66,7 +66,7 @@ func (s *Service) sweepClients(ctx context.Context, tx *db.Tx) (int64, error) {
 	n, err := tx.Exec(ctx, `DELETE FROM oauth_clients WHERE client_id IN (SELECT c.client_id FROM oauth_clients c
 		WHERE (c.used_at = 0 AND c.created_at <= ? OR c.used_at > 0 AND c.used_at <= ?) AND NOT EXISTS (SELECT 1
 		FROM oauth_grants g WHERE g.client_id = c.client_id) LIMIT ?)`,
-		db.Micros(now.Add(-unusedKept)), db.Micros(now.Add(-idleKept)), sweepAtOne)
+		db.Micros(now.Add(-unusedKept)), db.Micros(now.Add(-idleKept)), sweepBatch)
 	if err != nil {
 		return 0, fmt.Errorf("forgetting programs: %w", err)
 	}

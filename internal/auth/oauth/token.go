@@ -62,7 +62,7 @@ var (
 	errLessScope = newError(InvalidScope, "The scope cannot be reduced. Omit it, or request a new authorization.")
 )
 
-// spentLongAgo is a spent_at, in microseconds since 1970, before any grace period: the token was followed by others, or
+// spentLongAgo is a value of spent_at, in Unix microseconds, that is before any grace period. It marks tokens that were
 // superseded.
 const spentLongAgo = 1
 
@@ -85,11 +85,11 @@ func (s *Service) redeem(ctx context.Context, client string, request url.Values)
 	hash := apikey.Hash(request.Get("code"))
 	if known, err := s.exists(ctx, `SELECT COUNT(*) FROM oauth_grants WHERE code_hash = ?`, hash[:]); err != nil ||
 		!known {
-		return answer(out, errCode, err)
+		return result(out, errCode, err)
 	}
 	err := s.db.InTx(ctx, "oauth.redeem", func(ctx context.Context, tx *db.Tx) error {
 		out, refusal = Tokens{}, nil
-		g, err := s.grantBy(ctx, tx, `WHERE g.code_hash = ?`, []any{hash[:]})
+		g, err := s.lockGrant(ctx, tx, `WHERE g.code_hash = ?`, []any{hash[:]})
 		if err != nil {
 			refusal, err = asRefusal(err, errCode)
 			return err
@@ -98,20 +98,20 @@ func (s *Service) redeem(ctx context.Context, client string, request url.Values)
 			refusal = errCode
 			return s.end(ctx, tx, g, endReused)
 		}
-		if refusal = g.accepts(client, request, tx.Now()); refusal != nil {
+		if refusal = g.checkRequest(client, request, tx.Now()); refusal != nil {
 			return nil //nolint:nilerr // the transaction commits first
 		}
-		if refusal, err = s.meetsFactor(ctx, tx, g); refusal != nil || err != nil {
+		if refusal, err = s.checkFactor(ctx, tx, g); refusal != nil || err != nil {
 			return err
 		}
 		out, refusal, err = s.connect(ctx, tx, g)
 		return err
 	})
-	return answer(out, refusal, err)
+	return result(out, refusal, err)
 }
 
-// accepts returns the error of a token request with the code of this grant, or nil.
-func (g grant) accepts(client string, request url.Values, now time.Time) *Error {
+// checkRequest returns the error for a token request with the code of this grant, or nil.
+func (g grant) checkRequest(client string, request url.Values, now time.Time) *Error {
 	sum := sha256.Sum256([]byte(request.Get("code_verifier")))
 	fits := subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(g.challenge)) == 1
 	switch {
@@ -159,7 +159,7 @@ func (s *Service) connect(ctx context.Context, tx *db.Tx, g grant) (Tokens, *Err
 
 // issue returns new tokens of a grant.
 func issue(ctx context.Context, tx *db.Tx, g grant) (Tokens, error) {
-	out := Tokens{Lives: accessLifetime, Scope: scopeOf(g.capabilities)}
+	out := Tokens{Lives: accessLifetime, Scope: scopeString(g.capabilities)}
 	var err error
 	if out.Access, err = addToken(ctx, tx, g, ofAccess, accessLifetime); err != nil {
 		return Tokens{}, err
@@ -178,12 +178,12 @@ func (s *Service) refresh(ctx context.Context, client string, request url.Values
 	var refusal *Error
 	hash := apikey.Hash(request.Get("refresh_token"))
 	if known, err := s.exists(ctx, byHash, hash[:]); err != nil || !known {
-		return answer(out, errRefresh, err)
+		return result(out, errRefresh, err)
 	}
 	err := s.db.InTx(ctx, "oauth.renew", func(ctx context.Context, tx *db.Tx) error {
 		out, refusal = Tokens{}, nil
 		var ends, spent int64
-		g, err := s.grantBy(ctx, tx, `JOIN oauth_tokens t ON t.grant_id = g.id WHERE t.hash = ? AND t.kind = 'refresh'`,
+		g, err := s.lockGrant(ctx, tx, `JOIN oauth_tokens t ON t.grant_id = g.id WHERE t.hash = ? AND t.kind = 'refresh'`,
 			[]any{hash[:]}, &ends, &spent)
 		if err != nil {
 			refusal, err = asRefusal(err, errRefresh)
@@ -193,7 +193,7 @@ func (s *Service) refresh(ctx context.Context, client string, request url.Values
 			refusal = errRefresh
 			return nil
 		}
-		if refusal = g.all(request.Get("scope")); refusal != nil {
+		if refusal = g.checkScope(request.Get("scope")); refusal != nil {
 			return nil //nolint:nilerr // as above
 		}
 		if refusal, err = s.checkActive(ctx, tx, g, db.Time(spent)); refusal != nil || err != nil {
@@ -207,12 +207,11 @@ func (s *Service) refresh(ctx context.Context, client string, request url.Values
 		out, err = issue(ctx, tx, g)
 		return err
 	})
-	return answer(out, refusal, err)
+	return result(out, refusal, err)
 }
 
-// markSpent records the first use of a refresh token. It invalidates all other refresh tokens of the grant: its
-// predecessor, and unused tokens from a repeat of that. They count as spent long ago, so that a grant has one chain of
-// tokens.
+// markSpent records the first use of a refresh token. It invalidates all other refresh tokens of the grant: the
+// previous token, and unused tokens from repeated uses of that token. A grant therefore has only one chain of tokens.
 func markSpent(ctx context.Context, tx *db.Tx, g grant, hash []byte) error {
 	if err := change(ctx, tx,
 		`UPDATE oauth_tokens SET spent_at = ? WHERE grant_id = ? AND kind = 'refresh' AND spent_at <> ?`, spentLongAgo,
@@ -222,7 +221,7 @@ func markSpent(ctx context.Context, tx *db.Tx, g grant, hash []byte) error {
 	return change(ctx, tx, `UPDATE oauth_tokens SET spent_at = ? WHERE hash = ?`, db.Micros(tx.Now()), hash)
 }
 
-// asRefusal returns refusal for a not_found error, and any other error unchanged.
+// asRefusal returns refusal if err is a not_found error, and any other error unchanged.
 func asRefusal(err error, refusal *Error) (*Error, error) {
 	if apierr.Is(err, apierr.NotFound) {
 		return refusal, nil
@@ -242,12 +241,12 @@ func (s *Service) checkActive(ctx context.Context, tx *db.Tx, g grant, spent tim
 	if !stands {
 		return errRefresh, s.end(ctx, tx, g, endInvalid)
 	}
-	return s.meetsFactor(ctx, tx, g)
+	return s.checkFactor(ctx, tx, g)
 }
 
-// meetsFactor ends a grant from a session with one factor if its team requires two. Clients handle invalid_grant by
-// asking for authorization again.
-func (s *Service) meetsFactor(ctx context.Context, tx *db.Tx, g grant) (*Error, error) {
+// checkFactor ends a grant from a session with one factor if its team requires two. It returns invalid_grant, after
+// which clients request authorization again.
+func (s *Service) checkFactor(ctx context.Context, tx *db.Tx, g grant) (*Error, error) {
 	if !g.oneFactor {
 		return nil, nil //nolint:nilnil // no refusal and no error
 	}
@@ -258,9 +257,9 @@ func (s *Service) meetsFactor(ctx context.Context, tx *db.Tx, g grant) (*Error, 
 	return errFactor, s.end(ctx, tx, g, endFactor)
 }
 
-// all returns an error for a scope other than the granted one. A narrower one would promise a token that can do less,
-// but every token of a connection can do what the connection can (RFC 6749, section 6).
-func (g grant) all(scope string) *Error {
+// checkScope returns an error for a scope other than the granted scope. A narrower scope is refused, because every
+// token has all permissions of its connection (RFC 6749, section 6).
+func (g grant) checkScope(scope string) *Error {
 	if scope == "" {
 		return nil
 	}
@@ -276,8 +275,8 @@ func (g grant) all(scope string) *Error {
 	return nil
 }
 
-// answer returns the result of a transaction that was committed even if the client is refused.
-func answer(out Tokens, refusal *Error, err error) (Tokens, error) {
+// result returns the result of a transaction, which is committed even if it ends with a refusal.
+func result(out Tokens, refusal *Error, err error) (Tokens, error) {
 	switch {
 	case err != nil:
 		return Tokens{}, err
@@ -287,8 +286,8 @@ func answer(out Tokens, refusal *Error, err error) (Tokens, error) {
 	return out, nil
 }
 
-// Revoke ends the connection of a client's access or refresh token (RFC 7009). It ignores tokens of others and unknown
-// ones.
+// Revoke ends the connection of a client's access or refresh token (RFC 7009). It ignores unknown tokens and tokens of
+// other clients.
 func (s *Service) Revoke(ctx context.Context, client, token string) error {
 	if client == "" {
 		return newError(InvalidClient, "The client_id parameter is missing.")
@@ -298,7 +297,7 @@ func (s *Service) Revoke(ctx context.Context, client, token string) error {
 		return err
 	}
 	return s.db.InTx(ctx, "oauth.revoke", func(ctx context.Context, tx *db.Tx) error {
-		g, err := s.grantBy(ctx, tx, `JOIN oauth_tokens t ON t.grant_id = g.id WHERE t.hash = ? AND g.client_id = ?`,
+		g, err := s.lockGrant(ctx, tx, `JOIN oauth_tokens t ON t.grant_id = g.id WHERE t.hash = ? AND g.client_id = ?`,
 			[]any{hash[:], client})
 		if apierr.Is(err, apierr.NotFound) {
 			return nil
@@ -310,8 +309,8 @@ func (s *Service) Revoke(ctx context.Context, client, token string) error {
 	})
 }
 
-// Connection returns the connection of an access token and the token's expiry. It reports false for a token that is not
-// valid now for the tools of this installation. It does not check whether the connection has ended.
+// Connection returns the connection of an access token and the token's expiry. It returns false if the token is
+// currently not valid for the MCP endpoint of this installation. It does not check whether the connection has ended.
 func (s *Service) Connection(ctx context.Context, token string) (int64, time.Time, bool, error) {
 	if !apikey.WellFormed(apikey.Access, token) {
 		return 0, time.Time{}, false, nil

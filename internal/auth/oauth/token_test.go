@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// refresh exchanges a refresh token, and returns the error of a refusal.
+// refresh exchanges a refresh token, and returns the error code of a refusal.
 func (w *env) refresh(t *testing.T, client, token string, more ...string) (oauth.Tokens, string) {
 	t.Helper()
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}}
@@ -26,13 +26,13 @@ func (w *env) refresh(t *testing.T, client, token string, more ...string) (oauth
 	return got, ""
 }
 
-// However often a refresh token is repeated while its answer may be lost, only one chain of tokens continues: using
-// another one ends the connection, because one of the two users has stolen it.
+// A refresh token may be used repeatedly during the grace period, but only one of the resulting tokens can be used.
+// Using a second one ends the connection, because one of the users must have stolen it.
 func TestRefreshTokenReuse(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		for name, uses := range map[string]func(lost, first string) string{
-			"a pair beside the one that went on": func(lost, _ string) string { return lost },
-			"the token that both came from":      func(_, first string) string { return first },
+			"a second token from a repeated use": func(lost, _ string) string { return lost },
+			"the token before both":              func(_, first string) string { return first },
 		} {
 			t.Run(name, func(t *testing.T) {
 				client := w.register(t).ID
@@ -42,28 +42,28 @@ func TestRefreshTokenReuse(t *testing.T) {
 				kept, _ := w.refresh(t, client, first.Refresh)
 				next, refused := w.refresh(t, client, kept.Refresh)
 				if refused != "" {
-					t.Fatalf("whose first answer was lost does not go on: %s", refused)
+					t.Fatalf("after one lost response: %s", refused)
 				}
 				if again, refused := w.refresh(t, client, kept.Refresh); refused != "" ||
 					again.Refresh == next.Refresh {
-					t.Fatalf("whose second answer was lost too does not go on: %s", refused)
+					t.Fatalf("after two lost responses: %s", refused)
 				}
 				if got, refused := w.refresh(t, client,
 					uses(lost.Refresh, first.Refresh)); refused != oauth.InvalidGrant || got.Refresh != "" {
 					t.Errorf("exchanged: %s", refused)
 				}
 				if _, refused := w.refresh(t, client, next.Refresh); refused != oauth.InvalidGrant {
-					t.Errorf("the connection goes on: %q", refused)
+					t.Errorf("the connection is still active: %q", refused)
 				}
 				if _, _, found, err := w.Connection(t.Context(), next.Access); found || err != nil {
-					t.Errorf("its access token is good: %v", err)
+					t.Errorf("the access token is still valid: %v", err)
 				}
 			})
 		}
 	})
 }
 
-// A client that sometimes loses answers stays connected for months.
+// A client that sometimes loses responses stays connected for months.
 func TestLostResponses(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		client := w.register(t).ID
@@ -79,13 +79,13 @@ func TestLostResponses(t *testing.T) {
 			w.clock.Advance(time.Duration(i%2) * 10 * 24 * time.Hour)
 		}
 		if _, _, found, err := w.Connection(t.Context(), now.Access); err != nil || found {
-			t.Errorf("ten days later the access token is good: %v", err)
+			t.Errorf("ten days later the access token is invalid: %v", err)
 		}
 	})
 }
 
 // Refreshed tokens always have the whole granted scope.
-func TestScopeOfTheNextTokens(t *testing.T) {
+func TestScopeOfRefreshedTokens(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		client := w.register(t).ID
 		now := w.connect(t, client)

@@ -27,13 +27,13 @@ import (
 )
 
 const (
-	answersWithin = 10 * time.Second // timeout of each request to the directory
-	restsFor      = 3 * time.Second  // pause after a failed discovery
-	returnsWithin = 15 * time.Minute // how long a person may take there
-	clockSkew     = time.Minute      // how far the directory's clock may be behind
+	requestTimeout = 10 * time.Second // timeout of each request to the directory
+	discoveryPause = 3 * time.Second  // pause after a failed discovery
+	signInTimeout  = 15 * time.Minute // time that a person may take at the directory
+	clockSkew      = time.Minute      // maximum delay of the directory's clock
 )
 
-// ReturnPath is where the directory sends people back to, below the public address.
+// ReturnPath is the path below the public URL to which the directory redirects people.
 const ReturnPath = "/sign-in/directory/return"
 
 // Options configure a Directory.
@@ -56,7 +56,7 @@ type Directory struct {
 	asking singleflight.Group
 	mu     sync.Mutex     // guards the fields below
 	found  *oidc.Provider // the discovery document, once fetched
-	silent time.Time      // when it did not
+	silent time.Time      // when discovery last failed
 }
 
 // New returns a Directory, or nil if none is configured. The directory is first contacted at the first sign-in, so its
@@ -80,10 +80,10 @@ func New(o Options) (*Directory, error) {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // documented to be one
 	transport.TLSClientConfig = &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}
-	return &Directory{Options: o, client: &http.Client{Timeout: answersWithin, Transport: transport}}, nil
+	return &Directory{Options: o, client: &http.Client{Timeout: requestTimeout, Transport: transport}}, nil
 }
 
-// Attempt is a sign-in under way, kept in the browser's session.
+// Attempt is a sign-in in progress, stored in the browser's session.
 type Attempt struct {
 	State    string    `json:"state"`
 	Nonce    string    `json:"nonce"`
@@ -114,8 +114,8 @@ var (
 		"The directory has not verified your email address. Contact its administrator.")
 )
 
-// Begin returns the address at the directory to which the person goes, and what to keep until the person is back.
-// Again has the directory authenticate the person even if it has a session (OpenID Connect Core 1.0, section 3.1.2.1).
+// Begin returns the URL of the directory's sign-in page, and the Attempt to store until the person returns. If again is
+// true, the directory must authenticate the person even if it has a session (OpenID Connect Core 1.0, section 3.1.2.1).
 func (d *Directory) Begin(ctx context.Context, next string, again bool) (string, Attempt, error) {
 	c, _, err := d.settings(ctx)
 	if err != nil {
@@ -135,7 +135,7 @@ func (d *Directory) Begin(ctx context.Context, next string, again bool) (string,
 // Finish verifies the parameters with which the directory redirected the person back.
 func (d *Directory) Finish(ctx context.Context, a Attempt, answer url.Values) (Person, error) {
 	age := d.Now().Sub(a.Begun)
-	if a.State == "" || age < 0 || age > returnsWithin || subtle.ConstantTimeCompare([]byte(a.State),
+	if a.State == "" || age < 0 || age > signInTimeout || subtle.ConstantTimeCompare([]byte(a.State),
 		[]byte(answer.Get("state"))) == 0 {
 		return Person{}, errForeign
 	}
@@ -147,7 +147,7 @@ func (d *Directory) Finish(ctx context.Context, a Attempt, answer url.Values) (P
 	if err != nil {
 		return Person{}, err
 	}
-	token, err := c.Exchange(d.through(ctx), answer.Get("code"), oauth2.VerifierOption(a.Verifier))
+	token, err := c.Exchange(d.withClient(ctx), answer.Get("code"), oauth2.VerifierOption(a.Verifier))
 	if err != nil {
 		return Person{}, d.signInError(ctx, err)
 	}
@@ -178,16 +178,16 @@ func plain(err error) string {
 	return err.Error()
 }
 
-// flag is a boolean that some directories write as a text.
+// flag is a boolean that some directories encode as a string.
 type flag bool
 
-// UnmarshalJSON reads true and "true".
+// UnmarshalJSON accepts true and "true".
 func (f *flag) UnmarshalJSON(raw []byte) error {
 	*f = string(raw) == "true" || string(raw) == `"true"`
 	return nil
 }
 
-// epoch is a time in seconds since 1970 that some directories write as a text.
+// epoch is a Unix time that some directories encode as a string.
 type epoch float64
 
 // UnmarshalJSON parses 1700000000 and "1700000000". Anything else is 0: an unknown time, which no step-up accepts.
@@ -203,7 +203,7 @@ func (d *Directory) read(
 	ctx context.Context, provider *oidc.Provider, token *oauth2.Token, nonce string,
 ) (Person, error) {
 	raw, _ := token.Extra("id_token").(string) // without a token, verification fails
-	told, err := provider.Verifier(&oidc.Config{ClientID: d.ClientID, Now: d.Now}).Verify(d.through(ctx), raw)
+	told, err := provider.Verifier(&oidc.Config{ClientID: d.ClientID, Now: d.Now}).Verify(d.withClient(ctx), raw)
 	if err != nil {
 		d.Log.WarnContext(ctx, "the directory's token is invalid", "error", err)
 		return Person{}, errRefused
@@ -232,7 +232,8 @@ func (d *Directory) read(
 	}, nil
 }
 
-// authenticatedAt reads auth_time. A time ahead of our clock is now: it must not stay recent for longer.
+// authenticatedAt returns the time of auth_time. A time in the future is replaced by now, so that it does not count as
+// recent for longer.
 func authenticatedAt(seconds float64, now time.Time) time.Time {
 	if seconds <= 0 {
 		return time.Time{}
@@ -243,11 +244,11 @@ func authenticatedAt(seconds float64, now time.Time) time.Time {
 	return now
 }
 
-// settings returns the OAuth configuration and the provider. Discovery runs until it succeeds once, for one sign-in at
-// a time; the others wait no longer than their own requests last.
+// settings returns the OAuth configuration and the provider. If discovery has not succeeded yet, one sign-in runs it
+// while the others wait, no longer than their requests last.
 func (d *Directory) settings(ctx context.Context) (*oauth2.Config, *oidc.Provider, error) {
 	asked := d.asking.DoChan("", func() (any, error) {
-		return d.discover(context.WithoutCancel(ctx)) // the provider keeps the context for later questions
+		return d.discover(context.WithoutCancel(ctx)) // the provider keeps the context for later requests
 	})
 	select {
 	case <-ctx.Done():
@@ -273,10 +274,10 @@ func (d *Directory) discover(ctx context.Context) (*oidc.Provider, error) {
 	if found != nil {
 		return found, nil
 	}
-	if d.Now().Sub(silent) < restsFor {
+	if d.Now().Sub(silent) < discoveryPause {
 		return nil, errSilent
 	}
-	found, err := oidc.NewProvider(d.through(ctx), d.Issuer)
+	found, err := oidc.NewProvider(d.withClient(ctx), d.Issuer)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err != nil {
@@ -288,7 +289,7 @@ func (d *Directory) discover(ctx context.Context) (*oidc.Provider, error) {
 	return found, nil
 }
 
-// through makes the libraries use a client with timeouts.
-func (d *Directory) through(ctx context.Context) context.Context {
+// withClient returns a context that makes the libraries use an HTTP client with timeouts.
+func (d *Directory) withClient(ctx context.Context) context.Context {
 	return oidc.ClientContext(ctx, d.client)
 }

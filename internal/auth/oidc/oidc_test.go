@@ -129,13 +129,13 @@ func TestRejectedAnswers(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	for name, change := range map[string]func(*oidc.Attempt, url.Values){
-		"another state":      func(_ *oidc.Attempt, q url.Values) { q.Set("state", "another") },
-		"no state":           func(a *oidc.Attempt, q url.Values) { a.State = ""; q.Del("state") },
-		"another who began":  func(a *oidc.Attempt, _ url.Values) { a.Verifier = strings.Repeat("x", 43) },
-		"a code made up":     func(_ *oidc.Attempt, q url.Values) { q.Set("code", "made-up") },
-		"called off":         func(_ *oidc.Attempt, q url.Values) { q.Del("code"); q.Set("error", "access_denied") },
-		"begun too long ago": func(a *oidc.Attempt, _ url.Values) { a.Begun = a.Begun.Add(-16 * time.Minute) },
-		"begun by nobody":    func(a *oidc.Attempt, _ url.Values) { *a = oidc.Attempt{} },
+		"another state":             func(_ *oidc.Attempt, q url.Values) { q.Set("state", "another") },
+		"no state":                  func(a *oidc.Attempt, q url.Values) { a.State = ""; q.Del("state") },
+		"another browser's attempt": func(a *oidc.Attempt, _ url.Values) { a.Verifier = strings.Repeat("x", 43) },
+		"an invalid code":           func(_ *oidc.Attempt, q url.Values) { q.Set("code", "made-up") },
+		"canceled":                  func(_ *oidc.Attempt, q url.Values) { q.Del("code"); q.Set("error", "access_denied") },
+		"expired attempt":           func(a *oidc.Attempt, _ url.Values) { a.Begun = a.Begun.Add(-16 * time.Minute) },
+		"no attempt":                func(a *oidc.Attempt, _ url.Values) { *a = oidc.Attempt{} },
 	} {
 		w.knows(map[string]any{"email": "ada@example.com", "email_verified": true})
 		address, attempt, err := w.Begin(t.Context(), "/", false)
@@ -193,7 +193,7 @@ func TestUnresponsiveDirectory(t *testing.T) {
 		}
 	}
 	if asked != 1 {
-		t.Errorf("asked %d times", asked)
+		t.Errorf("%d requests", asked)
 	}
 	answers = true
 	clock.Advance(3 * time.Second)
@@ -202,7 +202,7 @@ func TestUnresponsiveDirectory(t *testing.T) {
 	}
 }
 
-// A slow directory does not delay callers that have given up, even behind others that wait.
+// A slow directory does not delay canceled requests, even if other requests are waiting.
 func TestSlowDirectory(t *testing.T) {
 	t.Parallel()
 	asked, answer := make(chan struct{}), make(chan struct{})
@@ -250,14 +250,14 @@ func TestSettings(t *testing.T) {
 		t.Errorf("%v (%v)", d, err)
 	}
 	for name, o := range map[string]oidc.Options{
-		"only a directory that is not there": {Only: true}, "no address": {Issuer: "login", ClientID: "x"},
+		"oidc-only without a directory": {Only: true}, "no address": {Issuer: "login", ClientID: "x"},
 		"a file":                         {Issuer: "file:///etc", ClientID: "x"},
 		"not encrypted":                  {Issuer: "http://login.example", ClientID: "x"},
 		"not encrypted, on this machine": {Issuer: "http://127.0.0.1:5556/dex", ClientID: "x"},
 		"no client":                      {Issuer: "https://login.example"},
 	} {
 		if _, err := oidc.New(o); err == nil {
-			t.Errorf("%s: taken", name)
+			t.Errorf("%s: accepted", name)
 		}
 	}
 }

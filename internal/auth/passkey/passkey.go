@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	within  = 5 * time.Minute // how long a browser may take to answer
-	most    = 20              // passkeys of one person
-	maxName = 100             // characters
+	challengeTTL = 5 * time.Minute // time that a browser may take to respond
+	maxPasskeys  = 20              // maximum passkeys of one person
+	maxName      = 100             // characters
 )
 
 // Service registers passkeys and verifies sign-ins with them.
@@ -61,7 +61,7 @@ func New(d *db.DB, publicURL string) (*Service, error) {
 // Possible reports whether passkeys work at the public URL.
 func (s *Service) Possible() bool { return s.ceremony != nil }
 
-// Passkey is one that a person has.
+// Passkey is a registered passkey of a person.
 type Passkey struct {
 	ID        int64
 	Name      string
@@ -70,10 +70,10 @@ type Passkey struct {
 	Copied    bool      // a cloned passkey, which can no longer sign in
 }
 
-// Challenge is the challenge for the browser, and the state to keep until it answers.
+// Challenge has the options for the browser, and the state to store until the browser responds.
 type Challenge struct {
 	Options json.RawMessage // for navigator.credentials
-	Kept    []byte          // not for the browser's eyes
+	Kept    []byte          // must not be visible to the browser
 }
 
 // kept is the state of a ceremony in progress.
@@ -93,15 +93,15 @@ var (
 	errCopied  = apierr.New(apierr.Unauthorized,
 		"This passkey may have been copied and no longer works. Sign in another way and remove it from your account.")
 	errTooMany = apierr.Invalid(apierr.OutOfRange, "passkey",
-		fmt.Sprintf("You already have %d passkeys, the maximum. Remove one first.", most))
+		fmt.Sprintf("You already have %d passkeys, the maximum. Remove one first.", maxPasskeys))
 	errName = apierr.Invalid(apierr.Malformed, "name",
 		fmt.Sprintf("Enter a name of at most %d characters on one line.", maxName))
 	errOnlyWay = apierr.BadState("needed",
 		"This is your only way to sign in. Set a password or add another passkey first.")
 )
 
-// question stores a ceremony and returns the challenge for the browser.
-func (s *Service) question(options any, k kept) (Challenge, error) {
+// newChallenge returns a challenge with the state of a ceremony.
+func (s *Service) newChallenge(options any, k kept) (Challenge, error) {
 	k.Begun = s.db.Now()
 	asked, err := json.Marshal(options)
 	if err != nil {
@@ -124,9 +124,9 @@ func (s *Service) recall(raw []byte) (kept, error) {
 		return k, errTooLate
 	}
 	if err := json.Unmarshal(raw, &k); err != nil {
-		return k, fmt.Errorf("reading a question for a passkey: %w", err)
+		return k, fmt.Errorf("reading the state of a passkey challenge: %w", err)
 	}
-	if age := s.db.Now().Sub(k.Begun); age < 0 || age > within {
+	if age := s.db.Now().Sub(k.Begun); age < 0 || age > challengeTTL {
 		return k, errTooLate
 	}
 	return k, nil
@@ -142,7 +142,7 @@ func (s *Service) BeginSignIn() (Challenge, error) {
 	if err != nil {
 		return Challenge{}, fmt.Errorf("requesting a passkey: %w", err)
 	}
-	return s.question(options, kept{Session: *session})
+	return s.newChallenge(options, kept{Session: *session})
 }
 
 // SignIn returns the owner of the passkey in the browser's response. It returns unauthorized for an unknown passkey and
@@ -153,7 +153,7 @@ func (s *Service) SignIn(ctx context.Context, remembered, answer []byte) (int64,
 		return 0, err
 	}
 	if k.Handle != nil {
-		return 0, errTooLate // it was a question for a new one
+		return 0, errTooLate // the challenge was for a registration
 	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(answer)
 	if err != nil {
@@ -192,7 +192,7 @@ func (s *Service) BeginRegistration(ctx context.Context, a Registrant) (Challeng
 	if err != nil {
 		return Challenge{}, err
 	}
-	if len(o.credentials) >= most {
+	if len(o.credentials) >= maxPasskeys {
 		return Challenge{}, errTooMany
 	}
 	options, session, err := s.ceremony.BeginRegistration(o,
@@ -200,7 +200,7 @@ func (s *Service) BeginRegistration(ctx context.Context, a Registrant) (Challeng
 	if err != nil {
 		return Challenge{}, fmt.Errorf("requesting a new passkey: %w", err)
 	}
-	return s.question(options, kept{Session: *session, Handle: o.handle, Person: a.Person})
+	return s.newChallenge(options, kept{Session: *session, Handle: o.handle, Person: a.Person})
 }
 
 // NewPasskey is a verified new passkey that is not yet stored.
@@ -238,7 +238,7 @@ func isName(name string) bool {
 		!strings.ContainsFunc(name, unicode.IsControl)
 }
 
-// owner is a person as the ceremonies know people.
+// owner is a person as a webauthn.User.
 type owner struct {
 	person      int64
 	handle      []byte

@@ -109,7 +109,7 @@ func TestRegisterAndSignIn(t *testing.T) {
 	})
 }
 
-// A passkey used with an old count has been cloned, and is disabled.
+// A passkey with an old signature count was cloned, and is disabled.
 func TestClonedPasskey(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ada := w.person(t, "x")
@@ -124,7 +124,7 @@ func TestClonedPasskey(t *testing.T) {
 			t.Errorf("the copy: %v", err)
 		}
 		if _, err := w.enter(t, d); !apierr.Is(err, apierr.Unauthorized) {
-			t.Errorf("the one that was copied: %v", err)
+			t.Errorf("the original passkey: %v", err)
 		}
 		list, err := w.List(t.Context(), ada)
 		if err != nil || !list[0].Copied {
@@ -153,31 +153,31 @@ func TestRefusedPasskeys(t *testing.T) {
 			kept, answer []byte
 			code         apierr.Code
 		}{
-			"another question's answer": {later.Kept, answer, apierr.Unauthorized},
-			"no question":               {nil, answer, apierr.ValidationFailed},
-			"a question for a new one":  {fresh.Kept, answer, apierr.ValidationFailed},
-			"no answer":                 {asked.Kept, nil, apierr.ValidationFailed},
-			"something else":            {asked.Kept, []byte(`{"id":"x"}`), apierr.ValidationFailed},
+			"response to another challenge": {later.Kept, answer, apierr.Unauthorized},
+			"no challenge":                  {nil, answer, apierr.ValidationFailed},
+			"registration challenge":        {fresh.Kept, answer, apierr.ValidationFailed},
+			"no response":                   {asked.Kept, nil, apierr.ValidationFailed},
+			"something else":                {asked.Kept, []byte(`{"id":"x"}`), apierr.ValidationFailed},
 		} {
 			if _, err := w.SignIn(t.Context(), c.kept, c.answer); !apierr.Is(err, c.code) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		for name, change := range map[string]func(*authenticator.Device){
-			"another site":    func(d *authenticator.Device) { d.Origin = "https://press.example.evil.test" },
-			"nobody was seen": func(d *authenticator.Device) { d.Unverified = true },
-			"another port":    func(d *authenticator.Device) { d.Origin = origin + ":444" },
-			"without a lock": func(d *authenticator.Device) {
+			"another site":         func(d *authenticator.Device) { d.Origin = "https://press.example.evil.test" },
+			"no user verification": func(d *authenticator.Device) { d.Unverified = true },
+			"another port":         func(d *authenticator.Device) { d.Origin = origin + ":444" },
+			"http instead of https": func(d *authenticator.Device) {
 				d.Origin = strings.Replace(origin, "https", "http", 1)
 			},
-			"of somebody's own": func(d *authenticator.Device) { _, err := d.Create(fresh.Options); must.NoError(t, err) },
+			"another person's passkey": func(d *authenticator.Device) { _, err := d.Create(fresh.Options); must.NoError(t, err) },
 		} {
 			other := *d
 			change(&other)
 			if _, err := w.enter(t, &other); !apierr.Is(err, apierr.Unauthorized) {
 				t.Errorf("%s: %v", name, err)
 			}
-			if name != "of somebody's own" {
+			if name != "another person's passkey" {
 				if err := w.register(t, ada, &other); err == nil {
 					t.Errorf("%s: registered", name)
 				}
@@ -222,7 +222,7 @@ func TestRenameAndRemove(t *testing.T) {
 			}
 		}
 		if err := w.Remove(t.Context(), ada, id, nil); !strings.Contains(apierr.Of(err).Detail, "only way to sign in") {
-			t.Errorf("the only way in: %v", err)
+			t.Errorf("the only way to sign in: %v", err)
 		}
 		w.device(t, ada)
 		must.NoError(t, w.Remove(t.Context(), ada, id, nil))
@@ -252,7 +252,7 @@ func TestTooMany(t *testing.T) {
 }
 
 // Passkeys require a domain name.
-func TestAddressesOfNumbers(t *testing.T) {
+func TestIPAddressHosts(t *testing.T) {
 	t.Parallel()
 	for address, possible := range map[string]bool{
 		"http://127.0.0.1:8080": false, "http://[::1]:8080": false, "http://localhost:8080": true,

@@ -68,8 +68,8 @@ func (s *Service) credentials(ctx context.Context, person int64) ([]webauthn.Cre
 	return out, nil
 }
 
-// noteUse stores a passkey's use, and refuses a cloned one. The row is locked, so that of two concurrent uses of the
-// same count one fails.
+// noteUse records the use of a passkey, and refuses a cloned one. It locks the row, so that only one of two concurrent
+// uses with the same count succeeds.
 func (s *Service) noteUse(ctx context.Context, o owner, used *webauthn.Credential) error {
 	var refusal error
 	err := s.db.InTx(ctx, "passkey.use", func(ctx context.Context, tx *db.Tx) error {
@@ -80,7 +80,7 @@ func (s *Service) noteUse(ctx context.Context, o owner, used *webauthn.Credentia
 			`SELECT id, credential, copied_at FROM passkeys WHERE person_id = ? AND credential_id = ?`+s.db.ForUpdate(),
 			o.person, used.ID).Scan(&id, &raw, &copied)
 		if errors.Is(err, sql.ErrNoRows) {
-			return errUnknown // removed meanwhile
+			return errUnknown // removed in the meantime
 		}
 		if err != nil {
 			return fmt.Errorf("reading a passkey: %w", err)
@@ -130,22 +130,22 @@ func (s *Service) Add(ctx context.Context, person int64, n NewPasskey) error {
 
 // Keep adds a passkey to a person in an existing transaction.
 func (n NewPasskey) Keep(ctx context.Context, tx *db.Tx, person int64) error {
-	// From here on the person's row is locked, so passkeys are counted correctly and have one handle.
+	// This locks the person's row, so that concurrent requests count passkeys correctly and use the same handle.
 	var handle []byte
 	err := tx.QueryRow(ctx,
 		`UPDATE people SET passkey_handle = COALESCE(passkey_handle, ?) WHERE id = ? RETURNING passkey_handle`,
 		n.handle, person).Scan(&handle)
 	if err != nil {
-		return fmt.Errorf("naming a person to passkeys: %w", err)
+		return fmt.Errorf("storing the user handle: %w", err)
 	}
 	if !bytes.Equal(handle, n.handle) {
-		return errTooLate // two first ones at once
+		return errTooLate // two first passkeys were added concurrently
 	}
 	var count int64
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM passkeys WHERE person_id = ?`, person).Scan(&count); err != nil {
 		return fmt.Errorf("counting passkeys: %w", err)
 	}
-	if count >= most {
+	if count >= maxPasskeys {
 		return errTooMany
 	}
 	raw, err := json.Marshal(n.credential)

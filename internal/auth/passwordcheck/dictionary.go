@@ -17,7 +17,7 @@ import (
 //go:embed words.gz
 var packed []byte
 
-// dictionary is read when the first password is set.
+// dictionary is loaded when it is first needed.
 var dictionary = sync.OnceValue(func() *wordList {
 	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -38,7 +38,7 @@ var dictionary = sync.OnceValue(func() *wordList {
 // wordList finds words in a text of sorted lines.
 type wordList struct {
 	text  string
-	lines []uint32 // where each begins
+	lines []uint32 // offsets of the lines
 }
 
 // prefixes reports whether a word begins with the text. If the text is a word, it calls found with the number of

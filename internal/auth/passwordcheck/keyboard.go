@@ -8,7 +8,7 @@ var layouts = []map[rune]key{
 	layout("1234567890)=", "azertyuiop^$", "qsdfghjklmù", "wxcvbn,;:!"),
 }
 
-// key is a place on a keyboard.
+// key is the position of a key on a keyboard.
 type key struct{ row, column int }
 
 func layout(rows ...string) map[rune]key {

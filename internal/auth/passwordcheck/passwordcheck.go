@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Enough is how many bits a password needs: 2^36 guesses take decades of processor time, as each costs 19 MiB and two
-// passes of argon2id. Random digits have 3.3 bits each, random letters 4.7, and a common word about 10.
+// Enough is the number of bits that a password needs. 2^36 guesses take decades of processor time, because each needs
+// 19 MiB and two passes of argon2id. Random digits have 3.3 bits each, random letters 4.7, and a common word about 10.
 const Enough = 36
 
 const (
@@ -25,14 +25,14 @@ const (
 	variant   = 1.0 // bits for capitals, and for letters that are written as digits or signs
 )
 
-// Guessable reports whether a password is easy to guess. Known holds texts that attackers may know about the person or
-// the service, such as a name and an email address; their parts weigh almost nothing.
+// Guessable reports whether a password is easy to guess. Known has texts that attackers may know about the person or
+// the service, such as a name and an email address. Their parts count almost nothing.
 func Guessable(password string, known ...string) bool { return Bits(password, known...) < Enough }
 
 // Bits returns the base-2 logarithm of the number of guesses that a password needs, which is the weight of its cheapest
 // division into parts.
 func Bits(password string, known ...string) float64 {
-	e := estimate{runes: []rune(strings.ToLower(password)), own: partsOf(known)}
+	e := estimate{runes: []rune(strings.ToLower(password)), own: splitParts(known)}
 	for _, original := range password {
 		e.capitals = append(e.capitals, unicode.IsUpper(original))
 	}
@@ -54,7 +54,7 @@ func Bits(password string, known ...string) float64 {
 	return e.best[n]
 }
 
-// estimate is a password under examination. Best is the weight of its first characters.
+// estimate is the state of an estimation. Best[i] is the lowest weight of the first i characters.
 type estimate struct {
 	runes    []rune
 	capitals []bool
@@ -62,7 +62,7 @@ type estimate struct {
 	best     []float64
 }
 
-// improve records a weight in bits for n characters from i as one part.
+// improve records the weight of a part that starts at i, if that lowers the total.
 func (e *estimate) improve(i, length int, bits float64) {
 	if total := e.best[i] + bits + perPart; total < e.best[i+length] {
 		e.best[i+length] = total
@@ -82,8 +82,8 @@ func charBits(r rune) float64 {
 	return 5.5
 }
 
-// partsOf returns the words of texts, each text without separators, and the parts before and after an @.
-func partsOf(texts []string) map[string]bool {
+// splitParts returns the words of texts, each text without separators, and the parts before and after an @.
+func splitParts(texts []string) map[string]bool {
 	own := map[string]bool{}
 	for _, text := range texts {
 		words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
@@ -111,14 +111,14 @@ func (e *estimate) words(i int) {
 	}
 }
 
-// backwards looks up what ends at a character, read from its end.
+// backwards looks up reversed words that end at a character.
 func (e *estimate) backwards(i int) {
 	rest := slices.Clone(e.runes[max(0, i-maxWord):i])
 	slices.Reverse(rest)
 	e.lookUp(string(rest), func(n int, bits float64) { e.improve(i-n, n, bits+variant+e.capital(i-n, n)) })
 }
 
-// capital returns what capitals among some characters weigh.
+// capital returns the weight of capital letters among n characters from i.
 func (e *estimate) capital(i, n int) float64 {
 	if slices.Contains(e.capitals[i:i+n], true) {
 		return variant
@@ -141,7 +141,7 @@ func (e *estimate) lookUp(text string, found func(n int, bits float64)) {
 	dictionary().prefixes(text, found)
 }
 
-// lookalikes read digits and signs as letters. A 1 is read in two ways.
+// lookalike returns a function that replaces digits and signs with similar letters. A 1 is replaced by one.
 var lookalikes = []func(rune) rune{lookalike('i'), lookalike('l')}
 
 func lookalike(one rune) func(rune) rune {

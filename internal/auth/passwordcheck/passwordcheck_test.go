@@ -9,13 +9,13 @@ import (
 	"pressroom/internal/auth/passwordcheck"
 )
 
-// base are the most common passwords.
+// base has the most common passwords.
 const base = `password 123456 qwerty letmein welcome monkey dragon master sunshine princess football baseball iloveyou
 	trustno1 superman batman shadow michael jennifer jordan hunter charlie thomas ashley bailey passw0rd p@ssword
 	starwars whatever freedom secret admin login hello abc123 qwertyuiop asdfghjkl zxcvbnm 1q2w3e4r 1qaz2wsx computer
 	internet samsung google liverpool chelsea arsenal summer winter spring autumn flower cookie cheese banana orange`
 
-// Long passwords made from common short ones are refused: hundreds of them.
+// Long passwords that are made from common short passwords are guessable.
 func TestCommonPasswords(t *testing.T) {
 	t.Parallel()
 	var all []string
@@ -52,7 +52,7 @@ func TestCommonPasswords(t *testing.T) {
 	}
 	for _, p := range all {
 		if !passwordcheck.Guessable(p) {
-			t.Errorf("%s weighs %.1f bits", p, passwordcheck.Bits(p))
+			t.Errorf("%s has %.1f bits", p, passwordcheck.Bits(p))
 		}
 	}
 }
@@ -67,11 +67,11 @@ func TestPersonalDetails(t *testing.T) {
 		"Pressroom-Pressroom", "w1lhelm1na!!",
 	} {
 		if !passwordcheck.Guessable(p, known...) {
-			t.Errorf("%s weighs %.1f bits", p, passwordcheck.Bits(p, known...))
+			t.Errorf("%s has %.1f bits", p, passwordcheck.Bits(p, known...))
 		}
 	}
 	if p := "zwartkops gulls fetch 40 olives"; passwordcheck.Guessable(p, known...) {
-		t.Errorf("%s weighs %.1f bits", p, passwordcheck.Bits(p, known...))
+		t.Errorf("%s has %.1f bits", p, passwordcheck.Bits(p, known...))
 	}
 }
 
@@ -84,7 +84,7 @@ func TestGoodPasswords(t *testing.T) {
 		"kR8#vTq!2mXz", "xk7Fq2mPz9Lw", "пароль из четырёх слов", "正しい馬のバッテリーの針です", "Tr0ub4dor&3xx",
 	} {
 		if passwordcheck.Guessable(p) {
-			t.Errorf("%s weighs %.1f bits", p, passwordcheck.Bits(p))
+			t.Errorf("%s has %.1f bits", p, passwordcheck.Bits(p))
 		}
 	}
 	const letters = "abcdefghijklmnopqrstuvwxyz"
@@ -95,7 +95,7 @@ func TestGoodPasswords(t *testing.T) {
 	} {
 		for range 300 {
 			if p := random(from, alphabet, 14); passwordcheck.Guessable(p) {
-				t.Errorf("%s weighs %.1f bits", p, passwordcheck.Bits(p))
+				t.Errorf("%s has %.1f bits", p, passwordcheck.Bits(p))
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func FuzzBits(f *testing.F) {
 		}
 		if bits := passwordcheck.Bits(password, known); bits < 0 && password != "" ||
 			bits > 5.6*float64(len(password))+1 {
-			t.Errorf("%q weighs %f bits", password, bits)
+			t.Errorf("%q has %f bits", password, bits)
 		}
 	})
 }

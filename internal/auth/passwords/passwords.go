@@ -1,4 +1,4 @@
-// Package passwords hashes passwords (argon2id), and refuses those that are easily guessed.
+// Package passwords hashes passwords (argon2id) and refuses guessable ones.
 package passwords
 
 import (
@@ -15,8 +15,8 @@ import (
 	"pressroom/internal/auth/passwordcheck"
 )
 
-// argon2id with OWASP's first recommended set: 19 MiB, 2 passes, 1 lane. It keeps a small machine small while
-// several people sign in.
+// argon2id with OWASP's first recommended set: 19 MiB, 2 passes, 1 lane. Several people can sign in at the same time on
+// a small machine.
 const (
 	argonTime    = 2
 	argonMemory  = 19 * 1024 // KiB
@@ -26,10 +26,10 @@ const (
 
 const (
 	minLength = 12  // characters (NIST SP 800-63B, 2025, requires 15 if it is the only factor, else 8)
-	maxLength = 200 // characters: no sentence is longer, and hashing them takes no longer
+	maxLength = 200 // characters; more are not useful
 )
 
-// Check refuses a password that others guess soon. Name and email are of its owner, or empty.
+// Check refuses a guessable password. Name and email are the owner's, or empty.
 func Check(password, name, email string) error {
 	refuse := func(reason, text string) error { return apierr.Invalid(reason, "password", text) }
 	length, folded := utf8.RuneCountInString(password), strings.ToLower(password)
@@ -50,8 +50,8 @@ func Check(password, name, email string) error {
 	return nil
 }
 
-// Nobodys is hashed against where there is no password to compare with, so that both take the same time.
-const Nobodys = "$argon2id$v=19$m=19456,t=2,p=1$c29tZWJvZHksIHBlcmhhcA$c29tZXRoaW5nIHRoYXQgbm9ib2R5IGhhc2hlcyB0byA"
+// DummyHash is compared with if there is no password hash, so that sign-ins of unknown people take the same time.
+const DummyHash = "$argon2id$v=19$m=19456,t=2,p=1$c29tZWJvZHksIHBlcmhhcA$c29tZXRoaW5nIHRoYXQgbm9ib2R5IGhhc2hlcyB0byA"
 
 // Hash returns the hash of a password as a PHC string, or "" for an empty password.
 func Hash(password string) (string, error) {

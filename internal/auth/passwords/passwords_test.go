@@ -7,12 +7,12 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// The hash for unknown people costs as much as real ones.
+// DummyHash has the same parameters as real hashes.
 func TestUnknownPersonHashCost(t *testing.T) {
 	t.Parallel()
 	own := must.Get(Hash("any"))(t)
-	a, b := strings.Split(own, "$"), strings.Split(Nobodys, "$")
+	a, b := strings.Split(own, "$"), strings.Split(DummyHash, "$")
 	if strings.Join(a[:4], "$") != strings.Join(b[:4], "$") || len(a[4]) != len(b[4]) || len(a[5]) != len(b[5]) {
-		t.Errorf("%s, and nobody's is %s", own, Nobodys)
+		t.Errorf("%s, and DummyHash is %s", own, DummyHash)
 	}
 }

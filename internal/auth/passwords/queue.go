@@ -9,17 +9,17 @@ import (
 	"pressroom/internal/platform/loadshed"
 )
 
-// A request that waits for a password hash holds a place among pages, of which a node has 128 for each processor. These
-// bounds keep most of the places free. They include the requests that are hashing.
+// A request that waits for a password hash uses one of the 128 page slots that a node has per processor. These limits
+// keep most of the slots free. They include requests that are hashing.
 const (
-	strangersHashing = 16 // requests from browsers that are not known for the account
-	perClientHashing = 8  // of these, from one client
-	knownHashing     = 16 // requests of people who are known
-	perPersonHashing = 4  // of these, for one person
+	strangersHashing = 16 // maximum requests from browsers that are not known for the account
+	perClientHashing = 8  // maximum of these from one client
+	knownHashing     = 16 // maximum requests of known people
+	perPersonHashing = 4  // maximum of these for one person
 )
 
-// Queue bounds the password hashes under way, each of which takes 19 MiB and a core, and the requests that wait for
-// one. Strangers leave one hash and a queue to people who are known.
+// Queue limits concurrent password hashes, each of which needs 19 MiB and a core, and the requests that wait for one.
+// One hash and one queue are reserved for known people.
 type Queue struct {
 	open, reserved   chan struct{}
 	strangers, known line
@@ -70,7 +70,7 @@ func errHashing() error {
 	return apierr.New(apierr.RateLimited, text).With("scope", "sign_in").After(loadshed.RetryAfter())
 }
 
-// line bounds the requests that hash or wait, in all and by key.
+// line limits the requests that hash or wait, in total and per key.
 type line struct {
 	all  chan struct{}
 	each *loadshed.KeyLimiter
@@ -98,7 +98,7 @@ func (l line) leave(key string) {
 	l.each.Release(key)
 }
 
-// Hold takes every hash that strangers can wait for, until the returned function is called. It is for tests.
+// Hold blocks all hashes of unknown people until the returned function is called. Only tests use it.
 func (q *Queue) Hold() func() {
 	for range cap(q.open) {
 		q.open <- struct{}{}

@@ -16,7 +16,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Pace says how long wrong attempts delay the next one. The first ones are free. After that, each doubles the delay.
+// Pace defines how long wrong attempts delay the next attempt. The first attempts are free. After that, each doubles
+// the delay.
 type Pace struct {
 	Free        int           // wrong attempts without a delay
 	First, Most time.Duration // the first delay, and the longest
@@ -32,13 +33,13 @@ const (
 	localFirst       = 2       // attempts that are counted in memory before a tally is written to the database
 )
 
-// tally is how many attempts are counted, and when the last one came.
+// tally is a number of attempts and the time of the last one.
 type tally struct {
 	n  float64
 	at time.Time
 }
 
-// countAt returns how many attempts of a tally are not forgiven at a later time.
+// countAt returns the number of attempts of a tally that are not yet forgiven at a time.
 func (p Pace) countAt(t tally, now time.Time) float64 {
 	since := max(0, now.Sub(t.at))
 	switch {
@@ -69,15 +70,16 @@ func (p Pace) plus(t tally, now time.Time) tally { return tally{p.countAt(t, now
 // Key is the hash of a counter's subject, such as an email address.
 type Key [sha256.Size]byte
 
-// KeyOf returns the key of a formatted text.
-func KeyOf(format string, args ...any) Key {
+// NewKey returns the key for a formatted text.
+func NewKey(format string, args ...any) Key {
 	return sha256.Sum256(fmt.Appendf(nil, format, args...))
 }
 
 // Counter counts attempts.
 type Counter interface {
-	// add counts an attempt, or returns how long it has to wait and counts nothing. The attempt is counted before it is
-	// known to be wrong, because otherwise many concurrent ones would be allowed. undo uncounts it.
+	// add counts an attempt, or returns how long it has to wait and counts nothing. An attempt is counted before it is
+	// known to be wrong, because otherwise many concurrent attempts would be allowed. The returned function reverts the
+	// count.
 	add(ctx context.Context, key Key) (undo func(context.Context) error, wait time.Duration, err error)
 	// forget forgives all attempts of a key.
 	forget(ctx context.Context, key Key) error
@@ -92,7 +94,7 @@ type Local struct {
 	tallies map[Key]tally
 }
 
-// NewLocal returns a counter in this process, which asks now for the time.
+// NewLocal returns a counter in this process. The function now is its clock.
 func NewLocal(now func() time.Time, p Pace) *Local {
 	return &Local{Pace: p, now: now, tallies: map[Key]tally{}}
 }
@@ -146,7 +148,7 @@ func (c *Local) put(key Key, before tally, now time.Time) tally {
 }
 
 // evict drops forgiven tallies and, if that is not enough, random ones until an eighth of the space is free. Dropping
-// all would be a way around the delays.
+// all would allow bypassing the delays.
 func (c *Local) evict(now time.Time) {
 	for key, t := range c.tallies {
 		if c.countAt(t, now) == 0 {
@@ -170,7 +172,7 @@ func (c *Local) undo(key Key, before, mine tally) {
 	case t == mine:
 		c.tallies[key] = before
 	case t.n > 1:
-		c.tallies[key] = tally{t.n - 1, t.at} // others tried meanwhile
+		c.tallies[key] = tally{t.n - 1, t.at} // there were other attempts in the meantime
 	}
 }
 
@@ -187,15 +189,15 @@ func (c *Local) get(key Key) tally {
 	return c.tallies[key]
 }
 
-// Shared counts for all nodes, in the database. The first attempts of a key are counted in memory and written only
-// when more follow, so that guesses at ever new addresses do not each cost a write. When the database has
+// Shared counts for all nodes, in the database. The first attempts of a key are counted in memory and written only when
+// more follow, so that guesses with many different addresses do not each need a write. When the database has
 // maxSharedTallies tallies, further keys are counted in memory. Its Pace must have no leak.
 type Shared struct {
 	local *Local // its Pace is the pace of both
 	db    *db.DB
 
 	mu      sync.Mutex
-	rows    int64     // about how many there are
+	rows    int64     // approximate number of rows
 	counted time.Time // when they were counted
 }
 
@@ -298,7 +300,7 @@ func readTally(ctx context.Context, q db.Querier, key Key, lock string) (tally, 
 		return tally{}, false, nil
 	}
 	if err != nil {
-		return tally{}, false, fmt.Errorf("reading how many tries there were: %w", err)
+		return tally{}, false, fmt.Errorf("reading the number of attempts: %w", err)
 	}
 	return tally{float64(n), db.Time(at)}, true, nil
 }
@@ -316,7 +318,7 @@ type Try struct {
 	Counter
 
 	Key     Key
-	Forgets bool   // the right answer resets the counter, because the wrong ones were the person's
+	Forgets bool   // a correct guess resets the counter, because the wrong guesses were typing errors
 	Refusal string // beginning of the error
 }
 

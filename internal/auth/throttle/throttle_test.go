@@ -15,7 +15,7 @@ var (
 	clientPace = Pace{Free: 30, First: time.Minute, Most: time.Hour, Leak: 6 * time.Minute}
 )
 
-// The number of counters is limited for any number of keys, and most of them are kept.
+// The number of tallies is limited for any number of keys, and most of them are kept.
 func TestCounterLimit(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -131,7 +131,7 @@ func TestCountersMatchModel(t *testing.T) {
 }
 
 // With the maximum number of rows in the database, new addresses are still delayed.
-func TestManyAddressesFillNothing(t *testing.T) {
+func TestDelayWithFullDatabase(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
@@ -139,7 +139,7 @@ func TestManyAddressesFillNothing(t *testing.T) {
 		c.rows, c.counted = maxSharedTallies, d.Now()
 		counted := 0
 		for range 30 {
-			_, wait, err := c.add(t.Context(), KeyOf("email"))
+			_, wait, err := c.add(t.Context(), NewKey("email"))
 			must.NoError(t, err)
 			if wait == 0 {
 				counted++

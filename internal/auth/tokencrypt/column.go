@@ -17,11 +17,11 @@ type Column struct {
 	Bond        func(owner int64) string
 }
 
-// resealBatch is how many texts are read at once.
+// resealBatch is the number of texts in a batch.
 const resealBatch = 100
 
-// KnowsAll reports whether a sealer has every key that sealed something in the column. It reads one entry of the index
-// for each key.
+// KnowsAll reports whether a sealer has all keys that were used in the column. It reads one entry of the index for each
+// key.
 func (c Column) KnowsAll(ctx context.Context, d *db.DB, s *Sealer) (bool, error) {
 	query := fmt.Sprintf(`SELECT COALESCE((SELECT substr(%[1]s, 1, 5) FROM %[2]s WHERE substr(%[1]s, 1, 5) > ?
 		ORDER BY substr(%[1]s, 1, 5) LIMIT 1), '')`, c.Name, c.Table)
@@ -37,8 +37,8 @@ func (c Column) KnowsAll(ctx context.Context, d *db.DB, s *Sealer) (bool, error)
 	}
 }
 
-// Reseal seals with the first key what other keys sealed, while nodes run: what changes meanwhile is left. It returns
-// how many texts it sealed, also with an error.
+// Reseal seals with the first key all texts that other keys sealed. Nodes may run at the same time: texts that change
+// in the meantime are skipped. It returns the number of resealed texts, even with an error.
 func (c Column) Reseal(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
 	resealed := 0
 	for after := int64(0); ; {
@@ -59,7 +59,7 @@ func (c Column) Reseal(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
 	}
 }
 
-// Left returns how many texts other keys sealed, up to a hundred.
+// Left returns the number of texts that other keys sealed, at most 100.
 func (c Column) Left(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
 	found, err := c.sealedByOthers(ctx, d, s, 0)
 	return len(found), err
@@ -85,7 +85,7 @@ func (c Column) sealedByOthers(ctx context.Context, d *db.DB, s *Sealer, after i
 	return found, nil
 }
 
-// reseal seals one text anew, unless it was changed since it was read.
+// reseal reseals one text, unless it has changed since it was read.
 func (c Column) reseal(ctx context.Context, d *db.DB, s *Sealer, one sealedText) (bool, error) {
 	plain, err := s.Open(one.text, c.Bond(one.owner))
 	if err != nil {

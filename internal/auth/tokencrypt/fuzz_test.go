@@ -24,23 +24,23 @@ func FuzzKeys(f *testing.F) {
 		s, err := tokencrypt.New(keys)
 		if err != nil {
 			if len(keys) > 20 && strings.Contains(err.Error(), keys) {
-				t.Fatalf("the error repeats the keys: %v", err)
+				t.Fatalf("the error contains the keys: %v", err)
 			}
 			return
 		}
 		if _, err := s.Open(text, "a bond"); err == nil {
-			t.Fatal("what nobody sealed was opened")
+			t.Fatal("a text that was not sealed was opened")
 		}
 		sealed := must.Get(s.Seal(text, "a bond"))(t)
 		if opened, err := s.Open(sealed, "a bond"); err != nil || !bytes.Equal(opened, text) {
 			t.Fatalf("%q came back as %q (%v)", text, opened, err)
 		}
 		if _, err := s.Open(sealed, "another bond"); err == nil {
-			t.Fatal("it was opened for something else")
+			t.Fatal("it was opened for another purpose")
 		}
 		signer := s.Signer("links")
 		if signer.Verify(text, text) || !signer.Verify(text, signer.Sign(text)) {
-			t.Fatal("a signature is not what it has to be")
+			t.Fatal("the signature is wrong")
 		}
 	})
 }

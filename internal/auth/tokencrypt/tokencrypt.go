@@ -1,5 +1,5 @@
-// Package tokencrypt keeps networks' tokens unreadable in the database: authenticated encryption by Tink, bound to
-// the record that a token belongs to, so that a sealed token moved to another row does not open.
+// Package tokencrypt encrypts networks' tokens in the database. It uses Tink's authenticated encryption, bound to the
+// record that a token belongs to, so that a token that was moved to another row cannot be decrypted.
 package tokencrypt
 
 import (
@@ -29,8 +29,8 @@ type Sealer struct {
 
 type sealingKey struct {
 	aead tink.AEAD
-	mark string // what everything that it sealed begins with
-	root []byte // what keys for other purposes are derived from
+	mark string // prefix of all texts that the key sealed
+	root []byte // key material for deriving other keys
 }
 
 // NewKey creates a sealing key: a Tink keyset with one AES-256-GCM key, in base64.
@@ -46,11 +46,11 @@ func NewKey() (string, error) {
 	return base64.StdEncoding.EncodeToString(buf.Bytes()), nil
 }
 
-// ErrKey says that a text is no sealing key.
+// ErrKey means that a text is not a sealing key.
 var ErrKey = errors.New("not a sealing key; create one with: pressroom admin sealing-key")
 
-// New returns a Sealer for keys that NewKey made, separated by commas or white space. The first seals; those after it
-// open what they sealed before.
+// New returns a Sealer for keys created by NewKey, separated by commas or white space. The first key seals; the others
+// only open texts that they sealed earlier.
 func New(keys string) (*Sealer, error) {
 	s := &Sealer{}
 	for _, key := range strings.FieldsFunc(keys, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
@@ -98,8 +98,8 @@ func (s *Sealer) Knows(mark []byte) bool {
 	return slices.ContainsFunc(s.keys, func(k sealingKey) bool { return k.mark == string(mark) })
 }
 
-// Signer signs links for one purpose. It signs with a key derived from the first sealing key and believes those of
-// every sealing key, so that links outlive a change of keys.
+// Signer signs links for one purpose. It signs with a key derived from the first sealing key and accepts signatures of
+// all sealing keys, so that links remain valid after a key rotation.
 type Signer struct{ keys [][]byte }
 
 // Signer derives the keys for a purpose: HKDF (RFC 5869) with SHA-256 of each sealing key.
@@ -108,7 +108,7 @@ func (s *Sealer) Signer(purpose string) Signer {
 	for _, k := range s.keys {
 		key, err := hkdf.Key(sha256.New, k.root, nil, "pressroom "+purpose, sha256.Size)
 		if err != nil {
-			panic(err) // only of a length beyond what HKDF can give
+			panic(err) // only for a length beyond the limit of HKDF
 		}
 		out.keys = append(out.keys, key)
 	}
@@ -137,7 +137,7 @@ func sum(key, body []byte) []byte {
 // ID identifies the first key without revealing it: only the same key has the same ID.
 func (s *Sealer) ID() string { return s.IDs()[0] }
 
-// IDs names all keys, the first first.
+// IDs returns the IDs of all keys, in order.
 func (s *Sealer) IDs() []string {
 	var out []string
 	for _, key := range s.Signer("key id").keys {
@@ -158,7 +158,7 @@ func (s *Sealer) Seal(plain []byte, bond string) ([]byte, error) {
 	return out, nil
 }
 
-// Open reads what Seal made with the same bond.
+// Open decrypts the result of Seal with the same bond.
 func (s *Sealer) Open(sealed []byte, bond string) ([]byte, error) {
 	var failed error
 	for _, k := range s.keys {

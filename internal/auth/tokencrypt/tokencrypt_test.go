@@ -66,18 +66,18 @@ func TestSignaturesAfterKeyRotation(t *testing.T) {
 	body := []byte("team 1")
 	signature := before.Sign(body)
 	if !both.Verify(body, signature) || !both.Verify(body, signature[:16]) || after.Verify(body, signature) {
-		t.Error("a signature of the old key is believed as long as that key is there")
+		t.Error("a signature of the old key is rejected although the key is configured")
 	}
 	if !after.Verify(body, both.Sign(body)) {
 		t.Error("the first key does not sign")
 	}
 	for _, wrong := range [][]byte{nil, {}, signature[:15], append(bytes.Clone(signature), 0)} {
 		if both.Verify(body, wrong) {
-			t.Errorf("a signature of %d bytes is believed", len(wrong))
+			t.Errorf("a signature of %d bytes is accepted", len(wrong))
 		}
 	}
 	if both.Verify([]byte("team 2"), signature) || sealer(t, old).Signer("other").Verify(body, signature) {
-		t.Error("a signature is believed of another body, or for another purpose")
+		t.Error("a signature is accepted for another body or purpose")
 	}
 }
 
@@ -86,7 +86,7 @@ func TestInvalidKeys(t *testing.T) {
 	good := key(t)
 	for _, text := range []string{"", " ", ",", "x", "AAAA", good + ",x", good[:len(good)-4]} {
 		if _, err := tokencrypt.New(text); !errors.Is(err, tokencrypt.ErrKey) {
-			t.Errorf("%d characters taken for a key: %v", len(text), err)
+			t.Errorf("%d characters accepted as a key: %v", len(text), err)
 		}
 	}
 	if _, err := tokencrypt.New(" " + good + ",\n" + key(t) + "\n"); err != nil {
@@ -94,7 +94,7 @@ func TestInvalidKeys(t *testing.T) {
 	}
 }
 
-func TestKeysHaveNames(t *testing.T) {
+func TestKeyIDs(t *testing.T) {
 	t.Parallel()
 	old, next := key(t), key(t)
 	both := sealer(t, next, old)

@@ -25,7 +25,7 @@ import (
 
 const (
 	period     = 30 * time.Second
-	skew       = 1  // steps before and after the present one that are accepted
+	skew       = 1  // time steps before and after the current one that are accepted
 	secretSize = 20 // bytes, the length of a SHA-1 hash (RFC 4226, section 4)
 
 	codesMade = 10

@@ -31,8 +31,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// house is a person with an authenticator app.
-type house struct {
+// fixture is a person with an authenticator app.
+type fixture struct {
 	*Service
 
 	db     *db.DB
@@ -42,7 +42,7 @@ type house struct {
 	codes  []string
 }
 
-func (h *house) code(ahead int) string {
+func (h *fixture) code(ahead int) string {
 	out, err := hotp.GenerateCode(h.secret, uint64(step(h.clock.Now())+int64(ahead)))
 	if err != nil {
 		panic(err)
@@ -51,7 +51,7 @@ func (h *house) code(ahead int) string {
 }
 
 // remove removes the app with its codes, as the team package does.
-func (h *house) remove(t *testing.T) {
+func (h *fixture) remove(t *testing.T) {
 	t.Helper()
 	must.NoError(t, h.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `DELETE FROM totp_recovery_codes`)
@@ -78,12 +78,12 @@ func newKey(t *testing.T) string {
 	return key
 }
 
-func each(t *testing.T, run func(t *testing.T, h *house)) {
+func each(t *testing.T, run func(t *testing.T, h *fixture)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC))
 		d := testkit.Open(t, url, clock)
-		h := &house{Service: New(d, newSealer(t, newKey(t)), "pressroom"), db: d, clock: clock}
+		h := &fixture{Service: New(d, newSealer(t, newKey(t)), "pressroom"), db: d, clock: clock}
 		must.NoError(t, d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			return tx.QueryRow(ctx,
 				`INSERT INTO people (name, email, created_at) VALUES ('Ada', 'ada@example.com', 1)
@@ -103,7 +103,7 @@ func each(t *testing.T, run func(t *testing.T, h *house)) {
 
 // A code is accepted once, even the one that confirmed the app, and earlier ones are not accepted after it.
 func TestReplayedCodeRejected(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
+	each(t, func(t *testing.T, h *fixture) {
 		check := func(code string) error { return h.Check(t.Context(), h.holder, code) }
 		if err := check(h.code(0)); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("the code that confirmed the app signs in: %v", err)
@@ -126,9 +126,9 @@ func TestReplayedCodeRejected(t *testing.T) {
 	})
 }
 
-// Of concurrent sign-ins with one code one succeeds.
+// Only one of several concurrent sign-ins with the same code succeeds.
 func TestConcurrentCodeUse(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
+	each(t, func(t *testing.T, h *fixture) {
 		h.clock.Advance(5 * period)
 		code, results := h.code(0), make(chan error)
 		for range 4 {
@@ -141,14 +141,14 @@ func TestConcurrentCodeUse(t *testing.T) {
 			}
 		}
 		if in != 1 {
-			t.Errorf("%d were let in by one code", in)
+			t.Errorf("%d sign-ins with one code", in)
 		}
 	})
 }
 
 // Each recovery code works once, in any spelling; new codes replace earlier ones; the database contains none.
 func TestRecoveryCodes(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
+	each(t, func(t *testing.T, h *fixture) {
 		if len(h.codes) != 10 {
 			t.Fatalf("%d codes", len(h.codes))
 		}
@@ -167,7 +167,7 @@ func TestRecoveryCodes(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := h.Recover(t.Context(), Holder{h.holder.Person, h.holder.Epoch + 1}, anew[1]); err == nil {
-			t.Error("a sign-in that has ended goes on")
+			t.Error("an ended sign-in continues")
 		}
 		app, err := h.App(t.Context(), h.holder.Person)
 		if err != nil || app.Codes != 9 {
@@ -178,20 +178,20 @@ func TestRecoveryCodes(t *testing.T) {
 			t.Errorf("%+v (%v)", app, err)
 		}
 		if _, err := h.Recover(t.Context(), h.holder, anew[1]); err == nil {
-			t.Error("a code outlives the app")
+			t.Error("a code works after its app was removed")
 		}
 	})
 }
 
 // A secret can be opened only with its key and for its person, and is resealed with a new key.
 func TestSecretsEncrypted(t *testing.T) {
-	each(t, func(t *testing.T, h *house) {
+	each(t, func(t *testing.T, h *fixture) {
 		former, next := newKey(t), newKey(t)
 		h.sealer = newSealer(t, former)
 		h.remove(t)
 		setup := must.Get(h.Begin(h.holder.Person, "ada@example.com"))(t)
 		if _, err := h.Resume(h.holder.Person+1, "", setup.Kept); err == nil {
-			t.Error("another person goes on with a setup")
+			t.Error("another person can resume a setup")
 		}
 		h.secret = setup.Secret
 		must.Get(h.Add(t.Context(), h.holder.Person, setup.Kept, h.code(0)))(t)

@@ -64,11 +64,11 @@ func (n Newcomer) check(p Person) error {
 
 // countJoin counts an attempt to join, or returns an error. The returned function uncounts it.
 func (s *SignIns) countJoin(invitation int64, from string) (func(), error) {
-	byLink, wait := s.joins.Count(throttle.KeyOf("invitation %d", invitation))
+	byLink, wait := s.joins.Count(throttle.NewKey("invitation %d", invitation))
 	if wait > 0 {
 		return nil, throttle.TooMany(wrongTries, wait)
 	}
-	byClient, wait := s.links.Count(throttle.KeyOf("join client %s", from))
+	byClient, wait := s.links.Count(throttle.NewKey("join client %s", from))
 	if wait > 0 {
 		byLink()
 		return nil, throttle.TooMany(wrongTries, wait)

@@ -41,7 +41,7 @@ func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) 
 		return Person{}, err
 	}
 	if hash != "" {
-		tries := []throttle.Try{{Counter: s.own, Key: throttle.KeyOf("password of %d", p.ID), Forgets: true, Refusal: wrongPasswords}}
+		tries := []throttle.Try{{Counter: s.own, Key: throttle.NewKey("password of %d", p.ID), Forgets: true, Refusal: wrongPasswords}}
 		err := throttle.Guess(ctx, tries, func() error {
 			return s.compare(ctx, askingPerson(p.ID), known{Person: p, hash: hash}, c.Old, errSignIn)
 		})

@@ -108,24 +108,24 @@ func (s *SignIns) SignIn(ctx context.Context, a Attempt) (Person, error) {
 // checkGuess compares the password of an attempt with a person's and delays guesses. It returns the error for a wrong
 // one.
 func (s *SignIns) checkGuess(ctx context.Context, a Attempt, p known, refusal error) error {
-	client, from := throttle.KeyOf("client %s", a.From), askingClient(a.From)
+	client, from := throttle.NewKey("client %s", a.From), askingClient(a.From)
 	tries := []throttle.Try{
-		{Counter: s.pairs, Key: throttle.KeyOf("email %s client %s", a.Email, a.From), Forgets: true, Refusal: wrongPasswords},
+		{Counter: s.pairs, Key: throttle.NewKey("email %s client %s", a.Email, a.From), Forgets: true, Refusal: wrongPasswords},
 		{Counter: s.clients, Key: client, Refusal: wrongPasswords},
 	}
 	if site := loadshed.SitePrefix(a.From); site != a.From {
 		tries = append(tries,
-			throttle.Try{Counter: s.sites, Key: throttle.KeyOf("site %s", site), Refusal: wrongPasswords})
+			throttle.Try{Counter: s.sites, Key: throttle.NewKey("site %s", site), Refusal: wrongPasswords})
 	}
 	tries = append(tries,
-		throttle.Try{Counter: s.strangers, Key: throttle.KeyOf("email %s", a.Email), Refusal: wrongByStrangers})
+		throttle.Try{Counter: s.strangers, Key: throttle.NewKey("email %s", a.Email), Refusal: wrongByStrangers})
 	known, err := knownTokens(ctx, s.db, a.Browser, s.db.Now())
 	if err != nil {
 		return err
 	}
 	token := known[p.ID]
 	if token != "" {
-		own := throttle.Try{Counter: s.own, Key: throttle.KeyOf("browser %s", token), Forgets: true, Refusal: wrongPasswords}
+		own := throttle.Try{Counter: s.own, Key: throttle.NewKey("browser %s", token), Forgets: true, Refusal: wrongPasswords}
 		tries, from = []throttle.Try{own}, askingPerson(p.ID)
 	}
 	err = throttle.Guess(ctx, tries, func() error { return s.compare(ctx, from, p, a.Password, refusal) })
@@ -146,9 +146,9 @@ func (s *SignIns) GuessCode(ctx context.Context, person int64, browser string, c
 	if err != nil {
 		return err
 	}
-	key := throttle.KeyOf("code of %d", person)
+	key := throttle.NewKey("code of %d", person)
 	if token := known[person]; token != "" {
-		key = throttle.KeyOf("code of %d browser %s", person, token)
+		key = throttle.NewKey("code of %d browser %s", person, token)
 	}
 	return throttle.Guess(ctx, []throttle.Try{{Counter: s.own, Key: key, Forgets: true, Refusal: wrongCodes}}, check)
 }
@@ -160,7 +160,7 @@ func (s *SignIns) CheckSecret(from string, check func() error) error {
 	if !throttle.IsWrong(err) {
 		return err
 	}
-	if _, wait := s.links.Count(throttle.KeyOf("client %s", from)); wait > 0 {
+	if _, wait := s.links.Count(throttle.NewKey("client %s", from)); wait > 0 {
 		return throttle.TooMany(wrongTries, wait)
 	}
 	return err
@@ -176,7 +176,7 @@ type known struct {
 
 // lookUp returns the account with an email address that may sign in.
 func (s *SignIns) lookUp(ctx context.Context, email string) (known, error) {
-	p := known{hash: passwords.Nobodys}
+	p := known{hash: passwords.DummyHash}
 	if !isLine(email) { // no account has it, and PostgreSQL rejects invalid text
 		return p, nil
 	}

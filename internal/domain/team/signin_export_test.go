@@ -25,6 +25,6 @@ func (s *SignIns) HoldHashes() func() {
 // ChargeSite counts wrong passwords of a site until only one more is free.
 func (s *SignIns) ChargeSite(site string) {
 	for range sitePace.Free - 1 {
-		s.sites.Charge(throttle.KeyOf("site %s", site))
+		s.sites.Charge(throttle.NewKey("site %s", site))
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// TestFailoverHolds checks that the statement for a failover works in PostgreSQL, and holds once.
+// TestFailoverHolds checks that the statement for a failover works in PostgreSQL, and that it holds only once.
 func TestFailoverHolds(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(testkit.PostgresVariable) == "" {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// inodeOf returns a file's inode number. It leaves out the device's number, which can change at each boot.
-func inodeOf(file string) (uint64, error) {
+// readInode returns a file's inode number. It does not include the device number, which can change at each boot.
+func readInode(file string) (uint64, error) {
 	info, err := os.Stat(file)
 	if err != nil {
 		return 0, fmt.Errorf("reading the inode of the database file: %w", err)

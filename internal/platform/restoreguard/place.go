@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// place identifies where a database is. Unknown fields are zero and not compared.
-type place struct {
+// location identifies where a database is stored. Unknown fields are zero and not compared.
+type location struct {
 	Machine  string `json:"machine,omitempty"`  // SQLite: machine ID
 	Inode    uint64 `json:"inode,omitempty"`    // SQLite: inode of the file
 	System   string `json:"system,omitempty"`   // PostgreSQL: system identifier of the cluster
@@ -23,8 +23,8 @@ type place struct {
 	Timeline int64  `json:"timeline,omitempty"` // PostgreSQL: increases when a replica takes over
 }
 
-// sameAs reports whether the known fields of two places, without the timeline, are equal.
-func (p place) sameAs(other place) bool {
+// sameAs reports whether the known fields of two locations are equal, apart from the timeline.
+func (p location) sameAs(other location) bool {
 	return same(p.Machine, other.Machine) && same(p.Inode, other.Inode) && same(p.System, other.System) &&
 		same(p.Database, other.Database)
 }
@@ -34,42 +34,43 @@ func same[T comparable](a, b T) bool {
 	return a == b || a == unknown || b == unknown
 }
 
-// merge returns the place with its unknown fields taken from another.
-func (p place) merge(other place) place {
-	return place{
+// merge returns p with unknown fields taken from other.
+func (p location) merge(other location) location {
+	return location{
 		Machine: cmp.Or(p.Machine, other.Machine), Inode: cmp.Or(p.Inode, other.Inode),
 		System: cmp.Or(p.System, other.System), Database: cmp.Or(p.Database, other.Database),
 		Timeline: cmp.Or(p.Timeline, other.Timeline),
 	}
 }
 
-// Check holds the database if it is at a different place than before, or older. The first check records its place.
+// Check holds the database if it is at a different location or older than before. The first check only records its
+// location.
 func (s *Service) Check(ctx context.Context) error {
-	marked, err := s.readMark() // before the count in the database, which is increased first
+	markCount, err := s.readMark() // read before the count in the database, which is increased first
 	if err != nil {
 		return err
 	}
-	found, err := s.currentPlace(ctx)
+	found, err := s.currentLocation(ctx)
 	if err != nil {
 		return err
 	}
 	var held Cause
 	err = s.db.InTx(ctx, "hold.look", func(ctx context.Context, tx *db.Tx) error {
 		held = ""
-		lived, starts, err := readPlace(ctx, tx)
+		previous, starts, err := readLocation(ctx, tx)
 		if err != nil {
 			return err
 		}
-		here, err := s.observedPlace(ctx, tx, found)
+		current, err := s.observedLocation(ctx, tx, found)
 		if err != nil {
 			return err
 		}
-		why := s.holdReason(lived, here, starts, marked)
-		now := here.merge(lived)
-		if !lived.sameAs(here) {
-			now.Timeline = here.Timeline // timelines of different clusters are unrelated
+		why := s.holdReason(previous, current, starts, markCount)
+		now := current.merge(previous)
+		if !previous.sameAs(current) {
+			now.Timeline = current.Timeline // timelines of different clusters are unrelated
 		}
-		if why == "" && now == lived {
+		if why == "" && now == previous {
 			return nil
 		}
 		if why != "" {
@@ -81,7 +82,7 @@ func (s *Service) Check(ctx context.Context) error {
 				held = why
 			}
 		}
-		return writePlace(ctx, tx, now, max(starts, marked))
+		return writeLocation(ctx, tx, now, max(starts, markCount))
 	})
 	if err != nil {
 		return fmt.Errorf("checking whether the database was moved: %w", err)
@@ -110,67 +111,68 @@ func (s *Service) logChange(ctx context.Context) error {
 	return nil
 }
 
-// observedPlace returns the place that may be compared and recorded. Commands beside the service leave the timeline to
+// observedLocation returns the place that may be compared and recorded. Commands beside the service leave the timeline to
 // the service, except during a hold whose end checks the networks. Then it is recorded, so that the same failover does
 // not hold again.
-func (s *Service) observedPlace(ctx context.Context, tx *db.Tx, here place) (place, error) {
+func (s *Service) observedLocation(ctx context.Context, tx *db.Tx, current location) (location, error) {
 	if !s.opts.Beside {
-		return here, nil
+		return current, nil
 	}
 	state, err := Read(ctx, tx)
 	if err != nil {
-		return here, err
+		return current, err
 	}
 	if !state.IsHeld() || state.Cause == ByHand {
-		here.Timeline = 0
+		current.Timeline = 0
 	}
-	return here, nil
+	return current, nil
 }
 
-// holdReason returns why a database that was at one place and is at another must be held, or an empty string.
-func (s *Service) holdReason(lived, here place, starts, marked int64) Cause {
+// holdReason returns the cause for which the database must be held, or "". It compares its previous and current
+// locations and counts.
+func (s *Service) holdReason(previous, current location, starts, markCount int64) Cause {
 	switch {
-	case marked > starts && (starts > 0 || lived != place{}): // a restored database has neither
+	case markCount > starts && (starts > 0 || previous != location{}): // a restored database has neither
 		return WentBack
-	case lived == place{}:
+	case previous == location{}:
 		return ""
-	case !lived.sameAs(here):
+	case !previous.sameAs(current):
 		return Copied
-	case !same(lived.Timeline, here.Timeline) && !s.opts.TrustReplica:
+	case !same(previous.Timeline, current.Timeline) && !s.opts.TrustReplica:
 		return FailedOver
 	}
 	return ""
 }
 
-func readPlace(ctx context.Context, q db.Querier) (place, int64, error) {
-	var p place
+func readLocation(ctx context.Context, q db.Querier) (location, int64, error) {
+	var p location
 	var text string
 	var starts int64
 	if err := q.QueryRow(ctx, `SELECT place, starts FROM hold WHERE id = 1`).Scan(&text, &starts); err != nil {
-		return p, 0, fmt.Errorf("reading the place of the database: %w", err)
+		return p, 0, fmt.Errorf("reading the location of the database: %w", err)
 	}
 	if text == "" {
 		return p, starts, nil
 	}
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		return p, 0, fmt.Errorf("reading the place of the database: %w", err)
+		return p, 0, fmt.Errorf("reading the location of the database: %w", err)
 	}
 	return p, starts, nil
 }
 
-func writePlace(ctx context.Context, tx *db.Tx, p place, starts int64) error {
+func writeLocation(ctx context.Context, tx *db.Tx, p location, starts int64) error {
 	text, err := json.Marshal(p)
 	if err != nil {
-		return fmt.Errorf("encoding the place of the database: %w", err)
+		return fmt.Errorf("encoding the location of the database: %w", err)
 	}
 	if _, err := tx.Exec(ctx, `UPDATE hold SET place = ?, starts = ? WHERE id = 1`, string(text), starts); err != nil {
-		return fmt.Errorf("saving the place of the database: %w", err)
+		return fmt.Errorf("saving the location of the database: %w", err)
 	}
 	return nil
 }
 
-// lastEventAt returns the time of the last event. Events of its original after that are unknown to a copy. Holds do not
-// count, because the copy may have been held itself.
+// lastEventAt returns the time of the last event, after which a copy has no events of the original. It ignores events
+// about holds, because the copy may have been held itself.
 func lastEventAt(ctx context.Context, tx *db.Tx) time.Time {
 	var at int64
 	if tx.QueryRow(ctx, `SELECT at FROM events WHERE kind <> 'service.held' ORDER BY id DESC LIMIT 1`).
@@ -180,22 +182,22 @@ func lastEventAt(ctx context.Context, tx *db.Tx) time.Time {
 	return db.Time(at)
 }
 
-// currentPlace returns where the database is now.
-func (s *Service) currentPlace(ctx context.Context) (place, error) {
+// currentLocation returns where the database is now.
+func (s *Service) currentLocation(ctx context.Context) (location, error) {
 	if s.opts.File == "" {
-		return s.postgresPlace(ctx)
+		return s.postgresLocation(ctx)
 	}
-	inode, err := inodeOf(s.opts.File)
+	inode, err := readInode(s.opts.File)
 	if err != nil {
-		return place{}, err
+		return location{}, err
 	}
-	return place{Machine: machineID(), Inode: inode}, nil
+	return location{Machine: machineID(), Inode: inode}, nil
 }
 
-// postgresPlace returns the place of a PostgreSQL database. If the role lacks a right, the field stays zero and a
+// postgresLocation returns the place of a PostgreSQL database. If the role lacks a right, the field stays zero and a
 // warning says what is not detected.
-func (s *Service) postgresPlace(ctx context.Context) (place, error) {
-	var p place
+func (s *Service) postgresLocation(ctx context.Context) (location, error) {
+	var p location
 	if err := s.db.QueryRow(ctx, `SELECT oid::bigint FROM pg_database WHERE datname = current_database()`).
 		Scan(&p.Database); err != nil {
 		return p, fmt.Errorf("reading the OID of the database: %w", err)
@@ -218,8 +220,8 @@ func (s *Service) postgresPlace(ctx context.Context) (place, error) {
 	return p, nil
 }
 
-// readTimeline returns the timeline from the name of the current WAL file. The control file has the one of the last
-// checkpoint, which may be before a failover.
+// readTimeline returns the timeline from the name of the current WAL file. The control file is not used, because it has
+// the timeline of the last checkpoint, which may be older than a failover.
 func readTimeline(queryRow func(query string, dest ...any) error) (int64, error) {
 	var hex string
 	if err := queryRow(`SELECT substring(pg_walfile_name(pg_current_wal_lsn()) FROM 1 FOR 8)`, &hex); err != nil {
@@ -243,11 +245,11 @@ func machineID() string {
 	return ""
 }
 
-// markSuffix is the suffix of the mark, a file beside SQLite's that counts how often the database was served. If an
-// older database file replaces the current one, the mark is ahead of it.
+// markSuffix is the suffix of the mark, a file next to the SQLite file that counts the starts of the service. If an
+// older database file replaces the current one, the mark's count is higher than the database's.
 const markSuffix = ".served"
 
-// readMark returns the count in the mark, or 0 if there is none.
+// readMark returns the count in the mark file, or 0 if there is none.
 func (s *Service) readMark() (int64, error) {
 	if s.opts.File == "" {
 		return 0, nil
@@ -264,7 +266,7 @@ func (s *Service) readMark() (int64, error) {
 	return n, nil
 }
 
-// Mark increases the count of the mark, first in the database and then in the file.
+// Mark increases the count, first in the database and then in the mark file.
 func (s *Service) Mark(ctx context.Context) error {
 	if s.opts.File == "" {
 		return nil

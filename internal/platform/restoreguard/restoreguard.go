@@ -1,9 +1,9 @@
 // Package restoreguard puts a restored or copied database on hold: it publishes and charges nothing automatically until
 // the operator has reviewed what was published in the meantime.
 //
-// The database records where it is. If it is found at another place, or older than before, it is held. During a hold,
-// reads and drafts work, and everything that publishes or charges waits. The statements that begin such work contain
-// the condition Free, so a hold takes effect on all nodes with its transaction.
+// The database records its location. If it is found at another location, or older than before, it is held. During a
+// hold, reads and drafts work, and everything that publishes or charges waits. The SQL statements that start such work
+// contain the condition Free, so a hold takes effect on all nodes when its transaction commits.
 package restoreguard
 
 import (
@@ -30,7 +30,7 @@ type Cause string
 // The reasons.
 const (
 	Restored   Cause = "restored"    // from a backup
-	Copied     Cause = "copied"      // it is at another place
+	Copied     Cause = "copied"      // it is at another location
 	WentBack   Cause = "went_back"   // it is older than before
 	FailedOver Cause = "failed_over" // a PostgreSQL replica took over, which may lack the last commits
 	ByHand     Cause = "by_hand"
@@ -58,7 +58,7 @@ type State struct {
 	HeldAt time.Time `json:"held_at,omitzero"` // zero if nothing is held
 	Cause  Cause     `json:"why,omitempty"`
 	Reason string    `json:"reason,omitempty"` // the operator's text
-	// Since is the time after which posts may have been published without this database's knowledge: that of the
+	// Since is the time after which posts may have been published that this database does not know: the time of the
 	// backup, or of a copy's last event.
 	Since time.Time `json:"since,omitzero"`
 }
@@ -69,8 +69,8 @@ func (s State) IsHeld() bool { return !s.HeldAt.IsZero() }
 // Options configure a Service.
 type Options struct {
 	File         string // of SQLite; empty for PostgreSQL
-	TrustReplica bool   // failovers of PostgreSQL lose nothing, so they do not hold
-	Beside       bool   // a command that runs beside the service and leaves failovers to it
+	TrustReplica bool   // failovers of PostgreSQL lose no data, so they do not hold the database
+	Beside       bool   // a command that runs beside the service, which detects failovers itself
 	Log          *slog.Logger
 }
 
@@ -119,7 +119,7 @@ func (s *Service) State(ctx context.Context) (State, error) { return Read(ctx, s
 
 const maxReason = 200 // characters
 
-// Hold holds the database by hand. If it is held already, only the operator's text changes.
+// Hold holds the database manually. If it is already held, only the operator's text changes.
 func (s *Service) Hold(ctx context.Context, reason string) (State, error) {
 	return s.holdManually(ctx, reason, func(ctx context.Context, tx *db.Tx) error {
 		_, err := s.set(ctx, tx, ByHand, tx.Now())
@@ -175,8 +175,8 @@ func HoldRestored(exec func(query string, args ...any) error, postgres bool, now
 	return nil
 }
 
-// mayHold is an SQL condition on the row of hold that is true if the reason in its argument may begin a hold. It may
-// replace a manual hold, because lifting that one does not check the networks.
+// mayHold is an SQL condition on the row of hold that is true if the cause in its argument may begin a hold. It may
+// replace a manual hold, because lifting a manual hold does not check the networks.
 const mayHold = `(held_at = 0 OR why = 'by_hand' AND ? <> 'by_hand')`
 
 // set holds the database, and reports whether this began a new hold.

@@ -72,7 +72,7 @@ func TestHoldTwice(t *testing.T) {
 			t.Errorf("held again: %+v %v", second, err)
 		}
 		if _, err := s.Hold(t.Context(), "two\nlines"); err == nil {
-			t.Error("a reason of two lines is taken")
+			t.Error("a reason of two lines is accepted")
 		}
 		var free int
 		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM teams WHERE `+restoreguard.Free).Scan(&free); err != nil {
@@ -136,8 +136,8 @@ func exec(t *testing.T, d *db.DB, statement string) {
 	}
 }
 
-// looksFor checks the database and returns the state.
-func looksFor(t *testing.T, s *restoreguard.Service) restoreguard.State {
+// checkState checks the database and returns the state of the hold.
+func checkState(t *testing.T, s *restoreguard.Service) restoreguard.State {
 	t.Helper()
 	if err := s.Check(t.Context()); err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestCopyReplacesManualHold(t *testing.T) {
 		"copied": func(t *testing.T, s *restoreguard.Service, d *db.DB) restoreguard.State {
 			t.Helper()
 			exec(t, d, `UPDATE hold SET place = '{"inode":1,"database":1}'`)
-			return looksFor(t, s)
+			return checkState(t, s)
 		},
 		"said to be copied": func(t *testing.T, s *restoreguard.Service, _ *db.DB) restoreguard.State {
 			t.Helper()
@@ -173,7 +173,7 @@ func TestCopyReplacesManualHold(t *testing.T) {
 			testkit.EachDatabase(t, func(t *testing.T, url string) {
 				s, d := open(t, url)
 				exec(t, d, `INSERT INTO events (team_id, at, kind, subject, detail) VALUES (0, 1000, 'team.made', '', '{}')`)
-				if looksFor(t, s).IsHeld() {
+				if checkState(t, s).IsHeld() {
 					t.Fatal("held too early")
 				}
 				if _, err := s.Hold(t.Context(), "a snapshot"); err != nil {
@@ -254,11 +254,11 @@ func TestHoldLoggedOnce(t *testing.T) {
 		watch(s)
 		watch(s)
 		if n := strings.Count(log.String(), "admin resume"); n != 1 {
-			t.Errorf("told %d times: %s", n, &log)
+			t.Errorf("logged %d times: %s", n, &log)
 		}
 		watch(restoreguard.New(d, restoreguard.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}))
 		if n := strings.Count(log.String(), "admin resume"); n != 2 {
-			t.Errorf("told %d times after another start: %s", n, &log)
+			t.Errorf("logged %d times after another start: %s", n, &log)
 		}
 	})
 }
@@ -273,11 +273,11 @@ func TestMarkSuffices(t *testing.T) {
 		}
 	}
 	exec(t, d, `UPDATE hold SET place = '', starts = 0`)
-	if state := looksFor(t, s); state.IsHeld() {
+	if state := checkState(t, s); state.IsHeld() {
 		t.Errorf("one that was never served is held: %+v", state)
 	}
 	exec(t, d, `UPDATE hold SET place = '{}', starts = 1`)
-	if state := looksFor(t, s); state.Cause != restoreguard.WentBack {
+	if state := checkState(t, s); state.Cause != restoreguard.WentBack {
 		t.Errorf("an older one: %+v", state)
 	}
 }
@@ -290,30 +290,30 @@ func TestCommandDetectsNoFailover(t *testing.T) {
 	}
 	serves, d := open(t, testkit.Postgres(t))
 	beside := restoreguard.New(d, restoreguard.Options{Beside: true, Log: slog.New(slog.DiscardHandler)})
-	looksFor(t, serves)
+	checkState(t, serves)
 	exec(t, d, `UPDATE hold SET place = replace(place, '"timeline":', '"timeline":9')`)
-	if state := looksFor(t, beside); state.IsHeld() {
+	if state := checkState(t, beside); state.IsHeld() {
 		t.Errorf("a command holds: %+v", state)
 	}
-	if state := looksFor(t, serves); state.Cause != restoreguard.FailedOver {
+	if state := checkState(t, serves); state.Cause != restoreguard.FailedOver {
 		t.Errorf("the service: %+v", state)
 	}
 	exec(t, d, `UPDATE hold SET place = replace(place, '"timeline":', '"timeline":9')`)
-	looksFor(t, beside) // as a resumption does
+	checkState(t, beside) // as a resumption does
 	if err := lift(d); err != nil {
 		t.Fatal(err)
 	}
-	if state := looksFor(t, serves); state.IsHeld() {
+	if state := checkState(t, serves); state.IsHeld() {
 		t.Errorf("the same failover holds again: %+v", state)
 	}
 	exec(t, d, `UPDATE hold SET place = '{"database":1,"timeline":99}'`)
-	if state := looksFor(t, beside); state.Cause != restoreguard.Copied {
+	if state := checkState(t, beside); state.Cause != restoreguard.Copied {
 		t.Errorf("a copy: %+v", state)
 	}
 	if err := lift(d); err != nil {
 		t.Fatal(err)
 	}
-	if state := looksFor(t, serves); state.IsHeld() {
-		t.Errorf("the timeline of where it was is compared: %+v", state)
+	if state := checkState(t, serves); state.IsHeld() {
+		t.Errorf("the previous location's timeline is compared: %+v", state)
 	}
 }

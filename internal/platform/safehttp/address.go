@@ -24,7 +24,7 @@ const (
 	notPublic = "The address does not lead to a public host."
 )
 
-// Check returns an *Error if the text of an address is refused. It makes no requests.
+// Check returns an *Error if an address is refused because of its text. It makes no requests.
 func (c *Client) Check(address string) error {
 	_, err := c.parse(address)
 	return err
@@ -66,7 +66,7 @@ func (c *Client) parse(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// authority returns the part between https:// and the path. It refuses everything that browsers, curl and net/url are
+// authority returns the part between https:// and the path. It refuses addresses that browsers, curl and net/url are
 // known to parse differently.
 func authority(address string) (string, error) {
 	if err := checkText(address); err != nil {
@@ -80,7 +80,7 @@ func authority(address string) (string, error) {
 	if end := strings.IndexAny(authority, "/?#"); end >= 0 {
 		authority, rest = authority[:end], authority[end:]
 	}
-	// If no slash ends the authority, some parsers read up to the @ of a query or fragment.
+	// Without a slash after the authority, some parsers read up to an @ in the query or fragment.
 	if strings.Contains(authority, "@") || !strings.HasPrefix(rest, "/") && strings.Contains(rest, "@") {
 		return "", refusedError(withUser)
 	}
@@ -102,7 +102,7 @@ func checkText(text string) error {
 	return nil
 }
 
-// host returns a host as it is looked up, or a refusal.
+// host returns a host in the form in which it is looked up, or an error.
 func (c *Client) host(text string, bracketed bool) (string, error) {
 	if addr, err := netip.ParseAddr(text); err == nil && addr.Is6() == bracketed && c.allow.contains(addr.String()) {
 		return addr.String(), nil

@@ -18,7 +18,8 @@ import (
 // shortIdle sets a short idle timeout.
 func shortIdle(o *Options) { o.Idle = 150 * time.Millisecond }
 
-// raw answers with the raw text and closes the connection, or sends more until the client disconnects.
+// raw returns a handler that sends the raw text and closes the connection. If more is not empty, it repeats more until
+// the client disconnects.
 func raw(t *testing.T, text, more string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn, buffered, err := http.NewResponseController(w).Hijack()
@@ -49,18 +50,18 @@ func TestAnswers(t *testing.T) {
 	t.Parallel()
 	const ok = "HTTP/1.1 200 OK\r\n"
 	for name, tt := range map[string]struct{ answer, more, code string }{
-		"a file":               {ok + "Content-Length: 4\r\n\r\nfile", "", ""},
-		"in chunks":            {ok + "Transfer-Encoding: chunked\r\n\r\n4\r\nfile\r\n0\r\n\r\n", "", ""},
-		"until it closes":      {"HTTP/1.0 200 OK\r\n\r\nfile", "", ""},
-		"after early hints":    {"HTTP/1.1 103 Early Hints\r\n\r\n" + ok + "Content-Length: 4\r\n\r\nfile", "", ""},
-		"as long as it may be": {ok + "Content-Length: 1000\r\n\r\n" + strings.Repeat("a", 1000), "", ""},
-		"one byte too long":    {ok + "Content-Length: 1001\r\n\r\n" + strings.Repeat("a", 1001), "", CodeTooLarge},
-		"far too long":         {ok + "Content-Length: 9223372036854775807\r\n\r\na", "", CodeTooLarge},
+		"a file":            {ok + "Content-Length: 4\r\n\r\nfile", "", ""},
+		"in chunks":         {ok + "Transfer-Encoding: chunked\r\n\r\n4\r\nfile\r\n0\r\n\r\n", "", ""},
+		"until it closes":   {"HTTP/1.0 200 OK\r\n\r\nfile", "", ""},
+		"after early hints": {"HTTP/1.1 103 Early Hints\r\n\r\n" + ok + "Content-Length: 4\r\n\r\nfile", "", ""},
+		"maximum length":    {ok + "Content-Length: 1000\r\n\r\n" + strings.Repeat("a", 1000), "", ""},
+		"one byte too long": {ok + "Content-Length: 1001\r\n\r\n" + strings.Repeat("a", 1001), "", CodeTooLarge},
+		"far too long":      {ok + "Content-Length: 9223372036854775807\r\n\r\na", "", CodeTooLarge},
 		"chunks too long": {
 			ok + "Transfer-Encoding: chunked\r\n\r\n3E9\r\n" + strings.Repeat("a", 1001) + "\r\n0\r\n\r\n", "", CodeTooLarge,
 		},
 		"chunks without end":      {ok + "Transfer-Encoding: chunked\r\n\r\n", "64\r\n" + strings.Repeat("a", 100) + "\r\n", CodeTooLarge},
-		"no end at all":           {"HTTP/1.0 200 OK\r\n\r\n", strings.Repeat("a", 100), CodeTooLarge},
+		"endless body":            {"HTTP/1.0 200 OK\r\n\r\n", strings.Repeat("a", 100), CodeTooLarge},
 		"cut off":                 {ok + "Content-Length: 40\r\n\r\nfile", "", CodeUnavailable},
 		"cut off in a chunk":      {ok + "Transfer-Encoding: chunked\r\n\r\n40\r\nfile", "", CodeUnavailable},
 		"cut off after a chunk":   {ok + "Transfer-Encoding: chunked\r\n\r\n4\r\nfile\r\n", "", CodeUnavailable},

@@ -13,16 +13,15 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// ErrPrivate is the error of a connection to a host that the operator does not allow and that has no public address, or
-// to a port other than 443.
+// ErrPrivate means that a host has no public address and is not allowed by the operator, or that the port is not 443.
 var ErrPrivate = errors.New("the host has no public address")
 
-// wireServer is Azure's metadata service, which has a public address. Those of other clouds are in special-purpose
-// networks.
+// wireServer is the address of Azure's metadata service. It is a public address, unlike the metadata services of other
+// clouds.
 var wireServer = netip.MustParsePrefix("168.63.129.16/32")
 
-// newGuard returns a check of dialed addresses. It refuses all of IANA's special-purpose addresses (RFC 6890), and IPv6
-// outside of 2000::/3.
+// newGuard returns a check for dialed addresses. It refuses all special-purpose addresses of IANA's registries (RFC
+// 6890), and IPv6 addresses outside of 2000::/3.
 func newGuard(allow hosts, port uint16) *ssrf.Guardian {
 	var v4, v6 []netip.Prefix
 	for _, network := range allow.networks {
@@ -64,8 +63,8 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	return idleConn{conn, c.opts.Idle}, nil
 }
 
-// absolute returns a host's name with a trailing dot, so that the resolver does not append search domains. Addresses
-// stay unchanged.
+// absolute adds a trailing dot to a host name, so that the resolver does not append search domains. It does not change
+// IP addresses.
 func absolute(host string) string {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return host
@@ -99,7 +98,7 @@ func (c *Client) Allows(ctx context.Context, host, port string) (bool, error) {
 	return false, nil
 }
 
-// idleConn is a connection that fails if no data moves for a time, in the handshake and in the body.
+// idleConn is a connection with an idle timeout, which applies to the handshake and to the body.
 type idleConn struct {
 	net.Conn
 

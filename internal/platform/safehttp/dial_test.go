@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// forbidden are addresses of each network that is not public unicast: first, last, or one in between.
+// forbidden has addresses of each network that is not public unicast: the first, the last, or one in between.
 var forbidden = []string{
 	"0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.127.255.255", "100.100.100.200", "127.0.0.2", "127.255.255.254",
 	"168.63.129.16", "169.254.0.1", "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.0.192",
@@ -23,7 +23,7 @@ var forbidden = []string{
 }
 
 func TestForbiddenNetworks(t *testing.T) {
-	w := newEnv(t, nobody(t), nil)
+	w := newEnv(t, unexpected(t), nil)
 	for _, address := range forbidden {
 		name := "a.example.org"
 		w.zone.set(name, always(address))
@@ -36,7 +36,7 @@ func TestForbiddenNetworks(t *testing.T) {
 
 func TestAllAddressesForbidden(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t, nobody(t), nil)
+	w := newEnv(t, unexpected(t), nil)
 	w.zone.set(host, always(forbidden[:20]...))
 	_, _, err := w.get(t, w.at(host, secretPath))
 	wantCode(t, err, CodeRefused, forbidden[:20]...)
@@ -44,7 +44,7 @@ func TestAllAddressesForbidden(t *testing.T) {
 
 func TestAllows(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t, nobody(t), nil)
+	w := newEnv(t, unexpected(t), nil)
 	for name, address := range map[string]string{
 		"public.example.org": "1.1.1.1", "private.example.org": "10.0.0.1", "mapped.example.org": "::ffff:10.0.0.1",
 	} {
@@ -63,7 +63,7 @@ func TestAllows(t *testing.T) {
 		t.Errorf("another port: %t, %v", got, err)
 	}
 	if _, err := w.client.Allows(t.Context(), "nobody.example.org", w.port); err == nil {
-		t.Error("a name that does not resolve is known")
+		t.Error("a name that does not resolve is allowed")
 	}
 }
 
@@ -82,12 +82,12 @@ func TestGuard(t *testing.T) {
 		}
 		for _, port := range []string{":80", ":22", ":8443", ":0"} {
 			if guard.Safe("tcp4", address+port, nil) == nil {
-				t.Errorf("%s%s is let through", address, port)
+				t.Errorf("%s%s is allowed", address, port)
 			}
 		}
 	}
 	if guard.Safe("udp4", "1.1.1.1:443", nil) == nil {
-		t.Error("UDP is let through")
+		t.Error("UDP is allowed")
 	}
 }
 
@@ -173,17 +173,17 @@ func TestRebinding(t *testing.T) {
 // TestNoSearchDomains checks that no search domains are appended.
 func TestNoSearchDomains(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t, nobody(t), nil)
+	w := newEnv(t, unexpected(t), nil)
 	_, _, err := w.get(t, w.at("missing.example.org", secretPath))
 	wantCode(t, err, CodeUnavailable, "missing")
 	for _, name := range w.zone.askedFor() {
 		if name != "missing.example.org." {
-			t.Errorf("asked for %s", name)
+			t.Errorf("queried %s", name)
 		}
 	}
 }
 
-// nobody is a handler that fails the test.
-func nobody(t *testing.T) http.HandlerFunc {
-	return func(http.ResponseWriter, *http.Request) { t.Error("the server was asked") }
+// unexpected returns a handler that fails the test if it is called.
+func unexpected(t *testing.T) http.HandlerFunc {
+	return func(http.ResponseWriter, *http.Request) { t.Error("the server received a request") }
 }

@@ -19,7 +19,7 @@ const (
 	CodeTooLarge    = "too_large"          // more bytes than the limit
 )
 
-// Error is the error of a failed fetch. It contains neither the given address nor one that it resolved to.
+// Error is the error of a failed download. It does not contain the address or the IP addresses to which it resolved.
 type Error struct {
 	Code   string // Refused, Unavailable or TooLarge
 	Detail string // a sentence for the user, which reveals nothing about the internal network

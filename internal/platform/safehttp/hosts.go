@@ -40,7 +40,7 @@ func newHosts(entries []string) (hosts, error) {
 	return h, nil
 }
 
-// readNetwork returns the entry as a network, and reports whether it is one or a single address.
+// readNetwork parses an entry as an IP network or IP address. It returns false for any other entry.
 func readNetwork(entry string) (netip.Prefix, bool, error) {
 	network, err := netip.ParsePrefix(entry)
 	if addr, single := netip.ParseAddr(entry); single == nil {
@@ -70,7 +70,8 @@ func (h hosts) contains(host string) bool {
 	})
 }
 
-// hostname returns a name as it is looked up: mapped and checked by IDNA (UTS #46), in ASCII, without a trailing dot.
+// hostname returns a name in the form in which it is looked up: mapped and checked by IDNA (UTS #46), in ASCII, without
+// a trailing dot.
 func hostname(text string) (string, error) {
 	name, err := idna.Lookup.ToASCII(text)
 	if err != nil {
@@ -107,7 +108,7 @@ var reservedTLDs = []string{
 	"localhost", "mail", "onion", "private", "test",
 }
 
-// isPublic reports whether a name can be one of the public DNS by its text.
+// isPublic reports whether a name, judging by its text, can exist in the public DNS.
 func isPublic(name string) bool {
 	return strings.Contains(name, ".") && !slices.Contains(reservedTLDs, topLevel(name))
 }

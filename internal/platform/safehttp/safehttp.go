@@ -1,9 +1,9 @@
 // Package safehttp downloads files from https addresses given by users, and prevents server-side request forgery
-// (SSRF): it reaches neither this machine, nor its network, nor a cloud's metadata service.
+// (SSRF): it does not connect to this machine, its network or a cloud's metadata service.
 //
-// It checks twice. The text of an address must follow strict rules, so that all parsers agree on it. And every
-// connection, also after a redirect, is checked by the IP address that is dialed, so a name cannot resolve to another
-// address in between.
+// It checks twice. The text of an address must follow strict rules, so that all parsers agree on it. The IP address of
+// every connection is checked when it is dialed, also after a redirect, so a name cannot resolve to another address in
+// between.
 package safehttp
 
 import (
@@ -35,11 +35,11 @@ const (
 
 // Options configure a Client.
 type Options struct {
-	// Allow are private hosts that are allowed nevertheless. Each is a host name (with a leading dot: all subdomains),
-	// a network such as 10.1.0.0/16, or an IP address. An address with such a host may have any port; another name that
-	// resolves into such a network may not.
+	// Allow lists private hosts that are allowed. Each entry is a host name (with a leading dot for all subdomains), an
+	// IP network such as 10.1.0.0/16, or an IP address. An address with such a host may have any port. Another name
+	// that resolves to an address in such a network may not.
 	Allow []string
-	// Own are the service's own hosts, in the same format. They are refused, unless allowed.
+	// Own lists the service's own hosts, in the same format. They are refused unless they are in Allow.
 	Own []string
 
 	RootCAs   *x509.CertPool // the system's if nil
@@ -88,8 +88,8 @@ func newClient(opts Options, port uint16) (*Client, error) {
 	return c, nil
 }
 
-// Transport returns a transport with the same restrictions for calls to servers that users name. It keeps connections
-// alive.
+// Transport returns a transport with the same restrictions, for calls to servers that users choose. It keeps
+// connections alive.
 func (c *Client) Transport() *http.Transport {
 	t := c.transport.Clone()
 	t.DisableKeepAlives, t.IdleConnTimeout, t.MaxIdleConnsPerHost = false, c.opts.Idle/2, 16
@@ -103,9 +103,9 @@ type File struct {
 	Name string // last segment of the path; untrusted, but printable and without slashes; may be empty
 }
 
-// Get downloads the file at an address to a writer, following redirects, if it has at most that many bytes. Errors of
-// the address, of its source and of the context are *Error; errors of the writer are not. After an error, part of the
-// file may have been written.
+// Get downloads the file at an address to a writer, following redirects. The file may have at most maxBytes bytes.
+// Errors of the address, the source and the context are of type *Error; errors of the writer are not. After an error,
+// part of the file may have been written.
 func (c *Client) Get(ctx context.Context, address string, maxBytes int64, into io.Writer) (File, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.Timeout)
 	defer cancel()
@@ -182,7 +182,7 @@ func save(resp *http.Response, maxBytes int64, into io.Writer) (int64, error) {
 	return size, nil
 }
 
-// sourceReader turns errors of reading into *Error, to distinguish them from errors of writing.
+// sourceReader converts read errors to *Error, to distinguish them from write errors.
 type sourceReader struct{ io.Reader }
 
 func (s sourceReader) Read(p []byte) (int, error) {
@@ -193,7 +193,7 @@ func (s sourceReader) Read(p []byte) (int, error) {
 	return n, readError(err)
 }
 
-// fileName returns the last segment of an unescaped path, or an empty string if it is not fit to be shown.
+// fileName returns the last segment of an unescaped path, or "" if it cannot be displayed safely.
 func fileName(path string) string {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	unfit := func(r rune) bool { return !unicode.IsPrint(r) || r == '\\' || r == unicode.ReplacementChar }

@@ -30,12 +30,12 @@ func wantCode(t *testing.T, err error, code string, secrets ...string) {
 		t.Fatalf("got error %v, want %s", err, code)
 	}
 	if !strings.HasSuffix(failure.Detail, ".") {
-		t.Errorf("the detail is no sentence: %q", failure.Detail)
+		t.Errorf("the detail is not a sentence: %q", failure.Detail)
 	}
 	for _, secret := range slices.Concat(secrets, []string{host, otherHost, "127.0.0", "secret-7Qx", "9fK2", "::1", "10.0.0"}) {
 		for text := err; text != nil; text = errors.Unwrap(text) {
 			if strings.Contains(text.Error(), secret) {
-				t.Errorf("the error tells %q: %v", secret, text)
+				t.Errorf("the error contains %q: %v", secret, text)
 			}
 		}
 	}

@@ -92,8 +92,8 @@ func sign(t *testing.T, form, parent *x509.Certificate, key, by *ecdsa.PrivateKe
 	return cert
 }
 
-// zone is a DNS server on loopback. For each name it has the answers to successive queries of a type: addresses, or
-// another name as a CNAME. The last answer repeats.
+// zone is a DNS server on loopback. For each name it has the answers to successive queries: addresses, or another name
+// as a CNAME. The last answer is repeated.
 type zone struct {
 	resolver *net.Resolver
 	queries  atomic.Int64

@@ -44,8 +44,8 @@ var unavailable = []sqlite3.ErrNo{
 	sqlite3.ErrBusy, sqlite3.ErrFull, sqlite3.ErrIoErr, sqlite3.ErrCantOpen, sqlite3.ErrReadonly,
 }
 
-// IsUnavailable reports whether an error means that the file cannot be used at the moment: another process holds its
-// lock, or the disk is full, broken or read-only.
+// IsUnavailable reports whether an error means that the file cannot be used at the moment: another process has locked
+// it, or the disk is full, broken or read-only.
 func IsUnavailable(err error) bool {
 	e, ok := errors.AsType[sqlite3.Error](err)
 	return ok && slices.Contains(unavailable, e.Code)

@@ -45,8 +45,8 @@ func IsBusy(err error) bool {
 // unavailable holds SQLITE_BUSY, SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL and SQLITE_CANTOPEN.
 var unavailable = []int{busy, 8, 10, 13, 14}
 
-// IsUnavailable reports whether an error means that the file cannot be used at the moment: another process holds its
-// lock, or the disk is full, broken or read-only.
+// IsUnavailable reports whether an error means that the file cannot be used at the moment: another process has locked
+// it, or the disk is full, broken or read-only.
 func IsUnavailable(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && slices.Contains(unavailable, e.Code()&0xff)

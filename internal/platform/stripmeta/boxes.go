@@ -70,8 +70,8 @@ var headers = map[string]struct {
 	"mdhd": {[]span{{22, 24}}, 24},
 }
 
-// header zeroes the dates of creation and modification, and reserved bytes. In version 1 the dates and the duration,
-// which ends before offset 24, have eight bytes each.
+// header zeroes creation and modification dates and reserved bytes. In version 1, the dates and the duration have eight
+// bytes each.
 func (v *video) header(b mediainfo.Box) error {
 	version, err := v.version(b)
 	if err != nil {
@@ -118,7 +118,7 @@ func (v *video) handlerName(b mediainfo.Box) error {
 	return v.keepFirst(b, 12)
 }
 
-// knownBrands are the brands of ftyp that stay: those of the standards, none of a maker.
+// knownBrands are the brands of ftyp that are kept: those of standards, not of manufacturers.
 var knownBrands = []string{
 	"isom", "iso2", "iso3", "iso4", "iso5", "iso6", "iso7", "iso8", "iso9", "isoa", "isob", "isoc", "avc1", "hvc1",
 	"hev1",
@@ -157,7 +157,7 @@ func (v *video) brands(b mediainfo.Box) error {
 
 var errElsewhere = newDamageError("the video refers to other files")
 
-// dataEntries zeroes where the data references say the samples are. They must be in this file.
+// dataEntries zeroes the locations in the data references. The samples must be in this file.
 func (v *video) dataEntries(b mediainfo.Box) error {
 	if b.End-b.Content < 8 {
 		return v.blank(b)
@@ -168,7 +168,7 @@ func (v *video) dataEntries(b mediainfo.Box) error {
 			return err
 		}
 		self := binary.BigEndian.Uint32(p)&1 != 0
-		if !self { // some leave out the flag, and the address too
+		if !self { // some files omit both the flag and the location
 			self, err = v.is(0, entry.Content+4, entry.End)
 		}
 		if err == nil && !self {
@@ -181,7 +181,7 @@ func (v *video) dataEntries(b mediainfo.Box) error {
 	})
 }
 
-// walkEach cleans the boxes of a list from offset off, and zeroes a rest that is too short for a box.
+// walkEach cleans the boxes of a list from offset off, and zeroes remaining bytes that are too short for a box.
 func (v *video) walkEach(in mediainfo.Box, off int64, visit func(mediainfo.Box) error) error {
 	at := in.Content + off
 	err := v.each(mediainfo.Box{Content: at, End: in.End}, func(b mediainfo.Box) error {
@@ -194,7 +194,7 @@ func (v *video) walkEach(in mediainfo.Box, off int64, visit func(mediainfo.Box) 
 	return v.zero(v.source, at, in.End)
 }
 
-// sampleTable zeroes what follows the sizes of the samples.
+// sampleTable zeroes the bytes after the sizes of the samples.
 func (v *video) sampleTable(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 12)
 	if err != nil {
@@ -210,10 +210,11 @@ func (v *video) sampleTable(b mediainfo.Box) error {
 	return v.keepFirst(b, 12+4*count)
 }
 
-// groupKindSizes are the groups of samples that players need, to start and to seek, and how many bytes describe one.
+// groupKindSizes are the sample groups that players need to start and to seek, with the size of their descriptions in
+// bytes.
 var groupKindSizes = map[string]int64{"roll": 2, "prol": 2, "rap ": 1, "sync": 1} //nolint:gocritic // the space is part of the code
 
-// groups keeps which samples are of a group that players need.
+// groups keeps the mapping of samples to groups that players need.
 func (v *video) groups(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 12)
 	if err != nil {

@@ -18,10 +18,10 @@ import (
 	"pressroom/internal/platform/stripmeta"
 )
 
-// secret is the marker that tests put into every kind of metadata.
+// secret is the marker that tests write into every kind of metadata.
 const secret = "+52.5200+013.4050/"
 
-var profile = profileOf(tag{"wtpt", xyz()}, tag{"rTRC", []byte("curv\x00\x00\x00\x00\x00\x00\x00\x01\x02\x33")})
+var profile = newProfile(tag{"wtpt", xyz()}, tag{"rTRC", []byte("curv\x00\x00\x00\x00\x00\x00\x00\x01\x02\x33")})
 
 func strip(tb testing.TB, data []byte, mime string) []byte {
 	tb.Helper()
@@ -81,8 +81,8 @@ func u32(values ...uint32) []byte {
 	return p
 }
 
-// exifOf returns EXIF data with an orientation, a pointer to a GPS directory, and the secret.
-func exifOf(order binary.AppendByteOrder, orientation uint16) []byte {
+// newEXIF returns EXIF data with an orientation, a pointer to a GPS directory, and the secret.
+func newEXIF(order binary.AppendByteOrder, orientation uint16) []byte {
 	p := []byte("MM")
 	if order.AppendUint16(nil, 1)[0] == 1 {
 		p = []byte("II")
@@ -175,8 +175,8 @@ type tag struct {
 
 func xyz() []byte { return append([]byte("XYZ \x00\x00\x00\x00"), u32(0xf6d6, 0x10000, 0xd32d)...) }
 
-// profileOf returns a color profile with a minimal header.
-func profileOf(tags ...tag) []byte {
+// newProfile returns a color profile with a minimal header.
+func newProfile(tags ...tag) []byte {
 	header := make([]byte, 128)
 	copy(header[8:], "\x02\x40")
 	copy(header[12:], "mntrRGB XYZ ")

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// maxEdits bounds the memory of a list of edits: an edit takes about 50 bytes.
+// maxEdits limits the memory of a list of edits. An edit needs about 50 bytes.
 const maxEdits = 1 << 18
 
-// Edits are the changes that make a file one without metadata.
+// Edits are the changes that remove the metadata from a file.
 type Edits struct {
 	in   int64 // bytes of the file
 	list []edit
@@ -18,8 +18,8 @@ type Edits struct {
 // edit replaces the bytes from at to end.
 type edit struct {
 	at, end int64
-	zeros   bool   // with zeros of the same length
-	with    []byte // else by these
+	zeros   bool   // replace with zeros of the same length
+	with    []byte // otherwise replace with these bytes
 }
 
 func (e edit) size() int64 {
@@ -142,7 +142,7 @@ func (v *view) ReadAt(p []byte, off int64) (int, error) {
 	return read, nil
 }
 
-// read fills p from off of the piece on, as far as the piece goes.
+// read fills p with the bytes of the piece from off, up to its end.
 func (c piece) read(r io.ReaderAt, p []byte, off int64) (int, error) {
 	p = p[:max(min(int64(len(p)), c.size-off), 0)]
 	switch {

@@ -68,7 +68,7 @@ func (v *video) soundEntry(entry mediainfo.Box, version byte) error {
 	return v.walkFrom("sound", min(entry.Content+head, entry.End), entry.End)
 }
 
-// color keeps the color information of the registered types, and of a color profile what rendering needs.
+// color keeps color information of registered types, and the parts of a color profile that rendering needs.
 func (v *video) color(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 4)
 	if err != nil {
@@ -114,7 +114,7 @@ const (
 	dependsFlag, addressFlag, clockFlag = 0x80, 0x40, 0x20
 )
 
-// decoder zeroes all descriptors of an elementary stream but those that set up the decoder.
+// decoder zeroes all descriptors of an elementary stream except those that configure the decoder.
 func (v *video) decoder(b mediainfo.Box) error { return v.descriptors(b.Content+4, b.End, 0) }
 
 // descriptors cleans the descriptors between at and end, inside one of the tag in.
@@ -245,7 +245,7 @@ func (v *video) parameterArrays(b mediainfo.Box) error {
 	return v.keepFirst(b, off)
 }
 
-// skipUnits returns where count units at off of a box end, each preceded by its length in two bytes.
+// skipUnits returns the end of count units at off in a box, each preceded by its length in two bytes.
 func (v *video) skipUnits(b mediainfo.Box, off int64, count int) (int64, error) {
 	for range count {
 		p, err := v.content(b, off, 2)
@@ -260,8 +260,8 @@ func (v *video) skipUnits(b mediainfo.Box, off int64, count int) (int64, error) 
 	return off, nil
 }
 
-// flac keeps the stream's information and zeroes the other blocks, such as comments and pictures. That one becomes the
-// last.
+// flac keeps the stream's information and zeroes the other blocks, such as comments and pictures. The stream
+// information becomes the last block.
 func (v *video) flac(b mediainfo.Box) error {
 	const last, information, size = 0x80, 0, 34
 	p, err := v.content(b, 4, 4)

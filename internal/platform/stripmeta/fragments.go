@@ -7,12 +7,12 @@ import (
 	"pressroom/internal/platform/mediainfo"
 )
 
-// fragmentRun follows where the samples of movie fragments are (ISO/IEC 14496-12, 8.8).
+// fragmentRun tracks the positions of samples in movie fragments (ISO/IEC 14496-12, 8.8).
 type fragmentRun struct {
-	sizes map[uint32]uint32 // of a sample by default, by track
-	moof  int64             // where the fragment's box starts
-	end   uint64            // where the data of the track fragment before ends
-	first bool              // no track fragment was seen yet
+	sizes map[uint32]uint32 // default sample size by track
+	moof  int64             // offset of the fragment's box
+	end   uint64            // end of the previous track fragment's data
+	first bool              // no track fragment was read yet
 }
 
 func (r *fragmentRun) begin(moof int64) {
@@ -83,7 +83,7 @@ func (v *video) fragmentHeader(b mediainfo.Box, t *trackFragment) error {
 	return err
 }
 
-// fragmentRun adds up a run of samples, and notes it if its track stays.
+// fragmentRun adds the sizes of a run of samples, and records the run if its track is kept.
 func (v *video) fragmentRun(b mediainfo.Box, t *trackFragment) error {
 	p, err := v.content(b, 0, 8)
 	if err != nil {

@@ -71,7 +71,7 @@ func fuzz(f *testing.F, mime string, decode func(io.Reader) (image.Image, error)
 		edits, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), mime)
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; took > 32<<20 {
-			t.Errorf("%d bytes of memory taken", took)
+			t.Errorf("%d bytes of memory allocated", took)
 		}
 		if err != nil {
 			if !errors.Is(err, mediainfo.ErrDamaged) {
@@ -98,7 +98,7 @@ func same(t *testing.T, data, clean []byte, decode func(io.Reader) (image.Image,
 		if got, err := mediainfo.Read(bytes.NewReader(clean), int64(len(clean))); err != nil || got != want {
 			t.Errorf("%+v (%v), want %+v", got, err, want)
 		}
-		if chunks, err := readableSamples(data); err == nil && !slices.Equal(chunks, samplesOf(clean)) {
+		if chunks, err := readableSamples(data); err == nil && !slices.Equal(chunks, readSamples(clean)) {
 			t.Error("different samples")
 		}
 		return
@@ -112,12 +112,12 @@ func same(t *testing.T, data, clean []byte, decode func(io.Reader) (image.Image,
 	}
 }
 
-// readableSamples returns samplesOf, or an error for tables that it cannot follow.
+// readableSamples returns readSamples, or an error for tables that it cannot follow.
 func readableSamples(data []byte) (_ []string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("following the tables: %v", p)
 		}
 	}()
-	return samplesOf(slices.Clip(data)), nil
+	return readSamples(slices.Clip(data)), nil
 }

@@ -33,7 +33,8 @@ type gifScan struct {
 	pixels  int64 // decompressed so far
 }
 
-// scanGIF walks all blocks of a GIF. Decoders show a GIF that is truncated after its first image, so it is ended there.
+// scanGIF reads all blocks of a GIF. Decoders accept a GIF that is truncated after its first image, so its end is added
+// there.
 func scanGIF(s *source, e *Edits) error {
 	p, err := s.peek(0, 13)
 	if err != nil {
@@ -58,7 +59,7 @@ func scanGIF(s *source, e *Edits) error {
 	}
 }
 
-// colorTable is the size of the table that the flags of a screen or an image announce, in bytes.
+// colorTable returns the size in bytes of the color table, from the flags of a screen or image.
 func colorTable(flags byte) int64 {
 	if flags&0x80 == 0 {
 		return 0
@@ -89,7 +90,7 @@ func (g *gifScan) block(at int64) (int64, byte, error) {
 	return 0, 0, errStructure
 }
 
-// image follows the compressed pixels of the image at at. What decoders leave unread after them is removed.
+// image reads the compressed pixels of the image at offset at. It removes bytes after them that decoders do not read.
 func (g *gifScan) image(at int64) (int64, error) {
 	p, err := g.peek(at, 10)
 	if err != nil {
@@ -116,7 +117,7 @@ func (g *gifScan) image(at int64) (int64, error) {
 	return end, errors.Join(g.cut(control.at+controlBytes, control.end), g.cutBlocks(in, end))
 }
 
-// decompress reads pixels to the code that ends them, or to one that is broken: decoders stop there too.
+// decompress reads pixels up to the end code or a broken code, at which decoders stop too.
 func (g *gifScan) decompress(in *subBlocks, bits int) error {
 	n, err := io.CopyN(io.Discard, lzw.NewReader(in, lzw.LSB, bits), maxInflated-g.pixels)
 	g.pixels += n
@@ -126,7 +127,7 @@ func (g *gifScan) decompress(in *subBlocks, bits int) error {
 	return g.err
 }
 
-// cutBlocks ends the data sub-blocks where in stopped reading, in front of end.
+// cutBlocks ends the data sub-blocks at the position at which in stopped reading.
 func (g *gifScan) cutBlocks(in *subBlocks, end int64) error {
 	if in.left == 0 && in.next == end-1 {
 		return nil
@@ -168,14 +169,14 @@ func (g *gifScan) cut(at, end int64) error {
 	return g.replace(at, end, []byte{0})
 }
 
-// dropControl removes a graphic control that belongs to no image.
+// dropControl removes a graphic control that is not followed by an image.
 func (g *gifScan) dropControl() error {
 	c := g.control
 	g.control = span{}
 	return g.remove(c.at, c.end)
 }
 
-// skipBlocks returns where the data sub-blocks at offset at end, after their terminator.
+// skipBlocks returns the offset after the data sub-blocks at offset at, including their terminator.
 func (s *source) skipBlocks(at int64) (int64, error) {
 	for {
 		p, err := s.peek(at, 1)

@@ -37,7 +37,7 @@ func TestPNG(t *testing.T) {
 		"tEXt":           insertAt(plain, first, pngChunk("tEXt", []byte("Comment\x00"), s)),
 		"zTXt":           insertAt(plain, first, pngChunk("zTXt", []byte("Comment\x00\x00"), s)),
 		"iTXt":           insertAt(plain, first, pngChunk("iTXt", []byte("XML:com.adobe.xmp\x00\x00\x00\x00\x00"), s)),
-		"eXIf":           insertAt(plain, first, pngChunk("eXIf", exifOf(binary.LittleEndian, 1))),
+		"eXIf":           insertAt(plain, first, pngChunk("eXIf", newEXIF(binary.LittleEndian, 1))),
 		"tIME":           insertAt(plain, first, pngChunk("tIME", s)),
 		"private":        insertAt(plain, first, pngChunk("prVt", s)),
 		"after the data": insertAt(plain, len(plain)-12, pngChunk("tEXt", s)),
@@ -48,7 +48,7 @@ func TestPNG(t *testing.T) {
 			t.Errorf("%s: not the plain image", name)
 		}
 	}
-	out := checkStrip(t, insertAt(plain, first, pngChunk("eXIf", exifOf(binary.LittleEndian, 6))), mediainfo.PNG)
+	out := checkStrip(t, insertAt(plain, first, pngChunk("eXIf", newEXIF(binary.LittleEndian, 6))), mediainfo.PNG)
 	if want := insertAt(plain, first, pngChunk("eXIf", minimalEXIF(6))); !bytes.Equal(out, want) {
 		t.Errorf("orientation: %q", out[:120])
 	}
@@ -116,8 +116,8 @@ func TestWebP(t *testing.T) {
 		return riffChunk("VP8X", []byte{flags, 0, 0, 0}, size(width), size(height))
 	}
 	colors := riffChunk("ICCP", profile)
-	exif := riffChunk("EXIF", exifOf(binary.LittleEndian, 1))
-	rotated := riffChunk("EXIF", []byte("Exif\x00\x00"), exifOf(binary.LittleEndian, 6))
+	exif := riffChunk("EXIF", newEXIF(binary.LittleEndian, 1))
+	rotated := riffChunk("EXIF", []byte("Exif\x00\x00"), newEXIF(binary.LittleEndian, 6))
 	xmp := riffChunk("XMP ", s, []byte("odd"))
 	plain := riff(canvas(0x20), colors, simple[12:])
 	for name, c := range map[string]struct{ data, want []byte }{
@@ -285,7 +285,7 @@ func TestProfiles(t *testing.T) {
 	para := slices.Concat([]byte("para\x00\x00\x00\x00\x00\x03\x00\x00"), make([]byte, 20))
 	chad := slices.Concat([]byte("sf32\x00\x00\x00\x00"), make([]byte, 36))
 	tags := []tag{{"A2B0", mft2}, {"B2A0", mft1}, {"rTRC", para}, {"chad", chad}, {"wtpt", xyz()}}
-	clean := profileOf(tags...)
+	clean := newProfile(tags...)
 	photo := encodeAs(t, "jpeg")
 	embed := func(p []byte) []byte { return insertAt(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x01"), p)) }
 	if out := checkStrip(t, embed(clean), mediainfo.JPEG); !bytes.Equal(out, embed(clean)) {
@@ -294,17 +294,17 @@ func TestProfiles(t *testing.T) {
 	for n := range tags {
 		more := slices.Clone(tags)
 		more[n].value = append(bytes.Clone(tags[n].value), secret...)
-		if out := checkStrip(t, embed(profileOf(more...)), mediainfo.JPEG); !bytes.Equal(out, embed(clean)) {
+		if out := checkStrip(t, embed(newProfile(more...)), mediainfo.JPEG); !bytes.Equal(out, embed(clean)) {
 			t.Errorf("%s: not the clean profile", tags[n].name)
 		}
 	}
 	// A large profile, such as a printing press's, spans several segments. A display's profile contains its name and
 	// serial number.
 	large := slices.Concat([]byte("curv\x00\x00\x00\x00"), u32(60_000), bytes.Repeat([]byte{1, 2}, 60_000))
-	display := profileOf(tag{"gTRC", large}, tag{"mmod", []byte(secret)})
+	display := newProfile(tag{"gTRC", large}, tag{"mmod", []byte(secret)})
 	out := checkStrip(t, insertAt(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x02"), display[:65_000]),
 		segment(0xe2, []byte("ICC_PROFILE\x00\x02\x02"), display[65_000:])), mediainfo.JPEG)
-	kept := profileOf(tag{"gTRC", large})
+	kept := newProfile(tag{"gTRC", large})
 	want := insertAt(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x02"), kept[:65_519]),
 		segment(0xe2, []byte("ICC_PROFILE\x00\x02\x02"), kept[65_519:]))
 	if !bytes.Equal(out, want) {

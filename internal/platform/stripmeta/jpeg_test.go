@@ -28,7 +28,7 @@ func TestJPEG(t *testing.T) {
 	s := []byte(secret)
 	colors := segment(0xe2, []byte("ICC_PROFILE\x00\x01\x01"), profile)
 	segments := map[string][]byte{
-		"EXIF":            segment(0xe1, []byte("Exif\x00\x00"), exifOf(binary.LittleEndian, 1)),
+		"EXIF":            segment(0xe1, []byte("Exif\x00\x00"), newEXIF(binary.LittleEndian, 1)),
 		"XMP":             segment(0xe1, []byte("http://ns.adobe.com/xap/1.0/\x00"), s),
 		"extended XMP":    segment(0xe1, []byte("http://ns.adobe.com/xmp/extension/\x00"), s),
 		"IPTC":            segment(0xed, []byte("Photoshop 3.0\x008BIM"), s),
@@ -40,7 +40,7 @@ func TestJPEG(t *testing.T) {
 		"comment":         segment(0xfe, s),
 		"Adobe with more": segment(0xee, []byte("Adobe\x00\x64\x00\x00\x00\x00\x01"), s),
 		"stray bytes":     s,
-		"second EXIF":     bytes.Repeat(segment(0xe1, []byte("Exif\x00\x00"), exifOf(binary.BigEndian, 1)), 2),
+		"second EXIF":     bytes.Repeat(segment(0xe1, []byte("Exif\x00\x00"), newEXIF(binary.BigEndian, 1)), 2),
 	}
 	plain := encodeAs(t, "jpeg")
 	pixels := decodeJPEG(t, plain)
@@ -71,7 +71,7 @@ func TestJPEGOrientation(t *testing.T) {
 	plain := encodeAs(t, "jpeg")
 	for value := range uint16(10) {
 		for _, order := range []binary.AppendByteOrder{binary.BigEndian, binary.LittleEndian} {
-			out := checkStrip(t, insertAt(plain, 2, segment(0xe1, []byte("Exif\x00\x00"), exifOf(order, value))), mediainfo.JPEG)
+			out := checkStrip(t, insertAt(plain, 2, segment(0xe1, []byte("Exif\x00\x00"), newEXIF(order, value))), mediainfo.JPEG)
 			want := plain
 			if value >= 2 && value <= 8 {
 				want = insertAt(plain, 2, segment(0xe1, []byte("Exif\x00\x00"), minimalEXIF(byte(value))))

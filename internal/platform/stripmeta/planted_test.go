@@ -47,11 +47,11 @@ func plantedProfiles(marker []byte) map[string][]byte {
 		"with none":    slices.Concat(profile[:36], marker, make([]byte, 120)),
 		"header":       header,
 		"after":        append(long, marker...),
-		"name":         profileOf(tag{"wtpt", xyz()}, tag{"desc", named}, curve),
-		"newer name":   profileOf(tag{"wtpt", xyz()}, tag{"cprt", valued("mluc")}, curve),
-		"serial":       profileOf(tag{"mmod", valued("mmod")}, tag{"wtpt", xyz()}, curve),
-		"long tag":     profileOf(tag{"wtpt", append(xyz(), marker...)}, curve),
-		"unknown type": profileOf(tag{"wtpt", xyz()}, curve, tag{"gTRC", valued("text")}),
+		"name":         newProfile(tag{"wtpt", xyz()}, tag{"desc", named}, curve),
+		"newer name":   newProfile(tag{"wtpt", xyz()}, tag{"cprt", valued("mluc")}, curve),
+		"serial":       newProfile(tag{"mmod", valued("mmod")}, tag{"wtpt", xyz()}, curve),
+		"long tag":     newProfile(tag{"wtpt", append(xyz(), marker...)}, curve),
+		"unknown type": newProfile(tag{"wtpt", xyz()}, curve, tag{"gTRC", valued("text")}),
 	}
 }
 
@@ -70,7 +70,7 @@ func plantedJPEG(tb testing.TB) map[string]planter {
 		"after the end": func(m []byte) []byte { return slices.Concat(plain, m) },
 		"second image":  func(m []byte) []byte { return slices.Concat(plain, insertAt(plain, 2, segment(0xe1, m))) },
 		"EXIF thumbnail": func(m []byte) []byte {
-			return insertAt(plain, 2, segment(0xe1, []byte("Exif\x00\x00"), exifOf(binary.BigEndian, 6), m))
+			return insertAt(plain, 2, segment(0xe1, []byte("Exif\x00\x00"), newEXIF(binary.BigEndian, 6), m))
 		},
 		"unused tables": func(m []byte) []byte {
 			codes := segment(0xc4, []byte{0x13, byte(len(m))}, make([]byte, 15), m)
@@ -167,7 +167,7 @@ func plantedWebP(tb testing.TB) map[string]planter {
 	places := map[string]planter{
 		"XMP": func(m []byte) []byte { return riff(canvas(4), simple[12:], riffChunk("XMP ", m)) },
 		"EXIF": func(m []byte) []byte {
-			return riff(canvas(8), simple[12:], riffChunk("EXIF", exifOf(binary.BigEndian, 6), m))
+			return riff(canvas(8), simple[12:], riffChunk("EXIF", newEXIF(binary.BigEndian, 6), m))
 		},
 		"unknown":   func(m []byte) []byte { return riff(canvas(0), riffChunk("note", m), simple[12:]) },
 		"long VP8X": func(m []byte) []byte { return riff(canvas(0, m...), simple[12:]) },
@@ -328,8 +328,8 @@ func checkSamePixels(t *testing.T, mime, name string, data, out []byte) {
 		want, err = gif.DecodeAll(bytes.NewReader(encodeAs(t, "gif")))
 		got, err2 = gif.DecodeAll(bytes.NewReader(out))
 	default:
-		want, got = samplesOf(data), samplesOf(out)
-		if len(samplesOf(data)) == 0 {
+		want, got = readSamples(data), readSamples(out)
+		if len(readSamples(data)) == 0 {
 			t.Errorf("%s, %s: no samples", mime, name)
 		}
 	}

@@ -95,7 +95,7 @@ func plantedVideo() map[string]planter {
 			stream := []byte{3, byte(4 + len(m) + 15), 0, 2, 0x40, byte(len(m))}
 			f.entry = box("esds", u32(0), stream, m, []byte{4, 13}, make([]byte, 13))
 		}),
-		"sound entry":             with(func(f *film, m []byte) { f.meta = soundOf(m) }),
+		"sound entry":             with(func(f *film, m []byte) { f.meta = newSoundTrack(m) }),
 		"brands":                  with(func(f *film, m []byte) { f.brands = fit(m, 4*len(m)) }),
 		"profile of another kind": with(func(f *film, m []byte) { f.entry = box("colr", []byte("prof"), m) }),
 	}
@@ -107,8 +107,8 @@ func plantedVideo() map[string]planter {
 	return places
 }
 
-// soundOf returns an audio track without samples, with markers in its descriptions.
-func soundOf(m []byte) []byte {
+// newSoundTrack returns an audio track without samples, with markers in its descriptions.
+func newSoundTrack(m []byte) []byte {
 	mp4a := box("mp4a", make([]byte, 6), u16(1), u16(0, 0), fit(m, 4), u16(2, 16, 0, 0), u32(44100<<16),
 		box("btrt", u32(0, 0, 0), m), box("esds", u32(0), []byte{3, 3, 0, 2, 0}, m), box("chan", u32(0, 0, 0, 0), m),
 		box("note", m))

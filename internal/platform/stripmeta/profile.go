@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// maxProfile is how long a color profile may be, in bytes. Those of presses have about 3 MB.
+// maxProfile is the maximum length of a color profile in bytes. Profiles of printing presses have about 3 MB.
 const maxProfile = 4 << 20
 
 const (
@@ -14,8 +14,8 @@ const (
 	maxProfileTags = 100
 )
 
-// profileTags are the tags of a color profile that rendering needs (ICC.1:2022, 9.2). Others name the device, its
-// serial number and who made the profile.
+// profileTags are the tags of a color profile that rendering needs (ICC.1:2022, 9.2). Other tags contain the device,
+// its serial number and the author of the profile.
 var profileTags = []string{
 	"rXYZ", "gXYZ", "bXYZ", "rTRC", "gTRC", "bTRC", "kTRC", "wtpt", "bkpt", "chad", "cicp", "A2B0", "A2B1", "A2B2",
 	"B2A0",

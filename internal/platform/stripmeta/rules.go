@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/platform/mediainfo"
 )
 
-// action is what to do with a box.
+// action is the way in which a box is cleaned.
 type action int
 
 const (
@@ -38,12 +38,12 @@ const (
 	vendor                        // damr
 )
 
-// rule says how to clean a box: everything that is not kept becomes zeros.
+// rule defines how to clean a box. Bytes that are not kept become zeros.
 type rule struct {
 	do    action
 	size  int64 // bytes kept of the content
 	entry int64 // bytes of an entry
-	more  int64 // by how much the size, or of a list the entry, is longer in version 1
+	more  int64 // additional bytes in version 1, of the size or of a list's entries
 }
 
 // keepBytes keeps the first size bytes of a box.
@@ -116,7 +116,7 @@ var rules = map[string]map[string]rule{
 // configuration keeps a decoder's configuration, up to the size that such boxes have in practice.
 var configuration = keepBytes(1024)
 
-// clean cleans a box by the rule that its container has for it.
+// clean cleans a box by the rule for its kind in the container.
 func (v *video) clean(container string, b mediainfo.Box) error {
 	r := rules[container][b.Kind]
 	switch r.do {

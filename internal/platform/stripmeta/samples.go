@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/platform/mediainfo"
 )
 
-var errSamples = newDamageError("the video's tables do not say where its pictures and sound are")
+var errSamples = newDamageError("the video's tables do not contain the positions of its pictures and sound")
 
 // samples records the offsets of the samples of all shown tracks, by chunk (ISO/IEC 14496-12, 8.7). It processes the
 // chunks of all tracks in file order, so that adjacent ones become one range.
@@ -64,8 +64,8 @@ func (v *video) keep(at, n uint64) error {
 	return nil
 }
 
-// zeroUnused zeroes what of the media data no track refers to that is shown or heard: samples of other tracks, of
-// removed ones, and hidden boxes. All samples must be media data.
+// zeroUnused zeroes the media data that no kept track refers to: samples of removed tracks, and hidden boxes. All
+// samples must be in the media data.
 func (v *video) zeroUnused() error {
 	slices.SortFunc(v.kept, func(a, b span) int { return cmp.Compare(a.at, b.at) })
 	if len(v.kept) == 0 && slices.ContainsFunc(v.data, func(d span) bool { return d.at < d.end }) {
@@ -163,7 +163,7 @@ func (f frames) size(count uint32) uint64 {
 	return (uint64(count) + f.samples - 1) / f.samples * f.bytes
 }
 
-// pcmBytes are how many bytes a sample has per channel, by format; 0 if the description says it.
+// pcmBytes maps a format to the bytes of a sample per channel, or 0 if the description has the size.
 var pcmBytes = map[string]uint64{
 	"raw ": 0, //nolint:gocritic // the space is part of the code
 	"NONE": 0, "twos": 0, "sowt": 0, "in24": 3, "in32": 4, "fl32": 4, "fl64": 8, "ulaw": 1, "alaw": 1,
@@ -186,11 +186,11 @@ func (v *video) frames(stsd mediainfo.Box) (frames, error) {
 	if err != nil {
 		return frames{}, err
 	}
-	return framesOf(entry.Kind, p), nil
+	return parseFrames(entry.Kind, p), nil
 }
 
-// framesOf reads the description p of sound in a format, by the version that p has.
-func framesOf(format string, p []byte) frames {
+// parseFrames reads the description p of sound in a format, by the version that p has.
+func parseFrames(format string, p []byte) frames {
 	word := func(at int) uint64 { return uint64(binary.BigEndian.Uint32(p[at:])) }
 	switch version := binary.BigEndian.Uint16(p[8:]); {
 	case version == 1 && len(p) >= 44 && word(28) != 0 && word(36) != 0:
@@ -248,7 +248,7 @@ func (t *table) next() (uint64, bool, error) {
 	return binary.BigEndian.Uint64(wide[:]), true, nil
 }
 
-// sampleSizes are the sizes of a track's samples: all equal, or one for each.
+// sampleSizes are the sizes of a track's samples: one size for all, or a size for each.
 type sampleSizes struct {
 	alike uint64
 	left  uint32 // how many there are of these

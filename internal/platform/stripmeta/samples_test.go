@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// samplesOf returns the chunks of samples of the tracks that are shown or heard.
-func samplesOf(data []byte) []string {
+// readSamples returns the chunks of samples of the tracks that are shown or heard.
+func readSamples(data []byte) []string {
 	var out []string
 	for trak := range within(data, "moov", "trak") {
 		handler := ""
@@ -20,7 +20,7 @@ func samplesOf(data []byte) []string {
 		}
 		tables := map[string][]byte{}
 		for stbl := range within(trak, "mdia", "minf", "stbl") {
-			maps.Insert(tables, boxesOf(stbl))
+			maps.Insert(tables, eachBox(stbl))
 		}
 		offsets, runs, sizes := words(tables["stco"]), words(tables["stsc"]), words(tables["stsz"])
 		if len(offsets) > 0 { // as many as they say
@@ -55,8 +55,8 @@ func words(p []byte) []uint32 {
 	return out
 }
 
-// boxesOf returns boxes with their contents.
-func boxesOf(p []byte) iter.Seq2[string, []byte] {
+// eachBox returns boxes with their contents.
+func eachBox(p []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for len(p) >= 8 {
 			n := int(binary.BigEndian.Uint32(p))
@@ -71,7 +71,7 @@ func boxesOf(p []byte) iter.Seq2[string, []byte] {
 // within returns the contents of the boxes at a path.
 func within(p []byte, path ...string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		for kind, content := range boxesOf(p) {
+		for kind, content := range eachBox(p) {
 			if kind != path[0] {
 				continue
 			}

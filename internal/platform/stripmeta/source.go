@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// window is how much of a file is held at once, in bytes.
+// window is the size in bytes of the part of a file that is in memory.
 const window = 16 << 10
 
 // source is a file that is read through one small window.

@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/platform/mediainfo"
 )
 
-// maxBoxes bounds how many boxes of a video are looked at, as package mediainfo does.
+// maxBoxes limits the number of boxes of a video that are read, as in package mediainfo.
 const maxBoxes = 20_000
 
 // maxTracks limits the tracks of a video, because each is read through separate windows.

@@ -79,7 +79,7 @@ func TestManyChunks(t *testing.T) { // not parallel: it measures memory
 		_, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), mediainfo.MP4)
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; took > 32<<20 {
-			t.Errorf("%d bytes of memory taken", took)
+			t.Errorf("%d bytes of memory allocated", took)
 		}
 		return err
 	}

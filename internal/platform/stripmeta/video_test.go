@@ -275,7 +275,7 @@ func TestVideosKeptUnchanged(t *testing.T) {
 		"a fragment in front": func(f *film) { f.head = moof },
 		"a second movie":      func(f *film) { f.tail = box("moov", box("udta", s)) },
 		"samples elsewhere":   func(f *film) { f.minf = box("dinf", box("dref", u32(0, 1), box("url ", u32(0), s))) },
-		"an encrypted sample": func(f *film) { f.meta = bytes.Replace(soundOf(s), []byte("mp4a"), []byte("enca"), 1) },
+		"an encrypted sample": func(f *film) { f.meta = bytes.Replace(newSoundTrack(s), []byte("mp4a"), []byte("enca"), 1) },
 		"two tracks of a number": func(f *film) {
 			f.meta = bytes.Replace(telemetry("vide"), u32(0, 0, 0, 2), u32(0, 0, 0, 1), 1)
 		},
@@ -284,11 +284,11 @@ func TestVideosKeptUnchanged(t *testing.T) {
 			f.meta = telemetry("vide", stsc, stco, box("stsz", u32(0, 1, 2)))
 		},
 		"more entries than said": func(f *film) {
-			f.meta = bytes.Replace(soundOf(s), u32(0, 4), u32(0, 3), 1)
+			f.meta = bytes.Replace(newSoundTrack(s), u32(0, 4), u32(0, 3), 1)
 		},
 		"two tables": func(f *film) { f.stbl = box("stsz", u32(0, 18, 1)) },
 		"comments before sound": func(f *film) {
-			f.meta = bytes.Replace(soundOf(s), []byte{0, 0, 0, 34}, []byte{4, 0, 0, 18}, 1)
+			f.meta = bytes.Replace(newSoundTrack(s), []byte{0, 0, 0, 34}, []byte{4, 0, 0, 18}, 1)
 		},
 	} {
 		var f film

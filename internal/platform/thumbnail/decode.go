@@ -77,7 +77,7 @@ func decode(ctx context.Context, r io.Reader, info mediainfo.Info) (layer, error
 	return from, nil
 }
 
-// decodeSafely returns an error if a decoder panics. There have been such bugs, and one image must not end the program.
+// decodeSafely returns an error if a decoder panics, so that a bug in a decoder does not end the program.
 func decodeSafely(r io.Reader, info mediainfo.Info) (layer, error) {
 	var from layer
 	var err error

@@ -78,7 +78,7 @@ func encode(picture *image.RGBA, mime string, quality int, maxBytes int64) (Resu
 		nil
 }
 
-// limitedBuffer stores what is written up to a maximum, and counts the rest.
+// limitedBuffer stores written bytes up to a limit, and only counts the rest.
 type limitedBuffer struct {
 	buffer         bytes.Buffer
 	limit, written int64

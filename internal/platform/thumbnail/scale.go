@@ -14,7 +14,7 @@ func upright(from layer, orientation int, shown image.Point) *image.RGBA {
 		stored = image.Pt(shown.Y, shown.X)
 	}
 	s := &shrinker{
-		pix: to.Pix, walk: walkOf(orientation, stored), from: from.canvas, to: stored,
+		pix: to.Pix, walk: newWalk(orientation, stored), from: from.canvas, to: stored,
 		row: make([]uint32, 4*stored.X), sum: make([]uint64, 4*stored.X), missing: from.canvas.Y,
 	}
 	row := image.NewRGBA(image.Rect(0, 0, from.canvas.X, 1))
@@ -34,8 +34,8 @@ type walk struct {
 	origin, right, down int
 }
 
-// walkOf returns the walk of an orientation over pixels of that size as stored.
-func walkOf(orientation int, stored image.Point) walk {
+// newWalk returns the walk for an orientation over an image with the given stored size.
+func newWalk(orientation int, stored image.Point) walk {
 	w, h := stored.X, stored.Y
 	switch orientation {
 	case 2:

@@ -71,9 +71,9 @@ func (w Limits) Type() string {
 // thumbnailQuality is the JPEG quality of thumbnails.
 const thumbnailQuality = 82
 
-// Thumbnail returns a picture whose longest side is at most side pixels: a JPEG, or a PNG if it has transparency. Of an
-// animation it is the first frame. info is the result of mediainfo.Read for r. The errors are mediainfo.ErrDamaged,
-// ErrTooLarge, ErrUnsupported, ErrBusy, ErrSlow, the context's, and those of reading.
+// Thumbnail returns a picture whose longest side is at most side pixels: a JPEG, or a PNG if it has transparency. For
+// an animation, Crop uses the first frame. info is the result of mediainfo.Read for r. The errors are
+// mediainfo.ErrDamaged, ErrTooLarge, ErrUnsupported, ErrBusy, ErrSlow, the context's, and those of reading.
 func (m *Maker) Thumbnail(ctx context.Context, share int64, r io.Reader, info mediainfo.Info, side int) (Result, error) {
 	size := fitSize(info, side)
 	release, err := m.reserve(ctx, share, memoryFor(info, size))
@@ -94,8 +94,8 @@ func (m *Maker) Thumbnail(ctx context.Context, share int64, r io.Reader, info me
 }
 
 // Fit returns a picture within the limits: a JPEG on white, or a PNG if only that is allowed. It lowers the quality
-// before the size. If memory is short it starts with smaller sides. Of an animation it is the first frame. info is the
-// result of mediainfo.Read for r. The errors are those of Thumbnail and ErrCannotFit.
+// before the size. If memory is short it starts with smaller sides. For an animation, Crop uses the first frame. info
+// is the result of mediainfo.Read for r. The errors are those of Thumbnail and ErrCannotFit.
 func (m *Maker) Fit(ctx context.Context, share int64, r io.Reader, info mediainfo.Info, want Limits) (Result, error) {
 	mime := want.Type()
 	if mime == "" {
