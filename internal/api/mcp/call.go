@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/core/pipeline"
 )
 
-// A tool takes the idempotency key as an argument instead of a header.
+// A tool accepts the idempotency key as an argument instead of a header.
 const (
 	keyArgument = "idempotency_key"
 	keyHeader   = "Idempotency-Key"
@@ -24,8 +24,8 @@ const (
 var errKeyInHeader = apierr.Invalid(apierr.KeyNotAccepted, "",
 	"Tools do not read the key from a header. Send it as the argument "+keyArgument+". Nothing was done.")
 
-// call performs a tool call. An error is a result too, never an error of the protocol, so that the assistant can see
-// and correct it.
+// call performs a tool call. Errors of the call are returned as results, not as protocol errors, so that the assistant
+// can see and correct them.
 func (x *exchange) call(
 	ctx context.Context, op *operation.Operation, raw json.RawMessage, report func(operation.Progress),
 ) *sdk.CallToolResult {

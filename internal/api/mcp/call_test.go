@@ -44,8 +44,8 @@ func (e *env) call(t *testing.T, level, tool, arguments string) (result, string)
 	return *out.Result, got.body
 }
 
-// problemOf returns the code, reason and argument of an error.
-func problemOf(t *testing.T, got result) string {
+// problemCode returns the code, reason and argument of an error.
+func problemCode(t *testing.T, got result) string {
 	t.Helper()
 	var doc struct {
 		Code    string
@@ -61,12 +61,12 @@ func problemOf(t *testing.T, got result) string {
 func TestSuccess(t *testing.T) {
 	e := newEnv(t)
 	for name, c := range map[string]struct{ tool, arguments, want string }{
-		"arguments absent": {"list_notes", ``, `"notes":["Limit 20."]`},
-		"arguments null":   {"list_notes", `null`, `"page":{"has_more":true`},
-		"none needed":      {"get_nothing", `{}`, `"data":{}`},
-		"in the path":      {"get_note", `{"id":"n1"}`, `"remark":{"untrusted":"u1"}`},
-		"a write":          {"create_note", `{"text":"a"}`, `"id":"n2"`},
-		"with a key":       {"buy_note", `{"text":"b","idempotency_key":"k"}`, `"id":"n2"`},
+		"arguments absent":    {"list_notes", ``, `"notes":["Limit 20."]`},
+		"arguments null":      {"list_notes", `null`, `"page":{"has_more":true`},
+		"no arguments needed": {"get_nothing", `{}`, `"data":{}`},
+		"in the path":         {"get_note", `{"id":"n1"}`, `"remark":{"untrusted":"u1"}`},
+		"a write":             {"create_note", `{"text":"a"}`, `"id":"n2"`},
+		"with a key":          {"buy_note", `{"text":"b","idempotency_key":"k"}`, `"id":"n2"`},
 	} {
 		got, _ := e.call(t, "full", c.tool, c.arguments)
 		if got.IsError || !strings.Contains(string(got.Structured), c.want) {
@@ -84,15 +84,15 @@ func TestSuccess(t *testing.T) {
 func TestErrors(t *testing.T) {
 	e := newEnv(t)
 	for name, c := range map[string]struct{ level, tool, arguments, want string }{
-		"not there":           {"full", "get_note", `{"id":"n9"}`, "not_found"},
-		"level":               {"read_only", "create_note", `{"text":1}`, "write_not_allowed"},
-		"level before form":   {"drafts", "buy_note", `[]`, "spend_not_allowed"},
-		"missing":             {"full", "create_note", ``, "validation_failed missing_argument text"},
-		"unknown":             {"full", "list_notes", `{"zq":1}`, "validation_failed unknown_argument zq"},
-		"a text for a number": {"full", "list_notes", `{"limit":"3"}`, "validation_failed not_an_integer limit"},
-		"out of range":        {"full", "list_notes", `{"limit":51}`, "validation_failed out_of_range limit"},
-		"twice":               {"full", "create_note", `{"text":"a","text":"b"}`, "validation_failed argument_given_twice"},
-		"no object":           {"full", "create_note", `"a"`, "validation_failed body_not_a_json_object"},
+		"item not found":             {"full", "get_note", `{"id":"n9"}`, "not_found"},
+		"level":                      {"read_only", "create_note", `{"text":1}`, "write_not_allowed"},
+		"level before form":          {"drafts", "buy_note", `[]`, "spend_not_allowed"},
+		"missing":                    {"full", "create_note", ``, "validation_failed missing_argument text"},
+		"unknown":                    {"full", "list_notes", `{"zq":1}`, "validation_failed unknown_argument zq"},
+		"string instead of a number": {"full", "list_notes", `{"limit":"3"}`, "validation_failed not_an_integer limit"},
+		"out of range":               {"full", "list_notes", `{"limit":51}`, "validation_failed out_of_range limit"},
+		"twice":                      {"full", "create_note", `{"text":"a","text":"b"}`, "validation_failed argument_given_twice"},
+		"not an object":              {"full", "create_note", `"a"`, "validation_failed body_not_a_json_object"},
 		"nested deep": {
 			"full", "create_note", `{"text":` + strings.Repeat("[", 900) + strings.Repeat("]", 900) + `}`, "validation_failed malformed",
 		},
@@ -119,10 +119,10 @@ func TestErrors(t *testing.T) {
 		},
 		"an error inside": {"full", "break_note", `{"text":"error"}`, "internal_error"},
 		"a panic inside":  {"full", "break_note", `{"text":"panic"}`, "internal_error"},
-		"not in its form": {"full", "change_note", `{"id":"N 1"}`, "validation_failed malformed id"},
+		"invalid format":  {"full", "change_note", `{"id":"N 1"}`, "validation_failed malformed id"},
 	} {
 		got, body := e.call(t, c.level, c.tool, c.arguments)
-		if problem := problemOf(t, got); problem != c.want {
+		if problem := problemCode(t, got); problem != c.want {
 			t.Errorf("%s: %s, want %s", name, problem, c.want)
 		}
 		if strings.Contains(body, "hidden") {
@@ -145,7 +145,7 @@ func TestSecretsAreNotRepeated(t *testing.T) {
 		`{"text":"a","` + key + `":1}`:                 "",
 	} {
 		got, body := e.call(t, "full", "create_note", arguments)
-		if problem := problemOf(t, got); problem != "validation_failed secret_in_argument"+argument {
+		if problem := problemCode(t, got); problem != "validation_failed secret_in_argument"+argument {
 			t.Errorf("%s: %s", arguments, problem)
 		}
 		if strings.Contains(body, key) {
@@ -173,7 +173,7 @@ func TestRepeatedCalls(t *testing.T) {
 		t.Errorf("refused: %+v, %+v", first, again)
 	}
 	other, _ := e.call(t, "full", "buy_note", `{"text":"once","idempotency_key":"k2"}`)
-	if problemOf(t, other) != "rate_limited" || !strings.Contains(other.Content[1].Text, `"retry_after_seconds":2`) ||
+	if problemCode(t, other) != "rate_limited" || !strings.Contains(other.Content[1].Text, `"retry_after_seconds":2`) ||
 		!strings.Contains(other.Content[0].Text, "Wait 2 seconds") {
 		t.Errorf("with another key: %+v", other)
 	}

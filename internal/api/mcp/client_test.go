@@ -23,7 +23,7 @@ func (e *env) connect(t *testing.T, level string) (*sdk.ClientSession, error) {
 		Endpoint: e.url, HTTPClient: &http.Client{Transport: withKey(level)}, MaxRetries: -1,
 	}, nil)
 	if err == nil {
-		t.Cleanup(func() { _ = session.Close() }) // there is no session to end
+		t.Cleanup(func() { _ = session.Close() }) // the protocol has no sessions to end
 	}
 	return session, err
 }
@@ -119,7 +119,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// In the sessionless protocol hanging up cancels a call.
+// In the sessionless protocol, disconnecting cancels a call.
 func TestCancellation(t *testing.T) {
 	e := newEnv(t)
 	session := e.mustConnect(t)

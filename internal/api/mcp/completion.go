@@ -65,7 +65,7 @@ func (c catalogue) target(params *sdk.CompleteParams) completionTarget {
 // promptTarget maps an argument of a prompt to the operation's argument that it represents.
 func (c catalogue) promptTarget(name, argument string, given map[string]string) completionTarget {
 	target := completionTarget{given: map[string]string{}}
-	p := promptNamed(name)
+	p := findPrompt(name)
 	if p == nil {
 		return target
 	}

@@ -23,8 +23,8 @@ var (
 	anyUUID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 )
 
-// A dialogue is a file of sections. A section "send, KEY" is the body of a POST with that key, or without one for "none".
-// "send, KEY, VERSION" adds the headers of a protocol version. The section "answer" after it is the response.
+// A dialogue is a file of sections. A section "send, KEY" is the body of a POST with that key, or without a key for
+// "none". "send, KEY, VERSION" adds the headers of a protocol version. The section "answer" after it is the response.
 func TestDialogues(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -75,7 +75,7 @@ func (e *env) exchange(t *testing.T, key, body string) string {
 	if key == "none" {
 		headers[1] = ""
 	}
-	got := e.send(t, "POST", strings.TrimSpace(body), append(headers, headersOf(t, version, body)...)...)
+	got := e.send(t, "POST", strings.TrimSpace(body), append(headers, versionHeaders(t, version, body)...)...)
 	out := fmt.Sprintf("HTTP %d %s\n", got.status, got.header.Get("Content-Type"))
 	switch {
 	case got.body == "":
@@ -91,8 +91,8 @@ func (e *env) exchange(t *testing.T, key, body string) string {
 	return anyUUID.ReplaceAllString(out, "00000000-0000-0000-0000-000000000000")
 }
 
-// headersOf returns the headers that a protocol version requires with a message.
-func headersOf(t *testing.T, version, body string) []string {
+// versionHeaders returns the headers that a protocol version requires with a message.
+func versionHeaders(t *testing.T, version, body string) []string {
 	t.Helper()
 	if version == "" {
 		return nil

@@ -27,8 +27,8 @@ const (
 	resourceMetadata = "/.well-known/oauth-protected-resource/mcp"
 )
 
-// exchange is one request and its response. Errors of the contract are problem documents; errors that only the tool
-// protocol knows are JSON-RPC errors.
+// exchange is one request and its response. Errors of the API contract are sent as problem documents. Errors of the MCP
+// protocol are sent as JSON-RPC errors.
 type exchange struct {
 	edge       *edge
 	w          *response
@@ -36,7 +36,7 @@ type exchange struct {
 	id         string
 	credential string
 	method     string          // method of the protocol
-	callID     json.RawMessage // as it was sent
+	callID     json.RawMessage // exactly as sent
 	version    string          // of the protocol, according to the message
 	ownError   bool            // the error comes from this package, not from the SDK
 	tool       string
@@ -51,7 +51,7 @@ type exchange struct {
 
 type exchangeKey struct{}
 
-func exchangeOf(ctx context.Context) *exchange {
+func exchangeFrom(ctx context.Context) *exchange {
 	return ctx.Value(exchangeKey{}).(*exchange) //nolint:forcetypeassert // ServeHTTP puts it there
 }
 
@@ -113,7 +113,7 @@ func (x *exchange) authenticate() error {
 	return nil
 }
 
-// admit checks and counts a request that calls no operation.
+// admit checks and counts a request that does not call an operation.
 func (x *exchange) admit() error {
 	outcome, err := x.edge.pipe.Admit(x.r.Context(), x.credential)
 	x.rates, x.cause = outcome.Rates, err
@@ -123,12 +123,12 @@ func (x *exchange) admit() error {
 // countRejected counts a call that the SDK rejected before it reached an operation.
 func (x *exchange) countRejected() {
 	if x.admitted && x.tool == none && x.rates == nil {
-		outcome, _ := x.edge.pipe.Admit(x.r.Context(), x.credential) // it is already rejected
+		outcome, _ := x.edge.pipe.Admit(x.r.Context(), x.credential) // the call is already rejected
 		x.rates = outcome.Rates
 	}
 }
 
-// body returns the body, or a function that responds to one that cannot be read.
+// body returns the body. If it cannot be read, body returns a function that sends the error response.
 func (x *exchange) body() ([]byte, func()) {
 	body, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, maxBody))
 	var over *http.MaxBytesError
@@ -174,7 +174,7 @@ func (x *exchange) write(status int, parts ...[]byte) {
 	x.w.Header().Set("Content-Length", strconv.Itoa(length))
 	x.w.WriteHeader(status)
 	for _, part := range parts {
-		_, _ = x.w.Write(part) // the client may be gone
+		_, _ = x.w.Write(part) // the client may have disconnected
 	}
 }
 
@@ -230,5 +230,5 @@ func (w *response) Write(body []byte) (int, error) {
 	return w.ResponseWriter.Write(body) //nolint:wrapcheck // it replaces the other writer
 }
 
-// Unwrap lets http.ResponseController flush an event stream.
+// Unwrap returns the wrapped writer, so that http.ResponseController can flush an event stream.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -34,7 +34,7 @@ func (keys) Authenticate(_ context.Context, credential string) (*access.Actor, e
 	return nil, apierr.New(apierr.Unauthorized, "Send a key.")
 }
 
-// replays returns the first result for every repeat.
+// replays is an idempotency store that returns the first result for repeats.
 type replays struct {
 	mu    sync.Mutex
 	byKey map[string]pipeline.Outcome
@@ -81,7 +81,7 @@ func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// rates allows everything and counts the requests of keys.
+// rates allows every call and counts the requests of keys.
 type rates struct{ requests atomic.Int64 }
 
 func (r *rates) Take(_ context.Context, scope pipeline.Scope, _ int64) pipeline.Rate {

@@ -50,7 +50,7 @@ type (
 	}
 )
 
-// env is an edge with a small registry.
+// env is an MCP endpoint with a small registry.
 type env struct {
 	url      string
 	log      *syncBuffer

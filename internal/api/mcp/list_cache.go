@@ -11,7 +11,7 @@ const (
 	maxCachedLists     = 16 // one per protocol version
 )
 
-// listCache shares the long response to tools/list among all clients, so that slow readers do not each hold a copy in
+// listCache shares the long response to tools/list among all clients, so that slow clients do not each need a copy in
 // memory.
 type listCache struct {
 	slots  chan struct{}
@@ -21,7 +21,7 @@ type listCache struct {
 
 func newListCache() *listCache { return &listCache{slots: make(chan struct{}, maxConcurrentLists)} }
 
-// intern returns the cached copy of body, which it adds if there is none.
+// intern returns the cached copy of body. It adds body to the cache if necessary.
 func (c *listCache) intern(body []byte) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,13 +43,13 @@ var resultPrefix = []byte(`,"result":`)
 func (x *exchange) serveList() {
 	status, head, tail := x.prepareList()
 	if status == 0 {
-		return // the client has gone
+		return // the client has disconnected
 	}
 	x.write(status, head, tail)
 }
 
-// prepareList returns the status of the response, its own part and the shared part. The status is 0 if the client has
-// gone.
+// prepareList returns the status of the response, the part for this client and the shared part. The status is 0 if the
+// client has disconnected.
 func (x *exchange) prepareList() (int, []byte, []byte) {
 	lists := x.edge.lists
 	select {

@@ -18,9 +18,9 @@ import (
 	"pressroom/internal/core/pipeline"
 )
 
-// Options configure the edge.
+// Options configure the endpoint.
 type Options struct {
-	PublicURL string // begins every absolute link
+	PublicURL string // base URL of absolute links
 	Log       *slog.Logger
 	Version   string // of the program, shown to clients
 	// Observe is called after each response. If no tool was called, tool is "none".
@@ -36,10 +36,10 @@ type edge struct {
 	origin   string // of the public URL
 }
 
-// New returns the handler for a registry. It serves one path, wherever it is mounted.
+// New returns the handler for a registry. It serves a single path and can be mounted anywhere.
 func New(reg *operation.Registry, pipe *pipeline.Pipeline, opts Options) http.Handler {
-	e := &edge{lists: newListCache(), reg: reg, pipe: pipe, opts: opts, origin: originOf(opts.PublicURL)}
-	// Describing all tools is the slowest part of the start, and only assistants need it.
+	e := &edge{lists: newListCache(), reg: reg, pipe: pipe, opts: opts, origin: parseOrigin(opts.PublicURL)}
+	// Describing all tools is slow and only needed by assistants, so it is not done at the start.
 	e.handlers = sync.OnceValues(func() (http.Handler, http.Handler) {
 		server := newServer(reg, opts)
 		return newHandler(server, true), newHandler(server, false)
@@ -65,7 +65,7 @@ func newHandler(server *sdk.Server, asJSON bool) http.Handler {
 		// The protection would reject a proxy on the same machine that forwards the public Host. DNS rebinding is
 		// not possible anyway: other origins are rejected, and every request needs a key.
 		DisableLocalhostProtection: true,
-		// From version 2026-07-28 on, hanging up cancels a call. In earlier versions a write continues.
+		// Since version 2026-07-28, disconnecting cancels a call. In earlier versions a write continues.
 		PropagateRequestCancellation: true,
 	})
 }
@@ -83,12 +83,12 @@ func newServer(reg *operation.Registry, opts Options) *sdk.Server {
 		PageSize:     max(1, len(reg.All())),
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
 		CompletionHandler: func(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
-			return exchangeOf(ctx).complete(ctx, c, req.Params)
+			return exchangeFrom(ctx).complete(ctx, c, req.Params)
 		},
 	})
 	for _, op := range reg.All() {
 		server.AddTool(describe(op), func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			return exchangeOf(ctx).call(ctx, op, req.Params.Arguments, progressReporter(ctx, req)), nil
+			return exchangeFrom(ctx).call(ctx, op, req.Params.Arguments, progressReporter(ctx, req)), nil
 		})
 	}
 	c.addTo(server)
@@ -101,28 +101,28 @@ func newServer(reg *operation.Registry, opts Options) *sdk.Server {
 // else nil.
 func progressReporter(ctx context.Context, req *sdk.CallToolRequest) func(operation.Progress) {
 	token := req.Params.GetProgressToken()
-	if token == nil || !exchangeOf(ctx).streams {
+	if token == nil || !exchangeFrom(ctx).streams {
 		return nil
 	}
 	return func(p operation.Progress) {
-		_ = req.Session.NotifyProgress(ctx, // the client may be gone
+		_ = req.Session.NotifyProgress(ctx, // the client may have disconnected
 			&sdk.ProgressNotificationParams{ProgressToken: token, Progress: p.Done, Total: p.Total, Message: p.Message})
 	}
 }
 
-// rejectUnknown rejects unknown tools, prompts and resources, because the SDK would repeat the name that was sent. It
-// also adds the team's resources to the list, which the SDK does not know.
+// rejectUnknown rejects unknown tools, prompts and resources, because the SDK would repeat the requested name in its
+// error. It also adds the team's resources, which the SDK does not know, to the list.
 func rejectUnknown(reg *operation.Registry, c catalogue) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-			x := exchangeOf(ctx)
+			x := exchangeFrom(ctx)
 			switch r := req.(type) {
 			case *sdk.CallToolRequest:
 				if reg.Tool(r.Params.Name) == nil {
 					return x.unknownTool()
 				}
 			case *sdk.GetPromptRequest:
-				if promptNamed(r.Params.Name) == nil {
+				if findPrompt(r.Params.Name) == nil {
 					return nil, x.newError(jsonrpc.CodeInvalidParams, "Unknown prompt. Call prompts/list for the names.")
 				}
 			case *sdk.ReadResourceRequest:
@@ -175,7 +175,7 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.log(time.Since(began))
 }
 
-func originOf(address string) string {
+func parseOrigin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return ""

@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// sessionless is the first version of the protocol without sessions. It gives errors an HTTP status.
+// sessionless is the first version of the protocol without sessions. In it, errors have an HTTP status.
 const sessionless = "2026-07-28"
 
 // initialize begins a session in versions that have them.
@@ -26,7 +26,7 @@ var supported = map[string]bool{
 	"resources/templates/list": true, listResources: true, readResource: true, complete: true,
 }
 
-// callsOperations are the methods that call operations, which the pipeline counts.
+// callsOperations are the methods that call operations. The pipeline counts these calls.
 var callsOperations = map[string]bool{callTool: true, listResources: true, readResource: true, complete: true}
 
 var (
@@ -57,7 +57,7 @@ type message struct {
 	Params  jsontext.Value `json:"params"`
 }
 
-// protocolVersion returns the version that a message of the sessionless protocol names.
+// protocolVersion returns the version in a message of the sessionless protocol.
 func (m message) protocolVersion() string {
 	var params struct {
 		Meta map[string]jsontext.Value `json:"_meta"`
@@ -76,8 +76,8 @@ const (
 	complete      = "completion/complete"
 )
 
-// wantsProgress reports whether a message calls a tool that may wait and asks for progress. Only such a response is an
-// event stream, because proxies and clients handle plain JSON best.
+// wantsProgress reports whether a message calls a tool that may wait and requests progress. Only such a response is an
+// event stream, because proxies and clients handle plain JSON better.
 func (x *exchange) wantsProgress(body []byte) bool {
 	if x.method != callTool {
 		return false
@@ -100,8 +100,8 @@ func (x *exchange) wantsProgress(body []byte) bool {
 	return op != nil && op.Waits && len(m.Params.Meta.Token) > 0
 }
 
-// checkMessage returns a function that responds to a message that the SDK need not see, or nil for a call to a
-// supported method.
+// checkMessage returns nil for a call to a supported method. For any other message, it returns a function that sends
+// the response.
 func (x *exchange) checkMessage(body []byte) func() {
 	// Duplicate members are left to the tool call, which has an error code for them. The decoder limits the depth.
 	raw, lax := jsontext.Value(body), jsontext.AllowDuplicateNames(true)
@@ -113,7 +113,7 @@ func (x *exchange) checkMessage(body []byte) func() {
 	case !raw.IsValid(lax):
 		return reject(parseError)
 	case raw.Kind() == '[':
-		return reject(noBatches) // a small request could ask for thousands of responses
+		return reject(noBatches) // a small batch could request thousands of responses
 	case jsonv2.Unmarshal(body, &m, lax) != nil || m.JSONRPC != "2.0" || !m.validID():
 		return reject(invalidMessage)
 	case m.ID.Kind() == '0' && !isSafeInteger(m.ID):
@@ -150,7 +150,7 @@ func (m message) validID() bool {
 // maxSafeInteger is the largest integer that every JSON parser preserves.
 const maxSafeInteger = 1<<53 - 1
 
-// isSafeInteger reports whether a number can be returned exactly as it was sent.
+// isSafeInteger reports whether a number can be returned exactly exactly as sent.
 func isSafeInteger(id jsontext.Value) bool {
 	n, err := strconv.ParseInt(string(id), 10, 64)
 	return err == nil && n >= -maxSafeInteger && n <= maxSafeInteger

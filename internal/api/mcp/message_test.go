@@ -22,7 +22,7 @@ func TestMessages(t *testing.T) {
 		"not UTF-8":            {`{"jsonrpc":"2.0","id":"` + "\xff" + `","method":"ping"}`, 400, `"code":-32700`},
 		"too deep":             {`{"params":` + strings.Repeat("[", 1<<19) + strings.Repeat("]", 1<<19-100) + `}`, 400, `"code":-32700`},
 		"a batch":              {"[" + ping + "]", 400, `Batches are not supported`},
-		"no object":            {"null", 400, `"code":-32600`},
+		"not an object":        {"null", 400, `"code":-32600`},
 		"an invalid method":    {`{"jsonrpc":"2.0","id":1,"method":1}`, 400, `"code":-32600`},
 		"an invalid id":        {`{"jsonrpc":"2.0","id":{},"method":"ping"}`, 400, `"code":-32600`},
 		"a call without an id": {`{"jsonrpc":"2.0","method":"tools/list"}`, 400, `"code":-32600`},
@@ -59,7 +59,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// An ID is returned exactly as it was sent, or nothing is done.
+// An ID is returned exactly exactly as sent, or nothing is done.
 func TestIDs(t *testing.T) {
 	e := newEnv(t)
 	creates := func(id string) reply {
@@ -87,12 +87,12 @@ func TestIDs(t *testing.T) {
 		}
 	}
 	if len(e.done) != made {
-		t.Errorf("%d calls were performed whose ids cannot be returned", len(e.done)-made)
+		t.Errorf("%d calls with an id that cannot be returned were performed", len(e.done)-made)
 	}
 }
 
-// No error of the protocol repeats what was sent or mentions the SDK.
-func TestErrorsRepeatNothing(t *testing.T) {
+// Protocol errors do not repeat input or mention the SDK.
+func TestErrorsDoNotRepeatInput(t *testing.T) {
 	e := newEnv(t)
 	const secret = "prk_SECRET"
 	current := []string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "get_note"}

@@ -22,7 +22,7 @@ var (
 	topicArgument = argument{name: "topic", title: "Topic", description: "What to write about.", required: true}
 )
 
-// prompts are the tasks that come up every week.
+// prompts are common tasks.
 var prompts = []prompt{
 	{
 		name: "plan_week", title: "Plan a week of posts",

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/auth/apikey"
 )
 
-// prompt is a common task that people start an assistant with.
+// prompt is a common task that people can give to an assistant.
 type prompt struct {
 	name, title, description string
 	arguments                []argument
@@ -59,7 +59,7 @@ func oneOf(choices ...string) format {
 
 const maxArgument = 2000 // characters of a prompt's argument
 
-func promptNamed(name string) *prompt {
+func findPrompt(name string) *prompt {
 	for i := range prompts {
 		if prompts[i].name == name {
 			return &prompts[i]
@@ -77,7 +77,7 @@ func addPrompts(server *sdk.Server) {
 				&sdk.PromptArgument{Name: a.name, Title: a.title, Description: a.description, Required: a.required})
 		}
 		server.AddPrompt(shown, func(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
-			return p.render(exchangeOf(ctx), req.Params.Arguments)
+			return p.render(exchangeFrom(ctx), req.Params.Arguments)
 		})
 	}
 }

@@ -53,7 +53,7 @@ func (c catalogue) addTo(server *sdk.Server) {
 			Name: op.Tool, Title: op.Resource.Title, Description: op.FullDescription(), MIMEType: mimeJSON,
 			URITemplate: scheme + op.Resource.Address,
 		}, func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-			return exchangeOf(ctx).read(ctx, c, req.Params.URI)
+			return exchangeFrom(ctx).read(ctx, c, req.Params.URI)
 		})
 	}
 }
@@ -79,7 +79,7 @@ func match(op *operation.Operation, pattern, given []string) (operation.Argument
 	}
 	args := operation.Arguments{}
 	for i, part := range pattern {
-		name, variable := variableOf(part)
+		name, variable := parseVariable(part)
 		text, err := url.PathUnescape(given[i])
 		switch {
 		case err != nil, !variable && part != text, variable && !op.PathFits(name, text):
@@ -91,7 +91,7 @@ func match(op *operation.Operation, pattern, given []string) (operation.Argument
 	return args, true
 }
 
-func variableOf(part string) (string, bool) {
+func parseVariable(part string) (string, bool) {
 	name, open := strings.CutPrefix(part, "{")
 	return strings.TrimSuffix(name, "}"), open
 }
@@ -186,7 +186,7 @@ func (x *exchange) items(ctx context.Context, list *operation.Operation, limit i
 	if err != nil {
 		return nil, false, x.protocolError(err)
 	}
-	found, err := itemsOf(list, outcome.Data)
+	found, err := parseItems(list, outcome.Data)
 	if err != nil {
 		return nil, false, x.protocolError(err)
 	}
@@ -194,7 +194,7 @@ func (x *exchange) items(ctx context.Context, list *operation.Operation, limit i
 	return found[:min(len(found), limit)], more, nil
 }
 
-func itemsOf(list *operation.Operation, data any) ([]item, error) {
+func parseItems(list *operation.Operation, data any) ([]item, error) {
 	body, err := marshal(list, data)
 	if err != nil {
 		return nil, err
@@ -211,16 +211,16 @@ func itemsOf(list *operation.Operation, data any) ([]item, error) {
 	for _, r := range records {
 		it := item{arguments: map[string]string{}}
 		for argument, member := range list.Listing.Arguments {
-			it.arguments[argument] = textOf(r[member])
+			it.arguments[argument] = formatID(r[member])
 		}
-		it.label = labelOf(r, list.Listing.Label)
+		it.label = newLabel(r, list.Listing.Label)
 		out = append(out, it)
 	}
 	return out, nil
 }
 
-// textOf returns an ID or a word as it appears in a URI. IDs are below 2^53, so float64 is exact.
-func textOf(value any) string {
+// formatID returns an ID or a word as it appears in a URI. IDs are below 2^53, so float64 is exact.
+func formatID(value any) string {
 	if n, isNumber := value.(float64); isNumber {
 		return fmt.Sprintf("%.0f", n)
 	}
@@ -228,11 +228,11 @@ func textOf(value any) string {
 	return text
 }
 
-// labelOf joins the members of a record that form its label.
-func labelOf(record map[string]any, members []string) string {
+// newLabel joins the members of a record that form its label.
+func newLabel(record map[string]any, members []string) string {
 	var words []string
 	for _, member := range members {
-		if text := textOf(record[member]); text != "" {
+		if text := formatID(record[member]); text != "" {
 			words = append(words, text)
 		}
 	}
@@ -248,15 +248,15 @@ func truncate(text string) string {
 	return text
 }
 
-// protocolError returns an error of the protocol, for methods whose results cannot hold one. Its data is the problem
-// document.
+// protocolError returns a protocol error, for methods with results that cannot contain an error. Its data is the
+// problem document.
 func (x *exchange) protocolError(err error) error {
 	doc := x.recordProblem(err)
 	data, err := json.Marshal(doc)
 	if err != nil {
 		x.cause, data = err, []byte("{}")
 	}
-	e := x.newError(x.codeOf(doc.Code), errorSummary(doc))
+	e := x.newError(x.rpcCode(doc.Code), errorSummary(doc))
 	e.Data = data
 	return e
 }
@@ -270,7 +270,7 @@ var codes = map[apierr.Code]int64{
 // errorCode is in the range that JSON-RPC reserves for servers.
 const errorCode = -32000
 
-func (x *exchange) codeOf(code apierr.Code) int64 {
+func (x *exchange) rpcCode(code apierr.Code) int64 {
 	number, known := codes[code]
 	switch {
 	case code == apierr.NotFound && x.r.Header.Get(versionHeader) < sessionless:
@@ -281,14 +281,15 @@ func (x *exchange) codeOf(code apierr.Code) int64 {
 	return errorCode
 }
 
-// notFound counts the request, because no operation did, and returns an error. The message never repeats what was sent.
+// notFound counts the request, because no operation counted it, and returns an error. The message must not repeat
+// input.
 func (x *exchange) notFound(message string) error {
 	if err := x.admit(); err != nil {
 		return x.protocolError(err)
 	}
 	code := int64(jsonrpc.CodeInvalidParams)
 	if x.method == readResource && message == unknownResource {
-		code = x.codeOf(apierr.NotFound)
+		code = x.rpcCode(apierr.NotFound)
 	}
 	return x.newError(code, message)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Third-party text is only in a block of its own. All blocks together are the whole response.
+// Third-party text is only in a separate block. All blocks together are the whole response.
 func TestUntrustedTextInOwnBlock(t *testing.T) {
 	t.Parallel()
 	got, _ := newEnv(t).call(t, "full", "get_note", `{"id":"n1"}`)
@@ -37,7 +37,7 @@ func TestUntrustedTextInOwnBlock(t *testing.T) {
 	}
 }
 
-// A repeat is marked, in words and for programs. Its billing is that of the first call.
+// A repeat is marked in text and in _meta. Its billing is the first call's.
 func TestRepeatsMarked(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)

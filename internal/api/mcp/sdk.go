@@ -11,7 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// recorder holds a response of the SDK. It forwards an event stream as it is written.
+// recorder records a response of the SDK. It forwards an event stream immediately.
 type recorder struct {
 	header  http.Header
 	status  int
@@ -52,7 +52,7 @@ func (w *recorder) FlushError() error {
 	return http.NewResponseController(w.stream).Flush() //nolint:wrapcheck // it replaces the other writer
 }
 
-// forward lets the SDK respond and sends what it did not already stream.
+// forward calls the SDK's handler and sends the recorded response, unless it was streamed.
 func (x *exchange) forward(to http.Handler) {
 	if r := x.record(to); !r.forward {
 		x.write(r.status, r.body.Bytes())
@@ -73,7 +73,7 @@ func (x *exchange) record(handler http.Handler) *recorder {
 	return w
 }
 
-// rewriteError replaces an error of the SDK, which is meant for SDK users and repeats what was sent.
+// rewriteError replaces an error of the SDK, because its text is meant for developers and repeats input.
 func (x *exchange) rewriteError(w *recorder) {
 	var original struct {
 		Error struct {
@@ -136,7 +136,7 @@ func (x *exchange) messageForCode(code int64) string {
 
 const versionHeader = "Mcp-Protocol-Version"
 
-// versionForm matches protocol versions, which are dates, and similar texts that cannot hide a secret.
+// versionForm matches protocol versions, which are dates, and similar texts that cannot contain a secret.
 var versionForm = regexp.MustCompile(`^v?\d{1,4}(?:[.-]\d{1,4}){1,2}$`)
 
 // unsupportedVersion returns the error for a protocol version. Its data has the supported versions and, as the protocol

@@ -99,8 +99,8 @@ func outputSchema(op *operation.Operation) *jsonschema.Schema {
 	return s
 }
 
-// open makes references local and allows further members in every object: responses may grow within v1, and clients
-// validate them against schemas that they read earlier.
+// open makes references local and allows additional members in every object, because responses may get new members
+// within v1 and clients validate them against cached schemas.
 func open(s *jsonschema.Schema) {
 	if s == nil {
 		return
@@ -123,7 +123,7 @@ func open(s *jsonschema.Schema) {
 	}
 }
 
-// schemaText returns a schema as JSON. It writes empty properties too, because some clients require them.
+// schemaText returns a schema as JSON. It includes empty properties, because some clients require them.
 func schemaText(op *operation.Operation, s *jsonschema.Schema) json.RawMessage {
 	if _, err := s.Resolve(nil); err != nil {
 		panic(fmt.Sprintf("schema of the tool %s: %v", op.Tool, err))

@@ -143,7 +143,7 @@ func TestBehindAProxy(t *testing.T) {
 	}
 }
 
-// In earlier protocol versions hanging up does not cancel: the call finishes and is logged.
+// In earlier protocol versions, disconnecting does not cancel a call: it finishes and is logged.
 func TestDisconnect(t *testing.T) {
 	e := newEnv(t)
 	ctx, hangUp := context.WithCancel(t.Context())
@@ -161,7 +161,7 @@ func TestDisconnect(t *testing.T) {
 	<-e.started
 	hangUp()
 	if err := <-gone; err == nil {
-		t.Error("the client did not hang up")
+		t.Error("the client did not disconnect")
 	}
 	close(e.release)
 	if err := <-e.ended; err != nil {

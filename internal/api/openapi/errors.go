@@ -30,7 +30,7 @@ var errorResponses = []errorResponse{
 		example: apierr.New(apierr.InsufficientCredits, "The team has too few credits. Nothing was charged.")},
 	{component: "Forbidden", applies: always,
 		example: apierr.New(apierr.WriteNotAllowed, "This key cannot create or change anything.")},
-	{component: "NotFound", applies: namesAnItem, example: apierr.Missing()},
+	{component: "NotFound", applies: hasItemID, example: apierr.Missing()},
 	{component: "Conflict", applies: takesKey, header: "Retry-After", headerComponent: "RetryAfter",
 		example: apierr.New(apierr.KeyInProgress, "The first request with this Idempotency-Key is still in progress.").
 			After(time.Second)},
@@ -52,14 +52,14 @@ func always(*operation.Operation) bool { return true }
 
 func takesKey(op *operation.Operation) bool { return op.Key != operation.KeyRefused }
 
-// namesAnItem reports whether an argument is the ID of an item, which may not exist.
-func namesAnItem(op *operation.Operation) bool {
+// hasItemID reports whether an argument is the ID of an item, which may not exist.
+func hasItemID(op *operation.Operation) bool {
 	return len(op.InPath) > 0 || slices.ContainsFunc(op.Input.PropertyOrder, func(name string) bool {
 		return strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "_ids")
 	})
 }
 
-// providerOperations depend on the response of a network or of a data provider.
+// providerOperations depend on the response of a social network or a data provider.
 var providerOperations = []string{
 	"cancel_post", "create_report", "download_profile_media", "publish_post", "retry_post",
 }
@@ -87,12 +87,12 @@ func (r errorResponse) response(shown problem.Document) response {
 	if r.header != "" {
 		headers[r.header] = headerRef(r.headerComponent)
 	}
-	return response{Description: codesOf(shown.Status), Headers: headers,
+	return response{Description: describeCodes(shown.Status), Headers: headers,
 		Content: map[string]mediaType{"application/problem+json": {Schema: ref("Problem"), Example: shown}}}
 }
 
-// codesOf returns the codes of a status with their titles, as CommonMark.
-func codesOf(status int) string {
+// describeCodes returns the codes of a status with their titles, as CommonMark.
+func describeCodes(status int) string {
 	var out strings.Builder
 	out.WriteString(http.StatusText(status) + ". Codes:\n")
 	for _, e := range problem.Entries() {

@@ -54,7 +54,7 @@ func commonHeaders() map[string]header {
 		"RateLimit": headerRef("RateLimit"), "RateLimit-Policy": headerRef("RateLimitPolicy")}
 }
 
-func headersOf(op *operation.Operation) map[string]header {
+func responseHeaders(op *operation.Operation) map[string]header {
 	out := commonHeaders()
 	if op.Success == http.StatusCreated || op.Success == http.StatusAccepted {
 		out["Location"] = headerRef("Location")

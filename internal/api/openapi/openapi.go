@@ -1,5 +1,5 @@
 // Package openapi generates the OpenAPI 3.1 document of the API from the registry of operations. The same registry
-// gives the same bytes. api/openapi.json is its golden file.
+// results in the same bytes. api/openapi.json is the golden file.
 package openapi
 
 import (
@@ -14,10 +14,10 @@ import (
 
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
-// Info is what the document needs besides the registry.
+// Info has the parts of the document that are not in the registry.
 type Info struct {
 	Version   string // info.version
-	ServerURL string // where the paths begin, without a trailing slash
+	ServerURL string // base URL of the paths, without a trailing slash
 	// Closed forbids undescribed members in responses, so that tests find them. The document for clients leaves
 	// responses open, because members may be added within v1.
 	Closed bool
@@ -83,7 +83,7 @@ type builder struct {
 }
 
 func (b *builder) operation(op *operation.Operation) (operationObject, error) {
-	tag, err := tagOf(op.Path)
+	tag, err := findTag(op.Path)
 	if err != nil {
 		return operationObject{}, err
 	}
@@ -93,12 +93,12 @@ func (b *builder) operation(op *operation.Operation) (operationObject, error) {
 	}
 	return operationObject{
 		ID: op.Tool, Summary: op.Summary, Description: op.FullDescription(), Tags: []string{tag},
-		extensions: extensionsOf(op), Parameters: parameters(op), Body: body(op), Responses: responses,
+		extensions: newExtensions(op), Parameters: parameters(op), Body: body(op), Responses: responses,
 	}, nil
 }
 
-// extensionsOf returns the x- members of an operation.
-func extensionsOf(op *operation.Operation) extensions {
+// newExtensions returns the x- members of an operation.
+func newExtensions(op *operation.Operation) extensions {
 	out := extensions{Tool: op.Tool, Capability: op.Needs}
 	if op.Also != nil {
 		out.Additional = &additional{Capability: op.Also.Capability, When: op.Also.When}

@@ -76,7 +76,7 @@ func record(t *testing.T) string {
 func TestGolden(t *testing.T) {
 	doc, now := build(t, openapi.Version), record(t)
 	recorded := read(t, versionFile)
-	must.NoError(t, versionRose(string(recorded), now))
+	must.NoError(t, checkVersionRaised(string(recorded), now))
 	if *update {
 		write(t, goldenFile, doc)
 		write(t, versionFile, []byte(now))
@@ -91,8 +91,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// versionRose returns an error if the document changed but its version did not.
-func versionRose(recorded, now string) error {
+// checkVersionRaised returns an error if the document changed but its version did not.
+func checkVersionRaised(recorded, now string) error {
 	oldVersion, oldHash, _ := strings.Cut(recorded, " ")
 	version, hash, _ := strings.Cut(now, " ")
 	if oldHash != hash && oldVersion == version {
@@ -113,8 +113,8 @@ func TestVersionIncreased(t *testing.T) {
 		{"changed without its version", "0.1.0 aa\n", "0.1.0 bb\n", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if err := versionRose(tt.recorded, tt.now); (err != nil) != tt.wrong {
-				t.Errorf("versionRose = %v, want an error: %v", err, tt.wrong)
+			if err := checkVersionRaised(tt.recorded, tt.now); (err != nil) != tt.wrong {
+				t.Errorf("checkVersionRaised = %v, want an error: %v", err, tt.wrong)
 			}
 		})
 	}

@@ -52,7 +52,7 @@ func TestPrism(t *testing.T) {
 			if err != nil {
 				t.Fatalf("calling: %v", err)
 			}
-			defer func() { _ = resp.Body.Close() }() // the test is over
+			defer func() { _ = resp.Body.Close() }() // the test has ended
 			if resp.StatusCode != op.Success {
 				text, _ := io.ReadAll(resp.Body) // only for the message
 				t.Errorf("status %d, want %d: %s", resp.StatusCode, op.Success, text)
@@ -65,7 +65,7 @@ func TestPrism(t *testing.T) {
 	}
 }
 
-// exampleServer returns a handler that answers every operation with its example.
+// exampleServer returns a handler that responds to every operation with its example.
 func exampleServer(t *testing.T, doc described) http.Handler {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -84,7 +84,7 @@ func exampleServer(t *testing.T, doc described) http.Handler {
 				h.Set("Location", "https://pressroom.example/api/v1/somewhere")
 			}
 			w.WriteHeader(op.Success)
-			_, _ = w.Write(body) // the proxy may be gone
+			_, _ = w.Write(body) // the proxy may have disconnected
 		})
 	}
 	return mux

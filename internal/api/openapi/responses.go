@@ -32,7 +32,7 @@ func (b *builder) responses(op *operation.Operation) (map[string]response, error
 	media := mediaType{Schema: b.envelope(op, component), Example: exampleEnvelope(op)}
 	out := map[string]response{
 		strconv.Itoa(op.Success): {
-			Description: successDescriptions[op.Success], Headers: headersOf(op),
+			Description: successDescriptions[op.Success], Headers: responseHeaders(op),
 			Content: map[string]mediaType{"application/json": media},
 		},
 	}

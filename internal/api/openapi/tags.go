@@ -24,7 +24,7 @@ var headings = []struct {
 	{"Hashtags", "Hashtag lists and hashtag search.", []string{"hashtag-lists", "hashtags"}},
 }
 
-func tagOf(path string) (string, error) {
+func findTag(path string) (string, error) {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	for _, h := range headings {
 		if slices.Contains(h.segments, first) {

@@ -16,7 +16,7 @@ type toyInput struct {
 	N     int64    `json:"n,omitempty" min:"1" max:"9" default:"3"`
 }
 
-// toy returns an operation of a kind that the real ones may lack.
+// toy returns an operation with properties that real operations may not have.
 func toy(method, path string, key operation.KeyRule) operation.Operation {
 	var price *operation.Price
 	if key == operation.KeyRequired {

@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// A request whose client hung up is not logged as a server error.
+// A request is not logged as a server error if the client disconnected.
 func TestLogStatus(t *testing.T) {
 	t.Parallel()
 	canceled, cancel := context.WithCancel(t.Context())

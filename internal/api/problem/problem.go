@@ -1,5 +1,5 @@
-// Package problem writes errors as problem documents (RFC 9457) and rate limits as header fields. It holds the
-// status and title of each error code.
+// Package problem writes errors as problem documents (RFC 9457) and rate limits as header fields. It has the status and
+// title of each error code.
 package problem
 
 import (
@@ -99,12 +99,12 @@ func Of(err error, publicURL string) Document {
 	}
 }
 
-// StatusClientClosed is the status in logs and metrics of a request whose client hung up before the response.
-// It is never sent. Proxies use the same number.
+// StatusClientClosed is the status in logs and metrics of a request if the client disconnected before the response. It
+// is never sent. Proxies use the same number.
 const StatusClientClosed = 499
 
-// LogStatus returns the status for logs and metrics. An error that follows from the client's hanging up is not
-// counted as a server error.
+// LogStatus returns the status for logs and metrics. An error that was caused by the client's disconnecting does not
+// count as a server error.
 func LogStatus(r *http.Request, status int) int {
 	if status >= http.StatusInternalServerError && errors.Is(r.Context().Err(), context.Canceled) {
 		return StatusClientClosed
@@ -113,7 +113,8 @@ func LogStatus(r *http.Request, status int) int {
 }
 
 // LogLevel returns the level at which a request is logged: errors for failures of this service, warnings for a node
-// that is cut off. A full node has no time to spare for logs, and its metrics show that it is full.
+// that cannot reach its database or file store. A node at capacity does not log rejected requests, which its metrics
+// show.
 func LogLevel(r *http.Request, status int, cause error) slog.Level {
 	switch {
 	case r.Context().Err() != nil:
@@ -146,6 +147,6 @@ func Write(w http.ResponseWriter, err error, publicURL string) int {
 		h.Set("Retry-After", strconv.Itoa(int(wait/time.Second)))
 	}
 	w.WriteHeader(doc.Status)
-	_, _ = w.Write(body) // the client may be gone
+	_, _ = w.Write(body) // the client may have disconnected
 	return doc.Status
 }

@@ -51,5 +51,5 @@ func appendMember(to []byte, i int, scope pipeline.Scope, first string, a int64,
 	return strconv.AppendInt(append(to, second...), b, 10)
 }
 
-// seconds returns d in seconds, rounded up so that clients never come back too early.
+// seconds returns d in seconds, rounded up so that clients do not retry too early.
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }

@@ -44,6 +44,6 @@ func (d document) serve(w http.ResponseWriter, r *http.Request) int {
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(d.body)))
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(d.body) // the client may be gone
+	_, _ = w.Write(d.body) // the client may have disconnected
 	return http.StatusOK
 }

@@ -20,12 +20,12 @@ import (
 	"pressroom/internal/core/pipeline"
 )
 
-// Prefix is the path that all endpoints begin with.
+// Prefix is the path prefix of all endpoints.
 const Prefix = "/api/v1"
 
-// Options configure the edge.
+// Options configure the API.
 type Options struct {
-	PublicURL string                 // begins every absolute link
+	PublicURL string                 // base URL of absolute links
 	Describe  func() ([]byte, error) // returns the OpenAPI document
 	Log       *slog.Logger
 	Observe   func(tool string, status int, took time.Duration) // called after each response
@@ -39,7 +39,7 @@ type Edge struct {
 	description func() (document, error)
 }
 
-// New returns the edge for a registry.
+// New returns the API for a registry.
 func New(reg *operation.Registry, pipe *pipeline.Pipeline, opts Options) *Edge {
 	e := &Edge{router: newRouter(), pipe: pipe, opts: opts, description: sync.OnceValues(func() (document, error) {
 		return newDocument(opts.Describe)
@@ -168,7 +168,7 @@ func (x *exchange) write(status int, body []byte) {
 	x.status = status
 	x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	x.w.WriteHeader(status)
-	_, _ = x.w.Write(body) // the client may be gone
+	_, _ = x.w.Write(body) // the client may have disconnected
 }
 
 func (x *exchange) log(took time.Duration) {

@@ -48,8 +48,8 @@ func (r *router) add(method, path string, op *operation.Operation) {
 	at.methods[method] = op
 }
 
-// find returns the operation and the values of the path's arguments. If the path has only other methods, it returns
-// these. It reports whether the path exists.
+// find returns the operation and the values of the path's arguments. If the path exists but not with this method, it
+// returns the allowed methods. The last result reports whether the path exists.
 func (r *router) find(req *http.Request) (*operation.Operation, map[string]string, []string, bool) {
 	rest, ok := strings.CutPrefix(req.URL.EscapedPath(), Prefix+"/")
 	if !ok {

@@ -55,7 +55,7 @@ func TestBaseCapabilities(t *testing.T) {
 		actor access.Actor
 		want  []access.Capability
 	}{
-		"a viewer in the app": {access.Actor{Role: access.Viewer}, []access.Capability{access.Read}},
+		"viewer in the app": {access.Actor{Role: access.Viewer}, []access.Capability{access.Read}},
 		"a key of drafts": {
 			access.Actor{KeyID: 1, Role: access.Owner, Level: access.Drafts}, []access.Capability{access.Read, access.Write},
 		},
@@ -63,14 +63,14 @@ func TestBaseCapabilities(t *testing.T) {
 			access.Actor{KeyID: 1, Role: access.Editor, Level: access.Full},
 			[]access.Capability{access.Read, access.Write, access.Publish},
 		},
-		"a connection that may not read": {
+		"connection without read": {
 			access.Actor{KeyID: 1, Assistant: true, Role: access.Owner, Level: access.Full, Granted: both}, both,
 		},
-		"one whose person became a viewer": {
+		"connection of a person who became a viewer": {
 			access.Actor{KeyID: 1, Assistant: true, Role: access.Viewer, Level: access.Full, Granted: both},
 			[]access.Capability{},
 		},
-		"one whose person is no member": {
+		"connection of a former member": {
 			access.Actor{KeyID: 1, Assistant: true, Level: access.Full, Granted: both}, []access.Capability{},
 		},
 	} {

@@ -13,14 +13,14 @@ type Actor struct {
 	PersonID     int64
 	PersonName   string
 	KeyID        int64        // 0 in the app
-	KeyName      string       // for a connection, the unverified name that the client gave itself
+	KeyName      string       // for a connection, the client's unverified name
 	Assistant    bool         // the key is an assistant's connection
 	Granted      []Capability // to the connection
 	Role         Role
 	Level        Level          // for a connection, the narrowest that includes everything granted
-	Capabilities []Capability   // those that the level and role allow and that are not paused
+	Capabilities []Capability   // capabilities that the level and role allow and that are not paused
 	Zone         *time.Location // the team's time zone
-	OwnZone      *time.Location // in which a person of the app sees times; nil for programs
+	OwnZone      *time.Location // time zone of the person in the app; nil for keys and connections
 	Language     string         // the team's content language, BCP 47
 	Plan         string         // ID of the plan in effect
 	Gates        Gates
@@ -31,7 +31,7 @@ type Actor struct {
 type Daily struct {
 	FreeCalls   int64 // of the team
 	KeyCredits  int64 // of this key
-	TeamCredits int64 // of the team's keys and assistants together
+	TeamCredits int64 // of all the team's keys and assistants together
 }
 
 // Gates are conditions that block every call of a key, regardless of its permissions.

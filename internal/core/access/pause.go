@@ -1,11 +1,11 @@
 package access
 
-// PauseAction is what a pause by the operator stops.
+// PauseAction is the kind of action that the operator has paused.
 type PauseAction string
 
 // The actions.
 const (
-	PauseAPI        PauseAction = "api" // the API of the whole service, which then answers rest_disabled
+	PauseAPI        PauseAction = "api" // the API of the whole service, which then returns rest_disabled
 	PauseEverything PauseAction = "everything"
 	PauseSpending   PauseAction = "spend"
 	PausePublishing PauseAction = "publish"

@@ -92,8 +92,7 @@ func Without(canonical []byte, names ...string) []byte {
 }
 
 // Instants returns canonical arguments with every time of the operation as an instant in UTC; a time without an offset
-// is read in the zone. It returns nil if there is no time among the arguments. A time that cannot be read stays as it
-// is.
+// is read in the zone. It returns nil if the arguments have no time. An invalid time is not changed.
 func (op *Operation) Instants(canonical []byte, zone *time.Location) []byte {
 	if len(op.Times) == 0 || len(canonical) == 0 {
 		return nil
@@ -125,8 +124,8 @@ func (op *Operation) Instants(canonical []byte, zone *time.Location) []byte {
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,39}$`)
 
-// unknown returns the error for an undeclared argument. It quotes the name only if it looks like a name, as errors must
-// not repeat other input.
+// unknown returns the error for an undeclared argument. It quotes the name only if it looks like a name, because errors
+// must not repeat other input.
 func unknown(name, within string, s *jsonschema.Schema) error {
 	if !plainName.MatchString(name) || apikey.In(name) {
 		name, within = "", strings.TrimSuffix(within, ".")
@@ -168,7 +167,7 @@ func check(value any, s *jsonschema.Schema, at subject, forms patterns) (any, er
 	if value == nil && nullable(s) {
 		return nil, nil //nolint:nilnil // null is the value
 	}
-	switch typeOf(s) {
+	switch schemaType(s) {
 	case "string":
 		return checkString(value, s, at, forms[s])
 	case "integer":

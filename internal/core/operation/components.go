@@ -12,7 +12,7 @@ import (
 func outputSchemas(output reflect.Type) (*jsonschema.Schema, map[string]*jsonschema.Schema) {
 	known := components()
 	within := map[reflect.Type]bool{}
-	for _, field := range fieldsOf(output) {
+	for _, field := range fieldTypes(output) {
 		collectStructs(field, within, known)
 	}
 	for t := range within {
@@ -34,13 +34,13 @@ func collectStructs(t reflect.Type, found map[reflect.Type]bool, known map[refle
 		return
 	}
 	found[t] = true
-	for _, field := range fieldsOf(t) {
+	for _, field := range fieldTypes(t) {
 		collectStructs(field, found, known)
 	}
 }
 
-// fieldsOf returns the types of a struct's fields, including those of embedded structs.
-func fieldsOf(t reflect.Type) []reflect.Type {
+// fieldTypes returns the types of a struct's fields, including those of embedded structs.
+func fieldTypes(t reflect.Type) []reflect.Type {
 	var out []reflect.Type
 	for _, f := range reflect.VisibleFields(t) {
 		if !f.Anonymous {
@@ -50,7 +50,7 @@ func fieldsOf(t reflect.Type) []reflect.Type {
 	return out
 }
 
-// except returns the known types without t and the types embedded in it, so that t's schema is no reference to itself.
+// except returns the known types without t and its embedded types, so that t's schema is not a reference to itself.
 func except(known map[reflect.Type]*jsonschema.Schema, t reflect.Type) map[reflect.Type]*jsonschema.Schema {
 	out := maps.Clone(known)
 	delete(out, t)

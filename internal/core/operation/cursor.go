@@ -17,13 +17,14 @@ const (
 var cursorText = base64.RawURLEncoding.Strict()
 
 // Cursor returns the opaque text for a keyset position: a version, the position, and a digest of the position, the
-// team, the operation and its filters. The digest guards against mistakes and is no secret.
+// team, the operation and its filters. The digest protects against mistakes. It is not a secret.
 func (c Call) Cursor(position string) string {
 	buf := append([]byte{cursorVersion}, position...)
 	return cursorText.EncodeToString(append(buf, c.cursorSum(position)...))
 }
 
-// Position returns the position of a cursor. It is an error if the cursor is of another team, operation or filters.
+// Position returns the position of a cursor. It returns an error if the cursor belongs to another team, operation or
+// filters.
 func (c Call) Position(cursor string) (string, error) {
 	invalid := apierr.Invalid(apierr.InvalidCursor, "cursor",
 		"The cursor is not for this list with these filters. Start again without it.")

@@ -50,7 +50,7 @@ func FuzzPosition(f *testing.F) {
 	f.Fuzz(func(t *testing.T, cursor string) {
 		position, err := mine.Position(cursor)
 		if err == nil && mine.Cursor(position) != cursor {
-			t.Fatalf("%q is another form of a cursor", cursor)
+			t.Fatalf("%q is a different encoding of a cursor", cursor)
 		}
 	})
 }

@@ -7,9 +7,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// NullableString is a string argument that may also be null, which clears what it sets. Its field is tagged nullable.
+// NullableString is a string argument that may also be null, which clears the value. Its field must have the tag
+// nullable.
 type NullableString struct {
-	Given bool    // false if the call leaves it out
+	Given bool    // false if the call omits it
 	Value *string // nil for null
 }
 
@@ -19,8 +20,8 @@ func (n *NullableString) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, &n.Value) //nolint:wrapcheck // package json wraps it
 }
 
-// typeOf returns the type of a schema, ignoring null.
-func typeOf(s *jsonschema.Schema) string {
+// schemaType returns the type of a schema, ignoring null.
+func schemaType(s *jsonschema.Schema) string {
 	for _, name := range s.Types {
 		if name != null {
 			return name

@@ -56,7 +56,7 @@ type Spec struct {
 	Reaches     *Reaches
 	Destructive bool // has effects that no other call can undo (MCP: destructiveHint)
 	Idempotent  bool // is idempotent even without an Idempotency-Key (MCP: idempotentHint)
-	Urgent      bool // is not limited by the node's capacity, because it is cheap and ends something
+	Urgent      bool // is not limited by the node's capacity, because it is cheap and frees capacity
 	Waits       bool // may wait for background work and reports its progress to Call.OnProgress
 	Resource    *Resource
 	Listing     *Listing
@@ -225,8 +225,8 @@ func (op *Operation) Repeat(ctx context.Context, call Call, args []byte, first R
 	return op.OnRepeat.run(ctx, call, args, first)
 }
 
-// AlsoHolds reports whether the call needs the additional capability.
-func (op *Operation) AlsoHolds(ctx context.Context, call Call, args []byte) (bool, error) {
+// NeedsAlso reports whether the call needs the additional capability.
+func (op *Operation) NeedsAlso(ctx context.Context, call Call, args []byte) (bool, error) {
 	return op.Also.holds(ctx, call, args)
 }
 
@@ -275,7 +275,7 @@ func (op *Operation) mustMatchTypes(fail func(what string)) {
 		}
 	}
 	for _, name := range op.Times {
-		if p := op.Input.Properties[name]; p == nil || typeOf(p) != "string" {
+		if p := op.Input.Properties[name]; p == nil || schemaType(p) != "string" {
 			fail("its time " + name + " is not a string argument")
 		}
 	}
@@ -313,14 +313,14 @@ func decode[In any](args []byte) (In, error) {
 // TakesBody reports whether the operation has arguments besides those of its path.
 func (op *Operation) TakesBody() bool { return len(op.Input.Properties) > len(op.InPath) }
 
-// NeedsBody reports whether one of those arguments is required.
+// NeedsBody reports whether an argument outside of the path is required.
 func (op *Operation) NeedsBody() bool {
 	return slices.ContainsFunc(op.Input.Required, func(name string) bool { return !slices.Contains(op.InPath, name) })
 }
 
 var integerInPath = regexp.MustCompile(`^(?:0|[1-9][0-9]{0,17})$`)
 
-// PathFits reports whether a text has the form of an argument of the path.
+// PathFits reports whether a text has the format of a path argument.
 func (op *Operation) PathFits(name, text string) bool {
 	s := op.Input.Properties[name]
 	switch {

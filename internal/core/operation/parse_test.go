@@ -144,13 +144,13 @@ func TestCheck(t *testing.T) {
 			continue
 		}
 		f := apierr.Of(err)
-		if f.Context["reason"] != c.reason || argumentOf(f) != c.argument {
+		if f.Context["reason"] != c.reason || errorArgument(f) != c.argument {
 			t.Errorf("%s: %v, want %s %s", c.body, f.Context, c.reason, c.argument)
 		}
 	}
 }
 
-func argumentOf(f *apierr.Error) string {
+func errorArgument(f *apierr.Error) string {
 	name, _ := f.Context["argument"].(string)
 	return name
 }

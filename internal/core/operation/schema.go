@@ -79,7 +79,7 @@ func refine(t reflect.Type, s *jsonschema.Schema) {
 	}
 }
 
-// describer is a struct whose members have descriptions that are too long for a line, and so for a struct tag.
+// describer is a struct with field descriptions that are too long for a struct tag.
 type describer interface {
 	Descriptions() map[string]string // by the name in JSON
 }

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// requestRate applies the rate limit on requests of a key. The app is exempt, as it makes several calls per page.
+// requestRate applies the rate limit on requests of a key. The app is exempt, because it makes several calls per page.
 func (p *Pipeline) requestRate(ctx context.Context, cs *callState, next handler) error {
 	if cs.outcome.Call.InApp() {
 		return next(ctx, cs)
@@ -55,7 +55,7 @@ var tooFast = map[Scope]*apierr.Error{
 // count counts a call for a rate limit and returns an error if it exceeds the limit.
 func (p *Pipeline) count(ctx context.Context, cs *callState, scope Scope) error {
 	if slices.ContainsFunc(cs.outcome.Rates, func(known Rate) bool { return known.Scope == scope }) {
-		return nil // already counted, as the transaction is run again after a conflict
+		return nil // already counted: the transaction runs again after a conflict
 	}
 	r := p.Rates.Take(ctx, scope, cs.outcome.Call.CallerID())
 	cs.outcome.Rates = append(cs.outcome.Rates, r)
@@ -73,7 +73,7 @@ const (
 		"of the team. The connection is revoked; it can be connected again with a role that allows assistants."
 )
 
-// gateErrors are the errors of closed gates, in the order of the contract's table.
+// gateErrors has the error for each closed gate, in the order of the contract's table.
 var gateErrors = []struct {
 	closed     func(access.Gates) bool
 	code       apierr.Code

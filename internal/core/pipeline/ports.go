@@ -19,11 +19,11 @@ type Ports struct {
 	FreeCalls   FreeCalls
 	Credits     Credits
 	Slots       *loadshed.Limiter // limits concurrent calls; nil for the default
-	// Unavailable reports whether an error means that a dependency of the node is unavailable. If nil, it is always
-	// false.
-	Unavailable func(error) bool
-	// Healthy reports whether the dependencies respond now. Then a call that timed out was slow itself. If nil, it is
+	// Unavailable reports whether an error means that a dependency of the node is unavailable. If nil, the result is
 	// always false.
+	Unavailable func(error) bool
+	// Healthy reports whether the dependencies currently respond, in which case a call that timed out was itself slow.
+	// If nil, the result is always false.
 	Healthy func() bool
 }
 
@@ -55,7 +55,7 @@ type (
 	}
 	// Credits is the team's wallet.
 	Credits interface {
-		// Unspent returns charge_key_spent for a claim that paid for an earlier call.
+		// Unspent returns charge_key_spent if the claim's key already paid for a call.
 		Unspent(ctx context.Context, tx *db.Tx, claim Claim) error
 		// Reserve reserves credits in the transaction of the call and returns the ID of the reservation. It is an error
 		// if the amount exceeds a daily limit or the balance.

@@ -72,8 +72,8 @@ func (p *Pipeline) readArguments(ctx context.Context, cs *callState, next handle
 }
 
 // reserveCapacity reserves capacity of the node until the call is answered. It runs after the whole request was
-// received, so that slow clients take no capacity, and before the first query for this call. The app's pages have their
-// own capacity.
+// received, so that slow clients do not use capacity, and before the first query of the call. The app's pages have a
+// separate limit.
 func (p *Pipeline) reserveCapacity(ctx context.Context, cs *callState, next handler) error {
 	if cs.request.Operation.Urgent || cs.outcome.Call.InApp() {
 		return next(ctx, cs)
@@ -100,7 +100,7 @@ func (p *Pipeline) conditionalCapability(ctx context.Context, cs *callState, nex
 	if op.Also == nil || cs.outcome.Call.Can(op.Also.Capability) {
 		return next(ctx, cs)
 	}
-	holds, err := op.AlsoHolds(ctx, cs.outcome.Call, cs.arguments)
+	holds, err := op.NeedsAlso(ctx, cs.outcome.Call, cs.arguments)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (p *Pipeline) once(ctx context.Context, cs *callState, next handler) error 
 	if replayed && result.Billing != nil {
 		result.Billing.Replayed = true
 		if !cs.outcome.Call.Role.CanSeeBalance() {
-			result.Billing.Balance = nil // the stored result may be of a person who could see it
+			result.Billing.Balance = nil // the stored result may be from a person who could see the balance
 		}
 	}
 	cs.outcome.Result, cs.outcome.Replayed = result, replayed

@@ -23,10 +23,10 @@ func TestTimeoutIsNotUnavailable(t *testing.T) {
 		err     error // nil to wait for the timeout
 		code    apierr.Code
 	}{
-		"the database hangs":          {false, nil, apierr.Unavailable},
-		"a statement takes too long":  {true, nil, apierr.Internal},
-		"cut off, and back again":     {true, broken, apierr.Unavailable},
-		"cut off, and still unusable": {false, broken, apierr.Unavailable},
+		"the database hangs":         {false, nil, apierr.Unavailable},
+		"a statement takes too long": {true, nil, apierr.Internal},
+		"database lost, then back":   {true, broken, apierr.Unavailable},
+		"database lost":              {false, broken, apierr.Unavailable},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			op := operation.Define(operation.Spec{
@@ -41,7 +41,7 @@ func TestTimeoutIsNotUnavailable(t *testing.T) {
 			})
 			who := access.Actor{TeamID: 1, KeyID: 1, Level: access.ReadOnly, Capabilities: []access.Capability{access.Read}, Zone: time.UTC}
 			p := pipeline.New(pipeline.Ports{
-				Keys: &changing{&who}, Rates: unbound{}, Healthy: func() bool { return c.answers },
+				Keys: &changing{&who}, Rates: unlimited{}, Healthy: func() bool { return c.answers },
 				Unavailable: func(err error) bool { return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, broken) },
 			}, time.Now)
 			_, err := p.Call(t.Context(), pipeline.Request{Operation: &op, Credential: "a key",

@@ -6,8 +6,9 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// runWaiting runs an operation that may wait, for a key or a connection. The key may be revoked or blocked meanwhile,
-// so it is authorized again before each progress report and before the answer. If it is rejected, the wait ends.
+// runWaiting runs an operation that may wait, for a key or a connection. The key may be revoked or blocked during the
+// wait, so it is authorized again before each progress report and before the answer. If the key is rejected, the wait
+// ends.
 func (p *Pipeline) runWaiting(ctx context.Context, cs *callState) error {
 	during, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/core/pipeline"
 )
 
-// changing authenticates every credential as an actor that the test can change.
+// changing authenticates every credential as an actor that a test can change.
 type changing struct {
 	actor *access.Actor // nil if it is revoked
 }
@@ -25,10 +25,10 @@ func (c *changing) Authenticate(context.Context, string) (*access.Actor, error) 
 	return c.actor, nil
 }
 
-// unbound is Rates without limits.
-type unbound struct{}
+// unlimited is a Rates without limits.
+type unlimited struct{}
 
-func (unbound) Take(_ context.Context, scope pipeline.Scope, _ int64) pipeline.Rate {
+func (unlimited) Take(_ context.Context, scope pipeline.Scope, _ int64) pipeline.Rate {
 	return pipeline.Rate{Scope: scope}
 }
 
@@ -44,10 +44,10 @@ func TestWaitReauthorizes(t *testing.T) {
 		code    apierr.Code
 		reports int
 	}{
-		"goes on":                 {&reader, "", 2},
-		"revoked":                 {nil, apierr.Unauthorized, 1},
-		"the team's access off":   {&closed, apierr.TeamSwitchedOff, 1},
-		"the capability is taken": {&bereft, apierr.ReadNotAllowed, 1},
+		"still authorized":      {&reader, "", 2},
+		"revoked":               {nil, apierr.Unauthorized, 1},
+		"the team's access off": {&closed, apierr.TeamSwitchedOff, 1},
+		"capability revoked":    {&bereft, apierr.ReadNotAllowed, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -63,7 +63,7 @@ func TestWaitReauthorizes(t *testing.T) {
 				ended = ctx.Err()
 				return operation.Answer[struct{}]{App: "/it"}, nil
 			})
-			pipe := pipeline.New(pipeline.Ports{Keys: keys, Rates: unbound{}}, time.Now)
+			pipe := pipeline.New(pipeline.Ports{Keys: keys, Rates: unlimited{}}, time.Now)
 			got, err := pipe.Call(t.Context(), pipeline.Request{
 				Operation: &op, Credential: "a key", OnProgress: func(operation.Progress) { reports++ },
 				Arguments: func() (operation.Arguments, error) { return operation.Arguments{}, nil },

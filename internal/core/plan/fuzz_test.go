@@ -29,7 +29,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		if _, ok := read.Plan(read.Lapsed); !ok {
-			t.Fatalf("there is no plan %q", read.Lapsed)
+			t.Fatalf("unknown plan %q", read.Lapsed)
 		}
 		again := must.Get(json.Marshal(read))(t)
 		must.NoError(t, os.WriteFile(path, again, 0o600))

@@ -48,8 +48,8 @@ type Plan struct {
 type Prices struct {
 	ProfileReport        int64 `json:"profile_report"`
 	HashtagReport        int64 `json:"hashtag_report"`
-	ProfileRefresh       int64 `json:"profile_refresh"` // also of each automatic refresh
-	HashtagRefresh       int64 `json:"hashtag_refresh"` // also of each automatic refresh
+	ProfileRefresh       int64 `json:"profile_refresh"` // also the price of each automatic refresh
+	HashtagRefresh       int64 `json:"hashtag_refresh"` // also the price of each automatic refresh
 	HashtagSearch        int64 `json:"hashtag_search"`
 	ProfileMediaDownload int64 `json:"profile_media_download"`
 }
@@ -144,8 +144,8 @@ func (t Terms) Plan(id string) (Plan, bool) {
 	return Plan{}, false
 }
 
-// InEffect returns the plan in effect for a team: its own until that lapses, then the one for lapsed teams. A plan that
-// the operator has removed has no allowances.
+// InEffect returns the plan in effect for a team: the team's own plan until it lapses, then the plan for lapsed teams.
+// A plan that the operator has removed has no allowances.
 func (t Terms) InEffect(plan string, until, now time.Time) Plan {
 	if !until.IsZero() && !now.Before(until) {
 		plan = t.Lapsed

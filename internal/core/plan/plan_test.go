@@ -42,7 +42,7 @@ func TestFileReplacesPlans(t *testing.T) {
 		t.Error(diff)
 	}
 	if _, ok := got.Plan("agency"); ok {
-		t.Error("a default plan is still there")
+		t.Error("a default plan was kept")
 	}
 }
 
@@ -58,22 +58,22 @@ func TestRoundTrip(t *testing.T) {
 func TestReadRejects(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
-		"no JSON":                {`plans:`, "reading the terms"},
-		"an unknown name":        {`{"price":{}}`, "unknown object member"},
-		"a name twice":           {`{"limits":{},"limits":{}}`, "duplicate"},
-		"a second object":        {`{} {}`, "reading the terms"},
-		"a misspelled limit":     {`{"limits":{"request":{}}}`, "unknown object member"},
-		"a plan without a name":  {`{"plans":[{"id":"free"}]}`, "needs a name"},
-		"a plan twice":           {`{"plans":[{"id":"free","name":"A"},{"id":"free","name":"B"}]}`, "unique id"},
-		"an invalid id":          {`{"plans":[{"id":"Free plan","name":"A"}]}`, "unique id"},
-		"a number below -1":      {`{"plans":[{"id":"free","name":"A","seats":-2}]}`, "below -1"},
-		"no plan for the lapsed": {`{"plans":[{"id":"all","name":"All"}]}`, "lapsed_plan"},
-		"an expensive report":    {`{"prices":{"hashtag_report":11}}`, "at most 10"},
-		"a price below 0":        {`{"prices":{"hashtag_search":-1}}`, "from 0"},
-		"a rate of 0":            {`{"limits":{"writes":{"per_minute":0}}}`, "burst of rates"},
-		"no jobs":                {`{"limits":{"jobs_in_flight":0}}`, "jobs_in_flight"},
-		"hashtag days too low":   {`{"limits":{"hashtag_days":0}}`, "hashtag_days"},
-		"hashtag days too high":  {`{"limits":{"hashtag_days":29}}`, "hashtag_days"},
+		"not JSON":              {`plans:`, "reading the terms"},
+		"an unknown name":       {`{"price":{}}`, "unknown object member"},
+		"a name twice":          {`{"limits":{},"limits":{}}`, "duplicate"},
+		"a second object":       {`{} {}`, "reading the terms"},
+		"a misspelled limit":    {`{"limits":{"request":{}}}`, "unknown object member"},
+		"a plan without a name": {`{"plans":[{"id":"free"}]}`, "needs a name"},
+		"a plan twice":          {`{"plans":[{"id":"free","name":"A"},{"id":"free","name":"B"}]}`, "unique id"},
+		"an invalid id":         {`{"plans":[{"id":"Free plan","name":"A"}]}`, "unique id"},
+		"a number below -1":     {`{"plans":[{"id":"free","name":"A","seats":-2}]}`, "below -1"},
+		"unknown lapsed plan":   {`{"plans":[{"id":"all","name":"All"}]}`, "lapsed_plan"},
+		"an expensive report":   {`{"prices":{"hashtag_report":11}}`, "at most 10"},
+		"a price below 0":       {`{"prices":{"hashtag_search":-1}}`, "from 0"},
+		"a rate of 0":           {`{"limits":{"writes":{"per_minute":0}}}`, "burst of rates"},
+		"no jobs":               {`{"limits":{"jobs_in_flight":0}}`, "jobs_in_flight"},
+		"hashtag days too low":  {`{"limits":{"hashtag_days":0}}`, "hashtag_days"},
+		"hashtag days too high": {`{"limits":{"hashtag_days":29}}`, "hashtag_days"},
 	} {
 		if _, err := plan.Read(file(t, c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
