@@ -25,6 +25,26 @@ type connectView struct {
 // blueskyServer is the server of most Bluesky accounts.
 const blueskyServer = "https://bsky.social"
 
+// UsualServer returns the server that the form has filled in, unless it was changed.
+func (v connectView) UsualServer() string { return cmp.Or(v.Sandbox.Server, blueskyServer) }
+
+// wayHints tell which accounts a sign-in method is for, where a network has several.
+var wayHints = map[string]string{
+	"instagram/instagram": "For business and creator accounts. You sign in with the account itself and need no Facebook Page.",
+	"instagram/facebook":  "For accounts that belong to a Facebook Page. You sign in with a Facebook account that manages the Page.",
+}
+
+// wayHint returns which accounts a sign-in method is for, or "".
+func wayHint(platform, kind string) string { return wayHints[platform+"/"+kind] }
+
+// article returns the indefinite article of a network's name.
+func article(name string) string {
+	if name == "X" || strings.HasPrefix(name, "I") {
+		return "an"
+	}
+	return "a"
+}
+
 func (a *App) connectPage(w http.ResponseWriter, r *http.Request) {
 	a.showConnect(w, r, http.StatusOK, connectView{Server: cmp.Or(a.SandboxBluesky.Server, blueskyServer)})
 }

@@ -118,7 +118,7 @@ func TestConnecting(t *testing.T) {
 		w.browser(t).get(page).leads(t, "/sign-in?"+url.Values{"next": {page}}.Encode())
 		ada := w.browser(t).in("ada@example.com")
 		shown := ada.get(page)
-		shown.wants(t, 200, "<h1>Connect Instagram</h1>", "Harbour &amp; Sons",
+		shown.wants(t, 200, "Connect Instagram</h1>", "Connect an Instagram account", "Harbour &amp; Sons",
 			"A program or assistant that acts for <bdi>Ada &lt;Okafor&gt;</bdi> requested this.", "Continue to Instagram")
 		if policy := shown.Header.Get("Content-Security-Policy"); !strings.Contains(policy,
 			"form-action 'self' https: "+w.networks.URL+";") {

@@ -40,6 +40,18 @@ func TestAccounts(t *testing.T) {
 	})
 }
 
+// The page of a network with two ways to sign in tells which accounts each is for.
+func TestConnectWays(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Owner)
+		b.open("/accounts").form("Instagram").press().
+			shows(http.StatusOK, "Connect an Instagram account so that", "need no Facebook Page", "belong to a Facebook Page")
+		b.open("/accounts").form("TikTok").press().shows(http.StatusOK, "Connect a TikTok account").lacks("Facebook Page")
+		b.open("/accounts").follow("Help").shows(http.StatusOK, "Using the app")
+	})
+}
+
 // Connecting an account again says that it is already connected and links to its page or to the accounts page.
 func TestConnectAgain(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {

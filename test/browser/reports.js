@@ -94,6 +94,7 @@ async function accounts(page) {
   await page.keyboard.press('Enter');
   await page.getByRole('status').getByText('was disconnected').waitFor();
   assert.equal(await page.getByRole('link', { name, exact: true }).count(), 0);
+  await page.locator('summary', { hasText: 'Connect an account' }).click();
   await page.getByRole('button', { name: 'Bluesky' }).click();
   await page.getByRole('heading', { name: 'Connect Bluesky' }).waitFor();
 }

@@ -1,8 +1,11 @@
 package accounts
 
 import (
+	"cmp"
+	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,6 +49,7 @@ type entry struct {
 
 	Name        string // display name: untrusted text
 	Since, Ends time.Time
+	Followers   *int64 // nil if unknown
 }
 
 func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
@@ -86,6 +90,10 @@ func (p *Handlers) showList(w http.ResponseWriter, r *http.Request, status int, 
 		p.ShowError(w, r, err)
 		return
 	}
+	if err := p.addFollowers(ctx, v.Team.ID, zone, view.Accounts); err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
 	if view.Manages {
 		if view.Left, err = p.recentlyDisconnected(r, v.Team.ID, zone); err != nil {
 			p.ShowError(w, r, err)
@@ -97,6 +105,9 @@ func (p *Handlers) showList(w http.ResponseWriter, r *http.Request, status int, 
 	}
 	if outcome.Page != nil {
 		view.Next = listPath(view.Platform, outcome.Page.Cursor)
+	}
+	if view.First == "" && view.Next == "" {
+		sortByNetwork(view.Accounts)
 	}
 	p.Show(w, r, status, pages["list"], "Accounts", view)
 }
@@ -137,6 +148,31 @@ func (p *Handlers) entries(
 		}
 	}
 	return out, nil
+}
+
+// addFollowers adds the newest known numbers of followers.
+func (p *Handlers) addFollowers(ctx context.Context, team int64, zone *time.Location, accounts []entry) error {
+	weeks, err := p.insight.CompareWeeks(ctx, team, zone)
+	if err != nil {
+		return err
+	}
+	followers := map[int64]*int64{}
+	for _, w := range weeks {
+		followers[w.ID] = w.Followers
+	}
+	for i := range accounts {
+		accounts[i].Followers = followers[accounts[i].ID]
+	}
+	return nil
+}
+
+// sortByNetwork sorts accounts by the names of their networks, then by their own.
+func sortByNetwork(accounts []entry) {
+	slices.SortStableFunc(accounts, func(a, b entry) int {
+		return cmp.Or(
+			strings.Compare(strings.ToLower(shell.NetworkName(a.Platform)), strings.ToLower(shell.NetworkName(b.Platform))),
+			strings.Compare(a.Username, b.Username))
+	})
 }
 
 // connect redirects to the page that connects an account of the chosen network.

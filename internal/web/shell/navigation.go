@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"html/template"
 	"net/http"
 	"slices"
@@ -10,14 +11,15 @@ import (
 	"pressroom/internal/domain/team"
 )
 
-// navItem is an entry of the navigation. It is current in these sections; the first is its path.
+// navItem is an entry of the navigation. It is current in these sections; the first is its path, unless it has a page.
 type navItem struct {
 	Name, Icon string
 	Sections   []string
+	Page       string
 }
 
 // Path returns the address of the entry's page.
-func (n navItem) Path() string { return "/" + n.Sections[0] }
+func (n navItem) Path() string { return cmp.Or(n.Page, "/"+n.Sections[0]) }
 
 // Has reports whether a section belongs to the entry.
 func (n navItem) Has(section string) bool { return slices.Contains(n.Sections, section) }
@@ -25,20 +27,20 @@ func (n navItem) Has(section string) bool { return slices.Contains(n.Sections, s
 // mainItems are the entries that a phone shows at once, and moreItems those in its More menu.
 var (
 	mainItems = []navItem{
-		{"Home", "home-5-line", []string{""}},
-		{"Calendar", "calendar-line", []string{"calendar"}},
-		{"Posts", "file-list-2-line", []string{"posts", "jobs"}},
-		{"Analytics", "bar-chart-2-line", []string{"analytics", "accounts", "reports", "connect", "connected"}},
+		{Name: "Home", Icon: "home-5-line", Sections: []string{""}},
+		{Name: "Calendar", Icon: "calendar-line", Sections: []string{"calendar"}},
+		{Name: "Posts", Icon: "file-list-2-line", Sections: []string{"posts", "jobs"}},
+		{Name: "Analytics", Icon: "bar-chart-2-line", Sections: []string{"analytics", "accounts", "reports", "connect", "connected"}},
 	}
 	moreItems = []navItem{
-		{"Media", "image-line", []string{"media", "upload"}},
-		{"Hashtags", "hashtag", []string{"hashtags"}},
-		{"Voices", "quill-pen-line", []string{"voices"}},
-		{"Settings", "settings-3-line", []string{"settings"}},
+		{Name: "Media", Icon: "image-line", Sections: []string{"media", "upload"}},
+		{Name: "Hashtags", Icon: "hashtag", Sections: []string{"hashtags"}},
+		{Name: "Voices", Icon: "quill-pen-line", Sections: []string{"voices"}},
+		{Name: "Settings", Icon: "settings-3-line", Sections: []string{"settings"}},
 	}
-	approvalsItem = navItem{"Approvals", "checkbox-circle-line", []string{"approvals"}}
-	operatorItem  = navItem{"Operator", "shield-user-line", []string{"operator"}}
-	helpItem      = navItem{"Help", "question-line", []string{"docs"}}
+	approvalsItem = navItem{Name: "Approvals", Icon: "checkbox-circle-line", Sections: []string{"approvals"}}
+	operatorItem  = navItem{Name: "Operator", Icon: "shield-user-line", Sections: []string{"operator"}}
+	helpItem      = navItem{Name: "Help", Icon: "question-line", Sections: []string{"docs"}, Page: "/docs/app"}
 )
 
 // more returns the visitor's entries in the More menu.
