@@ -13,19 +13,19 @@ import (
 	"time"
 )
 
-// patience is how long an answer may take; one that waits for a job does so for less.
+// patience is the maximum duration of a request. Calls that wait for a job wait for a shorter time.
 const patience = 70 * time.Second
 
 // answer is a response.
 type answer struct {
-	status  int // of a tool call what REST would have answered
+	status  int // for a tool call, the status that REST would return
 	header  http.Header
 	body    []byte
-	members map[string]any // of the envelope or the problem
-	plain   bool           // the protocol of tools has answered, not an operation
+	members map[string]any // members of the envelope or problem document
+	plain   bool           // a response of the MCP protocol itself, not of an operation
 }
 
-// ask sends a request to the program. The complaint is that there was no answer.
+// ask sends a request. It returns a complaint if the server panics or does not answer.
 func (h *env) ask(r *request) (answer, string) {
 	req, ok := r.parse()
 	if !ok {
@@ -35,7 +35,7 @@ func (h *env) ask(r *request) (answer, string) {
 	go func() {
 		defer func() {
 			if broken := recover(); broken != nil {
-				ended <- fmt.Sprintf("the program panics: %v\n%s", broken, debug.Stack())
+				ended <- fmt.Sprintf("the server panics: %v\n%s", broken, debug.Stack())
 			}
 		}()
 		h.Handler().ServeHTTP(recorder, req.WithContext(h.t.Context()))
@@ -81,7 +81,7 @@ func (a *answer) unwrap(op *described) {
 	}
 }
 
-// wrong returns which rule for every answer is violated, or "".
+// wrong returns the violated rule, or "".
 func (a *answer) wrong(r *request) string {
 	for _, check := range []func(*request) string{a.serverError, a.echoes, a.strange, a.violation} {
 		if what := check(r); what != "" {
@@ -91,7 +91,7 @@ func (a *answer) wrong(r *request) string {
 	return ""
 }
 
-// serverError: no request causes an internal error. The description has the errors that networks can cause.
+// serverError checks that a request causes no internal error. Errors of networks are allowed if the description has them.
 func (a *answer) serverError(r *request) string {
 	code, _ := a.members["code"].(string)
 	if a.status >= 500 && (a.status != http.StatusServiceUnavailable && r.op.answers[a.status] == nil || code == "" ||
@@ -101,7 +101,7 @@ func (a *answer) serverError(r *request) string {
 	return ""
 }
 
-// echoes checks that no refusal repeats what was sent, except an unknown argument's name and the ID of JSON-RPC.
+// echoes checks that an error does not contain the input, except an unknown argument's name and the JSON-RPC ID.
 func (a *answer) echoes(*request) string {
 	if a.status < 400 && !a.plain {
 		return ""
@@ -117,15 +117,15 @@ func (a *answer) echoes(*request) string {
 		}
 	}
 	if bytes.Contains(bytes.ToLower(body), []byte(marker)) || strings.Contains(strings.ToLower(fmt.Sprint(a.header)), marker) {
-		return "a refusal repeats what was sent"
+		return "an error contains the input"
 	}
 	return ""
 }
 
-// argumentName matches the names of arguments, and of members in them, that a refusal may repeat.
+// argumentName matches the names of arguments and of their members, which an error may contain.
 var argumentName = regexp.MustCompile(`^[a-z0-9_]{1,64}(\.[a-z0-9_]{1,64})*$`)
 
-// strange: every answer is whole, and no cache keeps it.
+// strange checks that a response is complete and not cacheable.
 func (a *answer) strange(r *request) string {
 	kind, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
 	switch {
@@ -144,7 +144,7 @@ func (a *answer) strange(r *request) string {
 	case a.status < 400:
 		return ""
 	case r.edge() == atREST && kind != "application/problem+json":
-		return "a refusal that is no problem document"
+		return "an error that is not a problem document"
 	}
 	for _, name := range []string{"type", "title", "detail", "code"} {
 		if text, _ := a.members[name].(string); text == "" {
@@ -152,13 +152,13 @@ func (a *answer) strange(r *request) string {
 		}
 	}
 	if status, _ := a.members["status"].(float64); int(status) != a.status {
-		return "a problem of another status"
+		return "a problem document with a different status"
 	}
 	return ""
 }
 
-// violation returns how the response differs from the OpenAPI document, or "". Requests to other addresses and methods
-// have no operation.
+// violation returns how the response violates the OpenAPI document, or "". Requests to unknown paths and methods are not
+// checked.
 func (a *answer) violation(r *request) string {
 	code, _ := a.members["code"].(string)
 	if a.plain || r.edge() == atPages || r.method == http.MethodHead || code == "endpoint_not_found" ||
@@ -173,12 +173,12 @@ func (a *answer) violation(r *request) string {
 		return fmt.Sprintf("%d %s is no answer that the description has", a.status, code)
 	}
 	if err := form.Validate(a.members); err != nil {
-		return "the answer is not as described: " + err.Error()
+		return "the response does not match the description: " + err.Error()
 	}
 	return ""
 }
 
-// asWritten reports whether the address is still the one that the operation is at.
+// asWritten reports whether the request still has the path and method of its operation.
 func (r *request) asWritten() bool {
 	path, _, _ := strings.Cut(r.target, "?")
 	ours, theirs := strings.Split(r.op.path, "/"), strings.Split(strings.TrimPrefix(path, "/api/v1"), "/")

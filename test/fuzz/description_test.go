@@ -35,7 +35,7 @@ func (s schema) below(name string) schema {
 	return m
 }
 
-// number returns a bound; otherwise if there is none.
+// number returns a bound, or the given default.
 func (s schema) number(name string, otherwise int) int {
 	if n, ok := s[name].(float64); ok {
 		return int(n)
@@ -43,7 +43,7 @@ func (s schema) number(name string, otherwise int) int {
 	return otherwise
 }
 
-// argument is one thing that an operation takes, wherever REST has it.
+// argument is an argument of an operation, in the path, the query or the body.
 type argument struct {
 	name     string
 	place    string // path, query or body
@@ -52,11 +52,11 @@ type argument struct {
 	example  any
 }
 
-// described is an operation as the document has it.
+// described is an operation in the API description.
 type described struct {
 	tool, method, path string
 	arguments          []argument
-	keyed              bool // it takes an Idempotency-Key
+	keyed              bool // accepts an Idempotency-Key
 	keyRequired        bool
 	success            int
 	answers            map[int]*jsonschema.Resolved
@@ -93,8 +93,8 @@ type document struct {
 	}
 }
 
-// describe reads the description that the program itself makes, closed so that an answer's member that it does not know
-// is seen. An operation that is new is in it.
+// describe reads the API description that the server generates, so that it includes new operations. Its schemas reject
+// unknown members.
 func (h *env) describe() []*described {
 	h.t.Helper()
 	raw := must.Get(openapi.Build(h.Registry(),
@@ -111,7 +111,7 @@ func (h *env) describe() []*described {
 		}
 	}
 	if len(out) != len(h.Registry().All()) {
-		h.t.Fatalf("the description has %d operations, the program %d", len(out), len(h.Registry().All()))
+		h.t.Fatalf("the description has %d operations, the server %d", len(out), len(h.Registry().All()))
 	}
 	return out
 }

@@ -12,28 +12,28 @@ import (
 	"time"
 )
 
-// marker is in every generated value: a refusal that contains it repeats what was sent.
+// marker is part of every generated value. An error that contains it echoes the input.
 const marker = "zqfuzz81"
 
-// nameless is the name of unknown arguments, which a refusal may repeat.
+// nameless is the name of unknown arguments, which an error may contain.
 const nameless = "zqname81"
 
-// verbatim is JSON, or almost JSON, that is written unchanged.
+// verbatim is text, possibly invalid JSON, that is sent unchanged.
 type verbatim string
 
-// chance makes requests up.
+// chance generates random requests.
 type chance struct {
 	*rand.Rand
 	pool   *pool
 	others []any // IDs of the other team
 }
 
-// in is true once in so many times.
+// in returns true with a probability of 1/times.
 func (c *chance) in(times int) bool { return c.IntN(times) == 0 }
 
 func pick[T any](c *chance, of []T) T { return of[c.IntN(len(of))] }
 
-// value generates a value for an argument. Waits are short.
+// value generates a value for an argument. Waiting times are short.
 func (c *chance) value(a argument, subject string) any {
 	if strings.HasSuffix(a.name, "_seconds") {
 		return a.schema.number("minimum", 0) + c.IntN(2)
@@ -90,12 +90,12 @@ func (c *chance) object(s schema, subject string) any {
 	return out
 }
 
-// moment reports whether a text is a time; those of the examples have passed.
+// moment reports whether a text is a time. The times of the examples have passed.
 func (s schema) moment(name string) bool {
 	return strings.Contains(s.text("description"), "ISO 8601") || slices.Contains([]string{"from", "to"}, name)
 }
 
-// words generates a text in a schema's format, if it is known.
+// words generates a text that matches the schema, if possible.
 func (c *chance) words(s schema, name string) any {
 	if pattern := s.text("pattern"); pattern != "" {
 		form := regexp.MustCompile(pattern)
@@ -123,7 +123,7 @@ func (c *chance) words(s schema, name string) any {
 	return text
 }
 
-// hostile returns values that few arguments accept.
+// hostile returns a value that most arguments reject.
 func (c *chance) hostile() any {
 	deep := 1 << c.IntN(16)
 	return pick(c, []any{
@@ -148,14 +148,14 @@ func (c *chance) hostile() any {
 	})
 }
 
-// call is a call of an operation, independent of the edge.
+// call is a call of an operation over REST or MCP.
 type call struct {
 	op   *described
 	args map[string]any
 	key  *string // Idempotency-Key
 }
 
-// call makes up a call that the description allows.
+// call generates a call that the description allows.
 func (c *chance) call(op *described) call {
 	out := call{op: op, args: map[string]any{}}
 	for _, a := range op.arguments {
@@ -164,13 +164,13 @@ func (c *chance) call(op *described) call {
 		}
 	}
 	if op.keyed && (op.keyRequired || c.in(3)) {
-		key := fmt.Sprint(marker, c.IntN(400)) // now and then one that was used before
+		key := fmt.Sprint(marker, c.IntN(400)) // sometimes reuses a key
 		out.key = &key
 	}
 	return out
 }
 
-// spoil changes one thing about the arguments.
+// spoil makes one change to the arguments.
 func (c *chance) spoil(k *call) {
 	names := slices.Sorted(maps.Keys(k.args))
 	for _, a := range k.op.arguments {
@@ -191,11 +191,11 @@ func (c *chance) spoil(k *call) {
 		k.key = &key
 	case chosen == 3:
 		k.key = nil
-	case chosen == 4 && len(c.others) > 0: // if stored as text it would look like our own
+	case chosen == 4 && len(c.others) > 0: // stored text would be indistinguishable from the team's own text
 		if name := pick(c, names); strings.HasSuffix(name, "id") || strings.HasSuffix(name, "ids") {
 			k.args[name] = pick(c, c.others)
 		}
-	case chosen == 5: // deeper within an argument
+	case chosen == 5: // change a nested value
 		name := pick(c, names)
 		k.args[name] = c.within(k.args[name])
 	default:
@@ -203,7 +203,7 @@ func (c *chance) spoil(k *call) {
 	}
 }
 
-// within spoils a part of a value.
+// within changes a part of a value.
 func (c *chance) within(value any) any {
 	switch v := value.(type) {
 	case []any:
@@ -245,7 +245,7 @@ func jsonOf(value any) string {
 	}
 	raw, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // only values of ours come here
+		panic(err) // all values can be encoded
 	}
 	return string(raw)
 }

@@ -1,5 +1,5 @@
-// Package fuzz sends the whole program requests that its own description and chance make up, and holds every answer
-// against what all of them have to keep.
+// Package fuzz sends random requests, generated from the API description, to a server and checks the rules that apply to
+// every response.
 package fuzz
 
 import (
@@ -22,8 +22,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// env is the program on a database. The tested node does no background work, so that changes between two checks are
-// effects of the request; another node works between the rounds.
+// env is a server on a database. The tested node runs no background jobs, so that all changes are effects of the requests.
+// Another node runs the jobs between the rounds.
 type env struct {
 	*server.Server
 
@@ -56,7 +56,7 @@ func newEnv(t *testing.T, url string) *env {
 	return h
 }
 
-// boundless returns plans whose limits rarely refuse requests.
+// boundless returns plans whose limits rarely reject a request.
 func boundless() *plan.Terms {
 	t := plan.Default().ScaleRates(100_000)
 	t.Limits.JobsInFlight, t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks = 1_000_000, 1_000_000, 1_000_000
@@ -86,7 +86,7 @@ func (h *env) newCrew(box *fixture.Sandbox, name string) crew {
 	return c
 }
 
-// passing are the tables that change without an effect, such as leases.
+// passing lists the tables that may change after a failed request, such as leases.
 var passing = []string{"free_calls", "goose_db_version"}
 
 func (h *env) findTables() {
@@ -125,7 +125,7 @@ func (h *env) rows() ([]int64, error) {
 	return counts, err
 }
 
-// since names the tables whose rows are more or fewer than before.
+// since returns the tables whose number of rows has changed.
 func (h *env) since(before, now []int64) []string {
 	var out []string
 	for i, name := range h.tables {
@@ -136,13 +136,13 @@ func (h *env) since(before, now []int64) []string {
 	return out
 }
 
-// The time limit of work between two rounds, and the time without progress after which it counts as waiting.
+// The time limit for jobs between two rounds, and the time without progress after which they are considered waiting.
 const (
 	settled = 4 * time.Second
 	quiet   = 400 * time.Millisecond
 )
 
-// work lets another node complete the background work of the requests.
+// work runs another node until the background jobs of the requests have finished.
 func (h *env) work() {
 	h.t.Helper()
 	cfg := h.cfg
@@ -171,18 +171,18 @@ func (h *env) countUnfinished() int {
 	return n
 }
 
-// mustAddUp proves the ledger and the library.
+// mustAddUp audits the ledger and the library.
 func (h *env) mustAddUp() {
 	h.t.Helper()
 	report := must.Get(h.Credits.Audit(h.t.Context()))(h.t)
 	if !report.OK() {
-		h.t.Errorf("the ledger does not add up: %+v", report)
+		h.t.Errorf("ledger audit: %+v", report)
 	}
 	if report.Figures.Reservations == 0 {
-		h.t.Error("nothing was paid for: the requests do not get deep")
+		h.t.Error("no call was charged: the generated requests are too shallow")
 	}
 	findings := must.Get(h.Media.Audit(h.t.Context()))(h.t)
 	if len(findings) > 0 {
-		h.t.Errorf("the library does not add up: %+v", findings)
+		h.t.Errorf("library audit: %+v", findings)
 	}
 }

@@ -26,7 +26,7 @@ const (
 
 const (
 	many     = 4000
-	rounds   = 5 // between which the background work is done
+	rounds   = 5 // background jobs run between the rounds
 	mostSaid = 10
 	atMost   = 50 * time.Second // per database by default, because other tests run too
 )
@@ -39,15 +39,15 @@ type run struct {
 	t      *testing.T
 	ops    []*described
 	rows   []int64
-	met    map[int]int // statuses
+	met    map[int]int // number of responses by status
 	deep   map[string]int
 	said   int
 	number int
 }
 
-// TestRequests sends random requests from the description, valid and partly invalid. None may fail internally, hang, be
-// repeated in a refusal, have an effect if refused, or be answered contrary to the description; and credits must be
-// consistent in the end.
+// TestRequests sends random requests, valid and partly invalid. A request must not cause an internal error or hang. An
+// error must not echo the input and must have no effect. Every response must match the description. In the end, credits
+// must be consistent.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	seed, requests := begin(t)
@@ -65,7 +65,7 @@ func TestRequests(t *testing.T) {
 		for round := range rounds {
 			for range requests / rounds {
 				if requests <= many && time.Now().After(until) {
-					t.Logf("%d requests took all the time that they have", r.number)
+					t.Logf("the time limit was reached after %d requests", r.number)
 					break
 				}
 				r.one()
@@ -98,7 +98,7 @@ func begin(t *testing.T) (uint64, int) {
 	return seed, requests
 }
 
-// begin creates one of everything in both teams with the operations' examples.
+// begin creates items of every kind in both teams with the examples of the operations.
 func (r *run) begin() {
 	r.t.Helper()
 	for _, of := range []crew{r.theirs, r.ours} {
@@ -147,7 +147,7 @@ func (r *run) remember(req *request, a answer) {
 func (r *run) findLeak(req *request, a answer) string {
 	for _, id := range r.others {
 		if text, ok := id.(string); ok && !req.theirs && bytes.Contains(a.body, []byte(text)) {
-			return "it tells of another team: " + text
+			return "it reveals another team's data: " + text
 		}
 	}
 	return ""
@@ -163,7 +163,7 @@ func (r *run) count() []int64 {
 	return rows
 }
 
-// one makes up a request, sends it, and holds the answer against the rules.
+// one generates a request, sends it and checks the response.
 func (r *run) one() {
 	r.number++
 	req := r.request()
@@ -181,17 +181,17 @@ func (r *run) one() {
 	}
 	small := r.shrink(req, broken)
 	got, _ := r.ask(small)
-	r.t.Errorf("request %d, %s: %s\n\n%.6000s\n\nis answered with %d %v\n%.3000s", r.number, req.op.tool, broken,
+	r.t.Errorf("request %d, %s: %s\n\n%.6000s\n\nresponse: %d %v\n%.3000s", r.number, req.op.tool, broken,
 		printable(small.String()), got.status, got.header, got.body)
 }
 
-// printable returns a request as text in which every byte can be seen.
+// printable returns a text in which non-printable bytes are escaped.
 func printable(text string) string {
 	quoted := strconv.QuoteToASCII(text)
 	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\r\n`, "\n")
 }
 
-// request makes up a request: a third as described, a third with arguments that are wrong, and a third with more wrong.
+// request generates a request. A third are valid, a third have invalid arguments, and a third have further errors.
 func (r *run) request() *request {
 	k := r.call(pick(r.chance, r.ops))
 	wrong := r.IntN(3)
@@ -219,7 +219,7 @@ func (r *run) request() *request {
 	return req
 }
 
-// try sends a request and returns the error in its result.
+// try sends a request and returns the violated rule, or "".
 func (r *run) try(req *request) (answer, string) {
 	a, broken := r.ask(req)
 	if broken != "" || a.status == 0 {
@@ -228,7 +228,7 @@ func (r *run) try(req *request) (answer, string) {
 	before := r.rows
 	r.rows = r.count()
 	if changed := r.since(before, r.rows); len(changed) > 0 && (a.status >= 400 || a.plain) {
-		return a, fmt.Sprintf("a refusal changes %v", changed)
+		return a, fmt.Sprintf("a failed request changes %v", changed)
 	}
 	if told := r.findLeak(req, a); told != "" {
 		return a, told
@@ -236,7 +236,7 @@ func (r *run) try(req *request) (answer, string) {
 	return a, a.wrong(req)
 }
 
-// shrink removes everything from a request that is not needed to cause the same error.
+// shrink removes all parts from a request that are not needed to cause the same violation.
 func (r *run) shrink(req *request, broken string) *request {
 	kind, _, _ := strings.Cut(broken, ":")
 	still := func(smaller *request) bool {
@@ -256,7 +256,7 @@ func (r *run) shrink(req *request, broken string) *request {
 	return req
 }
 
-// smaller returns the requests with one part removed.
+// smaller returns copies of the request, each with one part removed.
 func (r *request) smaller() []*request {
 	var out []*request
 	for i := range r.header {
@@ -294,7 +294,7 @@ func (r *request) smaller() []*request {
 	return out
 }
 
-// mustHaveBeenDeep fails if too few requests succeeded, because refused ones test little.
+// mustHaveBeenDeep checks that enough requests succeeded, because failed requests test little.
 func (r *run) mustHaveBeenDeep() {
 	r.t.Helper()
 	good := 0
@@ -314,7 +314,7 @@ func (r *run) mustHaveBeenDeep() {
 		http.StatusNotFound, http.StatusUnprocessableEntity,
 	} {
 		if r.met[status] == 0 {
-			r.t.Errorf("no request was answered with %d", status)
+			r.t.Errorf("no request returned status %d", status)
 		}
 	}
 	r.t.Logf("answers by status: %v; successes by operation: %v", r.met, r.deep)

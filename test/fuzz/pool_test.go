@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// pool has values returned by the program, by where they were, so that requests use existing items.
+// pool collects values from responses, so that requests refer to existing items.
 type pool struct {
 	random *rand.Rand
 	values map[string][]any // by object and member, such as posts.id
-	texts  []string         // every text that may be an identifier
+	texts  []string         // all texts that may be identifiers
 }
 
-// kept is how many values of one place are remembered.
+// kept is the maximum number of values per key.
 const kept = 60
 
 var identifier = regexp.MustCompile(`^[A-Za-z0-9_:.-]{8,100}$`)
@@ -44,7 +44,7 @@ func (p *pool) put(texts []string, text string) []string {
 func (p *pool) learn(of string, answer any) {
 	switch v := answer.(type) {
 	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) { // in one order, so that a seed gives the same requests
+		for _, name := range slices.Sorted(maps.Keys(v)) { // in a fixed order, so that a seed determines the requests
 			switch inner := v[name].(type) {
 			case map[string]any, []any:
 				below := name
@@ -63,7 +63,7 @@ func (p *pool) learn(of string, answer any) {
 	}
 }
 
-// like returns a value for an argument by its name: a folder_id is an ID of a folder.
+// like returns a value for an argument by its name. For example, the value of folder_id is the ID of a folder.
 func (p *pool) like(name, subject string) (any, bool) {
 	wanted := strings.TrimSuffix(name, "s")
 	of, isID := strings.CutSuffix(wanted, "_id")
@@ -86,7 +86,7 @@ func (p *pool) like(name, subject string) (any, bool) {
 	return found[p.random.IntN(len(found))], true
 }
 
-// matching returns a text of any place that a pattern takes.
+// matching returns a collected text that matches a pattern.
 func (p *pool) matching(pattern *regexp.Regexp) (string, bool) {
 	for range 20 {
 		if len(p.texts) == 0 {

@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// request is a request of HTTP as it goes over the wire.
+// request is an HTTP request as it is sent.
 type request struct {
 	op             *described
 	tool           bool // a tool call
-	theirs         bool // by the other team's key
+	theirs         bool // sent with the other team's key
 	method, target string
 	header         [][2]string
 	body           string
@@ -28,7 +28,7 @@ const (
 	atPages = "pages"
 )
 
-// edge returns where the request is sent, even if its call belongs elsewhere.
+// edge returns the kind of endpoint to which the request is sent, which may differ from that of its call.
 func (r *request) edge() string {
 	path, _, _ := strings.Cut(r.target, "?")
 	switch {
@@ -55,7 +55,7 @@ func (r *request) String() string {
 	return out.String() + "\r\n" + r.body
 }
 
-// parse returns the request as an HTTP server would pass it on, or false if the server would refuse it.
+// parse parses the request like an HTTP server. It reports false if a server would reject the request.
 func (r *request) parse() (*http.Request, bool) {
 	req, err := http.ReadRequest(bufio.NewReader(strings.NewReader(r.String())))
 	if err != nil {
@@ -65,7 +65,7 @@ func (r *request) parse() (*http.Request, bool) {
 	return req, true
 }
 
-// text returns a value in a path or a query string.
+// text formats a value for a path or a query string.
 func text(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -84,7 +84,7 @@ func text(value any) string {
 	return fmt.Sprint(value)
 }
 
-// overREST writes a call as REST has it.
+// overREST returns the REST request of a call.
 func (k call) overREST(key string) *request {
 	r := &request{op: k.op, method: k.op.method, target: "/api/v1" + k.op.path}
 	r.set("Authorization", "Bearer "+key)
@@ -124,7 +124,7 @@ func (k call) overREST(key string) *request {
 	return r
 }
 
-// overTools writes the same call as an assistant's.
+// overTools returns the MCP request of a call.
 func (k call) overTools(key string) *request {
 	r := &request{op: k.op, tool: true, method: http.MethodPost, target: "/mcp"}
 	r.set("Authorization", "Bearer "+key)
@@ -140,7 +140,7 @@ func (k call) overTools(key string) *request {
 	return r
 }
 
-// twist changes one thing about a request that no arguments say.
+// twist makes one change to a request outside of its arguments.
 func (c *chance) twist(r *request) {
 	switch c.IntN(6) {
 	case 0:

@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// TestAppCheck checks every network's app with all permissions, and with expired access tokens. Then two networks
-// accept no posts because of the app, which only a post shows.
+// TestAppCheck checks the app of every network, also with expired access tokens. Then two networks reject posts because of
+// the app, which the check can only detect from a failed post.
 func TestAppCheck(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
@@ -30,13 +30,13 @@ func TestAppCheck(t *testing.T) {
 	})
 }
 
-// checkApps checks that exactly these networks fail, with part of the next step, and that nothing was published.
+// checkApps checks that exactly the given networks fail, with the given text in the next step, and that nothing is published.
 func (w *env) checkApps(fails map[string]string) {
 	w.t.Helper()
 	before, _ := w.postsOn("", "")
 	found := must.Get(w.node.Apps.Check(w.t.Context()))(w.t)
 	if after, _ := w.postsOn("", ""); after != before {
-		w.t.Errorf("the check made %d posts", after-before)
+		w.t.Errorf("the check published %d posts", after-before)
 	}
 	checked := map[string]bool{}
 	for _, f := range found {
@@ -48,7 +48,7 @@ func (w *env) checkApps(fails map[string]string) {
 			w.t.Errorf("%+v", f)
 		}
 		if strings.Contains(fmt.Sprint(f), "sandbox-secret") {
-			w.t.Errorf("a secret: %+v", f)
+			w.t.Errorf("the finding contains a secret: %+v", f)
 		}
 	}
 	if n := appcheck.CountFailures(found); n != len(fails) || len(checked) != len(w.networks) {

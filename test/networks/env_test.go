@@ -1,4 +1,4 @@
-// Package networks publishes to every network with the whole program, on loopback, and checks their posts.
+// Package networks publishes to every sandbox network with a complete server and checks the published posts.
 package networks
 
 import (
@@ -23,14 +23,13 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// The people whose accounts the team has on every network. What costs an account its connection is tried with the
-// second one.
+// The people whose accounts the team has on every network. Tests that disconnect an account use the second person.
 const (
 	usual      = "harbour.coffee"
 	expendable = "mira.keller"
 )
 
-// lease is longer than the steps of the clock, so that no lease expires because of them.
+// lease is longer than the steps by which tests advance the clock, so that no lease expires.
 const lease = 30 * time.Second
 
 // env is a server with its database, the sandbox networks, and a team with two accounts on each.
@@ -38,7 +37,7 @@ type env struct {
 	t        testing.TB
 	clock    fixture.Clock
 	cfg      server.Config
-	db       *db.DB // of the test, not of the server
+	db       *db.DB // the test's connection to the database
 	box      *fixture.Sandbox
 	wire     *wire
 	node     *fixture.Server
@@ -56,7 +55,7 @@ func newEnv(tb testing.TB, database string) *env {
 	return newEnvAs(tb, database, server.RoleAll, 300*time.Millisecond)
 }
 
-// newEnvAs is newEnv with a server of one role, networks that take a time to process a post, and other settings.
+// newEnvAs is like newEnv, with a server role, a processing time of the networks, and other settings.
 func newEnvAs(
 	tb testing.TB, database string, role server.Role, ready time.Duration, changes ...func(*server.Config),
 ) *env {
@@ -85,17 +84,17 @@ func withTimeout(s server.NetworkSettings) server.NetworkSettings {
 	return s
 }
 
-// kill closes the server's database during work, so that nothing more is stored, and starts another server.
+// kill closes the server's database while it is working, so that nothing more is stored, and starts another server.
 func (w *env) kill() {
 	w.t.Helper()
 	dead := w.node
 	_ = dead.Close()
 	w.wire.release()
-	go func() { _ = dead.Stop() }() // it fails without its database
+	go func() { _ = dead.Stop() }() // fails without the database
 	w.node = fixture.Serve(w.t, w.cfg)
 }
 
-// furnish makes the team, its accounts and its media.
+// furnish creates the team, its accounts and its media.
 func (w *env) furnish() {
 	w.t.Helper()
 	w.team, w.owner = fixture.AddTeam(w.t, w.node.Server, team.Team{Name: "Harbour Coffee"})
@@ -115,7 +114,7 @@ func (w *env) furnish() {
 	w.video = fixture.Upload(w.t, w.node.Server, w.team, "clip.mp4", clip)
 }
 
-// connect connects a person's account, by the link of the API and the network's consent page if the network has one.
+// connect connects a person's account with the API's link and the network's consent page, if it has one.
 func (w *env) connect(platform, person string, query url.Values) int64 {
 	w.t.Helper()
 	if platform == "bluesky" {
@@ -144,7 +143,7 @@ func (w *env) get(path string) map[string]any {
 	return got.Data()
 }
 
-// postsOn returns the number of posts on a network that contain a text, and the number of media of each.
+// postsOn returns the number of posts on a network that contain a text, and the number of media of each post.
 func (w *env) postsOn(platform, text string) (int, []int) {
 	w.t.Helper()
 	var shown []int

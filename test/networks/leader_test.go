@@ -15,12 +15,11 @@ import (
 	"pressroom/internal/testkit/program"
 )
 
-// leaderlessFor is how late a due post may be after the node that leads the queue was killed. The leader has a lease;
-// each node's sweep wakes posts without it.
+// leaderlessFor is the maximum lateness of a due post after the queue's leader was killed. The leader's lease must expire,
+// or the sweep of another node must find the post.
 const leaderlessFor = 20 * time.Second
 
-// Of two nodes that work, the one that leads the queue is killed: what falls due then leaves all the same, once, and
-// the other leads.
+// If the queue's leader is killed, the other node becomes the leader. Posts that fall due in between are published once.
 func TestLeaderKilled(t *testing.T) {
 	binary := program.Build(t, program.Pressroom, "")
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
@@ -46,7 +45,7 @@ func TestLeaderKilled(t *testing.T) {
 		})
 		s.schedule(9)
 		if now := s.leader(""); now != led {
-			t.Fatalf("the second node leads by itself: %s after %s", now, led)
+			t.Fatalf("the second node became the leader too early: %s after %s", now, led)
 		}
 		first.Kill()
 		must.Eventually(s.t, time.Minute, "the posts to leave", func() bool { return s.countOpen() == 0 })
@@ -55,16 +54,16 @@ func TestLeaderKilled(t *testing.T) {
 			r.ids = append(r.ids, post.id)
 		}
 		late := slices.Max(r.late())
-		t.Logf("the latest left %v late", late.Round(time.Millisecond))
+		t.Logf("maximum lateness: %v", late.Round(time.Millisecond))
 		if late > leaderlessFor {
-			t.Errorf("the latest post left %v late", late)
+			t.Errorf("maximum lateness = %v", late)
 		}
 		s.leader(led)
 		s.reckon()
 	})
 }
 
-// leader returns the ID of the queue's leader once it differs from the former one.
+// leader waits until the queue has a leader other than before and returns its ID.
 func (s *storm) leader(before string) string {
 	s.t.Helper()
 	leads := before

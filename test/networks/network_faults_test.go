@@ -15,47 +15,47 @@ type how int
 
 const (
 	through   how = iota
-	lost          // it arrives, and its answer does not
-	heldFirst     // it waits until the wire is released, and has not arrived then
-	heldLast      // it arrives, and its answer waits until the wire is released
-	failing       // it has not arrived, and is answered with an error
+	lost          // the request arrives, its response is lost
+	heldFirst     // the request waits until the wire is released and does not arrive
+	heldLast      // the request arrives, its response waits until the wire is released
+	failing       // the request does not arrive and gets an error
 )
 
-// The chances of a request in a storm.
+// Probabilities of faults of a request in a storm.
 const (
 	lossChance   = 0.05
 	errorChance  = 0.05
 	expiryChance = 0.02
 )
 
-// wire is a faulty transport between the program and the networks. It applies a fault to one request of each network.
+// wire is a faulty proxy between the server and the networks. It applies a fault to one request of each network.
 type wire struct {
 	networks http.Handler
 
 	mu    sync.Mutex
 	how   how
-	which int            // of each network's requests, from 1
-	seen  map[string]int // by network
+	which int            // number of the affected request of each network, from 1
+	seen  map[string]int // number of requests by network
 	met   map[string]bool
 	free  chan struct{} // closed when the wire is released
 
-	told   map[string]string     // by network, the JSON and form bodies received, unless nil
-	expire func(platform string) // in a storm, ends its access tokens; else nil
+	told   map[string]string     // received JSON and form bodies by network; nil if not recording
+	expire func(platform string) // expires a network's access tokens; nil outside of a storm
 }
 
-// storm begins to lose answers, to fail and to end tokens at random.
+// storm starts to inject random faults.
 func (w *wire) storm(expire func(platform string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.expire = expire
 }
 
-// chance deals a request in a storm its fate.
+// chance draws the fault of a request in a storm.
 func (w *wire) chance(platform, path string) how {
 	w.mu.Lock()
 	expire := w.expire
 	w.mu.Unlock()
-	// The answer to a rotation of grants is never lost, because the loss cannot be repaired on real networks either.
+	// The response to a token rotation is never lost, because real networks cannot recover from that either.
 	if expire == nil || strings.Contains(path, "token") || strings.Contains(path, "refreshSession") {
 		return through
 	}
@@ -71,7 +71,7 @@ func (w *wire) chance(platform, path string) how {
 	return through
 }
 
-// expect begins to count each network's requests and deals with one of them.
+// expect resets the counts and applies a fault to the given request of each network.
 func (w *wire) expect(which int, how how) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -88,7 +88,7 @@ func (w *wire) release() {
 	w.how, w.expire = through, nil
 }
 
-// caught returns the networks that had a request intercepted.
+// caught returns the networks whose request was intercepted.
 func (w *wire) caught() map[string]bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,7 +99,7 @@ func (w *wire) caught() map[string]bool {
 	return out
 }
 
-// meet counts a request.
+// meet counts a request and returns its fault.
 func (w *wire) meet(platform string) (how, chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +127,7 @@ func (w *wire) recording(platform string) string {
 	return w.told[platform]
 }
 
-// overhear records the body of a request, except files.
+// overhear records the body of a request, unless it is a file.
 func (w *wire) overhear(platform string, r *http.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -139,7 +139,7 @@ func (w *wire) overhear(platform string, r *http.Request) {
 	w.told[platform] += string(body) + "\n"
 }
 
-// ServeHTTP answers for the networks.
+// ServeHTTP forwards a request to its network with the request's fault.
 func (w *wire) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	platform, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if platform == "held" {
@@ -168,14 +168,14 @@ func (w *wire) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveUnheard performs a request whose answer is lost.
+// serveUnheard performs a request and discards the response.
 func (w *wire) serveUnheard(r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	w.networks.ServeHTTP(httptest.NewRecorder(), r)
 }
 
-// cut ends a connection without an answer.
+// cut closes a connection without a response.
 func cut(out http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(out).Hijack()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// try is one case that every network meets.
+// try is a test case that runs on every network.
 type try struct {
 	name string
 	text string // the beginning of the caption, which ends with a unique part
@@ -19,7 +19,7 @@ type try struct {
 	// media of the post; default the minimum of the network
 	media func(w *env, platform string) []int64
 	want  string
-	but   map[string]string // by network, if not as usual
+	but   map[string]string // deviating outcomes by network
 }
 
 const (
@@ -33,7 +33,7 @@ var noText = map[string]string{
 	"youtube": "not sent: `media_missing`", "pinterest": "not sent: `media_missing`",
 }
 
-// tries are the cases that a marker or the content makes.
+// tries lists the cases that depend on a marker or the content.
 var tries = []try{
 	{name: "text only", media: nothing, want: once, but: noText},
 	{name: "an image", media: images(1), want: once, but: map[string]string{"youtube": noImages}},
@@ -114,7 +114,7 @@ func (w *env) tryAll(table *table) {
 	}
 }
 
-// caption returns a text that no other post has, short enough for every network, followed by more.
+// caption returns a unique text, short enough for every network, followed by more.
 func (w *env) caption(name, platform, more string) string {
 	return strings.TrimSpace(fmt.Sprintf("%s on %s %s", name, platform, more))
 }
@@ -123,11 +123,11 @@ func (w *env) expect(table *table, name, platform, got, want string) {
 	w.t.Helper()
 	table.set(name, platform, got)
 	if got != want {
-		w.t.Errorf("%s on %s: %s, not %s", name, platform, got, want)
+		w.t.Errorf("%s on %s: %s, want %s", name, platform, got, want)
 	}
 }
 
-// reconnect brings the accounts back that have lost their connection, and sends what failed for that again.
+// reconnect reconnects lost accounts and retries the posts that failed because of them.
 func (w *env) reconnect(table *table) {
 	w.t.Helper()
 	const name = "connected again, and retried"
@@ -139,7 +139,7 @@ func (w *env) reconnect(table *table) {
 		}
 		account := w.accounts[platform][expendable]
 		if again := w.connect(platform, expendable, url.Values{"account_id": {fmt.Sprint(account)}}); again != account {
-			w.t.Errorf("account %d of %s came back as %d", account, platform, again)
+			w.t.Errorf("account %d of %s was reconnected as %d", account, platform, again)
 		}
 		posts = append(posts, w.publish(s.again()))
 	}
@@ -148,13 +148,13 @@ func (w *env) reconnect(table *table) {
 	}
 }
 
-// again returns an unused post.
+// again returns a copy of the post without an outcome.
 func (s sent) again() sent {
 	s.refused = ""
 	return s
 }
 
-// twice publishes the same words twice.
+// twice publishes the same text twice.
 func (w *env) twice(table *table) {
 	w.t.Helper()
 	const name = "the same text a second time"
@@ -183,7 +183,7 @@ func (w *env) twice(table *table) {
 	}
 }
 
-// publishExpired publishes when every access token that lives for hours has expired.
+// publishExpired publishes after short-lived access tokens have expired.
 func (w *env) publishExpired(table *table) {
 	w.t.Helper()
 	const name = "hours later, with a token that has expired"
@@ -197,7 +197,7 @@ func (w *env) publishExpired(table *table) {
 	}
 }
 
-// cancelScheduled cancels posts in time, and tries to cancel too late.
+// cancelScheduled cancels scheduled posts, some in time and some too late.
 func (w *env) cancelScheduled(table *table) {
 	w.t.Helper()
 	const early, late = "canceled in time", "canceled too late"
@@ -235,10 +235,10 @@ func (w *env) ok(method, path string, body any) {
 	}
 }
 
-// mostSteps bounds how many requests of one publication are interrupted.
+// mostSteps is the maximum number of requests of one publication.
 const mostSteps = 15
 
-// each interrupts the first request of each network's publication, then the second, until none has so many.
+// each publishes repeatedly and interrupts the first, second, … request, until no publication has that many requests.
 func (w *env) each(table *table, name string, round func(which int, begin func() []sent) []sent) {
 	w.t.Helper()
 	for step := 1; step <= mostSteps; step++ {
@@ -259,10 +259,10 @@ func (w *env) each(table *table, name string, round func(which int, begin func()
 			return
 		}
 	}
-	w.t.Errorf("%s: some publication takes more than %d requests", name, mostSteps)
+	w.t.Errorf("%s: a publication has more than %d requests", name, mostSteps)
 }
 
-// loseAnswers loses the answer to one request of each network.
+// loseAnswers loses the response to one request of each network.
 func (w *env) loseAnswers(which int, begin func() []sent) []sent {
 	w.wire.expect(which, lost)
 	posts := begin()
@@ -273,7 +273,7 @@ func (w *env) loseAnswers(which int, begin func() []sent) []sent {
 	return posts
 }
 
-// killDuring kills the program once one request of each network waits, or has been seen to be the last.
+// killDuring kills the server when the intercepted request of each network is waiting or its job has ended.
 func (w *env) killDuring(which int, how how, begin func() []sent) []sent {
 	w.t.Helper()
 	w.wire.expect(which, how)
@@ -286,7 +286,7 @@ func (w *env) killDuring(which int, how how, begin func() []sent) []sent {
 	return posts
 }
 
-// waiting reports whether of every post either its network waits or its job has ended.
+// waiting reports whether, for every post, a request to its network is waiting or its job has ended.
 func (w *env) waiting(posts []sent) bool {
 	w.t.Helper()
 	caught := w.wire.caught()

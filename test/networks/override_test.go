@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// TestOverrides gives one of a post's accounts its own text, media and cover.
+// TestOverrides publishes a post with a different text, media and cover for one account.
 func TestOverrides(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
@@ -53,11 +53,11 @@ func TestOverrides(t *testing.T) {
 		} {
 			w.holds(sent{platform: platform, text: "for everybody", media: 1}, 1, 1)
 			if !strings.Contains(w.wire.recording(platform), cover) {
-				t.Errorf("%s was not told of the cover", platform)
+				t.Errorf("%s did not receive the cover", platform)
 			}
 		}
 		if _, err := w.node.Posts.Override(t.Context(), w.owner, id, w.accounts["x"][usual], post.Override{}); err == nil {
-			t.Error("a post that went out was changed")
+			t.Error("a published post was changed")
 		}
 		if _, err := w.node.Posts.SetCover(t.Context(), w.owner, id, w.video, time.Hour); err == nil {
 			t.Error("a cover after the end")

@@ -13,7 +13,7 @@ import (
 const (
 	outcomeWithin = 3 * time.Minute // of real time
 	pollEvery     = 30 * time.Millisecond
-	moveBy        = 5 * time.Second // if everything waits
+	moveBy        = 5 * time.Second // step of the clock if all deliveries wait
 )
 
 // sent is a post of one account.
@@ -23,10 +23,10 @@ type sent struct {
 	media    int
 	id       string
 	job      string // path of the job
-	refused  string // why it was not even sent
+	refused  string // why the post could not be submitted; "" if it was
 }
 
-// draft makes a post of one account.
+// draft creates a draft for one account.
 func (w *env) draft(platform, person, text string, media []int64) sent {
 	w.t.Helper()
 	body := map[string]any{"caption": text, "account_ids": []int64{w.accounts[platform][person]}}
@@ -41,7 +41,7 @@ func (w *env) draft(platform, person, text string, media []int64) sent {
 	return sent{platform: platform, text: text, media: len(media), id: id}
 }
 
-// publish sends a draft on its way, or notes what keeps it from being sent.
+// publish submits a draft, or records why it cannot be submitted.
 func (w *env) publish(s sent) sent {
 	w.t.Helper()
 	begun := w.call(http.MethodPost, "/posts/"+s.id+"/publish", nil)
@@ -57,7 +57,7 @@ func (w *env) publish(s sent) sent {
 	return s
 }
 
-// problems returns the codes of what blocks a post.
+// problems returns the codes of the problems that block a post.
 func (w *env) problems(id string) string {
 	w.t.Helper()
 	found, _ := w.get("/posts/" + id + "/validation")["problems"].([]any)
@@ -72,7 +72,7 @@ func (w *env) problems(id string) string {
 	return strings.Join(slices.Compact(codes), ", ")
 }
 
-// awaitJob waits until a job has ended. While everything waits for a later time, it advances the clock.
+// awaitJob waits until a job has ended. If all deliveries wait for a later time, it advances the clock.
 func (w *env) awaitJob(s sent) {
 	w.t.Helper()
 	for begun := time.Now(); w.get(s.job)["finished"] != true; <-time.After(pollEvery) {
@@ -95,7 +95,7 @@ func (w *env) idle() bool {
 	return held == 0 && left > 0
 }
 
-// outcome describes the result of a post, once it is final and agrees with the network.
+// outcome waits for the final result of a post, compares it with the network and describes it.
 func (w *env) outcome(s sent) string {
 	w.t.Helper()
 	if s.refused != "" {
@@ -106,7 +106,7 @@ func (w *env) outcome(s sent) string {
 	return w.accountState(s, 1)
 }
 
-// accountState returns the state of the post's account, with the number of copies on the network if published.
+// accountState returns the state of the post's account. For a published post it includes the number of copies on the network.
 func (w *env) accountState(s sent, copies int) string {
 	w.t.Helper()
 	accounts, _ := w.get("/posts/" + s.id)["accounts"].([]any)
@@ -127,22 +127,22 @@ func (w *env) accountState(s sent, copies int) string {
 	}
 }
 
-// keepsHidden reports whether the network keeps a post that it does not show: YouTube has the video before it decides.
+// keepsHidden reports whether the network stores a rejected post. YouTube stores a video before it decides.
 func keepsHidden(s sent) bool {
 	return s.platform == "youtube" &&
 		(strings.Contains(s.text, "[sandbox:unapproved]") || strings.Contains(s.text, "[sandbox:drop]"))
 }
 
-// holds checks how many posts with the text the network holds, and that each shows all of its media.
+// holds checks the number of posts with the text on the network, and that each post has all of its media.
 func (w *env) holds(s sent, least, most int) {
 	w.t.Helper()
 	n, media := w.postsOn(s.platform, s.text)
 	if n < least || n > most {
-		w.t.Errorf("%s holds %q %d times", s.platform, s.text, n)
+		w.t.Errorf("%s has %q %d times", s.platform, s.text, n)
 	}
 	for _, shown := range media {
 		if shown != s.media {
-			w.t.Errorf("%s shows %d media of %q, not %d", s.platform, shown, s.text, s.media)
+			w.t.Errorf("%s shows %d media of %q, want %d", s.platform, shown, s.text, s.media)
 		}
 	}
 }
@@ -158,7 +158,7 @@ func (w *env) least(platform string) []int64 {
 	return nil
 }
 
-// rich returns the minimum of media, or one image.
+// rich returns the minimum of media, but at least one image.
 func (w *env) rich(platform string) []int64 {
 	if least := w.least(platform); least != nil {
 		return least

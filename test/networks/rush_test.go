@@ -16,8 +16,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// BenchmarkRush publishes 1,000 posts to nine networks that are due at once, and then 100 within a minute. It reports
-// the duration, and the 99th percentile of lateness.
+// BenchmarkRush publishes 1,000 posts to nine networks that are due at the same time, and then 100 posts that are due within
+// a minute. It reports the duration and the 99th percentile of lateness.
 func BenchmarkRush(b *testing.B) {
 	urls := map[string]func(testing.TB) string{"sqlite": testkit.SQLite}
 	if os.Getenv(testkit.PostgresVariable) != "" {
@@ -38,14 +38,14 @@ func BenchmarkRush(b *testing.B) {
 	}
 }
 
-// rush is a world whose posts all fall due.
+// rush is an env with posts that fall due in quick succession.
 type rush struct {
 	*env
 
 	ids []any
 }
 
-// fall schedules posts so far apart from each other and waits until they are out.
+// fall schedules posts at the given interval and waits until they are published.
 func (r *rush) fall(many int, apart time.Duration) {
 	r.t.Helper()
 	r.ids = nil
@@ -62,7 +62,7 @@ func (r *rush) fall(many int, apart time.Duration) {
 	}
 }
 
-// late returns by how much each post was late.
+// late returns the lateness of each post.
 func (r *rush) late() []time.Duration {
 	r.t.Helper()
 	marks := strings.TrimSuffix(strings.Repeat("?, ", len(r.ids)), ", ")

@@ -30,13 +30,13 @@ const (
 	stormPosts  = 60              // the default
 	stormBegins = 4 * time.Second // from scheduling to the first due post
 	stormRate   = 25              // posts that fall due in a second
-	killEvery   = 3 * time.Second // one of the programs
+	killEvery   = 3 * time.Second // between two kills of a server
 	stuckAfter  = 5 * time.Minute // of real time without progress
 	settledLook = 500 * time.Millisecond
 )
 
-// TestStorm publishes with programs that are killed, over networks that lose answers and fail. Afterwards the posts'
-// states must agree with the networks.
+// TestStorm publishes while servers are killed and networks fail and lose responses. In the end, the posts' states must
+// agree with the networks.
 func TestStorm(t *testing.T) {
 	binary := program.Build(t, program.Pressroom, "")
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
@@ -61,7 +61,7 @@ type storm struct {
 	posts    []sent
 }
 
-// schedule makes posts for each network in turn, and lets them fall due one after the other.
+// schedule schedules posts for each network in turn, which fall due one after the other.
 func (s *storm) schedule(many int) {
 	s.t.Helper()
 	due := time.Now().Add(stormBegins + time.Duration(many)*15*time.Millisecond)
@@ -78,7 +78,7 @@ func (s *storm) schedule(many int) {
 	}
 }
 
-// blow runs the programs, kills and restarts them one by one, until every post is final. With SQLite there is only one.
+// blow runs the servers, and kills and restarts them one by one, until every post is final. With SQLite there is one server.
 func (s *storm) blow(alone bool) {
 	s.t.Helper()
 	s.settings = filepath.Join(s.t.TempDir(), "networks.json")
@@ -142,7 +142,7 @@ func (s *storm) launch(addr string, alone bool) *program.Process {
 	s.t.Cleanup(func() {
 		p.Kill()
 		if s.t.Failed() {
-			s.t.Logf("log of a program: %.2000s", p.Log)
+			s.t.Logf("server log: %.2000s", p.Log)
 		}
 	})
 	return p
@@ -151,7 +151,7 @@ func (s *storm) launch(addr string, alone bool) *program.Process {
 // countOpen counts accounts that have no outcome yet.
 func (s *storm) countOpen() int { return s.count(`state IN ('pending', 'sending')`) }
 
-// moving reports whether the storm is in the middle of its posts: it has to end some time.
+// moving reports whether some posts are not submitted yet. Kills stop after that.
 func (s *storm) moving() bool { return s.count(`state = 'pending'`) > 0 }
 
 func (s *storm) count(which string) int {
@@ -175,11 +175,11 @@ func (s *storm) reckon() {
 		state := said[post.id]
 		counts[post.platform+": "+state]++
 		n, _ := s.postsOn(post.platform, post.text)
-		// A grant is lost if a program is killed between receiving a new one and storing it.
+		// A grant is lost if a server is killed between receiving a new grant and storing it.
 		right := state == "unconfirmed not_confirmed" && n <= 1 && s.isGrantLost(post.platform) ||
 			state == "published" && n == 1 || strings.HasPrefix(state, "failed") && n == 0
 		if !right {
-			s.t.Errorf("%q is held %d times and said to be %s", post.text, n, state)
+			s.t.Errorf("%q: %d posts on the network, state %s", post.text, n, state)
 		}
 	}
 	for _, line := range sortedLines(counts) {
@@ -187,7 +187,7 @@ func (s *storm) reckon() {
 	}
 }
 
-// isGrantLost reports whether the account of a network has to be connected again.
+// isGrantLost reports whether the account of a network must be reconnected.
 func (s *storm) isGrantLost(platform string) bool {
 	s.t.Helper()
 	g := must.Get(s.node.Accounts.Grant(s.t.Context(), s.accounts[platform][usual]))(s.t)

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// strictApps are the settings in which an app differs from that of the sandbox's settings, and what replaces them.
+// strictApps maps a network to the text in the sandbox's settings that is replaced for an app without approvals.
 var strictApps = map[string][2]string{
 	"facebook":  {`"client_id": "sandbox"`, `"client_id": "sandbox-require-app-secret"`},
 	"linkedin":  {`"client_id": "sandbox"`, `"company": {"client_id": "sandbox-community-management"}`},
@@ -29,14 +29,14 @@ func withStrictApps(cfg *server.Config) {
 	}
 }
 
-// private are the choices that an app without an audit has to make.
+// private has the options that networks require of an app without an audit.
 var private = map[string]any{
 	"tiktok":  map[string]any{"privacy_level": "SELF_ONLY", "music_usage_confirmed": true},
 	"youtube": map[string]any{"privacy_status": "private", "title": "A private film"},
 }
 
-// TestStrictApps follows the guides in docs/networks with apps that lack approvals: it connects, publishes text, an image
-// and a video where the network has them, and reads the figures.
+// TestStrictApps follows the guides in docs/networks with apps that lack approvals. It connects an account, publishes text,
+// an image and a video, if the network supports them, and reads the metrics.
 func TestStrictApps(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
@@ -75,18 +75,18 @@ func TestStrictApps(t *testing.T) {
 	})
 }
 
-// readFigures reads the figures of an account's posts. Networks do not list what only the account can see.
+// readFigures reads the metrics of an account's posts. Networks do not list posts that only the account can see.
 func (w *env) readFigures(platform string) {
 	w.t.Helper()
 	n, ok := must.Get(w.node.Accounts.Network(platform))(w.t).(network.Collector)
 	if !ok {
-		w.t.Errorf("%s has no figures", platform)
+		w.t.Errorf("%s has no metrics", platform)
 		return
 	}
 	g := must.Get(w.node.Accounts.Grant(w.t.Context(), w.accounts[platform][usual]))(w.t)
 	found, err := n.Collect(w.t.Context(), g.Grant, w.clock.Now().Add(-24*time.Hour), 50)
 	listed := platform != "pinterest" && platform != "youtube" && platform != "tiktok"
 	if err != nil || listed && len(found.Posts) == 0 {
-		w.t.Errorf("figures of %s: %d posts, %v", platform, len(found.Posts), err)
+		w.t.Errorf("metrics of %s: %d posts, %v", platform, len(found.Posts), err)
 	}
 }

@@ -52,7 +52,7 @@ func (b *table) markdown() string {
 	return out.String()
 }
 
-// check holds the table against the one of the guide, or writes it there.
+// check compares the table with the guide, or writes it to the guide with -update.
 func (b *table) check(t *testing.T) {
 	t.Helper()
 	raw := must.Get(os.ReadFile(guide))(t)
@@ -66,10 +66,10 @@ func (b *table) check(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(strings.Split(old, "\n"), strings.Split(b.markdown(), "\n")); diff != "" {
-		t.Errorf("%s is not what was seen; go test ./test/networks -update writes it:\n%s", guide, diff)
+		t.Errorf("the table in %s is out of date; run go test ./test/networks -update:\n%s", guide, diff)
 	}
 	slices.Sort(b.rows)
 	if len(slices.Compact(b.rows)) != len(b.cells) {
-		t.Error("a row stands twice")
+		t.Error("duplicate row")
 	}
 }

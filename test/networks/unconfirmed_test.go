@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// TestUnconfirmed makes every network hide the outcome of a post until a person decides.
+// TestUnconfirmed makes every network hide the outcome of a post. A person then decides.
 func TestUnconfirmed(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
@@ -23,7 +23,7 @@ func TestUnconfirmed(t *testing.T) {
 			}
 			w.holds(s, 1, 1)
 		}
-		for range 5 { // repeating the lookup reveals nothing
+		for range 5 { // further lookups have no result
 			w.clock.Advance(4 * time.Hour)
 		}
 		for i, s := range posts {
@@ -31,14 +31,14 @@ func TestUnconfirmed(t *testing.T) {
 			must.NoError(t, w.node.Delivery.Decide(t.Context(), w.owner, w.team, s.id, w.accounts[s.platform][usual], decision))
 			want := map[bool]string{true: "once", false: "fails: `network_error`"}[decision.Published]
 			if got := w.storedState(s); got != want {
-				t.Errorf("%q on %s is decided: %s, not %s", s.text, s.platform, got, want)
+				t.Errorf("%q on %s after the decision: %s, want %s", s.text, s.platform, got, want)
 			}
 			w.holds(s, 1, 1)
 		}
 	})
 }
 
-// untold publishes posts whose outcome every network hides: one post of each kind that is looked up differently.
+// untold publishes posts whose outcome the networks hide: one for each kind of lookup.
 func (w *env) untold() []sent {
 	w.t.Helper()
 	var posts []sent
@@ -49,7 +49,7 @@ func (w *env) untold() []sent {
 		publish(platform, "[sandbox:unconfirmed]", w.least(platform))
 		publish(platform, "as a video [sandbox:unconfirmed@"+platform+"]", film(w, platform))
 		other := w.networks[(i+1)%len(w.networks)]
-		// Its answer arrives, so its outcome is known.
+		// The response arrives, so the outcome is known.
 		s := w.publish(w.draft(platform, usual, w.caption("confirmed", platform, "[sandbox:unconfirmed@"+other+"]"), w.least(platform)))
 		if got := w.outcome(s); got != once {
 			w.t.Errorf("a marker of %s on %s: %s", other, platform, got)

@@ -13,10 +13,10 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// within is how long a command's change may take to hold in a program that runs.
+// within is the time until a command's change is effective in a running server.
 const within = time.Second
 
-// Each command that closes a gate, the resulting code of a key's calls, and the command that opens it.
+// Each command that blocks a key causes the expected error code. The opposite command unblocks the key.
 func TestGatesByCommand(t *testing.T) {
 	t.Parallel()
 	o, key := newOperator(t, "team")
@@ -52,7 +52,7 @@ func TestGatesByCommand(t *testing.T) {
 	o.soon("revoked after all", "401 unauthorized", func() string { return o.asks(key, "/me", "") })
 }
 
-// A temporary plan lapses on its own, and the API shows the effect of other commands about teams.
+// A temporary plan expires by itself. The API shows the effect of other commands on teams.
 func TestTeamsByCommand(t *testing.T) {
 	t.Parallel()
 	o, key := newOperator(t, "agency")
@@ -82,7 +82,7 @@ func TestTeamsByCommand(t *testing.T) {
 	}
 }
 
-// The API shows the effect of commands about keys.
+// The API shows the effect of commands on keys.
 func TestKeysByCommand(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")
@@ -116,7 +116,7 @@ func TestKeysByCommand(t *testing.T) {
 	}
 }
 
-// Credits are booked once for each reference, and the audit finds them right.
+// Credits are booked once for each reference, and the audit has no complaints.
 func TestCreditsCommand(t *testing.T) {
 	t.Parallel()
 	o, key := newOperator(t, "team")
@@ -124,11 +124,11 @@ func TestCreditsCommand(t *testing.T) {
 	balance := func() string { return o.asks(key, "/credits", "balance") }
 	if got := value(o.does("credits", "grant", "--team", "1", "--credits", "1000", "--reference", "invoice-1", "--note",
 		"spring"), "balance"); got != "1000" {
-		t.Errorf("the grant tells a balance of %s", got)
+		t.Errorf("balance after the grant = %s", got)
 	}
 	o.soon("a grant", "200 1000", balance)
 	if got := value(o.does("credits", "grant", "--team", "1", "--credits", "1000", "--reference", "invoice-1"), "repeated"); got != "true" {
-		t.Errorf("the same reference again: repeated is %s", got)
+		t.Errorf("same reference: repeated = %s", got)
 	}
 	o.cannot("reference", "credits", "grant", "--team", "1", "--credits", "999", "--reference", "invoice-1")
 	o.does("credits", "withdraw", "--team", "1", "--credits", "1", "--reference", "mistake-1")
@@ -141,7 +141,7 @@ func TestCreditsCommand(t *testing.T) {
 	}
 	if short, _ := o.does("credits", "statement", "--team", "1", "--limit", "1").([]any); len(short) != 1 ||
 		value(short, "change") != "-1" {
-		t.Errorf("a statement of one line: %v", short)
+		t.Errorf("statement with limit 1: %v", short)
 	}
 	if got := value(o.does("audit"), "complaints_total"); got != "0" {
 		t.Errorf("the audit has %s complaints", got)
@@ -154,7 +154,7 @@ func TestListPauses(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")
 	if none, _ := o.does("pauses").([]any); none == nil || len(none) != 0 {
-		t.Errorf("nothing is paused, and listed is %v", none)
+		t.Errorf("pauses before the first pause = %v", none)
 	}
 	o.does("api", "off")
 	o.does("pause", "--team", "1", "--only", "spend", "--reason", "a dispute")
@@ -167,7 +167,7 @@ func TestListPauses(t *testing.T) {
 	o.does("api", "on")
 	o.does("resume", "--team", "1", "--only", "spend")
 	if left, _ := o.does("pauses").([]any); len(left) != 0 {
-		t.Errorf("left: %v", left)
+		t.Errorf("remaining pauses: %v", left)
 	}
 }
 
@@ -267,7 +267,7 @@ func TestPlansCommand(t *testing.T) {
 	}
 	write(raw)
 	if again, _, err := o.run("terms", "--terms", file); err != nil || again != raw {
-		t.Errorf("what terms prints is not what it reads: %v\n%s", err, again)
+		t.Errorf("the printed terms cannot be loaded unchanged: %v\n%s", err, again)
 	}
 	write(strings.ReplaceAll(raw, `"Team"`, `"Crew"`))
 	if changed, _, err := o.run("terms", "--terms", file); err != nil || !strings.Contains(changed, "Crew") {
@@ -294,12 +294,12 @@ func TestPlansCommand(t *testing.T) {
 		o.cannot(word, "teams", "list", "--terms", file)
 	}
 	if out := fails(t, append(o.env, "PRESSROOM_TERMS="+file), "serve", "--addr", "127.0.0.1:0"); !strings.Contains(out, "terms") {
-		t.Errorf("serve with mistaken terms: %s", out)
+		t.Errorf("serve with invalid terms: %s", out)
 	}
 	o.cannot("no/such", "terms", "--terms", "/no/such/file")
 }
 
-// The shipped rate limits are in every answer; quickstart's are fifty times as high.
+// Every response states the shipped rate limits. Those of quickstart are fifty times as high.
 func TestShippedRates(t *testing.T) {
 	t.Parallel()
 	o, key := newOperator(t, "team")
@@ -324,7 +324,7 @@ func TestShippedRates(t *testing.T) {
 	}
 }
 
-// quickstart's team is on the largest plan and has a thousand credits, even after a restart.
+// The team of quickstart has the largest plan and a thousand credits, even after a restart.
 func TestQuickstartCredits(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")

@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// shim replaces the program in the guides' commands. It starts servers in the background, instead of the previous one
-// at the address, and waits for them.
+// shim replaces pressroom in the guides' commands. It starts servers in the background and waits until they are ready. A
+// new server replaces the previous server at its address.
 const shim = `#!/usr/bin/env bash
 set -euo pipefail
 case "$1" in
@@ -37,7 +37,7 @@ exit 1
 type guide struct {
 	file   string
 	before string   // the reader's earlier steps
-	leave  []string // beginnings of commands that this test does not run, and what runs them instead
+	leave  []string // prefixes of commands that the test does not run
 	real   [][2]string
 }
 
@@ -48,7 +48,7 @@ const awaitQuickstart = "for _ in $(seq 1200); do grep -q 'Press Ctrl-C' \"$RUNN
 const started = "pressroom quickstart --data data\n" + awaitQuickstart +
 	"export KEY=$(grep -o 'full  *prk_.*' \"$RUNNING/out\" | sed 's/full *//')\n"
 
-// Every command of the guides works as written.
+// Every command in the guides works as written.
 func TestGuidesWork(t *testing.T) {
 	t.Parallel()
 	newest := `export ID=$(curl -s -H "Authorization: Bearer $KEY" "http://127.0.0.1:8080/api/v1/posts?limit=1" | ` +
@@ -117,7 +117,7 @@ func (g guide) run(t *testing.T) {
 	execute(t, script)
 }
 
-// execute runs a script with its own ports. An error response fails it, as with curl -f.
+// execute runs a script with its own ports. As with curl -f, an error response makes it fail.
 func execute(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -159,7 +159,7 @@ func stopAll(t *testing.T, running string) {
 		raw := must.Get(os.ReadFile(file))(t)
 		pid := must.Get(strconv.Atoi(strings.TrimSpace(string(raw))))(t)
 		if p, err := os.FindProcess(pid); err == nil {
-			_ = p.Kill() // it may have ended
+			_ = p.Kill() // the process may have ended
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// The operator's links open pages of the running program, and work once.
+// Links printed by admin commands open pages of the running server and work once.
 func TestLinksForPeople(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")

@@ -16,10 +16,10 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// figureNames are the names of figures in a text, as /metrics writes them.
+// figureNames matches metric names in a text.
 var figureNames = regexp.MustCompile(`\b(?:pressroom|go|process)_[a-z0-9_]+\b`)
 
-// family returns the figure that a name is of: a histogram has three.
+// family returns the metric family of a name. A histogram has three names.
 func family(name string) string {
 	for _, end := range []string{"_bucket", "_sum", "_count"} {
 		if short, ok := strings.CutSuffix(name, end); ok && strings.HasSuffix(short, "_seconds") {
@@ -29,7 +29,7 @@ func family(name string) string {
 	return name
 }
 
-// A used program has every metric of the guide. The alert rules and the dashboard use no others.
+// A server that was used has every metric of the guide. The alert rules and the dashboard use no other metrics.
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	o, key := newOperator(t, "agency")
@@ -61,21 +61,21 @@ func TestFigures(t *testing.T) {
 	})
 	listed := regexp.MustCompile("(?m)^\\| `(pressroom_[a-z_]+)` \\|").FindAllStringSubmatch(read(t, "docs/running.md"), -1)
 	if len(listed) < 30 {
-		t.Fatalf("the guide lists %d figures", len(listed))
+		t.Fatalf("the guide lists %d metrics", len(listed))
 	}
 	for _, row := range listed {
 		if !told[row[1]] {
-			t.Errorf("/metrics does not tell %s", row[1])
+			t.Errorf("/metrics lacks %s", row[1])
 		}
 	}
 	for _, file := range []string{"deploy/prometheus/rules.yaml", "deploy/grafana/pressroom.json"} {
 		asked := figureNames.FindAllString(read(t, file), -1)
 		if len(asked) < 10 {
-			t.Errorf("%s asks for %d figures", file, len(asked))
+			t.Errorf("%s uses %d metrics", file, len(asked))
 		}
 		for _, name := range asked {
 			if !told[family(name)] {
-				t.Errorf("%s asks for %s, which /metrics does not tell", file, name)
+				t.Errorf("%s uses %s, which /metrics lacks", file, name)
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func toldBy(t *testing.T, url string) map[string]bool {
 	return out
 }
 
-// The guide has a runbook for every alert rule, and for no others.
+// The guide has a runbook for every alert rule, and no other runbooks.
 func TestAlertRunbooks(t *testing.T) {
 	t.Parallel()
 	alerts := []string{}
@@ -108,7 +108,7 @@ func TestAlertRunbooks(t *testing.T) {
 	slices.Sort(alerts)
 	slices.Sort(told)
 	if !slices.Equal(alerts, told) || len(alerts) < 10 {
-		t.Errorf("rules: %v\ntold of: %v", alerts, told)
+		t.Errorf("rules: %v\nrunbooks: %v", alerts, told)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestDashboardShowsAlerts(t *testing.T) {
 	}
 	for _, name := range figureNames.FindAllString(read(t, "deploy/prometheus/rules.yaml"), -1) {
 		if !shown[family(name)] {
-			t.Errorf("an alert asks for %s, which no panel shows", name)
+			t.Errorf("an alert uses %s, which no panel shows", name)
 		}
 	}
 }
@@ -166,7 +166,7 @@ func number(t *testing.T, text string) int {
 	return n
 }
 
-// Every variable in the deployment files is one that the program reads.
+// The program reads every variable that the deployment files set.
 func TestDeployedVariablesRead(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}
@@ -184,7 +184,7 @@ func TestDeployedVariablesRead(t *testing.T) {
 		raw, err := os.ReadFile(path)
 		for _, name := range regexp.MustCompile(`PRESSROOM_[A-Z_]+`).FindAllString(string(raw), -1) {
 			if seen++; !known[name] && name != "PRESSROOM_VERSION" { // only for Compose
-				t.Errorf("%s sets %s, which nobody reads", path, name)
+				t.Errorf("%s sets the unknown variable %s", path, name)
 			}
 		}
 		return err

@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// The check of the apps prints what works, and the next step for what does not. Then it exits with status 1. It never
-// prints secrets.
+// The check of the network apps prints each result, and the next step for each failure. If an app fails, it exits with
+// status 1. It prints no secrets.
 func TestNetworksCheck(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")
@@ -53,7 +53,7 @@ func TestNetworksCheck(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), binary(t), "admin", "networks", "check", "--networks", file)
 	cmd.Env = append(os.Environ(), o.env...)
-	plain, _ := cmd.Output() // it exits with status 1
+	plain, _ := cmd.Output() // the command exits with status 1
 	for _, want := range []string{
 		"pinterest\n  fails    client ID and secret: ", "\n           Next: Compare", "x\n  works    client ID and secret\n",
 	} {

@@ -16,11 +16,11 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// operator has a database and, if started, a program that serves it.
+// operator has a database and, once started, a server.
 type operator struct {
 	t    *testing.T
 	env  []string
-	base string // of the API
+	base string // base URL of the API
 }
 
 // newOperator creates a database with Ada, who owns team 1 on a plan, Ben, and Ada's full key 1.
@@ -82,7 +82,7 @@ func (o *operator) run(args ...string) (string, string, error) {
 	return out.String(), log.String(), err
 }
 
-// does runs a command that must succeed, and returns what it printed.
+// does runs a command that must succeed and returns its JSON output.
 func (o *operator) does(args ...string) any {
 	o.t.Helper()
 	out, log, err := o.run(args...)
@@ -96,15 +96,15 @@ func (o *operator) does(args ...string) any {
 	return printed
 }
 
-// cannot runs a command that must fail with a word in its message, without output on standard output.
+// cannot runs a command that must fail with the word in its message and without standard output.
 func (o *operator) cannot(word string, args ...string) {
 	o.t.Helper()
 	out, log, err := o.run(args...)
 	if err == nil || !strings.Contains(log, word) || json.Valid([]byte(out)) {
-		o.t.Errorf("admin %v: %v, want a failure that says %q\n%s%s", args, err, word, out, log)
+		o.t.Errorf("admin %v: %v, want a failure with %q\n%s%s", args, err, word, out, log)
 	}
 	if strings.Contains(log, "SQL") || strings.Contains(log, "panic") {
-		o.t.Errorf("admin %v talks of what the operator cannot know: %s", args, log)
+		o.t.Errorf("admin %v prints internal details: %s", args, log)
 	}
 }
 
@@ -114,7 +114,7 @@ func (o *operator) key(args ...string) string {
 	return value(o.does(append([]string{"keys", "add", "--team", "1"}, args...)...), "key")
 }
 
-// value returns a member of the output, for a list that of the last record.
+// value returns a member of the output, or of the last record if the output is a list.
 func value(printed any, name string) string {
 	if list, ok := printed.([]any); ok {
 		printed = list[len(list)-1]
@@ -123,7 +123,7 @@ func value(printed any, name string) string {
 	return fmt.Sprint(record[name])
 }
 
-// asks returns the result of a GET: the status with the code, or with a member of data.
+// asks makes a GET request and returns the status together with the error code or a member of data.
 func (o *operator) asks(key, path, member string) string {
 	o.t.Helper()
 	status, body := get(o.t, o.base+path, key)
@@ -142,7 +142,7 @@ func (o *operator) asks(key, path, member string) string {
 	return fmt.Sprint("200 ", at)
 }
 
-// soon waits for the expected answer, for a second at most.
+// soon waits at most a second until ask returns the expected result.
 func (o *operator) soon(what, want string, ask func() string) {
 	o.t.Helper()
 	changed := time.Now()
@@ -150,21 +150,21 @@ func (o *operator) soon(what, want string, ask func() string) {
 		asked := time.Now()
 		got := ask()
 		if got != want && asked.Sub(changed) > within {
-			o.t.Fatalf("%s: %v later the answer is %s, want %s", what, asked.Sub(changed), got, want)
+			o.t.Fatalf("%s: %v later: %s, want %s", what, asked.Sub(changed), got, want)
 		}
 		return got == want
 	})
 }
 
-// checkEnd checks that the effect of a temporary command ended on time: no sooner than its duration after the command
-// began, and not much later than its duration after the command ended.
+// checkEnd checks that the effect of a temporary command ended on time: not before its duration has passed since the start
+// of the command, and not much later than its duration after the end of the command.
 func (o *operator) checkEnd(what string, began, done time.Time, lasts time.Duration) {
 	o.t.Helper()
 	now := time.Now()
 	if now.Before(began.Add(lasts)) {
-		o.t.Errorf("%s ended %v before its time", what, began.Add(lasts).Sub(now))
+		o.t.Errorf("%s ended %v too early", what, began.Add(lasts).Sub(now))
 	}
 	if late := now.Sub(done.Add(lasts)); late > within {
-		o.t.Errorf("%s ended %v after its time", what, late)
+		o.t.Errorf("%s ended %v too late", what, late)
 	}
 }

@@ -1,4 +1,4 @@
-// Package program runs the built program as its users do: by its command line.
+// Package program tests the command line of the built program.
 package program
 
 import (
@@ -27,7 +27,7 @@ func binary(tb testing.TB) string {
 	return program.Build(tb, program.Pressroom, "")
 }
 
-// process is one run of the program, ended with the test.
+// process is one run of the program, which ends with the test.
 type process struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -78,7 +78,7 @@ func (p *process) line() string {
 		}
 		return line
 	case <-time.After(30 * time.Second):
-		p.t.Fatal("no line within half a minute")
+		p.t.Fatal("no output within half a minute")
 		return ""
 	}
 }
@@ -142,7 +142,7 @@ func TestPrintedCommandsWork(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if status := p.end(); status != 0 {
-		t.Errorf("ended with %d: %s", status, p.log)
+		t.Errorf("exit status %d: %s", status, p.log)
 	}
 }
 
@@ -176,18 +176,18 @@ func TestQuickstartRestart(t *testing.T) {
 			t.Errorf("not ready: %v", body)
 		}
 		if _, body := get(t, g.BaseURL+"/reports?status=ready", g.Keys["read_only"]); !strings.Contains(fmt.Sprint(body), "north.cafe") {
-			t.Errorf("the greeting came before the report: %v", body)
+			t.Errorf("quickstart printed its output before the report was ready: %v", body)
 		}
 		if status := p.end(); status != 0 {
-			t.Errorf("ended with %d: %s", status, p.log)
+			t.Errorf("exit status %d: %s", status, p.log)
 		}
 	}
 	if said := does(t, nil, "", "admin", "--json", "keys", "list", "--team", "1", "--database",
 		"sqlite:"+filepath.Join(data, "pressroom.db")); strings.Count(said, `"expires_at":"2`) != 6 {
-		t.Errorf("keys of a start have no end: %s", said)
+		t.Errorf("keys of quickstart do not expire: %s", said)
 	}
 	if greetings[0].Keys["full"] == greetings[1].Keys["full"] {
-		t.Error("no new keys were made")
+		t.Error("no new keys were created")
 	}
 	if greetings[0].Owner["password"] != greetings[1].Owner["password"] || greetings[0].SandboxURL != greetings[1].SandboxURL {
 		t.Error("the password or the sandbox's address changed")
@@ -211,7 +211,7 @@ func TestQuickstartAfterPasswordChange(t *testing.T) {
 	}
 	useRecovery(t, said)
 	if status := p.end(); status != 0 {
-		t.Fatalf("ended with %d: %s", status, p.log)
+		t.Fatalf("exit status %d: %s", status, p.log)
 	}
 
 	p = start(t, nil, "quickstart", "--data", data, "--addr", "127.0.0.1:0")
@@ -233,7 +233,7 @@ func TestQuickstartAfterPasswordChange(t *testing.T) {
 	}
 	useRecovery(t, string(out))
 	if status := p.end(); status != 0 {
-		t.Errorf("ended with %d: %s", status, p.log)
+		t.Errorf("exit status %d: %s", status, p.log)
 	}
 }
 
@@ -252,7 +252,7 @@ func useRecovery(t *testing.T, printed string) {
 	}
 }
 
-// A directory can be used by one process, and a database only with its sealing key.
+// Only one process can use a directory. A database can be opened only with its sealing key.
 func TestSecondProcessRefused(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
@@ -267,7 +267,7 @@ func TestSecondProcessRefused(t *testing.T) {
 		t.Errorf("a second node on the file: %s", out)
 	}
 	if status := p.end(); status != 0 {
-		t.Errorf("ended with %d: %s", status, p.log)
+		t.Errorf("exit status %d: %s", status, p.log)
 	}
 	must.NoError(t, os.Remove(filepath.Join(data, "pressroom.db.sealing-key")))
 	if out := fails(t, nil, "serve", "--database", database, "--addr", "127.0.0.1:0"); !strings.Contains(out, "PRESSROOM_SEALING_KEY") {
@@ -313,7 +313,7 @@ func TestConfigurationErrorsNameFix(t *testing.T) {
 		out := fails(t, c.env, c.args...)
 		for _, want := range c.want {
 			if !strings.Contains(out, want) {
-				t.Errorf("%v %v does not tell %q: %s", c.env, c.args, want, out)
+				t.Errorf("%v %v: the message lacks %q: %s", c.env, c.args, want, out)
 			}
 		}
 	}
@@ -330,7 +330,7 @@ func TestHelpListsCommands(t *testing.T) {
 	out := must.Get(exec.Command(binary(t), "--help").CombinedOutput())(t)
 	for _, want := range []string{"quickstart", "serve", "admin", "call", "sandbox", "version"} {
 		if !strings.Contains(string(out), want) {
-			t.Errorf("--help does not tell of %s", want)
+			t.Errorf("--help does not list %s", want)
 		}
 	}
 }

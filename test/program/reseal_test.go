@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// The secrets of authenticator apps are resealed with a new sealing key, and prevent a start without their key.
+// Resealing covers the secrets of authenticator apps. A server without their sealing key does not start.
 func TestResealAuthenticatorApps(t *testing.T) {
 	t.Parallel()
 	database, old, next := "sqlite:"+filepath.Join(t.TempDir(), "press.db"), newSealingKey(t), newSealingKey(t)
@@ -24,7 +24,7 @@ func TestResealAuthenticatorApps(t *testing.T) {
 
 	serve := []string{"serve", "--database", database, "--addr", "127.0.0.1:0", "--metrics-addr", ""}
 	if said := fails(t, env(next), serve...); !strings.Contains(said, "authenticator apps were sealed with") {
-		t.Errorf("without the key that sealed: %s", said)
+		t.Errorf("without the sealing key: %s", said)
 	}
 	for _, want := range []string{"resealed 1 left 0", "resealed 0 left 0"} {
 		said := does(t, env(next+","+old), "", "admin", "reseal", "--database", database)
@@ -33,7 +33,7 @@ func TestResealAuthenticatorApps(t *testing.T) {
 		}
 	}
 	if said := fails(t, env(old), serve...); !strings.Contains(said, "authenticator apps were sealed with") {
-		t.Errorf("with only the former key: %s", said)
+		t.Errorf("with only the old key: %s", said)
 	}
 	does(t, env(next), "", "admin", "people", "list", "--database", database)
 }

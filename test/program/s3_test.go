@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/testkit/s3"
 )
 
-// With files in S3, a file is uploaded, listed and downloaded, and the audit finds it or reports it missing.
+// With files in S3, a file can be uploaded, listed and downloaded. The audit detects a missing file.
 func TestFilesInS3(t *testing.T) {
 	t.Parallel()
 	store := s3.Start(t)
@@ -29,7 +29,7 @@ func TestFilesInS3(t *testing.T) {
 		t.Errorf("storage used: %s, want %d bytes", got, len(picture))
 	}
 	if found := value(o.does("audit"), "library_complaints"); found != "[]" {
-		t.Errorf("the audit complains: %s", found)
+		t.Errorf("audit findings: %s", found)
 	}
 	o.env = append(o.env, "PRESSROOM_BLOBS="+store.Bucket(t))
 	if out, log, err := o.run("audit"); err == nil || !strings.Contains(out, "no_bytes") || !strings.Contains(log,
@@ -37,11 +37,11 @@ func TestFilesInS3(t *testing.T) {
 		t.Errorf("the audit of another bucket: %v, %s %s", err, out, log)
 	}
 	if out := fails(t, o.env, "serve", "--addr", "127.0.0.1:0"); out == "" {
-		t.Error("it serves with another bucket and says nothing")
+		t.Error("serve does not warn about a wrong bucket")
 	}
 }
 
-// noise returns a picture of some megabytes.
+// noise returns an image of some megabytes.
 func noise(t *testing.T) []byte {
 	t.Helper()
 	img := image.NewNRGBA(image.Rect(0, 0, 1500, 1200))
@@ -54,7 +54,7 @@ func noise(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// sends opens a link and uploads a file.
+// sends opens an upload link and uploads a file.
 func (o *operator) sends(key string, file []byte) {
 	o.t.Helper()
 	described := must.Get(json.Marshal(map[string]any{

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// TestSecurityNamesRealTests checks that every test that docs/security.md names as evidence is in the package it names.
+// TestSecurityNamesRealTests checks that every test named in docs/security.md exists in the named package.
 func TestSecurityNamesRealTests(t *testing.T) {
 	t.Parallel()
 	words := regexp.MustCompile("`[a-z0-9/]+`|\\bTest[A-Z][A-Za-z0-9]*")

@@ -33,8 +33,7 @@ func does(t *testing.T, env []string, stdin string, args ...string) string {
 	return string(out)
 }
 
-// Creating a key for a team whose plan has none prints a warning, on standard error and in the JSON; another team's
-// does not.
+// Creating a key for a team whose plan does not include keys prints a warning on standard error and in the JSON output.
 func TestKeyOnPlanWithoutKeys(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "press.db")
@@ -54,12 +53,12 @@ func TestKeyOnPlanWithoutKeys(t *testing.T) {
 		}
 		if lapsed := plan == "free"; strings.Contains(key.Warning, "plan_lapsed") != lapsed ||
 			strings.Contains(warned.String(), "plan_lapsed") != lapsed {
-			t.Errorf("%s: the JSON warns %q, standard error %q", plan, key.Warning, &warned)
+			t.Errorf("%s: JSON warning %q, standard error %q", plan, key.Warning, &warned)
 		}
 	}
 }
 
-// An unsupported database is refused before a missing key or store.
+// An unsupported database is reported before a missing sealing key or blob store.
 func TestUnsupportedDatabase(t *testing.T) {
 	t.Parallel()
 	for _, command := range [][]string{{"serve"}, {"admin", "people", "list"}} {
@@ -70,7 +69,7 @@ func TestUnsupportedDatabase(t *testing.T) {
 	}
 }
 
-// health accepts only a node, not another service at the address.
+// The command health accepts only a pressroom node, not another service at the URL.
 func TestHealthAcceptsOnlyNodes(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{"", "OK", "<html></html>", `{"status":"ok"}`, `[]`} {
@@ -85,7 +84,7 @@ func TestHealthAcceptsOnlyNodes(t *testing.T) {
 	p := start(t, nil, "serve", "--database", "sqlite:"+filepath.Join(t.TempDir(), "press.db"), "--addr", addr, "--metrics-addr", figures)
 	for at, says := range map[string]string{addr: `{"status":"ok"}`, figures: `"database":"ok"`} {
 		if status := answers(t, "http://"+at+"/readyz"); status != http.StatusOK {
-			t.Fatalf("it answered %d: %s", status, p.log)
+			t.Fatalf("status %d: %s", status, p.log)
 		}
 		if said := does(t, nil, "", "health", "--url", "http://"+at+"/readyz"); !strings.Contains(said, says) {
 			t.Error(said)
@@ -93,7 +92,7 @@ func TestHealthAcceptsOnlyNodes(t *testing.T) {
 	}
 }
 
-// A refused restore leaves nothing behind; a finished one, and an existing lock, stay.
+// A failed restore leaves no files. A finished restore and an existing lock are kept.
 func TestRefusedRestoreRollsBack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -112,11 +111,11 @@ func TestRefusedRestoreRollsBack(t *testing.T) {
 	fails(t, []string{"PRESSROOM_SEALING_KEY=" + strings.TrimSpace(string(key))}, "admin", "restore", backup,
 		"--database", "sqlite:"+restored)
 	if _, err := os.Stat(restored + ".lock"); err != nil {
-		t.Errorf("the lock of a database that is there: %v", err)
+		t.Errorf("lock of the existing database: %v", err)
 	}
 }
 
-// A node with only the old sealing key prevents resealing with the new one.
+// Resealing fails while a node without the new sealing key is running.
 func TestResealTooEarly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -126,7 +125,7 @@ func TestResealTooEarly(t *testing.T) {
 	serve := []string{"serve", "--database", database, "--addr", addr, "--metrics-addr", ""}
 	p := start(t, []string{"PRESSROOM_SEALING_KEY=" + old}, serve...)
 	if status := answers(t, "http://"+addr+"/readyz"); status != http.StatusOK {
-		t.Fatalf("it answered %d: %s", status, p.log)
+		t.Fatalf("status %d: %s", status, p.log)
 	}
 	refused := func() (string, error) {
 		cmd := exec.CommandContext(t.Context(), binary(t), "admin", "reseal", "--database", database)
@@ -140,7 +139,7 @@ func TestResealTooEarly(t *testing.T) {
 			break
 		}
 		if time.Since(began) > 10*time.Second {
-			t.Fatalf("it was not refused: %v %s", err, said)
+			t.Fatalf("resealing did not fail: %v %s", err, said)
 		}
 	}
 	does(t, both, "", "admin", "reseal", "--force", "--database", database)
@@ -148,12 +147,12 @@ func TestResealTooEarly(t *testing.T) {
 		t.Errorf("ended with %d: %s", status, p.log)
 	}
 	if said, err := refused(); err != nil {
-		t.Errorf("once it has ended: %s", said)
+		t.Errorf("after the node has stopped: %s", said)
 	}
 }
 
-// An account whose server serve may not call causes a warning when it is connected and when serve starts, and its posts
-// state the reason.
+// An account whose server serve may not call causes a warning when the account is connected and when serve starts. Its
+// posts fail with that reason.
 func TestForbiddenServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -169,11 +168,11 @@ func TestForbiddenServer(t *testing.T) {
 		"admin", "accounts", "connect", "--team", "1", "--server", sandbox, "--identifier", "shop.test", "--database", database,
 	}
 	if said := does(t, nil, "open-sesame\n", connect...); !strings.Contains(said, "PRESSROOM_BLUESKY_SERVERS") {
-		t.Errorf("it was connected without a warning: %s", said)
+		t.Errorf("no warning when connecting: %s", said)
 	}
 	allowed := []string{"PRESSROOM_BLUESKY_SERVERS=" + sandbox}
 	if said := does(t, allowed, "open-sesame\n", connect...); strings.Contains(said, "PRESSROOM_BLUESKY_SERVERS") {
-		t.Errorf("a server that is allowed is warned of: %s", said)
+		t.Errorf("warning about an allowed server: %s", said)
 	}
 	var key struct {
 		Value string `json:"key"`
@@ -185,7 +184,7 @@ func TestForbiddenServer(t *testing.T) {
 	serve := []string{"serve", "--database", database, "--addr", node, "--metrics-addr", figures}
 	p := start(t, nil, serve...)
 	if status := answers(t, "http://"+node+"/readyz"); status != http.StatusOK {
-		t.Fatalf("it answered %d: %s", status, p.log)
+		t.Fatalf("status %d: %s", status, p.log)
 	}
 	env := []string{"PRESSROOM_KEY=" + key.Value, "PRESSROOM_URL=http://" + node}
 	id := strings.TrimSpace(does(t, env, "", "call", "create_post", "--caption", "hello", "--account-ids", "1", "--field", "data.id"))
@@ -193,10 +192,10 @@ func TestForbiddenServer(t *testing.T) {
 	publish.Env = append(os.Environ(), env...)
 	if said, err := publish.Output(); err == nil || !strings.Contains(string(said), "server_not_allowed") ||
 		strings.Contains(string(said), sandbox) {
-		t.Errorf("why it did not go out: %s, %v", said, err)
+		t.Errorf("reason of the failed post: %s, %v", said, err)
 	}
 	if _, ready := get(t, "http://"+figures+"/readyz", ""); ready["network_bluesky"] != "closed" {
-		t.Errorf("the network is held to fail: %v", ready)
+		t.Errorf("the network is reported as failing: %v", ready)
 	}
 	if status := p.end(); status != 0 || !strings.Contains(p.log.String(), "PRESSROOM_BLUESKY_SERVERS") {
 		t.Errorf("ended with %d: %s", status, p.log)
@@ -209,11 +208,11 @@ func TestNotReadyBeforeShutdown(t *testing.T) {
 	addr := must.Get(testkit.FreeAddr())(t)
 	serve := []string{"serve", "--database", "sqlite:" + filepath.Join(t.TempDir(), "press.db"), "--addr", addr, "--metrics-addr", ""}
 	if said := fails(t, nil, append(serve, "--shutdown-delay", "2m")...); !strings.Contains(said, "PRESSROOM_SHUTDOWN_DELAY") {
-		t.Errorf("a delay that outlasts all patience: %s", said)
+		t.Errorf("a too long delay: %s", said)
 	}
 	p := start(t, []string{"PRESSROOM_SHUTDOWN_DELAY=5s"}, serve...)
 	if status := answers(t, "http://"+addr+"/readyz"); status != http.StatusOK {
-		t.Fatalf("it answered %d: %s", status, p.log)
+		t.Fatalf("status %d: %s", status, p.log)
 	}
 	must.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	status, ready := get(t, "http://"+addr+"/readyz", "")
@@ -224,7 +223,7 @@ func TestNotReadyBeforeShutdown(t *testing.T) {
 		t.Errorf("readyz: %d %v", status, ready)
 	}
 	if status, _ := get(t, "http://"+addr+"/api/v1/me", ""); status != http.StatusUnauthorized {
-		t.Errorf("a request meanwhile: %d", status)
+		t.Errorf("a request during the delay: %d", status)
 	}
 	if status := p.end(); status != 0 {
 		t.Errorf("ended with %d: %s", status, p.log)
@@ -237,16 +236,16 @@ func TestShutdownCutsOffRequests(t *testing.T) {
 	addr := must.Get(testkit.FreeAddr())(t)
 	p := start(t, nil, "serve", "--database", "sqlite:"+filepath.Join(t.TempDir(), "press.db"), "--addr", addr, "--metrics-addr", "")
 	if status := answers(t, "http://"+addr+"/readyz"); status != http.StatusOK {
-		t.Fatalf("it answered %d: %s", status, p.log)
+		t.Fatalf("status %d: %s", status, p.log)
 	}
 	conn := must.Get(net.Dial("tcp", addr))(t)
 	defer conn.Close()
-	// The program sends 100 Continue and waits for the body, which never comes.
+	// The server sends 100 Continue and waits for the body, which is never sent.
 	must.Get(io.WriteString(conn,
 		"POST /sign-in HTTP/1.1\r\nHost: "+addr+
 			"\r\nContent-Type: application/x-www-form-urlencoded\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n"))(t)
 	if said, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(said, "100 Continue") {
-		t.Fatalf("it said %q, %v", said, err)
+		t.Fatalf("response %q, %v", said, err)
 	}
 	if status := p.end(); status != 0 || !strings.Contains(p.log.String(), "stopped before everything was finished") {
 		t.Errorf("ended with %d: %s", status, p.log)

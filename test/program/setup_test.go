@@ -28,7 +28,7 @@ func TestSetUpInTheBrowser(t *testing.T) {
 		resp := must.Get(visitor.Do(must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, root+path, nil))(t)))(t)
 		resp.Body.Close()
 		if got := resp.Request.URL.Path; got != "/setup" {
-			t.Errorf("%s leads to %s", path, got)
+			t.Errorf("%s redirects to %s", path, got)
 		}
 	}
 	form := url.Values{

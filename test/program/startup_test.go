@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/testkit/postgres"
 )
 
-// A node that starts before its database waits for it. If the database refuses it or does not start, the log says so.
+// A node waits for a database that starts later. The log says if the database rejects the node or does not start.
 func TestStartBeforeDatabase(t *testing.T) {
 	t.Parallel()
 	s := postgres.Start(t)
@@ -22,27 +22,27 @@ func TestStartBeforeDatabase(t *testing.T) {
 	env := []string{"PRESSROOM_SEALING_KEY=" + newSealingKey(t), "PRESSROOM_BLOBS=file:" + filepath.Join(t.TempDir(), "media")}
 	p := start(t, env, "serve", "--database", url, "--addr", addr, "--metrics-addr", "")
 	awaited := make(chan int, 1)
-	go func() { awaited <- answers(t, "http://"+addr+"/readyz") }() // it listens before it connects to its database
+	go func() { awaited <- answers(t, "http://"+addr+"/readyz") }() // the node listens before it connects to the database
 	select {
 	case status := <-awaited:
-		t.Fatalf("without its database it answered %d", status)
+		t.Fatalf("status %d without a database", status)
 	case <-time.After(2 * time.Second):
 	}
 	s.Start()
 	if status := <-awaited; status != http.StatusOK {
-		t.Fatalf("it answered %d: %s", status, p.log)
+		t.Fatalf("status %d: %s", status, p.log)
 	}
 	if status := p.end(); status != 0 {
-		t.Errorf("it ended with %d: %s", status, p.log)
+		t.Errorf("exit status %d: %s", status, p.log)
 	}
 	began := time.Now()
 	if said := fails(t, env, "serve", "--database", s.URL("nowhere"), "--addr", addr, "--metrics-addr",
 		""); !strings.Contains(said, "nowhere") || time.Since(began) > 20*time.Second {
-		t.Errorf("a database that is not there, after %v: %s", time.Since(began), said)
+		t.Errorf("missing database, after %v: %s", time.Since(began), said)
 	}
 }
 
-// answers returns the status of the first answer at an address, for which it waits a minute.
+// answers waits at most a minute for a response from a URL and returns its status.
 func answers(t *testing.T, url string) int {
 	for began := time.Now(); time.Since(began) < time.Minute; <-time.After(20 * time.Millisecond) {
 		if resp, err := http.Get(url); err == nil {
@@ -50,6 +50,6 @@ func answers(t *testing.T, url string) int {
 			return resp.StatusCode
 		}
 	}
-	t.Errorf("nobody answered at %s for a minute", url)
+	t.Errorf("no response from %s within a minute", url)
 	return 0
 }

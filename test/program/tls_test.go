@@ -43,7 +43,7 @@ func writeCertificate(t *testing.T, certFile, keyFile string) *x509.CertPool {
 	return pool
 }
 
-// browser returns one that trusts some certificates, finds every name at an address, and follows no redirect.
+// browser returns a client that trusts roots, connects to addr for every host name and does not follow redirects.
 func browser(roots *x509.CertPool, addr string) *http.Client {
 	return &http.Client{
 		Timeout:       10 * time.Second,
@@ -57,7 +57,7 @@ func browser(roots *x509.CertPool, addr string) *http.Client {
 	}
 }
 
-// answers repeats a request until there is an answer.
+// answers repeats a request until there is a response.
 func (o *operator) answers(client *http.Client, url string) *http.Response {
 	o.t.Helper()
 	var got *http.Response
@@ -74,7 +74,7 @@ func (o *operator) answers(client *http.Client, url string) *http.Response {
 	return got
 }
 
-// The program serves TLS with certificate files and reloads them. Plain HTTP redirects people, and warns programs that
+// The server uses certificate files for TLS and reloads them. Plain HTTP redirects browsers, and tells API clients that
 // their key was exposed.
 func TestTLSByFiles(t *testing.T) {
 	t.Parallel()
@@ -131,7 +131,7 @@ func TestTLSByFiles(t *testing.T) {
 	}
 }
 
-// With only its host name the program gets a certificate from an ACME server, and keeps it after a restart.
+// With only its host name, the server gets a certificate from an ACME server and reuses it after a restart.
 func TestTLSByACME(t *testing.T) { //nolint:paralleltest // see acme.Start
 	o, _ := newOperator(t, "agency")
 	over, plain := freePort(t), freePort(t)
@@ -145,7 +145,7 @@ func TestTLSByACME(t *testing.T) { //nolint:paralleltest // see acme.Start
 			t.Errorf("%s", ready.Status)
 		}
 		if led := o.answers(browser(nil, "127.0.0.1:"+plain), "http://press.test/").Header.Get("Location"); led != "https://press.test/" {
-			t.Errorf("led to %q", led)
+			t.Errorf("redirected to %q", led)
 		}
 		if status := p.end(); status != 0 {
 			t.Errorf("ended with %d: %s", status, p.log)
@@ -154,6 +154,6 @@ func TestTLSByACME(t *testing.T) { //nolint:paralleltest // see acme.Start
 	kept, err := filepath.Glob(filepath.Join(filepath.Dir(strings.TrimPrefix(o.env[0], "PRESSROOM_DATABASE=sqlite:")),
 		"pressroom.db.certificates", "certificates", "*", "press.test", "press.test.crt"))
 	if err != nil || len(kept) != 1 {
-		t.Errorf("kept: %v %v", kept, err)
+		t.Errorf("stored certificates: %v %v", kept, err)
 	}
 }

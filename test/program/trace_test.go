@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// A published post can be traced from its request to the network's call, and traces contain no secret, name or user's
-// text.
+// A published post can be traced from its request to the call of the network. Traces contain no secrets, names or texts of
+// users.
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	taker := collector.Start(t)
@@ -44,7 +44,7 @@ func TestTraces(t *testing.T) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("no delivery of post %s was told of", id)
+			t.Fatalf("no span for the delivery of post %s", id)
 		}
 	}
 	if status := p.end(); status != 0 { // remaining spans are sent
@@ -55,24 +55,24 @@ func TestTraces(t *testing.T) {
 		t.Errorf("%+v", publish)
 	}
 	if len(delivery.Links) != 1 || !strings.HasPrefix(delivery.Links[0], traceID+"/") {
-		t.Errorf("the delivery does not lead back to its request: %+v", delivery)
+		t.Errorf("the delivery is not linked to its request: %+v", delivery)
 	}
 	committed := false
 	for _, s := range taker.Spans("network.commit") {
 		committed = committed || s.Trace == delivery.Trace && s.Attributes["pressroom.platform"] == "bluesky"
 	}
 	if !committed {
-		t.Error("the network's call is not told of")
+		t.Error("no span for the call of the network")
 	}
 	if len(taker.Spans("delivery.prepared")) == 0 {
-		t.Error("no transaction is told of")
+		t.Error("no span for a transaction")
 	}
 	told := taker.Everything()
 	for _, secret := range []string{
 		key, g.Owner["password"], g.Owner["email"], "Nobody else", "harbour", "Harbour", "Ada", "Bearer", g.Keys["drafts"],
 	} {
 		if strings.Contains(told, secret) {
-			t.Errorf("%q was told", secret)
+			t.Errorf("a span contains %q", secret)
 		}
 	}
 }
