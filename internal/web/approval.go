@@ -17,7 +17,7 @@ import (
 // node's slots.
 const maxLinkFiles = 48
 
-// errManyFiles rejects a link with more concurrent downloads than the page of a post needs.
+// errManyFiles is the error for too many concurrent downloads of one approval link.
 var errManyFiles = apierr.New(apierr.RateLimited,
 	"Too many files of this link are being loaded. Try again in a moment.").With("scope", "approval_link").
 	After(time.Second)
@@ -37,7 +37,7 @@ func (a *App) approvalVideo(w http.ResponseWriter, r *http.Request) {
 	a.approvalFile(w, r, network.Video, a.Media.OpenForTeam)
 }
 
-// approvalFile serves a file of a post. It is counted for the link before anything is looked up.
+// approvalFile serves a file of a post. It counts the download for the link before any lookup.
 func (a *App) approvalFile(
 	w http.ResponseWriter, r *http.Request, kind string,
 	open func(ctx context.Context, team, id int64) (media.File, error),
@@ -71,7 +71,7 @@ func (a *App) approvalFile(
 	send(w, r, file)
 }
 
-// approvalAccount serves the profile picture of an account that a post goes to, to anyone with the approval link.
+// approvalAccount serves the profile picture of an account of a post to anyone with the approval link.
 func (a *App) approvalAccount(w http.ResponseWriter, r *http.Request) {
 	id, err := shell.PathID(r, "id")
 	var team int64

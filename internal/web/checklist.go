@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// checklistDismissed is the kind of the event by which a team's checklist stays away.
+// checklistDismissed is the kind of the event that hides a team's checklist.
 const checklistDismissed = "team.checklist_dismissed"
 
 // step is a step of the checklist of a new team.
@@ -19,8 +19,8 @@ type step struct {
 	Done             bool
 }
 
-// checklist returns the steps that lead a new team's owner and admins through their first day, or nothing once all are
-// done or somebody has dismissed it.
+// checklist returns the setup steps of a new team for its owner and admins. It returns nothing once all steps are done or
+// somebody has dismissed the checklist.
 func (a *App) checklist(ctx context.Context, v *shell.Visitor) ([]step, error) {
 	if !v.Is(shell.Managers) {
 		return nil, nil

@@ -19,7 +19,7 @@ type connectView struct {
 
 	Token, Server, Identifier, Wrong string
 
-	Sandbox network.Credentials // what works in the sandbox; empty elsewhere
+	Sandbox network.Credentials // valid credentials in the sandbox; otherwise empty
 }
 
 // blueskyServer is the server of most Bluesky accounts.
@@ -109,7 +109,7 @@ func (a *App) connectHere(w http.ResponseWriter, r *http.Request, person int64, 
 	}
 }
 
-// noteRefusal logs a network's error without its texts, which may contain secrets.
+// noteRefusal logs a network's error without its message, which may contain secrets.
 func (a *App) noteRefusal(r *http.Request, err error) {
 	if failed, ok := errors.AsType[*network.Error](err); ok {
 		a.Log.WarnContext(r.Context(), "connecting an account failed", "route", r.Pattern, "class", failed.Class,

@@ -37,7 +37,7 @@ const (
 	homeDays    = 7 // how far it looks ahead, and back for failures
 	homeAiling  = 3
 	homeFailed  = 3
-	homeLargest = 6 // accounts with figures
+	homeLargest = 6 // accounts with metrics
 )
 
 // today is the home page of the selected team.
@@ -79,7 +79,7 @@ func (t today) Greeting() string {
 	return "Good evening"
 }
 
-// Needs returns how many things need attention, such as "3" or "6+"; empty if nothing does.
+// Needs returns how many items need attention, such as "3" or "6+", or "" if there are none.
 func (t today) Needs() string {
 	n := len(t.Ailing) + len(t.Failed) + min(len(t.Passed), 1) + min(len(t.Asked), 1) + min(len(t.Client), 1)
 	if n == 0 {
@@ -88,7 +88,7 @@ func (t today) Needs() string {
 	return atLeast(n, t.More)
 }
 
-// Count returns how many posts the next days have, such as "3" or "28+"; empty if none.
+// Count returns the number of posts on the next days, such as "3" or "28+", or "" if there are none.
 func (t today) Count() string {
 	n, more := 0, false
 	for _, day := range t.Ahead {
@@ -115,7 +115,7 @@ type homeDay struct {
 	More  bool
 }
 
-// happened is a post with what lists show of it.
+// happened is a post with the details that lists show.
 type happened struct {
 	calendar.Entry
 	postlist.Details
@@ -124,7 +124,7 @@ type happened struct {
 	Shown []post.Status
 }
 
-// today returns the home page. It is empty for a closed team or none.
+// today returns the home page. It is empty without a team or for a closed team.
 func (a *App) today(r *http.Request) (today, error) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	out := today{Open: v.Team.ID > 0 && !v.Team.Closed}
@@ -182,7 +182,7 @@ func (a *App) addWaiting(ctx context.Context, v *shell.Visitor, out *today) erro
 	return nil
 }
 
-// addPosts adds the posts of the next days, the most recent ones with their figures, and those that failed.
+// addPosts adds the posts of the next days, recently published posts with their metrics, and failed posts.
 func (a *App) addPosts(ctx context.Context, team int64, out *today) error {
 	spans, err := calendar.Spans(ctx, a.DB, team, calendar.Filter{}, homeBounds(out.Now), homeDaily)
 	if err != nil {
@@ -227,7 +227,7 @@ func homeBounds(now time.Time) []time.Time {
 	return bounds
 }
 
-// withDetails adds what lists show to posts, with times in a zone.
+// withDetails adds the details that lists show to posts, with times in a zone.
 func (a *App) withDetails(ctx context.Context, team int64, zone *time.Location, entries []calendar.Entry) ([]happened, error) {
 	ids := make([]string, len(entries))
 	for i, entry := range entries {
@@ -246,7 +246,7 @@ func (a *App) withDetails(ctx context.Context, team int64, zone *time.Location, 
 	return out, nil
 }
 
-// addFigures adds the figures that the networks report to posts.
+// addFigures adds the metrics that the networks report to posts.
 func (a *App) addFigures(ctx context.Context, team int64, posts []happened) error {
 	ids := make([]string, len(posts))
 	for i, one := range posts {

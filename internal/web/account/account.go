@@ -29,7 +29,7 @@ type Handlers struct {
 	signIns   *team.SignIns
 	firstRun  *team.FirstRun
 	passkeys  *passkey.Service
-	directory *oidc.Directory // nil if there is none
+	directory *oidc.Directory // nil if not configured
 	totp      *totp.Service
 }
 
@@ -43,7 +43,7 @@ func New(
 
 // Routes returns the routes of the pages.
 func (p *Handlers) Routes() []shell.Route {
-	own := p.signInMethods().Here // otherwise these routes reject everybody
+	own := p.signInMethods().Here // otherwise these routes reject every request
 	routes := []shell.Route{
 		{Pattern: "GET /setup", For: shell.Anyone, Do: p.unlessSetUp(p.firstRunPage)},
 		{Pattern: "POST /setup", For: shell.Anyone, Do: p.unlessSetUp(p.setUp)},
@@ -117,7 +117,7 @@ func (p *Handlers) signInMethods() signInMethods {
 	return signInMethods{here, here && p.passkeys.Possible(), p.directory != nil}
 }
 
-// local returns a handler of passwords and passkeys that rejects everybody if only the directory may sign people in.
+// local returns a handler that rejects every request if people can only sign in with the directory.
 func (p *Handlers) local(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !p.signInMethods().Here {

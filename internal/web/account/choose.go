@@ -19,7 +19,7 @@ const chooserKey = "directory choice"
 // chooseTimeout is how long the person has to choose.
 const chooseTimeout = 10 * time.Minute
 
-// chooser is a person whom the directory has identified and who is in no team yet.
+// chooser is a person without a team whom the directory has identified.
 type chooser struct {
 	Who      team.DirectoryIdentity `json:"who"`
 	ProvedAt time.Time              `json:"proved_at"`
@@ -28,8 +28,8 @@ type chooser struct {
 
 var errChoiceLate = apierr.BadState("ended", "This sign-in has expired. Sign in again.")
 
-// chooseInvitation shows the open invitations of a person who came from the directory without an invitation link. It
-// issues a new session token, because a planted one must not join a team.
+// chooseInvitation shows the open invitations of a person who signed in with the directory without an invitation link. It
+// issues a new session token, so that a token planted by an attacker cannot join a team.
 func (p *Handlers) chooseInvitation(w http.ResponseWriter, r *http.Request, of chooser) {
 	open, err := p.Teams.OpenOffers(r.Context(), of.Who.Email)
 	var raw []byte
@@ -69,10 +69,10 @@ func (p *Handlers) joinChosen(w http.ResponseWriter, r *http.Request) {
 		p.refuseSignIn(w, r, form, errChoiceLate)
 		return
 	}
-	invitation, _ := strconv.ParseInt(r.PostForm.Get("invitation"), 10, 64) // none is 0
+	invitation, _ := strconv.ParseInt(r.PostForm.Get("invitation"), 10, 64) // 0 if nothing is selected
 	joined, err := p.Teams.JoinFromDirectory(ctx, of.Who, invitation)
 	switch {
-	case errors.Is(err, team.ErrChooseInvitation): // revoked meanwhile
+	case errors.Is(err, team.ErrChooseInvitation): // was revoked in the meantime
 		p.chooseInvitation(w, r, of)
 	case err != nil:
 		p.refuseSignIn(w, r, form, err)

@@ -18,7 +18,7 @@ const codeKey = "code"
 // codeTimeout is how long the person has to enter the code.
 const codeTimeout = 5 * time.Minute
 
-// waiting is a sign-in whose first factor was correct.
+// waiting is a sign-in that waits for its second factor.
 type waiting struct {
 	Person     int64     `json:"person"`
 	Epoch      int64     `json:"epoch"`
@@ -35,7 +35,7 @@ type codeForm struct {
 	Recovery bool // the wrong code was a recovery code
 }
 
-// errPasskeyAgain rejects a password in place of the passkey that is a session's second factor.
+// errPasskeyAgain rejects a password for a session whose second factor is a passkey.
 var errPasskeyAgain = apierr.BadState("passkey", "Your password alone is not enough here. Sign in with your passkey.")
 
 // enterBy signs in a person who has shown the first factor, or asks for a code if the person has an authenticator
@@ -71,8 +71,8 @@ func (p *Handlers) afterPassword(r *http.Request, person int64) (bool, error) {
 	return false, err
 }
 
-// askCode records that the first factor was correct and asks for the second. It issues a new session token, because a
-// planted one must not get past the password.
+// askCode records that the first factor was correct and asks for the second factor. It issues a new session token, so that
+// a token planted by an attacker does not get past the password.
 func (p *Handlers) askCode(w http.ResponseWriter, r *http.Request, of waiting, form signInForm) {
 	of.At = p.DB.Now()
 	raw, err := json.Marshal(of)
@@ -132,7 +132,7 @@ func (p *Handlers) signInByCode(w http.ResponseWriter, r *http.Request) {
 	p.enterAfterCode(w, r, *of, form)
 }
 
-// checkCode returns how many recovery codes are left after one was used, or -1 after a code of the app. Wrong codes
+// checkCode returns how many recovery codes remain after one was used, or -1 after a code of the app. Wrong codes
 // of the app delay the person; recovery codes are always accepted.
 func (p *Handlers) checkCode(r *http.Request, of totp.Holder) (int, error) {
 	left, ctx := -1, r.Context()
@@ -149,7 +149,7 @@ func (p *Handlers) checkCode(r *http.Request, of totp.Holder) (int, error) {
 	})
 }
 
-// refuseCode shows the page again, or the first one if the sign-in has expired.
+// refuseCode shows the page again, or the sign-in page if the sign-in has expired.
 func (p *Handlers) refuseCode(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
 	if apierr.Is(err, apierr.ValidationFailed) {
 		p.refuseSignIn(w, r, form, err)
@@ -191,7 +191,7 @@ func (p *Handlers) enterWithoutTeam(w http.ResponseWriter, r *http.Request, pers
 	}
 	err := p.SignIn(r.Context(), person, p.ProofNow(shell.Code))
 	switch {
-	case apierr.Is(err, apierr.NotFound): // not in another team
+	case apierr.Is(err, apierr.NotFound): // the person is in no other team
 		p.ShowMessage(w, r, http.StatusForbidden, "You did not join a team", text)
 	case err != nil:
 		p.ShowError(w, r, err)

@@ -14,7 +14,7 @@ type factorView struct {
 	Has      bool // the person has a passkey
 	Ways     signInMethods
 	By       []team.OwnTeam // teams that require it; the operator if empty
-	Operator bool           // only the operator pages are closed
+	Operator bool           // only the operator pages require it
 }
 
 // factorPage guides a person to a second factor and redirects those who have used one.

@@ -18,7 +18,7 @@ type firstRunView struct {
 	Wrong, Field string
 }
 
-// WhileUnset returns a handler that leads to the setup page as long as the installation has no people.
+// WhileUnset returns a handler that redirects to the setup page as long as the installation has no people.
 func (p *Handlers) WhileUnset(otherwise http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if shell.VisitorOf(r.Context()) != nil || !p.signInMethods().Here {
@@ -36,7 +36,7 @@ func (p *Handlers) WhileUnset(otherwise http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// unlessSetUp returns a handler that leads to the sign-in page once the installation has people.
+// unlessSetUp returns a handler that redirects to the sign-in page once the installation has people.
 func (p *Handlers) unlessSetUp(do http.HandlerFunc) http.HandlerFunc {
 	return p.local(func(w http.ResponseWriter, r *http.Request) {
 		switch pending, err := p.firstRun.Pending(r.Context()); {
@@ -83,7 +83,7 @@ func (p *Handlers) setUp(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) refuseFirstRun(w http.ResponseWriter, r *http.Request, in team.FirstPerson, err error) {
-	if errors.Is(err, team.ErrSetUp) { // meanwhile
+	if errors.Is(err, team.ErrSetUp) { // set up in the meantime
 		p.Flash(r, apierr.Of(err).Detail)
 		shell.Redirect(w, r, "/sign-in")
 		return

@@ -106,7 +106,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, out 
 	p.Show(w, r, status, pages["account"], "Your account", out)
 }
 
-// in returns an instant in a zone; zero stays zero.
+// in returns a time in a zone. The zero time stays zero.
 func in(at time.Time, zone *time.Location) time.Time {
 	if at.IsZero() {
 		return at
@@ -130,7 +130,7 @@ type keepable struct {
 	Keep bool
 }
 
-// keepables are the credentials on the page. More is the number of others, which cannot be kept.
+// keepables are the credentials on the page. More is the number of credentials that are not shown and cannot be kept.
 type keepables struct {
 	Shown []keepable
 	More  int
@@ -139,7 +139,7 @@ type keepables struct {
 // maxKeepable is how many credentials, and how many keys and invitations, the page shows.
 const maxKeepable = 150
 
-// keepables returns a person's credentials, with those checked that the form keeps.
+// keepables returns a person's credentials. The credentials that the form keeps are checked.
 func (p *Handlers) keepables(r *http.Request, person int64, zone *time.Location) (keepables, error) {
 	all, err := p.Teams.Credentials(r.Context(), person)
 	if err != nil {
@@ -160,13 +160,13 @@ type revocable struct {
 	Revoke bool
 }
 
-// issuedCredentials are keys and invitations issued by a person, and how many older ones are not shown.
+// issuedCredentials are the keys and invitations that a person has issued. More is the number of older items not shown.
 type issuedCredentials struct {
 	Shown                     []revocable
 	MoreKeys, MoreInvitations int
 }
 
-// issuedCredentials returns a person's API keys and invitations, with those checked that the form revokes.
+// issuedCredentials returns a person's API keys and invitations. The items that the form revokes are checked.
 func (p *Handlers) issuedCredentials(r *http.Request, person int64, zone *time.Location) (issuedCredentials, error) {
 	all, err := p.Teams.ListIssued(r.Context(), person)
 	if err != nil {
@@ -275,7 +275,7 @@ func (p *Handlers) changePassword(w http.ResponseWriter, r *http.Request) {
 	p.renew(w, r, person, proof, "Your password was changed. You were signed out everywhere else.")
 }
 
-// forgetOthers deletes the sessions and browsers of a person whose sessions were all ended. This browser stays known.
+// forgetOthers deletes the sessions and known browsers of a person, except the current browser.
 func (p *Handlers) forgetOthers(r *http.Request, person int64) error {
 	if err := p.Forget(r.Context(), person); err != nil {
 		return err
@@ -283,7 +283,7 @@ func (p *Handlers) forgetOthers(r *http.Request, person int64) error {
 	return p.Teams.KeepBrowser(r.Context(), person, p.KnownBrowser(r))
 }
 
-// renew starts a new session for a person whose others were all ended.
+// renew starts a new session for a person whose sessions were all ended.
 func (p *Handlers) renew(w http.ResponseWriter, r *http.Request, person team.Person, proof shell.Proof, said string) {
 	if err := p.forgetOthers(r, person.ID); err != nil {
 		p.ServerError(w, r, err)
@@ -306,7 +306,7 @@ func (p *Handlers) endSession(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/account")
 }
 
-// endSessions signs the person out everywhere, including here.
+// endSessions ends all sessions of the person, including the current one.
 func (p *Handlers) endSessions(w http.ResponseWriter, r *http.Request) {
 	ctx, person := r.Context(), shell.VisitorOf(r.Context()).ID
 	for _, step := range []func() error{

@@ -17,7 +17,7 @@ const module = 5
 // qrCode returns a text as an inline SVG, dark on light in any color scheme. It is inline because the page's policy
 // forbids images from data: URLs.
 func qrCode(text string) (template.HTML, error) {
-	// low error correction: screens do no damage, and fewer modules scan better
+	// low error correction suffices on screens, and fewer modules are easier to scan
 	code, err := qr.Encode(text, qr.L, qr.Auto)
 	if err != nil {
 		return "", fmt.Errorf("drawing a QR code: %w", err)

@@ -45,8 +45,8 @@ func (p *Handlers) showRecovery(w http.ResponseWriter, r *http.Request, status i
 	p.Show(w, r, status, pages["recovery"], "Set a new password", view)
 }
 
-// suggestRevoking preselects what an intruder may have created: open invitations, which are easily replaced, and API
-// keys created since the last change of the password.
+// suggestRevoking preselects items that an intruder may have created: open invitations, and API keys created since the last
+// change of the password.
 func (p *Handlers) suggestRevoking(r *http.Request, person int64, shown []revocable) error {
 	changed, err := p.Teams.PasswordChangedAt(r.Context(), person)
 	if err != nil {
@@ -81,7 +81,7 @@ func (p *Handlers) recover(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// renewOrTell signs the person in, or explains that the person is in no team.
+// renewOrTell signs the person in, or explains that the person has no team.
 func (p *Handlers) renewOrTell(w http.ResponseWriter, r *http.Request, person team.Person) {
 	if _, err := p.Teams.Account(r.Context(), person.ID); apierr.Is(err, apierr.NotFound) {
 		p.ShowMessage(w, r, http.StatusOK, "Your password is set",

@@ -41,9 +41,9 @@ type signInForm struct {
 
 	Email, Next, Wrong string
 	Again              bool // a signed-in person authenticates again
-	Resuming           bool // a form is saved in the session
+	Resuming           bool // a submitted form is saved in the session
 	Undone             bool // a form was not processed because the session had ended
-	// Kept is a URL-encoded form that was sent after the session had ended; empty for none.
+	// Kept is a URL-encoded form that was submitted after the session had ended; "" if there is none.
 	Kept string
 }
 
@@ -70,15 +70,15 @@ type field struct{ Name, Value string }
 // accounts. Encoding it may triple each byte.
 const maxKept = 512 << 10
 
-// signInKeeping shows the sign-in page to a person whose session has ended, along with the submitted form, so that no
-// input is lost. A person who has signed in meanwhile is redirected to the form's page, which shows it again.
+// signInKeeping shows the sign-in page to a person whose session has ended and keeps the submitted form, so that no input is
+// lost. A person who has signed in in the meantime is redirected to the form's page, which shows the form again.
 func (p *Handlers) signInKeeping(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadKeptForm(w, r, maxKept) {
 		return
 	}
 	form := signInForm{signInMethods: p.signInMethods(), Next: shell.LocalPath(r.URL.Query().Get("next")),
 		Kept: r.PostForm.Encode()}
-	if shell.VisitorOf(r.Context()) != nil { // meanwhile, in another tab
+	if shell.VisitorOf(r.Context()) != nil { // signed in in another tab
 		p.SaveForm(r.Context(), form.Next, r.PostForm)
 		p.Flash(r, resumedText)
 		shell.Redirect(w, r, form.Next)
@@ -143,7 +143,7 @@ func (p *Handlers) sentForm(r *http.Request) signInForm {
 // errWrongAgain rejects a wrong password of a signed-in person, whose email address the form shows.
 var errWrongAgain = apierr.New(apierr.Unauthorized, "Incorrect password. Try again.")
 
-// errOther rejects a sign-in of another person into a session.
+// errOther rejects another person's sign-in into an existing session.
 var errOther = apierr.BadState("other_account",
 	"That is a different account. Sign in with the account you are using, or sign out first.")
 

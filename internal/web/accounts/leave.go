@@ -31,7 +31,7 @@ func revocationText(platform string, state account.RevocationState) string {
 	return name + " only lets you revoke the permission yourself. " + revokeWhere(platform)
 }
 
-// revokePages are where people revoke permissions at networks, in the networks' terms, as of November 2026.
+// revokePages names the settings page of each network where people revoke permissions, as of November 2026.
 var revokePages = map[string]string{
 	"bluesky":   "Settings, Privacy and security, App passwords",
 	"facebook":  "Settings, Business integrations",

@@ -15,14 +15,14 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// listView lists the accounts with their state, and what can be connected.
+// listView is the list of accounts with their state, and of networks that can be connected.
 type listView struct {
 	Accounts    []entry
 	Platform    string // filter
 	First, Next string // paths of pages
 	Manages     bool   // the visitor may connect and disconnect
 	Offered     []string
-	Slots       int64 // -1 for unlimited
+	Slots       int64 // remaining accounts of the plan; -1 means unlimited
 	Wrong       string
 	Left        []gone
 }

@@ -15,7 +15,7 @@ import (
 // overviewPeriods are the offered periods in days.
 var overviewPeriods = []int{7, 28, 90, 365}
 
-// overviewView compares the last days of all accounts with as many days before.
+// overviewView compares the period of all accounts with the preceding period of equal length.
 type overviewView struct {
 	Accounts []analytics.AccountWeeks
 	ZoneName string
@@ -23,11 +23,11 @@ type overviewView struct {
 	Days     int
 	Periods  []int
 
-	Followers, Change *int64 // sums of what is known; nil if nothing is
+	Followers, Change *int64 // sums over all accounts with known values; nil if no value is known
 	Now, Past         analytics.Week
 }
 
-// overview shows the figures of all accounts.
+// overview shows the metrics of all accounts.
 func (p *Handlers) overview(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
 	zone, err := time.LoadLocation(v.Team.Timezone)
@@ -95,7 +95,7 @@ func inPeriod(a analytics.AccountWeeks, days int) ([]time.Time, []int64) {
 	for _, text := range a.Days {
 		day, err := time.Parse(time.DateOnly, text)
 		if err != nil {
-			return nil, nil // it is written by the collection
+			return nil, nil // the collection writes valid dates
 		}
 		at = append(at, day)
 	}
@@ -112,7 +112,7 @@ func addWeek(sum *analytics.Week, w analytics.Week) {
 	addTo(&sum.Engagement, w.Engagement)
 }
 
-// addTo adds a figure to a sum, if it is known.
+// addTo adds a metric to a sum, if it is known.
 func addTo(sum **int64, n *int64) {
 	if n == nil {
 		return

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// picturePolicy keeps an image from running anything.
+// picturePolicy is a Content-Security-Policy that prevents scripts in SVG images.
 const picturePolicy = "sandbox; default-src 'none'"
 
 // picture serves the profile picture of an account of the team, or its initials if there is none.

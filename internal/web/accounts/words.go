@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// words are the functions of these templates.
+// words are the functions of the package's templates.
 var words = template.FuncMap{
 	"moment": shell.Time, "num": plot.FormatNumber, "counted": engagementCounts, "share": shareOf,
 	"short":  func(n int64) string { return plot.FormatNumber(float64(n)) },

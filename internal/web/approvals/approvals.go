@@ -1,5 +1,4 @@
-// Package approvals serves the page on which clients approve posts, and the team's pages about what it has sent to
-// clients.
+// Package approvals serves the page on which clients approve posts, and the team's pages about its approval requests.
 package approvals
 
 import (
@@ -51,7 +50,7 @@ func (p *Handlers) Routes() []shell.Route {
 func (p *Handlers) zone(r *http.Request) (*time.Location, error) {
 	zone, err := time.LoadLocation(shell.VisitorOf(r.Context()).Team.Timezone)
 	if err != nil {
-		return nil, fmt.Errorf("reading the zone of a team: %w", err)
+		return nil, fmt.Errorf("reading the time zone of a team: %w", err)
 	}
 	return zone, nil
 }

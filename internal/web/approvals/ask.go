@@ -14,9 +14,9 @@ import (
 
 // askView is the page on which posts are sent to a client.
 type askView struct {
-	Posts       []listed // that can be sent
-	Others      []listed // that cannot
-	Timed       int      // drafts with a time, which can be scheduled on approval
+	Posts       []listed // posts that can be sent
+	Others      []listed // posts that cannot be sent
+	Timed       int      // number of drafts with a time, which can be scheduled on approval
 	Mails       bool
 	MaySchedule bool
 	Schedule    bool
@@ -30,7 +30,7 @@ type listed struct {
 	post.Record
 
 	At  time.Time // in the team's zone; zero for none
-	Why string    // why it cannot be sent
+	Why string    // why the post cannot be sent
 }
 
 // askPage shows which of the selected posts can be sent to a client, and the options of the link.
@@ -51,7 +51,7 @@ func (p *Handlers) showAsk(w http.ResponseWriter, r *http.Request, status int, i
 	p.Show(w, r, status, pages["ask"], "Ask for approval", v)
 }
 
-// addPosts adds the posts with these IDs. Posts that the team does not have are left out.
+// addPosts adds the team's posts with the given IDs.
 func (p *Handlers) addPosts(r *http.Request, v *askView, ids []string, zone *time.Location) error {
 	team := shell.VisitorOf(r.Context()).Team.ID
 	ids = ids[:min(len(ids), approval.MaxPosts)]
@@ -106,7 +106,7 @@ func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/approvals/"+sent.ID)
 }
 
-// flashSent says on the next page what became of a link.
+// flashSent shows on the next page whether the link was created and mailed.
 func (p *Handlers) flashSent(r *http.Request, sent approval.Sent, email string) {
 	switch {
 	case sent.Mail != nil:

@@ -32,7 +32,7 @@ type clientView struct {
 	Waiting      int
 }
 
-// Several reports whether the link is to more than one post.
+// Several reports whether the link contains several posts.
 func (v *clientView) Several() bool { return len(v.Cards) > 1 }
 
 // Scheduled reports whether approving schedules posts.
@@ -50,29 +50,29 @@ type card struct {
 	approval.Proposal
 
 	Token        string
-	Suffix       string // of the names of its fields; empty for the only post
-	Choice       string // what follows a decision in the value of its button; empty for the only post
+	Suffix       string // suffix of the names of its fields; empty for a single post
+	Choice       string // suffix of the values of its buttons; empty for a single post
 	Title        string
 	Looks        []look
 	Thread       []approval.Said
-	Comment      string // typed, but not sent
+	Comment      string // comment that was entered but not sent
 	Wrong, Field string
-	Next         bool // it is the first that waits
+	Next         bool // the first post that waits for a decision
 }
 
-// look is what accounts of one network show of a post.
+// look is the content of a post on one or several accounts of a network.
 type look struct {
 	preview.Post
 
-	Others []string // further accounts that show the same
-	Own    bool     // the account has a text or files of its own
+	Others []string // further accounts with the same content
+	Own    bool     // the account overrides the post's text or files
 	Rest   []preview.Shown
 }
 
-// inGrid is how many files the networks with grids show. The client sees all of them.
+// inGrid is how many files the networks show in a grid. The client's page shows all files.
 var inGrid = map[string]int{"facebook": 4, "linkedin": 4, "x": 4, "bluesky": 4}
 
-// looksOf returns what the accounts show, one entry for each content on a network. Nothing is folded.
+// looksOf returns the distinct contents of a post by network, with full texts.
 func looksOf(p post.Record, link string) []look {
 	var out []look
 	shared := map[string]int{}
@@ -188,7 +188,7 @@ func (p *Handlers) showPage(w http.ResponseWriter, r *http.Request, status int, 
 	p.Show(w, r, status, pages["client"], title, v)
 }
 
-// clientView returns the page of the link in the path, with what the form holds.
+// clientView returns the page of the link in the path, with the input of the form.
 func (p *Handlers) clientView(r *http.Request) (*clientView, error) {
 	v := &clientView{Token: r.PathValue("token"), MaxComment: approval.MaxComment}
 	var err error
@@ -247,11 +247,11 @@ func (v *clientView) team() int64 {
 	return 0
 }
 
-// deadLink is the page of a link that no longer works. Comment is what the client wrote, which was not sent.
+// deadLink is the page of a link that no longer works. Comment is the client's input, which was not sent.
 type deadLink struct{ Heading, Why, Comment string }
 
-// refuseLink shows a page for a link that no longer works, with what the client wrote. Deleted posts and posts that
-// never existed look alike.
+// refuseLink shows a page for a link that no longer works, with the client's input. It does not reveal whether a post has
+// existed.
 func (p *Handlers) refuseLink(w http.ResponseWriter, r *http.Request, err error, comment string) {
 	f := apierr.Of(err)
 	if f.IsServerError() {
@@ -269,7 +269,7 @@ func (p *Handlers) refuseLink(w http.ResponseWriter, r *http.Request, err error,
 	p.Show(w, r, shell.StatusOf(err), pages["deadlink"], page.Heading, page)
 }
 
-// What a client does.
+// The actions of a client.
 const (
 	approve    = "approve"
 	reject     = "reject"
@@ -277,8 +277,8 @@ const (
 	approveAll = "approve_all"
 )
 
-// act does what the pressed button says. Anyone with the link may do that, without signing in. Comments that were typed
-// on other posts stay on the page.
+// act performs the action of the pressed button. It requires only the link, without signing in. Comments entered for other
+// posts stay on the page.
 func (p *Handlers) act(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxReview) {
 		return
@@ -302,7 +302,7 @@ func (p *Handlers) act(w http.ResponseWriter, r *http.Request) {
 	p.afterAct(w, r, err, postID, suffix)
 }
 
-// approveAll approves the posts of the form that wait, until one cannot be approved, which it returns.
+// approveAll approves the waiting posts of the form. It stops at a post that cannot be approved and returns it.
 func (p *Handlers) approveAll(r *http.Request, shown approval.Page) (string, string, error) {
 	for _, one := range shown.Proposals {
 		suffix := ""
@@ -319,7 +319,7 @@ func (p *Handlers) approveAll(r *http.Request, shown approval.Page) (string, str
 	return "", "", nil
 }
 
-// actOn does one thing with a post.
+// actOn performs an action on a post.
 func (p *Handlers) actOn(r *http.Request, what, postID, suffix string) error {
 	token, name, text := r.PathValue("token"), r.PostForm.Get("name"), r.PostForm.Get("comment"+suffix)
 	var err error
@@ -340,7 +340,7 @@ func (p *Handlers) actOn(r *http.Request, what, postID, suffix string) error {
 	return err
 }
 
-// afterAct shows the page after a form: again with what is wrong at a post, or at the post once it is done.
+// afterAct shows the page again with an error, or redirects to the post after a success.
 func (p *Handlers) afterAct(w http.ResponseWriter, r *http.Request, err error, postID, suffix string) {
 	f := &apierr.Error{}
 	if err != nil {
@@ -371,7 +371,7 @@ func (p *Handlers) afterAct(w http.ResponseWriter, r *http.Request, err error, p
 	p.showPage(w, r, status, v)
 }
 
-// typed reports whether a comment was typed that was not sent.
+// typed reports whether a comment was entered but not sent.
 func (v *clientView) typed() bool {
 	for _, c := range v.Cards {
 		if strings.TrimSpace(c.Comment) != "" {
@@ -381,7 +381,7 @@ func (v *clientView) typed() bool {
 	return false
 }
 
-// place puts an error beside its field: the name's, one of a post, or none.
+// place assigns an error to its field: the name, a field of a post, or no field.
 func (v *clientView) place(f *apierr.Error, postID string) {
 	field, _ := f.Context["argument"].(string)
 	text := f.Detail

@@ -14,10 +14,10 @@ import (
 
 const (
 	requestsPerPage = 20
-	maxUnanswered   = 50 // comments
+	maxUnanswered   = 50 // comments shown
 )
 
-// inboxView is the list of what waits for clients or for the team.
+// inboxView lists approval requests that wait for clients, and comments that wait for the team.
 type inboxView struct {
 	All        bool // all links, not only those that wait
 	Requests   []request
@@ -63,7 +63,7 @@ var scheduleErrors = map[string]string{
 	string(apierr.PlanLimitReached): "the plan’s posts for that month are used up.",
 }
 
-// ScheduleError explains why a post was not scheduled on approval; empty if it was.
+// ScheduleError explains why a post was not scheduled on approval. It returns "" if the post was scheduled.
 func ScheduleError(code string) string {
 	if code == "" {
 		return ""
@@ -118,7 +118,7 @@ func (p *Handlers) addRequests(r *http.Request, v *inboxView, zone *time.Locatio
 	return err
 }
 
-// detailsOf returns what lists show of the posts of requests.
+// detailsOf returns the details of the requests' posts that lists show.
 func (p *Handlers) detailsOf(r *http.Request, requests ...approval.Request) (map[string]postlist.Details, error) {
 	var ids []string
 	for _, one := range requests {
@@ -160,9 +160,9 @@ func (p *Handlers) requestIn(one approval.Request, details map[string]postlist.D
 type requestView struct {
 	request
 
-	Link       string // to send to the client; empty if it does not work
+	Link       string // link to send to the client; empty if it no longer works
 	Again      bool   // posts can be sent again
-	Changed    bool   // the link does not show the present version of a post
+	Changed    bool   // the link shows an old version of a post
 	MaxComment int
 	Wrong      shell.FormError
 }
@@ -216,7 +216,7 @@ func (a *asked) addThread(thread []approval.Said, zone *time.Location) {
 	}
 }
 
-// resend sends the present versions by the same link.
+// resend sends the current versions with the same link.
 func (p *Handlers) resend(w http.ResponseWriter, r *http.Request) {
 	p.change(w, r, "ask_approval", func(person, team int64, id string) error {
 		sent, err := p.approvals.Resend(r.Context(), person, team, id)
@@ -263,7 +263,7 @@ func (p *Handlers) change(w http.ResponseWriter, r *http.Request, what string, d
 // maxAnswer is the maximum size of an answer's form in bytes: the longest comment with each byte escaped as three.
 const maxAnswer = 3*4*approval.MaxComment + shell.MaxForm
 
-// answerView is an answer that was not accepted.
+// answerView is a rejected answer.
 type answerView struct {
 	PostID, Comment, Back string
 	Thread                []approval.Said
@@ -271,7 +271,7 @@ type answerView struct {
 	Wrong                 shell.FormError
 }
 
-// answer adds the team's answer to the comments on a post, or marks them as answered.
+// answer adds the team's answer to the comments on a post, or marks the comments as answered.
 func (p *Handlers) answer(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxAnswer) {
 		return
@@ -301,7 +301,7 @@ func (p *Handlers) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// showAnswer shows an answer that was not accepted below what it answers.
+// showAnswer shows a rejected answer below the comment that it answers.
 func (p *Handlers) showAnswer(w http.ResponseWriter, r *http.Request, status int, v answerView) {
 	threads, err := p.approvals.Threads(r.Context(), shell.VisitorOf(r.Context()).Team.ID, []string{v.PostID})
 	var zone *time.Location

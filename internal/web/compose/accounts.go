@@ -66,8 +66,8 @@ func offer(accounts []account.SocialAccount, held *post.Record) []offered {
 	return out
 }
 
-// contradictions returns an error for each account whose text or media in the form would be lost: it is not selected, or
-// the form says that it publishes no text.
+// contradictions returns an error for each account whose text or media in the form would be lost, because the account is
+// not selected or its text is disabled.
 func (s *sheet) contradictions(accounts []account.SocialAccount, held *post.Record) []error {
 	out := []error{}
 	for _, a := range offer(accounts, held) {

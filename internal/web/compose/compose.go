@@ -1,8 +1,8 @@
-// Package compose serves the post editor: text, accounts, media, overrides per account, and the time or recurrence
-// rule; with a preview and the networks' validation of unsaved input.
+// Package compose serves the post editor. A post has a text, accounts, media, overrides per account, and a time or
+// recurrence rule. The editor shows a preview and the networks' validation of unsaved input.
 //
-// The whole post is one form. Every button but Save only shows the form again, so that it works without scripts and
-// nothing is saved unintentionally.
+// The whole post is one form. Every button except Save only shows the form again, so that the form works without JavaScript
+// and is not saved by accident.
 package compose
 
 import (
@@ -84,7 +84,7 @@ func (p *Handlers) own(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id := r.PathValue("id")
 		if _, err := p.postOf(r, id); err != nil {
-			if shell.SendsFiles(r) && p.isInOwnTeam(r, id) { // its form names the team
+			if shell.SendsFiles(r) && p.isInOwnTeam(r, id) { // the form names the team
 				do(w, r)
 				return
 			}

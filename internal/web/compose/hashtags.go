@@ -10,11 +10,11 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// Bounds of what the editor offers of a team's hashtag lists.
+// Limits of the hashtag lists that the editor offers.
 const (
 	offeredLists    = 20
-	offeredHashtags = 200 // of a list
-	addedAtOnce     = 30  // as many as Instagram allows in a post
+	offeredHashtags = 200 // hashtags of a list
+	addedAtOnce     = 30  // hashtags added by one click; Instagram's limit per post
 )
 
 // hashtagList is a list of the team that the editor offers.
@@ -42,7 +42,7 @@ func (p *Handlers) hashtags(w http.ResponseWriter, r *http.Request) {
 	shell.WriteHTML(w, r, http.StatusOK, page.Bytes())
 }
 
-// hashtagLists returns the team's latest lists that hold hashtags.
+// hashtagLists returns the team's latest non-empty lists.
 func (p *Handlers) hashtagLists(r *http.Request) ([]hashtagList, error) {
 	found, _, err := shell.Run[list.HashtagLists](p.Frame, r, "list_hashtag_lists",
 		operation.Arguments{"scope": "own", "limit": int64(offeredLists)})
@@ -52,7 +52,7 @@ func (p *Handlers) hashtagLists(r *http.Request) ([]hashtagList, error) {
 	var out []hashtagList
 	for _, e := range found.HashtagLists {
 		full, _, err := shell.Run[list.HashtagList](p.Frame, r, "get_hashtag_list", operation.Arguments{"list_id": e.ID})
-		if apierr.Is(err, apierr.NotFound) { // deleted meanwhile
+		if apierr.Is(err, apierr.NotFound) { // deleted in the meantime
 			continue
 		}
 		if err != nil {

@@ -24,14 +24,14 @@ const (
 	maxVideoTitle = 100 // characters
 )
 
-// choices are the options of the networks whose fields the form had. Others keep those of the post.
+// choices are the options in a form. Networks without fields in the form keep the options of the post.
 type choices struct {
 	network.Options
 
-	Networks []string // whose fields the form had
+	Networks []string // networks with fields in the form
 }
 
-// readChoices returns the choices in a form. A network without any choice has none, so that the operator's apply.
+// readChoices returns the choices in a form. Without a choice for a network, the operator's defaults apply.
 func readChoices(form url.Values) choices {
 	c := choices{Networks: form["options"]}
 	is := func(name string) bool { return form.Get(name) == yes }
@@ -81,7 +81,7 @@ var audiences = []choice{
 	{"SELF_ONLY", "Only the account itself"},
 }
 
-// visibilities are those of YouTube, with words for people.
+// visibilities are the visibilities of YouTube, with words for people.
 var visibilities = []choice{{"public", "Public"}, {"unlisted", "Unlisted"}, {"private", "Private"}}
 
 // choice is a value of a select field.
@@ -163,7 +163,7 @@ func (v *view) YouTubeChoices() network.YouTubeOptions {
 	return *v.Choices.YouTube
 }
 
-// Kids returns whether the video is declared as made for kids: yes, no or empty.
+// Kids returns "yes" or "no" if the form states whether the video is made for kids, or "".
 func (v *view) Kids() string {
 	switch kids := v.YouTubeChoices().SelfDeclaredMadeForKids; {
 	case kids == nil:
@@ -177,7 +177,7 @@ func (v *view) Kids() string {
 // Audiences returns TikTok's audiences.
 func (*view) Audiences() []choice { return audiences }
 
-// Visibilities returns those of YouTube.
+// Visibilities returns YouTube's visibilities.
 func (*view) Visibilities() []choice { return visibilities }
 
 func isOffered(all []choice, value string) bool {

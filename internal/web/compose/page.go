@@ -26,7 +26,7 @@ type view struct {
 	Zone     *time.Location
 	Groups   []group
 	Chosen   []chosen // selected accounts
-	Aside    []chosen // accounts that are not selected, whose overrides the form keeps until they are
+	Aside    []chosen // unselected accounts, whose overrides the form keeps
 	Shown    []item   // the media of the post
 	Shelf    mediaPicker
 	Preview  outlook
@@ -37,8 +37,8 @@ type view struct {
 	ByDate   string    // label of monthly recurrence by date
 	ByDay    string
 	Wrongs   problems
-	Done     string       // what succeeded before the problems
-	Theirs   *post.Record // version saved by someone else meanwhile
+	Done     string       // description of the steps that succeeded before the problems
+	Theirs   *post.Record // newer version saved by someone else
 	Paused   string       // why scheduling and publishing are paused; empty if they are not
 	Offers   []unsavedForm
 	Wording  wording
@@ -189,7 +189,7 @@ func errorText(f *apierr.Error) string {
 	return f.Detail
 }
 
-// viewOf returns the page's data. Items that the team no longer has are left out.
+// viewOf returns the page's data, without items that the team no longer has.
 func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
 	ctx := r.Context()
 	actor, err := p.actor(r)
@@ -281,7 +281,7 @@ func (p *Handlers) libraryItems(ctx context.Context, team int64, s sheet) (map[i
 	return out, nil
 }
 
-// lay arranges the media and leaves out what the team does not have.
+// lay arranges the media and omits media that the team does not have.
 func (v *view) lay(known map[int64]network.Media) {
 	seen := map[int64]bool{}
 	v.Shown, v.Media = v.items(0, v.Media, known, seen)

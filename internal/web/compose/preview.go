@@ -31,10 +31,10 @@ type outlook struct {
 	Stands   bool           // template of a paused series
 	Next     []time.Time
 	Day      []neighbour // other posts on the selected day
-	More     bool        // there are more
+	More     bool        // more posts exist than are shown
 	Wrong    string      // invalid input
 	Empty    bool        // no account is selected
-	Blank    bool        // there is nothing to publish yet
+	Blank    bool        // the post has no content
 }
 
 // neighbour is another post on the selected day.
@@ -100,7 +100,7 @@ func (p *Handlers) check(ctx context.Context, actor *access.Actor, accounts []ac
 	return out, nil
 }
 
-// look adds how each network shows the post.
+// look adds the preview for each network.
 func (o *outlook) look(names map[int64]string) {
 	for i := range o.Cards {
 		c := &o.Cards[i]
@@ -127,7 +127,7 @@ func (p *Handlers) forecast(out *outlook, checked post.CompositionCheck, held *p
 	out.count()
 }
 
-// when returns the form's time, together with an error if the time is not allowed. A post may keep its present time.
+// when returns the form's time, together with an error if the time is not allowed. A post may keep its current time.
 func (p *Handlers) when(s sheet, zone *time.Location, held *post.Record) (time.Time, error) {
 	if s.When.isDayOnly() {
 		_, err := s.When.day()
@@ -200,7 +200,7 @@ func (o *outlook) count() {
 
 const maxSeriesPreview = 5
 
-// seriesPreview returns the first times of the form's series, or nil if it is none.
+// seriesPreview returns the first times of the form's series, or nil if the form has no recurrence.
 func seriesPreview(s sheet, at time.Time, zone *time.Location) ([]time.Time, error) {
 	if s.Repeat.Often == "" || at.IsZero() {
 		return nil, nil
@@ -300,8 +300,8 @@ func (p *Handlers) previewOf(r *http.Request, s sheet) (outlook, view, error) {
 	return out, fresh, err
 }
 
-// addFresh adds the parts of the form that the page does not have yet: accounts just selected, with their overrides, and
-// the question which of two times is meant.
+// addFresh adds the parts of the form that the page does not have yet: the overrides of newly selected accounts, and the
+// question which of two times is meant.
 func (v *view) addFresh(r *http.Request, accounts []account.SocialAccount, known map[int64]network.Media) {
 	v.checkTime()
 	if v.Accounts = numbers(r.PostForm["fresh"]); len(v.Accounts) == 0 {

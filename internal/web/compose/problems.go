@@ -91,8 +91,8 @@ func (p problems) sort() {
 	slices.SortStableFunc(p, func(a, b problem) int { return rank(a) - rank(b) })
 }
 
-// findErrors returns everything that keeps a form from being saved and, by its button, scheduled, published or sent for
-// approval.
+// findErrors returns all errors that prevent the form from being saved and, depending on the button, scheduled, published
+// or sent for approval.
 func (p *Handlers) findErrors(r *http.Request, s sheet, what string) ([]error, error) {
 	actor, err := p.actor(r)
 	if err != nil {
@@ -134,7 +134,7 @@ func (p *Handlers) findErrors(r *http.Request, s sheet, what string) ([]error, e
 var errOnlySchedule = apierr.Invalid(apierr.NotAllowedValue, "repeat",
 	"Only Schedule starts a series. Schedule the post, or choose “Does not repeat”.")
 
-// timeErrors returns what is wrong with the form's time and recurrence.
+// timeErrors returns the errors of the form's time and recurrence.
 func (p *Handlers) timeErrors(s sheet, held post.Record, zone *time.Location, what string) []error {
 	if held.IsTemplate {
 		_, err := ruleFor(s, held)
@@ -149,7 +149,7 @@ func present(errs ...error) []error {
 	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 }
 
-// timeError returns what is wrong with the form's time, of which at is the instant and err the error.
+// timeError returns the error of the form's time. at and err are the results of parsing the time.
 func (p *Handlers) timeError(s sheet, held post.Record, what string, at time.Time, err error) error {
 	required := what == "schedule" || held.Status == post.Scheduled && what == "save"
 	switch {
@@ -166,7 +166,7 @@ func (p *Handlers) timeError(s sheet, held post.Record, what string, at time.Tim
 	return nil
 }
 
-// ruleError returns what is wrong with the form's recurrence.
+// ruleError returns the error of the form's recurrence.
 func (p *Handlers) ruleError(s sheet, held post.Record, what string, at time.Time, zone *time.Location) error {
 	switch {
 	case s.Repeat.Often == "":
@@ -176,7 +176,7 @@ func (p *Handlers) ruleError(s sheet, held post.Record, what string, at time.Tim
 	case what != "schedule":
 		return errOnlySchedule
 	case at.IsZero():
-		at = p.DB.Now() // any time shows what is wrong with the rule itself
+		at = p.DB.Now() // any time suffices to validate the rule itself
 	}
 	_, err := seriesPreview(s, at, zone)
 	return err

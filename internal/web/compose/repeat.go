@@ -120,13 +120,12 @@ func (r repeat) end() ([]string, error) {
 func zoneOf(template post.Record) (*time.Location, error) {
 	zone, err := time.LoadLocation(template.Series.Timezone)
 	if err != nil {
-		return nil, fmt.Errorf("reading the zone of a series: %w", err)
+		return nil, fmt.Errorf("reading the time zone of a series: %w", err)
 	}
 	return zone, nil
 }
 
-// ruleFor returns the rule that a form gives to an existing series. It must repeat: series are ended on the post's
-// page.
+// ruleFor returns the form's rule for an existing series. The rule must repeat, because series are ended on the post's page.
 func ruleFor(s sheet, template post.Record) (string, error) {
 	zone, err := zoneOf(template)
 	if err != nil {
@@ -140,7 +139,7 @@ func ruleFor(s sheet, template post.Record) (string, error) {
 	return rule, err
 }
 
-// repeatOf returns a rule written by the form in the form's terms.
+// repeatOf converts a rule that the form has created to the form's fields.
 func repeatOf(rule string) repeat {
 	r := repeat{Every: "1"}
 	for part := range strings.SplitSeq(rule, ";") {

@@ -19,7 +19,7 @@ import (
 // maxForm is the maximum size of the form in bytes: many accounts with long texts.
 const maxForm = 2 << 20
 
-// submit reads the form and handles the pressed button. A form with files takes a page slot once it was read.
+// submit reads the form and handles the pressed button. A form with files occupies a slot only after it was read.
 func (p *Handlers) submit(w http.ResponseWriter, r *http.Request) {
 	if !shell.SendsFiles(r) {
 		if p.ReadLongForm(w, r, maxForm) {
@@ -34,15 +34,15 @@ func (p *Handlers) submit(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refuseAfterFiles answers for a form whose files were added before the node was full.
+// refuseAfterFiles answers a form whose files were stored, but for which the node has no free slot.
 func (p *Handlers) refuseAfterFiles(w http.ResponseWriter, r *http.Request, err error) {
 	shell.SetRetryAfter(w, err)
 	p.ShowMessage(w, r, http.StatusServiceUnavailable, "Not saved", "The service is overloaded. Your files are in the "+
 		"library, but the post is not saved. Go back and send the form again.")
 }
 
-// press does what the pressed button says. If files were rejected, which the post lacks, it only shows the form with
-// their errors: every button accepts files, because browsers without scripts send them with each.
+// press performs the action of the pressed button. If files were rejected, it only shows the form with their errors. Every
+// button accepts files, because browsers without JavaScript send them with each submission.
 func (p *Handlers) press(w http.ResponseWriter, r *http.Request, s sheet, refused []error) {
 	s.Unsaved = true
 	if len(refused) > 0 {
@@ -73,7 +73,7 @@ func (p *Handlers) press(w http.ResponseWriter, r *http.Request, s sheet, refuse
 	p.show(w, r, s)
 }
 
-// save saves the form, then continues as the button says. Input stays in the form on any error.
+// save saves the form and then performs the action of the button. On an error, the input stays in the form.
 func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what string) {
 	found, err := p.findErrors(r, s, what)
 	if err != nil {
@@ -118,7 +118,7 @@ func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what st
 	shell.Redirect(w, r, "/posts/"+id)
 }
 
-// noteSaved drops the unsaved copy of a form that was saved, and remembers which post a new form has created.
+// noteSaved deletes the unsaved copy of a saved form, and records which post a new form has created.
 func (p *Handlers) noteSaved(r *http.Request, s sheet, id string) {
 	p.endUnsaved(r, s)
 	if r.PathValue("id") == "" {
@@ -152,10 +152,10 @@ func (p *Handlers) savedText(r *http.Request, id string) string {
 
 const (
 	madeKey = "made by forms"
-	maxMade = 20 // forms whose posts are remembered
+	maxMade = 20 // recorded forms per session
 )
 
-// recordMade remembers which post a form created, so that a person who returns to the form is redirected to it.
+// recordMade records which post a form created, so that a person who returns to the form is redirected to the post.
 func (p *Handlers) recordMade(r *http.Request, id string) {
 	lines := strings.Fields(string(p.Pop(r.Context(), madeKey)))
 	lines = append(lines, r.PostForm.Get("once")+"="+id)
@@ -174,7 +174,7 @@ func (p *Handlers) madeBy(r *http.Request, once string) string {
 	return ""
 }
 
-// notDone describes what a button did not do because of the problems that follow.
+// notDone describes the action of a button that failed because of the listed problems.
 var notDone = map[string]string{
 	"save": "Not saved.", "schedule": "The post wasn’t scheduled.", "publish": "Not saved and not published.",
 	"approval": "Not saved and not sent for approval.",
@@ -232,8 +232,7 @@ func (p *Handlers) write(r *http.Request, s sheet, scheduling bool) (string, tim
 	return id, c.At, p.describe(r, actor, s)
 }
 
-// newRule returns the rule that a form gives to a paused series, or "" if the post is no template or its rule cannot
-// be changed.
+// newRule returns the form's rule for a paused series, or "" if the post is not a template or its rule cannot be changed.
 func (p *Handlers) newRule(r *http.Request, s sheet, id string) (string, error) {
 	held, err := p.postOf(r, id)
 	if err != nil || !held.IsTemplate || held.CheckComposable() != nil {
@@ -242,7 +241,7 @@ func (p *Handlers) newRule(r *http.Request, s sheet, id string) (string, error) 
 	return ruleFor(s, held)
 }
 
-// create drafts a new post. A form that is sent twice creates one.
+// create drafts a new post. A form that is submitted twice creates one post.
 func (p *Handlers) create(r *http.Request, c post.Composition) (post.Record, error) {
 	call, err := p.Call(r, "create_post")
 	if err != nil {

@@ -27,12 +27,12 @@ type sheet struct {
 	Picker     picker
 	Seen       int64  // last change of the post when the form was first shown, in microseconds
 	Voice      int64  // brand voice to check against; 0 for the default, noVoice for none
-	Unsaved    bool   // it contains unsaved input
+	Unsaved    bool   // the form contains restored unsaved input
 	Remembered bool   // its accounts are those of the last post
 	Draft      string // identifies the form until it is saved; empty if it has no id yet
 }
 
-// own are an account's overrides. What is entered overrides the post's; NoText and NoMedia override it with nothing.
+// own has an account's overrides. NoText and NoMedia override the post's text and media with nothing.
 type own struct {
 	Text    string
 	NoText  bool
@@ -223,7 +223,7 @@ func (s *sheet) setList(account int64, media []int64) {
 	s.Own[account] = o
 }
 
-// add appends a library item where the picker adds, unless it is already there: to the post or to a selected account.
+// add appends a library item to the media of the post or account that the picker is for, unless it is already there.
 func (s *sheet) add(id int64) {
 	if !slices.Contains(s.Accounts, s.Picker.Into) {
 		s.Picker.Into = 0
@@ -244,7 +244,7 @@ func (s *sheet) hasContent() bool {
 	return strings.TrimSpace(s.Caption) != "" || len(s.Media) > 0
 }
 
-// isEmpty reports whether the form holds nothing but accounts.
+// isEmpty reports whether the form has no content except accounts.
 func (s *sheet) isEmpty() bool {
 	return !s.hasContent() && s.When.isEmpty() && s.Repeat.Often == ""
 }

@@ -28,7 +28,7 @@ const (
 // alreadySubmitted is the text for a form that cannot be kept.
 const alreadySubmitted = "This form was already submitted, perhaps in another tab. Copy your text, then open the post again."
 
-// unsavedForm is a form that its person has not saved.
+// unsavedForm is a form that a person has left without saving.
 type unsavedForm struct {
 	ID, Excerpt string
 	KeptAt      time.Time // in the team's time zone
@@ -41,7 +41,7 @@ var draftID = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 // notKept are the fields that belong to one submission.
 var notKept = []string{"do", "once", "files", "fresh", shell.TeamField}
 
-// keepUnsaved keeps the sender's unsaved form. It changes no post.
+// keepUnsaved stores the visitor's unsaved form. It changes no post.
 func (p *Handlers) keepUnsaved(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxForm) {
 		return
@@ -82,7 +82,7 @@ func (p *Handlers) keepUnsaved(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// storeUnsaved stores the fields of a form. It reports false if the form was saved meanwhile.
+// storeUnsaved stores the fields of a form. It reports false if the form was saved in the meantime.
 func (p *Handlers) storeUnsaved(r *http.Request, id, post, fields string) (bool, error) {
 	v, stored := shell.VisitorOf(r.Context()), false
 	err := p.DB.InTx(r.Context(), "compose.keep_unsaved", func(ctx context.Context, tx *db.Tx) error {
@@ -117,7 +117,7 @@ func (p *Handlers) deleteUnsaved(r *http.Request, id string) error {
 	})
 }
 
-// endUnsaved records that a form was saved, so that a request of its page that arrives late does not keep it again.
+// endUnsaved records that a form was saved, so that a late request does not store it again.
 func (p *Handlers) endUnsaved(r *http.Request, s sheet) {
 	if s.Draft == "" {
 		return
@@ -129,13 +129,13 @@ func (p *Handlers) endUnsaved(r *http.Request, s sheet) {
 			v.ID, s.Draft, v.Team.ID, db.Micros(tx.Now()))
 		return err
 	})
-	if err != nil { // it is only offered once more
+	if err != nil { // the form is only offered once more
 		p.Log.ErrorContext(r.Context(), "ending an unsaved form failed", "error", err)
 	}
 }
 
-// ofPost selects the unsaved forms of a person and a team that belong to a post. Those of new posts, which have an empty
-// ID, include the forms of posts that were deleted or published meanwhile.
+// ofPost selects a person's unsaved forms of a post in a team. With an empty ID it selects the forms of new posts, which
+// include the forms of posts that were deleted or published in the meantime.
 const ofPost = `person_id = ? AND team_id = ? AND fields <> '' AND (post_id = ? OR (? = '' AND NOT EXISTS
 	(SELECT 1 FROM posts p WHERE p.id = unsaved_forms.post_id AND p.team_id = unsaved_forms.team_id
 	AND (p.status IN ('draft', 'scheduled') OR p.is_template = 1))))`
@@ -213,7 +213,7 @@ func (p *Handlers) discardUnsaved(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/posts/new")
 }
 
-// SweepUnsaved deletes old unsaved forms, a thousand at a time, and returns how many.
+// SweepUnsaved deletes up to a thousand old unsaved forms and returns their number.
 func SweepUnsaved(ctx context.Context, d *db.DB) (int64, error) {
 	var n int64
 	err := d.InTx(ctx, "compose.sweep_unsaved", func(ctx context.Context, tx *db.Tx) error {

@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// receive parses a form with files, adds them to the library and returns the form with them at the end of the post's
-// media, and the errors of rejected files. It answers the request and reports false if there is no form to show.
+// receive parses a form with files and adds the files to the library. It returns the form, with the files at the end of the
+// post's media, and the errors of rejected files. It answers the request and reports false if there is no form to show.
 func (p *Handlers) receive(w http.ResponseWriter, r *http.Request) (sheet, []error, bool) {
 	body := shell.NewUpload(w, r)
 	r.Body = body
@@ -60,8 +60,8 @@ func (p *Handlers) receive(w http.ResponseWriter, r *http.Request) (sheet, []err
 	return s, f.refusals, true
 }
 
-// filesForm takes the files of a form. They are skipped if the sender may not add them, or if they are for another team's
-// library.
+// filesForm adds the files of a form to the library. It skips files that the sender may not add, and files for another
+// team's library.
 type filesForm struct {
 	*Handlers
 
@@ -70,7 +70,7 @@ type filesForm struct {
 	forbidden error
 	files     int
 	added     []int64 // items added to the library
-	refusals  []error // of rejected files, or one of all
+	refusals  []error // errors of rejected files, or one error for all files
 	closed    bool    // all further files are rejected
 }
 

@@ -19,12 +19,12 @@ const maxWords = 20
 // noVoice is the form's choice of no voice. Without a choice, the team's default voice applies.
 const noVoice = -1
 
-// wording is how the texts of a form keep to a brand voice.
+// wording is the result of checking the texts of a form against a brand voice.
 type wording struct {
 	Voices     []voice.BrandVoiceEntry
-	Chosen     int64 // 0 for none
+	Chosen     int64 // ID of the selected voice; 0 for none
 	Name       string
-	Avoided    []string // words to avoid that a text has
+	Avoided    []string // words to avoid that occur in the texts
 	HasAvoided bool     // the voice has words to avoid
 	Use        []useWord
 }
@@ -81,7 +81,7 @@ func (w *wording) apply(v voice.BrandVoice, texts []string) {
 	}
 }
 
-// texts returns the texts that the form publishes: the shared one and those of selected accounts.
+// texts returns the texts that the form publishes: the shared text and the texts of selected accounts.
 func (s *sheet) texts() []string {
 	out := []string{s.Caption}
 	for _, account := range s.Accounts {

@@ -13,7 +13,7 @@ import (
 type when struct {
 	Date, Time string
 	Second     bool // the later of two equal wall-clock times
-	Told       bool // the person has chosen one of the two
+	Told       bool // the person has chosen one of two equal wall-clock times
 }
 
 const (
@@ -21,7 +21,7 @@ const (
 	timeOnly = "15:04"
 )
 
-// whenOf returns an instant as in the form; zero gives an empty one.
+// whenOf converts a time to the form's fields. The zero time results in empty fields.
 func whenOf(at time.Time, zone *time.Location) when {
 	if at.IsZero() {
 		return when{}
@@ -34,7 +34,7 @@ func whenOf(at time.Time, zone *time.Location) when {
 // isDayOnly reports whether a date without a time is entered.
 func (w when) isDayOnly() bool { return w.Date != "" && w.Time == "" }
 
-// day returns the date if no time is entered with it, or an error if it is none.
+// day returns the date if no time of day is entered, or an error if it is invalid.
 func (w when) day() (string, error) {
 	if !w.isDayOnly() {
 		return "", nil

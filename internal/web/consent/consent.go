@@ -49,7 +49,7 @@ func (p *Handlers) Plain() []shell.Route {
 	)
 }
 
-// withSlot returns a handler that takes a place on the node. Errors are answered as OAuth errors instead of pages.
+// withSlot returns a handler that occupies a slot of the node. Errors are returned as OAuth errors instead of pages.
 func (p *Handlers) withSlot(do http.HandlerFunc) http.HandlerFunc {
 	return p.WithSlot(do, p.refuse).ServeHTTP
 }
@@ -62,7 +62,7 @@ func open(method, path string, do http.HandlerFunc) []shell.Route {
 			w.Header().Set("Access-Control-Allow-Origin", "*")
 			w.Header().Set("Access-Control-Expose-Headers", "Retry-After")
 			do(w, r)
-		}, Urgent: true}, // all but metadata take their own place
+		}, Urgent: true}, // all except the metadata occupy a slot through withSlot
 		{Pattern: http.MethodOptions + " " + path, For: shell.Anyone, Do: func(w http.ResponseWriter, _ *http.Request) {
 			h := w.Header()
 			h.Set("Access-Control-Allow-Origin", "*")

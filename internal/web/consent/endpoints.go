@@ -106,7 +106,7 @@ func (p *Handlers) revoke(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// readForm returns a client's form and its client id. Some clients send it in the Authorization header, with an empty
+// readForm returns a client's form and its client ID. Some clients send the ID in the Authorization header, with an empty
 // password.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, string, bool) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)

@@ -18,7 +18,7 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// passed are the parameters of a request that the form sends again.
+// passed lists the parameters of the request that the form repeats.
 var passed = []string{
 	"response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
 	"resource", "response_mode",
@@ -54,8 +54,8 @@ func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// turn answers a rejected request. The client is informed through a link that the person follows, because a redirect
-// URI may be registered for phishing.
+// turn answers an invalid request. It shows a link that returns the error to the client instead of redirecting, because a
+// redirect URI may be registered for phishing.
 func (p *Handlers) turn(w http.ResponseWriter, r *http.Request, err error) {
 	var turned *oauth.RedirectError
 	switch {
@@ -114,9 +114,9 @@ func (c chosen) in(teams []choice, able []access.Capability) ([]access.Capabilit
 // request is the consent page.
 type request struct {
 	Name   string
-	Place  string // where the person returns to
-	Local  bool   // a program on the person's machine
-	Own    bool   // an app with its own URL scheme
+	Place  string // host of the redirect URI
+	Local  bool   // the client is an app on the person's machine
+	Own    bool   // the client is an app with its own URL scheme
 	Source string // host of the client's metadata document; empty if it has none
 	Teams  []choice
 	Levels []offer
@@ -133,7 +133,7 @@ type choice struct {
 	ID       int64
 	Name     string
 	Role     string
-	Narrower string // capabilities offered below that the role lacks
+	Narrower string // offered capabilities that the role lacks
 	Why      string // why it cannot be selected; empty if it can
 	Chosen   bool
 
@@ -232,7 +232,7 @@ func (p *Handlers) choices(
 	return out, able, nil
 }
 
-// chooseTeam selects the first available team if the selected one is not.
+// chooseTeam selects the first available team if the selected team is not available.
 func chooseTeam(of []choice) {
 	if slices.ContainsFunc(of, func(c choice) bool { return c.Chosen && c.Why == "" }) {
 		return

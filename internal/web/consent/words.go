@@ -38,11 +38,11 @@ var narrowWords = map[access.Capability]string{
 	access.Spend: "spend the team’s credits",
 }
 
-// all is the choice of everything that can be granted, if no level equals that.
+// all is the choice of all capabilities that can be granted. It exists only if no level equals it.
 const all = "all"
 
-// offers returns the levels within what a person can grant, plus all of it if no level equals that. The default is the
-// level that writes drafts, else the first.
+// offers returns the levels that a person can grant, and all of the person's capabilities if no level equals them. The
+// default is the level that writes drafts, otherwise the first level.
 func offers(able []access.Capability, now string) []offer {
 	var out []offer
 	exact := false

@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// maxForm is the maximum size of a form in bytes: five thousand hashtags, the most that are added at once, in any
-// script.
+// maxForm is the maximum size of a form in bytes. It suffices for five thousand hashtags in any script, the maximum per
+// request.
 const maxForm = 2 << 20
 
 // fieldNames are the labels of fields by argument names.

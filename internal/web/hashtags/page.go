@@ -66,7 +66,7 @@ func (v *view) at(sort, group string, page int) string {
 	return pathOf(v.ID) + "?" + q.Encode()
 }
 
-// orders are the sort orders by numbers. Unknown values come last.
+// orders are the numeric sort orders. Unknown values come last.
 var orders = map[string]func(a, b list.HashtagFigures) int{
 	"posts": func(a, b list.HashtagFigures) int {
 		known := func(h list.HashtagFigures) float64 {
@@ -83,7 +83,7 @@ var orders = map[string]func(a, b list.HashtagFigures) int{
 	"score": func(a, b list.HashtagFigures) int { return cmp.Compare(figureOf(b.Score), figureOf(a.Score)) },
 }
 
-// figureOf returns a sort key; unknown values are below all others.
+// figureOf returns a sort key. Unknown values sort below all others.
 func figureOf(n *float64) float64 {
 	if n == nil {
 		return -1
@@ -175,7 +175,7 @@ func (v *view) arrange(all []list.Item) []list.Item {
 // last returns the number of the last page.
 func (v *view) last() int { return max(1, (v.Matches+perPage-1)/perPage) }
 
-// lead sets the paths of other pages.
+// lead sets the paths of the other pages.
 func (v *view) lead() {
 	if v.Page > 1 {
 		v.Pager.First = v.at(v.Sort, v.Group, 1)

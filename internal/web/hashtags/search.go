@@ -122,7 +122,7 @@ func (p *Handlers) showFound(
 	p.Show(w, r, status, pages["found"], "Hashtags for "+v.Asked.Words, v)
 }
 
-// found returns a search and its results; not_found for other jobs.
+// found returns a search and its results. It returns not_found for other jobs.
 func (p *Handlers) found(r *http.Request, id string) (foundView, error) {
 	args := operation.Arguments{"job_id": id, "limit": int64(50)}
 	v := foundView{Writes: shell.VisitorOf(r.Context()).Is(shell.Writers)}
