@@ -123,8 +123,8 @@ var hashtagPages = []struct {
 	hosts    []string
 	path     string // before the name
 }{
-	{Instagram, usernameRulesOf[Instagram].hosts, "explore/tags/"},
-	{TikTok, usernameRulesOf[TikTok].hosts, "tag/"},
+	{Instagram, usernameRulesByPlatform[Instagram].hosts, "explore/tags/"},
+	{TikTok, usernameRulesByPlatform[TikTok].hosts, "tag/"},
 }
 
 // hashtagFromLink returns the unchecked name of a hashtag from a link.

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-var tagged = []struct{ text, want string }{
+var validHashtags = []struct{ text, want string }{
 	{"travel", "travel"},
 	{"#Travel", "travel"},
 	{"##travel", "travel"},
@@ -53,7 +53,7 @@ var tagged = []struct{ text, want string }{
 	{"m.tiktok.com/tag/travel", "travel"},
 }
 
-var untagged = []struct {
+var invalidHashtags = []struct {
 	text string
 	want error
 }{
@@ -105,12 +105,12 @@ var untagged = []struct {
 }
 
 func TestHashtag(t *testing.T) {
-	for _, c := range tagged {
+	for _, c := range validHashtags {
 		if got, err := ParseHashtag(c.text); got != c.want || err != nil {
 			t.Errorf("%q: %q, %v; want %q", c.text, got, err, c.want)
 		}
 	}
-	for _, c := range untagged {
+	for _, c := range invalidHashtags {
 		got, err := ParseHashtag(c.text)
 		if got != "" || !errors.Is(err, c.want) {
 			t.Errorf("%q: %q, %v; want %v", c.text, got, err, c.want)
@@ -159,10 +159,10 @@ func TestFoldIsIdempotent(t *testing.T) {
 
 // FuzzHashtag checks that the result of parsing any hashtag parses to itself.
 func FuzzHashtag(f *testing.F) {
-	for _, c := range tagged {
+	for _, c := range validHashtags {
 		f.Add(c.text)
 	}
-	for _, c := range untagged {
+	for _, c := range invalidHashtags {
 		f.Add(c.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -175,7 +175,7 @@ func FuzzHashtag(f *testing.F) {
 		}
 		if strings.ContainsFunc(tag, func(r rune) bool { return !InHashtag(r) }) ||
 			utf8.RuneCountInString(tag) > MaxHashtag {
-			t.Errorf("%q was taken for a hashtag", tag)
+			t.Errorf("%q was parsed as a hashtag", tag)
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Waiting for a provider holds no slot, one goroutine works at a time, and a pause of the same length follows.
-func TestTurns(t *testing.T) {
+func TestLimiterPausesAfterWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		turns, began := provider.NewLimiter(), time.Now()
@@ -21,12 +21,12 @@ func TestTurns(t *testing.T) {
 		for range 3 {
 			go func() {
 				ctx, end := turns.Begin(t.Context())
-				<-time.After(time.Minute) // all three at once
+				<-time.After(time.Minute) // all three wait concurrently
 				if err := provider.Acquire(ctx); err != nil {
 					t.Error(err)
 				}
 				from := time.Since(began)
-				if err := provider.Acquire(ctx); err != nil { // it does already
+				if err := provider.Acquire(ctx); err != nil { // already acquired
 					t.Error(err)
 				}
 				<-time.After(20 * time.Millisecond)
@@ -35,7 +35,7 @@ func TestTurns(t *testing.T) {
 					t.Error("aside, nobody waits")
 				}
 				end()
-				end() // nothing more
+				end() // no effect
 				spells <- spell{from - time.Minute, time.Since(began) - time.Minute}
 			}()
 		}
@@ -48,7 +48,7 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-func TestTurnsEndWithContext(t *testing.T) {
+func TestAcquireEndsWithContext(t *testing.T) {
 	t.Parallel()
 	turns := provider.NewLimiter()
 	first, end := turns.Begin(t.Context())
@@ -65,6 +65,6 @@ func TestTurnsEndWithContext(t *testing.T) {
 	own, end := none.Begin(ctx)
 	defer end()
 	if provider.Release(own); provider.Acquire(own) != nil {
-		t.Error("without turns nobody waits")
+		t.Error("a nil Limiter must not limit")
 	}
 }

@@ -194,7 +194,7 @@ func unquote(t *testing.T, e ast.Expr) string {
 	t.Helper()
 	lit, ok := e.(*ast.BasicLit)
 	if !ok {
-		t.Fatalf("%T in place of a text", e)
+		t.Fatalf("%T is not a string literal", e)
 	}
 	text := must.Get(strconv.Unquote(lit.Value))(t)
 	return text

@@ -13,7 +13,7 @@ const maxText = 2048
 // ParseUsername parses a profile given as name, @name or link to the profile or a page below it. It returns the name in
 // lower case, which parses to itself. Errors do not repeat the text.
 func ParseUsername(platform, text string) (string, error) {
-	naming, known := usernameRulesOf[platform]
+	naming, known := usernameRulesByPlatform[platform]
 	if !known {
 		return "", errors.New("the platform has no public profiles")
 	}
@@ -36,7 +36,7 @@ func ParseUsername(platform, text string) (string, error) {
 
 // ProfileURL returns the URL of a profile's page, or "" for an unknown platform.
 func ProfileURL(platform, username string) string {
-	naming, known := usernameRulesOf[platform]
+	naming, known := usernameRulesByPlatform[platform]
 	if !known {
 		return ""
 	}
@@ -54,7 +54,7 @@ type usernameRules struct {
 	reserved             []string // names of the network's own pages
 }
 
-var usernameRulesOf = map[string]usernameRules{
+var usernameRulesByPlatform = map[string]usernameRules{
 	Instagram: {
 		pattern: regexp.MustCompile(`^[a-z0-9_]+(\.[a-z0-9_]+)*$`), minLength: 1, maxLength: 30,
 		hosts:        []string{"instagram.com", "www.instagram.com", "m.instagram.com", "instagr.am", "www.instagr.am"},
@@ -79,7 +79,7 @@ var usernameRulesOf = map[string]usernameRules{
 }
 
 // hostNames look like profile names but come from truncated links.
-var hostNames = slices.Concat(usernameRulesOf[Instagram].hosts, usernameRulesOf[TikTok].hosts, []string{"vm.tiktok.com",
+var hostNames = slices.Concat(usernameRulesByPlatform[Instagram].hosts, usernameRulesByPlatform[TikTok].hosts, []string{"vm.tiktok.com",
 	"vt.tiktok.com"})
 
 // parseLink parses a link without query. Anything after the name is ignored.

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-var named = []struct{ platform, text, want string }{
+var validUsernames = []struct{ platform, text, want string }{
 	{Instagram, "natgeo", "natgeo"},
 	{Instagram, "@NatGeo", "natgeo"},
 	{Instagram, " \tnatgeo\n", "natgeo"},
@@ -36,7 +36,7 @@ var named = []struct{ platform, text, want string }{
 	{TikTok, "m.tiktok.com/%40khaby.lame/", "khaby.lame"},
 }
 
-var nameless = []struct{ platform, text string }{
+var invalidUsernames = []struct{ platform, text string }{
 	{"", "natgeo"}, {"youtube", "natgeo"},
 	{Instagram, ""}, {Instagram, "@"}, {Instagram, "@@natgeo"}, {Instagram, " "}, {Instagram, "nat geo"},
 	{Instagram, ".natgeo"}, {Instagram, "natgeo."}, {Instagram, "nat..geo"}, {Instagram, "nat-geo"},
@@ -71,21 +71,21 @@ var nameless = []struct{ platform, text string }{
 }
 
 func TestUsername(t *testing.T) {
-	for _, c := range named {
+	for _, c := range validUsernames {
 		if got, err := ParseUsername(c.platform, c.text); got != c.want || err != nil {
 			t.Errorf("%s %q: %q, %v; want %q", c.platform, c.text, got, err, c.want)
 		}
 		if got, err := ParseUsername(c.platform, ProfileURL(c.platform, c.want)); got != c.want || err != nil {
-			t.Errorf("%s %q: its link leads to %q, %v", c.platform, c.want, got, err)
+			t.Errorf("%s %q: its profile URL is parsed as %q, %v", c.platform, c.want, got, err)
 		}
 	}
 	if ProfileURL("youtube", "natgeo") != "" {
-		t.Error("an unknown platform has links")
+		t.Error("an unknown platform has profile URLs")
 	}
-	for _, c := range nameless {
+	for _, c := range invalidUsernames {
 		got, err := ParseUsername(c.platform, c.text)
 		if err == nil {
-			t.Errorf("%s %q was taken for %q", c.platform, c.text, got)
+			t.Errorf("%s %q was parsed as %q", c.platform, c.text, got)
 		} else if len(c.text) > 7 && strings.Contains(err.Error(), c.text) {
 			t.Errorf("%q is repeated in the error", c.text)
 		}
@@ -113,11 +113,11 @@ func TestParseUsernameNotations(t *testing.T) {
 
 func TestMediaTypes(t *testing.T) {
 	if MediaTypes("youtube") != nil || len(MediaTypes(Instagram)) != 6 || len(MediaTypes(TikTok)) != 4 {
-		t.Error("a platform has other types than the contract says")
+		t.Error("the media types differ from the contract")
 	}
 	MediaTypes(Instagram)[0] = "changed"
 	if MediaTypes(Instagram)[0] != Profile {
-		t.Error("a caller can change the types")
+		t.Error("a caller can modify the media types")
 	}
 	for _, kind := range append(MediaTypes(Instagram), MediaTypes(TikTok)...) {
 		if want := kind == Profile || kind == Posts || kind == Reels; HasPages(kind) != want {
@@ -128,14 +128,14 @@ func TestMediaTypes(t *testing.T) {
 
 // FuzzUsername checks that the result of parsing any user name parses to itself.
 func FuzzUsername(f *testing.F) {
-	for _, c := range named {
+	for _, c := range validUsernames {
 		f.Add(c.text)
 	}
-	for _, c := range nameless {
+	for _, c := range invalidUsernames {
 		f.Add(c.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for platform, naming := range usernameRulesOf {
+		for platform, naming := range usernameRulesByPlatform {
 			name, err := ParseUsername(platform, text)
 			if err != nil {
 				continue

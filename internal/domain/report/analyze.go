@@ -16,7 +16,7 @@ import (
 // postsSection is the section of a report's posts, which are stored in their own table.
 const postsSection = "posts"
 
-// requiresWrite is the condition of the capability that every new report needs besides spending.
+// requiresWrite reports that a new report always requires the write capability in addition to spending.
 func requiresWrite(context.Context, operation.Call, CreateInput) (bool, error) { return true, nil }
 
 // sample is the stored size of a profile at a measurement.
@@ -63,7 +63,7 @@ func (s *Service) analyzeProfile(ctx context.Context, t task, f provider.Profile
 		at: acc.MeasuredAt, account: account{DisplayName: acc.DisplayName, Biography: acc.Biography,
 			Website: acc.Website, Followers: acc.Followers, Follows: acc.Follows, Posts: acc.Posts},
 		analysis: found, notes: found.Notes, sample: sample{acc.Followers, acc.Posts},
-		posts: map[string][]provider.Post{shownPosts: posts},
+		posts: map[string][]provider.Post{listPosts: posts},
 	}, nil
 }
 

@@ -154,7 +154,7 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, r record, id string, p 
 // finishedJob returns a finished job for an existing report: the one that created it, or a new empty one if that was
 // deleted.
 func (s *Service) finishedJob(ctx context.Context, tx *db.Tx, r record) (job.Record, error) {
-	made, err := job.Get(ctx, tx, r.team, r.madeBy)
+	made, err := job.Get(ctx, tx, r.team, r.creationJob)
 	if err == nil && made.State == job.Succeeded || err != nil && !apierr.Is(err, apierr.NotFound) {
 		return made, err
 	}

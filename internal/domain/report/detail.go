@@ -37,7 +37,7 @@ func (s *Service) FindOwner(ctx context.Context, id string) (Owner, error) {
 type Detail struct {
 	Kind, Platform, Subject string
 	Status                  Status
-	Working                 bool          // it is being created or refreshed
+	Working                 bool          // being created or refreshed
 	Refunded                int64         // credits refunded after a failure
 	LastFailed              string        // why the last refresh failed; empty if it succeeded
 	Wait                    time.Duration // until this person may refresh it again

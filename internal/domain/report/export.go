@@ -30,12 +30,12 @@ func (s *Service) Export(ctx context.Context, team int64, kind, id string, yield
 		for _, p := range found {
 			out := ExportedPost{Post: p.Post}
 			if r.kind == Hashtag {
-				out.Shown = p.shown
+				out.Shown = p.list
 			}
 			if err := yield(out); err != nil {
 				return err
 			}
-			from.taken, from.post = db.Micros(p.TakenAt), p.ID
+			from.publishedAt, from.post = db.Micros(p.TakenAt), p.ID
 		}
 		if len(found) < exportBatch {
 			return nil

@@ -50,7 +50,7 @@ func TestFindingsOfBothKinds(t *testing.T) {
 			}
 			again := must.Get(json.Marshal(found))(t)
 			if diff := cmp.Diff(members(t, text), members(t, again)); diff != "" {
-				t.Errorf("kept and read again:\n%s", diff)
+				t.Errorf("stored and read again:\n%s", diff)
 			}
 			if (found.Hashtag != nil) != test.hashtag {
 				t.Errorf("the hashtag is %+v", found.Hashtag)
@@ -89,6 +89,6 @@ func TestPagesOfSections(t *testing.T) {
 		t.Errorf("the page is %+v", page)
 	}
 	if len(found.Sections.Words.Words) != 3 {
-		t.Error("paging changed what was found")
+		t.Error("paging changed the findings")
 	}
 }

@@ -169,18 +169,18 @@ func checkSections(requested, available []string) error {
 	return nil
 }
 
-// position is where a page of sections begins: after so many items of each list, and after a post.
+// position is the start of a page: the number of skipped items of each list and the last post of the previous page.
 type position struct {
-	items int
-	taken int64
-	post  string
+	items       int
+	publishedAt int64
+	post        string
 }
 
-// startPosition is the beginning.
-var startPosition = position{taken: 1 << 62}
+// startPosition is the start of the first page.
+var startPosition = position{publishedAt: 1 << 62}
 
 func (p position) String() string {
-	return strconv.Itoa(p.items) + "|" + strconv.FormatInt(p.taken, 10) + "|" + p.post
+	return strconv.Itoa(p.items) + "|" + strconv.FormatInt(p.publishedAt, 10) + "|" + p.post
 }
 
 func parsePosition(call operation.Call, cursor *string) (position, error) {
@@ -199,7 +199,7 @@ func parsePosition(call operation.Call, cursor *string) (position, error) {
 	if p.items, err = strconv.Atoi(parts[0]); err != nil {
 		return startPosition, fmt.Errorf("parsing a cursor position: %w", err)
 	}
-	if p.taken, err = strconv.ParseInt(parts[1], 10, 64); err != nil {
+	if p.publishedAt, err = strconv.ParseInt(parts[1], 10, 64); err != nil {
 		return startPosition, fmt.Errorf("parsing a cursor position: %w", err)
 	}
 	p.post = parts[2]
@@ -217,7 +217,7 @@ func (s *Service) addSections(ctx context.Context, call operation.Call, r record
 		return nil
 	}
 	out.Data.Sections = &ReportSections{}
-	next, more := position{items: from.items + in.Limit, taken: from.taken, post: from.post}, false
+	next, more := position{items: from.items + in.Limit, publishedAt: from.publishedAt, post: from.post}, false
 	for _, section := range has {
 		switch {
 		case !slices.Contains(in.Sections, section.name):
@@ -270,19 +270,19 @@ func (s *Service) readPostPage(ctx context.Context, call operation.Call, r recor
 	found = found[:min(len(found), limit)]
 	for _, p := range found {
 		out.Posts = append(out.Posts, toPost(call, r, p, quotes))
-		next.taken, next.post = db.Micros(p.TakenAt), p.ID
+		next.publishedAt, next.post = db.Micros(p.TakenAt), p.ID
 	}
 	return out, more, nil
 }
 
-func toPost(call operation.Call, r record, p shownPost, quotes *operation.Quotes) ReportPost {
+func toPost(call operation.Call, r record, p listedPost, quotes *operation.Quotes) ReportPost {
 	from := operation.Source{Kind: "caption", Platform: r.platform, URL: p.URL}
 	out := ReportPost{ID: p.ID, URL: p.URL, TakenAt: call.MomentOrNil(p.TakenAt), Format: p.Format, Likes: p.Likes,
 		Comments: p.Comments, Shares: p.Shares, Views: p.Views, DurationSeconds: p.Duration.Seconds()}
 	if r.kind == Profile {
 		from.Account = r.subject
 	} else {
-		out.Shown = p.shown
+		out.Shown = p.list
 	}
 	out.Caption = quotes.Add(p.Caption, from)
 	return out

@@ -33,7 +33,7 @@ func (s *Service) analyzeHashtag(ctx context.Context, t task, f provider.Hashtag
 	})
 	return measurement{at: f.MeasuredAt, analysis: found, notes: found.Notes, sample: hashtaganalysis.Measure(f),
 		replace: true,
-		posts:   map[string][]provider.Post{shownTop: f.Top, shownRecent: recent}}, nil
+		posts:   map[string][]provider.Post{listTop: f.Top, listRecent: recent}}, nil
 }
 
 // earlierSamples returns the samples of a hashtag so far.

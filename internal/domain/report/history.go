@@ -95,7 +95,7 @@ func (s *Service) addBestPosts(ctx context.Context, report string, best []Best, 
 	if len(best) == 0 {
 		return nil
 	}
-	args, of := []any{report, shownPosts}, map[string]*Best{}
+	args, of := []any{report, listPosts}, map[string]*Best{}
 	for i := range best {
 		args, of[best[i].ID] = append(args, best[i].ID), &best[i]
 	}

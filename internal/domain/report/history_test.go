@@ -102,7 +102,7 @@ func TestHistoryCountsPostsOnce(t *testing.T) {
 			}
 		}
 		if inSpans != len(posts) || inHours != len(posts) || got.Posts != len(posts) {
-			t.Fatalf("%d posts: %d in spans, %d in hours, %d counted", len(posts), inSpans, inHours, got.Posts)
+			t.Fatalf("%d posts: %d in spans, %d in hours, %d in total", len(posts), inSpans, inHours, got.Posts)
 		}
 	})
 }

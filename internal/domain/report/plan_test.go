@@ -50,12 +50,12 @@ func TestQueriesUseIndexes(t *testing.T) {
 			{"reports_due", dueQuery, []any{int64(1), pollBatch}},
 			{"report_posts_by_age", postsQuery, []any{"r7", int64(1) << 62, "", 20}},
 		} {
-			// which have a row, and none
+			// tables with one row or none
 			plan := strings.NewReplacer("Seq Scan on hold", "", "Seq Scan on jobs", "").
 				Replace(testkit.Plan(t, d, c.query, c.args...))
 			if !strings.Contains(plan, c.index) || strings.Contains(plan, "Seq Scan") || strings.Contains(plan,
 				"BitmapOr") || strings.Contains(plan, "SCAN report") && !strings.Contains(plan, "INDEX") {
-				t.Errorf("no use of %s:\n%s", c.index, plan)
+				t.Errorf("does not use index %s:\n%s", c.index, plan)
 			}
 		}
 	})

@@ -14,9 +14,9 @@ import (
 
 // The lists of a report's posts.
 const (
-	shownPosts  = "posts"  // of a profile
-	shownTop    = "top"    // top posts of a hashtag, as ranked by the network
-	shownRecent = "recent" // newest posts of a hashtag
+	listPosts  = "posts"  // of a profile
+	listTop    = "top"    // top posts of a hashtag, as ranked by the network
+	listRecent = "recent" // newest posts of a hashtag
 )
 
 const (
@@ -69,18 +69,18 @@ func insertPosts(ctx context.Context, tx *db.Tx, report, shown string, posts []p
 	return nil
 }
 
-// shownPost is a post with its list.
-type shownPost struct {
+// listedPost is a post with its list.
+type listedPost struct {
 	provider.Post
 
-	shown string
+	list string
 }
 
 const postColumns = `shown, post, taken_at, format, caption, url, likes, comments, shares, views, duration`
 
-func scanPost(rows *sql.Rows, p *shownPost) error {
+func scanPost(rows *sql.Rows, p *listedPost) error {
 	var taken, duration int64
-	err := rows.Scan(&p.shown, &p.ID, &taken, &p.Format, &p.Caption, &p.URL, &p.Likes, &p.Comments, &p.Shares, &p.Views,
+	err := rows.Scan(&p.list, &p.ID, &taken, &p.Format, &p.Caption, &p.URL, &p.Likes, &p.Comments, &p.Shares, &p.Views,
 		&duration)
 	p.TakenAt, p.Duration = db.Time(taken), time.Duration(duration)*time.Microsecond
 	return err
@@ -90,8 +90,8 @@ func scanPost(rows *sql.Rows, p *shownPost) error {
 const postsQuery = `SELECT ` + postColumns + ` FROM report_posts WHERE report_id = ? AND (taken_at, post) < (?, ?)
 	ORDER BY taken_at DESC, post DESC LIMIT ?`
 
-func (s *Service) posts(ctx context.Context, report string, after position, limit int) ([]shownPost, error) {
-	out, err := db.All(ctx, s.db, scanPost, postsQuery, report, after.taken, after.post, limit)
+func (s *Service) posts(ctx context.Context, report string, after position, limit int) ([]listedPost, error) {
+	out, err := db.All(ctx, s.db, scanPost, postsQuery, report, after.publishedAt, after.post, limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the posts of report %s: %w", report, err)
 	}

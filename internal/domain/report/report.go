@@ -96,7 +96,7 @@ type record struct { //nolint:recvcheck // scan fills it, all else only reads
 	id, kind, platform, subject string
 	team                        int64
 	status                      Status
-	job, madeBy                 string // IDs of jobs
+	job, creationJob            string // IDs of jobs
 	measuredAt, refreshedAt     time.Time
 	availableUntil              time.Time // zero while pending or failed
 	tracked                     bool

@@ -8,8 +8,8 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// ForTeam returns a report of a team with the requested sections, for people outside of it. The caller has checked that
-// they may see it.
+// ForTeam returns a report of a team with the requested sections, for people outside the team. The caller must check
+// access.
 func (s *Service) ForTeam(
 	ctx context.Context, team int64, zone *time.Location, in GetInput,
 ) (operation.Answer[ReportSummary], error) {

@@ -12,7 +12,7 @@ import (
 
 // thumbnail is a library item that shows a post.
 type thumbnail struct {
-	post, url string // one of them is empty
+	post, url string // exactly one is set
 	media     int64
 }
 

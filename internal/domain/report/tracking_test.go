@@ -28,6 +28,6 @@ func TestTrackingSummary(t *testing.T) {
 		}
 	}
 	if op := (&Service{}).Operations(); !strings.Contains(op[len(op)-1].Description, "if omitted it becomes 3") {
-		t.Error("the description does not say what is left out")
+		t.Error("the description does not explain an omitted frequency")
 	}
 }

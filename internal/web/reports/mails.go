@@ -56,7 +56,7 @@ func (p *Handlers) readMails(r *http.Request, id string, zone *time.Location) (m
 	v := shell.VisitorOf(r.Context())
 	out := mailView{Possible: p.mails.Mails(), Manages: v.Is(shell.Managers), ZoneName: v.Team.Timezone}
 	var err error
-	if out.Subscription, err = p.mails.Of(r.Context(), v.Team.ID, id); err != nil {
+	if out.Subscription, err = p.mails.Get(r.Context(), v.Team.ID, id); err != nil {
 		return out, err
 	}
 	if out.On {

@@ -29,23 +29,23 @@ func BenchmarkOpen(b *testing.B) {
 			w.Figures = stats.New(w.db)
 			posts := post.New(w.db, nil, nil, nil, nil, post.Limits{}, plan.Default()).Operations()
 			for _, platform := range []string{"", "instagram"} {
-				l := w.long(b, platform)
+				l := w.createLongList(b, platform)
 				b.Run(fmt.Sprintf("list of 5000 %s", platform), func(b *testing.B) {
-					w.answer(b, w.Operations()[1], fmt.Sprintf(`{"list_id":%d}`, l))
+					w.runOperation(b, w.Operations()[1], fmt.Sprintf(`{"list_id":%d}`, l))
 				})
 			}
-			w.posts(b)
+			w.createPosts(b)
 			for _, limit := range []int{20, 50} {
 				b.Run(fmt.Sprintf("page of %d posts", limit), func(b *testing.B) {
-					w.answer(b, posts[0], fmt.Sprintf(`{"limit":%d}`, limit))
+					w.runOperation(b, posts[0], fmt.Sprintf(`{"limit":%d}`, limit))
 				})
 			}
 		})
 	}
 }
 
-// answer runs an operation repeatedly.
-func (w env) answer(b *testing.B, op operation.Operation, args string) {
+// runOperation runs an operation repeatedly.
+func (w env) runOperation(b *testing.B, op operation.Operation, args string) {
 	b.Helper()
 	b.ReportAllocs()
 	var body []byte
@@ -63,14 +63,14 @@ func (w env) answer(b *testing.B, op operation.Operation, args string) {
 	b.ReportMetric(float64(len(body)), "bytes")
 }
 
-// long creates a list of 5,000 hashtags with figures.
-func (w env) long(b *testing.B, platform string) int64 {
+// createLongList creates a list of 5,000 hashtags with figures.
+func (w env) createLongList(b *testing.B, platform string) int64 {
 	b.Helper()
 	tags := make([]string, 5000)
 	for n := range tags {
 		tags[n] = fmt.Sprintf("harbourcoffee%d", n)
 	}
-	l := w.make(b, CreateInput{Platform: platform, Hashtags: tags})
+	l := w.mustCreate(b, CreateInput{Platform: platform, Hashtags: tags})
 	w.exec(b, `ANALYZE`)
 	w.exec(b, `UPDATE hashtags
 		SET posts = id * 1000, posts_low = id * 900, posts_high = id * 1100, basis = 'estimated', posts_per_day = id
@@ -78,8 +78,8 @@ func (w env) long(b *testing.B, platform string) int64 {
 	return l.ID
 }
 
-// posts creates 1,000 posts to two accounts each.
-func (w env) posts(b *testing.B) {
+// createPosts creates 1,000 posts to two accounts each.
+func (w env) createPosts(b *testing.B) {
 	b.Helper()
 	for n := range 2 {
 		w.exec(b,

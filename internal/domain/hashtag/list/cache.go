@@ -14,7 +14,7 @@ type cacheEntry struct {
 	json              []byte
 }
 
-// maxCacheBytes limits the cached JSON. The values it was encoded from take about as much again.
+// maxCacheBytes limits the cached JSON. The decoded values need about the same amount.
 const maxCacheBytes = 64 << 20
 
 // listCache caches recently read lists: encoding thousands of hashtags takes much longer than checking whether anything

@@ -19,13 +19,13 @@ import (
 
 var _ operation.JSONEncoder = HashtagList{}
 
-// A cached list equals one that is read again, for any change in between: to its hashtags, its name, or
+// A cached list equals a list read from the database after a change to its hashtags, its name, or
 // the figures of its hashtags.
 func TestCache(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	forEachDatabase(t, func(t *testing.T, w env) {
 		figures := stats.New(w.db)
 		w.Figures = figures
-		l := w.make(t, CreateInput{Name: "Coffee <&>", Platform: "instagram", Hashtags: []string{"coffee", "latte"}})
+		l := w.mustCreate(t, CreateInput{Name: "Coffee <&>", Platform: "instagram", Hashtags: []string{"coffee", "latte"}})
 		fresh := *w.Service
 		look := func() string {
 			t.Helper()
@@ -71,7 +71,7 @@ func TestCache(t *testing.T) {
 			must.NoError(t, change())
 			now := look()
 			if now == before {
-				t.Errorf("change %d is not seen: %s", i, now)
+				t.Errorf("change %d is missing from the cached list: %s", i, now)
 			}
 			before = now
 		}
@@ -94,5 +94,5 @@ func TestCacheSize(t *testing.T) {
 	}
 }
 
-// unwritten drops the encoded JSON for comparisons.
-var unwritten = cmpopts.IgnoreUnexported(HashtagList{})
+// ignoreEncodedJSON drops the encoded JSON for comparisons.
+var ignoreEncodedJSON = cmpopts.IgnoreUnexported(HashtagList{})

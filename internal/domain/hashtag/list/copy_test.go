@@ -11,8 +11,8 @@ import (
 
 // A copy has the subcategories, respects the plan's limit, and is idempotent.
 func TestCopyHashtags(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		ctx, from, into := t.Context(), w.readyMadeLists[0], w.make(t, CreateInput{Name: "Own"}).ID
+	forEachDatabase(t, func(t *testing.T, w env) {
+		ctx, from, into := t.Context(), w.readyMadeLists[0], w.mustCreate(t, CreateInput{Name: "Own"}).ID
 		call := w.call("hashtag_lists")
 		call.Capabilities = access.RoleCapabilities(access.Editor)
 		for round, want := range []int{len(from.items), 0} {
@@ -25,9 +25,9 @@ func TestCopyHashtags(t *testing.T) {
 		for _, i := range from.items {
 			labels[i.Hashtag] = i.Subcategory
 		}
-		for _, h := range w.look(t, into).Hashtags {
+		for _, h := range w.mustGet(t, into).Hashtags {
 			if labels[h.Hashtag] != h.Subcategory {
-				t.Errorf("#%s is in %q", h.Hashtag, h.Subcategory)
+				t.Errorf("#%s is in the subcategory %q", h.Hashtag, h.Subcategory)
 			}
 		}
 		_, err := w.CopyHashtags(ctx, call, into, from.ID)
@@ -41,7 +41,7 @@ func TestCopyHashtags(t *testing.T) {
 		_, err = w.CopyHashtags(ctx, theirs, into, into)
 		checkRefused(t, err, apierr.NotFound, "")
 		if home, err := w.Home(ctx, into, []int64{other.team, w.team}); err != nil || home != w.team {
-			t.Errorf("it is of team %d (%v)", home, err)
+			t.Errorf("the list belongs to team %d (%v)", home, err)
 		}
 		_, err = w.Home(ctx, into, []int64{other.team})
 		checkRefused(t, err, apierr.NotFound, "")

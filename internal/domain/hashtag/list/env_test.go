@@ -24,7 +24,7 @@ import (
 type env struct {
 	*Service
 
-	known        *fakeFigures
+	figures      *fakeFigures
 	clock        *testkit.Clock
 	team, person int64
 	plan         string
@@ -32,48 +32,48 @@ type env struct {
 
 // fakeFigures returns figures set by a test and records requests.
 type fakeFigures struct {
-	mu     sync.Mutex
-	of     map[string]stats.Figures // by platform and hashtag, with a space between them
-	wanted []string                 // likewise
-	ahead  []int                    // how many were wanted ahead of each transaction that was long
-	broken error                    // what wanting ends with
-	looks  int64
-	asked  int // of how many hashtags the figures were read
+	mu           sync.Mutex
+	byHashtag    map[string]stats.Figures // by platform and hashtag, with a space between them
+	requested    []string                 // likewise
+	batchSizes   []int                    // number of hashtags in each call to EnqueueInBatches
+	err          error                    // returned by Enqueue
+	version      int64
+	hashtagsRead int // number of hashtags for which figures were read
 }
 
 func (k *fakeFigures) Enqueue(_ context.Context, _ *db.Tx, platform string, tags []string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, tag := range tags {
-		k.wanted = append(k.wanted, platform+" "+tag)
+		k.requested = append(k.requested, platform+" "+tag)
 	}
-	return k.broken
+	return k.err
 }
 
 func (k *fakeFigures) EnqueueInBatches(_ context.Context, _ string, tags []string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.ahead = append(k.ahead, len(tags))
-	return k.broken
+	k.batchSizes = append(k.batchSizes, len(tags))
+	return k.err
 }
 
 // Version changes with every call, so nothing is cached.
 func (k *fakeFigures) Version(context.Context, db.Querier, string) (int64, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.looks++
-	return k.looks, nil
+	k.version++
+	return k.version, nil
 }
 
 func (k *fakeFigures) Get(_ context.Context, _ db.Querier, platform string,
 	tags []string) (map[string]stats.Figures, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.asked += len(tags)
+	k.hashtagsRead += len(tags)
 	out := map[string]stats.Figures{}
 	for _, tag := range tags {
 		for _, on := range platforms {
-			f, found := k.of[on+" "+tag]
+			f, found := k.byHashtag[on+" "+tag]
 			if _, already := out[tag]; found && !already && (platform == "" || platform == on) {
 				out[tag] = f
 			}
@@ -100,7 +100,7 @@ type fatal interface {
 	Context() context.Context
 }
 
-func each(t *testing.T, run func(t *testing.T, w env)) {
+func forEachDatabase(t *testing.T, run func(t *testing.T, w env)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 3, 29, 8, 0, 0, 0, time.UTC))
@@ -110,10 +110,10 @@ func each(t *testing.T, run func(t *testing.T, w env)) {
 
 func newEnv(t fatal, d *db.DB, clock *testkit.Clock) env {
 	t.Helper()
-	w := env{known: &fakeFigures{of: map[string]stats.Figures{}}, clock: clock}
+	w := env{figures: &fakeFigures{byHashtag: map[string]stats.Figures{}}, clock: clock}
 	offered := plan.Default()
 	offered.BannedHashtags = map[string][]string{"instagram": {"#Forbidden", "ＮＯ"}, "tiktok": {"nowhere"}}
-	w.Service = must.Get(New(Options{DB: d, Figures: w.known, Terms: offered}))(t)
+	w.Service = must.Get(New(Options{DB: d, Figures: w.figures, Terms: offered}))(t)
 	return w.newTeam(t, "creator")
 }
 
@@ -133,8 +133,8 @@ func (w env) newTeam(t fatal, plan string) env {
 	return w
 }
 
-// allow sets the limits of the plan.
-func (w env) allow(lists, hashtags int64) {
+// setLimits sets the limits of the plan.
+func (w env) setLimits(lists, hashtags int64) {
 	w.Terms.Plans = slices.Clone(w.Terms.Plans)
 	for n := range w.Terms.Plans {
 		w.Terms.Plans[n].HashtagLists, w.Terms.Plans[n].HashtagsPerList = lists, hashtags
@@ -146,9 +146,9 @@ func (w env) call(name string) operation.Call {
 		Operation: name, Now: w.clock.Now()}
 }
 
-func (w env) by() auditlog.Actor { return auditlog.Actor{PersonID: w.person} }
+func (w env) actor() auditlog.Actor { return auditlog.Actor{PersonID: w.person} }
 
-func (w env) make(t fatal, in CreateInput) HashtagListChange {
+func (w env) mustCreate(t fatal, in CreateInput) HashtagListChange {
 	t.Helper()
 	if in.Name == "" {
 		in.Name = "a list"
@@ -157,30 +157,30 @@ func (w env) make(t fatal, in CreateInput) HashtagListChange {
 	return answer.Data
 }
 
-func (w env) put(t fatal, list int64, tags ...string) HashtagListChange {
+func (w env) mustAdd(t fatal, list int64, tags ...string) HashtagListChange {
 	t.Helper()
 	answer := must.Get(w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: list, Hashtags: tags}))(t)
 	return answer.Data
 }
 
-func (w env) look(t fatal, list int64) HashtagList {
+func (w env) mustGet(t fatal, list int64) HashtagList {
 	t.Helper()
 	answer := must.Get(w.get(t.Context(), w.call("get_hashtag_list"), GetInput{list}))(t)
 	return answer.Data
 }
 
-// holds returns the hashtags of a list in order.
-func (w env) holds(t fatal, list int64) []string {
+// hashtags returns the hashtags of a list in order.
+func (w env) hashtags(t fatal, list int64) []string {
 	t.Helper()
 	out := []string{}
-	for _, h := range w.look(t, list).Hashtags {
+	for _, h := range w.mustGet(t, list).Hashtags {
 		out = append(out, h.Hashtag)
 	}
 	return out
 }
 
-// walk returns the IDs of all pages, and the number of pages.
-func (w env) walk(t fatal, in ListInput) ([]int64, int) {
+// listAll returns the IDs of all pages, and the number of pages.
+func (w env) listAll(t fatal, in ListInput) ([]int64, int) {
 	t.Helper()
 	if in.Scope == "" {
 		in.Scope = scopeAll
@@ -201,7 +201,7 @@ func (w env) walk(t fatal, in ListInput) ([]int64, int) {
 	}
 }
 
-func (w env) number(t fatal, query string, args ...any) int64 {
+func (w env) queryInt(t fatal, query string, args ...any) int64 {
 	t.Helper()
 	var n int64
 	must.NoError(t, w.db.QueryRow(t.Context(), query, args...).Scan(&n))

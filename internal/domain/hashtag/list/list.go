@@ -23,7 +23,7 @@ const (
 var platforms = []string{provider.Instagram, provider.TikTok}
 
 // firstTeamListID is the lowest ID of a team's list. Lower IDs are for ready-made lists, which keep theirs on every
-// installation. Ids increase with creation in both ranges.
+// installation. IDs increase with creation in both ranges.
 const firstTeamListID = 1_000_000
 
 // List is a hashtag list without its hashtags.

@@ -18,8 +18,8 @@ import (
 )
 
 func TestCreate(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		c := w.make(t, CreateInput{Name: "  Bar  ", Platform: "instagram", Color: "#12AB9F", Icon: "ri-cup-line",
+	forEachDatabase(t, func(t *testing.T, w env) {
+		c := w.mustCreate(t, CreateInput{Name: "  Bar  ", Platform: "instagram", Color: "#12AB9F", Icon: "ri-cup-line",
 			Hashtags: []string{"travel", "#Sunset", "two words", "#forbidden", "TRAVEL"}})
 		want := HashtagListChange{HashtagListEntry: HashtagListEntry{ID: firstTeamListID, Name: "Bar",
 			Platform: "instagram", Size: 2, Color: "#12ab9f",
@@ -29,21 +29,21 @@ func TestCreate(t *testing.T) {
 		if diff := cmp.Diff(want, c); diff != "" {
 			t.Error(diff)
 		}
-		opened := HashtagList{HashtagListEntry: want.HashtagListEntry, Hashtags: []HashtagFigures{{Shown: stats.Shown{Hashtag: "travel"}},
-			{Shown: stats.Shown{Hashtag: "sunset"}}}}
-		if diff := cmp.Diff(opened, w.look(t, c.ID), unwritten); diff != "" {
+		opened := HashtagList{HashtagListEntry: want.HashtagListEntry, Hashtags: []HashtagFigures{{HashtagSummary: stats.HashtagSummary{Hashtag: "travel"}},
+			{HashtagSummary: stats.HashtagSummary{Hashtag: "sunset"}}}}
+		if diff := cmp.Diff(opened, w.mustGet(t, c.ID), ignoreEncodedJSON); diff != "" {
 			t.Error(diff)
 		}
-		if diff := cmp.Diff([]string{"instagram travel", "instagram sunset"}, w.known.wanted); diff != "" {
+		if diff := cmp.Diff([]string{"instagram travel", "instagram sunset"}, w.figures.requested); diff != "" {
 			t.Error(diff)
 		}
-		alone := w.make(t, CreateInput{Name: "n"})
+		alone := w.mustCreate(t, CreateInput{Name: "n"})
 		if diff := cmp.Diff(HashtagListChange{HashtagListEntry: HashtagListEntry{ID: firstTeamListID + 1, Name: "n"}, Added: []string{},
 			AlreadyPresent: []string{}, Refused: []HashtagListChangeRefused{}}, alone); diff != "" {
 			t.Error(diff)
 		}
-		if again := w.make(t, CreateInput{Name: "n"}); again.ID == alone.ID {
-			t.Error("the same list")
+		if again := w.mustCreate(t, CreateInput{Name: "n"}); again.ID == alone.ID {
+			t.Error("both calls returned the same list")
 		}
 		if diff := cmp.Diff([]string{"hashtag_list.created", "hashtag_list.created", "hashtag_list.created"},
 			w.events(t)); diff != "" {
@@ -53,7 +53,7 @@ func TestCreate(t *testing.T) {
 }
 
 func TestCreateRefused(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	forEachDatabase(t, func(t *testing.T, w env) {
 		for name, c := range map[string]struct {
 			in     CreateInput
 			reason string
@@ -69,13 +69,13 @@ func TestCreateRefused(t *testing.T) {
 				checkRefused(t, err, apierr.ValidationFailed, c.reason)
 			})
 		}
-		if n := w.number(t, `SELECT COUNT(*) FROM hashtag_lists`); n != 0 {
+		if n := w.queryInt(t, `SELECT COUNT(*) FROM hashtag_lists`); n != 0 {
 			t.Errorf("%d lists", n)
 		}
 	})
 }
 
-// What the input schemas accept and refuse.
+// The input schemas accept and refuse these arguments.
 func TestArguments(t *testing.T) {
 	byTool := map[string]operation.Operation{}
 	for _, op := range new(Service).Operations() {
@@ -98,8 +98,8 @@ func TestArguments(t *testing.T) {
 			apierr.Malformed},
 		"an icon": {"create_hashtag_list", operation.Arguments{"name": "n", "icon": "ri-<script>"},
 			apierr.Malformed},
-		"a bare icon": {"create_hashtag_list", operation.Arguments{"name": "n", "icon": "ri-"}, apierr.Malformed},
-		"empty icon":  {"create_hashtag_list", operation.Arguments{"name": "n", "icon": ""}, apierr.Malformed},
+		"icon prefix only": {"create_hashtag_list", operation.Arguments{"name": "n", "icon": "ri-"}, apierr.Malformed},
+		"empty icon":       {"create_hashtag_list", operation.Arguments{"name": "n", "icon": ""}, apierr.Malformed},
 		"a text": {"create_hashtag_list", operation.Arguments{"name": "n", "hashtags": "travel"},
 			apierr.NotAList},
 		"a number": {"create_hashtag_list", operation.Arguments{"name": "n", "hashtags": []any{int64(5)}},
@@ -110,14 +110,14 @@ func TestArguments(t *testing.T) {
 			"hashtags": slices.Repeat([]any{"a"}, 5000)}, ""},
 		"unknown": {"create_hashtag_list", operation.Arguments{"name": "n", "shared": true},
 			apierr.UnknownArgument},
-		"nothing to add": {"add_hashtags", operation.Arguments{"list_id": int64(1)}, apierr.MissingArgument},
+		"no hashtags": {"add_hashtags", operation.Arguments{"list_id": int64(1)}, apierr.MissingArgument},
 		"a long label": {"add_hashtags", operation.Arguments{"list_id": int64(1), "hashtags": []any{"a"},
 			"subcategory": strings.Repeat("s", 51)}, apierr.TooLong},
 		"paging of a list": {"get_hashtag_list", operation.Arguments{"list_id": int64(1), "limit": int64(20)},
 			apierr.UnknownArgument},
-		"another scope":    {"list_hashtag_lists", operation.Arguments{"scope": "mine"}, apierr.NotAllowedValue},
-		"the usual scope":  {"list_hashtag_lists", operation.Arguments{}, ""},
-		"more than a page": {"list_hashtag_lists", operation.Arguments{"limit": int64(51)}, apierr.OutOfRange},
+		"another scope":  {"list_hashtag_lists", operation.Arguments{"scope": "mine"}, apierr.NotAllowedValue},
+		"default scope":  {"list_hashtag_lists", operation.Arguments{}, ""},
+		"limit too high": {"list_hashtag_lists", operation.Arguments{"limit": int64(51)}, apierr.OutOfRange},
 		"lists of facebook": {"list_hashtag_lists", operation.Arguments{"platform": "facebook"},
 			apierr.NotAllowedValue},
 	} {
@@ -134,8 +134,8 @@ func TestArguments(t *testing.T) {
 }
 
 func TestAdd(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		l := w.make(t, CreateInput{Hashtags: []string{"first"}})
+	forEachDatabase(t, func(t *testing.T, w env) {
+		l := w.mustCreate(t, CreateInput{Hashtags: []string{"first"}})
 		in := AddInput{ListID: l.ID, Hashtags: []string{"#", strings.Repeat("l", 101), "a b", "zebra", "apple",
 			"#First", "apple"}, Subcategory: " Fruit "}
 		answer, err := w.add(t.Context(), w.call("add_hashtags"), in)
@@ -146,12 +146,12 @@ func TestAdd(t *testing.T) {
 		if diff := cmp.Diff(want, answer.Data); diff != "" {
 			t.Error(diff)
 		}
-		shown := []HashtagFigures{{Shown: stats.Shown{Hashtag: "first"}}, {Shown: stats.Shown{Hashtag: "zebra"},
-			Subcategory: "Fruit"}, {Shown: stats.Shown{Hashtag: "apple"}, Subcategory: "Fruit"}}
-		if diff := cmp.Diff(shown, w.look(t, l.ID).Hashtags); diff != "" {
+		shown := []HashtagFigures{{HashtagSummary: stats.HashtagSummary{Hashtag: "first"}}, {HashtagSummary: stats.HashtagSummary{Hashtag: "zebra"},
+			Subcategory: "Fruit"}, {HashtagSummary: stats.HashtagSummary{Hashtag: "apple"}, Subcategory: "Fruit"}}
+		if diff := cmp.Diff(shown, w.mustGet(t, l.ID).Hashtags); diff != "" {
 			t.Error(diff)
 		}
-		events, wanted := w.events(t), slices.Clone(w.known.wanted)
+		events, wanted := w.events(t), slices.Clone(w.figures.requested)
 		in.Subcategory, in.Hashtags = "Other", []string{"zebra", "apple", "first"}
 		answer = must.Get(w.add(t.Context(), w.call("add_hashtags"), in))(t)
 		if diff := cmp.Diff(HashtagListChange{HashtagListEntry: want.HashtagListEntry, Added: []string{},
@@ -159,11 +159,11 @@ func TestAdd(t *testing.T) {
 				"first"}, Refused: []HashtagListChangeRefused{}}, answer.Data); diff != "" {
 			t.Error(diff)
 		}
-		if diff := cmp.Diff(shown, w.look(t, l.ID).Hashtags); diff != "" {
-			t.Errorf("a repeat changed the list\n%s", diff)
+		if diff := cmp.Diff(shown, w.mustGet(t, l.ID).Hashtags); diff != "" {
+			t.Errorf("a repeated call changed the list\n%s", diff)
 		}
-		if !slices.Equal(events, w.events(t)) || !slices.Equal(wanted, w.known.wanted) {
-			t.Error("a repeat was noted as a change")
+		if !slices.Equal(events, w.events(t)) || !slices.Equal(wanted, w.figures.requested) {
+			t.Error("a repeated call was recorded as a change")
 		}
 		in.Subcategory = "a\nb"
 		_, err = w.add(t.Context(), w.call("add_hashtags"), in)
@@ -172,69 +172,71 @@ func TestAdd(t *testing.T) {
 }
 
 // Missing lists, other teams' lists and unassigned IDs are not_found; ready-made lists cannot be changed.
-func TestListsOfOthers(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+func TestForeignListNotFound(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, w env) {
 		other := w.newTeam(t, "creator")
-		theirs := other.make(t, CreateInput{Hashtags: []string{"theirs"}})
+		theirs := other.mustCreate(t, CreateInput{Hashtags: []string{"theirs"}})
 		for _, id := range []int64{theirs.ID, theirs.ID + 77, 0, 999, firstTeamListID - 1, 1<<62 + 3} {
 			name := "x"
 			_, open := w.get(t.Context(), w.call("get_hashtag_list"), GetInput{id})
 			_, add := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: id, Hashtags: []string{"x"}})
-			_, change := w.Change(t.Context(), w.team, w.by(), id, Change{Name: &name})
-			for _, err := range []error{open, add, change, w.Remove(t.Context(), w.team, w.by(), id, "theirs"),
-				w.Delete(t.Context(), w.team, w.by(), id)} {
+			_, change := w.Change(t.Context(), w.team, w.actor(), id, Change{Name: &name})
+			for _, err := range []error{open, add, change, w.Remove(t.Context(), w.team, w.actor(), id, "theirs"),
+				w.Delete(t.Context(), w.team, w.actor(), id)} {
 				if diff := cmp.Diff(apierr.Missing(), apierr.Of(err)); diff != "" {
 					t.Errorf("%d: %s", id, diff)
 				}
 			}
 		}
-		if diff := cmp.Diff([]string{"theirs"}, other.holds(t, theirs.ID)); diff != "" {
+		if diff := cmp.Diff([]string{"theirs"}, other.hashtags(t, theirs.ID)); diff != "" {
 			t.Error(diff)
 		}
-		before := w.look(t, 1)
+		before := w.mustGet(t, 1)
 		_, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: 1, Hashtags: []string{"intruder"}})
 		checkRefused(t, err, apierr.ValidationFailed, apierr.WrongState)
 		if state := apierr.Of(err).Context["state"]; state != "ready_made" {
 			t.Errorf("state %v", state)
 		}
-		checkRefused(t, w.Delete(t.Context(), w.team, w.by(), 1), apierr.ValidationFailed, apierr.WrongState)
-		if diff := cmp.Diff(before, w.look(t, 1), unwritten); diff != "" {
+		checkRefused(t, w.Delete(t.Context(), w.team, w.actor(), 1), apierr.ValidationFailed, apierr.WrongState)
+		if diff := cmp.Diff(before, w.mustGet(t, 1), ignoreEncodedJSON); diff != "" {
 			t.Error(diff)
 		}
 	})
 }
 
 func TestFigures(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	forEachDatabase(t, func(t *testing.T, w env) {
 		figures := func(platform, name string, posts int64) {
-			w.known.of[platform+" "+name] = stats.Figures{Platform: platform, Hashtag: name,
+			w.figures.byHashtag[platform+" "+name] = stats.Figures{Platform: platform, Hashtag: name,
 				Posts: &hashtaganalysis.TagPosts{Count: posts, Basis: "measured"}, Score: new(50.0),
 				MeasuredAt: w.clock.Now()}
 		}
 		figures("instagram", "both", 9_999)
 		figures("tiktok", "both", 10_000)
 		figures("tiktok", "one", 2_000_000)
-		w.known.of["instagram named"] = stats.Figures{Platform: "instagram", Hashtag: "named"}
+		w.figures.byHashtag["instagram named"] = stats.Figures{Platform: "instagram", Hashtag: "named"}
 		tags := []string{"one", "none", "both", "named"}
-		shown := func(name, tier string, posts int64) stats.Shown {
-			return stats.Shown{Hashtag: name, Posts: &hashtaganalysis.TagPosts{Count: posts, Basis: "measured"},
+		shown := func(name, tier string, posts int64) stats.HashtagSummary {
+			return stats.HashtagSummary{Hashtag: name, Posts: &hashtaganalysis.TagPosts{Count: posts, Basis: "measured"},
 				Tier: tier, Score: new(50.0)}
 		}
-		bare := func(name string) HashtagFigures { return HashtagFigures{Shown: stats.Shown{Hashtag: name}} }
+		bare := func(name string) HashtagFigures {
+			return HashtagFigures{HashtagSummary: stats.HashtagSummary{Hashtag: name}}
+		}
 		for platform, want := range map[string][]HashtagFigures{
-			"": {{Shown: shown("one", "huge", 2_000_000), Platform: "tiktok"}, bare("none"),
-				{Shown: shown("both", "nano", 9_999), Platform: "instagram"}, bare("named")},
-			"instagram": {bare("one"), bare("none"), {Shown: shown("both", "nano", 9_999)}, bare("named")},
-			"tiktok": {{Shown: shown("one", "huge", 2_000_000)}, bare("none"),
-				{Shown: shown("both", "small", 10_000)}, bare("named")},
+			"": {{HashtagSummary: shown("one", "huge", 2_000_000), Platform: "tiktok"}, bare("none"),
+				{HashtagSummary: shown("both", "nano", 9_999), Platform: "instagram"}, bare("named")},
+			"instagram": {bare("one"), bare("none"), {HashtagSummary: shown("both", "nano", 9_999)}, bare("named")},
+			"tiktok": {{HashtagSummary: shown("one", "huge", 2_000_000)}, bare("none"),
+				{HashtagSummary: shown("both", "small", 10_000)}, bare("named")},
 		} {
-			l := w.make(t, CreateInput{Platform: platform, Hashtags: tags})
-			if diff := cmp.Diff(want, w.look(t, l.ID).Hashtags); diff != "" {
+			l := w.mustCreate(t, CreateInput{Platform: platform, Hashtags: tags})
+			if diff := cmp.Diff(want, w.mustGet(t, l.ID).Hashtags); diff != "" {
 				t.Errorf("%q: %s", platform, diff)
 			}
 		}
 		figures("tiktok", "pizza", 1)
-		ready := w.look(t, 1)
+		ready := w.mustGet(t, 1)
 		if ready.Size != int64(len(ready.Hashtags)) || !ready.ReadyMade || ready.Size < 20 {
 			t.Errorf("%+v", ready.HashtagListEntry)
 		}
@@ -247,46 +249,46 @@ func TestFigures(t *testing.T) {
 
 // The service works with the real store: added hashtags become known there.
 func TestRealFigures(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	forEachDatabase(t, func(t *testing.T, w env) {
 		w.Figures = stats.New(w.db)
-		l := w.make(t, CreateInput{Hashtags: []string{"b", "a"}})
-		if n := w.number(t, `SELECT COUNT(*) FROM hashtags WHERE hashtag IN ('a', 'b')`); n != 4 {
+		l := w.mustCreate(t, CreateInput{Hashtags: []string{"b", "a"}})
+		if n := w.queryInt(t, `SELECT COUNT(*) FROM hashtags WHERE hashtag IN ('a', 'b')`); n != 4 {
 			t.Errorf("%d hashtags are known on both platforms", n)
 		}
-		if diff := cmp.Diff([]string{"b", "a"}, w.holds(t, l.ID)); diff != "" {
+		if diff := cmp.Diff([]string{"b", "a"}, w.hashtags(t, l.ID)); diff != "" {
 			t.Error(diff)
 		}
 	})
 }
 
-// A failing write leaves no trace.
+// A failed write changes nothing.
 func TestFailedWriteRollsBack(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		l := w.make(t, CreateInput{Hashtags: []string{"a"}})
-		w.known.broken = errors.New("no figures")
+	forEachDatabase(t, func(t *testing.T, w env) {
+		l := w.mustCreate(t, CreateInput{Hashtags: []string{"a"}})
+		w.figures.err = errors.New("no figures")
 		if _, err := w.create(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "n",
-			Hashtags: []string{"b"}}); !errors.Is(err, w.known.broken) {
+			Hashtags: []string{"b"}}); !errors.Is(err, w.figures.err) {
 			t.Error(err)
 		}
 		if _, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID,
-			Hashtags: []string{"b"}}); !errors.Is(err, w.known.broken) {
+			Hashtags: []string{"b"}}); !errors.Is(err, w.figures.err) {
 			t.Error(err)
 		}
-		if diff := cmp.Diff([]string{"a"}, w.holds(t, l.ID)); diff != "" ||
-			w.number(t, `SELECT COUNT(*) FROM hashtag_lists`) != 1 || len(w.events(t)) != 1 {
+		if diff := cmp.Diff([]string{"a"}, w.hashtags(t, l.ID)); diff != "" ||
+			w.queryInt(t, `SELECT COUNT(*) FROM hashtag_lists`) != 1 || len(w.events(t)) != 1 {
 			t.Error(diff)
 		}
 	})
 }
 
 func TestLists(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		w.allow(plan.Unlimited, 10)
+	forEachDatabase(t, func(t *testing.T, w env) {
+		w.setLimits(plan.Unlimited, 10)
 		other := w.newTeam(t, "creator")
 		var own, ready []int64
 		for n := range 7 {
-			own = append(own, w.make(t, CreateInput{Platform: []string{"", "instagram", "tiktok"}[n%3]}).ID)
-			other.make(t, CreateInput{})
+			own = append(own, w.mustCreate(t, CreateInput{Platform: []string{"", "instagram", "tiktok"}[n%3]}).ID)
+			other.mustCreate(t, CreateInput{})
 			w.clock.Advance(time.Minute)
 		}
 		slices.Reverse(own)
@@ -298,17 +300,17 @@ func TestLists(t *testing.T) {
 			want  []int64
 		}{{scopeOwn, own}, {scopeSystem, ready}, {scopeAll, slices.Concat(own, ready)}} {
 			for _, limit := range []int{1, 2, 7, 50} {
-				got, pages := w.walk(t, ListInput{Scope: c.scope, Limit: limit})
+				got, pages := w.listAll(t, ListInput{Scope: c.scope, Limit: limit})
 				if diff := cmp.Diff(c.want, got); diff != "" || pages != max(1, (len(c.want)+limit-1)/limit) {
 					t.Errorf("%s by %d: %d pages\n%s", c.scope, limit, pages, diff)
 				}
 			}
 		}
-		got, _ := w.walk(t, ListInput{Scope: scopeOwn, Platform: "tiktok", Limit: 2})
+		got, _ := w.listAll(t, ListInput{Scope: scopeOwn, Platform: "tiktok", Limit: 2})
 		if diff := cmp.Diff([]int64{own[0], own[1], own[3], own[4], own[6]}, got); diff != "" {
 			t.Error(diff)
 		}
-		got, _ = w.walk(t, ListInput{Platform: "instagram", Limit: 50})
+		got, _ = w.listAll(t, ListInput{Platform: "instagram", Limit: 50})
 		if slices.Contains(got, 34) || !slices.Contains(got, 33) || !slices.Contains(got, 1) {
 			t.Errorf("ready-made lists for Instagram: %v", got)
 		}
@@ -323,18 +325,18 @@ func TestLists(t *testing.T) {
 
 // Changes while paging neither repeat nor hide other lists.
 func TestPagingDuringChanges(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		w.allow(plan.Unlimited, 10)
+	forEachDatabase(t, func(t *testing.T, w env) {
+		w.setLimits(plan.Unlimited, 10)
 		var own []int64
 		for range 6 {
-			own = append(own, w.make(t, CreateInput{}).ID)
+			own = append(own, w.mustCreate(t, CreateInput{}).ID)
 		}
 		in := ListInput{Scope: scopeAll, Limit: 3}
 		first := must.Get(w.lists(t.Context(), w.call("list_hashtag_lists"), in))(t)
-		w.make(t, CreateInput{})
-		must.NoError(t, w.Delete(t.Context(), w.team, w.by(), own[3])) // where the cursor stands
+		w.mustCreate(t, CreateInput{})
+		must.NoError(t, w.Delete(t.Context(), w.team, w.actor(), own[3])) // the list at the cursor
 		in.Cursor = &first.Page.Cursor
-		rest, _ := w.walk(t, in)
+		rest, _ := w.listAll(t, in)
 		if diff := cmp.Diff([]int64{own[2], own[1], own[0], w.readyMadeLists[0].ID}, rest[:4]); diff != "" {
 			t.Error(diff)
 		}

@@ -72,7 +72,7 @@ type (
 	}
 	// HashtagFigures is a hashtag in a list.
 	HashtagFigures struct {
-		stats.Shown
+		stats.HashtagSummary
 
 		Platform    string `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform"`
 		Subcategory string `json:"subcategory,omitempty" jsonschema:"Group within the list."`
@@ -180,8 +180,8 @@ var (
 	exampleGrown = HashtagListEntry{ID: 1_000_017, Name: "Coffee", Platform: "instagram", Size: 3, Color: "#c0643a",
 		Icon: "ri-cup-line"}
 	exampleHashtags = []HashtagFigures{
-		{Shown: stats.Shown{Hashtag: "coffee", Posts: &hashtaganalysis.TagPosts{Count: 182_000_000, Basis: "measured"},
+		{HashtagSummary: stats.HashtagSummary{Hashtag: "coffee", Posts: &hashtaganalysis.TagPosts{Count: 182_000_000, Basis: "measured"},
 			PostsPerDay: new(21_400.0), Tier: "huge", Score: new(64.0)}},
-		{Shown: stats.Shown{Hashtag: "latteart"}, Subcategory: "Drinks"},
+		{HashtagSummary: stats.HashtagSummary{Hashtag: "latteart"}, Subcategory: "Drinks"},
 	}
 )

@@ -32,7 +32,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 		on, onArgs := page(7, "tiktok", 1_019_000, 21)
 		asked := must.Get(positionsJSON([]string{"tag7", "tag507"}, 0))(t)
 		for name, c := range map[string]struct {
-			indexes []string // one of them, whichever the database takes
+			indexes []string // each database uses one of them
 			query   string
 			args    []any
 		}{

@@ -166,9 +166,9 @@ func (s *Service) addFigures(ctx context.Context, l List, items []Item) ([]Hasht
 		return nil, err
 	}
 	for n, i := range items {
-		h := HashtagFigures{Shown: stats.Shown{Hashtag: i.Hashtag}, Subcategory: i.Subcategory}
+		h := HashtagFigures{HashtagSummary: stats.HashtagSummary{Hashtag: i.Hashtag}, Subcategory: i.Subcategory}
 		if f, found := known[i.Hashtag]; found {
-			h.Shown = stats.Show(f)
+			h.HashtagSummary = stats.Summarize(f)
 			if l.Platform == "" && hasFigures(f) {
 				h.Platform = f.Platform
 			}

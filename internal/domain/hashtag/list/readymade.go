@@ -112,8 +112,8 @@ func (r *readyMadeList) addGroup(g readyMadeGroup) error {
 	return nil
 }
 
-// ReadyMadeHashtags returns the distinct hashtags of the ready-made lists for a platform, those of the first list
-// first. Lists for all platforms are included.
+// ReadyMadeHashtags returns the distinct hashtags of the ready-made lists for a platform, in the order of the lists.
+// Lists for all platforms are included.
 func (s *Service) ReadyMadeHashtags(platform string) []string {
 	var out []string
 	seen := map[string]bool{}

@@ -33,7 +33,7 @@ func TestReadyMade(t *testing.T) {
 			subcategories[i.Subcategory] = true
 		}
 		if len(subcategories) < 2 {
-			t.Errorf("%s is not grouped", r.Name)
+			t.Errorf("%s has no subcategories", r.Name)
 		}
 	}
 	if len(languages) < 5 {
@@ -73,14 +73,14 @@ func TestInvalidReadyMade(t *testing.T) {
 	} {
 		text := strings.Replace(good, c.old, c.wrong, 1)
 		if _, err := parseReadyMade([]byte(text)); err == nil {
-			t.Errorf("%s was accepted", text)
+			t.Errorf("the invalid file %s was accepted", text)
 		}
 	}
 }
 
 // A note explains missing figures of a ready-made list.
 func TestReadyMadeWithoutFigures(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	forEachDatabase(t, func(t *testing.T, w env) {
 		open := func() operation.Answer[HashtagList] {
 			t.Helper()
 			got := must.Get(w.get(t.Context(), w.call("get_hashtag_list"), GetInput{ListID: 1}))(t)
@@ -95,17 +95,17 @@ func TestReadyMadeWithoutFigures(t *testing.T) {
 			t.Errorf("with a provider: %q", before.Notes)
 		}
 		for i, h := range before.Data.Hashtags {
-			w.known.of["instagram "+h.Hashtag] = stats.Figures{Platform: "instagram", Hashtag: h.Hashtag,
+			w.figures.byHashtag["instagram "+h.Hashtag] = stats.Figures{Platform: "instagram", Hashtag: h.Hashtag,
 				Score: new(50.0)}
 			if i == 0 {
 				if notes := open().Notes; len(notes) != 1 || !strings.Contains(notes[0],
 					"44 of 45 hashtags have no figures yet") {
-					t.Errorf("with one known: %q", notes)
+					t.Errorf("with figures of one hashtag: %q", notes)
 				}
 			}
 		}
 		if notes := open().Notes; len(notes) != 0 {
-			t.Errorf("with all known: %q", notes)
+			t.Errorf("with figures of all hashtags: %q", notes)
 		}
 	})
 }
@@ -123,7 +123,7 @@ func TestReadyMadeHashtags(t *testing.T) {
 		for _, r := range s.readyMadeLists {
 			for _, i := range r.items {
 				if want := r.Platform == "" || r.Platform == platform; want && seen[i.Hashtag] != 1 {
-					t.Errorf("%s of list %d is there %d times for %s", i.Hashtag, r.ID, seen[i.Hashtag], platform)
+					t.Errorf("%s of list %d is returned %d times for %s", i.Hashtag, r.ID, seen[i.Hashtag], platform)
 				}
 			}
 		}

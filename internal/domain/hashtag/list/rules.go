@@ -39,7 +39,7 @@ func parseHashtags(platform string, sent []string) ([]string, []HashtagListChang
 	for _, text := range sent {
 		tag, err := provider.ParseHashtagFor(platform, text)
 		if err != nil {
-			if r := (HashtagListChangeRefused{sanitize(text), reasonOf(err)}); !bad[r] {
+			if r := (HashtagListChangeRefused{sanitize(text), refusalReason(err)}); !bad[r] {
 				bad[r], refused = true, append(refused, r)
 			}
 			continue
@@ -51,8 +51,8 @@ func parseHashtags(platform string, sent []string) ([]string, []HashtagListChang
 	return tags, refused
 }
 
-// reasonOf returns the reason for an error of provider.ParseHashtag.
-func reasonOf(err error) string {
+// refusalReason returns the reason for an error of provider.ParseHashtag.
+func refusalReason(err error) string {
 	switch {
 	case errors.Is(err, provider.ErrHashtagEmpty):
 		return reasonEmpty
@@ -80,7 +80,7 @@ func sanitize(text string) string {
 	return text
 }
 
-// banList holds the hashtags that the operator bans, by platform. The empty platform has those of all.
+// banList holds the hashtags that the operator bans, by platform. The key "" applies to all platforms.
 type banList map[string]map[string]bool
 
 // newBanned parses the operator's banned hashtags.
@@ -103,22 +103,22 @@ func newBanned(byPlatform map[string][]string) (banList, error) {
 	return out, nil
 }
 
-// filter splits hashtags into those that a list with the given number of free places accepts and the refused ones. A
-// negative number means unlimited.
-func (b banList) filter(platform string, tags []string, room int64) ([]string, []HashtagListChangeRefused) {
-	var taken []string
+// filter splits hashtags into accepted and refused ones. free is how many more the list can hold; a negative number
+// means unlimited.
+func (b banList) filter(platform string, tags []string, free int64) ([]string, []HashtagListChangeRefused) {
+	var accepted []string
 	var refused []HashtagListChangeRefused
 	for _, tag := range tags {
 		switch {
 		case b[platform][tag]:
 			refused = append(refused, HashtagListChangeRefused{tag, reasonBanned})
-		case room >= 0 && int64(len(taken)) >= room:
+		case free >= 0 && int64(len(accepted)) >= free:
 			refused = append(refused, HashtagListChangeRefused{tag, reasonFull})
 		default:
-			taken = append(taken, tag)
+			accepted = append(accepted, tag)
 		}
 	}
-	return taken, refused
+	return accepted, refused
 }
 
 // Maximum lengths in characters.
@@ -152,7 +152,7 @@ func parseName(text string) (string, error) {
 	return name, err
 }
 
-// parseSubcategory returns the label of hashtags. One without a visible character is empty.
+// parseSubcategory returns the name of a subcategory, or "" if it has no visible character.
 func parseSubcategory(text string) (string, error) {
 	label, err := parseLine("subcategory", text, MaxSubcategory)
 	if !strings.ContainsFunc(label, isVisible) {

@@ -51,7 +51,7 @@ func TestParseHashtags(t *testing.T) {
 		"characters": {sent: []string{"a b", "a-b", "2024", "❤"},
 			refused: []HashtagListChangeRefused{{"a b", "bad_characters"}, {"a-b", "bad_characters"}, {"2024", "bad_characters"},
 				{"❤", "bad_characters"}}},
-		"what is not seen": {sent: []string{"a\tb\u202e\n\x1b[31m"},
+		"invisible characters": {sent: []string{"a\tb\u202e\n\x1b[31m"},
 			refused: []HashtagListChangeRefused{{"ab[31m", "bad_characters"}}},
 		"refused once": {sent: []string{"a b", "a b", "a\u200e b"},
 			refused: []HashtagListChangeRefused{{"a b", "bad_characters"}}},
@@ -59,7 +59,7 @@ func TestParseHashtags(t *testing.T) {
 			tags: []string{"travel"}},
 		"another network's": {platform: provider.Instagram, sent: []string{"https://www.tiktok.com/tag/travel"},
 			refused: []HashtagListChangeRefused{{"https://www.tiktok.com/tag/travel", "bad_characters"}}},
-		"tied to none, a link": {sent: []string{"https://www.tiktok.com/tag/travel"}, tags: []string{"travel"}},
+		"all platforms, a link": {sent: []string{"https://www.tiktok.com/tag/travel"}, tags: []string{"travel"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tags, bad := parseHashtags(c.platform, c.sent)
@@ -83,7 +83,7 @@ func TestParseHashtagsIsIdempotent(t *testing.T) {
 		}
 		for _, r := range bad {
 			if utf8.RuneCountInString(r.Hashtag) > 100 || strings.ContainsFunc(r.Hashtag, unicode.IsControl) {
-				t.Fatalf("%q is shown", r.Hashtag)
+				t.Fatalf("the refused hashtag is not sanitized: %q", r.Hashtag)
 			}
 		}
 		again, none := parseHashtags("", tags)
@@ -103,12 +103,12 @@ func TestFilter(t *testing.T) {
 		refused  []HashtagListChangeRefused
 	}{
 		"no end": {"instagram", -1, []string{"a", "b", "worse", "c"}, []HashtagListChangeRefused{{"bad", "banned"}}},
-		"room for some": {"instagram", 2, []string{"a", "b"}, []HashtagListChangeRefused{{"bad", "banned"}, {"worse", "list_full"},
+		"limit reached": {"instagram", 2, []string{"a", "b"}, []HashtagListChangeRefused{{"bad", "banned"}, {"worse", "list_full"},
 			{"c", "list_full"}}},
 		"no room": {"tiktok", 0, nil, []HashtagListChangeRefused{{"a", "list_full"}, {"bad", "list_full"}, {"b", "list_full"},
 			{"worse", "banned"}, {"c", "list_full"}}},
 		"just enough":     {"tiktok", 4, []string{"a", "bad", "b", "c"}, []HashtagListChangeRefused{{"worse", "banned"}}},
-		"tied to none":    {"", 9, []string{"a", "b", "c"}, []HashtagListChangeRefused{{"bad", "banned"}, {"worse", "banned"}}},
+		"all platforms":   {"", 9, []string{"a", "b", "c"}, []HashtagListChangeRefused{{"bad", "banned"}, {"worse", "banned"}}},
 		"another network": {"tiktok", 9, []string{"a", "bad", "b", "c"}, []HashtagListChangeRefused{{"worse", "banned"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestOperatorBannedHashtags(t *testing.T) {
 		"nothing":         {"tiktok": {""}},
 	} {
 		if _, err := newBanned(given); err == nil {
-			t.Errorf("%s was taken", name)
+			t.Errorf("the banned hashtag %s was accepted", name)
 		}
 	}
 	if b, err := newBanned(nil); err != nil || len(b[""]) > 0 {
@@ -137,23 +137,23 @@ func TestOperatorBannedHashtags(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for name, c := range map[string]struct{ text, want, reason string }{
-		"plain":              {text: "Summer in Lisbon", want: "Summer in Lisbon"},
-		"spaces around":      {text: "  Summer\u3000", want: "Summer"},
-		"the longest":        {text: strings.Repeat("é", 50), want: strings.Repeat("é", 50)},
-		"emoji":              {text: "👩\u200d🚀 space", want: "👩\u200d🚀 space"},
-		"too long":           {text: strings.Repeat("é", 51), reason: apierr.TooLong},
-		"empty":              {text: "", reason: apierr.TooShort},
-		"only spaces":        {text: " \t\u3000", reason: apierr.TooShort},
-		"nothing seen":       {text: "\u200b\u2060", reason: apierr.TooShort},
-		"only fillers":       {text: "\u3164\u115f\uffa0", reason: apierr.TooShort},
-		"no dots of braille": {text: "\u2800", reason: apierr.TooShort},
-		"only selectors":     {text: "\ufe0f\u034f", reason: apierr.TooShort},
-		"Korean":             {text: "서울\u3164여행", want: "서울\u3164여행"},
-		"a line break":       {text: "a\nb", reason: apierr.Malformed},
-		"a separator":        {text: "a\u2028b", reason: apierr.Malformed},
-		"a control":          {text: "a\x07b", reason: apierr.Malformed},
-		"no valid Unicode":   {text: "a\xff", reason: apierr.Malformed},
-		"an escape to ring":  {text: "\x1b[31mred", reason: apierr.Malformed},
+		"plain":                 {text: "Summer in Lisbon", want: "Summer in Lisbon"},
+		"spaces around":         {text: "  Summer\u3000", want: "Summer"},
+		"the longest":           {text: strings.Repeat("é", 50), want: strings.Repeat("é", 50)},
+		"emoji":                 {text: "👩\u200d🚀 space", want: "👩\u200d🚀 space"},
+		"too long":              {text: strings.Repeat("é", 51), reason: apierr.TooLong},
+		"empty":                 {text: "", reason: apierr.TooShort},
+		"only spaces":           {text: " \t\u3000", reason: apierr.TooShort},
+		"nothing seen":          {text: "\u200b\u2060", reason: apierr.TooShort},
+		"only fillers":          {text: "\u3164\u115f\uffa0", reason: apierr.TooShort},
+		"empty braille pattern": {text: "\u2800", reason: apierr.TooShort},
+		"only selectors":        {text: "\ufe0f\u034f", reason: apierr.TooShort},
+		"Korean":                {text: "서울\u3164여행", want: "서울\u3164여행"},
+		"a line break":          {text: "a\nb", reason: apierr.Malformed},
+		"a separator":           {text: "a\u2028b", reason: apierr.Malformed},
+		"a control":             {text: "a\x07b", reason: apierr.Malformed},
+		"invalid UTF-8":         {text: "a\xff", reason: apierr.Malformed},
+		"terminal escape":       {text: "\x1b[31mred", reason: apierr.Malformed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := parseName(c.text)
@@ -168,7 +168,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestLabels(t *testing.T) {
+func TestSubcategoryNames(t *testing.T) {
 	for name, c := range map[string]struct{ text, want, reason string }{
 		"plain":         {text: " Drinks ", want: "Drinks"},
 		"none":          {},
@@ -202,7 +202,7 @@ func TestColors(t *testing.T) {
 	for _, text := range []string{"red", "12ab9f", "#abc", "#12ab9fff", "#12ab9g", "#12ab9f\n", "＃12ab9f", "#12ab9é",
 		" #12ab9f", "##2ab9f"} {
 		if got, err := parseColor(text); err == nil || got != "" {
-			t.Errorf("%q was taken for %q", text, got)
+			t.Errorf("the color %q was parsed as %q", text, got)
 		}
 	}
 }
@@ -213,7 +213,7 @@ func TestIcons(t *testing.T) {
 	}
 	for name := range icons() {
 		if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || name == "" {
-			t.Errorf("%q is no name of an icon", name)
+			t.Errorf("the icon %q was refused", name)
 		}
 	}
 	for _, token := range []string{"", "ri-hashtag", "ri-plane-line", "ri-plane-fill", "ri-24-hours-line",
@@ -226,7 +226,7 @@ func TestIcons(t *testing.T) {
 		"ri-hashtag-fill", "ri-bold-line", "plane-line", "RI-plane-line", "ri-plane-line\n", "ri-#"} {
 		got, err := parseIcon(token)
 		if err == nil || got != "" {
-			t.Errorf("%q was taken", token)
+			t.Errorf("the invalid icon %q was accepted", token)
 			continue
 		}
 		checkRefused(t, err, apierr.ValidationFailed, apierr.NotAllowedValue)

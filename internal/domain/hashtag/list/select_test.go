@@ -12,17 +12,17 @@ import (
 
 // Select returns the picked hashtags in order with their figures and reads no others.
 func TestSelect(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	forEachDatabase(t, func(t *testing.T, w env) {
 		tags := make([]string, 300)
 		for i := range tags {
 			tags[i] = fmt.Sprintf("tag%03d", i)
 		}
-		made := w.make(t, CreateInput{Name: "Long", Platform: "instagram", Hashtags: tags})
+		made := w.mustCreate(t, CreateInput{Name: "Long", Platform: "instagram", Hashtags: tags})
 		rate := 4.5
-		w.known.of["instagram tag299"] = stats.Figures{Platform: "instagram", Hashtag: "tag299", PostsPerDay: &rate}
-		before := w.known.asked
+		w.figures.byHashtag["instagram tag299"] = stats.Figures{Platform: "instagram", Hashtag: "tag299", PostsPerDay: &rate}
+		before := w.figures.hashtagsRead
 		got, err := w.Select(t.Context(), w.team, made.ID, func(all []Item) []Item {
-			all[0], all[299] = all[299], all[0] // what is picked from is the caller's
+			all[0], all[299] = all[299], all[0] // changes the caller's copy only
 			return all[:2]
 		})
 		must.NoError(t, err)
@@ -33,14 +33,14 @@ func TestSelect(t *testing.T) {
 		if diff := cmp.Diff([]string{"tag299", "tag001"}, names); diff != "" || got.Size != 300 || got.Name != "Long" {
 			t.Errorf("%+v %s", got.HashtagListEntry, diff)
 		}
-		if p := got.Hashtags[0].PostsPerDay; p == nil || *p != rate || w.known.asked-before != 2 {
-			t.Errorf("%v posts a day; the figures of %d hashtags were read", p, w.known.asked-before)
+		if p := got.Hashtags[0].PostsPerDay; p == nil || *p != rate || w.figures.hashtagsRead-before != 2 {
+			t.Errorf("%v posts per day; figures of %d hashtags were read", p, w.figures.hashtagsRead-before)
 		}
-		if first := w.holds(t, made.ID)[0]; first != "tag000" {
-			t.Errorf("the list begins with %s now", first)
+		if first := w.hashtags(t, made.ID)[0]; first != "tag000" {
+			t.Errorf("the stored list begins with %s", first)
 		}
 		if _, err := w.Select(t.Context(), w.team+1, made.ID, func(all []Item) []Item { return all }); err == nil {
-			t.Error("another team reads it")
+			t.Error("another team can read the list")
 		}
 		ready, err := w.Select(t.Context(), w.team, 1, func(all []Item) []Item { return all[:3] })
 		if err != nil || !ready.ReadyMade || len(ready.Hashtags) != 3 {

@@ -14,8 +14,8 @@ import (
 )
 
 func TestChange(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		l := w.make(t, CreateInput{Name: "old", Color: "#000000", Icon: "ri-cup-line", Hashtags: []string{"a", "b"}})
+	forEachDatabase(t, func(t *testing.T, w env) {
+		l := w.mustCreate(t, CreateInput{Name: "old", Color: "#000000", Icon: "ri-cup-line", Hashtags: []string{"a", "b"}})
 		for _, c := range []struct {
 			change Change
 			want   HashtagListEntry
@@ -24,57 +24,57 @@ func TestChange(t *testing.T) {
 			{Change{Color: new("#ABCDEF"), Icon: new("")}, HashtagListEntry{ID: l.ID, Name: "new", Size: 2, Color: "#abcdef"}},
 			{Change{}, HashtagListEntry{ID: l.ID, Name: "new", Size: 2, Color: "#abcdef"}},
 		} {
-			changed := must.Get(w.Change(t.Context(), w.team, w.by(), l.ID, c.change))(t)
+			changed := must.Get(w.Change(t.Context(), w.team, w.actor(), l.ID, c.change))(t)
 			if diff := cmp.Diff(c.want, entry(changed)); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff(c.want, w.look(t, l.ID).HashtagListEntry); diff != "" {
+			if diff := cmp.Diff(c.want, w.mustGet(t, l.ID).HashtagListEntry); diff != "" {
 				t.Error(diff)
 			}
 		}
 		for _, c := range []Change{{Name: new("")}, {Color: new("red")},
 			{Name: new("kept"), Icon: new("ri-none-such")}} {
-			if _, err := w.Change(t.Context(), w.team, w.by(), l.ID, c); !apierr.Is(err, apierr.ValidationFailed) {
+			if _, err := w.Change(t.Context(), w.team, w.actor(), l.ID, c); !apierr.Is(err, apierr.ValidationFailed) {
 				t.Error(err)
 			}
 		}
-		if name := w.look(t, l.ID).Name; name != "new" {
-			t.Errorf("half a change was kept: %q", name)
+		if name := w.mustGet(t, l.ID).Name; name != "new" {
+			t.Errorf("an invalid change was partly applied: %q", name)
 		}
-		must.NoError(t, w.Remove(t.Context(), w.team, w.by(), l.ID, "a"))
-		checkRefused(t, w.Remove(t.Context(), w.team, w.by(), l.ID, "a"), apierr.NotFound, "")
+		must.NoError(t, w.Remove(t.Context(), w.team, w.actor(), l.ID, "a"))
+		checkRefused(t, w.Remove(t.Context(), w.team, w.actor(), l.ID, "a"), apierr.NotFound, "")
 		w.checkInvariants(t, l.ID)
-		must.NoError(t, w.Delete(t.Context(), w.team, w.by(), l.ID))
-		checkRefused(t, w.Delete(t.Context(), w.team, w.by(), l.ID), apierr.NotFound, "")
-		if n := w.number(t, `SELECT COUNT(*) FROM hashtag_list_items`); n != 0 {
-			t.Errorf("%d hashtags of a list that is gone", n)
+		must.NoError(t, w.Delete(t.Context(), w.team, w.actor(), l.ID))
+		checkRefused(t, w.Delete(t.Context(), w.team, w.actor(), l.ID), apierr.NotFound, "")
+		if n := w.queryInt(t, `SELECT COUNT(*) FROM hashtag_list_items`); n != 0 {
+			t.Errorf("%d hashtags of a deleted list remain", n)
 		}
 		want := []string{"hashtag_list.created", "hashtag_list.changed", "hashtag_list.changed", "hashtag_list.changed",
 			"hashtag_list.removed_from", "hashtag_list.deleted"}
 		if diff := cmp.Diff(want, w.events(t)); diff != "" {
 			t.Error(diff)
 		}
-		if again := w.make(t, CreateInput{}); again.ID <= l.ID {
-			t.Errorf("the id %d was given again", again.ID)
+		if again := w.mustCreate(t, CreateInput{}); again.ID <= l.ID {
+			t.Errorf("the ID %d was reused", again.ID)
 		}
 	})
 }
 
 // The largest list is created in one call and read in full.
 func TestLongestList(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	forEachDatabase(t, func(t *testing.T, w env) {
 		w.plan = "agency"
 		tags := make([]string, 5000)
 		for n := range tags {
 			tags[n] = fmt.Sprint("tag", n)
 		}
-		l := w.make(t, CreateInput{Hashtags: tags})
-		if diff := cmp.Diff(tags, w.holds(t, l.ID)); diff != "" || l.Size != 5000 {
+		l := w.mustCreate(t, CreateInput{Hashtags: tags})
+		if diff := cmp.Diff(tags, w.hashtags(t, l.ID)); diff != "" || l.Size != 5000 {
 			t.Error(diff)
 		}
-		if c := w.put(t, l.ID, slices.Concat(tags, []string{"another"})...); len(c.AlreadyPresent) != 5000 ||
+		if c := w.mustAdd(t, l.ID, slices.Concat(tags, []string{"another"})...); len(c.AlreadyPresent) != 5000 ||
 			len(c.Refused) != 1 {
-			t.Errorf("%d were there, %v", len(c.AlreadyPresent), c.Refused)
+			t.Errorf("%d were already present, %v refused", len(c.AlreadyPresent), c.Refused)
 		}
 		w.checkInvariants(t, l.ID)
 	})
@@ -82,16 +82,16 @@ func TestLongestList(t *testing.T) {
 
 // Many hashtags are enqueued before the transaction that adds them, if the list accepts them.
 func TestEnqueueBeforeTransaction(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	forEachDatabase(t, func(t *testing.T, w env) {
 		w.plan = "agency"
-		w.allow(1, 700)
+		w.setLimits(1, 700)
 		tags := make([]string, 1000)
 		for n := range tags {
 			tags[n] = fmt.Sprint("tag", n)
 		}
 		check := func(want ...int) {
 			t.Helper()
-			if diff := cmp.Diff(want, w.known.ahead); diff != "" {
+			if diff := cmp.Diff(want, w.figures.batchSizes); diff != "" {
 				t.Error(diff)
 			}
 		}
@@ -101,7 +101,7 @@ func TestEnqueueBeforeTransaction(t *testing.T) {
 		must.NoError(t, w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "many",
 			Hashtags: tags}))
 		check(700)
-		l := w.make(t, CreateInput{Name: "many", Hashtags: tags[:90]})
+		l := w.mustCreate(t, CreateInput{Name: "many", Hashtags: tags[:90]})
 		if err := w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "another",
 			Hashtags: tags}); !apierr.Is(err, apierr.PlanLimitReached) {
 			t.Error(err)
@@ -118,10 +118,10 @@ func TestEnqueueBeforeTransaction(t *testing.T) {
 
 // InAnyList considers all teams' lists for the platform or for all platforms.
 func TestInAnyList(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		w.make(t, CreateInput{Platform: "tiktok", Hashtags: []string{"a", "b"}})
-		w.make(t, CreateInput{Platform: "instagram", Hashtags: []string{"b"}})
-		l := w.newTeam(t, "creator").make(t, CreateInput{Hashtags: []string{"c"}})
+	forEachDatabase(t, func(t *testing.T, w env) {
+		w.mustCreate(t, CreateInput{Platform: "tiktok", Hashtags: []string{"a", "b"}})
+		w.mustCreate(t, CreateInput{Platform: "instagram", Hashtags: []string{"b"}})
+		l := w.newTeam(t, "creator").mustCreate(t, CreateInput{Hashtags: []string{"c"}})
 		for _, c := range []struct {
 			hashtag           string
 			instagram, tiktok bool
@@ -133,7 +133,7 @@ func TestInAnyList(t *testing.T) {
 				}
 			}
 		}
-		must.NoError(t, w.Delete(t.Context(), w.number(t, `SELECT team_id FROM hashtag_lists WHERE id = ?`, l.ID), w.by(),
+		must.NoError(t, w.Delete(t.Context(), w.queryInt(t, `SELECT team_id FROM hashtag_lists WHERE id = ?`, l.ID), w.actor(),
 			l.ID))
 		if held, err := w.InAnyList(t.Context(), w.db, "instagram", "c"); held || err != nil {
 			t.Errorf("%v, %v", held, err)
@@ -141,16 +141,16 @@ func TestInAnyList(t *testing.T) {
 	})
 }
 
-// Ids of a team's lists start after those of the ready-made ones.
+// IDs of teams' lists start after those of the ready-made lists.
 func TestOwnListIDs(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	forEachDatabase(t, func(t *testing.T, w env) {
 		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `INSERT INTO hashtag_lists (id, team_id, name, created_at) VALUES (7, ?, 'n', 1)`,
 				w.team)
 			return err
 		})
 		if err == nil {
-			t.Error("an own list took the id of a ready-made one")
+			t.Error("a team's list has the ID of a ready-made list")
 		}
 	})
 }

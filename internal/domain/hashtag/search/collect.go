@@ -36,7 +36,7 @@ func (s *Service) findNearby(ctx context.Context, t task) (nearby, error) {
 	return out, err
 }
 
-func figuresOf(all []stats.Related) []stats.Figures {
+func figuresOfRelated(all []stats.Related) []stats.Figures {
 	out := make([]stats.Figures, len(all))
 	for i, r := range all {
 		out[i] = r.Figures
@@ -91,7 +91,7 @@ func (s *Service) collect(ctx context.Context, h job.LeasedJob, t task) (finding
 			out.incomplete = append(out.incomplete, f)
 		}
 	}
-	candidates := slices.Concat(knownFigures(own, known), near.matches, figuresOf(near.related),
+	candidates := slices.Concat(knownFigures(own, known), near.matches, figuresOfRelated(near.related),
 		knownFigures(names, known))
 	out.hashtags = selectComplete(candidates, said)
 	slices.SortStableFunc(out.hashtags, resultOrder(own))
@@ -100,8 +100,8 @@ func (s *Service) collect(ctx context.Context, h job.LeasedJob, t task) (finding
 }
 
 // isMissing reports whether the provider answered that the hashtag does not exist.
-func isMissing(said map[string]bool, tag string) bool {
-	found, answered := said[tag]
+func isMissing(exists map[string]bool, tag string) bool {
+	found, answered := exists[tag]
 	return answered && !found
 }
 
@@ -116,11 +116,11 @@ func knownFigures(names []string, known map[string]stats.Figures) []stats.Figure
 }
 
 // selectComplete returns the distinct candidates that have figures, in order.
-func selectComplete(candidates []stats.Figures, said map[string]bool) []stats.Figures {
+func selectComplete(candidates []stats.Figures, exists map[string]bool) []stats.Figures {
 	var out []stats.Figures
 	seen := map[string]bool{}
 	for _, f := range candidates {
-		if isComplete(f) && !seen[f.Hashtag] && !isMissing(said, f.Hashtag) {
+		if isComplete(f) && !seen[f.Hashtag] && !isMissing(exists, f.Hashtag) {
 			seen[f.Hashtag] = true
 			out = append(out, f)
 		}
@@ -137,12 +137,12 @@ func resultOrder(own []string) func(a, b stats.Figures) int {
 		return len(own)
 	}
 	return func(a, b stats.Figures) int {
-		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(scoreOf(b), scoreOf(a)))
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(scoreOrUnknown(b), scoreOrUnknown(a)))
 	}
 }
 
-// scoreOf returns the score for sorting, which is -1 if unknown.
-func scoreOf(f stats.Figures) float64 {
+// scoreOrUnknown returns the score for sorting, which is -1 if unknown.
+func scoreOrUnknown(f stats.Figures) float64 {
 	if f.Score == nil {
 		return -1
 	}
@@ -167,12 +167,12 @@ func (f findings) rows() []row {
 	var out []row
 	for part, all := range map[string][]stats.Figures{partHashtags: f.hashtags, partIncomplete: f.incomplete} {
 		for i, h := range all {
-			out = append(out, row{part: part, position: i, measured: h.MeasuredAt, entry: stats.Show(h)})
+			out = append(out, row{part: part, position: i, measured: h.MeasuredAt, entry: stats.Summarize(h)})
 		}
 	}
 	for i, r := range f.related {
 		out = append(out, row{part: partRelated, position: i, measured: r.MeasuredAt,
-			entry: Related{Shown: stats.Show(r.Figures), Support: r.Support, Share: r.Share, Lift: r.Lift}})
+			entry: Related{HashtagSummary: stats.Summarize(r.Figures), Support: r.Support, Share: r.Share, Lift: r.Lift}})
 	}
 	return out
 }
@@ -188,21 +188,21 @@ const (
 
 // conclude ends a search with its findings. It succeeds if anything is known. It is charged if the provider answered
 // for one of the keyword's own hashtags, or if current figures of one were stored and no request failed.
-func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, f findings, silent map[string]error) error {
+func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, f findings, providerErrs map[string]error) error {
 	if f.isEmpty() {
-		if len(silent) > 0 {
-			return s.fail(ctx, h, t, errorCode(silent))
+		if len(providerErrs) > 0 {
+			return s.fail(ctx, h, t, errorCode(providerErrs))
 		}
 		return s.fail(ctx, h, t, "nothing_found")
 	}
 	e := outcome{state: job.Succeeded, paidUntil: t.paidUntil, resultOf: h.ID}
-	if t.paidUntil.IsZero() && (f.answered > 0 || len(silent) == 0 && f.fresh > 0) {
+	if t.paidUntil.IsZero() && (f.answered > 0 || len(providerErrs) == 0 && f.fresh > 0) {
 		e.charged, e.paidUntil = true, s.db.Now().Add(s.window())
 	} else if t.paidUntil.IsZero() {
 		e.notes = append(e.notes, notChargedNote)
 	}
-	if len(silent) > 0 {
-		e.state, e.code, e.resultOf = job.PartiallySucceeded, errorCode(silent), ""
+	if len(providerErrs) > 0 {
+		e.state, e.code, e.resultOf = job.PartiallySucceeded, errorCode(providerErrs), ""
 		e.notes = append(e.notes, unansweredNote)
 	}
 	if len(f.incomplete) > 0 {
@@ -213,8 +213,8 @@ func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, f findi
 }
 
 // errorCode returns the job's error code for failed requests.
-func errorCode(silent map[string]error) string {
-	for _, err := range silent {
+func errorCode(providerErrs map[string]error) string {
+	for _, err := range providerErrs {
 		if !errors.Is(err, provider.ErrNotOffered) {
 			return "source_unavailable"
 		}

@@ -32,7 +32,7 @@ func (s *Service) price(ctx context.Context, call operation.Call, in Input) (int
 	return cost, err
 }
 
-// paidUntil returns until when a keyword is paid for by a search or a report, or the zero time.
+// paidUntil returns when the payment for a keyword by a search or a report ends, or the zero time.
 func (s *Service) paidUntil(ctx context.Context, q db.Querier, call operation.Call, platform string, k keyword,
 	r search) (time.Time, error) {
 	if r.isPaid(call.Now) {
@@ -90,7 +90,7 @@ func (s *Service) search(ctx context.Context, call operation.Call, in Input) (op
 	return out, err
 }
 
-// startJob starts a search. A search that was paid for otherwise fetches only missing figures of the keyword itself.
+// startJob starts a search. If an earlier payment covers it, only missing figures of the keyword itself are fetched.
 func (s *Service) startJob(ctx context.Context, tx *db.Tx, call operation.Call, platform string, k keyword,
 	r search) (job.Record, []string, error) {
 	t := task{search: r.id, team: call.TeamID, platform: platform, words: k}

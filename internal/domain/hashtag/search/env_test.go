@@ -27,7 +27,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.nofailfile", "true"); err != nil { // rapid takes it only from its flag
+	if err := flag.Set("rapid.nofailfile", "true"); err != nil { // rapid can be configured by flags only
 		panic(err)
 	}
 	m.Run()
@@ -36,26 +36,26 @@ func TestMain(m *testing.M) {
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 const (
-	price   = 3
-	granted = 1000 // credits of a team
+	price          = 3
+	initialCredits = 1000 // credits of a team
 )
 
 // script is a provider that records requests and answers as a test sets.
 type script struct {
-	mu    sync.Mutex
-	tells func(context.Context, provider.HashtagQuery) (provider.HashtagFigures, error)
-	asked []string
+	mu       sync.Mutex
+	tells    func(context.Context, provider.HashtagQuery) (provider.HashtagFigures, error)
+	requests []string
 }
 
 func (s *script) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 	s.mu.Lock()
-	s.asked = append(s.asked, q.Platform+"/"+q.Hashtag)
+	s.requests = append(s.requests, q.Platform+"/"+q.Hashtag)
 	tells := s.tells
 	s.mu.Unlock()
 	return tells(ctx, q)
 }
 
-func (s *script) tell(tells func(context.Context, provider.HashtagQuery) (provider.HashtagFigures, error)) {
+func (s *script) answerWith(tells func(context.Context, provider.HashtagQuery) (provider.HashtagFigures, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tells = tells
@@ -65,7 +65,7 @@ func (s *script) tell(tells func(context.Context, provider.HashtagQuery) (provid
 func (s *script) since(n int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.asked[n:])
+	return slices.Clone(s.requests[n:])
 }
 
 // env is a search service on a fresh database with one team.
@@ -74,25 +74,25 @@ type env struct {
 
 	clock  *testkit.Clock
 	script *script
-	money  *credit.Service
+	wallet *credit.Service
 	actor  *access.Actor
 	keys   *atomic.Int64
 }
 
-func each(t *testing.T, run func(t *testing.T, w env)) {
+func forEachDatabase(t *testing.T, run func(t *testing.T, w env)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock, log := testkit.NewClock(noon), slog.New(slog.DiscardHandler)
 		d := testkit.Open(t, url, clock)
 		must.NoError(t, job.MigrateQueue(t.Context(), d, log))
 		queue := must.Get(job.NewQueue(d, 1, log))(t)
-		w := env{clock: clock, script: &script{}, money: credit.New(d, credit.Options{}), keys: &atomic.Int64{}}
-		w.script.tell(w.answerAny)
-		results := map[job.Type]job.Result{job.HashtagSearch: ResultReader(w.money.ChargedCredits)}
+		w := env{clock: clock, script: &script{}, wallet: credit.New(d, credit.Options{}), keys: &atomic.Int64{}}
+		w.script.answerWith(w.answerAny)
+		results := map[job.Type]job.Result{job.HashtagSearch: ResultReader(w.wallet.ChargedCredits)}
 		jobs, worker := job.NewStore(d, results, 5), job.NewWorker(d, queue, log)
-		reports := report.New(report.Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Terms: plan.Default(),
+		reports := report.New(report.Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.wallet, Terms: plan.Default(),
 			Log: log})
-		w.Service = New(Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Reports: reports,
+		w.Service = New(Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.wallet, Reports: reports,
 			Figures: stats.New(d), Terms: plan.Default(), Source: w.script, Log: log})
 		run(t, w.newTeam(t))
 	})
@@ -108,7 +108,7 @@ func (w env) newTeam(t *testing.T) env {
 	})
 	w.actor = &access.Actor{TeamID: id, PersonID: 7, KeyID: id * 10, Role: access.Owner, Zone: time.UTC, Plan: "team",
 		Daily: access.Daily{KeyCredits: -1, TeamCredits: -1}}
-	must.Get(w.money.Grant(t.Context(), id, granted, "start", ""))(t)
+	must.Get(w.wallet.Grant(t.Context(), id, initialCredits, "start", ""))(t)
 	return w
 }
 
@@ -125,7 +125,7 @@ func (w env) exec(t *testing.T, statement string, args ...any) {
 	})
 }
 
-func (w env) number(t *testing.T, query string, args ...any) int64 {
+func (w env) queryInt(t *testing.T, query string, args ...any) int64 {
 	t.Helper()
 	var n int64
 	must.NoError(t, w.db.QueryRow(t.Context(), query, args...).Scan(&n))
@@ -138,18 +138,18 @@ func (w env) answerAny(_ context.Context, q provider.HashtagQuery) (provider.Has
 	case len(q.Hashtag) > 7 && q.Hashtag[:7] == "missing":
 		return provider.HashtagFigures{}, provider.ErrNotFound
 	case len(q.Hashtag) > 5 && q.Hashtag[:5] == "error":
-		return provider.HashtagFigures{}, &provider.Unavailable{After: time.Hour, Err: errors.New("out of order")}
+		return provider.HashtagFigures{}, &provider.Unavailable{After: time.Hour, Err: errors.New("provider down")}
 	}
 	return w.figures(q.Hashtag, 120_000), nil
 }
 
-// figures returns complete figures of a hashtag whose posts have others, too.
-func (w env) figures(tag string, size int64, beside ...string) provider.HashtagFigures {
+// figures returns complete figures of a hashtag. Its posts also have the related hashtags.
+func (w env) figures(tag string, size int64, related ...string) provider.HashtagFigures {
 	now := w.clock.Now()
 	f := provider.HashtagFigures{Hashtag: tag, Size: &size, From: now.Add(-day), MeasuredAt: now}
 	for i := range 30 {
 		p := provider.Post{ID: fmt.Sprint(tag, "-", i), TakenAt: now.Add(-time.Duration(i) * 47 * time.Minute),
-			Hashtags: append([]string{tag}, beside...), Likes: new(int64(100 + i))}
+			Hashtags: append([]string{tag}, related...), Likes: new(int64(100 + i))}
 		p.Caption = "Down by the water"
 		for _, h := range p.Hashtags {
 			p.Caption += " #" + h
@@ -177,7 +177,7 @@ func (w env) request(ctx context.Context, in Input) (operation.Answer[job.Job], 
 			return err
 		}
 		if cost > 0 {
-			if call.Reservation, err = w.money.Reserve(ctx, tx, pipeline.Charge{Call: call, Claim: claim,
+			if call.Reservation, err = w.wallet.Reserve(ctx, tx, pipeline.Charge{Call: call, Claim: claim,
 				Amount: cost}); err != nil {
 				return err
 			}
@@ -188,13 +188,13 @@ func (w env) request(ctx context.Context, in Input) (operation.Answer[job.Job], 
 	return out, cost, err
 }
 
-// begin starts a search.
-func (w env) begin(t *testing.T, query string) (string, int64) {
+// start starts a search.
+func (w env) start(t *testing.T, query string) (string, int64) {
 	t.Helper()
 	answer, cost, err := w.request(t.Context(), Input{Query: query})
 	must.NoError(t, err)
 	if answer.Location != job.Location(answer.Data.JobID) {
-		t.Errorf("it leads to %s", answer.Location)
+		t.Errorf("Location is %s", answer.Location)
 	}
 	return answer.Data.JobID, cost
 }
@@ -223,7 +223,7 @@ func (w env) waitFor(t *testing.T, id string) job.Record {
 		}
 		must.NoError(t, w.run(t.Context(), w.claim(t, id)))
 	}
-	t.Fatalf("job %s does not end", id)
+	t.Fatalf("job %s did not finish", id)
 	return job.Record{}
 }
 
@@ -239,7 +239,7 @@ func (w env) runSearch(t *testing.T, in Input) (job.Record, int64, int64) {
 
 func (w env) balance(t *testing.T) int64 {
 	t.Helper()
-	u := must.Get(w.money.DailyUsage(t.Context(), w.db, w.actor, w.clock.Now()))(t)
+	u := must.Get(w.wallet.DailyUsage(t.Context(), w.db, w.actor, w.clock.Now()))(t)
 	return u.Balance
 }
 

@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/domain/provider"
 )
 
-// All texts of a row are the same keyword; rows differ.
-func TestSameKeywords(t *testing.T) {
+// All queries of a row are the same keyword; different rows are different keywords.
+func TestKeywordEquality(t *testing.T) {
 	rows := [][]string{
 		{"summer beach travel", "Travel  beach SUMMER", "#summer #beach travel", "travel, summer & beach!",
 			"summer beach summer travel", "＃summer ｂｅａｃｈ travel"},
@@ -28,7 +28,7 @@ func TestSameKeywords(t *testing.T) {
 		{"東京旅行"},
 		{"2024", "２０２４", "# 2024"},
 		{"summer 2024", "2024 summer"},
-		{"best of the beach"}, // a word that says nothing is asked for by nobody, but makes another keyword
+		{"best of the beach"}, // stop words are not measured, but make a different keyword
 		{"best beach"},
 		{"#a", "a "},
 	}
@@ -49,7 +49,7 @@ func TestSameKeywords(t *testing.T) {
 			}
 		}
 		if seen[first] != "" {
-			t.Errorf("%q and %q are one keyword", row[0], seen[first])
+			t.Errorf("%q and %q have the same key", row[0], seen[first])
 		}
 		seen[first] = row[0]
 	}
@@ -105,7 +105,7 @@ func TestOwnHashtags(t *testing.T) {
 	}
 }
 
-// Every spelling of a keyword is the same keyword, and everything it stands for is a hashtag.
+// All spellings of a keyword have the same key and yield valid hashtags.
 func TestKeywordSpellings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.StringMatching(`[a-z]{2,8}|[а-я]{2,6}|[東京旅行]{1,3}|[a-z]{2}_[a-z]|[0-9]{2}`), 1,
@@ -125,18 +125,18 @@ func TestKeywordSpellings(t *testing.T) {
 		}
 		spelled, err := Input{Query: text.String(), Platform: provider.TikTok}.keyword()
 		if err != nil || spelled.key() != plain.key() {
-			t.Errorf("%q is %q and not %q: %v", text.String(), spelled.key(), plain.key(), err)
+			t.Errorf("%q has the key %q, want %q: %v", text.String(), spelled.key(), plain.key(), err)
 		}
 		if again := parseKeyword(plain.String()); !slices.Equal(again, plain) {
-			t.Errorf("%q reads as %q", plain, again)
+			t.Errorf("%q is parsed as %q", plain, again)
 		}
 		for _, tag := range plain.hashtags() {
 			if same, err := provider.ParseHashtag(tag); err != nil || same != tag {
-				t.Errorf("%q is no hashtag", tag)
+				t.Errorf("%q is not a valid hashtag", tag)
 			}
 		}
 		if len(plain.hashtags()) > maxOwnHashtags {
-			t.Errorf("%q stands for %q", plain, plain.hashtags())
+			t.Errorf("%q yields the hashtags %q", plain, plain.hashtags())
 		}
 	})
 }

@@ -27,13 +27,13 @@ type (
 	}
 	// Found is a hashtag with its figures.
 	Found struct {
-		stats.Shown
+		stats.HashtagSummary
 
 		MeasuredAt *teamtime.Moment `json:"measured_at,omitempty"`
 	}
 	// Related is a hashtag related to the keyword's own, with its known figures.
 	Related struct {
-		stats.Shown
+		stats.HashtagSummary
 
 		Support    int              `json:"support"` // stored posts that use both
 		Share      float64          `json:"share"`   // of the stored posts of the keyword's own hashtags
@@ -128,7 +128,7 @@ func (r *Result) add(call operation.Call, k storedHashtag) error {
 	if err := json.Unmarshal(k.entry, &one); err != nil {
 		return fmt.Errorf("reading a hashtag of a result: %w", err)
 	}
-	switch plain := (Found{one.Shown, measured}); k.part {
+	switch plain := (Found{one.HashtagSummary, measured}); k.part {
 	case partRelated:
 		r.Related = append(r.Related, one)
 	case partHashtags:

@@ -22,13 +22,13 @@ import (
 // Results are paged: each hashtag once, the keyword's own first, then by score; the other parts are complete on each
 // page.
 func TestPages(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	forEachDatabase(t, func(t *testing.T, w env) {
 		var want []string
 		for i := range 23 {
 			name := fmt.Sprintf("harbourlife%02d", i)
 			known := w.figures(name, int64(90_000-i))
 			for p := range known.Recent {
-				known.Recent[p].Likes = new(int64(1 + i*7%23*50)) // so that each has a score of its own
+				known.Recent[p].Likes = new(int64(1 + i*7%23*50)) // so that all scores differ
 			}
 			learned := stats.Analyze(provider.Instagram, known, w.clock.Now())
 			w.write(t, func(ctx context.Context, tx *db.Tx) error { return w.Figures.Record(ctx, tx, learned) })
@@ -43,12 +43,12 @@ func TestPages(t *testing.T) {
 		if own, rest := found.Hashtags[0], found.Hashtags[1:]; own.Hashtag != "harbourlife" ||
 			!slices.IsSortedFunc(rest, func(a, b Found) int { return int(math.Round(1000 * (*b.Score - *a.Score))) }) ||
 			*rest[0].Score == *rest[len(rest)-1].Score {
-			t.Errorf("not by score after the keyword's own: %+v", found.Hashtags)
+			t.Errorf("the hashtags after the keyword's own are not sorted by score: %+v", found.Hashtags)
 		}
 		want = names(found.Hashtags)
 		again, _, paid := w.runSearch(t, Input{Query: "#HarbourLife"})
 		if paid != 0 {
-			t.Errorf("it was paid for again: %d", paid)
+			t.Errorf("the team paid again: %d", paid)
 		}
 		for _, id := range []string{r.ID, again.ID} {
 			var got []string
@@ -70,20 +70,20 @@ func TestPages(t *testing.T) {
 		must.NoError(t, err)
 		if whole, is := answer.Data.Result.(Result); !is || !cmp.Equal(want, names(whole.Hashtags)) ||
 			answer.Page != nil {
-			t.Errorf("the answer to who has paid holds %+v", answer.Data.Result)
+			t.Errorf("the response to the team that paid has the result %+v", answer.Data.Result)
 		}
 		call := operation.Call{Actor: w.actor, Operation: "get_job", Now: w.clock.Now(), Filters: []byte("another")}
 		if _, err := w.Jobs.View(t.Context(), w.db, call, r, job.GetInput{JobID: r.ID, Limit: 7,
 			Cursor: new(call.Cursor("x"))}); err == nil {
-			t.Error("a position that is no number was read")
+			t.Error("a cursor that is not a number was accepted")
 		}
 	})
 }
 
 // Unknown figures are omitted, and hashtags without size or rate are listed separately.
 func TestUnknownFiguresOmitted(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		w.script.tell(func(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+	forEachDatabase(t, func(t *testing.T, w env) {
+		w.script.answerWith(func(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			f := w.figures(q.Hashtag, 120_000)
 			if q.Hashtag == "beach" {
 				f.Size, f.Recent = nil, f.Recent[:3]
@@ -106,8 +106,8 @@ func TestUnknownFiguresOmitted(t *testing.T) {
 }
 
 // Without a provider, nothing is requested.
-func TestWithoutASource(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+func TestSearchWithoutProvider(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, w env) {
 		w.Source = nil
 		if r, _, paid := w.runSearch(t, Input{Query: "harbour"}); r.ErrorCode != "not_offered" || paid != 0 {
 			t.Errorf("%+v for %d", r, paid)
@@ -117,10 +117,10 @@ func TestWithoutASource(t *testing.T) {
 
 // A search with repeated internal failures is given up and refunded.
 func TestRepeatedFailures(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		id, _ := w.begin(t, "harbour")
+	forEachDatabase(t, func(t *testing.T, w env) {
+		id, _ := w.start(t, "harbour")
 		w.exec(t, `UPDATE jobs SET epoch = ? WHERE id = ?`, maxAttempts+maxWaits, id)
-		if r := w.waitFor(t, id); r.ErrorCode != "internal_error" || w.balance(t) != granted ||
+		if r := w.waitFor(t, id); r.ErrorCode != "internal_error" || w.balance(t) != initialCredits ||
 			len(w.script.since(0)) != 0 {
 			t.Errorf("%+v", r)
 		}
@@ -129,17 +129,17 @@ func TestRepeatedFailures(t *testing.T) {
 
 // Expired keywords are deleted; results are kept with their jobs.
 func TestSweep(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	forEachDatabase(t, func(t *testing.T, w env) {
 		r, _, _ := w.runSearch(t, Input{Query: "harbour"})
 		w.runSearch(t, Input{Query: "missingharbour"})
-		running, _ := w.begin(t, "bar")
+		running, _ := w.start(t, "bar")
 		sweep := func(want int64) {
 			t.Helper()
 			if n, err := w.Sweep(t.Context()); err != nil || n != want {
 				t.Errorf("%d swept, want %d (%v)", n, want, err)
 			}
 		}
-		sweep(1) // what was not found is paid for by nobody
+		sweep(1) // a keyword without results is not paid for
 		w.clock.Advance(week - time.Microsecond)
 		sweep(0)
 		w.clock.Advance(time.Microsecond)
@@ -151,12 +151,12 @@ func TestSweep(t *testing.T) {
 		w.clock.Advance(job.RecordLifetime)
 		must.Get(w.Jobs.Sweep(t.Context()))(t)
 		for _, table := range []string{"hashtag_search_results", "hashtag_search_answers"} {
-			if n := w.number(t, `SELECT COUNT(*) FROM `+table); n != 0 {
+			if n := w.queryInt(t, `SELECT COUNT(*) FROM `+table); n != 0 {
 				t.Errorf("%d rows are left of %s", n, table)
 			}
 		}
 		if r := w.waitFor(t, running); r.State != job.Succeeded {
-			t.Errorf("a search under way was swept: %+v", r)
+			t.Errorf("a running search was deleted: %+v", r)
 		}
 	})
 }
@@ -164,20 +164,20 @@ func TestSweep(t *testing.T) {
 // A search also measures a few hashtags related to its own while the provider answers, and reports those significantly
 // related.
 func TestFurtherHashtags(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	forEachDatabase(t, func(t *testing.T, w env) {
 		beside := map[string][]string{"summer": {"sunset", "shore", "swim", "sand", "surf", "seaside", "shells",
 			"sail"}}
-		for _, tag := range []string{"office", "coffee", "print"} { // what stands everywhere, and what does elsewhere
+		for _, tag := range []string{"office", "coffee", "print"} { // a common hashtag and an unrelated one
 			beside[tag] = []string{"love", "desk"}
 		}
 		full := false
-		w.script.tell(func(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+		w.script.answerWith(func(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			if own := slices.Contains([]string{"office", "coffee", "print", "summer"}, q.Hashtag); own == q.Background {
-				t.Errorf("%+v takes another's place", q)
+				t.Errorf("%+v used quota reserved for others", q)
 			}
 			if full && q.Hashtag == "shells" {
 				return provider.HashtagFigures{}, &provider.Unavailable{After: week,
-					Err: errors.New("no place is left")}
+					Err: errors.New("no quota is left")}
 			}
 			return w.figures(q.Hashtag, 5_000, append([]string{"love"}, beside[q.Hashtag]...)...), nil
 		})
@@ -189,7 +189,7 @@ func TestFurtherHashtags(t *testing.T) {
 		r, _, paid := w.runSearch(t, Input{Query: "summer"})
 		if asked := w.script.since(before); len(asked) != 5 || asked[0] != "instagram/summer" ||
 			asked[4] != "instagram/shells" || paid != price || r.State != job.Succeeded {
-			t.Errorf("%q was asked for %d credits: %+v", asked, paid, r)
+			t.Errorf("%q was requested for %d credits: %+v", asked, paid, r)
 		}
 		result, _, _ := w.page(t, r.ID, 50, nil)
 		if got := names(result.Hashtags); len(got) < 4 || got[0] != "summer" || !slices.Contains(got, "sand") ||
@@ -197,11 +197,11 @@ func TestFurtherHashtags(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 		checkRelated(t, result.Related)
-		if n := w.number(t, `SELECT COUNT(*) FROM hashtags WHERE hashtag = 'surf' AND wanted_at > 0`); n != 1 {
-			t.Error("what has no figures is not measured in the background")
+		if n := w.queryInt(t, `SELECT COUNT(*) FROM hashtags WHERE hashtag = 'surf' AND wanted_at > 0`); n != 1 {
+			t.Error("hashtags without figures are not measured in the background")
 		}
 		if _, _, paid := w.runSearch(t, Input{Query: "summer"}); paid != 0 || len(w.script.since(before)) != 5 {
-			t.Errorf("%d for asking again: %q", paid, w.script.since(before))
+			t.Errorf("a repeated search cost %d and requested %q", paid, w.script.since(before))
 		}
 	})
 }

@@ -47,7 +47,7 @@ func (w env) runSandbox(t *testing.T) {
 
 // A search through the networks' protocols finds what the documentation describes.
 func TestSandbox(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	forEachDatabase(t, func(t *testing.T, w env) {
 		w.runSandbox(t)
 		for _, c := range []struct {
 			in    Input

@@ -23,11 +23,11 @@ import (
 type step struct {
 	after           time.Duration
 	in              Input
-	costs           int64 // in the end
+	price           int64 // after refunds
 	code            string
-	asks            []string // of the source; nil for none
+	requests        []string // to the provider; nil for none
 	otherTeam       bool
-	hasReport       string        // a hashtag of which the team has a report then
+	hasReport       string        // a hashtag for which the team has a report
 	reportAge       time.Duration // of its figures
 	reportIsTracked bool
 }
@@ -45,99 +45,99 @@ func TestPrices(t *testing.T) {
 	}
 	phrase := ig("summerbeach", "summer", "beach")
 	for name, steps := range map[string][]step{
-		"the same words are paid for once": {
-			{in: Input{Query: "summer beach"}, costs: price, asks: phrase},
+		"repeated search is free": {
+			{in: Input{Query: "summer beach"}, price: price, requests: phrase},
 			{in: Input{Query: "summer beach"}}, {in: Input{Query: "beach summer"}}, {in: Input{Query: "Summer  BEACH"}},
 			{in: Input{Query: "#summer #beach"}},
-			{in: Input{Query: "beach, beach and summer"}, costs: price, asks: ig("beachandsummer")},
+			{in: Input{Query: "beach, beach and summer"}, price: price, requests: ig("beachandsummer")},
 		},
-		"the sign does not matter": {
-			{in: Input{Query: "#harbourlife"}, costs: price, asks: ig("harbourlife")},
+		"with and without #": {
+			{in: Input{Query: "#harbourlife"}, price: price, requests: ig("harbourlife")},
 			{in: Input{Query: "harbourlife"}},
 			{in: Input{Query: "https://www.instagram.com/explore/tags/harbourlife/"}},
 		},
-		"words as one are another keyword, of which the figures of the day are taken": {
-			{in: Input{Query: "summer beach"}, costs: price, asks: phrase},
-			{in: Input{Query: "#summerbeach"}, costs: price},
-			{in: Input{Query: "beach"}, costs: price},
+		"joined words are another keyword and reuse figures of the same day": {
+			{in: Input{Query: "summer beach"}, price: price, requests: phrase},
+			{in: Input{Query: "#summerbeach"}, price: price},
+			{in: Input{Query: "beach"}, price: price},
 		},
-		"another platform is paid for anew": {
-			{in: Input{Query: "harbour"}, costs: price, asks: ig("harbour")},
-			{in: Input{Query: "harbour", Platform: provider.TikTok}, costs: price, asks: []string{"tiktok/harbour"}},
+		"another platform is charged": {
+			{in: Input{Query: "harbour"}, price: price, requests: ig("harbour")},
+			{in: Input{Query: "harbour", Platform: provider.TikTok}, price: price, requests: []string{"tiktok/harbour"}},
 			{in: Input{Query: "harbour"}}, {in: Input{Query: "harbour", Platform: provider.TikTok}},
 		},
-		"another team pays itself": {
-			{in: Input{Query: "harbour"}, costs: price, asks: ig("harbour")},
-			{in: Input{Query: "harbour"}, otherTeam: true, costs: price},
+		"another team is charged": {
+			{in: Input{Query: "harbour"}, price: price, requests: ig("harbour")},
+			{in: Input{Query: "harbour"}, otherTeam: true, price: price},
 			{in: Input{Query: "harbour"}, otherTeam: true},
 		},
-		"when the window ends it is paid for and asked for anew": {
-			{in: Input{Query: "harbour"}, costs: price, asks: ig("harbour")},
+		"search after the data window is charged": {
+			{in: Input{Query: "harbour"}, price: price, requests: ig("harbour")},
 			{after: week - time.Microsecond, in: Input{Query: "harbour"}},
-			{after: time.Microsecond, in: Input{Query: "harbour"}, costs: price, asks: ig("harbour")},
-			{after: week, in: Input{Query: "harbour"}, costs: price, asks: ig("harbour")},
+			{after: time.Microsecond, in: Input{Query: "harbour"}, price: price, requests: ig("harbour")},
+			{after: week, in: Input{Query: "harbour"}, price: price, requests: ig("harbour")},
 		},
-		"who pays gets figures of a day": {
-			{in: Input{Query: "harbour"}, costs: price, asks: ig("harbour")},
-			{after: day - time.Microsecond, in: Input{Query: "harbour"}, otherTeam: true, costs: price},
-			{after: time.Microsecond, in: Input{Query: "harbour bar"}, costs: price, asks: ig("harbourbar", "harbour",
+		"paid search returns figures at most a day old": {
+			{in: Input{Query: "harbour"}, price: price, requests: ig("harbour")},
+			{after: day - time.Microsecond, in: Input{Query: "harbour"}, otherTeam: true, price: price},
+			{after: time.Microsecond, in: Input{Query: "harbour bar"}, price: price, requests: ig("harbourbar", "harbour",
 				"bar")},
 		},
-		"nothing found is refunded, and paid for when something is": {
-			{in: Input{Query: "missingharbour"}, code: "nothing_found", asks: ig("missingharbour")},
-			{in: Input{Query: "missingharbour"}, code: "nothing_found", asks: ig("missingharbour")},
+		"search without results is refunded and later charged": {
+			{in: Input{Query: "missingharbour"}, code: "nothing_found", requests: ig("missingharbour")},
+			{in: Input{Query: "missingharbour"}, code: "nothing_found", requests: ig("missingharbour")},
 		},
-		"a source that fails is refunded": {
-			{in: Input{Query: "errorharbour"}, code: "source_unavailable", asks: ig("errorharbour")},
-			{in: Input{Query: "errorharbour"}, code: "source_unavailable", asks: ig("errorharbour")},
+		"provider failure is refunded": {
+			{in: Input{Query: "errorharbour"}, code: "source_unavailable", requests: ig("errorharbour")},
+			{in: Input{Query: "errorharbour"}, code: "source_unavailable", requests: ig("errorharbour")},
 		},
-		"what is there is found beside what is not": {
-			{in: Input{Query: "missing harbour"}, costs: price, asks: ig("missingharbour", "missing", "harbour")},
+		"partial result": {
+			{in: Input{Query: "missing harbour"}, price: price, requests: ig("missingharbour", "missing", "harbour")},
 			{in: Input{Query: "harbour missing"}},
 		},
-		"what a paid search lacks is asked for without charge": {
-			{in: Input{Query: "harbour error1"}, costs: price, code: "source_unavailable", asks: ig("harbourerror1",
+		"missing figures of a paid search are free": {
+			{in: Input{Query: "harbour error1"}, price: price, code: "source_unavailable", requests: ig("harbourerror1",
 				"harbour", "error1")},
-			{in: Input{Query: "error1 harbour"}, code: "source_unavailable", asks: ig("error1harbour", "error1")},
-			{after: week, in: Input{Query: "harbour error1"}, costs: price, code: "source_unavailable",
-				asks: ig("harbourerror1", "harbour", "error1")},
+			{in: Input{Query: "error1 harbour"}, code: "source_unavailable", requests: ig("error1harbour", "error1")},
+			{after: week, in: Input{Query: "harbour error1"}, price: price, code: "source_unavailable",
+				requests: ig("harbourerror1", "harbour", "error1")},
 		},
-		"what is stored answers where the source is silent, without charge": {
-			{in: Input{Query: "harbour"}, costs: price, asks: ig("harbour")},
-			{in: Input{Query: "errorbar harbour"}, code: "source_unavailable", asks: ig("errorbarharbour", "errorbar")},
-			{in: Input{Query: "errorbar harbour"}, code: "source_unavailable", asks: ig("errorbarharbour", "errorbar")},
+		"stored figures are free if the provider fails": {
+			{in: Input{Query: "harbour"}, price: price, requests: ig("harbour")},
+			{in: Input{Query: "errorbar harbour"}, code: "source_unavailable", requests: ig("errorbarharbour", "errorbar")},
+			{in: Input{Query: "errorbar harbour"}, code: "source_unavailable", requests: ig("errorbarharbour", "errorbar")},
 		},
-		"the team's own report of the hashtag pays for it while its figures are of the window": {
-			{in: Input{Query: "#harbour"}, hasReport: "harbour", reportAge: day, asks: ig("harbour")},
+		"report on the hashtag covers the search within the data window": {
+			{in: Input{Query: "#harbour"}, hasReport: "harbour", reportAge: day, requests: ig("harbour")},
 			{in: Input{Query: "harbour"}},
-			{in: Input{Query: "harbour bar"}, costs: price, asks: ig("harbourbar", "bar")},
-			{in: Input{Query: "harbour", Platform: provider.TikTok}, costs: price, asks: []string{"tiktok/harbour"}},
-			{in: Input{Query: "harbour"}, otherTeam: true, costs: price},
-			{after: week - day, in: Input{Query: "harbour"}, costs: price, asks: ig("harbour")},
+			{in: Input{Query: "harbour bar"}, price: price, requests: ig("harbourbar", "bar")},
+			{in: Input{Query: "harbour", Platform: provider.TikTok}, price: price, requests: []string{"tiktok/harbour"}},
+			{in: Input{Query: "harbour"}, otherTeam: true, price: price},
+			{after: week - day, in: Input{Query: "harbour"}, price: price, requests: ig("harbour")},
 		},
-		"a report that is too old pays for nothing": {
-			{in: Input{Query: "harbour"}, hasReport: "harbour", reportAge: week, reportIsTracked: true, costs: price,
-				asks: ig("harbour")},
+		"old report does not cover the search": {
+			{in: Input{Query: "harbour"}, hasReport: "harbour", reportAge: week, reportIsTracked: true, price: price,
+				requests: ig("harbour")},
 		},
-		"a report of another hashtag pays for nothing": {
-			{in: Input{Query: "harbour"}, hasReport: "harbours", reportAge: time.Hour, costs: price,
-				asks: ig("harbour")},
+		"report on another hashtag does not cover the search": {
+			{in: Input{Query: "harbour"}, hasReport: "harbours", reportAge: time.Hour, price: price,
+				requests: ig("harbour")},
 		},
-		"a number is looked for in what is known": {
+		"number matches known hashtags": {
 			{in: Input{Query: "2024"}, code: "nothing_found"},
-			{in: Input{Query: "goals2024"}, costs: price, asks: ig("goals2024")},
+			{in: Input{Query: "goals2024"}, price: price, requests: ig("goals2024")},
 			{in: Input{Query: "2024"}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, w env) {
-				w.script.tell(func(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+			forEachDatabase(t, func(t *testing.T, w env) {
+				w.script.answerWith(func(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 					if q.Hashtag == "missing" {
 						return provider.HashtagFigures{}, provider.ErrNotFound
 					}
 					if strings.Contains(q.Hashtag, "error") {
 						return provider.HashtagFigures{}, &provider.Unavailable{After: time.Hour,
-							Err: errors.New("out of order")}
+							Err: errors.New("provider down")}
 					}
 					return w.answerAny(ctx, q)
 				})
@@ -162,16 +162,16 @@ func (w env) runStep(t *testing.T, name string, s step, other env) {
 	}
 	before := len(w.script.since(0))
 	r, cost, paid := w.runSearch(t, s.in)
-	if paid != s.costs || r.ErrorCode != s.code {
-		t.Errorf("%s: it cost %d in the end (%d at first) and ended with %q; want %d and %q", name, paid, cost,
-			r.ErrorCode, s.costs, s.code)
+	if paid != s.price || r.ErrorCode != s.code {
+		t.Errorf("%s: cost %d (%d reserved), error code %q; want %d and %q", name, paid, cost,
+			r.ErrorCode, s.price, s.code)
 	}
-	if asks := w.script.since(before); !slices.Equal(asks, s.asks) {
-		t.Errorf("%s: the source was asked for %q, want %q", name, asks, s.asks)
+	if asks := w.script.since(before); !slices.Equal(asks, s.requests) {
+		t.Errorf("%s: requested %q from the provider, want %q", name, asks, s.requests)
 	}
 	result, _, _ := w.page(t, r.ID, 50, nil)
-	if result.CreditsCharged != s.costs {
-		t.Errorf("%s: the result says that it cost %d", name, result.CreditsCharged)
+	if result.CreditsCharged != s.price {
+		t.Errorf("%s: the result has credits_charged %d", name, result.CreditsCharged)
 	}
 	if (r.State == job.Failed) != (len(result.Hashtags) == 0) {
 		t.Errorf("%s: %s with %d hashtags", name, r.State, len(result.Hashtags))
@@ -199,9 +199,9 @@ func (w env) report(t *testing.T, hashtag string, age time.Duration, tracked boo
 
 // A briefly unavailable provider is retried, only for unanswered hashtags.
 func TestRetryAfterShortOutage(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	forEachDatabase(t, func(t *testing.T, w env) {
 		fails := 1
-		w.script.tell(func(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+		w.script.answerWith(func(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			if q.Hashtag == "beach" && fails > 0 {
 				fails--
 				return provider.HashtagFigures{}, &provider.Unavailable{After: 5 * time.Second,
@@ -209,22 +209,22 @@ func TestRetryAfterShortOutage(t *testing.T) {
 			}
 			return w.answerAny(ctx, q)
 		})
-		id, _ := w.begin(t, "summer beach")
+		id, _ := w.start(t, "summer beach")
 		must.NoError(t, w.run(t.Context(), w.claim(t, id)))
-		if wake := db.Time(w.number(t, `SELECT wake_at FROM jobs WHERE id = ?`, id)); !wake.Equal(w.clock.Now().
+		if wake := db.Time(w.queryInt(t, `SELECT wake_at FROM jobs WHERE id = ?`, id)); !wake.Equal(w.clock.Now().
 			Add(5 * time.Second)) {
-			t.Errorf("it is looked at again at %s", wake)
+			t.Errorf("the retry is scheduled for %s", wake)
 		}
 		r := w.waitFor(t, id)
 		if r.State != job.Succeeded || !slices.Equal(w.script.since(3), []string{"instagram/beach"}) {
-			t.Errorf("%+v after asking for %q", r, w.script.since(0))
+			t.Errorf("%+v after requests for %q", r, w.script.since(0))
 		}
 	})
 }
 
 // Concurrent calls for a keyword share one job and pay once.
 func TestConcurrentCalls(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	forEachDatabase(t, func(t *testing.T, w env) {
 		var mu sync.Mutex
 		jobs, paid := map[string]bool{}, int64(0)
 		var wg sync.WaitGroup
@@ -243,48 +243,48 @@ func TestConcurrentCalls(t *testing.T) {
 		}
 		wg.Wait()
 		if len(jobs) != 1 || paid != price {
-			t.Fatalf("%d jobs for %d credits", len(jobs), paid)
+			t.Fatalf("%d jobs were charged %d credits", len(jobs), paid)
 		}
 		for id := range jobs {
 			if r := w.waitFor(t, id); r.State != job.Succeeded {
 				t.Errorf("%+v", r)
 			}
 		}
-		if left := w.balance(t); left != granted-price {
-			t.Errorf("%d credits are left", left)
+		if left := w.balance(t); left != initialCredits-price {
+			t.Errorf("the balance is %d credits", left)
 		}
 	})
 }
 
 // A concurrent search returns the running job. If that fails, nothing is charged, and the next search starts again.
 func TestConcurrentSearchReturnsRunningJob(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		id, cost := w.begin(t, "missingharbour")
-		same, free := w.begin(t, "#missingharbour")
+	forEachDatabase(t, func(t *testing.T, w env) {
+		id, cost := w.start(t, "missingharbour")
+		same, free := w.start(t, "#missingharbour")
 		if id != same || cost != price || free != 0 {
 			t.Errorf("%s for %d, then %s for %d", id, cost, same, free)
 		}
-		if r := w.waitFor(t, id); r.ErrorCode != "nothing_found" || w.balance(t) != granted {
+		if r := w.waitFor(t, id); r.ErrorCode != "nothing_found" || w.balance(t) != initialCredits {
 			t.Errorf("%+v with %d left", r, w.balance(t))
 		}
-		if next, cost := w.begin(t, "missingharbour"); next == id || cost != price {
+		if next, cost := w.start(t, "missingharbour"); next == id || cost != price {
 			t.Errorf("%s for %d", next, cost)
 		}
 	})
 }
 
-// A refused call, such as at the job limit, leaves no trace.
+// A call that is refused, for example at the job limit, changes nothing.
 func TestRefusedCallRollsBack(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	forEachDatabase(t, func(t *testing.T, w env) {
 		for i := range 5 {
-			w.begin(t, fmt.Sprint("harbour", i))
+			w.start(t, fmt.Sprint("harbour", i))
 		}
 		_, _, err := w.request(t.Context(), Input{Query: "harbour"})
 		if !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("%v", err)
 		}
-		if n := w.number(t, `SELECT COUNT(*) FROM hashtag_searches WHERE keyword = 'harbour'`); n != 0 ||
-			w.balance(t) != granted-5*price {
+		if n := w.queryInt(t, `SELECT COUNT(*) FROM hashtag_searches WHERE keyword = 'harbour'`); n != 0 ||
+			w.balance(t) != initialCredits-5*price {
 			t.Errorf("%d keywords, %d credits", n, w.balance(t))
 		}
 		if _, _, err := w.request(t.Context(), Input{Query: "##"}); !apierr.Is(err, apierr.ValidationFailed) {
@@ -296,39 +296,39 @@ func TestRefusedCallRollsBack(t *testing.T) {
 // A search interrupted at any point and restarted repeats no request, is charged once and has the same result; a worker
 // that lost its lease writes nothing.
 func TestRestartAnywhere(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	forEachDatabase(t, func(t *testing.T, w env) {
 		want := []string{"summerbeach", "summer", "beach"}
 		for cut := range want {
 			w.clock.Advance(2 * week)
 			before := len(w.script.since(0))
 			ctx, stop := context.WithCancel(t.Context())
-			w.script.tell(func(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+			w.script.answerWith(func(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 				if q.Hashtag == want[cut] && ctx.Err() == nil && len(w.script.since(before)) == cut+1 {
 					stop()
 					return provider.HashtagFigures{}, ctx.Err()
 				}
 				return w.answerAny(ctx, q)
 			})
-			id, _ := w.begin(t, "summer beach")
+			id, _ := w.start(t, "summer beach")
 			first := w.claim(t, id)
 			if err := w.run(ctx, first); !errors.Is(err, context.Canceled) {
-				t.Fatalf("cut off at %d: %v", cut, err)
+				t.Fatalf("interrupted at step %d: %v", cut, err)
 			}
 			second := w.claim(t, id)
 			if err := w.run(t.Context(), first); !errors.Is(err, job.ErrLeaseLost) {
-				t.Errorf("who was overtaken goes on: %v", err)
+				t.Errorf("a worker without a lease continued: %v", err)
 			}
 			must.NoError(t, w.run(t.Context(), second))
 			result, _, _ := w.page(t, id, 50, nil)
 			if diff := cmp.Diff(want, names(result.Hashtags)); diff != "" || result.CreditsCharged != price {
-				t.Errorf("cut off at %d: for %d %s", cut, result.CreditsCharged, diff)
+				t.Errorf("interrupted at step %d: charged %d %s", cut, result.CreditsCharged, diff)
 			}
 			if err := w.run(t.Context(), second); !errors.Is(err, job.ErrLeaseLost) {
-				t.Errorf("a job that has ended goes on: %v", err)
+				t.Errorf("a finished job continued: %v", err)
 			}
 		}
-		if left := w.balance(t); left != granted-int64(len(want))*price {
-			t.Errorf("%d credits are left", left)
+		if left := w.balance(t); left != initialCredits-int64(len(want))*price {
+			t.Errorf("the balance is %d credits", left)
 		}
 	})
 }

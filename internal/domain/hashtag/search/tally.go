@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/domain/hashtag/stats"
 )
 
-// minPosts is how many posts must use a hashtag before it is measured, so that no single author can choose what is.
+// minPosts is how many posts must use a hashtag before it is measured, so that a single author cannot trigger it.
 const minPosts = 5
 
 // tally counts the posts that use each hashtag.

@@ -62,9 +62,9 @@ func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 
 // retryDelay returns how long to wait for an unavailable provider. It reports false if a request failed otherwise or
 // the wait is too long.
-func retryDelay(silent map[string]error) (time.Duration, bool) {
+func retryDelay(providerErrs map[string]error) (time.Duration, bool) {
 	longest, asked := time.Duration(0), false
-	for _, err := range silent {
+	for _, err := range providerErrs {
 		u, resting := errors.AsType[*provider.Unavailable](err)
 		if !resting || u.After > maxWait {
 			return 0, false
@@ -79,7 +79,7 @@ func retryDelay(silent map[string]error) (time.Duration, bool) {
 
 // measureOwn measures the keyword's own hashtags that have no current figures. It returns the errors of unanswered ones
 // and counts the hashtags on the posts of the others.
-func (s *Service) measureOwn(ctx context.Context, h job.LeasedJob, t task, met tally) (map[string]error, error) {
+func (s *Service) measureOwn(ctx context.Context, h job.LeasedJob, t task, counts tally) (map[string]error, error) {
 	answers, err := readAnswers(ctx, s.db, h.ID)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (s *Service) measureOwn(ctx context.Context, h job.LeasedJob, t task, met t
 	for _, tag := range own {
 		if _, answered := answers[tag]; !answered && !s.isFresh(t, known[tag]) {
 			err := s.measure(ctx, h, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, PostLimit: s.PostLimit},
-				met)
+				counts)
 			if refused, ok := errors.AsType[*sourceError](err); ok {
 				silent[tag] = refused.err
 			} else if err != nil {
@@ -122,7 +122,7 @@ func (u *sourceError) Error() string { return u.err.Error() }
 func (u *sourceError) Unwrap() error { return u.err }
 
 // measure fetches and stores the figures of a hashtag. Provider failures are returned as *sourceError.
-func (s *Service) measure(ctx context.Context, h job.LeasedJob, q provider.HashtagQuery, met tally) error {
+func (s *Service) measure(ctx context.Context, h job.LeasedJob, q provider.HashtagQuery, counts tally) error {
 	figures, err := s.fetch(ctx, q)
 	found := !errors.Is(err, provider.ErrNotFound)
 	switch {
@@ -137,7 +137,7 @@ func (s *Service) measure(ctx context.Context, h job.LeasedJob, q provider.Hasht
 		return fmt.Errorf("waiting to process the response: %w", err)
 	}
 	learned := stats.Analyze(q.Platform, figures, s.db.Now())
-	met.add(learned.Posts)
+	counts.add(learned.Posts)
 	return s.db.InTx(ctx, "search.told", func(ctx context.Context, tx *db.Tx) error {
 		if err := h.Lock(ctx, tx); err != nil {
 			return err
@@ -170,7 +170,7 @@ func (s *Service) fetch(ctx context.Context, q provider.HashtagQuery) (provider.
 // measureFurther measures hashtags related to the keyword's own while the provider has spare quota. A hashtag only
 // known from captions has no figures and could not be shown otherwise. A search covered by an earlier payment measures
 // none.
-func (s *Service) measureFurther(ctx context.Context, h job.LeasedJob, t task, met tally) error {
+func (s *Service) measureFurther(ctx context.Context, h job.LeasedJob, t task, counts tally) error {
 	if !t.paidUntil.IsZero() {
 		return nil
 	}
@@ -178,7 +178,7 @@ func (s *Service) measureFurther(ctx context.Context, h job.LeasedJob, t task, m
 	if err != nil {
 		return err
 	}
-	wanted, err := s.furtherHashtags(ctx, t, answers, met)
+	wanted, err := s.furtherHashtags(ctx, t, answers, counts)
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (s *Service) measureFurther(ctx context.Context, h job.LeasedJob, t task, m
 
 // furtherHashtags returns the hashtags to measure beyond the keyword's own, without those measured within the data
 // window: significantly related ones, then frequent ones, then matches of the keyword.
-func (s *Service) furtherHashtags(ctx context.Context, t task, answers map[string]bool, met tally) ([]string, error) {
+func (s *Service) furtherHashtags(ctx context.Context, t task, answers map[string]bool, counts tally) ([]string, error) {
 	own := t.words.hashtags()
 	limit := maxFurther
 	for tag := range answers {
@@ -210,10 +210,10 @@ func (s *Service) furtherHashtags(ctx context.Context, t task, answers map[strin
 		return nil, err
 	}
 	var wanted []string
-	for _, f := range figuresOf(near.related) {
+	for _, f := range figuresOfRelated(near.related) {
 		wanted = append(wanted, f.Hashtag)
 	}
-	wanted = append(wanted, met.frequent()...)
+	wanted = append(wanted, counts.frequent()...)
 	for _, f := range near.matches {
 		wanted = append(wanted, f.Hashtag)
 	}

@@ -23,36 +23,36 @@ var began = time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
 
 const (
 	day  = 24 * time.Hour
-	tick = time.Microsecond // the shortest time that is told apart
+	tick = time.Microsecond // the resolution of stored times
 )
 
 // env is a store with a clock and a scripted provider.
 type env struct {
-	t     *testing.T
-	db    *db.DB
-	clock *testkit.Clock
-	store *stats.Store
-	tells func(provider.HashtagQuery) (provider.HashtagFigures, error)
-	held  map[string]bool
+	t      *testing.T
+	db     *db.DB
+	clock  *testkit.Clock
+	store  *stats.Store
+	tells  func(provider.HashtagQuery) (provider.HashtagFigures, error)
+	listed map[string]bool
 
-	mu    sync.Mutex
-	asked []string
+	mu       sync.Mutex
+	requests []string
 }
 
-func each(t *testing.T, run func(w *env)) {
+func forEachDatabase(t *testing.T, run func(w *env)) {
 	t.Helper()
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(began)
 		d := testkit.Open(t, url, clock)
-		run(&env{t: t, db: d, clock: clock, store: stats.New(d), held: map[string]bool{}})
+		run(&env{t: t, db: d, clock: clock, store: stats.New(d), listed: map[string]bool{}})
 	})
 }
 
-// Hashtag answers by the script.
+// Hashtag returns the scripted response.
 func (w *env) Hashtag(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 	w.mu.Lock()
-	w.asked = append(w.asked, q.Platform+"/"+q.Hashtag)
+	w.requests = append(w.requests, q.Platform+"/"+q.Hashtag)
 	w.mu.Unlock()
 	if !q.Background || q.PostLimit != 200 {
 		w.t.Errorf("asked for %+v", q)
@@ -71,7 +71,7 @@ func (w *env) figures(hashtag string, size int64) provider.HashtagFigures {
 func (w *env) background() *stats.Measurer {
 	return stats.NewMeasurer(w.store, stats.Options{Source: w, Log: slog.New(slog.DiscardHandler),
 		InAnyList: func(_ context.Context, _ db.Querier, platform, hashtag string) (bool, error) {
-			return w.held[platform+"/"+hashtag], nil
+			return w.listed[platform+"/"+hashtag], nil
 		}})
 }
 
@@ -85,12 +85,12 @@ func (w *env) write(work func(context.Context, *db.Tx) error) {
 	w.must(w.db.InTx(w.t.Context(), "test", work))
 }
 
-func (w *env) want(platform string, tags ...string) {
+func (w *env) enqueue(platform string, tags ...string) {
 	w.t.Helper()
 	w.write(func(ctx context.Context, tx *db.Tx) error { return w.store.Enqueue(ctx, tx, platform, tags) })
 }
 
-func (w *env) keep(platform string, f provider.HashtagFigures) {
+func (w *env) record(platform string, f provider.HashtagFigures) {
 	w.t.Helper()
 	learned := stats.Analyze(platform, f, w.db.Now())
 	w.write(func(ctx context.Context, tx *db.Tx) error { return w.store.Record(ctx, tx, learned) })
@@ -103,7 +103,7 @@ func (w *env) recordPosts(posts ...provider.Post) {
 	})
 }
 
-func (w *env) of(platform string, tags ...string) map[string]stats.Figures {
+func (w *env) get(platform string, tags ...string) map[string]stats.Figures {
 	w.t.Helper()
 	found, err := w.store.Get(w.t.Context(), w.db, platform, tags)
 	w.must(err)
@@ -113,13 +113,13 @@ func (w *env) of(platform string, tags ...string) map[string]stats.Figures {
 // measureAll measures until nothing is due and returns the requested hashtags.
 func (w *env) measureAll(b *stats.Measurer) []string {
 	w.t.Helper()
-	w.asked = nil
+	w.requests = nil
 	for more := true; more; {
 		var err error
 		more, err = b.Measure(w.t.Context())
 		w.must(err)
 	}
-	return w.asked
+	return w.requests
 }
 
 func (w *env) count(query string, args ...any) int {
@@ -129,8 +129,8 @@ func (w *env) count(query string, args ...any) int {
 	return n
 }
 
-// lines returns rows of texts.
-func (w *env) lines(query string) []string {
+// queryLines returns rows of texts.
+func (w *env) queryLines(query string) []string {
 	w.t.Helper()
 	found, err := db.All(w.t.Context(), w.db, func(rows *sql.Rows, line *string) error { return rows.Scan(line) },
 		query)
@@ -147,20 +147,20 @@ func (w *env) audit() {
 		w.t.Errorf("%d hashtags have a wrong number of posts", n)
 	}
 	if n := w.count(`SELECT COUNT(*) FROM hashtags WHERE seen = 0 AND due_at = 0 AND measured_at = 0`); n != 0 {
-		w.t.Errorf("%d hashtags are kept for nothing", n)
+		w.t.Errorf("%d unused hashtags are stored", n)
 	}
 	if n := w.count(`SELECT COUNT(*) FROM hashtag_posts p WHERE NOT EXISTS (SELECT 1 FROM hashtag_links l
 		WHERE l.post_id = p.id)`); n != 0 {
-		w.t.Errorf("%d posts are linked with nothing", n)
+		w.t.Errorf("%d posts have no links", n)
 	}
-	for _, line := range w.lines(
+	for _, line := range w.queryLines(
 		`SELECT p.platform || '|' || h.platform || '|' || h.hashtag || '|' || p.hashtags || '|' || p.found_by || '|'
 		|| CAST(l.found AS TEXT)
 		FROM hashtag_links l JOIN hashtags h ON h.id = l.hashtag_id JOIN hashtag_posts p ON p.id = l.post_id`) {
 		part := strings.Split(line, "|")
 		found := slices.Contains(strings.Fields(part[4]), part[2])
 		if part[0] != part[1] || !slices.Contains(strings.Fields(part[3]), part[2]) || found != (part[5] == "1") {
-			w.t.Errorf("a link that is none: %s", line)
+			w.t.Errorf("invalid link: %s", line)
 		}
 	}
 }

@@ -30,9 +30,9 @@ type bounds struct {
 var defaultBounds = bounds{grams: 16, rareBelow: 500, maxScanned: 10_000}
 
 // split returns the bounds for each of several lookups, so that together they read no more than one.
-func (b bounds) split(looks int) bounds {
-	return bounds{grams: max(1, b.grams/looks), rareBelow: max(1, b.rareBelow/looks),
-		maxScanned: max(1, b.maxScanned/looks)}
+func (b bounds) split(lookups int) bounds {
+	return bounds{grams: max(1, b.grams/lookups), rareBelow: max(1, b.rareBelow/lookups),
+		maxScanned: max(1, b.maxScanned/lookups)}
 }
 
 // Find returns the known hashtags that match a word: those that begin with it (two characters or more) and those that
@@ -108,21 +108,21 @@ func exactMatchQuery(names int) string {
 
 // hit is a matching hashtag and its position in the index.
 type hit struct {
-	hashtag   string
-	place, id int64
+	hashtag      string
+	position, id int64
 }
 
 func (h hit) compare(other hit) int {
-	return cmp.Or(cmp.Compare(h.place, other.place), cmp.Compare(h.id, other.id))
+	return cmp.Or(cmp.Compare(h.position, other.position), cmp.Compare(h.id, other.id))
 }
 
 // endOfIndex sorts after every hashtag.
-var endOfIndex = hit{place: math.MaxInt64}
+var endOfIndex = hit{position: math.MaxInt64}
 
 // runLookups returns the combined hits of several lookups, the largest first.
-func (s *Store) runLookups(ctx context.Context, platform string, looks []lookup, limit int, b bounds) ([]hit, error) {
+func (s *Store) runLookups(ctx context.Context, platform string, lookups []lookup, limit int, b bounds) ([]hit, error) {
 	var out []hit
-	for _, l := range looks {
+	for _, l := range lookups {
 		gram, end, err := s.chooseGram(ctx, platform, l, b)
 		if err != nil {
 			return nil, err
@@ -176,7 +176,7 @@ const (
 // endOfIndex if there are fewer.
 func (s *Store) hitAtRank(ctx context.Context, platform, gram string, rank int) (hit, error) {
 	var at hit
-	switch err := s.db.QueryRow(ctx, rankQuery, platform, gram, rank-1).Scan(&at.place, &at.id); {
+	switch err := s.db.QueryRow(ctx, rankQuery, platform, gram, rank-1).Scan(&at.position, &at.id); {
 	case errors.Is(err, sql.ErrNoRows):
 		return endOfIndex, nil
 	case err != nil:
@@ -189,7 +189,7 @@ func (s *Store) hitAtRank(ctx context.Context, platform, gram string, rank int) 
 func (s *Store) scanGram(ctx context.Context, platform, gram string, end hit, patterns []string,
 	limit int) ([]hit, error) {
 	query, args := scanGramQuery(platform, gram, end, patterns, limit)
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, h *hit) error { return rows.Scan(&h.hashtag, &h.place, &h.id) },
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, h *hit) error { return rows.Scan(&h.hashtag, &h.position, &h.id) },
 		query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("searching hashtags: %w", err)
@@ -198,7 +198,7 @@ func (s *Store) scanGram(ctx context.Context, platform, gram string, end hit, pa
 }
 
 func scanGramQuery(platform, gram string, end hit, patterns []string, limit int) (string, []any) {
-	args := []any{platform, gram, end.place, end.id}
+	args := []any{platform, gram, end.position, end.id}
 	for _, p := range patterns {
 		args = append(args, p)
 	}

@@ -17,8 +17,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// crowd is the number of hashtags in the benchmarks; with -short, a tenth.
-const crowd = 1_000_000
+// benchmarkSize is the number of hashtags in the benchmarks; with -short, a tenth.
+const benchmarkSize = 1_000_000
 
 // words are the parts of most generated hashtags.
 var words = map[string][]string{
@@ -46,7 +46,7 @@ func makeTags(count int) []known {
 	seen := make(map[string]bool, count)
 	out := make([]known, 0, count)
 	for len(out) < count {
-		tag := tagOf(random)
+		tag := randomTag(random)
 		if seen[tag] {
 			continue
 		}
@@ -62,7 +62,7 @@ func makeTags(count int) []known {
 	return out
 }
 
-func tagOf(random *rand.Rand) string {
+func randomTag(random *rand.Rand) string {
 	scripts := []string{"cyrillic", "arabic", "indic", "han", "hangul"}
 	script := "latin"
 	if random.IntN(5) == 0 {
@@ -95,16 +95,16 @@ func name(random *rand.Rand) string {
 }
 
 const (
-	atOnce = 5_000 // hashtags in a transaction
-	inOne  = 200   // in a statement
+	tagsPerTransaction = 5_000 // hashtags in a transaction
+	tagsPerInsert      = 200   // in a statement
 )
 
 // load inserts hashtags with the usual triggers.
 func load(b *testing.B, d *db.DB, tags []known) {
 	b.Helper()
-	for part := range slices.Chunk(tags, atOnce) {
+	for part := range slices.Chunk(tags, tagsPerTransaction) {
 		must.NoError(b, d.InTx(b.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-			for some := range slices.Chunk(part, inOne) {
+			for some := range slices.Chunk(part, tagsPerInsert) {
 				args := make([]any, 0, 3*len(some))
 				for _, k := range some {
 					args = append(args, k.platform, k.hashtag, k.posts)
@@ -151,11 +151,11 @@ func BenchmarkFind(b *testing.B) {
 	if os.Getenv(testkit.PostgresVariable) != "" {
 		databases["postgres"] = testkit.Postgres
 	}
-	count := crowd
+	count := benchmarkSize
 	if testing.Short() {
 		count /= 10
 	}
-	tags := makeTags(count + 20*atOnce)
+	tags := makeTags(count + 20*tagsPerTransaction)
 	for name, fresh := range databases {
 		b.Run(name, func(b *testing.B) {
 			d := testkit.Open(b, fresh(b), nil)
@@ -264,7 +264,7 @@ func measureLatency(b *testing.B, s *Store, next func() []string) {
 	report(b, "", took)
 	report(b, "best-", shortest)
 	b.ReportMetric(float64(found)/float64(3*len(took)), "found")
-	b.ReportMetric(0, "ns/op") // of three calls: it says nothing
+	b.ReportMetric(0, "ns/op") // would be the time of three calls
 }
 
 func report(b *testing.B, what string, took []time.Duration) {
@@ -281,11 +281,11 @@ func report(b *testing.B, what string, took []time.Duration) {
 func add(b *testing.B, d *db.DB, tags []known) {
 	b.Helper()
 	var took []time.Duration
-	for part := range slices.Chunk(tags, atOnce) {
+	for part := range slices.Chunk(tags, tagsPerTransaction) {
 		began := time.Now()
 		load(b, d, part)
 		took = append(took, time.Since(began))
 	}
 	slices.Sort(took)
-	b.Logf("%d more in %v, at most %v", atOnce, took[len(took)/2], took[len(took)-1])
+	b.Logf("added %d hashtags in %v (median), %v (maximum)", tagsPerTransaction, took[len(took)/2], took[len(took)-1])
 }

@@ -31,7 +31,7 @@ func TestFindScansInIndexOrder(t *testing.T) {
 				like := []string{"%ailing%", "%791%"}[:patterns]
 				query, args := scanGramQuery(provider.Instagram, gram, endOfIndex, like, MaxMatches)
 				checkIndexScan(t, d, "all of "+gram, query, args, alongGrams, byID)
-				query, args = scanGramQuery(provider.Instagram, gram, hit{place: -500, id: 7}, like, MaxMatches)
+				query, args = scanGramQuery(provider.Instagram, gram, hit{position: -500, id: 7}, like, MaxMatches)
 				checkIndexScan(t, d, "the largest of "+gram, query, args, alongGrams, byID)
 			}
 			checkIndexScan(t, d, "the rank of "+gram, rankQuery, []any{provider.Instagram, gram,
@@ -55,7 +55,7 @@ var (
 // checkIndexScan fails unless a query uses only these indexes, in the requested order.
 func checkIndexScan(t *testing.T, d *db.DB, name, query string, args []any, keys ...key) {
 	t.Helper()
-	for _, plan := range plansOf(t, d, query, args) {
+	for _, plan := range queryPlans(t, d, query, args) {
 		for _, bad := range []string{"SCAN", "Seq Scan", "TEMP B-TREE", "Sort", "Hash"} {
 			if strings.Contains(plan, bad) {
 				t.Errorf("%s: %s\n%s", name, bad, plan)
@@ -67,24 +67,24 @@ func checkIndexScan(t *testing.T, d *db.DB, name, query string, args []any, keys
 				want = k.postgres
 			}
 			if !strings.Contains(plan, want) {
-				t.Errorf("%s: no use of %s\n%s", name, want, plan)
+				t.Errorf("%s: does not use %s\n%s", name, want, plan)
 			}
 		}
 	}
 }
 
-// plansOf returns the plans of a query: one of SQLite; of PostgreSQL, one for these arguments and the generic one.
-func plansOf(t *testing.T, d *db.DB, query string, args []any) []string {
+// queryPlans returns the plans of a query: one of SQLite; of PostgreSQL, one for these arguments and the generic one.
+func queryPlans(t *testing.T, d *db.DB, query string, args []any) []string {
 	t.Helper()
 	out := []string{testkit.Plan(t, d, query, args...)}
 	if d.Postgres() {
-		out = append(out, planOf(t, d, query, args))
+		out = append(out, genericPlan(t, d, query, args))
 	}
 	return out
 }
 
-// planOf returns PostgreSQL's generic plan of a prepared statement.
-func planOf(t *testing.T, d *db.DB, query string, args []any) string {
+// genericPlan returns PostgreSQL's generic plan of a prepared statement.
+func genericPlan(t *testing.T, d *db.DB, query string, args []any) string {
 	t.Helper()
 	for n := range args {
 		query = strings.Replace(query, "?", fmt.Sprint("$", n+1), 1)

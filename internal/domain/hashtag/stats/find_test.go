@@ -97,10 +97,10 @@ func rank(tag string, words []string) int {
 }
 
 // expectedMatches returns the result of a full scan.
-func expectedMatches(there, words []string, limit int) []string {
+func expectedMatches(known, words []string, limit int) []string {
 	var out []string
 	for group := range 102 {
-		for _, tag := range there {
+		for _, tag := range known {
 			if rank(tag, words) == group {
 				out = append(out, tag)
 			}
@@ -258,7 +258,7 @@ func TestScanLimit(t *testing.T) {
 		got, err := s.matches(t.Context(), provider.Instagram, []string{"abcdy"}, 10, bounds{grams: 3, rareBelow: 10,
 			maxScanned: 1})
 		if err != nil || !slices.Equal(got, []string{"yabcdy"}) {
-			t.Errorf("a rare part: %q (%v)", got, err)
+			t.Errorf("word with a rare gram: %q (%v)", got, err)
 		}
 	})
 }

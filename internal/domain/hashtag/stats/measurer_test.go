@@ -16,36 +16,36 @@ import (
 
 // A requested hashtag is measured once, and again after a week while in demand.
 func TestMeasureEnqueued(t *testing.T) {
-	each(t, func(w *env) {
+	forEachDatabase(t, func(w *env) {
 		b := w.background()
 		w.recordPosts(post("1", "unwanted"))
-		w.want(provider.Instagram, "sea")
+		w.enqueue(provider.Instagram, "sea")
 		w.clock.Advance(tick)
-		w.want("", "tea")
+		w.enqueue("", "tea")
 		w.check(b, "instagram/sea", "tiktok/tea", "instagram/tea")
 		w.check(b)
 		w.clock.Advance(7*day - tick)
 		w.check(b)
-		w.want(provider.Instagram, "fresh")
+		w.enqueue(provider.Instagram, "fresh")
 		w.clock.Advance(tick)
 		asked := w.measureAll(b)
 		if i, j := slices.Index(asked, "instagram/fresh"), slices.Index(asked, "instagram/sea"); i < 0 || j < i ||
 			len(asked) != 4 {
-			t.Errorf("asked in this order: %v", asked)
+			t.Errorf("requested in this order: %v", asked)
 		}
 		// After a month, only hashtags requested since or in a list are measured.
-		w.held["instagram/tea"] = true
+		w.listed["instagram/tea"] = true
 		w.clock.Advance(24 * day)
-		w.want(provider.TikTok, "tea")
+		w.enqueue(provider.TikTok, "tea")
 		asked = w.measureAll(b)
 		slices.Sort(asked)
 		if diff := cmp.Diff([]string{"instagram/fresh", "instagram/tea", "tiktok/tea"}, asked); diff != "" {
 			t.Error(diff)
 		}
-		if found := w.of(provider.Instagram, "sea", "unwanted"); len(found) != 1 || found["sea"].Posts == nil {
-			t.Errorf("what is not wanted any more is forgotten: %v", found)
+		if found := w.get(provider.Instagram, "sea", "unwanted"); len(found) != 1 || found["sea"].Posts == nil {
+			t.Errorf("figures of hashtags without demand were deleted: %v", found)
 		}
-		w.want(provider.Instagram, "sea")
+		w.enqueue(provider.Instagram, "sea")
 		w.check(b, "instagram/sea")
 		w.audit()
 	})
@@ -60,12 +60,12 @@ func (w *env) check(b *stats.Measurer, want ...string) {
 
 // A hashtag without demand is deleted before it was measured.
 func TestDemandExpires(t *testing.T) {
-	each(t, func(w *env) {
-		w.want(provider.Instagram, "sea", "lake")
-		w.held["instagram/lake"] = true
+	forEachDatabase(t, func(w *env) {
+		w.enqueue(provider.Instagram, "sea", "lake")
+		w.listed["instagram/lake"] = true
 		w.clock.Advance(31 * day)
 		w.check(w.background(), "instagram/lake")
-		if diff := cmp.Diff([]string{"lake"}, w.lines(`SELECT hashtag FROM hashtags`)); diff != "" {
+		if diff := cmp.Diff([]string{"lake"}, w.queryLines(`SELECT hashtag FROM hashtags`)); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -73,10 +73,10 @@ func TestDemandExpires(t *testing.T) {
 
 // Figures from elsewhere, such as a search, make a measurement unnecessary.
 func TestRecordedNotMeasured(t *testing.T) {
-	each(t, func(w *env) {
+	forEachDatabase(t, func(w *env) {
 		b := w.background()
-		w.want(provider.Instagram, "sea")
-		w.keep(provider.Instagram, w.figures("sea", 5))
+		w.enqueue(provider.Instagram, "sea")
+		w.record(provider.Instagram, w.figures("sea", 5))
 		w.check(b)
 		w.clock.Advance(7 * day)
 		w.check(b, "instagram/sea")
@@ -84,10 +84,10 @@ func TestRecordedNotMeasured(t *testing.T) {
 }
 
 func TestMissingNotRetried(t *testing.T) {
-	each(t, func(w *env) {
+	forEachDatabase(t, func(w *env) {
 		b := w.background()
-		w.want(provider.Instagram, "missing", "sea")
-		w.held["instagram/missing"] = true
+		w.enqueue(provider.Instagram, "missing", "sea")
+		w.listed["instagram/missing"] = true
 		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			if q.Hashtag == "missing" {
 				return provider.HashtagFigures{}, provider.ErrNotFound
@@ -97,10 +97,10 @@ func TestMissingNotRetried(t *testing.T) {
 		w.check(b, "instagram/missing", "instagram/sea")
 		if n := w.count(`SELECT COUNT(*) FROM hashtags WHERE hashtag = 'missing' AND missing_at > 0
 			AND measured_at = 0`); n != 1 {
-			t.Error("that it is missing is not noted")
+			t.Error("the missing hashtag was not recorded as missing")
 		}
 		w.clock.Advance(30*day - tick)
-		w.want(provider.Instagram, "missing")
+		w.enqueue(provider.Instagram, "missing")
 		w.check(b, "instagram/sea")
 		w.clock.Advance(tick)
 		w.check(b, "instagram/missing")
@@ -109,10 +109,10 @@ func TestMissingNotRetried(t *testing.T) {
 
 // A platform without provider is tried once a day, with a single hashtag.
 func TestUnsupportedPlatform(t *testing.T) {
-	each(t, func(w *env) {
+	forEachDatabase(t, func(w *env) {
 		b := w.background()
-		w.want(provider.TikTok, numberTags("tag", 3)...)
-		w.want(provider.Instagram, "sea")
+		w.enqueue(provider.TikTok, numberTags("tag", 3)...)
+		w.enqueue(provider.Instagram, "sea")
 		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			if q.Platform == provider.TikTok {
 				return provider.HashtagFigures{}, provider.ErrNotOffered
@@ -128,9 +128,9 @@ func TestUnsupportedPlatform(t *testing.T) {
 }
 
 func TestUnavailableSource(t *testing.T) {
-	each(t, func(w *env) {
+	forEachDatabase(t, func(w *env) {
 		b := w.background()
-		w.want(provider.Instagram, "sea", "lake")
+		w.enqueue(provider.Instagram, "sea", "lake")
 		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
 			return provider.HashtagFigures{}, &provider.Unavailable{After: 2 * time.Hour, Err: errBroken}
 		}
@@ -154,17 +154,17 @@ func TestUnavailableSource(t *testing.T) {
 			t.Errorf("asked for %v", asked)
 		}
 		if n := w.count(`SELECT COUNT(*) FROM hashtags WHERE fails > 0`); n != 0 {
-			t.Errorf("%d hashtags still count as failed", n)
+			t.Errorf("%d hashtags still have failures", n)
 		}
 	})
 }
 
 // Failures are retried with backoff, and a panic does not block others.
 func TestFailureBackoff(t *testing.T) {
-	each(t, func(w *env) {
+	forEachDatabase(t, func(w *env) {
 		b := w.background()
-		w.want(provider.Instagram, "sea")
-		w.held["instagram/sea"] = true
+		w.enqueue(provider.Instagram, "sea")
+		w.listed["instagram/sea"] = true
 		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
 			return provider.HashtagFigures{}, errBroken
 		}
@@ -184,10 +184,10 @@ func TestFailureBackoff(t *testing.T) {
 	})
 }
 
-// Two nodes never measure the same hashtag at once. A dead node blocks it for minutes.
+// Two nodes never measure the same hashtag concurrently. A hashtag leased by a dead node is blocked for minutes.
 func TestNodesShareWork(t *testing.T) {
-	each(t, func(w *env) {
-		w.want("", numberTags("tag", 20)...)
+	forEachDatabase(t, func(w *env) {
+		w.enqueue("", numberTags("tag", 20)...)
 		var mu sync.Mutex
 		under := map[string]int{}
 		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
@@ -218,14 +218,14 @@ func TestNodesShareWork(t *testing.T) {
 			}
 		}
 		if len(under) != 40 {
-			t.Errorf("%d were measured", len(under))
+			t.Errorf("%d hashtags were measured", len(under))
 		}
 	})
 }
 
 func TestDeadNode(t *testing.T) {
-	each(t, func(w *env) {
-		w.want(provider.Instagram, "sea")
+	forEachDatabase(t, func(w *env) {
+		w.enqueue(provider.Instagram, "sea")
 		ctx, kill := context.WithCancel(t.Context())
 		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
 			kill()
@@ -244,8 +244,8 @@ func TestDeadNode(t *testing.T) {
 
 // A late node does not reschedule what another node or a search has measured meanwhile.
 func TestLateNodeDoesNotReschedule(t *testing.T) {
-	each(t, func(w *env) {
-		w.want(provider.Instagram, "sea")
+	forEachDatabase(t, func(w *env) {
+		w.enqueue(provider.Instagram, "sea")
 		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
 			w.clock.Advance(7 * time.Minute)
 			w.tells = nil
@@ -256,14 +256,14 @@ func TestLateNodeDoesNotReschedule(t *testing.T) {
 			t.Error(err)
 		}
 		if n := w.count(`SELECT COUNT(*) FROM hashtags WHERE missing_at > 0 OR fails > 0`); n != 0 {
-			t.Error("a late node wrote")
+			t.Error("a node without a lease wrote figures")
 		}
 	})
 }
 
 func TestRunMeasuresUntilTheEnd(t *testing.T) {
-	each(t, func(w *env) {
-		w.want(provider.Instagram, "sea", "lake")
+	forEachDatabase(t, func(w *env) {
+		w.enqueue(provider.Instagram, "sea", "lake")
 		ctx, stop := context.WithCancel(t.Context())
 		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			if q.Hashtag == "lake" {
@@ -272,7 +272,7 @@ func TestRunMeasuresUntilTheEnd(t *testing.T) {
 			return w.figures(q.Hashtag, 1), nil
 		}
 		w.background().Run(ctx, func(err error) { t.Error(err) })
-		if found := w.of(provider.Instagram, "sea"); len(found) != 1 {
+		if found := w.get(provider.Instagram, "sea"); len(found) != 1 {
 			t.Errorf("known: %v", found)
 		}
 	})

@@ -145,7 +145,7 @@ func shuffleKey(platform, post string) int64 {
 // changes collects the row changes for a batch of posts.
 type changes struct {
 	posts                map[string]postRow
-	gone                 []int64         // posts without hashtags
+	untagged             []int64         // posts without hashtags
 	touched              map[string]bool // hashtags whose links change
 	add, drop, markFound []link
 }
@@ -185,7 +185,7 @@ func (c *changes) diff(p storedPost, carries []string, under string) {
 		}
 	}
 	if len(carries) == 0 {
-		c.gone = append(c.gone, p.id)
+		c.untagged = append(c.untagged, p.id)
 		return
 	}
 	c.posts[strconv.FormatInt(p.id, 10)] = postRow{ID: p.id, Hashtags: strings.Join(carries, " "),
@@ -252,7 +252,7 @@ func (c *changes) write(ctx context.Context, tx *db.Tx, ids map[string]int64) er
 	if err := addToCounts(ctx, tx, counts); err != nil {
 		return err
 	}
-	if err := deletePosts(ctx, tx, c.gone); err != nil {
+	if err := deletePosts(ctx, tx, c.untagged); err != nil {
 		return err
 	}
 	return c.writePosts(ctx, tx)

@@ -18,10 +18,10 @@ import (
 )
 
 // model is the expected state: the hashtags of posts and under which they were found.
-type model struct{ carried, finders map[string][]string }
+type model struct{ hashtags, finders map[string][]string }
 
-func (m model) meet(id, under string, tags []string) provider.Post {
-	m.carried[id] = tags
+func (m model) addPost(id, under string, tags []string) provider.Post {
+	m.hashtags[id] = tags
 	if under != "" && !slices.Contains(m.finders[id], under) {
 		m.finders[id] = append(m.finders[id], under)
 	}
@@ -30,7 +30,7 @@ func (m model) meet(id, under string, tags []string) provider.Post {
 
 func (m model) lines() []string {
 	out := []string{}
-	for id, tags := range m.carried {
+	for id, tags := range m.hashtags {
 		tags = slices.Compact(slices.Sorted(slices.Values(slices.Concat(tags, m.finders[id]))))
 		if len(tags) > 0 {
 			out = append(out, id+": "+strings.Join(tags, " "))
@@ -56,7 +56,7 @@ func (w *env) empty() {
 
 // Posts are stored once with their current hashtags, and counts are correct after any sequence of changes.
 func TestPostsMatchModel(t *testing.T) {
-	each(t, func(w *env) {
+	forEachDatabase(t, func(w *env) {
 		tags := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"sea", "lake", "pier", "旅", "a_b"}), rapid.ID)
 		ids := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"1", "2", "3", "4"}), 0, 4, rapid.ID)
 		rapid.Check(t, func(t *rapid.T) {
@@ -66,15 +66,15 @@ func TestPostsMatchModel(t *testing.T) {
 				under := rapid.SampledFrom([]string{"", "sea", "harbour"}).Draw(t, "under")
 				var posts []provider.Post
 				for _, id := range ids.Draw(t, "posts") {
-					posts = append(posts, m.meet(id, under, tags.Draw(t, "tags")))
+					posts = append(posts, m.addPost(id, under, tags.Draw(t, "tags")))
 				}
 				if under == "" {
 					w.recordPosts(posts...)
 				} else {
-					w.keep(provider.Instagram, provider.HashtagFigures{Hashtag: under, Recent: posts})
+					w.record(provider.Instagram, provider.HashtagFigures{Hashtag: under, Recent: posts})
 				}
 			}
-			if diff := cmp.Diff(m.lines(), w.lines(`SELECT post || ': ' || hashtags FROM hashtag_posts`)); diff != "" {
+			if diff := cmp.Diff(m.lines(), w.queryLines(`SELECT post || ': ' || hashtags FROM hashtag_posts`)); diff != "" {
 				t.Error(diff)
 			}
 			w.audit()
@@ -83,39 +83,39 @@ func TestPostsMatchModel(t *testing.T) {
 }
 
 func TestDeleteOldPosts(t *testing.T) {
-	each(t, func(w *env) {
+	forEachDatabase(t, func(w *env) {
 		w.recordPosts(post("1", "sea", "lake"), post("2", "sea"))
-		w.want(provider.Instagram, "lake")
+		w.enqueue(provider.Instagram, "lake")
 		w.clock.Advance(89 * day)
 		w.recordPosts(post("2", "sea", "pier"))
 		if n, err := w.store.Sweep(t.Context()); n != 0 || err != nil {
-			t.Errorf("%d are forgotten: %v", n, err)
+			t.Errorf("%d posts were deleted: %v", n, err)
 		}
 		w.clock.Advance(day)
 		if n, err := w.store.Sweep(t.Context()); n != 1 || err != nil {
-			t.Errorf("%d are forgotten: %v", n, err)
+			t.Errorf("%d posts were deleted: %v", n, err)
 		}
-		if diff := cmp.Diff([]string{"lake 0", "pier 1", "sea 1"}, w.lines(`SELECT hashtag || ' ' || CAST(seen AS TEXT)
+		if diff := cmp.Diff([]string{"lake 0", "pier 1", "sea 1"}, w.queryLines(`SELECT hashtag || ' ' || CAST(seen AS TEXT)
 			FROM hashtags`)); diff != "" {
 			t.Error(diff)
 		}
 		w.clock.Advance(89 * day)
-		w.must2(w.store.Sweep(t.Context()))
-		if diff := cmp.Diff([]string{"lake"}, w.lines(`SELECT hashtag FROM hashtags`)); diff != "" {
+		w.mustDelete(w.store.Sweep(t.Context()))
+		if diff := cmp.Diff([]string{"lake"}, w.queryLines(`SELECT hashtag FROM hashtags`)); diff != "" {
 			t.Error(diff)
 		}
 		w.audit()
 	})
 }
 
-func (w *env) must2(_ int64, err error) {
+func (w *env) mustDelete(_ int64, err error) {
 	w.t.Helper()
 	w.must(err)
 }
 
 // A thousand posts of a crowded hashtag are kept: those found under others are deleted first, then the oldest.
 func TestTrimCrowdedHashtags(t *testing.T) {
-	each(t, func(w *env) {
+	forEachDatabase(t, func(w *env) {
 		var own, others []provider.Post
 		for i := range 900 {
 			own = append(own, post(fmt.Sprint("own", i)))
@@ -126,7 +126,7 @@ func TestTrimCrowdedHashtags(t *testing.T) {
 		for i := range 50 {
 			others[i].Hashtags = append(others[i].Hashtags, "rare")
 		}
-		w.keep(provider.Instagram, provider.HashtagFigures{Hashtag: "love", Recent: own})
+		w.record(provider.Instagram, provider.HashtagFigures{Hashtag: "love", Recent: own})
 		w.recordPosts(others...)
 		w.audit()
 		for gone := int64(1); gone > 0; {
@@ -135,16 +135,16 @@ func TestTrimCrowdedHashtags(t *testing.T) {
 			w.must(err)
 		}
 		w.audit()
-		got := w.lines(`SELECT hashtag || ' ' || CAST(seen AS TEXT) FROM hashtags`)
+		got := w.queryLines(`SELECT hashtag || ' ' || CAST(seen AS TEXT) FROM hashtags`)
 		if diff := cmp.Diff([]string{"love 1000", "rare 50"}, got); diff != "" {
 			t.Error(diff)
 		}
 		if n := w.count(`SELECT COUNT(*) FROM hashtag_posts`); n != 1050 {
-			t.Errorf("%d posts are remembered", n)
+			t.Errorf("%d posts are stored", n)
 		}
 		// A post found again is not relinked with the hashtag, but otherwise updated.
 		w.recordPosts(post("other000", "love", "fresh"))
-		got = w.lines(`SELECT hashtag || ' ' || CAST(seen AS TEXT) FROM hashtags`)
+		got = w.queryLines(`SELECT hashtag || ' ' || CAST(seen AS TEXT) FROM hashtags`)
 		if diff := cmp.Diff([]string{"fresh 1", "love 1000", "rare 49"}, got); diff != "" {
 			t.Error(diff)
 		}
@@ -153,7 +153,7 @@ func TestTrimCrowdedHashtags(t *testing.T) {
 }
 
 func TestRelatedToOfSyntheticPosts(t *testing.T) {
-	each(t, func(w *env) {
+	forEachDatabase(t, func(w *env) {
 		n := syntheticrelated.RandomNetwork(3, true)
 		asked := syntheticrelated.Subject(0)
 		beside := func(most int, tags ...string) []stats.Related {
@@ -162,16 +162,16 @@ func TestRelatedToOfSyntheticPosts(t *testing.T) {
 			w.must(err)
 			return found
 		}
-		w.keep(provider.Instagram, provider.HashtagFigures{Hashtag: asked, Recent: n.PostsUnder(0, 150)})
+		w.record(provider.Instagram, provider.HashtagFigures{Hashtag: asked, Recent: n.PostsUnder(0, 150)})
 		if found := beside(50, asked); len(found) != 0 || found == nil {
-			t.Errorf("related although nothing else is known: %+v", found)
+			t.Errorf("hashtags are related without a reference sample: %+v", found)
 		}
 		for i := 1; i < n.Subjects; i++ {
-			w.keep(provider.Instagram, provider.HashtagFigures{Hashtag: syntheticrelated.Subject(i),
+			w.record(provider.Instagram, provider.HashtagFigures{Hashtag: syntheticrelated.Subject(i),
 				Recent: n.PostsUnder(i, 100)})
 		}
 		w.recordPosts(n.PostsAnywhere(100)...)
-		w.keep(provider.Instagram, w.figures(syntheticrelated.Companion(2), 4000))
+		w.record(provider.Instagram, w.figures(syntheticrelated.Companion(2), 4000))
 		names := map[string]bool{}
 		for _, r := range beside(4, asked) {
 			names[r.Hashtag] = true
@@ -185,11 +185,11 @@ func TestRelatedToOfSyntheticPosts(t *testing.T) {
 			t.Errorf("related: %v", names)
 		}
 		if found := beside(1, asked); len(found) != 1 {
-			t.Errorf("%d are told", len(found))
+			t.Errorf("%d related hashtags", len(found))
 		}
 		for _, tags := range [][]string{{"absent"}, {}, nil} {
 			if found := beside(50, tags...); len(found) != 0 {
-				t.Errorf("%v has related ones: %v", tags, found)
+				t.Errorf("%v has related hashtags: %v", tags, found)
 			}
 		}
 	})
@@ -197,7 +197,7 @@ func TestRelatedToOfSyntheticPosts(t *testing.T) {
 
 // Concurrent nodes with the same posts arrive at the same counts.
 func TestConcurrentPosts(t *testing.T) {
-	each(t, func(w *env) {
+	forEachDatabase(t, func(w *env) {
 		n := syntheticrelated.RandomNetwork(5, true)
 		done := make(chan error, 8)
 		for i := range 8 {
@@ -218,7 +218,7 @@ func TestConcurrentPosts(t *testing.T) {
 			w.must(<-done)
 		}
 		if n := w.count(`SELECT COUNT(*) FROM hashtag_posts`); n != 120 {
-			t.Errorf("%d posts are remembered", n)
+			t.Errorf("%d posts are stored", n)
 		}
 		w.audit()
 	})

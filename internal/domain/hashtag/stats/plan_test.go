@@ -47,7 +47,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 			plan := testkit.Plan(t, d, c.query, c.args...)
 			if !strings.Contains(plan, c.index) || strings.Contains(plan, "Seq Scan") || strings.Contains(plan,
 				"SCAN hashtag") && !strings.Contains(plan, "INDEX") || strings.Contains(plan, "SCAN p") {
-				t.Errorf("no use of %s:\n%s", c.index, plan)
+				t.Errorf("does not use index %s:\n%s", c.index, plan)
 			}
 		}
 	})

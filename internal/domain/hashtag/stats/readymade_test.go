@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// withReady returns a measurer with ready-made lists.
-func (w *env) withReady(tags ...string) *stats.Measurer {
+// withReadyMade returns a measurer with ready-made lists.
+func (w *env) withReadyMade(tags ...string) *stats.Measurer {
 	return stats.NewMeasurer(w.store, stats.Options{
 		Source: w, Log: slog.New(slog.DiscardHandler), InAnyList: func(context.Context, db.Querier, string, string) (
 			bool, error) {
@@ -31,27 +31,27 @@ func (w *env) withReady(tags ...string) *stats.Measurer {
 
 // Ready-made hashtags are measured when nothing else is due, one every ten minutes in order, and again after a month.
 func TestReadyMadeMeasuredLast(t *testing.T) {
-	each(t, func(w *env) {
-		b := w.withReady("coffee", "tea", "milk")
-		w.want(provider.Instagram, "sea")
-		w.keep(provider.Instagram, w.figures("tea", 5)) // known by a search
+	forEachDatabase(t, func(w *env) {
+		b := w.withReadyMade("coffee", "tea", "milk")
+		w.enqueue(provider.Instagram, "sea")
+		w.record(provider.Instagram, w.figures("tea", 5)) // known by a search
 		w.check(b, "instagram/sea", "instagram/coffee")
 		w.check(b)
 		w.clock.Advance(10*time.Minute - tick)
 		w.check(b)
 		w.clock.Advance(tick)
-		w.want(provider.Instagram, "lake")
+		w.enqueue(provider.Instagram, "lake")
 		w.check(b, "instagram/lake", "instagram/milk")
 		w.clock.Advance(10 * time.Minute)
-		w.check(b) // all are known
-		if found := w.of(provider.Instagram, "coffee", "milk"); len(found) != 2 || found["coffee"].Posts == nil {
+		w.check(b) // all have current figures
+		if found := w.get(provider.Instagram, "coffee", "milk"); len(found) != 2 || found["coffee"].Posts == nil {
 			t.Errorf("known: %v", found)
 		}
 		w.clock.Advance(31 * day)
 		first := w.measureAll(b)
 		w.clock.Advance(10 * time.Minute)
 		if again := slices.Concat(first, w.measureAll(b)); len(again) != 2 || again[0] == again[1] {
-			t.Errorf("after a month: %v", again)
+			t.Errorf("measured after a month: %v", again)
 		}
 		w.audit()
 	})
@@ -60,8 +60,8 @@ func TestReadyMadeMeasuredLast(t *testing.T) {
 // A provider that reserves its quota gets fewer requests for ready-made hashtags, but as many as before for those of
 // teams.
 func TestReadyMadeYieldsQuota(t *testing.T) {
-	each(t, func(w *env) {
-		b := w.withReady("coffee", "tea")
+	forEachDatabase(t, func(w *env) {
+		b := w.withReadyMade("coffee", "tea")
 		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			if q.LowPriority {
 				return provider.HashtagFigures{}, &provider.Unavailable{After: 3 * day, Err: errBroken}
@@ -70,20 +70,20 @@ func TestReadyMadeYieldsQuota(t *testing.T) {
 		}
 		w.check(b, "instagram/coffee")
 		w.clock.Advance(10 * time.Minute)
-		w.want(provider.Instagram, "sea")
+		w.enqueue(provider.Instagram, "sea")
 		w.check(b, "instagram/sea")
 		w.clock.Advance(6 * time.Hour)
 		w.tells = nil
 		w.check(b, "instagram/tea")
 		w.clock.Advance(10 * time.Minute)
-		w.check(b, "instagram/coffee") // its turn comes again
+		w.check(b, "instagram/coffee") // it is due again
 	})
 }
 
 // A platform without provider, a missing hashtag and a failing one do not block others.
 func TestReadyMadeFailures(t *testing.T) {
-	each(t, func(w *env) {
-		b := w.withReady("missing", "broken", "panics", "tea")
+	forEachDatabase(t, func(w *env) {
+		b := w.withReadyMade("missing", "broken", "panics", "tea")
 		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			switch q.Hashtag {
 			case "missing":
@@ -98,7 +98,7 @@ func TestReadyMadeFailures(t *testing.T) {
 		w.check(b, "instagram/missing")
 		w.clock.Advance(10 * time.Minute)
 		if _, err := b.Measure(t.Context()); err == nil {
-			t.Error("a failure is not reported")
+			t.Error("the failure was not reported")
 		}
 		w.clock.Advance(10 * time.Minute)
 		w.check(b, "instagram/panics")
@@ -114,10 +114,10 @@ func TestReadyMadeFailures(t *testing.T) {
 
 // Nodes share the interval.
 func TestNodesShareReadyMadeInterval(t *testing.T) {
-	each(t, func(w *env) {
+	forEachDatabase(t, func(w *env) {
 		var all sync.WaitGroup
 		for range 4 {
-			b := w.withReady(numberTags("tag", 20)...)
+			b := w.withReadyMade(numberTags("tag", 20)...)
 			all.Go(func() {
 				for range 3 {
 					if _, err := b.Measure(w.t.Context()); err != nil {
@@ -127,8 +127,8 @@ func TestNodesShareReadyMadeInterval(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if len(w.asked) != 1 {
-			t.Errorf("asked for %v", w.asked)
+		if len(w.requests) != 1 {
+			t.Errorf("asked for %v", w.requests)
 		}
 	})
 }

@@ -48,12 +48,12 @@ type storedFigures struct {
 }
 
 // merge returns the figures after a new measurement. The result does not depend on the order of measurements.
-func (k storedFigures) merge(told Figures) storedFigures {
-	if told.Posts != nil && k.acceptsSize(told.Posts.Basis, told.MeasuredAt) {
-		k.Posts, k.postsAt = told.Posts, told.MeasuredAt
+func (k storedFigures) merge(newer Figures) storedFigures {
+	if newer.Posts != nil && k.acceptsSize(newer.Posts.Basis, newer.MeasuredAt) {
+		k.Posts, k.postsAt = newer.Posts, newer.MeasuredAt
 	}
-	if told.MeasuredAt.After(k.MeasuredAt) {
-		k.PostsPerDay, k.Score, k.MeasuredAt = told.PostsPerDay, told.Score, told.MeasuredAt
+	if newer.MeasuredAt.After(k.MeasuredAt) {
+		k.PostsPerDay, k.Score, k.MeasuredAt = newer.PostsPerDay, newer.Score, newer.MeasuredAt
 	}
 	return k
 }

@@ -40,14 +40,14 @@ func TestObservationOrder(t *testing.T) {
 			cmp.AllowUnexported(storedFigures{})); diff != "" {
 			t.Error(diff)
 		}
-		checkMemory(t, once, told)
+		checkMerged(t, once, told)
 	})
 }
 
-// checkMemory checks each stored figure.
-func checkMemory(t *rapid.T, m storedFigures, told []Figures) {
+// checkMerged checks each stored figure.
+func checkMerged(t *rapid.T, m storedFigures, observed []Figures) {
 	var newest, measured, estimated Figures
-	for _, f := range told {
+	for _, f := range observed {
 		if f.MeasuredAt.After(newest.MeasuredAt) {
 			newest = f
 		}
@@ -63,7 +63,7 @@ func checkMemory(t *rapid.T, m storedFigures, told []Figures) {
 		size = estimated.Posts
 	}
 	if m.Posts != size || m.PostsPerDay != newest.PostsPerDay || !m.MeasuredAt.Equal(newest.MeasuredAt) {
-		t.Errorf("%+v of %+v", m, told)
+		t.Errorf("%+v of %+v", m, observed)
 	}
 }
 

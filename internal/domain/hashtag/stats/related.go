@@ -79,17 +79,17 @@ const familywiseError = 0.025
 // rankRelated tests all hashtags with enough posts against the seeds, with a Bonferroni correction. The number of tests
 // counts target and reference posts together, so it does not depend on which hashtags happen to be frequent in the
 // target.
-func rankRelated(here map[int64]storedPost, sample []storedPost, asked []string) []Related {
+func rankRelated(target map[int64]storedPost, sample []storedPost, seeds []string) []Related {
 	with := map[string]int{}
-	for _, p := range here {
+	for _, p := range target {
 		for _, name := range p.hashtags {
 			with[name]++
 		}
 	}
-	elsewhere := countReference(sample, asked)
+	elsewhere := countReference(sample, seeds)
 	tests := 0
 	for _, name := range union(sortedKeys(with), sortedKeys(elsewhere.carrying)) {
-		if with[name]+elsewhere.carrying[name]-elsewhere.foundUnder[name] >= minSupport && !slices.Contains(asked,
+		if with[name]+elsewhere.carrying[name]-elsewhere.foundUnder[name] >= minSupport && !slices.Contains(seeds,
 			name) {
 			tests++
 		}
@@ -97,14 +97,14 @@ func rankRelated(here map[int64]storedPost, sample []storedPost, asked []string)
 	out := []Related{}
 	least := map[string]float64{}
 	for name, posts := range with {
-		if posts < minSupport || slices.Contains(asked, name) {
+		if posts < minSupport || slices.Contains(seeds, name) {
 			continue
 		}
-		l := newLift(posts, len(here), elsewhere.carrying[name]-elsewhere.foundUnder[name],
+		l := newLift(posts, len(target), elsewhere.carrying[name]-elsewhere.foundUnder[name],
 			elsewhere.posts-elsewhere.foundUnder[name])
 		if least[name] = l.lowerBound(familywiseError / float64(tests)); least[name] > 1 {
 			out = append(out, Related{Figures: Figures{Hashtag: name}, Support: posts,
-				Share: float64(posts) / float64(len(here)), Lift: l.estimate()})
+				Share: float64(posts) / float64(len(target)), Lift: l.estimate()})
 		}
 	}
 	slices.SortFunc(out, func(a, b Related) int {
@@ -120,10 +120,10 @@ type referenceCounts struct {
 	carrying, foundUnder map[string]int // posts with a hashtag, and those of them found under it
 }
 
-func countReference(sample []storedPost, asked []string) referenceCounts {
+func countReference(sample []storedPost, seeds []string) referenceCounts {
 	out := referenceCounts{carrying: map[string]int{}, foundUnder: map[string]int{}}
 	for _, p := range sample {
-		if slices.ContainsFunc(p.hashtags, func(name string) bool { return slices.Contains(asked, name) }) {
+		if slices.ContainsFunc(p.hashtags, func(name string) bool { return slices.Contains(seeds, name) }) {
 			continue
 		}
 		out.posts++

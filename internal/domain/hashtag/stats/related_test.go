@@ -12,11 +12,11 @@ import (
 
 // sampledPosts stores posts of a synthetic network.
 type sampledPosts struct {
-	here   map[int64]storedPost
+	target map[int64]storedPost
 	sample []storedPost
 }
 
-func (c *sampledPosts) meet(posts []provider.Post, under string) {
+func (c *sampledPosts) add(posts []provider.Post, under string) {
 	for _, p := range posts {
 		m := storedPost{id: int64(len(c.sample)), networkID: p.ID, hashtags: p.Hashtags}
 		if under != "" {
@@ -25,41 +25,41 @@ func (c *sampledPosts) meet(posts []provider.Post, under string) {
 		}
 		c.sample = append(c.sample, m)
 		if under == syntheticrelated.Subject(0) {
-			c.here[m.id] = m
+			c.target[m.id] = m
 		}
 	}
 }
 
-// lookAround samples posts under each subject's hashtag, under a common one, and under none.
-func lookAround(n syntheticrelated.Network) *sampledPosts {
-	c := &sampledPosts{here: map[int64]storedPost{}}
+// samplePosts samples posts under each subject's hashtag, under a common one, and under none.
+func samplePosts(n syntheticrelated.Network) *sampledPosts {
+	c := &sampledPosts{target: map[int64]storedPost{}}
 	for i := range n.Subjects {
-		c.meet(n.PostsUnder(i, 100), syntheticrelated.Subject(i))
+		c.add(n.PostsUnder(i, 100), syntheticrelated.Subject(i))
 	}
-	c.meet(n.PostsUnderCommon("everywhere3", 200), "everywhere3")
-	c.meet(n.PostsAnywhere(150), "")
+	c.add(n.PostsUnderCommon("everywhere3", 200), "everywhere3")
+	c.add(n.PostsAnywhere(150), "")
 	return c
 }
 
-const networks = 300
+const networkCount = 300
 
 // Related hashtags come before common ones.
 func TestRelatedFirst(t *testing.T) {
 	t.Parallel()
 	first := 0
-	for seed := range uint64(networks) {
+	for seed := range uint64(networkCount) {
 		n := syntheticrelated.RandomNetwork(seed, true)
-		c := lookAround(n)
-		found := rankRelated(c.here, c.sample, []string{syntheticrelated.Subject(0)})
+		c := samplePosts(n)
+		found := rankRelated(c.target, c.sample, []string{syntheticrelated.Subject(0)})
 		if len(found) >= len(n.Companions) && !slices.ContainsFunc(found[:len(n.Companions)], func(r Related) bool {
 			return !strings.HasPrefix(r.Hashtag, "companion")
 		}) {
 			first++
 		}
 	}
-	t.Logf("first in %d of %d", first, networks)
-	if first < networks*9/10 {
-		t.Errorf("what belongs to a hashtag is first in %d of %d networks", first, networks)
+	t.Logf("first in %d of %d", first, networkCount)
+	if first < networkCount*9/10 {
+		t.Errorf("the related hashtags are first in %d of %d networks", first, networkCount)
 	}
 }
 
@@ -68,27 +68,27 @@ func TestRelatedFirst(t *testing.T) {
 func TestFalsePositiveRate(t *testing.T) {
 	t.Parallel()
 	claimed := 0
-	for seed := range uint64(networks) {
+	for seed := range uint64(networkCount) {
 		n := syntheticrelated.RandomNetwork(seed, false)
-		c := lookAround(n)
-		if found := rankRelated(c.here, c.sample, []string{syntheticrelated.Subject(0)}); len(found) > 0 {
+		c := samplePosts(n)
+		if found := rankRelated(c.target, c.sample, []string{syntheticrelated.Subject(0)}); len(found) > 0 {
 			t.Logf("seed %d: %+v", seed, found[0])
 			claimed++
 		}
 	}
-	t.Logf("claimed in %d of %d", claimed, networks)
-	if claimed > networks/20 {
-		t.Errorf("something is claimed in %d of %d networks in which nothing belongs together", claimed, networks)
+	t.Logf("claimed in %d of %d", claimed, networkCount)
+	if claimed > networkCount/20 {
+		t.Errorf("false positives in %d of %d networks without related hashtags", claimed, networkCount)
 	}
 }
 
 // All posts found under harbour have it. Those with sea are no sample of posts with sea.
 func TestBiasedSample(t *testing.T) {
 	t.Parallel()
-	c := &sampledPosts{here: map[int64]storedPost{}}
+	c := &sampledPosts{target: map[int64]storedPost{}}
 	meet := func(count int, under string, tags ...string) {
 		for range count {
-			c.meet([]provider.Post{{ID: fmt.Sprint(len(c.sample)), Hashtags: tags}}, under)
+			c.add([]provider.Post{{ID: fmt.Sprint(len(c.sample)), Hashtags: tags}}, under)
 		}
 	}
 	asked := syntheticrelated.Subject(0)
@@ -98,15 +98,15 @@ func TestBiasedSample(t *testing.T) {
 	meet(30, "harbour")
 	meet(5, "", "harbour")
 	meet(495, "", "photo")
-	if found := rankRelated(c.here, c.sample, []string{asked}); len(found) > 0 {
+	if found := rankRelated(c.target, c.sample, []string{asked}); len(found) > 0 {
 		t.Errorf("claimed: %+v", found)
 	}
-	for _, p := range c.sample { // who takes all that carries it for a sample errs
+	for _, p := range c.sample { // treating all posts with the hashtag as a sample is wrong
 		if slices.Contains(p.hashtags, asked) {
-			c.here[p.id] = p
+			c.target[p.id] = p
 		}
 	}
-	if found := rankRelated(c.here, c.sample, []string{asked}); len(found) != 1 {
-		t.Errorf("the posts show no bias: %+v", found)
+	if found := rankRelated(c.target, c.sample, []string{asked}); len(found) != 1 {
+		t.Errorf("the sample is not biased: %+v", found)
 	}
 }

@@ -53,9 +53,9 @@ func queryIDs(ctx context.Context, q db.Querier, query string, args ...any) ([]i
 	return db.All(ctx, q, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) }, query, args...)
 }
 
-func keySet(of []int64) (string, error) {
-	set := make(map[int64]int, len(of))
-	for _, id := range of {
+func keySet(ids []int64) (string, error) {
+	set := make(map[int64]int, len(ids))
+	for _, id := range ids {
 		set[id] = 0
 	}
 	return toJSON(set)

@@ -28,8 +28,8 @@ type Related struct {
 	Lift    float64 // frequency there, relative to the frequency elsewhere
 }
 
-// Shown is a hashtag with its figures, as returned to clients.
-type Shown struct {
+// HashtagSummary is a hashtag with its figures, as returned to clients.
+type HashtagSummary struct {
 	Hashtag     string                    `json:"hashtag" jsonschema:"Without #."`
 	Posts       *hashtaganalysis.TagPosts `json:"posts,omitempty" jsonschema:"Number of posts that use it. Omitted if unknown."`
 	PostsPerDay *float64                  `json:"posts_per_day,omitempty" jsonschema:"Posts published per day. Omitted until measured."`
@@ -38,13 +38,13 @@ type Shown struct {
 }
 
 // Descriptions describes members in the schema.
-func (Shown) Descriptions() map[string]string {
+func (HashtagSummary) Descriptions() map[string]string {
 	return map[string]string{"tier": "nano < 10k, small < 100k, medium < 500k, large < 1M posts."}
 }
 
-// Show returns the figures as clients see them.
-func Show(f Figures) Shown {
-	out := Shown{Hashtag: f.Hashtag, Posts: f.Posts, PostsPerDay: f.PostsPerDay, Score: f.Score}
+// Summarize returns the figures as clients see them.
+func Summarize(f Figures) HashtagSummary {
+	out := HashtagSummary{Hashtag: f.Hashtag, Posts: f.Posts, PostsPerDay: f.PostsPerDay, Score: f.Score}
 	if f.Posts != nil {
 		out.Tier = hashtaganalysis.Tier(f.Posts.Count)
 	}

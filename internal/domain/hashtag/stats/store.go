@@ -195,9 +195,9 @@ func positions(tags []string) map[string]int64 {
 	return out
 }
 
-func sortedKeys[V any](of map[string]V) []string {
-	out := make([]string, 0, len(of))
-	for name := range of {
+func sortedKeys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for name := range m {
 		out = append(out, name)
 	}
 	slices.Sort(out)

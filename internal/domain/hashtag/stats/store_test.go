@@ -19,74 +19,74 @@ import (
 )
 
 func TestEnqueueInBatches(t *testing.T) {
-	each(t, func(w *env) {
+	forEachDatabase(t, func(w *env) {
 		var tags []string
 		for i := range 1234 {
 			tags = append(tags, fmt.Sprintf("tag%d", i*541%1234))
 		}
-		w.want(provider.TikTok, tags...)
+		w.enqueue(provider.TikTok, tags...)
 		at := w.clock.Now()
 		must.NoError(t, w.store.EnqueueInBatches(t.Context(), provider.Instagram, tags))
 		const rows = `SELECT hashtag || ' ' || wanted_at || ' ' || due_at || ' ' || turn FROM hashtags
 			WHERE platform = `
-		ahead := w.lines(rows + `'instagram'`)
-		if diff := cmp.Diff(w.lines(rows+`'tiktok'`), ahead); diff != "" || len(ahead) != 1234 ||
+		ahead := w.queryLines(rows + `'instagram'`)
+		if diff := cmp.Diff(w.queryLines(rows+`'tiktok'`), ahead); diff != "" || len(ahead) != 1234 ||
 			!at.Equal(w.clock.Now()) {
 			t.Errorf("%d hashtags %s", len(ahead), diff)
 		}
 		w.clock.Advance(time.Hour)
-		w.want("", tags...)
-		if diff := cmp.Diff(ahead, w.lines(rows+`'instagram'`)); diff != "" {
+		w.enqueue("", tags...)
+		if diff := cmp.Diff(ahead, w.queryLines(rows+`'instagram'`)); diff != "" {
 			t.Errorf("wanted again: %s", diff)
 		}
 	})
 }
 
 func TestEnqueueAddsHashtags(t *testing.T) {
-	each(t, func(w *env) {
-		w.want(provider.TikTok, "tea")
-		w.want("", "sea", "größe", "旅行", "sea")
-		w.want(provider.Instagram)
-		got := w.lines(`SELECT platform || '/' || hashtag FROM hashtags WHERE due_at > 0 AND wanted_at > 0`)
+	forEachDatabase(t, func(w *env) {
+		w.enqueue(provider.TikTok, "tea")
+		w.enqueue("", "sea", "größe", "旅行", "sea")
+		w.enqueue(provider.Instagram)
+		got := w.queryLines(`SELECT platform || '/' || hashtag FROM hashtags WHERE due_at > 0 AND wanted_at > 0`)
 		want := []string{"instagram/größe", "instagram/sea", "instagram/旅行", "tiktok/größe", "tiktok/sea", "tiktok/tea",
 			"tiktok/旅行"}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
-		if found := w.of("", "sea", "tea"); len(found) != 0 {
-			t.Errorf("something is known: %v", found)
+		if found := w.get("", "sea", "tea"); len(found) != 0 {
+			t.Errorf("unmeasured hashtags have figures: %v", found)
 		}
 	})
 }
 
 // The hashtags of the largest list are requested and read with few statements.
 func TestManyHashtags(t *testing.T) {
-	each(t, func(w *env) {
+	forEachDatabase(t, func(w *env) {
 		tags := numberTags("tag", 5000)
-		w.want("", tags...)
+		w.enqueue("", tags...)
 		w.write(func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `UPDATE hashtags SET measured_at = 7, posts_per_day = 3`)
 			return err
 		})
-		if found := w.of("", tags...); len(found) != 5000 || *found["tag4999"].PostsPerDay != 3 ||
+		if found := w.get("", tags...); len(found) != 5000 || *found["tag4999"].PostsPerDay != 3 ||
 			found["tag17"].Platform != provider.Instagram {
-			t.Errorf("%d are found", len(found))
+			t.Errorf("%d hashtags were found", len(found))
 		}
-		if found := w.of(provider.TikTok, tags...); len(found) != 5000 || found["tag17"].Platform != provider.TikTok {
-			t.Errorf("%d are found", len(found))
+		if found := w.get(provider.TikTok, tags...); len(found) != 5000 || found["tag17"].Platform != provider.TikTok {
+			t.Errorf("%d hashtags were found", len(found))
 		}
 	})
 }
 
 // Without a platform, figures are those of Instagram if known.
-func TestFiguresOfAnyPlatform(t *testing.T) {
-	each(t, func(w *env) {
-		w.keep(provider.Instagram, w.figures("both", 10))
-		w.keep(provider.TikTok, w.figures("both", 20))
-		w.keep(provider.TikTok, w.figures("one", 30))
-		w.want(provider.Instagram, "one", "none")
+func TestFiguresPreferInstagram(t *testing.T) {
+	forEachDatabase(t, func(w *env) {
+		w.record(provider.Instagram, w.figures("both", 10))
+		w.record(provider.TikTok, w.figures("both", 20))
+		w.record(provider.TikTok, w.figures("one", 30))
+		w.enqueue(provider.Instagram, "one", "none")
 		got := map[string]int64{}
-		for name, f := range w.of("", "both", "one", "none", "absent") {
+		for name, f := range w.get("", "both", "one", "none", "absent") {
 			got[f.Platform+"/"+name] = f.Posts.Count
 		}
 		if diff := cmp.Diff(map[string]int64{"instagram/both": 10, "tiktok/one": 30}, got); diff != "" {
@@ -96,26 +96,26 @@ func TestFiguresOfAnyPlatform(t *testing.T) {
 }
 
 func TestRecord(t *testing.T) {
-	each(t, func(w *env) {
+	forEachDatabase(t, func(w *env) {
 		f := w.figures("sea", 123)
 		for i := range 8 {
 			f.Recent = append(f.Recent, provider.Post{ID: string(rune('a' + i)), TakenAt: w.db.Now().Add(-day / 2),
 				Likes: new(int64(10))})
 		}
-		w.keep(provider.Instagram, f)
+		w.record(provider.Instagram, f)
 		want := stats.Analyze(provider.Instagram, f, w.db.Now()).Figures
 		if want.Score == nil || want.PostsPerDay == nil || *want.PostsPerDay != 9 ||
 			*want.Posts != (hashtaganalysis.TagPosts{Count: 123, Basis: hashtaganalysis.Measured}) {
 			t.Errorf("read: %+v", want)
 		}
-		if diff := cmp.Diff(map[string]stats.Figures{"sea": want}, w.of(provider.Instagram, "sea",
+		if diff := cmp.Diff(map[string]stats.Figures{"sea": want}, w.get(provider.Instagram, "sea",
 			"lake")); diff != "" {
 			t.Error(diff)
 		}
 		// Missing figures stay unknown.
-		w.keep(provider.TikTok, provider.HashtagFigures{Hashtag: "sea"})
+		w.record(provider.TikTok, provider.HashtagFigures{Hashtag: "sea"})
 		if diff := cmp.Diff(stats.Figures{Platform: provider.TikTok, Hashtag: "sea", MeasuredAt: began},
-			w.of(provider.TikTok, "sea")["sea"]); diff != "" {
+			w.get(provider.TikTok, "sea")["sea"]); diff != "" {
 			t.Error(diff)
 		}
 		w.audit()
@@ -124,7 +124,7 @@ func TestRecord(t *testing.T) {
 
 // Concurrent requests for the same hashtags in different orders all succeed.
 func TestConcurrentEnqueue(t *testing.T) {
-	each(t, func(w *env) {
+	forEachDatabase(t, func(w *env) {
 		var all sync.WaitGroup
 		for n := range 12 {
 			all.Go(func() {
@@ -155,13 +155,13 @@ func TestConcurrentEnqueue(t *testing.T) {
 
 // The first hashtags of each list come before the last of a long one.
 func TestQueueFairness(t *testing.T) {
-	each(t, func(w *env) {
-		w.want(provider.Instagram, numberTags("long", 20)...)
+	forEachDatabase(t, func(w *env) {
+		w.enqueue(provider.Instagram, numberTags("long", 20)...)
 		w.clock.Advance(3*day + tick)
-		w.want(provider.Instagram, "short0", "short1")
+		w.enqueue(provider.Instagram, "short0", "short1")
 		asked := w.measureAll(w.background())
 		if i := slices.Index(asked, "instagram/short0"); i != 4 || asked[6] != "instagram/short1" || len(asked) != 22 {
-			t.Errorf("asked in this order: %v", asked)
+			t.Errorf("requested in this order: %v", asked)
 		}
 	})
 }

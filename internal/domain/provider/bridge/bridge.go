@@ -77,11 +77,11 @@ func New(opts Options) (*Client, error) {
 	return c, nil
 }
 
-func orElse(given, usual time.Duration) time.Duration {
-	if given > 0 {
-		return given
+func orElse(value, fallback time.Duration) time.Duration {
+	if value > 0 {
+		return value
 	}
-	return usual
+	return fallback
 }
 
 // checkRedirect allows redirects within the bridge only, so that the token is not leaked.

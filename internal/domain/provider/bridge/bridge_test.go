@@ -32,17 +32,17 @@ var (
 
 const token = "a-token-of-the-bridge"
 
-// nowhere is a public fetcher that must not be called.
-func nowhere(context.Context, string, int64, io.Writer) error {
-	return errors.New("handed to the public fetcher")
+// refuseFetch is a public fetcher that must not be called.
+func refuseFetch(context.Context, string, int64, io.Writer) error {
+	return errors.New("the public fetcher was called")
 }
 
-// ask returns a client for a bridge with the handler.
-func ask(t *testing.T, handler http.HandlerFunc, change func(*Options)) (*Client, string) {
+// newTestClient returns a client for a bridge with the handler.
+func newTestClient(t *testing.T, handler http.HandlerFunc, change func(*Options)) (*Client, string) {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	opts := Options{URL: server.URL, Token: token, FetchPublic: nowhere, Now: func() time.Time { return now }}
+	opts := Options{URL: server.URL, Token: token, FetchPublic: refuseFetch, Now: func() time.Time { return now }}
 	if change != nil {
 		change(&opts)
 	}
@@ -50,7 +50,7 @@ func ask(t *testing.T, handler http.HandlerFunc, change func(*Options)) (*Client
 	return client, server.URL
 }
 
-func says(status int, body string, header ...string) http.HandlerFunc {
+func respond(status int, body string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i < len(header); i += 2 {
 			w.Header().Set(header[i], header[i+1])
@@ -63,9 +63,9 @@ func says(status int, body string, header ...string) http.HandlerFunc {
 func TestMediaRequest(t *testing.T) {
 	t.Parallel()
 	var got []string
-	client, _ := ask(t, func(w http.ResponseWriter, r *http.Request) {
+	client, _ := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
 		got = append(got, r.Method+" "+r.RequestURI, r.Header.Get("Authorization"))
-		says(http.StatusOK, `{"items":[]}`)(w, r)
+		respond(http.StatusOK, `{"items":[]}`)(w, r)
 	}, func(o *Options) { o.URL += "/base/" })
 	q := question
 	q.Cursor = "a b&limit=9"
@@ -87,7 +87,7 @@ func TestMediaResponse(t *testing.T) {
 	t.Parallel()
 	const at = `"kind":"image","url":"https://cdn.example/x.jpg"`
 	long := strings.Repeat("é", wire.MaxText+1)
-	client, _ := ask(t, says(http.StatusOK, `{"next_cursor":"further","cost":1,"items":[null,7,"x",[],{},`+strings.Join(
+	client, _ := newTestClient(t, respond(http.StatusOK, `{"next_cursor":"further","cost":1,"items":[null,7,"x",[],{},`+strings.Join(
 		[]string{
 			`{"id":"a_-9","kind":"video","url":"http://cdn.example/a.mp4","taken_at":"2026-11-01T10:00:00+02:00",` +
 				`"caption":"Hi\r\n\u0000\u001b[1m\ud800 🙂","width":1080,"height":1920,"duration_seconds":1.5,"likes":3}`,
@@ -117,13 +117,13 @@ func TestMediaResponse(t *testing.T) {
 		t.Error(diff)
 	}
 	if !idForm.MatchString(wire.ID("é/1")) || wire.ID("é/1") == wire.ID("é/2") {
-		t.Error("ids that are none are not told apart")
+		t.Error("replacements of invalid IDs are not distinct")
 	}
 }
 
 func TestUnpagedTypes(t *testing.T) {
 	t.Parallel()
-	client, _ := ask(t, says(http.StatusOK, `{"items":[],"next_cursor":"x"}`), nil)
+	client, _ := newTestClient(t, respond(http.StatusOK, `{"items":[],"next_cursor":"x"}`), nil)
 	q := question
 	q.Type = provider.Stories
 	if page, err := client.ProfileMedia(t.Context(), q); err != nil || page.Next != "" {
@@ -139,42 +139,42 @@ func TestFailures(t *testing.T) {
 		want   error // nil for *provider.Unavailable
 		after  time.Duration
 	}{
-		"no such profile":  {says(http.StatusNotFound, `{"error":"profile_not_found"}`), provider.ErrNotFound, 0},
-		"private":          {says(http.StatusForbidden, `{"error":"profile_private"}`), provider.ErrPrivate, 0},
-		"wrong address":    {says(http.StatusNotFound, `404 page not found`), nil, 0},
-		"another 404":      {says(http.StatusNotFound, `{"error":"profile_private"}`), nil, 0},
-		"wrong token":      {says(http.StatusForbidden, `{"error":"forbidden"}`), nil, 0},
-		"not found as 200": {says(http.StatusOK, `{"error":"profile_not_found"}`), nil, 0},
-		"unauthorized":     {says(http.StatusUnauthorized, ``), nil, 0},
-		"broken":           {says(http.StatusInternalServerError, `{"error":"profile_not_found"}`), nil, 0},
-		"too often":        {says(http.StatusTooManyRequests, `{}`, "Retry-After", "90"), nil, 90 * time.Second},
-		"until a time": {says(http.StatusServiceUnavailable, ``, "Retry-After", "Sat, 21 Nov 2026 09:31:00 GMT"),
+		"no such profile":  {respond(http.StatusNotFound, `{"error":"profile_not_found"}`), provider.ErrNotFound, 0},
+		"private":          {respond(http.StatusForbidden, `{"error":"profile_private"}`), provider.ErrPrivate, 0},
+		"wrong address":    {respond(http.StatusNotFound, `404 page not found`), nil, 0},
+		"another 404":      {respond(http.StatusNotFound, `{"error":"profile_private"}`), nil, 0},
+		"wrong token":      {respond(http.StatusForbidden, `{"error":"forbidden"}`), nil, 0},
+		"not found as 200": {respond(http.StatusOK, `{"error":"profile_not_found"}`), nil, 0},
+		"unauthorized":     {respond(http.StatusUnauthorized, ``), nil, 0},
+		"broken":           {respond(http.StatusInternalServerError, `{"error":"profile_not_found"}`), nil, 0},
+		"too often":        {respond(http.StatusTooManyRequests, `{}`, "Retry-After", "90"), nil, 90 * time.Second},
+		"Retry-After in the future": {respond(http.StatusServiceUnavailable, ``, "Retry-After", "Sat, 21 Nov 2026 09:31:00 GMT"),
 			nil, time.Minute},
-		"until it is past": {says(http.StatusServiceUnavailable, ``, "Retry-After", "Sat, 21 Nov 2020 09:31:00 GMT"),
+		"Retry-After in the past": {respond(http.StatusServiceUnavailable, ``, "Retry-After", "Sat, 21 Nov 2020 09:31:00 GMT"),
 			nil, 0},
-		"for years": {says(http.StatusTooManyRequests, ``, "Retry-After", "4000000000"), nil,
+		"for years": {respond(http.StatusTooManyRequests, ``, "Retry-After", "4000000000"), nil,
 			wire.MaxRetryAfter},
-		"for nonsense":   {says(http.StatusTooManyRequests, ``, "Retry-After", "-99999999999999999999"), nil, 0},
-		"no content":     {says(http.StatusNoContent, ``), nil, 0},
-		"not JSON":       {says(http.StatusOK, `<html>natgeo`), nil, 0},
-		"no object":      {says(http.StatusOK, `null`), nil, 0},
-		"no items":       {says(http.StatusOK, `{"items":"natgeo"}`), nil, 0},
-		"no usable item": {says(http.StatusOK, `{"items":[{"id":"natgeo"}]}`), nil, 0},
-		"cut off":        {says(http.StatusOK, `{"items":[`, "Content-Length", "1000"), nil, 0},
-		"too long":       {says(http.StatusOK, `{"items":[]}`+strings.Repeat(" ", maxResponseBytes)), nil, 0},
-		"too long a cursor": {says(http.StatusOK, `{"items":[],"next_cursor":"`+strings.Repeat("x",
+		"for nonsense":   {respond(http.StatusTooManyRequests, ``, "Retry-After", "-99999999999999999999"), nil, 0},
+		"no content":     {respond(http.StatusNoContent, ``), nil, 0},
+		"not JSON":       {respond(http.StatusOK, `<html>natgeo`), nil, 0},
+		"no object":      {respond(http.StatusOK, `null`), nil, 0},
+		"no items":       {respond(http.StatusOK, `{"items":"natgeo"}`), nil, 0},
+		"no usable item": {respond(http.StatusOK, `{"items":[{"id":"natgeo"}]}`), nil, 0},
+		"cut off":        {respond(http.StatusOK, `{"items":[`, "Content-Length", "1000"), nil, 0},
+		"too long":       {respond(http.StatusOK, `{"items":[]}`+strings.Repeat(" ", maxResponseBytes)), nil, 0},
+		"too long a cursor": {respond(http.StatusOK, `{"items":[],"next_cursor":"`+strings.Repeat("x",
 			wire.MaxURL+1)+`"}`), nil, 0},
-		"a cursor with NUL": {says(http.StatusOK, `{"items":[],"next_cursor":"\u0000"}`), nil, 0},
-		"too long a header": {says(http.StatusOK, `{"items":[]}`, "X-Long", strings.Repeat("x", 2*wire.MaxHeader)), nil,
+		"a cursor with NUL": {respond(http.StatusOK, `{"items":[],"next_cursor":"\u0000"}`), nil, 0},
+		"too long a header": {respond(http.StatusOK, `{"items":[]}`, "X-Long", strings.Repeat("x", 2*wire.MaxHeader)), nil,
 			0},
-		"sent elsewhere":  {says(http.StatusFound, ``, "Location", "http://elsewhere.example/natgeo"), nil, 0},
-		"sent in circles": {says(http.StatusFound, ``, "Location", "/natgeo"), nil, 0},
-		"silent":          {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, nil, 0},
-		"hung up":         {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, nil, 0},
+		"sent elsewhere": {respond(http.StatusFound, ``, "Location", "http://elsewhere.example/natgeo"), nil, 0},
+		"redirect loop":  {respond(http.StatusFound, ``, "Location", "/natgeo"), nil, 0},
+		"silent":         {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, nil, 0},
+		"hung up":        {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			client, _ := ask(t, c.answer, func(o *Options) {
+			client, _ := newTestClient(t, c.answer, func(o *Options) {
 				if name == "silent" {
 					o.Timeout = 20 * time.Millisecond
 				}
@@ -182,7 +182,7 @@ func TestFailures(t *testing.T) {
 			page, err := client.ProfileMedia(t.Context(), question)
 			checkFailure(t, err, c.want, c.after)
 			if len(page.Items) != 0 || page.Next != "" {
-				t.Errorf("with the error comes %v", page)
+				t.Errorf("a page is returned with the error: %v", page)
 			}
 		})
 	}
@@ -196,9 +196,9 @@ func checkFailure(t *testing.T, err, want error, after time.Duration) {
 	case want != nil && !errors.Is(err, want), want == nil && !unavailable:
 		t.Errorf("%v", err)
 	case unavailable && u.After != after:
-		t.Errorf("to be left alone for %s, want %s", u.After, after)
+		t.Errorf("retry after %s, want %s", u.After, after)
 	case err != nil && (strings.Contains(err.Error(), "natgeo") || strings.Contains(err.Error(), token)):
-		t.Errorf("the error repeats what was sent: %v", err)
+		t.Errorf("the error contains the response: %v", err)
 	}
 }
 
@@ -206,7 +206,7 @@ func TestBridgeUnreachable(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	client, err := New(Options{URL: server.URL, FetchPublic: nowhere})
+	client, err := New(Options{URL: server.URL, FetchPublic: refuseFetch})
 	must.NoError(t, err)
 	_, err = client.ProfileMedia(t.Context(), question)
 	checkFailure(t, err, nil, 0)
@@ -216,24 +216,24 @@ func TestBridgeUnreachable(t *testing.T) {
 func TestFetch(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
-	mux.HandleFunc("/file", says(http.StatusOK, "0123456789"))
+	mux.HandleFunc("/file", respond(http.StatusOK, "0123456789"))
 	mux.HandleFunc("/unsized", func(w http.ResponseWriter, _ *http.Request) {
 		for i := range 10 {
 			_, _ = io.WriteString(w, strconv.Itoa(i))
 			_ = http.NewResponseController(w).Flush()
 		}
 	})
-	mux.HandleFunc("/moved", says(http.StatusFound, "", "Location", "/file"))
-	mux.HandleFunc("/elsewhere", says(http.StatusFound, "", "Location", "http://127.0.0.1:9/natgeo"))
-	mux.HandleFunc("/empty", says(http.StatusOK, ""))
-	mux.HandleFunc("/gone", says(http.StatusGone, "gone", "Retry-After", "5"))
-	mux.HandleFunc("/cut", says(http.StatusOK, "012", "Content-Length", "10"))
+	mux.HandleFunc("/moved", respond(http.StatusFound, "", "Location", "/file"))
+	mux.HandleFunc("/elsewhere", respond(http.StatusFound, "", "Location", "http://127.0.0.1:9/natgeo"))
+	mux.HandleFunc("/empty", respond(http.StatusOK, ""))
+	mux.HandleFunc("/gone", respond(http.StatusGone, "gone", "Retry-After", "5"))
+	mux.HandleFunc("/cut", respond(http.StatusOK, "012", "Content-Length", "10"))
 	mux.HandleFunc("/stalls", func(w http.ResponseWriter, r *http.Request) {
-		says(http.StatusOK, "012")(w, r)
+		respond(http.StatusOK, "012")(w, r)
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	})
-	client, url := ask(t, func(w http.ResponseWriter, r *http.Request) {
+	client, url := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+token {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
@@ -267,19 +267,19 @@ func TestFetch(t *testing.T) {
 	checkFailure(t, client.Fetch(t.Context(), url+"/gone", 10, io.Discard), nil, 5*time.Second)
 }
 
-// full is a full disk.
+// full is a writer that always fails.
 type full struct{}
 
-var errFull = errors.New("no room")
+var errFull = errors.New("disk full")
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
 func TestFetchWriteError(t *testing.T) {
 	t.Parallel()
-	client, url := ask(t, says(http.StatusOK, "bytes"), nil)
+	client, url := newTestClient(t, respond(http.StatusOK, "bytes"), nil)
 	err := client.Fetch(t.Context(), url+"/file", 10, full{})
 	if _, unavailable := errors.AsType[*provider.Unavailable](err); unavailable || !errors.Is(err, errFull) {
-		t.Errorf("the bridge is blamed: %v", err)
+		t.Errorf("a write error was attributed to the bridge: %v", err)
 	}
 }
 
@@ -316,19 +316,19 @@ func TestInvalidOptions(t *testing.T) {
 	for _, address := range []string{"", "bridge.example", "/v1", "ftp://bridge.example", "https://", "https://:443",
 		"https://me@bridge.example", "https://bridge.example?x=1", "https://bridge.example#x",
 		"https://bridge.example:x"} {
-		if _, err := New(Options{URL: address, FetchPublic: nowhere}); err == nil || len(address) > 8 &&
+		if _, err := New(Options{URL: address, FetchPublic: refuseFetch}); err == nil || len(address) > 8 &&
 			strings.Contains(err.Error(), address) {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
 	for _, bad := range []string{"x y", "x\ny", "ä", `"`} {
-		if _, err := New(Options{URL: "https://bridge.example", Token: bad, FetchPublic: nowhere}); err == nil ||
+		if _, err := New(Options{URL: "https://bridge.example", Token: bad, FetchPublic: refuseFetch}); err == nil ||
 			strings.Contains(err.Error(), bad) {
 			t.Errorf("token %q: %v", bad, err)
 		}
 	}
 	if _, err := New(Options{URL: "https://bridge.example"}); err == nil {
-		t.Error("nothing fetches what lies elsewhere")
+		t.Error("options without FetchPublic were accepted")
 	}
 }
 

@@ -22,13 +22,13 @@ func profileQuery(limit int) provider.ProfileQuery {
 func TestFiguresRequest(t *testing.T) {
 	t.Parallel()
 	var got []string
-	client, _ := ask(t, func(w http.ResponseWriter, r *http.Request) {
+	client, _ := newTestClient(t, func(w http.ResponseWriter, r *http.Request) {
 		got = append(got, r.RequestURI, r.Header.Get("Authorization"))
 		if strings.Contains(r.URL.Path, "hashtags") {
-			says(http.StatusOK, `{"hashtag":{},"top":[],"recent":[]}`)(w, r)
+			respond(http.StatusOK, `{"hashtag":{},"top":[],"recent":[]}`)(w, r)
 			return
 		}
-		says(http.StatusOK, fmt.Sprintf(`{"profile":{},"posts":[{"id":"%d"}],"next_cursor":"a b"}`, min(len(got), 3)))(
+		respond(http.StatusOK, fmt.Sprintf(`{"profile":{},"posts":[{"id":"%d"}],"next_cursor":"a b"}`, min(len(got), 3)))(
 			w, r)
 	}, nil)
 	q := profileQuery(1000)
@@ -57,8 +57,8 @@ func TestFiguresRequest(t *testing.T) {
 // Implausible values are dropped and not replaced.
 func TestFiguresResponse(t *testing.T) {
 	t.Parallel()
-	client, _ := ask(t,
-		says(http.StatusOK,
+	client, _ := newTestClient(t,
+		respond(http.StatusOK,
 			`{"cost":1,"profile":{"username":"somebody.else","display_name":"A\nB\u0000","biography":"Hi\n🙂",`+
 				`"website":"javascript:alert(1)",
 		"followers":1e15,"follows":-1,"posts":"many"},"posts":[null,7,"x",[],{},{"id":""},{"id":7},`+strings.Join(
@@ -103,7 +103,7 @@ func TestRecentFrom(t *testing.T) {
 		`{"hashtag":{},"top":[],"recent":[{"id":"1","taken_at":"2026-11-20T00:00:00Z"},{"id":"2",` +
 			`"taken_at":"2026-11-21T00:00:00Z"}]}`: {nil, "2 1", false},
 	} {
-		client, _ := ask(t, says(http.StatusOK, text), nil)
+		client, _ := newTestClient(t, respond(http.StatusOK, text), nil)
 		figures := must.Get(client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.Instagram,
 			Hashtag: "bread", PostLimit: 2}))(t)
 		var recent []string
@@ -124,44 +124,44 @@ func TestFailuresOfFigures(t *testing.T) {
 		want   error // nil for *provider.Unavailable
 		after  time.Duration
 	}{
-		"no such profile":    {says(http.StatusNotFound, `{"error":"profile_not_found"}`), provider.ErrNotFound, 0},
-		"no such hashtag":    {says(http.StatusNotFound, `{"error":"hashtag_not_found"}`), provider.ErrNotFound, 0},
-		"private":            {says(http.StatusForbidden, `{"error":"profile_private"}`), provider.ErrPrivate, 0},
-		"never told":         {says(http.StatusNotFound, `{"error":"not_offered"}`), provider.ErrNotOffered, 0},
-		"never told, as 403": {says(http.StatusForbidden, `{"error":"not_offered"}`), nil, 0},
-		"a mistaken address": {says(http.StatusNotFound, `404`), nil, 0},
-		"too often":          {says(http.StatusTooManyRequests, ``, "Retry-After", "90"), nil, 90 * time.Second},
-		"not JSON":           {says(http.StatusOK, `<html>natgeo`), nil, 0},
-		"nothing":            {says(http.StatusOK, `null`), nil, 0},
-		"an empty object":    {says(http.StatusOK, `{}`), nil, 0},
-		"no posts":           {says(http.StatusOK, `{"profile":{},"hashtag":{},"top":[]}`), nil, 0},
-		"no profile": {says(http.StatusOK, `{"profile":null,"posts":[],"hashtag":null,"top":[],"recent":[]}`),
+		"no such profile":    {respond(http.StatusNotFound, `{"error":"profile_not_found"}`), provider.ErrNotFound, 0},
+		"no such hashtag":    {respond(http.StatusNotFound, `{"error":"hashtag_not_found"}`), provider.ErrNotFound, 0},
+		"private":            {respond(http.StatusForbidden, `{"error":"profile_private"}`), provider.ErrPrivate, 0},
+		"never told":         {respond(http.StatusNotFound, `{"error":"not_offered"}`), provider.ErrNotOffered, 0},
+		"never told, as 403": {respond(http.StatusForbidden, `{"error":"not_offered"}`), nil, 0},
+		"wrong URL":          {respond(http.StatusNotFound, `404`), nil, 0},
+		"too often":          {respond(http.StatusTooManyRequests, ``, "Retry-After", "90"), nil, 90 * time.Second},
+		"not JSON":           {respond(http.StatusOK, `<html>natgeo`), nil, 0},
+		"nothing":            {respond(http.StatusOK, `null`), nil, 0},
+		"an empty object":    {respond(http.StatusOK, `{}`), nil, 0},
+		"no posts":           {respond(http.StatusOK, `{"profile":{},"hashtag":{},"top":[]}`), nil, 0},
+		"no profile": {respond(http.StatusOK, `{"profile":null,"posts":[],"hashtag":null,"top":[],"recent":[]}`),
 			nil, 0},
-		"a text for one": {says(http.StatusOK,
+		"a text for one": {respond(http.StatusOK,
 			`{"profile":"natgeo","posts":[],"hashtag":"natgeo","top":[],"recent":[]}`), nil, 0},
-		"unusable posts": {says(http.StatusOK, `{"profile":{},"posts":[{}],"hashtag":{},"top":[{}],"recent":[]}`),
+		"unusable posts": {respond(http.StatusOK, `{"profile":{},"posts":[{}],"hashtag":{},"top":[{}],"recent":[]}`),
 			nil, 0},
-		"too long": {says(http.StatusOK,
+		"too long": {respond(http.StatusOK,
 			`{"profile":{},"posts":[],"hashtag":{},"top":[],"recent":[]}`+strings.Repeat(" ", maxFiguresBytes)), nil,
 			0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			client, _ := ask(t, c.answer, nil)
+			client, _ := newTestClient(t, c.answer, nil)
 			figures, err := client.Profile(t.Context(), profileQuery(10))
 			checkFailure(t, err, c.want, c.after)
 			tagged, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.Instagram,
 				Hashtag: "natgeo", PostLimit: 10})
 			checkFailure(t, err, c.want, c.after)
 			if figures.Account.Username != "" || tagged.Hashtag != "" {
-				t.Errorf("with the error come %v, %v", figures, tagged)
+				t.Errorf("figures are returned with the error: %v, %v", figures, tagged)
 			}
 		})
 	}
-	client, _ := ask(t, says(http.StatusOK, `{"profile":{},"posts":[{"id":"1"}],"next_cursor":"\u0000"}`), nil)
+	client, _ := newTestClient(t, respond(http.StatusOK, `{"profile":{},"posts":[{"id":"1"}],"next_cursor":"\u0000"}`), nil)
 	_, err := client.Profile(t.Context(), profileQuery(10))
 	checkFailure(t, err, nil, 0)
-	client, _ = ask(t, says(http.StatusNotFound, `{"error":"not_offered"}`), nil)
+	client, _ = newTestClient(t, respond(http.StatusNotFound, `{"error":"not_offered"}`), nil)
 	if _, err := client.ProfileMedia(t.Context(), question); !errors.Is(err, provider.ErrNotOffered) {
 		t.Error(err)
 	}

@@ -27,7 +27,7 @@ func vendor(t *testing.T) *Client {
 		front.Close()
 		box.Close()
 	})
-	client := must.Get(New(Options{URL: front.URL + "/vendor", FetchPublic: nowhere}))(t)
+	client := must.Get(New(Options{URL: front.URL + "/vendor", FetchPublic: refuseFetch}))(t)
 	return client
 }
 
@@ -77,7 +77,7 @@ func fetch(t *testing.T, client *Client, item provider.Item) {
 	must.NoError(t, client.Fetch(t.Context(), item.URL, 200_000, &file))
 	if item.Kind == provider.Video {
 		if !bytes.Equal(file.Bytes()[4:8], []byte("ftyp")) {
-			t.Errorf("%s is no MP4", item.URL)
+			t.Errorf("%s is not an MP4 file", item.URL)
 		}
 		return
 	}

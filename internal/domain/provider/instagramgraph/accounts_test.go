@@ -24,20 +24,20 @@ func TestPausedAccounts(t *testing.T) {
 		"the app's calls":    {http.StatusBadRequest, errorText(4, 0), nil, defaultPause},
 		"the person's calls": {http.StatusBadRequest, errorText(17, 2446079), nil, defaultPause},
 		"the page's calls":   {http.StatusBadRequest, errorText(32, 0), nil, defaultPause},
-		"calls of this kind": {http.StatusBadRequest, errorText(613, 0), nil, defaultPause},
+		"call limit":         {http.StatusBadRequest, errorText(613, 0), nil, defaultPause},
 		"the business's calls": {http.StatusBadRequest, errorText(80002, 0),
 			http.Header{"X-Business-Use-Case-Usage": {
 				`{"1":[{"type":"instagram","call_count":100,"estimated_time_to_regain_access":42}]}`}},
 			42 * time.Minute},
-		"for a policy": {http.StatusBadRequest, errorText(368, 0), nil, policyPause},
+		"policy block": {http.StatusBadRequest, errorText(368, 0), nil, policyPause},
 		"a plain 429":  {http.StatusTooManyRequests, `slow down`, nil, defaultPause},
 		"with a wait":  {http.StatusTooManyRequests, ``, http.Header{"Retry-After": {"7"}}, 7 * time.Second},
 		"for years": {http.StatusTooManyRequests, ``, http.Header{"Retry-After": {"400000000"}},
 			24 * time.Hour},
-		"a token that ended":    {http.StatusUnauthorized, errorText(190, 463), nil, invalidTokenPause},
-		"a session that ended":  {http.StatusBadRequest, errorText(102, 0), nil, invalidTokenPause},
-		"another's id":          {http.StatusBadRequest, errorText(100, 33), nil, 0},
-		"nothing but for today": {http.StatusBadRequest, errorText(10, 0), nil, 0},
+		"expired token":      {http.StatusUnauthorized, errorText(190, 463), nil, invalidTokenPause},
+		"expired session":    {http.StatusBadRequest, errorText(102, 0), nil, invalidTokenPause},
+		"another's id":       {http.StatusBadRequest, errorText(100, 33), nil, 0},
+		"missing permission": {http.StatusBadRequest, errorText(10, 0), nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,10 +54,10 @@ func TestPausedAccounts(t *testing.T) {
 			server := http.DefaultTransport
 			s.http.Transport = headers{server, c.header, "17841400"}
 			for range 2 {
-				must.Get(s.Profile(t.Context(), question(1)))(t)
+				must.Get(s.Profile(t.Context(), profileQuery(1)))(t)
 			}
 			if got := s.accounts.untilNextAvailable(began, false); got != c.rest {
-				t.Errorf("it rests for %s, want %s", got, c.rest)
+				t.Errorf("paused for %s, want %s", got, c.rest)
 			}
 			if lost := strings.Count(text.String(), "17841400"); lost > 1 ||
 				(lost == 1) != (c.rest == invalidTokenPause) || strings.Contains(text.String(), token) {
@@ -101,19 +101,19 @@ func TestNoAccount(t *testing.T) {
 	log, text := journal()
 	s := g.source(3, func(o *Options) { o.Log = log })
 	ask := func() error {
-		_, err := s.Profile(t.Context(), question(1))
+		_, err := s.Profile(t.Context(), profileQuery(1))
 		return err
 	}
 	checkUnavailable(t, ask(), defaultPause)
-	calls := len(g.asked)
+	calls := len(g.requests)
 	checkUnavailable(t, ask(), defaultPause)
-	if calls != 3 || len(g.asked) != calls {
-		t.Errorf("resting accounts are asked: %v", g.asked)
+	if calls != 3 || len(g.requests) != calls {
+		t.Errorf("requests were sent through paused accounts: %v", g.requests)
 	}
 	g.clock.Advance(invalidTokenPause)
 	checkUnavailable(t, ask(), defaultPause)
 	if got := strings.Count(text.String(), "level=ERROR"); got != 2 {
-		t.Errorf("the log tells %d times of two tokens: %s", got, text)
+		t.Errorf("%d log entries for two rejected tokens: %s", got, text)
 	}
 	g.clock.Advance(invalidTokenPause)
 	broken = false
@@ -123,7 +123,7 @@ func TestNoAccount(t *testing.T) {
 	broken = true
 	checkUnavailable(t, ask(), defaultPause)
 	if got := strings.Count(text.String(), "level=ERROR"); got != 4 {
-		t.Errorf("the log tells %d times of tokens lost twice: %s", got, text)
+		t.Errorf("%d log entries for tokens rejected twice: %s", got, text)
 	}
 }
 
@@ -150,25 +150,25 @@ func TestUsageNearLimit(t *testing.T) {
 			g.people["natgeo"] = person(nil)
 			g.usage.Set(c.header, c.value)
 			s := g.source(1, nil)
-			must.Get(s.Profile(t.Context(), question(1)))(t)
+			must.Get(s.Profile(t.Context(), profileQuery(1)))(t)
 			if got := s.accounts.untilNextAvailable(began, false); got != c.rest {
-				t.Errorf("it rests for %s, want %s", got, c.rest)
+				t.Errorf("paused for %s, want %s", got, c.rest)
 			}
 		})
 	}
 }
 
 // Accounts are used in rotation.
-func TestTurns(t *testing.T) {
+func TestAccountsRotate(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	g.people["natgeo"] = person(nil)
 	s := g.source(3, nil)
 	for range 6 {
-		must.Get(s.Profile(t.Context(), question(1)))(t)
+		must.Get(s.Profile(t.Context(), profileQuery(1)))(t)
 	}
 	count := map[string]int{}
-	for _, asked := range g.asked {
+	for _, asked := range g.requests {
 		count[asked]++
 	}
 	if len(count) != 3 || count["17841401 17841401"] != 2 {
@@ -178,23 +178,23 @@ func TestTurns(t *testing.T) {
 
 func TestInvalidOptions(t *testing.T) {
 	t.Parallel()
-	good := Options{Accounts: []Account{{ID: "1", Token: "x"}}, FetchPublic: nowhere}
+	good := Options{Accounts: []Account{{ID: "1", Token: "x"}}, FetchPublic: refuseFetch}
 	must.Get(New(good))(t)
 	for name, change := range map[string]func(*Options){
-		"no account":        func(o *Options) { o.Accounts = nil },
-		"a name for an id":  func(o *Options) { o.Accounts = []Account{{ID: "natgeo", Token: "x"}} },
-		"no token":          func(o *Options) { o.Accounts = []Account{{ID: "1"}} },
-		"an account twice":  func(o *Options) { o.Accounts = []Account{{ID: "1", Token: "x"}, {ID: "1", Token: "y"}} },
-		"no shelf":          func(o *Options) { o.Hashtags = true },
-		"no fetcher":        func(o *Options) { o.FetchPublic = nil },
-		"no address":        func(o *Options) { o.URL = "graph.facebook.com" },
-		"a version of none": func(o *Options) { o.Version = "25" },
-		"too much":          func(o *Options) { o.Usage = 101 },
+		"no account":         func(o *Options) { o.Accounts = nil },
+		"name instead of ID": func(o *Options) { o.Accounts = []Account{{ID: "natgeo", Token: "x"}} },
+		"no token":           func(o *Options) { o.Accounts = []Account{{ID: "1"}} },
+		"duplicate account":  func(o *Options) { o.Accounts = []Account{{ID: "1", Token: "x"}, {ID: "1", Token: "y"}} },
+		"no shelf":           func(o *Options) { o.Hashtags = true },
+		"no fetcher":         func(o *Options) { o.FetchPublic = nil },
+		"no address":         func(o *Options) { o.URL = "graph.facebook.com" },
+		"invalid version":    func(o *Options) { o.Version = "25" },
+		"too much":           func(o *Options) { o.Usage = 101 },
 	} {
 		opts := good
 		change(&opts)
 		if _, err := New(opts); err == nil {
-			t.Errorf("%s: it is taken", name)
+			t.Errorf("%s: invalid options were accepted", name)
 		}
 	}
 }
@@ -203,7 +203,7 @@ func TestStoreErrors(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	g.refuse = func(string, *http.Request) (int, string) { panic(http.ErrAbortHandler) }
-	_, err := g.source(1, nil).Profile(t.Context(), question(1))
+	_, err := g.source(1, nil).Profile(t.Context(), profileQuery(1))
 	checkUnavailable(t, err, 0)
 	if errors.Is(err, provider.ErrNotFound) {
 		t.Error(err)

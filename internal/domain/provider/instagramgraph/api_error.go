@@ -100,7 +100,7 @@ func readError(answer wire.Response, now time.Time) *apiError {
 	f := &apiError{status: answer.Status}
 	if body.Error != nil {
 		f.code, f.subcode = int(body.Error.Code), int(body.Error.Subcode)
-		f.kind = kindOf(f.code, f.subcode)
+		f.kind = classifyError(f.code, f.subcode)
 		if f.code == codeField && strings.Contains(body.Error.Message, "view_count") {
 			f.kind = kindNoViews
 		}
@@ -112,7 +112,7 @@ func readError(answer wire.Response, now time.Time) *apiError {
 	return f
 }
 
-func kindOf(code, subcode int) errorKind {
+func classifyError(code, subcode int) errorKind {
 	if k, known := bySubcode[subcode]; known {
 		return k
 	}

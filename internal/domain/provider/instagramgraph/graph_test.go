@@ -28,17 +28,17 @@ var began = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
 // graph fakes the used part of Meta's API with given profiles, hashtags and errors.
 type graph struct {
-	t       *testing.T
-	mu      sync.Mutex
-	clock   *testkit.Clock
-	people  map[string]map[string]any // by name; their posts stand in media
-	tags    map[string]map[string][]map[string]any
-	refuse  func(account string, r *http.Request) (status int, body string)
-	usage   http.Header // sent with every answer
-	asked   []string    // accounts and paths
-	queries []string    // the fields that were asked for
-	unique  map[string][]string
-	walks   map[string]int
+	t        *testing.T
+	mu       sync.Mutex
+	clock    *testkit.Clock
+	people   map[string]map[string]any // by name; posts are in the field media
+	tags     map[string]map[string][]map[string]any
+	refuse   func(account string, r *http.Request) (status int, body string)
+	usage    http.Header // sent with every response
+	requests []string    // accounts and paths
+	queries  []string    // the requested fields
+	unique   map[string][]string
+	walks    map[string]int
 }
 
 const token = "EAAtokenOf"
@@ -58,7 +58,7 @@ func (g *graph) source(accounts int, change func(*Options)) *Source {
 	server := httptest.NewServer(g)
 	g.t.Cleanup(server.Close)
 	opts := Options{URL: server.URL, Hashtags: true, HashtagStore: NewDBHashtagStore(testkit.Open(g.t,
-		testkit.SQLite(g.t), g.clock)), Now: g.clock.Now, FetchPublic: nowhere}
+		testkit.SQLite(g.t), g.clock)), Now: g.clock.Now, FetchPublic: refuseFetch}
 	for i := range accounts {
 		opts.Accounts = append(opts.Accounts, Account{ID: strconv.Itoa(17_841_400 + i),
 			Token: token + strconv.Itoa(17_841_400+i)})
@@ -70,8 +70,8 @@ func (g *graph) source(accounts int, change func(*Options)) *Source {
 	return s
 }
 
-func nowhere(context.Context, string, int64, io.Writer) error {
-	return errors.New("handed to the public fetcher")
+func refuseFetch(context.Context, string, int64, io.Writer) error {
+	return errors.New("the public fetcher was called")
 }
 
 func (g *graph) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -79,7 +79,7 @@ func (g *graph) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer g.mu.Unlock()
 	account := strings.TrimPrefix(r.FormValue("access_token"), token)
 	path := strings.TrimPrefix(r.URL.Path, "/v25.0/")
-	g.asked = append(g.asked, account+" "+path)
+	g.requests = append(g.requests, account+" "+path)
 	g.queries = append(g.queries, r.FormValue("fields"))
 	maps.Copy(w.Header(), g.usage)
 	if g.refuse != nil {
@@ -252,11 +252,11 @@ func person(posts []map[string]any) map[string]any {
 	}
 }
 
-func question(limit int) provider.ProfileQuery {
+func profileQuery(limit int) provider.ProfileQuery {
 	return provider.ProfileQuery{Platform: provider.Instagram, Username: "natgeo", PostLimit: limit}
 }
 
-func tagQuestion(hashtag string, limit int) provider.HashtagQuery {
+func hashtagQuery(hashtag string, limit int) provider.HashtagQuery {
 	return provider.HashtagQuery{Platform: provider.Instagram, Hashtag: hashtag, PostLimit: limit}
 }
 
@@ -268,9 +268,9 @@ func checkUnavailable(t *testing.T, err error, after time.Duration) {
 	case !ok:
 		t.Errorf("%v", err)
 	case u.After != after:
-		t.Errorf("to be left alone for %s, want %s: %v", u.After, after, err)
+		t.Errorf("retry after %s, want %s: %v", u.After, after, err)
 	case strings.Contains(err.Error(), "natgeo") || strings.Contains(err.Error(), token):
-		t.Errorf("the error repeats what was sent: %v", err)
+		t.Errorf("the error contains the response: %v", err)
 	}
 }
 

@@ -158,9 +158,9 @@ func (s *DBHashtagStore) reservedSlots(ctx context.Context, tx *db.Tx, accounts 
 
 // choose returns a slot for a hashtag: at the account that has it, else at the first one with the fewest used slots,
 // else the time at which enough of them have expired.
-func choose(taken []reservedSlot, hashtag string, accounts []string, limit int) Slot {
+func choose(reserved []reservedSlot, hashtag string, accounts []string, limit int) Slot {
 	free := map[string][]time.Time{}
-	for _, one := range taken {
+	for _, one := range reserved {
 		if one.hashtag == hashtag {
 			return Slot{Account: one.account}
 		}

@@ -46,13 +46,13 @@ func TestReserve(t *testing.T) {
 		place("cake", "b", "a", "b")
 		place("pie", "a", "a", "b")
 		place("jam", "b", "a", "b")
-		place("bread", "b", "b") // the one that has it is not there
+		place("bread", "b", "b") // the account with the slot is not available
 		clock.Advance(time.Minute)
 		for i := range maxSlots - 3 {
 			place(fmt.Sprint("more", i), "b", "b")
 		}
 		if free := place("late", "", "b").FreeAt; !free.Equal(began.Add(slotDuration + slack)) {
-			t.Errorf("the first place gets free at %s", free)
+			t.Errorf("the first slot is free at %s", free)
 		}
 		place("cake", "b", "b")
 		place("late", "a", "b", "a")
@@ -60,15 +60,15 @@ func TestReserve(t *testing.T) {
 		clock.Advance(slotDuration - time.Minute)
 		place("cake", "b", "b")
 		clock.Advance(slack)
-		place("fresh", "b", "b") // jam and bread got free, cake did not
+		place("fresh", "b", "b") // the slots of jam and bread have expired, that of cake has not
 		place("other", "b", "b")
 		if free := place("late", "", "b").FreeAt; !free.Equal(began.Add(time.Minute + slotDuration + slack)) {
-			t.Errorf("the next place gets free at %s", free)
+			t.Errorf("the next slot is free at %s", free)
 		}
 		must.NoError(t, shelf.Release(t.Context(), "fresh", "b"))
 		place("late", "b", "b")
 		if _, err := shelf.Reserve(t.Context(), "bread", nil, maxSlots); err == nil {
-			t.Error("nobody has a place")
+			t.Error("no account has the slot")
 		}
 	})
 }
@@ -91,22 +91,22 @@ func TestReserveInBackground(t *testing.T) {
 		account := func(i int) string { return []string{"a", "b"}[i%2] }
 		for i := range 2 * backgroundSlots {
 			if i == 2*lowPrioritySlots {
-				place("ready-made", lowPrioritySlots, "") // part of them is for what teams asked for
+				place("ready-made", lowPrioritySlots, "") // part of the slots is reserved for teams' requests
 			}
 			place(fmt.Sprint("tag", i), backgroundSlots, account(i))
 			clock.Advance(time.Minute)
 		}
 		if free := place("late", backgroundSlots, "").FreeAt; !free.Equal(began.Add(slotDuration + slack)) {
-			t.Errorf("the first place gets free at %s", free)
+			t.Errorf("the first slot is free at %s", free)
 		}
-		place("tag3", backgroundSlots, "b") // asked for already
+		place("tag3", backgroundSlots, "b") // already requested
 		for i := range 4 {
 			place(fmt.Sprint("paid", i), maxSlots, account(i))
 		}
 		// Three slots of an account must expire, which the first six do, three each.
 		if free := place("late", backgroundSlots, "").FreeAt; !free.Equal(began.Add(4*time.Minute + slotDuration +
 			slack)) {
-			t.Errorf("the next place gets free at %s", free)
+			t.Errorf("the next slot is free at %s", free)
 		}
 		clock.Advance(slotDuration + slack - (2*backgroundSlots-4)*time.Minute)
 		place("late", backgroundSlots, "a")
@@ -145,7 +145,7 @@ func TestConcurrentReservations(t *testing.T) {
 		var twice int
 		if err := nodes[0].db.QueryRow(t.Context(), `SELECT count(*) - count(DISTINCT hashtag)
 			FROM instagram_hashtag_places`).Scan(&twice); err != nil || twice != 0 {
-			t.Errorf("%d hashtags have two places: %v", twice, err)
+			t.Errorf("%d hashtags have two slots: %v", twice, err)
 		}
 	})
 }

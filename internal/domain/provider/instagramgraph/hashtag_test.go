@@ -28,7 +28,7 @@ func TestHashtag(t *testing.T) {
 		}),
 		"recent_media": media(2, nil),
 	}
-	figures := must.Get(g.source(1, nil).Hashtag(t.Context(), tagQuestion("bread", 100)))(t)
+	figures := must.Get(g.source(1, nil).Hashtag(t.Context(), hashtagQuery("bread", 100)))(t)
 	want := provider.HashtagFigures{
 		Hashtag: "bread", MeasuredAt: began, From: began.Add(-24 * time.Hour),
 		Top: []provider.Post{
@@ -49,7 +49,7 @@ func TestHashtag(t *testing.T) {
 	}
 	for _, fields := range g.queries {
 		if strings.Contains(fields, "username") || strings.Contains(fields, "view_count") {
-			t.Errorf("it asks for what is not told of strangers' posts: %s", fields)
+			t.Errorf("it requests fields that are not available for others' posts: %s", fields)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func TestHashtagPages(t *testing.T) {
 		whole             bool
 	}{{1000, 9, 120, true}, {121, 9, 120, true}, {120, 9, 120, true}, {119, 9, 119, false}, {100, 9, 100, false},
 		{5, 5, 5, false}, {0, 0, 0, false}} {
-		figures := must.Get(s.Hashtag(t.Context(), tagQuestion("bread", c.most)))(t)
+		figures := must.Get(s.Hashtag(t.Context(), hashtagQuery("bread", c.most)))(t)
 		if len(figures.Top) != c.top || len(figures.Recent) != c.recent || figures.From.IsZero() == c.whole {
 			t.Errorf("%+v: %d and %d posts since %s", c, len(figures.Top), len(figures.Recent), figures.From)
 		}
@@ -77,16 +77,16 @@ func TestHashtagErrors(t *testing.T) {
 	g := newGraph(t)
 	g.tags["bread"] = map[string][]map[string]any{}
 	s := g.source(1, nil)
-	if _, err := s.Hashtag(t.Context(), tagQuestion("nothing", 1)); !errors.Is(err, provider.ErrNotFound) {
+	if _, err := s.Hashtag(t.Context(), hashtagQuery("nothing", 1)); !errors.Is(err, provider.ErrNotFound) {
 		t.Error(err)
 	}
 	g.refuse = func(string, *http.Request) (int, string) { return http.StatusOK, `{"data":[]}` }
-	if _, err := s.Hashtag(t.Context(), tagQuestion("empty", 1)); !errors.Is(err, provider.ErrNotFound) {
+	if _, err := s.Hashtag(t.Context(), hashtagQuery("empty", 1)); !errors.Is(err, provider.ErrNotFound) {
 		t.Error(err)
 	}
 	for _, body := range []string{`{"data":[{"id":"../me"}]}`, `{"data":[{}]}`, errorText(2, 0), `[]`} {
 		g.refuse = func(string, *http.Request) (int, string) { return http.StatusOK, body }
-		_, err := s.Hashtag(t.Context(), tagQuestion("broken", 1))
+		_, err := s.Hashtag(t.Context(), hashtagQuery("broken", 1))
 		if _, ok := errors.AsType[*provider.Unavailable](err); !ok && !errors.Is(err, provider.ErrNotFound) {
 			t.Errorf("%s: %v", body, err)
 		}
@@ -96,7 +96,7 @@ func TestHashtagErrors(t *testing.T) {
 		t.Error(err)
 	}
 	without := g.source(1, func(o *Options) { o.Hashtags, o.HashtagStore = false, nil })
-	if _, err := without.Hashtag(t.Context(), tagQuestion("bread", 1)); !errors.Is(err, provider.ErrNotOffered) {
+	if _, err := without.Hashtag(t.Context(), hashtagQuery("bread", 1)); !errors.Is(err, provider.ErrNotOffered) {
 		t.Error(err)
 	}
 }
@@ -106,7 +106,7 @@ func TestHashtagOfUnusablePosts(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	g.tags["bread"] = map[string][]map[string]any{"top_media": nil, "recent_media": {{"id": 7}}}
-	_, err := g.source(1, nil).Hashtag(t.Context(), tagQuestion("bread", 9))
+	_, err := g.source(1, nil).Hashtag(t.Context(), hashtagQuery("bread", 9))
 	checkUnavailable(t, err, 0)
 }
 
@@ -120,7 +120,7 @@ func TestWeeklySlots(t *testing.T) {
 		g.tags[hashtag(i)] = map[string][]map[string]any{"top_media": media(1, nil)}
 	}
 	ask := func(i int) error {
-		_, err := s.Hashtag(t.Context(), tagQuestion(hashtag(i), 1))
+		_, err := s.Hashtag(t.Context(), hashtagQuery(hashtag(i), 1))
 		return err
 	}
 	for range 2 {
@@ -132,21 +132,21 @@ func TestWeeklySlots(t *testing.T) {
 		g.clock.Advance(time.Hour)
 	}
 	if len(g.unique["17841400"]) != 30 || len(g.unique["17841401"]) != 30 {
-		t.Errorf("the places are not spread: %d and %d", len(g.unique["17841400"]), len(g.unique["17841401"]))
+		t.Errorf("the slots are not distributed: %d and %d", len(g.unique["17841400"]), len(g.unique["17841401"]))
 	}
 	searches := 0
-	for _, asked := range g.asked {
+	for _, asked := range g.requests {
 		if strings.HasSuffix(asked, "ig_hashtag_search") {
 			searches++
 		}
 	}
 	if searches != 60 {
-		t.Errorf("an id that never changes was asked for again: %d times in all", searches)
+		t.Errorf("a constant ID was requested again: %d requests", searches)
 	}
-	calls := len(g.asked)
+	calls := len(g.requests)
 	checkUnavailable(t, ask(60), slotDuration+slack-2*time.Hour)
-	if len(g.asked) != calls {
-		t.Errorf("Instagram was asked without a place: %v", g.asked[calls:])
+	if len(g.requests) != calls {
+		t.Errorf("requests were sent without a slot: %v", g.requests[calls:])
 	}
 	if err := ask(7); err != nil {
 		t.Error(err)
@@ -166,7 +166,7 @@ func TestBackgroundSlots(t *testing.T) {
 	ask := func(i int, background bool) error {
 		hashtag := fmt.Sprintf("%d%c", i, 'a'+i)
 		g.tags[hashtag] = map[string][]map[string]any{"top_media": media(1, nil)}
-		q := tagQuestion(hashtag, 1)
+		q := hashtagQuery(hashtag, 1)
 		q.Background = background
 		_, err := s.Hashtag(t.Context(), q)
 		return err
@@ -178,7 +178,7 @@ func TestBackgroundSlots(t *testing.T) {
 	}
 	checkUnavailable(t, ask(backgroundSlots, true), slotDuration+slack)
 	if err := ask(0, true); err != nil {
-		t.Errorf("it may not ask again: %v", err)
+		t.Errorf("the repeated query was refused: %v", err)
 	}
 	for i := backgroundSlots; i < maxSlots; i++ {
 		if err := ask(i, false); err != nil {
@@ -198,21 +198,21 @@ func TestRefusedSlots(t *testing.T) {
 		g.unique["17841400"] = append(g.unique["17841400"], fmt.Sprint("other", i))
 	}
 	for range 2 {
-		must.Get(s.Hashtag(t.Context(), tagQuestion("bread", 1)))(t)
+		must.Get(s.Hashtag(t.Context(), hashtagQuery("bread", 1)))(t)
 	}
 	if !slices.Contains(g.unique["17841401"], "bread") {
-		t.Error("the other account was not asked")
+		t.Error("the other account was not used")
 	}
 	g.unique["17841401"] = g.unique["17841400"]
 	g.tags["cake"] = map[string][]map[string]any{}
-	_, err := s.Hashtag(t.Context(), tagQuestion("cake", 1))
+	_, err := s.Hashtag(t.Context(), hashtagQuery("cake", 1))
 	checkUnavailable(t, err, quotaPause)
-	if _, err := s.Profile(t.Context(), question(1)); !errors.Is(err, provider.ErrNotFound) {
-		t.Errorf("it is not asked for profiles either: %v", err)
+	if _, err := s.Profile(t.Context(), profileQuery(1)); !errors.Is(err, provider.ErrNotFound) {
+		t.Errorf("profile queries fail, too: %v", err)
 	}
 	g.clock.Advance(quotaPause)
 	g.unique = map[string][]string{}
-	if _, err := s.Hashtag(t.Context(), tagQuestion("cake", 1)); err != nil {
+	if _, err := s.Hashtag(t.Context(), hashtagQuery("cake", 1)); err != nil {
 		t.Error(err)
 	}
 }
@@ -229,12 +229,12 @@ func TestForbiddenAccounts(t *testing.T) {
 		}
 		return 0, ""
 	}
-	must.Get(s.Hashtag(t.Context(), tagQuestion("bread", 1)))(t)
-	g.asked = nil
+	must.Get(s.Hashtag(t.Context(), hashtagQuery("bread", 1)))(t)
+	g.requests = nil
 	g.refuse = func(string, *http.Request) (int, string) { return http.StatusForbidden, errorText(10, 0) }
-	_, err := s.Hashtag(t.Context(), tagQuestion("bread", 1))
+	_, err := s.Hashtag(t.Context(), hashtagQuery("bread", 1))
 	checkUnavailable(t, err, 0)
-	if len(g.asked) != 3 {
-		t.Errorf("%v", g.asked)
+	if len(g.requests) != 3 {
+		t.Errorf("%v", g.requests)
 	}
 }

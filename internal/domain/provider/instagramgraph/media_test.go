@@ -46,7 +46,7 @@ func walk(tb testing.TB, s *Source, q provider.Query) []string {
 	for range 1000 {
 		page := must.Get(s.ProfileMedia(context.Background(), q))(tb)
 		if len(page.Items) > q.Limit {
-			tb.Errorf("%d items, %d were asked for", len(page.Items), q.Limit)
+			tb.Errorf("%d items, %d were requested", len(page.Items), q.Limit)
 		}
 		for _, item := range page.Items {
 			all = append(all, item.ID)
@@ -56,7 +56,7 @@ func walk(tb testing.TB, s *Source, q provider.Query) []string {
 		}
 		q.Cursor = page.Next
 	}
-	tb.Fatal("the pages do not end")
+	tb.Fatal("paging does not end")
 	return nil
 }
 
@@ -101,7 +101,7 @@ func TestMediaTypesMapped(t *testing.T) {
 		}
 		q.Username = "faceless"
 		if got := walk(t, s, q); len(got) != 0 {
-			t.Errorf("%s of nothing: %v", kind, got)
+			t.Errorf("%s of an empty profile: %v", kind, got)
 		}
 	}
 	for _, q := range []provider.Query{{Platform: provider.Instagram, Type: provider.Stories},
@@ -158,7 +158,7 @@ func TestCursorsOfOthers(t *testing.T) {
 			Username: "natgeo", Limit: 1, Cursor: cursor})
 		checkUnavailable(t, err, 0)
 	}
-	if len(g.asked) != 0 {
+	if len(g.requests) != 0 {
 		t.Errorf("%v", g.queries)
 	}
 }
@@ -189,8 +189,8 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"error":{"code":4}}`))
 	var body []byte
 	s, err := New(Options{
-		Accounts: []Account{{ID: "1", Token: "x"}}, FetchPublic: nowhere, Now: func() time.Time { return began },
-		HTTP: &http.Client{Transport: answering(func() []byte { return body })},
+		Accounts: []Account{{ID: "1", Token: "x"}}, FetchPublic: refuseFetch, Now: func() time.Time { return began },
+		HTTP: &http.Client{Transport: fixedResponse(func() []byte { return body })},
 	})
 	if err != nil {
 		f.Fatal(err)
@@ -198,9 +198,9 @@ func FuzzAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, said []byte) {
 		body = said
 		s.accounts = newAccounts([]Account{{ID: "1", Token: "x"}})
-		figures, err := s.Profile(t.Context(), question(100))
+		figures, err := s.Profile(t.Context(), profileQuery(100))
 		if err != nil && figures.Posts != nil {
-			t.Error("with an error come posts")
+			t.Error("posts were returned with an error")
 		}
 		for _, post := range figures.Posts {
 			if len(post.ID) > 100 || post.ID == "" || post.TakenAt.After(began) || len([]rune(post.Caption)) > 10_000 ||
@@ -220,10 +220,10 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// answering answers every request with the same bytes.
-type answering func() []byte
+// fixedResponse answers every request with the same bytes.
+type fixedResponse func() []byte
 
-func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
+func (a fixedResponse) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(a()))},
 		nil
 }

@@ -34,7 +34,7 @@ func TestProfile(t *testing.T) {
 			post["timestamp"] = "2036-01-01T00:00:00+0000"
 		}
 	}))
-	figures := must.Get(g.source(1, nil).Profile(t.Context(), question(100)))(t)
+	figures := must.Get(g.source(1, nil).Profile(t.Context(), profileQuery(100)))(t)
 	want := provider.ProfileFigures{
 		Account: provider.Account{
 			Username: "natgeo", DisplayName: "National Geographic", Biography: "We 🌍\nare here",
@@ -73,18 +73,18 @@ func TestProfilePages(t *testing.T) {
 		{0, 0, 0, 1}, {3, 0, 3, 1}, {50, 0, 50, 1}, {51, 0, 51, 2}, {1000, 0, 130, 3}, {1000, 60 * time.Hour, 61, 2},
 		{1000, 49 * time.Hour, 50, 2}, {10, 60 * time.Hour, 10, 1},
 	} {
-		g.asked = nil
-		q := question(c.most)
+		g.requests = nil
+		q := profileQuery(c.most)
 		if c.since > 0 {
 			q.Since = began.Add(-c.since)
 		}
 		figures := must.Get(s.Profile(t.Context(), q))(t)
-		if len(figures.Posts) != c.posts || len(g.asked) != c.calls || figures.Account.Followers == nil {
-			t.Errorf("%+v: %d posts in %d calls, %+v", c, len(figures.Posts), len(g.asked), figures.Account)
+		if len(figures.Posts) != c.posts || len(g.requests) != c.calls || figures.Account.Followers == nil {
+			t.Errorf("%+v: %d posts in %d calls, %+v", c, len(figures.Posts), len(g.requests), figures.Account)
 		}
 		for i, post := range figures.Posts {
 			if want := began.Add(-time.Duration(i) * time.Hour); !post.TakenAt.Equal(want) {
-				t.Fatalf("post %d is of %s", i, post.TakenAt)
+				t.Fatalf("post %d was published at %s", i, post.TakenAt)
 			}
 		}
 	}
@@ -104,9 +104,9 @@ func TestNoViews(t *testing.T) {
 	}
 	s := g.source(1, nil)
 	for calls, want := range []int{2, 3} {
-		figures, err := s.Profile(t.Context(), question(10))
-		if err != nil || len(figures.Posts) != 1 || figures.Posts[0].Views != nil || len(g.asked) != want {
-			t.Errorf("%d: %v, %v after %d calls", calls, figures, err, len(g.asked))
+		figures, err := s.Profile(t.Context(), profileQuery(10))
+		if err != nil || len(figures.Posts) != 1 || figures.Posts[0].Views != nil || len(g.requests) != want {
+			t.Errorf("%d: %v, %v after %d calls", calls, figures, err, len(g.requests))
 		}
 	}
 }
@@ -117,14 +117,14 @@ func TestProfileErrors(t *testing.T) {
 	s := g.source(1, nil)
 	for name, want := range map[string]error{"nobody": provider.ErrNotFound, "a){id}": provider.ErrNotFound,
 		"": provider.ErrNotFound} {
-		q := question(1)
+		q := profileQuery(1)
 		q.Username = name
 		if _, err := s.Profile(t.Context(), q); !errors.Is(err, want) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if len(g.asked) != 1 {
-		t.Errorf("it was asked for what is no name: %v", g.queries)
+	if len(g.requests) != 1 {
+		t.Errorf("invalid names were requested: %v", g.queries)
 	}
 	if _, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.TikTok,
 		Username: "natgeo"}); !errors.Is(err, provider.ErrNotOffered) {
@@ -142,10 +142,10 @@ func TestInvalidResponses(t *testing.T) {
 	} {
 		g := newGraph(t)
 		g.refuse = func(string, *http.Request) (int, string) { return http.StatusOK, body }
-		figures, err := g.source(1, nil).Profile(t.Context(), question(1))
+		figures, err := g.source(1, nil).Profile(t.Context(), profileQuery(1))
 		checkUnavailable(t, err, 0)
 		if figures.Account.Username != "" {
-			t.Errorf("with the error comes %v", figures)
+			t.Errorf("figures are returned with the error: %v", figures)
 		}
 	}
 }
@@ -160,9 +160,9 @@ func TestEndlessList(t *testing.T) {
 		return http.StatusOK,
 			`{"business_discovery":{"id":"1","media":{"data":[{"id":"7"}],"paging":{"cursors":{"after":"again"}}}}}`
 	}
-	figures, err := g.source(1, nil).Profile(t.Context(), question(1000))
-	if err != nil || len(figures.Posts) != 1 || len(g.asked) != 2 {
-		t.Errorf("%v, %v after %d calls", figures, err, len(g.asked))
+	figures, err := g.source(1, nil).Profile(t.Context(), profileQuery(1000))
+	if err != nil || len(figures.Posts) != 1 || len(g.requests) != 2 {
+		t.Errorf("%v, %v after %d calls", figures, err, len(g.requests))
 	}
 }
 
@@ -174,9 +174,9 @@ func TestInvalidCursors(t *testing.T) {
 		return http.StatusOK,
 			`{"business_discovery":{"id":"1","media":{"data":[{"id":"7"}],"paging":{"cursors":{"after":"a){id}"}}}}}`
 	}
-	_, err := g.source(1, nil).Profile(t.Context(), question(1000))
+	_, err := g.source(1, nil).Profile(t.Context(), profileQuery(1000))
 	checkUnavailable(t, err, 0)
-	if len(g.asked) != 1 {
+	if len(g.requests) != 1 {
 		t.Errorf("%v", g.queries)
 	}
 }

@@ -29,7 +29,7 @@ func newSandboxSource(t *testing.T, clock *testkit.Clock, accounts int) *Source 
 	operated := must.Get(box.Operator(t.Context(), accounts))(t)
 	opts := Options{
 		URL: front.URL + "/instagram/facebook", Hashtags: true, HashtagStore: NewDBHashtagStore(testkit.Open(t,
-			testkit.SQLite(t), clock)), Now: clock.Now, FetchPublic: nowhere,
+			testkit.SQLite(t), clock)), Now: clock.Now, FetchPublic: refuseFetch,
 	}
 	for _, one := range operated {
 		opts.Accounts = append(opts.Accounts, Account{ID: one.ID, Token: one.Token})
@@ -77,7 +77,7 @@ func TestSandboxHashtags(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(began)
 	s := newSandboxSource(t, clock, 2)
-	figures, err := s.Hashtag(t.Context(), tagQuestion("bread", 5000))
+	figures, err := s.Hashtag(t.Context(), hashtagQuery("bread", 5000))
 	must.NoError(t, err)
 	if len(figures.Top) == 0 || figures.Size != nil || figures.MeasuredAt.IsZero() {
 		t.Errorf("%d top posts, %v", len(figures.Top), figures.Size)
@@ -87,10 +87,10 @@ func TestSandboxHashtags(t *testing.T) {
 			t.Errorf("recent: %+v", post)
 		}
 	}
-	if _, err := s.Hashtag(t.Context(), tagQuestion("missingbread", 10)); !errors.Is(err, provider.ErrNotFound) {
+	if _, err := s.Hashtag(t.Context(), hashtagQuery("missingbread", 10)); !errors.Is(err, provider.ErrNotFound) {
 		t.Error(err)
 	}
-	_, err = s.Hashtag(t.Context(), tagQuestion("errorbread", 10))
+	_, err = s.Hashtag(t.Context(), hashtagQuery("errorbread", 10))
 	checkUnavailable(t, err, 0)
 }
 
@@ -100,18 +100,18 @@ func TestSandboxSlots(t *testing.T) {
 	clock := testkit.NewClock(began)
 	s := newSandboxSource(t, clock, 1)
 	for i := range maxSlots {
-		if _, err := s.Hashtag(t.Context(), tagQuestion("bread"+string(rune('a'+i%26))+string(rune('a'+i/26)),
+		if _, err := s.Hashtag(t.Context(), hashtagQuery("bread"+string(rune('a'+i%26))+string(rune('a'+i/26)),
 			1)); err != nil {
 			t.Fatal(i, err)
 		}
 		clock.Advance(time.Minute)
 	}
-	_, err := s.Hashtag(t.Context(), tagQuestion("late", 1))
+	_, err := s.Hashtag(t.Context(), hashtagQuery("late", 1))
 	checkUnavailable(t, err, slotDuration+slack-maxSlots*time.Minute)
 	clock.Advance(slotDuration + slack - maxSlots*time.Minute)
-	if _, err := s.Hashtag(t.Context(), tagQuestion("late", 1)); err != nil || s.accounts.untilNextAvailable(
+	if _, err := s.Hashtag(t.Context(), hashtagQuery("late", 1)); err != nil || s.accounts.untilNextAvailable(
 		clock.Now(), true) != 0 {
-		t.Errorf("a place that got free is not granted: %v", err)
+		t.Errorf("an expired slot is not granted again: %v", err)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestSandboxMedia(t *testing.T) {
 	seen := map[string]bool{}
 	for _, id := range walk(t, s, q) {
 		if seen[id] {
-			t.Errorf("%s came twice", id)
+			t.Errorf("%s was returned twice", id)
 		}
 		seen[id] = true
 	}

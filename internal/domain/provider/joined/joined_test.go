@@ -15,32 +15,32 @@ import (
 
 // fakeFigures returns fixed figures or an error.
 type fakeFigures struct {
-	name   string
-	figure error
-	asked  []string
+	name     string
+	err      error
+	requests []string
 }
 
 func (t *fakeFigures) Profile(context.Context, provider.ProfileQuery) (provider.ProfileFigures, error) {
-	t.asked = append(t.asked, "profile")
-	return provider.ProfileFigures{Account: provider.Account{DisplayName: t.name}}, t.figure
+	t.requests = append(t.requests, "profile")
+	return provider.ProfileFigures{Account: provider.Account{DisplayName: t.name}}, t.err
 }
 
 func (t *fakeFigures) Hashtag(context.Context, provider.HashtagQuery) (provider.HashtagFigures, error) {
-	t.asked = append(t.asked, "hashtag")
-	return provider.HashtagFigures{Hashtag: t.name}, t.figure
+	t.requests = append(t.requests, "hashtag")
+	return provider.HashtagFigures{Hashtag: t.name}, t.err
 }
 
 // fakeMedia also has media.
 type fakeMedia struct {
 	fakeFigures
 
-	media error
+	mediaErr error
 }
 
 func (h *fakeMedia) ProfileMedia(_ context.Context, q provider.Query) (provider.Page, error) {
-	h.asked = append(h.asked, "media "+q.Cursor)
+	h.requests = append(h.requests, "media "+q.Cursor)
 	return provider.Page{Items: []provider.Item{{ID: "1", URL: "https://cdn.example/" + h.name + "?a=b:c"}},
-		Next: "after:" + q.Cursor}, h.media
+		Next: "after:" + q.Cursor}, h.mediaErr
 }
 
 func (h *fakeMedia) Fetch(_ context.Context, address string, _ int64, into io.Writer) error {
@@ -70,7 +70,7 @@ func TestFallback(t *testing.T) {
 		{provider.ErrNotOffered, broken, "", broken},
 		{provider.ErrNotOffered, provider.ErrNotOffered, "", provider.ErrNotOffered},
 	} {
-		first, second := &fakeFigures{name: "first", figure: c.first}, &fakeFigures{name: "second", figure: c.second}
+		first, second := &fakeFigures{name: "first", err: c.first}, &fakeFigures{name: "second", err: c.second}
 		s := join(t, Named{"a", first}, Named{"b", second})
 		profile, err := s.Profile(t.Context(), provider.ProfileQuery{})
 		if !errors.Is(err, c.err) || err == nil && profile.Account.DisplayName != c.want {
@@ -80,11 +80,11 @@ func TestFallback(t *testing.T) {
 		if !errors.Is(err, c.err) || err == nil && hashtag.Hashtag != c.want {
 			t.Errorf("%v, %v: %v, %v", c.first, c.second, hashtag, err)
 		}
-		if asked := len(second.asked) > 0; asked != errors.Is(c.first, provider.ErrNotOffered) {
-			t.Errorf("%v: the second was asked: %t", c.first, asked)
+		if asked := len(second.requests) > 0; asked != errors.Is(c.first, provider.ErrNotOffered) {
+			t.Errorf("%v: the second provider was used: %t", c.first, asked)
 		}
 		if _, err := s.ProfileMedia(t.Context(), provider.Query{}); !errors.Is(err, provider.ErrNotOffered) {
-			t.Errorf("neither has media: %v", err)
+			t.Errorf("without media: %v", err)
 		}
 	}
 }
@@ -93,7 +93,7 @@ func TestFallback(t *testing.T) {
 func TestPagesFromOneProvider(t *testing.T) {
 	t.Parallel()
 	figures := &fakeFigures{name: "figures"}
-	stories, posts := &fakeMedia{fakeFigures: fakeFigures{name: "stories"}, media: provider.ErrNotOffered},
+	stories, posts := &fakeMedia{fakeFigures: fakeFigures{name: "stories"}, mediaErr: provider.ErrNotOffered},
 		&fakeMedia{fakeFigures: fakeFigures{name: "posts"}}
 	s := join(t, Named{"figures", figures}, Named{"stories", stories}, Named{"posts", posts})
 	page := must.Get(s.ProfileMedia(t.Context(), provider.Query{}))(t)
@@ -103,10 +103,10 @@ func TestPagesFromOneProvider(t *testing.T) {
 	}
 	other := &fakeMedia{fakeFigures: fakeFigures{name: "other"}}
 	s = join(t, Named{"other", other}, Named{"posts", posts})
-	if _, err := s.ProfileMedia(t.Context(), provider.Query{Cursor: page.Next}); err != nil || len(other.asked) != 0 {
-		t.Errorf("%v, the other was asked %v", err, other.asked)
+	if _, err := s.ProfileMedia(t.Context(), provider.Query{Cursor: page.Next}); err != nil || len(other.requests) != 0 {
+		t.Errorf("%v; requests to the other provider: %v", err, other.requests)
 	}
-	if diff := cmp.Diff([]string{"media ", "media after:"}, posts.asked); diff != "" {
+	if diff := cmp.Diff([]string{"media ", "media after:"}, posts.requests); diff != "" {
 		t.Error(diff)
 	}
 	var file bytes.Buffer
@@ -127,8 +127,8 @@ func TestUnprefixedAddresses(t *testing.T) {
 		t.Errorf("%q, %v", file.String(), err)
 	}
 	if _, err := s.ProfileMedia(t.Context(), provider.Query{Cursor: "Y3Vyc29y"}); err != nil ||
-		one.asked[0] != "media Y3Vyc29y" {
-		t.Errorf("%v, %v", err, one.asked)
+		one.requests[0] != "media Y3Vyc29y" {
+		t.Errorf("%v, %v", err, one.requests)
 	}
 	s = join(t, Named{"one", one}, Named{"two", two})
 	for _, kept := range []string{"https://cdn.example/x", "gone:https://cdn.example/x", ""} {
@@ -138,7 +138,7 @@ func TestUnprefixedAddresses(t *testing.T) {
 	}
 	_, err := s.ProfileMedia(t.Context(), provider.Query{Cursor: "gone:x"})
 	if _, ok := errors.AsType[*provider.Unavailable](err); !ok {
-		t.Errorf("a page of a source that is gone: %v", err)
+		t.Errorf("a page of a removed provider: %v", err)
 	}
 }
 
@@ -146,10 +146,10 @@ func TestInvalidNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "http", "https", "a:b", "A", "1", "twice"} {
 		if _, err := New(Named{"twice", &fakeFigures{}}, Named{name, &fakeFigures{}}); err == nil {
-			t.Errorf("%q is a name", name)
+			t.Errorf("the invalid name %q was accepted", name)
 		}
 	}
 	if _, err := New(Named{"a", nil}); err == nil {
-		t.Error("nothing is a source")
+		t.Error("a nil provider was accepted")
 	}
 }

@@ -23,20 +23,20 @@ const secret = "a-secret-of-the-client"
 
 // research fakes the used part of TikTok's API.
 type research struct {
-	t      *testing.T
-	clock  *testkit.Clock
-	user   string   // what is told of a profile
-	videos []string // as they are told, the day of each in its create_time
-	each   int      // videos on a page
-	tokens int
-	life   int
-	refuse func(path string) (status int, body string)
-	asked  []string
+	t             *testing.T
+	clock         *testkit.Clock
+	user          string   // JSON of the profile
+	videos        []string // JSON; create_time holds the day
+	pageSize      int      // videos on a page
+	tokens        int
+	tokenLifetime int
+	refuse        func(path string) (status int, body string)
+	requests      []string
 }
 
 func newResearch(t *testing.T) *research {
 	t.Helper()
-	return &research{t: t, clock: testkit.NewClock(began), user: `{}`, each: 2, life: 7200}
+	return &research{t: t, clock: testkit.NewClock(began), user: `{}`, pageSize: 2, tokenLifetime: 7200}
 }
 
 func (r *research) source(change func(*Options)) *Source {
@@ -74,14 +74,14 @@ func (r *research) answer(request *http.Request) (int, string) {
 		}
 		r.tokens++
 		return http.StatusOK, fmt.Sprintf(`{"access_token":"clt.%d","expires_in":%d,"token_type":"Bearer"}`, r.tokens,
-			r.life)
+			r.tokenLifetime)
 	}
 	if request.Header.Get("Authorization") != "Bearer clt."+strconv.Itoa(r.tokens) {
 		return http.StatusUnauthorized, failure("access_token_invalid", "")
 	}
 	body, _ := io.ReadAll(request.Body)
 	if request.URL.Path == "/v2/research/user/info/" {
-		r.asked = append(r.asked, string(body))
+		r.requests = append(r.requests, string(body))
 		return http.StatusOK, `{"data":` + r.user + `,"error":{"code":"ok"}}`
 	}
 	return r.query(body)
@@ -108,7 +108,7 @@ func (r *research) query(body []byte) (int, string) {
 		(q.Cursor > 0) != (q.Search == "7") {
 		return http.StatusBadRequest, failure("invalid_params", string(body))
 	}
-	r.asked = append(r.asked, q.Start+" "+q.End+" "+strconv.Itoa(q.Cursor))
+	r.requests = append(r.requests, q.Start+" "+q.End+" "+strconv.Itoa(q.Cursor))
 	var found []string
 	for _, text := range r.videos {
 		var v struct {
@@ -120,7 +120,7 @@ func (r *research) query(body []byte) (int, string) {
 		}
 	}
 	from := min(q.Cursor, len(found))
-	to := min(from+r.each, len(found))
+	to := min(from+r.pageSize, len(found))
 	return http.StatusOK,
 		fmt.Sprintf(`{"data":{"videos":[%s],"cursor":%d,"has_more":%t,"search_id":"7"},"error":{"code":"ok"}}`,
 			strings.Join(found[from:to], ","), to, to < len(found))
@@ -131,6 +131,6 @@ func clip(id int64, days int, more string) string {
 	return fmt.Sprintf(`{"id":%d,"create_time":%d%s}`, id, began.AddDate(0, 0, -days).Unix(), more)
 }
 
-func question(limit int, since time.Time) provider.ProfileQuery {
+func profileQuery(limit int, since time.Time) provider.ProfileQuery {
 	return provider.ProfileQuery{Platform: provider.TikTok, Username: "khaby.lame", PostLimit: limit, Since: since}
 }

@@ -32,7 +32,7 @@ type token struct {
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
 
 // accessToken returns a token other than the rejected one.
-func (s *Source) accessToken(ctx context.Context, not string) (string, error) {
+func (s *Source) accessToken(ctx context.Context, rejected string) (string, error) {
 	ctx = provider.WithoutSlot(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock() // others wait for the same token
@@ -40,7 +40,7 @@ func (s *Source) accessToken(ctx context.Context, not string) (string, error) {
 	if wait := s.pausedUntil.Sub(now); wait > 0 {
 		return "", &provider.Unavailable{After: wait, Err: errors.New("requests to TikTok are paused")}
 	}
-	if s.token.text != "" && s.token.text != not && now.Before(s.token.expiresAt) {
+	if s.token.text != "" && s.token.text != rejected && now.Before(s.token.expiresAt) {
 		return s.token.text, nil
 	}
 	form := url.Values{"client_key": {s.opts.ClientKey}, "client_secret": {s.opts.ClientSecret},
@@ -49,20 +49,20 @@ func (s *Source) accessToken(ctx context.Context, not string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var said struct {
+	var body struct {
 		Access  string  `json:"access_token"`
 		Expires float64 `json:"expires_in"`
 		Error   string  `json:"error"`
 	}
-	understood := wire.Decode(answer.Body, &said)
-	if answer.Status != http.StatusOK || !understood || !tokenForm.MatchString(said.Access) {
+	understood := wire.Decode(answer.Body, &body)
+	if answer.Status != http.StatusOK || !understood || !tokenForm.MatchString(body.Access) {
 		wait := max(wire.RetryAfter(answer.Header, now), defaultPause)
 		s.pausedUntil = now.Add(wait)
 		return "", &provider.Unavailable{After: wait, Err: fmt.Errorf("TikTok issued no token: HTTP %d, %s",
-			answer.Status, safeCode(said.Error))}
+			answer.Status, safeCode(body.Error))}
 	}
-	life := time.Duration(min(max(said.Expires, 0), maxTokenLifetime.Seconds()) * float64(time.Second))
-	s.token = token{said.Access, now.Add(life - tokenMargin)}
+	life := time.Duration(min(max(body.Expires, 0), maxTokenLifetime.Seconds()) * float64(time.Second))
+	s.token = token{body.Access, now.Add(life - tokenMargin)}
 	return s.token.text, nil
 }
 
@@ -125,17 +125,17 @@ func (s *Source) send(ctx context.Context, path, bearer, kind string, body []byt
 }
 
 // readError returns the error of a response. It does not contain TikTok's message, which may name the profile.
-func (s *Source) readError(answer wire.Response, said apiError) error {
-	if err := profileError(answer.Status, said); err != nil {
+func (s *Source) readError(answer wire.Response, apiErr apiError) error {
+	if err := profileError(answer.Status, apiErr); err != nil {
 		return err
 	}
 	now := s.now()
-	u := wire.Unavailable("TikTok returned HTTP %d, %s", answer.Status, safeCode(said.Code))
+	u := wire.Unavailable("TikTok returned HTTP %d, %s", answer.Status, safeCode(apiErr.Code))
 	u.After = wire.RetryAfter(answer.Header, now)
 	switch {
-	case said.Code == "daily_quota_limit_exceeded":
+	case apiErr.Code == "daily_quota_limit_exceeded":
 		u.After = now.Truncate(maxTokenLifetime).Add(maxTokenLifetime).Sub(now) // its days begin at midnight UTC
-	case u.After == 0 && (said.Code == "rate_limit_exceeded" || answer.Status == http.StatusTooManyRequests):
+	case u.After == 0 && (apiErr.Code == "rate_limit_exceeded" || answer.Status == http.StatusTooManyRequests):
 		u.After = defaultPause
 	}
 	s.pause(now.Add(u.After))
@@ -153,12 +153,12 @@ func (s *Source) pause(until time.Time) {
 
 // profileError returns the error about the queried profile, if any. TikTok has no code for it, so this is inferred from
 // undocumented messages.
-func profileError(status int, said apiError) error {
+func profileError(status int, apiErr apiError) error {
 	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests ||
 		status == http.StatusUnauthorized {
 		return nil
 	}
-	text := strings.ToLower(said.Message)
+	text := strings.ToLower(apiErr.Message)
 	switch {
 	case !strings.Contains(text, "user") && !strings.Contains(text, "account"):
 		return nil

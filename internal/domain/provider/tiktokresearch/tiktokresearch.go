@@ -24,8 +24,8 @@ const (
 
 // Options configures a Source.
 type Options struct {
-	// Eligible must be true. The operator confirms to be a researcher, at a non-profit academic institution or
-	// independent, whom TikTok has approved for its Research API. It is not available to creators, advertisers and
+	// Eligible must be true. The operator confirms being a researcher, at a non-profit academic institution or
+	// independent, whom TikTok has approved for its Research API. The API is not available to creators, advertisers and
 	// businesses.
 	Eligible bool `json:"eligible"`
 	// ClientKey is the client key of the research project.
@@ -100,15 +100,15 @@ func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 	if !nameForm.MatchString(q.Username) {
 		return provider.ProfileFigures{}, provider.ErrNotFound
 	}
-	var said user
+	var parsed user
 	if err := s.post(ctx, "/v2/research/user/info/", userFields, map[string]any{"username": q.Username},
-		&said); err != nil {
+		&parsed); err != nil {
 		return provider.ProfileFigures{}, err
 	}
 	account := provider.Account{
-		Username: q.Username, DisplayName: wire.SingleLine(said.Name), Biography: wire.Text(said.Biography,
-			wire.MaxText), Website: wire.URL(said.Website),
-		Followers: said.Followers.Value(), Follows: said.Follows.Value(), Posts: said.Videos.Value(),
+		Username: q.Username, DisplayName: wire.SingleLine(parsed.Name), Biography: wire.Text(parsed.Biography,
+			wire.MaxText), Website: wire.URL(parsed.Website),
+		Followers: parsed.Followers.Value(), Follows: parsed.Follows.Value(), Posts: parsed.Videos.Value(),
 		MeasuredAt: s.now(),
 	}
 	posts, err := s.fetchVideos(ctx, q, account.Posts)

@@ -27,8 +27,8 @@ func TestProfile(t *testing.T) {
 		clip(7080213458555737987, 1, `,"like_count":-1,"video_duration":0`),
 		`{"id":7080213458555737988,"create_time":1e300}`, `{"id":"x"}`, `{}`, `null`, `7`,
 	}
-	r.each = 100
-	figures := must.Get(r.source(nil).Profile(t.Context(), question(10, began.AddDate(0, 0, -10))))(t)
+	r.pageSize = 100
+	figures := must.Get(r.source(nil).Profile(t.Context(), profileQuery(10, began.AddDate(0, 0, -10))))(t)
 	link := "https://www.tiktok.com/@khaby.lame/video/"
 	want := provider.ProfileFigures{
 		Account: provider.Account{
@@ -49,8 +49,8 @@ func TestProfile(t *testing.T) {
 	if diff := cmp.Diff(want, figures); diff != "" {
 		t.Error(diff)
 	}
-	if r.asked[0] != `{"username":"khaby.lame"}` {
-		t.Error(r.asked[0])
+	if r.requests[0] != `{"username":"khaby.lame"}` {
+		t.Error(r.requests[0])
 	}
 }
 
@@ -65,16 +65,16 @@ func TestWindows(t *testing.T) {
 		want    []int
 		windows []string
 	}{
-		"one month, in no order": {2, time.Time{}, `3`, []int{9, 1, 5}, []int{1, 5}, []string{"20261023 20261121 0",
+		"one month, unordered": {2, time.Time{}, `3`, []int{9, 1, 5}, []int{1, 5}, []string{"20261023 20261121 0",
 			"20261023 20261121 2"}},
-		"as many as there are": {9, time.Time{}, `2`, []int{1, 35}, []int{1, 35}, []string{"20261023 20261121 0",
+		"all videos": {9, time.Time{}, `2`, []int{1, 35}, []int{1, 35}, []string{"20261023 20261121 0",
 			"20260923 20261022 0"}},
-		"since a moment": {9, began.AddDate(0, 0, -31), `null`, []int{1, 31, 32}, []int{1, 31},
+		"since a day": {9, began.AddDate(0, 0, -31), `null`, []int{1, 31, 32}, []int{1, 31},
 			[]string{"20261023 20261121 0", "20261021 20261022 0"}},
-		"since before a moment": {9, began.AddDate(0, 0, -2).Add(time.Second), `null`, []int{1, 2}, []int{1},
+		"since an hour": {9, began.AddDate(0, 0, -2).Add(time.Second), `null`, []int{1, 2}, []int{1},
 			[]string{"20261119 20261121 0"}},
-		"none that are wanted": {0, time.Time{}, `9`, []int{1}, nil, nil},
-		"since tomorrow":       {9, began.AddDate(0, 0, 1), `9`, []int{1}, nil, nil},
+		"limit 0":        {0, time.Time{}, `9`, []int{1}, nil, nil},
+		"since tomorrow": {9, began.AddDate(0, 0, 1), `9`, []int{1}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -83,7 +83,7 @@ func TestWindows(t *testing.T) {
 			for i, days := range c.days {
 				r.videos = append(r.videos, clip(int64(1000+i), days, ""))
 			}
-			figures := must.Get(r.source(nil).Profile(t.Context(), question(c.most, c.since)))(t)
+			figures := must.Get(r.source(nil).Profile(t.Context(), profileQuery(c.most, c.since)))(t)
 			var got []int
 			for _, post := range figures.Posts {
 				got = append(got, int(began.Sub(post.TakenAt).Hours()/24))
@@ -91,7 +91,7 @@ func TestWindows(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff(c.windows, r.asked[1:], cmp.Transformer("nil", func(s []string) []string {
+			if diff := cmp.Diff(c.windows, r.requests[1:], cmp.Transformer("nil", func(s []string) []string {
 				return append([]string{}, s...)
 			})); diff != "" {
 				t.Error(diff)
@@ -104,9 +104,9 @@ func TestWindows(t *testing.T) {
 func TestProfileWithFewPosts(t *testing.T) {
 	t.Parallel()
 	r := newResearch(t)
-	if _, err := r.source(nil).Profile(t.Context(), question(100, time.Time{})); err != nil ||
-		len(r.asked) != 1+maxWindows {
-		t.Errorf("%d calls, %v", len(r.asked), err)
+	if _, err := r.source(nil).Profile(t.Context(), profileQuery(100, time.Time{})); err != nil ||
+		len(r.requests) != 1+maxWindows {
+		t.Errorf("%d calls, %v", len(r.requests), err)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestTokens(t *testing.T) {
 	s := r.source(nil)
 	ask := func(want int) {
 		t.Helper()
-		if _, err := s.Profile(t.Context(), question(0, time.Time{})); err != nil || r.tokens != want {
+		if _, err := s.Profile(t.Context(), profileQuery(0, time.Time{})); err != nil || r.tokens != want {
 			t.Errorf("%v after %d tokens, want %d", err, r.tokens, want)
 		}
 	}
@@ -132,10 +132,10 @@ func TestTokens(t *testing.T) {
 		}
 		return 0, ""
 	}
-	_, err := s.Profile(t.Context(), question(0, time.Time{}))
+	_, err := s.Profile(t.Context(), profileQuery(0, time.Time{}))
 	checkUnavailable(t, err, 0)
 	if r.tokens != 4 {
-		t.Errorf("a token that does not work was fetched anew %d times", r.tokens-3)
+		t.Errorf("an invalid token was renewed %d times", r.tokens-3)
 	}
 }
 
@@ -146,10 +146,10 @@ func checkUnavailable(t *testing.T, err error, after time.Duration) {
 	case !ok:
 		t.Errorf("%v", err)
 	case u.After != after:
-		t.Errorf("to be left alone for %s, want %s: %v", u.After, after, err)
+		t.Errorf("retry after %s, want %s: %v", u.After, after, err)
 	case strings.Contains(err.Error(), "khaby") || strings.Contains(err.Error(), secret) ||
 		strings.Contains(err.Error(), "clt."):
-		t.Errorf("the error repeats what was sent: %v", err)
+		t.Errorf("the error contains the response: %v", err)
 	}
 }
 
@@ -162,14 +162,14 @@ func TestRefusals(t *testing.T) {
 		want   error // nil for *provider.Unavailable
 		after  time.Duration
 	}{
-		"not there": {http.StatusBadRequest, failure("invalid_params", "cannot find the user khaby.lame"),
+		"not found": {http.StatusBadRequest, failure("invalid_params", "cannot find the user khaby.lame"),
 			provider.ErrNotFound, 0},
-		"not there either": {http.StatusOK, failure("invalid_params", "The user cannot be found, or is not public"),
+		"not found or private": {http.StatusOK, failure("invalid_params", "The user cannot be found, or is not public"),
 			provider.ErrNotFound, 0},
 		"private": {http.StatusBadRequest, failure("invalid_params", "The user is private"),
 			provider.ErrPrivate, 0},
-		"a bad question": {http.StatusBadRequest, failure("invalid_params", "khaby.lame: field not found"), nil, 0},
-		"no scope":       {http.StatusUnauthorized, failure("scope_not_authorized", "user not found"), nil, 0},
+		"invalid request": {http.StatusBadRequest, failure("invalid_params", "khaby.lame: field not found"), nil, 0},
+		"no scope":        {http.StatusUnauthorized, failure("scope_not_authorized", "user not found"), nil, 0},
 		"too often": {http.StatusTooManyRequests, failure("rate_limit_exceeded", "khaby.lame"), nil,
 			defaultPause},
 		"too often, a wait": {http.StatusTooManyRequests, failure("rate_limit_exceeded", "wait"), nil,
@@ -194,7 +194,7 @@ func TestRefusals(t *testing.T) {
 				}
 				return c.status, c.body
 			}
-			_, err := r.source(nil).Profile(t.Context(), question(1, time.Time{}))
+			_, err := r.source(nil).Profile(t.Context(), profileQuery(1, time.Time{}))
 			if c.want == nil {
 				checkUnavailable(t, err, c.after)
 			} else if !errors.Is(err, c.want) {
@@ -216,16 +216,16 @@ func TestPauseAfterRefusal(t *testing.T) {
 	}
 	s.token.text, s.token.expiresAt = "clt.0", began.Add(100*time.Hour)
 	for range 3 {
-		_, err := s.Profile(t.Context(), question(1, time.Time{}))
+		_, err := s.Profile(t.Context(), profileQuery(1, time.Time{}))
 		checkUnavailable(t, err, 14*time.Hour+30*time.Minute)
 	}
 	if calls != 1 {
-		t.Errorf("TikTok was asked %d times", calls)
+		t.Errorf("%d requests were sent", calls)
 	}
 	r.refuse = nil
 	r.clock.Advance(14*time.Hour + 30*time.Minute)
 	s.token = token{}
-	if _, err := s.Profile(t.Context(), question(1, time.Time{})); err != nil {
+	if _, err := s.Profile(t.Context(), profileQuery(1, time.Time{})); err != nil {
 		t.Error(err)
 	}
 }
@@ -238,11 +238,11 @@ func TestWrongSecret(t *testing.T) {
 	calls := 0
 	r.refuse = func(string) (int, string) { calls++; return 0, "" }
 	for range 2 {
-		_, err := s.Profile(t.Context(), question(1, time.Time{}))
+		_, err := s.Profile(t.Context(), profileQuery(1, time.Time{}))
 		checkUnavailable(t, err, defaultPause)
 	}
 	if calls != 1 {
-		t.Errorf("TikTok was asked %d times", calls)
+		t.Errorf("%d requests were sent", calls)
 	}
 }
 
@@ -256,7 +256,7 @@ func TestEndlessWindow(t *testing.T) {
 		}
 		return 0, ""
 	}
-	_, err := r.source(nil).Profile(t.Context(), question(1, time.Time{}))
+	_, err := r.source(nil).Profile(t.Context(), profileQuery(1, time.Time{}))
 	checkUnavailable(t, err, 0)
 }
 
@@ -304,7 +304,7 @@ func FuzzAnswer(f *testing.F) {
 	var body []byte
 	s, err := New(Options{
 		Eligible: true, ClientKey: "key", ClientSecret: secret, Now: func() time.Time { return began },
-		HTTP: &http.Client{Transport: answering(func() []byte { return body })},
+		HTTP: &http.Client{Transport: fixedResponse(func() []byte { return body })},
 	})
 	if err != nil {
 		f.Fatal(err)
@@ -312,7 +312,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, said []byte) {
 		body, s.pausedUntil = said, time.Time{}
 		s.token = token{"clt.0", began.Add(time.Hour)}
-		figures, err := s.Profile(t.Context(), question(10, began.AddDate(0, 0, -20)))
+		figures, err := s.Profile(t.Context(), profileQuery(10, began.AddDate(0, 0, -20)))
 		if err != nil && figures.Posts != nil || len(figures.Posts) > 10 {
 			t.Errorf("%d posts, %v", len(figures.Posts), err)
 		}
@@ -325,10 +325,10 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// answering answers every request with the same bytes.
-type answering func() []byte
+// fixedResponse answers every request with the same bytes.
+type fixedResponse func() []byte
 
-func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
+func (a fixedResponse) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(a()))},
 		nil
 }

@@ -23,7 +23,7 @@ const (
 
 // fetchVideos returns a limited number of a profile's videos since a time, newest first. TikTok returns the videos of a
 // window unordered, so windows are read completely, going back until there are enough or as many as the profile has.
-func (s *Source) fetchVideos(ctx context.Context, q provider.ProfileQuery, told *int64) ([]provider.Post, error) {
+func (s *Source) fetchVideos(ctx context.Context, q provider.ProfileQuery, videoCount *int64) ([]provider.Post, error) {
 	if q.PostLimit <= 0 {
 		return nil, nil
 	}
@@ -40,7 +40,7 @@ func (s *Source) fetchVideos(ctx context.Context, q provider.ProfileQuery, told 
 		if err := s.fetchWindow(ctx, q.Username, first, last, &all); err != nil {
 			return nil, err
 		}
-		if found := len(all.All()); found >= q.PostLimit || told != nil && int64(found) >= *told {
+		if found := len(all.All()); found >= q.PostLimit || videoCount != nil && int64(found) >= *videoCount {
 			break
 		}
 		last = first.Add(-day)
@@ -105,21 +105,21 @@ func (s *Source) readVideos(raw []json.RawMessage, username string) []provider.P
 }
 
 func readVideo(text json.RawMessage, username string, now time.Time) (provider.Post, bool) {
-	var said video
-	if !wire.Decode(text, &said) {
+	var parsed video
+	if !wire.Decode(text, &parsed) {
 		return provider.Post{}, false
 	}
-	id, usable := readID(said.ID)
+	id, usable := readID(parsed.ID)
 	if !usable {
 		return provider.Post{}, false
 	}
 	post := provider.Post{
-		ID: id, Caption: wire.Text(said.Caption, wire.MaxText), URL: provider.ProfileURL(provider.TikTok, username) +
-			"/video/" + id, Hashtags: wire.Hashtags(said.Hashtags),
-		Likes: said.Likes.Value(), Comments: said.Comments.Value(), Shares: said.Shares.Value(),
-		Views: said.Views.Value(), Duration: wire.VideoDuration(said.Seconds),
+		ID: id, Caption: wire.Text(parsed.Caption, wire.MaxText), URL: provider.ProfileURL(provider.TikTok, username) +
+			"/video/" + id, Hashtags: wire.Hashtags(parsed.Hashtags),
+		Likes: parsed.Likes.Value(), Comments: parsed.Comments.Value(), Shares: parsed.Shares.Value(),
+		Views: parsed.Views.Value(), Duration: wire.VideoDuration(parsed.Seconds),
 	}
-	if at := said.Created.Value(); at != nil {
+	if at := parsed.Created.Value(); at != nil {
 		post.TakenAt = wire.PlausibleTime(time.Unix(*at, 0), now)
 	}
 	if post.Duration > 0 {

@@ -130,16 +130,16 @@ func (c *Count) UnmarshalJSON(text []byte) error {
 func (c Count) Value() *int64 { return c.value }
 
 // Hashtags returns the distinct valid hashtags of a post in normalized form.
-func Hashtags(said []string) []string {
-	var taken []string
-	for _, text := range said {
-		if len(taken) == maxHashtags {
+func Hashtags(tags []string) []string {
+	var distinct []string
+	for _, text := range tags {
+		if len(distinct) == maxHashtags {
 			break
 		}
 		hashtag, err := provider.ParseHashtag(text)
-		if err == nil && !slices.Contains(taken, hashtag) {
-			taken = append(taken, hashtag)
+		if err == nil && !slices.Contains(distinct, hashtag) {
+			distinct = append(distinct, hashtag)
 		}
 	}
-	return taken
+	return distinct
 }

@@ -55,10 +55,10 @@ func TestCountedPosts(t *testing.T) {
 		count  int
 		note   string
 	}{
-		"all of them": {
+		"all posts": {
 			posts: daily(8, func(int, *provider.Post) {}), counts: []string{"likes", "comments"}, count: 8,
 		},
-		"likes hidden of a few": {
+		"a few posts without likes": {
 			posts: daily(8, func(i int, p *provider.Post) {
 				if i < 3 {
 					p.Likes = nil
@@ -66,7 +66,7 @@ func TestCountedPosts(t *testing.T) {
 			}), counts: []string{"likes", "comments"}, count: 5,
 			note: "3 posts excluded from engagement: some reactions",
 		},
-		"likes hidden of most": {
+		"most posts without likes": {
 			posts: daily(8, func(i int, p *provider.Post) {
 				if i < 5 {
 					p.Likes = nil
@@ -82,7 +82,7 @@ func TestCountedPosts(t *testing.T) {
 			counts: []string{}, count: 0,
 			note: "8 posts excluded from engagement: some reactions",
 		},
-		"young ones and one ahead": {
+		"young posts and one from the future": {
 			posts: daily(8, func(i int, p *provider.Post) {
 				switch i {
 				case 0:
@@ -112,7 +112,7 @@ func TestCountedPosts(t *testing.T) {
 					test.count, test.counts)
 			}
 			if !strings.Contains(strings.Join(got.Notes, "\n"), test.note) {
-				t.Errorf("the notes do not say %q: %q", test.note, got.Notes)
+				t.Errorf("the note %q is missing: %q", test.note, got.Notes)
 			}
 		})
 	}
@@ -126,10 +126,10 @@ func TestTooFewPostsNotCompared(t *testing.T) {
 		p.Likes = new(int64(100 + 900*(i%2)))
 	}))
 	if got.BestTime != nil || got.TopHashtags[0].Ratio != nil || *got.TopHashtags[0].Works {
-		t.Errorf("29 posts were compared: %+v, %+v", got.BestTime, got.TopHashtags)
+		t.Errorf("29 posts are too few, but were compared: %+v, %+v", got.BestTime, got.TopHashtags)
 	}
 	if !strings.HasPrefix(got.Notes[0], "Only 29 posts can be compared. It takes 30") {
-		t.Errorf("the notes do not say so: %q", got.Notes)
+		t.Errorf("the expected note is missing: %q", got.Notes)
 	}
 }
 
@@ -151,8 +151,8 @@ func TestGuessedBestTime(t *testing.T) {
 			"weekdays"},
 		"all alike": {daily(40, func(i int, p *provider.Post) { noon(i, p); p.Likes = new(int64(7)) }),
 			"weekdays"},
-		"some too young": {young, "weekdays"},
-		"the weekend better, at many hours": {daily(40, func(i int, p *provider.Post) {
+		"some posts too young": {young, "weekdays"},
+		"weekend better at many hours": {daily(40, func(i int, p *provider.Post) {
 			noon(i, p)
 			// each hour too rare to compare
 			if p.TakenAt.Weekday() == time.Saturday || p.TakenAt.Weekday() == time.Sunday {
@@ -165,7 +165,7 @@ func TestGuessedBestTime(t *testing.T) {
 			t.Errorf("%s: %+v", name, best)
 		}
 		if !strings.Contains(strings.Join(got.Notes, "\n"), "he best time is a guess") {
-			t.Errorf("%s: the notes do not say so: %q", name, got.Notes)
+			t.Errorf("%s: the expected note is missing: %q", name, got.Notes)
 		}
 	}
 }
@@ -213,16 +213,16 @@ func TestConfoundedHashtags(t *testing.T) {
 		places[tag.Hashtag], byName[tag.Hashtag] = i, tag
 	}
 	if places["boats"] != 0 || places["harbour"] != 1 || !*byName["boats"].Works || !*byName["harbour"].Works {
-		t.Errorf("the hashtags that work are not first: %+v", got.TopHashtags)
+		t.Errorf("the effective hashtags are not first: %+v", got.TopHashtags)
 	}
 	if diff := cmp.Diff(byName["boats"].Ratio, byName["harbour"].Ratio); diff != "" {
-		t.Errorf("hashtags that come together differ:\n%s", diff)
+		t.Errorf("hashtags that occur together have different effects:\n%s", diff)
 	}
 	if byName["lucky"].Ratio != nil || byName["lucky"].Posts != 3 || *byName["daily"].Works {
-		t.Errorf("too much is said of the others: %+v", got.TopHashtags)
+		t.Errorf("ineffective hashtags are claimed: %+v", got.TopHashtags)
 	}
 	if !slices.Contains(got.Notes, "Some hashtags always occur together: their effects cannot be separated.") {
-		t.Errorf("the notes do not say so: %q", got.Notes)
+		t.Errorf("the expected note is missing: %q", got.Notes)
 	}
 }
 
@@ -363,7 +363,7 @@ func TestScoreWithHiddenLikes(t *testing.T) {
 		t.Errorf("weights sum to %v, notes %q", weight, got.Notes)
 	}
 	if shown := analyzePosts(daily(20, func(int, *provider.Post) {})); slices.Contains(shown.Notes, note) {
-		t.Errorf("likes that are told are called hidden: %q", shown.Notes)
+		t.Errorf("public likes are reported as hidden: %q", shown.Notes)
 	}
 }
 
@@ -380,7 +380,7 @@ func TestShares(t *testing.T) {
 		t.Error(diff)
 	}
 	if none := analyzePosts(daily(9, func(int, *provider.Post) {})).Engagement.Shares; none != nil {
-		t.Errorf("shares that nobody told are %+v", *none)
+		t.Errorf("unknown shares are %+v", *none)
 	}
 }
 

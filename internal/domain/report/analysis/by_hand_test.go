@@ -71,7 +71,7 @@ func TestDocumentedExample(t *testing.T) {
 			t.Parallel()
 			blocks := strings.Split(text, "```")
 			if len(blocks) != 5 {
-				t.Fatal("a profile has its figures and what comes of them")
+				t.Fatal("an example needs both figures and results")
 			}
 			var given handExample
 			decode(t, strings.TrimPrefix(blocks[1], "json"), &given)
@@ -80,7 +80,7 @@ func TestDocumentedExample(t *testing.T) {
 			answer := must.Get(json.Marshal(analysis.Analyze(given.input())))(t)
 			decode(t, string(answer), &got)
 			if diff := cmp.Diff(want, subset(want, got)); diff != "" {
-				t.Errorf("by hand and by the code (-, +):\n%s", diff)
+				t.Errorf("docs (-) and code (+) differ:\n%s", diff)
 			}
 		})
 	}

@@ -13,12 +13,12 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/scoring.md anew (takes minutes)")
+var update = flag.Bool("update", false, "update the tables of docs/scoring.md (takes minutes)")
 
 const (
 	scoring = "../../../../docs/scoring.md"
-	// written is the number of profiles per row of the tables.
-	written = 4000
+	// profilesPerRow is the number of profiles per row of the tables.
+	profilesPerRow = 4000
 )
 
 // row is a row of the tables in the docs.
@@ -89,7 +89,7 @@ func TestDocsTables(t *testing.T) {
 // docsLines returns the rows of a table in the docs.
 func docsLines(t *testing.T, head string) []string {
 	t.Helper()
-	_, rest := docsAround(t, head)
+	_, rest := splitDocs(t, head)
 	var lines []string
 	for line := range strings.Lines(rest) {
 		if !strings.HasPrefix(line, "|") {
@@ -111,7 +111,7 @@ func (r row) check(t *testing.T, line string) {
 	for i, cell := range r.cells(survey(r.plan, profiles)) {
 		want, err := strconv.ParseFloat(strings.TrimSuffix(cells[i+1], "%"), 64)
 		if err != nil && cell.all > 0 {
-			t.Errorf("%s: %q is no share", r.name, cells[i+1])
+			t.Errorf("%s: %q is not a percentage", r.name, cells[i+1])
 		}
 		// Five standard errors, based on the number of profiles, plus one profile.
 		p := want / 100
@@ -122,8 +122,8 @@ func (r row) check(t *testing.T, line string) {
 	}
 }
 
-// docsAround returns the docs before a table and from its header on.
-func docsAround(t *testing.T, head string) (string, string) {
+// splitDocs returns the docs before a table and from its header on.
+func splitDocs(t *testing.T, head string) (string, string) {
 	t.Helper()
 	docs := must.Get(os.ReadFile(scoring))(t)
 	before, rest, found := strings.Cut(string(docs), head+"\n")
@@ -139,7 +139,7 @@ func rewrite(t *testing.T, head string, rows []row) {
 	lines := head + "\n|" + strings.Repeat("---|", strings.Count(head, "|")-1) + "\n"
 	for _, r := range rows {
 		lines += "| " + r.name
-		for _, cell := range r.cells(survey(r.plan, written)) {
+		for _, cell := range r.cells(survey(r.plan, profilesPerRow)) {
 			if cell.all == 0 {
 				lines += " | –"
 				continue
@@ -148,7 +148,7 @@ func rewrite(t *testing.T, head string, rows []row) {
 		}
 		lines += " |\n"
 	}
-	before, rest := docsAround(t, head)
+	before, rest := splitDocs(t, head)
 	for strings.HasPrefix(rest, "|") {
 		_, rest, _ = strings.Cut(rest, "\n")
 	}

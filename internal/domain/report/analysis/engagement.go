@@ -30,10 +30,10 @@ func engagement(all *figures) result.FindingEngagement {
 }
 
 // values returns the known values of a figure, without young posts.
-func (f *figures) values(of func(*provider.Post) *int64) []float64 {
+func (f *figures) values(figure func(*provider.Post) *int64) []float64 {
 	var values []float64
 	for _, p := range f.posts {
-		if figure := valid(of(p.Post)); figure != nil && !p.young {
+		if figure := valid(figure(p.Post)); figure != nil && !p.young {
 			values = append(values, float64(*figure))
 		}
 	}

@@ -296,13 +296,13 @@ func (f *solution) uninformative(columns []int) []int {
 	left, coefficients := slices.Clone(columns), slices.Clone(f.coefficients)
 	left = slices.DeleteFunc(left, func(k int) bool { return a[k][k] <= 0 })
 	strength := func(k int) float64 { return math.Abs(coefficients[k]) / (f.scale * math.Sqrt(a[k][k])) }
-	var gone []int
+	var removed []int
 	for len(left) > 0 {
 		weakest := slices.MinFunc(left, func(i, j int) int { return cmp.Compare(strength(i), strength(j)) })
 		if strength(weakest) >= math.Sqrt2 {
 			break
 		}
-		gone = append(gone, weakest)
+		removed = append(removed, weakest)
 		left = slices.DeleteFunc(left, func(k int) bool { return k == weakest })
 		pivot, out := slices.Clone(a[weakest]), coefficients[weakest]
 		for i := range a {
@@ -313,7 +313,7 @@ func (f *solution) uninformative(columns []int) []int {
 			}
 		}
 	}
-	return gone
+	return removed
 }
 
 // effect is a log ratio with its standard error.

@@ -71,7 +71,7 @@ func TestFitWithOutliers(t *testing.T) {
 func TestAliases(t *testing.T) {
 	t.Parallel()
 	m, _ := newLine(50)
-	for i := range m.rows { // the third column is twice the second, the fourth its own
+	for i := range m.rows { // the third column is twice the second; the fourth is independent
 		m.rows[i] = append(m.rows[i], entry{2, 2 * m.rows[i][1].value}, entry{3, float64(i % 2)})
 	}
 	m.columns = 4
@@ -83,10 +83,10 @@ func TestAliases(t *testing.T) {
 		weights []float64
 		told    bool
 	}{
-		"one of two that come together":   {[]float64{0, 1, 0, 0}, false},
-		"the other":                       {[]float64{0, 0, 1, 0}, false},
-		"both, as they come":              {[]float64{0, 1, 2, 0}, true},
-		"one that has nothing to do with": {[]float64{0, 0, 0, 1}, true},
+		"one of two dependent columns": {[]float64{0, 1, 0, 0}, false},
+		"the other":                    {[]float64{0, 0, 1, 0}, false},
+		"both dependent columns":       {[]float64{0, 1, 2, 0}, true},
+		"independent column":           {[]float64{0, 0, 0, 1}, true},
 	} {
 		if _, told := got.contrast(test.weights); told != test.told {
 			t.Errorf("%s: told %v", name, told)
@@ -116,7 +116,7 @@ func TestWeakestColumnRemoved(t *testing.T) {
 	m.columns = 4
 	got, _ := m.solve(true)
 	if gone := got.uninformative([]int{2, 3}); len(gone) != 1 || gone[0] != 2 {
-		t.Errorf("%v may go, want the column that explains nothing", gone)
+		t.Errorf("%v are uninformative, want the column without effect", gone)
 	}
 }
 
@@ -128,11 +128,11 @@ func TestBHThreshold(t *testing.T) {
 		0.4262, 0.5719, 0.6528, 0.7590, 1} {
 		doubts = append(doubts, 15*chance)
 	}
-	checkNear(t, "the largest doubt that is allowed", bhThreshold(doubts), 15*0.0019)
+	checkNear(t, "threshold", bhThreshold(doubts), 15*0.0019)
 	checkNear(t, "of none", bhThreshold(nil), -1)
-	checkNear(t, "of doubtful ones", bhThreshold([]float64{0.5, 0.2}), -1)
+	checkNear(t, "threshold without significant values", bhThreshold([]float64{0.5, 0.2}), -1)
 	// The first one is only rejected together with the second.
-	checkNear(t, "of several", bhThreshold([]float64{0.04, 0.05, 0.5}), 0.05)
+	checkNear(t, "threshold of several values", bhThreshold([]float64{0.04, 0.05, 0.5}), 0.05)
 }
 
 // The median is exactly that of the sorted values.

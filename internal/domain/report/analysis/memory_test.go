@@ -12,7 +12,7 @@ import (
 
 // Analyzing a profile with 10,000 posts allocates less than 64 MB. The race detector drops pooled buffers of regular
 // expressions, which would distort the measurement.
-func TestMemory(t *testing.T) { // alone: what others allocate at the same time would count
+func TestMemory(t *testing.T) { // not parallel: allocations of other tests would count
 	in := input(synthetic.Generate(synthetic.Plan{Seed: 1, Posts: 10_000}))
 	addWords(in.Posts)
 	var before, after runtime.MemStats

@@ -144,11 +144,11 @@ var reactions = []struct {
 // used if more than half of the posts have it, and only posts with all used figures are counted.
 func (f *figures) countReactions() {
 	counts, posts := f.reactionCounts()
-	var taken []int
+	var used []int
 	f.counts = []string{}
 	for k, reaction := range reactions {
 		if 2*counts[k] > posts {
-			taken = append(taken, k)
+			used = append(used, k)
 			f.counts = append(f.counts, reaction.name)
 		}
 	}
@@ -157,7 +157,7 @@ func (f *figures) countReactions() {
 		if p.young {
 			continue
 		}
-		p.engagement, p.counted = sumReactions(p.Post, taken)
+		p.engagement, p.counted = sumReactions(p.Post, used)
 		if !p.counted {
 			f.missingReactions++
 		}
@@ -181,21 +181,21 @@ func (f *figures) reactionCounts() ([]int, int) {
 }
 
 // sumReactions returns the sum of these reactions, and reports false if one is unknown or there are none.
-func sumReactions(p *provider.Post, taken []int) (float64, bool) {
+func sumReactions(p *provider.Post, used []int) (float64, bool) {
 	total := 0.0
-	for _, k := range taken {
+	for _, k := range used {
 		figure := reactions[k].of(p)
 		if figure == nil {
 			return 0, false
 		}
 		total += float64(*figure)
 	}
-	return total, len(taken) > 0
+	return total, len(used) > 0
 }
 
 // readCaptions finds the hashtags of each post, from the provider and the caption, and counts the words.
 func (f *figures) readCaptions() {
-	read := captionReader{words: map[string]int{}, told: map[string]string{}}
+	read := captionReader{words: map[string]int{}, normalized: map[string]string{}}
 	names := make([][]string, len(f.posts))
 	places := map[string]int{}
 	for i, p := range f.posts {
@@ -220,8 +220,8 @@ func (f *figures) readCaptions() {
 
 // captionReader parses the captions of posts.
 type captionReader struct {
-	words map[string]int    // number of posts by word in the caption
-	told  map[string]string // normalized hashtags by the provider's spelling
+	words      map[string]int    // number of posts by word in the caption
+	normalized map[string]string // normalized hashtags by the provider's spelling
 }
 
 // post counts the words of a post and returns its hashtags.
@@ -232,10 +232,10 @@ func (r *captionReader) post(p *provider.Post) []string {
 	}
 	names := caption.Hashtags
 	for _, hashtag := range p.Hashtags {
-		name, seen := r.told[hashtag]
+		name, seen := r.normalized[hashtag]
 		if !seen {
 			name, _ = provider.ParseHashtag(hashtag) // "" if invalid
-			r.told[hashtag] = name
+			r.normalized[hashtag] = name
 		}
 		if name != "" && !slices.Contains(names, name) {
 			names = append(names, name)

@@ -67,7 +67,7 @@ func anyInput() *rapid.Generator[analysis.ProfileInput] {
 				Draw(t, "zone"),
 			At: rapid.SampledFrom([]time.Time{measuredAt, {}}).Draw(t, "measured at"),
 		}
-		if rapid.Bool().Draw(t, "all of them different") {
+		if rapid.Bool().Draw(t, "distinct posts") {
 			for i := range in.Posts {
 				in.Posts[i].ID = ""
 			}
@@ -87,10 +87,10 @@ func TestAnyInput(t *testing.T) {
 		in := anyInput().Draw(t, "figures")
 		answer, err := json.Marshal(analysis.Analyze(in))
 		if err != nil {
-			t.Fatalf("the answer cannot be kept: %v", err)
+			t.Fatalf("the result cannot be encoded: %v", err)
 		}
 		if strings.Contains(string(answer), "null") {
-			t.Errorf("the answer has a null: %s", answer)
+			t.Errorf("the result contains null: %s", answer)
 		}
 		seed := rapid.Uint64().Draw(t, "order")
 		draw := rand.New(rand.NewPCG(seed, seed))
@@ -122,12 +122,12 @@ func TestBestTimeFromThirtyPosts(t *testing.T) {
 		got := analysis.Analyze(in)
 		switch best := got.BestTime; {
 		case best == nil && dated >= 30 && got.Sections.Times != nil && in.Posts[0].ID == "":
-			t.Errorf("no best time of %d dated posts", dated)
+			t.Errorf("no best time for %d dated posts", dated)
 		case best != nil && dated < 30:
-			t.Errorf("a best time of %d dated posts", dated)
+			t.Errorf("a best time for only %d dated posts", dated)
 		case best != nil && (best.Low > best.Ratio.Low || best.Low > best.Ratio.Value || best.High < best.Ratio.Value ||
 			best.Low < 0.02 || best.High > 50):
-			t.Errorf("the interval does not hold the ratio: %+v", best)
+			t.Errorf("the interval does not contain the ratio: %+v", best)
 		case best != nil && best.StandsOut && best.Ratio.Value < 1.05:
 			t.Errorf("too small an effect stands out: %+v", best)
 		}
@@ -173,7 +173,7 @@ func TestGrowthMonotonicInFollowers(t *testing.T) {
 		before := analysis.Analyze(in).Sections.Growth.FollowersPerDay.Value
 		sizes[len(sizes)-1] += rapid.Int64Range(0, 1_000_000).Draw(t, "more")
 		if after := analysis.Analyze(in).Sections.Growth.FollowersPerDay.Value; after < before {
-			t.Errorf("growth of %v a day became %v", before, after)
+			t.Errorf("growth fell from %v to %v per day", before, after)
 		}
 	})
 }

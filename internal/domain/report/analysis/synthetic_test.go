@@ -178,14 +178,14 @@ func (f *surveyResult) covers(t *testing.T) {
 	f.format.check(t, "intervals of formats", 93, 97)
 }
 
-// surveyed is the number of profiles per test. docs/scoring.md has results of more.
-const surveyed = 600
+// profilesPerTest is the number of profiles per test. docs/scoring.md has results of more.
+const profilesPerTest = 600
 
 func TestSyntheticEffectsFound(t *testing.T) {
 	t.Parallel()
-	found := survey(synthetic.Plan{Posts: 200}, surveyed)
-	found.named.check(t, "the planted block is named", 95, 100)
-	found.misnamed.check(t, "another block is named", 0, 1)
+	found := survey(synthetic.Plan{Posts: 200}, profilesPerTest)
+	found.named.check(t, "the better block is found", 95, 100)
+	found.misnamed.check(t, "another block is found", 0, 1)
 	found.ranked.check(t, "the three hashtags are ranked first", 90, 100)
 	found.better.check(t, "intervals of the planted block", 93, 97)
 	found.followerRate.check(t, "intervals of the rate by followers", 93, 97)
@@ -196,7 +196,7 @@ func TestSyntheticEffectsFound(t *testing.T) {
 
 func TestNoEffectFound(t *testing.T) {
 	t.Parallel()
-	found := survey(synthetic.Plan{Posts: 200, Null: true}, surveyed)
+	found := survey(synthetic.Plan{Posts: 200, Null: true}, profilesPerTest)
 	found.wrong.check(t, "an effect is claimed", 0, 5)
 	found.followerRate.check(t, "intervals of the rate by followers", 93, 97)
 	found.viewRate.check(t, "intervals of the rate by views", 93, 97)
@@ -210,10 +210,10 @@ func TestIntervalsOfTheBestTime(t *testing.T) {
 	t.Parallel()
 	for _, plan := range []synthetic.Plan{{Posts: 30, Null: true}, {Posts: 50, Null: true}, {Posts: 200, Null: true},
 		{Posts: 200, Null: true, Uneven: true}, {Posts: 50}, {Posts: 200}} {
-		found := survey(plan, surveyed)
-		found.chosen.check(t, fmt.Sprintf("intervals of the best time of %+v", plan), 94, 100)
+		found := survey(plan, profilesPerTest)
+		found.chosen.check(t, fmt.Sprintf("intervals of the best time for %+v", plan), 94, 100)
 		if plan.Null {
-			found.alone.check(t, fmt.Sprintf("intervals of the ratio alone of %+v", plan), 0, 90)
+			found.alone.check(t, fmt.Sprintf("intervals of the ratio without correction for %+v", plan), 0, 90)
 		}
 	}
 }
@@ -236,8 +236,8 @@ func TestNotesWithoutClaims(t *testing.T) {
 func TestConfoundersNotReported(t *testing.T) {
 	t.Parallel()
 	for _, plan := range []synthetic.Plan{{Posts: 200, Uneven: true}, {Posts: 200, Tangled: true}} {
-		found := survey(plan, surveyed/4)
-		found.misnamed.check(t, "another block is named", 0, 5)
+		found := survey(plan, profilesPerTest/4)
+		found.misnamed.check(t, "another block is found", 0, 5)
 		found.ranked.check(t, "the three hashtags are ranked first", 90, 100)
 		found.covers(t)
 	}

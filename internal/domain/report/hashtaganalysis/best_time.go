@@ -123,8 +123,8 @@ func (c candidate) low() float64 { return c.log - bonferroniZ(blocks)*c.err }
 // aboveShare reports whether the block has at least its share of the top posts. One of the blocks always has.
 func (c candidate) aboveShare() bool { return c.log >= 0 }
 
-// compareCandidates orders blocks by their lower bound. Those below their share of top posts come first,
-// and those with enough top posts for a claim come last, as the greatest.
+// compareCandidates orders blocks from worst to best: those below their share of top posts first, those with enough top
+// posts for a claim last, and within each group by lower bound.
 func compareCandidates(a, b candidate) int {
 	if a.aboveShare() != b.aboveShare() {
 		if b.aboveShare() {

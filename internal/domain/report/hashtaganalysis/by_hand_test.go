@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// byHand is the example in docs/scoring.md.
-func byHand() Input {
+// exampleInput is the example in docs/scoring.md.
+func exampleInput() Input {
 	harbour := func(i int) string {
 		if i <= 6 {
 			return "#harbour"
@@ -49,7 +49,7 @@ func TestDocumentedExample(t *testing.T) {
 	if !found {
 		t.Fatal("the docs have no worked example of a hashtag")
 	}
-	got := Analyze(byHand())
+	got := Analyze(exampleInput())
 	h, likes, score := got.Hashtag, got.Engagement.Likes, got.Score
 	lift := got.TopHashtags[0].Lift
 	number := func(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
@@ -69,7 +69,7 @@ func TestDocumentedExample(t *testing.T) {
 		"score":       number(score.Value),
 	} {
 		if !strings.Contains(table, "\n| "+figure+" | "+value+" |\n") {
-			t.Errorf("%s is %s; the docs say something else", figure, value)
+			t.Errorf("%s is %s, unlike the docs", figure, value)
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"pressroom/internal/domain/report/synthetichashtag"
 )
 
-// figuresOf generates possible figures.
-func figuresOf(t *rapid.T) Input {
+// drawInput generates possible figures.
+func drawInput(t *rapid.T) Input {
 	figure := rapid.OneOf(rapid.Just((*int64)(nil)), rapid.Custom(func(t *rapid.T) *int64 {
 		return new(rapid.OneOf(rapid.Int64Range(0, 1000), rapid.Int64()).Draw(t, "figure"))
 	}))
@@ -62,7 +62,7 @@ func figuresOf(t *rapid.T) Input {
 func TestAnyFigures(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		in := figuresOf(t)
+		in := drawInput(t)
 		found := Analyze(in)
 		text, err := json.Marshal(found)
 		if err != nil || strings.Contains(string(text), "null") {
@@ -73,7 +73,7 @@ func TestAnyFigures(t *testing.T) {
 			t.Errorf("posts %d, %d to %d", p.Count, *p.Low, *p.High)
 		}
 		if r := found.Hashtag.PostsPerDay; r != nil && !slices.IsSorted([]float64{0, r.Low, r.Value, r.High}) {
-			t.Errorf("posts a day %+v", r)
+			t.Errorf("posts per day: %+v", r)
 		}
 		if g := found.Sections.Growth; g != nil && !slices.IsSorted([]float64{0, g.PostsPerDay.Low, g.PostsPerDay.Value,
 			g.PostsPerDay.High}) {
@@ -91,7 +91,7 @@ func TestAnyFigures(t *testing.T) {
 func TestOrderIndependence(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		in := figuresOf(t)
+		in := drawInput(t)
 		other := in
 		other.Figures.Top = rapid.Permutation(in.Figures.Top).Draw(t, "top")
 		other.Figures.Recent = rapid.Permutation(in.Figures.Recent).Draw(t, "recent")
@@ -120,17 +120,17 @@ func TestMonotonic(t *testing.T) {
 		fewer := f
 		fewer.Recent = f.Recent[1:]
 		if was := Measure(fewer); !f.Recent[0].TakenAt.After(was.From) {
-			t.Skip("it came before the window")
+			t.Skip("the post is older than the window")
 		}
 		a, b := Analyze(Input{Figures: fewer}), Analyze(Input{Figures: f})
 		if a.Hashtag.PostsPerDay.Value > b.Hashtag.PostsPerDay.Value {
-			t.Errorf("%+v, with one more %+v", a.Hashtag.PostsPerDay, b.Hashtag.PostsPerDay)
+			t.Errorf("rate %+v; with one more post %+v", a.Hashtag.PostsPerDay, b.Hashtag.PostsPerDay)
 		}
 		f.Recent = slices.Clone(f.Recent)
 		f.Recent[0].Likes = new(*f.Recent[0].Likes + 1000)
 		if c := Analyze(Input{Figures: f}); c.Engagement.Likes.Median < b.Engagement.Likes.Median ||
 			c.Sections.Score.Components[1].Value < b.Sections.Score.Components[1].Value {
-			t.Errorf("%+v, with more likes %+v", b.Engagement.Likes, c.Engagement.Likes)
+			t.Errorf("reactions %+v; with more likes %+v", b.Engagement.Likes, c.Engagement.Likes)
 		}
 	})
 }
@@ -176,7 +176,7 @@ func TestTier(t *testing.T) {
 }
 
 // With too little data, figures are missing and a note explains it.
-func TestTooLittle(t *testing.T) {
+func TestTooLittleDataOmitsFigures(t *testing.T) {
 	t.Parallel()
 	young := synthetichashtag.RandomHashtag(1, measuredAt)
 	young.Days, young.Size = 20, 100_000

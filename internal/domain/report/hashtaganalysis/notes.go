@@ -35,8 +35,8 @@ func notes(s measuredPosts, found Result, background Background, compared bool, 
 	return append(out, bestTimeNotes(found.BestTime, compared)...)
 }
 
-func engagementNote(of string) string {
-	switch of {
+func engagementNote(basis string) string {
+	switch basis {
 	case ofRecent:
 		return "Engagement is that of recent posts, which are still gathering reactions."
 	case ofTop:

@@ -74,11 +74,11 @@ func TestSyntheticSizes(t *testing.T) {
 	}
 	slices.Sort(errors)
 	middle := errors[len(errors)/2]
-	t.Logf("half of the sizes are off by less than %.1f%%; none estimated for %d of %d", 100*middle, none, len(errors))
+	t.Logf("median relative error of sizes is %.1f%%; no estimate for %d of %d", 100*middle, none, len(errors))
 	if middle > 0.25 || none > 80 {
-		t.Errorf("half of the sizes are off by more than %.3f, %d are not estimated", middle, none)
+		t.Errorf("median relative error of sizes is %.3f; no estimate for %d", middle, none)
 	}
-	rates.check(t, "posts a day")
+	rates.check(t, "posts per day")
 	sizes.check(t, "posts")
 }
 
@@ -106,9 +106,9 @@ func TestSyntheticGrowth(t *testing.T) {
 	growths.check(t, "growth")
 }
 
-// companions are the shares of related hashtags; elsewhere are those in other posts.
+// companionShares are the shares of related hashtags; elsewhere are those in other posts.
 var (
-	companions = map[string]float64{"harbour": 0.3, "lighthouse": 0.15, "pier": 0.1, "love": 0.4, "instagood": 0.3,
+	companionShares = map[string]float64{"harbour": 0.3, "lighthouse": 0.15, "pier": 0.1, "love": 0.4, "instagood": 0.3,
 		"photo": 0.1, "nature": 0.2}
 	elsewhere = map[string]float64{"harbour": 0.03, "lighthouse": 0.01, "pier": 0.01, "love": 0.4, "instagood": 0.3,
 		"photo": 0.1, "nature": 0.2}
@@ -120,7 +120,7 @@ func TestSyntheticRelated(t *testing.T) {
 	var lifts, wrong, first coverage
 	for seed := range uint64(500) {
 		h := synthetichashtag.RandomHashtag(seed, measuredAt)
-		h.Captions, h.Companions, h.TopPosts, h.MostRecent = true, companions, 100, 50
+		h.Captions, h.Companions, h.TopPosts, h.MostRecent = true, companionShares, 100, 50
 		in := Input{Figures: h.Measure(measuredAt), Background: Background{Posts: 1500,
 			With: synthetichashtag.BackgroundCounts(seed, 1500, elsewhere)}}
 		found := Analyze(in)
@@ -130,7 +130,7 @@ func TestSyntheticRelated(t *testing.T) {
 			if b.Lift == nil {
 				continue
 			}
-			truth := companions[b.Hashtag] / elsewhere[b.Hashtag]
+			truth := companionShares[b.Hashtag] / elsewhere[b.Hashtag]
 			lifts.add(b.Lift.Low <= truth && truth <= b.Lift.High)
 		}
 		wrong.add(claimed["love"] || claimed["instagood"] || claimed["photo"] || claimed["nature"])
@@ -139,7 +139,7 @@ func TestSyntheticRelated(t *testing.T) {
 	lifts.check(t, "lift")
 	t.Logf("claimed wrongly: %.3f, rightly: %.3f", wrong.share(), first.share())
 	if wrong.share() > 0.05 || first.share() < 0.95 {
-		t.Errorf("claimed wrongly in %.3f, rightly in %.3f", wrong.share(), first.share())
+		t.Errorf("false positive rate %.3f, true positive rate %.3f", wrong.share(), first.share())
 	}
 }
 

@@ -11,7 +11,7 @@ func TestMedianInterval(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= 5; n++ {
 		if _, _, ok := medianInterval(upTo(n)); ok {
-			t.Errorf("%d values have an interval", n)
+			t.Errorf("%d values are too few, but have an interval", n)
 		}
 	}
 	last := 2.0
@@ -24,14 +24,14 @@ func TestMedianInterval(t *testing.T) {
 		}
 		width := (high - low) / float64(n)
 		if width > last+0.01 {
-			t.Errorf("%d values: %v of them lie between, %v of fewer", n, width, last)
+			t.Errorf("%d values: the interval spans %v of them, %v for fewer values", n, width, last)
 		}
 		last = width
 	}
 	// For many values, it is the normal approximation: the rank has standard deviation sqrt(n)/2.
 	low, high, _ := medianInterval(upTo(10_000))
 	if got := (high - low) / 2; math.Abs(got-98) > 0.7 {
-		t.Errorf("10,000 values: %v to either side", got)
+		t.Errorf("10,000 values: the interval extends %v ranks to either side", got)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestMedianIntervalCoverage(t *testing.T) {
 			}
 		}
 		if share := float64(held) / times; share < 0.935 || share > 0.965 {
-			t.Errorf("of %d posts it holds the median in %.3f", posts, share)
+			t.Errorf("for %d posts the interval contains the median in %.3f of cases", posts, share)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func TestNewScore(t *testing.T) {
 		}
 	}
 	if none := NewScore(nil, []string{"reach"}, math.Round); none != nil || none.Short() != nil {
-		t.Errorf("nothing known makes the score %+v", none)
+		t.Errorf("the score without components is %+v", none)
 	}
 }
 
@@ -52,7 +52,7 @@ func TestNewWords(t *testing.T) {
 		t.Error(diff)
 	}
 	if none := NewWords(nil, 7, 3); none != nil {
-		t.Errorf("no words make %+v", none)
+		t.Errorf("without words: %+v", none)
 	}
 }
 

@@ -48,10 +48,10 @@ type Link struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time
 	OpenedAt  time.Time // when it was last opened, to the hour; zero for never
-	Mailed    bool      // it is in a mail of the report
+	Mailed    bool      // sent in a mail
 }
 
-// Shared is what a link shows.
+// Shared describes the report of a link.
 type Shared struct {
 	Link, Team     int64
 	TeamName, Zone string
@@ -130,7 +130,7 @@ func lock(ctx context.Context, tx *db.Tx, team int64, report string) error {
 	return nil
 }
 
-// count returns how many links of a report work.
+// count returns the number of valid links of a report.
 func count(ctx context.Context, tx *db.Tx, report string) (int, error) {
 	var n int
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM report_links WHERE report_id = ? AND expires_at > ?
@@ -141,7 +141,7 @@ func count(ctx context.Context, tx *db.Tx, report string) (int, error) {
 	return n, nil
 }
 
-// List returns the working links of a team's report, newest first.
+// List returns the valid links of a team's report, newest first.
 func (s *Service) List(ctx context.Context, team int64, report string) ([]Link, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, l *Link) error {
 		var created, expires, opened, recipient int64
@@ -179,7 +179,7 @@ func (s *Service) Revoke(ctx context.Context, call operation.Call, report string
 	})
 }
 
-// Open returns what a token shows. Unknown, expired and revoked tokens, and those of closed teams, are not_found.
+// Open returns the report of a token. It fails with not_found for unknown, expired and revoked tokens, and for those\n// of closed teams.
 func (s *Service) Open(ctx context.Context, token string) (Shared, error) {
 	var out Shared
 	if len(token) != tokenSize {

@@ -15,10 +15,10 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Recipient is somebody who gets a report.
+// Recipient receives a report by mail.
 type Recipient struct {
 	ID           int64
-	PersonID     int64  // 0 for an address
+	PersonID     int64  // 0 if not a member
 	Name         string // of the member
 	Email        string
 	Unsubscribed bool
@@ -35,8 +35,8 @@ type Subscription struct {
 	Recipients []Recipient
 }
 
-// Of returns the subscription of a team's report.
-func (s *Service) Of(ctx context.Context, team int64, report string) (Subscription, error) {
+// Get returns the subscription of a team's report.
+func (s *Service) Get(ctx context.Context, team int64, report string) (Subscription, error) {
 	var out Subscription
 	var next int64
 	err := s.DB.QueryRow(ctx, `SELECT period, day, hour, next_at FROM report_subscriptions WHERE report_id = ?
@@ -72,11 +72,11 @@ func (s *Service) Of(ctx context.Context, team int64, report string) (Subscripti
 var errNoMail = apierr.BadState("no_mail", "This service has no mail server, so it cannot email reports.")
 
 // Save sets when a report of the caller's team is mailed.
-func (s *Service) Save(ctx context.Context, call operation.Call, report string, to Schedule) error {
+func (s *Service) Save(ctx context.Context, call operation.Call, report string, schedule Schedule) error {
 	if !s.Mails() {
 		return errNoMail
 	}
-	if err := to.check(); err != nil {
+	if err := schedule.check(); err != nil {
 		return err
 	}
 	return s.DB.InTx(ctx, "report.schedule_mail", func(ctx context.Context, tx *db.Tx) error {
@@ -87,13 +87,13 @@ func (s *Service) Save(ctx context.Context, call operation.Call, report string, 
 		_, err = tx.Exec(ctx, `INSERT INTO report_subscriptions
 			(report_id, team_id, period, day, hour, next_at, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (report_id) DO UPDATE SET period = excluded.period, day = excluded.day, hour = excluded.hour,
-			next_at = excluded.next_at`, report, call.TeamID, to.Period, to.Day, to.Hour,
-			db.Micros(to.Next(tx.Now(), zone)), call.PersonID, db.Micros(tx.Now()))
+			next_at = excluded.next_at`, report, call.TeamID, schedule.Period, schedule.Day, schedule.Hour,
+			db.Micros(schedule.Next(tx.Now(), zone)), call.PersonID, db.Micros(tx.Now()))
 		if err != nil {
 			return fmt.Errorf("storing the mail schedule of report %s: %w", report, err)
 		}
 		return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), "report.mail_scheduled", report,
-			map[string]any{"period": to.Period})
+			map[string]any{"period": schedule.Period})
 	})
 }
 
@@ -120,10 +120,10 @@ func lock(ctx context.Context, tx *db.Tx, team int64, report string) (*time.Loca
 	if n == 0 {
 		return nil, apierr.Missing()
 	}
-	return zoneOf(ctx, tx, team)
+	return readZone(ctx, tx, team)
 }
 
-func zoneOf(ctx context.Context, q db.Querier, team int64) (*time.Location, error) {
+func readZone(ctx context.Context, q db.Querier, team int64) (*time.Location, error) {
 	var name string
 	if err := q.QueryRow(ctx, `SELECT timezone FROM teams WHERE id = ?`, team).Scan(&name); err != nil {
 		return nil, fmt.Errorf("reading the time zone of team %d: %w", team, err)

@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	pollInterval = time.Second
-	dueBatch     = 50
-	sendWithin   = 45 * time.Second
-	keptFor      = 400 * 24 * time.Hour // how long a mail stays recorded
-	weeklyLink   = 14 * 24 * time.Hour  // lifetimes of the links in mails
-	monthlyLink  = 45 * 24 * time.Hour
-	sweepBatch   = 500
+	pollInterval  = time.Second
+	dueBatch      = 50
+	sendWithin    = 45 * time.Second
+	mailRecordTTL = 400 * 24 * time.Hour // how long the record of a mail is kept
+	weeklyLink    = 14 * 24 * time.Hour  // lifetimes of the links in mails
+	monthlyLink   = 45 * 24 * time.Hour
+	sweepBatch    = 500
 )
 
-// waits are the delays after each failed attempt. After the last one, the mail is given up.
-var waits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour}
+// retryDelays are the delays after each failed attempt. A mail is dropped after the last one.
+var retryDelays = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour}
 
 // Run sends due mail until ctx is canceled. Several nodes may run it.
 func (s *Service) Run(ctx context.Context, report func(error)) {
@@ -45,7 +45,7 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// SendDue begins the periods that are due, and sends what waits.
+// SendDue starts the periods that are due and sends the waiting mails.
 func (s *Service) SendDue(ctx context.Context) error {
 	if err := s.beginPeriods(ctx); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (s *Service) beginPeriods(ctx context.Context) error {
 	return failures
 }
 
-// beginPeriod records a mail to each recipient and when the next period begins. Missed periods are not made up for.
+// beginPeriod records a mail to each recipient and the start of the next period. Missed periods are skipped.
 // Another node may have been faster.
 func beginPeriod(ctx context.Context, tx *db.Tx, report string) error {
 	var plan Schedule
@@ -91,7 +91,7 @@ func beginPeriod(ctx context.Context, tx *db.Tx, report string) error {
 	if err != nil {
 		return fmt.Errorf("locking the mail schedule of report %s: %w", report, err)
 	}
-	zone, err := zoneOf(ctx, tx, team)
+	zone, err := readZone(ctx, tx, team)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func beginPeriod(ctx context.Context, tx *db.Tx, report string) error {
 	return nil
 }
 
-// letter is a mail that waits.
+// letter is a mail to send.
 type letter struct {
 	recipient, period int64
 	tries             int
@@ -117,7 +117,7 @@ type letter struct {
 	teamName          string
 	report            string
 	plan              string // weekly or monthly; empty if the mails were stopped
-	to                string // empty if nobody is to get it
+	to                string // empty if the recipient was removed or unsubscribed
 }
 
 // sendNext sends one mail that is due, and reports whether there was one.
@@ -141,12 +141,12 @@ func (s *Service) sendNext(ctx context.Context) (bool, error) {
 		return err == nil, err
 	}
 	l.tries++
-	return true, s.hand(ctx, l, s.write(l, what, link))
+	return true, s.deliver(ctx, l, s.write(l, what, link))
 }
 
-// hand hands a mail to the mail server. A mail that is being handed over when the process dies is not repeated, because
-// the server may have it. One that the server refuses is tried again.
-func (s *Service) hand(ctx context.Context, l letter, m Mail) error {
+// deliver passes a mail to the mail server. If the process dies while sending, the mail is not sent again, because
+// the server may have accepted it. A mail that the server refuses is retried.
+func (s *Service) deliver(ctx context.Context, l letter, m Mail) error {
 	ctx = context.WithoutCancel(ctx)
 	within, cancel := context.WithTimeout(ctx, sendWithin)
 	defer cancel()
@@ -156,13 +156,13 @@ func (s *Service) hand(ctx context.Context, l letter, m Mail) error {
 	}
 	s.Log.WarnContext(ctx, "mailing a report failed", "report", l.report, "recipient", l.recipient, "try", l.tries,
 		"error", failed)
-	if l.tries > len(waits) {
+	if l.tries > len(retryDelays) {
 		return s.finish(ctx, l, "sending", "failed", 0)
 	}
-	return s.finish(ctx, l, "sending", "waiting", waits[l.tries-1])
+	return s.finish(ctx, l, "sending", "waiting", retryDelays[l.tries-1])
 }
 
-// next returns the mail that has waited longest.
+// next returns the mail that is due first.
 func (s *Service) next(ctx context.Context) (letter, bool, error) {
 	var l letter
 	err := s.DB.QueryRow(ctx, `SELECT m.recipient_id, m.period_at, m.tries, r.team_id, t.name, r.report_id,
@@ -183,7 +183,7 @@ func (s *Service) next(ctx context.Context) (letter, bool, error) {
 	return l, true, nil
 }
 
-// claim takes a mail from the other nodes and makes the link in it. It reports false if another node was faster.
+// claim claims a mail for this node and creates its link. It reports false if another node was faster.
 func (s *Service) claim(ctx context.Context, l letter) (string, bool, error) {
 	var link string
 	var claimed bool
@@ -209,7 +209,7 @@ func (s *Service) claim(ctx context.Context, l letter) (string, bool, error) {
 	return link, claimed, nil
 }
 
-// finish records what became of a mail. Wait is the delay of another attempt.
+// finish records the outcome of a mail. wait is the delay before the next attempt.
 func (s *Service) finish(ctx context.Context, l letter, from, to string, wait time.Duration) error {
 	return s.DB.InTx(ctx, "report.finish_mail", func(ctx context.Context, tx *db.Tx) error {
 		var try int64
@@ -230,7 +230,7 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	err := s.DB.InTx(ctx, "report.sweep_mails", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		n, err = tx.Exec(ctx, `DELETE FROM report_mails WHERE (recipient_id, period_at) IN (SELECT recipient_id, period_at
-			FROM report_mails WHERE period_at <= ? ORDER BY period_at LIMIT ?)`, db.Micros(tx.Now().Add(-keptFor)), sweepBatch)
+			FROM report_mails WHERE period_at <= ? ORDER BY period_at LIMIT ?)`, db.Micros(tx.Now().Add(-mailRecordTTL)), sweepBatch)
 		return err
 	})
 	if err != nil {
@@ -240,9 +240,9 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 }
 
 // write returns the mail with a summary of a report and a link to it.
-func (s *Service) write(l letter, what Summary, link string) Mail {
+func (s *Service) write(l letter, summary Summary, link string) Mail {
 	view := content{
-		Summary: what, Team: plaintext.Line(l.teamName), Link: link, Unsubscribe: s.PublicURL + Path + s.token(l.recipient),
+		Summary: summary, Team: plaintext.Line(l.teamName), Link: link, Unsubscribe: s.PublicURL + Path + s.token(l.recipient),
 		Every: "week",
 	}
 	if l.plan == Monthly {
@@ -250,6 +250,6 @@ func (s *Service) write(l letter, what Summary, link string) Mail {
 	}
 	return Mail{
 		ID: fmt.Sprintf("report-%d-%d", l.recipient, l.period), To: l.to, Unsubscribe: view.Unsubscribe,
-		Subject: view.Team + ": report on " + what.Subject, Text: render(textMail, view), HTML: render(htmlMail, view),
+		Subject: view.Team + ": report on " + summary.Subject, Text: render(textMail, view), HTML: render(htmlMail, view),
 	}
 }

@@ -19,7 +19,7 @@ const (
 )
 
 const (
-	lastMonthDay  = 28 // every month has it
+	lastMonthDay  = 28 // exists in every month
 	maxRecipients = 20 // of a report
 	maxAddresses  = 100
 	maxEmail      = 254
@@ -29,13 +29,13 @@ const (
 type Mail struct {
 	ID, To, Subject string
 	Text, HTML      string
-	Unsubscribe     string // the address that ends the subscription
+	Unsubscribe     string // URL of the page to unsubscribe
 }
 
 // Line is a figure of a report with its name.
 type Line struct{ Name, Value string }
 
-// Summary is what a mail says of a report.
+// Summary is the summary of a report in a mail.
 type Summary struct {
 	Subject  string // @name or #tag
 	Network  string
@@ -56,12 +56,12 @@ type Options struct {
 	PublicURL string // without a trailing slash
 	Links     Links
 	Send      func(context.Context, Mail) error // nil if there is no mail server
-	// Summarize returns what a mail says of a report.
+	// Summarize returns the summary of a report for a mail.
 	Summarize func(ctx context.Context, team int64, report string) (Summary, error)
 	Log       *slog.Logger
 }
 
-// Service keeps schedules and recipients, and sends mail.
+// Service stores schedules and recipients and sends the mails.
 type Service struct {
 	Options
 
@@ -71,7 +71,7 @@ type Service struct {
 // New returns a Service.
 func New(o Options) *Service { return &Service{o, o.Sealer.Signer("report mails")} }
 
-// Mails reports whether there is a mail server.
+// Mails reports whether a mail server is configured.
 func (s *Service) Mails() bool { return s.Send != nil }
 
 // Schedule is when a report is mailed, in the team's time zone.
@@ -81,7 +81,7 @@ type Schedule struct {
 	Hour   int
 }
 
-// check refuses what no form offers.
+// check validates the schedule.
 func (s Schedule) check() error {
 	last := lastMonthDay
 	switch s.Period {
@@ -100,7 +100,7 @@ func (s Schedule) check() error {
 	return nil
 }
 
-// Next returns the first time of the schedule after another time. An hour that a change of the clocks skips is an hour
+// Next returns the first scheduled time after the given one. If daylight saving time skips that hour, it is an hour
 // later on that day.
 func (s Schedule) Next(after time.Time, zone *time.Location) time.Time {
 	at := after.In(zone)

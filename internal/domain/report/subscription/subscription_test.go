@@ -22,7 +22,7 @@ func TestNext(t *testing.T) {
 		{Schedule{Monthly, 26, 13}, "2026-11-26T12:00:00+01:00", "2026-11-26T13:00:00+01:00"},
 		{Schedule{Monthly, 1, 9}, "2026-12-01T09:00:00+01:00", "2027-01-01T09:00:00+01:00"},
 		{Schedule{Monthly, 28, 9}, "2027-01-31T09:00:00+01:00", "2027-02-28T09:00:00+01:00"},
-		// The clocks change on Sunday 28 March 2027 from 2 to 3 h: it stays 9 h there.
+		// Daylight saving time begins on Sunday 28 March 2027. The local hour remains 9.
 		{Schedule{Weekly, 1, 9}, "2027-03-22T09:00:00+01:00", "2027-03-29T09:00:00+02:00"},
 		{Schedule{Weekly, 7, 2}, "2027-03-22T09:00:00+01:00", "2027-03-28T03:00:00+02:00"},
 		// The same instant in another zone.
@@ -41,7 +41,7 @@ func TestCheck(t *testing.T) {
 		{"daily", 1, 9}, {Weekly, 0, 9}, {Weekly, 8, 9}, {Monthly, 29, 9}, {Monthly, 1, 24}, {Weekly, 1, -1},
 	} {
 		if bad.check() == nil {
-			t.Errorf("%+v is allowed", bad)
+			t.Errorf("the invalid schedule %+v is accepted", bad)
 		}
 	}
 }

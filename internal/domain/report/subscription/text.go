@@ -11,7 +11,7 @@ import (
 //go:embed templates/*
 var files embed.FS
 
-// content is what the templates of a mail show.
+// content is the data for the templates of a mail.
 type content struct {
 	Summary
 

@@ -35,16 +35,16 @@ func (s *Service) parse(token string) (int64, error) {
 	if err != nil || len(raw) != idSize+sumSize || !s.signer.Verify(raw[:idSize], raw[idSize:]) {
 		return 0, apierr.Missing()
 	}
-	return int64(binary.BigEndian.Uint64(raw[:idSize])), nil //nolint:gosec // it is signed
+	return int64(binary.BigEndian.Uint64(raw[:idSize])), nil //nolint:gosec // the signature was verified
 }
 
-// Subscriber is what the page on which a recipient unsubscribes shows.
+// Subscriber is the data of the page on which a recipient unsubscribes.
 type Subscriber struct {
 	Team, Kind, Subject string
 	Unsubscribed        bool
 }
 
-// Subscriber returns whose token it is. A removed recipient is not_found.
+// Subscriber returns the recipient of a token. It fails with not_found if the recipient was removed.
 func (s *Service) Subscriber(ctx context.Context, token string) (Subscriber, error) {
 	var out Subscriber
 	id, err := s.parse(token)
@@ -65,7 +65,7 @@ func (s *Service) Subscriber(ctx context.Context, token string) (Subscriber, err
 	return out, nil
 }
 
-// Unsubscribe ends the mails to a recipient. Repeating it changes nothing.
+// Unsubscribe ends the mails to a recipient. It is idempotent.
 func (s *Service) Unsubscribe(ctx context.Context, token string) error {
 	id, err := s.parse(token)
 	if err != nil {

@@ -87,7 +87,7 @@ func TestStopWords(t *testing.T) {
 		for _, word := range fields[1:] {
 			word = strings.TrimPrefix(word, "~")
 			if seen[word] || word != provider.Fold(word) || strings.ContainsFunc(word, isOutsideHashtag) {
-				t.Errorf("%s: %q is there twice, or not in the form of a word", fields[0], word)
+				t.Errorf("%s: %q is a duplicate or not a valid word", fields[0], word)
 			}
 			seen[word] = true
 		}
@@ -104,14 +104,14 @@ func check(t interface{ Errorf(string, ...any) }, caption string) {
 	}
 	for _, tag := range tags {
 		if again, err := provider.ParseHashtag(tag); again != tag || err != nil {
-			t.Errorf("%q is no hashtag: %v", tag, err)
+			t.Errorf("%q is not a valid hashtag: %v", tag, err)
 		}
 	}
 	for _, word := range found {
 		length := utf8.RuneCountInString(word)
 		if !utf8.ValidString(word) || length < 1 || length > provider.MaxHashtag || strings.ContainsFunc(word,
 			isOutsideHashtag) || !strings.ContainsFunc(word, unicode.IsLetter) {
-			t.Errorf("%q is no word", word)
+			t.Errorf("%q is not a valid word", word)
 		}
 	}
 	for _, list := range [][]string{tags, found} {
