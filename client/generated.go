@@ -524,7 +524,7 @@ const (
 type AccountAnalytics struct {
 	AccountID int64                  `json:"account_id"`
 	Period    AccountAnalyticsPeriod `json:"period"`
-	// When everything was last collected.
+	// When the metrics were last collected.
 	MeasuredAt *Moment `json:"measured_at,omitzero"`
 	// Total reach of the posts; a person who saw two posts counts twice. Omitted if the network provides none.
 	Reach *AccountAnalyticsReach `json:"reach,omitzero"`
@@ -532,7 +532,7 @@ type AccountAnalytics struct {
 	Views *AccountAnalyticsReach `json:"views,omitzero"`
 	// Interactions with the posts. Omitted if the network provides none.
 	Engagement *AccountAnalyticsEngagement `json:"engagement,omitzero"`
-	// The post with the most interactions; without interactions, the one that was seen most.
+	// The post with the most interactions; without interactions, the post with the most views.
 	BestPost *AccountAnalyticsBestPost `json:"best_post,omitzero"`
 	// Publishing frequency. Omitted until something is collected.
 	Cadence   *AccountAnalyticsCadence   `json:"cadence,omitzero"`
@@ -540,12 +540,12 @@ type AccountAnalytics struct {
 	Followers *AccountAnalyticsFollowers `json:"followers,omitzero"`
 }
 
-// AccountAnalyticsBestPost: The post with the most interactions; without interactions, the one that was seen most.
+// AccountAnalyticsBestPost: The post with the most interactions; without interactions, the post with the most views.
 type AccountAnalyticsBestPost struct {
 	URL      string                         `json:"url,omitzero"`
 	PostedAt Moment                         `json:"posted_at"`
 	Format   AccountAnalyticsBestPostFormat `json:"format"`
-	// Points at the start of its text.
+	// Reference to the start of its text.
 	Text   *Pointer                       `json:"text,omitzero"`
 	Counts AccountAnalyticsBestPostCounts `json:"counts"`
 }
@@ -564,7 +564,7 @@ type AccountAnalyticsBestPostCounts struct {
 // AccountAnalyticsCadence: Publishing frequency. Omitted until something is collected.
 type AccountAnalyticsCadence struct {
 	Posts int64 `json:"posts"`
-	// Days of the period for which posts are known. The other figures refer to these.
+	// Days of the period for which posts are known. The other metrics refer to these days.
 	Days         int64   `json:"days"`
 	PostsPerWeek float64 `json:"posts_per_week"`
 	// Most consecutive days without a post.
@@ -584,9 +584,9 @@ type AccountAnalyticsEngagement struct {
 	Posts int64 `json:"posts"`
 	// All kinds of reactions.
 	Likes *int64 `json:"likes,omitzero"`
-	// Replies too.
+	// Includes replies.
 	Comments *int64 `json:"comments,omitzero"`
-	// Including reposts and quotes.
+	// Includes reposts and quotes.
 	Shares *int64 `json:"shares,omitzero"`
 	Saves  *int64 `json:"saves,omitzero"`
 	Clicks *int64 `json:"clicks,omitzero"`
@@ -616,7 +616,7 @@ type AccountAnalyticsEngagementPerPostInterval struct {
 type AccountAnalyticsFollowers struct {
 	Now        int64  `json:"now"`
 	MeasuredAt Moment `json:"measured_at"`
-	// Change in the period, as far as measured. Omitted if measured on one day only.
+	// Change in the measured part of the period. Omitted if measured on one day only.
 	Change *int64 `json:"change,omitzero"`
 	// The measurement that change is based on.
 	Since *Moment `json:"since,omitzero"`
@@ -633,7 +633,7 @@ type AccountAnalyticsFormat struct {
 // AccountAnalyticsPeriod is a record of the API's answers.
 type AccountAnalyticsPeriod struct {
 	Days int64 `json:"days"`
-	// Start of its first day in the team's zone.
+	// Start of the period's first day in the team's time zone.
 	From Moment `json:"from"`
 	To   Moment `json:"to"`
 }
@@ -643,7 +643,7 @@ type AccountAnalyticsReach struct {
 	Value int64 `json:"value"`
 	// Always measured, never estimated.
 	Basis string `json:"basis"`
-	// Posts for which the network provides the figure.
+	// Posts for which the network provides the metric.
 	Posts int64 `json:"posts"`
 }
 
@@ -696,7 +696,7 @@ type BrandVoice struct {
 	Avoid BrandVoiceUse `json:"avoid"`
 	// Further instructions.
 	CustomInstructions string `json:"custom_instructions,omitzero"`
-	// BCP 47 tag: the voice's own, else the team's.
+	// BCP 47 tag: the voice's, or else the team's.
 	ContentLanguage string `json:"content_language,omitzero"`
 	// The whole voice as one block for a language model. The team's texts are indented below headings.
 	Text string `json:"text"`
@@ -741,7 +741,7 @@ type ConnectLink struct {
 	// An owner or admin of the team opens it in a signed-in browser. It works until it has connected an account.
 	URL       string `json:"url"`
 	ExpiresAt Moment `json:"expires_at"`
-	// Accounts that the plan still allows, null without a limit. Only for a new connection.
+	// Accounts that the plan still allows; null means unlimited. Only for a new connection.
 	SlotsLeft *int64 `json:"slots_left,omitzero"`
 }
 
@@ -859,7 +859,7 @@ type FindingAudience struct {
 	Recent *FindingReactions `json:"recent,omitzero"`
 }
 
-// FindingBestTime: From 30 dated posts on. A guess unless stands_out.
+// FindingBestTime: Omitted for fewer than 30 dated posts. May be chance unless stands_out.
 type FindingBestTime struct {
 	// Best day of the block.
 	Weekday Weekday `json:"weekday"`
@@ -871,11 +871,11 @@ type FindingBestTime struct {
 	Days FindingBestTimeDays `json:"days"`
 	// Posts in the block. Hashtag: top posts.
 	Posts int64 `json:"posts"`
-	// Whether the block is significantly better. If not, it is a guess.
+	// Whether the block is significantly better than others.
 	StandsOut bool `json:"stands_out"`
 	// Profile: relative engagement. Hashtag: share of top posts over that of all.
 	Ratio FindingRatio `json:"ratio"`
-	// Interval corrected for selecting the best. 0.02 to 50: unknown.
+	// Lower end, corrected for selecting the best. 0.02 to 50: unknown.
 	Low float64 `json:"low"`
 	// Upper end of that interval.
 	High float64 `json:"high"`
@@ -925,21 +925,21 @@ type FindingComponentCause struct {
 	Weight   float64                     `json:"weight"`
 	Figure   FindingComponentCauseFigure `json:"figure"`
 	Measured float64                     `json:"measured"`
-	// Profile: scores 0, as do lower figures.
+	// Profile: this value and lower values score 0.
 	Floor *float64 `json:"floor,omitzero"`
-	// Profile: scores 100, as do higher figures.
+	// Profile: this value and higher values score 100.
 	Ceiling *float64 `json:"ceiling,omitzero"`
-	// Profile: the scale in between. Hashtag scales are logarithmic.
+	// Profile: the scale between these values. Hashtag scales are logarithmic.
 	Scale FindingComponentCauseScale `json:"scale,omitzero"`
-	// Hashtag: scores 0.
+	// Hashtag: the value that scores 0.
 	Worst *float64 `json:"worst,omitzero"`
-	// Hashtag: scores 100.
+	// Hashtag: the value that scores 100.
 	Best *float64 `json:"best,omitzero"`
 	// Weight if all components are known.
 	FullWeight float64 `json:"full_weight"`
 }
 
-// FindingEngagement: Key engagement figures.
+// FindingEngagement: Key engagement metrics.
 type FindingEngagement struct {
 	Basis string `json:"basis"`
 	// Hashtag: recent posts still gather reactions.
@@ -1045,11 +1045,11 @@ type FindingMedian struct {
 	Low *float64 `json:"low,omitzero"`
 	// Upper end of the median's 95% confidence interval. Omitted below six posts.
 	High *float64 `json:"high,omitzero"`
-	// A quarter of the posts is below.
+	// First quartile: a quarter of the posts is below.
 	LowerQuartile float64 `json:"lower_quartile"`
-	// A quarter of the posts is above.
+	// Third quartile: a quarter of the posts is above.
 	UpperQuartile float64 `json:"upper_quartile"`
-	// Number of posts with the figure.
+	// Number of posts with this metric.
 	Posts int64 `json:"posts"`
 }
 
@@ -1179,7 +1179,7 @@ type HashtagFigures struct {
 	// nano < 10k, small < 100k, medium < 500k, large < 1M posts.
 	Tier  HashtagTier `json:"tier,omitzero"`
 	Score *float64    `json:"score,omitzero"`
-	// Network of the figures. Only in lists for all networks.
+	// Network of the metrics. Only in lists for all networks.
 	Platform AnalysisPlatform `json:"platform,omitzero"`
 	// Group within the list.
 	Subcategory string `json:"subcategory,omitzero"`
@@ -1283,7 +1283,7 @@ type IdentityPerson struct {
 type ImportMediaInput struct {
 	// Public HTTPS URL of the file.
 	URL string `json:"url"`
-	// Name for the file. The extension is ignored; it follows from the bytes.
+	// Name for the file. The extension is ignored; the bytes determine it.
 	Filename *string `json:"filename,omitzero"`
 	// Folder for the file. Omit for none.
 	FolderID *int64 `json:"folder_id,omitzero"`
@@ -1322,7 +1322,7 @@ type JobProgress struct {
 
 // ListHashtagListsInput: What list_hashtag_lists takes.
 type ListHashtagListsInput struct {
-	// own: the team's; system: ready-made.
+	// own: the team's lists; system: ready-made lists.
 	Scope HashtagListScope `json:"scope,omitzero"`
 	// Only lists for this network or for all networks.
 	Platform AnalysisPlatform `json:"platform,omitzero"`
@@ -1340,7 +1340,7 @@ type ListMediaInput struct {
 	Kind MediaKind `json:"kind,omitzero"`
 	// Only items whose name or file name contains this text, ignoring case.
 	Query string `json:"query,omitzero"`
-	// page.cursor of the previous answer.
+	// page.cursor of the previous page.
 	Cursor string `json:"cursor,omitzero"`
 	// Items per page.
 	Limit int64 `json:"limit,omitzero"`
@@ -1517,7 +1517,7 @@ type Post struct {
 	Media   []PostMedia `json:"media"`
 	// Choices for single networks.
 	Options *Options `json:"options,omitzero"`
-	// When it goes out; for a draft, the planned time; for a template, when its series began.
+	// Publication time; for a draft, the planned time; for a template, the start of its series.
 	ScheduledAt *Moment      `json:"scheduled_at,omitzero"`
 	PublishedAt *Moment      `json:"published_at,omitzero"`
 	Approval    PostApproval `json:"approval"`
@@ -1548,7 +1548,7 @@ type PostAccount struct {
 	ErrorCode PostAccountErrorCode `json:"error_code,omitzero"`
 	// What the error code means.
 	Explanation string `json:"explanation,omitzero"`
-	// Points at the network's own message.
+	// Reference to the network's message.
 	NetworkMessage *Pointer `json:"network_message,omitzero"`
 	// How often the account can be retried if it fails; 0 after it is published.
 	RetriesLeft int64 `json:"retries_left"`
@@ -1563,7 +1563,7 @@ type PostChange struct {
 	Media   []PostMedia `json:"media"`
 	// Choices for single networks.
 	Options *Options `json:"options,omitzero"`
-	// When it goes out; for a draft, the planned time; for a template, when its series began.
+	// Publication time; for a draft, the planned time; for a template, the start of its series.
 	ScheduledAt *Moment      `json:"scheduled_at,omitzero"`
 	PublishedAt *Moment      `json:"published_at,omitzero"`
 	Approval    PostApproval `json:"approval"`
@@ -1583,7 +1583,7 @@ type PostChange struct {
 // PostClientReview is a record of the API's answers.
 type PostClientReview struct {
 	DecidedAt Moment `json:"decided_at"`
-	// Points at the client's comment.
+	// Reference to the client's comment.
 	Comment *Pointer `json:"comment,omitzero"`
 }
 
@@ -1610,7 +1610,7 @@ type PostEntryAccount struct {
 // PostEntryRecurrence: Set for the template and the occurrences of a recurring series.
 type PostEntryRecurrence struct {
 	SeriesID int64 `json:"series_id"`
-	// Whether this post is the template. A template never goes out; its occurrences do.
+	// Whether this post is the template, which is never published.
 	Template bool `json:"template"`
 	// Whether the series is paused.
 	Paused bool `json:"paused"`
@@ -1645,12 +1645,12 @@ type PostRecurrence struct {
 	Template bool `json:"template"`
 	// The template of the series.
 	TemplateID string `json:"template_id,omitzero"`
-	// When it recurs: an RRULE of RFC 5545, in local time of the time zone.
+	// Recurrence rule: an RRULE of RFC 5545, in local time of the time zone.
 	Rule string `json:"rule"`
 	// IANA time zone of the rule.
 	Timezone string `json:"timezone,omitzero"`
 	Paused   bool   `json:"paused"`
-	// When the next occurrence goes out; omitted if none is scheduled.
+	// Time of the next occurrence; omitted if none is scheduled.
 	NextAt *Moment `json:"next_at,omitzero"`
 }
 
@@ -1801,7 +1801,7 @@ type ReportSummary struct {
 	Profile *ReportAccount `json:"profile,omitzero"`
 	// Hashtag reports only.
 	Hashtag *TagHashtag `json:"hashtag,omitzero"`
-	// Key engagement figures.
+	// Key engagement metrics.
 	Engagement *FindingEngagement `json:"engagement,omitzero"`
 	// Weighted mean of its components, 0 to 100.
 	Score *FindingScore `json:"score,omitzero"`
@@ -1809,9 +1809,9 @@ type ReportSummary struct {
 	TopHashtags []FindingHashtag `json:"top_hashtags,omitzero"`
 	// Words in captions, most used first.
 	TopWords []FindingWord `json:"top_words,omitzero"`
-	// From 30 dated posts on. A guess unless stands_out.
+	// Omitted for fewer than 30 dated posts. May be chance unless stands_out.
 	BestTime *FindingBestTime `json:"best_time,omitzero"`
-	// When the figures were measured.
+	// When the metrics were measured.
 	MeasuredAt        *Moment  `json:"measured_at,omitzero"`
 	SectionsAvailable []string `json:"sections_available"`
 	// The requested sections.
@@ -1840,7 +1840,7 @@ type RetryPostInput struct {
 type SchedulePostInput struct {
 	// The post's ID.
 	PostID string `json:"post_id"`
-	// When it goes out, ISO 8601 with a time of day; without an offset in the team's zone.
+	// Publication time, ISO 8601 with a time of day; without an offset in the team's time zone.
 	ScheduledAt string `json:"scheduled_at"`
 }
 
@@ -1866,7 +1866,7 @@ type SocialAccount struct {
 	ID       int64    `json:"id"`
 	Platform Platform `json:"platform"`
 	Username string   `json:"username"`
-	// Points at the account's display name if it differs from the username.
+	// Reference to the account's display name if it differs from the username.
 	DisplayName *Pointer `json:"display_name,omitzero"`
 	// Whether posts can be sent to the account.
 	Active          bool                         `json:"active"`
@@ -2032,7 +2032,7 @@ type UploadLink struct {
 	// Where to send the bytes. Omitted if none are expected.
 	URL    string `json:"url,omitzero"`
 	Method string `json:"method,omitzero"`
-	// Headers to send with the bytes. Authorization holds a one-time secret that is shown only in this answer.
+	// Headers to send with the bytes. Authorization holds a one-time secret that is shown only in this response.
 	Headers map[string]string `json:"headers,omitzero"`
 	// Deadline for the upload.
 	ExpiresAt *Moment     `json:"expires_at,omitzero"`
@@ -2076,8 +2076,8 @@ type YouTubeOptions struct {
 	CategoryID string `json:"category_id,omitzero"`
 }
 
-// AddHashtags: Add hashtags to a list. Adds hashtags to one of the team's lists. Existing ones are unchanged, so the
-// call can be repeated. Refused hashtags are listed with the reason. Figures of new hashtags are measured in the
+// AddHashtags: Add hashtags to a list. Adds hashtags to one of the team's lists. Existing hashtags do not change, so
+// the call can be repeated. Refused hashtags are listed with the reason. Metrics of new hashtags are measured in the
 // background. Free of charge. The response lists added, existing and refused hashtags; list_full means that the
 // plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.
 //
@@ -2086,9 +2086,9 @@ func (c *Client) AddHashtags(ctx context.Context, in AddHashtagsInput, options .
 	return do[HashtagListChange](ctx, c, "add_hashtags", in, options)
 }
 
-// ArchivePost: Archive a failed post. Puts a post aside that failed on some or all accounts and is not to be retried.
-// It stays readable and is no longer shown as needing attention. Networks are not contacted. archived false restores
-// it. wrong_state: the post did not fail; a draft can be deleted in the app.
+// ArchivePost: Archive a failed post. Archives a post that failed on some or all accounts and will not be retried. It
+// stays readable and is no longer shown as needing attention. Networks are not contacted. Set archived to false to
+// restore it. wrong_state: the post did not fail; a draft can be deleted in the app.
 //
 // POST /posts/{post_id}/archive
 func (c *Client) ArchivePost(ctx context.Context, in ArchivePostInput, options ...CallOption) (*Answer[Post], error) {
@@ -2106,7 +2106,7 @@ func (c *Client) CancelPost(ctx context.Context, in CancelPostInput, options ...
 }
 
 // CreateHashtagList: Create a hashtag list. Creates a list, empty or with hashtags. Refused hashtags are listed with
-// the reason; the others are added. Figures of new hashtags are measured in the background. Without an
+// the reason; the others are added. Metrics of new hashtags are measured in the background. Without an
 // Idempotency-Key, each call creates another list. Free of charge. The plan limits the number and size of lists.
 // add_hashtags adds more. plan_limit_reached: the team has reached the list limit of its plan.
 //
@@ -2126,7 +2126,7 @@ func (c *Client) CreatePost(ctx context.Context, in CreatePostInput, options ...
 }
 
 // CreateReport: Create a report. Starts a report on a public profile or, on Instagram, a hashtag. Use it only for
-// figures that no report in list_reports has. An existing report, or one being created, is returned without charge. A
+// metrics that no report in list_reports has. An existing report, or one being created, is returned without charge. A
 // failed report is refunded. The finished job names the report. Poll the job with get_job, then read the report with
 // get_report. Do not retry after profile_not_found or profile_private. provider_unavailable: the provider did not
 // answer and nothing was charged; retry later with the same key.
@@ -2160,17 +2160,17 @@ func (c *Client) DownloadProfileMedia(ctx context.Context, in DownloadProfileMed
 }
 
 // GetAccountAnalytics: Get account analytics. Returns reach, engagement, best post, publishing cadence and formats of
-// a connected account, for all its posts, however they were published. Uses figures that are collected every few
-// hours and calls no network. Figures that the network does not provide are omitted; notes say why an answer is empty
-// or partial. Omitted figures are unknown: do not invent them. A newly connected account has figures after a few
-// hours.
+// a connected account, for all its posts, however they were published. Uses metrics that are collected every few
+// hours and calls no network. Metrics that the network does not provide are omitted; notes say why a response is
+// empty or partial. Omitted metrics are unknown: do not invent them. A newly connected account has metrics after a
+// few hours.
 //
 // GET /social-accounts/{account_id}/analytics
 func (c *Client) GetAccountAnalytics(ctx context.Context, in GetAccountAnalyticsInput, options ...CallOption) (*Answer[AccountAnalytics], error) {
 	return do[AccountAnalytics](ctx, c, "get_account_analytics", in, options)
 }
 
-// GetBrandVoice: Get a brand voice. Returns a brand voice in full. Its text block combines everything to write by:
+// GetBrandVoice: Get a brand voice. Returns a brand voice in full. Its text block contains all of its instructions:
 // tone, point of view, emoji, words to use and words to avoid. Check your text against the words to avoid before you
 // show it.
 //
@@ -2201,9 +2201,9 @@ func (c *Client) GetCredits(ctx context.Context, options ...CallOption) (*Answer
 	return do[Credits](ctx, c, "get_credits", nil, options)
 }
 
-// GetHashtagList: Get a hashtag list. Returns a list with all of its hashtags and the known figures of each: number
+// GetHashtagList: Get a hashtag list. Returns a list with all of its hashtags and the known metrics of each: number
 // of posts (measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. Unknown
-// figures are omitted. Combine a few large hashtags with more small ones. Ready-made lists are read-only: use
+// metrics are omitted. Combine a few large hashtags with more small ones. Ready-made lists are read-only: use
 // create_hashtag_list for a list of the team.
 //
 // GET /hashtag-lists/{list_id}
@@ -2222,7 +2222,7 @@ func (c *Client) GetIdentity(ctx context.Context, options ...CallOption) (*Answe
 }
 
 // GetJob: Get a job and its result. Returns the state of background work by its job_id. When finished is true, result
-// has what the job produced. Use wait_seconds to wait for that, or poll every few seconds. Never counts against the
+// has the job's output. Use wait_seconds to wait for the job, or poll every few seconds. Never counts against the
 // daily free-call allowance. Call it again while finished is false. Then read state: for partially_succeeded and
 // failed, error and result say what failed and why, and unused credits are refunded. not_found: the ID is wrong, or
 // the job ended more than 30 days ago.
@@ -2254,8 +2254,8 @@ func (c *Client) GetLimits(ctx context.Context, options ...CallOption) (*Answer[
 // notes list skipped occurrences. A network's own message is in untrusted_content. Call retry_post for failed
 // accounts after the cause is fixed, if it is outside the post (connection, quota, network). Refused content or media
 // (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in a submitted post:
-// create another post for these accounts with create_post. unconfirmed may already be published and is not sent again
-// until that is known.
+// create another post for these accounts with create_post. unconfirmed: the network may have the post, so it is not
+// sent again until this is known.
 //
 // GET /posts/{id}
 func (c *Client) GetPost(ctx context.Context, in GetPostInput, options ...CallOption) (*Answer[Post], error) {
@@ -2264,8 +2264,8 @@ func (c *Client) GetPost(ctx context.Context, in GetPostInput, options ...CallOp
 
 // GetReport: Get a report. Returns the summary of a report and the requested sections. Read the summary first, then
 // request the sections you need from sections_available. Long sections are paged. Texts of the analyzed account are
-// in untrusted_content. Notes say which figures are based on too little data. Free of charge. Missing figures are
-// unknown: do not make them up. refreshed_at tells how old they are; refresh_report fetches new ones for credits.
+// in untrusted_content. Notes say which metrics are based on too little data. Free of charge. Missing metrics are
+// unknown: do not invent them. refreshed_at shows their age; refresh_report fetches new metrics for credits.
 // not_found: no report of that kind has this ID; use list_reports.
 //
 // GET /reports/{type}/{id}
@@ -2292,9 +2292,9 @@ func (c *Client) ImportMedia(ctx context.Context, in ImportMediaInput, options .
 	return do[Job](ctx, c, "import_media", in, options)
 }
 
-// ListBrandVoices: List brand voices. Returns how the team writes: all brand voices by name, newest first, and the
-// default voice in full. Call it before you write anything for the team, and use the default unless told otherwise.
-// Voices are created and edited in the app. get_brand_voice returns another voice in full.
+// ListBrandVoices: List brand voices. Lists the team's brand voices, newest first, and returns the default voice in
+// full. Call it before you write for the team, and use the default unless the user asks for another. Voices are
+// created and edited in the app. get_brand_voice returns another voice in full.
 //
 // GET /brand-voices
 func (c *Client) ListBrandVoices(ctx context.Context, options ...CallOption) (*Answer[BrandVoiceList], error) {
@@ -2302,7 +2302,7 @@ func (c *Client) ListBrandVoices(ctx context.Context, options ...CallOption) (*A
 }
 
 // ListHashtagLists: List hashtag lists. Returns the team's hashtag lists, newest first, followed by the ready-made
-// ones. Check here before search_hashtags: lists are free. The platform filter keeps lists for all networks.
+// ones. Check here before search_hashtags: lists are free. The platform filter includes lists for all networks.
 // get_hashtag_list returns the hashtags of a list.
 //
 // GET /hashtag-lists
@@ -2324,8 +2324,8 @@ func (c *Client) ListHashtagListsAll(ctx context.Context, in ListHashtagListsInp
 }
 
 // ListMedia: List media. Lists images and videos, newest first, with the library's folders and storage usage. Use it
-// to find the ids that create_post takes as media_ids. If the person named a file, search with query.
-// folder_not_found: the folder does not exist; call without folder_id to get the folders.
+// to find media IDs for create_post. If the person named a file, search with query. folder_not_found: the folder does
+// not exist; call without folder_id to get the folders.
 //
 // GET /media
 func (c *Client) ListMedia(ctx context.Context, in ListMediaInput, options ...CallOption) (*Answer[MediaList], error) {
@@ -2345,9 +2345,9 @@ func (c *Client) ListMediaAll(ctx context.Context, in ListMediaInput, options ..
 	return items(c.ListMediaPages(ctx, in, options...), func(list MediaList) []MediaItem { return list.Media })
 }
 
-// ListPosts: The team's posts. Lists posts, newest first. With from or to, lists the posts scheduled or published in
-// that range, latest first. recurrence marks occurrences of a series, which go out, and its template, which does not.
-// Use it to see what is planned and to find a post by state or date. Each is an excerpt; get_post returns the full
+// ListPosts: List posts. Lists posts, newest first. With from or to, lists the posts scheduled or published in that
+// range, latest first. recurrence marks the template of a series, which is never published, and its occurrences. Use
+// it to see what is planned and to find a post by state or date. Each post is an excerpt; get_post returns the full
 // post.
 //
 // GET /posts
@@ -2414,8 +2414,8 @@ func (c *Client) ListSocialAccountsAll(ctx context.Context, in ListSocialAccount
 
 // PublishPost: Publish a post now. Submits the post immediately. This cannot be undone, so call it only when the user
 // asked to publish now. The job has each account's result. A submitted post is never sent again; the response then
-// has already_submitted. Follow the job with get_job until it is finished. get_post says why accounts failed.
-// preflight_blocked: validate_post says what to fix. After provider_unavailable or internal_error, read the post
+// has already_submitted. Follow the job with get_job until it is finished. get_post shows why accounts failed.
+// preflight_blocked: validate_post lists what to fix. After provider_unavailable or internal_error, read the post
 // before you call this again.
 //
 // POST /posts/{post_id}/publish
@@ -2423,7 +2423,7 @@ func (c *Client) PublishPost(ctx context.Context, in PublishPostInput, options .
 	return do[Publication](ctx, c, "publish_post", in, options)
 }
 
-// RefreshReport: Refresh a report. Fetches current figures and extends the report's data window. Use it when
+// RefreshReport: Refresh a report. Fetches current metrics and extends the report's data window. Use it when
 // refreshed_at is too old for the question. A refresh that fetches nothing is refunded. A person must wait a short
 // time before refreshing the same report again. Poll the job with get_job, then read the report again. rate_limited
 // with scope connection: the report was just refreshed; read it as it is.
@@ -2442,11 +2442,11 @@ func (c *Client) RetryPost(ctx context.Context, in RetryPostInput, options ...Ca
 	return do[PublicationRetry](ctx, c, "retry_post", in, options)
 }
 
-// SchedulePost: Schedule a draft. The post goes out at that time without further confirmation, so call it only when
+// SchedulePost: Schedule a draft. The post is published at that time without further confirmation, so call it only if
 // the user asked for that time. A time without an offset is in the team's time zone; at most ten years ahead. Refused
 // if the post needs approval, breaks a network's rule, or the month's posts are used up. Call cancel_post to
-// unschedule it. preflight_blocked: validate_post says what to fix. awaiting_client_approval: the client must approve
-// it in the app. plan_limit_reached: the month's posts are used up. wrong_state: already scheduled or sent;
+// unschedule it. preflight_blocked: validate_post lists what to fix. awaiting_client_approval: the client must
+// approve it in the app. plan_limit_reached: the month's posts are used up. wrong_state: already scheduled or sent;
 // update_post changes the time of a scheduled post.
 //
 // POST /posts/{post_id}/schedule
@@ -2454,12 +2454,12 @@ func (c *Client) SchedulePost(ctx context.Context, in SchedulePostInput, options
 	return do[Post](ctx, c, "schedule_post", in, options)
 }
 
-// SearchHashtags: Search hashtags. Starts a search for hashtags by keyword, phrase or hashtag. The finished job holds
-// the hashtags with their number of posts, posts per day, tier and score, and related hashtags. While the data window
-// of a keyword lasts, further searches for it on this platform are free and served from stored results; word order
-// does not matter. A search that finds nothing is refunded. Nothing is saved to a hashtag list. Poll the job with
-// get_job; its result has the hashtags, in pages. Save suitable ones with add_hashtags. provider_unavailable and
-// nothing_found charge nothing.
+// SearchHashtags: Search hashtags. Starts a search for hashtags by keyword, phrase or hashtag. The finished job has
+// the hashtags with their number of posts, posts per day, tier and score, and related hashtags. Within a keyword's
+// data window, further searches for it on this platform are free and return stored results. Word order does not
+// matter. A search that finds nothing is refunded. Nothing is saved to a hashtag list. Poll the job with get_job; its
+// result has the hashtags, in pages. Save suitable ones with add_hashtags. provider_unavailable and nothing_found
+// charge nothing.
 //
 // POST /hashtags/search
 func (c *Client) SearchHashtags(ctx context.Context, in SearchHashtagsInput, options ...CallOption) (*Answer[Job], error) {
@@ -2504,7 +2504,7 @@ var operations = []Operation{
 	{
 		Name: "add_hashtags", Method: "POST", Path: "/hashtag-lists/{list_id}/hashtags",
 		Summary:     "Add hashtags to a list",
-		Description: "Adds hashtags to one of the team's lists. Existing ones are unchanged, so the call can be repeated. Refused hashtags are listed with the reason. Figures of new hashtags are measured in the background. Free of charge. The response lists added, existing and refused hashtags; list_full means that the plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.", TakesKey: true,
+		Description: "Adds hashtags to one of the team's lists. Existing hashtags do not change, so the call can be repeated. Refused hashtags are listed with the reason. Metrics of new hashtags are measured in the background. Free of charge. The response lists added, existing and refused hashtags; list_full means that the plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "list_id", In: "path", Type: "integer", Required: true, Description: "ID of a team's list."},
 			{Name: "hashtags", In: "body", Type: "strings", Required: true, Description: "With or without #."},
@@ -2514,7 +2514,7 @@ var operations = []Operation{
 	{
 		Name: "archive_post", Method: "POST", Path: "/posts/{post_id}/archive",
 		Summary:     "Archive a failed post",
-		Description: "Puts a post aside that failed on some or all accounts and is not to be retried. It stays readable and is no longer shown as needing attention. Networks are not contacted. archived false restores it. wrong_state: the post did not fail; a draft can be deleted in the app.", TakesKey: true,
+		Description: "Archives a post that failed on some or all accounts and will not be retried. It stays readable and is no longer shown as needing attention. Networks are not contacted. Set archived to false to restore it. wrong_state: the post did not fail; a draft can be deleted in the app.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's ID."},
 			{Name: "archived", In: "body", Type: "boolean", Description: "false restores an archived post.", Default: "true"},
@@ -2531,7 +2531,7 @@ var operations = []Operation{
 	{
 		Name: "create_hashtag_list", Method: "POST", Path: "/hashtag-lists",
 		Summary:     "Create a hashtag list",
-		Description: "Creates a list, empty or with hashtags. Refused hashtags are listed with the reason; the others are added. Figures of new hashtags are measured in the background. Without an Idempotency-Key, each call creates another list. Free of charge. The plan limits the number and size of lists. add_hashtags adds more. plan_limit_reached: the team has reached the list limit of its plan.", TakesKey: true,
+		Description: "Creates a list, empty or with hashtags. Refused hashtags are listed with the reason; the others are added. Metrics of new hashtags are measured in the background. Without an Idempotency-Key, each call creates another list. Free of charge. The plan limits the number and size of lists. add_hashtags adds more. plan_limit_reached: the team has reached the list limit of its plan.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "name", In: "body", Type: "string", Required: true, Description: "Display name."},
 			{Name: "platform", In: "body", Type: "string", Description: "Network of the list. Omit for all networks.", Values: []string{"instagram", "tiktok"}},
@@ -2554,7 +2554,7 @@ var operations = []Operation{
 	{
 		Name: "create_report", Method: "POST", Path: "/reports",
 		Summary:     "Create a report",
-		Description: "Starts a report on a public profile or, on Instagram, a hashtag. Use it only for figures that no report in list_reports has. An existing report, or one being created, is returned without charge. A failed report is refunded. The finished job names the report. Poll the job with get_job, then read the report with get_report. Do not retry after profile_not_found or profile_private. provider_unavailable: the provider did not answer and nothing was charged; retry later with the same key.", TakesKey: true, Paid: true, StartsJob: true,
+		Description: "Starts a report on a public profile or, on Instagram, a hashtag. Use it only for metrics that no report in list_reports has. An existing report, or one being created, is returned without charge. A failed report is refunded. The finished job names the report. Poll the job with get_job, then read the report with get_report. Do not retry after profile_not_found or profile_private. provider_unavailable: the provider did not answer and nothing was charged; retry later with the same key.", TakesKey: true, Paid: true, StartsJob: true,
 		Arguments: []Argument{
 			{Name: "type", In: "body", Type: "string", Required: true, Description: "Hashtag reports are available for Instagram only.", Values: []string{"profile", "hashtag"}},
 			{Name: "platform", In: "body", Type: "string", Description: "", Default: "instagram", Values: []string{"instagram", "tiktok"}},
@@ -2587,7 +2587,7 @@ var operations = []Operation{
 	{
 		Name: "get_account_analytics", Method: "GET", Path: "/social-accounts/{account_id}/analytics",
 		Summary:     "Get account analytics",
-		Description: "Returns reach, engagement, best post, publishing cadence and formats of a connected account, for all its posts, however they were published. Uses figures that are collected every few hours and calls no network. Figures that the network does not provide are omitted; notes say why an answer is empty or partial. Omitted figures are unknown: do not invent them. A newly connected account has figures after a few hours.",
+		Description: "Returns reach, engagement, best post, publishing cadence and formats of a connected account, for all its posts, however they were published. Uses metrics that are collected every few hours and calls no network. Metrics that the network does not provide are omitted; notes say why a response is empty or partial. Omitted metrics are unknown: do not invent them. A newly connected account has metrics after a few hours.",
 		Arguments: []Argument{
 			{Name: "account_id", In: "path", Type: "integer", Required: true, Description: ""},
 			{Name: "period_days", In: "query", Type: "integer", Description: "Days of the period in the team's zone, including today.", Default: "30"},
@@ -2596,7 +2596,7 @@ var operations = []Operation{
 	{
 		Name: "get_brand_voice", Method: "GET", Path: "/brand-voices/{id}",
 		Summary:     "Get a brand voice",
-		Description: "Returns a brand voice in full. Its text block combines everything to write by: tone, point of view, emoji, words to use and words to avoid. Check your text against the words to avoid before you show it.",
+		Description: "Returns a brand voice in full. Its text block contains all of its instructions: tone, point of view, emoji, words to use and words to avoid. Check your text against the words to avoid before you show it.",
 		Arguments: []Argument{
 			{Name: "id", In: "path", Type: "integer", Required: true, Description: ""},
 		},
@@ -2618,7 +2618,7 @@ var operations = []Operation{
 	{
 		Name: "get_hashtag_list", Method: "GET", Path: "/hashtag-lists/{list_id}",
 		Summary:     "Get a hashtag list",
-		Description: "Returns a list with all of its hashtags and the known figures of each: number of posts (measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. Unknown figures are omitted. Combine a few large hashtags with more small ones. Ready-made lists are read-only: use create_hashtag_list for a list of the team.",
+		Description: "Returns a list with all of its hashtags and the known metrics of each: number of posts (measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. Unknown metrics are omitted. Combine a few large hashtags with more small ones. Ready-made lists are read-only: use create_hashtag_list for a list of the team.",
 		Arguments: []Argument{
 			{Name: "list_id", In: "path", Type: "integer", Required: true, Description: "ID of a team's list or a ready-made list."},
 		},
@@ -2631,7 +2631,7 @@ var operations = []Operation{
 	{
 		Name: "get_job", Method: "GET", Path: "/jobs/{job_id}",
 		Summary:     "Get a job and its result",
-		Description: "Returns the state of background work by its job_id. When finished is true, result has what the job produced. Use wait_seconds to wait for that, or poll every few seconds. Never counts against the daily free-call allowance. Call it again while finished is false. Then read state: for partially_succeeded and failed, error and result say what failed and why, and unused credits are refunded. not_found: the ID is wrong, or the job ended more than 30 days ago.", Paged: true,
+		Description: "Returns the state of background work by its job_id. When finished is true, result has the job's output. Use wait_seconds to wait for the job, or poll every few seconds. Never counts against the daily free-call allowance. Call it again while finished is false. Then read state: for partially_succeeded and failed, error and result say what failed and why, and unused credits are refunded. not_found: the ID is wrong, or the job ended more than 30 days ago.", Paged: true,
 		Arguments: []Argument{
 			{Name: "job_id", In: "path", Type: "string", Required: true, Description: "The job's ID: a type and a UUID, joined by a colon."},
 			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the previous response."},
@@ -2647,7 +2647,7 @@ var operations = []Operation{
 	{
 		Name: "get_post", Method: "GET", Path: "/posts/{id}",
 		Summary:     "Get a post",
-		Description: "Returns the full text, the media and every targeted account with its result. Use it before update_post, and to see why an account failed: state, error_code, explanation and retries_left. For a template, notes list skipped occurrences. A network's own message is in untrusted_content. Call retry_post for failed accounts after the cause is fixed, if it is outside the post (connection, quota, network). Refused content or media (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in a submitted post: create another post for these accounts with create_post. unconfirmed may already be published and is not sent again until that is known.",
+		Description: "Returns the full text, the media and every targeted account with its result. Use it before update_post, and to see why an account failed: state, error_code, explanation and retries_left. For a template, notes list skipped occurrences. A network's own message is in untrusted_content. Call retry_post for failed accounts after the cause is fixed, if it is outside the post (connection, quota, network). Refused content or media (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in a submitted post: create another post for these accounts with create_post. unconfirmed: the network may have the post, so it is not sent again until this is known.",
 		Arguments: []Argument{
 			{Name: "id", In: "path", Type: "string", Required: true, Description: "The post's ID."},
 		},
@@ -2655,7 +2655,7 @@ var operations = []Operation{
 	{
 		Name: "get_report", Method: "GET", Path: "/reports/{type}/{id}",
 		Summary:     "Get a report",
-		Description: "Returns the summary of a report and the requested sections. Read the summary first, then request the sections you need from sections_available. Long sections are paged. Texts of the analyzed account are in untrusted_content. Notes say which figures are based on too little data. Free of charge. Missing figures are unknown: do not make them up. refreshed_at tells how old they are; refresh_report fetches new ones for credits. not_found: no report of that kind has this ID; use list_reports.", Paged: true,
+		Description: "Returns the summary of a report and the requested sections. Read the summary first, then request the sections you need from sections_available. Long sections are paged. Texts of the analyzed account are in untrusted_content. Notes say which metrics are based on too little data. Free of charge. Missing metrics are unknown: do not invent them. refreshed_at shows their age; refresh_report fetches new metrics for credits. not_found: no report of that kind has this ID; use list_reports.", Paged: true,
 		Arguments: []Argument{
 			{Name: "type", In: "path", Type: "string", Required: true, Description: "", Values: []string{"profile", "hashtag"}},
 			{Name: "id", In: "path", Type: "string", Required: true, Description: ""},
@@ -2670,21 +2670,21 @@ var operations = []Operation{
 		Description: "Fetches an image or a video from a public HTTPS URL into the library. For files that are not on the internet, use create_uploads. The type is determined from the bytes. Private, local and numeric addresses are rejected. Uses storage, no credits. If the library already has the file, the result is the existing item. Poll the job with get_job; its result contains the media ID. The error codes type_refused, too_large and storage_full describe a problem with the file.", TakesKey: true, StartsJob: true,
 		Arguments: []Argument{
 			{Name: "url", In: "body", Type: "string", Required: true, Description: "Public HTTPS URL of the file."},
-			{Name: "filename", In: "body", Type: "string", Description: "Name for the file. The extension is ignored; it follows from the bytes."},
+			{Name: "filename", In: "body", Type: "string", Description: "Name for the file. The extension is ignored; the bytes determine it."},
 			{Name: "folder_id", In: "body", Type: "integer", Description: "Folder for the file. Omit for none."},
 		},
 	},
 	{
 		Name: "list_brand_voices", Method: "GET", Path: "/brand-voices",
 		Summary:     "List brand voices",
-		Description: "Returns how the team writes: all brand voices by name, newest first, and the default voice in full. Call it before you write anything for the team, and use the default unless told otherwise. Voices are created and edited in the app. get_brand_voice returns another voice in full.",
+		Description: "Lists the team's brand voices, newest first, and returns the default voice in full. Call it before you write for the team, and use the default unless the user asks for another. Voices are created and edited in the app. get_brand_voice returns another voice in full.",
 	},
 	{
 		Name: "list_hashtag_lists", Method: "GET", Path: "/hashtag-lists",
 		Summary:     "List hashtag lists",
-		Description: "Returns the team's hashtag lists, newest first, followed by the ready-made ones. Check here before search_hashtags: lists are free. The platform filter keeps lists for all networks. get_hashtag_list returns the hashtags of a list.", Paged: true,
+		Description: "Returns the team's hashtag lists, newest first, followed by the ready-made ones. Check here before search_hashtags: lists are free. The platform filter includes lists for all networks. get_hashtag_list returns the hashtags of a list.", Paged: true,
 		Arguments: []Argument{
-			{Name: "scope", In: "query", Type: "string", Description: "own: the team's; system: ready-made.", Default: "all", Values: []string{"own", "system", "all"}},
+			{Name: "scope", In: "query", Type: "string", Description: "own: the team's lists; system: ready-made lists.", Default: "all", Values: []string{"own", "system", "all"}},
 			{Name: "platform", In: "query", Type: "string", Description: "Only lists for this network or for all networks.", Values: []string{"instagram", "tiktok"}},
 			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the previous page."},
 			{Name: "limit", In: "query", Type: "integer", Description: "Items per page.", Default: "20"},
@@ -2693,19 +2693,19 @@ var operations = []Operation{
 	{
 		Name: "list_media", Method: "GET", Path: "/media",
 		Summary:     "List media",
-		Description: "Lists images and videos, newest first, with the library's folders and storage usage. Use it to find the ids that create_post takes as media_ids. If the person named a file, search with query. folder_not_found: the folder does not exist; call without folder_id to get the folders.", Paged: true,
+		Description: "Lists images and videos, newest first, with the library's folders and storage usage. Use it to find media IDs for create_post. If the person named a file, search with query. folder_not_found: the folder does not exist; call without folder_id to get the folders.", Paged: true,
 		Arguments: []Argument{
 			{Name: "folder_id", In: "query", Type: "integer", Description: "Only items in this folder; 0 for items without a folder."},
 			{Name: "kind", In: "query", Type: "string", Description: "Only items of this kind.", Values: []string{"image", "video"}},
 			{Name: "query", In: "query", Type: "string", Description: "Only items whose name or file name contains this text, ignoring case."},
-			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the previous answer."},
+			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the previous page."},
 			{Name: "limit", In: "query", Type: "integer", Description: "Items per page.", Default: "20"},
 		},
 	},
 	{
 		Name: "list_posts", Method: "GET", Path: "/posts",
-		Summary:     "The team's posts",
-		Description: "Lists posts, newest first. With from or to, lists the posts scheduled or published in that range, latest first. recurrence marks occurrences of a series, which go out, and its template, which does not. Use it to see what is planned and to find a post by state or date. Each is an excerpt; get_post returns the full post.", Paged: true,
+		Summary:     "List posts",
+		Description: "Lists posts, newest first. With from or to, lists the posts scheduled or published in that range, latest first. recurrence marks the template of a series, which is never published, and its occurrences. Use it to see what is planned and to find a post by state or date. Each post is an excerpt; get_post returns the full post.", Paged: true,
 		Arguments: []Argument{
 			{Name: "status", In: "query", Type: "string", Description: "Only posts in this state.", Values: []string{"draft", "scheduled", "processing", "published", "partially_published", "failed"}},
 			{Name: "account_id", In: "query", Type: "integer", Description: "Only posts that target this account. Empty for an unknown account."},
@@ -2743,7 +2743,7 @@ var operations = []Operation{
 	{
 		Name: "publish_post", Method: "POST", Path: "/posts/{post_id}/publish",
 		Summary:     "Publish a post now",
-		Description: "Submits the post immediately. This cannot be undone, so call it only when the user asked to publish now. The job has each account's result. A submitted post is never sent again; the response then has already_submitted. Follow the job with get_job until it is finished. get_post says why accounts failed. preflight_blocked: validate_post says what to fix. After provider_unavailable or internal_error, read the post before you call this again.", TakesKey: true, StartsJob: true,
+		Description: "Submits the post immediately. This cannot be undone, so call it only when the user asked to publish now. The job has each account's result. A submitted post is never sent again; the response then has already_submitted. Follow the job with get_job until it is finished. get_post shows why accounts failed. preflight_blocked: validate_post lists what to fix. After provider_unavailable or internal_error, read the post before you call this again.", TakesKey: true, StartsJob: true,
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's ID."},
 		},
@@ -2751,7 +2751,7 @@ var operations = []Operation{
 	{
 		Name: "refresh_report", Method: "POST", Path: "/reports/{type}/{id}/refresh",
 		Summary:     "Refresh a report",
-		Description: "Fetches current figures and extends the report's data window. Use it when refreshed_at is too old for the question. A refresh that fetches nothing is refunded. A person must wait a short time before refreshing the same report again. Poll the job with get_job, then read the report again. rate_limited with scope connection: the report was just refreshed; read it as it is.", TakesKey: true, Paid: true, StartsJob: true,
+		Description: "Fetches current metrics and extends the report's data window. Use it when refreshed_at is too old for the question. A refresh that fetches nothing is refunded. A person must wait a short time before refreshing the same report again. Poll the job with get_job, then read the report again. rate_limited with scope connection: the report was just refreshed; read it as it is.", TakesKey: true, Paid: true, StartsJob: true,
 		Arguments: []Argument{
 			{Name: "type", In: "path", Type: "string", Required: true, Description: "", Values: []string{"profile", "hashtag"}},
 			{Name: "id", In: "path", Type: "string", Required: true, Description: ""},
@@ -2769,16 +2769,16 @@ var operations = []Operation{
 	{
 		Name: "schedule_post", Method: "POST", Path: "/posts/{post_id}/schedule",
 		Summary:     "Schedule a draft",
-		Description: "The post goes out at that time without further confirmation, so call it only when the user asked for that time. A time without an offset is in the team's time zone; at most ten years ahead. Refused if the post needs approval, breaks a network's rule, or the month's posts are used up. Call cancel_post to unschedule it. preflight_blocked: validate_post says what to fix. awaiting_client_approval: the client must approve it in the app. plan_limit_reached: the month's posts are used up. wrong_state: already scheduled or sent; update_post changes the time of a scheduled post.", TakesKey: true,
+		Description: "The post is published at that time without further confirmation, so call it only if the user asked for that time. A time without an offset is in the team's time zone; at most ten years ahead. Refused if the post needs approval, breaks a network's rule, or the month's posts are used up. Call cancel_post to unschedule it. preflight_blocked: validate_post lists what to fix. awaiting_client_approval: the client must approve it in the app. plan_limit_reached: the month's posts are used up. wrong_state: already scheduled or sent; update_post changes the time of a scheduled post.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's ID."},
-			{Name: "scheduled_at", In: "body", Type: "string", Required: true, Description: "When it goes out, ISO 8601 with a time of day; without an offset in the team's zone."},
+			{Name: "scheduled_at", In: "body", Type: "string", Required: true, Description: "Publication time, ISO 8601 with a time of day; without an offset in the team's time zone."},
 		},
 	},
 	{
 		Name: "search_hashtags", Method: "POST", Path: "/hashtags/search",
 		Summary:     "Search hashtags",
-		Description: "Starts a search for hashtags by keyword, phrase or hashtag. The finished job holds the hashtags with their number of posts, posts per day, tier and score, and related hashtags. While the data window of a keyword lasts, further searches for it on this platform are free and served from stored results; word order does not matter. A search that finds nothing is refunded. Nothing is saved to a hashtag list. Poll the job with get_job; its result has the hashtags, in pages. Save suitable ones with add_hashtags. provider_unavailable and nothing_found charge nothing.", TakesKey: true, Paid: true, StartsJob: true,
+		Description: "Starts a search for hashtags by keyword, phrase or hashtag. The finished job has the hashtags with their number of posts, posts per day, tier and score, and related hashtags. Within a keyword's data window, further searches for it on this platform are free and return stored results. Word order does not matter. A search that finds nothing is refunded. Nothing is saved to a hashtag list. Poll the job with get_job; its result has the hashtags, in pages. Save suitable ones with add_hashtags. provider_unavailable and nothing_found charge nothing.", TakesKey: true, Paid: true, StartsJob: true,
 		Arguments: []Argument{
 			{Name: "query", In: "body", Type: "string", Required: true, Description: "Keyword, phrase, hashtag or hashtag link."},
 			{Name: "platform", In: "body", Type: "string", Description: "", Default: "instagram", Values: []string{"instagram", "tiktok"}},

@@ -30,9 +30,9 @@ type adminCmd struct {
 	Keys         adminKeys         `cmd:"" help:"Manage API keys."`
 	Accounts     adminAccounts     `cmd:"" help:"Connect social accounts."`
 	Posts        adminPosts        `cmd:"" help:"Resolve deliveries whose outcome is unknown."`
-	Networks     adminNetworks     `cmd:"" help:"Check what the apps may do at the networks."`
+	Networks     adminNetworks     `cmd:"" help:"Check the apps' permissions at the networks."`
 	Credits      adminCredits      `cmd:"" help:"Grant, withdraw and list a team's credits."`
-	Audit        adminAudit        `cmd:"" help:"Check the credit ledger and the media files. Exits with status 1 if something is wrong."`
+	Audit        adminAudit        `cmd:"" help:"Check the credit ledger and the media files. Exits with status 1 on a mismatch."`
 	Backup       adminBackup       `cmd:"" help:"Back up the database and the media files while the service runs."`
 	VerifyBackup adminVerifyBackup `cmd:"" help:"Check a backup. Exits with status 1 if it is incomplete or damaged."`
 	Restore      adminRestore      `cmd:"" help:"Restore a backup into an empty database. Publishing stays on hold until resume."`

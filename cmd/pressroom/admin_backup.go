@@ -25,7 +25,7 @@ type (
 	adminRestore struct {
 		storeFlags
 		From    string `arg:"" type:"path" help:"Folder of the backup."`
-		Scratch string `help:"Folder for files on their way to S3." type:"path" env:"PRESSROOM_SCRATCH"`
+		Scratch string `help:"Folder for temporary files during uploads to S3." type:"path" env:"PRESSROOM_SCRATCH"`
 	}
 )
 

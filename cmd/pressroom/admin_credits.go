@@ -15,12 +15,12 @@ type (
 	adminCredits struct {
 		Grant     adminCreditsGrant     `cmd:"" help:"Grant credits to a team."`
 		Withdraw  adminCreditsWithdraw  `cmd:"" help:"Withdraw credits from a team."`
-		Statement adminCreditsStatement `cmd:"" help:"List a team's bookings, newest first."`
+		Statement adminCreditsStatement `cmd:"" help:"List a team's credit transactions, newest first."`
 	}
 	bookingFlags struct {
 		teamFlags
 		Credits   int64  `required:"" help:"Number of credits."`
-		Reference string `required:"" help:"Your reference, such as an invoice number. Repeating it books nothing."`
+		Reference string `required:"" help:"Your reference, such as an invoice number. A repeated reference changes nothing."`
 		Note      string `help:"Note for the statement."`
 	}
 	adminCreditsGrant     struct{ bookingFlags }

@@ -23,8 +23,8 @@ type (
 		storeFlags
 		Post         string `arg:"" help:"Post ID."`
 		Account      int64  `arg:"" help:"Account ID."`
-		Published    bool   `help:"The network has it. It is never sent again." xor:"found" required:""`
-		NotPublished bool   `help:"The network does not have it. It failed and can be retried." xor:"found" required:""`
+		Published    bool   `help:"The network has the post. It is never sent again." xor:"found" required:""`
+		NotPublished bool   `help:"The network does not have the post. The delivery fails and can be retried." xor:"found" required:""`
 		Permalink    string `help:"URL of the post, with --published."`
 	}
 )

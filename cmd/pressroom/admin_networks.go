@@ -16,7 +16,7 @@ import (
 
 type (
 	adminNetworks struct {
-		Check adminNetworksCheck `cmd:"" help:"Ask each network what the apps may do. Exits with status 1 if something fails."`
+		Check adminNetworksCheck `cmd:"" help:"Check the apps' permissions at each network. Exits with status 1 if a check fails."`
 	}
 	adminNetworksCheck struct {
 		storeFlags

@@ -36,7 +36,7 @@ type storeFlags struct {
 	Database     string `help:"Database: sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME." default:"sqlite:pressroom.db" env:"PRESSROOM_DATABASE"`
 	SealingKey   string `help:"Encryption keys, comma-separated, newest first." env:"PRESSROOM_SEALING_KEY"`
 	Blobs        string `help:"Media files: file:FOLDER or s3://BUCKET/PREFIX." env:"PRESSROOM_BLOBS"`
-	TrustReplica bool   `help:"No hold after a failover to a synchronous replica." env:"PRESSROOM_TRUST_REPLICA"`
+	TrustReplica bool   `help:"Do not hold publishing after a failover to a synchronous replica." env:"PRESSROOM_TRUST_REPLICA"`
 	Terms        string `help:"JSON file of plans, prices and limits." type:"path" env:"PRESSROOM_TERMS"`
 }
 
@@ -48,8 +48,8 @@ type serveCmd struct {
 	PublicURL      string        `help:"Public URL, used in links. Default: http://ADDR." env:"PRESSROOM_PUBLIC_URL"`
 	Role           string        `help:"Role of this node: all, api or worker." enum:"all,api,worker" default:"all" env:"PRESSROOM_ROLE"`
 	Redis          string        `help:"Redis or Valkey for rate limits across nodes: redis://HOST:6379/0." env:"PRESSROOM_REDIS"`
-	TrustedProxies []string      `help:"Networks whose X-Forwarded-For is trusted." default:"127.0.0.0/8,::1/128" env:"PRESSROOM_TRUSTED_PROXIES"`
-	ImportAllow    []string      `help:"Private hosts and networks that imports may read." env:"PRESSROOM_IMPORT_ALLOW"`
+	TrustedProxies []string      `help:"Proxies (IP ranges) to trust." default:"127.0.0.0/8,::1/128" env:"PRESSROOM_TRUSTED_PROXIES"`
+	ImportAllow    []string      `help:"Private hosts and IP ranges that imports may read." env:"PRESSROOM_IMPORT_ALLOW"`
 	Bridge         string        `help:"URL of a provider that implements docs/bridge.md." env:"PRESSROOM_BRIDGE"`
 	BridgeToken    string        `hidden:"" env:"PRESSROOM_BRIDGE_TOKEN"`
 	Sources        string        `help:"JSON file of data providers (docs/sources.md)." type:"path" env:"PRESSROOM_SOURCES"`
@@ -63,14 +63,14 @@ type serveCmd struct {
 	OIDCOnly       bool          `name:"oidc-only" help:"Only allow sign-in by OpenID Connect." env:"PRESSROOM_OIDC_ONLY"`
 	Contact        string        `name:"security-contact" help:"Contact for security.txt: email or URL." env:"PRESSROOM_SECURITY_CONTACT"`
 	SecondFactor   string        `name:"require-second-factor" help:"Who must use a second factor: nobody, operators or everyone." enum:"nobody,operators,everyone" default:"nobody" env:"PRESSROOM_REQUIRE_SECOND_FACTOR"`
-	Scratch        string        `help:"Folder for files on their way to S3." type:"path" env:"PRESSROOM_SCRATCH"`
+	Scratch        string        `help:"Folder for temporary files during uploads to S3." type:"path" env:"PRESSROOM_SCRATCH"`
 	DiskReserve    string        `help:"Free disk space to keep, such as 2GiB; 0 for none." default:"auto" env:"PRESSROOM_DISK_RESERVE"`
 	AtOnce         int           `help:"Maximum concurrent calls; 0 for 128 per CPU." default:"0" env:"PRESSROOM_AT_ONCE"`
 	MetricsAddr    string        `help:"Address of /metrics; empty to disable." default:"127.0.0.1:9464" env:"PRESSROOM_METRICS_ADDR"`
 	Workers        int           `help:"Maximum concurrent deliveries." default:"16" env:"PRESSROOM_WORKERS"`
 	PerNetwork     int           `help:"Maximum per network; 0 for half of --workers." default:"0" env:"PRESSROOM_PER_NETWORK"`
 	ShutdownDelay  time.Duration `help:"Time between failing /readyz and shutting down." default:"0s" env:"PRESSROOM_SHUTDOWN_DELAY"`
-	Lease          time.Duration `help:"Time until work of a dead node is taken over." default:"10s" env:"PRESSROOM_LEASE"`
+	Lease          time.Duration `help:"Time until another node takes over a dead node's work." default:"10s" env:"PRESSROOM_LEASE"`
 }
 
 // Run serves until ctx is canceled.

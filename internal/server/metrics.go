@@ -51,7 +51,8 @@ func newMetrics(version string, role Role) *metrics {
 	}, []string{"tool", "refused"})
 	m.networks = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "pressroom_network_calls_total",
-		Help: "Calls to networks: prepare, commit, resolve and permalink for a post, collect for an account's figures. " +
+		Help: "Calls to networks: prepare, commit, resolve and permalink for a post, collect for an account's " +
+			"metrics. " +
 			"result is ok, the error class, or failed for an internal error.",
 	}, []string{"platform", "call", "result"})
 	m.lateness = prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -82,7 +83,8 @@ func (m *metrics) observeLateness(late time.Duration) { m.lateness.Observe(late.
 func (m *metrics) registerHold(s *restoreguard.Service) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "pressroom_held",
-		Help: "1 while publishing and charging are on hold, because the database was restored or copied or the operator " +
+		Help: "1 while publishing and charging are on hold, because the database was restored or copied or the " +
+			"operator " +
 			"put them on hold.",
 	}, func() float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)

@@ -136,7 +136,7 @@ export type YouTubeOptionsPrivacyStatus = "public" | "unlisted" | "private";
 export interface AccountAnalytics {
   account_id: number;
   period: AccountAnalyticsPeriod;
-  /** When everything was last collected. */
+  /** When the metrics were last collected. */
   measured_at?: Moment;
   /** Total reach of the posts; a person who saw two posts counts twice. Omitted if the network provides none. */
   reach?: AccountAnalyticsReach;
@@ -144,7 +144,7 @@ export interface AccountAnalytics {
   views?: AccountAnalyticsReach;
   /** Interactions with the posts. Omitted if the network provides none. */
   engagement?: AccountAnalyticsEngagement;
-  /** The post with the most interactions; without interactions, the one that was seen most. */
+  /** The post with the most interactions; without interactions, the post with the most views. */
   best_post?: AccountAnalyticsBestPost;
   /** Publishing frequency. Omitted until something is collected. */
   cadence?: AccountAnalyticsCadence;
@@ -152,12 +152,12 @@ export interface AccountAnalytics {
   followers?: AccountAnalyticsFollowers;
 }
 
-/** The post with the most interactions; without interactions, the one that was seen most. */
+/** The post with the most interactions; without interactions, the post with the most views. */
 export interface AccountAnalyticsBestPost {
   url?: string;
   posted_at: Moment;
   format: AccountAnalyticsBestPostFormat | Other;
-  /** Points at the start of its text. */
+  /** Reference to the start of its text. */
   text?: Pointer;
   counts: AccountAnalyticsBestPostCounts;
 }
@@ -175,7 +175,7 @@ export interface AccountAnalyticsBestPostCounts {
 /** Publishing frequency. Omitted until something is collected. */
 export interface AccountAnalyticsCadence {
   posts: number;
-  /** Days of the period for which posts are known. The other figures refer to these. */
+  /** Days of the period for which posts are known. The other metrics refer to these days. */
   days: number;
   posts_per_week: number;
   /** Most consecutive days without a post. */
@@ -194,9 +194,9 @@ export interface AccountAnalyticsEngagement {
   posts: number;
   /** All kinds of reactions. */
   likes?: number;
-  /** Replies too. */
+  /** Includes replies. */
   comments?: number;
-  /** Including reposts and quotes. */
+  /** Includes reposts and quotes. */
   shares?: number;
   saves?: number;
   clicks?: number;
@@ -224,7 +224,7 @@ export interface AccountAnalyticsEngagementPerPostInterval {
 export interface AccountAnalyticsFollowers {
   now: number;
   measured_at: Moment;
-  /** Change in the period, as far as measured. Omitted if measured on one day only. */
+  /** Change in the measured part of the period. Omitted if measured on one day only. */
   change?: number;
   /** The measurement that change is based on. */
   since?: Moment;
@@ -239,7 +239,7 @@ export interface AccountAnalyticsFormat {
 
 export interface AccountAnalyticsPeriod {
   days: number;
-  /** Start of its first day in the team's zone. */
+  /** Start of the period's first day in the team's time zone. */
   from: Moment;
   to: Moment;
 }
@@ -248,7 +248,7 @@ export interface AccountAnalyticsReach {
   value: number;
   /** Always measured, never estimated. */
   basis: string;
-  /** Posts for which the network provides the figure. */
+  /** Posts for which the network provides the metric. */
   posts: number;
 }
 
@@ -299,7 +299,7 @@ export interface BrandVoice {
   avoid: BrandVoiceUse;
   /** Further instructions. */
   custom_instructions?: string;
-  /** BCP 47 tag: the voice's own, else the team's. */
+  /** BCP 47 tag: the voice's, or else the team's. */
   content_language?: string;
   /** The whole voice as one block for a language model. The team's texts are indented below headings. */
   text: string;
@@ -339,7 +339,7 @@ export interface ConnectLink {
   /** An owner or admin of the team opens it in a signed-in browser. It works until it has connected an account. */
   url: string;
   expires_at: Moment;
-  /** Accounts that the plan still allows, null without a limit. Only for a new connection. */
+  /** Accounts that the plan still allows; null means unlimited. Only for a new connection. */
   slots_left?: number | null;
 }
 
@@ -465,7 +465,7 @@ export interface FindingAudience {
   recent?: FindingReactions;
 }
 
-/** From 30 dated posts on. A guess unless stands_out. */
+/** Omitted for fewer than 30 dated posts. May be chance unless stands_out. */
 export interface FindingBestTime {
   /** Best day of the block. */
   weekday: Weekday | Other;
@@ -477,11 +477,11 @@ export interface FindingBestTime {
   days: FindingBestTimeDays | Other;
   /** Posts in the block. Hashtag: top posts. */
   posts: number;
-  /** Whether the block is significantly better. If not, it is a guess. */
+  /** Whether the block is significantly better than others. */
   stands_out: boolean;
   /** Profile: relative engagement. Hashtag: share of top posts over that of all. */
   ratio: FindingRatio;
-  /** Interval corrected for selecting the best. 0.02 to 50: unknown. */
+  /** Lower end, corrected for selecting the best. 0.02 to 50: unknown. */
   low: number;
   /** Upper end of that interval. */
   high: number;
@@ -528,21 +528,21 @@ export interface FindingComponentCause {
   weight: number;
   figure: FindingComponentCauseFigure | Other;
   measured: number;
-  /** Profile: scores 0, as do lower figures. */
+  /** Profile: this value and lower values score 0. */
   floor?: number;
-  /** Profile: scores 100, as do higher figures. */
+  /** Profile: this value and higher values score 100. */
   ceiling?: number;
-  /** Profile: the scale in between. Hashtag scales are logarithmic. */
+  /** Profile: the scale between these values. Hashtag scales are logarithmic. */
   scale?: FindingComponentCauseScale | Other;
-  /** Hashtag: scores 0. */
+  /** Hashtag: the value that scores 0. */
   worst?: number;
-  /** Hashtag: scores 100. */
+  /** Hashtag: the value that scores 100. */
   best?: number;
   /** Weight if all components are known. */
   full_weight: number;
 }
 
-/** Key engagement figures. */
+/** Key engagement metrics. */
 export interface FindingEngagement {
   basis: string;
   /** Hashtag: recent posts still gather reactions. */
@@ -641,11 +641,11 @@ export interface FindingMedian {
   low?: number;
   /** Upper end of the median's 95% confidence interval. Omitted below six posts. */
   high?: number;
-  /** A quarter of the posts is below. */
+  /** First quartile: a quarter of the posts is below. */
   lower_quartile: number;
-  /** A quarter of the posts is above. */
+  /** Third quartile: a quarter of the posts is above. */
   upper_quartile: number;
-  /** Number of posts with the figure. */
+  /** Number of posts with this metric. */
   posts: number;
 }
 
@@ -769,7 +769,7 @@ export interface HashtagFigures {
   /** nano < 10k, small < 100k, medium < 500k, large < 1M posts. */
   tier?: HashtagTier | Other;
   score?: number;
-  /** Network of the figures. Only in lists for all networks. */
+  /** Network of the metrics. Only in lists for all networks. */
   platform?: AnalysisPlatform | Other;
   /** Group within the list. */
   subcategory?: string;
@@ -866,7 +866,7 @@ export interface IdentityPerson {
 export interface ImportMediaInput {
   /** Public HTTPS URL of the file. */
   url: string;
-  /** Name for the file. The extension is ignored; it follows from the bytes. */
+  /** Name for the file. The extension is ignored; the bytes determine it. */
   filename?: string;
   /** Folder for the file. Omit for none. */
   folder_id?: number;
@@ -904,7 +904,7 @@ export interface JobProgress {
 
 /** What list_hashtag_lists takes. */
 export interface ListHashtagListsInput {
-  /** own: the team's; system: ready-made. */
+  /** own: the team's lists; system: ready-made lists. */
   scope?: HashtagListScope;
   /** Only lists for this network or for all networks. */
   platform?: AnalysisPlatform;
@@ -922,7 +922,7 @@ export interface ListMediaInput {
   kind?: MediaKind;
   /** Only items whose name or file name contains this text, ignoring case. */
   query?: string;
-  /** page.cursor of the previous answer. */
+  /** page.cursor of the previous page. */
   cursor?: string;
   /** Items per page. */
   limit?: number;
@@ -1088,7 +1088,7 @@ export interface Post {
   media: PostMedia[];
   /** Choices for single networks. */
   options?: Options;
-  /** When it goes out; for a draft, the planned time; for a template, when its series began. */
+  /** Publication time; for a draft, the planned time; for a template, the start of its series. */
   scheduled_at?: Moment;
   published_at?: Moment;
   approval: PostApproval | Other;
@@ -1118,7 +1118,7 @@ export interface PostAccount {
   error_code?: PostAccountErrorCode | Other;
   /** What the error code means. */
   explanation?: string;
-  /** Points at the network's own message. */
+  /** Reference to the network's message. */
   network_message?: Pointer;
   /** How often the account can be retried if it fails; 0 after it is published. */
   retries_left: number;
@@ -1132,7 +1132,7 @@ export interface PostChange {
   media: PostMedia[];
   /** Choices for single networks. */
   options?: Options;
-  /** When it goes out; for a draft, the planned time; for a template, when its series began. */
+  /** Publication time; for a draft, the planned time; for a template, the start of its series. */
   scheduled_at?: Moment;
   published_at?: Moment;
   approval: PostApproval | Other;
@@ -1151,7 +1151,7 @@ export interface PostChange {
 
 export interface PostClientReview {
   decided_at: Moment;
-  /** Points at the client's comment. */
+  /** Reference to the client's comment. */
   comment?: Pointer;
 }
 
@@ -1176,7 +1176,7 @@ export interface PostEntryAccount {
 /** Set for the template and the occurrences of a recurring series. */
 export interface PostEntryRecurrence {
   series_id: number;
-  /** Whether this post is the template. A template never goes out; its occurrences do. */
+  /** Whether this post is the template, which is never published. */
   template: boolean;
   /** Whether the series is paused. */
   paused: boolean;
@@ -1207,12 +1207,12 @@ export interface PostRecurrence {
   template: boolean;
   /** The template of the series. */
   template_id?: string;
-  /** When it recurs: an RRULE of RFC 5545, in local time of the time zone. */
+  /** Recurrence rule: an RRULE of RFC 5545, in local time of the time zone. */
   rule: string;
   /** IANA time zone of the rule. */
   timezone?: string;
   paused: boolean;
-  /** When the next occurrence goes out; omitted if none is scheduled. */
+  /** Time of the next occurrence; omitted if none is scheduled. */
   next_at?: Moment;
 }
 
@@ -1360,7 +1360,7 @@ export interface ReportSummary {
   profile?: ReportAccount;
   /** Hashtag reports only. */
   hashtag?: TagHashtag;
-  /** Key engagement figures. */
+  /** Key engagement metrics. */
   engagement?: FindingEngagement;
   /** Weighted mean of its components, 0 to 100. */
   score?: FindingScore;
@@ -1368,9 +1368,9 @@ export interface ReportSummary {
   top_hashtags?: FindingHashtag[];
   /** Words in captions, most used first. */
   top_words?: FindingWord[];
-  /** From 30 dated posts on. A guess unless stands_out. */
+  /** Omitted for fewer than 30 dated posts. May be chance unless stands_out. */
   best_time?: FindingBestTime;
-  /** When the figures were measured. */
+  /** When the metrics were measured. */
   measured_at?: Moment;
   sections_available: string[];
   /** The requested sections. */
@@ -1398,7 +1398,7 @@ export interface RetryPostInput {
 export interface SchedulePostInput {
   /** The post's ID. */
   post_id: string;
-  /** When it goes out, ISO 8601 with a time of day; without an offset in the team's zone. */
+  /** Publication time, ISO 8601 with a time of day; without an offset in the team's time zone. */
   scheduled_at: string;
 }
 
@@ -1423,7 +1423,7 @@ export interface SocialAccount {
   id: number;
   platform: Platform | Other;
   username: string;
-  /** Points at the account's display name if it differs from the username. */
+  /** Reference to the account's display name if it differs from the username. */
   display_name?: Pointer;
   /** Whether posts can be sent to the account. */
   active: boolean;
@@ -1577,7 +1577,7 @@ export interface UploadLink {
   /** Where to send the bytes. Omitted if none are expected. */
   url?: string;
   method?: string;
-  /** Headers to send with the bytes. Authorization holds a one-time secret that is shown only in this answer. */
+  /** Headers to send with the bytes. Authorization holds a one-time secret that is shown only in this response. */
   headers?: Record<string, string>;
   /** Deadline for the upload. */
   expires_at?: Moment;
@@ -1621,19 +1621,19 @@ export interface YouTubeOptions {
 /** The client: a method for each operation. */
 export class Pressroom extends Runtime {
   /**
-   * Add hashtags to a list. Adds hashtags to one of the team's lists. Existing ones are unchanged, so the call can be
-   * repeated. Refused hashtags are listed with the reason. Figures of new hashtags are measured in the background.
-   * Free of charge. The response lists added, existing and refused hashtags; list_full means that the plan's limit is
-   * reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.
+   * Add hashtags to a list. Adds hashtags to one of the team's lists. Existing hashtags do not change, so the call
+   * can be repeated. Refused hashtags are listed with the reason. Metrics of new hashtags are measured in the
+   * background. Free of charge. The response lists added, existing and refused hashtags; list_full means that the
+   * plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.
    */
   addHashtags(input: AddHashtagsInput, options: CallOptions = {}): Promise<Answer<HashtagListChange>> {
     return this.call<HashtagListChange>("add_hashtags", input, options);
   }
 
   /**
-   * Archive a failed post. Puts a post aside that failed on some or all accounts and is not to be retried. It stays
-   * readable and is no longer shown as needing attention. Networks are not contacted. archived false restores it.
-   * wrong_state: the post did not fail; a draft can be deleted in the app.
+   * Archive a failed post. Archives a post that failed on some or all accounts and will not be retried. It stays
+   * readable and is no longer shown as needing attention. Networks are not contacted. Set archived to false to
+   * restore it. wrong_state: the post did not fail; a draft can be deleted in the app.
    */
   archivePost(input: ArchivePostInput, options: CallOptions = {}): Promise<Answer<Post>> {
     return this.call<Post>("archive_post", input, options);
@@ -1651,7 +1651,7 @@ export class Pressroom extends Runtime {
 
   /**
    * Create a hashtag list. Creates a list, empty or with hashtags. Refused hashtags are listed with the reason; the
-   * others are added. Figures of new hashtags are measured in the background. Without an Idempotency-Key, each call
+   * others are added. Metrics of new hashtags are measured in the background. Without an Idempotency-Key, each call
    * creates another list. Free of charge. The plan limits the number and size of lists. add_hashtags adds more.
    * plan_limit_reached: the team has reached the list limit of its plan.
    */
@@ -1670,7 +1670,7 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * Create a report. Starts a report on a public profile or, on Instagram, a hashtag. Use it only for figures that no
+   * Create a report. Starts a report on a public profile or, on Instagram, a hashtag. Use it only for metrics that no
    * report in list_reports has. An existing report, or one being created, is returned without charge. A failed report
    * is refunded. The finished job names the report. Poll the job with get_job, then read the report with get_report.
    * Do not retry after profile_not_found or profile_private. provider_unavailable: the provider did not answer and
@@ -1705,9 +1705,9 @@ export class Pressroom extends Runtime {
 
   /**
    * Get account analytics. Returns reach, engagement, best post, publishing cadence and formats of a connected
-   * account, for all its posts, however they were published. Uses figures that are collected every few hours and
-   * calls no network. Figures that the network does not provide are omitted; notes say why an answer is empty or
-   * partial. Omitted figures are unknown: do not invent them. A newly connected account has figures after a few
+   * account, for all its posts, however they were published. Uses metrics that are collected every few hours and
+   * calls no network. Metrics that the network does not provide are omitted; notes say why a response is empty or
+   * partial. Omitted metrics are unknown: do not invent them. A newly connected account has metrics after a few
    * hours.
    */
   getAccountAnalytics(input: GetAccountAnalyticsInput, options: CallOptions = {}): Promise<Answer<AccountAnalytics>> {
@@ -1715,7 +1715,7 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * Get a brand voice. Returns a brand voice in full. Its text block combines everything to write by: tone, point of
+   * Get a brand voice. Returns a brand voice in full. Its text block contains all of its instructions: tone, point of
    * view, emoji, words to use and words to avoid. Check your text against the words to avoid before you show it.
    */
   getBrandVoice(input: GetBrandVoiceInput, options: CallOptions = {}): Promise<Answer<BrandVoice>> {
@@ -1744,8 +1744,8 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * Get a hashtag list. Returns a list with all of its hashtags and the known figures of each: number of posts
-   * (measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. Unknown figures are
+   * Get a hashtag list. Returns a list with all of its hashtags and the known metrics of each: number of posts
+   * (measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. Unknown metrics are
    * omitted. Combine a few large hashtags with more small ones. Ready-made lists are read-only: use
    * create_hashtag_list for a list of the team.
    */
@@ -1765,10 +1765,10 @@ export class Pressroom extends Runtime {
 
   /**
    * Get a job and its result. Returns the state of background work by its job_id. When finished is true, result has
-   * what the job produced. Use wait_seconds to wait for that, or poll every few seconds. Never counts against the
-   * daily free-call allowance. Call it again while finished is false. Then read state: for partially_succeeded and
-   * failed, error and result say what failed and why, and unused credits are refunded. not_found: the ID is wrong, or
-   * the job ended more than 30 days ago.
+   * the job's output. Use wait_seconds to wait for the job, or poll every few seconds. Never counts against the daily
+   * free-call allowance. Call it again while finished is false. Then read state: for partially_succeeded and failed,
+   * error and result say what failed and why, and unused credits are refunded. not_found: the ID is wrong, or the job
+   * ended more than 30 days ago.
    */
   getJob(input: GetJobInput, options: CallOptions = {}): Promise<Answer<Job>> {
     return this.call<Job>("get_job", input, options);
@@ -1794,8 +1794,8 @@ export class Pressroom extends Runtime {
    * notes list skipped occurrences. A network's own message is in untrusted_content. Call retry_post for failed
    * accounts after the cause is fixed, if it is outside the post (connection, quota, network). Refused content or
    * media (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in a submitted
-   * post: create another post for these accounts with create_post. unconfirmed may already be published and is not
-   * sent again until that is known.
+   * post: create another post for these accounts with create_post. unconfirmed: the network may have the post, so it
+   * is not sent again until this is known.
    */
   getPost(input: GetPostInput, options: CallOptions = {}): Promise<Answer<Post>> {
     return this.call<Post>("get_post", input, options);
@@ -1804,8 +1804,8 @@ export class Pressroom extends Runtime {
   /**
    * Get a report. Returns the summary of a report and the requested sections. Read the summary first, then request
    * the sections you need from sections_available. Long sections are paged. Texts of the analyzed account are in
-   * untrusted_content. Notes say which figures are based on too little data. Free of charge. Missing figures are
-   * unknown: do not make them up. refreshed_at tells how old they are; refresh_report fetches new ones for credits.
+   * untrusted_content. Notes say which metrics are based on too little data. Free of charge. Missing metrics are
+   * unknown: do not invent them. refreshed_at shows their age; refresh_report fetches new metrics for credits.
    * not_found: no report of that kind has this ID; use list_reports.
    */
   getReport(input: GetReportInput, options: CallOptions = {}): Promise<Answer<ReportSummary>> {
@@ -1829,9 +1829,9 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * List brand voices. Returns how the team writes: all brand voices by name, newest first, and the default voice in
-   * full. Call it before you write anything for the team, and use the default unless told otherwise. Voices are
-   * created and edited in the app. get_brand_voice returns another voice in full.
+   * List brand voices. Lists the team's brand voices, newest first, and returns the default voice in full. Call it
+   * before you write for the team, and use the default unless the user asks for another. Voices are created and
+   * edited in the app. get_brand_voice returns another voice in full.
    */
   listBrandVoices(options: CallOptions = {}): Promise<Answer<BrandVoiceList>> {
     return this.call<BrandVoiceList>("list_brand_voices", {}, options);
@@ -1839,7 +1839,7 @@ export class Pressroom extends Runtime {
 
   /**
    * List hashtag lists. Returns the team's hashtag lists, newest first, followed by the ready-made ones. Check here
-   * before search_hashtags: lists are free. The platform filter keeps lists for all networks. get_hashtag_list
+   * before search_hashtags: lists are free. The platform filter includes lists for all networks. get_hashtag_list
    * returns the hashtags of a list.
    */
   listHashtagLists(input: ListHashtagListsInput = {}, options: CallOptions = {}): Promise<Answer<HashtagLists>> {
@@ -1858,8 +1858,8 @@ export class Pressroom extends Runtime {
 
   /**
    * List media. Lists images and videos, newest first, with the library's folders and storage usage. Use it to find
-   * the ids that create_post takes as media_ids. If the person named a file, search with query. folder_not_found: the
-   * folder does not exist; call without folder_id to get the folders.
+   * media IDs for create_post. If the person named a file, search with query. folder_not_found: the folder does not
+   * exist; call without folder_id to get the folders.
    */
   listMedia(input: ListMediaInput = {}, options: CallOptions = {}): Promise<Answer<MediaList>> {
     return this.call<MediaList>("list_media", input, options);
@@ -1876,10 +1876,9 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * The team's posts. Lists posts, newest first. With from or to, lists the posts scheduled or published in that
-   * range, latest first. recurrence marks occurrences of a series, which go out, and its template, which does not.
-   * Use it to see what is planned and to find a post by state or date. Each is an excerpt; get_post returns the full
-   * post.
+   * List posts. Lists posts, newest first. With from or to, lists the posts scheduled or published in that range,
+   * latest first. recurrence marks the template of a series, which is never published, and its occurrences. Use it to
+   * see what is planned and to find a post by state or date. Each post is an excerpt; get_post returns the full post.
    */
   listPosts(input: ListPostsInput = {}, options: CallOptions = {}): Promise<Answer<PostList>> {
     return this.call<PostList>("list_posts", input, options);
@@ -1936,8 +1935,8 @@ export class Pressroom extends Runtime {
   /**
    * Publish a post now. Submits the post immediately. This cannot be undone, so call it only when the user asked to
    * publish now. The job has each account's result. A submitted post is never sent again; the response then has
-   * already_submitted. Follow the job with get_job until it is finished. get_post says why accounts failed.
-   * preflight_blocked: validate_post says what to fix. After provider_unavailable or internal_error, read the post
+   * already_submitted. Follow the job with get_job until it is finished. get_post shows why accounts failed.
+   * preflight_blocked: validate_post lists what to fix. After provider_unavailable or internal_error, read the post
    * before you call this again.
    */
   publishPost(input: PublishPostInput, options: CallOptions = {}): Promise<Answer<Publication>> {
@@ -1945,7 +1944,7 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * Refresh a report. Fetches current figures and extends the report's data window. Use it when refreshed_at is too
+   * Refresh a report. Fetches current metrics and extends the report's data window. Use it when refreshed_at is too
    * old for the question. A refresh that fetches nothing is refunded. A person must wait a short time before
    * refreshing the same report again. Poll the job with get_job, then read the report again. rate_limited with scope
    * connection: the report was just refreshed; read it as it is.
@@ -1964,10 +1963,10 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * Schedule a draft. The post goes out at that time without further confirmation, so call it only when the user
+   * Schedule a draft. The post is published at that time without further confirmation, so call it only if the user
    * asked for that time. A time without an offset is in the team's time zone; at most ten years ahead. Refused if the
    * post needs approval, breaks a network's rule, or the month's posts are used up. Call cancel_post to unschedule
-   * it. preflight_blocked: validate_post says what to fix. awaiting_client_approval: the client must approve it in
+   * it. preflight_blocked: validate_post lists what to fix. awaiting_client_approval: the client must approve it in
    * the app. plan_limit_reached: the month's posts are used up. wrong_state: already scheduled or sent; update_post
    * changes the time of a scheduled post.
    */
@@ -1976,12 +1975,11 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * Search hashtags. Starts a search for hashtags by keyword, phrase or hashtag. The finished job holds the hashtags
-   * with their number of posts, posts per day, tier and score, and related hashtags. While the data window of a
-   * keyword lasts, further searches for it on this platform are free and served from stored results; word order does
-   * not matter. A search that finds nothing is refunded. Nothing is saved to a hashtag list. Poll the job with
-   * get_job; its result has the hashtags, in pages. Save suitable ones with add_hashtags. provider_unavailable and
-   * nothing_found charge nothing.
+   * Search hashtags. Starts a search for hashtags by keyword, phrase or hashtag. The finished job has the hashtags
+   * with their number of posts, posts per day, tier and score, and related hashtags. Within a keyword's data window,
+   * further searches for it on this platform are free and return stored results. Word order does not matter. A search
+   * that finds nothing is refunded. Nothing is saved to a hashtag list. Poll the job with get_job; its result has the
+   * hashtags, in pages. Save suitable ones with add_hashtags. provider_unavailable and nothing_found charge nothing.
    */
   searchHashtags(input: SearchHashtagsInput, options: CallOptions = {}): Promise<Answer<Job>> {
     return this.call<Job>("search_hashtags", input, options);

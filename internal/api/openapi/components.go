@@ -57,7 +57,7 @@ func contextMembers() map[string]*jsonschema.Schema {
 		"retry_after_seconds": {Type: "integer", Minimum: new(1.0), Description: "Seconds to wait, as in Retry-After."},
 		"problems": {
 			Type: "array", Items: &jsonschema.Schema{Type: "string"},
-			Description: "For preflight_blocked, the codes of what the networks would refuse.",
+			Description: "For preflight_blocked, the codes of the problems.",
 		},
 	}
 }

@@ -35,7 +35,7 @@ type SocialAccount struct {
 // Descriptions describes members in the schema.
 func (SocialAccount) Descriptions() map[string]string {
 	return map[string]string{
-		"display_name":   "Points at the account's display name if it differs from the username.",
+		"display_name":   "Reference to the account's display name if it differs from the username.",
 		"account_status": "needs_reauth if a person must reconnect the account in the app.",
 	}
 }
@@ -102,7 +102,7 @@ func (ConnectLink) Descriptions() map[string]string {
 	return map[string]string{
 		"url": "An owner or admin of the team opens it in a signed-in browser. It works until it has connected an " +
 			"account.",
-		"slots_left": "Accounts that the plan still allows, null without a limit. Only for a new connection.",
+		"slots_left": "Accounts that the plan still allows; null means unlimited. Only for a new connection.",
 	}
 }
 

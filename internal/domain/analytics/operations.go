@@ -24,11 +24,11 @@ func (Input) Descriptions() map[string]string {
 	return map[string]string{"period_days": "Days of the period in the team's zone, including today."}
 }
 
-// AccountAnalytics is the performance of an account. Unknown figures are omitted.
+// AccountAnalytics is the performance of an account. Unknown metrics are omitted.
 type AccountAnalytics struct {
 	AccountID  int64                       `json:"account_id"`
 	Period     AccountAnalyticsPeriod      `json:"period"`
-	MeasuredAt *teamtime.Moment            `json:"measured_at,omitempty" jsonschema:"When everything was last collected."`
+	MeasuredAt *teamtime.Moment            `json:"measured_at,omitempty" jsonschema:"When the metrics were last collected."`
 	Reach      *AccountAnalyticsReach      `json:"reach,omitempty"`
 	Views      *AccountAnalyticsReach      `json:"views,omitempty"`
 	Engagement *AccountAnalyticsEngagement `json:"engagement,omitempty"`
@@ -45,7 +45,7 @@ func (AccountAnalytics) Descriptions() map[string]string {
 			"provides none.",
 		"views":      "How often the posts were shown or played. Omitted if the network does not provide it.",
 		"engagement": "Interactions with the posts. Omitted if the network provides none.",
-		"best_post":  "The post with the most interactions; without interactions, the one that was seen most.",
+		"best_post":  "The post with the most interactions; without interactions, the post with the most views.",
 		"cadence":    "Publishing frequency. Omitted until something is collected.",
 	}
 }
@@ -53,7 +53,7 @@ func (AccountAnalytics) Descriptions() map[string]string {
 // AccountAnalyticsPeriod is the period of an answer.
 type AccountAnalyticsPeriod struct {
 	Days int             `json:"days" min:"1"`
-	From teamtime.Moment `json:"from" jsonschema:"Start of its first day in the team's zone."`
+	From teamtime.Moment `json:"from" jsonschema:"Start of the period's first day in the team's time zone."`
 	To   teamtime.Moment `json:"to"`
 }
 
@@ -61,7 +61,7 @@ type AccountAnalyticsPeriod struct {
 type AccountAnalyticsReach struct {
 	Value int64  `json:"value" min:"0"`
 	Basis string `json:"basis" enum:"measured" jsonschema:"Always measured, never estimated."`
-	Posts int    `json:"posts" min:"1" jsonschema:"Posts for which the network provides the figure."`
+	Posts int    `json:"posts" min:"1" jsonschema:"Posts for which the network provides the metric."`
 }
 
 const basis = "measured"
@@ -70,8 +70,8 @@ const basis = "measured"
 type AccountAnalyticsEngagement struct {
 	Posts           int                                `json:"posts" min:"1"`
 	Likes           *int64                             `json:"likes,omitempty" jsonschema:"All kinds of reactions."`
-	Comments        *int64                             `json:"comments,omitempty" jsonschema:"Replies too."`
-	Shares          *int64                             `json:"shares,omitempty" jsonschema:"Including reposts and quotes."`
+	Comments        *int64                             `json:"comments,omitempty" jsonschema:"Includes replies."`
+	Shares          *int64                             `json:"shares,omitempty" jsonschema:"Includes reposts and quotes."`
 	Saves           *int64                             `json:"saves,omitempty"`
 	Clicks          *int64                             `json:"clicks,omitempty"`
 	PerPost         *AccountAnalyticsEngagementPerPost `json:"per_post,omitempty"`
@@ -122,7 +122,7 @@ type AccountAnalyticsBestPost struct {
 	URL      string                         `json:"url,omitempty"`
 	PostedAt teamtime.Moment                `json:"posted_at"`
 	Format   string                         `json:"format" enum:"text|image|video|reel|carousel|story|link|unknown"`
-	Text     *operation.Pointer             `json:"text,omitempty" jsonschema:"Points at the start of its text."`
+	Text     *operation.Pointer             `json:"text,omitempty" jsonschema:"Reference to the start of its text."`
 	Counts   AccountAnalyticsBestPostCounts `json:"counts"`
 }
 
@@ -137,7 +137,7 @@ type AccountAnalyticsCadence struct {
 
 // Descriptions describes members in the schema.
 func (AccountAnalyticsCadence) Descriptions() map[string]string {
-	return map[string]string{"days": "Days of the period for which posts are known. The other figures refer to these."}
+	return map[string]string{"days": "Days of the period for which posts are known. The other metrics refer to these days."}
 }
 
 // AccountAnalyticsCadenceByWeekday is the number of posts on a day of the week, in the team's zone.
@@ -169,7 +169,7 @@ type AccountAnalyticsFollowers struct {
 // Descriptions describes members in the schema.
 func (AccountAnalyticsFollowers) Descriptions() map[string]string {
 	return map[string]string{
-		"change": "Change in the period, as far as measured. Omitted if measured on one day only.",
+		"change": "Change in the measured part of the period. Omitted if measured on one day only.",
 	}
 }
 
@@ -182,9 +182,9 @@ func (s *Service) Operations() []operation.Operation {
 			Summary: "Get account analytics",
 			Description: "Returns reach, engagement, best post, publishing cadence and formats of a connected " +
 				"account, for all its posts, however they were published. " +
-				"Uses figures that are collected every few hours and calls no network. Figures that the network does " +
-				"not provide are omitted; notes say why an answer is empty or partial.",
-			Next: "Omitted figures are unknown: do not invent them. A newly connected account has figures after a " +
+				"Uses metrics that are collected every few hours and calls no network. Metrics that the network " +
+				"does not provide are omitted; notes say why a response is empty or partial.",
+			Next: "Omitted metrics are unknown: do not invent them. A newly connected account has metrics after a " +
 				"few hours.",
 			Example: operation.Example{Arguments: map[string]any{"account_id": 4, "period_days": 30},
 				Data: exampleAnalytics},

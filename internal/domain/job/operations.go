@@ -139,8 +139,8 @@ func (s *Store) Operations() []operation.Operation {
 			Tool: "get_job", Method: http.MethodGet, Path: "/jobs/{job_id}", Needs: access.Read,
 			Success: http.StatusOK, Unmetered: true, Waits: true,
 			Summary: "Get a job and its result",
-			Description: "Returns the state of background work by its job_id. When finished is true, result has what " +
-				"the job produced. Use wait_seconds to wait for that, or poll every few seconds. Never counts " +
+			Description: "Returns the state of background work by its job_id. When finished is true, result has the " +
+				"job's output. Use wait_seconds to wait for the job, or poll every few seconds. Never counts " +
 				"against " +
 				"the daily free-call allowance.",
 			Next: "Call it again while finished is false. Then read state: for partially_succeeded and failed, error " +

@@ -24,7 +24,7 @@ type ImportInput struct {
 
 // Descriptions describes members in the schema.
 func (ImportInput) Descriptions() map[string]string {
-	return map[string]string{"filename": "Name for the file. The extension is ignored; it follows from the bytes."}
+	return map[string]string{"filename": "Name for the file. The extension is ignored; the bytes determine it."}
 }
 
 // importSubject marks a job as an import in its record.

@@ -66,7 +66,7 @@ type ListInput struct {
 	FolderID *int64  `json:"folder_id,omitempty" jsonschema:"Only items in this folder; 0 for items without a folder."`
 	Kind     string  `json:"kind,omitempty" enum:"image|video" title:"MediaKind" jsonschema:"Only items of this kind."`
 	Query    string  `json:"query,omitempty" maxLength:"200"`
-	Cursor   *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous answer."`
+	Cursor   *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous page."`
 	Limit    int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page."`
 }
 

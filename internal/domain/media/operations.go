@@ -20,7 +20,7 @@ func (s *Service) libraryOperations() []operation.Operation {
 			Tool: "list_media", Method: http.MethodGet, Path: "/media", Needs: access.Read, Success: http.StatusOK,
 			Summary: "List media",
 			Description: "Lists images and videos, newest first, with the library's folders and storage usage. Use " +
-				"it to find the ids that create_post takes as media_ids.",
+				"it to find media IDs for create_post.",
 			Next: "If the person named a file, search with query. folder_not_found: the folder does not exist; " +
 				"call without folder_id to get the folders.",
 			Example: operation.Example{Arguments: map[string]any{"kind": "image", "limit": 1}, Data: MediaList{

@@ -64,6 +64,6 @@ func (UploadsInput) Descriptions() map[string]string {
 func (UploadLink) Descriptions() map[string]string {
 	return map[string]string{
 		"headers": "Headers to send with the bytes. Authorization holds a one-time secret that is shown only in " +
-			"this answer.",
+			"this response.",
 	}
 }

@@ -92,7 +92,7 @@ func (UpdateInput) Descriptions() map[string]string {
 // Descriptions describes members in the schema.
 func (ScheduleInput) Descriptions() map[string]string {
 	return map[string]string{
-		"scheduled_at": "When it goes out, ISO 8601 with a time of day; without an offset in the team's zone.",
+		"scheduled_at": "Publication time, ISO 8601 with a time of day; without an offset in the team's time zone.",
 	}
 }
 
@@ -110,12 +110,11 @@ func (s *Service) reads() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "list_posts", Method: http.MethodGet, Path: "/posts", Needs: access.Read, Success: http.StatusOK,
-			Summary: "The team's posts",
+			Summary: "List posts",
 			Description: "Lists posts, newest first. With from or to, lists the posts scheduled or published in that " +
-				"range, latest first. recurrence marks occurrences of a series, which go out, and its " +
-				"template, which " +
-				"does not. Use it to see what is planned and to find a post by state or date.",
-			Next: "Each is an excerpt; get_post returns the full post.",
+				"range, latest first. recurrence marks the template of a series, which is never published, and its " +
+				"occurrences. Use it to see what is planned and to find a post by state or date.",
+			Next: "Each post is an excerpt; get_post returns the full post.",
 			Listing: &operation.Listing{Member: "posts", Item: "get_post", Arguments: map[string]string{"id": "id"},
 				Label: []string{"excerpt", "status"}},
 			Example: operation.Example{Arguments: map[string]any{"status": "scheduled", "limit": 1},
@@ -131,7 +130,8 @@ func (s *Service) reads() []operation.Operation {
 				"(connection, " +
 				"quota, network). Refused content or media (rejected_content, rejected_media, duplicate_content, " +
 				"preflight_blocked) cannot be changed in a submitted post: create another post for these accounts " +
-				"with create_post. unconfirmed may already be published and is not sent again until that is known.",
+				"with create_post. unconfirmed: the network may have the post, so it is not sent again until this " +
+				"is known.",
 			Resource: &operation.Resource{Address: "posts/{id}", Title: "Post"},
 			Example:  operation.Example{Arguments: map[string]any{"id": exampleID}, Data: exampleFull},
 		}, s.get),
@@ -209,10 +209,10 @@ func (s *Service) publishOperations() []operation.Operation {
 			Key: operation.KeyOptional, Times: []string{"scheduled_at"}, Success: http.StatusOK,
 			OnRepeat: operation.WithNotes(s.replayNotes),
 			Summary:  "Schedule a draft",
-			Description: "The post goes out at that time without further confirmation, so call it only when the user " +
-				"asked for that time. A time without an offset is in the team's time zone; at most ten years ahead. " +
-				"Refused if the post needs approval, breaks a network's rule, or the month's posts are used up.",
-			Next: "Call cancel_post to unschedule it. preflight_blocked: validate_post says what to fix. " +
+			Description: "The post is published at that time without further confirmation, so call it only if the " +
+				"user asked for that time. A time without an offset is in the team's time zone; at most ten years " +
+				"ahead. Refused if the post needs approval, breaks a network's rule, or the month's posts are used up.",
+			Next: "Call cancel_post to unschedule it. preflight_blocked: validate_post lists what to fix. " +
 				"awaiting_client_approval: the client must approve it in the app. plan_limit_reached: the month's " +
 				"posts are used up. wrong_state: already scheduled or sent; update_post changes the time of a " +
 				"scheduled post.",
@@ -228,8 +228,8 @@ func (s *Service) publishOperations() []operation.Operation {
 				"asked to " +
 				"publish now. The job has each account's result. A submitted post is never sent again; the response " +
 				"then has already_submitted.",
-			Next: "Follow the job with get_job until it is finished. get_post says why accounts failed. " +
-				"preflight_blocked: validate_post says what to fix. After provider_unavailable or internal_error, " +
+			Next: "Follow the job with get_job until it is finished. get_post shows why accounts failed. " +
+				"preflight_blocked: validate_post lists what to fix. After provider_unavailable or internal_error, " +
 				"read the post before you call this again.",
 			Destructive: true, Idempotent: true,
 			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID},
@@ -240,8 +240,8 @@ func (s *Service) publishOperations() []operation.Operation {
 			Key: operation.KeyOptional, Success: http.StatusAccepted, Networks: true,
 			Summary: "Retry failed accounts",
 			Description: "Sends failed accounts again. Call it after the cause is fixed. Accounts that did not fail, " +
-				"have no retries left, were retried moments ago, are unconfirmed or were taken over by an edited copy " +
-				"are skipped and listed with the reason.",
+				"have no retries left, were retried moments ago, are unconfirmed or were taken over by an edited " +
+				"copy are skipped and listed with the reason.",
 			Next:        "Follow the job with get_job. wrong_state: the post has not been sent yet.",
 			Destructive: true,
 			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID},
@@ -257,8 +257,9 @@ func (s *Service) archiveOperation() operation.Operation {
 		Key: operation.KeyOptional, Success: http.StatusOK,
 		OnRepeat: operation.WithNotes(s.replayNotes),
 		Summary:  "Archive a failed post",
-		Description: "Puts a post aside that failed on some or all accounts and is not to be retried. It stays readable " +
-			"and is no longer shown as needing attention. Networks are not contacted. archived false restores it.",
+		Description: "Archives a post that failed on some or all accounts and will not be retried. It stays readable " +
+			"and is no longer shown as needing attention. Networks are not contacted. Set archived to false to " +
+			"restore it.",
 		Next:       "wrong_state: the post did not fail; a draft can be deleted in the app.",
 		Idempotent: true,
 		Example: operation.Example{Arguments: map[string]any{"post_id": exampleID},

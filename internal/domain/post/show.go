@@ -28,7 +28,7 @@ func (PostEntry) Descriptions() map[string]string {
 // PostEntryRecurrence is the series of a listed post.
 type PostEntryRecurrence struct {
 	SeriesID int64 `json:"series_id"`
-	Template bool  `json:"template" jsonschema:"Whether this post is the template. A template never goes out; its occurrences do."`
+	Template bool  `json:"template" jsonschema:"Whether this post is the template, which is never published."`
 	Paused   bool  `json:"paused" jsonschema:"Whether the series is paused."`
 }
 
@@ -61,7 +61,7 @@ type Post struct {
 // Descriptions describes members in the schema.
 func (Post) Descriptions() map[string]string {
 	return map[string]string{
-		"scheduled_at": "When it goes out; for a draft, the planned time; for a template, when its series began.",
+		"scheduled_at": "Publication time; for a draft, the planned time; for a template, the start of its series.",
 		"replaces":     "The post whose failed accounts this post takes over with edited content.",
 		"archived_at":  "When the failed post was archived; an archived post is not retried.",
 	}
@@ -70,7 +70,7 @@ func (Post) Descriptions() map[string]string {
 // PostClientReview is a client's decision; approval says which.
 type PostClientReview struct {
 	DecidedAt teamtime.Moment    `json:"decided_at"`
-	Comment   *operation.Pointer `json:"comment,omitempty" jsonschema:"Points at the client's comment."`
+	Comment   *operation.Pointer `json:"comment,omitempty" jsonschema:"Reference to the client's comment."`
 }
 
 // PostMedia is a medium of a post.
@@ -85,10 +85,10 @@ type PostRecurrence struct {
 	SeriesID   int64            `json:"series_id"`
 	Template   bool             `json:"template" jsonschema:"Whether this post is the template of the series."`
 	TemplateID string           `json:"template_id,omitempty" jsonschema:"The template of the series."`
-	Rule       string           `json:"rule" jsonschema:"When it recurs: an RRULE of RFC 5545, in local time of the time zone."`
+	Rule       string           `json:"rule" jsonschema:"Recurrence rule: an RRULE of RFC 5545, in local time of the time zone."`
 	Timezone   string           `json:"timezone,omitempty" jsonschema:"IANA time zone of the rule."`
 	Paused     bool             `json:"paused"`
-	NextAt     *teamtime.Moment `json:"next_at,omitempty" jsonschema:"When the next occurrence goes out; omitted if none is scheduled."`
+	NextAt     *teamtime.Moment `json:"next_at,omitempty" jsonschema:"Time of the next occurrence; omitted if none is scheduled."`
 }
 
 // PostAccount is a targeted account with its result.
@@ -103,7 +103,7 @@ type PostAccount struct {
 	MediaIDs       []int64            `json:"media_ids,omitzero"`
 	ErrorCode      string             `json:"error_code,omitempty" enum:"rejected_content|rejected_media|duplicate_content|account_needs_reauth|rate_limited|quota_used_up|network_error|not_confirmed|missed_waiting_approval|preflight_blocked|plan_limit_reached|missed_while_held|server_not_allowed|app_not_approved"`
 	Explanation    string             `json:"explanation,omitempty" jsonschema:"What the error code means."`
-	NetworkMessage *operation.Pointer `json:"network_message,omitempty" jsonschema:"Points at the network's own message."`
+	NetworkMessage *operation.Pointer `json:"network_message,omitempty" jsonschema:"Reference to the network's message."`
 	RetriesLeft    int                `json:"retries_left"`
 }
 

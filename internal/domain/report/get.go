@@ -34,19 +34,19 @@ type ReportSummary struct {
 
 	Profile           *ReportAccount              `json:"profile,omitempty" jsonschema:"Profile reports only."`
 	Hashtag           *hashtaganalysis.TagHashtag `json:"hashtag,omitempty" jsonschema:"Hashtag reports only."`
-	Engagement        *result.FindingEngagement   `json:"engagement,omitempty" jsonschema:"Key engagement figures."`
+	Engagement        *result.FindingEngagement   `json:"engagement,omitempty" jsonschema:"Key engagement metrics."`
 	Score             *result.FindingScore        `json:"score,omitempty" jsonschema:"Weighted mean of its components, 0 to 100."`
 	TopHashtags       []result.FindingHashtag     `json:"top_hashtags,omitzero" jsonschema:"Most effective or related first."`
 	TopWords          []result.FindingWord        `json:"top_words,omitzero" jsonschema:"Words in captions, most used first."`
 	BestTime          *result.FindingBestTime     `json:"best_time,omitempty"`
-	MeasuredAt        *teamtime.Moment            `json:"measured_at,omitempty" jsonschema:"When the figures were measured."`
+	MeasuredAt        *teamtime.Moment            `json:"measured_at,omitempty" jsonschema:"When the metrics were measured."`
 	SectionsAvailable []string                    `json:"sections_available"`
 	Sections          *ReportSections             `json:"sections,omitempty" jsonschema:"The requested sections."`
 }
 
 // Descriptions describes members in the schema.
 func (ReportSummary) Descriptions() map[string]string {
-	return map[string]string{"best_time": "From 30 dated posts on. A guess unless stands_out."}
+	return map[string]string{"best_time": "Omitted for fewer than 30 dated posts. May be chance unless stands_out."}
 }
 
 // ReportAccount is the profile of a report. Unknown fields are omitted.
@@ -243,7 +243,7 @@ type ReportPosts struct {
 	Posts []ReportPost `json:"posts"`
 }
 
-// ReportPost is a post of a report. Unknown figures are omitted.
+// ReportPost is a post of a report. Unknown metrics are omitted.
 type ReportPost struct {
 	ID              string             `json:"id"`
 	Shown           string             `json:"shown,omitempty" enum:"top|recent"`

@@ -39,10 +39,10 @@ func (s *Service) reads() []operation.Operation {
 			Summary: "Get a report",
 			Description: "Returns the summary of a report and the requested sections. Read the summary first, then " +
 				"request the sections you need from sections_available. Long sections are paged. Texts of the " +
-				"analyzed account are in untrusted_content. Notes say which figures are based on too little data. " +
+				"analyzed account are in untrusted_content. Notes say which metrics are based on too little data. " +
 				"Free of charge.",
-			Next: "Missing figures are unknown: do not make them up. refreshed_at tells how old they are; " +
-				"refresh_report fetches new ones for credits. not_found: no report of that kind has this ID; use " +
+			Next: "Missing metrics are unknown: do not invent them. refreshed_at shows their age; refresh_report " +
+				"fetches new metrics for credits. not_found: no report of that kind has this ID; use " +
 				"list_reports.",
 			Resource: &operation.Resource{Address: "reports/{type}/{id}", Title: "Report"},
 			Example: operation.Example{Arguments: map[string]any{"type": "profile", "id": exampleEntry.ID},
@@ -62,7 +62,7 @@ func (s *Service) purchases() []operation.Operation {
 			Price:    operation.PriceRange(0, max(p.ProfileReport, p.HashtagReport), s.createPrice),
 			Precheck: operation.NewPrecheck(s.checkSource),
 			Summary:  "Create a report",
-			Description: "Starts a report on a public profile or, on Instagram, a hashtag. Use it only for figures " +
+			Description: "Starts a report on a public profile or, on Instagram, a hashtag. Use it only for metrics " +
 				"that no report in list_reports has. An existing report, or one being created, is returned without " +
 				"charge. A failed report is refunded. The finished job names the report.",
 			Next: "Poll the job with get_job, then read the report with get_report. Do not retry after " +
@@ -77,7 +77,7 @@ func (s *Service) purchases() []operation.Operation {
 			Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
 			Price:   operation.PriceRange(0, max(p.ProfileRefresh, p.HashtagRefresh), s.refreshPrice),
 			Summary: "Refresh a report",
-			Description: "Fetches current figures and extends the report's data window. Use it when refreshed_at is " +
+			Description: "Fetches current metrics and extends the report's data window. Use it when refreshed_at is " +
 				"too old for the question. A refresh that fetches nothing is refunded. A person must wait a short " +
 				"time before refreshing the same report again.",
 			Next: "Poll the job with get_job, then read the report again. rate_limited with scope connection: " +

@@ -44,8 +44,8 @@ func (s *Service) Operations() []operation.Operation {
 			Tool: "list_brand_voices", Method: http.MethodGet, Path: "/brand-voices", Needs: access.Read,
 			Success: http.StatusOK,
 			Summary: "List brand voices",
-			Description: "Returns how the team writes: all brand voices by name, newest first, and the default voice " +
-				"in full. Call it before you write anything for the team, and use the default unless told otherwise. " +
+			Description: "Lists the team's brand voices, newest first, and returns the default voice in full. Call " +
+				"it before you write for the team, and use the default unless the user asks for another. " +
 				"Voices are created and edited in the app.",
 			Next: "get_brand_voice returns another voice in full.",
 			Listing: &operation.Listing{Member: "brand_voices", Item: "get_brand_voice",
@@ -58,7 +58,8 @@ func (s *Service) Operations() []operation.Operation {
 			Tool: "get_brand_voice", Method: http.MethodGet, Path: "/brand-voices/{id}", Needs: access.Read,
 			Success: http.StatusOK,
 			Summary: "Get a brand voice",
-			Description: "Returns a brand voice in full. Its text block combines everything to write by: tone, point " +
+			Description: "Returns a brand voice in full. Its text block contains all of its instructions: tone, " +
+				"point " +
 				"of view, emoji, words to use and words to avoid.",
 			Next:     "Check your text against the words to avoid before you show it.",
 			Resource: &operation.Resource{Address: "brand-voices/{id}", Title: "Brand voice"},

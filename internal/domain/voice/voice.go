@@ -64,7 +64,7 @@ type Guide struct {
 	Use                 BrandVoiceUse        `json:"use" jsonschema:"Words and phrases to use."`
 	Avoid               BrandVoiceUse        `json:"avoid" jsonschema:"Words and phrases to avoid."`
 	CustomInstructions  string               `json:"custom_instructions,omitempty" jsonschema:"Further instructions."`
-	ContentLanguage     string               `json:"content_language,omitempty" jsonschema:"BCP 47 tag: the voice's own, else the team's."`
+	ContentLanguage     string               `json:"content_language,omitempty" jsonschema:"BCP 47 tag: the voice's, or else the team's."`
 }
 
 // Descriptions describes members in the schema.

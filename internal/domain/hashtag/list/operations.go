@@ -41,7 +41,7 @@ type (
 // Descriptions describes members in the schema.
 func (ListInput) Descriptions() map[string]string {
 	return map[string]string{
-		"scope":    "own: the team's; system: ready-made.",
+		"scope":    "own: the team's lists; system: ready-made lists.",
 		"platform": "Only lists for this network or for all networks.",
 	}
 }
@@ -102,7 +102,7 @@ func (HashtagListEntry) Descriptions() map[string]string {
 
 // Descriptions describes members in the schema.
 func (HashtagFigures) Descriptions() map[string]string {
-	return map[string]string{"platform": "Network of the figures. Only in lists for all networks."}
+	return map[string]string{"platform": "Network of the metrics. Only in lists for all networks."}
 }
 
 func entry(l List) HashtagListEntry {
@@ -119,7 +119,8 @@ func (s *Service) Operations() []operation.Operation {
 			Success: http.StatusOK,
 			Summary: "List hashtag lists",
 			Description: "Returns the team's hashtag lists, newest first, followed by the ready-made ones. " +
-				"Check here before search_hashtags: lists are free. The platform filter keeps lists for all networks.",
+				"Check here before search_hashtags: lists are free. The platform filter includes lists for all " +
+				"networks.",
 			Next: "get_hashtag_list returns the hashtags of a list.",
 			Listing: &operation.Listing{Member: "hashtag_lists", Item: "get_hashtag_list",
 				Arguments: map[string]string{"list_id": "id"}, Label: []string{"name", "platform"}},
@@ -130,9 +131,9 @@ func (s *Service) Operations() []operation.Operation {
 			Tool: "get_hashtag_list", Method: http.MethodGet, Path: "/hashtag-lists/{list_id}", Needs: access.Read,
 			Success: http.StatusOK,
 			Summary: "Get a hashtag list",
-			Description: "Returns a list with all of its hashtags and the known figures of each: number of posts " +
+			Description: "Returns a list with all of its hashtags and the known metrics of each: number of posts " +
 				"(measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. " +
-				"Unknown figures are omitted.",
+				"Unknown metrics are omitted.",
 			Next: "Combine a few large hashtags with more small ones. Ready-made lists are read-only: use " +
 				"create_hashtag_list for a list of the team.",
 			Example: operation.Example{Arguments: map[string]any{"list_id": exampleEntry.ID},
@@ -144,7 +145,7 @@ func (s *Service) Operations() []operation.Operation {
 			Precheck: operation.NewPrecheck(s.enqueueForCreate),
 			Summary:  "Create a hashtag list",
 			Description: "Creates a list, empty or with hashtags. Refused hashtags are listed with the reason; the " +
-				"others are added. Figures of new hashtags are measured in the background. Without an " +
+				"others are added. Metrics of new hashtags are measured in the background. Without an " +
 				"Idempotency-Key, each call creates another list. Free of charge. The plan limits the " +
 				"number and size of lists.",
 			Next: "add_hashtags adds more. plan_limit_reached: the team has reached the list limit of its plan.",
@@ -159,9 +160,9 @@ func (s *Service) Operations() []operation.Operation {
 			Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusOK,
 			Precheck: operation.NewPrecheck(s.enqueueForAdd),
 			Summary:  "Add hashtags to a list",
-			Description: "Adds hashtags to one of the team's lists. Existing ones are unchanged, so the call can be " +
-				"repeated. Refused hashtags are listed with the reason. Figures of new hashtags are measured in the " +
-				"background. Free of charge.",
+			Description: "Adds hashtags to one of the team's lists. Existing hashtags do not change, so the call " +
+				"can be repeated. Refused hashtags are listed with the reason. Metrics of new hashtags are measured " +
+				"in the background. Free of charge.",
 			Next: "The response lists added, existing and refused hashtags; list_full means that the plan's " +
 				"limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.",
 			Idempotent: true,

@@ -17,10 +17,10 @@ func (s *Service) Operations() []operation.Operation {
 			Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
 			Price:   operation.PriceRange(0, s.Terms.Prices.HashtagSearch, s.price),
 			Summary: "Search hashtags",
-			Description: "Starts a search for hashtags by keyword, phrase or hashtag. The finished job holds the " +
-				"hashtags with their number of posts, posts per day, tier and score, and related hashtags. While the " +
-				"data window of a keyword lasts, further searches for it on this platform are free and served from " +
-				"stored results; word order does not matter. A search that finds nothing is refunded. Nothing is " +
+			Description: "Starts a search for hashtags by keyword, phrase or hashtag. The finished job has the " +
+				"hashtags with their number of posts, posts per day, tier and score, and related hashtags. Within a " +
+				"keyword's data window, further searches for it on this platform are free and return stored " +
+				"results. Word order does not matter. A search that finds nothing is refunded. Nothing is " +
 				"saved to a hashtag list.",
 			Next: "Poll the job with get_job; its result has the hashtags, in pages. Save suitable ones with " +
 				"add_hashtags. provider_unavailable and nothing_found charge nothing.",

@@ -16,9 +16,9 @@ type FindingMedian struct {
 	Median        float64  `json:"median"`
 	Low           *float64 `json:"low,omitempty" jsonschema:"Lower end of the median's 95% confidence interval. Omitted below six posts."`
 	High          *float64 `json:"high,omitempty" jsonschema:"Upper end of the median's 95% confidence interval. Omitted below six posts."`
-	LowerQuartile float64  `json:"lower_quartile" jsonschema:"A quarter of the posts is below."`
-	UpperQuartile float64  `json:"upper_quartile" jsonschema:"A quarter of the posts is above."`
-	Posts         int      `json:"posts" jsonschema:"Number of posts with the figure."`
+	LowerQuartile float64  `json:"lower_quartile" jsonschema:"First quartile: a quarter of the posts is below."`
+	UpperQuartile float64  `json:"upper_quartile" jsonschema:"Third quartile: a quarter of the posts is above."`
+	Posts         int      `json:"posts" jsonschema:"Number of posts with this metric."`
 }
 
 // NewMedian returns the median of values, or nil if there are none. It sorts values.

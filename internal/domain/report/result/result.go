@@ -94,9 +94,9 @@ type FindingBestTime struct {
 	Hours     int          `json:"hours" jsonschema:"Length of the block in hours."`
 	Days      string       `json:"days" enum:"weekdays|weekend" jsonschema:"weekdays: Monday to Friday. weekend: Saturday and Sunday."`
 	Posts     int          `json:"posts" jsonschema:"Posts in the block. Hashtag: top posts."`
-	StandsOut bool         `json:"stands_out" jsonschema:"Whether the block is significantly better. If not, it is a guess."`
+	StandsOut bool         `json:"stands_out" jsonschema:"Whether the block is significantly better than others."`
 	Ratio     FindingRatio `json:"ratio" jsonschema:"Profile: relative engagement. Hashtag: share of top posts over that of all."`
-	Low       float64      `json:"low" jsonschema:"Interval corrected for selecting the best. 0.02 to 50: unknown."`
+	Low       float64      `json:"low" jsonschema:"Lower end, corrected for selecting the best. 0.02 to 50: unknown."`
 	High      float64      `json:"high" jsonschema:"Upper end of that interval."`
 }
 

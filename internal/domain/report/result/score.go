@@ -27,17 +27,17 @@ type FindingComponentCause struct {
 
 	Figure     string   `json:"figure" enum:"rate_by_followers|rate_by_views|views_by_followers|percent_per_month|posts_per_week|evenness|posts_per_day|median_likes|top_likes_by_recent_likes"`
 	Measured   float64  `json:"measured"`
-	Floor      *float64 `json:"floor,omitempty" jsonschema:"Profile: scores 0, as do lower figures."`
-	Ceiling    *float64 `json:"ceiling,omitempty" jsonschema:"Profile: scores 100, as do higher figures."`
+	Floor      *float64 `json:"floor,omitempty" jsonschema:"Profile: this value and lower values score 0."`
+	Ceiling    *float64 `json:"ceiling,omitempty" jsonschema:"Profile: this value and higher values score 100."`
 	Scale      string   `json:"scale,omitempty" enum:"linear|logarithmic"`
-	Worst      *float64 `json:"worst,omitempty" jsonschema:"Hashtag: scores 0."`
-	Best       *float64 `json:"best,omitempty" jsonschema:"Hashtag: scores 100."`
+	Worst      *float64 `json:"worst,omitempty" jsonschema:"Hashtag: the value that scores 0."`
+	Best       *float64 `json:"best,omitempty" jsonschema:"Hashtag: the value that scores 100."`
 	FullWeight float64  `json:"full_weight" jsonschema:"Weight if all components are known."`
 }
 
 // Descriptions describes members in the schema.
 func (FindingComponentCause) Descriptions() map[string]string {
-	return map[string]string{"scale": "Profile: the scale in between. Hashtag scales are logarithmic."}
+	return map[string]string{"scale": "Profile: the scale between these values. Hashtag scales are logarithmic."}
 }
 
 // NewScore returns the weighted score, or nil if no component is known. The weight of missing components is distributed
