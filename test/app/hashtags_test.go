@@ -78,6 +78,21 @@ func TestHashtagLists(t *testing.T) {
 	})
 }
 
+// Ready-made lists in the team's language come first, by name.
+func TestReadyMadeListOrder(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		text := h.crew(t).as(t, access.Editor).open("/hashtags").shows(200).text()
+		at := -1
+		for _, name := range []string{"Coffee and baking", "Food", "Travel", "Other languages", "Bahasa Indonesia", "Deutsch"} {
+			next := strings.Index(text, name)
+			if next <= at {
+				t.Errorf("%q is not after the lists before it", name)
+			}
+			at = next
+		}
+	})
+}
+
 func TestLongAndReadyMadeLists(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

@@ -3,6 +3,8 @@ package hashtags
 import (
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/hashtag/list"
@@ -12,6 +14,7 @@ import (
 // allView is a page of hashtag lists.
 type allView struct {
 	Own, Ready      []list.HashtagListEntry
+	Foreign         []list.HashtagListEntry // ready-made lists in other languages than the team's
 	Scope, Platform string
 	Filtered        bool
 	Writes          bool
@@ -47,13 +50,12 @@ func (p *Handlers) all(w http.ResponseWriter, r *http.Request) {
 		p.ServerError(w, r, err)
 		return
 	}
-	for _, e := range found.HashtagLists {
-		if e.ReadyMade {
-			v.Ready = append(v.Ready, e)
-		} else {
-			v.Own = append(v.Own, e)
-		}
+	call, err := p.Call(r, "hashtag_lists")
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
 	}
+	p.group(&v, found.HashtagLists, call.Language)
 	if outcome.Page != nil {
 		keep.Set("cursor", outcome.Page.Cursor)
 		v.Pager.Next = "/hashtags?" + keep.Encode()
@@ -61,8 +63,29 @@ func (p *Handlers) all(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["all"], "Hashtags", v)
 }
 
+// group sorts lists into the team's, the ready-made ones in its language, and other ready-made ones.
+func (p *Handlers) group(v *allView, found []list.HashtagListEntry, language string) {
+	base := func(tag string) string {
+		first, _, _ := strings.Cut(strings.ToLower(tag), "-")
+		return first
+	}
+	for _, e := range found {
+		switch {
+		case !e.ReadyMade:
+			v.Own = append(v.Own, e)
+		case base(p.lists.ReadyMadeLanguage(e.ID)) == base(language):
+			v.Ready = append(v.Ready, e)
+		default:
+			v.Foreign = append(v.Foreign, e)
+		}
+	}
+	byName := func(a, b list.HashtagListEntry) int { return strings.Compare(a.Name, b.Name) }
+	slices.SortStableFunc(v.Ready, byName)
+	slices.SortStableFunc(v.Foreign, byName)
+}
+
 // None reports whether there is nothing to show.
-func (v allView) None() bool { return len(v.Own)+len(v.Ready) == 0 }
+func (v allView) None() bool { return len(v.Own)+len(v.Ready)+len(v.Foreign) == 0 }
 
 // Start reports whether the team seems to have no own list: this is the first page, without filters.
 func (v allView) Start() bool {
