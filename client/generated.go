@@ -391,6 +391,16 @@ const (
 	PostStatusFailed             PostStatus = "failed"
 )
 
+// PostWarningCode is one of the constants of this type. Further values may be added.
+type PostWarningCode string
+
+// Values of PostWarningCode.
+const (
+	PostWarningCodeThumbnailNotSet PostWarningCode = "thumbnail_not_set"
+	PostWarningCodePlaylistNotSet  PostWarningCode = "playlist_not_set"
+	PostWarningCodeOther           PostWarningCode = "other"
+)
+
 // ReportKind is one of the constants of this type. Further values may be added.
 type ReportKind string
 
@@ -1550,6 +1560,8 @@ type PostAccount struct {
 	Explanation string `json:"explanation,omitzero"`
 	// Reference to the network's message.
 	NetworkMessage *Pointer `json:"network_message,omitzero"`
+	// What a published post lacks, such as its thumbnail. The post itself is published.
+	Warnings []PostWarning `json:"warnings,omitzero"`
 	// How often the account can be retried if it fails; 0 after it is published.
 	RetriesLeft int64 `json:"retries_left"`
 }
@@ -1652,6 +1664,13 @@ type PostRecurrence struct {
 	Paused   bool   `json:"paused"`
 	// Time of the next occurrence; omitted if none is scheduled.
 	NextAt *Moment `json:"next_at,omitzero"`
+}
+
+// PostWarning is a record of the API's answers.
+type PostWarning struct {
+	Code PostWarningCode `json:"code"`
+	// What happened, and what people can do.
+	Message string `json:"message"`
 }
 
 // Publication is a record of the API's answers.
@@ -2074,6 +2093,10 @@ type YouTubeOptions struct {
 	ContainsSyntheticMedia *bool `json:"contains_synthetic_media,omitzero"`
 	// ID of a YouTube video category, such as 22.
 	CategoryID string `json:"category_id,omitzero"`
+	// Playlist of the channel to which the video is added after it is published, such as PL followed by 32 characters.
+	PlaylistID string `json:"playlist_id,omitzero"`
+	// Image of the library that becomes the video's thumbnail after it is published.
+	ThumbnailMediaID *int64 `json:"thumbnail_media_id,omitzero"`
 }
 
 // AddHashtags: Add hashtags to a list. Adds hashtags to one of the team's lists. Existing hashtags do not change, so

@@ -107,3 +107,6 @@ type OperatorAccount = instagram.Operator
 func (s *Server) Operator(ctx context.Context, n int) ([]OperatorAccount, error) {
 	return instagram.Operators(ctx, s.base, n)
 }
+
+// YouTubePlaylist returns the ID of the playlist that a person has on YouTube in every sandbox.
+func YouTubePlaylist(handle string) string { return youtube.PlaylistID(youtube.ChannelID(handle)) }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,14 +46,15 @@ func TestComposerOptions(t *testing.T) {
 		}
 		f.fill("caption", "Open from eight").fill("account", tikTok, youTube).
 			fill("tiktok-privacy", "MUTUAL_FOLLOW_FRIENDS").fill("tiktok-comment", "yes").fill("tiktok-partnership", "yes").
-			fill("tiktok-music", "yes").fill("youtube-title", " Opening hours ").fill("youtube-kids", "no")
+			fill("tiktok-music", "yes").fill("youtube-title", " Opening hours ").fill("youtube-kids", "no").
+			fill("youtube-playlist", " PL-harbour_1 ")
 		saved := f.press().shows(http.StatusOK, "Saved.")
 		isNot := false
 		want := network.Options{
 			TikTok: &network.TikTokOptions{
 				PrivacyLevel: "MUTUAL_FOLLOW_FRIENDS", AllowComment: true, BrandContent: true, MusicUsageConfirmed: true,
 			},
-			YouTube: &network.YouTubeOptions{Title: "Opening hours", SelfDeclaredMadeForKids: &isNot},
+			YouTube: &network.YouTubeOptions{Title: "Opening hours", SelfDeclaredMadeForKids: &isNot, PlaylistID: "PL-harbour_1"},
 		}
 		if diff := cmp.Diff(want, c.storedPost(t, saved.path).Options); diff != "" {
 			t.Error(diff)
@@ -69,6 +72,8 @@ func TestComposerOptions(t *testing.T) {
 
 		b.open(saved.path+"/edit").form("Save").fill("youtube-title", "a < b").press().
 			shows(http.StatusUnprocessableEntity, "YouTube does not allow")
+		b.open(saved.path+"/edit").form("Save").fill("youtube-playlist", "https://youtube.com/playlist?list=PL1").press().
+			shows(http.StatusUnprocessableEntity, "The ID of a playlist has letters")
 		b.open(saved.path+"/edit").form("Save").fill("tiktok-privacy", "NOBODY").press().
 			shows(http.StatusUnprocessableEntity, "Choose who can see the post on TikTok.")
 		date, clock, _ := c.formTime(t, 48*time.Hour)
@@ -76,6 +81,29 @@ func TestComposerOptions(t *testing.T) {
 			shows(http.StatusUnprocessableEntity, "does not allow a paid partnership")
 		b.open(saved.path+"/edit").form("Schedule").fill("date", date).fill("time", clock).fill("tiktok-music").press().
 			shows(http.StatusUnprocessableEntity, "TikTok requires agreement to its Music Usage Confirmation")
+	})
+}
+
+// A thumbnail that the API chose is kept by an edit, unless the person clears it.
+func TestComposerThumbnail(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		youTube := must.Get(strconv.ParseInt(c.addAccountOf(t, "youtube"), 10, 64))(t)
+		image := must.Get(strconv.ParseInt(strings.TrimPrefix(c.addImage(t, "cover.png", 9), "/media/"), 10, 64))(t)
+		made := c.callTool(t, "create_post", map[string]any{
+			"caption": "By the API", "account_ids": []int64{youTube},
+			"options": map[string]any{"youtube": map[string]any{"thumbnail_media_id": image}},
+		})
+		page := "/posts/" + fmt.Sprint(made["id"])
+		b := c.as(t, access.Editor)
+		b.open(page+"/edit").form("Save").fill("caption", "By hand").press().shows(http.StatusOK, "Saved.")
+		if got := c.storedPost(t, page).Options.YouTube; got == nil || got.ThumbnailMediaID != image {
+			t.Errorf("kept: %+v", got)
+		}
+		b.open(page+"/edit").form("Save").fill("youtube-thumbnail").press().shows(http.StatusOK, "Saved.")
+		if got := c.storedPost(t, page).Options.YouTube; got != nil {
+			t.Errorf("cleared: %+v", got)
+		}
 	})
 }
 
@@ -108,5 +136,29 @@ func TestComposerCreatorInfo(t *testing.T) {
 		b.open("/posts/new?account="+c.id()).shows(http.StatusOK, "TikTok options").lacks("TikTok says about")
 		b.open(fmt.Sprint("/posts/new?account=", id)).shows(http.StatusOK, "TikTok says about mira.keller", "Audiences: PUBLIC_TO_EVERYONE",
 			"Turned off: duets, stitches")
+	})
+}
+
+// The page of a post says what a published video lacks, and what to do.
+func TestPostWarnings(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		account := c.addAccountOf(t, "youtube")
+		made := c.callTool(t, "create_post", map[string]any{
+			"caption": "x", "account_ids": []int64{must.Get(strconv.ParseInt(account, 10, 64))(t)},
+		})
+		page := "/posts/" + fmt.Sprint(made["id"])
+		must.NoError(t, c.db.InTx(t.Context(), "test.warning", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE post_targets SET state = 'published', published_at = 1,
+				warnings = '[{"step":"thumbnail","code":"forbidden"}]' WHERE post_id = ?`, made["id"])
+			if err == nil {
+				_, err = tx.Exec(ctx, `UPDATE posts SET status = 'published', published_at = 1 WHERE id = ?`, made["id"])
+			}
+			return err
+		}))
+		b := c.as(t, access.Editor)
+		for _, path := range []string{page, page + "/accounts/" + account} {
+			b.open(path).shows(http.StatusOK, "The thumbnail was not set.", "Verify the channel at youtube.com/verify")
+		}
 	})
 }

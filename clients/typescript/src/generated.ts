@@ -109,6 +109,8 @@ export type PostApproval = "not_needed" | "waiting" | "approved" | "rejected";
 
 export type PostStatus = "draft" | "scheduled" | "processing" | "published" | "partially_published" | "failed";
 
+export type PostWarningCode = "thumbnail_not_set" | "playlist_not_set" | "other";
+
 export type ReportKind = "profile" | "hashtag";
 
 export type ReportPostShown = "top" | "recent";
@@ -1120,6 +1122,8 @@ export interface PostAccount {
   explanation?: string;
   /** Reference to the network's message. */
   network_message?: Pointer;
+  /** What a published post lacks, such as its thumbnail. The post itself is published. */
+  warnings?: PostWarning[];
   /** How often the account can be retried if it fails; 0 after it is published. */
   retries_left: number;
 }
@@ -1214,6 +1218,12 @@ export interface PostRecurrence {
   paused: boolean;
   /** Time of the next occurrence; omitted if none is scheduled. */
   next_at?: Moment;
+}
+
+export interface PostWarning {
+  code: PostWarningCode | Other;
+  /** What happened, and what people can do. */
+  message: string;
 }
 
 export interface Publication {
@@ -1616,6 +1626,10 @@ export interface YouTubeOptions {
   contains_synthetic_media?: boolean;
   /** ID of a YouTube video category, such as 22. */
   category_id?: string;
+  /** Playlist of the channel to which the video is added after it is published, such as PL followed by 32 characters. */
+  playlist_id?: string;
+  /** Image of the library that becomes the video's thumbnail after it is published. */
+  thumbnail_media_id?: number;
 }
 
 /** The client: a method for each operation. */

@@ -106,6 +106,8 @@ func (a *attempt) step(ctx context.Context) error {
 		return a.commit(ctx)
 	case linking:
 		return a.fetchPermalink(ctx)
+	case finishing:
+		return a.finishSteps(ctx)
 	case committing, doubtful, ended:
 	}
 	return a.resolve(ctx)
@@ -120,7 +122,7 @@ func (a *attempt) connect(ctx context.Context) error {
 	if a.net, err = a.s.accounts.Network(a.grant.Platform); err != nil {
 		return err
 	}
-	if a.grant.Lost && a.d.Phase != linking {
+	if a.grant.Lost && !a.d.Phase.isPublished() {
 		return a.handleLostGrant(ctx, "")
 	}
 	return nil

@@ -38,6 +38,8 @@ const (
 	doubtful phase = "doubtful"
 	// linking has ended as published and waits for its permalink.
 	linking phase = "linking"
+	// finishing has ended as published and makes further calls for the post, such as one that sets a thumbnail.
+	finishing phase = "finishing"
 )
 
 // Work is the queue's name of deliveries.

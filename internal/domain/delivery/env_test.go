@@ -44,7 +44,10 @@ type scriptedNetwork struct {
 	prepares, commits, resolves, renews, links  []step
 	prepared, committed, asked, renewed, looked int
 	held                                        int
-	truthful                                    bool // after the end of its script, Resolve returns what is published
+	steps                                       []string          // after the publication
+	finishes                                    map[string][]step // of the steps
+	finished                                    []string          // steps that were called, in order
+	truthful                                    bool              // after the end of its script, Resolve returns what is published
 }
 
 func next(script *[]step) (step, bool) {
@@ -106,6 +109,18 @@ func (n *scriptedNetwork) Permalink(context.Context, network.Grant, network.Rece
 		s.link = "https://example.test/late"
 	}
 	return s.link, n.fail(s)
+}
+
+func (n *scriptedNetwork) FinishSteps(network.Draft) []string { return n.steps }
+
+func (n *scriptedNetwork) Finish(_ context.Context, _ network.Grant, _ network.Draft, _, name string, _ network.Files) error {
+	n.finished = append(n.finished, name)
+	script := n.finishes[name]
+	s, _ := next(&script)
+	if n.finishes != nil {
+		n.finishes[name] = script
+	}
+	return n.fail(s)
 }
 
 func (n *scriptedNetwork) Resolve(_ context.Context, _ network.Grant, _ network.Draft,

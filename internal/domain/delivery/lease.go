@@ -45,7 +45,7 @@ func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) 
 		if due > 0 && due < created && earlier == 0 { // neither published early nor a retry
 			d.DueAt = db.Time(due)
 		}
-		if d.Phase == doubtful || d.Phase == linking {
+		if d.Phase == doubtful || d.Phase.isPublished() {
 			return nil
 		}
 		if err := post.Begin(ctx, tx, d.PostID, d.AccountID); err != nil {

@@ -21,6 +21,7 @@ const (
 	StepResolve   Step = "asking"  // outcome being looked up
 	StepLookUp    Step = "looking" // outcome looked up from time to time
 	StepPermalink Step = "linking" // published, permalink being looked up
+	StepFinish    Step = "finish"  // published, thumbnail or playlist being set
 )
 
 // Next is the next step of an account of a post.
@@ -71,6 +72,8 @@ func (d pendingDelivery) step() Step {
 		return StepLookUp
 	case linking:
 		return StepPermalink
+	case finishing:
+		return StepFinish
 	case planned, prepared, ended:
 	}
 	switch {
@@ -87,7 +90,7 @@ func (d pendingDelivery) step() Step {
 // at returns when the step happens; zero if it is due or running.
 func (d pendingDelivery) at(now time.Time) time.Time {
 	at := d.notBefore
-	if d.phase == doubtful || d.phase == linking {
+	if d.phase == doubtful || d.phase.isPublished() {
 		at = max(at, d.wake)
 	}
 	if d.lease > db.Micros(now) || at <= db.Micros(now) {

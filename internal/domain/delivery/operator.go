@@ -19,7 +19,8 @@ type PhaseCount struct {
 
 // Phases returns the phases of unfinished deliveries, in order.
 func Phases() []string {
-	return []string{string(planned), string(prepared), string(committing), string(doubtful), string(linking)}
+	return []string{string(planned), string(prepared), string(committing), string(doubtful), string(linking),
+		string(finishing)}
 }
 
 // CountByPhase counts the unfinished deliveries of all teams.

@@ -131,8 +131,11 @@ func (a *attempt) recordPublished(ctx context.Context, attempt int64, r network.
 	}
 	a.done = true
 	into := ended
-	if r.Permalink == "" && r.ID != "" {
+	switch {
+	case r.Permalink == "" && r.ID != "":
 		into = linking
+	case len(a.stepsOf()) > 0:
+		into = finishing
 	}
 	err := a.s.db.InTx(ctx, "delivery.published", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = 'published' WHERE id = ?`,
@@ -190,6 +193,8 @@ func recordResult(
 		wake = db.Micros(tx.Now().Add(lookupInterval(d.Lookups)))
 	case linking:
 		d.Lookups, wake = 0, db.Micros(tx.Now().Add(firstPermalinkDelay))
+	case finishing:
+		d.Lookups, wake = 0, now
 	case planned, prepared, committing, ended:
 	}
 	n, err := tx.Exec(ctx, `UPDATE deliveries SET phase = ?, outcome = ?, error_code = ?, network_text = ?,

@@ -37,7 +37,7 @@ var files = []file{
 	{"posts.jsonl", `posts`, usual, `SELECT id, status, caption, COALESCE(NULLIF(options, ''), '{}') AS options_json,
 		approval, is_template, series_id, scheduled_at, published_at, created_at, updated_at FROM posts WHERE id IN`},
 	{"post_accounts.jsonl", `posts`, usual, `SELECT post_id, account_id, state, caption, published_at, permalink,
-		error_code FROM post_targets WHERE post_id IN`},
+		error_code, warnings FROM post_targets WHERE post_id IN`},
 	{"post_attempts.jsonl", `posts`, usual, `SELECT d.post_id, d.account_id, a.call, a.started_at, a.ended_at,
 		a.result, a.network_code, a.network_text, a.person_id FROM deliveries d
 		JOIN delivery_attempts a ON a.delivery_id = d.id WHERE d.post_id IN`},

@@ -31,6 +31,9 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 		Caption: in.Caption, Excerpt: excerpt(in.Caption), Approval: NotNeeded, Targets: targets}
 	if in.Options != nil {
 		p.Options = *in.Options
+		if err := s.checkThumbnail(ctx, call.Reader(s.db), call.TeamID, p.Options); err != nil {
+			return operation.Answer[Post]{}, err
+		}
 	}
 	err = call.InTx(ctx, s.db, "post.create", func(ctx context.Context, tx *db.Tx) error {
 		p.CreatedAt, p.UpdatedAt = tx.Now(), tx.Now()
@@ -126,7 +129,7 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 		{"account_ids", in.AccountIDs != nil, func() (bool, error) {
 			return s.changeAccounts(ctx, tx, call, p, in.AccountIDs)
 		}},
-		{"options", in.Options != nil, func() (bool, error) { return setOptions(p, *in.Options), nil }},
+		{"options", in.Options != nil, func() (bool, error) { return s.changeOptions(ctx, tx, p, *in.Options) }},
 	} {
 		if !part.given {
 			continue

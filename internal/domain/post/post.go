@@ -94,6 +94,7 @@ type Target struct {
 	NetworkID   string // the network's id of the published post
 	ErrorCode   string
 	NetworkText string
+	Warnings    []FailedStep // of a published post
 	RetriesUsed int
 	RetriedAt   time.Time
 

@@ -104,6 +104,7 @@ type PostAccount struct {
 	ErrorCode      string             `json:"error_code,omitempty" enum:"rejected_content|rejected_media|duplicate_content|account_needs_reauth|rate_limited|quota_used_up|network_error|not_confirmed|missed_waiting_approval|preflight_blocked|plan_limit_reached|missed_while_held|server_not_allowed|app_not_approved"`
 	Explanation    string             `json:"explanation,omitempty" jsonschema:"What the error code means."`
 	NetworkMessage *operation.Pointer `json:"network_message,omitempty" jsonschema:"Reference to the network's message."`
+	Warnings       []PostWarning      `json:"warnings,omitempty"`
 	RetriesLeft    int                `json:"retries_left"`
 }
 
@@ -111,6 +112,7 @@ type PostAccount struct {
 func (PostAccount) Descriptions() map[string]string {
 	return map[string]string{
 		"media_ids":    "Media for this account, instead of the post's, in order; empty for none.",
+		"warnings":     "What a published post lacks, such as its thumbnail. The post itself is published.",
 		"retries_left": "How often the account can be retried if it fails; 0 after it is published.",
 	}
 }
@@ -156,7 +158,7 @@ func (s *Service) show(call operation.Call, p Record, quotes *operation.Quotes) 
 			PublishedAt: call.MomentOrNil(t.PublishedAt), Permalink: t.Permalink, Caption: t.Caption, MediaIDs: t.mediaIDs(),
 			ErrorCode: t.ErrorCode, Explanation: job.Message(t.ErrorCode), NetworkMessage: Quote(quotes, t.Platform,
 				t.Username, t.NetworkText),
-			RetriesLeft: s.limits.retriesLeft(t),
+			Warnings: warningsOf(t), RetriesLeft: s.limits.retriesLeft(t),
 		}
 	}
 	return out

@@ -90,16 +90,20 @@ func (s *Service) Lock(ctx context.Context, tx *db.Tx, team int64, id string) (R
 
 func (s *Service) readTargets(ctx context.Context, q db.Querier, team int64, id string) ([]Target, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, t *Target) error {
-		var state, connection string
+		var state, connection, warnings string
 		var media, published, retried int64
 		err := rows.Scan(&t.AccountID, &t.Platform, &t.Username, &connection, &state, &t.Caption, &media, &published,
-			&t.Permalink, &t.NetworkID, &t.ErrorCode, &t.NetworkText, &t.RetriesUsed, &retried)
+			&t.Permalink, &t.NetworkID, &t.ErrorCode, &t.NetworkText, &warnings, &t.RetriesUsed, &retried)
+		if err != nil {
+			return err
+		}
 		t.State, t.Active = TargetState(state), account.Connection(connection) != account.Lost
 		t.hasMedia = media != 0
 		t.PublishedAt, t.RetriedAt = db.Time(published), db.Time(retried)
+		t.Warnings, err = decodeWarnings(warnings)
 		return err
 	}, `SELECT t.account_id, a.platform, a.username, a.connection_state, t.state, t.caption, t.has_media,
-		t.published_at, t.permalink, t.network_id, t.error_code, t.network_text, t.retries_used, t.retried_at
+		t.published_at, t.permalink, t.network_id, t.error_code, t.network_text, t.warnings, t.retries_used, t.retried_at
 		FROM post_targets t JOIN social_accounts a ON a.id = t.account_id WHERE t.post_id = ? ORDER BY t.position`, id)
 	if err != nil {
 		return nil, fmt.Errorf("reading the accounts of a post: %w", err)

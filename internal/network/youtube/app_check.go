@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 
 	"pressroom/internal/network"
 )
@@ -41,11 +42,20 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	if err != nil {
 		return found
 	}
-	found = append(found, network.CheckScopes(g.Scopes, needs...)...)
+	found = append(found, network.CheckScopes(g.Scopes, n.requiredScopes()...)...)
 	long := network.Finding{Subject: "videos longer than 15 minutes", Result: network.Works}
 	if answer.Items[0].Status.LongUploads != "allowed" {
 		long.Result, long.NextStep = network.Unclear, "The channel's owner has to verify the channel at youtube.com/verify."
 		long.Detail = "The channel is not verified."
 	}
 	return append(found, long)
+}
+
+func (n *Network) requiredScopes() []network.RequiredScope {
+	if !n.opts.Playlists {
+		return needs
+	}
+	return append(slices.Clone(needs), network.RequiredScope{
+		Scope: scopePlaylists, Effect: "videos cannot be added to playlists",
+	})
 }

@@ -28,9 +28,12 @@ const (
 	defaultWeb       = "https://www.youtube.com"
 	defaultVersion   = "v3"
 	defaultPrivacy   = "public"
+	scopePlaylists   = "https://www.googleapis.com/auth/youtube.force-ssl"
 	privacyPrivate   = "private"
 	defaultChunk     = 8 << 20   // bytes
 	chunkUnit        = 256 << 10 // bytes; the size of each part except the last is a multiple of it
+
+	codeOptionUnsupported = "option_not_supported"
 )
 
 // defaultScopes are the scopes for publishing, for reading posts and metrics, and for the Analytics API, which is
@@ -55,6 +58,8 @@ type Options struct {
 	Privacy       string `json:"privacy"` // privacy of a video without a choice: public, unlisted or private
 	// whether a video without a choice is declared as made for kids; undeclared if unset
 	MadeForKids *bool `json:"made_for_kids"`
+	// Playlists offers the playlists of a channel, which need one more permission of people.
+	Playlists bool `json:"playlists"`
 	// size of a file's parts, each held in memory; rounded down to a multiple of 256 KiB
 	ChunkBytes int64 `json:"chunk_bytes"`
 }
@@ -82,7 +87,11 @@ func (o Options) Validate() error {
 }
 
 func (o Options) withDefaults() Options {
-	o.App = o.WithDefaults(platform, defaultScopes...)
+	scopes := defaultScopes
+	if o.Playlists {
+		scopes = append(slices.Clone(scopes), scopePlaylists)
+	}
+	o.App = o.WithDefaults(platform, scopes...)
 	o.AuthorizeHost = baseURL(o.AuthorizeHost, defaultAuthorize)
 	o.TokenHost = baseURL(o.TokenHost, defaultToken)
 	o.APIHost = baseURL(o.APIHost, defaultAPI)
@@ -104,7 +113,15 @@ func (n *Network) Platform() string { return platform }
 
 // Check returns what the network would reject.
 func (n *Network) Check(c network.Content) []network.Problem {
-	return n.opts.Rules.Check(c)
+	found := n.opts.Rules.Check(c)
+	if o := c.Options.YouTube; o != nil && o.PlaylistID != "" && !n.opts.Playlists {
+		found = append(found, network.Problem{
+			Code: codeOptionUnsupported,
+			Message: "This installation does not add videos to playlists (options.youtube.playlist_id). The operator can turn " +
+				"it on: \"playlists\" in the settings of youtube.",
+		})
+	}
+	return found
 }
 
 // Rules returns the limits that Check applies.

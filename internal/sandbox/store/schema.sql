@@ -234,6 +234,14 @@ create table if not exists youtube_parts (
     foreign key (upload) references youtube_uploads (id)
 ) strict;
 
+-- Videos in the playlist of a channel, the oldest first. YouTube lets a playlist have a video twice.
+create table if not exists youtube_playlist_items (
+    id       integer primary key,
+    playlist text not null,
+    video    text not null,
+    added_at integer not null
+) strict;
+
 -- Hashtags of Instagram that somebody asked the id of, and who asked for which when.
 create table if not exists instagram_hashtags (
     id   text primary key,

@@ -104,11 +104,14 @@ func (n *Network) listChannels(r *http.Request) (any, error) {
 
 // longUploads returns the state of the verification that longer videos need.
 func longUploads(a store.Account) string {
-	if a.Handle == "studio.north" {
+	if isUnverified(a) {
 		return "eligible"
 	}
 	return "allowed"
 }
+
+// isUnverified reports whether a channel has not been verified by telephone.
+func isUnverified(a store.Account) bool { return a.Handle == "studio.north" }
 
 // listUploads lists the videos of the caller's channel, the newest first.
 func (n *Network) listUploads(r *http.Request) (any, error) {
@@ -122,10 +125,7 @@ func (n *Network) listUploads(r *http.Request) (any, error) {
 		[]string{"id", "snippet", "contentDetails", "status"},
 		func(t store.Tx, a store.Account) ([]map[string]any, error) {
 			if query.Get("playlistId") != UploadsID(a.ID) {
-				return nil, &apiError{
-					http.StatusNotFound, "youtube.playlistItem", "playlistNotFound", "NOT_FOUND",
-					"The playlist identified with the request's playlistId parameter cannot be found.",
-				}
+				return nil, errNoPlaylist
 			}
 			posts, err := t.Posts(r.Context(),
 				`where p.platform = ? and p.account = ? order by p.seq desc limit ? offset ?`, Name, a.ID,
@@ -197,7 +197,7 @@ func (n *Network) listVideos(r *http.Request) (any, error) {
 					return nil, err
 				}
 				if found && p.Account == a.ID {
-					items = append(items, n.video(p, parseParts(query)))
+					items = append(items, n.video(r, p, parseParts(query)))
 				}
 			}
 			return items, nil
@@ -212,7 +212,7 @@ func bodyOf(p store.Post) videoBody {
 }
 
 // video returns a video in the API's form.
-func (n *Network) video(p store.Post, requested map[string]bool) map[string]any {
+func (n *Network) video(r *http.Request, p store.Post, requested map[string]bool) map[string]any {
 	insert := bodyOf(p).Insert
 	status, processing := n.videoStatus(p)
 	return newResource("video", p.ID, requested, map[string]any{
@@ -221,7 +221,7 @@ func (n *Network) video(p store.Post, requested map[string]bool) map[string]any 
 			"title":       insert.Snippet.Title,
 			"description": insert.Snippet.Description, "tags": append([]string{}, insert.Snippet.Tags...),
 			"categoryId": "22",
-			"thumbnails": map[string]any{}, "liveBroadcastContent": "none",
+			"thumbnails": n.thumbnails(r, p), "liveBroadcastContent": "none",
 		},
 		"status":     status,
 		"statistics": n.statistics(p),

@@ -254,5 +254,5 @@ func (n *Network) progress(r *http.Request, u upload) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.video(p, map[string]bool{"snippet": true, "status": true}), nil
+	return n.video(r, p, map[string]bool{"snippet": true, "status": true}), nil
 }

@@ -20,6 +20,8 @@ type videoBody struct {
 	Media   []store.Medium `json:"media"`
 	Failure string         `json:"failure,omitempty"` // why its file is no video
 	Locked  bool           `json:"locked,omitempty"`  // stays private, because the app is not audited
+
+	Thumbnail string `json:"thumbnail,omitempty"` // path of the file that was set
 }
 
 // publishVideo creates the video once the last part of its upload has arrived. The video is on disk when it returns.

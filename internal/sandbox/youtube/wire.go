@@ -43,6 +43,22 @@ var (
 	errNoUpload = &apiError{
 		http.StatusNotFound, "global", "notFound", "NOT_FOUND", "The upload session was not found.",
 	}
+	errNoPlaylist = &apiError{
+		http.StatusNotFound, "youtube.playlistItem", "playlistNotFound", "NOT_FOUND",
+		"The playlist identified with the request's playlistId parameter cannot be found.",
+	}
+	errNoVideo = &apiError{
+		http.StatusNotFound, "youtube.video", "videoNotFound", "NOT_FOUND",
+		"The video that you are trying to use cannot be found.",
+	}
+	errThumbnail = &apiError{
+		http.StatusForbidden, "youtube.thumbnail", "forbidden", "PERMISSION_DENIED",
+		"The authenticated user doesn't have permissions to upload and set custom video thumbnails.",
+	}
+	errImage = &apiError{
+		http.StatusBadRequest, "youtube.thumbnail", "invalidImage", "INVALID_ARGUMENT",
+		"The provided image content is invalid.",
+	}
 	errNoFile = &apiError{http.StatusNotFound, "global", "notFound", "NOT_FOUND", "There is no such file."}
 )
 

@@ -27,11 +27,12 @@ const (
 	scopeAll    = "https://www.googleapis.com/auth/youtube" // allows all
 	scopeUpload = scopeAll + ".upload"
 	scopeRead   = scopeAll + ".readonly"
+	scopeEdit   = scopeAll + ".force-ssl"
 )
 
 // Network is the part of Google's sign-in and of the YouTube Data API that publishes: the consent and its tokens,
-// upload sessions, lists of channels and videos. It accepts every app, and everybody has one channel. The videos of an
-// app whose ID ends in "-unaudited" stay private.
+// upload sessions, thumbnails, lists of channels, playlists and videos. It accepts every app, and everybody has one
+// channel with one playlist. The videos of an app whose ID ends in "-unaudited" stay private.
 type Network struct{ *oauth.Provider }
 
 // New returns the network of a sandbox.
@@ -63,16 +64,19 @@ func (n *Network) Handler() http.Handler {
 		"POST /token":                    n.grantToken,
 		"POST /revoke":                   n.revoke,
 		"GET /youtube/v3/channels":       n.listChannels,
-		"GET /youtube/v3/playlistItems":  n.listUploads,
+		"GET /youtube/v3/playlistItems":  n.listPlaylist,
+		"POST /youtube/v3/playlistItems": n.addToPlaylist,
 		"GET /youtube/v3/videos":         n.listVideos,
 		"GET /v2/reports":                n.report,
 		"POST /upload/youtube/v3/videos": n.beginUpload,
-		"GET /media/{account}/{cid}":     n.MediaFile(Name, errNoFile),
-		"/":                              n.notFound,
+
+		"GET /media/{account}/{cid}": n.MediaFile(Name, errNoFile),
+		"/":                          n.notFound,
 	} {
 		mux.HandleFunc(pattern, n.handle(do))
 	}
 	mux.HandleFunc("PUT /upload/youtube/v3/videos", n.upload)
+	mux.HandleFunc("POST /upload/youtube/v3/thumbnails/set", n.setThumbnail)
 	mux.HandleFunc("GET /web/watch", func(w http.ResponseWriter, r *http.Request) {
 		n.RedirectToPost(w, r, Name, r.FormValue("v"))
 	})

@@ -3,7 +3,9 @@ package compose
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -23,6 +25,9 @@ const (
 
 	maxVideoTitle = 100 // characters
 )
+
+// playlistID matches the ID of a playlist.
+var playlistID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // choices are the options in a form. Networks without fields in the form keep the options of the post.
 type choices struct {
@@ -49,7 +54,9 @@ func readChoices(form url.Values) choices {
 	y := network.YouTubeOptions{
 		Title: strings.TrimSpace(textOf(form, "youtube-title")), PrivacyStatus: form.Get("youtube-privacy"),
 		ContainsSyntheticMedia: is("youtube-synthetic"), CategoryID: form.Get("youtube-category"),
+		PlaylistID: strings.TrimSpace(form.Get("youtube-playlist")),
 	}
+	y.ThumbnailMediaID, _ = strconv.ParseInt(form.Get("youtube-thumbnail"), 10, 64) // a delivery checks it
 	if kids := form.Get("youtube-kids"); kids == yes || kids == no {
 		y.SelfDeclaredMadeForKids = new(kids == yes)
 	}
@@ -99,6 +106,10 @@ func (c choices) errors() []error {
 	}
 	if y.PrivacyStatus != "" && !isOffered(visibilities, y.PrivacyStatus) {
 		out = append(out, apierr.Invalid(apierr.NotAllowedValue, "youtube-privacy", "Choose who can see the video on YouTube."))
+	}
+	if y.PlaylistID != "" && !playlistID.MatchString(y.PlaylistID) {
+		out = append(out, apierr.Invalid(apierr.Malformed, "youtube-playlist",
+			"The ID of a playlist has letters, digits, - and _. It follows list= in the playlist’s address."))
 	}
 	switch {
 	case utf8.RuneCountInString(y.Title) > maxVideoTitle:

@@ -41,6 +41,7 @@ func pausedWords(a access.PauseAction) string { return actions[a] }
 var phases = map[string]string{
 	"planned": "Waiting", "prepared": "Prepared at the network", "committing": "Publishing",
 	"doubtful": "Checking the outcome", "linking": "Published; fetching the link",
+	"finishing": "Published; setting the thumbnail or playlist",
 }
 
 func phaseWords(phase string) string {

@@ -52,6 +52,7 @@ var (
 		"prepare": "Prepared at the network", "commit": "Sent to the network",
 		"resolve": "Checked whether the network published it",
 		"rest":    "Waited because the network failed", "decide": "Decided by a person",
+		"thumbnail": "Set the thumbnail", "playlist": "Added to the playlist",
 	}
 	resultWords = map[string]string{
 		"published": "published", "not_published": "not published", "answered": "the network answered",
@@ -87,6 +88,7 @@ var stepWords = map[delivery.Step][2]string{
 		"Checking whether the network published it.", "Next check whether the network published it at",
 	},
 	delivery.StepPermalink: {"Fetching the post’s link.", "The post’s link will be fetched at"},
+	delivery.StepFinish:    {"Setting the thumbnail or playlist.", "The thumbnail or playlist will be set at"},
 }
 
 // skipWords explain why an account cannot be retried, by post.Skip's reasons.

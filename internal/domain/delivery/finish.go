@@ -1,0 +1,142 @@
+package delivery
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"pressroom/internal/domain/post"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+)
+
+const maxFinishTries = 8 // rounds of calls before a post stays without what failed
+
+// isPublished reports whether a delivery in this phase has ended as published and makes further calls.
+func (p phase) isPublished() bool { return p == linking || p == finishing }
+
+// stepsOf returns the calls that the post needs after its publication.
+func (a *attempt) stepsOf() []string {
+	finisher, ok := a.net.(network.Finisher)
+	if !ok {
+		return nil
+	}
+	return finisher.FinishSteps(a.d.Draft)
+}
+
+// finishSteps makes the calls that a published post still needs. What fails for good becomes a warning of the post.
+func (a *attempt) finishSteps(ctx context.Context) error {
+	finisher, ok := a.net.(network.Finisher)
+	if !ok {
+		return a.recordFinished(ctx, nil)
+	}
+	answers, err := stepAnswers(ctx, a.s.db, a.d.ID)
+	if err != nil {
+		return err
+	}
+	steps := finisher.FinishSteps(a.d.Draft)
+	var wait time.Duration
+	for _, step := range steps {
+		if answer, found := answers[step]; found && !answer.isTemporary() {
+			continue
+		}
+		if a.grant.Lost {
+			answers[step] = stepAnswer{string(network.AuthDead), network.CodeAccountLost}
+			continue
+		}
+		err := a.finishStep(ctx, finisher, step)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		result, code, _ := describeAnswer(err)
+		answers[step] = stepAnswer{result, code}
+		if e, ok := errors.AsType[*network.Error](err); ok && e.Class == network.Rate {
+			wait = max(wait, min(e.After.Sub(a.s.db.Now()), maxRateLimitWait))
+		}
+	}
+	a.d.Lookups++
+	if a.d.Lookups < maxFinishTries && slices.ContainsFunc(steps, func(step string) bool {
+		return answers[step].isTemporary()
+	}) {
+		return a.postpone(ctx, max(wait, backoff(a.d.Lookups+2)))
+	}
+	var failed []post.FailedStep
+	for _, step := range steps {
+		if answer := answers[step]; !answer.isDone() {
+			failed = append(failed, post.FailedStep{Step: step, Code: answer.code})
+		}
+	}
+	return a.recordFinished(ctx, failed)
+}
+
+// finishStep makes one call, again with a new access token if the network refuses the old one.
+func (a *attempt) finishStep(ctx context.Context, finisher network.Finisher, step string) error {
+	for {
+		attempt, err := a.beginCall(ctx, step)
+		if err != nil {
+			return err
+		}
+		callCtx, span := a.startCall(ctx, "network."+step)
+		err = finisher.Finish(callCtx, a.grant.Grant, a.d.Draft, a.d.NetworkID, step, a.s.library.Files(a.d.TeamID))
+		endCall(span, err)
+		a.reportCall(ctx, step, err)
+		a.recordAnswer(ctx, attempt, err)
+		if classOf(err) != network.AuthRefresh || err == nil || a.refreshed {
+			return err
+		}
+		a.refreshed = true
+		fresh, err := a.s.accounts.Refresh(ctx, a.d.AccountID, a.grant)
+		if err != nil || fresh.Lost {
+			return &network.Error{Class: network.AuthDead, Code: network.CodeAccountLost, Err: err}
+		}
+		a.grant = fresh
+	}
+}
+
+// stepAnswer is the last answer to a call that a published post needs.
+type stepAnswer struct{ result, code string }
+
+func (s stepAnswer) isDone() bool { return s.result == "answered" }
+
+// isTemporary reports whether the call may succeed if it is repeated soon. A call without a result was interrupted.
+func (s stepAnswer) isTemporary() bool {
+	switch network.Class(s.result) { //nolint:exhaustive // all others are final
+	case "", network.Transient, network.Rate, network.Processing, network.Uncertain, network.HostBlocked:
+		return true
+	}
+	return false
+}
+
+// stepAnswers returns the last answer to each call of a delivery.
+func stepAnswers(ctx context.Context, q db.Querier, id string) (map[string]stepAnswer, error) {
+	out := map[string]stepAnswer{}
+	_, err := db.All(ctx, q, func(rows *sql.Rows, call *string) error {
+		var s stepAnswer
+		err := rows.Scan(call, &s.result, &s.code)
+		out[*call] = s
+		return err
+	}, `SELECT call, result, network_code FROM delivery_attempts WHERE delivery_id = ? ORDER BY id`, id)
+	if err != nil {
+		return nil, fmt.Errorf("reading the calls of delivery %s: %w", id, err)
+	}
+	return out, nil
+}
+
+// recordFinished ends the delivery. The post stays published.
+func (a *attempt) recordFinished(ctx context.Context, failed []post.FailedStep) error {
+	a.done = true
+	err := a.s.db.InTx(ctx, "delivery.finished", func(ctx context.Context, tx *db.Tx) error {
+		if err := updateLeasedTx(ctx, tx, a.d, `UPDATE deliveries SET phase = 'ended', owner = '', lease_until = 0,
+			wake_at = 0`); err != nil {
+			return err
+		}
+		return a.s.posts.SetWarnings(ctx, tx, a.d.PostID, a.d.AccountID, failed)
+	})
+	if err != nil {
+		return fmt.Errorf("storing what %s lacks: %w", a.d.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package delivery
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/must"
+)
+
+var bothSteps = []string{"thumbnail", "playlist"}
+
+// A published post stays published, whatever becomes of its thumbnail and its playlist. Nothing is sent twice, a step that
+// succeeded is not repeated, and what failed for good is a warning.
+func TestFinishSteps(t *testing.T) {
+	t.Parallel()
+	transient, refused := step{class: network.Transient}, step{class: network.Rejected}
+	for name, c := range map[string]struct {
+		net      scriptedNetwork
+		finished string
+		warnings []any
+		renewed  int
+	}{
+		"well":  {scriptedNetwork{steps: bothSteps}, "thumbnail playlist", nil, 0},
+		"found": {scriptedNetwork{steps: bothSteps, commits: []step{lostButSent}, truthful: true}, "thumbnail playlist", nil, 0},
+		"refused": {scriptedNetwork{steps: bothSteps, finishes: map[string][]step{"thumbnail": {refused}}}, "thumbnail playlist",
+			[]any{"thumbnail_not_set"}, 0},
+		"failing for a moment": {scriptedNetwork{steps: bothSteps, finishes: map[string][]step{
+			"thumbnail": {refused}, "playlist": {transient, transient},
+		}}, "thumbnail playlist playlist playlist", []any{"thumbnail_not_set"}, 0},
+		"failing for ever": {scriptedNetwork{steps: bothSteps[1:], finishes: map[string][]step{"playlist": times(20, transient)}},
+			strings.TrimSpace(strings.Repeat("playlist ", maxFinishTries)), []any{"playlist_not_set"}, 0},
+		"limited": {scriptedNetwork{steps: bothSteps[1:], finishes: map[string][]step{
+			"playlist": {{class: network.Rate, after: time.Minute}},
+		}}, "playlist playlist", nil, 0},
+		"an old token": {scriptedNetwork{steps: bothSteps, finishes: map[string][]step{"thumbnail": {refresh}}},
+			"thumbnail thumbnail playlist", nil, 1},
+		"a refused refresh": {scriptedNetwork{steps: bothSteps[1:], renews: []step{{class: network.AuthDead}},
+			finishes: map[string][]step{"playlist": {refresh}}}, "playlist", []any{"playlist_not_set"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testkit.EachDatabase(t, func(t *testing.T, database string) {
+				clock := testkit.NewClock(noon)
+				net := c.net
+				net.finishes = map[string][]step{}
+				for step, script := range c.net.finishes {
+					net.finishes[step] = script
+				}
+				s := newEnv(t, testkit.Open(t, database, clock), clock, &net)
+				s.deliver(t, time.Hour)
+				if got := s.outcome(t); got != publishedOutcome {
+					t.Errorf("%+v", got)
+				}
+				if diff := cmp.Diff(c.finished, strings.Join(net.finished, " ")); diff != "" {
+					t.Errorf("calls: %s", diff)
+				}
+				if diff := cmp.Diff(c.warnings, s.warnings(t)); diff != "" {
+					t.Errorf("warnings: %s", diff)
+				}
+				if net.committed != 1 || net.held != 1 || net.renewed != c.renewed || s.work(t) != 0 {
+					t.Errorf("%d commits, %d posts, %d refreshes", net.committed, net.held, net.renewed)
+				}
+			})
+		})
+	}
+}
+
+// warnings returns the codes of the account's warnings.
+func (s *env) warnings(t *testing.T) []any {
+	t.Helper()
+	account, _ := s.do(t, "get_post", map[string]any{"id": s.post})["accounts"].([]any)[0].(map[string]any)
+	listed, _ := account["warnings"].([]any)
+	var codes []any
+	for _, one := range listed {
+		warning, _ := one.(map[string]any)
+		if text, _ := warning["message"].(string); !strings.HasPrefix(text, "The ") {
+			t.Errorf("message %q", text)
+		}
+		codes = append(codes, warning["code"])
+	}
+	return codes
+}
+
+// An account that is disconnected after the publication gets a warning, and no calls.
+func TestFinishWithoutGrant(t *testing.T) {
+	t.Parallel()
+	clock := testkit.NewClock(noon)
+	d := testkit.Open(t, testkit.SQLite(t), clock)
+	net := scriptedNetwork{steps: bothSteps[:1]}
+	s := newEnv(t, d, clock, &net)
+	s.work(t)
+	if next := must.Get(s.NextSteps(t.Context(), s.call.TeamID, s.post))(t); len(next) != 1 || next[0].Step != StepFinish {
+		t.Errorf("next %+v", next)
+	}
+	must.NoError(t, d.InTx(t.Context(), "test.lost", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE social_accounts SET connection_state = 'lost'`)
+		return err
+	}))
+	s.deliver(t, time.Hour)
+	if diff := cmp.Diff([]any{"thumbnail_not_set"}, s.warnings(t)); diff != "" || len(net.finished) != 0 {
+		t.Errorf("calls %v; warnings: %s", net.finished, diff)
+	}
+	if got := s.outcome(t); got.state != "published" {
+		t.Errorf("%+v", got)
+	}
+}

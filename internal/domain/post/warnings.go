@@ -1,0 +1,75 @@
+package post
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+)
+
+// FailedStep is something that could not be done for a published post.
+type FailedStep struct {
+	Step string `json:"step"` // of network.Finisher
+	Code string `json:"code"` // the network's own
+}
+
+// PostWarning says what a published post lacks.
+type PostWarning struct {
+	Code    string `json:"code" enum:"thumbnail_not_set|playlist_not_set|other"`
+	Message string `json:"message" jsonschema:"What happened, and what people can do."`
+}
+
+// stepTexts describe failed steps to people.
+var stepTexts = map[string]string{
+	"thumbnail": "The thumbnail was not set.", "playlist": "The video was not added to the playlist.",
+}
+
+// warning returns a failed step as clients see it.
+func (f FailedStep) warning(platform string) PostWarning {
+	text, known := stepTexts[f.Step]
+	if !known {
+		return PostWarning{"other", "The network refused a part of the post."}
+	}
+	if f.Code == network.CodeAccountLost {
+		text += " The connection to the account was lost."
+	}
+	return PostWarning{f.Step + "_not_set", text + " " + network.FinishAdvice(platform, f.Step, f.Code)}
+}
+
+func warningsOf(t Target) []PostWarning {
+	var out []PostWarning
+	for _, f := range t.Warnings {
+		out = append(out, f.warning(t.Platform))
+	}
+	return out
+}
+
+func decodeWarnings(stored string) ([]FailedStep, error) {
+	if stored == "" {
+		return nil, nil
+	}
+	var steps []FailedStep
+	if err := json.Unmarshal([]byte(stored), &steps); err != nil {
+		return nil, fmt.Errorf("decoding the warnings of an account: %w", err)
+	}
+	return steps, nil
+}
+
+// SetWarnings stores what could not be done for a published account, in the delivery's transaction.
+func (s *Service) SetWarnings(ctx context.Context, tx *db.Tx, id string, account int64, steps []FailedStep) error {
+	stored := []byte{}
+	if len(steps) > 0 {
+		var err error
+		if stored, err = json.Marshal(steps); err != nil {
+			return fmt.Errorf("encoding the warnings of an account: %w", err)
+		}
+	}
+	_, err := tx.Exec(ctx, `UPDATE post_targets SET warnings = ? WHERE post_id = ? AND account_id = ? AND state = ?`,
+		string(stored), id, account, string(TargetPublished))
+	if err != nil {
+		return fmt.Errorf("storing the warnings of an account: %w", err)
+	}
+	return nil
+}

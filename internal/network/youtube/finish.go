@@ -1,0 +1,109 @@
+package youtube
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"pressroom/internal/network"
+)
+
+var _ network.Finisher = (*Network)(nil)
+
+const (
+	stepPlaylist  = "playlist"
+	stepThumbnail = "thumbnail"
+
+	playlistVideo        = "youtube#video"
+	maxThumbnailFileSize = 2 << 20 // bytes
+)
+
+// thumbnailLimits are those of thumbnails.set.
+//
+// Source: https://developers.google.com/youtube/v3/docs/thumbnails/set
+var thumbnailLimits = network.FileLimits{Types: []string{"image/jpeg", "image/png"}, MaxBytes: maxThumbnailFileSize}
+
+// FinishSteps returns what a published video still needs: its thumbnail and its playlist.
+func (n *Network) FinishSteps(d network.Draft) []string {
+	p, err := drafts.DecodePrepared(d)
+	if err != nil {
+		return nil
+	}
+	var steps []string
+	if p.Choices.ThumbnailMediaID != 0 {
+		steps = append(steps, stepThumbnail)
+	}
+	if p.Choices.PlaylistID != "" && n.opts.Playlists {
+		steps = append(steps, stepPlaylist)
+	}
+	return steps
+}
+
+// Finish does a step for a video. Setting the same thumbnail again changes nothing, and a video that the playlist has
+// is not added again.
+func (n *Network) Finish(
+	ctx context.Context, g network.Grant, d network.Draft, video, step string, files network.Files,
+) error {
+	p, err := drafts.DecodePrepared(d)
+	if err != nil {
+		return err
+	}
+	if !videoID.MatchString(video) {
+		return network.PermanentError(errors.New("the post's ID is not an ID of YouTube"))
+	}
+	switch step {
+	case stepThumbnail:
+		return n.setThumbnail(ctx, g, p.Choices.ThumbnailMediaID, video, files)
+	case stepPlaylist:
+		return n.addToPlaylist(ctx, g, p.Choices.PlaylistID, video)
+	}
+	return network.PermanentError(errors.New("there is no step " + step))
+}
+
+// setThumbnail replaces the thumbnail of a video.
+func (n *Network) setThumbnail(ctx context.Context, g network.Grant, media int64, video string, files network.Files) error {
+	file, err := files.Open(ctx, media, thumbnailLimits)
+	if err != nil {
+		return network.FileError(err)
+	}
+	defer file.Close()
+	answer, err := n.client.Do(ctx, network.Call{
+		Purpose: network.Transferring, Name: "set thumbnails", Method: http.MethodPost,
+		URL:    strings.TrimRight(g.Server, "/") + "/upload/youtube/" + n.opts.Version + "/thumbnails/set",
+		Query:  url.Values{"videoId": {video}, "uploadType": {"media"}},
+		Bearer: g.Access, Body: &network.Body{Reader: file, Type: file.Type, Size: file.Size},
+	})
+	if err != nil {
+		return err
+	}
+	if answer.Status != http.StatusOK {
+		return n.refusal(answer)
+	}
+	return nil
+}
+
+// addToPlaylist adds a video to a playlist that does not have it.
+func (n *Network) addToPlaylist(ctx context.Context, g network.Grant, playlist, video string) error {
+	var listed struct {
+		Items []struct{} `json:"items"`
+	}
+	query := url.Values{"part": {"id"}, "playlistId": {playlist}, "videoId": {video}}
+	if err := n.read(ctx, g, "playlistItems", query, &listed); err != nil || len(listed.Items) > 0 {
+		return err
+	}
+	call := g.Call(http.MethodPost, "youtube/"+n.opts.Version, "playlistItems")
+	call.Purpose, call.Query = network.Transferring, url.Values{"part": {"snippet"}}
+	call.JSON = map[string]any{"snippet": map[string]any{
+		"playlistId": playlist, "resourceId": map[string]string{"kind": playlistVideo, "videoId": video},
+	}}
+	answer, err := n.client.Do(ctx, call)
+	if err != nil {
+		return err
+	}
+	if answer.Status != http.StatusOK {
+		return n.refusal(answer)
+	}
+	return nil
+}

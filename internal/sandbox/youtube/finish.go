@@ -1,0 +1,170 @@
+package youtube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pressroom/internal/sandbox/base"
+	"pressroom/internal/sandbox/store"
+)
+
+const maxThumbnail = 2 << 20 // bytes
+
+// PlaylistID returns the ID of the one playlist of a channel.
+func PlaylistID(channel string) string { return "PL" + stableID("playlist "+channel, 32) }
+
+// listPlaylist lists a playlist of the caller's channel: its uploads, or the videos that were added to its playlist.
+func (n *Network) listPlaylist(r *http.Request) (any, error) {
+	query := r.URL.Query()
+	if _, _, err := parsePage(query); err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(query.Get("playlistId"), "UU") {
+		return n.listUploads(r)
+	}
+	return n.list(r, "playlistItem", []string{"id", "snippet", "contentDetails", "status"},
+		func(t store.Tx, a store.Account) ([]map[string]any, error) {
+			if query.Get("playlistId") != PlaylistID(a.ID) {
+				return nil, errNoPlaylist
+			}
+			videos, err := t.Strings(r.Context(), "reading a playlist",
+				`select video from youtube_playlist_items where playlist = ? and (video = ? or ? = '') order by id`,
+				PlaylistID(a.ID), query.Get("videoId"), query.Get("videoId"))
+			if err != nil {
+				return nil, err
+			}
+			items := []map[string]any{}
+			for i, video := range videos[:min(maxPage, len(videos))] {
+				p, _, err := t.Post(r.Context(), Name, video)
+				if err != nil {
+					return nil, err
+				}
+				items = append(items, playlistEntry(a, p, i, parseParts(query)))
+			}
+			return items, nil
+		})
+}
+
+// playlistEntry returns a video as an entry of the channel's own playlist.
+func playlistEntry(a store.Account, p store.Post, position int, requested map[string]bool) map[string]any {
+	entry := playlistItem(a, p, position, requested)
+	entry["id"] = stableID("entry "+p.ID+" "+strconv.Itoa(position), 32)
+	if snippet, ok := entry["snippet"].(map[string]any); ok {
+		snippet["playlistId"] = PlaylistID(a.ID)
+	}
+	return entry
+}
+
+// addToPlaylist adds a video to the caller's playlist, again if the playlist has it.
+func (n *Network) addToPlaylist(r *http.Request) (any, error) {
+	var item struct {
+		Snippet struct {
+			PlaylistID string `json:"playlistId"`
+			Resource   struct {
+				Kind    string `json:"kind"`
+				VideoID string `json:"videoId"`
+			} `json:"resourceId"`
+		} `json:"snippet"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&item); err != nil || item.Snippet.Resource.Kind != "youtube#video" {
+		return nil, invalid("invalidResourceType", "The type specified for the resource ID is not supported.")
+	}
+	if !parseParts(r.URL.Query())["snippet"] {
+		return nil, invalid("missingRequiredParameter", "No value for required parameter part.")
+	}
+	var answer map[string]any
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, _, err := n.authenticate(r, t, scopeEdit)
+		if err != nil {
+			return err
+		}
+		if item.Snippet.PlaylistID != PlaylistID(a.ID) {
+			return errNoPlaylist
+		}
+		p, err := videoOf(r.Context(), t, a, item.Snippet.Resource.VideoID)
+		if err != nil {
+			return err
+		}
+		answer = playlistEntry(a, p, 0, map[string]bool{"snippet": true})
+		return t.Run(r.Context(), "adding to a playlist",
+			`insert into youtube_playlist_items (playlist, video, added_at) values (?, ?, ?)`, PlaylistID(a.ID), p.ID,
+			n.Now().UnixMilli())
+	})
+	return answer, err
+}
+
+// videoOf returns a video of an account.
+func videoOf(ctx context.Context, t store.Tx, a store.Account, id string) (store.Post, error) {
+	p, found, err := t.Post(ctx, Name, id)
+	if err == nil && (!found || p.Account != a.ID) {
+		err = errNoVideo
+	}
+	return p, err
+}
+
+// setThumbnail sets the thumbnail of the caller's video, for which the channel has to be verified.
+func (n *Network) setThumbnail(w http.ResponseWriter, r *http.Request) {
+	defer base.AllowUpload(w)()
+	answer, err := n.saveThumbnail(w, r)
+	write(w, r, answer, err)
+}
+
+func (n *Network) saveThumbnail(w http.ResponseWriter, r *http.Request) (any, error) {
+	find := func(t store.Tx) (store.Post, error) {
+		a, _, err := n.authenticate(r, t, scopeUpload)
+		if err != nil {
+			return store.Post{}, err
+		}
+		p, err := videoOf(r.Context(), t, a, r.URL.Query().Get("videoId"))
+		if err == nil && isUnverified(a) {
+			err = errThumbnail
+		}
+		return p, err
+	}
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		_, err := find(t)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	file, err := n.Store.SaveMedia(http.MaxBytesReader(w, r.Body, maxThumbnail), "")
+	if base.UploadError(err) != nil || err == nil && !slices.Contains([]string{"image/jpeg", "image/png"}, file.MIME) {
+		return nil, errImage
+	}
+	if err != nil {
+		return nil, err
+	}
+	var p store.Post
+	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
+		if p, err = find(t); err != nil {
+			return err
+		}
+		body := bodyOf(p)
+		body.Thumbnail = store.NewMedium(Name, p.Account, file, "").Path
+		if p.Body, err = json.Marshal(body); err != nil {
+			return fmt.Errorf("writing a video: %w", err)
+		}
+		if err := t.SaveBlob(r.Context(), Name, p.Account, file); err != nil {
+			return err
+		}
+		return t.SavePost(r.Context(), p)
+	})
+	return map[string]any{
+		"kind": "youtube#thumbnailSetResponse", "etag": base.NewID(), "items": []any{n.thumbnails(r, p)},
+	}, err
+}
+
+// thumbnails returns the thumbnails of a video; none unless one was set.
+func (n *Network) thumbnails(r *http.Request, p store.Post) map[string]any {
+	path := bodyOf(p).Thumbnail
+	if path == "" {
+		return map[string]any{}
+	}
+	return map[string]any{"default": map[string]any{"url": n.BaseURL(r) + "/" + path, "width": 120, "height": 90}}
+}

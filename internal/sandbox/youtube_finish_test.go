@@ -1,0 +1,55 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"pressroom/internal/sandbox/youtube"
+)
+
+// The endpoints of thumbnails and playlists refuse as the network's reference says.
+func TestYouTubeFinishRefusals(t *testing.T) {
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	b := start(t, Options{Now: func() time.Time { return now }})
+	upload := b.youtubeToken(t).member("access_token")
+	edit := b.youtubeAllowed(t, scopeYouTube).member("access_token")
+	film := youtubeFilm(100)
+	made := b.youtube(t, http.MethodPut, b.youtubeBegun(t, upload, 100), upload, film)
+	video := made.member("id")
+	item := func(playlist, video string) []byte {
+		return fmt.Appendf(nil, `{"snippet":{"playlistId":%q,"resourceId":{"kind":"youtube#video","videoId":%q}}}`, playlist, video)
+	}
+	const insert, set = "/youtube/v3/playlistItems?part=snippet", "/upload/youtube/v3/thumbnails/set?videoId="
+	own := youtube.PlaylistID(youtube.ChannelID("mira.keller"))
+	png := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
+	for name, c := range map[string]struct {
+		path, token string
+		body        []byte
+		status      int
+		reason      string
+	}{
+		"an unknown playlist":         {insert, edit, item("PLnone", video), http.StatusNotFound, "playlistNotFound"},
+		"an unknown video":            {insert, edit, item(own, "none-at-all"), http.StatusNotFound, "videoNotFound"},
+		"no permission":               {insert, upload, item(own, video), http.StatusForbidden, "insufficientPermissions"},
+		"no part":                     {"/youtube/v3/playlistItems", edit, item(own, video), http.StatusBadRequest, "missingRequiredParameter"},
+		"no resource":                 {insert, edit, []byte(`{}`), http.StatusBadRequest, "invalidResourceType"},
+		"an item":                     {insert, edit, item(own, video), http.StatusOK, ""},
+		"a thumbnail":                 {set + video, upload, png, http.StatusOK, ""},
+		"a thumbnail of no video":     {set + "none-at-all", upload, png, http.StatusNotFound, "videoNotFound"},
+		"a thumbnail that is a video": {set + video, upload, film, http.StatusBadRequest, "invalidImage"},
+		"a thumbnail above 2 MB":      {set + video, upload, append(png, make([]byte, 2<<20)...), http.StatusBadRequest, "invalidImage"},
+		"a thumbnail below 2 MB":      {set + video, upload, append(png, make([]byte, 2<<20-20)...), http.StatusOK, ""},
+		"a thumbnail without a token": {set + video, "none", png, http.StatusUnauthorized, "authError"},
+	} {
+		if a := b.youtube(t, http.MethodPost, c.path, c.token, c.body); a.status != c.status || a.youtubeReason() != c.reason {
+			t.Errorf("%s: HTTP %d %s: %s", name, a.status, a.youtubeReason(), a.body)
+		}
+	}
+	for playlist, status := range map[string]int{own: http.StatusOK, "PLnone": http.StatusNotFound} {
+		if a := b.youtube(t, http.MethodGet, insert+"&playlistId="+playlist, upload, nil); a.status != status {
+			t.Errorf("listing %s: HTTP %d: %s", playlist, a.status, a.body)
+		}
+	}
+}
