@@ -20,7 +20,7 @@ import (
 
 // Limits in the model-based test.
 const (
-	roomInModel    = 2_500 // bytes
+	modelStorage   = 2_500 // bytes
 	batchesInModel = 3
 	linksInModel   = 7
 )
@@ -58,9 +58,9 @@ func (m *model) openLinks() (int, int64) {
 // TestBatchesMatchModel applies random operations in random order and compares files, jobs, counts and bytes with the
 // model.
 func TestBatchesMatchModel(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		w.Terms.Limits.OpenUploadBatches, w.Terms.Limits.OpenUploadLinks = batchesInModel, linksInModel
-		w.allow(roomInModel)
+		w.setStorageLimit(modelStorage)
 		files := modelFiles()
 		rapid.Check(t, func(t *rapid.T) {
 			m := &model{fixture: w.newTeam(t), files: files, library: map[int]int64{}}
@@ -71,12 +71,12 @@ func TestBatchesMatchModel(t *testing.T) {
 				},
 				"work": m.work, "": m.compare,
 			})
-			m.checkSound(t)
+			m.checkConsistent(t)
 		})
 	})
 }
 
-func (m *model) any(t *rapid.T) *modelBatch {
+func (m *model) drawBatch(t *rapid.T) *modelBatch {
 	if len(m.batches) == 0 {
 		t.Skip("no batch yet")
 	}
@@ -95,7 +95,7 @@ func (m *model) open(t *rapid.T) {
 	}
 	var old *modelBatch
 	if len(m.batches) > 0 && rapid.Bool().Draw(t, "replaces") {
-		old = m.any(t)
+		old = m.drawBatch(t)
 		in.ReplacesBatch = old.job
 	}
 	want, gives := m.expectOpen(b, old)
@@ -146,7 +146,7 @@ func (m *model) expectOpen(b, old *modelBatch) (apierr.Code, *modelBatch) {
 			wanted += int64(len(m.files[f.which]))
 		}
 	}
-	left := roomInModel - m.usedStorage() - bytes
+	left := modelStorage - m.usedStorage() - bytes
 	if batches < batchesInModel {
 		gives = nil
 	}
@@ -163,7 +163,7 @@ func (m *model) expectOpen(b, old *modelBatch) (apierr.Code, *modelBatch) {
 
 // repeat repeats the call that opened a batch, which invalidates the earlier links.
 func (m *model) repeat(t *rapid.T) {
-	b := m.any(t)
+	b := m.drawBatch(t)
 	answer, err := m.uploadsAgain(t.Context(), m.call("create_uploads"), UploadsInput{}, UploadBatch{Job: job.Job{JobID: b.job}})
 	must(t, err)
 	b.past = slices.Clone(b.links)
@@ -179,7 +179,7 @@ func (m *model) repeat(t *rapid.T) {
 
 // put sends a file by a link: correctly, with other bytes, cut off, or with an invalidated secret.
 func (m *model) put(t *rapid.T) {
-	b := m.any(t)
+	b := m.drawBatch(t)
 	if len(b.links) == 0 {
 		t.Skip("a batch without links")
 	}
@@ -233,13 +233,13 @@ func (m *model) recordItem(t *rapid.T, which int, a AddResult) {
 
 // page sends a file on the upload page.
 func (m *model) page(t *rapid.T) {
-	b, which := m.any(t), rapid.IntRange(0, junk).Draw(t, "file")
+	b, which := m.drawBatch(t), rapid.IntRange(0, junk).Draw(t, "file")
 	f := modelFile{which: which, state: Stored, byPage: true}
 	want := apierr.Code("")
 	known := slices.IndexFunc(b.files, func(f modelFile) bool { return f.which == which && (f.state == Waiting || f.byPage) })
 	waits := slices.ContainsFunc(b.files, func(f modelFile) bool { return f.which == which && f.state == Waiting })
 	_, there := m.library[which]
-	left := roomInModel - m.usedStorage()
+	left := modelStorage - m.usedStorage()
 	if _, bytes := m.openLinks(); !waits {
 		left -= bytes
 	}
@@ -273,7 +273,7 @@ func (m *model) page(t *rapid.T) {
 }
 
 func (m *model) close(t *rapid.T) {
-	b := m.any(t)
+	b := m.drawBatch(t)
 	must(t, m.CloseBatch(t.Context(), m.person, b.page))
 	if !b.closed {
 		b.why = "upload_closed"

@@ -79,8 +79,8 @@ func sendAll(t *testing.T, services []*Service, uploads []*upload) {
 	wg.Wait()
 }
 
-// storm sends files concurrently, only some of which fit the plan, and then retries those that were cut off.
-func storm(t *testing.T, w fixture) {
+// sendOverLimit sends files concurrently, only some of which fit the plan, and then retries those that were cut off.
+func sendOverLimit(t *testing.T, w fixture) {
 	t.Helper()
 	services := []*Service{w.Service}
 	if w.db.Postgres() {
@@ -90,7 +90,7 @@ func storm(t *testing.T, w fixture) {
 	uploads := openMany(t, w)
 	page := path.Base(w.open(t).PageURL)
 	for _, s := range services {
-		fixture{Service: s}.allow(allowed) // less than when the links were opened
+		fixture{Service: s}.setStorageLimit(allowed) // less than when the links were opened
 	}
 	var others sync.WaitGroup
 	for n := range 8 { // concurrently on the page; one file is also sent by link
@@ -109,7 +109,7 @@ func storm(t *testing.T, w fixture) {
 			t.Errorf("upload %d (%+v): %v", n, u.arrived, u.err)
 		}
 	}
-	w.checkSound(t)
+	w.checkConsistent(t)
 	var again []*upload
 	for _, u := range uploads {
 		if u.cut || u.wrong {
@@ -118,7 +118,7 @@ func storm(t *testing.T, w fixture) {
 		}
 	}
 	sendAll(t, services, again)
-	w.checkSound(t)
+	w.checkConsistent(t)
 	w.checkUploads(t, uploads, allowed)
 }
 
@@ -130,7 +130,7 @@ func (w fixture) checkUploads(t *testing.T, uploads []*upload, allowed int64) {
 		switch {
 		case u.err == nil:
 			if before, twice := ids[u.link.File.SHA256]; twice && before != u.arrived.MediaID {
-				t.Errorf("one file became items %d and %d", before, u.arrived.MediaID)
+				t.Errorf("one file was stored as items %d and %d", before, u.arrived.MediaID)
 			}
 			ids[u.link.File.SHA256] = u.arrived.MediaID
 		case !apierr.Is(u.err, apierr.PlanLimitReached):
@@ -142,7 +142,7 @@ func (w fixture) checkUploads(t *testing.T, uploads []*upload, allowed int64) {
 		}
 	}
 	if used > allowed || len(ids) == 0 || full == 0 {
-		t.Errorf("%d of %d bytes are used; %d files fitted, %d did not", used, allowed, len(ids), full)
+		t.Errorf("%d of %d bytes are used; %d files were accepted, %d exceeded the limit", used, allowed, len(ids), full)
 	}
 	for _, i := range w.items(t) {
 		r, err := w.Blobs.Open(t.Context(), i.Blob)
@@ -150,13 +150,13 @@ func (w fixture) checkUploads(t *testing.T, uploads []*upload, allowed int64) {
 		got, err := io.ReadAll(r)
 		must(t, errors.Join(err, r.Close()))
 		if d := describeFile(got); !bytes.Equal(i.SHA256, unhex(t, d.SHA256)) {
-			t.Errorf("item %d has other bytes than it says", i.ID)
+			t.Errorf("the bytes of item %d do not match its digest", i.ID)
 		}
 	}
 }
 
 func TestConcurrentUploads(t *testing.T) {
-	each(t, storm)
+	forEachDatabase(t, sendOverLimit)
 }
 
 func TestConcurrentUploadsToS3(t *testing.T) {
@@ -164,12 +164,12 @@ func TestConcurrentUploadsToS3(t *testing.T) {
 	server := s3.Start(t)
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		store := openBlobs(t, server.Bucket(t), blob.Credentials{ID: server.ID, Secret: server.Secret})
-		storm(t, newFixture(t, url, store, ""))
+		sendOverLimit(t, newFixture(t, url, store, ""))
 	})
 }
 
 func TestSameFileByManyLinks(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		file := pngOf(noise(1, 50, 50))
 		uploads := make([]*upload, 16)
 		for n, link := range w.open(t,
@@ -185,14 +185,14 @@ func TestSameFileByManyLinks(t *testing.T) {
 			}
 		}
 		if items := w.items(t); len(items) != 1 || fresh != 1 {
-			t.Errorf("%d items, told %d times that it is new", len(items), fresh)
+			t.Errorf("%d items, reported as new %d times", len(items), fresh)
 		}
-		w.checkSound(t)
+		w.checkConsistent(t)
 	})
 }
 
 func TestSameLinkManyTimes(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		file := film(1, 5000)
 		link := w.open(t, file, film(2, 10)).Upload.Uploads[0] // the second file keeps the batch open
 		uploads := make([]*upload, 16)
@@ -211,12 +211,12 @@ func TestSameLinkManyTimes(t *testing.T) {
 		if taken != 1 {
 			t.Errorf("the link was used %d times", taken)
 		}
-		w.checkSound(t)
+		w.checkConsistent(t)
 	})
 }
 
 func TestPageLimit(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		page := path.Base(w.open(t).PageURL)
 		add := func(file []byte) error {
 			_, err := w.AddToBatch(t.Context(), w.person, page, Incoming{Size: -1, Body: bytes.NewReader(file)})
@@ -243,14 +243,14 @@ func TestPageLimit(t *testing.T) {
 		}
 		wg.Wait()
 		if b, err := w.Batch(t.Context(), w.person, page); err != nil || len(b.Files) != maxPageFiles || full.Load() != 9 {
-			t.Errorf("%d files, %d were told that the page is full, %v", len(b.Files), full.Load(), err)
+			t.Errorf("%d files, %d calls failed because the page is full, %v", len(b.Files), full.Load(), err)
 		}
-		w.checkSound(t)
+		w.checkConsistent(t)
 	})
 }
 
 func TestInvalidNames(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		page := path.Base(w.open(t).PageURL)
 		for n, name := range []string{
 			"a\x00b.png", "\xff\xfe.png", "\x00", strings.Repeat("ü", 300) + ".png", "../../etc/passwd", "con\u202egnp.png",
@@ -276,6 +276,6 @@ func TestInvalidNames(t *testing.T) {
 			kinds); diff != "" {
 			t.Error(diff)
 		}
-		w.checkSound(t)
+		w.checkConsistent(t)
 	})
 }

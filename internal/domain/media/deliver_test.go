@@ -32,7 +32,7 @@ func (w fixture) linkTo(i Item, fit network.FileLimits, until time.Time) string 
 }
 
 func TestLinksResizeImages(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		until := w.clock.Now().Add(time.Hour)
 		photo, video := w.add(t, pngOf(noise(1, 400, 300))), w.add(t, film(1, 100))
 		fit := network.FileLimits{Types: []string{"image/jpeg"}, MaxBytes: 50_000, MaxSide: 200}
@@ -61,7 +61,7 @@ func TestLinksResizeImages(t *testing.T) {
 }
 
 func TestSignedLinks(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		file := film(1, 100)
 		i := w.add(t, file)
 		until := w.clock.Now().Add(time.Minute).Truncate(time.Second)
@@ -76,7 +76,7 @@ func TestSignedLinks(t *testing.T) {
 		got, err := io.ReadAll(opened)
 		must(t, errors.Join(err, opened.Close()))
 		if left := time.Until(opened.ExpiresAt); left > 0 || left < -time.Minute {
-			t.Errorf("a link that ends in a microsecond has its file given out for %v", left)
+			t.Errorf("a file whose link expires in a microsecond is cached for %v", left)
 		}
 		if !bytes.Equal(got, file) || opened.Type != "video/mp4" || opened.Name != "a file.mp4" || opened.Size() != int64(len(file)) {
 			t.Errorf("%+v", opened)
@@ -84,16 +84,16 @@ func TestSignedLinks(t *testing.T) {
 		w.checkTampering(t, token)
 		other := instance(t, w.url, w.clock, w.Blobs)
 		if _, err := other.OpenPublic(t.Context(), token); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("under another sealing key: %v", err)
+			t.Errorf("link signed with another key: %v", err)
 		}
 		w.clock.Advance(time.Microsecond)
 		if _, err := w.OpenPublic(t.Context(), token); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("after its time: %v", err)
+			t.Errorf("expired link: %v", err)
 		}
 		token = w.tokenOf(i, w.clock.Now().Add(time.Hour))
 		w.exec(t, `DELETE FROM media WHERE id = ?`, i.ID)
 		if _, err := w.OpenPublic(t.Context(), token); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("of an item that is gone: %v", err)
+			t.Errorf("link to a deleted item: %v", err)
 		}
 	})
 }
@@ -126,7 +126,7 @@ func (w fixture) checkTampering(t *testing.T, token string) {
 }
 
 func TestSignedLinksWithoutADatabase(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		token := w.tokenOf(w.add(t, film(1, 10)), w.clock.Now().Add(time.Hour))
 		must(t, w.db.Close())
 		_, err := w.OpenPublic(t.Context(), token)
@@ -142,7 +142,7 @@ func gifOf(t *testing.T, frames ...*image.Paletted) []byte {
 }
 
 func TestResizeFiles(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo, animation, movie := w.add(t, jpegOf(noise(1, 400, 300))), w.add(t,
 			gifOf(t, noise(2, 90, 60), noise(3, 90, 60))), w.add(t, film(1, 5000))
 		jpegs := []string{"image/jpeg"}
@@ -152,13 +152,13 @@ func TestResizeFiles(t *testing.T) {
 			same          bool
 			width, height int
 		}{
-			"as it is":        {photo, network.FileLimits{Types: jpegs, MaxBytes: photo.Size, MaxSide: 400}, true, 400, 300},
-			"too many bytes":  {photo, network.FileLimits{Types: jpegs, MaxBytes: photo.Size - 1}, false, 0, 0},
-			"very few bytes":  {photo, network.FileLimits{Types: jpegs, MaxBytes: 8_000}, false, 0, 0},
-			"too wide":        {photo, network.FileLimits{Types: jpegs, MaxSide: 200}, false, 200, 150},
-			"an animation":    {animation, network.FileLimits{Types: jpegs}, false, 90, 60},
-			"animations too":  {animation, network.FileLimits{Types: []string{"image/gif", "image/jpeg"}}, true, 90, 60},
-			"a film that may": {movie, network.FileLimits{Types: []string{"video/mp4"}}, true, 64, 48},
+			"as it is":          {photo, network.FileLimits{Types: jpegs, MaxBytes: photo.Size, MaxSide: 400}, true, 400, 300},
+			"too many bytes":    {photo, network.FileLimits{Types: jpegs, MaxBytes: photo.Size - 1}, false, 0, 0},
+			"very few bytes":    {photo, network.FileLimits{Types: jpegs, MaxBytes: 8_000}, false, 0, 0},
+			"too wide":          {photo, network.FileLimits{Types: jpegs, MaxSide: 200}, false, 200, 150},
+			"an animation":      {animation, network.FileLimits{Types: jpegs}, false, 90, 60},
+			"animation allowed": {animation, network.FileLimits{Types: []string{"image/gif", "image/jpeg"}}, true, 90, 60},
+			"video allowed":     {movie, network.FileLimits{Types: []string{"video/mp4"}}, true, 64, 48},
 		} {
 			f, err := w.Files(w.team).Open(t.Context(), c.item.ID, c.fit)
 			must(t, err)
@@ -180,7 +180,7 @@ func TestResizeFiles(t *testing.T) {
 }
 
 func TestFilesRejectedByNetworks(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo, movie := w.add(t, jpegOf(noise(1, 80, 60))), w.add(t, film(1, 5000))
 		others := w.newTeam(t).add(t, film(2, 5000))
 		for name, c := range map[string]struct {
@@ -204,12 +204,12 @@ func TestFilesRejectedByNetworks(t *testing.T) {
 		stop()
 		_, err := w.Files(w.team).Open(stopped, photo.ID, network.FileLimits{MaxSide: 10})
 		if _, refused := errors.AsType[*network.Error](err); refused || err == nil {
-			t.Errorf("stopped in the middle: %v", err)
+			t.Errorf("canceled while reading: %v", err)
 		}
 		must(t, w.Blobs.Delete(t.Context(), photo.Blob))
 		_, err = w.Files(w.team).Open(t.Context(), photo.ID, network.FileLimits{})
 		if _, refused := errors.AsType[*network.Error](err); refused || err == nil {
-			t.Errorf("without its bytes: %v", err)
+			t.Errorf("file without bytes: %v", err)
 		}
 	})
 }

@@ -54,7 +54,7 @@ type recipe struct {
 	make func(ctx context.Context, i Item, from blob.Reader, into io.Writer) (shape, error)
 }
 
-// shape describes what a recipe wrote.
+// shape describes the output of a recipe.
 type shape struct {
 	mime          string
 	width, height int // pixels

@@ -18,17 +18,19 @@ import (
 	"pressroom/internal/platform/blob"
 )
 
-// counting is a store that counts how often each blob is opened.
-type counting struct {
+// countingStore is a store that counts how often each blob is opened.
+type countingStore struct {
 	blob.Store
 
 	mu    *sync.Mutex
 	opens map[string]int
 }
 
-func newCounting(s blob.Store) counting { return counting{s, &sync.Mutex{}, map[string]int{}} }
+func newCountingStore(s blob.Store) countingStore {
+	return countingStore{s, &sync.Mutex{}, map[string]int{}}
+}
 
-func (c counting) Open(ctx context.Context, key string) (blob.Reader, error) {
+func (c countingStore) Open(ctx context.Context, key string) (blob.Reader, error) {
 	c.mu.Lock()
 	c.opens[key]++
 	c.mu.Unlock()
@@ -52,9 +54,9 @@ func (w fixture) bytesOf(t fatal, i Item, fit network.FileLimits) []byte {
 
 // TestDeriveOnce checks that an image is resized once for each set of limits.
 func TestDeriveOnce(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo := w.add(t, pngOf(noise(1, 400, 300)))
-		store := newCounting(w.Blobs)
+		store := newCountingStore(w.Blobs)
 		w.Blobs = store
 		want := w.bytesOf(t, photo, smallJPEG)
 		token := path.Base(path.Dir(w.linkTo(photo, smallJPEG, w.clock.Now().Add(time.Hour))))
@@ -68,23 +70,23 @@ func TestDeriveOnce(t *testing.T) {
 				}
 				got, err := io.ReadAll(opened)
 				if err = errors.Join(err, opened.Close()); err != nil || !bytes.Equal(got, want) {
-					t.Errorf("a link gives %d bytes, the first call %d (%v)", len(got), len(want), err)
+					t.Errorf("the link returned %d bytes, the first call %d (%v)", len(got), len(want), err)
 				}
 			})
 		}
 		all.Wait()
 		if n := store.opens[photo.Blob]; n != 1 {
-			t.Errorf("the picture was read %d times to be scaled", n)
+			t.Errorf("the image was read %d times for resizing", n)
 		}
 		if used := w.usedBytes(t); used != photo.Size {
-			t.Errorf("%d bytes are counted, the picture has %d", used, photo.Size)
+			t.Errorf("%d bytes are counted, the image has %d", used, photo.Size)
 		}
 	})
 }
 
 // TestDeriveShared checks that concurrent callers share the work and that one giving up does not end it.
 func TestDeriveShared(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo := w.add(t, pngOf(noise(1, 400, 300)))
 		begun, goOn := make(chan struct{}), make(chan struct{})
 		r := recipe{"test", func(_ context.Context, _ Item, _ blob.Reader, into io.Writer) (shape, error) {
@@ -99,7 +101,7 @@ func TestDeriveShared(t *testing.T) {
 		<-begun
 		leave()
 		if err := <-left; !errors.Is(err, context.Canceled) {
-			t.Errorf("who left was told %v", err)
+			t.Errorf("the caller that gave up got the error %v", err)
 		}
 		close(goOn)
 		d, opened, err := w.derive(t.Context(), photo, r)
@@ -112,7 +114,7 @@ func TestDeriveShared(t *testing.T) {
 }
 
 func TestDeriveOnTwoNodes(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo := w.add(t, pngOf(noise(1, 400, 300)))
 		other := instance(t, w.url, w.clock, w.Blobs)
 		first, err := w.makeDerived(t.Context(), photo, w.fitRecipe(smallJPEG), "")
@@ -141,7 +143,7 @@ func (w fixture) checkDerived(t fatal, items ...Item) {
 	if found, err := w.Audit(t.Context()); err != nil || len(found) > 0 {
 		t.Fatalf("the audit finds %+v (%v)", found, err)
 	}
-	n := w.number(t, `SELECT COUNT(*) FROM media_derived WHERE blob <> ''`) + w.number(t, `SELECT COUNT(*) FROM media_pending`)
+	n := w.queryInt(t, `SELECT COUNT(*) FROM media_derived WHERE blob <> ''`) + w.queryInt(t, `SELECT COUNT(*) FROM media_pending`)
 	if got := len(w.blobs(t)); got != len(blobKeys(items))+int(n) {
 		t.Fatalf("%d blobs are stored for %d items with %d derived files", got, len(items), n)
 	}
@@ -150,17 +152,17 @@ func (w fixture) checkDerived(t fatal, items ...Item) {
 // TestDerivedFilesExpire checks that derived files are deleted with their item, with age, and beyond maxDerived, and
 // that a lost one is recreated.
 func TestDerivedFilesExpire(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo := w.add(t, pngOf(noise(1, 400, 300)))
 		raw := w.bytesOf(t, photo, smallJPEG)
 		lost, err := findDerived(t.Context(), w.db, photo, w.fitRecipe(smallJPEG).variant)
 		must(t, err)
 		must(t, w.Blobs.Delete(t.Context(), lost.blob))
 		if found, err := w.Audit(t.Context()); err != nil || len(found) != 1 || found[0].Rule != "no_bytes" || found[0].Blob != lost.blob {
-			t.Errorf("of a lost file the audit says %+v (%v)", found, err)
+			t.Errorf("audit findings for a lost file: %+v (%v)", found, err)
 		}
 		if again := w.bytesOf(t, photo, smallJPEG); !bytes.Equal(again, raw) {
-			t.Error("a lost file was made differently")
+			t.Error("the recreated file differs from the lost one")
 		}
 		w.checkDerived(t, photo)
 
@@ -174,7 +176,7 @@ func TestDerivedFilesExpire(t *testing.T) {
 			must(t, err)
 			must(t, opened.Close())
 		}
-		if n := w.number(t, `SELECT COUNT(*) FROM media_derived WHERE media_id = ?`, photo.ID); n != maxDerived {
+		if n := w.queryInt(t, `SELECT COUNT(*) FROM media_derived WHERE media_id = ?`, photo.ID); n != maxDerived {
 			t.Errorf("an item has %d derived files", n)
 		}
 		w.sweep(t)
@@ -186,25 +188,25 @@ func TestDerivedFilesExpire(t *testing.T) {
 		w.clock.Advance(time.Hour)
 		w.sweep(t)
 		if got := w.blobs(t); !slices.Equal(got, blobKeys([]Item{photo})) {
-			t.Errorf("of old derived files %v are left", got)
+			t.Errorf("expired derived files remain: %v", got)
 		}
 		w.bytesOf(t, photo, smallJPEG)
 		must(t, w.Delete(t.Context(), w.callAs(access.Editor), photo.ID))
 		w.sweep(t)
 		if got := w.blobs(t); len(got) != 0 {
-			t.Errorf("of a deleted item %v are left", got)
+			t.Errorf("derived files of a deleted item remain: %v", got)
 		}
 		if _, err := w.makeDerived(t.Context(), photo, w.fitRecipe(smallJPEG), ""); err == nil {
 			t.Error("a file was derived from a deleted item")
 		}
-		if n := w.number(t, `SELECT COUNT(*) FROM media_derived`); n != 0 {
-			t.Errorf("%d derived files are left", n)
+		if n := w.queryInt(t, `SELECT COUNT(*) FROM media_derived`); n != 0 {
+			t.Errorf("%d derived files remain", n)
 		}
 	})
 }
 
 func TestDeriveUnchanged(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo, calls := w.add(t, pngOf(noise(1, 40, 30))), 0
 		r := recipe{"test", func(context.Context, Item, blob.Reader, io.Writer) (shape, error) {
 			calls++
@@ -219,14 +221,14 @@ func TestDeriveUnchanged(t *testing.T) {
 			must(t, opened.Close())
 		}
 		if calls != 1 {
-			t.Errorf("the item was looked at %d times", calls)
+			t.Errorf("the item was inspected %d times", calls)
 		}
 		w.checkDerived(t, photo)
 	})
 }
 
 func TestDeriveFails(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo := w.add(t, pngOf(noise(1, 40, 30)))
 		for _, r := range []recipe{
 			{"error", func(context.Context, Item, blob.Reader, io.Writer) (shape, error) { return shape{}, errStore }},
@@ -237,8 +239,8 @@ func TestDeriveFails(t *testing.T) {
 			}
 		}
 		w.checkDerived(t, photo)
-		if n := w.number(t, `SELECT COUNT(*) FROM media_pending`); n != 0 {
-			t.Errorf("%d files are still expected", n)
+		if n := w.queryInt(t, `SELECT COUNT(*) FROM media_pending`); n != 0 {
+			t.Errorf("%d files are still pending", n)
 		}
 	})
 }

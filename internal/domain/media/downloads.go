@@ -271,7 +271,7 @@ func (s *Service) saveItems(ctx context.Context, h job.LeasedJob, d download) er
 func (s *Service) saveItem(ctx context.Context, h job.LeasedJob, d download, i profileItem) error {
 	staged, err := s.beginForJob(ctx, d.team)
 	if endsJob(err) {
-		return s.failItem(ctx, h, i, reasonOf(err))
+		return s.failItem(ctx, h, i, rejectionReason(err))
 	}
 	if err != nil {
 		return fmt.Errorf("receiving a download: %w", err)
@@ -279,10 +279,10 @@ func (s *Service) saveItem(ctx context.Context, h job.LeasedJob, d download, i p
 	defer staged.Discard()
 	if err := s.Source.Fetch(ctx, i.address, staged.max, staged); err != nil {
 		if endsJob(err) {
-			return s.failItem(ctx, h, i, reasonOf(err))
+			return s.failItem(ctx, h, i, rejectionReason(err))
 		}
 		if errors.Is(err, provider.ErrTooLarge) {
-			return s.failItem(ctx, h, i, reasonOf(staged.tooLarge))
+			return s.failItem(ctx, h, i, rejectionReason(staged.tooLarge))
 		}
 		if ctx.Err() != nil {
 			return fmt.Errorf("fetching a download: %w", err)
@@ -301,7 +301,7 @@ func (s *Service) saveItem(ctx context.Context, h job.LeasedJob, d download, i p
 		})
 	}
 	if endsJob(err) {
-		return s.failItem(ctx, h, i, reasonOf(err))
+		return s.failItem(ctx, h, i, rejectionReason(err))
 	}
 	return err
 }

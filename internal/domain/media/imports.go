@@ -128,7 +128,7 @@ func (s *Service) doImport(ctx context.Context, h job.LeasedJob) error {
 func (s *Service) fetchImport(ctx context.Context, h job.LeasedJob, address, name string, p placement) (string, error) {
 	staged, err := s.beginForJob(ctx, h.TeamID)
 	if endsJob(err) {
-		return reasonOf(err), nil
+		return rejectionReason(err), nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("receiving an import: %w", err)
@@ -136,11 +136,11 @@ func (s *Service) fetchImport(ctx context.Context, h job.LeasedJob, address, nam
 	defer staged.Discard()
 	got, err := s.Fetch.Get(ctx, address, staged.max, staged)
 	if endsJob(err) {
-		return reasonOf(err), nil
+		return rejectionReason(err), nil
 	}
 	if failed, ok := errors.AsType[*safehttp.Error](err); ok && ctx.Err() == nil {
 		if failed.Code == safehttp.CodeTooLarge {
-			failed.Code = reasonOf(staged.tooLarge)
+			failed.Code = rejectionReason(staged.tooLarge)
 		}
 		s.Log.InfoContext(ctx, "import failed", "job", h.ID, "code", failed.Code, "error", failed.Err)
 		return failed.Code, nil
@@ -157,7 +157,7 @@ func (s *Service) fetchImport(ctx context.Context, h job.LeasedJob, address, nam
 		_, _, err = s.save(ctx, e, p)
 	}
 	if endsJob(err) {
-		return reasonOf(err), nil
+		return rejectionReason(err), nil
 	}
 	return "", err
 }

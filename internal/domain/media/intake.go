@@ -48,7 +48,7 @@ func tooManyUploads(detail string) *apierr.Error {
 	return apierr.New(apierr.RateLimited, detail).With("scope", "uploads_under_way").After(uploadsRetryAfter)
 }
 
-// uploader identifies who sends a file: an upload link or a person. It is empty for background work.
+// uploader identifies the sender of a file: an upload link or a person. It is empty for background work.
 type uploader struct {
 	person int64
 	link   string
@@ -94,7 +94,7 @@ func (in *intake) reserve(team, bytes, limit int64) error {
 	return nil
 }
 
-// release returns what acquire and reserve took.
+// release undoes acquire and reserve.
 func (in *intake) release(by uploader, team, bytes int64) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -309,7 +309,7 @@ func (a *arrival) ReadFrom(r io.Reader) (int64, error) {
 	return n + rest, err
 }
 
-// metered counts what is read for an arrival.
+// metered counts the bytes read for an arrival.
 type metered struct {
 	io.Reader
 	to *arrival

@@ -10,13 +10,13 @@ import (
 	"pressroom/internal/platform/blob"
 )
 
-// generated is a body of any size that is never in memory: a head, then zeros. It counts the bytes read.
-type generated struct {
+// generatedBody is a body of any size that is never in memory: a head, then zeros. It counts the bytes read.
+type generatedBody struct {
 	head       []byte
 	size, read int64
 }
 
-func (g *generated) Read(p []byte) (int, error) {
+func (g *generatedBody) Read(p []byte) (int, error) {
 	if g.read >= g.size {
 		return 0, io.EOF
 	}
@@ -31,47 +31,47 @@ func (g *generated) Read(p []byte) (int, error) {
 
 const mib = 1 << 20
 
-// staging is a store that fails once more files than allowed are staged.
-type staging struct {
+// limitedStore is a store that fails once more files than allowed are staged.
+type limitedStore struct {
 	blob.Store
 
 	begun *int
 }
 
-func (s staging) Stage(ctx context.Context) (*blob.Staged, error) {
+func (s limitedStore) Stage(ctx context.Context) (*blob.Staged, error) {
 	*s.begun++
 	return s.Store.Stage(ctx)
 }
 
-// filling is a body during which the disk fills up.
-type filling struct {
-	generated
+// diskFillingBody is a body during which the disk fills up.
+type diskFillingBody struct {
+	generatedBody
 
 	at   int64
 	fill func()
 }
 
-func (f *filling) Read(p []byte) (int, error) {
-	n, err := f.generated.Read(p)
+func (f *diskFillingBody) Read(p []byte) (int, error) {
+	n, err := f.generatedBody.Read(p)
 	if f.read >= f.at {
 		f.fill()
 	}
 	return n, err
 }
 
-// dripping is a body that blocks until it is released.
-type dripping struct {
+// blockingBody is a body that blocks until it is released.
+type blockingBody struct {
 	io.Reader
 	begun chan struct{}
 	end   chan error
 	once  *sync.Once
 }
 
-func drip() dripping {
-	return dripping{bytes.NewReader(film(1, 10)), make(chan struct{}), make(chan error, 1), &sync.Once{}}
+func newBlockingBody() blockingBody {
+	return blockingBody{bytes.NewReader(film(1, 10)), make(chan struct{}), make(chan error, 1), &sync.Once{}}
 }
 
-func (d dripping) Read(p []byte) (int, error) {
+func (d blockingBody) Read(p []byte) (int, error) {
 	n, err := d.Reader.Read(p)
 	if errors.Is(err, io.EOF) {
 		d.once.Do(func() { close(d.begun) })

@@ -23,8 +23,8 @@ import (
 	"pressroom/internal/platform/thumbnail"
 )
 
-// ways returns the ways to upload a body whose size is known only from its sender.
-func (w fixture) ways(t fatal) map[string]func(Incoming) error {
+// uploadMethods returns the ways to upload a body whose size is known only from its sender.
+func (w fixture) uploadMethods(t fatal) map[string]func(Incoming) error {
 	t.Helper()
 	page := path.Base(w.open(t).PageURL)
 	return map[string]func(Incoming) error{
@@ -49,20 +49,20 @@ func (w fixture) checkIdle(t fatal) {
 // TestPlanLimitCheckedBeforeUpload checks that a file beyond the plan is rejected before its first byte, or at the limit if
 // its size is unknown.
 func TestPlanLimitCheckedBeforeUpload(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
-		w.allow(1 << 30)
+	forEachDatabase(t, func(t *testing.T, w fixture) {
+		w.setStorageLimit(1 << 30)
 		w.exec(t,
 			`INSERT INTO storage (team_id, used_bytes) VALUES (?, ?) ON CONFLICT (team_id) DO UPDATE
 		SET used_bytes = 924 * 1048576`, w.team, 924*mib)
 		begun := 0
-		for name, send := range w.ways(t) {
-			w.Blobs = staging{w.Blobs, &begun}
-			body := &generated{head: film(1, 0), size: 300 * mib}
+		for name, send := range w.uploadMethods(t) {
+			w.Blobs = limitedStore{w.Blobs, &begun}
+			body := &generatedBody{head: film(1, 0), size: 300 * mib}
 			wantCode(t, send(Incoming{Name: "x.mp4", Size: body.size, Body: body}), apierr.PlanLimitReached)
 			if body.read != 0 || begun != 0 {
 				t.Errorf("%s: %d bytes were read, %d files staged", name, body.read, begun)
 			}
-			body = &generated{head: film(1, 0), size: 300 * mib}
+			body = &generatedBody{head: film(1, 0), size: 300 * mib}
 			wantCode(t, send(Incoming{Name: "x.mp4", Size: -1, Body: body}), apierr.PlanLimitReached)
 			if body.read > 101*mib {
 				t.Errorf("%s: without a size %d bytes were read", name, body.read)
@@ -76,11 +76,11 @@ func TestPlanLimitCheckedBeforeUpload(t *testing.T) {
 // TestFileWithoutNewStorage checks that a file of the size of an existing item or of a promised file is not rejected
 // in advance.
 func TestFileWithoutNewStorage(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		there, promised := film(1, 5000), film(2, 7000)
 		w.add(t, there)
 		b := w.open(t, promised)
-		w.allow(w.usedBytes(t) + int64(len(promised)))
+		w.setStorageLimit(w.usedBytes(t) + int64(len(promised)))
 		for name, send := range map[string]func(Incoming) error{"add": func(f Incoming) error {
 			_, err := w.Add(t.Context(), Owner{TeamID: w.team, PersonID: w.person}, f)
 			return err
@@ -89,24 +89,24 @@ func TestFileWithoutNewStorage(t *testing.T) {
 			return err
 		}} {
 			if err := send(Incoming{Size: int64(len(there)), Body: bytes.NewReader(there)}); err != nil {
-				t.Errorf("%s, a file that is there: %v", name, err)
+				t.Errorf("%s, an existing file: %v", name, err)
 			}
 		}
 		if _, err := w.AddToBatch(t.Context(), w.person, path.Base(b.PageURL),
 			Incoming{Size: int64(len(promised)), Body: bytes.NewReader(promised)}); err != nil {
-			t.Errorf("a file that was promised: %v", err)
+			t.Errorf("a file with an open link: %v", err)
 		}
-		w.checkSound(t)
+		w.checkConsistent(t)
 	})
 }
 
 // TestUnsupportedTypeRejectedEarly checks that files of unsupported types and oversized images are rejected after
 // 64 KiB.
 func TestUnsupportedTypeRejectedEarly(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		noise := make([]byte, 1<<10)
 		rand.NewChaCha8([32]byte{}).Read(noise)
-		ways := w.ways(t)
+		ways := w.uploadMethods(t)
 		ways["a link"] = func(f Incoming) error {
 			d := describeFile(noise)
 			d.SizeBytes = 300 * mib
@@ -116,18 +116,18 @@ func TestUnsupportedTypeRejectedEarly(t *testing.T) {
 			return err
 		}
 		for name, send := range ways {
-			garbage := &generated{head: noise, size: 300 * mib}
+			garbage := &generatedBody{head: noise, size: 300 * mib}
 			wantCode(t, send(Incoming{Name: "x.mp4", Size: garbage.size, Body: garbage}), apierr.ValidationFailed)
 			if garbage.read > sniffBytes {
 				t.Errorf("%s: %d bytes of garbage were read", name, garbage.read)
 			}
-			image := &generated{head: []byte("\xff\xd8\xff\xe0"), size: 300 * mib}
+			image := &generatedBody{head: []byte("\xff\xd8\xff\xe0"), size: 300 * mib}
 			wantCode(t, send(Incoming{Name: "x.jpg", Size: image.size, Body: image}), apierr.UploadTooLarge)
 			if image.read > sniffBytes {
 				t.Errorf("%s: %d bytes of an image were read", name, image.read)
 			}
 		}
-		image := &generated{head: []byte("\xff\xd8\xff\xe0"), size: 300 * mib}
+		image := &generatedBody{head: []byte("\xff\xd8\xff\xe0"), size: 300 * mib}
 		wantCode(t, ways["a form"](Incoming{Size: -1, Body: image}), apierr.UploadTooLarge)
 		if most := w.Terms.Limits.MaxImageBytes; image.read > most+mib {
 			t.Errorf("without a size %d bytes of an image were read", image.read)
@@ -139,7 +139,7 @@ func TestUnsupportedTypeRejectedEarly(t *testing.T) {
 // TestManyScansRejected checks that JPEG images with very many scans are rejected with advice, both when added and
 // when stored earlier.
 func TestManyScansRejected(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		plain, err := os.ReadFile("../../platform/mediainfo/testdata/progressive.jpg")
 		must(t, err)
 		first := bytes.Index(plain, []byte("\xff\xda"))
@@ -148,7 +148,7 @@ func TestManyScansRejected(t *testing.T) {
 			end++
 		}
 		many := slices.Concat(plain[:first], bytes.Repeat(plain[first:end], 100), plain[end:])
-		ways := w.ways(t)
+		ways := w.uploadMethods(t)
 		ways["a link"] = func(f Incoming) error {
 			_, err := send(t.Context(), w.Service, w.open(t, many).Upload.Uploads[0], f.Body)
 			return err
@@ -197,17 +197,17 @@ func TestMetadataSearchEnds(t *testing.T) {
 			t.Errorf("%v, want context.Canceled", err)
 		}
 		if edits, err := findMetadata(t.Context(), bytes.NewReader(file), int64(len(file)), info); err != nil || !edits.Empty() {
-			t.Errorf("a file that is read at once: %v", err)
+			t.Errorf("a file that is read immediately: %v", err)
 		}
 	})
 }
 
 // TestDiskReserve checks that uploads are rejected, and running ones cut off, below the disk's reserve.
 func TestDiskReserve(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		volume := disk.Volume{Name: "files", Dir: t.TempDir()}
 		full := disk.NewReserve(1<<60, volume)
-		ways := w.ways(t)
+		ways := w.uploadMethods(t)
 		file := film(1, 100)
 		link := w.open(t, file).Upload.Uploads[0]
 		ways["a link"] = func(f Incoming) error { _, err := send(t.Context(), w.Service, link, f.Body); return err }
@@ -222,14 +222,14 @@ func TestDiskReserve(t *testing.T) {
 		}
 		_, err := w.importFile(t.Context(), w.call("import_media"), ImportInput{URL: "https://www.example.com/a.jpg"})
 		wantCode(t, err, apierr.Unavailable)
-		if _, err := w.beginForJob(t.Context(), w.team); !endsJob(err) || reasonOf(err) != "storage_full" {
+		if _, err := w.beginForJob(t.Context(), w.team); !endsJob(err) || rejectionReason(err) != "storage_full" {
 			t.Errorf("a job: %v", err)
 		}
 		w.Disk = nil
-		body := &filling{generated: generated{head: film(1, 0), size: 300 * mib}, at: 20 * mib, fill: func() { w.Disk = full }}
+		body := &diskFillingBody{generatedBody: generatedBody{head: film(1, 0), size: 300 * mib}, at: 20 * mib, fill: func() { w.Disk = full }}
 		if err := ways["a form"](Incoming{Size: -1, Body: body}); apierr.Of(err).Context["reason"] != "disk_full" ||
 			body.read > 20*mib+2*checkStep {
-			t.Errorf("while it came: %v after %d bytes", err, body.read)
+			t.Errorf("during the upload: %v after %d bytes", err, body.read)
 		}
 		w.Disk = disk.NewReserve(1, volume)
 		must(t, ways["a link"](Incoming{Body: bytes.NewReader(file)}))
@@ -240,7 +240,7 @@ func TestDiskReserve(t *testing.T) {
 // TestFormsRejectedByLength checks that forms are rejected by the plan, by the largest file size, and while the
 // disk is full.
 func TestFormsRejectedByLength(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		page := path.Base(w.open(t).PageURL)
 		check := func(length int64) map[string]error {
 			return map[string]error{
@@ -258,10 +258,10 @@ func TestFormsRejectedByLength(t *testing.T) {
 		}
 		largest := MaxFormFiles * w.Terms.Limits.MaxVideoBytes
 		wants(-1, "")
-		w.allow(plan.Unlimited)
+		w.setStorageLimit(plan.Unlimited)
 		wants(largest, "")
 		wants(largest+formFrame+1, apierr.UploadTooLarge)
-		w.allow(w.usedBytes(t) + 10)
+		w.setStorageLimit(w.usedBytes(t) + 10)
 		wants(formFrame, "")
 		wants(formFrame+10, "")
 		wants(formFrame+11, apierr.PlanLimitReached)
@@ -271,7 +271,7 @@ func TestFormsRejectedByLength(t *testing.T) {
 }
 
 func TestConcurrentUploadsOfTeam(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		w.TeamUploads = 4
 		for n := range int64(4) {
 			must(t, w.enterUpload(t, uploader{person: n + 1}))
@@ -294,13 +294,13 @@ func (w fixture) enterUpload(t *testing.T, by uploader) error {
 // TestConcurrentUploadsOfPerson checks that a person has at most three concurrent uploads and that any end frees a
 // slot.
 func TestConcurrentUploadsOfPerson(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		add := func(person int64, body io.Reader) error {
 			_, err := w.Add(t.Context(), Owner{TeamID: w.team, PersonID: person}, Incoming{Size: -1, Body: body})
 			return err
 		}
 		var all sync.WaitGroup
-		slow := []dripping{drip(), drip(), drip()}
+		slow := []blockingBody{newBlockingBody(), newBlockingBody(), newBlockingBody()}
 		for _, d := range slow {
 			all.Go(func() { wantCode(t, add(w.person, d), apierr.ValidationFailed) })
 			<-d.begun
@@ -324,8 +324,8 @@ func TestConcurrentUploadsOfPerson(t *testing.T) {
 
 // TestStagedBytesOfTeam checks that a team's bytes on the way, including declared ones, are bounded.
 func TestStagedBytesOfTeam(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
-		w.allow(1 << 50)
+	forEachDatabase(t, func(t *testing.T, w fixture) {
+		w.setStorageLimit(1 << 50)
 		most := w.Terms.Limits.MaxVideoBytes
 		var held []*arrival
 		for person := range int64(2) {

@@ -22,7 +22,7 @@ import (
 	"pressroom/internal/platform/disk"
 )
 
-// VerifiedLink is a one-time upload link whose secret was presented.
+// VerifiedLink is a one-time upload link with a verified secret.
 type VerifiedLink struct {
 	id    string
 	hash  [32]byte
@@ -141,7 +141,7 @@ func (s *Service) Receive(ctx context.Context, l VerifiedLink, f Incoming) (AddR
 var errSizeDiffers = apierr.Invalid(apierr.SizeDiffers, "",
 	"The file's size differs from the description. Send the described file, or open another batch.")
 
-// checkHeaders rejects, before a byte is read, what cannot be the described file.
+// checkHeaders rejects a body that cannot be the described file before reading it.
 func (l VerifiedLink) checkHeaders(f Incoming) error {
 	kind, described := essence(f.Type), essence(l.file.mimeType)
 	switch {
@@ -227,7 +227,7 @@ func (s *Service) refuseLink(ctx context.Context, l VerifiedLink, cause error) e
 		n, err := tx.Exec(ctx,
 			`UPDATE upload_files SET state = ?, reason = ?, arrived_at = ?
 		WHERE id = ? AND state = ? AND secret_hash = ?`,
-			string(Refused), reasonOf(cause), db.Micros(tx.Now()), l.id, string(Waiting), l.hash[:])
+			string(Refused), rejectionReason(cause), db.Micros(tx.Now()), l.id, string(Waiting), l.hash[:])
 		if err != nil {
 			return fmt.Errorf("refusing a file: %w", err)
 		}
@@ -251,8 +251,8 @@ func refusesFile(err error) bool {
 // endsJob reports whether an error ends a job that fetches a file, with reasonOf as its error code.
 func endsJob(err error) bool { return refusesFile(err) || errors.Is(err, disk.ErrLow) }
 
-// reasonOf returns the reason of a rejected file (contract, job error codes).
-func reasonOf(cause error) string {
+// rejectionReason returns the reason of a rejected file (contract, job error codes).
+func rejectionReason(cause error) string {
 	if errors.Is(cause, disk.ErrLow) {
 		return "storage_full"
 	}

@@ -44,7 +44,7 @@ func requireLibrary(call operation.Call) error {
 	return call.Require(access.Read)
 }
 
-// TeamOf returns the one of these teams whose library has an item, or not_found.
+// TeamOf returns which of the teams owns a library item, or not_found.
 func (s *Service) TeamOf(ctx context.Context, id int64, teams []int64) (int64, error) {
 	home, err := db.OwningTeam(ctx, s.db, `media WHERE id = ? AND deleted_at = 0`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {

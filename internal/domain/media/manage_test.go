@@ -20,7 +20,7 @@ func (w fixture) callAs(role access.Role) operation.Call {
 
 // TestPermissions checks that only people with write access change a library.
 func TestPermissions(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		ctx, id := t.Context(), w.add(t, pngOf(noise(1, 20, 20))).ID
 		f, err := w.MakeFolder(ctx, w.callAs(access.Editor), "Spring")
 		must(t, err)
@@ -33,26 +33,26 @@ func TestPermissions(t *testing.T) {
 			"delete folder": func(c operation.Call) error { return w.DeleteFolder(ctx, c, f.ID) },
 		} {
 			if err := do(w.callAs(access.Viewer)); !apierr.Is(err, apierr.WriteNotAllowed) {
-				t.Errorf("a viewer may %s: %v", name, err)
+				t.Errorf("viewer: %s: %v", name, err)
 			}
 			if err := do(stranger.callAs(access.Owner)); !apierr.Is(err, apierr.NotFound) {
-				t.Errorf("a stranger may %s: %v", name, err)
+				t.Errorf("person outside the team: %s: %v", name, err)
 			}
 		}
 		if _, err := w.View(ctx, w.callAs(access.Client), id); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("a client sees it: %v", err)
+			t.Errorf("a client can see the item: %v", err)
 		}
 		if _, err := w.View(ctx, w.callAs(access.Viewer), id); err != nil {
 			t.Error(err)
 		}
 		if err := w.Move(ctx, w.callAs(access.Editor), id, stranger.folderOf(t)); !apierr.Is(err, apierr.FolderNotFound) {
-			t.Errorf("it goes into another team's folder: %v", err)
+			t.Errorf("the item was moved into another team's folder: %v", err)
 		}
 		if home, err := w.TeamOf(ctx, id, []int64{stranger.team, w.team}); err != nil || home != w.team {
-			t.Errorf("it is of team %d (%v)", home, err)
+			t.Errorf("the item belongs to team %d (%v)", home, err)
 		}
 		if _, err := w.TeamOf(ctx, id, []int64{stranger.team}); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("it is of a team that does not have it: %v", err)
+			t.Errorf("found in a team that does not have the item: %v", err)
 		}
 	})
 }
@@ -65,7 +65,7 @@ func (w fixture) folderOf(t fatal) int64 {
 }
 
 func TestDelete(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		ctx, file := t.Context(), pngOf(noise(1, 20, 20))
 		id := w.add(t, file).ID
 		must(t, w.Delete(ctx, w.callAs(access.Editor), id))
@@ -73,14 +73,14 @@ func TestDelete(t *testing.T) {
 			t.Errorf("%d bytes are used (%v)", used, err)
 		}
 		if err := w.Delete(ctx, w.callAs(access.Editor), id); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("deleted twice: %v", err)
+			t.Errorf("second deletion: %v", err)
 		}
 		again := w.add(t, file).ID
 		if n := w.sweep(t); n != 1 {
 			t.Errorf("%d blobs are swept", n)
 		}
 		if n := len(w.blobs(t)); n != 2 || again == id {
-			t.Errorf("%d blobs are left of item %d", n, again)
+			t.Errorf("%d blobs remain of item %d", n, again)
 		}
 		if found, err := w.Audit(ctx); err != nil || len(found) != 0 {
 			t.Errorf("the audit finds %v (%v)", found, err)

@@ -20,20 +20,20 @@ import (
 	"pressroom/internal/testkit/s3"
 )
 
-// place is the location in the metadata of the test files.
-var place = []byte("+52.5200+013.4050/")
+// location is the location in the metadata of the test files.
+var location = []byte("+52.5200+013.4050/")
 
 // jpegWithLocation returns a JPEG with a location and an orientation of 90 degrees.
 func jpegWithLocation(seed uint64) []byte {
 	plain := jpegOf(noise(seed, 60, 40))
 	const entry = "\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00" // orientation 6
-	tiff := slices.Concat([]byte("Exif\x00\x00MM\x00\x2a\x00\x00\x00\x08\x00\x01"+entry+"\x00\x00\x00\x00"), place)
+	tiff := slices.Concat([]byte("Exif\x00\x00MM\x00\x2a\x00\x00\x00\x08\x00\x01"+entry+"\x00\x00\x00\x00"), location)
 	return slices.Concat(plain[:2], []byte{0xff, 0xe1, 0, byte(2 + len(tiff))}, tiff, plain[2:])
 }
 
 // videoWithLocation returns a video with a location.
 func videoWithLocation(seed uint64) []byte {
-	return slices.Concat(film(seed, 100), boxOf("udta", boxOf("\xa9xyz", place)))
+	return slices.Concat(film(seed, 100), boxOf("udta", boxOf("\xa9xyz", location)))
 }
 
 // keepOriginals sets whether the team keeps originals.
@@ -70,8 +70,8 @@ func contentOf(t fatal, r io.ReadCloser) []byte {
 	return raw
 }
 
-// leaves returns the bytes of an item by every way out of the service.
-func (w fixture) leaves(t *testing.T, i Item) map[string][]byte {
+// allOutputs returns the bytes of an item by every way out of the service.
+func (w fixture) allOutputs(t *testing.T, i Item) map[string][]byte {
 	t.Helper()
 	ctx, out := t.Context(), map[string][]byte{}
 	opened := func(name string, r io.ReadCloser, err error) {
@@ -83,7 +83,7 @@ func (w fixture) leaves(t *testing.T, i Item) map[string][]byte {
 		file, err := w.Files(w.team).Open(ctx, i.ID, fit)
 		opened(name, file.ReadCloser, err)
 		if int64(len(out[name])) != file.Size || file.Type != i.Type {
-			t.Errorf("%s: %d bytes of %s, and %d of %s are said", name, len(out[name]), i.Type, file.Size, file.Type)
+			t.Errorf("%s: got %d bytes of %s, the file states %d of %s", name, len(out[name]), i.Type, file.Size, file.Type)
 		}
 	}
 	public, err := w.OpenPublic(ctx, w.tokenOf(i, w.clock.Now().Add(time.Hour)))
@@ -103,10 +103,10 @@ func (w fixture) leaves(t *testing.T, i Item) map[string][]byte {
 	return out
 }
 
-func (w fixture) leavesWithoutPlace(t *testing.T, i Item) {
+func (w fixture) checkNoLocation(t *testing.T, i Item) {
 	t.Helper()
-	for way, raw := range w.leaves(t, i) {
-		if bytes.Contains(raw, place) || len(raw) == 0 {
+	for way, raw := range w.allOutputs(t, i) {
+		if bytes.Contains(raw, location) || len(raw) == 0 {
 			t.Errorf("%s of a %s: %q", way, i.Type, raw)
 		}
 	}
@@ -114,7 +114,7 @@ func (w fixture) leavesWithoutPlace(t *testing.T, i Item) {
 
 // TestRemoveMetadata checks that files are stored without metadata, by each way in.
 func TestRemoveMetadata(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		for n, file := range [][]byte{jpegWithLocation(1), videoWithLocation(2)} {
 			ways := map[string]func(t *testing.T, w fixture, file []byte) int64{
 				"a link": func(t *testing.T, w fixture, file []byte) int64 { return w.add(t, file).ID },
@@ -137,15 +137,15 @@ func TestRemoveMetadata(t *testing.T) {
 				i, err := item(t.Context(), w.db, w.team, add(t, w, file))
 				must(t, err)
 				raw, digest := w.storedBytes(t, i.Blob), sha256.Sum256(file)
-				if bytes.Contains(raw, place) || !i.Clean || !bytes.Equal(i.Original, digest[:]) ||
+				if bytes.Contains(raw, location) || !i.Clean || !bytes.Equal(i.Original, digest[:]) ||
 					i.Size != int64(len(file)) || i.Stored != int64(len(raw)) {
 					t.Errorf("file %d by %s: %+v: %q", n, name, i, raw)
 				}
 				if i.Kind == Image && (i.Width != 40 || i.Height != 60 || i.Detail.Orientation != 6) {
-					t.Errorf("by %s the image is not upright any more: %+v", name, i)
+					t.Errorf("by %s the image lost its orientation: %+v", name, i)
 				}
-				w.checkSound(t)
-				w.leavesWithoutPlace(t, i)
+				w.checkConsistent(t)
+				w.checkNoLocation(t, i)
 				if look, err := w.View(t.Context(), w.callAs(access.Viewer), i.ID); err != nil || !look.Stripped || !look.Clean {
 					t.Errorf("%+v (%v)", look, err)
 				}
@@ -160,53 +160,53 @@ func pageOfBatch(b UploadBatch) string {
 
 // TestRecognizeOriginal checks that a file is identified by its digests before and after the removal of metadata.
 func TestRecognizeOriginal(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		file := jpegWithLocation(1)
 		i := w.add(t, file)
 		clean := w.storedBytes(t, i.Blob)
 		for name, again := range map[string][]byte{"the original": file, "what is stored": clean} {
 			if u := w.open(t, again).Upload.Uploads[0]; u.MediaID != i.ID || u.URL != "" {
-				t.Errorf("%s is asked for: %+v", name, u)
+				t.Errorf("%s got an upload link although it exists: %+v", name, u)
 			}
 			arrived, err := w.Add(t.Context(), Owner{TeamID: w.team}, Incoming{Size: -1, Body: bytes.NewReader(again)})
 			if err != nil || !arrived.Already || arrived.MediaID != i.ID {
 				t.Errorf("%s is another item: %+v (%v)", name, arrived, err)
 			}
 		}
-		elsewhere := slices.Replace(bytes.Clone(file), bytes.Index(file, place), bytes.Index(file, place)+3, []byte("-11")...)
+		elsewhere := slices.Replace(bytes.Clone(file), bytes.Index(file, location), bytes.Index(file, location)+3, []byte("-11")...)
 		arrived, err := w.Add(t.Context(), Owner{TeamID: w.team}, Incoming{Size: -1, Body: bytes.NewReader(elsewhere)})
 		if err != nil || !arrived.Already || arrived.MediaID != i.ID {
-			t.Errorf("the same pixels with another place: %+v (%v)", arrived, err)
+			t.Errorf("the same pixels with another location: %+v (%v)", arrived, err)
 		}
 		other := w.newTeam(t)
 		if u := other.open(t, file).Upload.Uploads[0]; u.MediaID != 0 {
-			t.Errorf("another team is told of it: %+v", u)
+			t.Errorf("another team learns of the file: %+v", u)
 		}
-		w.checkSound(t)
+		w.checkConsistent(t)
 		must(t, w.Delete(t.Context(), w.callAs(access.Editor), i.ID))
 		if u := w.open(t, file).Upload.Uploads[0]; u.MediaID != 0 {
-			t.Errorf("a deleted file is taken for one that is there: %+v", u)
+			t.Errorf("a deleted file is treated as existing: %+v", u)
 		}
 	})
 }
 
 // TestOlderItems checks that files stored with metadata leave without it, and that each is processed once.
 func TestOlderItems(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		photo, video := w.addUncleaned(t, jpegWithLocation(1)), w.addUncleaned(t, videoWithLocation(2))
 		plain := w.addUncleaned(t, pngOf(noise(3, 30, 20)))
 		for _, i := range []Item{photo, video, plain} {
-			w.leavesWithoutPlace(t, i)
+			w.checkNoLocation(t, i)
 			export, err := w.OpenForExport(t.Context(), w.team, i.ID)
 			must(t, err)
-			if raw := contentOf(t, export); bytes.Contains(raw, place) || len(raw) == 0 {
+			if raw := contentOf(t, export); bytes.Contains(raw, location) || len(raw) == 0 {
 				t.Errorf("the export has %q", raw)
 			}
 		}
 		const kept = `SELECT COUNT(*) FROM media_derived WHERE media_id = ? AND variant = 'clean-1' AND `
 		for name, n := range map[string]int64{
-			"of the photo": w.number(t, kept+`blob <> ''`, photo.ID), "of the video": w.number(t, kept+`blob <> ''`, video.ID),
-			"of what has none": w.number(t, kept+`blob = ''`, plain.ID),
+			"of the photo": w.queryInt(t, kept+`blob <> ''`, photo.ID), "of the video": w.queryInt(t, kept+`blob <> ''`, video.ID),
+			"of what has none": w.queryInt(t, kept+`blob = ''`, plain.ID),
 		} {
 			if n != 1 {
 				t.Errorf("%d copies %s, want one", n, name)
@@ -221,14 +221,14 @@ func TestOlderItems(t *testing.T) {
 // TestOriginalsKept checks that kept originals are available to people with write access, by their own link, and in
 // the export.
 func TestOriginalsKept(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		w.keepOriginals(t, 1)
 		for _, file := range [][]byte{jpegWithLocation(1), videoWithLocation(2)} {
 			i := w.add(t, file)
 			if i.Clean || !bytes.Equal(w.storedBytes(t, i.Blob), file) {
 				t.Errorf("not the original: %+v", i)
 			}
-			w.leavesWithoutPlace(t, i)
+			w.checkNoLocation(t, i)
 			original, err := w.OpenOriginal(t.Context(), w.person, i.ID)
 			must(t, err)
 			if !bytes.Equal(contentOf(t, original), file) {
@@ -259,12 +259,12 @@ func TestOriginalsKept(t *testing.T) {
 // TestMetadataCannotBeRemoved checks that files whose metadata cannot be located are never sent: images are
 // re-encoded, videos rejected, and new files not accepted.
 func TestMetadataCannotBeRemoved(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
-		chunk := append([]byte("ABCD"), place...) // critical, and unknown
+	forEachDatabase(t, func(t *testing.T, w fixture) {
+		chunk := append([]byte("ABCD"), location...) // critical, and unknown
 		plain := pngOf(noise(1, 30, 20))
 		sum := crc32.ChecksumIEEE(chunk)
-		odd := slices.Concat(plain[:33], u32(uint32(len(place))), chunk, u32(sum), plain[33:])
-		lying := boxOf("trak", boxOf("mdia", boxOf("minf", boxOf("stbl", boxOf("stco", u32(0, 9)))), boxOf("udta", place)))
+		odd := slices.Concat(plain[:33], u32(uint32(len(location))), chunk, u32(sum), plain[33:])
+		lying := boxOf("trak", boxOf("mdia", boxOf("minf", boxOf("stbl", boxOf("stco", u32(0, 9)))), boxOf("udta", location)))
 		broken := slices.Concat(film(2, 100), boxOf("moov", lying))
 		for _, file := range [][]byte{odd, broken} {
 			_, err := w.Add(t.Context(), Owner{TeamID: w.team}, Incoming{Size: -1, Body: bytes.NewReader(file)})
@@ -276,13 +276,13 @@ func TestMetadataCannotBeRemoved(t *testing.T) {
 		for _, fit := range []network.FileLimits{{}, {Types: []string{"image/png"}}} {
 			file, err := w.Files(w.team).Open(t.Context(), photo.ID, fit)
 			must(t, err)
-			if raw := contentOf(t, file); bytes.Contains(raw, place) || len(raw) == 0 {
-				t.Errorf("the network is given %q", raw)
+			if raw := contentOf(t, file); bytes.Contains(raw, location) || len(raw) == 0 {
+				t.Errorf("the network gets %q", raw)
 			}
 		}
 		shown, err := w.OpenFile(t.Context(), w.person, photo.ID, false)
 		must(t, err)
-		if raw := contentOf(t, shown); bytes.Contains(raw, place) || shown.Type != "image/jpeg" || shown.Name != "a file.jpg" {
+		if raw := contentOf(t, shown); bytes.Contains(raw, location) || shown.Type != "image/jpeg" || shown.Name != "a file.jpg" {
 			t.Errorf("%s, %s: %q", shown.Name, shown.Type, raw)
 		}
 		var refused *network.Error
@@ -318,8 +318,8 @@ func TestMetadataInS3(t *testing.T) {
 	server := s3.Start(t)
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newFixture(t, url, openBlobs(t, server.Bucket(t), blob.Credentials{ID: server.ID, Secret: server.Secret}), "")
-		w.leavesWithoutPlace(t, w.add(t, jpegWithLocation(1)))
-		w.leavesWithoutPlace(t, w.addUncleaned(t, jpegWithLocation(2)))
-		w.leavesWithoutPlace(t, w.addUncleaned(t, videoWithLocation(3)))
+		w.checkNoLocation(t, w.add(t, jpegWithLocation(1)))
+		w.checkNoLocation(t, w.addUncleaned(t, jpegWithLocation(2)))
+		w.checkNoLocation(t, w.addUncleaned(t, videoWithLocation(3)))
 	})
 }

@@ -22,7 +22,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Batch is an upload batch as shown to a person who may upload to it.
+// Batch is an upload batch for a person who may upload to it.
 type Batch struct {
 	ID        string // the job's ID without its type
 	TeamID    int64
@@ -204,7 +204,7 @@ func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incom
 		})
 	}
 	if refusesFile(err) && !apierr.Is(err, apierr.UploadLinkClosed) {
-		chosen.state, chosen.reason = Refused, reasonOf(err)
+		chosen.state, chosen.reason = Refused, rejectionReason(err)
 		noted := s.db.InTx(ctx, "media.page_refused", func(ctx context.Context, tx *db.Tx) error {
 			return s.recordPageFile(ctx, tx, b.job, chosen)
 		})

@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// fill inserts 3,000 items of two teams in seven folders, every fifth a video.
-func fill(t *testing.T, w fixture, other int64) {
+// insertItems inserts 3,000 items of two teams in seven folders, every fifth a video.
+func insertItems(t *testing.T, w fixture, other int64) {
 	t.Helper()
 	must(t, w.db.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
 		for n := range 7 {
@@ -43,9 +43,9 @@ func fill(t *testing.T, w fixture, other int64) {
 
 // TestListsUseIndexes checks that lists neither sort nor read other teams' items.
 func TestListsUseIndexes(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		other := w.newTeam(t)
-		fill(t, w, other.team)
+		insertItems(t, w, other.team)
 		folder, cursor := int64(3), w.call("list_media").Cursor("1500")
 		for name, in := range map[string]ListInput{
 			"all": {}, "folder": {FolderID: &folder}, "kind": {Kind: Video}, "query": {Query: "NAME 1"},
@@ -59,7 +59,7 @@ func TestListsUseIndexes(t *testing.T) {
 		}
 		w.checkPlan(t, "by digest", digestQuery, w.team, []byte("x"), w.team, []byte("x"))
 		if plan := testkit.Plan(t, w.db, digestQuery, w.team, []byte("x"), w.team, []byte("x")); !strings.Contains(plan, "media_original") {
-			t.Errorf("the digest of a file as it arrived is looked up in no index\n%s", plan)
+			t.Errorf("the query for an original's digest uses no index\n%s", plan)
 		}
 		w.checkPlan(t, "a blob's item", `SELECT COUNT(*) FROM media m WHERE m.thumbnail = ? AND m.thumbnail <> ''`, "x")
 		w.checkPlan(t, "a blob's thumbnail", `SELECT COUNT(*) FROM media m WHERE m.blob = ?`, "x")
@@ -75,6 +75,6 @@ func (w fixture) checkPlan(t *testing.T, name, query string, args ...any) {
 		}
 	}
 	if !strings.Contains(plan, "media_") {
-		t.Errorf("%s walks along no index\n%s", name, plan)
+		t.Errorf("%s does not scan in index order\n%s", name, plan)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// markerFolder holds the file that says to which database a blob store belongs.
+// markerFolder contains the file that names the database of a blob store.
 const markerFolder = "store/"
 
 // CheckStore returns an error for a blob store of another database, in which items would seem to have lost their

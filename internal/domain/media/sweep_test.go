@@ -20,15 +20,15 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// slow is an upload whose bytes are stored and whose item is not written yet.
-type slow struct {
+// pendingUpload is an upload with stored bytes but without an item.
+type pendingUpload struct {
 	item  Item
 	at    time.Time
 	swept bool
 }
 
 // begin stores a file's bytes like an upload that is interrupted before its item is written.
-func (w fixture) begin(t fatal, file []byte) slow {
+func (w fixture) begin(t fatal, file []byte) pendingUpload {
 	t.Helper()
 	staged, err := w.receive(t.Context(), w.team, uploader{},
 		Incoming{Size: int64(len(file)), Body: bytes.NewReader(file)}, bound{int64(len(file)), errTooLarge})
@@ -38,11 +38,11 @@ func (w fixture) begin(t fatal, file []byte) slow {
 	must(t, err)
 	i, err := w.put(t.Context(), e, placement{by: Owner{TeamID: w.team}})
 	must(t, err)
-	return slow{item: i, at: w.clock.Now()}
+	return pendingUpload{item: i, at: w.clock.Now()}
 }
 
 // end writes the item.
-func (w fixture) end(t fatal, a slow) error {
+func (w fixture) end(t fatal, a pendingUpload) error {
 	t.Helper()
 	_, _, err := w.commit(t.Context(), a.item, placement{by: Owner{TeamID: w.team},
 		onAdded: func(context.Context, *db.Tx, Item, bool) error {
@@ -59,7 +59,7 @@ func (w fixture) sweep(t fatal) int64 {
 }
 
 func TestSweepOrphans(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		kept := w.add(t, pngOf(noise(1, 20, 20)))
 		b := w.open(t, pngOf(noise(2, 20, 20)))
 		l := b.Upload.Uploads[0]
@@ -67,38 +67,38 @@ func TestSweepOrphans(t *testing.T) {
 			strings.TrimPrefix(l.Headers["Authorization"], "Bearer "))
 		must(t, err)
 		blobs := w.Blobs
-		w.Blobs = closing{blobs, w.db}
+		w.Blobs = closingStore{blobs, w.db}
 		_, err = w.Receive(t.Context(), link, Incoming{Type: "image/png", Size: -1, Body: bytes.NewReader(pngOf(noise(2, 20, 20)))})
 		if err == nil {
-			t.Fatal("a file was taken without a database")
+			t.Fatal("a file was accepted without a database")
 		}
 		w.Service = instance(t, w.url, w.clock, blobs)
 		if n := len(w.blobs(t)); n != 4 || w.sweep(t) != 0 {
-			t.Fatalf("%d blobs are stored, and they are swept at once", n)
+			t.Fatalf("new blobs were swept; %d are stored", n)
 		}
 		w.clock.Advance(Grace)
 		if w.sweep(t) != 0 {
-			t.Error("bytes were swept before their time was over")
+			t.Error("bytes were swept within the grace period")
 		}
 		w.clock.Advance(time.Microsecond)
 		if w.sweep(t) != 1 || w.sweep(t) != 0 {
-			t.Error("bytes were not swept once their time was over")
+			t.Error("bytes were not swept after the grace period")
 		}
 		if diff := cmp.Diff(blobKeys([]Item{kept}), w.blobs(t)); diff != "" {
 			t.Error(diff)
 		}
-		w.checkSound(t)
+		w.checkConsistent(t)
 	})
 }
 
-// closing is a store that closes the database once a thumbnail is stored.
-type closing struct {
+// closingStore is a store that closes the database once a thumbnail is stored.
+type closingStore struct {
 	blob.Store
 
 	db *db.DB
 }
 
-func (c closing) Put(ctx context.Context, key string, s *blob.Staged) error {
+func (c closingStore) Put(ctx context.Context, key string, s *blob.Staged) error {
 	err := c.Store.Put(ctx, key, s)
 	if strings.HasSuffix(key, thumbnailEnding) {
 		err = errors.Join(err, c.db.Close())
@@ -106,8 +106,8 @@ func (c closing) Put(ctx context.Context, key string, s *blob.Staged) error {
 	return err
 }
 
-// failing is a store that fails for some keys.
-type failing struct {
+// failingStore is a store that fails for some keys.
+type failingStore struct {
 	blob.Store
 
 	puts, deletes string // suffixes of keys
@@ -115,14 +115,14 @@ type failing struct {
 
 var errStore = errors.New("the store does not answer")
 
-func (f failing) Put(ctx context.Context, key string, s *blob.Staged) error {
+func (f failingStore) Put(ctx context.Context, key string, s *blob.Staged) error {
 	if strings.HasSuffix(key, f.puts) {
 		return errStore
 	}
 	return f.Store.Put(ctx, key, s)
 }
 
-func (f failing) Delete(ctx context.Context, key string) error {
+func (f failingStore) Delete(ctx context.Context, key string) error {
 	if strings.HasSuffix(key, f.deletes) {
 		return errStore
 	}
@@ -130,10 +130,10 @@ func (f failing) Delete(ctx context.Context, key string) error {
 }
 
 func TestStoreFails(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		whole, file := w.Blobs, pngOf(noise(1, 20, 20))
 		link := w.open(t, file).Upload.Uploads[0]
-		for n, broken := range []failing{{whole, "", "none"}, {whole, thumbnailEnding, "none"}, {whole, thumbnailEnding, ""}} {
+		for n, broken := range []failingStore{{whole, "", "none"}, {whole, thumbnailEnding, "none"}, {whole, thumbnailEnding, ""}} {
 			w.Blobs = broken
 			if _, err := send(t.Context(), w.Service, link, bytes.NewReader(file)); !errors.Is(err, errStore) {
 				t.Errorf("%d: %v", n, err)
@@ -141,17 +141,17 @@ func TestStoreFails(t *testing.T) {
 		}
 		w.Blobs = whole
 		if n := len(w.blobs(t)); n != 1 || w.sweep(t) != 1 {
-			t.Errorf("%d blobs were left, and not swept, although they are doomed", n)
+			t.Errorf("%d blobs to delete were not swept", n)
 		}
 		if _, err := send(t.Context(), w.Service, link, bytes.NewReader(file)); err != nil {
 			t.Error(err)
 		}
-		w.checkSound(t)
+		w.checkConsistent(t)
 	})
 }
 
 func TestSweepSkipsUndeletable(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		whole := w.Blobs
 		for n := range 5 {
 			w.begin(t, pngOf(noise(uint64(n), 20, 20)))
@@ -159,7 +159,7 @@ func TestSweepSkipsUndeletable(t *testing.T) {
 		}
 		w.clock.Advance(Grace)
 		stuck := w.pending(t)[:4]
-		w.Blobs = stubborn{whole, stuck}
+		w.Blobs = undeletableStore{whole, stuck}
 		for range 2 {
 			if _, err := w.Sweep(t.Context()); !errors.Is(err, errStore) {
 				t.Error(err)
@@ -168,22 +168,22 @@ func TestSweepSkipsUndeletable(t *testing.T) {
 		if left := w.pending(t); len(left) != 4 || slices.ContainsFunc(left, func(key string) bool {
 			return !slices.Contains(stuck, key)
 		}) {
-			t.Errorf("%d are left: %v, want %v", len(left), left, stuck)
+			t.Errorf("%d blobs remain: %v, want %v", len(left), left, stuck)
 		}
 		w.Blobs = whole
 		w.sweep(t)
-		w.checkSound(t)
+		w.checkConsistent(t)
 	})
 }
 
-// stubborn is a store that fails to delete some files.
-type stubborn struct {
+// undeletableStore is a store that fails to delete some files.
+type undeletableStore struct {
 	blob.Store
 
 	keeps []string
 }
 
-func (s stubborn) Delete(ctx context.Context, key string) error {
+func (s undeletableStore) Delete(ctx context.Context, key string) error {
 	if slices.Contains(s.keeps, key) {
 		return errStore
 	}
@@ -202,26 +202,26 @@ func (w fixture) pending(t *testing.T) []string {
 
 // TestSweptBytesGetNoItem checks that bytes being swept get no item, even if the sweep was interrupted.
 func TestSweptBytesGetNoItem(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		whole, late := w.Blobs, w.begin(t, pngOf(noise(1, 20, 20)))
 		w.clock.Advance(Grace + time.Second)
-		w.Blobs = failing{whole, "none", thumbnailEnding}
+		w.Blobs = failingStore{whole, "none", thumbnailEnding}
 		if _, err := w.Sweep(t.Context()); !errors.Is(err, errStore) {
 			t.Error(err)
 		}
 		if w.end(t, late) == nil {
-			t.Error("an item was made of bytes that are gone")
+			t.Error("an item was created for deleted bytes")
 		}
 		w.Blobs = whole
 		w.sweep(t)
-		w.checkSound(t)
+		w.checkConsistent(t)
 	})
 }
 
 // TestSweepNeverDeletesUsedBytes interleaves uploads, sweeps and time. Bytes with an item are kept; bytes without one
 // for a day are deleted.
 func TestSweepNeverDeletesUsedBytes(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		rapid.Check(t, func(t *rapid.T) {
 			m := &arrivals{fixture: w.newTeam(t)}
 			t.Repeat(map[string]func(*rapid.T){
@@ -229,7 +229,7 @@ func TestSweepNeverDeletesUsedBytes(t *testing.T) {
 			})
 			m.clock.Advance(Grace + time.Second)
 			m.sweep(t)
-			m.checkSound(t)
+			m.checkConsistent(t)
 		})
 	})
 }
@@ -238,7 +238,7 @@ func TestSweepNeverDeletesUsedBytes(t *testing.T) {
 type arrivals struct {
 	fixture
 
-	under []*slow
+	under []*pendingUpload
 }
 
 func (m *arrivals) file(t *rapid.T) []byte {
@@ -257,7 +257,7 @@ func (m *arrivals) begin(t *rapid.T) {
 
 func (m *arrivals) end(t *rapid.T) {
 	if len(m.under) == 0 {
-		t.Skip("nothing is under way")
+		t.Skip("no upload is running")
 	}
 	n := rapid.IntRange(0, len(m.under)-1).Draw(t, "which")
 	a := m.under[n]
@@ -265,7 +265,7 @@ func (m *arrivals) end(t *rapid.T) {
 	_, there, err := byDigest(t.Context(), m.db, m.team, a.item.SHA256)
 	must(t, err)
 	if err := m.fixture.end(t, *a); (err != nil) != (a.swept && !there) {
-		t.Fatalf("swept: %t, there already: %t, added: %v", a.swept, there, err)
+		t.Fatalf("swept: %t, already present: %t, added: %v", a.swept, there, err)
 	}
 }
 
@@ -319,7 +319,7 @@ func TestAuditFindsDamage(t *testing.T) {
 		"no item": {func(t *testing.T, w fixture, i Item, _ string) { w.exec(t, `DELETE FROM media WHERE id = ?`, i.ID) },
 			[]Finding{{Rule: "no_item"}, {Rule: "no_item"}, {Rule: "storage"}}},
 	}
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		for name, c := range damage {
 			w := w.newTeam(t)
 			w.Blobs = openBlobs(t, "file:"+filepath.Join(w.folder, name), blob.Credentials{})
@@ -355,10 +355,10 @@ func young(t *testing.T, w fixture, path string) {
 }
 
 func TestAuditDuringUploads(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		w.add(t, film(1, 10))
 		whole := w.Blobs
-		w.Blobs = meanwhile{whole, func() { w.add(t, film(2, 10)) }}
+		w.Blobs = listHookStore{whole, func() { w.add(t, film(2, 10)) }}
 		found, err := w.Audit(t.Context())
 		if err != nil || len(found) > 0 || len(w.items(t)) != 2 {
 			t.Errorf("%+v, %v", found, err)
@@ -371,14 +371,14 @@ func TestAuditDuringUploads(t *testing.T) {
 	})
 }
 
-// meanwhile is a store that runs a function after listing.
-type meanwhile struct {
+// listHookStore is a store that runs a function after listing.
+type listHookStore struct {
 	blob.Store
 
 	do func()
 }
 
-func (m meanwhile) Each(ctx context.Context, prefix string, yield func(blob.Info) error) error {
+func (m listHookStore) Each(ctx context.Context, prefix string, yield func(blob.Info) error) error {
 	err := m.Store.Each(ctx, prefix, yield)
 	m.do()
 	return err

@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/domain/job"
 )
 
-// party is a set of services that change the same batches concurrently.
-type party struct {
+// concurrentServices is a set of services that change the same batches concurrently.
+type concurrentServices struct {
 	fixture
 
 	services []*Service
@@ -24,7 +24,7 @@ type party struct {
 	batches []UploadBatch
 }
 
-func (p *party) any(r *rand.Rand) UploadBatch {
+func (p *concurrentServices) any(r *rand.Rand) UploadBatch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.batches) == 0 {
@@ -34,7 +34,7 @@ func (p *party) any(r *rand.Rand) UploadBatch {
 }
 
 // act applies a random operation to one of the latest batches.
-func (p *party) act(ctx context.Context, s *Service, r *rand.Rand) error {
+func (p *concurrentServices) act(ctx context.Context, s *Service, r *rand.Rand) error {
 	b, file := p.any(r), p.files[r.IntN(len(p.files))]
 	what := r.IntN(12)
 	if b.JobID == "" {
@@ -67,7 +67,7 @@ func (p *party) act(ctx context.Context, s *Service, r *rand.Rand) error {
 	return nil
 }
 
-func (p *party) record(a operation.Answer[UploadBatch], err error) error {
+func (p *concurrentServices) record(a operation.Answer[UploadBatch], err error) error {
 	if err == nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -77,7 +77,7 @@ func (p *party) record(a operation.Answer[UploadBatch], err error) error {
 }
 
 // fileOf returns the file that a link describes.
-func (p *party) fileOf(link UploadLink) []byte {
+func (p *concurrentServices) fileOf(link UploadLink) []byte {
 	for _, f := range p.files {
 		if describeFile(f).SHA256 == link.File.SHA256 {
 			return f
@@ -89,13 +89,13 @@ func (p *party) fileOf(link UploadLink) []byte {
 // TestConcurrentChanges checks that concurrent changes of the same batches each succeed or fail cleanly and that the
 // totals add up.
 func TestConcurrentChanges(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
-		p := &party{fixture: w, services: []*Service{w.Service}, files: modelFiles()}
+	forEachDatabase(t, func(t *testing.T, w fixture) {
+		p := &concurrentServices{fixture: w, services: []*Service{w.Service}, files: modelFiles()}
 		if w.db.Postgres() {
 			p.services = append(p.services, instance(t, w.url, w.clock, w.Blobs))
 		}
 		for _, s := range p.services {
-			fixture{Service: s}.allow(roomInModel)
+			fixture{Service: s}.setStorageLimit(modelStorage)
 		}
 		var wg sync.WaitGroup
 		for n := range 12 {
@@ -113,10 +113,10 @@ func TestConcurrentChanges(t *testing.T) {
 	})
 }
 
-func (p *party) checkTotals(t *testing.T) {
+func (p *concurrentServices) checkTotals(t *testing.T) {
 	t.Helper()
-	p.checkSound(t)
-	if used := p.usedBytes(t); used > roomInModel || len(p.batches) == 0 { // the last act may delete the last file
+	p.checkConsistent(t)
+	if used := p.usedBytes(t); used > modelStorage || len(p.batches) == 0 { // the last act may delete the last file
 		t.Errorf("%d bytes are used after %d batches", used, len(p.batches))
 	}
 	finished := 0
@@ -127,10 +127,10 @@ func (p *party) checkTotals(t *testing.T) {
 		must(t, err)
 		links, _ := b.waiting()
 		if r.IsFinished() != b.closed || r.Total != int64(len(b.files)) || b.closed && (links > 0 || r.Done != r.Total) {
-			t.Errorf("batch of %d files, %d of them wait, closed %t: %+v", len(b.files), links, b.closed, r)
+			t.Errorf("batch of %d files, %d of them pending, closed %t: %+v", len(b.files), links, b.closed, r)
 		}
 		if state, code := outcome(b.files, r.ErrorCode); b.closed && (r.State != state || r.ErrorCode != code) {
-			t.Errorf("the job ended %s by %q, its files %s by %q", r.State, r.ErrorCode, state, code)
+			t.Errorf("the job ended as %s with %q, its files as %s with %q", r.State, r.ErrorCode, state, code)
 		}
 		if b.closed {
 			finished++

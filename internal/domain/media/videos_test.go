@@ -29,16 +29,16 @@ func drone(seed uint64, samples, span int) []byte {
 	head, moov := plain[:16], plain[16:len(plain)-8]
 	data, offsets := bytes.Repeat([]byte{1}, samples*span), []uint32{0, uint32(samples)}
 	for n := range samples {
-		copy(data[n*span:], place)
+		copy(data[n*span:], location)
 		offsets = append(offsets, uint32(len(head)+8+n*span))
 	}
 	stbl := boxOf("stbl", boxOf("stco", u32(offsets...)), boxOf("stsc", u32(0, 1, 1, 1, 1)),
-		boxOf("stsz", u32(0, uint32(len(place)), uint32(samples))))
+		boxOf("stsz", u32(0, uint32(len(location)), uint32(samples))))
 	shown := []uint32{0, uint32(samples)}
 	for _, at := range offsets[2:] {
-		shown = append(shown, at+uint32(len(place)))
+		shown = append(shown, at+uint32(len(location)))
 	}
-	rest := uint32(span - len(place)) // audio between the samples
+	rest := uint32(span - len(location)) // audio between the samples
 	sound := boxOf("stbl", boxOf("stco", u32(shown...)), boxOf("stsc", u32(0, 1, 1, 1, 1)), boxOf("stsz", u32(0, rest, uint32(samples))))
 	trak := func(id uint32, handler string, stbl []byte) []byte {
 		mdhd, hdlr := boxOf("mdhd", u32(0, 0, 0, 30_000, 90_000)), boxOf("hdlr", u32(0, 0), []byte(handler))
@@ -85,7 +85,7 @@ func TestVideoReadCount(t *testing.T) {
 		if made := reads.Load(); made > c.most {
 			t.Errorf("%d samples, one in %d bytes: %d requests, want at most %d", c.samples, c.span, made, c.most)
 		}
-		if raw := contentOf(t, shown); bytes.Contains(raw, place) || len(raw) < c.samples*c.span {
+		if raw := contentOf(t, shown); bytes.Contains(raw, location) || len(raw) < c.samples*c.span {
 			t.Errorf("%d bytes", len(raw))
 		}
 	}
@@ -93,9 +93,9 @@ func TestVideoReadCount(t *testing.T) {
 
 // TestConcurrentVideos checks that concurrent work on videos is bounded and that too many waiting calls are rejected.
 func TestConcurrentVideos(t *testing.T) {
-	each(t, func(t *testing.T, w fixture) {
+	forEachDatabase(t, func(t *testing.T, w fixture) {
 		film, photo := w.addUncleaned(t, videoWithLocation(1)), w.addUncleaned(t, jpegWithLocation(2))
-		store := newCounting(w.Blobs)
+		store := newCountingStore(w.Blobs)
 		w.Blobs = store
 		for range maxVideos {
 			must(t, w.videos.Acquire(t.Context(), w.team+1, 1))
@@ -103,7 +103,7 @@ func TestConcurrentVideos(t *testing.T) {
 		soon, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		if _, err := w.OpenForTeam(soon, w.team, film.ID); !errors.Is(err, context.DeadlineExceeded) || store.opens[film.Blob] != 0 {
-			t.Errorf("while all turns are taken: %v, opened %d times", err, store.opens[film.Blob])
+			t.Errorf("while all slots are in use: %v, opened %d times", err, store.opens[film.Blob])
 		}
 		shown, err := w.OpenForTeam(t.Context(), w.team, photo.ID)
 		must(t, err)
@@ -122,7 +122,7 @@ func TestConcurrentVideos(t *testing.T) {
 		}
 		file, err := w.Files(w.team).Open(t.Context(), film.ID, network.FileLimits{})
 		must(t, err)
-		if raw := contentOf(t, file); bytes.Contains(raw, place) || len(raw) == 0 {
+		if raw := contentOf(t, file); bytes.Contains(raw, location) || len(raw) == 0 {
 			t.Errorf("%q", raw)
 		}
 	})
@@ -138,7 +138,7 @@ func (w fixture) fillTurns(t *testing.T) func() {
 	for !errors.Is(w.videos.Acquire(gone, w.team, 1), loadshed.ErrBusy) {
 		all.Go(func() {
 			if err := w.videos.Acquire(ctx, w.team, 1); err == nil {
-				t.Error("there was a turn")
+				t.Error("a slot was free")
 			}
 		})
 		runtime.Gosched()

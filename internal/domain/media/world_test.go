@@ -73,7 +73,7 @@ func must(t fatal, err error) {
 	}
 }
 
-func each(t *testing.T, run func(t *testing.T, w fixture)) {
+func forEachDatabase(t *testing.T, run func(t *testing.T, w fixture)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		store := testkit.Blobs(t)
@@ -138,8 +138,8 @@ func (w fixture) newTeam(t fatal) fixture {
 	return w
 }
 
-// allow sets the plan's storage limit in bytes.
-func (w fixture) allow(bytes int64) {
+// setStorageLimit sets the plan's storage limit in bytes.
+func (w fixture) setStorageLimit(bytes int64) {
 	w.Terms.Plans = slices.Clone(w.Terms.Plans)
 	for n := range w.Terms.Plans {
 		w.Terms.Plans[n].StorageBytes = bytes
@@ -151,7 +151,7 @@ func (w fixture) call(operationName string) operation.Call {
 	return operation.Call{Actor: actor, Operation: operationName, Now: w.clock.Now()}
 }
 
-func (w fixture) number(t fatal, query string, args ...any) int64 {
+func (w fixture) queryInt(t fatal, query string, args ...any) int64 {
 	t.Helper()
 	var n int64
 	must(t, w.db.QueryRow(t.Context(), query, args...).Scan(&n))
@@ -175,7 +175,7 @@ func (w fixture) items(t fatal) []Item {
 
 func (w fixture) usedBytes(t fatal) int64 {
 	t.Helper()
-	return w.number(t, `SELECT COALESCE(SUM(used_bytes), 0) FROM storage WHERE team_id = ?`, w.team)
+	return w.queryInt(t, `SELECT COALESCE(SUM(used_bytes), 0) FROM storage WHERE team_id = ?`, w.team)
 }
 
 // blobs returns the team's sorted blob keys, checked against the folder behind the store.
@@ -189,7 +189,7 @@ func (w fixture) blobs(t fatal) []string {
 	slices.Sort(out)
 	if w.folder != "" {
 		if diff := cmp.Diff(out, w.onDisk(t)); diff != "" {
-			t.Fatalf("the store shows others than lie in the folder (-shown +lying)\n%s", diff)
+			t.Fatalf("store and folder differ (-store +folder)\n%s", diff)
 		}
 	}
 	return out
@@ -226,8 +226,8 @@ func blobKeys(items []Item) []string {
 	return out
 }
 
-// checkSound fails unless items, bytes and storage are consistent.
-func (w fixture) checkSound(t fatal) {
+// checkConsistent fails unless items, bytes and storage are consistent.
+func (w fixture) checkConsistent(t fatal) {
 	t.Helper()
 	items, sum := w.items(t), int64(0)
 	for _, i := range items {
@@ -236,11 +236,11 @@ func (w fixture) checkSound(t fatal) {
 	if used := w.usedBytes(t); used != sum {
 		t.Fatalf("%d bytes are counted, the items have %d", used, sum)
 	}
-	if n := w.number(t, `SELECT COUNT(*) FROM media_pending`); n != 0 {
-		t.Fatalf("%d files are still expected", n)
+	if n := w.queryInt(t, `SELECT COUNT(*) FROM media_pending`); n != 0 {
+		t.Fatalf("%d files are still pending", n)
 	}
 	if diff := cmp.Diff(blobKeys(items), w.blobs(t)); diff != "" {
-		t.Fatalf("items name others than are stored (-named +stored)\n%s", diff)
+		t.Fatalf("items and stored blobs differ (-items +stored)\n%s", diff)
 	}
 	if found, err := w.Audit(t.Context()); err != nil || len(found) > 0 {
 		t.Fatalf("the audit finds %+v (%v)", found, err)

@@ -35,7 +35,7 @@ func NewFreeCalls(d *db.DB) *FreeCalls {
 
 const fetchTimeout = 5 * time.Second // for a lease
 
-// Take takes one call out of the day's allowance, and reports whether one was left. It must not run in a transaction:
+// Take uses one call of the day's allowance and reports whether one was left. It must not run in a transaction:
 // a rollback would undo calls that this node has allowed.
 func (c *FreeCalls) Take(ctx context.Context, actor *access.Actor) (pipeline.FreeCall, bool, error) {
 	switch limit := actor.Daily.FreeCalls; {

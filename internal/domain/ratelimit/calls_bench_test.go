@@ -40,7 +40,7 @@ func BenchmarkDayOfFreeCalls(b *testing.B) {
 			for b.Loop() {
 				actor := callActor(addCallTeam(b, d, "Europe/Berlin"), limit, "Europe/Berlin")
 				if n := drain(b, NewFreeCalls(d), actor); n != limit {
-					b.Fatalf("%d were let through", n)
+					b.Fatalf("%d calls were allowed", n)
 				}
 			}
 			b.ReportMetric(float64(limit)*float64(b.N)/b.Elapsed().Seconds(), "calls/s")

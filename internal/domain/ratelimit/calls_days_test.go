@@ -33,7 +33,7 @@ func TestAllowanceResetsAtMidnight(t *testing.T) {
 			for _, at := range []time.Time{begins, begins.Add(c.length / 2), ends.Add(-time.Microsecond), ends} {
 				w.clock.Advance(at.Sub(w.clock.Now()))
 				if got := drain(t, calls, actor) > 0; got != (at.Equal(begins) || at.Equal(ends)) {
-					t.Errorf("%s at %v: let through: %v", c.zone, at, got)
+					t.Errorf("%s at %v: allowed: %v", c.zone, at, got)
 				}
 			}
 		}
@@ -50,7 +50,7 @@ func TestLeasesAndCallsExpireAtMidnight(t *testing.T) {
 		before.Return()
 		wantLeft(t, c, actor, 999)
 		if n := drain(t, c, actor); n != 999 {
-			t.Errorf("%d more", n)
+			t.Errorf("%d more calls were allowed", n)
 		}
 	})
 }
@@ -64,7 +64,7 @@ func TestZoneChangeAllowance(t *testing.T) {
 		through int64
 	}
 	for name, steps := range map[string][]step{
-		"forth and back": {
+		"there and back": {
 			{"21 12", "Europe/Berlin", limit}, {"21 12", "Asia/Tokyo", 0}, {"21 12", "Europe/Berlin", 0},
 			{"21 22", "Europe/Berlin", 0}, {"21 23", "Europe/Berlin", limit},
 		},
@@ -83,17 +83,17 @@ func TestZoneChangeAllowance(t *testing.T) {
 			{"21 02", "Europe/Berlin", limit}, {"21 03", "Asia/Tokyo", 0}, {"21 15", "Asia/Tokyo", limit},
 			{"21 16", "Europe/Berlin", 0}, {"21 23", "Europe/Berlin", limit},
 		},
-		"unseen past the other zone's midnight": {
+		"no calls until after the other zone's midnight": {
 			{"21 02", "Europe/Berlin", limit}, {"21 16", "Asia/Tokyo", 0}, {"22 14", "Asia/Tokyo", 0}, {"22 15", "Asia/Tokyo", limit},
 		},
 		"at midnight itself, to a longer day": {
 			{"21 12", "Europe/Berlin", limit}, {"21 23", "America/New_York", 0}, {"22 05", "America/New_York", limit},
 		},
-		"over the date line": {
+		"across the date line": {
 			{"21 12", "Pacific/Kiritimati", limit}, {"21 12", "Pacific/Pago_Pago", 0},
 			{"22 10", "Pacific/Pago_Pago", 0}, {"22 11", "Pacific/Pago_Pago", limit}, {"22 11", "Pacific/Kiritimati", 0},
 		},
-		"days later, in another zone altogether": {{"21 12", "Europe/Berlin", limit}, {"25 12", "Asia/Tokyo", limit}},
+		"another zone days later": {{"21 12", "Europe/Berlin", limit}, {"25 12", "Asia/Tokyo", limit}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachCallDay(t, func(t *testing.T, w callDay) {
@@ -124,7 +124,7 @@ func TestDayEndsAtNewMidnight(t *testing.T) {
 		w.clock.Advance(5 * time.Hour)
 		wantLeft(t, c, w.actor(1000, "Asia/Dhaka"), 1000)
 		if n := drain(t, c, w.actor(1000, "Asia/Dhaka")); n != 1000 {
-			t.Errorf("%d were let through", n)
+			t.Errorf("%d calls were allowed", n)
 		}
 	})
 }
@@ -143,7 +143,7 @@ func TestLeasesSurviveZoneChange(t *testing.T) {
 			}
 		}
 		if used := w.usedCalls(t); used != 6 {
-			t.Errorf("%d are used", used)
+			t.Errorf("%d calls are used", used)
 		}
 	})
 }
@@ -155,20 +155,20 @@ func TestSlowClock(t *testing.T) {
 		slow := testkit.NewClock(w.clock.Now().Add(-time.Minute))
 		c, behind, actor := NewFreeCalls(w.db), w.node(t, slow), w.berlin(100)
 		if n := drain(t, behind, actor); n != 100 {
-			t.Fatalf("%d of yesterday", n)
+			t.Fatalf("%d calls of yesterday were allowed", n)
 		}
 		if n := drain(t, c, actor); n != 100 {
-			t.Fatalf("%d of today", n)
+			t.Fatalf("%d calls of today were allowed", n)
 		}
 		for range 3 {
 			slow.Advance(30 * time.Second) // to and past its midnight
 			wantLeft(t, behind, actor, 0)
 			if n := drain(t, behind, actor); n != 0 {
-				t.Errorf("%d more", n)
+				t.Errorf("%d more calls were allowed", n)
 			}
 		}
 		if used := w.usedCalls(t); used != 100 {
-			t.Errorf("%d are used", used)
+			t.Errorf("%d calls are used", used)
 		}
 	})
 }
@@ -185,7 +185,7 @@ func TestLimitChangeDuringDay(t *testing.T) {
 			wantThrough := s.through
 			if s.limit == -1 {
 				if take(t, c, w.berlin(-1)) == nil {
-					t.Error("unlimited, and refused")
+					t.Error("a call without a limit was refused")
 				}
 			} else if n := drain(t, c, w.berlin(s.limit)); n != wantThrough {
 				t.Errorf("limit %d: %d were let through, want %d", s.limit, n, wantThrough)

@@ -32,13 +32,13 @@ func eachCallDay(t *testing.T, run func(t *testing.T, w callDay)) {
 	})
 }
 
-type failer interface {
+type fatalReporter interface {
 	Helper()
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 }
 
-func addCallTeam(t failer, d *db.DB, zone string) int64 {
+func addCallTeam(t fatalReporter, d *db.DB, zone string) int64 {
 	t.Helper()
 	var team int64
 	err := d.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
@@ -52,7 +52,7 @@ func addCallTeam(t failer, d *db.DB, zone string) int64 {
 	return team
 }
 
-func setCallZone(t failer, d *db.DB, team int64, zone string) {
+func setCallZone(t fatalReporter, d *db.DB, team int64, zone string) {
 	t.Helper()
 	err := d.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE teams SET timezone = ? WHERE id = ?`, zone, team)
@@ -87,7 +87,7 @@ func callActor(team, limit int64, zone string) *access.Actor {
 func (w callDay) berlin(limit int64) *access.Actor { return w.actor(limit, "Europe/Berlin") }
 
 // take takes one call, or returns nil if it is refused.
-func take(t failer, c *FreeCalls, a *access.Actor) interface{ Return() } {
+func take(t fatalReporter, c *FreeCalls, a *access.Actor) interface{ Return() } {
 	t.Helper()
 	call, ok, err := c.Take(context.Background(), a)
 	if err != nil {
@@ -95,7 +95,7 @@ func take(t failer, c *FreeCalls, a *access.Actor) interface{ Return() } {
 	}
 	if !ok {
 		if call != nil {
-			t.Fatalf("refused with a call: %v", call)
+			t.Fatalf("a refused call was returned: %v", call)
 		}
 		return nil
 	}
@@ -103,7 +103,7 @@ func take(t failer, c *FreeCalls, a *access.Actor) interface{ Return() } {
 }
 
 // drain takes calls until one is refused, and returns their number.
-func drain(t failer, c *FreeCalls, a *access.Actor) int64 {
+func drain(t fatalReporter, c *FreeCalls, a *access.Actor) int64 {
 	t.Helper()
 	n := int64(0)
 	for take(t, c, a) != nil {
@@ -112,15 +112,15 @@ func drain(t failer, c *FreeCalls, a *access.Actor) int64 {
 	return n
 }
 
-func wantLeft(t failer, c *FreeCalls, a *access.Actor, want int64) {
+func wantLeft(t fatalReporter, c *FreeCalls, a *access.Actor, want int64) {
 	t.Helper()
 	left, err := c.Remaining(context.Background(), a)
 	if err != nil || left != want {
-		t.Fatalf("%d calls are left, want %d (%v)", left, want, err)
+		t.Fatalf("%d calls remain, want %d (%v)", left, want, err)
 	}
 }
 
-func (w callDay) usedCalls(t failer) int64 {
+func (w callDay) usedCalls(t fatalReporter) int64 {
 	t.Helper()
 	d, _, err := read(context.Background(), w.db, w.team, "")
 	if err != nil {

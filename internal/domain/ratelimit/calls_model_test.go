@@ -27,19 +27,19 @@ type takenCall struct {
 
 // callModel counts what the nodes allow.
 type callModel struct {
-	team    int64
-	steady  bool // one zone and synchronous clocks, so that dates identify days
-	nodes   []*callNode
-	dead    []*FreeCalls
-	out     []takenCall
-	day     day              // last seen row
-	net     map[int64]int64  // calls allowed and not returned, by the start of their day
-	counted map[int64]int64  // calls counted for settlements
-	void    map[int64]int64  // calls returned to no lease
-	dates   map[string]int64 // net by date
-	highest int64            // highest limit so far
-	passed  time.Duration    // since the start
-	given   time.Duration    // time when the count last decreased
+	team         int64
+	steady       bool // one zone and synchronous clocks, so that dates identify days
+	nodes        []*callNode
+	dead         []*FreeCalls
+	out          []takenCall
+	day          day              // last seen row
+	net          map[int64]int64  // calls allowed and not returned, by the start of their day
+	counted      map[int64]int64  // calls counted for settlements
+	void         map[int64]int64  // calls returned to no lease
+	dates        map[string]int64 // net by date
+	highest      int64            // highest limit so far
+	elapsed      time.Duration    // since the start
+	lastDecrease time.Duration    // time when the count last decreased
 }
 
 var (
@@ -89,10 +89,10 @@ func newCallModel(t *rapid.T, nodes []callNode) *callModel {
 	return m
 }
 
-func (m *callModel) any(t *rapid.T) *callNode { return rapid.SampledFrom(m.nodes).Draw(t, "node") }
+func (m *callModel) drawNode(t *rapid.T) *callNode { return rapid.SampledFrom(m.nodes).Draw(t, "node") }
 
 func (m *callModel) take(t *rapid.T) {
-	n := m.any(t)
+	n := m.drawNode(t)
 	actor := callActor(m.team, n.limit, n.zone)
 	for range rapid.IntRange(1, 60).Draw(t, "calls") {
 		call, ok := take(t, n.calls, actor).(*freeCall)
@@ -101,34 +101,34 @@ func (m *callModel) take(t *rapid.T) {
 			return
 		}
 		if call.since != m.day.since {
-			m.see(t, n)
+			m.observe(t, n)
 		}
 		date := n.clock.Now().In(actor.Zone).Format(time.DateOnly)
 		m.out = append(m.out, takenCall{call, date})
 		m.net[call.since]++
 		m.dates[date]++
 		if m.net[call.since] > m.highest {
-			t.Fatalf("%d were let through in a day of at most %d", m.net[call.since], m.highest)
+			t.Fatalf("%d calls were allowed in a day with limit %d", m.net[call.since], m.highest)
 		}
 		if m.steady && m.dates[date] > m.highest {
-			t.Fatalf("%d were let through on %s, of at most %d", m.dates[date], date, m.highest)
+			t.Fatalf("%d calls were allowed on %s, with limit %d", m.dates[date], date, m.highest)
 		}
 	}
-	m.see(t, n)
+	m.observe(t, n)
 }
 
 // checkRefusal checks that a refusal has a reason.
 func (m *callModel) checkRefusal(t *rapid.T, n *callNode) {
-	m.see(t, n)
+	m.observe(t, n)
 	today := m.day.at(n.clock.Now(), callActor(m.team, 0, n.zone).Zone)
-	if today.used < n.limit && m.passed-m.given >= spentTTL {
+	if today.used < n.limit && m.elapsed-m.lastDecrease >= spentTTL {
 		t.Fatalf("refused with %d of %d used", today.used, n.limit)
 	}
 }
 
 func (m *callModel) returnCall(t *rapid.T) {
 	if len(m.out) == 0 {
-		t.Skip("none is out")
+		t.Skip("no call to return")
 	}
 	i := rapid.IntRange(0, len(m.out)-1).Draw(t, "call")
 	c := m.out[i]
@@ -143,7 +143,7 @@ func (m *callModel) returnCall(t *rapid.T) {
 }
 
 func (m *callModel) count(t *rapid.T) {
-	n := m.any(t)
+	n := m.drawNode(t)
 	before := n.calls.account(m.team).lease
 	err := n.calls.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 		return n.calls.CountFree(ctx, tx, m.team)
@@ -151,7 +151,7 @@ func (m *callModel) count(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.see(t, n)
+	m.observe(t, n)
 	if n.calls.account(m.team).lease.left < before.left {
 		m.counted[before.since]++ // from the node's lease, whose day is not over by its clock
 		return
@@ -160,22 +160,22 @@ func (m *callModel) count(t *rapid.T) {
 }
 
 func (m *callModel) end(t *rapid.T) {
-	n := m.any(t)
+	n := m.drawNode(t)
 	if err := n.calls.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	m.see(t, n)
+	m.observe(t, n)
 }
 
 func (m *callModel) die(t *rapid.T) {
-	n := m.any(t)
+	n := m.drawNode(t)
 	m.dead = append(m.dead, n.calls)
 	n.calls = NewFreeCalls(n.calls.db)
 }
 
 func (m *callModel) wait(t *rapid.T) {
 	seconds := rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(60, 3600), rapid.IntRange(3600, 30*3600)).Draw(t, "seconds")
-	m.passed += time.Duration(seconds) * time.Second
+	m.elapsed += time.Duration(seconds) * time.Second
 	for _, n := range m.nodes {
 		n.clock.Advance(time.Duration(seconds) * time.Second)
 	}
@@ -183,7 +183,7 @@ func (m *callModel) wait(t *rapid.T) {
 
 func (m *callModel) changeZone(t *rapid.T) {
 	if m.steady {
-		t.Skip("the zone stays")
+		t.Skip("the zone is fixed")
 	}
 	zone := rapid.SampledFrom(callZones).Draw(t, "zone")
 	setCallZone(t, m.nodes[0].calls.db, m.team, zone)
@@ -204,8 +204,8 @@ func (m *callModel) changeLimit(t *rapid.T) {
 	}
 }
 
-// see reads the row after an operation and checks a new day.
-func (m *callModel) see(t *rapid.T, by *callNode) {
+// observe reads the row after an operation and checks a new day.
+func (m *callModel) observe(t *rapid.T, by *callNode) {
 	now, found, err := read(context.Background(), by.calls.db, m.team, "")
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func (m *callModel) see(t *rapid.T, by *callNode) {
 		m.checkNewDay(t, by, now.since)
 	}
 	if now.used < m.day.used {
-		m.given = m.passed
+		m.lastDecrease = m.elapsed
 	}
 	m.day = now
 }
@@ -246,11 +246,11 @@ func (m *callModel) check(t *rapid.T) {
 		want += n.calls.account(m.team).remaining(since)
 	}
 	if since != 0 && m.day.used != want {
-		t.Fatalf("%d are used, but %d accounted for", m.day.used, want)
+		t.Fatalf("%d calls are used, want %d", m.day.used, want)
 	}
-	n := m.any(t)
+	n := m.drawNode(t)
 	left, err := n.calls.Remaining(context.Background(), callActor(m.team, n.limit, n.zone))
 	if err != nil || left < 0 || left > n.limit {
-		t.Fatalf("%d of %d are left (%v)", left, n.limit, err)
+		t.Fatalf("%d of %d calls remain (%v)", left, n.limit, err)
 	}
 }

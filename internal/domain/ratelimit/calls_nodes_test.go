@@ -16,23 +16,23 @@ func TestFreeCallsOfFourNodes(t *testing.T) {
 	t.Parallel()
 	const limit = 1000
 	for name, next := range map[string]func(client int) int{
-		"clients keep to a node": func(client int) int { return client },
-		"clients wander":         func(int) int { return rand.Int() },
+		"each client uses one node": func(client int) int { return client },
+		"clients use random nodes":  func(int) int { return rand.Int() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachCallDay(t, func(t *testing.T, w callDay) {
-				n := w.crowd(t, limit, next)
-				t.Logf("%d of %d were let through", n, limit)
+				n := w.allowOnFourNodes(t, limit, next)
+				t.Logf("%d of %d calls were allowed", n, limit)
 				if n > limit || n < limit-limit/100 {
-					t.Errorf("%d of %d were let through", n, limit)
+					t.Errorf("%d of %d calls were allowed", n, limit)
 				}
 			})
 		})
 	}
 }
 
-// crowd returns how many calls of 64 clients four nodes allow until each client is refused.
-func (w callDay) crowd(t *testing.T, limit int64, next func(client int) int) int64 {
+// allowOnFourNodes returns how many calls of 64 clients four nodes allow until each client is refused.
+func (w callDay) allowOnFourNodes(t *testing.T, limit int64, next func(client int) int) int64 {
 	t.Helper()
 	nodes := []*FreeCalls{w.node(t, nil), w.node(t, nil), w.node(t, nil), w.node(t, nil)}
 	var through atomic.Int64
@@ -64,7 +64,7 @@ func TestDeadNodeLease(t *testing.T) {
 				t.Fatal("refused")
 			}
 			if n := drain(t, living, w.berlin(limit)); n != limit-lost {
-				t.Errorf("limit %d: the living node let %d through", limit, n)
+				t.Errorf("limit %d: the other node allowed %d calls", limit, n)
 			}
 		}
 	})
@@ -99,7 +99,7 @@ func TestCloseReturnsLeases(t *testing.T) {
 			t.Fatal(err)
 		}
 		if used := w.usedCalls(t); used != 10 {
-			t.Errorf("%d are used of the new day", used)
+			t.Errorf("%d calls of the new day are used", used)
 		}
 	})
 }
@@ -124,7 +124,7 @@ func TestIdleTeamsForgotten(t *testing.T) {
 			c.account(1_000_000 + team)
 		}
 		if n := c.size.Load(); n > sweepFrom+1 {
-			t.Errorf("%d teams are remembered", n)
+			t.Errorf("%d teams are in memory", n)
 		}
 		if c.account(w.team) != holding {
 			t.Error("a lease was dropped")
@@ -132,22 +132,22 @@ func TestIdleTeamsForgotten(t *testing.T) {
 		w.clock.Advance(untilMidnight)
 		c.sweep()
 		if _, ok := c.accounts.Load(w.team); ok || c.size.Load() != 0 {
-			t.Error("a lease of yesterday is remembered")
+			t.Error("a lease of yesterday is in memory")
 		}
 		if take(t, c, actor) == nil || c.size.Load() != 1 {
-			t.Error("the team is not known again")
+			t.Error("the team was not added again")
 		}
 	})
 }
 
-func TestSweepsSpread(t *testing.T) {
+func TestSweepThresholdGrows(t *testing.T) {
 	t.Parallel()
 	c := NewFreeCalls(testkit.Open(t, testkit.SQLite(t), nil))
 	for team := range int64(4 * sweepFrom) {
 		c.account(team).lease.until = math.MaxInt64
 	}
 	if known, next := c.size.Load(), c.sweepAt.Load(); known < 3*sweepFrom || next < known {
-		t.Errorf("with %d teams the next sweep comes at %d", known, next)
+		t.Errorf("with %d teams the next sweep is at %d teams", known, next)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestSweepsAndCalls(t *testing.T) {
 			}
 			clients.Wait()
 			if n := through.Load(); n != limit {
-				t.Errorf("%d were let through", n)
+				t.Errorf("%d calls were allowed", n)
 			}
 			w.clock.Advance(24 * time.Hour)
 		}

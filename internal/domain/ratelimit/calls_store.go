@@ -23,7 +23,7 @@ func (c *FreeCalls) lease(ctx context.Context, actor *access.Actor, old lease) (
 	if old.readAgain > 0 && old.left == 0 {
 		today, spent, err := c.isSpent(ctx, actor)
 		if err != nil || spent {
-			return fresh.of(today, c.now()), err
+			return fresh.forDay(today, c.now()), err
 		}
 	}
 	err := c.db.InTx(ctx, "limit.lease_calls", func(ctx context.Context, tx *db.Tx) error {
@@ -34,14 +34,14 @@ func (c *FreeCalls) lease(ctx context.Context, actor *access.Actor, old lease) (
 			fresh.left = leaseSize(fresh.limit - used)
 			return fresh.left
 		})
-		fresh = fresh.of(today, db.Micros(tx.Now()))
+		fresh = fresh.forDay(today, db.Micros(tx.Now()))
 		return err
 	})
 	return fresh, err
 }
 
-// of returns the lease for that day.
-func (l lease) of(d day, now int64) lease {
+// forDay returns the lease for that day.
+func (l lease) forDay(d day, now int64) lease {
 	l.since, l.until, l.readAgain = d.since, d.until, 0
 	if l.left == 0 {
 		l.readAgain = now + spentTTL.Microseconds()

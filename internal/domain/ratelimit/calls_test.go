@@ -23,7 +23,7 @@ func TestFreeCallsEndAtTheLimit(t *testing.T) {
 			wantLeft(t, c, actor, 249-n)
 		}
 		if take(t, c, actor) != nil {
-			t.Error("one call too many")
+			t.Error("a call beyond the limit was allowed")
 		}
 	})
 }
@@ -41,11 +41,11 @@ func TestUnlimitedFreeCalls(t *testing.T) {
 	call.Return()
 	wantLeft(t, c, unlimited, -1)
 	if take(t, c, none) != nil {
-		t.Error("let through")
+		t.Error("allowed")
 	}
 	wantLeft(t, c, none, 0)
 	if c.size.Load() != 0 {
-		t.Error("something is remembered")
+		t.Error("state is kept for an unlimited team")
 	}
 }
 
@@ -59,7 +59,7 @@ func TestLeasesFromMemory(t *testing.T) {
 				t.Fatal("refused")
 			}
 			if limit == 1 && take(t, c, actor) != nil {
-				t.Fatal("one too many")
+				t.Fatal("a call beyond the limit was allowed")
 			}
 			_ = d.Close()
 			for range leased - 1 {
@@ -84,7 +84,7 @@ func TestConcurrentCallsShareALease(t *testing.T) {
 		}
 		clients.Wait()
 		if used := w.usedCalls(t); used != 10 {
-			t.Errorf("%d are used", used)
+			t.Errorf("%d calls are used", used)
 		}
 	})
 }
@@ -107,11 +107,11 @@ func TestReturnCall(t *testing.T) {
 
 		call := take(t, c, w.berlin(31))
 		if take(t, c, w.berlin(10)) != nil {
-			t.Fatal("let through past a lowered limit")
+			t.Fatal("a call beyond the lowered limit was allowed")
 		}
 		call.Return()
 		if take(t, c, w.berlin(10)) != nil {
-			t.Error("a call that came back was let through past a lowered limit")
+			t.Error("a returned call was allowed beyond the lowered limit")
 		}
 	})
 }
@@ -132,7 +132,7 @@ func TestCountFreeUsesTheLease(t *testing.T) {
 		}
 		wantLeft(t, c, actor, 0)
 		if take(t, c, actor) != nil {
-			t.Error("a fourth call of three was let through")
+			t.Error("a fourth call was allowed with limit 3")
 		}
 	})
 }
@@ -155,13 +155,13 @@ func TestCountFree(t *testing.T) {
 		}
 		wantLeft(t, c, actor, 29)
 		if n := drain(t, c, actor); n != 29 {
-			t.Errorf("%d were let through", n)
+			t.Errorf("%d calls were allowed", n)
 		}
 		if err := count(nil); err != nil { // over the limit
 			t.Fatal(err)
 		}
 		if used := w.usedCalls(t); used != 31 {
-			t.Errorf("%d are used", used)
+			t.Errorf("%d calls are used", used)
 		}
 		wantLeft(t, c, actor, 0)
 
@@ -178,11 +178,11 @@ func TestCountFree(t *testing.T) {
 
 		setCallZone(t, w.db, w.team, "Mars/Olympus")
 		if err := count(nil); err == nil {
-			t.Error("counted in a zone that there is not")
+			t.Error("a call was counted in an unknown zone")
 		}
 		w.team++
 		if err := count(nil); err == nil {
-			t.Error("counted for a team that there is not")
+			t.Error("a call was counted for an unknown team")
 		}
 	})
 }
@@ -193,7 +193,7 @@ func TestRefusalsWriteNothing(t *testing.T) {
 		c, other, actor := NewFreeCalls(w.db), w.node(t, nil), w.berlin(100)
 		call := take(t, other, actor)
 		if n := drain(t, c, actor); n != 99 {
-			t.Fatalf("%d were let through", n)
+			t.Fatalf("%d calls were allowed", n)
 		}
 		locked, unlock, done := make(chan struct{}), make(chan struct{}), make(chan error)
 		go func() {
@@ -208,7 +208,7 @@ func TestRefusalsWriteNothing(t *testing.T) {
 		for range 3 {
 			w.clock.Advance(2 * time.Second)
 			if take(t, c, actor) != nil {
-				t.Error("let through")
+				t.Error("allowed")
 			}
 		}
 		close(unlock)
@@ -221,11 +221,11 @@ func TestRefusalsWriteNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if take(t, c, actor) != nil {
-			t.Error("the database was asked at once")
+			t.Error("the database was read within a second")
 		}
 		w.clock.Advance(time.Second)
 		if n := drain(t, c, actor); n != 1 {
-			t.Errorf("%d were let through after another node gave one back", n)
+			t.Errorf("%d calls were allowed after another node returned one", n)
 		}
 	})
 }
@@ -262,7 +262,7 @@ func TestWaitForLeaseCanceled(t *testing.T) {
 			t.Errorf("the caller that waits: %v", err)
 		}
 		if _, err := c.Remaining(gone, actor); !errors.Is(err, context.Canceled) {
-			t.Errorf("the caller that asks: %v", err)
+			t.Errorf("the calling request: %v", err)
 		}
 		earlier.Return() // into the lease that is being replaced
 		close(unlock)

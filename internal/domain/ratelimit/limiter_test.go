@@ -15,13 +15,13 @@ func TestLimiter(t *testing.T) {
 	}
 	for range 3 {
 		if wait := p.Take("203.0.113.5"); wait != 0 {
-			t.Fatalf("waits %s too early", wait)
+			t.Fatalf("must wait %s before the limit is reached", wait)
 		}
 	}
 	if wait := p.Take("203.0.113.5"); wait <= 0 || wait > time.Minute {
-		t.Errorf("waits %s after too many", wait)
+		t.Errorf("must wait %s after exceeding the limit", wait)
 	}
 	if wait := p.Take("203.0.113.6"); wait != 0 {
-		t.Errorf("another one waits %s", wait)
+		t.Errorf("another key must wait %s", wait)
 	}
 }

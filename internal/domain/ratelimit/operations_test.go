@@ -21,7 +21,7 @@ func (w callDay) askLimits(t *testing.T, c *FreeCalls, name string, freeCalls in
 		return nil, err
 	}
 	if result.App != "/settings/plan" {
-		t.Errorf("the address in the app is %q", result.App)
+		t.Errorf("the app URL is %q", result.App)
 	}
 	raw, err := json.Marshal(result.Data)
 	if err != nil {
@@ -61,7 +61,7 @@ func TestGetLimits(t *testing.T) {
 				"storage_bytes":1073741824000,"analytics_retention_days":730,"profiles_comparable":25,
 				"free_calls_per_day":-1,"hashtag_lists":500,"tracked_reports":100}}`},
 		} {
-			for range 2 { // asking changes nothing
+			for range 2 { // reading changes nothing
 				data, err := w.askLimits(t, c, want.plan, want.freeCalls)
 				if err != nil {
 					t.Fatal(err)
@@ -72,7 +72,7 @@ func TestGetLimits(t *testing.T) {
 			}
 		}
 		if _, err := w.askLimits(t, c, "gold", 1000); err == nil {
-			t.Error("an unknown plan has limits")
+			t.Error("an unknown plan returned limits")
 		}
 	})
 }

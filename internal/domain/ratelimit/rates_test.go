@@ -27,21 +27,21 @@ func TestRates(t *testing.T) {
 
 	for i := 1; i <= 30; i++ {
 		rate.Remaining, rate.Reset = 30-i, time.Duration(i)*500*time.Millisecond
-		same(t, take(), rate)
+		checkRate(t, take(), rate)
 	}
 	rate.Limited, rate.RetryAfter = true, 500*time.Millisecond
 	for range 100 { // refused calls do not count
-		same(t, take(), rate)
+		checkRate(t, take(), rate)
 	}
 	clock.Advance(499 * time.Millisecond)
 	rate.Reset, rate.RetryAfter = 14_501*time.Millisecond, time.Millisecond
-	same(t, take(), rate)
+	checkRate(t, take(), rate)
 	clock.Advance(time.Millisecond)
-	same(t, take(), pipeline.Rate{Scope: "credential", Quota: 30, Window: 15 * time.Second, Remaining: 0, Reset: 15 * time.Second})
+	checkRate(t, take(), pipeline.Rate{Scope: "credential", Quota: 30, Window: 15 * time.Second, Remaining: 0, Reset: 15 * time.Second})
 	rate.Reset, rate.RetryAfter = 15*time.Second, 500*time.Millisecond
-	same(t, take(), rate)
+	checkRate(t, take(), rate)
 	clock.Advance(15 * time.Second)
-	same(t, take(), pipeline.Rate{Scope: "credential", Quota: 30, Window: 15 * time.Second, Remaining: 29, Reset: 500 * time.Millisecond})
+	checkRate(t, take(), pipeline.Rate{Scope: "credential", Quota: 30, Window: 15 * time.Second, Remaining: 29, Reset: 500 * time.Millisecond})
 }
 
 func TestRatesSeparatePerTeam(t *testing.T) {
@@ -54,12 +54,12 @@ func TestRatesSeparatePerTeam(t *testing.T) {
 	} {
 		want.Remaining = want.Quota - 1
 		for _, who := range []int64{7, 8, 263, 1 << 62} {
-			same(t, rates.Take(t.Context(), want.Scope, who), want)
+			checkRate(t, rates.Take(t.Context(), want.Scope, who), want)
 			for range want.Quota {
 				rates.Take(t.Context(), want.Scope, who)
 			}
 			if !rates.Take(t.Context(), want.Scope, who).Limited {
-				t.Errorf("%s %d: a call more than the quota was let through", want.Scope, who)
+				t.Errorf("%s %d: a call beyond the quota was allowed", want.Scope, who)
 			}
 		}
 	}
@@ -86,8 +86,8 @@ func TestInvalidRates(t *testing.T) {
 func TestConcurrentRates(t *testing.T) {
 	t.Parallel()
 	rates := inMemory(t, plan.Limits{Requests: plan.Rate{PerMinute: 60, Burst: 5000}, Writes: one, Networks: one}, testkit.NewClock(start))
-	if got := crowd(64, 200, rates); got != 5000 {
-		t.Errorf("%d calls were let through of a quota of 5000", got)
+	if got := runConcurrently(64, 200, rates); got != 5000 {
+		t.Errorf("%d calls were allowed with a quota of 5000", got)
 	}
 }
 
@@ -106,11 +106,11 @@ func TestMaxCallers(t *testing.T) {
 	}
 	others(65_535)
 	if first() {
-		t.Error("forgotten already")
+		t.Error("the caller was dropped too early")
 	}
 	others(65_536)
 	if !first() {
-		t.Error("remembered without end")
+		t.Error("the caller was never dropped")
 	}
 }
 
@@ -191,8 +191,8 @@ func inMemory(t *testing.T, limits plan.Limits, clock *testkit.Clock) *ratelimit
 	return rates
 }
 
-// crowd makes concurrent calls to one or more nodes, and returns how many are allowed.
-func crowd(callers, calls int, nodes ...*ratelimit.Rates) int64 {
+// runConcurrently makes concurrent calls to one or more nodes, and returns how many are allowed.
+func runConcurrently(callers, calls int, nodes ...*ratelimit.Rates) int64 {
 	var (
 		group   sync.WaitGroup
 		through atomic.Int64
@@ -210,7 +210,7 @@ func crowd(callers, calls int, nodes ...*ratelimit.Rates) int64 {
 	return through.Load()
 }
 
-func same(t *testing.T, got, want pipeline.Rate) {
+func checkRate(t *testing.T, got, want pipeline.Rate) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

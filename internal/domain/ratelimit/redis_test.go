@@ -74,7 +74,7 @@ func TestConcurrentRatesOfTwoNodes(t *testing.T) {
 	t.Parallel()
 	server := redis.Start(t)
 	a, b := newNode(t, server.URL(), patient), newNode(t, server.URL(), patient)
-	if got := crowd(64, 5, a.rates, b.rates); got != 50 {
+	if got := runConcurrently(64, 5, a.rates, b.rates); got != 50 {
 		t.Errorf("%d calls were let through of a quota of 50", got)
 	}
 	a.checkLog(t, "")
@@ -116,7 +116,7 @@ func TestRedisHangs(t *testing.T) {
 	n.shares(t, true)
 	server.Pause()
 	began := time.Now()
-	if got := crowd(64, 100, n.rates); got != 50 {
+	if got := runConcurrently(64, 100, n.rates); got != 50 {
 		t.Errorf("%d calls were let through of a quota of 50", got)
 	}
 	// The first calls waited concurrently.
@@ -140,7 +140,7 @@ func TestProbeDuringOutage(t *testing.T) {
 	dead := newSilent(t)
 	n := newNode(t, "redis://"+dead.addr, 300*time.Millisecond)
 	for round := int64(1); round <= 3; round++ {
-		crowd(32, 10, n.rates)
+		runConcurrently(32, 10, n.rates)
 		n.shares(t, false)
 		until(t, func() bool { return dead.connections.Load() >= round })
 		if got := dead.connections.Load(); got != round {

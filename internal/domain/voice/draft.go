@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Draft returns the editable content of a voice, without what follows from the team's settings.
+// Draft returns the editable content of a voice, without values derived from the team's settings.
 func (s *Service) Draft(ctx context.Context, call operation.Call, id int64) (Draft, error) {
 	if err := call.Require(access.Write); err != nil {
 		return Draft{}, err

@@ -9,14 +9,14 @@ import (
 
 // A draft has what people wrote, without the team's settings.
 func TestDraft(t *testing.T) {
-	each(t, func(w env) {
+	forEachDatabase(t, func(w env) {
 		ctx, id := w.t.Context(), w.make("Plain")
 		d, err := w.Draft(ctx, w.call, id)
 		w.must(err)
 		if d.Name != "Plain" || d.ContentLanguage != "" || w.mustGet(id).ContentLanguage != "de" {
 			t.Errorf("the draft is %+v", d)
 		}
-		_, err = w.Draft(ctx, as(w.call, access.Viewer, 0), id)
+		_, err = w.Draft(ctx, callAs(w.call, access.Viewer, 0), id)
 		w.mustRefuse(err, apierr.WriteNotAllowed, "", "")
 		other := w.newTeam("eve@harbour.example", "en")
 		_, err = w.Draft(ctx, other, id)
@@ -29,11 +29,11 @@ func TestDraft(t *testing.T) {
 		}
 		_, err = w.Material(ctx, other, id, m.ID)
 		w.mustRefuse(err, apierr.NotFound, "", "")
-		_, err = w.Material(ctx, as(w.call, access.Owner, 5), id, m.ID)
+		_, err = w.Material(ctx, callAs(w.call, access.Owner, 5), id, m.ID)
 		w.mustRefuse(err, apierr.NotFound, "", "")
 
 		if home, err := w.Home(ctx, id, []int64{other.TeamID, w.call.TeamID}); err != nil || home != w.call.TeamID {
-			t.Errorf("it is of team %d (%v)", home, err)
+			t.Errorf("the voice belongs to team %d (%v)", home, err)
 		}
 		_, err = w.Home(ctx, id, []int64{other.TeamID})
 		w.mustRefuse(err, apierr.NotFound, "", "")

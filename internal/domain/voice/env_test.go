@@ -43,7 +43,7 @@ type env struct {
 	call  operation.Call // of the owner, in the app
 }
 
-func each(t *testing.T, run func(w env)) {
+func forEachDatabase(t *testing.T, run func(w env)) {
 	t.Helper()
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -68,8 +68,8 @@ func (w env) newTeam(email, language string) operation.Call {
 	return operation.Call{Actor: &actor, RequestID: "r1", Now: w.clock.Now()}
 }
 
-// as returns a call with another role, or by an API key unless key is 0.
-func as(call operation.Call, role access.Role, key int64) operation.Call {
+// callAs returns a call with another role, or by an API key unless key is 0.
+func callAs(call operation.Call, role access.Role, key int64) operation.Call {
 	actor := *call.Actor
 	actor.Role, actor.KeyID, actor.Level = role, key, access.Full
 	actor.Capabilities = actor.BaseCapabilities()
@@ -102,8 +102,8 @@ func (w env) make(name string) int64 {
 	return made.ID
 }
 
-// ask calls an operation as clients do.
-func (w env) ask(call operation.Call, tool, args string) (operation.Result, error) {
+// callOperation calls an operation as clients do.
+func (w env) callOperation(call operation.Call, tool, args string) (operation.Result, error) {
 	w.t.Helper()
 	ops := w.Operations()
 	i := slices.IndexFunc(ops, func(op operation.Operation) bool { return op.Tool == tool })
@@ -112,20 +112,20 @@ func (w env) ask(call operation.Call, tool, args string) (operation.Result, erro
 
 func (w env) mustList(call operation.Call) BrandVoiceList {
 	w.t.Helper()
-	got, err := w.ask(call, "list_brand_voices", "{}")
+	got, err := w.callOperation(call, "list_brand_voices", "{}")
 	w.must(err)
 	return got.Data.(BrandVoiceList)
 }
 
 func (w env) mustGet(id int64) BrandVoice {
 	w.t.Helper()
-	got, err := w.ask(w.call, "get_brand_voice", fmt.Sprintf(`{"id":%d}`, id))
+	got, err := w.callOperation(w.call, "get_brand_voice", fmt.Sprintf(`{"id":%d}`, id))
 	w.must(err)
 	return got.Data.(BrandVoice)
 }
 
-// states returns the team's voices, newest first; the default is marked with *.
-func (w env) states() []string {
+// listVoices returns the team's voices, newest first; the default is marked with *.
+func (w env) listVoices() []string {
 	w.t.Helper()
 	out := []string{}
 	for _, v := range w.mustList(w.call).BrandVoices {
@@ -139,13 +139,13 @@ func (w env) states() []string {
 
 func (w env) mustHaveStates(want ...string) {
 	w.t.Helper()
-	if got := w.states(); !slices.Equal(got, want) {
+	if got := w.listVoices(); !slices.Equal(got, want) {
 		w.t.Errorf("voices %q, want %q", got, want)
 	}
 }
 
-// number returns the integer result of a query.
-func (w env) number(query string, args ...any) int {
+// queryInt returns the integer result of a query.
+func (w env) queryInt(query string, args ...any) int {
 	w.t.Helper()
 	var n int
 	w.must(w.db.QueryRow(w.t.Context(), query, args...).Scan(&n))

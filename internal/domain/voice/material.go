@@ -81,7 +81,7 @@ func (s *Service) AddMaterial(ctx context.Context, call operation.Call, voice in
 	return m, err
 }
 
-// pastPosts is how many posts AddPastPosts adds at once.
+// pastPosts is how many posts AddPastPosts adds per call.
 const pastPosts = 20
 
 // pastPostsQuery selects a team's newest published posts with a text that a voice does not have as material yet.
@@ -259,7 +259,7 @@ func (s *Service) Materials(ctx context.Context, call operation.Call, voice int6
 	return out, nil
 }
 
-// Material is one piece of what a voice was researched from, whole.
+// Material is one complete source text from which a voice was researched.
 func (s *Service) Material(ctx context.Context, call operation.Call, voice, id int64) (Material, error) {
 	var m Material
 	if err := checkMaterialAccess(call); err != nil {

@@ -36,7 +36,7 @@ func (w env) materials(voice int64) []Material {
 
 // Material is stored in normalized form, and once.
 func TestMaterial(t *testing.T) {
-	each(t, func(w env) {
+	forEachDatabase(t, func(w env) {
 		ctx, id := w.t.Context(), w.make("Plain")
 		other := w.make("Other")
 		w.post(w.call.TeamID, "p1", "Our winter blend\nis back")
@@ -48,7 +48,7 @@ func TestMaterial(t *testing.T) {
 			m, err := w.AddMaterial(ctx, w.call, id, given)
 			w.must(err)
 			if m.ID != int64(n%3+1) {
-				t.Errorf("%+v became %+v", given, m)
+				t.Errorf("%+v was stored as %+v", given, m)
 			}
 		}
 		want := []Material{
@@ -69,14 +69,14 @@ func TestMaterial(t *testing.T) {
 			t.Error(diff)
 		}
 		w.must(w.Delete(ctx, w.call, id))
-		if n := w.number(`SELECT COUNT(*) FROM voice_materials`); n != 0 {
-			t.Errorf("%d pieces of material outlive their voice", n)
+		if n := w.queryInt(`SELECT COUNT(*) FROM voice_materials`); n != 0 {
+			t.Errorf("%d pieces of material of a deleted voice remain", n)
 		}
 	})
 }
 
 func TestMaterialRefused(t *testing.T) {
-	each(t, func(w env) {
+	forEachDatabase(t, func(w env) {
 		ctx, id := w.t.Context(), w.make("Plain")
 		theirs := w.newTeam("eve@other.example", "en")
 		w.post(theirs.TeamID, "theirs", "not ours")
@@ -88,7 +88,7 @@ func TestMaterialRefused(t *testing.T) {
 			reason, argument string
 		}{
 			"nothing": {NewMaterial{}, apierr.ValidationFailed, apierr.ExactlyOneOf, "text"},
-			"nothing that is seen": {NewMaterial{Text: " \n\u200b"}, apierr.ValidationFailed, apierr.ExactlyOneOf,
+			"invisible text": {NewMaterial{Text: " \n\u200b"}, apierr.ValidationFailed, apierr.ExactlyOneOf,
 				"text"},
 			"a text and a link": {NewMaterial{Text: "a", Link: "https://harbour.example.com/"},
 				apierr.ValidationFailed, apierr.ExactlyOneOf, "text"},
@@ -117,18 +117,18 @@ func TestMaterialRefused(t *testing.T) {
 		} {
 			_, err := w.AddMaterial(ctx, w.call, id, c.given)
 			if w.mustRefuse(err, c.code, c.reason, c.argument); strings.Contains(fmt.Sprint(err), key) {
-				t.Errorf("%s: repeats a secret: %v", name, err)
+				t.Errorf("%s: the error contains a secret: %v", name, err)
 			}
 		}
 		if got := w.materials(id); len(got) != 0 {
-			t.Errorf("kept %+v", got)
+			t.Errorf("stored %+v", got)
 		}
 	})
 }
 
 // The number of materials is limited, also for concurrent calls. Existing material can be added again.
 func TestMaterialLimit(t *testing.T) {
-	each(t, func(w env) {
+	forEachDatabase(t, func(w env) {
 		ctx, id := w.t.Context(), w.make("Plain")
 		nodes := []*Service{w.Service, New(Options{DB: testkit.Open(w.t, w.url, w.clock)})}
 		for n := range MaxMaterials - 3 {
@@ -157,7 +157,7 @@ func TestMaterialLimit(t *testing.T) {
 
 // API keys cannot access material, nor can people who may not write.
 func TestMaterialAccess(t *testing.T) {
-	each(t, func(w env) {
+	forEachDatabase(t, func(w env) {
 		ctx, id := w.t.Context(), w.make("Plain")
 		m, err := w.AddMaterial(ctx, w.call, id, NewMaterial{Text: "ours"})
 		w.must(err)
@@ -165,9 +165,9 @@ func TestMaterialAccess(t *testing.T) {
 			call operation.Call
 			code apierr.Code
 		}{
-			{as(w.call, access.Owner, 7), apierr.NotFound},
-			{as(w.call, access.Viewer, 0), apierr.WriteNotAllowed},
-			{as(w.call, access.Client, 0), apierr.WriteNotAllowed},
+			{callAs(w.call, access.Owner, 7), apierr.NotFound},
+			{callAs(w.call, access.Viewer, 0), apierr.WriteNotAllowed},
+			{callAs(w.call, access.Client, 0), apierr.WriteNotAllowed},
 		} {
 			_, err := w.Materials(ctx, c.call, id)
 			w.mustRefuse(err, c.code, "", "")
@@ -175,7 +175,7 @@ func TestMaterialAccess(t *testing.T) {
 			w.mustRefuse(err, c.code, "", "")
 			w.mustRefuse(w.RemoveMaterial(ctx, c.call, id, m.ID), c.code, "", "")
 		}
-		if _, err := w.Materials(ctx, as(w.call, access.Editor, 0), id); err != nil {
+		if _, err := w.Materials(ctx, callAs(w.call, access.Editor, 0), id); err != nil {
 			t.Error(err)
 		}
 	})
@@ -183,10 +183,10 @@ func TestMaterialAccess(t *testing.T) {
 
 // No response contains material, for any caller and kind of material.
 func TestMaterialHidden(t *testing.T) {
-	each(t, func(w env) {
+	forEachDatabase(t, func(w env) {
 		const marker = "zqmaterial4711"
 		ctx := w.t.Context()
-		made, err := w.Create(ctx, w.call, full())
+		made, err := w.Create(ctx, w.call, fullDraft())
 		w.must(err)
 		second := w.make("Plain")
 		w.post(w.call.TeamID, marker, "a caption of "+marker)
@@ -202,7 +202,7 @@ func TestMaterialHidden(t *testing.T) {
 		}
 		answers := 0
 		for _, op := range w.Operations() {
-			for _, call := range []operation.Call{w.call, as(w.call, access.Owner, 7), as(w.call, access.Viewer, 0)} {
+			for _, call := range []operation.Call{w.call, callAs(w.call, access.Owner, 7), callAs(w.call, access.Viewer, 0)} {
 				for _, args := range []string{`{}`, fmt.Sprintf(`{"id":%d}`, made.ID), fmt.Sprintf(`{"id":%d}`, second),
 					`{"id":999}`} {
 					got, err := op.Run(ctx, call, []byte(args))
@@ -214,11 +214,11 @@ func TestMaterialHidden(t *testing.T) {
 			}
 		}
 		if answers != 24 {
-			t.Errorf("%d answers were looked at", answers)
+			t.Errorf("%d responses were checked", answers)
 		}
-		changed, err := w.Update(ctx, w.call, second, full().with("Third"))
+		changed, err := w.Update(ctx, w.call, second, fullDraft().with("Third"))
 		if w.must(err); strings.Contains(asJSON(changed), marker) {
-			t.Errorf("a change answers %+v", changed)
+			t.Errorf("a change returned %+v", changed)
 		}
 	})
 }
@@ -245,11 +245,11 @@ func TestMaterialQueriesInOneFile(t *testing.T) {
 	}
 	// An export in the app includes the team's texts.
 	if !slices.Equal(knowing, []string{"../../domain/erasure/export.go", "../../domain/voice/material.go"}) {
-		t.Errorf("%q know the table of material", knowing)
+		t.Errorf("%q access the table of material", knowing)
 	}
 	for _, op := range New(Options{}).Operations() {
 		if told := asJSON([]any{op.Input, op.Output, op.Description, op.Example}); strings.Contains(told, "aterial") {
-			t.Errorf("%s tells of material: %s", op.Tool, told)
+			t.Errorf("%s exposes material: %s", op.Tool, told)
 		}
 	}
 }

@@ -28,9 +28,9 @@ func TestNormalizeRefuses(t *testing.T) {
 		change           func(d *Draft)
 		reason, argument string
 	}{
-		"no name":               {func(d *Draft) { d.Name = " \u200b\t" }, apierr.MissingArgument, "name"},
-		"a long name":           {func(d *Draft) { d.Name = strings.Repeat("é", MaxName+1) }, apierr.TooLong, "name"},
-		"a name in no encoding": {func(d *Draft) { d.Name = "a\xff" }, apierr.Malformed, "name"},
+		"no name":                   {func(d *Draft) { d.Name = " \u200b\t" }, apierr.MissingArgument, "name"},
+		"a long name":               {func(d *Draft) { d.Name = strings.Repeat("é", MaxName+1) }, apierr.TooLong, "name"},
+		"invalid UTF-8 in the name": {func(d *Draft) { d.Name = "a\xff" }, apierr.Malformed, "name"},
 		"a long description": {func(d *Draft) { d.BusinessDescription = strings.Repeat("a", MaxDescription+1) },
 			apierr.TooLong, "business_description"},
 		"a long tone": {func(d *Draft) { d.Tone = strings.Repeat("a", MaxTone+1) }, apierr.TooLong, "tone"},
@@ -47,7 +47,7 @@ func TestNormalizeRefuses(t *testing.T) {
 			d.Audiences = []BrandVoiceAudience{{"a", strings.Repeat("a", MaxAudience+1)}}
 		}, apierr.TooLong,
 			"audiences.description"},
-		"many audiences": {func(d *Draft) { d.Audiences = make21() }, apierr.TooLong, "audiences"},
+		"many audiences": {func(d *Draft) { d.Audiences = tooManyAudiences() }, apierr.TooLong, "audiences"},
 		"many words": {func(d *Draft) { d.Use.Words = many(MaxWords+1, "w%d") }, apierr.TooLong,
 			"use.words"},
 		"a long word": {func(d *Draft) { d.Avoid.Words = []string{strings.Repeat("a", MaxWord+1)} },
@@ -56,9 +56,9 @@ func TestNormalizeRefuses(t *testing.T) {
 			"avoid.phrases"},
 		"a long phrase": {func(d *Draft) { d.Use.Phrases = []string{strings.Repeat("a", MaxPhrase+1)} },
 			apierr.TooLong, "use.phrases"},
-		"a word both ways": {func(d *Draft) { d.Use.Words, d.Avoid.Words = []string{"a", "b"}, []string{" b"} },
+		"word in both lists": {func(d *Draft) { d.Use.Words, d.Avoid.Words = []string{"a", "b"}, []string{" b"} },
 			apierr.NotAllowedValue, "avoid.words"},
-		"a phrase both ways": {func(d *Draft) {
+		"phrase in both lists": {func(d *Draft) {
 			d.Use.Phrases, d.Avoid.Phrases = []string{"a\nb"},
 				[]string{"a b"}
 		}, apierr.NotAllowedValue, "avoid.phrases"},
@@ -80,12 +80,12 @@ func TestNormalizeRefuses(t *testing.T) {
 			"use.phrases"},
 		"a key in an audience": {func(d *Draft) { d.Audiences = []BrandVoiceAudience{{"a", key}} }, apierr.SecretInArgument,
 			"audiences.description"},
-		"more than all together": {func(d *Draft) { d.Use.Phrases = many(70, strings.Repeat("a", 290)+"%d") },
+		"total length exceeded": {func(d *Draft) { d.Use.Phrases = many(70, strings.Repeat("a", 290)+"%d") },
 			apierr.TooLong, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := full()
+			d := fullDraft()
 			c.change(&d)
 			got, err := normalize(d)
 			f := apierr.Of(err)
@@ -94,13 +94,13 @@ func TestNormalizeRefuses(t *testing.T) {
 				t.Fatalf("got %v %v (%+v)", err, f.Context, got)
 			}
 			if strings.Contains(f.Error(), key) {
-				t.Errorf("the refusal repeats a secret: %v", err)
+				t.Errorf("the error contains a secret: %v", err)
 			}
 		})
 	}
 }
 
-func make21() []BrandVoiceAudience {
+func tooManyAudiences() []BrandVoiceAudience {
 	out := make([]BrandVoiceAudience, MaxAudiences+1)
 	for i := range out {
 		out[i].Name = fmt.Sprint("audience ", i)
@@ -113,7 +113,7 @@ func TestNormalizeAcceptsLargest(t *testing.T) {
 	t.Parallel()
 	d := Draft{Name: strings.Repeat("é", MaxName), Guide: Guide{BusinessDescription: strings.Repeat("a",
 		MaxDescription), Tone: strings.Repeat("a", MaxTone),
-		CustomInstructions: strings.Repeat("a", MaxInstructions), Audiences: make21()[1:],
+		CustomInstructions: strings.Repeat("a", MaxInstructions), Audiences: tooManyAudiences()[1:],
 		Use: BrandVoiceUse{Words: []string{strings.Repeat("a", MaxWord)},
 			Phrases: []string{strings.Repeat("a", MaxPhrase)}}}}
 	if _, err := normalize(d); err != nil {
@@ -129,7 +129,7 @@ func TestLanguages(t *testing.T) {
 	} {
 		got, err := normalize(Draft{Name: "n", Guide: Guide{ContentLanguage: given}})
 		if err != nil || got.ContentLanguage != want {
-			t.Errorf("%q became %q, %v, want %q", given, got.ContentLanguage, err, want)
+			t.Errorf("%q was normalized to %q, %v, want %q", given, got.ContentLanguage, err, want)
 		}
 	}
 }
@@ -153,10 +153,10 @@ func TestNormalizeTexts(t *testing.T) {
 		"\U0001f3f4\U000e0067\U000e0062": {"\U0001f3f4", "\U0001f3f4"},
 	} {
 		if got := normalizeLines(given); got != want.lines {
-			t.Errorf("%+q became the lines %+q", given, got)
+			t.Errorf("%+q was normalized to the lines %+q", given, got)
 		}
 		if got := normalizeLine(given); got != want.line {
-			t.Errorf("%+q became the line %+q", given, got)
+			t.Errorf("%+q was normalized to the line %+q", given, got)
 		}
 	}
 }

@@ -114,7 +114,7 @@ func entry(r record) BrandVoiceEntry {
 	return BrandVoiceEntry{ID: r.id, Name: r.name, Default: r.isDefault}
 }
 
-// toFull returns a voice as clients see it. Without a language of its own, it has the team's.
+// toFull returns a voice as clients see it. A voice without a language has the team's language.
 func toFull(call operation.Call, r record) (BrandVoice, error) {
 	d, err := r.draft()
 	if err != nil {

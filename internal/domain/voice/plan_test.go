@@ -38,7 +38,7 @@ func TestQueriesUseIndexes(t *testing.T) {
 			{`UPDATE brand_voices SET is_default = 1 WHERE id = (SELECT MIN(id) FROM brand_voices WHERE team_id = ?)`,
 				[]any{int64(7)}},
 			{`SELECT COUNT(*) FROM voice_materials WHERE voice_id = ?`, []any{int64(7)}},
-			{`DELETE FROM voice_materials WHERE voice_id = ?`, []any{int64(7)}}, // as a voice takes its own along
+			{`DELETE FROM voice_materials WHERE voice_id = ?`, []any{int64(7)}}, // run when a voice is deleted
 		} {
 			plan := testkit.Plan(t, d, c.query, c.args...)
 			if strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "SCAN") || strings.Contains(plan,

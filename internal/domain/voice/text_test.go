@@ -20,7 +20,7 @@ func blocks() map[string]Draft {
 		long[i] = "word" + strings.Repeat("o", i%7) + formatID(int64(i))
 	}
 	return map[string]Draft{
-		"full":    full(),
+		"full":    fullDraft(),
 		"minimal": {Name: "Plain"},
 		"right-to-left": {Name: "קפה הנמל", Guide: Guide{
 			BusinessDescription: "בית קלייה ובית קפה בנמל חיפה.\n\nהפולים מגיעים מארבע חוות.", Tone: "חם ופשוט.",
@@ -57,7 +57,7 @@ func TestText(t *testing.T) {
 			}
 			held := must.Get(os.ReadFile(file))(t)
 			if diff := cmp.Diff(string(held), got); diff != "" {
-				t.Errorf("the text is another one (-held +got); with -update it is written anew:\n%s", diff)
+				t.Errorf("the text differs (-want +got); run with -update to rewrite it:\n%s", diff)
 			}
 		})
 	}
@@ -96,8 +96,8 @@ func items(list []string) string {
 	return strings.Join(out, "\n")
 }
 
-// For any texts of a team, the lines at the margin are ours, each at most once and in order; below each stands
-// exactly what was written, and what is empty has no heading. The same voice always gives the same text.
+// For any texts of a team, only headings are unindented, each at most once and in order. Below each heading is exactly
+// the team's text, and empty fields have no heading. The same voice always yields the same text.
 func TestTextStructure(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -113,7 +113,7 @@ func TestTextStructure(t *testing.T) {
 			}
 			i := slices.Index(headings[next:], line)
 			if i < 0 {
-				r.Fatalf("at the margin stands %q\n%s", line, text)
+				r.Fatalf("unexpected unindented line %q\n%s", line, text)
 			}
 			next += i + 1
 		}

@@ -17,8 +17,8 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// full is a draft with all fields.
-func full() Draft {
+// fullDraft is a draft with all fields.
+func fullDraft() Draft {
 	return Draft{Name: "Harbour Coffee", Guide: Guide{
 		BusinessDescription: "A roastery with a café at the harbour.\n\nThe beans come from four farms that we have " +
 			"known for years.",
@@ -37,14 +37,14 @@ func full() Draft {
 
 // Clients read what was stored, and the list contains the default in full.
 func TestCreate(t *testing.T) {
-	each(t, func(w env) {
-		made, err := w.Create(w.t.Context(), w.call, full())
+	forEachDatabase(t, func(w env) {
+		made, err := w.Create(w.t.Context(), w.call, fullDraft())
 		w.must(err)
 		w.make("Plain")
 		if !made.Default || !strings.HasPrefix(made.Text, "The team's style guide.") {
-			t.Errorf("made %+v", made)
+			t.Errorf("created %+v", made)
 		}
-		if diff := cmp.Diff(full().Guide, made.Guide); diff != "" {
+		if diff := cmp.Diff(fullDraft().Guide, made.Guide); diff != "" {
 			t.Error(diff)
 		}
 		if diff := cmp.Diff(made, w.mustGet(made.ID)); diff != "" {
@@ -59,15 +59,15 @@ func TestCreate(t *testing.T) {
 
 // A note tells a team without voices where to create one.
 func TestNoVoices(t *testing.T) {
-	each(t, func(w env) {
-		got, err := w.ask(w.call, "list_brand_voices", "{}")
+	forEachDatabase(t, func(w env) {
+		got, err := w.callOperation(w.call, "list_brand_voices", "{}")
 		w.must(err)
 		if asJSON(got.Data) != `{"brand_voices":[]}` || !slices.Equal(got.Notes, []string{noVoices}) ||
 			got.App != "/voices" {
 			t.Errorf("got %+v", got)
 		}
 		w.make("Plain")
-		got, err = w.ask(w.call, "list_brand_voices", "{}")
+		got, err = w.callOperation(w.call, "list_brand_voices", "{}")
 		w.must(err)
 		if len(got.Notes) != 0 {
 			t.Errorf("notes %q", got.Notes)
@@ -77,7 +77,7 @@ func TestNoVoices(t *testing.T) {
 
 // A voice with only a name omits empty fields, keeps its lists, and has the team's language.
 func TestVoiceWithOnlyAName(t *testing.T) {
-	each(t, func(w env) {
+	forEachDatabase(t, func(w env) {
 		v := w.mustGet(w.make("Plain"))
 		want := `{"id":1,"name":"Plain","default":true,"audiences":[],"use":{"words":[],"phrases":[]},` +
 			`"avoid":{"words":[],"phrases":[]},"content_language":"de",`
@@ -92,7 +92,7 @@ func TestVoiceWithOnlyAName(t *testing.T) {
 			got := w.mustList(call).DefaultVoice
 			if got.ContentLanguage != shown || strings.Contains(got.Text, "# Language") != (shown != "") ||
 				shown != "" && !strings.Contains(got.Text, "  "+shown+"\n") {
-				t.Errorf("a team that writes %q: %+v", language, got)
+				t.Errorf("team with the language %q: %+v", language, got)
 			}
 		}
 	})
@@ -100,7 +100,7 @@ func TestVoiceWithOnlyAName(t *testing.T) {
 
 // Exactly one voice is the default if there are any.
 func TestDefault(t *testing.T) {
-	each(t, func(w env) {
+	forEachDatabase(t, func(w env) {
 		ctx := w.t.Context()
 		a, b, c := w.make("A"), w.make("B"), w.make("C")
 		w.mustHaveStates("C", "B", "A*")
@@ -168,7 +168,7 @@ func (m *model) mustAgree() {
 
 // For any sequence of operations, the voices match a simple model.
 func TestVoicesMatchModel(t *testing.T) {
-	each(t, func(w env) {
+	forEachDatabase(t, func(w env) {
 		n := 0
 		rapid.Check(w.t, func(r *rapid.T) {
 			m := model{env: w, r: r}
@@ -182,9 +182,9 @@ func TestVoicesMatchModel(t *testing.T) {
 	})
 }
 
-// Many at once, on several nodes, leave exactly one default, never more voices than there may be, and each name once.
+// Concurrent calls on several nodes leave exactly one default, respect the limit of voices, and keep names unique.
 func TestConcurrentDefault(t *testing.T) {
-	each(t, func(w env) {
+	forEachDatabase(t, func(w env) {
 		ctx := w.t.Context()
 		nodes := []*Service{w.Service, New(Options{DB: testkit.Open(w.t, w.url, w.clock)})}
 		var wg sync.WaitGroup
@@ -204,10 +204,10 @@ func TestConcurrentDefault(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		if n := w.number(`SELECT COUNT(*) FROM brand_voices`); n != MaxVoices {
+		if n := w.queryInt(`SELECT COUNT(*) FROM brand_voices`); n != MaxVoices {
 			t.Errorf("%d voices, want %d", n, MaxVoices)
 		}
-		if n := w.number(`SELECT COUNT(DISTINCT name) FROM brand_voices`); n != MaxVoices {
+		if n := w.queryInt(`SELECT COUNT(DISTINCT name) FROM brand_voices`); n != MaxVoices {
 			t.Errorf("%d names, want %d", n, MaxVoices)
 		}
 		w.must(w.MakeDefault(ctx, w.call, 20))
@@ -220,16 +220,16 @@ func TestConcurrentDefault(t *testing.T) {
 			if err := do(ctx, w.call, id); err != nil && !apierr.Is(err, apierr.NotFound) {
 				t.Error(err)
 			}
-			if n := w.number(`SELECT COUNT(*) FROM brand_voices WHERE is_default = 1`); n != 1 {
+			if n := w.queryInt(`SELECT COUNT(*) FROM brand_voices WHERE is_default = 1`); n != 1 {
 				t.Errorf("%d defaults", n)
 			}
 		})
 	})
 }
 
-// The first voices of a team made at once give it one default.
+// Creating a team's first voices concurrently yields one default.
 func TestConcurrentFirstVoices(t *testing.T) {
-	each(t, func(w env) {
+	forEachDatabase(t, func(w env) {
 		var wg sync.WaitGroup
 		for i := range 12 {
 			wg.Go(func() {
@@ -239,15 +239,15 @@ func TestConcurrentFirstVoices(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if n := w.number(`SELECT COUNT(*) FROM brand_voices WHERE is_default = 1`); n != 1 || len(w.states()) != 12 {
-			t.Errorf("%d defaults of %d", n, len(w.states()))
+		if n := w.queryInt(`SELECT COUNT(*) FROM brand_voices WHERE is_default = 1`); n != 1 || len(w.listVoices()) != 12 {
+			t.Errorf("%d defaults of %d", n, len(w.listVoices()))
 		}
 	})
 }
 
-// The database itself takes no second default and no second voice of a name.
+// The database refuses a second default and a second voice with the same name.
 func TestDatabaseConstraints(t *testing.T) {
-	each(t, func(w env) {
+	forEachDatabase(t, func(w env) {
 		w.make("Plain")
 		for _, c := range []struct {
 			folded string
@@ -256,7 +256,7 @@ func TestDatabaseConstraints(t *testing.T) {
 			if _, err := w.db.Writer().ExecContext(w.t.Context(),
 				fmt.Sprintf(`INSERT INTO brand_voices (team_id, name, folded, is_default, guide, created_at, updated_at)
 				VALUES (%d, 'x', '%s', %d, '{}', 1, 1)`, w.call.TeamID, c.folded, c.def)); err == nil {
-				t.Errorf("took %+v", c)
+				t.Errorf("accepted %+v", c)
 			}
 		}
 	})
@@ -264,13 +264,13 @@ func TestDatabaseConstraints(t *testing.T) {
 
 // Every operation on another team's voice is not_found.
 func TestVoicesOfOthers(t *testing.T) {
-	each(t, func(w env) {
+	forEachDatabase(t, func(w env) {
 		ctx, theirs := w.t.Context(), w.newTeam("eve@other.example", "en")
 		id := w.make("Plain")
 		m, err := w.AddMaterial(ctx, w.call, id, NewMaterial{Text: "ours"})
 		w.must(err)
 		for _, id := range []int64{id, 999_999_999} {
-			_, got := w.ask(theirs, "get_brand_voice", fmt.Sprintf(`{"id":%d}`, id))
+			_, got := w.callOperation(theirs, "get_brand_voice", fmt.Sprintf(`{"id":%d}`, id))
 			_, changed := w.Update(ctx, theirs, id, draftNamed("Taken"))
 			_, added := w.AddMaterial(ctx, theirs, id, NewMaterial{Text: "theirs"})
 			_, listed := w.Materials(ctx, theirs, id)
@@ -284,7 +284,7 @@ func TestVoicesOfOthers(t *testing.T) {
 			}
 		}
 		if got := w.mustList(theirs); len(got.BrandVoices) != 0 || got.DefaultVoice != nil {
-			t.Errorf("they see %+v", got)
+			t.Errorf("another team sees %+v", got)
 		}
 		w.mustHaveStates("Plain*")
 		if kept, err := w.Materials(ctx, w.call, id); err != nil || len(kept) != 1 {
@@ -293,9 +293,9 @@ func TestVoicesOfOthers(t *testing.T) {
 	})
 }
 
-// Who may not write changes nothing, and a closed team's voices stay as they are.
+// People who may not write cannot change voices, and voices of a closed team cannot be changed.
 func TestUpdatePermissions(t *testing.T) {
-	each(t, func(w env) {
+	forEachDatabase(t, func(w env) {
 		ctx, id := w.t.Context(), w.make("Plain")
 		refused := func(call operation.Call, code apierr.Code) {
 			t.Helper()
@@ -305,9 +305,9 @@ func TestUpdatePermissions(t *testing.T) {
 				w.mustRefuse(err, code, "", "")
 			}
 		}
-		refused(as(w.call, access.Viewer, 0), apierr.WriteNotAllowed)
-		refused(as(w.call, access.Client, 0), apierr.WriteNotAllowed)
-		if _, err := w.Update(ctx, as(w.call, access.Editor, 0), id, draftNamed("Plainer")); err != nil {
+		refused(callAs(w.call, access.Viewer, 0), apierr.WriteNotAllowed)
+		refused(callAs(w.call, access.Client, 0), apierr.WriteNotAllowed)
+		if _, err := w.Update(ctx, callAs(w.call, access.Editor, 0), id, draftNamed("Plainer")); err != nil {
 			t.Error(err)
 		}
 		w.exec(`UPDATE teams SET closed_at = 5 WHERE id = ?`, w.call.TeamID)
@@ -316,21 +316,21 @@ func TestUpdatePermissions(t *testing.T) {
 	})
 }
 
-// A change says all of a voice anew; the same again leaves no trace.
+// An update replaces the whole content; repeating it changes and records nothing.
 func TestChange(t *testing.T) {
-	each(t, func(w env) {
+	forEachDatabase(t, func(w env) {
 		ctx := w.t.Context()
 		a, b := w.make("A"), w.make("B")
-		changed, err := w.Update(ctx, w.call, a, full())
+		changed, err := w.Update(ctx, w.call, a, fullDraft())
 		w.must(err)
 		if diff := cmp.Diff(changed, w.mustGet(a)); diff != "" || changed.Name != "Harbour Coffee" || !changed.Default {
 			t.Errorf("%+v\n%s", changed, diff)
 		}
-		events := w.number(`SELECT COUNT(*) FROM events WHERE kind LIKE 'brand_voice.%'`)
-		_, err = w.Update(ctx, w.call, a, full())
+		events := w.queryInt(`SELECT COUNT(*) FROM events WHERE kind LIKE 'brand_voice.%'`)
+		_, err = w.Update(ctx, w.call, a, fullDraft())
 		w.must(err)
-		if n := w.number(`SELECT COUNT(*) FROM events WHERE kind LIKE 'brand_voice.%'`); n != events {
-			t.Errorf("%d events for a change of nothing", n-events)
+		if n := w.queryInt(`SELECT COUNT(*) FROM events WHERE kind LIKE 'brand_voice.%'`); n != events {
+			t.Errorf("%d events for an update without changes", n-events)
 		}
 		_, err = w.Update(ctx, w.call, b, draftNamed("HARBOUR ＣＯＦＦＥＥ"))
 		w.mustRefuse(err, apierr.ValidationFailed, apierr.NotAllowedValue, "name")
@@ -342,9 +342,9 @@ func TestChange(t *testing.T) {
 	})
 }
 
-// Each change is recorded with who made it, and none with what it says.
+// Each change is recorded with its author, but without the texts.
 func TestEvents(t *testing.T) {
-	each(t, func(w env) {
+	forEachDatabase(t, func(w env) {
 		ctx := w.t.Context()
 		id := w.make("Secret name")
 		other := w.make("Other")
@@ -355,12 +355,12 @@ func TestEvents(t *testing.T) {
 		w.must(err)
 		w.must(w.RemoveMaterial(ctx, w.call, id, m.ID))
 		w.must(w.Delete(ctx, w.call, id))
-		if n := w.number(`SELECT COUNT(*) FROM events WHERE detail LIKE '%ecret%' OR subject LIKE '%ecret%'`); n != 0 {
-			t.Errorf("%d events tell texts", n)
+		if n := w.queryInt(`SELECT COUNT(*) FROM events WHERE detail LIKE '%ecret%' OR subject LIKE '%ecret%'`); n != 0 {
+			t.Errorf("%d events contain texts", n)
 		}
 		for kind, want := range map[string]int{"created": 2, "changed": 1, "made_default": 1, "material_added": 1,
 			"material_removed": 1, "deleted": 1} {
-			if n := w.number(`SELECT COUNT(*) FROM events WHERE kind = ? AND team_id = ? AND person_id = ?
+			if n := w.queryInt(`SELECT COUNT(*) FROM events WHERE kind = ? AND team_id = ? AND person_id = ?
 				AND request_id = 'r1'`, "brand_voice."+kind, w.call.TeamID, w.call.PersonID); n != want {
 				t.Errorf("%d events of %s, want %d", n, kind, want)
 			}
@@ -368,7 +368,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// The description's enums are the values that a draft takes.
+// The enums of the description are the values that a draft accepts.
 func TestEnums(t *testing.T) {
 	t.Parallel()
 	values := func(field string) []string {

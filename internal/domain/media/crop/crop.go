@@ -93,7 +93,7 @@ func (s *Service) Crop(ctx context.Context, call operation.Call, id int64, e Edi
 		return media.AddResult{}, err
 	}
 	added, err := s.media.Add(ctx, media.Owner{TeamID: call.TeamID, PersonID: call.PersonID}, media.Incoming{
-		Name: nameOf(original.Name, e) + ".image", Type: made.Type, Size: int64(len(made.Bytes)), Body: bytes.NewReader(made.Bytes),
+		Name: editedName(original.Name, e) + ".image", Type: made.Type, Size: int64(len(made.Bytes)), Body: bytes.NewReader(made.Bytes),
 	})
 	if err != nil || added.Already {
 		return added, err
@@ -107,8 +107,8 @@ func (s *Service) Crop(ctx context.Context, call operation.Call, id int64, e Edi
 	return added, err
 }
 
-// nameOf returns the name of the edited copy.
-func nameOf(name string, e Edit) string {
+// editedName returns the name of the edited copy.
+func editedName(name string, e Edit) string {
 	switch {
 	case e.Shape != (Shape{}):
 		return fmt.Sprintf("%s %s", name, e.Shape)

@@ -49,7 +49,7 @@ func Stem(name string) string {
 // isJoiner reports whether an invisible character joins letters or emoji (ZWNJ, ZWJ).
 func isJoiner(r rune) bool { return r == '\u200c' || r == '\u200d' }
 
-// Display returns a file name, extension included, that is safe to show.
+// Display returns a file name with its extension that is safe to show.
 func Display(name string) string {
 	if ext := Stem(Extension(name)); ext != "" {
 		return Stem(name) + "." + ext

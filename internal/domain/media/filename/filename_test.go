@@ -71,19 +71,19 @@ func checkName(t rapid.TB, sent, mimeType string) {
 	ext := Extension(fileName)
 	switch {
 	case name == "" || utf8.RuneCountInString(name) > maxLength:
-		t.Fatalf("%q becomes a name of %d characters", sent, utf8.RuneCountInString(name))
+		t.Fatalf("%q yields a name of %d characters", sent, utf8.RuneCountInString(name))
 	case !utf8.ValidString(name) || strings.ContainsAny(name, otherLetters) || strings.ContainsFunc(name, wild):
-		t.Fatalf("%q becomes %q", sent, name)
+		t.Fatalf("%q yields %q", sent, name)
 	case name != strings.Trim(name, " .") || !norm.NFC.IsNormalString(name):
-		t.Fatalf("%q becomes %+q, which is not in order", sent, name)
+		t.Fatalf("%q yields the invalid name %+q", sent, name)
 	case fileName != name+ext || !slices.Contains(extensions[mimeType], ext):
-		t.Fatalf("%q of %s becomes %q", sent, mimeType, fileName)
+		t.Fatalf("%q of type %s yields %q", sent, mimeType, fileName)
 	case Stem(fileName) != name:
-		t.Fatalf("%q is named %+q, and sent again %+q", sent, name, Stem(fileName))
+		t.Fatalf("%q yields %+q, which yields %+q", sent, name, Stem(fileName))
 	case Fold(Fold(sent)) != Fold(sent):
 		t.Fatalf("%+q folds to %+q, and that to %+q", sent, Fold(sent), Fold(Fold(sent)))
 	case !strings.Contains(Fold(name+"\n"+fileName), Fold(name)):
-		t.Fatalf("%+q is not found by its name", name)
+		t.Fatalf("%+q does not match its own name", name)
 	}
 }
 
