@@ -53,8 +53,10 @@ type today struct {
 	Now    time.Time        // in the visitor's zone
 	Ahead  []homeDay
 	Lately []happened
-	Weeks  []analytics.AccountWeeks // of the largest accounts
+	Weeks  []analytics.AccountWeeks // of the accounts that published this week, then of the largest
 	Steps  []step                   // the checklist of a new team, for its owner and admins
+
+	OtherWeeks int // accounts without a place in Weeks
 }
 
 // StepsDone returns how many steps of the checklist are done.
@@ -148,7 +150,7 @@ func (a *App) today(r *http.Request) (today, error) {
 	if out.Weeks, err = a.Analytics.CompareWeeks(ctx, v.Team.ID, zone); err != nil {
 		return out, err
 	}
-	out.Weeks = out.Weeks[:min(len(out.Weeks), homeLargest)]
+	out.Weeks, out.OtherWeeks = activeFirst(out.Weeks, homeLargest)
 	if err := a.addWaiting(ctx, v, &out); err != nil {
 		return out, err
 	}
@@ -161,6 +163,15 @@ func (a *App) today(r *http.Request) (today, error) {
 		}
 	}
 	return out, nil
+}
+
+// activeFirst returns up to n accounts, those that published this week first, and how many others there are.
+func activeFirst(weeks []analytics.AccountWeeks, n int) ([]analytics.AccountWeeks, int) {
+	slices.SortStableFunc(weeks, func(a, b analytics.AccountWeeks) int {
+		return min(1, int(b.Now.Posts)) - min(1, int(a.Now.Posts))
+	})
+	n = min(n, len(weeks))
+	return weeks[:n], len(weeks) - n
 }
 
 // addWaiting adds drafts that wait for a person, if the visitor can act on them.

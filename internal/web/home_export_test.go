@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"pressroom/internal/domain/analytics"
 	"pressroom/internal/testkit/must"
 )
 
@@ -19,5 +20,15 @@ func TestHomeBounds(t *testing.T) {
 		if want := 13 + i; at.Day() != want || at.Hour() > 1 {
 			t.Errorf("day %d begins at %v", want, at)
 		}
+	}
+}
+
+// Accounts that published this week come first on the home page.
+func TestActiveFirst(t *testing.T) {
+	t.Parallel()
+	weeks := []analytics.AccountWeeks{{ID: 1}, {ID: 2, Now: analytics.Week{Posts: 3}}, {ID: 3, Now: analytics.Week{Posts: 1}}}
+	shown, others := activeFirst(weeks, 2)
+	if len(shown) != 2 || shown[0].ID != 2 || shown[1].ID != 3 || others != 1 {
+		t.Errorf("shown %v and %d others", shown, others)
 	}
 }
