@@ -19,7 +19,7 @@ type Report struct {
 	Total      int64       `json:"complaints_total"`
 }
 
-// OK reports whether the audit found nothing wrong.
+// OK reports whether the audit has no complaints.
 func (r Report) OK() bool { return r.Total == 0 }
 
 // Figures count what was audited, and add up the credits of all wallets.

@@ -17,7 +17,7 @@ import (
 
 func TestLedgerIsImmutable(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		w.rich(t, 100)
+		w.actorWithCredits(t, 100)
 		for _, statement := range []string{
 			`UPDATE ledger_transfers SET note = 'x'`, `DELETE FROM ledger_transfers`,
 			`UPDATE ledger_entries SET amount = 1`, `DELETE FROM ledger_entries`,
@@ -42,15 +42,15 @@ type books struct {
 	automatic                        int64 // a reservation that is open, with a job
 }
 
-func keep(t *testing.T, w env) books {
+func newBooks(t *testing.T, w env) books {
 	t.Helper()
-	a, other := w.rich(t, 100), w.rich(t, 50)
+	a, other := w.actorWithCredits(t, 100), w.actorWithCredits(t, 50)
 	taken, err := w.Withdraw(t.Context(), a.TeamID, 20, "correction", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := books{team: a.TeamID, other: other.TeamID, withdrawal: taken.TransferID}
-	b.grant = w.number(t, `SELECT id FROM ledger_transfers WHERE team_id = ? AND kind = 'grant'`, a.TeamID)
+	b.grant = w.queryInt(t, `SELECT id FROM ledger_transfers WHERE team_id = ? AND kind = 'grant'`, a.TeamID)
 	b.partly, b.refunded, b.running, b.quick = w.reserve(t, a, 10), w.reserve(t, a, 5), w.reserve(t, a, 8), w.reserve(t, a, 3)
 	b.automatic = w.automatic(t, other, 2)
 	w.settle(t, b.partly, 7)
@@ -66,8 +66,8 @@ func keep(t *testing.T, w env) books {
 	return b
 }
 
-// loosen removes constraints and triggers until the transaction is rolled back.
-func loosen(t *testing.T, w env, tx *db.Tx) {
+// removeConstraints removes constraints and triggers until the transaction is rolled back.
+func removeConstraints(t *testing.T, w env, tx *db.Tx) {
 	t.Helper()
 	statements := []string{
 		`DROP TRIGGER ledger_transfers_are_not_changed`, `DROP TRIGGER ledger_transfers_are_not_deleted`,
@@ -92,8 +92,8 @@ func loosen(t *testing.T, w env, tx *db.Tx) {
 	}
 }
 
-// tighten restores the checks of SQLite's only connection for writing.
-func tighten(t *testing.T, w env) {
+// restoreConstraints restores the checks of SQLite's only connection for writing.
+func restoreConstraints(t *testing.T, w env) {
 	t.Helper()
 	if w.db.Postgres() {
 		return
@@ -242,12 +242,12 @@ func (b books) expand(statement string) string {
 // TestAuditFindsDamage checks the audit's result for each damage, and that other changes are no damage.
 func TestAuditFindsDamage(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		b := keep(t, w)
+		b := newBooks(t, w)
 		w.checkAudit(t)
 		for _, d := range damages {
 			back := errors.New("back")
 			err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-				loosen(t, w, tx)
+				removeConstraints(t, w, tx)
 				for _, s := range d.does {
 					if n, err := tx.ExecContext(ctx, b.expand(s)); err != nil {
 						t.Fatalf("%s: %v", d.name, err)
@@ -265,7 +265,7 @@ func TestAuditFindsDamage(t *testing.T) {
 			if !errors.Is(err, back) {
 				t.Fatal(err)
 			}
-			tighten(t, w)
+			restoreConstraints(t, w)
 		}
 		w.checkAudit(t)
 	})
@@ -277,7 +277,7 @@ func (d damage) judge(t *testing.T, r Report) {
 	for _, c := range r.Complaints {
 		times[c.Rule]++
 		if c.Text == c.Rule || strings.ContainsAny(c.Text, "{}") {
-			t.Errorf("%s: the complaint is %q", d.name, c.Text)
+			t.Errorf("%s: unexpected complaint %q", d.name, c.Text)
 		}
 	}
 	rules := slices.Sorted(maps.Keys(times))
@@ -290,7 +290,7 @@ func (d damage) judge(t *testing.T, r Report) {
 		t.Errorf("%s: %q instead of %q: %+v", d.name, got, d.wants, r.Complaints)
 	}
 	if int(r.Total) != len(r.Complaints) || r.OK() != (d.wants == "") {
-		t.Errorf("%s: %d complaints in all, sound: %v", d.name, r.Total, r.OK())
+		t.Errorf("%s: %d complaints, OK: %v", d.name, r.Total, r.OK())
 	}
 }
 
@@ -303,17 +303,17 @@ func TestAuditRulesTested(t *testing.T) {
 	}
 	for i, c := range checks {
 		if !slices.Contains(found, c.rule) {
-			t.Errorf("nothing shows that %s finds anything", c.rule)
+			t.Errorf("no test case violates the rule %s", c.rule)
 		}
 		if slices.ContainsFunc(checks[:i], func(other check) bool { return other.rule == c.rule }) || (&Figures{}).field(c.rule) != nil {
-			t.Errorf("%s is there twice", c.rule)
+			t.Errorf("the rule %s is defined twice", c.rule)
 		}
 	}
 }
 
 func TestAuditsTexts(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		b := keep(t, w)
+		b := newBooks(t, w)
 		w.exec(t, `UPDATE wallets SET available = available + 1, spent = 6 WHERE team_id = ?`, b.team)
 		w.exec(t, `UPDATE jobs SET finished_at = 5 WHERE id = 'report:1'`)
 		r, err := w.Audit(t.Context())
@@ -338,7 +338,7 @@ func TestAuditsTexts(t *testing.T) {
 // TestComplaintLimits checks that a report has at most a hundred complaints and their total.
 func TestComplaintLimits(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		a := w.rich(t, 1000)
+		a := w.actorWithCredits(t, 1000)
 		for range 130 {
 			w.reserve(t, a, 1)
 		}
@@ -353,12 +353,12 @@ func TestComplaintLimits(t *testing.T) {
 // TestAuditConsistentSnapshot checks that an audit sees a consistent snapshot during writes.
 func TestAuditConsistentSnapshot(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		a := w.rich(t, 100_000)
+		a := w.actorWithCredits(t, 100_000)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
 			for i := range int64(150) {
-				w.settle(t, w.reserve(t, with(a, func(a *access.Actor) { a.KeyID += i % 3 }), 3), i%4)
+				w.settle(t, w.reserve(t, changeActor(a, func(a *access.Actor) { a.KeyID += i % 3 }), 3), i%4)
 			}
 		}()
 		defer func() { <-done }()

@@ -92,7 +92,7 @@ var checks = []check{
 		`l.team_id, 0, 0, 0, '' FROM ledger l LEFT JOIN wallets w ON w.team_id = l.team_id WHERE w.team_id IS NULL`,
 		"team {team} has transfers but no wallet",
 	},
-	balanceOf("granted"), balanceOf("available"), balanceOf("reserved"), balanceOf("spent"),
+	balanceCheck("granted"), balanceCheck("available"), balanceCheck("reserved"), balanceCheck("spent"),
 	{
 		"wallet_sum",
 		`team_id, 0, granted + available + reserved + spent, 0, '' FROM wallets
@@ -148,8 +148,8 @@ var checks = []check{
 	},
 }
 
-// balanceOf returns the check of one account of every wallet against the ledger.
-func balanceOf(account string) check {
+// balanceCheck returns the check of one account of every wallet against the ledger.
+func balanceCheck(account string) check {
 	return check{
 		"wallet_" + account,
 		`w.team_id, 0, w.` + account + `, COALESCE(l.` + account +

@@ -64,7 +64,7 @@ func (w env) exec(t fatal, statement string, args ...any) {
 	})
 }
 
-func (w env) number(t fatal, query string, args ...any) int64 {
+func (w env) queryInt(t fatal, query string, args ...any) int64 {
 	t.Helper()
 	var n int64
 	if err := w.db.QueryRow(t.Context(), query, args...).Scan(&n); err != nil {
@@ -87,8 +87,8 @@ func (w env) actor(t fatal) *access.Actor {
 	}
 }
 
-// rich returns an actor whose team has credits.
-func (w env) rich(t fatal, credits int64) *access.Actor {
+// actorWithCredits returns an actor whose team has credits.
+func (w env) actorWithCredits(t fatal, credits int64) *access.Actor {
 	t.Helper()
 	a := w.actor(t)
 	if _, err := w.Grant(t.Context(), a.TeamID, credits, "start", ""); err != nil {
@@ -97,8 +97,8 @@ func (w env) rich(t fatal, credits int64) *access.Actor {
 	return a
 }
 
-// with returns a changed copy of an actor.
-func with(a *access.Actor, change func(*access.Actor)) *access.Actor {
+// changeActor returns a changed copy of an actor.
+func changeActor(a *access.Actor, change func(*access.Actor)) *access.Actor {
 	out := *a
 	change(&out)
 	return &out
@@ -185,7 +185,7 @@ func (w env) checkAudit(t fatal) Report {
 		t.Fatal(err)
 	}
 	if !r.OK() {
-		t.Fatalf("the audit complains: %+v", r.Complaints)
+		t.Fatalf("audit complaints: %+v", r.Complaints)
 	}
 	return r
 }
@@ -195,7 +195,7 @@ func (w env) rows(t fatal) string {
 	t.Helper()
 	var out strings.Builder
 	for _, table := range []string{"wallets", "reservations", "ledger_transfers", "ledger_entries", "events"} {
-		fmt.Fprint(&out, table, " ", w.number(t, `SELECT COUNT(*) FROM `+table), "  ")
+		fmt.Fprint(&out, table, " ", w.queryInt(t, `SELECT COUNT(*) FROM `+table), "  ")
 	}
 	return out.String()
 }

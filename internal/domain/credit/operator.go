@@ -17,7 +17,7 @@ import (
 type Booking struct {
 	TransferID int64 `json:"transfer_id"`
 	Balance    int64 `json:"balance"`  // available credits
-	Repeated   bool  `json:"repeated"` // it was booked before, so nothing changed
+	Repeated   bool  `json:"repeated"` // booked before; nothing changed
 }
 
 // booking is an operator's request.

@@ -27,14 +27,14 @@ func TestGrantAndWithdraw(t *testing.T) {
 			t.Errorf("a repeated withdrawal: %+v (%v)", again, err)
 		}
 		if after := w.rows(t); after != before {
-			t.Errorf("repeats changed something: %s, before %s", after, before)
+			t.Errorf("repeated calls changed rows: %s, before %s", after, before)
 		}
 		w.checkUsage(t, a, 70, 0, 0, 0, 0)
 		if f := w.checkAudit(t).Figures; f != (Figures{Teams: 1, Transfers: 2, Entries: 4, Granted: 70, Available: 70}) {
 			t.Errorf("%+v", f)
 		}
 		for kind, detail := range map[string]string{"credits.granted": `{"credits":100}`, "credits.withdrawn": `{"credits":30}`} {
-			if n := w.number(t,
+			if n := w.queryInt(t,
 				`SELECT COUNT(*) FROM events
 		WHERE team_id = ? AND kind = ? AND detail = ? AND person_id = 0 AND key_id = 0`, a.TeamID, kind, detail); n != 1 {
 				t.Errorf("%d events of the kind %s", n, kind)
@@ -45,7 +45,7 @@ func TestGrantAndWithdraw(t *testing.T) {
 
 func TestReferencesPerTeam(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		one, two := w.rich(t, 5), w.rich(t, 8)
+		one, two := w.actorWithCredits(t, 5), w.actorWithCredits(t, 8)
 		w.checkUsage(t, one, 5, 0, 0, 0, 0)
 		w.checkUsage(t, two, 8, 0, 0, 0, 0)
 	})
@@ -53,7 +53,7 @@ func TestReferencesPerTeam(t *testing.T) {
 
 func TestInvalidBookings(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		a := w.rich(t, 100)
+		a := w.actorWithCredits(t, 100)
 		w.reserve(t, a, 60)
 		before := w.rows(t)
 		for _, c := range []struct {
@@ -94,7 +94,7 @@ func TestInvalidBookings(t *testing.T) {
 			}
 		}
 		if after := w.rows(t); after != before {
-			t.Errorf("refusals changed something: %s, before %s", after, before)
+			t.Errorf("refused calls changed rows: %s, before %s", after, before)
 		}
 		w.checkAudit(t)
 	})
@@ -102,7 +102,7 @@ func TestInvalidBookings(t *testing.T) {
 
 func TestTotalGrantLimit(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		a := w.rich(t, 1)
+		a := w.actorWithCredits(t, 1)
 		w.exec(t, `UPDATE wallets SET granted = ? WHERE team_id = ?`, -int64(maxGranted)+5, a.TeamID)
 		if _, err := w.Grant(t.Context(), a.TeamID, 6, "r", ""); err == nil || !strings.Contains(err.Error(), "the limit is") {
 			t.Errorf("6 more: %v", err)
@@ -115,7 +115,7 @@ func TestTotalGrantLimit(t *testing.T) {
 
 func TestStatement(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		a := w.rich(t, 100)
+		a := w.actorWithCredits(t, 100)
 		id := w.reserve(t, a, 10)
 		w.settle(t, id, 4)
 		w.settle(t, w.reserve(t, a, 3), 3)
@@ -153,7 +153,7 @@ func TestStatement(t *testing.T) {
 
 func TestStatementBounds(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		a, other := w.rich(t, 100), w.rich(t, 1)
+		a, other := w.actorWithCredits(t, 100), w.actorWithCredits(t, 1)
 		w.settle(t, w.reserve(t, a, 10), 4)
 		w.reserve(t, a, 3)
 		if latest, err := w.Statement(t.Context(), a.TeamID, 2); err != nil || len(latest) != 2 ||

@@ -109,7 +109,7 @@ func (m *machine) team(t *rapid.T) *modelTeam { return rapid.SampledFrom(m.teams
 
 func (m *machine) key(t *rapid.T, team *modelTeam) *access.Actor {
 	key := team.actor.KeyID + rapid.Int64Range(0, team.keys-1).Draw(t, "key")
-	return with(team.actor, func(a *access.Actor) { a.KeyID, a.Daily = key, team.limits })
+	return changeActor(team.actor, func(a *access.Actor) { a.KeyID, a.Daily = key, team.limits })
 }
 
 // book grants or withdraws, sometimes with a known reference.
@@ -185,7 +185,7 @@ func (m *machine) judge(t *rapid.T, want string, err error) {
 		f := apierr.Of(err)
 		got = fmt.Sprintf("%s %v", f.Code, f.Context["scope"])
 		if f.Code == apierr.DailyCreditLimit && (f.RetryAfter < time.Second || f.RetryAfter > 25*time.Hour) {
-			t.Fatalf("sent away for %v", f.RetryAfter)
+			t.Fatalf("Retry-After is %v", f.RetryAfter)
 		}
 	}
 	if got != want {
@@ -201,7 +201,7 @@ func (m *machine) repeat(t *rapid.T) {
 		t.Skip("automatic")
 	}
 	c := r.charge
-	c.Call.Actor = with(team.actor, func(a *access.Actor) { a.KeyID = r.key })
+	c.Call.Actor = changeActor(team.actor, func(a *access.Actor) { a.KeyID = r.key })
 	want := "idempotency_key_reused <nil>"
 	if c.Amount > team.available {
 		want = "insufficient_credits <nil>"
@@ -244,8 +244,8 @@ func (m *machine) settle(t *rapid.T) {
 	team.available, team.held, team.spent = team.available+r.amount-charged, team.held-r.amount, team.spent+charged
 }
 
-// pass advances the clock a little, or to about a team's midnight.
-func (m *machine) pass(t *rapid.T) {
+// advanceClock advances the clock a little, or to about a team's midnight.
+func (m *machine) advanceClock(t *rapid.T) {
 	if rapid.Bool().Draw(t, "little") {
 		m.clock.Advance(time.Duration(rapid.Int64Range(0, 3*3600*1_000_000).Draw(t, "microseconds")) * time.Microsecond)
 		return
@@ -255,11 +255,11 @@ func (m *machine) pass(t *rapid.T) {
 	m.set(midnight.Add(time.Duration(rapid.IntRange(0, 1).Draw(t, "past")) * time.Microsecond).Add(-time.Microsecond))
 }
 
-func (m *machine) move(t *rapid.T) {
+func (m *machine) changeZone(t *rapid.T) {
 	m.team(t).actor.Zone = zone(rapid.SampledFrom(zones).Draw(t, "zone"))
 }
 
-func (m *machine) limit(t *rapid.T) {
+func (m *machine) changeLimits(t *rapid.T) {
 	m.team(t).limits = access.Daily{
 		KeyCredits: rapid.Int64Range(-1, 30).Draw(t, "of a key"), TeamCredits: rapid.Int64Range(-1, 50).Draw(t, "of the team"),
 	}
@@ -270,7 +270,7 @@ func (m *machine) check(t *rapid.T) {
 	now := m.clock.Now()
 	for _, team := range m.teams {
 		for key := range team.keys {
-			a := with(team.actor, func(a *access.Actor) { a.KeyID += key })
+			a := changeActor(team.actor, func(a *access.Actor) { a.KeyID += key })
 			sums := team.sums(now, a.KeyID)
 			m.checkUsage(t, a, team.available, sums[0], sums[1], sums[2], sums[3])
 		}
@@ -294,8 +294,8 @@ func (m *machine) wallet(t *rapid.T, team int64) [4]int64 {
 	return out
 }
 
-// TestModel compares random operations, times and zones with a simple model.
-func TestModel(t *testing.T) {
+// TestCreditsMatchModel compares random operations, times and zones with a simple model.
+func TestCreditsMatchModel(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		free := map[int64]int{}
 		w.opts.CountFree = func(_ context.Context, _ *db.Tx, team int64) error {
@@ -304,13 +304,13 @@ func TestModel(t *testing.T) {
 		}
 		rapid.Check(t, func(t *rapid.T) {
 			m := &machine{env: w, free: free, calls: map[int64]int{}}
-			m.set(instant(rapid.SampledFrom(starts).Draw(t, "start")))
+			m.set(parseInstant(rapid.SampledFrom(starts).Draw(t, "start")))
 			for range 2 {
 				m.teams = append(m.teams, &modelTeam{actor: m.actor(t), limits: access.Daily{KeyCredits: -1, TeamCredits: -1}, keys: 2})
 			}
 			t.Repeat(map[string]func(*rapid.T){
 				"": m.check, "book": m.book, "reserve": m.reserve, "reserve more": m.reserve, "automatic": m.automatic, "repeat": m.repeat,
-				"settle": m.settle, "pass": m.pass, "move": m.move, "limit": m.limit,
+				"settle": m.settle, "pass": m.advanceClock, "move": m.changeZone, "limit": m.changeLimits,
 			})
 		})
 	})

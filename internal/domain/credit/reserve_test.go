@@ -18,8 +18,8 @@ import (
 
 func TestReserveAndSettle(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		a := w.rich(t, 100)
-		other := with(a, func(a *access.Actor) { a.KeyID++ })
+		a := w.actorWithCredits(t, 100)
+		other := changeActor(a, func(a *access.Actor) { a.KeyID++ })
 		mine, theirs, automatic := w.reserve(t, a, 10), w.reserve(t, other, 5), w.automatic(t, a, 2)
 		w.checkUsage(t, a, 83, 0, 0, 10, 17)
 		w.checkUsage(t, other, 83, 0, 0, 5, 17)
@@ -31,7 +31,7 @@ func TestReserveAndSettle(t *testing.T) {
 		if f != (Figures{Teams: 1, Transfers: 7, Entries: 15, Reservations: 3, Granted: 100, Available: 91, Spent: 9}) {
 			t.Errorf("%+v", f)
 		}
-		if n := w.number(t,
+		if n := w.queryInt(t,
 			`SELECT COUNT(*) FROM reservations
 		WHERE team_id = ? AND person_id = 7 AND ended_at = ? AND state = 'settled'`, a.TeamID, db.Micros(noon)); n != 3 {
 			t.Errorf("%d reservations ended now", n)
@@ -46,7 +46,7 @@ func TestSettleTwice(t *testing.T) {
 			free = append(free, team)
 			return nil
 		}
-		a := w.rich(t, 100)
+		a := w.actorWithCredits(t, 100)
 		refunded, partly, automatic := w.reserve(t, a, 10), w.reserve(t, a, 10), w.automatic(t, a, 10)
 		for i, want := range []bool{true, false} {
 			for _, id := range []int64{refunded, automatic} {
@@ -63,7 +63,7 @@ func TestSettleTwice(t *testing.T) {
 		}
 		w.checkUsage(t, a, 99, 1, 1, 0, 0)
 		if !slices.Equal(free, []int64{a.TeamID}) {
-			t.Errorf("free calls of %v: only the refunded call is one", free)
+			t.Errorf("free calls %v, want only the refunded call", free)
 		}
 		w.checkAudit(t)
 	})
@@ -71,7 +71,7 @@ func TestSettleTwice(t *testing.T) {
 
 func TestInvalidSettlements(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		a := w.rich(t, 100)
+		a := w.actorWithCredits(t, 100)
 		id := w.reserve(t, a, 10)
 		before := w.rows(t)
 		for _, c := range []struct {
@@ -96,7 +96,7 @@ func TestInvalidSettlements(t *testing.T) {
 			return err
 		})
 		if !errors.Is(err, stop) {
-			t.Errorf("CountFree failed, but settling did not: %v", err)
+			t.Errorf("settling succeeded although CountFree failed: %v", err)
 		}
 		if after := w.rows(t); after != before {
 			t.Errorf("%s, before %s", after, before)
@@ -107,7 +107,7 @@ func TestInvalidSettlements(t *testing.T) {
 
 func TestReserveRollback(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		a := w.rich(t, 100)
+		a := w.actorWithCredits(t, 100)
 		before, stop := w.rows(t), errors.New("stop")
 		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			c := charge(a, 10)
@@ -115,10 +115,10 @@ func TestReserveRollback(t *testing.T) {
 				t.Error(err)
 			}
 			if b, err := w.Balance(ctx, tx, a.TeamID); err != nil || b != 90 {
-				t.Errorf("the balance inside: %d (%v)", b, err)
+				t.Errorf("the balance within the transaction: %d (%v)", b, err)
 			}
 			if err := w.Unspent(ctx, tx, c.Claim); !apierr.Is(err, apierr.KeyReused) {
-				t.Errorf("the claim inside: %v", err)
+				t.Errorf("the claim within the transaction: %v", err)
 			}
 			return stop
 		})
@@ -131,11 +131,11 @@ func TestReserveRollback(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		a := w.rich(t, 100)
-		w.settle(t, w.reserve(t, a, 8), 6)                                            // 6 used by this key
-		w.reserve(t, a, 4)                                                            // and 4 reserved
-		w.settle(t, w.reserve(t, with(a, func(a *access.Actor) { a.KeyID++ }), 5), 5) // 5 used by another
-		w.automatic(t, a, 50)                                                         // 35 are left
+		a := w.actorWithCredits(t, 100)
+		w.settle(t, w.reserve(t, a, 8), 6)                                                   // 6 used by this key
+		w.reserve(t, a, 4)                                                                   // 4 reserved
+		w.settle(t, w.reserve(t, changeActor(a, func(a *access.Actor) { a.KeyID++ }), 5), 5) // 5 used by another
+		w.automatic(t, a, 50)                                                                // 35 remain
 		before := w.rows(t)
 		const none = ""
 		for _, c := range []struct {
@@ -158,7 +158,7 @@ func TestRefusals(t *testing.T) {
 			{"as much as there are numbers", 1 << 62, 1 << 62, 1<<63 - 1, apierr.DailyCreditLimit, "connection"},
 			{"more than anybody has", -1, -1, 1<<63 - 1, apierr.InsufficientCredits, none},
 		} {
-			limited := with(a, func(a *access.Actor) { a.Daily = access.Daily{KeyCredits: c.keyLimit, TeamCredits: c.team} })
+			limited := changeActor(a, func(a *access.Actor) { a.Daily = access.Daily{KeyCredits: c.keyLimit, TeamCredits: c.team} })
 			back := errors.New("back")
 			err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				if _, err := w.Reserve(ctx, tx, charge(limited, c.asks)); err != nil {
@@ -175,7 +175,7 @@ func TestRefusals(t *testing.T) {
 			checkRefusal(t, c.name, err, c.code, c.scope)
 		}
 		if after := w.rows(t); after != before {
-			t.Errorf("refusals changed something: %s, before %s", after, before)
+			t.Errorf("refused calls changed rows: %s, before %s", after, before)
 		}
 		w.checkAudit(t)
 	})
@@ -217,7 +217,7 @@ func TestTeamWithoutWallet(t *testing.T) {
 		})
 		checkRefusal(t, "automatic", err, apierr.InsufficientCredits, "")
 		w.checkUsage(t, a, 0, 0, 0, 0, 0)
-		if n := w.number(t, `SELECT COUNT(*) FROM wallets`); n != 0 {
+		if n := w.queryInt(t, `SELECT COUNT(*) FROM wallets`); n != 0 {
 			t.Errorf("%d wallets", n)
 		}
 		w.checkAudit(t)
@@ -226,12 +226,12 @@ func TestTeamWithoutWallet(t *testing.T) {
 
 func TestInvalidCharges(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		a := w.rich(t, 100)
+		a := w.actorWithCredits(t, 100)
 		before := w.rows(t)
 		anothers := charge(a, 1)
 		anothers.Claim.APIKey++
 		for name, c := range map[string]pipeline.Charge{
-			"nothing": charge(a, 0), "less than nothing": charge(a, -1), "no key": charge(with(a, func(a *access.Actor) {
+			"nothing": charge(a, 0), "less than nothing": charge(a, -1), "no key": charge(changeActor(a, func(a *access.Actor) {
 				a.KeyID = 0
 			}), 1), "another key's claim": anothers,
 		} {
@@ -252,7 +252,7 @@ func TestInvalidCharges(t *testing.T) {
 // TestIdempotencyKeyPaysOnce checks that an Idempotency-Key pays once per request and API key.
 func TestIdempotencyKeyPaysOnce(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		a := w.rich(t, 100)
+		a := w.actorWithCredits(t, 100)
 		first := charge(a, 5)
 		if err := w.unspent(t.Context(), first.Claim); err != nil {
 			t.Fatal(err)
@@ -264,7 +264,7 @@ func TestIdempotencyKeyPaysOnce(t *testing.T) {
 		w.settle(t, id, 0) // a refunded request counts as paid
 		another, elsewhere, request := first, first, first
 		another.Claim.Key += "x"
-		elsewhere.Call.Actor, elsewhere.Claim.APIKey = with(a, func(a *access.Actor) { a.KeyID++ }), a.KeyID+1
+		elsewhere.Call.Actor, elsewhere.Claim.APIKey = changeActor(a, func(a *access.Actor) { a.KeyID++ }), a.KeyID+1
 		request.Claim.Arguments = []byte(`{"query":"tea"}`)
 		for _, c := range []pipeline.Charge{another, elsewhere, request} {
 			if err := w.unspent(t.Context(), c.Claim); err != nil {
@@ -292,8 +292,8 @@ func mustReserve(t *testing.T, w env, c pipeline.Charge) int64 {
 	return id
 }
 
-// atOnce runs fifty charges concurrently and counts their results.
-func atOnce(t *testing.T, w env, c func(i int) pipeline.Charge) map[string]int {
+// chargeConcurrently runs fifty charges concurrently and counts their results.
+func chargeConcurrently(t *testing.T, w env, c func(i int) pipeline.Charge) map[string]int {
 	t.Helper()
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -318,31 +318,31 @@ func atOnce(t *testing.T, w env, c func(i int) pipeline.Charge) map[string]int {
 
 func TestFiftyConcurrentReservations(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		poor := w.rich(t, 40)
-		if got := atOnce(t, w, func(int) pipeline.Charge {
+		poor := w.actorWithCredits(t, 40)
+		if got := chargeConcurrently(t, w, func(int) pipeline.Charge {
 			return charge(poor, 2)
 		}); got["reserved"] != 20 || got["insufficient_credits <nil> <nil>"] != 30 {
 			t.Errorf("on 40 credits: %v", got)
 		}
 		w.checkUsage(t, poor, 0, 0, 0, 40, 40)
 
-		bounded := with(w.rich(t, 1000), func(a *access.Actor) { a.Daily.KeyCredits = 15 })
-		if got := atOnce(t, w, func(int) pipeline.Charge {
+		bounded := changeActor(w.actorWithCredits(t, 1000), func(a *access.Actor) { a.Daily.KeyCredits = 15 })
+		if got := chargeConcurrently(t, w, func(int) pipeline.Charge {
 			return charge(bounded, 2)
 		}); got["reserved"] != 7 || got["daily_credit_limit_reached connection <nil>"] != 43 {
 			t.Errorf("under a limit of 15 for the key: %v", got)
 		}
 
-		team := with(w.rich(t, 1000), func(a *access.Actor) { a.Daily.TeamCredits = 31 })
-		got := atOnce(t, w, func(i int) pipeline.Charge {
-			return charge(with(team, func(a *access.Actor) { a.KeyID += int64(i % 5) }), 3)
+		team := changeActor(w.actorWithCredits(t, 1000), func(a *access.Actor) { a.Daily.TeamCredits = 31 })
+		got := chargeConcurrently(t, w, func(i int) pipeline.Charge {
+			return charge(changeActor(team, func(a *access.Actor) { a.KeyID += int64(i % 5) }), 3)
 		})
 		if got["reserved"] != 10 || got["daily_credit_limit_reached team <nil>"] != 40 {
 			t.Errorf("under a limit of 31 for five keys: %v", got)
 		}
 
-		same := charge(w.rich(t, 1000), 1)
-		if got := atOnce(t, w, func(int) pipeline.Charge {
+		same := charge(w.actorWithCredits(t, 1000), 1)
+		if got := chargeConcurrently(t, w, func(int) pipeline.Charge {
 			return same
 		}); got["reserved"] != 1 || got["idempotency_key_reused <nil> charge_key_spent"] != 49 {
 			t.Errorf("with one Idempotency-Key: %v", got)
@@ -353,7 +353,7 @@ func TestFiftyConcurrentReservations(t *testing.T) {
 // TestConcurrentSettle checks that concurrent and repeated reservations and settlements leave a valid ledger.
 func TestConcurrentSettle(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		a := w.rich(t, 30)
+		a := w.actorWithCredits(t, 30)
 		var mu sync.Mutex
 		var wg sync.WaitGroup
 		var spent, ended int64

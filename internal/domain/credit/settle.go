@@ -89,7 +89,7 @@ func (s *Service) lockReservation(ctx context.Context, tx *db.Tx, id int64) (loc
 	return r, nil
 }
 
-// ChargedCredits returns what a reservation was charged, or its amount while it is open. It returns 0 if the
+// ChargedCredits returns the credits charged for a reservation, or its amount while it is open. It returns 0 if the
 // reservation does not exist.
 func (s *Service) ChargedCredits(ctx context.Context, q db.Querier, reservation int64) (int64, error) {
 	var charged int64
@@ -100,7 +100,7 @@ func (s *Service) ChargedCredits(ctx context.Context, q db.Querier, reservation 
 	return charged, nil
 }
 
-// RefundedCredits returns what was refunded of a settled reservation, and 0 for all others.
+// RefundedCredits returns the refunded part of a settled reservation, and 0 for all others.
 func (s *Service) RefundedCredits(ctx context.Context, reservation int64) (int64, error) {
 	var returned int64
 	err := s.db.QueryRow(ctx, `SELECT amount - charged FROM reservations WHERE id = ? AND state = 'settled'`,

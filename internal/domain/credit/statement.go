@@ -29,7 +29,7 @@ type Item struct {
 	Balance   int64   // available credits afterwards
 }
 
-// Subject is what paid work was about: a profile, a hashtag or a keyword.
+// Subject is the profile, hashtag or keyword of paid work.
 type Subject struct {
 	Kind     string // of a report: profile or hashtag
 	Report   string // ID of the report, if it still exists
@@ -37,7 +37,7 @@ type Subject struct {
 	Name     string // normalized user name, hashtag or keyword
 }
 
-// RefundedCredits returns what was refunded by the settlement.
+// RefundedCredits returns the credits refunded by the settlement.
 func (i Item) RefundedCredits() int64 {
 	if i.Kind != KindSettle {
 		return 0

@@ -12,15 +12,15 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-func TestItems(t *testing.T) {
+func TestStatementItems(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		other := w.rich(t, 9)
+		other := w.actorWithCredits(t, 9)
 		var ada, key int64
 		w.write(t, func(ctx context.Context, tx *db.Tx) error {
 			return tx.QueryRow(ctx,
 				`INSERT INTO people (name, email, created_at) VALUES ('Ada', 'ada@example.com', 1) RETURNING id`).Scan(&ada)
 		})
-		a := with(w.rich(t, 100), func(a *access.Actor) { a.PersonID = ada })
+		a := changeActor(w.actorWithCredits(t, 100), func(a *access.Actor) { a.PersonID = ada })
 		w.write(t, func(ctx context.Context, tx *db.Tx) error {
 			return tx.QueryRow(ctx,
 				`INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at)
@@ -60,7 +60,7 @@ func TestItems(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(all, w.readPages(t, a.TeamID, span)); diff != "" {
-			t.Errorf("page by page it is another statement: %s", diff)
+			t.Errorf("the paged statement differs: %s", diff)
 		}
 		for i := range all {
 			all[i].ID = 0
@@ -84,10 +84,10 @@ func TestItems(t *testing.T) {
 			t.Errorf("another team's: %v (%v)", got, err)
 		}
 		if at, err := w.FirstTransferAt(t.Context(), a.TeamID); err != nil || !at.Equal(noon) {
-			t.Errorf("it begins %v (%v)", at, err)
+			t.Errorf("the first transfer is at %v (%v)", at, err)
 		}
 		if at, err := w.FirstTransferAt(t.Context(), 999); err != nil || !at.IsZero() {
-			t.Errorf("a team without any begins %v (%v)", at, err)
+			t.Errorf("the first transfer of an empty team is at %v (%v)", at, err)
 		}
 	})
 }
@@ -96,7 +96,7 @@ func TestItems(t *testing.T) {
 // deleted.
 func TestSubjects(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		a := w.rich(t, 100)
+		a := w.actorWithCredits(t, 100)
 		w.exec(t,
 			`INSERT INTO reports (id, team_id, kind, platform, subject, status, created_at)
 		VALUES ('report-1', ?, 'profile', 'instagram', 'harbour', 'ready', 1)`, a.TeamID)
@@ -140,12 +140,12 @@ func (w env) checkSubjects(t *testing.T, team int64, of map[string]Subject, othe
 		}
 		seen[i.Subject]++
 		if want, known := of[i.Job]; !known || i.Subject != want && !slices.Contains(others, i.Subject) {
-			t.Errorf("%s of %q is about %+v", i.Kind, i.Job, i.Subject)
+			t.Errorf("%s of %q has the subject %+v", i.Kind, i.Job, i.Subject)
 		}
 	}
 	for _, o := range others {
 		if seen[o] != 2 { // reservation and settlement
-			t.Errorf("%d lines are about %+v", seen[o], o)
+			t.Errorf("%d lines have the subject %+v", seen[o], o)
 		}
 	}
 }

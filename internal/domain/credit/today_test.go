@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// instant parses a time.
-func instant(text string) time.Time {
+// parseInstant parses a time.
+func parseInstant(text string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
 		panic(err)
@@ -21,7 +21,7 @@ func instant(text string) time.Time {
 	return t
 }
 
-func TestDays(t *testing.T) {
+func TestDayLength(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		for _, c := range []struct {
 			name, zone, begins, ends string
@@ -36,12 +36,12 @@ func TestDays(t *testing.T) {
 			{"half an hour", "Australia/Lord_Howe", "2026-10-03T13:30:00Z", "2026-10-04T13:00:00Z", 0},
 			{"a plain day", "Asia/Kathmandu", "2026-11-20T18:15:00Z", "2026-11-21T18:15:00Z", 24},
 		} {
-			begins, ends := instant(c.begins), instant(c.ends)
+			begins, ends := parseInstant(c.begins), parseInstant(c.ends)
 			if c.hours > 0 && ends.Sub(begins) != time.Duration(c.hours)*time.Hour {
 				t.Fatalf("%s: %v", c.name, ends.Sub(begins))
 			}
 			w.set(begins.Add(-time.Microsecond))
-			a := with(w.rich(t, 100), func(a *access.Actor) { a.Zone, a.Daily.KeyCredits = zone(c.zone), 10 })
+			a := changeActor(w.actorWithCredits(t, 100), func(a *access.Actor) { a.Zone, a.Daily.KeyCredits = zone(c.zone), 10 })
 			w.reserve(t, a, 10)
 			refusedUntil(t, w, a, begins)
 			w.set(begins)
@@ -56,7 +56,7 @@ func TestDays(t *testing.T) {
 			w.reserve(t, a, 10)
 			u, err := w.DailyUsage(t.Context(), w.db, a, ends.Add(-time.Microsecond))
 			if err != nil || u.ReservedTeam != 4 || !u.Ends.Equal(ends) {
-				t.Errorf("%s: the day before has %+v (%v)", c.name, u, err)
+				t.Errorf("%s: usage of the day before: %+v (%v)", c.name, u, err)
 			}
 		}
 	})
@@ -74,7 +74,7 @@ func refusedUntil(t *testing.T, w env, a *access.Actor, midnight time.Time) {
 
 func TestSettledAfterMidnight(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		a := with(w.rich(t, 100), func(a *access.Actor) { a.Daily = access.Daily{KeyCredits: 10, TeamCredits: 10} })
+		a := changeActor(w.actorWithCredits(t, 100), func(a *access.Actor) { a.Daily = access.Daily{KeyCredits: 10, TeamCredits: 10} })
 		evening := w.clock.Now()
 		charged, refunded := w.reserve(t, a, 6), w.reserve(t, a, 4)
 		w.clock.Advance(13 * time.Hour)
@@ -92,7 +92,7 @@ func TestSettledAfterMidnight(t *testing.T) {
 
 func TestRefundFreesLimit(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		a := with(w.rich(t, 100), func(a *access.Actor) { a.Daily = access.Daily{KeyCredits: 10, TeamCredits: 10} })
+		a := changeActor(w.actorWithCredits(t, 100), func(a *access.Actor) { a.Daily = access.Daily{KeyCredits: 10, TeamCredits: 10} })
 		id := w.reserve(t, a, 10)
 		refusedUntil(t, w, a, noon.Add(12*time.Hour))
 		w.settle(t, id, 3)
@@ -104,7 +104,7 @@ func TestRefundFreesLimit(t *testing.T) {
 // TestChangeTimeZone checks that the day is one of the team's current zone.
 func TestChangeTimeZone(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		a := w.rich(t, 100)
+		a := w.actorWithCredits(t, 100)
 		w.reserve(t, a, 1) // at noon
 		w.clock.Advance(11 * time.Hour)
 		w.reserve(t, a, 2) // at 23:00
@@ -119,22 +119,22 @@ func TestChangeTimeZone(t *testing.T) {
 			"Australia/Lord_Howe":  2,
 			"America/Buenos_Aires": 3,
 		} {
-			w.checkUsage(t, with(a, func(a *access.Actor) { a.Zone = zone(name) }), 97, 0, 0, reserved, reserved)
+			w.checkUsage(t, changeActor(a, func(a *access.Actor) { a.Zone = zone(name) }), 97, 0, 0, reserved, reserved)
 		}
 	})
 }
 
 func TestOtherTeamsNotCounted(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		a, other := w.rich(t, 100), w.rich(t, 100)
+		a, other := w.actorWithCredits(t, 100), w.actorWithCredits(t, 100)
 		w.reserve(t, other, 9)
 		w.checkUsage(t, a, 100, 0, 0, 0, 0)
-		w.checkUsage(t, with(other, func(o *access.Actor) { o.KeyID++ }), 91, 0, 0, 0, 9)
-		w.checkUsage(t, with(other, func(o *access.Actor) { o.KeyID = 0 }), 91, 0, 0, 0, 9)
+		w.checkUsage(t, changeActor(other, func(o *access.Actor) { o.KeyID++ }), 91, 0, 0, 0, 9)
+		w.checkUsage(t, changeActor(other, func(o *access.Actor) { o.KeyID = 0 }), 91, 0, 0, 0, 9)
 	})
 }
 
-func get(t *testing.T, w env, a *access.Actor) string {
+func getCredits(t *testing.T, w env, a *access.Actor) string {
 	t.Helper()
 	op := w.Operations()[0]
 	answer, err := op.Run(t.Context(), operation.Call{Actor: a, Operation: op.Tool, Now: w.clock.Now()}, nil)
@@ -154,10 +154,10 @@ func get(t *testing.T, w env, a *access.Actor) string {
 func TestGetCredits(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		nobody := w.actor(t)
-		a := with(w.rich(t, 100), func(a *access.Actor) { a.Daily = access.Daily{KeyCredits: 20, TeamCredits: -1} })
+		a := changeActor(w.actorWithCredits(t, 100), func(a *access.Actor) { a.Daily = access.Daily{KeyCredits: 20, TeamCredits: -1} })
 		w.settle(t, w.reserve(t, a, 8), 6)
 		w.reserve(t, a, 4)
-		w.reserve(t, with(a, func(a *access.Actor) { a.KeyID++ }), 3)
+		w.reserve(t, changeActor(a, func(a *access.Actor) { a.KeyID++ }), 3)
 		w.settle(t, w.automatic(t, a, 5), 5)
 		before := w.rows(t)
 		const rest = `"used_today":{"team":11,"keys_and_tools":6},"daily_limits":{"key":20,"team":-1},` +
@@ -167,25 +167,25 @@ func TestGetCredits(t *testing.T) {
 			if r == access.Owner || r == access.Admin {
 				want = `{"balance":82,` + rest
 			}
-			if got := get(t, w, with(a, func(a *access.Actor) { a.Role = r })); got != want {
+			if got := getCredits(t, w, changeActor(a, func(a *access.Actor) { a.Role = r })); got != want {
 				t.Errorf("%s: %s", r, got)
 			}
 		}
 		nobody.Daily = access.Daily{}
 		const none = `{"balance":0,"used_today":{"team":0,"keys_and_tools":0},` +
 			`"daily_limits":{"key":0,"team":0},"reserved_today":{"key":0,"team":0}}`
-		if got := get(t, w, nobody); got != none {
+		if got := getCredits(t, w, nobody); got != none {
 			t.Errorf("a team without a wallet: %s", got)
 		}
 		if after := w.rows(t); after != before {
-			t.Errorf("a read wrote: %s, before %s", after, before)
+			t.Errorf("a read changed rows: %s, before %s", after, before)
 		}
 	})
 }
 
 func TestUsageSeesOnlyCommitted(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		a := w.rich(t, 100)
+		a := w.actorWithCredits(t, 100)
 		w.write(t, func(ctx context.Context, tx *db.Tx) error {
 			_, err := w.Reserve(ctx, tx, charge(a, 10))
 			w.checkUsage(t, a, 100, 0, 0, 0, 0)

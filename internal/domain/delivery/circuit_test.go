@@ -33,15 +33,15 @@ func TestCircuitOpens(t *testing.T) {
 		happens func(c *circuits, clock *testkit.Clock)
 		want    CircuitState
 	}{
-		"five failures of two": {func(c *circuits, _ *testkit.Clock) { openCircuit(c) }, Open},
-		"five failures of one": {func(c *circuits, _ *testkit.Clock) {
+		"five failures of two deliveries": {func(c *circuits, _ *testkit.Clock) { openCircuit(c) }, Open},
+		"five failures of one delivery": {func(c *circuits, _ *testkit.Clock) {
 			openCircuit(c)
 			c.recordAnswer(testServer)
 			for range 9 {
 				c.recordFailure(testServer, "a")
 			}
 		}, Closed},
-		"an answer in between": {func(c *circuits, _ *testkit.Clock) {
+		"success between failures": {func(c *circuits, _ *testkit.Clock) {
 			c.recordFailure(testServer, "a")
 			c.recordAnswer(testServer)
 			for range 4 {
@@ -54,7 +54,7 @@ func TestCircuitOpens(t *testing.T) {
 				clock.Advance(16 * time.Second)
 			}
 		}, Closed},
-		"another server of it fails": {func(c *circuits, _ *testkit.Clock) {
+		"another server of the network fails": {func(c *circuits, _ *testkit.Clock) {
 			openCircuit(c)
 			c.recordAnswer(server{"bluesky", "https://two.example"})
 		}, Open},
@@ -82,12 +82,12 @@ func TestCircuitIgnoresBlockedCalls(t *testing.T) {
 	}
 	barred()
 	if got := s.Circuit("bluesky").State; got != Closed {
-		t.Errorf("it is %s", got)
+		t.Errorf("the circuit is %s", got)
 	}
 	openCircuit(s.circuits)
 	barred()
 	if got := s.Circuit("bluesky").State; got != Open {
-		t.Errorf("an open one is %s", got)
+		t.Errorf("an open circuit is %s", got)
 	}
 }
 
@@ -104,22 +104,22 @@ func TestCircuitProbes(t *testing.T) {
 			t.Fatalf("waits %v: %t, want %v; %+v", wait, may, breaks, c.worst("bluesky"))
 		}
 		clock.Advance(wait)
-		// on a node without deliveries it stays half-open
+		// on a node without deliveries the circuit stays half-open
 		if c.worst("bluesky") != (Circuit{HalfOpen, noon}) {
-			t.Fatalf("after its break it is %+v", c.worst("bluesky"))
+			t.Fatalf("after the break the circuit is %+v", c.worst("bluesky"))
 		}
 		if _, may := c.allow(testServer, "left"); !may || c.worst("bluesky").State != HalfOpen {
-			t.Fatal("nobody may try after the break")
+			t.Fatal("no delivery may probe after the break")
 		}
 		c.releaseProbes("left") // the probe was inconclusive
 		if _, may := c.allow(testServer, "probe"); !may {
-			t.Fatal("the try is not left to the next one")
+			t.Fatal("the released probe is not available to the next delivery")
 		}
 		if _, may := c.allow(testServer, "probe"); !may {
-			t.Fatal("the probe may not go on")
+			t.Fatal("the probing delivery was blocked")
 		}
 		if wait, may := c.allow(testServer, "other"); may || wait != breaks {
-			t.Fatalf("another one may go: %t, or waits %v", may, wait)
+			t.Fatalf("another delivery may call: %t, or waits %v", may, wait)
 		}
 		c.recordFailure(testServer, "late") // of a call made before
 		c.recordFailure(testServer, "probe")
@@ -128,7 +128,7 @@ func TestCircuitProbes(t *testing.T) {
 	c.allow(testServer, "probe")
 	clock.Advance(2 * circuitIdleTime)
 	if c.worst("bluesky").State != HalfOpen {
-		t.Error("a probe that takes its time is forgotten")
+		t.Error("a slow probe was forgotten")
 	}
 	c.recordAnswer(testServer)
 	if _, may := c.allow(testServer, "other"); !may || c.worst("bluesky") != (Circuit{State: Closed}) ||
@@ -138,7 +138,7 @@ func TestCircuitProbes(t *testing.T) {
 	openCircuit(c)
 	clock.Advance(2 * circuitIdleTime)
 	if c.worst("bluesky") != (Circuit{State: Closed}) || len(c.byServer) != 0 {
-		t.Errorf("long after anybody sent anything: %+v", c.worst("bluesky"))
+		t.Errorf("long after the last delivery: %+v", c.worst("bluesky"))
 	}
 }
 
@@ -174,7 +174,7 @@ func TestPublishAfterOutage(t *testing.T) {
 	})
 }
 
-// A post does not rest for ever: after half an hour it fails, and its story says why.
+// A post waits at most half an hour for a circuit. Then it fails, and its history has the reason.
 func TestCircuitWaitLimit(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -287,7 +287,7 @@ func TestCircuitIgnoresUncertainRefusals(t *testing.T) {
 			must.NoError(t, p.Deliver(t.Context(), id))
 		}
 		if got := p.Circuit("bluesky").State; got != want {
-			t.Errorf("after answers of %d it is %s, want %s", status, got, want)
+			t.Errorf("after status %d the circuit is %s, want %s", status, got, want)
 		}
 	}
 }
@@ -325,9 +325,9 @@ func TestCircuitOfAnotherServer(t *testing.T) {
 	}
 	s.circuits.releaseProbes("b")
 	if _, may := of("c").mayCall(); !may {
-		t.Error("the place of an ended probe is not free")
+		t.Error("the slot of a finished probe is not free")
 	}
-	of("text").reportCall(t.Context(), "prepare", nil) // says nothing about the service
+	of("text").reportCall(t.Context(), "prepare", nil) // does not concern the video service
 	if s.circuits.get(server{testServer.platform, host}) == nil {
 		t.Error("a post without a video closed the circuit")
 	}

@@ -27,7 +27,7 @@ type UnconfirmedDelivery struct {
 	Attempts  []AttemptLine `json:"attempts"`
 }
 
-const maxUnconfirmed = 200 // listed at once
+const maxUnconfirmed = 200 // per list
 
 // ListUnconfirmed returns up to 200 unconfirmed accounts of a team, or of all teams if team is 0, the oldest
 // first.
@@ -54,13 +54,13 @@ func (s *Service) ListUnconfirmed(ctx context.Context, team int64) ([]Unconfirme
 	return doubts, nil
 }
 
-// Decision is what a person found on the network.
+// Decision records whether a person found the post on the network.
 type Decision struct {
 	Published bool
 	Permalink string // of a published post, if known
 }
 
-// result returns the result that is recorded with the attempt.
+// result returns the result to record with the attempt.
 func (d Decision) result() string {
 	if d.Published {
 		return "published"
@@ -181,7 +181,7 @@ func (s *Service) decisionResult(ctx context.Context, tx *db.Tx, d delivery, dec
 		NetworkID: d.NetworkID, Decided: true}, nil
 }
 
-// checkPermalink refuses an address that does not belong to the network, because the team is sent there.
+// checkPermalink refuses a URL outside the network, because the app links to it.
 func (s *Service) checkPermalink(ctx context.Context, tx *db.Tx, d delivery, address string) error {
 	if address == "" {
 		return nil

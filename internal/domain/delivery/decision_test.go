@@ -22,8 +22,8 @@ var (
 	unconfirmedOutcome = outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}
 )
 
-// doubtfulPost returns a post whose answer was lost and cannot be looked up.
-func doubtfulPost(t *testing.T, url string, commit step) (*env, *scriptedNetwork, *testkit.Clock) {
+// unconfirmedPost returns a post whose answer was lost and cannot be looked up.
+func unconfirmedPost(t *testing.T, url string, commit step) (*env, *scriptedNetwork, *testkit.Clock) {
 	t.Helper()
 	clock := testkit.NewClock(noon)
 	n := &scriptedNetwork{commits: []step{commit}}
@@ -59,16 +59,16 @@ func TestDecision(t *testing.T) {
 		want            outcome
 		later           time.Duration
 	}{
-		"it stands":                   {foundDecision, notFoundDecision, publishedOutcome, 0},
-		"it does not":                 {notFoundDecision, foundDecision, failedOutcome("network_error"), 0},
-		"it stands, seen after a day": {foundDecision, notFoundDecision, publishedOutcome, 48 * time.Hour},
-		"it does not, seen after long": {notFoundDecision, foundDecision, failedOutcome("network_error"),
+		"published":                      {foundDecision, notFoundDecision, publishedOutcome, 0},
+		"not published":                  {notFoundDecision, foundDecision, failedOutcome("network_error"), 0},
+		"published, decided after a day": {foundDecision, notFoundDecision, publishedOutcome, 48 * time.Hour},
+		"not published, decided later": {notFoundDecision, foundDecision, failedOutcome("network_error"),
 			48 * time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, url string) {
-				s, n, clock := doubtfulPost(t, url, lostButSent)
+				s, n, clock := unconfirmedPost(t, url, lostButSent)
 				s.deliver(t, c.later)
 				for range 2 {
 					must.NoError(t, s.decide(t, c.decision))
@@ -77,7 +77,7 @@ func TestDecision(t *testing.T) {
 					t.Errorf("got %+v, want %+v", got, c.want)
 				}
 				if err := s.decide(t, c.other); !isState(err, c.want.state) {
-					t.Errorf("deciding the contrary: %v", err)
+					t.Errorf("contrary decision: %v", err)
 				}
 				asked := n.asked
 				clock.Advance(time.Hour)
@@ -88,7 +88,7 @@ func TestDecision(t *testing.T) {
 					wantCommits = 1
 				}
 				if got := s.outcome(t); got != publishedOutcome || n.committed != wantCommits || n.asked != asked {
-					t.Errorf("after a retry: %+v, %d commits, asked %d times more", got, n.committed, n.asked-asked)
+					t.Errorf("after a retry: %+v, %d commits, %d more requests", got, n.committed, n.asked-asked)
 				}
 			})
 		})
@@ -99,7 +99,7 @@ func TestDecision(t *testing.T) {
 func TestDecisionHistory(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		s, _, _ := doubtfulPost(t, url, step{class: network.Uncertain, effect: true})
+		s, _, _ := unconfirmedPost(t, url, step{class: network.Uncertain, effect: true})
 		doubts, err := s.ListUnconfirmed(t.Context(), s.call.TeamID)
 		if err != nil || len(doubts) != 1 || doubts[0].PostID != s.post || doubts[0].Excerpt != "hello" ||
 			doubts[0].Platform != "bluesky" || doubts[0].Username != "harbour.test" ||
@@ -117,7 +117,7 @@ func TestDecisionHistory(t *testing.T) {
 		account := s.do(t, "get_post", map[string]any{"id": s.post})["accounts"].([]any)[0].(map[string]any)
 		if account["permalink"] != foundDecision.Permalink ||
 			!strings.HasPrefix(account["published_at"].(map[string]any)["utc"].(string), "2026-11-21T12:00:00") {
-			t.Errorf("it is shown as %v", account)
+			t.Errorf("the account is shown as %v", account)
 		}
 		var person int64
 		var detail string
@@ -133,17 +133,17 @@ func TestDecisionHistory(t *testing.T) {
 		}
 		if same, err := s.AccountAttempts(t.Context(), s.call.TeamID, s.post, s.account(t)); err != nil ||
 			len(same) != len(story) {
-			t.Errorf("the account's story: %+v, %v", same, err)
+			t.Errorf("the account's history: %+v, %v", same, err)
 		}
 		if _, err := s.AccountAttempts(t.Context(), s.call.TeamID, s.post, s.account(t)+1); !apierr.Is(err,
 			apierr.NotFound) {
-			t.Errorf("another account's story: %v", err)
+			t.Errorf("another account's history: %v", err)
 		}
 		if _, err := s.Attempts(t.Context(), s.call.TeamID+1, s.post); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("another team's story: %v", err)
+			t.Errorf("another team's history: %v", err)
 		}
 		if left, err := s.ListUnconfirmed(t.Context(), 0); err != nil || len(left) != 0 {
-			t.Errorf("left: %+v, %v", left, err)
+			t.Errorf("remaining: %+v, %v", left, err)
 		}
 	})
 }
@@ -151,7 +151,7 @@ func TestDecisionHistory(t *testing.T) {
 func TestInvalidDecisions(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		s, _, _ := doubtfulPost(t, url, lostButSent)
+		s, _, _ := unconfirmedPost(t, url, lostButSent)
 		for name, err := range map[string]error{
 			"another team":      s.Decide(t.Context(), 1, s.call.TeamID+1, s.post, s.account(t), foundDecision),
 			"another account":   s.Decide(t.Context(), 1, s.call.TeamID, s.post, s.account(t)+1, foundDecision),
@@ -191,7 +191,7 @@ func TestInvalidDecisions(t *testing.T) {
 func TestNotifyUnconfirmedOnce(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		s, n, clock := doubtfulPost(t, url, lostButSent)
+		s, n, clock := unconfirmedPost(t, url, lostButSent)
 		told := func(want map[string]int) {
 			t.Helper()
 			got := map[string]int{}
@@ -207,7 +207,7 @@ func TestNotifyUnconfirmedOnce(t *testing.T) {
 		asked := n.asked
 		s.deliver(t, 48*time.Hour)
 		if n.asked < asked+3 {
-			t.Fatalf("the network was asked %d times more", n.asked-asked)
+			t.Fatalf("the network got %d more requests", n.asked-asked)
 		}
 		told(map[string]int{"post.account_unconfirmed": 1})
 		must.NoError(t, s.decide(t, notFoundDecision))
@@ -225,7 +225,7 @@ func TestNotifyUnconfirmedOnce(t *testing.T) {
 // If the operator configures a network's address, permalinks use it.
 func TestPostOnConfiguredServer(t *testing.T) {
 	t.Parallel()
-	s, _, _ := doubtfulPost(t, testkit.SQLite(t), lostButSent)
+	s, _, _ := unconfirmedPost(t, testkit.SQLite(t), lostButSent)
 	s.opts.Hosts = map[string][]string{"bluesky": {"127.0.0.1:8099"}}
 	must.NoError(t, s.decide(t, Decision{Published: true, Permalink: "http://127.0.0.1:8099/bluesky/1"}))
 	if got := s.outcome(t); got != publishedOutcome {
@@ -248,7 +248,7 @@ func TestDecisionDuringLookup(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, url string) {
-				s, n, clock := doubtfulPost(t, url, lostButSent)
+				s, n, clock := unconfirmedPost(t, url, lostButSent)
 				decided := make(chan error)
 				look := c.says
 				look.during = func() {
@@ -256,7 +256,7 @@ func TestDecisionDuringLookup(t *testing.T) {
 					defer cancel()
 					if err := s.Decide(soon, 0, 0, s.post, s.account(t), notFoundDecision); !isState(err,
 						"unconfirmed") {
-						t.Errorf("deciding while the network is asked: %v", err)
+						t.Errorf("decision during a lookup: %v", err)
 					}
 					go func() { decided <- s.decide(t, notFoundDecision) }()
 				}
@@ -278,7 +278,7 @@ func TestDecisionDuringLookup(t *testing.T) {
 func TestLookupAfterDecision(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		s, n, clock := doubtfulPost(t, url, lostButSent)
+		s, n, clock := unconfirmedPost(t, url, lostButSent)
 		n.resolves = []step{{verdict: network.Absent, during: func() {
 			clock.Advance(2 * DefaultOptions.Lease)
 			if err := s.decide(t, foundDecision); err != nil {

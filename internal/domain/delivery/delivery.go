@@ -25,7 +25,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// phase is how far a delivery has come.
+// phase is the progress of a delivery.
 type phase string
 
 // The phases of a delivery.
@@ -48,7 +48,7 @@ const Work = "delivery"
 // Options configure the service.
 type Options struct {
 	Lease      time.Duration // how long a dead node delays a delivery
-	Workers    int           // deliveries that run at once on a node
+	Workers    int           // concurrent deliveries on a node
 	PerNetwork int           // of these for one network; 0 means half, at least 2
 	// OnCall observes each network call: its platform, the call and its result, which is ok, the class of the error,
 	// or failed for an internal fault. OnPublished observes how late a post was published. Both may be nil.

@@ -33,7 +33,7 @@ var (
 
 func failedOutcome(code string) outcome { return outcome{"failed", code, "failed", "failed", code} }
 
-func times(n int, s step) []step {
+func repeatStep(n int, s step) []step {
 	out := make([]step, n)
 	for i := range out {
 		out[i] = s
@@ -64,23 +64,23 @@ func TestOutcomes(t *testing.T) {
 			want: failedOutcome("rejected_media")},
 		{name: "held already", net: scriptedNetwork{commits: []step{{class: network.Duplicate}}},
 			want: failedOutcome("duplicate_content"), commits: 1},
-		{name: "error, then well", net: scriptedNetwork{commits: times(2, transient)}, want: publishedOutcome,
+		{name: "error, then well", net: scriptedNetwork{commits: repeatStep(2, transient)}, want: publishedOutcome,
 			commits: 3, held: 1, atLeast: time.Second},
-		{name: "error while made ready", net: scriptedNetwork{prepares: times(2, transient)}, want: publishedOutcome,
+		{name: "error while made ready", net: scriptedNetwork{prepares: repeatStep(2, transient)}, want: publishedOutcome,
 			commits: 1, held: 1},
-		{name: "down for long", net: scriptedNetwork{commits: times(99, transient)},
+		{name: "down for long", net: scriptedNetwork{commits: repeatStep(99, transient)},
 			want: failedOutcome("network_error"), commits: maxTries},
 		{name: "a server that we may not call",
-			net:  scriptedNetwork{prepares: times(99, step{class: network.HostBlocked})},
+			net:  scriptedNetwork{prepares: repeatStep(99, step{class: network.HostBlocked})},
 			want: failedOutcome("server_not_allowed")},
 		{name: "a server that we may not call for a while",
-			net: scriptedNetwork{commits: times(2, step{class: network.HostBlocked})}, want: publishedOutcome, commits: 3,
+			net: scriptedNetwork{commits: repeatStep(2, step{class: network.HostBlocked})}, want: publishedOutcome, commits: 3,
 			held: 1},
 		{name: "slowed down", net: scriptedNetwork{commits: []step{{class: network.Rate, after: 20 * time.Second}}},
 			want: publishedOutcome, commits: 2, held: 1, atLeast: 20 * time.Second},
 		{name: "slowed down for hours", net: scriptedNetwork{commits: []step{{class: network.Rate,
 			after: 3 * time.Hour}}}, want: failedOutcome("rate_limited"), commits: 1},
-		{name: "slowed down again and again", net: scriptedNetwork{commits: times(99, step{class: network.Rate})},
+		{name: "slowed down again and again", net: scriptedNetwork{commits: repeatStep(99, step{class: network.Rate})},
 			want: failedOutcome("rate_limited"), commits: maxTries},
 		{name: "quota used up", net: scriptedNetwork{commits: []step{{class: network.Quota, after: 12 * time.Hour}}},
 			want: failedOutcome("quota_used_up"), commits: 1},
@@ -88,7 +88,7 @@ func TestOutcomes(t *testing.T) {
 			held: 1},
 		{name: "token expired when made ready", net: scriptedNetwork{prepares: []step{refresh}},
 			want: publishedOutcome, commits: 1, held: 1},
-		{name: "token expired again and again", net: scriptedNetwork{commits: times(99, refresh)},
+		{name: "token expired again and again", net: scriptedNetwork{commits: repeatStep(99, refresh)},
 			want: failedOutcome("account_needs_reauth"), commits: 2 * maxRefusedGrants, inactive: true},
 		{name: "token dead", net: scriptedNetwork{commits: []step{{class: network.AuthDead}}},
 			want: failedOutcome("account_needs_reauth"), commits: 1, inactive: true},
@@ -102,18 +102,18 @@ func TestOutcomes(t *testing.T) {
 		{name: "answer lost, nothing stands", net: scriptedNetwork{commits: []step{lostNotSent}, truthful: true},
 			want: publishedOutcome, commits: 2, held: 1},
 		{name: "answer lost, asked thrice", net: scriptedNetwork{commits: []step{lostButSent},
-			resolves: times(2, unknownAnswer), truthful: true}, want: publishedOutcome, commits: 1, held: 1},
+			resolves: repeatStep(2, unknownAnswer), truthful: true}, want: publishedOutcome, commits: 1, held: 1},
 		{name: "answer lost, token expired", net: scriptedNetwork{commits: []step{lostButSent},
 			resolves: []step{{verdict: network.Unknown, class: network.AuthRefresh}}, truthful: true},
 			want: publishedOutcome, commits: 1, held: 1},
-		{name: "answer lost again and again, nothing stands", net: scriptedNetwork{commits: times(99, lostNotSent),
+		{name: "answer lost again and again, nothing stands", net: scriptedNetwork{commits: repeatStep(99, lostNotSent),
 			truthful: true}, want: failedOutcome("network_error"), commits: maxTries},
-		{name: "made ready in a while", net: scriptedNetwork{prepares: times(2, step{wait: 10 * time.Second})},
+		{name: "made ready in a while", net: scriptedNetwork{prepares: repeatStep(2, step{wait: 10 * time.Second})},
 			want: publishedOutcome, commits: 1, held: 1, atLeast: 20 * time.Second},
-		{name: "never made ready", net: scriptedNetwork{prepares: times(999, step{wait: time.Minute})},
+		{name: "never made ready", net: scriptedNetwork{prepares: repeatStep(999, step{wait: time.Minute})},
 			want: failedOutcome("network_error"), within: 2 * time.Hour},
 		{name: "worked on for a while", net: scriptedNetwork{commits: []step{startsProcessing},
-			resolves: times(2, stillProcessing), truthful: true}, want: publishedOutcome, commits: 1, held: 1,
+			resolves: repeatStep(2, stillProcessing), truthful: true}, want: publishedOutcome, commits: 1, held: 1,
 			atLeast: 30 * time.Second},
 		{name: "worked on, then refused", net: scriptedNetwork{commits: []step{{class: network.Processing}},
 			resolves: []step{stillProcessing, {verdict: network.Absent, class: network.RejectedMedia}}},
@@ -122,7 +122,7 @@ func TestOutcomes(t *testing.T) {
 			resolves: []step{{verdict: network.Absent, class: network.Transient}}}, want: publishedOutcome,
 			commits: 2, held: 1},
 		{name: "worked on for ever", net: scriptedNetwork{commits: []step{startsProcessing},
-			resolves: times(9999, stillProcessing)}, want: outcome{"unconfirmed", "not_confirmed", "failed", "failed",
+			resolves: repeatStep(9999, stillProcessing)}, want: outcome{"unconfirmed", "not_confirmed", "failed", "failed",
 			"not_confirmed"}, commits: 1, held: 1, within: 3 * time.Hour},
 		{name: "answer lost, nobody can say", net: scriptedNetwork{commits: []step{lostButSent}},
 			want: outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}, commits: 1, held: 1},
@@ -144,7 +144,7 @@ func TestOutcomes(t *testing.T) {
 					t.Errorf("the account is active: %t", !c.inactive)
 				}
 				if took := clock.Now().Sub(noon); took < c.atLeast {
-					t.Errorf("it took %v, want at least %v", took, c.atLeast)
+					t.Errorf("took %v, want at least %v", took, c.atLeast)
 				}
 			})
 		})
@@ -177,7 +177,7 @@ func TestUnconfirmedWithLostConnection(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
-		n := &scriptedNetwork{resolves: times(99, unknownAnswer)}
+		n := &scriptedNetwork{resolves: repeatStep(99, unknownAnswer)}
 		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
 		lost := lostButSent
 		lost.during = func() {
@@ -185,7 +185,7 @@ func TestUnconfirmedWithLostConnection(t *testing.T) {
 				return rows.Scan(id)
 			}, `SELECT id FROM social_accounts`)
 			if err != nil || s.accounts.MarkLost(context.Background(), ids[0], account.AnyGrant) != nil {
-				t.Error("the connection was not lost", err)
+				t.Error("the connection is still active", err)
 			}
 		}
 		n.commits = []step{lost}
@@ -194,7 +194,7 @@ func TestUnconfirmedWithLostConnection(t *testing.T) {
 		var phase string
 		must.NoError(t, s.db.QueryRow(t.Context(), `SELECT epoch, phase FROM deliveries`).Scan(&times, &phase))
 		if phase != "ended" || times > 30 || s.outcome(t).state != "unconfirmed" {
-			t.Errorf("after three days it is %s, %+v, and was taken up %d times", phase, s.outcome(t), times)
+			t.Errorf("after three days: phase %s, %+v, claimed %d times", phase, s.outcome(t), times)
 		}
 	})
 }
@@ -205,7 +205,7 @@ func TestLaterLookupCorrectsResult(t *testing.T) {
 	for name, c := range map[string]struct {
 		commit step
 		want   outcome
-	}{"it stands": {lostButSent, publishedOutcome}, "nothing stands": {lostNotSent, failedOutcome("network_error")}} {
+	}{"published": {lostButSent, publishedOutcome}, "nothing stands": {lostNotSent, failedOutcome("network_error")}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -219,7 +219,7 @@ func TestLaterLookupCorrectsResult(t *testing.T) {
 				n.truthful = true
 				s.deliver(t, 6*time.Hour)
 				if got := s.outcome(t); got != c.want {
-					t.Errorf("after the later look: %+v, want %+v", got, c.want)
+					t.Errorf("after the later lookup: %+v, want %+v", got, c.want)
 				}
 				if n.committed != 1 {
 					t.Errorf("%d commits", n.committed)
@@ -236,10 +236,10 @@ func TestPermalinkArrivesLater(t *testing.T) {
 		links []step
 		want  string
 	}{
-		"at once":                   {nil, "https://example.test/late"},
-		"after a failure":           {[]step{{class: network.Transient}, {}}, "https://example.test/late"},
-		"though the token has died": {[]step{{class: network.AuthDead}}, "https://example.test/late"},
-		"never":                     {times(99, step{class: network.Transient}), ""},
+		"at once":               {nil, "https://example.test/late"},
+		"after a failure":       {[]step{{class: network.Transient}, {}}, "https://example.test/late"},
+		"with an expired token": {[]step{{class: network.AuthDead}}, "https://example.test/late"},
+		"never":                 {repeatStep(99, step{class: network.Transient}), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -249,16 +249,16 @@ func TestPermalinkArrivesLater(t *testing.T) {
 				s := newEnv(t, testkit.Open(t, url, clock), clock, n)
 				s.work(t)
 				if got := s.outcome(t); got != publishedOutcome {
-					t.Fatalf("before the network was asked: %+v", got)
+					t.Fatalf("before the lookup: %+v", got)
 				}
 				s.deliver(t, time.Hour)
 				account := s.do(t, "get_post", map[string]any{"id": s.post})["accounts"].([]any)[0].(map[string]any)
 				if got, _ := account["permalink"].(string); got != c.want {
-					t.Errorf("it stands at %q, want %q", got, c.want)
+					t.Errorf("permalink %q, want %q", got, c.want)
 				}
 				if got := s.outcome(t); got != publishedOutcome || n.committed != 1 || !s.active(t) ||
 					n.looked > maxPermalinkLookups {
-					t.Errorf("%+v, %d commits, %d looks", got, n.committed, n.looked)
+					t.Errorf("%+v, %d commits, %d lookups", got, n.committed, n.looked)
 				}
 			})
 		})
@@ -283,7 +283,7 @@ func TestRetrySendsOnce(t *testing.T) {
 		var firsts int
 		if err := s.db.QueryRow(t.Context(), `SELECT COUNT(DISTINCT first_at)
 			FROM deliveries`).Scan(&firsts); err != nil || firsts != 1 {
-			t.Errorf("%d first times (%v)", firsts, err)
+			t.Errorf("%d first attempts (%v)", firsts, err)
 		}
 	})
 }
@@ -304,12 +304,12 @@ func TestJobRunningWhileSending(t *testing.T) {
 			t.Fatal(mine, err)
 		}
 		if got := s.outcome(t); got.state != "sending" || got.jobState != "running" {
-			t.Errorf("at work: %+v", got)
+			t.Errorf("during the delivery: %+v", got)
 		}
 		clock.Advance(time.Hour)
 		s.deliver(t, time.Hour)
 		if got := s.outcome(t); got != publishedOutcome {
-			t.Errorf("in the end: %+v", got)
+			t.Errorf("after the delivery: %+v", got)
 		}
 	})
 }
@@ -347,9 +347,9 @@ func TestNeverPublishTwice(t *testing.T) {
 			}
 			n.commits = append(n.commits, step{class: rapid.SampledFrom(effectless).Draw(t, "class")})
 		}
-		n.resolves = times(rapid.IntRange(0, maxLookups+2).Draw(t, "unsaid"), unknownAnswer)
-		n.prepares = append(times(rapid.IntRange(0, 2).Draw(t, "prepares"), step{class: network.Transient}),
-			times(rapid.IntRange(0, 2).Draw(t, "waits"), step{wait: time.Second})...)
+		n.resolves = repeatStep(rapid.IntRange(0, maxLookups+2).Draw(t, "unsaid"), unknownAnswer)
+		n.prepares = append(repeatStep(rapid.IntRange(0, 2).Draw(t, "prepares"), step{class: network.Transient}),
+			repeatStep(rapid.IntRange(0, 2).Draw(t, "waits"), step{wait: time.Second})...)
 		s := newEnv(t, d, clock, n)
 		s.deliver(t, time.Hour)
 		got := s.outcome(t)

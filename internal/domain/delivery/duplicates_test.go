@@ -22,10 +22,10 @@ func TestAmbiguousDuplicates(t *testing.T) {
 		committed int
 		want      outcome
 	}{
-		"it ended during the look": {"hello", ended, "1", 2, publishedOutcome},
+		"published during the lookup": {"hello", ended, "1", 2, publishedOutcome},
 		"it is being sent": {"hello", committing, "", 1, outcome{"unconfirmed", "not_confirmed",
 			"failed", "failed", "not_confirmed"}},
-		"nobody knows whether it stands": {"hello ", doubtful, "", 1, outcome{"unconfirmed", "not_confirmed",
+		"outcome unknown": {"hello ", doubtful, "", 1, outcome{"unconfirmed", "not_confirmed",
 			"failed", "failed", "not_confirmed"}},
 		"it has other words":                {"good bye", committing, "", 1, publishedOutcome},
 		"it ended, and is another post":     {"hello", ended, "2", 1, publishedOutcome},
@@ -58,7 +58,7 @@ func TestAmbiguousDuplicates(t *testing.T) {
 				n.commits, n.resolves = []step{lostNotSent},
 					[]step{{verdict: network.Published, alike: true, during: func() { become(c.phase, c.shows) }}}
 				if c.want != publishedOutcome { // it is found each time
-					n.resolves = append(n.resolves, times(99, it)...)
+					n.resolves = append(n.resolves, repeatStep(99, it)...)
 				}
 				s.deliver(t, time.Hour)
 				if got := s.outcome(t); got != c.want || n.committed != c.committed {

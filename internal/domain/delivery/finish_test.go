@@ -34,7 +34,7 @@ func TestFinishSteps(t *testing.T) {
 		"failing for a moment": {scriptedNetwork{steps: bothSteps, finishes: map[string][]step{
 			"thumbnail": {refused}, "playlist": {transient, transient},
 		}}, "thumbnail playlist playlist playlist", []any{"thumbnail_not_set"}, 0},
-		"failing for ever": {scriptedNetwork{steps: bothSteps[1:], finishes: map[string][]step{"playlist": times(20, transient)}},
+		"failing for ever": {scriptedNetwork{steps: bothSteps[1:], finishes: map[string][]step{"playlist": repeatStep(20, transient)}},
 			strings.TrimSpace(strings.Repeat("playlist ", maxFinishTries)), []any{"playlist_not_set"}, 0},
 		"limited": {scriptedNetwork{steps: bothSteps[1:], finishes: map[string][]step{
 			"playlist": {{class: network.Rate, after: time.Minute}},

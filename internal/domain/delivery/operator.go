@@ -65,7 +65,7 @@ type StuckDelivery struct {
 	NetworkCode string    // the network's own: untrusted
 }
 
-const maxStuck = 50 // listed at once
+const maxStuck = 50 // per list
 
 // ListStuck returns up to 50 unfinished deliveries of all teams that were created before a time, the oldest
 // first.

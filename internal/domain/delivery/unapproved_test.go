@@ -18,7 +18,7 @@ func TestLogUnapprovedApp(t *testing.T) {
 	for name, n := range map[string]*scriptedNetwork{
 		"at the commit":     {commits: []step{{class: network.Unapproved}}},
 		"at the lookup":     {commits: []step{lostNotSent}, resolves: []step{refused}},
-		"after unconfirmed": {commits: []step{lostNotSent}, resolves: append(times(maxLookups, unknownAnswer), refused)},
+		"after unconfirmed": {commits: []step{lostNotSent}, resolves: append(repeatStep(maxLookups, unknownAnswer), refused)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -15,21 +15,21 @@ func TestResultsFromBeforeOutage(t *testing.T) {
 	o := &breaker{now: clock.Now, log: slog.New(slog.DiscardHandler)}
 	ctx := t.Context()
 	if !o.recordFailure(ctx, 0, "it hangs") {
-		t.Fatal("no outage begins")
+		t.Fatal("no outage was detected")
 	}
 	o.recordSuccess(ctx, 0)
 	if o.recordFailure(ctx, 0, "it hangs") || o.epoch.Load() != 1 {
 		t.Errorf("turn %d, want the first outage", o.epoch.Load())
 	}
 	if _, mine := o.startProbe(); mine {
-		t.Error("it is asked again at once")
+		t.Error("Redis was probed again immediately")
 	}
 	clock.Advance(probeInterval)
 	if turn, mine := o.startProbe(); !mine || turn != 1 {
-		t.Errorf("asked in turn %d: %t", turn, mine)
+		t.Errorf("probe in epoch %d: %t", turn, mine)
 	}
 	if _, mine := o.startProbe(); mine {
-		t.Error("two ask at the same time")
+		t.Error("two callers probe concurrently")
 	}
 	if o.recordFailure(ctx, 1, "it hangs") {
 		t.Error("an outage begins within one")

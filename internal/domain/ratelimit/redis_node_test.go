@@ -66,7 +66,7 @@ func (n *node) checkLog(t *testing.T, want string) {
 	lines := strings.Split(strings.TrimSpace(n.log.String()), "\n")
 	wants := strings.Split(want, "; ")
 	if len(lines) != len(wants) {
-		t.Fatalf("want %q, the log says:\n%s", want, n.log.String())
+		t.Fatalf("want %q, log:\n%s", want, n.log.String())
 	}
 	for i, line := range lines {
 		level, text, _ := strings.Cut(wants[i], " ")
@@ -153,7 +153,7 @@ func until(t *testing.T, done func() bool) {
 	t.Helper()
 	for limit := time.Now().Add(time.Minute); !done(); {
 		if time.Now().After(limit) {
-			t.Fatal("it did not come to pass")
+			t.Fatal("the condition was not met in time")
 		}
 	}
 }
@@ -162,7 +162,7 @@ func number(t *testing.T, answer string) int64 {
 	t.Helper()
 	n, err := strconv.ParseInt(strings.TrimPrefix(answer, ":"), 10, 64)
 	if err != nil {
-		t.Fatalf("no number: %s", answer)
+		t.Fatalf("not a number: %s", answer)
 	}
 	return n
 }

@@ -38,7 +38,7 @@ func TestRatesOfTwoNodes(t *testing.T) {
 		got := take(n)
 		if !got.Limited || got.Remaining != 0 || got.RetryAfter > time.Minute || got.RetryAfter < 50*time.Second ||
 			got.Reset > 50*time.Minute || got.Reset < 49*time.Minute {
-			t.Errorf("a call too many: %+v", got)
+			t.Errorf("a call beyond the quota: %+v", got)
 		}
 	}
 	for _, free := range []pipeline.Rate{
@@ -49,7 +49,7 @@ func TestRatesOfTwoNodes(t *testing.T) {
 		}
 	}
 	if life := number(t, server.Do("PTTL pressroom:rate:credential:7")); life < 49*60_000 || life > 50*60_000+1000 {
-		t.Errorf("a count lives for %d ms", life)
+		t.Errorf("a count expires after %d ms", life)
 	}
 	a.checkLog(t, "")
 	b.checkLog(t, "")
@@ -65,7 +65,7 @@ func TestLifetimeOfCounts(t *testing.T) {
 		reset := n.rates.Take(t.Context(), pipeline.PerCredential, 7).Reset
 		life := time.Duration(number(t, server.Do("PTTL pressroom:rate:credential:7"))) * time.Millisecond
 		if life+time.Millisecond < reset-time.Since(began) || life > reset+time.Second {
-			t.Errorf("a count lives for %v, and is needed for %v", life, reset)
+			t.Errorf("a count expires after %v, but is needed for %v", life, reset)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestRedisHangs(t *testing.T) {
 	}
 	// The first calls waited concurrently.
 	if took := time.Since(began); took > 20*wait {
-		t.Errorf("6400 calls took %v, although nobody is to wait for long after the first %v", took, wait)
+		t.Errorf("6400 calls took %v; only the first may wait, up to %v", took, wait)
 	}
 	n.checkLog(t, "WARN Redis does not answer")
 	server.Resume()
@@ -144,7 +144,7 @@ func TestProbeDuringOutage(t *testing.T) {
 		n.shares(t, false)
 		until(t, func() bool { return dead.connections.Load() >= round })
 		if got := dead.connections.Load(); got != round {
-			t.Fatalf("round %d: asked %d times", round, got)
+			t.Fatalf("round %d: probed %d times", round, got)
 		}
 		n.clock.Advance(pause)
 	}
@@ -207,7 +207,7 @@ func TestClosedRates(t *testing.T) {
 	n.through(t, 50)
 }
 
-func TestAddressOfRedis(t *testing.T) {
+func TestParseRedisAddress(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{
 		"127.0.0.1:6379", "redis:127.0.0.1:6379", "redis://", "redis://:hidden@/0", "redis://:hidden@127.0.0.1:99999",
@@ -225,7 +225,7 @@ func TestAddressOfRedis(t *testing.T) {
 		}
 		for _, part := range []string{"hidden", "hid", "den", "127.0.0.1"} {
 			if strings.Contains(err.Error(), part) {
-				t.Errorf("the error about %q repeats %s: %v", address, part, err)
+				t.Errorf("the error for %q contains %s: %v", address, part, err)
 			}
 		}
 	}
@@ -254,13 +254,13 @@ func TestPasswordNotLogged(t *testing.T) {
 		n.checkLog(t, "WARN Redis does not answer")
 		for _, hidden := range []string{server.Password(), password} {
 			if strings.Contains(n.log.String(), hidden) {
-				t.Errorf("the log holds %s: %s", hidden, n.log.String())
+				t.Errorf("the log contains %s: %s", hidden, n.log.String())
 			}
 		}
 	}
 	for n, reason := range map[*node]string{wrong: "WRONGPASS", echo: "beginning with: …"} {
 		if !strings.Contains(n.log.String(), reason) {
-			t.Errorf("the log does not tell why: %s", n.log.String())
+			t.Errorf("the log has no reason: %s", n.log.String())
 		}
 	}
 }
