@@ -4,6 +4,7 @@ package apierr
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"time"
 )
@@ -116,6 +117,8 @@ const ChargeKeySpent = "charge_key_spent"
 type Error struct {
 	Code       Code
 	Detail     string         // safe to show
+	Format     string         // of Detail, for translations; empty if Detail has no arguments
+	Args       []any          // of Format
 	Context    map[string]any // identifiers such as reason, argument and scope; never a value from the request
 	RetryAfter time.Duration  // 0 if waiting does not help
 	Err        error          // only for the log
@@ -134,6 +137,25 @@ func (e *Error) Unwrap() error { return e.Err }
 // New returns an error. The detail must be safe to show.
 func New(code Code, detail string) *Error {
 	return &Error{Code: code, Detail: detail}
+}
+
+// Newf is New with a detail formatted by fmt.Sprintf. The format and its arguments are kept for translations.
+func Newf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Detail: fmt.Sprintf(format, args...), Format: format, Args: args}
+}
+
+// Invalidf is Invalid with a detail formatted as by Newf.
+func Invalidf(reason, argument, format string, args ...any) *Error {
+	e := Invalid(reason, argument, fmt.Sprintf(format, args...))
+	e.Format, e.Args = format, args
+	return e
+}
+
+// BadStatef is BadState with a detail formatted as by Newf.
+func BadStatef(state, format string, args ...any) *Error {
+	e := BadState(state, fmt.Sprintf(format, args...))
+	e.Format, e.Args = format, args
+	return e
 }
 
 // Invalid returns a validation_failed error. The argument is empty if no single one is invalid.

@@ -66,7 +66,7 @@ func (a *App) showConnect(w http.ResponseWriter, r *http.Request, status int, vi
 			Set("Content-Security-Policy",
 				strings.Replace(shell.Policy, "form-action 'self'", strings.Join(allowed, " "), 1))
 	}
-	a.Show(w, r, status, pages["connect"], "Connect "+shell.NetworkName(view.Platform), view)
+	a.ShowTitled(w, r, status, pages["connect"], "Connect "+shell.NetworkName(view.Platform), view)
 }
 
 // connect redirects the person to the network's page, or signs in with the submitted credentials.

@@ -14,7 +14,6 @@ var files embed.FS
 
 // pages holds this package's templates.
 var pages = shell.Parse(files, template.FuncMap{
-	"time": shell.Time, "spark": plot.Spark, "change": shell.Change,
-	"article": article, "wayhint": wayHint,
+	"spark": plot.Spark, "article": article, "wayhint": wayHint,
 	"firstword": func(name string) string { first, _, _ := strings.Cut(name, " "); return first },
 })

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressroom/internal/locale"
 	"pressroom/internal/testkit/must"
 	"pressroom/internal/web/shell"
 )
@@ -18,8 +19,10 @@ func TestPagesCanBeParsed(t *testing.T) {
 	t.Parallel()
 	read := 0
 	for name, page := range shell.EachPage {
-		if page().Lookup("main") == nil {
-			t.Errorf("%s has no block main", name)
+		for _, l := range locale.All() {
+			if page(l).Lookup("main") == nil {
+				t.Errorf("%s has no block main in %s", name, l.Name)
+			}
 		}
 		read++
 	}

@@ -55,7 +55,7 @@ func TestNamesWithWebAddress(t *testing.T) {
 		profile := team.Profile{Name: address, Timezone: "UTC", Language: "en"}
 		for what, err := range map[string]error{
 			"a renamed team":   h.SetProfile(t.Context(), profile),
-			"a renamed person": w.SetNameAndZone(t.Context(), 1, address, ""),
+			"a renamed person": w.SetProfile(t.Context(), 1, address, "", ""),
 		} {
 			if apierr.Of(err).Context["reason"] != apierr.NotAllowedValue || !strings.Contains(apierr.Of(err).Detail,
 				"://") {

@@ -83,9 +83,8 @@ func (s *Service) personAndHash(ctx context.Context, person int64) (Person, stri
 	return p, hash, nil
 }
 
-// SetNameAndZone changes a person's name in all teams and the IANA time zone of the person's pages, or "" for each
-// team's.
-func (s *Service) SetNameAndZone(ctx context.Context, person int64, name, zone string) error {
+// SetProfile changes a person's name, IANA time zone ("" for each team's) and language (BCP 47; "" for the browser's).
+func (s *Service) SetProfile(ctx context.Context, person int64, name, zone, language string) error {
 	name, zone = strings.TrimSpace(name), strings.TrimSpace(zone)
 	switch {
 	case !isLine(name):
@@ -95,10 +94,11 @@ func (s *Service) SetNameAndZone(ctx context.Context, person int64, name, zone s
 	case zone != "" && !teamtime.IsZone(zone):
 		return errTimezone
 	}
-	return s.db.InTx(ctx, "team.set_name_and_zone", func(ctx context.Context, tx *db.Tx) error {
-		n, err := tx.Exec(ctx, `UPDATE people SET name = ?, timezone = ? WHERE id = ? AND held_at = 0`, name, zone, person)
+	return s.db.InTx(ctx, "team.set_profile", func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx, `UPDATE people SET name = ?, timezone = ?, language = ? WHERE id = ? AND held_at = 0`, name, zone,
+			language, person)
 		if err != nil {
-			return fmt.Errorf("storing a name and a time zone: %w", err)
+			return fmt.Errorf("storing a profile: %w", err)
 		}
 		if n == 0 {
 			return apierr.Missing()
@@ -129,8 +129,7 @@ func (s *Service) EndSessions(ctx context.Context, person int64) error {
 		if _, err := tx.Exec(ctx, `UPDATE people SET epoch = epoch + 1 WHERE id = ?`, person); err != nil {
 			return fmt.Errorf("ending a person's sessions: %w", err)
 		}
-		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.signed_out_everywhere", id(person),
-			nil)
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.signed_out_everywhere", id(person), nil)
 	})
 }
 

@@ -220,6 +220,7 @@ type Account struct {
 
 	HasPassword bool      // and can sign in by it
 	Timezone    string    // IANA, or "" for each team's
+	Language    string    // of the person's pages: BCP 47, or "" for that of the browser
 	Teams       []OwnTeam // by name; never empty
 }
 
@@ -239,13 +240,13 @@ func (s *Service) Account(ctx context.Context, person int64) (Account, error) {
 	var a Account
 	teams, err := db.All(ctx, s.db, func(rows *sql.Rows, t *OwnTeam) error {
 		var closed, operator, password, proved, factor int64
-		err := rows.Scan(&a.ID, &a.Name, &a.Email, &a.Epoch, &operator, &proved, &password, &a.Timezone, &t.ID, &t.Name,
-			&t.Timezone, &t.Role, &closed, &factor)
+		err := rows.Scan(&a.ID, &a.Name, &a.Email, &a.Epoch, &operator, &proved, &password, &a.Timezone, &a.Language, &t.ID,
+			&t.Name, &t.Timezone, &t.Role, &closed, &factor)
 		t.Closed, a.Operator, a.HasPassword, a.EmailConfirmed = closed > 0, operator > 0, password > 0, proved > 0
 		t.SecondFactor = factor > 0
 		return err
 	}, `SELECT p.id, p.name, p.email, p.epoch, p.operator, p.email_proved_at, CASE WHEN p.password_hash <> '' THEN 1
-		ELSE 0 END, p.timezone, t.id, t.name, t.timezone, m.role, t.closed_at, t.second_factor FROM people p
+		ELSE 0 END, p.timezone, p.language, t.id, t.name, t.timezone, m.role, t.closed_at, t.second_factor FROM people p
 		JOIN memberships m ON m.person_id = p.id JOIN teams t ON t.id = m.team_id WHERE p.id = ? AND p.held_at = 0
 		ORDER BY t.name, t.id`, person)
 	if err != nil {

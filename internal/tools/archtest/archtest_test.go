@@ -6,7 +6,7 @@ import "testing"
 var layers = map[string][]string{
 	"model": {"internal/core/access", "internal/apierr", "internal/core/operation"},
 	"leaves": {
-		"internal/platform/failpoint", "internal/teamtime", "internal/auth/passwordcheck",
+		"internal/locale", "internal/platform/failpoint", "internal/teamtime", "internal/auth/passwordcheck",
 		"internal/platform/plaintext", "internal/platform/mediainfo", "internal/auth/apikey",
 		"internal/platform/loadshed", "internal/domain/provider", "internal/platform/sqlite", "internal/core/plan",
 		"internal/platform/tracing", "internal/domain/media/filename",

@@ -14,13 +14,22 @@ import (
 	"pressroom/internal/auth/passkey"
 	"pressroom/internal/auth/totp"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"time": shell.Time})
+// credentialKinds are the display names of the kinds of credentials.
+var credentialKinds = map[string]locale.Key{
+	team.IssuedKey: "API key", team.IssuedInvitation: "Invitation", "Passkey": "Passkey", "Assistant": "Assistant",
+	"Authenticator app": "Authenticator app",
+}
+
+var pages = shell.Parse(files, nil, func(l *locale.Language) template.FuncMap {
+	return template.FuncMap{"credential": func(kind string) string { return l.T(credentialKinds[kind]) }}
+})
 
 // Handlers serves the account pages.
 type Handlers struct {
@@ -140,7 +149,7 @@ func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) 
 	if f.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(f.RetryAfter/time.Second)))
 	}
-	return f.Detail, true
+	return p.Detail(r, err), true
 }
 
 // fieldOf returns the form field of an error.

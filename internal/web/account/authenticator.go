@@ -9,6 +9,7 @@ import (
 
 	"pressroom/internal/auth/totp"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -75,7 +76,7 @@ func (p *Handlers) setup(r *http.Request) (totp.Setup, error) {
 }
 
 func (p *Handlers) showSetup(w http.ResponseWriter, r *http.Request, status int, out setupForm) {
-	title := "Add an authenticator app"
+	title := locale.Key("Add an authenticator app")
 	if out.Replacing {
 		title = "Replace your authenticator app"
 	}
@@ -96,12 +97,16 @@ type madeCodes struct {
 	Added    bool // with a new authenticator app
 	Replaced bool // which replaced another one
 	Next     string
+	Heading  string // of the file
 }
+
+// fileHeading is the first line of the file of recovery codes.
+const fileHeading locale.Key = "pressroom recovery codes. Each one signs you in once."
 
 // File returns a link to the codes as a text file. The link contains the file, so the codes need not be stored or
 // requested again, and no script is needed.
 func (m madeCodes) File() template.URL {
-	text := "pressroom recovery codes. Each one signs you in once.\r\n\r\n" + strings.Join(m.Codes, "\r\n") + "\r\n"
+	text := m.Heading + "\r\n\r\n" + strings.Join(m.Codes, "\r\n") + "\r\n"
 	encoded := base64.StdEncoding.EncodeToString([]byte(text))
 	return template.URL("data:text/plain;charset=utf-8;base64," + encoded) //nolint:gosec // our own text
 }
@@ -176,7 +181,7 @@ func (p *Handlers) showAdded(w http.ResponseWriter, r *http.Request, added totp.
 		p.ShowError(w, r, err)
 		return
 	}
-	out := madeCodes{added.Codes, true, replaced, next}
+	out := madeCodes{added.Codes, true, replaced, next, p.T(r, fileHeading)}
 	p.Show(w, r, http.StatusOK, pages["recoverycodes"], "Your recovery codes", out)
 }
 
@@ -220,7 +225,7 @@ func (p *Handlers) newCodes(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["recoverycodes"], "Your recovery codes",
-		madeCodes{Codes: codes, Next: "/account"})
+		madeCodes{Codes: codes, Next: "/account", Heading: p.T(r, fileHeading)})
 }
 
 func (p *Handlers) removeApp(w http.ResponseWriter, r *http.Request) {

@@ -125,9 +125,8 @@ func (p *Handlers) signInByCode(w http.ResponseWriter, r *http.Request) {
 	}
 	p.Pop(r.Context(), codeKey)
 	if left >= 0 {
-		p.Flash(r,
-			"You signed in with a recovery code. You have "+shell.Plural(left, "recovery code",
-				"recovery codes")+" left.")
+		p.FlashText(r, p.Language(r).N(left, "You signed in with a recovery code. You have %d recovery code left.",
+			"You signed in with a recovery code. You have %d recovery codes left."))
 	}
 	p.enterAfterCode(w, r, *of, form)
 }
@@ -185,18 +184,18 @@ func (p *Handlers) enterWithoutTeam(w http.ResponseWriter, r *http.Request, pers
 		p.ShowError(w, r, why)
 		return
 	}
-	text := f.Detail
+	text := p.Detail(r, why)
 	if f.Code == apierr.NotFound {
-		text = "This invitation is no longer valid. Ask for a new one."
+		text = p.T(r, "This invitation is no longer valid. Ask for a new one.")
 	}
 	err := p.SignIn(r.Context(), person, p.ProofNow(shell.Code))
 	switch {
 	case apierr.Is(err, apierr.NotFound): // the person is in no other team
-		p.ShowMessage(w, r, http.StatusForbidden, "You did not join a team", text)
+		p.ShowText(w, r, http.StatusForbidden, "You did not join a team", text)
 	case err != nil:
 		p.ShowError(w, r, err)
 	default:
-		p.Flash(r, "You are signed in, but you did not join a team. "+text)
+		p.FlashText(r, p.T(r, "You are signed in, but you did not join a team.")+" "+text)
 		shell.Redirect(w, r, "/")
 	}
 }

@@ -18,7 +18,7 @@ func (p *Handlers) sendConfirmation(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	p.Flash(r, "We sent a link to "+v.Email+". Open it in this browser within an hour.")
+	p.Flash(r, "We sent a link to %s. Open it in this browser within an hour.", v.Email)
 	shell.Redirect(w, r, "/account")
 }
 

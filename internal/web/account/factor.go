@@ -2,7 +2,9 @@ package account
 
 import (
 	"context"
+	"html/template"
 	"net/http"
+	"strings"
 
 	"pressroom/internal/domain/team"
 	"pressroom/internal/platform/db"
@@ -15,6 +17,15 @@ type factorView struct {
 	Ways     signInMethods
 	By       []team.OwnTeam // teams that require it; the operator if empty
 	Operator bool           // only the operator pages require it
+}
+
+// Teams returns the names of the teams that require a second factor, as a list.
+func (v factorView) Teams() template.HTML {
+	out := make([]string, len(v.By))
+	for i, t := range v.By {
+		out[i] = "<bdi>" + template.HTMLEscapeString(t.Name) + "</bdi>"
+	}
+	return template.HTML(strings.Join(out, ", ")) //nolint:gosec // escaped
 }
 
 // factorPage guides a person to a second factor and redirects those who have used one.

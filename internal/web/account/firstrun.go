@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 
-	"pressroom/internal/apierr"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
@@ -84,7 +83,7 @@ func (p *Handlers) setUp(w http.ResponseWriter, r *http.Request) {
 
 func (p *Handlers) refuseFirstRun(w http.ResponseWriter, r *http.Request, in team.FirstPerson, err error) {
 	if errors.Is(err, team.ErrSetUp) { // set up in the meantime
-		p.Flash(r, apierr.Of(err).Detail)
+		p.FlashText(r, p.Detail(r, err))
 		shell.Redirect(w, r, "/sign-in")
 		return
 	}

@@ -44,7 +44,7 @@ func (p *Handlers) showInvitation(w http.ResponseWriter, r *http.Request, status
 	v := shell.VisitorOf(r.Context())
 	view.Ways, view.Path, view.Fits = p.signInMethods(), team.InvitationPath+r.PathValue("token"),
 		v != nil && v.Email == view.Email
-	p.Show(w, r, status, pages["invitation"], "Join "+view.TeamName, view)
+	p.ShowTitled(w, r, status, pages["invitation"], p.T(r, "Join %s", view.TeamName), view)
 }
 
 // badLink rejects a link that a person was sent. An unknown link is explained, because it may be incomplete.
@@ -55,7 +55,7 @@ func (p *Handlers) badLink(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	if f := apierr.Of(err); f.Context["state"] == "used" && strings.HasPrefix(r.URL.Path, team.InvitationPath) {
-		p.Show(w, r, shell.StatusOf(err), pages["invitationused"], "Invitation already accepted", f.Detail)
+		p.Show(w, r, shell.StatusOf(err), pages["invitationused"], "Invitation already accepted", p.Detail(r, err))
 		return
 	}
 	p.ShowError(w, r, err)
@@ -105,12 +105,12 @@ func (p *Handlers) welcome(w http.ResponseWriter, r *http.Request, o team.Offer)
 
 // tellWaiting explains what happens next to a person who accepted an invitation and must be confirmed.
 func (p *Handlers) tellWaiting(w http.ResponseWriter, r *http.Request, o team.Offer, mails bool) {
-	text := "We do not know yet whether " + o.Email + " is your address. An owner or admin of " + o.TeamName +
-		" must confirm that it is you. You join the team as soon as they do."
+	text := p.T(r, "We do not know yet whether %s is your address. An owner or admin of %s must confirm that it is you. "+
+		"You join the team as soon as they do.", o.Email, o.TeamName)
 	if mails {
-		text += " To join without waiting, confirm your email address on your account page."
+		text += " " + p.T(r, "To join without waiting, confirm your email address on your account page.")
 	}
-	p.ShowMessage(w, r, http.StatusOK, "Waiting for confirmation", text)
+	p.ShowText(w, r, http.StatusOK, "Waiting for confirmation", text)
 }
 
 // acceptKnown accepts an invitation for an existing person by password or passkey.
@@ -230,7 +230,7 @@ func (p *Handlers) join(w http.ResponseWriter, r *http.Request) {
 	}
 	newcomer := team.Newcomer{Name: r.PostForm.Get("name"), Password: r.PostForm.Get("password"), From: p.Client(r)}
 	if answer := r.PostForm.Get("passkey"); answer != "" {
-		made, err := p.passkeys.Read(0, p.Pop(ctx, passkeyKey), []byte(answer), "First passkey")
+		made, err := p.passkeys.Read(0, p.Pop(ctx, passkeyKey), []byte(answer), p.T(r, "First passkey"))
 		if err != nil {
 			p.refuseInvitation(w, r, err)
 			return

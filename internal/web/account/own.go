@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/auth/passkey"
 	"pressroom/internal/auth/totp"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/locale"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
@@ -19,7 +20,11 @@ type view struct {
 	Ways     signInMethods
 	Name     string // current or as entered
 	Timezone string // IANA, or "" for each team's; as Name
+	Language string // BCP 47, or "" for that of the browser; as Name
 	Zones    []string
+
+	Languages []*locale.Language // to choose from
+
 	Wrong    string // with the field of that name
 	Field    string
 	Passkeys []passkey.Passkey
@@ -36,19 +41,32 @@ type view struct {
 // maxAssistants is how many assistants the page shows.
 const maxAssistants = 100
 
-func viewOf(a team.Account) view { return view{Name: a.Name, Timezone: a.Timezone} }
+func viewOf(a team.Account) view {
+	return view{Name: a.Name, Timezone: a.Timezone, Language: a.Language}
+}
 
 func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, http.StatusOK, viewOf(shell.VisitorOf(r.Context()).Account))
 }
 
-// changeProfile changes the person's name and time zone.
+var errLanguage = apierr.Invalid(apierr.NotAllowedValue, "language", "This language is not available.")
+
+// changeProfile changes the person's name, time zone and language.
 func (p *Handlers) changeProfile(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	out := view{Name: r.PostForm.Get("name"), Timezone: r.PostForm.Get("timezone")}
-	err := p.Teams.SetNameAndZone(r.Context(), shell.VisitorOf(r.Context()).ID, out.Name, out.Timezone)
+	v := shell.VisitorOf(r.Context())
+	out := view{Name: r.PostForm.Get("name"), Timezone: r.PostForm.Get("timezone"), Language: v.Language}
+	if r.PostForm.Has("language") {
+		out.Language = r.PostForm.Get("language")
+	}
+	var err error
+	if out.Language != "" && locale.Named(out.Language) == nil {
+		err = errLanguage
+	} else {
+		err = p.Teams.SetProfile(r.Context(), v.ID, out.Name, out.Timezone, out.Language)
+	}
 	if err != nil {
 		if wrong, ok := p.formError(w, r, err); ok {
 			out.Wrong = wrong
@@ -57,6 +75,7 @@ func (p *Handlers) changeProfile(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
+	v.Language = out.Language // of the confirmation
 	p.Flash(r, "Saved.")
 	shell.Redirect(w, r, "/account")
 }
@@ -66,6 +85,9 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, out 
 	zone := v.Zone
 	var err error
 	out.Zones, out.Ways, out.Mails = teamtime.Zones, p.signInMethods(), p.Letters.Possible()
+	if len(p.Frame.Languages) > 1 {
+		out.Languages = p.Frame.Languages
+	}
 	if out.Passkeys, err = p.passkeys.List(ctx, v.ID); err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -77,7 +99,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, out 
 	if out.App != nil {
 		out.App.Since = in(out.App.Since, zone)
 	}
-	if out.Sessions, err = p.Sessions(ctx); err != nil {
+	if out.Sessions, err = p.Sessions(r); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
@@ -284,7 +306,8 @@ func (p *Handlers) forgetOthers(r *http.Request, person int64) error {
 }
 
 // renew starts a new session for a person whose sessions were all ended.
-func (p *Handlers) renew(w http.ResponseWriter, r *http.Request, person team.Person, proof shell.Proof, said string) {
+func (p *Handlers) renew(w http.ResponseWriter, r *http.Request, person team.Person, proof shell.Proof,
+	said locale.Key) {
 	if err := p.forgetOthers(r, person.ID); err != nil {
 		p.ServerError(w, r, err)
 		return

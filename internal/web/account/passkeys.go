@@ -5,6 +5,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/auth/passkey"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -102,7 +103,7 @@ func (p *Handlers) removePasskey(w http.ResponseWriter, r *http.Request) {
 }
 
 // changeOne changes the passkey in the path and shows a confirmation or the error.
-func (p *Handlers) changeOne(w http.ResponseWriter, r *http.Request, said string, change func(*passkey.Passkey) error) {
+func (p *Handlers) changeOne(w http.ResponseWriter, r *http.Request, said locale.Key, change func(*passkey.Passkey) error) {
 	k, err := p.ownPasskey(r)
 	if err != nil {
 		p.ShowError(w, r, err)

@@ -173,7 +173,7 @@ func (p *Handlers) enter(w http.ResponseWriter, r *http.Request, person team.Per
 
 func (p *Handlers) refuseSignIn(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
 	if errors.Is(err, team.ErrNoTeam) {
-		p.ShowMessage(w, r, http.StatusForbidden, "You no longer belong to a team", apierr.Of(err).Detail)
+		p.ShowText(w, r, http.StatusForbidden, "You no longer belong to a team", p.Detail(r, err))
 		return
 	}
 	p.logRefused(r, err)

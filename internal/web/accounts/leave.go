@@ -82,7 +82,7 @@ func (p *Handlers) leavePage(w http.ResponseWriter, r *http.Request, a account.A
 		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["leave"], "Disconnect "+a.Username, leaveView{a, waiting})
+	p.ShowTitled(w, r, http.StatusOK, pages["leave"], "Disconnect "+a.Username, leaveView{a, waiting})
 }
 
 // leave disconnects an account, after removing it from scheduled posts if requested.
@@ -116,6 +116,6 @@ func (p *Handlers) leave(w http.ResponseWriter, r *http.Request, a account.Accou
 	if revoked == account.RevocationFailed {
 		p.Log.WarnContext(ctx, "revoking the permission at the network failed", "platform", a.Platform)
 	}
-	p.Flash(r, text+" "+revocationText(a.Platform, revoked))
+	p.FlashText(r, text+" "+revocationText(a.Platform, revoked))
 	shell.Redirect(w, r, "/accounts")
 }

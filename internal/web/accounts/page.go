@@ -69,7 +69,7 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request, a account.Accoun
 		}
 		out.Wrong = wrong
 	}
-	p.Show(w, r, status, pages["account"], a.Username, out)
+	p.ShowTitled(w, r, status, pages["account"], a.Username, out)
 }
 
 // read reads the page's data. The error concerns only the analytics, which the plan may not include.
@@ -204,7 +204,7 @@ func (p *Handlers) export(w http.ResponseWriter, r *http.Request, a account.Acco
 	found, _, err := p.figures(r, a.ID, days)
 	if err != nil {
 		if apierr.Is(err, apierr.PlanLimitReached) {
-			p.ShowMessage(w, r, shell.StatusOf(err), "No analytics", apierr.Of(err).Detail)
+			p.ShowText(w, r, shell.StatusOf(err), "No analytics", apierr.Of(err).Detail)
 			return
 		}
 		p.ShowError(w, r, err)

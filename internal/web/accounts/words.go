@@ -16,9 +16,9 @@ var words = template.FuncMap{
 	"short":  func(n int64) string { return plot.FormatNumber(float64(n)) },
 	"spark":  plot.Spark,
 	"posted": func(m teamtime.Moment) template.HTML { return shell.When(&m) },
-	"change": shell.Change,
-	"title":  func(text string) string { return strings.ToUpper(text[:1]) + text[1:] },
-	"rate":   func(share float64) string { return plot.FormatNumber(100*share) + "%" },
+
+	"title": func(text string) string { return strings.ToUpper(text[:1]) + text[1:] },
+	"rate":  func(share float64) string { return plot.FormatNumber(100*share) + "%" },
 	"bounds": func(s *analytics.AccountAnalyticsEngagementPerPost) string {
 		if s == nil || s.Interval == nil {
 			return "–"

@@ -113,7 +113,7 @@ func (p *Handlers) flashSent(r *http.Request, sent approval.Sent, email string) 
 		p.Log.WarnContext(r.Context(), "failed to mail an approval link", "request", sent.ID, "error", sent.Mail)
 		p.Flash(r, "The link works, but it could not be mailed. Send it to the client yourself, or try again.")
 	case email != "":
-		p.Flash(r, "The link was mailed to "+email+".")
+		p.FlashText(r, "The link was mailed to "+email+".")
 	default:
 		p.Flash(r, "Send the link below to the client.")
 	}

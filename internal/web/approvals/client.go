@@ -185,7 +185,7 @@ func (p *Handlers) showPage(w http.ResponseWriter, r *http.Request, status int, 
 	if v.Several() {
 		title = shell.Plural(len(v.Cards), "post", "posts") + " for your review"
 	}
-	p.Show(w, r, status, pages["client"], title, v)
+	p.ShowTitled(w, r, status, pages["client"], title, v)
 }
 
 // clientView returns the page of the link in the path, with the input of the form.
@@ -266,7 +266,7 @@ func (p *Handlers) refuseLink(w http.ResponseWriter, r *http.Request, err error,
 	case state == "changed":
 		page.Heading = "The post has changed"
 	}
-	p.Show(w, r, shell.StatusOf(err), pages["deadlink"], page.Heading, page)
+	p.ShowTitled(w, r, shell.StatusOf(err), pages["deadlink"], page.Heading, page)
 }
 
 // The actions of a client.

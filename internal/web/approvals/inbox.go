@@ -291,7 +291,7 @@ func (p *Handlers) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	back := shell.LocalPath(r.PostForm.Get("back"))
 	if err == nil {
-		p.Flash(r, told)
+		p.FlashText(r, told)
 		shell.Redirect(w, r, back)
 		return
 	}

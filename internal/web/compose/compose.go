@@ -28,7 +28,7 @@ var files embed.FS
 
 var pages = shell.Parse(files,
 	template.FuncMap{
-		"time": shell.Time, "seconds": seconds, "clock": clock, "has": has[int64],
+		"seconds": seconds, "clock": clock, "has": has[int64],
 		"hasText": has[string], "often": often, "hour": hour,
 	})
 

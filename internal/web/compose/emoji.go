@@ -42,7 +42,7 @@ var emojiCategories = sync.OnceValue(func() []emojiCategory {
 // emoji answers the script with the emoji picker. It is the same for everybody.
 func (p *Handlers) emoji(w http.ResponseWriter, r *http.Request) {
 	var page bytes.Buffer
-	if err := pages["compose"]().ExecuteTemplate(&page, "emoji", emojiCategories()); err != nil {
+	if err := pages["compose"](p.Language(r)).ExecuteTemplate(&page, "emoji", emojiCategories()); err != nil {
 		p.ServerError(w, r, err)
 		return
 	}

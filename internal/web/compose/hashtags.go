@@ -35,7 +35,7 @@ func (p *Handlers) hashtags(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var page bytes.Buffer
-	if err := pages["compose"]().ExecuteTemplate(&page, "hashtags", lists); err != nil {
+	if err := pages["compose"](p.Language(r)).ExecuteTemplate(&page, "hashtags", lists); err != nil {
 		p.ServerError(w, r, err)
 		return
 	}

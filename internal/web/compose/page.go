@@ -128,7 +128,7 @@ func (p *Handlers) editPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := held.CheckComposable(); err != nil {
-		p.Flash(r, apierr.Of(err).Detail)
+		p.FlashText(r, apierr.Of(err).Detail)
 		shell.Redirect(w, r, "/posts/"+held.ID)
 		return
 	}
@@ -170,7 +170,7 @@ func (p *Handlers) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, d
 	if id != "" {
 		title = "Edit post"
 	}
-	p.Show(w, r, status, pages["compose"], title, &out)
+	p.ShowTitled(w, r, status, pages["compose"], title, &out)
 }
 
 // errorText returns the text of an error in the form's terms.

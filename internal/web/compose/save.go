@@ -114,7 +114,7 @@ func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what st
 	if post.FarAhead(p.DB.Now(), at) {
 		said += " Its time is more than a year ahead, in " + at.Format("2006") + ": check the year."
 	}
-	p.Flash(r, said+p.linksEnded(r, id))
+	p.FlashText(r, said+p.linksEnded(r, id))
 	shell.Redirect(w, r, "/posts/"+id)
 }
 

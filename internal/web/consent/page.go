@@ -78,7 +78,7 @@ func (p *Handlers) turn(w http.ResponseWriter, r *http.Request, err error) {
 	if told.Err != nil {
 		p.Log.WarnContext(r.Context(), "the metadata of an OAuth client is unusable", "error", told.Err)
 	}
-	p.ShowMessage(w, r, shell.StatusOf(err), "Not allowed", told.Detail)
+	p.ShowText(w, r, shell.StatusOf(err), "Not allowed", told.Detail)
 }
 
 // turnedPage is the page of a client's invalid request.

@@ -4,7 +4,6 @@ package erasure
 
 import (
 	"embed"
-	"html/template"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -19,7 +18,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"time": shell.Time})
+var pages = shell.Parse(files, nil)
 
 // Handlers serves the erasure pages.
 type Handlers struct {
@@ -208,7 +207,7 @@ func (p *Handlers) showItem(w http.ResponseWriter, r *http.Request, page, name s
 		}
 		status, view.Wrong = shell.StatusOf(err), told.Text
 	}
-	p.Show(w, r, status, pages[page],
+	p.ShowTitled(w, r, status, pages[page],
 		map[string]string{
 			"key": "Delete the key", "assistant": "Delete the assistant", "draft": "Delete the draft",
 		}[page], view)

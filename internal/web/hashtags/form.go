@@ -68,7 +68,7 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 		p.again(w, r, 0, err)
 		return
 	}
-	p.Flash(r, "The list was created. "+changeText(made))
+	p.FlashText(r, "The list was created. "+changeText(made))
 	shell.Redirect(w, r, pathOf(made.ID))
 }
 
@@ -101,7 +101,7 @@ func (p *Handlers) editPage(w http.ResponseWriter, a asked) {
 		if fields == nil {
 			fields = url.Values{"name": {l.Name}, "color": {l.Color}, "icon": {l.Icon}}
 		}
-		p.Show(w, a.Request, http.StatusOK, pages["form"], "Change "+l.Name, formView{ID: a.list, Fields: fields})
+		p.ShowTitled(w, a.Request, http.StatusOK, pages["form"], "Change "+l.Name, formView{ID: a.list, Fields: fields})
 	}
 }
 

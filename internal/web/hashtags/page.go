@@ -113,7 +113,7 @@ func (p *Handlers) show(
 		p.elsewhere(w, r, err, id)
 		return
 	}
-	p.Show(w, r, status, pages["list"], v.Name, v)
+	p.ShowTitled(w, r, status, pages["list"], v.Name, v)
 }
 
 // fill reads the requested page. Sorting by a number requires the whole list.
@@ -228,7 +228,7 @@ func (p *Handlers) add(w http.ResponseWriter, a asked) {
 		}
 		return
 	}
-	p.Flash(a.Request, changeText(c))
+	p.FlashText(a.Request, changeText(c))
 	shell.Redirect(w, a.Request, pathOf(a.list))
 }
 
@@ -241,7 +241,7 @@ func (p *Handlers) remove(w http.ResponseWriter, a asked) {
 		p.ShowError(w, a.Request, err)
 		return
 	}
-	p.Flash(a.Request, "#"+hashtag+" was removed.")
+	p.FlashText(a.Request, "#"+hashtag+" was removed.")
 	shell.Redirect(w, a.Request, shell.LocalPath(a.PostForm.Get("next")))
 }
 
@@ -274,6 +274,6 @@ func (p *Handlers) copyList(w http.ResponseWriter, a asked) {
 		}
 		return
 	}
-	p.Flash(a.Request, "This is your copy of the list. "+changeText(made))
+	p.FlashText(a.Request, "This is your copy of the list. "+changeText(made))
 	shell.Redirect(w, a.Request, pathOf(made.ID))
 }

@@ -86,7 +86,7 @@ func (p *Handlers) search(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if len(outcome.Notes) > 0 {
-		p.Flash(r, strings.Join(outcome.Notes, " "))
+		p.FlashText(r, strings.Join(outcome.Notes, " "))
 	}
 	shell.Redirect(w, r, foundAt(begun.JobID, ""))
 }
@@ -119,7 +119,7 @@ func (p *Handlers) showFound(
 		}
 	}
 	v.Fields, v.Wrong = fields, wrong
-	p.Show(w, r, status, pages["found"], "Hashtags for "+v.Asked.Words, v)
+	p.ShowTitled(w, r, status, pages["found"], "Hashtags for "+v.Asked.Words, v)
 }
 
 // found returns a search and its results. It returns not_found for other jobs.
@@ -185,7 +185,7 @@ func (p *Handlers) addFound(w http.ResponseWriter, r *http.Request) {
 	if r.PostForm.Get("new") != "" {
 		said = "The list was created. " + said
 	}
-	p.Flash(r, said)
+	p.FlashText(r, said)
 	shell.Redirect(w, r, pathOf(c.ID))
 }
 

@@ -71,7 +71,7 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 		problem = "Choose what to do with the selected files."
 	}
 	if problem != "" {
-		p.Flash(r, problem)
+		p.FlashText(r, problem)
 		shell.Redirect(w, r, to)
 		return
 	}

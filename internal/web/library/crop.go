@@ -76,7 +76,7 @@ func (p *Handlers) showCrop(w http.ResponseWriter, a asked, status int, wrong sh
 		v.Shape, v.Turn = form.Get("shape"), form.Get("turn")
 		v.Left, v.Top, v.PartWidth, v.PartHeight = form.Get("left"), form.Get("top"), form.Get("width"), form.Get("height")
 	}
-	p.Show(w, a.Request, status, pages["crop"], "Crop "+v.Name, v)
+	p.ShowTitled(w, a.Request, status, pages["crop"], "Crop "+v.Name, v)
 }
 
 // crop adds a cropped copy of an image and shows it.

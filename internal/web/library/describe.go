@@ -118,7 +118,7 @@ func (p *Handlers) saveTexts(w http.ResponseWriter, r *http.Request) {
 	case v.Saved == 0:
 		p.Flash(r, "No alt text was changed.")
 	default:
-		p.Flash(r, "The alt text of "+shell.Plural(v.Saved, "image", "images")+" was saved.")
+		p.FlashText(r, "The alt text of "+shell.Plural(v.Saved, "image", "images")+" was saved.")
 	}
 	shell.Redirect(w, r, v.To)
 }

@@ -62,7 +62,7 @@ func (p *Handlers) inFolder(
 		}
 		return
 	}
-	p.Flash(r, said)
+	p.FlashText(r, said)
 	shell.Redirect(w, r, next)
 }
 

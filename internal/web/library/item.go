@@ -73,7 +73,7 @@ func (p *Handlers) show(w http.ResponseWriter, a asked, status int, page string,
 	if a.PostForm.Has("name") {
 		v.Typed = a.PostForm.Get("name")
 	}
-	p.Show(w, a.Request, status, pages[page], v.Name, v)
+	p.ShowTitled(w, a.Request, status, pages[page], v.Name, v)
 }
 
 func (p *Handlers) load(a asked) (view, error) {
@@ -97,7 +97,7 @@ func (p *Handlers) finish(w http.ResponseWriter, a asked, err error, said string
 		}
 		return
 	}
-	p.Flash(a.Request, said)
+	p.FlashText(a.Request, said)
 	shell.Redirect(w, a.Request, pathOf(a.id))
 }
 
@@ -142,7 +142,7 @@ func (p *Handlers) delete(w http.ResponseWriter, a asked) {
 	case len(out.Waiting) > 0:
 		p.Show(w, a.Request, http.StatusOK, pages["taken"], "The file was deleted", out)
 	default:
-		p.Flash(a.Request, out.text())
+		p.FlashText(a.Request, out.text())
 		shell.Redirect(w, a.Request, "/media")
 	}
 }

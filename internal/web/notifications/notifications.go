@@ -4,7 +4,6 @@ package notifications
 import (
 	"cmp"
 	"embed"
-	"html/template"
 	"net/http"
 	"strconv"
 	"strings"
@@ -18,7 +17,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"time": shell.Time})
+var pages = shell.Parse(files, nil)
 
 // Handlers serves the notification pages.
 type Handlers struct {

@@ -125,13 +125,13 @@ func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) 
 // refuse answers with an error that no form shows.
 func (p *Handlers) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if text, status, ok := p.formError(w, r, err); ok {
-		p.ShowMessage(w, r, status, "Not done", text)
+		p.ShowText(w, r, status, "Not done", text)
 	}
 }
 
 // finish confirms a form and redirects.
 func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, said, next string) {
-	p.Flash(r, said)
+	p.FlashText(r, said)
 	shell.Redirect(w, r, next)
 }
 

@@ -65,7 +65,7 @@ func (p *Handlers) personPage(w http.ResponseWriter, r *http.Request) {
 	if found.Deleted {
 		title = "Deleted person"
 	}
-	p.Show(w, r, http.StatusOK, pages["person"], title,
+	p.ShowTitled(w, r, http.StatusOK, pages["person"], title,
 		personView{found, teams, found.ID == shell.VisitorOf(r.Context()).ID, p.Letters.Possible()})
 }
 

@@ -105,7 +105,7 @@ func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, 
 	if view.Deleted {
 		title = "Deleted team"
 	}
-	p.Show(w, r, status, pages["team"], title, view)
+	p.ShowTitled(w, r, status, pages["team"], title, view)
 }
 
 func (p *Handlers) fillTeam(r *http.Request, view *teamView) error {
@@ -221,7 +221,7 @@ func (p *Handlers) closePage(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["close"], "Close "+view.Name, view)
+	p.ShowTitled(w, r, http.StatusOK, pages["close"], "Close "+view.Name, view)
 }
 
 func (p *Handlers) closeTeam(w http.ResponseWriter, r *http.Request) {

@@ -44,7 +44,7 @@ func (p *Handlers) showAccount(w http.ResponseWriter, r *http.Request, status in
 		p.SwitchToTeamOf(w, r, err, p.home(r))
 		return
 	}
-	p.Show(w, r, status, pages["account"], shell.NetworkName(one.Platform)+": "+one.Username, &one)
+	p.ShowTitled(w, r, status, pages["account"], shell.NetworkName(one.Platform)+": "+one.Username, &one)
 }
 
 // readAccount reads the account in the path with its delivery attempts.
@@ -100,7 +100,7 @@ func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
 	if one.Found == "yes" {
 		said = "Marked as published. It will not be sent again."
 	}
-	p.Flash(r, said)
+	p.FlashText(r, said)
 	shell.Redirect(w, r, "/posts/"+r.PathValue("id"))
 }
 

@@ -23,7 +23,7 @@ func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, err error, sai
 		}
 		return
 	}
-	p.Flash(r, said)
+	p.FlashText(r, said)
 	shell.Redirect(w, r, "/posts/"+r.PathValue("id"))
 }
 

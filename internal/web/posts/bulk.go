@@ -55,7 +55,7 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		if wrong, ok := p.FormErrorOf(w, r, err, nil); ok {
-			p.Flash(r, wrong.Text)
+			p.FlashText(r, wrong.Text)
 			shell.Redirect(w, r, to)
 		}
 		return

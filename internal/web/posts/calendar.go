@@ -161,7 +161,7 @@ func (p *Handlers) showCalendar(w http.ResponseWriter, r *http.Request, q calend
 	if view.Wrong == "" {
 		view.Moved = p.popMoved(r)
 	}
-	p.Show(w, r, status, pages["calendar"], "Calendar: "+view.Title, view)
+	p.ShowTitled(w, r, status, pages["calendar"], "Calendar: "+view.Title, view)
 }
 
 // dayOf returns the day of a query as midnight UTC, and today with an error if it is none.

@@ -25,7 +25,7 @@ func (p *Handlers) duplicate(w http.ResponseWriter, r *http.Request) {
 			", because " +
 			shell.Plural(len(left), "account is", "accounts are") + " no longer connected."
 	}
-	p.Flash(r, said)
+	p.FlashText(r, said)
 	shell.Redirect(w, r, "/posts/"+made.ID)
 }
 
@@ -61,7 +61,7 @@ func (p *Handlers) editAgain(w http.ResponseWriter, r *http.Request) {
 		p.finish(w, r, err, "")
 		return
 	}
-	p.Flash(r, "This is a copy for "+places(draft.Targets)+" only. The other accounts do not get it again.")
+	p.FlashText(r, "This is a copy for "+places(draft.Targets)+" only. The other accounts do not get it again.")
 	shell.Redirect(w, r, "/posts/"+draft.ID+"/edit")
 }
 

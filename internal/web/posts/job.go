@@ -66,7 +66,7 @@ func (p *Handlers) job(w http.ResponseWriter, r *http.Request) {
 		})
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["job"], v.What, v)
+	p.ShowTitled(w, r, http.StatusOK, pages["job"], v.What, v)
 }
 
 func (p *Handlers) jobLive(w http.ResponseWriter, r *http.Request) {

@@ -155,7 +155,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, wron
 	if v.Wrong = wrong; wrong == "" {
 		v.Link = string(p.Pop(r.Context(), linkKey+v.ID))
 	}
-	p.Show(w, r, status, pages["post"], "Post: "+cut(50, v.Head), &v)
+	p.ShowTitled(w, r, status, pages["post"], "Post: "+cut(50, v.Head), &v)
 }
 
 // home returns a function that finds the team of the post in the path.
@@ -182,7 +182,7 @@ func (p *Handlers) live(w http.ResponseWriter, r *http.Request) {
 // piece answers with the block "live" of a page.
 func (p *Handlers) piece(w http.ResponseWriter, r *http.Request, page string, body any) {
 	var out bytes.Buffer
-	if err := pages[page]().ExecuteTemplate(&out, "live", body); err != nil {
+	if err := pages[page](p.Language(r)).ExecuteTemplate(&out, "live", body); err != nil {
 		p.ServerError(w, r, fmt.Errorf("creating a part of a page: %w", err))
 		return
 	}

@@ -18,7 +18,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"time": shell.Time, "clock": clock, "cut": cut, "link": webAddress,
+var pages = shell.Parse(files, template.FuncMap{"clock": clock, "cut": cut, "link": webAddress,
 	"stateName": stateName, "calendarState": calendarStateName,
 	"sprite": shell.Sprite, "spriteIcon": shell.SpriteIcon, "spriteLogo": shell.SpriteLogo,
 	"moment": instant, "longestComment": func() int {

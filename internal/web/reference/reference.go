@@ -98,7 +98,7 @@ func (p *Handlers) chapter(w http.ResponseWriter, r *http.Request, b *book) {
 		p.NotFound(w, r)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["chapter"], b.chapters[at].Name+" · API reference", b.chapters[at])
+	p.ShowTitled(w, r, http.StatusOK, pages["chapter"], b.chapters[at].Name+" · API reference", b.chapters[at])
 }
 
 func (p *Handlers) allAnswers(w http.ResponseWriter, r *http.Request, b *book) {

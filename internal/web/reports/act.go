@@ -23,7 +23,7 @@ func (p *Handlers) refresh(w http.ResponseWriter, r *http.Request, kind, id stri
 		p.showError(w, r, kind, id, "refresh", err)
 		return
 	}
-	p.Flash(r, notesText(outcome.Notes, outcome.Billing, "The report is being refreshed."))
+	p.FlashText(r, notesText(outcome.Notes, outcome.Billing, "The report is being refreshed."))
 	shell.Redirect(w, r, outcome.App)
 }
 
@@ -45,7 +45,7 @@ func (p *Handlers) track(w http.ResponseWriter, r *http.Request, kind, id string
 		p.showError(w, r, kind, id, "tracking", err)
 		return
 	}
-	p.Flash(r, trackingText(args["frequency_days"], outcome.Billing))
+	p.FlashText(r, trackingText(args["frequency_days"], outcome.Billing))
 	shell.Redirect(w, r, "/reports/"+id)
 }
 

@@ -124,7 +124,7 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	p.Flash(r, notesText(outcome.Notes, outcome.Billing, "The report is being created."))
+	p.FlashText(r, notesText(outcome.Notes, outcome.Billing, "The report is being created."))
 	shell.Redirect(w, r, outcome.App)
 }
 

@@ -96,7 +96,7 @@ func (p *Handlers) changeMails(
 		}
 		return
 	}
-	p.Flash(r, done)
+	p.FlashText(r, done)
 	shell.Redirect(w, r, "/reports/"+id+"/share#mails")
 }
 

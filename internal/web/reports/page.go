@@ -86,7 +86,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, kind
 		return
 	}
 	out.At, out.Wrong = at, wrong
-	p.Show(w, r, status, pages["report"], subject(out.Kind, out.Subject), out)
+	p.ShowTitled(w, r, status, pages["report"], subject(out.Kind, out.Subject), out)
 }
 
 // read reads the page's data.

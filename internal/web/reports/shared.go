@@ -37,7 +37,7 @@ func (p *Handlers) sharedPage(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["shared"], subject(out.Kind, out.Subject), out)
+	p.ShowTitled(w, r, http.StatusOK, pages["shared"], subject(out.Kind, out.Subject), out)
 }
 
 // openShared reads the report that the link in the path shows.

@@ -15,8 +15,8 @@ import (
 var words = template.FuncMap{
 	"num": number, "times": times, "ranges": rangeOf, "share": shareOf, "date": date, "title": title, "hours": hours,
 	"rate": rate, "component": component, "figure": figureName,
-	"subject": subject, "age": age, "scale": plot.Scale, "cut": cut, "basis": basis, "moment": shell.Time, "less": less,
-	"place": place, "day": day, "change": shell.Change, "logarithmic": logarithmic, "holds": func(b *bool) bool {
+	"subject": subject, "age": age, "scale": plot.Scale, "cut": cut, "basis": basis, "less": less,
+	"place": place, "day": day, "logarithmic": logarithmic, "holds": func(b *bool) bool {
 		return b != nil && *b
 	}, "weekdays": func() [7]string {
 		return weekdays

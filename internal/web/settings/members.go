@@ -206,7 +206,7 @@ func (p *Handlers) showMember(w http.ResponseWriter, r *http.Request, status int
 		shell.Redirect(w, r, memberPath(m.PersonID))
 		return
 	}
-	p.Show(w, r, status, pages[page], m.Name, memberView{told, m, roles(), fixed})
+	p.ShowTitled(w, r, status, pages[page], m.Name, memberView{told, m, roles(), fixed})
 }
 
 func memberPath(person int64) string { return "/settings/members/" + strconv.FormatInt(person, 10) }

@@ -137,7 +137,7 @@ func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) 
 
 // finish confirms a form and redirects.
 func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, said, next string) {
-	p.Flash(r, said)
+	p.FlashText(r, said)
 	shell.Redirect(w, r, next)
 }
 

@@ -14,7 +14,7 @@ import (
 
 // words are the functions of these templates.
 var words = template.FuncMap{
-	"time": shell.Time, "level": levelName, "levelsays": levelSays, "role": roleName, "rolesays": roleSays,
+	"level": levelName, "levelsays": levelSays, "role": roleName, "rolesays": roleSays,
 	"factors": factorWords, "paused": pausedWords, "limit": limitWords,
 	"lost": lostWords, "lostlink": lostConnectionWords, "capability": capabilitySays, "may": mayWords, "spends": spends,
 	"what": whatOf, "subject": subjectOf, "by": byOf, "signed": signedNumber,

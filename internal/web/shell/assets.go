@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"pressroom/internal/locale"
 )
 
 // stylesheet is the asset that joins the files of the folder styles.
@@ -33,8 +35,21 @@ var assets = func() map[string]asset {
 		out[path.Base(name)] = newAsset(path.Base(name), mustRead(name))
 	}
 	out[stylesheet] = newAsset(stylesheet, joinStyles(out))
+	for _, l := range locale.All()[1:] {
+		name := textScript(l)
+		out[name] = newAsset(name, bytes.Replace(mustRead("assets/text.js"), []byte("self.texts = {}"),
+			[]byte("self.texts = "+string(l.Scripts())), 1))
+	}
 	return out
 }()
+
+// textScript returns the name of the asset that translates the texts of scripts.
+func textScript(l *locale.Language) string {
+	if l == locale.English {
+		return "text.js"
+	}
+	return "text-" + l.Tag + ".js"
+}
 
 // names returns the paths of a folder's files in order.
 func names(folder string) []string {

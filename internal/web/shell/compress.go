@@ -47,6 +47,7 @@ func compress(data []byte) []byte {
 // WriteHTML answers with a page or a part of one, compressed if that is worth it and the client accepts it.
 func WriteHTML(w http.ResponseWriter, r *http.Request, status int, data []byte) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Add("Vary", "Accept-Language")
 	// The size of a compressed page must not reveal its content to the site that caused the request (BREACH).
 	crossSite := r.Header.Get("Sec-Fetch-Site") == "cross-site"
 	if len(data) < leastCompressed || crossSite {

@@ -4,25 +4,32 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
-	"sync"
 
 	"pressroom/internal/core/access"
+	"pressroom/internal/locale"
 )
 
-var forbiddenPage = sync.OnceValue(func() *template.Template {
-	return template.Must(template.Must(layout().Clone()).ParseFS(files, "templates/forbidden.html"))
-})
+var forbiddenPage = ownPage("templates/forbidden.html")
 
-// permissions are what the audiences may do, after "permission to".
-var audiencePermissions = map[Audience]string{
+// audiencePermissions are what the audiences may do.
+var audiencePermissions = map[Audience]locale.Key{
 	Writers: "create and change drafts", Publishers: "schedule and publish posts", Spenders: "spend credits",
 	Managers: "manage the team", Owners: "manage what is reserved for the owner", Clients: "decide on posts for the client",
 }
 
-// roleNouns are the roles with their articles and in the plural.
-var roleNouns = map[access.Role][2]string{
-	access.Owner: {"the owner", "the owner"}, access.Admin: {"an admin", "admins"}, access.Editor: {"an editor", "editors"},
-	access.Viewer: {"a viewer", "viewers"}, access.Client: {"a client", "clients"},
+// roleSentences say which role somebody has in a team.
+var roleSentences = map[access.Role]locale.Key{
+	access.Owner:  "You are the owner in <strong><bdi>%s</bdi></strong>.",
+	access.Admin:  "You are an admin in <strong><bdi>%s</bdi></strong>.",
+	access.Editor: "You are an editor in <strong><bdi>%s</bdi></strong>.",
+	access.Viewer: "You are a viewer in <strong><bdi>%s</bdi></strong>.",
+	access.Client: "You are a client in <strong><bdi>%s</bdi></strong>.",
+}
+
+// roleNouns are the roles in the plural. There is one owner.
+var roleNouns = map[access.Role]locale.Key{
+	access.Owner: "the owner", access.Admin: "admins", access.Editor: "editors", access.Viewer: "viewers",
+	access.Client: "clients",
 }
 
 // maxManagers is how many owners and admins the page for missing permissions names.
@@ -30,10 +37,18 @@ const maxManagers = 4
 
 // forbiddenView is the page for a missing permission.
 type forbiddenView struct {
-	Role       string // of the person, with its article
-	Permission string // missing; empty if the role alone decides
-	Having     string // the roles that have it
+	Role       locale.Key // a sentence with the name of the team; empty without a role
+	Permission string     // a sentence about what is missing; empty if the role alone decides
 	Managers   []string
+}
+
+// Names returns the names of the managers as a list.
+func (v forbiddenView) Names() template.HTML {
+	out := make([]string, len(v.Managers))
+	for i, name := range v.Managers {
+		out[i] = "<strong><bdi>" + template.HTMLEscapeString(name) + "</bdi></strong>"
+	}
+	return template.HTML(strings.Join(out, ", ")) //nolint:gosec // escaped
 }
 
 // Forbid answers that the person's role does not allow the request, which is for an audience. The page names the
@@ -46,27 +61,38 @@ func (f *Frame) Forbid(w http.ResponseWriter, r *http.Request, audience Audience
 		return
 	}
 	view := forbiddenView{
-		Role: roleNouns[v.Team.Role][0], Permission: audiencePermissions[audience], Having: rolesOf(audience), Managers: managers,
+		Role: roleSentences[v.Team.Role], Permission: permissionText(f.Language(r), audience), Managers: managers,
 	}
-	f.show(w, r, http.StatusForbidden, forbiddenPage, page{Title: "Not allowed", Body: view})
+	f.show(w, r, http.StatusForbidden, forbiddenPage, page{Title: f.T(r, "Not allowed"), Body: view})
 }
 
-// rolesOf returns the roles of an audience as a list for people.
-func rolesOf(a Audience) string {
-	var out []string
+// permissionText says which permission an audience has and who belongs to it.
+func permissionText(l *locale.Language, a Audience) string {
+	permission, ok := audiencePermissions[a]
+	having := rolesOf(a)
+	names := make([]string, len(having))
+	for i, role := range having {
+		names[i] = l.T(roleNouns[role])
+	}
+	switch {
+	case !ok:
+		return ""
+	case len(having) == 0:
+		return l.T("This needs permission to %s.", permission)
+	case len(having) == 1 && having[0] == access.Owner:
+		return l.T("This needs permission to %s, which %s has.", permission, names[0])
+	}
+	return l.T("This needs permission to %s, which %s have.", permission, l.And(names))
+}
+
+// rolesOf returns the roles of an audience.
+func rolesOf(a Audience) []access.Role {
+	var out []access.Role
 	for _, role := range access.Roles() {
 		v := Visitor{}
 		if v.Team.Role = role; v.Is(a) {
-			out = append(out, roleNouns[role][1])
+			out = append(out, role)
 		}
 	}
-	return joinWords(out, "and")
-}
-
-// joinWords joins words as in a sentence: "a, b and c".
-func joinWords(words []string, last string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " " + last + " " + words[len(words)-1]
+	return out
 }

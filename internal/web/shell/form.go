@@ -21,7 +21,7 @@ func (f *Frame) ReadForm(w http.ResponseWriter, r *http.Request) bool {
 func (f *Frame) ReadLongForm(w http.ResponseWriter, r *http.Request, limit int64) bool {
 	r.Body = http.MaxBytesReader(w, r.Body, limit)
 	if err := r.ParseForm(); err != nil || SendsFiles(r) {
-		f.ShowMessage(w, r, http.StatusBadRequest, "Not done", errForm.Detail)
+		f.ShowMessage(w, r, http.StatusBadRequest, "Not done", formText)
 		return false
 	}
 	CleanForm(r.PostForm)
@@ -94,8 +94,8 @@ func (f *Frame) SavedForm(r *http.Request) url.Values {
 		return nil
 	}
 	CleanForm(form)
-	if missing := missingText(form); missing != "" {
-		f.Flash(r, strings.TrimSpace(f.sessions.manager.PopString(r.Context(), flashKey)+" "+missing))
+	if missing := missingText(f.Language(r), form); missing != "" {
+		f.FlashText(r, strings.TrimSpace(f.sessions.manager.PopString(r.Context(), flashKey)+" "+missing))
 	}
 	return form
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/locale"
 )
 
 // SendsFiles reports whether a request is a form that may contain files.
@@ -18,7 +19,10 @@ func SendsFiles(r *http.Request) bool {
 	return kind == "multipart/form-data"
 }
 
-var errForm = apierr.Invalid(apierr.Malformed, "", "The form could not be read. Reload the page and try again.")
+// formText is shown for a form that cannot be read.
+const formText = "The form could not be read. Reload the page and try again."
+
+var errForm = apierr.Invalid(apierr.Malformed, "", formText)
 
 // partCost is what each part of a form counts against the limit, in bytes, beside its name and its text.
 const partCost = 64
@@ -81,7 +85,7 @@ func (f *Frame) ReadKeptForm(w http.ResponseWriter, r *http.Request, limit int64
 	}
 	form, err := withoutFiles(r, limit)
 	if err != nil {
-		f.ShowMessage(w, r, http.StatusBadRequest, "Not done", errForm.Detail)
+		f.ShowMessage(w, r, http.StatusBadRequest, "Not done", formText)
 		return false
 	}
 	r.PostForm, r.Form = form, form
@@ -104,13 +108,13 @@ func withoutFiles(r *http.Request, limit int64) (url.Values, error) {
 }
 
 // missingText says what is missing in a kept form, or returns "".
-func missingText(form url.Values) string {
+func missingText(l *locale.Language, form url.Values) string {
 	var out []string
 	if names := form[unsentField]; len(names) > 0 {
-		out = append(out, "Not uploaded: "+strings.Join(slices.Compact(names), ", ")+". Choose these files again.")
+		out = append(out, l.T("Not uploaded: %s. Choose these files again.", strings.Join(slices.Compact(names), ", ")))
 	}
 	if form.Has(cutField) {
-		out = append(out, "The form was too long to keep all of it: check the fields below the files.")
+		out = append(out, l.T("The form was too long to keep all of it: check the fields below the files."))
 	}
 	return strings.Join(out, " ")
 }

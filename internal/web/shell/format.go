@@ -3,18 +3,26 @@ package shell
 import (
 	"fmt"
 	"html/template"
-	"strconv"
 	"strings"
 	"time"
 
+	"pressroom/internal/core/access"
+	"pressroom/internal/locale"
 	"pressroom/internal/teamtime"
 )
 
-// templateFuncs are the functions available in templates.
-var templateFuncs = template.FuncMap{
-	"asset": assetPath, "bytes": Bytes, "type": typeName, "network": NetworkName, "way": WayName,
-	"when": When, "count": Count, "plural": Plural, "state": State, "bundle": bundle, "lines": lines,
-	"time": Time, "percent": Percent, "icon": Icon, "logo": NetworkLogo, "initials": Initials,
+// funcs returns the functions available in templates, in a language.
+func funcs(l *locale.Language) template.FuncMap {
+	return template.FuncMap{
+		"t": l.T, "n": l.N, "th": l.H, "nh": l.NH, "role": func(r access.Role) string { return RoleName(l, r) },
+		"asset": assetPath, "textscript": func() string { return textScript(l) },
+		"bytes": l.Bytes, "type": typeName, "network": NetworkName, "way": WayName,
+		"when": func(m *teamtime.Moment) template.HTML { return WhenIn(l, m) }, "count": l.Count, "plural": Plural,
+		"state": func(name any) (template.HTML, error) { return stateIn(l, name) }, "bundle": bundle, "lines": lines,
+		"time":   func(at time.Time) template.HTML { return TimeIn(l, at) },
+		"moment": func(at time.Time) template.HTML { return TimeIn(l, at) }, "percent": l.Percent, "icon": Icon,
+		"logo": NetworkLogo, "initials": Initials, "change": func(n *int64) template.HTML { return ChangeIn(l, n) },
+	}
 }
 
 // networkNames are the display names of networks.
@@ -46,18 +54,8 @@ func WayName(platform, kind string) string {
 	return NetworkName(platform)
 }
 
-// Bytes returns a size in human-readable form.
-func Bytes(n int64) string {
-	for _, unit := range []struct {
-		size int64
-		name string
-	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
-		if n >= unit.size {
-			return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/float64(unit.size)), ".0") + " " + unit.name
-		}
-	}
-	return fmt.Sprintf("%d bytes", n)
-}
+// Bytes returns a size in English.
+func Bytes(n int64) string { return locale.English.Bytes(n) }
 
 // typeNames are the display names of media types.
 var typeNames = map[string]string{
@@ -73,9 +71,9 @@ func typeName(kind string) string {
 	return kind
 }
 
-// When returns an instant in the visitor's time zone as a time element: "Sat 21 Nov 2026, 12:00". It returns nothing for
-// nil.
-func When(m *teamtime.Moment) template.HTML {
+// WhenIn returns an instant in the visitor's time zone as a time element: "Sat 21 Nov 2026, 12:00". It returns nothing
+// for nil.
+func WhenIn(l *locale.Language, m *teamtime.Moment) template.HTML {
 	if m == nil {
 		return ""
 	}
@@ -83,66 +81,38 @@ func When(m *teamtime.Moment) template.HTML {
 	if err != nil {
 		return ""
 	}
-	return Time(at)
+	return TimeIn(l, at)
 }
 
-// Time returns an instant in its own zone as a time element.
-func Time(at time.Time) template.HTML {
-	text := `<time datetime="` + at.Format(time.RFC3339) + `">` + at.Format("Mon 2 Jan 2006, 15:04") + `</time>`
-	return template.HTML(text) //nolint:gosec // contains only digits and English names
+// TimeIn returns an instant in its own zone as a time element.
+func TimeIn(l *locale.Language, at time.Time) template.HTML {
+	text := `<time datetime="` + at.Format(time.RFC3339) + `">` + l.Format(at, locale.DateTime) + `</time>`
+	return template.HTML(text) //nolint:gosec // contains only digits and names of ours
 }
 
-// Change formats the change of a count with its sign.
-func Change(n *int64) template.HTML {
+// When is WhenIn in English.
+func When(m *teamtime.Moment) template.HTML { return WhenIn(locale.English, m) }
+
+// Time is TimeIn in English.
+func Time(at time.Time) template.HTML { return TimeIn(locale.English, at) }
+
+// ChangeIn formats the change of a count with its sign.
+func ChangeIn(l *locale.Language, n *int64) template.HTML {
 	switch {
 	case n == nil:
 		return "–"
 	case *n > 0:
-		return template.HTML(`<span class="up">+` + Count(*n) + `</span>`) //nolint:gosec // a number
+		return template.HTML(`<span class="up">+` + l.Count(*n) + `</span>`) //nolint:gosec // a number
 	case *n < 0:
-		return template.HTML(`<span class="down">−` + Count(-*n) + `</span>`) //nolint:gosec // a number
+		return template.HTML(`<span class="down">−` + l.Count(-*n) + `</span>`) //nolint:gosec // a number
 	}
 	return "0"
 }
 
-// Count returns a whole number with thousands separators, 1,234,567, or a dash if it is missing.
-func Count(value any) string {
-	var n int64
-	switch v := value.(type) {
-	case int:
-		n = int64(v)
-	case int64:
-		n = v
-	case *int64:
-		if v == nil {
-			return "–"
-		}
-		n = *v
-	case float64:
-		n = int64(v + 0.5)
-	case *float64:
-		if v == nil {
-			return "–"
-		}
-		n = int64(*v + 0.5)
-	default:
-		return fmt.Sprint(value)
-	}
-	digits := strconv.FormatInt(n, 10)
-	sign := ""
-	if n < 0 {
-		sign, digits = "−", digits[1:]
-	}
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return sign + digits
-}
+// Count returns a whole number in English.
+func Count(value any) string { return locale.English.Count(value) }
 
-// Percent returns a share of 1 as a percentage with one decimal: 12.3%.
-func Percent(share float64) string { return strconv.FormatFloat(share*100, 'f', 1, 64) + "%" }
-
-// Plural returns a number with its noun: 1 post, 2 posts.
+// Plural returns a number with its noun in English: 1 post, 2 posts.
 func Plural(n any, one, many string) string {
 	if text := Count(n); text != "1" {
 		return text + " " + many
@@ -151,7 +121,10 @@ func Plural(n any, one, many string) string {
 }
 
 // stateTag is how a state is shown.
-type stateTag struct{ label, style, icon string }
+type stateTag struct {
+	label       locale.Key
+	style, icon string
+}
 
 var states = map[string]stateTag{
 	"draft":               {"Draft", "plain", "draft-line"},
@@ -176,16 +149,30 @@ var states = map[string]stateTag{
 	"rejected":            {"Changes requested", "bad", "pencil-line"},
 }
 
-// State returns the tag of a state.
-func State(name any) (template.HTML, error) {
+// stateIn returns the tag of a state.
+func stateIn(l *locale.Language, name any) (template.HTML, error) {
 	s, ok := states[fmt.Sprint(name)]
+	label := l.T(s.label)
 	if !ok {
-		s = stateTag{label: strings.ReplaceAll(fmt.Sprint(name), "_", " "), style: "plain", icon: "information-line"}
+		label, s.style, s.icon = strings.ReplaceAll(fmt.Sprint(name), "_", " "), "plain", "information-line"
 	}
 	icon, err := Icon(s.icon)
 	//nolint:gosec // the styles are ours
-	return `<span class="tag ` + template.HTML(s.style) + `">` + icon + template.HTML(template.HTMLEscapeString(s.label)) +
+	return `<span class="tag ` + template.HTML(s.style) + `">` + icon + template.HTML(template.HTMLEscapeString(label)) +
 		`</span>`, err
+}
+
+// roleNames are the display names of roles, as a list shows them.
+var roleNames = map[access.Role]locale.Key{
+	access.Owner: "owner", access.Admin: "admin", access.Editor: "editor", access.Viewer: "viewer", access.Client: "client",
+}
+
+// RoleName returns the display name of a role in a list.
+func RoleName(l *locale.Language, r access.Role) string {
+	if name, ok := roleNames[r]; ok {
+		return l.T(name)
+	}
+	return string(r)
 }
 
 // bundle returns named values as a map, for a block that needs several: {{template "x" bundle "a" 1 "b" 2}}.

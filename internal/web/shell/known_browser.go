@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pressroom/internal/domain/team"
+	"pressroom/internal/locale"
 )
 
 // knownCookie names the people who have signed in with a browser before. It signs nobody in and outlives sign-outs.
@@ -33,7 +34,7 @@ func (f *Frame) KnownBrowser(r *http.Request) string {
 func (f *Frame) noteSignIn(ctx context.Context, person int64, by Method) error {
 	v := visitOf(ctx)
 	held, err := f.Teams.NoteSignIn(ctx,
-		team.SignedIn{Person: person, Method: string(by), Browser: v.known, BrowserName: browserName(v.browser)})
+		team.SignedIn{Person: person, Method: string(by), Browser: v.known, BrowserName: browserName(locale.English, v.browser)})
 	if err != nil {
 		return err
 	}

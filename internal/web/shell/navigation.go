@@ -9,13 +9,15 @@ import (
 	"unicode"
 
 	"pressroom/internal/domain/team"
+	"pressroom/internal/locale"
 )
 
 // navItem is an entry of the navigation. It is current in these sections; the first is its path, unless it has a page.
 type navItem struct {
-	Name, Icon string
-	Sections   []string
-	Page       string
+	Name     locale.Key
+	Icon     string
+	Sections []string
+	Page     string
 }
 
 // Path returns the address of the entry's page.
@@ -132,31 +134,32 @@ type Place struct{ Name, Icon, Path string }
 
 // newPlaces are the pages that create something, by audience.
 var newPlaces = []struct {
-	Place
-	For Audience
+	Name       locale.Key
+	Icon, Path string
+	For        Audience
 }{
-	{Place{"New post", "add-line", "/posts/new"}, Writers},
-	{Place{"Add files", "image-add-line", "/media/add"}, Writers},
-	{Place{"New report", "bar-chart-line", "/reports/new"}, Spenders},
-	{Place{"New hashtag list", "hashtag", "/hashtags/new"}, Writers},
-	{Place{"New brand voice", "quill-pen-line", "/voices/new"}, Writers},
+	{"New post", "add-line", "/posts/new", Writers},
+	{"Add files", "image-add-line", "/media/add", Writers},
+	{"New report", "bar-chart-line", "/reports/new", Spenders},
+	{"New hashtag list", "hashtag", "/hashtags/new", Writers},
+	{"New brand voice", "quill-pen-line", "/voices/new", Writers},
 }
 
 // Places returns the pages that the visitor may open: those that create something, the navigation, and the settings.
 func (f *Frame) Places(r *http.Request) []Place {
-	v := VisitorOf(r.Context())
+	v, l := VisitorOf(r.Context()), f.Language(r)
 	var out []Place
 	for _, one := range newPlaces {
 		if v.Is(one.For) && v.Team.ID > 0 && !v.Team.Closed {
-			out = append(out, one.Place)
+			out = append(out, Place{l.T(one.Name), one.Icon, one.Path})
 		}
 	}
 	for _, item := range slices.Concat(mainItems, v.more()) {
-		out = append(out, Place{item.Name, item.Icon, item.Path()})
+		out = append(out, Place{l.T(item.Name), item.Icon, item.Path()})
 	}
 	for _, group := range f.settingsOf(r, v).Groups {
 		for _, item := range group.Items {
-			out = append(out, Place{item.Name, item.Icon, item.Path})
+			out = append(out, Place{l.T(item.Name), item.Icon, item.Path})
 		}
 	}
 	return out

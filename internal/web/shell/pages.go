@@ -10,6 +10,8 @@ import (
 	"path"
 	"strings"
 	"sync"
+
+	"pressroom/internal/locale"
 )
 
 //go:embed templates/*.html assets/* styles/*.css
@@ -17,6 +19,7 @@ var files embed.FS
 
 // page is the data of the layout and of one page in it.
 type page struct {
+	Lang    *locale.Language
 	Title   string
 	Visitor *Visitor // nil if not signed in
 	Section string   // first segment of the path
@@ -28,27 +31,48 @@ type page struct {
 	Body    any
 }
 
+// perLanguage returns a function that makes a template for a language on first use.
+func perLanguage(parse func(*locale.Language) *template.Template) Page {
+	made := map[*locale.Language]func() *template.Template{}
+	for _, l := range locale.All() {
+		made[l] = sync.OnceValue(func() *template.Template { return parse(l) })
+	}
+	return func(l *locale.Language) *template.Template { return made[l]() }
+}
+
 // layout holds what every page can use: the layout and the small templates of parts.html.
-var layout = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("layout.html").Funcs(templateFuncs).
+var layout = perLanguage(func(l *locale.Language) *template.Template {
+	return template.Must(template.New("layout.html").Funcs(funcs(l)).
 		ParseFS(files, "templates/layout.html", "templates/parts.html"))
 })
 
-// Page returns a page's template. It is parsed on first use, so that nodes that only serve the API parse none.
-type Page func() *template.Template
+// ownPage returns a page of this package.
+func ownPage(file string) Page {
+	return perLanguage(func(l *locale.Language) *template.Template {
+		return template.Must(template.Must(layout(l).Clone()).ParseFS(files, file))
+	})
+}
+
+// Page returns a page's template in a language. It is parsed on first use, so that nodes that only serve the API parse
+// none.
+type Page func(*locale.Language) *template.Template
 
 // Pages holds pages by name.
 type Pages map[string]Page
 
 // Parse returns a package's pages: each file of the folder templates, whose block "main" is the page. Files that
-// begin with an underscore hold blocks for all others. An invalid page panics when it is shown, and in a test.
-func Parse(files fs.FS, funcs template.FuncMap) Pages {
+// begin with an underscore hold blocks for all others. The functions in bound depend on the language. An invalid page
+// panics when it is shown, and in a test.
+func Parse(files fs.FS, funcs template.FuncMap, bound ...func(*locale.Language) template.FuncMap) Pages {
 	names, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
 		panic(err)
 	}
-	shared := sync.OnceValue(func() *template.Template {
-		t := template.Must(layout().Clone()).Funcs(funcs)
+	shared := perLanguage(func(l *locale.Language) *template.Template {
+		t := template.Must(layout(l).Clone()).Funcs(funcs)
+		for _, more := range bound {
+			t.Funcs(more(l))
+		}
 		for _, name := range names {
 			if strings.HasPrefix(path.Base(name), "_") {
 				template.Must(t.ParseFS(files, name))
@@ -59,8 +83,8 @@ func Parse(files fs.FS, funcs template.FuncMap) Pages {
 	out := Pages{}
 	for _, name := range names {
 		if base := path.Base(name); !strings.HasPrefix(base, "_") {
-			out[strings.TrimSuffix(base, ".html")] = sync.OnceValue(func() *template.Template {
-				return template.Must(template.Must(shared().Clone()).ParseFS(files, name))
+			out[strings.TrimSuffix(base, ".html")] = perLanguage(func(l *locale.Language) *template.Template {
+				return template.Must(template.Must(shared(l).Clone()).ParseFS(files, name))
 			})
 		}
 	}
@@ -82,21 +106,28 @@ func EachPage(yield func(name string, page Page) bool) {
 	}
 }
 
-var switchPage = sync.OnceValue(func() *template.Template {
-	return template.Must(template.Must(layout().Clone()).ParseFS(files, "templates/turn.html"))
-})
+var (
+	switchPage  = ownPage("templates/turn.html")
+	messagePage = ownPage("templates/notice.html")
+)
 
-var messagePage = sync.OnceValue(func() *template.Template {
-	return template.Must(template.Must(layout().Clone()).ParseFS(files, "templates/notice.html"))
-})
+// ShowMessage answers with a page of one text.
+func (f *Frame) ShowMessage(w http.ResponseWriter, r *http.Request, status int, title, text locale.Key, args ...any) {
+	f.ShowText(w, r, status, title, f.T(r, text, args...))
+}
 
-// ShowMessage answers with a page of one sentence.
-func (f *Frame) ShowMessage(w http.ResponseWriter, r *http.Request, status int, title, text string) {
-	f.show(w, r, status, messagePage, page{Title: title, Body: text})
+// ShowText is ShowMessage for a text in the visitor's language.
+func (f *Frame) ShowText(w http.ResponseWriter, r *http.Request, status int, title locale.Key, text string) {
+	f.show(w, r, status, messagePage, page{Title: f.T(r, title), Body: text})
 }
 
 // Show answers with a page. It is rendered completely before anything is sent, so that an error can still be shown.
-func (f *Frame) Show(w http.ResponseWriter, r *http.Request, status int, show Page, title string, body any) {
+func (f *Frame) Show(w http.ResponseWriter, r *http.Request, status int, show Page, title locale.Key, body any) {
+	f.ShowTitled(w, r, status, show, f.T(r, title), body)
+}
+
+// ShowTitled is Show for a title in the visitor's language.
+func (f *Frame) ShowTitled(w http.ResponseWriter, r *http.Request, status int, show Page, title string, body any) {
 	f.show(w, r, status, show, page{Title: title, Body: body, Menu: f.settingsMenu(r, VisitorOf(r.Context()))})
 }
 
@@ -108,7 +139,8 @@ func (f *Frame) show(w http.ResponseWriter, r *http.Request, status int, show Pa
 		p.Told, p.Unread = f.Unread != nil, f.unread(r, p.Visitor.ID)
 	}
 	var out bytes.Buffer
-	t := show()
+	p.Lang = f.Language(r)
+	t := show(p.Lang)
 	if err := t.Execute(&out, p); err != nil {
 		f.Log.ErrorContext(r.Context(), "rendering a page failed", "page", t.Name(), "route", r.Pattern, "error", err)
 		http.Error(w, "Something went wrong. Try again in a moment.", http.StatusInternalServerError)
@@ -135,6 +167,11 @@ func (f *Frame) once() string {
 }
 
 // Flash makes the next page confirm what was done.
-func (f *Frame) Flash(r *http.Request, text string) {
+func (f *Frame) Flash(r *http.Request, text locale.Key, args ...any) {
+	f.FlashText(r, f.T(r, text, args...))
+}
+
+// FlashText is Flash for a text in the visitor's language.
+func (f *Frame) FlashText(r *http.Request, text string) {
 	f.sessions.manager.Put(r.Context(), flashKey, text)
 }

@@ -74,14 +74,12 @@ func (f *Frame) RejectWrongTeam(w http.ResponseWriter, r *http.Request, form url
 			"This form belongs to a different team than the one you have selected. Nothing was changed.")
 		return
 	case !there:
-		f.Flash(r,
-			"You no longer belong to the team of this form. The selected team is "+v.Team.Name+
-				". Nothing was saved yet.")
+		f.Flash(r, "You no longer belong to the team of this form. The selected team is %s. Nothing was saved yet.",
+			v.Team.Name)
 	default:
 		f.SetTeam(r.Context(), id)
-		f.Flash(r,
-			"You had switched to the team "+v.Team.Name+" in this browser. This form belongs to "+meant.Name+
-				", so that team is selected again. Nothing was saved yet.")
+		f.Flash(r, "You had switched to the team %s in this browser. This form belongs to %s, so that team is "+
+			"selected again. Nothing was saved yet.", v.Team.Name, meant.Name)
 	}
 	if page != "" {
 		f.Put(r.Context(), savedFormKey, []byte(page+"\n"+form.Encode()))

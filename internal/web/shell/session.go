@@ -18,6 +18,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/locale"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 )
@@ -85,7 +86,7 @@ func (f *Frame) recordVisit(next http.Handler) http.Handler {
 			browser: strings.ToValidUTF8(browser[:min(len(browser), maxBrowser)], ""), known: f.KnownBrowser(r),
 			header: w.Header(),
 		}
-		ctx := auditlog.WithBrowser(r.Context(), browserName(v.browser))
+		ctx := auditlog.WithBrowser(r.Context(), browserName(locale.English, v.browser))
 		next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, visitKey{}, v)))
 	})
 }

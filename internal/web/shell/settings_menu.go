@@ -3,19 +3,22 @@ package shell
 import (
 	"net/http"
 	"strings"
+
+	"pressroom/internal/locale"
 )
 
 // settingsGroup is a part of the settings menu.
 type settingsGroup struct {
-	Name  string
+	Name  locale.Key
 	Items []settingsItem
 }
 
 // settingsItem is an entry of the settings menu, for an audience.
 type settingsItem struct {
-	Name, Icon, Path string
-	For              Audience
-	Current          string // value of aria-current; empty if another page is shown
+	Name       locale.Key
+	Icon, Path string
+	For        Audience
+	Current    string // value of aria-current; empty if another page is shown
 }
 
 // settingsGroups are all entries of the settings menu.
@@ -48,7 +51,7 @@ const noticeSettings = "/notices/settings"
 
 // settingsMenu is the menu beside a settings page: the entries for the visitor.
 type settingsMenu struct {
-	Here   string // name of the current entry
+	Here   locale.Key // name of the current entry
 	Groups []settingsGroup
 }
 

@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/core/operation"
 	"pressroom/internal/core/pipeline"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/locale"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/platform/loadshed"
 )
@@ -39,6 +40,8 @@ type Options struct {
 	IsReachable func() bool
 	// SecondFactor is whom the operator requires to use a second factor; nobody if empty.
 	SecondFactor Requirement
+	// Languages are those that people can choose, the default one first; locale.Offered() if empty.
+	Languages []*locale.Language
 }
 
 // Frame serves what is common to all pages.
@@ -63,6 +66,9 @@ func New(o Options) (*Frame, error) {
 	}
 	if o.Limiters.Pages == nil {
 		o.Limiters = loadshed.NewLimiters(0)
+	}
+	if len(o.Languages) == 0 {
+		o.Languages = locale.Offered()
 	}
 	if o.IsUnavailable == nil {
 		o.IsUnavailable = func(error) bool { return false }
@@ -155,7 +161,7 @@ func (f *Frame) ShowError(w http.ResponseWriter, r *http.Request, err error) {
 	case apierr.Internal, apierr.Unavailable:
 		f.ServerError(w, r, err)
 	default:
-		f.ShowMessage(w, r, StatusOf(err), "Not done", told.Detail)
+		f.ShowText(w, r, StatusOf(err), "Not done", f.Detail(r, err))
 	}
 }
 

@@ -5,31 +5,34 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/locale"
 	"pressroom/internal/platform/db"
 )
 
 // Session is one signed-in browser of a person.
 type Session struct {
 	ID      string
-	Browser string // human-readable name
+	Browser string // human-readable name, in the visitor's language
 	Since   time.Time
 	Used    time.Time // accurate to some minutes
 	Here    bool      // the current browser
 }
 
 // Sessions returns the visitor's sessions, this browser first, then the most recently used.
-func (f *Frame) Sessions(ctx context.Context) ([]Session, error) {
+func (f *Frame) Sessions(r *http.Request) ([]Session, error) {
+	ctx, l := r.Context(), f.Language(r)
 	here := sha256.Sum256([]byte(f.sessions.manager.Token(ctx)))
 	out, err := db.All(ctx, f.DB, func(rows *sql.Rows, s *Session) error {
 		var hash []byte
 		var since, used int64
 		err := rows.Scan(&hash, &s.ID, &s.Browser, &since, &used)
-		s.Browser, s.Since, s.Used, s.Here = browserName(s.Browser), db.Time(since), db.Time(used),
+		s.Browser, s.Since, s.Used, s.Here = browserName(l, s.Browser), db.Time(since), db.Time(used),
 			string(hash) == string(here[:])
 		return err
 	}, `SELECT token_hash, id, browser, created_at, used_at FROM sessions WHERE person_id = ? AND expires_at > ?
@@ -82,7 +85,7 @@ var (
 )
 
 // browserName returns a readable name of a browser: Firefox on Windows.
-func browserName(agent string) string {
+func browserName(l *locale.Language, agent string) string {
 	find := func(parts [][2]string) string {
 		for _, p := range parts {
 			if strings.Contains(agent, p[0]) {
@@ -94,11 +97,11 @@ func browserName(agent string) string {
 	browser, system := find(browsers), find(systems)
 	switch {
 	case browser == "" && system == "":
-		return "Unknown browser"
+		return l.T("Unknown browser")
 	case browser == "":
-		return "Browser on " + system
+		return l.T("Browser on %s", system)
 	case system == "":
 		return browser
 	}
-	return browser + " on " + system
+	return l.T("%s on %s|browser", browser, system)
 }

@@ -1,6 +1,10 @@
 package shell
 
-import "testing"
+import (
+	"testing"
+
+	"pressroom/internal/locale"
+)
 
 func TestBrowserNames(t *testing.T) {
 	t.Parallel()
@@ -22,7 +26,7 @@ func TestBrowserNames(t *testing.T) {
 		"curl/8.10.1": "curl", "Windows Phone of the future": "Browser on Windows",
 		"Go-http-client/1.1": "Unknown browser", "": "Unknown browser",
 	} {
-		if got := browserName(agent); got != want {
+		if got := browserName(locale.English, agent); got != want {
 			t.Errorf("%s: %s, want %s", agent, got, want)
 		}
 	}

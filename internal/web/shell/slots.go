@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/locale"
 	"pressroom/internal/platform/loadshed"
 )
 
@@ -85,9 +86,8 @@ func (f *Frame) EnterLongForm(r *http.Request) (func(), bool) {
 	}
 }
 
-var errManyUploads = apierr.New(apierr.RateLimited,
-	fmt.Sprintf("You already have %d uploads in progress. Wait until one has finished, then send this one.",
-		uploadsPerPerson)).
+var errManyUploads = apierr.Newf(apierr.RateLimited,
+	"You already have %d uploads in progress. Wait until one has finished, then send this one.", uploadsPerPerson).
 	With("scope", "uploads_under_way").After(uploadsRetryAfter)
 
 // EnterUploads counts a request with files of the visitor until the returned function is called. The request itself
@@ -180,23 +180,23 @@ func (f *Frame) AsUnavailable(r *http.Request, err error) error {
 // unavailable asks the person to try again later.
 func (f *Frame) unavailable(w http.ResponseWriter, r *http.Request, err error) {
 	told := apierr.Of(err)
-	text := overloadedText(r)
+	text := f.T(r, overloadedText(r))
 	if told.Context["reason"] == apierr.DiskFull {
-		text = told.Detail
+		text = f.Detail(r, err)
 	} else if told.Err != nil {
 		f.Log.WarnContext(r.Context(), "a page is temporarily unavailable", "method", r.Method, "route", r.Pattern,
 			"error",
 			err)
-		text = "The service cannot reach its data. Try again in a moment. If you sent a form, check first whether " +
-			"it took effect."
+		text = f.T(r, "The service cannot reach its data. Try again in a moment. If you sent a form, check first whether "+
+			"it took effect.")
 	}
 	SetRetryAfter(w, told)
-	f.ShowMessage(w, r, http.StatusServiceUnavailable, "Not now", text)
+	f.ShowText(w, r, http.StatusServiceUnavailable, "Not now", text)
 }
 
 // overloadedText returns the message of an overloaded node. After a successful form, the page it redirects to may be
 // rejected: the message must not say that nothing was done.
-func overloadedText(r *http.Request) string {
+func overloadedText(r *http.Request) locale.Key {
 	const much = "The service is overloaded. "
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return much +

@@ -49,6 +49,6 @@ func (f *Frame) SwitchTeam(w http.ResponseWriter, r *http.Request, to team.OwnTe
 		return
 	}
 	f.SetTeam(r.Context(), to.ID)
-	f.Flash(r, "You switched to the team "+to.Name+".")
+	f.Flash(r, "You switched to the team %s.", to.Name)
 	Redirect(w, r, page)
 }

@@ -144,7 +144,7 @@ func (p *Handlers) editPage(w http.ResponseWriter, a asked) {
 	if fields == nil {
 		fields = fieldsOf(d)
 	}
-	p.Show(w, a.Request, http.StatusOK, pages["form"], "Change "+d.Name, newForm(a.voice, fields, shell.FormError{}))
+	p.ShowTitled(w, a.Request, http.StatusOK, pages["form"], "Change "+d.Name, newForm(a.voice, fields, shell.FormError{}))
 }
 
 func (p *Handlers) change(w http.ResponseWriter, a asked) {

@@ -65,7 +65,7 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 		p.ServerError(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["voice"], found.Name, view{found, shell.VisitorOf(r.Context()).Is(shell.Writers)})
+	p.ShowTitled(w, r, http.StatusOK, pages["voice"], found.Name, view{found, shell.VisitorOf(r.Context()).Is(shell.Writers)})
 }
 
 func (p *Handlers) makeDefault(w http.ResponseWriter, a asked) {

@@ -5,7 +5,6 @@ package voices
 import (
 	"context"
 	"embed"
-	"html/template"
 	"net/http"
 	"strconv"
 	"time"
@@ -18,7 +17,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"time": shell.Time})
+var pages = shell.Parse(files, nil)
 
 // Handlers serves the voice pages.
 type Handlers struct {

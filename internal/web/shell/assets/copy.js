@@ -9,9 +9,9 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   button.addEventListener('click', async () => {
     try {
       await navigator.clipboard.writeText('value' in from ? from.value : from.textContent);
-      said.textContent = 'Copied.';
+      said.textContent = translate('Copied.');
     } catch {
-      said.textContent = 'The browser did not allow it. Mark the text and copy it.';
+      said.textContent = translate('The browser did not allow it. Mark the text and copy it.');
     }
   });
 }

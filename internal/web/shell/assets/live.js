@@ -50,7 +50,7 @@ function showUnread(n) {
   count.className = 'count alert';
   const unit = document.createElement('span');
   unit.className = 'sr';
-  unit.textContent = ' unread';
+  unit.textContent = ` ${translate('unread')}`;
   count.append(n >= 100 ? '99+' : String(n), unit);
   bell.append(count);
 }

@@ -37,8 +37,8 @@
     said.hidden = !words;
   };
   const failures = {
-    NotAllowedError: 'No passkey was used: it was called off, took too long, or there is none for this address on this device.',
-    InvalidStateError: 'This device has a passkey for this account already.',
+    NotAllowedError: translate('No passkey was used: it was called off, took too long, or there is none for this address on this device.'),
+    InvalidStateError: translate('This device has a passkey for this account already.'),
   };
 
   const use = async (button) => {
@@ -62,7 +62,7 @@
       form.elements.passkey.value = answer(credential);
       form.submit();
     } catch (error) {
-      say(failures[error.name] || 'The passkey could not be used. Try again, or sign in another way.');
+      say(failures[error.name] || translate('The passkey could not be used. Try again, or sign in another way.'));
     } finally {
       button.disabled = false;
     }

@@ -1,0 +1,185 @@
+package locale
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Layout is the English layout of a date, as in package time. Each language has its own layout for it.
+type Layout string
+
+// The layouts.
+const (
+	DateTime     Layout = "Mon 2 Jan 2006, 15:04"
+	Date         Layout = "Mon 2 Jan 2006"
+	Day          Layout = "2 Jan 2006"
+	ShortDay     Layout = "2 Jan"
+	LongDate     Layout = "Monday 2 January 2006"
+	LongDay      Layout = "2 January 2006"
+	Month        Layout = "January 2006"
+	ShortMonth   Layout = "Jan 2006"
+	Weekday      Layout = "Monday"
+	ShortWeekday Layout = "Mon"
+	Clock        Layout = "15:04"
+)
+
+// format is how a language writes dates and numbers.
+type format struct {
+	layouts           map[Layout]string // nil if they are the same
+	months, weekdays  []string          // nil if they are the same
+	shortMonths       []string
+	shortWeekdays     []string
+	thousands, point  string
+	percent           string
+	and, or, byteName string
+}
+
+var english = format{thousands: ",", point: ".", percent: "%", and: " and ", or: " or ", byteName: "bytes"}
+
+var german = format{
+	layouts: map[Layout]string{
+		DateTime: "Mon, 2. January 2006, 15:04", Date: "Mon, 2. January 2006", Day: "2. Jan 2006", ShortDay: "2. Jan",
+		LongDate: "Monday, 2. January 2006", LongDay: "2. January 2006", Month: "January 2006", ShortMonth: "Jan 2006",
+		Weekday: "Monday", ShortWeekday: "Mon", Clock: "15:04",
+	},
+	months: []string{"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober",
+		"November", "Dezember"},
+	shortMonths:   []string{"Jan.", "Feb.", "März", "Apr.", "Mai", "Juni", "Juli", "Aug.", "Sept.", "Okt.", "Nov.", "Dez."},
+	weekdays:      []string{"Sonntag", "Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag"},
+	shortWeekdays: []string{"So.", "Mo.", "Di.", "Mi.", "Do.", "Fr.", "Sa."},
+	thousands:     ".", point: ",", percent: "\u00a0%", and: " und ", or: " oder ", byteName: "Byte",
+}
+
+// names are the parts of a layout that are words, the longer ones first.
+var names = regexp.MustCompile(`Monday|Mon|January|Jan`)
+
+// Format returns a time in a layout of the language.
+func (l *Language) Format(at time.Time, layout Layout) string {
+	own, ok := l.format.layouts[layout]
+	if !ok {
+		return at.Format(string(layout))
+	}
+	var out strings.Builder
+	rest := own
+	for rest != "" {
+		found := names.FindStringIndex(rest)
+		if found == nil {
+			break
+		}
+		out.WriteString(at.Format(rest[:found[0]]))
+		switch rest[found[0]:found[1]] {
+		case "Monday":
+			out.WriteString(l.format.weekdays[at.Weekday()])
+		case "Mon":
+			out.WriteString(l.format.shortWeekdays[at.Weekday()])
+		case "January":
+			out.WriteString(l.format.months[at.Month()-1])
+		default:
+			out.WriteString(l.format.shortMonths[at.Month()-1])
+		}
+		rest = rest[found[1]:]
+	}
+	return out.String() + at.Format(rest)
+}
+
+// Count returns a number, rounded to a whole one, with thousands separators, or a dash if it is missing.
+func (l *Language) Count(value any) string {
+	n, ok := whole(value)
+	if !ok {
+		if isNumber(value) {
+			return "–"
+		}
+		return fmt.Sprint(value)
+	}
+	digits := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, digits = "−", digits[1:]
+	}
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + l.format.thousands + digits[at:]
+	}
+	return sign + digits
+}
+
+// Decimal returns a number with a fixed number of decimals: 2.5.
+func (l *Language) Decimal(n float64, decimals int) string {
+	return l.Point(strconv.FormatFloat(n, 'f', decimals, 64))
+}
+
+// Point returns a number written with a decimal point in the language's notation. It must have no thousands separators.
+func (l *Language) Point(number string) string {
+	return strings.Replace(number, ".", l.format.point, 1)
+}
+
+// Percent returns a share of 1 as a percentage with one decimal: 12.3%.
+func (l *Language) Percent(share float64) string { return l.Decimal(share*100, 1) + l.format.percent }
+
+// Bytes returns a size in human-readable form.
+func (l *Language) Bytes(n int64) string {
+	for _, unit := range []struct {
+		size int64
+		name string
+	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}} {
+		if n >= unit.size {
+			number := strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/float64(unit.size)), ".0")
+			return l.Point(number) + " " + unit.name
+		}
+	}
+	return fmt.Sprintf("%d %s", n, l.format.byteName)
+}
+
+// And returns words as in a sentence: a, b and c.
+func (l *Language) And(words []string) string { return join(words, l.format.and) }
+
+// Or returns words as in a sentence: a, b or c.
+func (l *Language) Or(words []string) string { return join(words, l.format.or) }
+
+func join(words []string, last string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + last + words[len(words)-1]
+}
+
+// indexedNumber is the verb of a number with the index of its argument.
+var indexedNumber = regexp.MustCompile(`%(\[\d+\])d`)
+
+// isNumber reports whether a value has one of the types of numbers on pages.
+func isNumber(value any) bool {
+	switch value.(type) {
+	case int, int64, *int64, float64, *float64:
+		return true
+	}
+	return false
+}
+
+// whole returns a number rounded to a whole one, or false for other values and missing numbers.
+func whole(value any) (int64, bool) {
+	switch v := value.(type) {
+	case int:
+		return int64(v), true
+	case int64:
+		return v, true
+	case *int64:
+		if v != nil {
+			return *v, true
+		}
+	case float64:
+		return int64(v + 0.5), true
+	case *float64:
+		if v != nil {
+			return int64(*v + 0.5), true
+		}
+	case fmt.Stringer, nil:
+	default:
+		if number := reflect.ValueOf(value); number.CanInt() {
+			return number.Int(), true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,186 @@
+// Package locale translates the texts of the app and formats dates, numbers and lists in a person's language. The English
+// text is the key of its translations, so that code and templates stay readable. The translations are in one folder per
+// language, in one file per area of the app.
+package locale
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+
+	"golang.org/x/text/feature/plural"
+	"golang.org/x/text/language"
+)
+
+// isGermanComplete is true once every area of the app is translated. Until then only tests show German.
+const isGermanComplete = false
+
+// Key is an English text that people read. It may have verbs of package fmt: %s, and %d for numbers, which are formatted
+// in the language. A suffix after the last "|" is not shown: it distinguishes equal English texts with different
+// translations, as in "Post|verb".
+type Key string
+
+// Language is a language of the app.
+type Language struct {
+	Tag  string // BCP 47
+	Name string // in the language itself
+
+	tag     language.Tag
+	texts   map[Key]translation // nil for English
+	scripts map[string]translation
+	format  format
+}
+
+// translation is a text with its plural forms. A text without a number only has Other.
+type translation struct {
+	One   string `json:"one,omitempty"`
+	Other string `json:"other"`
+}
+
+// The languages.
+var (
+	English = &Language{Tag: "en", Name: "English", tag: language.English, format: english}
+	German  = load(&Language{Tag: "de", Name: "Deutsch", tag: language.German, format: german})
+)
+
+// Offered returns the languages that people can choose, the default one first.
+func Offered() []*Language {
+	if isGermanComplete {
+		return All()
+	}
+	return []*Language{English}
+}
+
+// All returns all languages, also those that are not complete.
+func All() []*Language { return []*Language{English, German} }
+
+// Named returns the language with a tag, or nil.
+func Named(tag string) *Language {
+	for _, l := range All() {
+		if l.Tag == tag {
+			return l
+		}
+	}
+	return nil
+}
+
+// Accepted returns the best of the offered languages for an Accept-Language header field (RFC 9110, section 12.5.4), or
+// the first one.
+func Accepted(header string, offered []*Language) *Language {
+	if header == "" || len(offered) < 2 {
+		return offered[0]
+	}
+	wanted, _, err := language.ParseAcceptLanguage(header)
+	if err != nil {
+		return offered[0]
+	}
+	tags := make([]language.Tag, len(offered))
+	for i, l := range offered {
+		tags[i] = l.tag
+	}
+	_, i, _ := language.NewMatcher(tags).Match(wanted...)
+	return offered[i]
+}
+
+// T returns a text in the language. Numbers among the arguments are formatted in it.
+func (l *Language) T(key Key, args ...any) string {
+	return l.sprintf(l.find(key).Other, args)
+}
+
+// N returns a text that depends on a number: one for 1, many for other numbers. The number is the first value of both
+// texts, and args are the others. The key of the translation is many.
+func (l *Language) N(n any, one, many Key, args ...any) string {
+	found := translation{One: string(one), Other: string(many)}
+	if text, ok := l.texts[many]; ok {
+		found = text
+	}
+	format := found.Other
+	if l.isOne(n) {
+		format = found.One
+	}
+	return l.sprintf(withoutContext(format), append([]any{n}, args...))
+}
+
+// H is T for a text with markup. Arguments are escaped unless they are HTML.
+func (l *Language) H(key Key, args ...any) template.HTML {
+	return template.HTML(l.T(key, escaped(args)...)) //nolint:gosec // keys are ours, and the arguments are escaped
+}
+
+// NH is N for a text with markup. Arguments are escaped unless they are HTML.
+func (l *Language) NH(n any, one, many Key, args ...any) template.HTML {
+	return template.HTML(l.N(n, one, many, escaped(args)...)) //nolint:gosec // as in H
+}
+
+// Has reports whether there is a translation of a text. English texts have one.
+func (l *Language) Has(key Key) bool {
+	_, ok := l.texts[key]
+	return ok || l.texts == nil
+}
+
+// HasScript reports whether there is a translation of a text of a script, which is translated in the browser.
+func (l *Language) HasScript(text string) bool {
+	_, ok := l.scripts[text]
+	return ok
+}
+
+func (l *Language) find(key Key) translation {
+	if text, ok := l.texts[key]; ok {
+		return text
+	}
+	return translation{Other: withoutContext(string(key))}
+}
+
+// withoutContext returns a text without the suffix that distinguishes it from equal ones.
+func withoutContext(text string) string {
+	if at := strings.LastIndexByte(text, '|'); at >= 0 {
+		return text[:at]
+	}
+	return text
+}
+
+// isOne reports whether a number takes the singular.
+func (l *Language) isOne(n any) bool {
+	count, ok := whole(n)
+	if !ok || count < 0 {
+		return false
+	}
+	return plural.Cardinal.MatchPlural(l.tag, int(count%10_000_000), 0, 0, 0, 0) == plural.One
+}
+
+// sprintf formats a text. Texts without arguments may contain percent signs.
+func (l *Language) sprintf(format string, args []any) string {
+	if len(args) == 0 {
+		return format
+	}
+	shown := make([]any, len(args))
+	for i, arg := range args {
+		shown[i] = arg
+		if _, ok := whole(arg); ok || isNumber(arg) {
+			shown[i] = l.Count(arg)
+		} else if key, ok := arg.(Key); ok {
+			shown[i] = l.T(key)
+		}
+	}
+	return fmt.Sprintf(strings.ReplaceAll(indexedNumber.ReplaceAllString(format, "%${1}s"), "%d", "%s"), shown...)
+}
+
+func escaped(args []any) []any {
+	out := make([]any, len(args))
+	for i, arg := range args {
+		switch v := arg.(type) {
+		case template.HTML:
+			out[i] = string(v)
+		case string:
+			out[i] = template.HTMLEscapeString(v)
+		default:
+			if _, ok := whole(arg); ok || isNumber(arg) {
+				out[i] = arg
+			} else if key, ok := arg.(Key); ok {
+				out[i] = key
+			} else {
+				out[i] = template.HTMLEscapeString(fmt.Sprint(arg))
+			}
+		}
+	}
+	return out
+}

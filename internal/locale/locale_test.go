@@ -1,0 +1,49 @@
+package locale_test
+
+import (
+	"testing"
+	"time"
+
+	"pressroom/internal/locale"
+)
+
+func TestFormat(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 27, 14, 30, 0, 0, time.UTC)
+	var missing *int64
+	en, de := locale.English, locale.German
+	for _, c := range [][3]string{
+		{"date and time", en.Format(at, locale.DateTime), "Fri 27 Nov 2026, 14:30"},
+		{"German date and time", de.Format(at, locale.DateTime), "Fr., 27. November 2026, 14:30"},
+		{"German day", de.Format(at, locale.Day), "27. Nov. 2026"},
+		{"German weekday", de.Format(at, locale.LongDate), "Freitag, 27. November 2026"},
+		{"count", en.Count(1234567), "1,234,567"}, {"German count", de.Count(-1234567), "−1.234.567"},
+		{"rounded", en.Count(1.5), "2"}, {"missing", de.Count(missing), "–"},
+		{"decimal", de.Decimal(1234.5, 1), "1234,5"}, {"percent", en.Percent(0.123), "12.3%"},
+		{"German percent", de.Percent(0.123), "12,3\u00a0%"},
+		{"size", en.Bytes(1536), "1.5 KiB"}, {"German size", de.Bytes(1536), "1,5 KiB"}, {"German bytes", de.Bytes(12), "12 Byte"},
+		{"list", en.And([]string{"a", "b", "c"}), "a, b and c"}, {"German list", de.Or([]string{"a", "b"}), "a oder b"},
+	} {
+		if c[1] != c[2] {
+			t.Errorf("%s: %q, want %q", c[0], c[1], c[2])
+		}
+	}
+}
+
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	en, de := locale.English, locale.German
+	one, many := locale.Key("%d code is left."), locale.Key("%d codes are left.")
+	for _, c := range [][2]string{
+		{en.T("Keep|setting"), "Keep"}, {de.T("Keep|setting"), "Behalten"}, {de.T("No such text"), "No such text"},
+		{en.T("100%"), "100%"}, {en.N(1, one, many), "1 code is left."}, {en.N(0, one, many), "0 codes are left."},
+		{en.N(1001, one, many), "1,001 codes are left."}, {de.N(1, one, many), "Noch 1 Code ist übrig."},
+		{de.N(1001, one, many), "Noch 1.001 Codes sind übrig."},
+		{string(en.H("Join <bdi>%s</bdi>", "<b>")), "Join <bdi>&lt;b&gt;</bdi>"},
+		{string(de.H("Join <bdi>%s</bdi>", "<b>")), "<bdi>&lt;b&gt;</bdi> beitreten"},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("%q, want %q", c[0], c[1])
+		}
+	}
+}

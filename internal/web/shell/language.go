@@ -1,0 +1,41 @@
+package shell
+
+import (
+	"net/http"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/locale"
+)
+
+// Language returns the language of a request: the visitor's setting, or else what the browser accepts.
+func (f *Frame) Language(r *http.Request) *locale.Language {
+	if v := VisitorOf(r.Context()); v != nil {
+		for _, l := range f.Languages {
+			if l.Tag == v.Language {
+				return l
+			}
+		}
+	}
+	return locale.Accepted(r.Header.Get("Accept-Language"), f.Languages)
+}
+
+// T returns a text in the visitor's language.
+func (f *Frame) T(r *http.Request, text locale.Key, args ...any) string {
+	return f.Language(r).T(text, args...)
+}
+
+// Detail returns the text of an error in the visitor's language, or in English if it has no translation.
+func (f *Frame) Detail(r *http.Request, err error) string { return Detail(f.Language(r), err) }
+
+// Detail returns the text of an error in a language, or in English if it has no translation.
+func Detail(l *locale.Language, err error) string {
+	e := apierr.Of(err)
+	switch {
+	case l == locale.English: // also if a number is not formatted like those of pages
+	case e.Format != "" && l.Has(locale.Key(e.Format)):
+		return l.T(locale.Key(e.Format), e.Args...)
+	case l.Has(locale.Key(e.Detail)):
+		return l.T(locale.Key(e.Detail))
+	}
+	return e.Detail
+}

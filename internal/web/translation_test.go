@@ -1,0 +1,392 @@
+package web_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/constant"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"text/template/parse"
+
+	"pressroom/internal/locale"
+	"pressroom/internal/testkit/must"
+)
+
+// untranslated are the folders below internal/web that are not translated yet.
+var untranslated = []string{
+	"accounts", "approvals", "compose", "consent", "erasure", "hashtags", "library", "notifications", "operator", "plot",
+	"posts", "preview", "reports", "search", "settings", "templates", "voices", "live", ".",
+}
+
+// english are the folders that stay in English: the page of components is for developers, and the reference is made from
+// the description of the API.
+var english = []string{"components", "reference"}
+
+// isTranslated reports whether a file below internal/web must be translated.
+func isTranslated(path string) bool {
+	folder, _, nested := strings.Cut(filepath.ToSlash(path), "/")
+	if !nested {
+		folder = "."
+	}
+	return !slices.Contains(untranslated, folder) && !slices.Contains(english, folder)
+}
+
+// verb is a verb of a text with the index of its argument.
+var verb = regexp.MustCompile(`%(\[\d+\])?([a-zA-Z])`)
+
+// verbs returns the arguments that a text shows, by index.
+func verbs(t *testing.T, text string) []string {
+	t.Helper()
+	var out []string
+	next := 1
+	for _, found := range verb.FindAllStringSubmatch(text, -1) {
+		if found[1] != "" {
+			next, _ = strconv.Atoi(strings.Trim(found[1], "[]"))
+		}
+		if found[2] != "s" && found[2] != "d" {
+			t.Errorf("%q: texts may only have the verbs %%s and %%d", text)
+		}
+		out = append(out, strconv.Itoa(next)+found[2])
+		next++
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+var markup = regexp.MustCompile(`<[^<>]*>`)
+
+// Translations show the same values and have the same markup as the English texts.
+func TestTranslationsMatch(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, file := range must.Get(filepath.Glob("../locale/de/*.json"))(t) {
+		var entries map[string]json.RawMessage
+		must.NoError(t, json.Unmarshal(must.Get(os.ReadFile(file))(t), &entries))
+		for key, raw := range entries {
+			kind := "page"
+			if strings.HasSuffix(file, ".scripts.json") {
+				kind = "script"
+			}
+			if before, ok := seen[kind+key]; ok && before != string(raw) {
+				t.Errorf("%q has two translations: %s and %s", key, before, raw)
+			}
+			seen[kind+key] = string(raw)
+			var text string
+			forms := map[string]string{}
+			if json.Unmarshal(raw, &text) == nil {
+				forms["other"] = text
+			} else {
+				must.NoError(t, json.Unmarshal(raw, &forms))
+			}
+			want, tags := verbs(t, key), markup.FindAllString(key, -1)
+			slices.Sort(tags)
+			for form, text := range forms {
+				got, has := verbs(t, text), markup.FindAllString(text, -1)
+				slices.Sort(has)
+				missing := form == "one" && len(want) > 0 && slices.Equal(got, want[1:]) // "one post"
+				if !slices.Equal(got, want) && !missing {
+					t.Errorf("%s: %q shows the values %v, but %q shows %v", file, key, want, text, got)
+				}
+				if !slices.Equal(tags, has) {
+					t.Errorf("%s: %q has the markup %v, but %q has %v", file, key, tags, text, has)
+				}
+				if text == "" {
+					t.Errorf("%s: %q has an empty translation", file, key)
+				}
+			}
+		}
+	}
+}
+
+// template functions that translate their first text argument, and those with a number and two forms.
+var (
+	translates = []string{"t", "th"}
+	counts     = []string{"n", "nh"}
+)
+
+// templateTexts calls use for each string in the actions of a template: with key set if it is translated.
+func templateTexts(t *testing.T, path string, use func(text string, key bool)) {
+	t.Helper()
+	trees := map[string]*parse.Tree{}
+	tree := parse.New(path)
+	tree.Mode = parse.SkipFuncCheck
+	must.Get(tree.Parse(string(must.Get(os.ReadFile(path))(t)), "", "", trees))(t)
+	for _, one := range trees {
+		if one.Root != nil {
+			walkTemplate(one.Root, use)
+		}
+	}
+}
+
+// notShown are functions whose text arguments nobody reads.
+var notShown = []string{
+	"icon", "asset", "eq", "ne", "and", "template", "spriteIcon", "spriteLogo", "sprite", "index", "state", "logo", "network",
+}
+
+func walkTemplate(node parse.Node, use func(text string, key bool)) {
+	each := func(list *parse.ListNode) {
+		if list != nil {
+			for _, n := range list.Nodes {
+				walkTemplate(n, use)
+			}
+		}
+	}
+	branch := func(b parse.BranchNode) {
+		walkTemplate(b.Pipe, use)
+		each(b.List)
+		each(b.ElseList)
+	}
+	switch n := node.(type) {
+	case *parse.ListNode:
+		each(n)
+	case *parse.IfNode:
+		branch(n.BranchNode)
+	case *parse.RangeNode:
+		branch(n.BranchNode)
+	case *parse.WithNode:
+		branch(n.BranchNode)
+	case *parse.ActionNode:
+		walkTemplate(n.Pipe, use)
+	case *parse.TemplateNode:
+		if n.Pipe != nil {
+			walkTemplate(n.Pipe, use)
+		}
+	case *parse.PipeNode:
+		for _, c := range n.Cmds {
+			walkCommand(c, use)
+		}
+	}
+}
+
+// walkCommand handles a command of a pipeline. A text alone, {{"OpenAPI"}}, is the same in all languages.
+func walkCommand(c *parse.CommandNode, use func(text string, key bool)) {
+	name := ""
+	if id, ok := c.Args[0].(*parse.IdentifierNode); ok {
+		name = id.Ident
+	}
+	for i, arg := range c.Args {
+		text, ok := arg.(*parse.StringNode)
+		switch {
+		case !ok:
+			walkTemplate(arg, use)
+		case slices.Contains(translates, name):
+			use(text.Text, i == 1)
+		case slices.Contains(counts, name):
+			if i != 2 {
+				use(text.Text, i == 3)
+			}
+		case len(c.Args) == 1, slices.Contains(notShown, name), name == "bundle" && i%2 == 1:
+		default:
+			use(text.Text, false)
+		}
+	}
+}
+
+var (
+	action    = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
+	tag       = regexp.MustCompile(`(?s)<[^<>]*>`)
+	entity    = regexp.MustCompile(`&\w+;`)
+	letter    = regexp.MustCompile(`\pL`)
+	readAloud = regexp.MustCompile(`\s(?:aria-label|placeholder|title|alt)="([^"]*)"`)
+	pressed   = regexp.MustCompile(`<input[^<>]*type="(?:submit|button)"[^<>]*\svalue="([^"]*)"`)
+	sentence  = regexp.MustCompile(`\pL \pL|^\p{Lu}\p{Ll}`)
+)
+
+// Templates show no text that is not translated.
+func TestTemplatesTranslated(t *testing.T) {
+	t.Parallel()
+	eachTemplate(t, func(path string) {
+		if !isTranslated(path) {
+			return
+		}
+		source := action.ReplaceAllStringFunc(string(must.Get(os.ReadFile(path))(t)), func(found string) string {
+			return "{" + strings.Repeat("\n", strings.Count(found, "\n")) + "}"
+		})
+		for _, found := range append(readAloud.FindAllStringSubmatch(source, -1), pressed.FindAllStringSubmatch(source, -1)...) {
+			if letter.MatchString(found[1]) {
+				t.Errorf("%s: the attribute %s is not translated", path, strings.TrimSpace(found[0]))
+			}
+		}
+		for i, line := range strings.Split(tag.ReplaceAllStringFunc(source, func(found string) string {
+			return "{}" + strings.Repeat("\n", strings.Count(found, "\n"))
+		}), "\n") {
+			for _, text := range strings.FieldsFunc(line, func(c rune) bool { return c == '{' || c == '}' }) {
+				if letter.MatchString(entity.ReplaceAllString(text, "")) && strings.TrimSpace(text) != "pressroom" {
+					t.Errorf("%s:%d: %q is not translated", path, i+1, strings.TrimSpace(text))
+				}
+			}
+		}
+		templateTexts(t, path, func(text string, key bool) {
+			if !key && sentence.MatchString(text) {
+				t.Errorf("%s: the argument %q is not translated", path, text)
+			}
+		})
+	})
+}
+
+// listed is a package as go list shows it.
+type listed struct {
+	ImportPath, Dir, Export string
+	GoFiles, Imports        []string
+}
+
+// goKeys returns the texts in Go code that are translated, with the folders below internal that use them.
+func goKeys(t *testing.T) map[string][]string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Imports", "../...")
+	out, err := cmd.Output()
+	must.NoError(t, err)
+	exports, keys := map[string]string{}, map[string][]string{}
+	var users []listed
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := d.Decode(&p); err == io.EOF {
+			break
+		} else {
+			must.NoError(t, err)
+		}
+		exports[p.ImportPath] = p.Export
+		if slices.Contains(p.Imports, "pressroom/internal/locale") ||
+			strings.HasPrefix(p.ImportPath, "pressroom/internal/web") {
+			users = append(users, p)
+		}
+	}
+	files := token.NewFileSet()
+	from := importer.ForCompiler(files, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	for _, p := range users {
+		var parsed []*ast.File
+		for _, name := range p.GoFiles {
+			parsed = append(parsed, must.Get(parser.ParseFile(files, filepath.Join(p.Dir, name), nil, 0))(t))
+		}
+		info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
+		must.Get((&types.Config{Importer: from}).Check(p.ImportPath, files, parsed, info))(t)
+		for _, file := range parsed {
+			ast.Inspect(file, func(n ast.Node) bool {
+				return noteKey(n, info, strings.TrimPrefix(p.ImportPath, "pressroom/internal/"), keys)
+			})
+		}
+	}
+	return keys
+}
+
+// noteKey adds the key at a node and reports whether there may be more below it. The singular is no key.
+func noteKey(node ast.Node, info *types.Info, folder string, keys map[string][]string) bool {
+	if call, ok := node.(*ast.CallExpr); ok {
+		if f, ok := call.Fun.(*ast.SelectorExpr); ok && (f.Sel.Name == "N" || f.Sel.Name == "NH") && len(call.Args) > 2 {
+			if isKey(info.Types[call.Args[1]].Type) {
+				for i, arg := range call.Args {
+					if i != 1 {
+						ast.Inspect(arg, func(n ast.Node) bool { return noteKey(n, info, folder, keys) })
+					}
+				}
+				return false
+			}
+		}
+	}
+	expr, ok := node.(ast.Expr)
+	if !ok {
+		return true
+	}
+	found := info.Types[expr]
+	if found.Value == nil || !isKey(found.Type) {
+		return true
+	}
+	if text := constant.StringVal(found.Value); text != "" {
+		keys[text] = append(keys[text], folder)
+	}
+	return false
+}
+
+func isKey(t types.Type) bool {
+	named, ok := t.(*types.Named)
+	return ok && named.Obj().Name() == "Key" && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == "pressroom/internal/locale"
+}
+
+// literals returns all texts in Go code below internal, for the details of errors.
+func literals(t *testing.T) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	must.NoError(t, filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		ast.Inspect(must.Get(parser.ParseFile(token.NewFileSet(), path, nil, 0))(t), func(n ast.Node) bool {
+			expr, ok := n.(ast.Expr)
+			if !ok {
+				return true
+			}
+			text, ok := joinLiterals(expr)
+			if ok {
+				out[text] = true
+			}
+			return !ok
+		})
+		return nil
+	}))
+	return out
+}
+
+// joinLiterals returns a text that may consist of several literals.
+func joinLiterals(expr ast.Expr) (string, bool) {
+	switch e := expr.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(e.Value)
+		return text, err == nil && e.Kind == token.STRING
+	case *ast.BinaryExpr:
+		a, ok := joinLiterals(e.X)
+		b, also := joinLiterals(e.Y)
+		return a + b, ok && also
+	case *ast.ParenExpr:
+		return joinLiterals(e.X)
+	}
+	return "", false
+}
+
+// Every text has a German translation, and every translation is used.
+func TestTranslationsComplete(t *testing.T) {
+	t.Parallel()
+	used := literals(t)
+	eachTemplate(t, func(path string) {
+		templateTexts(t, path, func(text string, key bool) {
+			if !key {
+				return
+			}
+			if used[text] = true; isTranslated(path) && !locale.German.Has(locale.Key(text)) {
+				t.Errorf("%s: %q has no German translation", path, text)
+			}
+		})
+	})
+	keys := goKeys(t)
+	if len(keys) < 100 {
+		t.Errorf("only %d texts were found in Go code", len(keys))
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		used[key] = true
+		needed := slices.IndexFunc(keys[key], func(folder string) bool {
+			below, inWeb := strings.CutPrefix(folder+"/x.go", "web/")
+			return !inWeb || isTranslated(below)
+		})
+		if needed >= 0 && !locale.German.Has(locale.Key(key)) {
+			t.Errorf("%s: %q has no German translation", keys[key][needed], key)
+		}
+	}
+	for _, key := range locale.German.Catalog() {
+		if !used[string(key)] {
+			t.Errorf("the German translation of %q is not used", key)
+		}
+	}
+}
