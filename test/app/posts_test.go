@@ -332,3 +332,28 @@ func TestPostAccountPictures(t *testing.T) {
 		}
 	})
 }
+
+// The title of a post says its state and time. A post still to be published begins with its preview and whole text.
+func TestPlannedPostPage(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		text := "You can find us on the quay and, starting this Tuesday, every week until the harbour closes for the winter."
+		at := c.now().Add(48 * time.Hour).In(berlin(t)).Format("Mon 2 Jan 2006, 15:04")
+		b.open("/posts/" + c.draft(t, "Some day", "")).contains("<h1>Draft post</h1>")
+		id := c.draft(t, text, c.apiTime(48*time.Hour))
+		page := b.open("/posts/" + id).contains("<h1>Draft post, planned for " + at + "</h1>")
+		page = page.form("Schedule for "+c.now().Add(48*time.Hour).In(berlin(t)).Format("Mon 2 Jan, 15:04")).press().
+			contains("<h1>Scheduled post – "+at+"</h1>", `dir="auto">`+text+"</div>")
+		rest := page.source
+		for _, part := range []string{"Preview", "Text", "When", "Actions", "Accounts", "History", "Details"} {
+			_, after, found := strings.Cut(rest, ">"+part+"</h2>")
+			if !found {
+				t.Fatalf("%s is missing or in the wrong order", part)
+			}
+			rest = after
+		}
+		b.open("/posts/" + id).follow("Publish now…").form("Publish to 1 account").press()
+		b.waitUntilPublished(id).contains("<h1>Published post – ")
+	})
+}

@@ -12,7 +12,7 @@ run(async (browser) => {
   await look(page, 'posts');
   await page.getByRole('link', { name: 'Published' }).click();
   await page.locator('a[aria-current]', { hasText: 'Published' }).waitFor();
-  await page.getByLabel('From').fill('2020-01-01');
+  await page.getByLabel('From', { exact: true }).fill('2020-01-01');
   await page.getByLabel('To', { exact: true }).fill('2020-01-02');
   await page.getByText('No posts match these filters.').waitFor();
   assert.ok(await page.getByRole('button', { name: 'Show' }).isHidden());

@@ -29,7 +29,6 @@ type view struct {
 	post.Post
 
 	Head         string // beginning of the text
-	Title        string // the first words of it
 	Stored       post.Record
 	Shown        []network.Media
 	Deleted      []deleted // deleted files
@@ -64,6 +63,7 @@ type view struct {
 	Wrong        string
 	Link         string // approval link
 	Zone         string
+	zone         *time.Location
 	MayPublish   bool // its state allows publishing
 	MayAsk       bool
 	Client       bool   // the visitor is a client of the team
@@ -204,12 +204,11 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 	v := view{
 		Post: full, Client: outcome.Call.Role == access.Client, Pause: pauseOf(outcome.Call),
 		Editable: open && (full.Recurrence == nil || !full.Recurrence.Template), Notes: outcome.Notes,
-		Zone: zone.String(), Head: cut(70, strings.Join(strings.Fields(full.Caption), " ")),
+		Zone: zone.String(), zone: zone, Head: cut(70, strings.Join(strings.Fields(full.Caption), " ")),
 	}
 	if v.Head == "" {
 		v.Head = "Post without text"
 	}
-	v.Title = titleOf(v.Head)
 	team := outcome.Call.TeamID
 	if v.Stored, err = p.posts.Load(r.Context(), team, id); err != nil {
 		return v, err
@@ -263,6 +262,9 @@ func (p *Handlers) heldByOthers(ctx context.Context, stored post.Record) (map[in
 // count counts the accounts' states and sets when to refresh.
 func (v *view) count(now time.Time) {
 	stamp := []string{string(v.Status), string(v.Approval)}
+	if v.Fate != nil { // said outside of the part that refreshes
+		stamp = append(stamp, fmt.Sprint(v.Fate.Refused, len(v.Fate.Goes), len(v.Fate.Fails)))
+	}
 	if v.Editable { // its text and accounts may change, too
 		stamp = append(stamp, strconv.FormatInt(v.Stored.UpdatedAt.UnixMicro(), 10))
 	}

@@ -1,25 +1,42 @@
 package posts
 
 import (
-	"regexp"
-	"strings"
+	"cmp"
 
+	"pressroom/internal/domain/post"
 	"pressroom/internal/network"
 	"pressroom/internal/web/preview"
 )
 
-const maxTitle = 44 // characters
-
-// sentence matches a text's first sentence.
-var sentence = regexp.MustCompile(`^(.{8,}?[.!?:])\s`)
-
-// titleOf returns the first sentence of a text, or its first words if that is long.
-func titleOf(text string) string {
-	if found := sentence.FindStringSubmatch(text); found != nil {
-		text = strings.TrimRight(found[1], ".:")
-	}
-	return cut(maxTitle, text)
+// titleWords are the titles of posts by their state.
+var titleWords = map[post.Status]string{
+	post.Draft: "Draft post", post.Scheduled: "Scheduled post", post.Processing: "Post", post.Published: "Published post",
+	post.PartiallyPublished: "Partly published post", post.Failed: "Failed post",
 }
+
+// Planned reports whether the post is still to be published, so that its page begins with its content.
+func (v *view) Planned() bool { return v.Status == post.Draft || v.Status == post.Scheduled }
+
+// Title returns the post's state and time.
+func (v *view) Title() string {
+	if v.Stored.IsTemplate {
+		return "Post of a series"
+	}
+	title := titleWords[v.Status]
+	if v.Doubtful {
+		title = "Unconfirmed post"
+	}
+	switch at := cmp.Or(v.Stored.PublishedAt, v.Stored.ScheduledAt); {
+	case at.IsZero():
+		return title
+	case v.Status == post.Draft:
+		return title + ", planned for " + at.In(v.zone).Format(titleTime)
+	default:
+		return title + " – " + at.In(v.zone).Format(titleTime)
+	}
+}
+
+const titleTime = "Mon 2 Jan 2006, 15:04"
 
 // Looks returns what each account shows. Without accounts, it returns the shared content.
 func (v *view) Looks() []preview.Post {

@@ -46,17 +46,3 @@ func TestNear(t *testing.T) {
 		}
 	}
 }
-
-func TestTitles(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"Our grinder is back. New burrs, same temper.":                         "Our grinder is back",
-		"Is it Sunday already? Open from eight.":                               "Is it Sunday already?",
-		"Hi. We are open from eight on every Sunday, and on Mondays from nine": "Hi. We are open from eight on every Sunday,…",
-		"Open": "Open",
-	} {
-		if got := titleOf(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}
