@@ -20,6 +20,17 @@ run(async (browser) => {
   // What is typed is looked at by itself.
   await page.getByLabel('Text', { exact: true }).fill('Open from eight on Sunday 👋🏽 with #coffee by @harbour and https://harbour.example/menu');
   await page.locator('input[name=account]').first().check();
+
+  // The options of a network are there while one of its accounts is selected.
+  for (const network of ['youtube', 'tiktok']) {
+    const account = page.locator(`input[data-platform=${network}]`).first();
+    const options = page.locator(`#${network}`);
+    assert.ok(await options.isHidden());
+    await account.check();
+    assert.ok(await options.isVisible());
+    await account.uncheck();
+    assert.ok(await options.isHidden());
+  }
   await page.getByText('Ready to publish.').first().waitFor();
   assert.match(await page.locator('.counts').first().textContent(), /of 300 characters/);
   await page.getByLabel('Text', { exact: true }).fill('ä'.repeat(320));
@@ -70,7 +81,7 @@ run(async (browser) => {
 
   // One account shows another text.
   await page.getByRole('tab').nth(1).click();
-  await page.getByLabel(/^Text for /).fill('Only here.');
+  await page.getByRole('textbox', { name: /^Text for / }).fill('Only here.');
   await page.locator('#looks', { hasText: 'Only here.' }).waitFor();
   await look(page, 'compose-own');
 

@@ -176,7 +176,7 @@ func (p *Handlers) live(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.piece(w, r, "post", v)
+	p.piece(w, r, "post", &v)
 }
 
 // piece answers with the block "live" of a page.
