@@ -47,7 +47,7 @@ async function others(page) {
   const { id } = await ask(page, 'POST', '/posts', { caption: 'Before', account_ids: [world.bluesky] });
   await streaming(page, `/posts/${id}`);
   await ask(page, 'PATCH', `/posts/${id}`, { caption: 'After the change' });
-  await page.getByRole('heading', { name: 'After the change' }).waitFor();
+  await page.locator('.card.prose', { hasText: 'After the change' }).waitFor();
 
   await streaming(page, '/calendar');
   await ask(page, 'PATCH', `/posts/${id}`, { caption: 'Changed again' });
