@@ -345,6 +345,7 @@ func TestPlannedPostPage(t *testing.T) {
 		page := b.open("/posts/" + id).contains("<h1>Draft post, planned for " + at + "</h1>")
 		page = page.form("Schedule for "+c.now().Add(48*time.Hour).In(berlin(t)).Format("Mon 2 Jan, 15:04")).press().
 			contains("<h1>Scheduled post – "+at+"</h1>", `dir="auto">`+text+"</div>")
+		b.open("/posts/"+id+"/live").shows(200, "Accounts").lacks("Scheduled for")
 		rest := page.source
 		for _, part := range []string{"Preview", "Text", "When", "Actions", "Accounts", "History", "Details"} {
 			_, after, found := strings.Cut(rest, ">"+part+"</h2>")
