@@ -38,8 +38,7 @@ run(async (browser) => {
   await client.getByLabel('Comment (optional)').fill('Please without the tart.');
   await client.getByRole('button', { name: 'Request changes' }).click();
   await client.getByText('Changes requested').first().waitFor();
-  await page.reload();
-  await page.getByText('Please without the tart.').waitFor();
+  await page.getByText('Please without the tart.').waitFor(); // the page follows by itself
   await look(page, 'post-rejected');
 
   await published(page);
