@@ -21,7 +21,8 @@ func TestYouTubeFinishRefusals(t *testing.T) {
 	item := func(playlist, video string) []byte {
 		return fmt.Appendf(nil, `{"snippet":{"playlistId":%q,"resourceId":{"kind":"youtube#video","videoId":%q}}}`, playlist, video)
 	}
-	const insert, set = "/youtube/v3/playlistItems?part=snippet", "/upload/youtube/v3/thumbnails/set?videoId="
+	const items = "/youtube/v3/playlistItems"
+	const insert, set = items + "?part=snippet", "/upload/youtube/v3/thumbnails/set?videoId="
 	own := youtube.PlaylistID(youtube.ChannelID("mira.keller"))
 	png := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
 	for name, c := range map[string]struct {
@@ -33,7 +34,7 @@ func TestYouTubeFinishRefusals(t *testing.T) {
 		"an unknown playlist":         {insert, edit, item("PLnone", video), http.StatusNotFound, "playlistNotFound"},
 		"an unknown video":            {insert, edit, item(own, "none-at-all"), http.StatusNotFound, "videoNotFound"},
 		"no permission":               {insert, upload, item(own, video), http.StatusForbidden, "insufficientPermissions"},
-		"no part":                     {"/youtube/v3/playlistItems", edit, item(own, video), http.StatusBadRequest, "missingRequiredParameter"},
+		"no part":                     {items, edit, item(own, video), http.StatusBadRequest, "missingRequiredParameter"},
 		"no resource":                 {insert, edit, []byte(`{}`), http.StatusBadRequest, "invalidResourceType"},
 		"an item":                     {insert, edit, item(own, video), http.StatusOK, ""},
 		"a thumbnail":                 {set + video, upload, png, http.StatusOK, ""},

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/warning"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 )
@@ -63,10 +63,10 @@ func (a *attempt) finishSteps(ctx context.Context) error {
 	}) {
 		return a.postpone(ctx, max(wait, backoff(a.d.Lookups+2)))
 	}
-	var failed []post.FailedStep
+	var failed []warning.FailedStep
 	for _, step := range steps {
 		if answer := answers[step]; !answer.isDone() {
-			failed = append(failed, post.FailedStep{Step: step, Code: answer.code})
+			failed = append(failed, warning.FailedStep{Step: step, Code: answer.code})
 		}
 	}
 	return a.recordFinished(ctx, failed)
@@ -126,14 +126,14 @@ func stepAnswers(ctx context.Context, q db.Querier, id string) (map[string]stepA
 }
 
 // recordFinished ends the delivery. The post stays published.
-func (a *attempt) recordFinished(ctx context.Context, failed []post.FailedStep) error {
+func (a *attempt) recordFinished(ctx context.Context, failed []warning.FailedStep) error {
 	a.done = true
 	err := a.s.db.InTx(ctx, "delivery.finished", func(ctx context.Context, tx *db.Tx) error {
 		if err := updateLeasedTx(ctx, tx, a.d, `UPDATE deliveries SET phase = 'ended', owner = '', lease_until = 0,
 			wake_at = 0`); err != nil {
 			return err
 		}
-		return a.s.posts.SetWarnings(ctx, tx, a.d.PostID, a.d.AccountID, failed)
+		return warning.Set(ctx, tx, a.d.PostID, a.d.AccountID, failed)
 	})
 	if err != nil {
 		return fmt.Errorf("storing what %s lacks: %w", a.d.ID, err)

@@ -16,7 +16,7 @@ import (
 
 var bothSteps = []string{"thumbnail", "playlist"}
 
-// A published post stays published, whatever becomes of its thumbnail and its playlist. Nothing is sent twice, a step that
+// A published post stays published if its thumbnail or its playlist fails. Nothing is sent twice, a step that
 // succeeded is not repeated, and what failed for good is a warning.
 func TestFinishSteps(t *testing.T) {
 	t.Parallel()

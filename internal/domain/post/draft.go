@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/post/thumbnailcheck"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
@@ -31,7 +32,7 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 		Caption: in.Caption, Excerpt: excerpt(in.Caption), Approval: NotNeeded, Targets: targets}
 	if in.Options != nil {
 		p.Options = *in.Options
-		if err := s.checkThumbnail(ctx, call.Reader(s.db), call.TeamID, p.Options); err != nil {
+		if err := thumbnailcheck.Check(ctx, call.Reader(s.db), s.library, call.TeamID, p.Options); err != nil {
 			return operation.Answer[Post]{}, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/post/warning"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 )
@@ -94,7 +95,7 @@ type Target struct {
 	NetworkID   string // the network's id of the published post
 	ErrorCode   string
 	NetworkText string
-	Warnings    []FailedStep // of a published post
+	Warnings    []warning.FailedStep // of a published post
 	RetriesUsed int
 	RetriedAt   time.Time
 

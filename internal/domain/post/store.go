@@ -9,6 +9,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/post/warning"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 )
@@ -33,7 +34,7 @@ func scanPost(row scanner, p *Record) error {
 	p.OccursAt, p.ScheduledAt, p.SubmittedAt, p.PublishedAt = db.Time(occurs), db.Time(scheduled), db.Time(submitted),
 		db.Time(published)
 	p.CreatedAt, p.UpdatedAt, p.ArchivedAt = db.Time(created), db.Time(updated), db.Time(archived)
-	p.Options, err = decodeOptions(options)
+	p.Options, err = network.DecodeOptions(options)
 	return err
 }
 
@@ -100,7 +101,7 @@ func (s *Service) readTargets(ctx context.Context, q db.Querier, team int64, id 
 		t.State, t.Active = TargetState(state), account.Connection(connection) != account.Lost
 		t.hasMedia = media != 0
 		t.PublishedAt, t.RetriedAt = db.Time(published), db.Time(retried)
-		t.Warnings, err = decodeWarnings(warnings)
+		t.Warnings, err = warning.Decode(warnings)
 		return err
 	}, `SELECT t.account_id, a.platform, a.username, a.connection_state, t.state, t.caption, t.has_media,
 		t.published_at, t.permalink, t.network_id, t.error_code, t.network_text, t.warnings, t.retries_used, t.retried_at
@@ -145,7 +146,7 @@ func setMedia(ctx context.Context, tx *db.Tx, p Record) error {
 }
 
 func insert(ctx context.Context, tx *db.Tx, p Record, person, key int64) error {
-	options, err := encodeOptions(p.Options)
+	options, err := network.EncodeOptions(p.Options)
 	if err != nil {
 		return err
 	}
@@ -187,7 +188,7 @@ func Update(ctx context.Context, tx *db.Tx, p *Record) error {
 	if !p.ScheduledAt.IsZero() {
 		p.PlannedDay = ""
 	}
-	options, err := encodeOptions(p.Options)
+	options, err := network.EncodeOptions(p.Options)
 	if err != nil {
 		return err
 	}

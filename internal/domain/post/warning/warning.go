@@ -1,4 +1,5 @@
-package post
+// Package warning describes what could not be done for a published post, such as setting its thumbnail.
+package warning
 
 import (
 	"context"
@@ -8,6 +9,8 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 )
+
+const published = "published" // the state of an account, post.TargetPublished
 
 // FailedStep is something that could not be done for a published post.
 type FailedStep struct {
@@ -26,8 +29,8 @@ var stepTexts = map[string]string{
 	"thumbnail": "The thumbnail was not set.", "playlist": "The video was not added to the playlist.",
 }
 
-// warning returns a failed step as clients see it.
-func (f FailedStep) warning(platform string) PostWarning {
+// describe returns a failed step as clients see it.
+func (f FailedStep) describe(platform string) PostWarning {
 	text, known := stepTexts[f.Step]
 	if !known {
 		return PostWarning{"other", "The network refused a part of the post."}
@@ -38,15 +41,17 @@ func (f FailedStep) warning(platform string) PostWarning {
 	return PostWarning{f.Step + "_not_set", text + " " + network.FinishAdvice(platform, f.Step, f.Code)}
 }
 
-func warningsOf(t Target) []PostWarning {
+// List returns the failed steps of an account as clients see them.
+func List(platform string, steps []FailedStep) []PostWarning {
 	var out []PostWarning
-	for _, f := range t.Warnings {
-		out = append(out, f.warning(t.Platform))
+	for _, f := range steps {
+		out = append(out, f.describe(platform))
 	}
 	return out
 }
 
-func decodeWarnings(stored string) ([]FailedStep, error) {
+// Decode returns the failed steps that Set stored.
+func Decode(stored string) ([]FailedStep, error) {
 	if stored == "" {
 		return nil, nil
 	}
@@ -57,8 +62,8 @@ func decodeWarnings(stored string) ([]FailedStep, error) {
 	return steps, nil
 }
 
-// SetWarnings stores what could not be done for a published account, in the delivery's transaction.
-func (s *Service) SetWarnings(ctx context.Context, tx *db.Tx, id string, account int64, steps []FailedStep) error {
+// Set stores what could not be done for a published account.
+func Set(ctx context.Context, tx *db.Tx, id string, account int64, steps []FailedStep) error {
 	stored := []byte{}
 	if len(steps) > 0 {
 		var err error
@@ -67,7 +72,7 @@ func (s *Service) SetWarnings(ctx context.Context, tx *db.Tx, id string, account
 		}
 	}
 	_, err := tx.Exec(ctx, `UPDATE post_targets SET warnings = ? WHERE post_id = ? AND account_id = ? AND state = ?`,
-		string(stored), id, account, string(TargetPublished))
+		string(stored), id, account, published)
 	if err != nil {
 		return fmt.Errorf("storing the warnings of an account: %w", err)
 	}

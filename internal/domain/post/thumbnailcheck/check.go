@@ -1,0 +1,37 @@
+// Package thumbnailcheck checks the image that was chosen as the thumbnail of a video.
+package thumbnailcheck
+
+import (
+	"context"
+	"errors"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+)
+
+const argument = "options.youtube.thumbnail_media_id"
+
+// Library provides a team's media.
+type Library interface {
+	// ForPost returns items by ID, or not_found.
+	ForPost(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
+}
+
+// Check returns an error if the library has no image of the ID that was chosen as a thumbnail.
+func Check(ctx context.Context, q db.Querier, library Library, team int64, o network.Options) error {
+	if o.YouTube == nil || o.YouTube.ThumbnailMediaID == 0 {
+		return nil
+	}
+	found, err := library.ForPost(ctx, q, team, []int64{o.YouTube.ThumbnailMediaID})
+	if refused, ok := errors.AsType[*apierr.Error](err); ok && refused.Code == apierr.NotFound {
+		return apierr.Missing().With("argument", argument)
+	}
+	if err != nil {
+		return err //nolint:wrapcheck // of the library
+	}
+	if len(found) != 1 || found[0].Kind != network.Image {
+		return apierr.Invalid(apierr.NotAllowedValue, argument, "A thumbnail must be an image.")
+	}
+	return nil
+}

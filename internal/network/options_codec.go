@@ -1,0 +1,30 @@
+package network
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// EncodeOptions returns options as stored: JSON, or "" for none.
+func EncodeOptions(o Options) (string, error) {
+	if o.IsZero() {
+		return "", nil
+	}
+	encoded, err := json.Marshal(o)
+	if err != nil {
+		return "", fmt.Errorf("encoding a post's options: %w", err)
+	}
+	return string(encoded), nil
+}
+
+// DecodeOptions returns the options that EncodeOptions encoded.
+func DecodeOptions(stored string) (Options, error) {
+	var o Options
+	if stored == "" {
+		return o, nil
+	}
+	if err := json.Unmarshal([]byte(stored), &o); err != nil {
+		return o, fmt.Errorf("decoding a post's options: %w", err)
+	}
+	return o, nil
+}
