@@ -28,7 +28,7 @@ const blueskyServer = "https://bsky.social"
 // UsualServer returns the server that the form has filled in, unless it was changed.
 func (v connectView) UsualServer() string { return cmp.Or(v.Sandbox.Server, blueskyServer) }
 
-// wayHints tell which accounts a sign-in method is for, where a network has several.
+// wayHints describe the accounts that each sign-in method is for, on networks with several methods.
 var wayHints = map[string]string{
 	"instagram/instagram": "For business and creator accounts. You sign in with the account itself and need no Facebook Page.",
 	"instagram/facebook":  "For accounts that belong to a Facebook Page. You sign in with a Facebook account that manages the Page.",

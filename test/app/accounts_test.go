@@ -40,7 +40,7 @@ func TestAccounts(t *testing.T) {
 	})
 }
 
-// The page of a network with two ways to sign in tells which accounts each is for.
+// The page of a network with two ways to sign in names the accounts that each is for.
 func TestConnectWays(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)

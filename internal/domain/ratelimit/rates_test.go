@@ -41,7 +41,9 @@ func TestRates(t *testing.T) {
 	rate.Reset, rate.RetryAfter = 15*time.Second, 500*time.Millisecond
 	checkRate(t, take(), rate)
 	clock.Advance(15 * time.Second)
-	checkRate(t, take(), pipeline.Rate{Scope: "credential", Quota: 30, Window: 15 * time.Second, Remaining: 29, Reset: 500 * time.Millisecond})
+	checkRate(t, take(), pipeline.Rate{
+		Scope: "credential", Quota: 30, Window: 15 * time.Second, Remaining: 29, Reset: 500 * time.Millisecond,
+	})
 }
 
 func TestRatesSeparatePerTeam(t *testing.T) {
