@@ -11,8 +11,8 @@ import (
 type Answer[T any] struct {
 	Data      T           `json:"data"`
 	Meta      Meta        `json:"meta"`
-	Page      *Page       `json:"page,omitzero"`    // of lists
-	Billing   *Billing    `json:"billing,omitzero"` // of calls that may cost credits
+	Page      *Page       `json:"page,omitzero"`    // set for lists
+	Billing   *Billing    `json:"billing,omitzero"` // set for calls that may cost credits
 	Untrusted []Untrusted `json:"untrusted_content,omitzero"`
 	Notes     []string    `json:"notes,omitzero"` // remarks on the response
 

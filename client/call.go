@@ -20,8 +20,8 @@ const maxResponse = 64 << 20 // bytes
 type CallOption func(*prepared)
 
 // IdempotencyKey sets the key of a write, 1 to 128 characters. Without it each call has a new key. Use a new key for
-// each new intent: the same key with other arguments fails with [CodeIdempotencyKeyReused], or for a paid operation is
-// another call that is charged. Reads ignore it.
+// each new intent. The same key with other arguments fails with [CodeIdempotencyKeyReused]; for a paid operation, it is
+// a separate call that is charged. Reads ignore it.
 func IdempotencyKey(key string) CallOption {
 	return func(p *prepared) { p.key = key }
 }
@@ -36,8 +36,7 @@ func (c *Client) Call(
 	return do[json.RawMessage](ctx, c, name, in, options)
 }
 
-// CallPages calls an operation for page after page, beginning with the cursor in the arguments. It ends with the first
-// error.
+// CallPages calls an operation for each page, beginning with the cursor in the arguments. It stops at the first error.
 func (c *Client) CallPages(
 	ctx context.Context, name string, in map[string]any, options ...CallOption,
 ) iter.Seq2[*Answer[json.RawMessage], error] {

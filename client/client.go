@@ -36,8 +36,8 @@ func WithAttempts(n int) Option {
 	return func(c *Client) { c.retry.attempts = n }
 }
 
-// WithLongestWait sets the longest pause before a retry. A response that asks for a longer one is returned at once. The
-// default is a minute.
+// WithLongestWait sets the longest pause before a retry. A response that requires a longer pause is returned
+// immediately. The default is a minute.
 func WithLongestWait(d time.Duration) Option {
 	return func(c *Client) { c.retry.longest = d }
 }
@@ -52,13 +52,13 @@ func WithUserAgent(name string) Option {
 	return func(c *Client) { c.agent = name }
 }
 
-// WithPlainHTTP allows sending the key over plain HTTP to another machine. Everybody on the way can read it.
+// WithPlainHTTP allows sending the key over plain HTTP to another machine. Everybody on the network path can read it.
 func WithPlainHTTP() Option {
 	return func(c *Client) { c.plain = true }
 }
 
 // New returns a client for the service at an address such as https://press.example.com, with or without /api/v1, and an
-// API key of the team. It sends nothing. Plain HTTP is only allowed to the own machine.
+// API key of the team. It sends nothing. Plain HTTP is only allowed to the local machine.
 func New(address, key string, options ...Option) (*Client, error) {
 	c := &Client{key: strings.TrimSpace(key), http: &http.Client{}, agent: "pressroom-go", retry: newRetry()}
 	for _, option := range options {

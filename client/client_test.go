@@ -93,7 +93,7 @@ func TestRedirectsNotFollowed(t *testing.T) {
 		}
 	}
 	if len(other.requests) != 0 {
-		t.Errorf("the other host was asked: %v", other.requests)
+		t.Errorf("the other host received requests: %v", other.requests)
 	}
 }
 
@@ -105,11 +105,11 @@ func TestForeignResponses(t *testing.T) {
 		status  int
 		detail  string
 	}{
-		"a proxy's 404":     {proxy(404), 404, "proxy"},
-		"a page":            {proxy(200), 200, "not JSON"},
-		"another JSON":      {respond(200, "application/json", `{"ok":true}`), 200, "meta"},
-		"a broken problem":  {respond(422, "application/problem+json", `{`), 422, "proxy"},
-		"a problem unnamed": {respond(422, "application/problem+json", `{"title":"x"}`), 422, "proxy"},
+		"a proxy's 404":          {proxy(404), 404, "proxy"},
+		"a page":                 {proxy(200), 200, "not JSON"},
+		"another JSON":           {respond(200, "application/json", `{"ok":true}`), 200, "meta"},
+		"a broken problem":       {respond(422, "application/problem+json", `{`), 422, "proxy"},
+		"problem without a code": {respond(422, "application/problem+json", `{"title":"x"}`), 422, "proxy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -254,7 +254,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// Invalid UTF-8 would be changed on the way, so it is not sent.
+// Invalid UTF-8 would be changed by JSON encoding, so it is not sent.
 func TestTextIsUTF8(t *testing.T) {
 	t.Parallel()
 	s, c := newFakeService(t, ok())

@@ -6,11 +6,12 @@
 // # Retries
 //
 // A call is retried if there was no response, or a temporary error: 429, 502, 503, 504, 500, or an Idempotency-Key in
-// use. The pauses grow, or follow Retry-After. Nothing is done twice: every write has an Idempotency-Key for all of its
-// attempts. To repeat a failed call later or in another process, set a key with [IdempotencyKey] and use the same
-// arguments. The service remembers keys for 24 hours. [Error] and [UnansweredError] contain the key of the call.
+// use. The pauses increase, or follow Retry-After. A retry never repeats a write, because all attempts of a call have
+// the same Idempotency-Key. To repeat a failed call later or in another process, set a key with [IdempotencyKey] and
+// use the same arguments. The service remembers keys for 24 hours. [Error] and [UnansweredError] contain the key of the
+// call.
 //
-// If a pause would exceed the deadline of the context, the call returns the error at once.
+// If a pause would exceed the deadline of the context, the call returns the error immediately.
 //
 // # Errors
 //

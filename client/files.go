@@ -18,7 +18,7 @@ type File struct {
 	Open   func() (io.ReadCloser, error)
 }
 
-// FileAt returns a file on disk. It reads the file once for its digest, and uploading reads it again.
+// FileAt returns a file on disk. It reads the file to compute the digest; the upload reads it again.
 func FileAt(path string) (File, error) {
 	f, err := os.Open(path) //nolint:gosec // the caller chooses the path
 	if err != nil {

@@ -21,7 +21,7 @@ func (c *Client) Wait(ctx context.Context, jobID string) (*Answer[Job], error) {
 	return c.wait(ctx, jobID, c.waitSeconds())
 }
 
-// waitSeconds returns how long a call may wait at the service: well below the timeout of an attempt.
+// waitSeconds returns the time that the service may wait in one call, which is well below the timeout of an attempt.
 func (c *Client) waitSeconds() int64 {
 	if c.retry.attempt <= 0 {
 		return maxWaitSeconds
@@ -119,7 +119,7 @@ type (
 		CreditsCharged int64            `json:"credits_charged"`
 	}
 
-	// FoundHashtag is a hashtag with its figures.
+	// FoundHashtag is a hashtag with its statistics.
 	FoundHashtag struct {
 		HashtagFigures
 

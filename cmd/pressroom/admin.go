@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/server"
 )
 
-// adminCmd holds the operator's commands. They work on the database directly. A running service sees a change within a
+// adminCmd has the operator's commands. They use the database directly. A running service sees a change within a
 // second.
 type adminCmd struct {
 	JSON bool `help:"Print the output as JSON."`
@@ -70,8 +70,8 @@ func (f storeFlags) checkExists() error {
 		return nil
 	}
 	if _, err := os.Stat(path); err != nil {
-		full, _ := filepath.Abs(path) // on failure, the path as given
-		return fmt.Errorf("there is no database at %s; set PRESSROOM_DATABASE (--database). To create one, run "+
+		full, _ := filepath.Abs(path) // on failure, full is empty
+		return fmt.Errorf("no database at %s; set PRESSROOM_DATABASE (--database). To create a database, run "+
 			"pressroom serve or pressroom admin people add", cmp.Or(full, path))
 	}
 	return nil

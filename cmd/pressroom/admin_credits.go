@@ -46,14 +46,14 @@ func (c adminCreditsWithdraw) Run(ctx context.Context, p *program, log *slog.Log
 	})
 }
 
-// Run lists what was booked.
+// Run lists the team's credit transactions.
 func (c adminCreditsStatement) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	return run(ctx, c.storeFlags, p, log, func(s *server.Server) ([]credit.Line, error) {
 		return s.Credits.Statement(ctx, c.Team, c.Limit)
 	})
 }
 
-// Run prints the terms, always as JSON: it is what a file of terms may say.
+// Run prints the terms, always as JSON, because that is the format of a terms file.
 func (c adminTerms) Run() error {
 	offered, err := c.terms()
 	if err != nil {

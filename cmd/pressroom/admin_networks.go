@@ -25,7 +25,7 @@ type (
 	}
 )
 
-// Run asks the networks.
+// Run checks the apps with the networks.
 func (c adminNetworksCheck) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	if err := c.checkExists(); err != nil {
 		return err

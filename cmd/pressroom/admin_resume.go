@@ -51,7 +51,7 @@ func (c adminResume) endHold(ctx context.Context, p *program, log *slog.Logger) 
 	return printResumption(os.Stdout, found)
 }
 
-// wait waits until networks list what was published right before the hold.
+// wait waits until networks list posts that were published just before the hold.
 func (c adminResume) wait(ctx context.Context, s *server.Server) error {
 	left, err := s.Delivery.ResumableIn(ctx)
 	if err != nil || left <= 0 || c.NoWait || c.DryRun {

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// What a resumption finds is shown to people as a line for each account of a post, under what it cannot know.
+// printResumption prints a line for each account of a post, after the limits of the check.
 func TestPrintResumption(t *testing.T) {
 	t.Parallel()
 	due := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)

@@ -17,8 +17,8 @@ type callCmd struct {
 	Args []word `arg:"" optional:"" help:"Operation and its arguments. Lists all operations if omitted."`
 }
 
-// word is an argument as it was given. Package kong would pass a plain string through JSON, which changes bytes that
-// are not UTF-8.
+// word is an unmodified argument. Package kong would pass a string through JSON, which changes bytes that are not
+// UTF-8.
 type word string
 
 // Decode reads the next argument.
@@ -35,7 +35,7 @@ func (w *word) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// statusError ends the program with this exit status. The error was printed already.
+// statusError ends the program with this exit status. The error was already printed.
 type statusError int
 
 func (s statusError) Error() string { return "exit status " + strconv.Itoa(int(s)) }

@@ -18,7 +18,7 @@ func TestContactURI(t *testing.T) {
 		"a@example.com\nContact: b@example.com", "javascript:alert(1)", "https://exa mple.com",
 	} {
 		if got, err := contactURI(bad); err == nil {
-			t.Errorf("%q is taken, as %q", bad, got)
+			t.Errorf("%q is accepted as %q", bad, got)
 		}
 	}
 }

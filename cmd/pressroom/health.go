@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// healthCmd is for the health check of a container, whose image has no other HTTP client.
+// healthCmd is the health check of a container, because the image has no other HTTP client.
 type healthCmd struct {
 	URL string `help:"URL of /readyz. At --metrics-addr, it includes every check." default:"http://127.0.0.1:8080/readyz" env:"PRESSROOM_HEALTH_URL"`
 }
 
 const (
 	healthTimeout  = 5 * time.Second
-	maxHealthBytes = 16 << 10 // of the response that are printed
+	maxHealthBytes = 16 << 10 // maximum bytes of the response to print
 )
 
 // Run requests /readyz of a node and prints the response.
@@ -29,7 +29,7 @@ func (c healthCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return errors.New("--url (PRESSROOM_HEALTH_URL) must be a URL such as http://127.0.0.1:8080/readyz")
 	}
-	// The node is on this machine, and its certificate is for another name.
+	// Do not verify the certificate: the node is on this machine, and its certificate is for another name.
 	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // sends nothing and only reads a status
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: insecure}}
 	resp, err := client.Do(req)
@@ -54,7 +54,7 @@ func (c healthCmd) Run(ctx context.Context) error {
 }
 
 // isReadyz reports whether a response is from the /readyz of a node: the status of its public listener, or the checks
-// of its metrics listener. The headers tell it from other programs that answer {"status":"ok"}.
+// of its metrics listener. The headers distinguish it from other programs that respond with {"status":"ok"}.
 func isReadyz(resp *http.Response, body []byte) bool {
 	if resp.Header.Get("Content-Type") != "application/json" || resp.Header.Get("Cache-Control") != "no-store" {
 		return false

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// gcPercent trades memory for time. The live heap is small compared with what each request allocates, so that the
-	// collector would run very often.
+	// gcPercent trades memory for time. The live heap is small compared with the allocations of each request, so the
+	// collector would otherwise run very often.
 	gcPercent = 400
 	// softLimit is the memory limit of the runtime in bytes. Together with SQLite and the program text, the process
 	// stays below 200 MB while a thousand assistants call at once.
@@ -18,7 +18,7 @@ const (
 	// outsideHeap is the memory of the runtime outside the heap, in bytes.
 	outsideHeap = 24 << 20
 	// idleCheckInterval is how often the program checks whether it is idle. It is idle if at most maxIdleAllocation
-	// bytes were allocated since the last check. A collection pays if it can free minReclaimable bytes.
+	// bytes were allocated since the last check. A collection is worthwhile if it can free minReclaimable bytes.
 	idleCheckInterval = 2 * time.Second
 	maxIdleAllocation = 1 << 20
 	minReclaimable    = 4 << 20
@@ -42,7 +42,7 @@ func tuneCollector() {
 }
 
 // returnMemory returns unused memory to the system whenever the program becomes idle. The collector runs so rarely that
-// memory of the start or of a peak would stay for minutes.
+// memory from the start or a peak would otherwise be kept for minutes.
 func returnMemory() {
 	var r idleDetector
 	for range time.Tick(idleCheckInterval) {
@@ -52,13 +52,13 @@ func returnMemory() {
 	}
 }
 
-// heapState describes the heap in bytes: allocated since the start, held now, and live at the last collection.
+// heapState describes the heap in bytes: allocated since the start, currently held, and live at the last collection.
 type heapState struct{ allocated, held, live uint64 }
 
-// idleDetector remembers how much had been allocated at the last check.
+// idleDetector stores the number of allocated bytes at the last check.
 type idleDetector struct{ allocated uint64 }
 
-// shouldReturn reports whether the program is idle and holds much memory that it does not need.
+// shouldReturn reports whether the program is idle and holds much unused memory.
 func (r *idleDetector) shouldReturn(now heapState) bool {
 	quiet := now.allocated-r.allocated <= maxIdleAllocation
 	r.allocated = now.allocated
@@ -66,7 +66,7 @@ func (r *idleDetector) shouldReturn(now heapState) bool {
 }
 
 // memoryLimit returns the memory limit for a live heap of the given size: softLimit, or twice the live heap. With a
-// fixed limit, the collector would run without end once the live heap reaches it.
+// fixed limit, the collector would run continuously once the live heap reaches it.
 func memoryLimit(kept uint64) int64 {
 	return max(softLimit, 2*int64(kept)+outsideHeap) //nolint:gosec // no machine has so much memory
 }
@@ -91,8 +91,8 @@ func runtimeMetric(name string) uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// afterEachCollection calls do after every run of the collector, one call at a time, from the finalizer of an object
-// that is created anew each time.
+// afterEachCollection calls do after every run of the collector, one call at a time. It uses the finalizer of an object
+// that is recreated each time.
 func afterEachCollection(do func()) {
 	type run struct{ number *int }
 	var next func(*run)

@@ -17,7 +17,7 @@ func TestMemoryLimit(t *testing.T) {
 	}
 	runtime.GC() // a short run has none of its own
 	if liveHeap() == 0 {
-		t.Error("the runtime does not tell what a collection left")
+		t.Error("the runtime does not report the live heap")
 	}
 }
 
@@ -49,10 +49,10 @@ func TestIdleMemoryReleased(t *testing.T) {
 		{heapState{allocated: 41<<20 + 2*maxIdleAllocation, held: 11<<20 + minReclaimable, live: 10 << 20}, true},
 	} {
 		if got := r.shouldReturn(c.now); got != c.want {
-			t.Errorf("look %d: %t, want %t", i, got, c.want)
+			t.Errorf("check %d: %t, want %t", i, got, c.want)
 		}
 	}
 	if now := heap(); now.allocated == 0 || now.held == 0 {
-		t.Errorf("the runtime does not tell of the heap: %+v", now)
+		t.Errorf("the runtime does not report the heap: %+v", now)
 	}
 }

@@ -19,7 +19,7 @@ type sandboxCmd struct {
 	Settings bool     `help:"Print settings for serve --networks and exit."`
 }
 
-// Run serves the sandbox networks until it is told to stop.
+// Run serves the sandbox networks until ctx is canceled.
 func (c sandboxCmd) Run(ctx context.Context) error {
 	if c.Settings {
 		_, err := fmt.Fprint(os.Stdout, server.SandboxSettings("http://"+c.Addr))

@@ -24,10 +24,10 @@ import (
 
 const (
 	defaultWorkers   = 16
-	databaseTimeout  = 30 * time.Second // on a machine that starts, the database starts too
-	sealingKeySuffix = ".sealing-key"   // of the file next to an SQLite database
+	databaseTimeout  = 30 * time.Second // when the machine starts, the database may start later
+	sealingKeySuffix = ".sealing-key"   // suffix of the file next to an SQLite database
 	lockSuffix       = ".lock"
-	mediaSuffix      = ".media" // of the folder next to it
+	mediaSuffix      = ".media" // suffix of the folder next to an SQLite database
 	certsSuffix      = ".certificates"
 )
 
@@ -118,7 +118,7 @@ func lockFile(database string) (func(), error) {
 	if err != nil {
 		return nil, fmt.Errorf("the SQLite file: %w", err)
 	}
-	return func() { _ = lock.Close() }, nil // it ends with the process anyway
+	return func() { _ = lock.Close() }, nil // the lock ends with the process anyway
 }
 
 func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
@@ -186,8 +186,8 @@ func isAddress(text string) bool {
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
-// networkSettings reads the network settings. Secrets only come from the environment, where neither a process list nor
-// a repository shows them.
+// networkSettings reads the network settings. Secrets are only read from the environment, so that they do not appear in
+// process lists or repositories.
 func networkSettings(path string) (server.NetworkSettings, error) {
 	out := server.NetworkSettings{Secret: func(name string) string {
 		return os.Getenv("PRESSROOM_" + name + "_CLIENT_SECRET")
@@ -199,7 +199,7 @@ func networkSettings(path string) (server.NetworkSettings, error) {
 	if err != nil {
 		return out, fmt.Errorf("reading the network settings: %w", err)
 	}
-	if err := json.Unmarshal(raw, &out.Of); err != nil {
+	if err := json.Unmarshal(raw, &out.ByPlatform); err != nil {
 		return out, fmt.Errorf("reading the network settings in %s: %w", path, err)
 	}
 	return out, nil
@@ -233,7 +233,7 @@ func (f storeFlags) blobs() (string, error) {
 	case isSQLite:
 		return "file:" + path + mediaSuffix, nil
 	case !strings.HasPrefix(f.Database, "postgres"):
-		return "", nil // opening the database fails with a better error
+		return "", nil // opening the database returns a better error
 	}
 	return "",
 		errors.New("PostgreSQL needs PRESSROOM_BLOBS (--blobs), the same on every node: file:FOLDER on a " +

@@ -58,13 +58,13 @@ func (f tlsFlags) apply(cfg *server.Config, c serveCmd) error {
 	if path, isSQLite := strings.CutPrefix(c.Database, "sqlite:"); isSQLite && opts.ACME.Folder == "" {
 		opts.ACME.Folder = path + certsSuffix
 	}
-	opts.ACME.TLSPort, opts.ACME.HTTPPort = portOf(c.Addr), portOf(f.PlainAddr)
+	opts.ACME.TLSPort, opts.ACME.HTTPPort = parsePort(c.Addr), parsePort(f.PlainAddr)
 	cfg.Certificates, cfg.PlainAddr = opts, f.PlainAddr
 	return nil
 }
 
-// portOf returns the port of a listen address, or 0 if it has no number.
-func portOf(addr string) int {
+// parsePort returns the port of a listen address, or 0 if it has no number.
+func parsePort(addr string) int {
 	_, text, err := net.SplitHostPort(addr)
 	if err != nil {
 		return 0

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/domain/analytics"
 )
 
-// buildAnalytics builds the collection of the accounts' figures and pictures.
+// buildAnalytics builds the collection of the accounts' metrics and pictures.
 func (s *Server) buildAnalytics(terms plan.Terms) {
 	s.Analytics = analytics.New(s.db, s.Accounts, analytics.Options{
 		Terms: terms, Every: s.cfg.CollectEvery, Called: s.metrics.countNetworkCall,
@@ -23,8 +23,8 @@ func (s *Server) buildAnalytics(terms plan.Terms) {
 
 var errPictureTooLarge = errors.New("the picture is too large")
 
-// pictureFetcher returns a function that fetches profile pictures from public addresses, and from the hosts that the
-// operator's settings of the network name, such as those of a sandbox.
+// pictureFetcher returns a function that fetches profile pictures from public addresses, and from hosts in the
+// operator's network settings, such as a sandbox.
 func (s *Server) pictureFetcher() func(ctx context.Context, platform, address string, maxBytes int64, into io.Writer) error {
 	named := s.cfg.Networks.namedHosts()
 	client := &http.Client{
@@ -33,15 +33,15 @@ func (s *Server) pictureFetcher() func(ctx context.Context, platform, address st
 	}
 	return func(ctx context.Context, platform, address string, maxBytes int64, into io.Writer) error {
 		if u, err := url.Parse(address); err == nil && slices.Contains(named[platform], u.Host) {
-			return fetchNamed(ctx, client, address, maxBytes, into)
+			return fetchConfigured(ctx, client, address, maxBytes, into)
 		}
 		_, err := s.fetcher.Get(ctx, address, maxBytes, into)
 		return err
 	}
 }
 
-// fetchNamed fetches a file from a host that the operator has named.
-func fetchNamed(ctx context.Context, client *http.Client, address string, maxBytes int64, into io.Writer) error {
+// fetchConfigured fetches a file from a host in the operator's settings.
+func fetchConfigured(ctx context.Context, client *http.Client, address string, maxBytes int64, into io.Writer) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return fmt.Errorf("fetching a picture: %w", err)

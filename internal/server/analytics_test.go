@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Pictures come from the hosts that the operator has named for the network, without redirects and up to a size; all
-// others must be public.
+// Pictures are fetched from hosts in the operator's settings of the network, without redirects and up to a maximum
+// size. All other hosts must be public.
 func TestPictureFetcher(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// A client registers once per person. Limits apply per address.
+	// Limits on registrations per IP address. A client registers once per person.
 	registrationsPerHour, registrationBurst = 60, 20
 	clientDocumentTimeout                   = 5 * time.Second
 )
@@ -81,7 +81,8 @@ func (c connections) IsActive(ctx context.Context, q db.Querier, connection int6
 	return c.teams.IsConnectionActive(ctx, q, connection)
 }
 
-// RequiresFactor reports whether members of a team need a second factor, by the owner's rule or the operator's.
+// RequiresFactor reports whether members of a team need a second factor, because the owner or the operator requires
+// one.
 func (c connections) RequiresFactor(ctx context.Context, q db.Querier, id int64) (bool, error) {
 	if c.everyone {
 		return true, nil

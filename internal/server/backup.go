@@ -241,7 +241,7 @@ func restoreFile(ctx context.Context, cfg Config, w *backup.Archive, file string
 		return err
 	}
 	failpoint.Point("before restore end")
-	if err := os.Link(part, file); err != nil { // unlike renaming, it never replaces a file
+	if err := os.Link(part, file); err != nil { // unlike a rename, a link never replaces a file
 		return fmt.Errorf("naming the database: %w", err)
 	}
 	if err := os.Remove(part); err != nil {

@@ -17,7 +17,8 @@ const (
 	auditInterval = 24 * time.Hour // an audit reads the whole ledger
 )
 
-// clusterDescs describe the metrics of the whole installation by the names of their figures. All nodes report the same.
+// clusterDescs has the descriptions of the installation's metrics by clusterstats name. All nodes report the same
+// values.
 var clusterDescs = map[string]*prometheus.Desc{
 	"posts_due": newDesc("posts_due",
 		"Scheduled posts that are due but not yet submitted. held: their team is closed or publishing is paused.", "held"),
@@ -81,7 +82,7 @@ func (*clusterCollector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect sends the last figures. It skips figures that only a newer node knows.
+// Collect sends the last metrics. It skips metrics that only a newer node knows.
 func (c *clusterCollector) Collect(out chan<- prometheus.Metric) {
 	for _, last := range c.stats.Last() {
 		if last.MeasuredAt.IsZero() {
@@ -106,7 +107,7 @@ func (c *clusterCollector) Collect(out chan<- prometheus.Metric) {
 
 func (c *clusterCollector) age(since time.Time) float64 { return max(0, c.now().Sub(since).Seconds()) }
 
-// counts collects pairs of figures: a count and the age of the oldest item.
+// counts collects pairs of metrics: a count and the age of the oldest item.
 type counts struct {
 	metrics []clusterstats.Metric
 	added   map[[2]string]bool
@@ -118,7 +119,7 @@ func (c *counts) add(name string, n int64, oldest time.Time, labels ...string) {
 	c.added[key(name, labels)] = true
 }
 
-// expect adds 0 if a figure is missing.
+// expect adds 0 if a metric is missing.
 func (c *counts) expect(name string, labels ...string) {
 	if !c.added[key(name, labels)] {
 		c.add(name, 0, time.Time{}, labels...)

@@ -29,16 +29,16 @@ const (
 // Config configures a node.
 type Config struct {
 	Version   string
-	PublicURL string // begins every absolute link, without a trailing slash
+	PublicURL string // base URL of absolute links, without a trailing slash
 	Database  string // sqlite:PATH or postgres://…
-	// WaitForDatabase is how long the start waits for an unreachable database.
+	// WaitForDatabase is the time for which the start waits for an unreachable database.
 	WaitForDatabase time.Duration
 	SealingKey      string // see package tokencrypt
 	Role            Role
 	Workers         int           // concurrent deliveries
 	PerNetwork      int           // see delivery.Options
 	Lease           time.Duration // see delivery.Options
-	// ShutdownDelay is how long /readyz fails before a stopping node no longer accepts requests.
+	// ShutdownDelay is the time between failing /readyz and no longer accepting requests.
 	ShutdownDelay time.Duration
 	Terms         *plan.Terms // plans, prices and limits; nil for the defaults
 	Redis         string      // redis://…, where nodes share request rates; empty if each node counts by itself
@@ -47,13 +47,12 @@ type Config struct {
 	// Certificates are for TLS without a proxy. PlainAddr is then the listener that redirects plain HTTP to TLS.
 	Certificates tlscert.Options
 	PlainAddr    string
-	// Blobs is where the library's files are: file:FOLDER or s3://BUCKET… (package blob). Scratch is the folder that
-	// receives files for S3.
+	// Blobs is the URL of the library's file store: file:FOLDER or s3://BUCKET… (package blob). Scratch is the folder
+	// for files before they are sent to S3.
 	Blobs, Scratch string
-	// DiskReserve is the free space in bytes that incoming files and an SQLite database leave; disk.Auto for the
-	// default, 0 for none.
+	// DiskReserve is the free disk space in bytes that is kept; disk.Auto for the default, 0 for none.
 	DiskReserve int64
-	// CollectEvery is the time between two collections of an account's figures; 0 means 6 hours.
+	// CollectEvery is the time between two collections of an account's metrics; 0 means 6 hours.
 	CollectEvery time.Duration
 	// MeasureReadyEvery is the time between two measurements of hashtags of ready-made lists; 0 means 10 minutes.
 	MeasureReadyEvery time.Duration
@@ -81,8 +80,8 @@ type Config struct {
 	Directory       oidc.Options // for sign-in; without an issuer there is none
 	Log             *slog.Logger
 	Now             func() time.Time // nil for PostgreSQL's clock, or the machine's with SQLite
-	SecondFactor    string           // who must use two factors: nobody (also if empty), operators or everyone
-	// Extend adds operations and the work behind them. Results reads the results of their jobs.
+	SecondFactor    string           // who must use two factors: nobody (the default), operators or everyone
+	// Extend adds operations and their background work. Results reads the results of their jobs.
 	Extend  func(Parts) []operation.Operation
 	Results map[job.Type]job.Result
 }

@@ -16,8 +16,8 @@ const demoPerson = "harbour.coffee"
 // demoChoice is the index of the account to connect if it is not the first: on LinkedIn, the person's company.
 var demoChoice = map[string]int{"linkedin": 1}
 
-// connectEverywhere connects an account on every network that is connected in a browser, as a person would: with a link
-// and the network's consent page. It skips working accounts.
+// connectEverywhere connects an account on every network that is connected in a browser, like a person, with a link and
+// the network's consent page. It skips working accounts.
 func (q *Quickstart) connectEverywhere(ctx context.Context, team int64) error {
 	members, err := q.Teams.Members(ctx, team)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// demoPast is how long ago the demo team's past begins.
+// demoPast is the age of the demo team's oldest data.
 const demoPast = 28 * 24 * time.Hour
 
 const (
@@ -20,7 +20,8 @@ const (
 	deliverPollInterval = 5 * time.Millisecond
 )
 
-// demoClock is the clock of the program and its sandbox networks. While the demo team's past is made, it is behind.
+// demoClock is the clock of the program and its sandbox networks. While the demo team's past data is created, the clock
+// is behind.
 type demoClock struct {
 	now    func() time.Time
 	behind atomic.Int64 // in nanoseconds

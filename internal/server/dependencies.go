@@ -30,7 +30,7 @@ type dependencies struct {
 type checkResult struct {
 	up   bool
 	took time.Duration
-	down time.Time // since when
+	down time.Time // start of the outage
 }
 
 var errNoResponse = errors.New("no response")
@@ -72,7 +72,7 @@ func (d *dependencies) check(ctx context.Context) {
 	for name, check := range d.checks {
 		all.Go(func() {
 			began := time.Now()
-			if err := check(checkCtx); ctx.Err() == nil { // otherwise this node is stopping
+			if err := check(checkCtx); ctx.Err() == nil { // if ctx has ended, this node is stopping
 				d.record(name, began, err)
 			}
 		})

@@ -37,14 +37,14 @@ func TestLogOutages(t *testing.T) {
 		down = errNoResponse
 		if got := logged(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "dependency is down") ||
 			!strings.Contains(got, "dependency=database") {
-			t.Errorf("as an outage begins: %s", got)
+			t.Errorf("at the start of an outage: %s", got)
 		}
 		if got := logged(); got != "" {
 			t.Errorf("during the outage: %s", got)
 		}
 		down = nil
 		if got := logged(); !strings.Contains(got, "is up again") || !strings.Contains(got, "after=30s") {
-			t.Errorf("as the outage ends: %s", got)
+			t.Errorf("at the end of the outage: %s", got)
 		}
 		stopped, stop := context.WithCancel(t.Context())
 		stop()

@@ -43,7 +43,7 @@ func TestDeploymentGracePeriods(t *testing.T) {
 	}
 }
 
-// A timeout is logged and is no error: a service manager would report a failed node.
+// A timeout is logged but not returned as an error, because a service manager would report the node as failed.
 func TestIgnoreTimeout(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

@@ -24,12 +24,12 @@ import (
 
 const mcpPath = "/mcp"
 
-// buildEdges builds the API, the tools and the app.
-func (s *Server) buildEdges() error {
+// buildHandlers builds the HTTP handlers of the API, the tools and the app.
+func (s *Server) buildHandlers() error {
 	if err := s.buildAssistants(); err != nil {
 		return err
 	}
-	// Building the document is the slowest part of the start, and its readers cache it.
+	// The document is built when it is first requested, because building it is slow.
 	describe := sync.OnceValues(func() ([]byte, error) {
 		return openapi.Build(s.registry,
 			openapi.Info{Version: openapi.Version, ServerURL: s.cfg.PublicURL + rest.Prefix})
@@ -55,7 +55,8 @@ func (s *Server) buildEdges() error {
 		Frame: shell.Options{
 			PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Letters: s.Letters,
 			Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notifications.Unread, Limiters: s.limiters,
-			IsUnavailable: away, IsReachable: s.dependenciesUp, SecondFactor: shell.Requirement(s.cfg.SecondFactor), Log: s.cfg.Log,
+			IsUnavailable: isUnavailable, IsReachable: s.dependenciesUp, SecondFactor: shell.Requirement(s.cfg.SecondFactor),
+			Log: s.cfg.Log,
 		},
 		Library: s.Media, Connector: s.Connector, Approvals: s.Approvals, Posts: s.Posts, Delivery: s.Delivery,
 		Jobs: s.jobs, Reports: s.Reports, ReportLinks: s.ReportLinks, ReportMails: s.ReportMails,
@@ -76,7 +77,7 @@ func (s *Server) buildEdges() error {
 	pages.Handle("/", s.app)
 	edges := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
-		// The API handles every path below its prefix, well-formed or not. A mux would redirect some.
+		// The API handles every path below its prefix itself, because a mux would redirect malformed paths.
 		case path == rest.Prefix || strings.HasPrefix(path, rest.Prefix+"/"):
 			api.ServeHTTP(w, r)
 		case path == mcpPath:
@@ -139,12 +140,13 @@ func (s *Server) directory() (*oidc.Directory, error) {
 
 const (
 	readyTimeout = 2 * time.Second // of the database
-	// holdTimeout is shorter, because reading the hold uses the pool that calls share. A full node omits it.
+	// holdTimeout is shorter, because reading the hold uses the shared connection pool. If the pool is busy, the check
+	// is omitted.
 	holdTimeout     = readyTimeout / 4
 	maxQueueSilence = 30 * time.Second // a pulse is sent every 5 seconds
 )
 
-// ready returns only the status: what the node depends on is the operator's business.
+// ready returns only the status, because the details are only for the operator.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	status, _ := s.readiness(r.Context())
 	text := "ok"
@@ -197,7 +199,7 @@ func (s *Server) readiness(ctx context.Context) (int, map[string]string) {
 	return status, checks
 }
 
-// maxClockSkew is the difference between the machine's clock and the database's from which it is reported.
+// maxClockSkew is the difference between the machine's clock and the database's clock above which it is reported.
 const maxClockSkew = 5 * time.Second
 
 // checkClock compares the machine's clock with the database's, which all nodes use.
@@ -241,5 +243,5 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(value) //nolint:errchkjson // maps of strings; the client may be gone
+	_ = json.NewEncoder(w).Encode(value) //nolint:errchkjson // maps of strings; the client may have disconnected
 }

@@ -69,7 +69,7 @@ func (h *handshakeListener) run() {
 	}
 }
 
-// send reports whether Accept has taken the result.
+// send passes a result to Accept. It returns false if the listener was closed.
 func (h *handshakeListener) send(r acceptResult) bool {
 	select {
 	case h.results <- r:
@@ -93,7 +93,7 @@ func (h *handshakeListener) handshake(c net.Conn) {
 	case "h2":
 	case "", "http/1.1":
 		out = &secureConn{Conn: conn, guard: guard{protocolErrors: h.problems}}
-	default: // an ACME challenge, which the handshake has answered
+	default: // an ACME challenge, which the handshake has already completed
 		_ = c.Close()
 		return
 	}
@@ -110,7 +110,7 @@ func (h *handshakeListener) reject(c net.Conn, err error) {
 	if head, ok := errors.AsType[tls.RecordHeaderError](err); ok && head.Conn != nil &&
 		looksLikeHTTP(head.RecordHeader) {
 		reason = "client sent an HTTP request to an HTTPS server"
-		_, _ = head.Conn.Write(h.problems.response(errNotTLS)) // the client may be gone
+		_, _ = head.Conn.Write(h.problems.response(errNotTLS)) // the client may have disconnected
 	}
 	_ = c.Close()
 	//nolint:forbidigo // net/http logs its own there

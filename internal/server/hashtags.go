@@ -27,7 +27,7 @@ func (s *Server) buildHashtags(from sources, terms plan.Terms) error {
 		Terms: terms, Limiter: s.limiter, Log: s.cfg.Log,
 	}
 	if !from.empty() {
-		figures, err := from.figures()
+		figures, err := from.metrics()
 		if err != nil {
 			return fmt.Errorf("joining providers: %w", err)
 		}
@@ -48,7 +48,7 @@ type hashtagObserver struct {
 	figures *stats.Store
 }
 
-// Hashtag records figures of a hashtag.
+// Hashtag records statistics of a hashtag.
 func (o hashtagObserver) Hashtag(ctx context.Context, platform string, f provider.HashtagFigures) error {
 	figures := stats.Analyze(platform, f, o.db.Now())
 	return o.db.InTx(ctx, "hashtag.learned", func(ctx context.Context, tx *db.Tx) error {
@@ -63,7 +63,7 @@ func (o hashtagObserver) Posts(ctx context.Context, platform string, posts []pro
 	})
 }
 
-// recordCollected records the hashtags of connected accounts' posts, on networks with hashtag figures.
+// recordCollected records the hashtags of connected accounts' posts, on networks with hashtag statistics.
 func (o hashtagObserver) recordCollected(ctx context.Context, platform string, collected []network.CollectedPost) error {
 	if platform != provider.Instagram && platform != provider.TikTok {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Links to posts may have any host in the settings of a network.
+// Links to posts may have any host from the settings of a network.
 func TestNamedHosts(t *testing.T) {
 	t.Parallel()
 	named := SandboxNetworks("http://127.0.0.1:8099").namedHosts()

@@ -126,7 +126,8 @@ const (
 	idleTimeout    = 2 * time.Minute
 	maxHeaderBytes = 64 << 10
 
-	// HTTP/2: concurrent requests of a connection, and when an unresponsive connection is closed.
+	// Limits of HTTP/2: concurrent requests per connection, and the time after which an unresponsive connection is
+	// closed.
 	maxStreams       = 128
 	pingInterval     = 30 * time.Second
 	pingTimeout      = 15 * time.Second
@@ -164,8 +165,8 @@ func openCertificates(cfg Config) (*tlscert.Certificates, error) {
 	return tlscert.Open(opts)
 }
 
-// plainHandler answers ACME challenges and redirects people to TLS. It does not redirect programs, which would send
-// their key in plain text each time without anybody noticing.
+// plainHandler responds to ACME challenges and redirects browsers to TLS. It does not redirect API clients, because
+// they would then send their key in plain text with every call unnoticed.
 func (s *Server) plainHandler() http.Handler {
 	h := http.Handler(http.HandlerFunc(s.redirectToTLS))
 	if s.certs != nil {
@@ -174,7 +175,7 @@ func (s *Server) plainHandler() http.Handler {
 	return h
 }
 
-// redirectToTLS redirects browsers and returns an error to programs.
+// redirectToTLS redirects browsers and returns an error to API clients.
 func (s *Server) redirectToTLS(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
 	program := path == rest.Prefix || strings.HasPrefix(path, rest.Prefix+"/") || path == mcpPath ||
@@ -188,7 +189,7 @@ func (s *Server) redirectToTLS(w http.ResponseWriter, r *http.Request) {
 					"it."), s.cfg.PublicURL)
 		return
 	}
-	// The operator's public URL. The Host of the request is chosen by the client.
+	// Use the operator's public URL, because the client chooses the Host of the request.
 	target := s.cfg.PublicURL + r.URL.EscapedPath()
 	if r.URL.RawQuery != "" {
 		target += "?" + r.URL.RawQuery

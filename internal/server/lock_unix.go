@@ -23,13 +23,13 @@ func Lock(path, busy string) (*os.File, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("locking %s: %w", path, err), f.Close())
 	}
-	if !isAt(f, path) { // the process that had the lock removed the file
+	if !isAt(f, path) { // the process that held the lock has removed the file
 		return nil, errors.Join(errors.New(busy), f.Close())
 	}
 	return f, nil
 }
 
-// isAt reports whether path still names the file.
+// isAt reports whether path still is the path of the file.
 func isAt(f *os.File, path string) bool {
 	locked, err := f.Stat()
 	if err != nil {

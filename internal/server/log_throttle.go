@@ -16,7 +16,7 @@ type throttle struct {
 	last map[string]logged
 }
 
-// logged is when a message was last logged, and how often it was suppressed since.
+// logged has the time when a message was last logged, and how often it was suppressed since then.
 type logged struct {
 	at         time.Time
 	suppressed int
@@ -46,14 +46,14 @@ func (t *throttle) allow(message string) (int, bool) {
 	return last.suppressed, true
 }
 
-// outageInterval is how often the same error is logged while the database or the file store is unreachable, which many
-// parts notice several times a second.
+// outageInterval is the interval at which the same error is logged while the database or the file store is unreachable.
+// Many parts would otherwise log it several times a second.
 const outageInterval = 30 * time.Second
 
 // logError logs an error. During an outage, the same error is throttled.
 func (s *Server) logError(ctx context.Context, message string, err error) {
 	attrs := []any{"error", err}
-	if away(err) {
+	if isUnavailable(err) {
 		suppressed, ok := s.outages.allow(message + ": " + err.Error())
 		if !ok {
 			return

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// During an outage, each error is logged at once and then throttled. Other errors are always logged.
+// During an outage, each error is logged immediately and then throttled. Other errors are always logged.
 func TestLogOutagesThrottled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

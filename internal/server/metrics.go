@@ -79,7 +79,8 @@ func (m *metrics) countNetworkCall(platform, call, result string) {
 
 func (m *metrics) observeLateness(late time.Duration) { m.lateness.Observe(late.Seconds()) }
 
-// registerHold adds the metric that reports whether publishing is on hold. It is NaN while the database is unreachable.
+// registerHold adds the metric that reports whether publishing is on hold. The metric is NaN while the database is
+// unreachable.
 func (m *metrics) registerHold(s *restoreguard.Service) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "pressroom_held",
@@ -134,8 +135,8 @@ func (d *deliveryCollector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// initNetworkCalls creates the counters of network calls at 0, because Prometheus sees no increase in a counter that
-// first appears above 0.
+// initNetworkCalls creates the counters of network calls with the value 0, because Prometheus does not detect an
+// increase if a counter first appears with a higher value.
 func (m *metrics) initNetworkCalls(platforms []string) {
 	for _, platform := range platforms {
 		for _, call := range []string{"prepare", "commit", "resolve", "permalink", "collect"} {

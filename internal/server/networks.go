@@ -29,13 +29,13 @@ import (
 
 // NetworkSettings are the operator's settings of networks. They override the defaults.
 type NetworkSettings struct {
-	// Of has a JSON object by platform, with the options of that network's package.
-	Of map[string]json.RawMessage
+	// ByPlatform maps a platform to a JSON object with the options of that network's package.
+	ByPlatform map[string]json.RawMessage
 	// Secret returns the secret of an app by its name, such as THREADS, or "".
 	Secret func(name string) string
 }
 
-// networkBuilder holds what a constructor of a network needs.
+// networkBuilder has the settings and clients that constructors of networks need.
 type networkBuilder struct {
 	app      network.App
 	settings json.RawMessage
@@ -68,7 +68,7 @@ type validator interface {
 // namedHosts returns the hosts with ports of all URLs in the settings of each network.
 func (n NetworkSettings) namedHosts() map[string][]string {
 	out := map[string][]string{}
-	for platform, raw := range n.Of {
+	for platform, raw := range n.ByPlatform {
 		out[platform] = hostsIn(raw)
 	}
 	return out
@@ -144,7 +144,7 @@ var constructors = map[string]func(*networkBuilder) network.Network{
 		return ifConfigured(opts.ClientID+opts.Business.ClientID, tiktok.New(opts))
 	},
 	"x": func(b *networkBuilder) network.Network {
-		*b.app.Rules = x.Rules() // it counts characters in its own way
+		*b.app.Rules = x.Rules() // X counts characters differently
 		return withApp("X", func(o x.Options) network.Network { return x.New(o) })(b)
 	},
 	"youtube": withApp("YOUTUBE", func(o youtube.Options) network.Network { return youtube.New(o) }),
@@ -156,7 +156,7 @@ type appOptions[O any] interface {
 	Base() *network.App
 }
 
-// withApp returns the constructor of a network with one app, whose secret has a name.
+// withApp returns the constructor of a network with one app. Name is the name of the app's secret.
 func withApp[O any, P appOptions[O]](
 	secret string, build func(O) network.Network,
 ) func(*networkBuilder) network.Network {
@@ -170,7 +170,7 @@ func withApp[O any, P appOptions[O]](
 	}
 }
 
-// secretFor returns the secret of an app. Only an app of X may have none, as a public client.
+// secretFor returns the secret of an app. Only an app of X, as a public client, may have no secret.
 func (b *networkBuilder) secretFor(name, clientID string) string {
 	secret := b.secret(name)
 	if secret == "" && clientID != "" && name != "X" {
@@ -189,7 +189,7 @@ func ifConfigured(clientID string, n network.Network) network.Network {
 
 // networks returns the networks of this installation.
 func (s *Server) networks() ([]network.Network, error) {
-	for platform := range s.cfg.Networks.Of {
+	for platform := range s.cfg.Networks.ByPlatform {
 		if constructors[platform] == nil {
 			return nil, fmt.Errorf("reading the network settings: unknown network %q", platform)
 		}
@@ -201,7 +201,7 @@ func (s *Server) networks() ([]network.Network, error) {
 		rules, _ := network.DefaultRules(platform)
 		b := &networkBuilder{
 			app:      network.App{HTTP: &http.Client{Transport: s.transport}, Now: s.cfg.Now, Rules: &rules},
-			settings: s.cfg.Networks.Of[platform], secret: s.secret,
+			settings: s.cfg.Networks.ByPlatform[platform], secret: s.secret,
 		}
 		if platform == "bluesky" && !s.cfg.AnyServer {
 			var err error
@@ -245,7 +245,8 @@ func (s *Server) withTracing(client *http.Client) *http.Client {
 	return &out
 }
 
-// guardedClient returns a client for servers that people choose: public ones and those that the operator allows.
+// guardedClient returns a client for servers that people choose. It only connects to public servers and to servers that
+// the operator allows.
 func (s *Server) guardedClient() (*http.Client, error) {
 	var err error
 	if s.guard, err = newBlueskyGuard(s.cfg.BlueskyServers); err != nil {
@@ -282,8 +283,8 @@ func (s *Server) buildConnector(terms plan.Terms) {
 // officialBluesky is the entry point of Bluesky's own servers.
 const officialBluesky = "https://bsky.social"
 
-// checkBlueskyServer rejects servers that neither Bluesky nor the operator runs, because a person could make this node
-// call internal hosts.
+// checkBlueskyServer rejects servers other than Bluesky's and those allowed by the operator, because people could
+// otherwise make this node call internal hosts.
 func (s *Server) checkBlueskyServer(server string) error {
 	if !slices.Contains(append(s.cfg.BlueskyServers, officialBluesky), strings.TrimRight(server, "/")) {
 		return errors.New("accounts of this server cannot be connected here")

@@ -42,7 +42,7 @@ func TestNetworkSettings(t *testing.T) {
 			t.Parallel()
 			key := must.Get(tokencrypt.NewKey())(t)
 			settings := server.NetworkSettings{Secret: func(string) string { return c.secret }}
-			must.NoError(t, json.Unmarshal([]byte(c.settings), &settings.Of))
+			must.NoError(t, json.Unmarshal([]byte(c.settings), &settings.ByPlatform))
 			s, err := server.Open(t.Context(),
 				server.Config{
 					Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI, Blobs: testkit.Blobs(t),

@@ -19,16 +19,16 @@ import (
 	"pressroom/internal/apierr"
 )
 
-// protocolErrors writes problem documents where net/http rejects a request in plain text before any handler sees it:
-// malformed requests, a missing Host, header fields that are too large. net/http writes such a rejection at once while
-// no handler responds, so the bytes of a response are never mistaken for one.
+// protocolErrors replaces the plain-text rejections that net/http sends before a handler is called, for example for
+// malformed requests, with problem documents. net/http writes such a rejection in a single write while no handler
+// responds, so a response is never mistaken for a rejection.
 type protocolErrors struct {
 	publicURL string
 	log       *slog.Logger
 	headers   http.Header // of every response
 }
 
-// attach wraps a listener. It completes TLS handshakes itself.
+// attach wraps a listener, so that connections are guarded. With TLS, it completes the handshakes.
 func (p *protocolErrors) attach(l *httpListener) {
 	if l.tls {
 		l.listener, l.tls = newHandshakeListener(l.listener, l.server, p), false
@@ -43,13 +43,13 @@ func (p *protocolErrors) attach(l *httpListener) {
 		next.ServeHTTP(w, req)
 	})
 	l.server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
-		if g := guardOf(c); g != nil {
+		if g := guardFrom(c); g != nil {
 			return context.WithValue(ctx, guardKey{}, g)
 		}
 		return ctx
 	}
 	l.server.ConnState = func(c net.Conn, state http.ConnState) {
-		if g := guardOf(c); g != nil && state == http.StateIdle {
+		if g := guardFrom(c); g != nil && state == http.StateIdle {
 			g.path = pathScan{}
 			g.responding.Store(false)
 		}
@@ -60,13 +60,13 @@ func (p *protocolErrors) attach(l *httpListener) {
 type guard struct {
 	*protocolErrors
 
-	responding atomic.Bool // from when a handler gets the request until its response is written
+	responding atomic.Bool // true while a handler processes the request
 	path       pathScan
 }
 
 type guardKey struct{}
 
-func guardOf(c net.Conn) *guard {
+func guardFrom(c net.Conn) *guard {
 	switch c := c.(type) {
 	case *plainConn:
 		return &c.guard
@@ -76,8 +76,8 @@ func guardOf(c net.Conn) *guard {
 	return nil
 }
 
-// plainConn and secureConn are HTTP/1.x connections with a guard. They embed what net/http looks for: ReadFrom, to send
-// files by the kernel, CloseWrite, and the state of the TLS connection.
+// plainConn and secureConn are HTTP/1.x connections with a guard. They embed the connection types, because net/http
+// looks for ReadFrom (to use sendfile), CloseWrite and the TLS connection state.
 type (
 	plainConn struct {
 		*net.TCPConn
@@ -164,7 +164,7 @@ func problemFor(p []byte, badPath bool) error {
 	if !ok || len(rest) < 4 {
 		return nil
 	}
-	if badPath && bytes.HasPrefix(rest, []byte("400 Bad Request\r\n")) { // those about header fields have more text
+	if badPath && bytes.HasPrefix(rest, []byte("400 Bad Request\r\n")) { // rejections of header fields have more text
 		return errMalformedPath
 	}
 	return problems[string(rest[:3])]
@@ -190,7 +190,7 @@ func (p *protocolErrors) response(err error) []byte {
 		string(doc.Code))
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "HTTP/1.1 %d %s\r\n", doc.Status, http.StatusText(doc.Status))
-	_ = h.Write(&out) // to memory
+	_ = h.Write(&out) // writes to memory
 	out.WriteString("\r\n")
 	out.Write(body)
 	return out.Bytes()

@@ -37,7 +37,7 @@ var echo = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 })
 
-// serveHandler serves a handler as the program would, with or without TLS, and returns its address.
+// serveHandler serves a handler like the server, with or without TLS, and returns its address.
 func serveHandler(t *testing.T, secure bool, h http.Handler) string {
 	t.Helper()
 	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)

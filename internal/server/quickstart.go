@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/sandbox"
 )
 
-// Quickstart is the program with sandbox networks and a demo team in one directory.
+// Quickstart is a server with sandbox networks and a demo team, with all data in one directory.
 type Quickstart struct {
 	*Server
 	Greeting Greeting
@@ -31,7 +31,7 @@ type Quickstart struct {
 	sandboxHTTP *http.Server
 }
 
-// Greeting is what a new user needs. --json prints it as the first line.
+// Greeting has the addresses and credentials for a new user. With --json it is the first line of the output.
 type Greeting struct {
 	BaseURL    string            `json:"base_url"`
 	AppURL     string            `json:"app_url"`
@@ -63,13 +63,13 @@ const (
 	demoAppPassword  = "sandbox-app-password"  // of both handles; works only in the sandbox
 	demoTimezone     = "Europe/Berlin"
 	demoCredits      = 1000
-	demoCollectEvery = time.Minute // so that a post's figures appear soon
+	demoCollectEvery = time.Minute // so that a post's metrics appear soon
 	demoMeasureEvery = 10 * time.Second
 	demoRateFactor   = 50 // multiplies the default rate limits, so that scripts can call the API in a loop
 )
 
-// OpenQuickstart sets up the program in a data directory. Existing data is kept. At the first start the clock is behind
-// until AddSamples has made the demo team's past.
+// OpenQuickstart sets up the program in a data directory. Existing data is kept. At the first start, the clock is
+// behind until AddSamples has created the demo team's past data.
 func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("creating the directory of --data: %w", err)

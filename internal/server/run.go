@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	drainTimeout       = 20 * time.Second // for running requests and work when the program stops
+	drainTimeout       = 20 * time.Second // time for running requests and work when the program stops
 	returnCallsTimeout = 10 * time.Second // for returning unused free calls
 	traceFlushTimeout  = 3 * time.Second
 	sweepInterval      = time.Minute
 )
 
-// Run serves on a listener and works in the background until the context ends. Then it lets running work finish.
+// Run serves on a listener and works in the background until the context ends. It then waits for running work to
+// finish.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
-	// Running work ends after the context.
+	// Running work may continue after the context has ended.
 	background, stop := context.WithCancel(s.tracer.Into(context.WithoutCancel(ctx)))
 	defer stop()
 	var tasks sync.WaitGroup
@@ -39,8 +40,8 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	return errors.Join(err, s.calls.Close(returning))
 }
 
-// ignoreTimeout logs what did not finish in time. That is no error: other nodes take over work and deliveries after
-// their lease, and clients repeat their requests.
+// ignoreTimeout logs that something did not finish in time. It is not an error: other nodes take over work and
+// deliveries after the lease, and clients repeat their requests.
 func (s *Server) ignoreTimeout(what string, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.cfg.Log.Warn("stopped before everything was finished", "what", what, "waited", drainTimeout.String())
@@ -70,13 +71,13 @@ func (s *Server) startBackground(ctx context.Context, tasks *sync.WaitGroup) {
 	tasks.Go(func() { s.Posts.RunSeries(ctx, report("creating posts of recurring series")) })
 	tasks.Go(func() { s.Reports.RunTracking(ctx, report("refreshing tracked reports")) })
 	tasks.Go(func() { s.worker.Run(ctx, report("waking jobs")) })
-	// On hold, nothing uses grants, which another installation may have too, sends mail or deletes files.
+	// During a hold, do not use grants, which another installation may also use, send mail or delete files.
 	unlessHeld := func(work func(context.Context)) {
 		tasks.Go(func() { s.Hold.RunWhileFree(ctx, report("checking the hold"), work) })
 	}
 	unlessHeld(func(ctx context.Context) { s.Accounts.Run(ctx, report("renewing grants")) })
 	unlessHeld(func(ctx context.Context) { s.Erasure.Run(ctx, report("deleting teams")) })
-	unlessHeld(func(ctx context.Context) { s.Analytics.Run(ctx, report("collecting figures of accounts")) })
+	unlessHeld(func(ctx context.Context) { s.Analytics.Run(ctx, report("collecting metrics of accounts")) })
 	if s.measurer != nil {
 		unlessHeld(func(ctx context.Context) { s.measurer.Run(ctx, report("measuring hashtags")) })
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// sandboxes are network settings for the sandbox at SANDBOX, as an operator would write them. settled is short, because
-// the sandbox lists new posts at once.
+// sandboxes are network settings for the sandbox at SANDBOX, as an operator would write them. The setting settled is
+// short, because the sandbox lists new posts immediately.
 const sandboxes = `{
   "bluesky": {"web_url": "SANDBOX/bluesky", "video_url": "SANDBOX/bluesky/video"},
   "facebook": {
@@ -53,7 +53,7 @@ func SandboxSettings(address string) string { return strings.ReplaceAll(sandboxe
 // SandboxNetworks returns the same settings with secrets, which the sandbox ignores.
 func SandboxNetworks(address string) NetworkSettings {
 	out := NetworkSettings{Secret: func(string) string { return "sandbox" }}
-	if err := json.Unmarshal([]byte(SandboxSettings(address)), &out.Of); err != nil {
+	if err := json.Unmarshal([]byte(SandboxSettings(address)), &out.ByPlatform); err != nil {
 		panic(err) // the text above is invalid
 	}
 	return out

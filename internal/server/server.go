@@ -90,7 +90,7 @@ type Server struct {
 	waker        *delivery.Waker
 	platforms    []string // of the configured networks
 	jobs         *job.Store
-	limiter      *provider.Limiter // of analyses of provider data
+	limiter      *provider.Limiter // limits analyses of provider data
 	figures      *stats.Store      // of hashtags
 	measurer     *stats.Measurer   // nil without a provider
 	idempotency  *idempotency.Store
@@ -182,7 +182,7 @@ func OpenDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 
 const databaseRetryInterval = 250 * time.Millisecond
 
-// awaitDatabase opens the database. It waits for an unreachable one.
+// awaitDatabase opens the database. If the database is unreachable, it waits.
 func awaitDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 	limit := time.Now().Add(cfg.WaitForDatabase)
 	for try := 1; ; try++ {
@@ -209,7 +209,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	if s.cfg.Terms != nil {
 		terms = *s.cfg.Terms
 	}
-	if err := s.buildGround(terms); err != nil {
+	if err := s.buildFoundation(terms); err != nil {
 		return err
 	}
 	networks, err := s.networks()
@@ -245,7 +245,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	s.Voices = voice.New(voice.Options{DB: s.db})
 	s.buildOperations(terms)
 	s.buildClusterStats()
-	return s.buildEdges()
+	return s.buildHandlers()
 }
 
 // results returns the readers of job results by type.
@@ -260,8 +260,8 @@ func (s *Server) results() map[job.Type]job.Result {
 	return out
 }
 
-// buildGround builds what everything else uses: the queue, limits, credits, notifications and teams.
-func (s *Server) buildGround(offered plan.Terms) error {
+// buildFoundation builds the parts that all others use: the queue, limits, credits, notifications and teams.
+func (s *Server) buildFoundation(offered plan.Terms) error {
 	guesses, err := ratelimit.NewGuesses()
 	if err != nil {
 		return err
@@ -281,7 +281,7 @@ func (s *Server) buildGround(offered plan.Terms) error {
 		restoreguard.Options{File: file, TrustReplica: s.cfg.TrustReplica, Beside: s.cfg.Beside, Log: s.cfg.Log})
 	s.metrics.registerHold(s.Hold)
 	s.calls = ratelimit.NewFreeCalls(s.db)
-	if err := s.buildNotices(); err != nil {
+	if err := s.buildNotifications(); err != nil {
 		return err
 	}
 	s.Credits = credit.New(s.db, credit.Options{CountFree: s.calls.CountFree, BalanceLowered: s.Notifications.NotifyLowCredits})
@@ -307,14 +307,14 @@ func (s *Server) buildOperations(terms plan.Terms) {
 func (s *Server) pipeline(keys pipeline.Keys) *pipeline.Pipeline {
 	return pipeline.New(pipeline.Ports{
 		Keys: keys, Idempotency: s.idempotency, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits, Slots: s.limiters.Calls,
-		Unavailable: away, Healthy: s.dependenciesUp,
+		Unavailable: isUnavailable, Healthy: s.dependenciesUp,
 	}, s.db.Now)
 }
 
-// away reports whether an error says that the database or the file store is unreachable.
-func away(err error) bool { return db.IsUnavailable(err) || blob.IsUnavailable(err) }
+// isUnavailable reports whether an error means that the database or the file store is unreachable.
+func isUnavailable(err error) bool { return db.IsUnavailable(err) || blob.IsUnavailable(err) }
 
-// dependencyTimeout is how long the database and the file store may take to respond to dependenciesUp.
+// dependencyTimeout is the time in which the database and the file store have to respond in dependenciesUp.
 const dependencyTimeout = time.Second
 
 // dependenciesUp reports whether the database and the file store respond.
@@ -324,8 +324,8 @@ func (s *Server) dependenciesUp() bool {
 	return s.db.Ping(ctx) == nil && s.blobs.Ping(ctx) == nil
 }
 
-// buildNotices builds notifications, which receive every event from then on.
-func (s *Server) buildNotices() error {
+// buildNotifications builds notifications, which receive every event from then on.
+func (s *Server) buildNotifications() error {
 	send, err := s.cfg.Mail.Sender()
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 
 func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// Several nodes can start at once on an empty database.
+// Several nodes can start concurrently with an empty database.
 func TestNodesStartTogether(t *testing.T) {
 	t.Parallel()
 	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {

@@ -66,8 +66,8 @@ func fetchPublic(fetcher *safehttp.Client) func(context.Context, string, int64, 
 // sources are the configured providers: official ones and the vendor's.
 type sources struct{ official, vendor []joined.Named }
 
-// figures prefers official providers. media prefers the vendor, which has more.
-func (s sources) figures() (*joined.Source, error) {
+// metrics and media return the providers in order of preference: official providers for metrics, the vendor for media.
+func (s sources) metrics() (*joined.Source, error) {
 	return joined.New(slices.Concat(s.official, s.vendor)...)
 }
 func (s sources) media() (*joined.Source, error) {
@@ -118,7 +118,7 @@ func (s *Server) buildReports(from sources, terms plan.Terms) error {
 		Observer: hashtagObserver{s.db, s.figures}, Limiter: s.limiter, Log: s.cfg.Log,
 	}
 	if !from.empty() {
-		figures, err := from.figures()
+		figures, err := from.metrics()
 		if err != nil {
 			return fmt.Errorf("joining providers: %w", err)
 		}

@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/platform/safehttp"
 )
 
-// guardedTransport logs requests that the guard blocks, which are no failure of a network.
+// guardedTransport logs requests that the guard blocks. They do not count as failures of a network.
 type guardedTransport struct {
 	next     http.RoundTripper
 	log      *slog.Logger
@@ -43,9 +43,9 @@ func (t *guardedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 const blockedReason = "it has a private address, or a port other than 443; to allow it, add its URL to " +
 	"PRESSROOM_BLUESKY_SERVERS (--bluesky-servers) of serve"
 
-const lookupTimeout = 5 * time.Second // of the addresses of one server
+const lookupTimeout = 5 * time.Second // timeout for resolving one server
 
-// warn logs at the start what prevents publishing without an error, and an insecure public URL.
+// warn logs warnings at the start: about an insecure public URL, and about settings that silently prevent publishing.
 func (s *Server) warn(ctx context.Context, report func(error)) {
 	s.warnOfPlainHTTP(ctx)
 	if err := errors.Join(s.announceSetup(ctx), s.warnOfUnserved(ctx), s.warnOfBlocked(ctx)); err != nil && ctx.Err() == nil {
@@ -119,7 +119,7 @@ func (s *Server) warnOfBlocked(ctx context.Context) error {
 	return nil
 }
 
-// isBlocked reports whether a guard blocks a server for certain. It reports false if the lookup fails.
+// isBlocked reports whether a guard blocks a server. It returns false if the lookup fails.
 func isBlocked(ctx context.Context, guard *safehttp.Client, server string) bool {
 	u, err := url.Parse(server)
 	if err != nil || u.Hostname() == "" {

@@ -57,8 +57,8 @@ func (l *lines) await(t *testing.T, text string) {
 	}
 }
 
-// A blocked Bluesky server is no failure of the network. The log names the setting at the start and when the server would
-// be called. At the start it also names unconfigured networks with accounts, and a hold.
+// A blocked Bluesky server does not count as a failure of the network. The log names the setting at the start and when
+// the server would be called. At the start it also names unconfigured networks with accounts, and a hold.
 func TestPublishingWarnings(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.Open(t.TempDir(), sandbox.Options{})

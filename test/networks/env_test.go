@@ -78,8 +78,8 @@ func newEnvAs(
 
 // withTimeout returns the settings with a short timeout, so that calls to a slow network time out.
 func withTimeout(s server.NetworkSettings) server.NetworkSettings {
-	for platform, raw := range s.Of {
-		s.Of[platform] = json.RawMessage(strings.Replace(string(raw), "{", `{"timeout": "2s", `, 1))
+	for platform, raw := range s.ByPlatform {
+		s.ByPlatform[platform] = json.RawMessage(strings.Replace(string(raw), "{", `{"timeout": "2s", `, 1))
 	}
 	return s
 }

@@ -23,8 +23,8 @@ func TestYouTubeThumbnailAndPlaylist(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
 		t.Parallel()
 		w := newEnvAs(t, database, server.RoleAll, 300*time.Millisecond, func(cfg *server.Config) {
-			changed := strings.Replace(string(cfg.Networks.Of["youtube"]), "{", `{"playlists": true, `, 1)
-			cfg.Networks.Of["youtube"] = json.RawMessage(changed)
+			changed := strings.Replace(string(cfg.Networks.ByPlatform["youtube"]), "{", `{"playlists": true, `, 1)
+			cfg.Networks.ByPlatform["youtube"] = json.RawMessage(changed)
 		})
 		const unverified = "studio.north"
 		if w.accounts["youtube"][unverified] == 0 {

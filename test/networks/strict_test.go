@@ -24,8 +24,8 @@ var strictApps = map[string][2]string{
 
 func withStrictApps(cfg *server.Config) {
 	for platform, change := range strictApps {
-		changed := strings.Replace(string(cfg.Networks.Of[platform]), change[0], change[1], 1)
-		cfg.Networks.Of[platform] = json.RawMessage(changed)
+		changed := strings.Replace(string(cfg.Networks.ByPlatform[platform]), change[0], change[1], 1)
+		cfg.Networks.ByPlatform[platform] = json.RawMessage(changed)
 	}
 }
 

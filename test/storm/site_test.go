@@ -197,7 +197,7 @@ func (s *site) open() {
 	must.NoError(s.t, os.WriteFile(s.terms, raw, 0o600))
 	networks := server.NetworkSettings{Secret: func(string) string { return "sandbox" }}
 	settings := must.Get(os.ReadFile(s.settings))(s.t)
-	must.NoError(s.t, json.Unmarshal(settings, &networks.Of))
+	must.NoError(s.t, json.Unmarshal(settings, &networks.ByPlatform))
 	s.admin = must.Get(server.Open(ctx, server.Config{
 		Version: "test", PublicURL: s.gate.url(), Database: s.database, SealingKey: s.sealing, Blobs: s.blobs,
 		Role: server.RoleAPI, Workers: 1, Terms: &chosen,

@@ -23,7 +23,7 @@ var forbidden = []string{
 }
 
 func TestForbiddenNetworks(t *testing.T) {
-	w := newEnv(t, unexpected(t), nil)
+	w := newEnv(t, failOnRequest(t), nil)
 	for _, address := range forbidden {
 		name := "a.example.org"
 		w.zone.set(name, always(address))
@@ -36,7 +36,7 @@ func TestForbiddenNetworks(t *testing.T) {
 
 func TestAllAddressesForbidden(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t, unexpected(t), nil)
+	w := newEnv(t, failOnRequest(t), nil)
 	w.zone.set(host, always(forbidden[:20]...))
 	_, _, err := w.get(t, w.at(host, secretPath))
 	wantCode(t, err, CodeRefused, forbidden[:20]...)
@@ -44,7 +44,7 @@ func TestAllAddressesForbidden(t *testing.T) {
 
 func TestAllows(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t, unexpected(t), nil)
+	w := newEnv(t, failOnRequest(t), nil)
 	for name, address := range map[string]string{
 		"public.example.org": "1.1.1.1", "private.example.org": "10.0.0.1", "mapped.example.org": "::ffff:10.0.0.1",
 	} {
@@ -173,7 +173,7 @@ func TestRebinding(t *testing.T) {
 // TestNoSearchDomains checks that no search domains are appended.
 func TestNoSearchDomains(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t, unexpected(t), nil)
+	w := newEnv(t, failOnRequest(t), nil)
 	_, _, err := w.get(t, w.at("missing.example.org", secretPath))
 	wantCode(t, err, CodeUnavailable, "missing")
 	for _, name := range w.zone.askedFor() {
@@ -183,7 +183,7 @@ func TestNoSearchDomains(t *testing.T) {
 	}
 }
 
-// unexpected returns a handler that fails the test if it is called.
-func unexpected(t *testing.T) http.HandlerFunc {
+// failOnRequest returns a handler that fails the test if it is called.
+func failOnRequest(t *testing.T) http.HandlerFunc {
 	return func(http.ResponseWriter, *http.Request) { t.Error("the server received a request") }
 }

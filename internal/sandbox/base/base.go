@@ -1,4 +1,4 @@
-// Package base has what all networks of the sandbox share: the data, the clock, and how calls are read and answered.
+// Package base has the parts that all networks of the sandbox share: the data, the clock, and the handling of calls.
 package base
 
 import (
@@ -19,15 +19,15 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
-// Options are the settings of a sandbox. The zero value is right outside tests.
+// Options are the settings of a sandbox. Outside tests, use the zero value.
 type Options struct {
 	Now   func() time.Time                     // time.Now by default
-	After func(time.Duration) <-chan time.Time // time.After by default; what [sandbox:slow=…] waits for
+	After func(time.Duration) <-chan time.Time // time.After by default; used for [sandbox:slow=…]
 	URL   string                               // base URL that clients use; by default that of each request
-	Ready time.Duration                        // how long a network processes media before it can be published
+	Ready time.Duration                        // time that a network needs to process media before publishing
 }
 
-// Server is what all networks have in common: the data, the clock and the address.
+// Server has the data, the clock and the address that all networks of the sandbox share.
 type Server struct {
 	Store   *store.Store
 	Now     func() time.Time
@@ -62,7 +62,7 @@ func Open(dir string, opts Options) (*Server, error) {
 	return s, nil
 }
 
-// Close ends the calls that wait and closes the data.
+// Close ends waiting calls and closes the data.
 func (s *Server) Close() error {
 	s.once.Do(func() { close(s.closing) })
 	return s.Store.Close()
@@ -76,7 +76,7 @@ func (s *Server) BaseURL(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-// Pause waits for d. It reports false if the sandbox closes first.
+// Pause waits for d. It returns false if the sandbox closes first.
 func (s *Server) Pause(d time.Duration) bool {
 	select {
 	case <-s.after(d):
@@ -124,5 +124,5 @@ func StableID(prefix, name string) string {
 // LinkPattern matches a link in a text.
 var LinkPattern = regexp.MustCompile(`https?://\S+`)
 
-// IsWrongSecret reports whether a secret is the one that no app has. Every other secret is right.
+// IsWrongSecret reports whether a secret is the one that the sandbox rejects. It accepts all other secrets.
 func IsWrongSecret(secret string) bool { return secret == "wrong-secret" }

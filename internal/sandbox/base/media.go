@@ -56,7 +56,7 @@ func (s *Server) MediaFile(platform string, missing error) Call {
 	}
 }
 
-// ServeBlob returns a handler that serves a file so that no browser shows it as a page.
+// ServeBlob returns a handler that serves a file with headers that keep browsers from displaying it as a page.
 func (s *Server) ServeBlob(blob store.Blob) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		file, err := os.Open(s.Store.FilePath(blob.CID))

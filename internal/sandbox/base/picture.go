@@ -49,7 +49,7 @@ func Picture(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(out.Bytes()))
 }
 
-// pictureLayer returns what is at a place of a picture: 0 for the sky, 1 for the sun, 2 for a wave.
+// pictureLayer returns the layer at a position of a picture: 0 for the sky, 1 for the sun, 2 for a wave.
 func pictureLayer(x, y, phase float64) int {
 	for i := range 3 {
 		height := 0.52 + 0.15*float64(i) + 0.035*math.Sin(14*x+phase+2*float64(i))

@@ -7,8 +7,8 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
-// Publish runs try, and again after the wait that a marker asks for. It returns the ID of the post, and fails with
-// closed if the sandbox closes first.
+// Publish runs try. If a marker requests a wait, it runs try again afterwards. It returns the ID of the post, or the
+// error closed if the sandbox closes first.
 func (s *Server) Publish(closed error, try func(waited bool) (marker.Outcome, error)) (string, error) {
 	for waited := false; ; waited = true {
 		out, err := try(waited)

@@ -17,7 +17,7 @@ import (
 const MaxBody = 150 << 10
 
 const (
-	bodyTimeout   = 15 * time.Second // for all of it
+	bodyTimeout   = 15 * time.Second // for the whole body
 	uploadTimeout = 10 * time.Minute // for a whole file
 )
 
@@ -27,13 +27,13 @@ var (
 	ErrBodyUnreadable = errors.New("InvalidRequest: The body could not be read")
 )
 
-// InternalError is the answer if the sandbox itself fails.
+// InternalError is the response if the sandbox itself fails.
 var InternalError = map[string]string{"error": "InternalServerError", "message": "Internal Server Error"}
 
 // BufferBody reads the whole body within bodyTimeout, so that nothing later waits for the client.
 func BufferBody(w http.ResponseWriter, r *http.Request) error {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every writer can; the body is bounded all the same
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not supported by every writer, but the size of the body is limited anyway
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	_ = control.SetReadDeadline(time.Time{})
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -49,7 +49,7 @@ func BufferBody(w http.ResponseWriter, r *http.Request) error {
 // AllowUpload gives a client time to send a file, until the returned function is called.
 func AllowUpload(w http.ResponseWriter) func() {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(uploadTimeout)) // not every writer can; files are bounded all the same
+	_ = control.SetReadDeadline(time.Now().Add(uploadTimeout)) // not supported by every writer, but the size of files is limited anyway
 	return func() { _ = control.SetReadDeadline(time.Time{}) }
 }
 
@@ -64,7 +64,7 @@ func UploadError(err error) error {
 	return nil
 }
 
-// Call is a call to a network's API. Its answer is written as JSON unless it is an http.Handler.
+// Call is a call to a network's API. Its result is sent as JSON unless it is an http.Handler.
 type Call = func(*http.Request) (any, error)
 
 // Handle returns a handler that reads the whole request, makes the call, and passes its result to write. A request that
@@ -90,8 +90,8 @@ func Handle(
 	}
 }
 
-// Respond writes the result of a call unless it is JSON, for which it returns false. Errors of type E are refusals. Any
-// other error is logged and refused as internal.
+// Respond sends the result of a call, except a JSON result, for which it returns false. Errors of type E are sent to
+// the client. Any other error is logged and sent as an internal error.
 func Respond[E error](
 	w http.ResponseWriter, r *http.Request, platform string, answer any, err error, internal E, refuse func(E),
 ) bool {
@@ -124,14 +124,14 @@ func WriteJSON(w http.ResponseWriter, status int, answer any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(body, '\n')) // a client that disconnected gets no answer, as with a real network
+	_, _ = w.Write(append(body, '\n')) // the client may have disconnected
 }
 
-// Cut closes the connection without an answer.
+// Cut closes the connection without a response.
 func Cut(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // the server's own way to close such a connection
+		panic(http.ErrAbortHandler) // makes net/http close the connection
 	}
 	_ = conn.Close()
 }

@@ -1,4 +1,4 @@
-// Package bluesky stands in for Bluesky.
+// Package bluesky simulates Bluesky.
 package bluesky
 
 import (
@@ -24,9 +24,9 @@ const (
 
 var handlePattern = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// Network is a personal data server of the AT Protocol. It has no timelines and one size of each image. Of other
-// people's reactions it shows only counts. It answers as the genuine server does, which a test compares, except that it
-// explains malformed queries that fail there with an internal error.
+// Network is a personal data server of the AT Protocol. It has no timelines, only one size of each image, and only
+// counts of other people's reactions. Its responses equal those of the genuine server, as a test verifies, except for
+// malformed queries: the genuine server returns an internal error, the sandbox a description.
 type Network struct {
 	*base.Server
 	rate    rateWindow
@@ -40,7 +40,7 @@ func (b *Network) Name() string { return Name }
 // Title returns the network's name for people.
 func (b *Network) Title() string { return "Bluesky" }
 
-// Init does nothing: people sign up here.
+// Init does nothing, because accounts are created by EnsureAccount.
 func (b *Network) Init(context.Context) error { return nil }
 
 // Handler serves XRPC, that of the video service below video/, and redirects from posts to the sandbox's page.

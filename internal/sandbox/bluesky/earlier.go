@@ -17,6 +17,6 @@ func FormEarlier(p *store.Post) error {
 		return fmt.Errorf("writing a record: %w", err)
 	}
 	rec, err := parseRecord(raw)
-	p.ID, p.Version, p.Body = recordURI(p.Account, tidAt(p.At.UnixMicro())), rec.cid, rec.body
+	p.ID, p.Version, p.Body = recordURI(p.Account, encodeTID(p.At.UnixMicro())), rec.cid, rec.body
 	return err
 }

@@ -54,16 +54,16 @@ func (b *Network) describeRepo(r *http.Request) (any, error) {
 	}, err
 }
 
-// nextTID returns a timestamp identifier that is later than all others of this process.
+// nextTID returns a timestamp identifier that is later than all previous ones of this process.
 func (b *Network) nextTID() string {
 	b.tid.Lock()
 	defer b.tid.Unlock()
 	b.lastTID = max(b.Now().UnixMicro(), b.lastTID+1)
-	return tidAt(b.lastTID)
+	return encodeTID(b.lastTID)
 }
 
-// tidAt returns the key of a time in microseconds since 1970.
-func tidAt(micros int64) string {
+// encodeTID returns the key of a time in microseconds since 1970.
+func encodeTID(micros int64) string {
 	const digits = "234567abcdefghijklmnopqrstuvwxyz"
 	value := uint64(micros) << 10
 	key := make([]byte, 13)

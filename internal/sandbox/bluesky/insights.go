@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
-// getProfile returns an account's profile with its number of followers. It needs a token, as the server passes the call
-// on to the network's view.
+// getProfile returns an account's profile with its number of followers. It needs a token, because the server forwards
+// the call to the app view.
 func (b *Network) getProfile(r *http.Request) (any, error) {
 	actor := r.URL.Query().Get("actor")
 	if err := requireValues("actor", actor); err != nil {

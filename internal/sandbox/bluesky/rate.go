@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// rateWindow counts calls for the rate headers. Only a marker makes the sandbox refuse calls, as people try things out
-// in loops.
+// rateWindow counts calls for the rate headers. Calls are only refused if a marker requests it, because people
+// experiment with the sandbox in loops.
 type rateWindow struct {
 	mu     sync.Mutex
 	resets time.Time

@@ -13,7 +13,7 @@ import (
 
 func recordURI(did, rkey string) string { return "at://" + did + "/" + collection + "/" + rkey }
 
-func recordKeyOf(uri string) string { return uri[strings.LastIndexByte(uri, '/')+1:] }
+func parseRecordKey(uri string) string { return uri[strings.LastIndexByte(uri, '/')+1:] }
 
 // checkOwner refuses a write to a repository of another account.
 func (b *Network) checkOwner(ctx context.Context, t store.Tx, a store.Account, repo string) error {
@@ -96,7 +96,7 @@ func (b *Network) listRecords(r *http.Request) (any, error) {
 		listed, err := listPage(r.Context(), t, a.ID, query.Get("cursor"), query.Get("reverse") == "true", limit)
 		for _, p := range listed {
 			answer.Records = append(answer.Records, recordAnswer{URI: p.ID, CID: p.Version, Value: p.Body})
-			answer.Cursor = recordKeyOf(p.ID)
+			answer.Cursor = parseRecordKey(p.ID)
 		}
 		return err
 	})
@@ -110,7 +110,7 @@ func listPage(ctx context.Context, t store.Tx, did, cursor string, reverse bool,
 			Name, did, recordURI(did, cursor), limit)
 	}
 	if cursor == "" {
-		cursor = "~" // after every key
+		cursor = "~" // sorts after every key
 	}
 	return t.Posts(ctx, `where p.platform = ? and p.account = ? and p.id < ? order by p.id desc limit ?`,
 		Name, did, recordURI(did, cursor), limit)

@@ -17,7 +17,7 @@ type record struct {
 	text  string
 	at    time.Time
 	media []embeddedBlob
-	blobs []store.Blob // all that it refers to
+	blobs []store.Blob // all blobs that the record refers to
 	body  []byte       // JSON with sorted members
 	cid   string
 }
@@ -88,7 +88,7 @@ func invalidRecord(format string, args ...any) error {
 	return invalidRequest("Invalid "+collection+" record: "+format, args...)
 }
 
-// missingOr returns otherwise, or an error about a missing member.
+// missingOr returns an error for a missing member if the member is missing, else otherwise.
 func missingOr(name string, members map[string]any, otherwise error) error {
 	if _, given := members[name]; given {
 		return otherwise

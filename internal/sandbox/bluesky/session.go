@@ -85,8 +85,8 @@ func (b *Network) refreshSession(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// rotate exchanges a refresh token. The old one stays valid for a while and yields the same new one, in case the answer
-// was lost.
+// rotate exchanges a refresh token. The old token stays valid for a while and returns the same new token, in case the
+// response was lost.
 func (b *Network) rotate(r *http.Request, t store.Tx, c claims) (sessionAnswer, error) {
 	token, known, err := t.RefreshToken(r.Context(), Name, c.ID)
 	if err != nil {

@@ -14,13 +14,14 @@ import (
 const (
 	accessLifetime  = 2 * time.Hour
 	refreshLifetime = 90 * 24 * time.Hour
-	refreshGrace    = 2 * time.Hour // how long an exchanged refresh token stays valid
+	refreshGrace    = 2 * time.Hour // time for which an exchanged refresh token stays valid
 
 	accessType  = "at+jwt"
 	refreshType = "refresh+jwt"
 )
 
-// claims are the claims of a token. Session is the sandbox's own: it lets a marker end the tokens of one sign-in.
+// claims are the claims of a token. Session is specific to the sandbox, so that a marker can end all tokens of one
+// sign-in.
 type claims struct {
 	Scope   string `json:"scope"`
 	Aud     string `json:"aud"`

@@ -27,7 +27,7 @@ func (s *swap) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-func (s swap) allows(standing string) bool { return !s.given || s.cid == standing }
+func (s swap) allows(current string) bool { return !s.given || s.cid == current }
 
 // recordInput is the body of calls that write.
 type recordInput struct {
@@ -46,7 +46,7 @@ type commitAnswer struct {
 type writeAnswer struct {
 	URI              string        `json:"uri"`
 	CID              string        `json:"cid"`
-	Commit           *commitAnswer `json:"commit,omitempty"` // none where nothing changed
+	Commit           *commitAnswer `json:"commit,omitempty"` // nil if nothing changed
 	ValidationStatus string        `json:"validationStatus"`
 }
 
@@ -75,7 +75,7 @@ func (b *Network) writeRecord(r *http.Request, create bool) (any, error) {
 	}
 	w := write{in: in, record: rec, create: create, markKey: given}
 	if given == "" {
-		w.markKey = store.ContentID([]byte(rec.text)) // the record's key is new each time
+		w.markKey = store.ContentID([]byte(rec.text)) // the record's key differs each time
 	}
 	return b.store(r, w)
 }
@@ -121,7 +121,7 @@ var (
 	}
 )
 
-// tryWrite is one transaction's part of a write.
+// tryWrite performs a write in one transaction.
 func (b *Network) tryWrite(
 	r *http.Request, t store.Tx, w write, waited bool, answer *writeAnswer,
 ) (marker.Outcome, error) {
@@ -176,9 +176,9 @@ func (b *Network) save(ctx context.Context, t store.Tx, w write, a store.Account
 	return t.DeleteUnreferencedBlobs(ctx, Name, a.ID, current.Body)
 }
 
-func refuseSwap(standing string) error {
-	if standing == "" {
-		standing = "null"
+func refuseSwap(current string) error {
+	if current == "" {
+		current = "null"
 	}
-	return &xrpcError{http.StatusBadRequest, "InvalidSwap", "Record was at " + standing}
+	return &xrpcError{http.StatusBadRequest, "InvalidSwap", "Record was at " + current}
 }

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/sandbox/base"
 )
 
-// xrpcError is a refusal in the protocol's form.
+// xrpcError is an error in the protocol's format.
 type xrpcError struct {
 	status  int
 	name    string

@@ -1,4 +1,5 @@
-// Package bridge is a data vendor that serves the public world by pressroom's bridge contract (docs/bridge.md).
+// Package bridge simulates a data vendor. It serves the sandbox's public data through pressroom's bridge contract
+// (docs/bridge.md).
 package bridge
 
 import (
@@ -17,7 +18,7 @@ const (
 	maxLimit     = 50
 )
 
-// mediaTypes are the media types of a platform's profiles. True marks those that are paged.
+// mediaTypes are the media types of a platform's profiles. The value is true for types with pages.
 var mediaTypes = map[string]map[string]bool{
 	"instagram": {
 		"profile": true, "avatar": false, "posts": true, "reels": true, "stories": false, "highlights": false,
@@ -29,7 +30,7 @@ type apiError struct {
 	Error string `json:"error"`
 }
 
-// Bridge serves the public world by pressroom's bridge contract (docs/bridge.md), without a token.
+// Bridge serves the sandbox's public data through pressroom's bridge contract (docs/bridge.md). It needs no token.
 type Bridge struct{ *base.Server }
 
 // New returns the bridge of a sandbox.
@@ -45,7 +46,7 @@ func (s *Bridge) Handler() http.Handler {
 	return mux
 }
 
-// checkProfile reports whether a profile is public. If not, it answers the request.
+// checkProfile reports whether a profile is public. If not, it sends the error response.
 func (s *Bridge) checkProfile(w http.ResponseWriter, name string) bool {
 	switch {
 	case !world.UsernamePattern.MatchString(name) || strings.HasPrefix(name, world.PrefixMissing):

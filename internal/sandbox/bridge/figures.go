@@ -9,13 +9,13 @@ import (
 	"pressroom/internal/sandbox/world"
 )
 
-// Limits of a page of figures.
+// Limits of a page of metrics.
 const (
 	maxFigures = 200
 	maxRecent  = 1000
 )
 
-// PostFigures is a post with its figures. Figures that the network hides are left out.
+// PostFigures is a post with its metrics. Metrics that the network hides are omitted.
 type PostFigures struct {
 	ID       string   `json:"id"`
 	Format   string   `json:"format"`
@@ -40,14 +40,14 @@ type profileHead struct {
 	Posts       int64  `json:"posts"`
 }
 
-// ProfileFigures is a page of the figures of a profile.
+// ProfileFigures is a page of a profile's metrics.
 type ProfileFigures struct {
 	Profile profileHead   `json:"profile"`
 	Posts   []PostFigures `json:"posts"`
 	Next    string        `json:"next_cursor,omitempty"`
 }
 
-// profile serves the figures of a profile as they were when the day began.
+// profile serves a profile's metrics as of the start of the day.
 func (s *Bridge) profile(w http.ResponseWriter, r *http.Request) {
 	profile, query := world.Profile{Platform: r.PathValue("platform"), Name: r.PathValue("username")}, r.URL.Query()
 	if _, known := mediaTypes[profile.Platform]; !known {
@@ -72,7 +72,7 @@ func (s *Bridge) profile(w http.ResponseWriter, r *http.Request) {
 	case !valid:
 		base.WriteJSON(w, http.StatusBadRequest, apiError{"invalid_cursor"})
 	default:
-		base.WriteJSON(w, http.StatusOK, figuresOf(profile, cursor, limit, since, s.BaseURL(r)))
+		base.WriteJSON(w, http.StatusOK, newProfileFigures(profile, cursor, limit, since, s.BaseURL(r)))
 	}
 }
 
@@ -85,8 +85,8 @@ func parseSince(text string) (int64, error) {
 	return since.Unix(), err
 }
 
-// figuresOf returns a page of the profile on the day of the cursor, with posts since a time.
-func figuresOf(p world.Profile, cursor world.Cursor, limit int, since int64, base string) ProfileFigures {
+// newProfileFigures returns a page of the profile on the day of the cursor, with posts since a time.
+func newProfileFigures(p world.Profile, cursor world.Cursor, limit int, since int64, base string) ProfileFigures {
 	posts, h := p.Posts(cursor.Day), p.Traits()
 	face := p.Face(cursor.Day, len(posts))
 	answer := ProfileFigures{Profile: profileHead{
@@ -124,7 +124,7 @@ func newPostFigures(post world.Post, now int64, url string) PostFigures {
 	return answer
 }
 
-// HashtagFigures are the figures of a hashtag.
+// HashtagFigures has the statistics of a hashtag.
 type HashtagFigures struct {
 	Hashtag struct {
 		Posts int64 `json:"posts"`
@@ -134,7 +134,7 @@ type HashtagFigures struct {
 	RecentFrom string        `json:"recent_from"`
 }
 
-// hashtag serves the figures of a hashtag: its size, today's top posts, and the most recent ones.
+// hashtag serves the statistics of a hashtag: its size, today's top posts and the most recent posts.
 func (s *Bridge) hashtag(w http.ResponseWriter, r *http.Request) {
 	platform, name := r.PathValue("platform"), r.PathValue("hashtag")
 	hashtag, ok := world.NewHashtag(platform, name)
@@ -150,11 +150,11 @@ func (s *Bridge) hashtag(w http.ResponseWriter, r *http.Request) {
 	case !fits:
 		base.WriteJSON(w, http.StatusBadRequest, apiError{"invalid_limit"})
 	default:
-		base.WriteJSON(w, http.StatusOK, figuresOfHashtag(hashtag, s.Now(), limit, s.BaseURL(r)))
+		base.WriteJSON(w, http.StatusOK, newHashtagFigures(hashtag, s.Now(), limit, s.BaseURL(r)))
 	}
 }
 
-func figuresOfHashtag(h world.Hashtag, now time.Time, limit int, base string) HashtagFigures {
+func newHashtagFigures(h world.Hashtag, now time.Time, limit int, base string) HashtagFigures {
 	answer := HashtagFigures{Top: []PostFigures{}, Recent: []PostFigures{}}
 	answer.Hashtag.Posts = h.Size(now.Unix())
 	for _, post := range firstOf(h.Top(world.DayOf(now)), limit) {
@@ -167,7 +167,7 @@ func figuresOfHashtag(h world.Hashtag, now time.Time, limit int, base string) Ha
 		answer.Recent = append(answer.Recent,
 			newPostFigures(post, now.Unix(), world.PostURL(base, h.Platform, "someone", post)))
 		if cut {
-			from = post.At + 1 // the page may lack others of that second
+			from = post.At + 1 // the page may omit other posts of that second
 		}
 	}
 	answer.RecentFrom = time.Unix(min(from, now.Unix()), 0).UTC().Format(time.RFC3339)
