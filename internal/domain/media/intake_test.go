@@ -226,7 +226,9 @@ func TestDiskReserve(t *testing.T) {
 			t.Errorf("a job: %v", err)
 		}
 		w.Disk = nil
-		body := &diskFillingBody{generatedBody: generatedBody{head: film(1, 0), size: 300 * mib}, at: 20 * mib, fill: func() { w.Disk = full }}
+		body := &diskFillingBody{
+			generatedBody: generatedBody{head: film(1, 0), size: 300 * mib}, at: 20 * mib, fill: func() { w.Disk = full },
+		}
 		if err := ways["a form"](Incoming{Size: -1, Body: body}); apierr.Of(err).Context["reason"] != "disk_full" ||
 			body.read > 20*mib+2*checkStep {
 			t.Errorf("during the upload: %v after %d bytes", err, body.read)
