@@ -11,10 +11,11 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// filePolicy keeps the content of a file from running with the origin's rights.
+// filePolicy is a Content-Security-Policy that prevents scripts in a served file.
 const filePolicy = "sandbox; default-src 'none'"
 
-// videoPolicy is filePolicy for a video, which a browser shows in a generated page that must be allowed to play it.
+// videoPolicy is the Content-Security-Policy for a video. A browser shows a video in a generated page, which must be allowed
+// to play it.
 // The browser requests the file again with cookies, which a sandbox would drop.
 const videoPolicy = "default-src 'none'; media-src 'self'; img-src 'self'"
 
@@ -107,7 +108,7 @@ func disposition(download bool, name string) string {
 	return mime.FormatMediaType(kind, map[string]string{"filename": name})
 }
 
-// writeProblem answers a program with a problem document and logs server errors.
+// writeProblem answers with a problem document and logs server errors.
 func (a *App) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	if err = a.AsUnavailable(r, err); !shell.ClientGone(r) && apierr.Of(err).Code == apierr.Internal {
 		a.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "route", r.Pattern, "error", err)

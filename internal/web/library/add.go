@@ -19,7 +19,7 @@ type addView struct {
 	Spends  bool
 	Fields  url.Values
 	Wrong   shell.FormError
-	At      string // which form has the error
+	At      string // name of the form with the error
 }
 
 // Of returns the value of a field.
@@ -106,7 +106,7 @@ func (p *Handlers) download(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// begin starts work whose job has its own page.
+// begin starts an operation and redirects to the page of its job.
 func (p *Handlers) begin(w http.ResponseWriter, r *http.Request, tool, form string, args operation.Arguments) {
 	outcome, err := p.Do(r, tool, args)
 	if err != nil {

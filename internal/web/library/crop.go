@@ -134,5 +134,5 @@ func (p *Handlers) editOf(a asked) (crop.Edit, error) {
 	return out, err
 }
 
-// maxPixels is more than any side of an image.
+// maxPixels is greater than the length of any side of an image.
 const maxPixels = 1 << 20

@@ -32,18 +32,18 @@ type imageText struct {
 	gallery.Item
 
 	Typed string
-	Seen  string // identifies the stored text
+	Seen  string // identifies the text that the page showed; see seenText
 	Wrong string
 	Saved bool
 }
 
-// seenText returns what identifies a text, to notice that somebody else has changed it.
+// seenText returns a digest of a text, by which a change by somebody else is detected.
 func seenText(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }
 
-// textsPage shows selected images beside their alternative texts.
+// textsPage shows the selected images and their alternative texts.
 func (p *Handlers) textsPage(w http.ResponseWriter, r *http.Request) {
 	form := p.SavedForm(r)
 	if form == nil {
@@ -66,7 +66,7 @@ func (p *Handlers) showTexts(w http.ResponseWriter, r *http.Request, status int,
 	p.Show(w, r, status, pages["texts"], "Alt text", v)
 }
 
-// textsOf returns the selected images with what was typed, or with their stored texts.
+// textsOf returns the selected images with the entered or stored texts.
 func (p *Handlers) textsOf(r *http.Request, form url.Values) (operation.Call, textsView, error) {
 	v := textsView{Back: form.Get("back"), To: backTo(form)}
 	call, err := p.Call(r, "media")
@@ -88,7 +88,7 @@ func (p *Handlers) textsOf(r *http.Request, form url.Values) (operation.Call, te
 	return call, v, err
 }
 
-// saveTexts saves the changed texts of several images. It shows those that were not saved again, as they were typed.
+// saveTexts saves the changed texts of several images. It shows the texts that could not be saved again.
 func (p *Handlers) saveTexts(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxTexts) {
 		return
@@ -123,8 +123,8 @@ func (p *Handlers) saveTexts(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, v.To)
 }
 
-// saveText saves the text of an image if it was changed. A text that somebody else has changed meanwhile is kept until
-// it is saved again.
+// saveText saves the text of an image if it was changed. If somebody else has changed the text in the meantime, the form must
+// be submitted again to overwrite it.
 func (p *Handlers) saveText(r *http.Request, call operation.Call, image *imageText) error {
 	seen, now := image.Seen, seenText(image.Alt)
 	if strings.TrimSpace(image.Typed) == image.Alt {

@@ -21,7 +21,7 @@ const (
 	folderTiles = 8   // folders that are shown without unfolding the rest
 )
 
-// filters are the filters and the order of the page, as in its address.
+// filters are the filters and the order of the page, as in its URL.
 type filters struct{ Folder, Kind, Query, Alt, Sort string }
 
 // address returns the address of the first page.
@@ -41,7 +41,7 @@ func (f filters) addressWith(name, value string) string {
 // Any reports whether the page is filtered within its folder.
 func (f filters) Any() bool { return f.Kind+f.Query+f.Alt != "" }
 
-// filter returns the filters as the library takes them.
+// filter converts the filters for the library.
 func (f filters) filter() (gallery.Filter, error) {
 	out := gallery.Filter{Kind: f.Kind, Text: f.Query, Undescribed: f.Alt == "missing", Order: gallery.Order(f.Sort)}
 	allowed := func(argument, value string, values ...string) error {
@@ -76,7 +76,7 @@ type gridView struct {
 	filters
 
 	Items      []gallery.Item
-	Count      int // of items that match
+	Count      int // number of matching items
 	Missing    int // images without alternative text
 	Folders    []gallery.Folder
 	FolderName string // selected folder; empty for none
@@ -174,7 +174,7 @@ func (p *Handlers) grid(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["grid"], "Media", v)
 }
 
-// fill reads what the page shows after a cursor.
+// fill reads the page after a cursor.
 func (p *Handlers) fill(r *http.Request, v *gridView, after string) error {
 	call, err := p.Call(r, "list_media")
 	if err != nil {

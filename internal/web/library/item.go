@@ -165,7 +165,7 @@ func (t removal) text() string {
 	return "The file was deleted and removed from " + shell.Plural(t.Posts, "post", "posts") + "."
 }
 
-// removeFromPosts removes the item from all unsent posts, unless a post being sent blocks it.
+// removeFromPosts removes the item from all unpublished posts, unless a post that is being published blocks it.
 func (p *Handlers) removeFromPosts(a asked) (removal, error) {
 	used, err := p.media.Uses(a.Context(), a.call, a.id)
 	if err != nil || len(used) > 0 && used[0].Kind == media.UseSending {

@@ -65,7 +65,7 @@ func (p *Handlers) Routes() []shell.Route {
 	}
 }
 
-// hideFromClients returns a handler that hides the library from clients, who see only what they are asked to approve.
+// hideFromClients returns a handler that hides the library from clients, who may see only posts to approve.
 func (p *Handlers) hideFromClients(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if shell.VisitorOf(r.Context()).Team.Role == access.Client {

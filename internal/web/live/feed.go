@@ -1,6 +1,6 @@
-// Package live tells open pages what has changed, by server-sent events (HTML Living Standard, section 9.2).
+// Package live notifies open pages of changes with server-sent events (HTML Living Standard, section 9.2).
 //
-// Each node reads once a second what the database has recorded since, by any node, and passes it on to its open streams.
+// Once a second, each node reads the changes that any node has recorded in the database and sends them to its open streams.
 // Without streams it reads nothing.
 package live
 
@@ -19,9 +19,9 @@ import (
 const (
 	pollInterval  = time.Second
 	checkInterval = 15 * time.Second // how soon a stream ends after its session or membership
-	maxStreams    = 4096             // of a node
-	maxPerPerson  = 12               // of a person, on a node
-	maxPending    = 50               // changes that a slow stream is told one by one
+	maxStreams    = 4096             // per node
+	maxPerPerson  = 12               // per person and node
+	maxPending    = 50               // pending changes of a stream; beyond that it gets a single Any
 )
 
 // The topics of changes.
@@ -32,35 +32,35 @@ const (
 	Any    = "any"    // the stream has missed changes
 )
 
-// Change is something that a page may show.
+// Change is a change of an item that a page may show.
 type Change struct {
 	Topic string
 	ID    string // empty if unknown
 }
 
-// Reader is who a stream is for.
+// Reader is the person and team of a stream.
 type Reader struct {
 	Session      string // hash of the session's token
 	Person, Team int64
 	Epoch        int64 // of the person's sessions
 }
 
-var errFull = errors.New("there are too many streams")
+var errFull = errors.New("too many streams")
 
-// Feed passes changes on to the streams of this node.
+// Feed sends changes to the streams of this node.
 type Feed struct {
 	db *db.DB
 
 	mu      sync.Mutex
 	streams map[*stream]struct{}
-	closed  bool // the node stops
+	closed  bool // the node is shutting down
 
 	reading         sync.Mutex // held while the tails are used
 	events, notices tail
 	jobs            jobTail
 }
 
-// NewFeed returns a feed. Run makes it pass changes on.
+// NewFeed returns a feed. It sends changes while Run is running.
 func NewFeed(d *db.DB) *Feed {
 	return &Feed{
 		db: d, streams: map[*stream]struct{}{},
@@ -82,7 +82,7 @@ type stream struct {
 
 func (s *stream) close() { s.end.Do(func() { close(s.over) }) }
 
-// add adds a change. Of too many changes, the stream is only told that there are some.
+// add adds a change. If too many changes are pending, it replaces them by a single Any.
 func (s *stream) add(c Change) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +134,7 @@ func (f *Feed) remove(s *stream) {
 	s.close()
 }
 
-// Close ends all streams and refuses new ones, because the node stops. Browsers connect again to another node.
+// Close ends all streams and rejects new ones, because the node is shutting down. Browsers reconnect to another node.
 func (f *Feed) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -151,7 +151,7 @@ func (f *Feed) Streams() int {
 	return len(f.streams)
 }
 
-// Run passes changes on until the context ends. It passes errors to report and continues.
+// Run sends changes until the context ends. It passes errors to report and continues.
 func (f *Feed) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
@@ -173,7 +173,7 @@ func (f *Feed) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// start makes the feed pass on what is recorded from now on, if it slept. The caller has opened a stream.
+// start makes a sleeping feed send the changes from now on. The caller has opened a stream.
 func (f *Feed) start(ctx context.Context) error {
 	f.reading.Lock()
 	defer f.reading.Unlock()
@@ -184,7 +184,7 @@ func (f *Feed) start(ctx context.Context) error {
 	return err
 }
 
-// poll passes on what has been recorded since the last poll. It reports whether streams may have lost their person.
+// poll sends the changes since the last poll. It reports whether a change may have ended the access of a stream's person.
 // Without streams, the feed sleeps.
 func (f *Feed) poll(ctx context.Context) (bool, error) {
 	f.reading.Lock()

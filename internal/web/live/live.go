@@ -15,7 +15,7 @@ import (
 
 const (
 	heartbeat    = 20 * time.Second // proxies close connections that are silent for a minute
-	writeTimeout = 20 * time.Second // for a reader that takes nothing
+	writeTimeout = 20 * time.Second // for a client that accepts no data
 )
 
 // Handlers serves the streams.
@@ -33,7 +33,7 @@ func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{{Pattern: "GET /live", For: shell.Members, Do: p.stream, Urgent: true}}
 }
 
-// stream tells the visitor's browser of changes in the selected team until one of them leaves.
+// stream sends changes in the selected team to the visitor's browser until either side ends the stream.
 func (p *Handlers) stream(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
 	s, err := p.feed.open(Reader{p.SessionHash(r.Context()), v.ID, v.Team.ID, v.Epoch})
@@ -50,20 +50,20 @@ func (p *Handlers) stream(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // for nginx
 	control := http.NewResponseController(w)
-	// The connection stays open for longer than requests and responses may take, if it can.
+	// Disable the server's timeouts for this connection, if possible.
 	if control.SetReadDeadline(time.Time{}) != nil {
 		return
 	}
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
-	// Browsers that lose a node together come back one after another.
+	// A random delay spreads the reconnections after a node has stopped.
 	out := fmt.Appendf(nil, "retry: %d\n\n", 2000+rand.IntN(3000)) //nolint:gosec // no secret
 	for {
 		if control.SetWriteDeadline(time.Now().Add(writeTimeout)) != nil {
 			return
 		}
 		if _, err := w.Write(out); err != nil || control.Flush() != nil {
-			return // the reader is gone
+			return // the client has disconnected
 		}
 		select {
 		case <-r.Context().Done():

@@ -30,7 +30,7 @@ type tail struct {
 	floor       int64
 }
 
-// next returns the rows that were added since the last call; none at the first call.
+// next returns the rows that were added since the last call. The first call returns none.
 func (t *tail) next(ctx context.Context, d *db.DB) ([]row, error) {
 	if t.seen == nil {
 		if err := d.QueryRow(ctx, t.last).Scan(&t.floor); err != nil {
@@ -57,7 +57,7 @@ func (t *tail) next(ctx context.Context, d *db.DB) ([]row, error) {
 	return out, nil
 }
 
-// raise moves the floor beyond rows that were returned some time ago. A burst moves it at once.
+// raise moves the floor above rows that were returned some time ago, or immediately if there are many rows.
 func (t *tail) raise(found []row, now time.Time) {
 	for i, r := range found {
 		if now.Sub(t.seen[r.id]) < commitTime && len(found)-i <= maxRows/2 {
@@ -81,7 +81,7 @@ type progress struct {
 	done, total int64
 }
 
-// next returns the jobs that have changed since the last call; none at the first call.
+// next returns the jobs that have changed since the last call. The first call returns none.
 func (t *jobTail) next(ctx context.Context, d *db.DB) ([]progress, error) {
 	const columns = `SELECT id, team_id, state, done, total FROM jobs WHERE finished_at `
 	scan := func(rows *sql.Rows, j *progress) error { return rows.Scan(&j.id, &j.team, &j.state, &j.done, &j.total) }

@@ -86,8 +86,8 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["list"], "Notifications", l)
 }
 
-// follow redirects to the subject of a notification. If it is in another team, SwitchTeam selects that team first and
-// leads back here; it asks for confirmation if the link is on another site.
+// follow redirects to the subject of a notification. If the subject is in another team, SwitchTeam selects that team first
+// and redirects back. It asks for confirmation if the link is on another site.
 func (p *Handlers) follow(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
 	n, err := p.noticeIn(r)
@@ -127,7 +127,7 @@ func (p *Handlers) read(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/notices")
 }
 
-// readAll marks those shown and older ones as read. Newer ones stay unread.
+// readAll marks the shown and older notifications as read. Newer notifications stay unread.
 func (p *Handlers) readAll(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return

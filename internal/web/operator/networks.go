@@ -21,11 +21,11 @@ type networkView struct {
 type networksView struct {
 	Networks []networkView
 	Failures []delivery.Failure
-	Checked  bool // the networks were asked just now
+	Checked  bool // Findings is the result of a check that was just made
 	Findings []appcheck.Finding
 }
 
-// FailureCount returns how many things do not work.
+// FailureCount returns the number of failed findings.
 func (v networksView) FailureCount() int { return appcheck.CountFailures(v.Findings) }
 
 var results = map[network.Result]string{network.Works: "Works", network.Fails: "Does not work", network.Unclear: "Unclear"}
@@ -36,10 +36,10 @@ func (p *Handlers) networksPage(w http.ResponseWriter, r *http.Request) {
 	p.showNetworks(w, r, networksView{})
 }
 
-// checkTimeout is longer than a check takes.
+// checkTimeout is longer than a check can take.
 const checkTimeout = time.Minute
 
-// checkApps asks the networks what the apps may do.
+// checkApps checks the permissions of the apps at the networks.
 func (p *Handlers) checkApps(w http.ResponseWriter, r *http.Request) {
 	// servers without deadlines need no update
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(checkTimeout))

@@ -69,7 +69,7 @@ func (p *Handlers) personPage(w http.ResponseWriter, r *http.Request) {
 		personView{found, teams, found.ID == shell.VisitorOf(r.Context()).ID, p.Letters.Possible()})
 }
 
-// onPerson changes the person in the path. Operators cannot change themselves, so that one always remains.
+// onPerson changes the person in the path. Operators cannot change themselves, so that at least one operator remains.
 func (p *Handlers) onPerson(w http.ResponseWriter, r *http.Request, do func(team.Person) (string, error)) {
 	if !p.ReadForm(w, r) {
 		return

@@ -18,7 +18,7 @@ func sentence(text string) string {
 	return string(unicode.ToUpper(first)) + strings.TrimSuffix(text[size:], ".") + "."
 }
 
-// limitWords describes a daily limit in credits; nil means that of the plan.
+// limitWords describes a daily limit in credits. nil means the plan's limit.
 func limitWords(credits *int64) string {
 	switch {
 	case credits == nil:

@@ -9,7 +9,7 @@ import (
 
 const linesWidth, linesHeight = 840.0, 240.0
 
-// MaxSeries is how many lines a chart can tell apart.
+// MaxSeries is the maximum number of distinguishable lines in a chart.
 const MaxSeries = 6
 
 // Lines is a chart that compares several lines over time.
@@ -36,7 +36,7 @@ type seriesView struct {
 	Dots              []dot
 }
 
-// Draw returns the chart as SVG, or nothing if no line has two values. More than MaxSeries lines are left out.
+// Draw returns the first MaxSeries lines as SVG, or nothing if no line has two values.
 func (l Lines) Draw() template.HTML {
 	low, high, first, last, some := l.ends()
 	if !some {
@@ -75,7 +75,7 @@ func (l Lines) Draw() template.HTML {
 	return draw("lines.svg", view)
 }
 
-// Legend names the lines, for a place beside the chart.
+// Legend returns the legend of the chart.
 func (l Lines) Legend() template.HTML {
 	var view linesView
 	for i, s := range l.shown() {
@@ -86,7 +86,7 @@ func (l Lines) Legend() template.HTML {
 
 func (l Lines) shown() []Series { return l.Series[:min(len(l.Series), MaxSeries)] }
 
-// names returns the labels below the chart: those of the longest line.
+// names returns the labels below the chart, taken from the longest line.
 func (l Lines) names(x func(float64) float64) []tick {
 	var longest Series
 	for _, s := range l.shown() {

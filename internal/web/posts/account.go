@@ -27,7 +27,7 @@ type oneView struct {
 	Client   bool // the visitor is a client of the team
 }
 
-// Every returns the refresh interval of the page in seconds; 0 for never, so that a decision is entered undisturbed.
+// Every returns the refresh interval of the page in seconds. It returns 0 (never) while a person enters a decision.
 func (v *oneView) Every() int {
 	if v.Decision {
 		return 0
@@ -81,7 +81,7 @@ func (p *Handlers) readAccount(r *http.Request, one *oneView) error {
 // maxLines is how many attempts a page shows, latest first.
 const maxLines = 100
 
-// decide records what a person found at the network for a delivery with an unknown outcome.
+// decide records a person's decision on a delivery with an unknown outcome.
 func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return

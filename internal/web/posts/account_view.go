@@ -24,13 +24,13 @@ type accountView struct {
 	Lines   []line
 	Earlier int // number of earlier lines
 	Why     string
-	Later   *time.Time // when it may be retried
+	Later   *time.Time // earliest time of a retry
 	LaterIn string     // the same, if soon
-	Absent  string     // who marked it as not published
+	Absent  string     // person who marked the post as not published
 	Figures analytics.PostSums
-	Gone    bool   // the connection is lost; Why says what to do
-	Holder  string // the post of the family that has taken over the account
-	// MayRetry reports that it may be retried now.
+	Gone    bool   // the connection is lost; Why explains what to do
+	Holder  string // ID of the copy of the post that has taken over the account
+	// MayRetry reports whether the account can be retried now.
 	MayRetry bool
 }
 

@@ -207,7 +207,7 @@ func (p *Handlers) commentAsClient(w http.ResponseWriter, r *http.Request) {
 	p.finish(w, r, err, "The team has been notified of your comment.")
 }
 
-// require returns an error if the operator has paused work that no operation covers, or the team is closed.
+// require returns an error if the action is paused or the team is closed. It is for actions without an API operation.
 func (p *Handlers) require(r *http.Request, what string, needs access.Capability) error {
 	call, err := p.Call(r, what)
 	if err != nil {

@@ -22,7 +22,7 @@ type Drafts interface {
 	DeleteDraft(ctx context.Context, person, team int64, post string) error
 }
 
-// bulkResult is what became of one of the selected posts.
+// bulkResult is the result for one of the selected posts.
 type bulkResult struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
@@ -34,11 +34,11 @@ type bulkResult struct {
 // bulkKey is the session key of the results for the next page of the list.
 const bulkKey = "bulk results"
 
-// bulkAction changes one post and says what was done.
+// bulkAction changes one post and describes the change.
 type bulkAction func(*http.Request, post.Record) (string, error)
 
-// bulk does one thing with all selected posts, each with the checks of its own page. It shows the list with what was
-// done and what was not, and why.
+// bulk applies an action to all selected posts, with the same checks as on a post's page. It shows the list with the result
+// for each post.
 func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -73,8 +73,7 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, to)
 }
 
-// doAll does one thing with each of a team's posts. A post that the team does not have is reported as such.
-// The posts after an internal error are not tried.
+// doAll applies an action to each of a team's posts. It reports missing posts, and stops at an internal error.
 func (p *Handlers) doAll(r *http.Request, ids []string, do bulkAction) []bulkResult {
 	team, failed := shell.VisitorOf(r.Context()).Team.ID, false
 	out := make([]bulkResult, len(ids))
@@ -130,7 +129,7 @@ func backTo(r *http.Request) string {
 
 const deletedText = "Deleted."
 
-// bulkAction returns what the form asks for.
+// bulkAction returns the action that the form selects.
 func (p *Handlers) bulkAction(r *http.Request) (bulkAction, error) {
 	switch r.PostForm.Get("action") {
 	case "reschedule":
@@ -148,7 +147,7 @@ func (p *Handlers) bulkAction(r *http.Request) (bulkAction, error) {
 // maxMove is how many days posts can be moved at once.
 const maxMove = 3650
 
-// rescheduling returns the action that moves posts by a number of days or to a day. The time of day stays.
+// rescheduling returns the action that moves posts by a number of days or to a day. The time of day does not change.
 func (p *Handlers) rescheduling(r *http.Request) (bulkAction, error) {
 	zone := shell.VisitorOf(r.Context()).Zone
 	by, to := strings.TrimSpace(r.PostForm.Get("days")), r.PostForm.Get("day")
@@ -174,8 +173,8 @@ func (p *Handlers) rescheduling(r *http.Request) (bulkAction, error) {
 	}), nil
 }
 
-// moving returns the action that moves posts to the date that another date becomes. Dates are midnight UTC; the zero
-// time stands for no date. A time that the zone's clock skips on the new day is an error.
+// moving returns the action that moves posts to the date that becomes returns for their current date. Dates are midnight
+// UTC, and the zero time means no date. A time that clocks skip on the new day is an error.
 func (p *Handlers) moving(zone *time.Location, becomes func(time.Time) time.Time) bulkAction {
 	return func(r *http.Request, before post.Record) (string, error) {
 		if before.IsTemplate {
@@ -218,7 +217,7 @@ func (p *Handlers) moving(zone *time.Location, becomes func(time.Time) time.Time
 	}
 }
 
-// unscheduleOne makes a scheduled post a draft. A post of a series is skipped, so that the series goes on.
+// unscheduleOne makes a scheduled post a draft. A post of a series is skipped, so that the series continues.
 func (p *Handlers) unscheduleOne(r *http.Request, one post.Record) (string, error) {
 	if one.Status != post.Scheduled {
 		return "", apierr.BadState(string(one.Status), "It is not scheduled.")
@@ -237,7 +236,7 @@ func (p *Handlers) unscheduleOne(r *http.Request, one post.Record) (string, erro
 	return "Unscheduled. It is now a draft.", err
 }
 
-// withKey returns the request with a key of its own for one of several operations of a form.
+// withKey returns the request with a separate idempotency key for one of several operations of a form.
 func withKey(r *http.Request, key string) *http.Request {
 	next := r.Clone(r.Context())
 	next.PostForm = url.Values{"once": {r.PostForm.Get("once") + "-" + key}}
@@ -287,7 +286,7 @@ func (p *Handlers) confirmDeletion(w http.ResponseWriter, r *http.Request, ids [
 	p.Show(w, r, http.StatusOK, pages["bulkdelete"], "Delete drafts", v)
 }
 
-// popResults returns what became of the posts that were selected on the previous page.
+// popResults returns the results for the posts selected on the previous page.
 func (p *Handlers) popResults(r *http.Request) []bulkResult {
 	var out []bulkResult
 	if kept := p.Pop(r.Context(), bulkKey); len(kept) > 0 && json.Unmarshal(kept, &out) != nil {

@@ -38,7 +38,7 @@ type calendarView struct {
 	Drafts       []event   // without a date
 	MoreDrafts   bool
 	Wrong        string
-	Moved        *moved // what was moved last
+	Moved        *moved // the last move
 	Empty        bool
 	Upcoming     bool // shows occurrences that are not created yet
 	Writer       bool
@@ -64,7 +64,7 @@ func calendarStateName(s calendar.State) string {
 	return stateName(post.Status(s))
 }
 
-// queryOf reads a query; an unknown view is the month.
+// queryOf parses a query. An unknown view means the month view.
 func queryOf(q url.Values) calendarQuery {
 	c := calendarQuery{q.Get("view"), q.Get("day"), q.Get("account"), q.Get("network"), q.Get("state")}
 	if c.View != weekView && c.View != dayView {
@@ -164,7 +164,7 @@ func (p *Handlers) showCalendar(w http.ResponseWriter, r *http.Request, q calend
 	p.ShowTitled(w, r, status, pages["calendar"], "Calendar: "+view.Title, view)
 }
 
-// dayOf returns the day of a query as midnight UTC, and today with an error if it is none.
+// dayOf returns the day of a query as midnight UTC. It returns today and an error if the day is invalid.
 func dayOf(text string, today time.Time) (time.Time, error) {
 	if text == "" {
 		return today, nil

@@ -33,8 +33,8 @@ func (e event) Logos() []post.PostEntryAccount { return e.Accounts[:min(len(e.Ac
 // Others returns the number of accounts whose logos are not shown.
 func (e event) Others() int { return max(0, len(e.Accounts)-3) }
 
-// eventMaker reads the details of posts and returns a function that makes events of them. Times name the zone if
-// clocks change on their day.
+// eventMaker reads the details of posts and returns a function that creates events. Times include the time zone on days
+// when clocks change.
 func (p *Handlers) eventMaker(r *http.Request, entries []calendar.Entry, zone *time.Location) (
 	func(entries []calendar.Entry, changes bool) []event, error) {
 	v := shell.VisitorOf(r.Context())
@@ -54,7 +54,7 @@ func (p *Handlers) eventMaker(r *http.Request, entries []calendar.Entry, zone *t
 			}
 			e.Look, e.Icon, e.State = e.describe()
 			movable := entry.Status == post.Draft && writer || entry.Status == post.Scheduled && publisher
-			// A move ends the approval of a post with a time, so that must not happen by a slip of the hand.
+			// Moving a post with a time ends its approval, so such a post cannot be dragged by accident.
 			approved := e.Approval == post.Approved && !entry.At.IsZero()
 			e.Draggable = movable && !entry.ToCome && !e.Template && !approved
 			out[i] = e
@@ -63,7 +63,7 @@ func (p *Handlers) eventMaker(r *http.Request, entries []calendar.Entry, zone *t
 	}, err
 }
 
-// describe returns how an event looks and its state in words.
+// describe returns the style of an event and its state in words.
 func (e event) describe() (string, string, string) {
 	if e.ToCome {
 		return "coming", "repeat-line", "Upcoming · series"

@@ -18,18 +18,18 @@ const (
 	draftsBeside  = 10
 )
 
-// Hours without a post before and from these are drawn low.
+// Hours without posts outside of these hours are drawn with a reduced height.
 const (
 	morning = 7
 	night   = 22
 )
 
-// rollingWeeks are the weeks of the month view without a day: the previous one, this one, and those that follow.
+// rollingWeeks is the number of weeks in the month view without a selected day, starting with the previous week.
 const rollingWeeks = 5
 
 const daysPerWeek = 7
 
-// period is what the calendar shows. Dates are midnights in UTC.
+// period is the period that the calendar shows. Dates are midnights in UTC.
 type period struct {
 	view       string
 	day, today time.Time
@@ -87,14 +87,14 @@ type (
 		Changes string    // note if clocks change on this day
 		AnyTime []event   // planned for the date without a time
 		Events  []event   // with a time, the earliest first
-		More    bool      // there are more
+		More    bool      // more posts exist than are shown
 		Hours   []dayHour // of the week and day view: one per row
 	}
-	// dayHour is an hour of a day. Its start is zero where clocks skip the hour.
+	// dayHour is an hour of a day. Its start is zero if clocks skip the hour.
 	dayHour struct {
 		Start  time.Time
 		Past   bool
-		Now    int // quarter of the hour that it is now, from 1; 0 for another hour
+		Now    int // current quarter of the hour, from 1; 0 if the hour is not the current one
 		Night  bool
 		Events []event
 	}
@@ -193,8 +193,8 @@ func slotsOn(planned []calendar.Entry, date time.Time) []calendar.Entry {
 	return out
 }
 
-// addHours distributes the posts of days over hours and returns the rows. A row is an hour of the clock. Where clocks
-// go back, an hour has two rows. Where they go forward, the day has no such hour, and no row if no other day has it.
+// addHours distributes the posts of days over hours and returns the rows. A row is an hour of the clock. If clocks go back,
+// the repeated hour has two rows. If they go forward, the skipped hour has a row only if another day has the hour.
 func (p period) addHours(days []calendarDay, bounds []time.Time) []hourRow {
 	starts := make([]map[hourRow]time.Time, len(days))
 	for i := range days {

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// moved is what the calendar says after a move, with what undoes it.
+// moved describes a move for the message in the calendar, and the data that undoes it.
 type moved struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
@@ -38,7 +38,7 @@ func (p *Handlers) popMoved(r *http.Request) *moved {
 	return out
 }
 
-// move gives a post another time or planned date and shows the calendar again.
+// move changes the time or planned date of a post and shows the calendar again.
 func (p *Handlers) move(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -101,7 +101,7 @@ func (p *Handlers) doMove(r *http.Request) (moved, error) {
 	return out, nil
 }
 
-// seenIn returns the version of a post that the page showed, which is when the post was last changed.
+// seenIn returns the version of a post that the page showed, which is the time of the post's last change.
 func seenIn(r *http.Request, field string) (time.Time, error) {
 	seen, err := strconv.ParseInt(r.PostForm.Get(field), 10, 64)
 	if err != nil {
@@ -110,8 +110,8 @@ func seenIn(r *http.Request, field string) (time.Time, error) {
 	return time.UnixMicro(seen), nil
 }
 
-// destination returns the time that a form names, as an instant or in the team's zone, or a date without a time. Without
-// any of them, the post is no longer planned.
+// destination returns the time in a form, given as an instant or in the team's time zone, or a date without a time. If the
+// form has neither, the post gets no planned time.
 func destination(form url.Values, zone *time.Location) (time.Time, string, error) {
 	text, day, clock := form.Get("at"), form.Get("date"), form.Get("time")
 	switch {
@@ -140,7 +140,7 @@ func destination(form url.Values, zone *time.Location) (time.Time, string, error
 		"The date or time is invalid. Enter them as 2026-03-29 and 10:15.").Wrap(err)
 }
 
-// movedText says what a move did.
+// movedText describes a move.
 func movedText(before, after post.Record, zone *time.Location) string {
 	name := "The post"
 	if words := cut(40, strings.Join(strings.Fields(after.Excerpt), " ")); words != "" {

@@ -77,7 +77,7 @@ func (p *Handlers) replacement(r *http.Request) (post.Record, error) {
 	return p.posts.Replace(r.Context(), call.Actor, id)
 }
 
-// archive puts a failed post aside or restores it.
+// archive archives or restores a failed post.
 func (p *Handlers) archive(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return

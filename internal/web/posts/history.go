@@ -15,7 +15,7 @@ type moment struct {
 	Text, Name, Said string // Name is the client's or the account's, Said the explanation of a failure
 }
 
-// historyIn returns what happened to the post, the latest first.
+// historyIn returns the history of the post, newest first.
 func (v *view) historyIn(zone *time.Location) []moment {
 	out := []moment{{At: v.Stored.CreatedAt, Icon: "draft-line", Text: "Created"}}
 	for _, r := range v.Rounds {

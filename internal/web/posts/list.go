@@ -27,7 +27,7 @@ const (
 	accountsPage = 50
 )
 
-// filters are the selected tab and filters of the list, as in its address. Both days are inclusive.
+// filters are the selected tab and filters of the list, as in its URL. Both days are inclusive.
 type filters struct {
 	Status, Account, From, To, Query string
 	Wrong                            shell.FormError
@@ -48,7 +48,7 @@ func (f filters) query() url.Values {
 	return out
 }
 
-// path returns the address of the first page.
+// path returns the path of the first page.
 func (f filters) path() string {
 	if text := f.query().Encode(); text != "" {
 		return "/posts?" + text
@@ -56,7 +56,7 @@ func (f filters) path() string {
 	return "/posts"
 }
 
-// filter returns the filters as the list takes them.
+// filter converts the filters for the list.
 func (f filters) filter(zone *time.Location) (postlist.Filter, error) {
 	out := postlist.Filter{Text: f.Query}
 	var ok bool
@@ -86,7 +86,7 @@ func (f filters) filter(zone *time.Location) (postlist.Filter, error) {
 	return out, nil
 }
 
-// startOf returns the first instant of a date in a zone. The date is midnight UTC.
+// startOf returns the start of a date in a time zone. The date is midnight UTC.
 func startOf(date time.Time, zone *time.Location) time.Time {
 	return teamtime.StartOfDay(date.Year(), date.Month(), date.Day(), zone)
 }
@@ -125,7 +125,7 @@ type listView struct {
 	Passed      []calendar.Entry
 	Choices     []choice
 	First, Next string
-	Any         bool // it is filtered within its tab
+	Any         bool // the list is filtered within its tab
 	Empty       string
 	Results     []bulkResult // of the action on the previous page
 	Back        string       // this page, as a query
@@ -142,7 +142,7 @@ type (
 	listedPost struct {
 		postlist.Entry
 
-		When   string    // says what the time is
+		When   string    // label of the time
 		At     time.Time // zero if there is none
 		Day    time.Time // of a draft that has a day without a time
 		Others int       // further accounts

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// tabNames are the labels of the tabs, and what an empty one says.
+// tabNames are the labels of the tabs and the texts for empty tabs.
 var tabNames = map[postlist.Tab][2]string{
 	postlist.All:           {"All", "There are no posts yet."},
 	postlist.Drafts:        {"Drafts", "There are no drafts."},
@@ -48,7 +48,7 @@ func (p *Handlers) addTabs(r *http.Request, view *listView) error {
 	return nil
 }
 
-// orderOf says how the list is sorted.
+// orderOf describes the order of the list.
 func orderOf(f postlist.Filter) string {
 	switch byTime, earliest := f.ByTime(); {
 	case byTime && earliest:

@@ -21,7 +21,7 @@ type resumeTime struct {
 // maxReschedulable bounds the search for drafts that a series reschedules. Pausing usually creates one.
 const maxReschedulable = 50
 
-// addResume adds what resuming a paused series would do.
+// addResume adds the effects of resuming a paused series.
 func (p *Handlers) addResume(r *http.Request, v *view, zone *time.Location) error {
 	list, err := p.posts.NextOccurrences(r.Context(), v.Stored, maxReschedulable)
 	if err != nil {
@@ -53,7 +53,7 @@ func (p *Handlers) cancel(w http.ResponseWriter, r *http.Request) {
 	p.finish(w, r, err, said)
 }
 
-// wasScheduled describes for when an unscheduled post was scheduled.
+// wasScheduled describes the former time of an unscheduled post.
 func (p *Handlers) wasScheduled(r *http.Request, held post.Record) string {
 	if held.Status != post.Scheduled || held.ScheduledAt.IsZero() {
 		return ""

@@ -22,7 +22,7 @@ func clock(at time.Time) template.HTML {
 // soonWithin is the time before an event from which the wait is shown instead of the time.
 const soonWithin = 2 * time.Minute
 
-// near returns the wait until a time that is soon, such as "in 20 seconds", else "".
+// near returns the waiting time until a time in the near future, such as "in 20 seconds", or "".
 func near(now, at time.Time) string {
 	switch wait := at.Sub(now); {
 	case wait >= soonWithin:
@@ -37,7 +37,7 @@ func near(now, at time.Time) string {
 // cut returns the first characters of a text.
 func cut(limit int, text string) string { return post.Truncate(text, limit) }
 
-// webAddress returns a network's URL if it may be linked: others than http and https give "".
+// webAddress returns a network's URL if it uses http or https, or "".
 func webAddress(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -201,5 +201,5 @@ var stateNames = map[post.Status]string{
 
 func stateName(s post.Status) string { return stateNames[s] }
 
-// instant is the template function "when" for times that are never nil.
+// instant is the template function "when" for non-nil times.
 func instant(m teamtime.Moment) template.HTML { return shell.When(&m) }

@@ -9,22 +9,22 @@ import (
 	"pressroom/internal/network"
 )
 
-// When a network shows a card for the first link of a text.
+// Conditions under which a network shows a card for the first link of a text.
 const (
 	never = iota
 	withoutMedia
-	always // the post leads to it
+	always // the post links to it
 )
 
 // look is how a network shows posts.
 type look struct {
-	// Where its feed cuts texts: after about so many characters or lines, whichever comes first; 0 for nowhere.
+	// The approximate number of characters or lines after which the feed cuts a text; 0 means never.
 	chars, lines int
 	title        int // maximum characters of the first line as title; 0 for networks without titles
 	card         int
 }
 
-// looks have the figures that docs/app.md explains, with their sources.
+// looks has the limits that docs/app.md explains, with their sources.
 var looks = map[string]look{
 	"instagram": {chars: 125, lines: 3},
 	"facebook":  {chars: 477, lines: 5, card: withoutMedia},
@@ -51,7 +51,7 @@ func fold(text string, chars, lines int) (string, string) {
 	return text[:end], text[end:]
 }
 
-// cutLines returns the length of the first lines of a text. What follows them and is empty counts as part of them.
+// cutLines returns the length of the first lines of a text, including following empty lines.
 func cutLines(text string, limit int) int {
 	end := 0
 	for range limit {

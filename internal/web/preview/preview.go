@@ -77,7 +77,7 @@ func New(a Author, c network.Content) Post {
 	return p
 }
 
-// HTML returns the post in the look of its network.
+// HTML returns the post as its network shows it.
 func (p Post) HTML() (template.HTML, error) {
 	name := p.Platform + ".html"
 	if templates().Lookup(name) == nil {
@@ -85,7 +85,7 @@ func (p Post) HTML() (template.HTML, error) {
 	}
 	var out bytes.Buffer
 	if err := templates().ExecuteTemplate(&out, name, p); err != nil {
-		return "", fmt.Errorf("drawing a post of %s: %w", p.Platform, err)
+		return "", fmt.Errorf("rendering a post for %s: %w", p.Platform, err)
 	}
 	return template.HTML(out.String()), nil //nolint:gosec // a template has escaped it
 }
@@ -111,14 +111,14 @@ func (p Post) Shape() string {
 	return "square"
 }
 
-// Shown is a medium with how it is shown.
+// Shown is a media item and how it is shown.
 type Shown struct {
 	Item network.Media
 	Play bool
 	link string
 }
 
-// Path returns the path of the medium, or of its thumbnail.
+// Path returns the path of the media item, or of its thumbnail.
 func (s Shown) Path() string {
 	id := strconv.FormatInt(s.Item.ID, 10)
 	switch image := s.Item.Kind == network.Image; {
@@ -134,7 +134,7 @@ func (s Shown) Path() string {
 	return "/media/" + id + "/file"
 }
 
-// Of returns a medium with how it is shown.
+// Of returns a media item and how it is shown.
 func (p Post) Of(m network.Media) Shown { return Shown{m, p.Play, p.Link} }
 
 const gridSize = 4 // media in a grid; the last one says how many more there are
@@ -164,5 +164,5 @@ func hostOf(link string) string {
 	return strings.TrimPrefix(strings.ToLower(u.Hostname()), "www.")
 }
 
-// second returns a time in a video as a media fragment (W3C Media Fragments URI 1.0) takes it.
+// second formats a time in a video for a media fragment (W3C Media Fragments URI 1.0).
 func second(d time.Duration) string { return strconv.FormatFloat(max(d.Seconds(), 0.1), 'f', -1, 64) }

@@ -37,7 +37,7 @@ type entry struct {
 	Status               string // status of success
 	Success              string
 	Answer               string // type of data
-	AnswerAt             string // where it is described; empty for this page
+	AnswerAt             string // path of the page that describes it; empty for this page
 	Fields               []field
 	Example              string // complete answer
 	Refusals             []refusal
@@ -172,7 +172,7 @@ func (m *maker) success(e *entry, op operation) error {
 		body := r.Value.Content[jsonType]
 		data, ok := body.Schema.Properties.get("data")
 		if !ok {
-			return fmt.Errorf("its answer of %s has no data", r.Name)
+			return fmt.Errorf("its response type %s has no data", r.Name)
 		}
 		e.Status, e.Success, e.Example, e.Answer = r.Name, r.Value.Description, indent(body.Example), data.component()
 		if e.AnswerAt = m.placed[e.Answer]; e.AnswerAt != "" {
@@ -181,12 +181,12 @@ func (m *maker) success(e *entry, op operation) error {
 		m.placed[e.Answer] = "#" + e.Answer
 		s, ok := m.doc.Components.Schemas.get(e.Answer)
 		if !ok {
-			return fmt.Errorf("the type %q of its answer is not described", e.Answer)
+			return fmt.Errorf("its response type %q is not described", e.Answer)
 		}
 		e.Fields = fields(s, "", m.place)
 		return nil
 	}
-	return fmt.Errorf("it has no success")
+	return fmt.Errorf("it has no successful response")
 }
 
 func priceOf(op operation) string {

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// answer is what a source says besides the report.
+// answer is the data that a source returns in addition to the report.
 type answer struct {
 	Notes     []string
 	Untrusted []operation.Untrusted

@@ -62,7 +62,7 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, status, pages["list"], "Reports", view)
 }
 
-// pageOf returns the same path with another cursor, or without one.
+// pageOf returns the same path with another cursor, or without a cursor.
 func pageOf(u *url.URL, name, cursor string) string {
 	next := url.Values{}
 	for key, values := range u.Query() {
@@ -128,7 +128,7 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, outcome.App)
 }
 
-// notesText returns the confirmation of paid work: the operation's notes, if any.
+// notesText returns the confirmation of a paid operation: its notes, if any, or begun with the price.
 func notesText(notes []string, b *operation.Billing, begun string) string {
 	if len(notes) > 0 {
 		return strings.Join(notes, " ")

@@ -19,7 +19,7 @@ import (
 type mailView struct {
 	subscription.Subscription
 
-	Possible bool // there is a mail server
+	Possible bool // a mail server is configured
 	Manages  bool // the visitor may add addresses
 	Members  []team.Member
 	ZoneName string
@@ -79,7 +79,7 @@ func (p *Handlers) readMails(r *http.Request, id string, zone *time.Location) (m
 	return out, err
 }
 
-// changeMails runs a form about mails, and shows the page again with its error or after it is done.
+// changeMails handles a form about mails and shows the page again with the result.
 func (p *Handlers) changeMails(
 	w http.ResponseWriter, r *http.Request, kind, id, done string, work func(operation.Call) error,
 ) {
@@ -145,7 +145,7 @@ func (p *Handlers) removeRecipient(w http.ResponseWriter, r *http.Request, kind,
 	})
 }
 
-// unsubscribePage asks a recipient to confirm. Programs that follow links in mails change nothing.
+// unsubscribePage asks a recipient to confirm, because mail scanners follow links.
 func (p *Handlers) unsubscribePage(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Robots-Tag", "noindex, nofollow, noarchive")
 	found, err := p.mails.Subscriber(r.Context(), r.PathValue("token"))
@@ -160,7 +160,7 @@ func (p *Handlers) unsubscribePage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["unsubscribe"], "Unsubscribe", found)
 }
 
-// unsubscribe ends the mails to a recipient. Mail programs may send it without a page (RFC 8058).
+// unsubscribe ends the mails to a recipient. Mail clients may send the request directly (RFC 8058).
 func (p *Handlers) unsubscribe(w http.ResponseWriter, r *http.Request) {
 	if err := p.mails.Unsubscribe(r.Context(), r.PathValue("token")); err != nil {
 		p.ShowError(w, r, err)
@@ -169,7 +169,7 @@ func (p *Handlers) unsubscribe(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, r.URL.EscapedPath())
 }
 
-// Summarize returns what a mail says of a team's report. A report without figures is not_found.
+// Summarize returns the summary of a team's report for a mail. A report without metrics is not_found.
 func (p *Handlers) Summarize(ctx context.Context, teamID int64, id string) (subscription.Summary, error) {
 	place, err := p.reports.FindOwner(ctx, id)
 	if err != nil {
@@ -192,7 +192,7 @@ func (p *Handlers) Summarize(ctx context.Context, teamID int64, id string) (subs
 	return out.summary(), nil
 }
 
-// summary returns the figures and findings for a mail.
+// summary returns the metrics and findings for a mail.
 func (v view) summary() subscription.Summary {
 	s := v.ReportSummary
 	out := subscription.Summary{

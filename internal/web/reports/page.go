@@ -31,7 +31,7 @@ type view struct {
 	History     history
 	Reach       float64 // scale of all ratios
 	First, Next string  // pages of posts
-	Shared      bool    // shown to people outside the team
+	Shared      bool    // the page is a shared link
 	MaySpend    bool
 	Balance     *int64
 	WaitMinutes int

@@ -21,14 +21,14 @@ type shareView struct {
 	Days       int // chosen lifetime
 	Mail       mailView
 	At, Wrong  string
-	CanBeShown bool // there are figures to share
+	CanBeShown bool // the report has metrics to share
 }
 
 func (p *Handlers) sharePage(w http.ResponseWriter, r *http.Request, kind, id string) {
 	p.showShare(w, r, http.StatusOK, kind, id, shareView{})
 }
 
-// showShare answers with the page, to which given adds the result of a form.
+// showShare answers with the page. given has the result of a form.
 func (p *Handlers) showShare(w http.ResponseWriter, r *http.Request, status int, kind, id string, given shareView) {
 	v, out := shell.VisitorOf(r.Context()), given
 	zone, err := time.LoadLocation(v.Team.Timezone)

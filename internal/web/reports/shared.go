@@ -57,7 +57,7 @@ func (p *Handlers) openShared(r *http.Request) (sharedView, error) {
 	}
 	_, err = p.readFigures(r.Context(), link.Team, link.Report,
 		p.asTeam(r.Context(), link.Team, link.Kind, link.Report, out.zone), "", &out.view)
-	// The visitor has no part in the team's work on the report.
+	// The visitor may not change the report.
 	out.Detail = report.Detail{
 		Kind: link.Kind, Platform: out.ReportSummary.Platform, Subject: out.ReportSummary.Subject, Status: report.Ready,
 	}
@@ -76,12 +76,12 @@ func (p *Handlers) asTeam(ctx context.Context, team int64, kind, id string, zone
 	}
 }
 
-// errManyFiles rejects a link with more concurrent downloads than its page needs.
+// errManyFiles is the error for too many concurrent downloads of one link.
 var errManyFiles = apierr.New(apierr.RateLimited,
 	"Too many files of this link are being loaded. Try again in a moment.").With("scope", "report_link").After(time.Second)
 
-// sharedPicture serves the thumbnail of one of a shared report's best posts. It is counted for the link before anything
-// is looked up.
+// sharedPicture serves the thumbnail of one of a shared report's best posts. It counts the download for the link before any
+// lookup.
 func (p *Handlers) sharedPicture(w http.ResponseWriter, r *http.Request) {
 	token := r.PathValue("token")
 	if !p.linkFiles.TryAcquire(token) {

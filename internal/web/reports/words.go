@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// words are the functions of these templates.
+// words are the functions of the package's templates.
 var words = template.FuncMap{
 	"num": number, "times": times, "ranges": rangeOf, "share": shareOf, "date": date, "title": title, "hours": hours,
 	"rate": rate, "component": component, "figure": figureName,
@@ -59,7 +59,7 @@ func rate(v any) string {
 	return plot.FormatNumber(share*100) + "%"
 }
 
-// times returns a ratio in words: 1.62 times; nothing for nil.
+// times returns a ratio in words, such as "1.62 times". It returns "" for nil.
 func times(r *result.FindingRatio) string {
 	if r == nil {
 		return "–"
@@ -143,7 +143,7 @@ func age(days *float64) string {
 	return plot.FormatNumber(*days/year) + " years"
 }
 
-// figures are the labels of the metrics behind the parts of a score.
+// figures are the labels of the metrics that the parts of a score use.
 var figures = map[string]string{
 	"rate_by_followers": "Engagement per follower", "rate_by_views": "Engagement per view",
 	"views_by_followers": "Views per follower", "percent_per_month": "Growth per month, in %",
@@ -166,7 +166,7 @@ func subject(kind, name string) string {
 	return "@" + name
 }
 
-// basis returns a tag for measured and estimated figures.
+// basis returns a tag for measured and estimated metrics.
 func basis(name string) template.HTML {
 	if name == result.Estimated {
 		return `<span class="tag estimated">Estimated</span>`

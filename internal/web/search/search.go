@@ -56,7 +56,7 @@ type view struct {
 type group struct {
 	Name    string
 	Results []result
-	All     string // path of all results; empty if these are all
+	All     string // path of the page with all results; empty if all are shown
 }
 
 // result is an item or a page that matches.
@@ -106,7 +106,7 @@ next:
 	return out
 }
 
-// addItems adds the team's items that match. Kinds that the visitor must not see have no results.
+// addItems adds the team's matching items. Kinds that the visitor may not see have no results.
 func (p *Handlers) addItems(r *http.Request, out *view) error {
 	for _, find := range []func(*http.Request, string) (group, error){
 		p.posts, p.accounts, p.media, p.reports, p.hashtagLists, p.voices,

@@ -178,7 +178,7 @@ func positionOf(text string) (credit.Position, error) {
 	return credit.Position{At: db.Time(micros), ID: n}, nil
 }
 
-// rowsAtOnce is how many lines are read at once for a download.
+// rowsAtOnce is how many lines of a download are read per query.
 const rowsAtOnce = 500
 
 // statement sends a month's statement as CSV, newest line first.

@@ -28,7 +28,7 @@ const keysPerPage = 50
 type keyView struct {
 	team.ListedKey
 
-	Over bool // it has expired or was revoked
+	Over bool // expired or revoked
 }
 
 func (p *Handlers) viewOf(r *http.Request, k team.ListedKey) keyView {
@@ -46,7 +46,7 @@ type keysView struct {
 	Root  string // public URL, without a trailing slash
 }
 
-// pager holds paths of other pages; the block of this name shows it.
+// pager has the paths of other pages. The template block "pager" shows it.
 type pager struct{ First, Next string }
 
 // pagerOf returns a pager, or nil without other pages.
@@ -57,7 +57,7 @@ func pagerOf(first, next string) *pager {
 	return &pager{first, next}
 }
 
-// pageOf returns one page of keys or connections, of which one more was read, and its pager.
+// pageOf returns a page of keys or connections and its pager. lines has one more item if there is a next page.
 func pageOf(lines []team.ListedKey, before int64, address string) ([]team.ListedKey, *pager) {
 	first, next := "", ""
 	if before > 0 {
@@ -295,8 +295,8 @@ type ending struct {
 	next string // where to redirect
 }
 
-// endLine ends a key or connection and its selected trackings. The key is ended first, so that it cannot start
-// another tracking meanwhile. Trackings of already ended keys can be ended as well.
+// endLine ends a key or connection and the selected trackings that it enabled. The key is ended first, so that it cannot
+// enable tracking again. Trackings of keys that have already ended can be ended as well.
 func (p *Handlers) endLine(w http.ResponseWriter, r *http.Request, e ending) {
 	if !p.ReadForm(w, r) {
 		return

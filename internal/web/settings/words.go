@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// words are the functions of these templates.
+// words are the functions of the package's templates.
 var words = template.FuncMap{
 	"level": levelName, "levelsays": levelSays, "role": roleName, "rolesays": roleSays,
 	"factors": factorWords, "paused": pausedWords, "limit": limitWords,

@@ -16,8 +16,8 @@ import (
 	"pressroom/internal/core/pipeline"
 )
 
-// Call returns the call of the visitor, for work that no operation covers, in the selected team. The checks that
-// apply to operations apply to it as well.
+// Call returns a call of the visitor in the selected team, for actions without an API operation. It makes the same checks as
+// operations.
 func (f *Frame) Call(r *http.Request, what string) (operation.Call, error) {
 	v := VisitorOf(r.Context())
 	if v == nil {
@@ -41,12 +41,12 @@ func Result[T any](o pipeline.Outcome) (T, error) {
 		return out, fmt.Errorf("%s answered with %T", o.Call.Operation, o.Data)
 	}
 	if err := json.Unmarshal(kept, &out); err != nil {
-		return out, fmt.Errorf("reading a kept answer of %s: %w", o.Call.Operation, err)
+		return out, fmt.Errorf("reading a stored answer of %s: %w", o.Call.Operation, err)
 	}
 	return out, nil
 }
 
-// Run is Do with the answer decoded.
+// Run is like Do and decodes the answer.
 func Run[T any](f *Frame, r *http.Request, tool string, args operation.Arguments) (T, pipeline.Outcome, error) {
 	outcome, err := f.Do(r, tool, args)
 	if err != nil {
@@ -67,7 +67,7 @@ func SetRetryAfter(w http.ResponseWriter, err error) {
 	}
 }
 
-// FormErrorOf returns the form error for err, with the names that the page's fields have. It answers the request and
+// FormErrorOf returns the form error for err, with the page's names of the fields. It answers the request and
 // reports false if the form cannot correct the error.
 func (f *Frame) FormErrorOf(w http.ResponseWriter, r *http.Request, err error,
 	names map[string]string) (FormError, bool) {
@@ -88,8 +88,8 @@ func (f *Frame) FormErrorOf(w http.ResponseWriter, r *http.Request, err error,
 	return FormError{text, field}, true
 }
 
-// SwitchToTeamOf redirects a person to an item of another one of their teams and selects that team. Other missing
-// items stay missing. home returns which of some teams owns the item.
+// SwitchToTeamOf selects another team of the person if that team has the requested item, and redirects to the item. home
+// returns which of the given teams has the item. If none has it, the error is unchanged.
 func (f *Frame) SwitchToTeamOf(
 	w http.ResponseWriter, r *http.Request, err error, home func(context.Context, []int64) (int64, error),
 ) {

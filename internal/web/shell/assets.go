@@ -28,7 +28,7 @@ type asset struct {
 	compressed func() []byte
 }
 
-// assets holds the assets by file name.
+// assets has the assets by file name.
 var assets = func() map[string]asset {
 	out := map[string]asset{}
 	for _, name := range names("assets") {
@@ -79,7 +79,7 @@ func newAsset(file string, data []byte) asset {
 		kind = "font/woff2"
 	}
 	out := asset{name: strings.TrimSuffix(file, ext) + "-" + hex.EncodeToString(sum[:8]) + ext, kind: kind, data: data}
-	if ext != ".woff2" && len(data) >= leastCompressed { // a font is compressed already
+	if ext != ".woff2" && len(data) >= leastCompressed { // fonts are already compressed
 		out.compressed = sync.OnceValue(func() []byte { return compress(data) })
 	}
 	return out
@@ -87,7 +87,7 @@ func newAsset(file string, data []byte) asset {
 
 var styleURL = regexp.MustCompile(`url\("([^"]+)"\)`)
 
-// joinStyles returns all styles as one file, in which the names of other assets include their hashes.
+// joinStyles joins all styles. It replaces names of other assets with names that include their hashes.
 func joinStyles(others map[string]asset) []byte {
 	var out bytes.Buffer
 	for _, name := range names("styles") {
@@ -103,7 +103,7 @@ func joinStyles(others map[string]asset) []byte {
 	return out.Bytes()
 }
 
-// served holds the assets by the name in URLs.
+// served has the assets by their name in URLs.
 var served = func() map[string]asset {
 	out := map[string]asset{}
 	for _, a := range assets {
@@ -116,7 +116,7 @@ var served = func() map[string]asset {
 func assetPath(name string) (string, error) {
 	a, ok := assets[name]
 	if !ok {
-		return "", fmt.Errorf("there is no asset %s", name)
+		return "", fmt.Errorf("unknown asset %s", name)
 	}
 	return "/assets/" + a.name, nil
 }
@@ -136,7 +136,7 @@ var (
 // Icon returns an icon, which assistive technology ignores.
 func Icon(name string) (template.HTML, error) {
 	if !symbols[name] {
-		return "", fmt.Errorf("there is no icon %s", name)
+		return "", fmt.Errorf("unknown icon %s", name)
 	}
 	//nolint:gosec // names of symbols and assets need no escaping
 	return template.HTML(`<svg class="i" aria-hidden="true"><use href="/assets/` + assets["icons.svg"].name + "#" + name +

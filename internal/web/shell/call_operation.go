@@ -17,7 +17,7 @@ import (
 func (f *Frame) Do(r *http.Request, tool string, args operation.Arguments) (pipeline.Outcome, error) {
 	op := f.Registry.Tool(tool)
 	if op == nil {
-		return pipeline.Outcome{}, fmt.Errorf("the app asks for the operation %s, which is not there", tool)
+		return pipeline.Outcome{}, fmt.Errorf("unknown operation %s", tool)
 	}
 	v := VisitorOf(r.Context())
 	if v == nil {
@@ -39,7 +39,7 @@ func (f *Frame) Do(r *http.Request, tool string, args operation.Arguments) (pipe
 
 const (
 	onceTime     = "20060102T150405"
-	onceLifetime = 12 * time.Hour // shorter than idempotency keys are kept
+	onceLifetime = 12 * time.Hour // shorter than the retention of idempotency keys
 )
 
 // idempotencyKey returns the Idempotency-Key of a form submission.

@@ -23,7 +23,7 @@ func readProxies(texts []string) (proxies, error) {
 			network, err = netip.PrefixFrom(addr, addr.BitLen()), nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("a trusted proxy is no network such as 10.1.0.0/16 and no address: %w", err)
+			return nil, fmt.Errorf("a trusted proxy must be a network such as 10.1.0.0/16 or an IP address: %w", err)
 		}
 		out = append(out, network.Masked())
 	}
@@ -34,8 +34,8 @@ func (p proxies) contain(addr netip.Addr) bool {
 	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(addr) })
 }
 
-// client identifies clients by address: the sender's or, behind trusted proxies, the last untrusted entry of
-// X-Forwarded-For. An IPv6 client is its /64 network, because it controls all of it.
+// client identifies a client by its IP address: the peer's address or, behind trusted proxies, the last untrusted entry of
+// X-Forwarded-For. An IPv6 client is identified by its /64 network, because it controls the whole network.
 func (p proxies) client(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

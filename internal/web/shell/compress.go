@@ -44,7 +44,7 @@ func compress(data []byte) []byte {
 	return out.Bytes()
 }
 
-// WriteHTML answers with a page or a part of one, compressed if that is worth it and the client accepts it.
+// WriteHTML answers with a page or a part of a page. It compresses large data if the client accepts it.
 func WriteHTML(w http.ResponseWriter, r *http.Request, status int, data []byte) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Add("Vary", "Accept-Language")

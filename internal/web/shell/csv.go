@@ -28,7 +28,7 @@ func (s Sheet) Row(cells ...string) {
 			cells[i] = "'" + c
 		}
 	}
-	_ = s.csv.Write(cells) // see Err
+	_ = s.csv.Write(cells) // Err returns the error
 }
 
 func isNumber(text string) bool {

@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/domain/team"
 )
 
-// Requirement says who must use two factors.
+// Requirement states who must use two factors.
 type Requirement string
 
 // The requirements. Team owners may require more.
@@ -99,7 +99,7 @@ func (f *Frame) RequireUsedFactor(do http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// NextAfterFactor returns the page to open after a second factor was set up or used, once; by default the account
+// NextAfterFactor returns the page to open after a second factor was set up or used, once. The default is the account
 // page.
 func (f *Frame) NextAfterFactor(ctx context.Context) string {
 	if next := f.Pop(ctx, nextAfterFactorKey); next != nil {

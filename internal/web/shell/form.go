@@ -33,7 +33,7 @@ func (f *Frame) RequireSignIn(next http.HandlerFunc) http.HandlerFunc {
 	return f.requireSignIn(Route{}.back, next)
 }
 
-// requireSignIn is RequireSignIn that carries a form along if a page restores it.
+// requireSignIn is like RequireSignIn and saves a submitted form if a page can restore it.
 func (f *Frame) requireSignIn(back func(*http.Request) string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -50,8 +50,8 @@ func (f *Frame) requireSignIn(back func(*http.Request) string, next http.Handler
 	}
 }
 
-// refererPath returns the page on which a form was sent. A rejected form is shown at its action's path, which may
-// have no GET page; then it returns the home page.
+// refererPath returns the page from which a form was submitted. It returns the home page if that path has no GET route, as
+// for a rejected form that is shown at the path of its action.
 func (f *Frame) refererPath(r *http.Request) string {
 	from, err := url.Parse(r.Referer())
 	own, broken := url.Parse(f.PublicURL)
@@ -78,7 +78,7 @@ func (f *Frame) SaveForm(ctx context.Context, path string, form url.Values) {
 	}
 }
 
-// SavedForm returns the form that SaveForm saved for the requested page, once, or nil. The page says what is missing.
+// SavedForm returns the form that SaveForm saved for the requested page, once, or nil. The page lists missing input.
 func (f *Frame) SavedForm(r *http.Request) url.Values {
 	kept := f.Pop(r.Context(), savedFormKey)
 	path, text, found := strings.Cut(string(kept), "\n")
@@ -108,7 +108,7 @@ func Redirect(w http.ResponseWriter, r *http.Request, path string) {
 // MaxNext is the maximum length of a local path.
 const MaxNext = 4000
 
-// LocalPath returns next if it is a path of this site, else the home page.
+// LocalPath returns next if it is a path of this site, otherwise the home page.
 func LocalPath(next string) string {
 	u, err := url.Parse(next)
 	switch {

@@ -24,7 +24,7 @@ const formText = "The form could not be read. Reload the page and try again."
 
 var errForm = apierr.Invalid(apierr.Malformed, "", formText)
 
-// partCost is what each part of a form counts against the limit, in bytes, beside its name and its text.
+// partCost is the number of bytes that each part of a form counts against the limit, in addition to its name and text.
 const partCost = 64
 
 // ReadParts reads a form with files and returns its fields. Their texts, and the names of all parts, may have at most limit
@@ -43,7 +43,7 @@ func ReadParts(r *http.Request, limit int64, file func(*multipart.Part, url.Valu
 			}
 		}
 		switch {
-		case err == io.EOF: // that of a form that was cut off is wrapped
+		case err == io.EOF: // the error of a truncated form is wrapped
 			CleanForm(fields)
 			return fields, nil
 		case err != nil:
@@ -65,7 +65,7 @@ func ReadParts(r *http.Request, limit int64, file func(*multipart.Part, url.Valu
 	}
 }
 
-// Fields of kept forms that say what is missing in them.
+// Fields of saved forms that state which input is missing.
 const (
 	unsentField = "unsent_file" // names of files
 	cutField    = "cut"         // set if fields may be missing
@@ -77,8 +77,8 @@ func SkipFile(part *multipart.Part, fields url.Values) error {
 	return nil
 }
 
-// ReadKeptForm is ReadLongForm for a form that is kept until the person has signed in. Files are not kept, and fields
-// after longReadAhead bytes are missing; SavedForm says so.
+// ReadKeptForm is like ReadLongForm, for a form that is saved until the person has signed in. Files, and fields after
+// longReadAhead bytes, are not saved. SavedForm reports them as missing.
 func (f *Frame) ReadKeptForm(w http.ResponseWriter, r *http.Request, limit int64) bool {
 	if !SendsFiles(r) {
 		return f.ReadLongForm(w, r, limit)
@@ -107,7 +107,7 @@ func withoutFiles(r *http.Request, limit int64) (url.Values, error) {
 	return form, nil
 }
 
-// missingText says what is missing in a kept form, or returns "".
+// missingText describes the missing input of a saved form, or returns "".
 func missingText(l *locale.Language, form url.Values) string {
 	var out []string
 	if names := form[unsentField]; len(names) > 0 {

@@ -10,7 +10,7 @@ import (
 // isText reports whether the database can store a text: PostgreSQL rejects NUL and invalid UTF-8.
 func isText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
-// requireText answers 404 if the path or the query is not valid text. File names in forms are not checked.
+// requireText returns 404 if the path or the query is not valid text. It does not check file names in forms.
 func (f *Frame) requireText(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		query := url.Values{}

@@ -178,13 +178,13 @@ func RoleName(l *locale.Language, r access.Role) string {
 // bundle returns named values as a map, for a block that needs several: {{template "x" bundle "a" 1 "b" 2}}.
 func bundle(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
-		return nil, fmt.Errorf("%d names and values are not in pairs", len(pairs))
+		return nil, fmt.Errorf("bundle: odd number of arguments: %d", len(pairs))
 	}
 	out := map[string]any{}
 	for i := 0; i < len(pairs); i += 2 {
 		name, ok := pairs[i].(string)
 		if !ok {
-			return nil, fmt.Errorf("a name is no text but %T", pairs[i])
+			return nil, fmt.Errorf("bundle: name has type %T, want string", pairs[i])
 		}
 		out[name] = pairs[i+1]
 	}

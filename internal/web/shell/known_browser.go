@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/locale"
 )
 
-// knownCookie names the people who have signed in with a browser before. It signs nobody in and outlives sign-outs.
-// With it, a person is not delayed by wrong passwords sent from elsewhere: see team.Service.NoteSignIn.
+// knownCookie identifies the people who have signed in with a browser before. It grants no access and outlives sign-outs.
+// In a known browser, wrong passwords from other browsers do not delay a person's sign-in; see team.Service.NoteSignIn.
 const knownCookie = "pressroom-known"
 
 func (f *Frame) knownCookieName() string {

@@ -26,7 +26,7 @@ func (n navItem) Path() string { return cmp.Or(n.Page, "/"+n.Sections[0]) }
 // Has reports whether a section belongs to the entry.
 func (n navItem) Has(section string) bool { return slices.Contains(n.Sections, section) }
 
-// mainItems are the entries that a phone shows at once, and moreItems those in its More menu.
+// mainItems are the entries that a phone always shows. moreItems are the entries in its More menu.
 var (
 	mainItems = []navItem{
 		{Name: "Home", Icon: "home-5-line", Sections: []string{""}},
@@ -69,8 +69,8 @@ func (p page) Creates() bool {
 	return p.Visitor.Team.ID > 0 && !p.Visitor.Team.Closed && p.Visitor.Is(Writers)
 }
 
-// SamePlace returns the page to show after the visitor has selected another team: the list of the current section, as
-// a single item belongs to its team.
+// SamePlace returns the page to show after the visitor has selected another team: the list of the current section, because
+// a single item belongs to the previous team.
 func (p page) SamePlace() string {
 	for _, item := range slices.Concat(mainItems, p.Visitor.more()) {
 		if item.Has(p.Section) {
@@ -83,7 +83,7 @@ func (p page) SamePlace() string {
 // menuTeams is how many teams the menu offers.
 const menuTeams = 12
 
-// Teams returns the teams that the visitor can select in the menu: the selected one first.
+// Teams returns the teams that the visitor can select in the menu, the selected team first.
 func (p page) Teams() []team.OwnTeam {
 	out := slices.Clone(p.Visitor.Teams)
 	slices.SortStableFunc(out, func(a, b team.OwnTeam) int {
@@ -129,7 +129,7 @@ func NetworkLogo(platform string) (template.HTML, error) {
 	return `<span class="net ` + template.HTML(platform) + `" aria-hidden="true">` + icon + `</span>`, err //nolint:gosec // a map key
 }
 
-// Place is a page that the search leads to.
+// Place is a page that the search finds.
 type Place struct{ Name, Icon, Path string }
 
 // newPlaces are the pages that create something, by audience.

@@ -40,7 +40,7 @@ func perLanguage(parse func(*locale.Language) *template.Template) Page {
 	return func(l *locale.Language) *template.Template { return made[l]() }
 }
 
-// layout holds what every page can use: the layout and the small templates of parts.html.
+// layout has the templates that every page can use: the layout and the small templates of parts.html.
 var layout = perLanguage(func(l *locale.Language) *template.Template {
 	return template.Must(template.New("layout.html").Funcs(funcs(l)).
 		ParseFS(files, "templates/layout.html", "templates/parts.html"))
@@ -54,10 +54,10 @@ func ownPage(file string) Page {
 }
 
 // Page returns a page's template in a language. It is parsed on first use, so that nodes that only serve the API parse
-// none.
+// no templates.
 type Page func(*locale.Language) *template.Template
 
-// Pages holds pages by name.
+// Pages maps names to pages.
 type Pages map[string]Page
 
 // Parse returns a package's pages: each file of the folder templates, whose block "main" is the page. Files that
@@ -166,12 +166,12 @@ func (f *Frame) once() string {
 	return f.DB.Now().UTC().Format(onceTime) + "-" + rand.Text()
 }
 
-// Flash makes the next page confirm what was done.
+// Flash sets the confirmation that the next page shows.
 func (f *Frame) Flash(r *http.Request, text locale.Key, args ...any) {
 	f.FlashText(r, f.T(r, text, args...))
 }
 
-// FlashText is Flash for a text in the visitor's language.
+// FlashText is like Flash, for a text in the visitor's language.
 func (f *Frame) FlashText(r *http.Request, text string) {
 	f.sessions.manager.Put(r.Context(), flashKey, text)
 }

@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Anonymous sessions are limited in total, not per client: a flood of unfinished sign-ins removes the oldest ones and
-// rejects nobody.
+// Anonymous sessions are limited in total, not per client. A flood of unfinished sign-ins removes the oldest sessions and
+// rejects no visitor.
 const (
 	maxPending     = 50_000
 	pendingChecked = 500
@@ -32,7 +32,7 @@ func (s *store) trimPending(ctx context.Context, now time.Time) error {
 			_, err = tx.Exec(ctx, `DELETE FROM sessions WHERE person_id = 0 AND expires_at <= ?`, last)
 		}
 		if err != nil {
-			return fmt.Errorf("trimming sessions of nobody: %w", err)
+			return fmt.Errorf("trimming anonymous sessions: %w", err)
 		}
 		return nil
 	})

@@ -26,14 +26,13 @@ func addTeamField(page []byte, v *Visitor) []byte {
 	return formTag.ReplaceAllFunc(page, func(tag []byte) []byte { return slices.Concat(tag, field) })
 }
 
-// inTeam reports whether a route works in the selected team.
+// inTeam reports whether the routes of an audience depend on the selected team.
 func (a Audience) inTeam() bool { return a != Anyone && a != People && a != Operators }
 
 // longestForm exceeds the size of any form.
 const longestForm = 4 << 20
 
-// peekForm parses a form before its handler does. It returns nil for requests that are no form, contain files or are
-// too long.
+// peekForm parses a form before its handler does. It returns nil if the request is not a form, contains files or is too long.
 func peekForm(r *http.Request) url.Values {
 	if r.Method != http.MethodPost || SendsFiles(r) {
 		return nil
@@ -61,9 +60,8 @@ func WrongTeam(r *http.Request, form url.Values) bool {
 	return v != nil && told != "" && told != strconv.FormatInt(v.Team.ID, 10)
 }
 
-// RejectWrongTeam answers a form of another team, because the person switched teams in another tab. Nothing is done,
-// and the form's team is selected again. The form is saved for SavedForm if a page restores it; page is empty if none
-// does.
+// RejectWrongTeam answers a form of another team, which occurs if the person switched teams in another tab. It selects the
+// form's team again, but does not process the form. If page is not empty, it saves the form for SavedForm on that page.
 func (f *Frame) RejectWrongTeam(w http.ResponseWriter, r *http.Request, form url.Values, page string) {
 	v := VisitorOf(r.Context())
 	id, err := strconv.ParseInt(form.Get(TeamField), 10, 64)

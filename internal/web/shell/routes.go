@@ -13,7 +13,7 @@ import (
 // Audience is who may use a route.
 type Audience string
 
-// The audiences. All but Anyone require sign-in, and those of a team an open team.
+// The audiences. All except Anyone require sign-in. The audiences of a team require an open team.
 const (
 	Anyone     Audience = "anyone"     // including signed-out visitors
 	People     Audience = "people"     // signed in, with or without a team

@@ -62,12 +62,12 @@ func newSessions(o Options, broken func(http.ResponseWriter, *http.Request, erro
 // hostPrefix makes browsers accept a cookie only from this host (RFC 6265bis, section 4.1.3).
 const hostPrefix = "__Host-"
 
-// SweepSessions deletes ended sessions, a thousand at a time, and returns how many.
+// SweepSessions deletes up to a thousand ended sessions and returns their number.
 func (f *Frame) SweepSessions(ctx context.Context) (int64, error) { return f.sessions.store.sweep(ctx) }
 
 type visitKey struct{}
 
-// visit is what the session store needs of a request.
+// visit is the data of a request that the session store needs.
 type visit struct {
 	browser string      // User-Agent
 	known   string      // known-browser cookie
@@ -78,7 +78,7 @@ type visit struct {
 // maxBrowser is how many bytes of the User-Agent are stored.
 const maxBrowser = 300
 
-// recordVisit adds to requests what the session store and the audit log need.
+// recordVisit adds the data that the session store and the audit log need to requests.
 func (f *Frame) recordVisit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		browser := strings.ToValidUTF8(strings.ReplaceAll(r.UserAgent(), "\x00", ""), "")
@@ -157,7 +157,7 @@ func TeamOrFirst(a team.Account, id int64) team.OwnTeam {
 	return a.Teams[0]
 }
 
-// store stores sessions by the hash of their token, so that a stolen database signs nobody in.
+// store stores sessions by the hash of their token, so that a stolen database contains no valid tokens.
 type store struct {
 	db *db.DB
 
@@ -165,7 +165,7 @@ type store struct {
 	begun       atomic.Int64
 }
 
-// The store's methods without a context are never called: the manager prefers those with one.
+// The store's methods without a context are never called, because the manager prefers the methods with a context.
 
 func (s *store) Find(token string) ([]byte, bool, error) {
 	return s.FindCtx(context.Background(), token)

@@ -49,7 +49,7 @@ var settingsGroups = []settingsGroup{
 // noticeSettings is the path of the notification settings.
 const noticeSettings = "/notices/settings"
 
-// settingsMenu is the menu beside a settings page: the entries for the visitor.
+// settingsMenu is the menu next to a settings page, with the entries that the visitor may open.
 type settingsMenu struct {
 	Here   locale.Key // name of the current entry
 	Groups []settingsGroup

@@ -1,4 +1,4 @@
-// Package shell provides what all pages of the app share: sessions, the layout with its stylesheet and scripts,
+// Package shell provides the shared parts of all pages of the app: sessions, the layout with its stylesheet and scripts,
 // forms, and operations run for the visitor. The pages themselves are in sibling packages.
 package shell
 
@@ -38,13 +38,13 @@ type Options struct {
 	IsUnavailable func(error) bool
 	// IsReachable reports whether the dependencies answer now. It may be nil.
 	IsReachable func() bool
-	// SecondFactor is whom the operator requires to use a second factor; nobody if empty.
+	// SecondFactor states who must use a second factor; nobody if empty.
 	SecondFactor Requirement
 	// Languages are those that people can choose, the default one first; locale.Offered() if empty.
 	Languages []*locale.Language
 }
 
-// Frame serves what is common to all pages.
+// Frame provides the common parts of all pages.
 type Frame struct {
 	Options
 
@@ -133,7 +133,7 @@ func SecurityHeaders(next http.Handler) http.Handler {
 // Client returns an identifier of the client, based on its address.
 func (f *Frame) Client(r *http.Request) string { return f.proxies.client(r) }
 
-// NotFound answers for paths that do not exist or that the person must not see.
+// NotFound answers for paths that do not exist or that the person may not see.
 func (f *Frame) NotFound(w http.ResponseWriter, r *http.Request) {
 	f.ShowMessage(w, r, http.StatusNotFound, "Not found", "Page not found, or you don't have access.")
 }
@@ -141,7 +141,7 @@ func (f *Frame) NotFound(w http.ResponseWriter, r *http.Request) {
 // ServerError logs an error and shows an error page.
 func (f *Frame) ServerError(w http.ResponseWriter, r *http.Request, err error) {
 	if ClientGone(r) {
-		return // not our error, and nobody reads the answer
+		return // the client has disconnected
 	}
 	if err := f.AsUnavailable(r, err); apierr.Is(err, apierr.Unavailable) {
 		f.unavailable(w, r, err)
@@ -152,7 +152,7 @@ func (f *Frame) ServerError(w http.ResponseWriter, r *http.Request, err error) {
 		"An error occurred on our side. Try again in a moment.")
 }
 
-// ShowError answers with a service's error. Missing and inaccessible items look alike.
+// ShowError answers with a service's error. Missing and inaccessible items get the same answer.
 func (f *Frame) ShowError(w http.ResponseWriter, r *http.Request, err error) {
 	told := apierr.Of(err)
 	switch told.Code {

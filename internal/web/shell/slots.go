@@ -28,8 +28,8 @@ const (
 	uploadsRetryAfter = 5 * time.Second
 )
 
-// LimitConcurrency makes every request take a slot on the node until it is answered. Urgent routes take none, and
-// forms with files take one per file: see EnterUploads. A post's form with files then takes a page slot.
+// LimitConcurrency makes every request occupy a slot of the node until it is answered. Urgent routes need no slot. Forms
+// with files occupy a slot per file, see EnterUploads, and a post's form then occupies a page slot.
 func (f *Frame) LimitConcurrency(next http.Handler) http.Handler {
 	slotted := f.WithSlot(next, f.ServerError)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +42,7 @@ func (f *Frame) LimitConcurrency(next http.Handler) http.Handler {
 	})
 }
 
-// WithSlot makes a handler take a page slot, for at most pageTimeout. If the node is full, refuse answers.
+// WithSlot makes a handler occupy a page slot for at most pageTimeout. If the node is full, refuse answers the request.
 func (f *Frame) WithSlot(next http.Handler, refuse func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	bounded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), pageTimeout)
@@ -91,8 +91,8 @@ var errManyUploads = apierr.Newf(apierr.RateLimited,
 	With("scope", "uploads_under_way").After(uploadsRetryAfter)
 
 // EnterUploads counts a request with files of the visitor until the returned function is called. The request itself
-// takes no slot: each file takes one with EnterUpload until it has arrived or is rejected, so that a form that
-// stalls between files takes none. The error is rate_limited if the person has too many such requests.
+// occupies no slot. Each file occupies a slot, see EnterUpload, until it has arrived or is rejected, so that a form that
+// stalls between files occupies none. The error is rate_limited if the person has too many such requests.
 func (f *Frame) EnterUploads(r *http.Request) (func(), error) {
 	person := strconv.FormatInt(VisitorOf(r.Context()).ID, 10)
 	if !f.uploads.TryAcquire(person) {
@@ -129,14 +129,14 @@ func (f *Frame) within(
 	next.ServeHTTP(w, r)
 }
 
-// bufferedBody is a body of which a reader reads.
+// bufferedBody is a request body that is read through a buffer.
 type bufferedBody struct {
 	io.Reader
 	io.Closer
 }
 
-// readAheadOf reads at most that many bytes of a body, so that a slow sender waits outside of any slot. It returns the
-// whole body and reports whether more bytes may follow those already read.
+// readAheadOf reads up to limit bytes of a body in advance, so that a slow sender occupies no slot. It returns the whole
+// body and reports whether more bytes may follow.
 func readAheadOf(body io.ReadCloser, limit int64) (io.ReadCloser, bool) {
 	var begun bytes.Buffer
 	_, err := io.CopyN(&begun, body, limit)
@@ -167,8 +167,8 @@ func (*Frame) Enter(r *http.Request, limiter *loadshed.Limiter) error {
 	return nil
 }
 
-// AsUnavailable returns service_unavailable if err occurred only because a dependency is unreachable. A page that
-// took too long while the database answers is not such a case: it would take as long again.
+// AsUnavailable returns service_unavailable if err occurred because a dependency is unreachable. It does not if a page took
+// too long while the database is reachable, because a retry would take as long.
 func (f *Frame) AsUnavailable(r *http.Request, err error) error {
 	if apierr.Of(err).Code != apierr.Internal || !f.IsUnavailable(err) || errors.Is(r.Context().Err(),
 		context.DeadlineExceeded) && f.IsReachable() {

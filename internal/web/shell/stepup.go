@@ -52,7 +52,7 @@ func (f *Frame) HasSavedForm(ctx context.Context, page string) bool {
 	return found && kept == path
 }
 
-// stepUp is StepUp for a route. If no page restores a form, the visitor returns to the page on which it was sent.
+// stepUp is like StepUp, for a route. If no page can restore the form, the visitor returns to the page of the form.
 func (f *Frame) stepUp(w http.ResponseWriter, r *http.Request, route Route) {
 	back, form := route.back(r), peekForm(r)
 	switch {
