@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// client is a program or an assistant that uses one team's keys. It runs in one goroutine.
+// client is an API client or an assistant that uses the keys of one team. It runs in one goroutine.
 type client struct {
 	*site
 
@@ -30,7 +30,7 @@ type apiKey struct {
 	id    int64
 	level string
 	value string
-	limit int64 // credits a day; -1 for none
+	limit int64 // daily credits; -1 means unlimited
 }
 
 // call is one request of an operation, over REST or as a tool.
@@ -44,7 +44,7 @@ type call struct {
 	asTool       bool
 }
 
-// answer is a response of either edge.
+// answer is a response of REST or MCP.
 type answer struct {
 	status  int
 	after   time.Duration
@@ -59,7 +59,7 @@ type answer struct {
 
 func (a answer) ok() bool { return a.status > 0 && a.status < 300 }
 
-// outcome returns the stable part of an answer.
+// outcome returns the status, error code and reason of an answer.
 func (a answer) outcome() string {
 	if a.ok() {
 		return "done"
@@ -89,7 +89,7 @@ const (
 	longestPause  = 2 * time.Second
 )
 
-// ask makes a call once; an error means that there was no answer.
+// ask makes a call once. An error means that there was no response.
 func (c *client) ask(ctx context.Context, k call) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, longestAnswer)
 	defer cancel()
@@ -141,7 +141,7 @@ func read(status int, header http.Header, raw []byte) (answer, error) {
 	return a, err
 }
 
-// askTool makes the same call as an assistant does.
+// askTool makes the call over MCP.
 func (c *client) askTool(ctx context.Context, k call) (answer, error) {
 	args := map[string]any{}
 	for _, from := range []map[string]any{k.body, k.more} {
@@ -189,15 +189,15 @@ func (c *client) askTool(ctx context.Context, k call) (answer, error) {
 	return a, err
 }
 
-// passing reports whether an answer is none: the same call is to be made again.
+// passing reports whether an answer is temporary, so that the call must be repeated.
 func (a answer) passing() bool {
 	return a.status == 0 || a.status == http.StatusInternalServerError || a.status == http.StatusServiceUnavailable ||
 		a.status == http.StatusTooManyRequests && a.Context.Scope != "" && a.Code == "rate_limited" && a.Context.Scope != "connection" ||
 		a.status == http.StatusConflict && a.Code == "idempotency_key_in_progress"
 }
 
-// do repeats a call until it has an answer. Long after the storm it gives up. A call without Idempotency-Key is made
-// once.
+// do repeats a call until it gets a final answer. It gives up long after the end of the faults. A call without an
+// Idempotency-Key is made only once.
 func (c *client) do(k call) answer {
 	var a answer
 	began, tries := time.Now(), 0
@@ -235,7 +235,7 @@ func (c *client) rest(d time.Duration) {
 	}
 }
 
-// chance is true in so many of a hundred cases.
+// chance returns true with the given probability in percent.
 func (c *client) chance(percent int) bool { return c.dice.IntN(100) < percent }
 
 // newIdem returns a unique key.

@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// disk is a library below the programs by which their disk is full or slow (testdata/disk.c). It acts on SQLite and on
-// PostgreSQL, which write through the system's library; what Go writes itself goes past it.
+// disk is a preloaded library that simulates a full or slow disk (testdata/disk.c). It affects SQLite and PostgreSQL, which
+// write through the C library, but not writes of Go code.
 type disk struct{ library, control string }
 
 // newDisk builds the library in a world-readable folder. Without a C compiler the disk never fails.
@@ -41,7 +41,7 @@ func (d disk) env() []string {
 	return []string{"LD_PRELOAD=" + d.library, "DISK_CONTROL=" + d.control}
 }
 
-// set makes the disk full ('f'), slow ('s') or well ('-').
+// set makes the disk full ('f'), slow ('s') or normal ('-').
 func (d disk) set(state byte) error {
 	f, err := os.OpenFile(d.control, os.O_WRONLY, 0)
 	if err != nil {

@@ -18,8 +18,7 @@ import (
 // calmUse is how long clients use the program before something is planted.
 const calmUse = 5 * time.Second
 
-// TestFindsPlantedErrors checks that the verification finds nothing wrong after normal use, and finds each planted
-// error.
+// TestFindsPlantedErrors checks that the verification has no complaints after normal use and detects each planted error.
 func TestFindsPlantedErrors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("clients use the program for a while first")
@@ -57,7 +56,7 @@ type plantedError struct {
 	plant, undo func()
 }
 
-// plants returns of every kind that a storm looks for.
+// plantedErrors returns an error of every kind that the verification must detect.
 func (s *site) plantedErrors() []plantedError {
 	published, cancelled, failed := s.one(func(p *posted) bool {
 		return p.state == handed && slices.Contains(platforms(p), "bluesky") && s.stands(p)
@@ -158,7 +157,7 @@ func (s *site) text(query string) string {
 	return text
 }
 
-// sql changes the database behind the program's back.
+// sql returns a function that changes the database directly.
 func (s *site) sql(statements string, args ...any) func() {
 	return func() {
 		s.t.Helper()
@@ -166,7 +165,7 @@ func (s *site) sql(statements string, args ...any) func() {
 			must.NoError(s.t, s.looks.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 				n, err := tx.Exec(ctx, statement)
 				if err == nil && n == 0 && !strings.HasPrefix(statement, "DROP") {
-					err = fmt.Errorf("nothing was changed by %s", statement)
+					err = fmt.Errorf("no row changed by %s", statement)
 				}
 				return err
 			}))
@@ -174,7 +173,7 @@ func (s *site) sql(statements string, args ...any) func() {
 	}
 }
 
-// hold adds a post to a network that the program does not know.
+// hold returns a function that adds a post to a network that the program does not know.
 func (s *site) hold(platform, text string) func() {
 	return func() {
 		s.t.Helper()
@@ -183,7 +182,7 @@ func (s *site) hold(platform, text string) func() {
 	}
 }
 
-// spoil changes the bytes of a file in its store.
+// spoil returns a function that changes the bytes of a stored file.
 func (s *site) spoil(f *sentFile) func() {
 	return func() {
 		s.t.Helper()
@@ -195,7 +194,7 @@ func (s *site) spoil(f *sentFile) func() {
 	}
 }
 
-// crash ends a program behind its keeper's back, and waits until it serves again.
+// crash kills a server as an unexpected crash and waits until it is ready again.
 func (s *site) crash() {
 	n := s.nodes[0]
 	s.wait("the program to have answered", time.Minute, func() bool {

@@ -20,15 +20,15 @@ type networkFault int
 
 const (
 	through networkFault = iota
-	lost                 // it arrives, and its answer does not
-	failing              // it does not arrive, and is answered with an error
-	hanging              // it does not arrive, and times out
-	late                 // it arrives after the client has given up
+	lost                 // the request arrives, its response is lost
+	failing              // the request does not arrive and gets an error
+	hanging              // the request does not arrive and times out
+	late                 // the request arrives after the client has given up
 )
 
 var fates = [...]string{"through", "answer lost", "failing", "hanging", "arriving late"}
 
-// The chances of a request, in a thousand: always, and while the networks fail.
+// Probabilities of faults per thousand requests: normally, and during network failures.
 var (
 	always = map[networkFault]int{lost: 10, failing: 10, hanging: 3, late: 3}
 	foul   = map[networkFault]int{lost: 80, failing: 120, hanging: 40, late: 40}
@@ -81,7 +81,7 @@ func (w *faultyTransport) draw(path string) networkFault {
 	return through
 }
 
-// ServeHTTP answers for the networks.
+// ServeHTTP forwards a request to its network with a random fault.
 func (w *faultyTransport) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	drawn := w.draw(r.URL.Path)
 	w.hear(r, drawn)
@@ -140,7 +140,7 @@ func (w *faultyTransport) note(f networkFault) {
 	w.counts[fates[f]]++
 }
 
-// unheard performs a request whose answer is lost, even if its sender has disconnected.
+// unheard performs a request and discards the response, even if the client has disconnected.
 func (w *faultyTransport) unheard(r *http.Request) {
 	defer func() {
 		if cause := recover(); cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // the value is comparable
@@ -170,7 +170,7 @@ func keep(next http.Handler) http.Handler {
 	})
 }
 
-// cut ends a connection without an answer.
+// cut closes a connection without a response.
 func cut(out http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(out).Hijack()
 	if err != nil {

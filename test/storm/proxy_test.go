@@ -14,14 +14,14 @@ const (
 	cutWithin   = 2000 // bytes of an answer
 )
 
-// gate is the address of the program for clients. It forwards connections to ready nodes, and can cut connections
-// during an answer.
+// gate is a load balancer in front of the nodes. It forwards connections to ready nodes and can cut connections during a
+// response.
 type gate struct {
 	net.Listener
 
 	dice  func(int) int
 	cuts  atomic.Bool  // every third connection is cut off
-	count atomic.Int64 // of those that were
+	count atomic.Int64 // number of cut connections
 
 	mu    sync.Mutex
 	nodes []string

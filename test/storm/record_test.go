@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// book records what the clients were told. The final state is compared with it.
+// book records the responses that clients got. The verification compares the final state with it.
 type book struct {
 	mu         sync.Mutex
 	posts      map[string]*posted // by the mark in their text
@@ -101,14 +101,14 @@ func (b *book) complainf(kind, format string, args ...any) {
 	b.complaints = append(b.complaints, complaint{kind, fmt.Sprintf(format, args...)})
 }
 
-// fault counts something that befell the program or its clients.
+// fault counts an injected fault.
 func (b *book) fault(what string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.faults[what]++
 }
 
-// write notes that a write was accepted, by the event that it leaves.
+// write records an accepted write by the event that it causes.
 func (b *book) write(kind, subject string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package storm injects all kinds of faults into the program while people, programs and assistants use it. Afterwards
-// it compares what they were told with the final state.
+// Package storm injects many kinds of faults into servers while people, API clients and assistants use them. In the end it
+// compares the responses that they got with the final state.
 package storm
 
 import (
@@ -39,7 +39,7 @@ import (
 	"pressroom/internal/testkit/redis"
 )
 
-// site is a database with programs on it, the networks that they reach, and the teams that use them.
+// site is a database with its servers, the sandbox networks, and the teams that use them.
 type site struct {
 	t    *testing.T
 	book *book
@@ -88,7 +88,7 @@ const (
 	networkSet = `"settled": "30s"`
 )
 
-// newSite makes a site on SQLite or PostgreSQL, with one program or two.
+// newSite creates a site with one node on SQLite or two nodes on PostgreSQL.
 func newSite(t *testing.T, onPostgres bool, seed uint64) *site {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "pressroom-storm-") //nolint:usetesting // readable by PostgreSQL's user
@@ -135,7 +135,7 @@ func (s *site) days() int {
 	return n
 }
 
-// dice throws the site's dice.
+// dice returns a random number below n.
 func (s *site) dice(n int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -292,7 +292,7 @@ func (s *site) connect(c *crew, platform string, again int64) (int64, error) {
 	}
 	link, err := s.client(ctx, c, 0).ask(ctx, call{method: http.MethodGet, path: "/connect-link?" + asked.Encode(), key: c.keys[0]})
 	if err != nil || !link.ok() {
-		return 0, errors.Join(err, fmt.Errorf("asking for a link: %s", link.outcome()))
+		return 0, errors.Join(err, fmt.Errorf("requesting a connect link: %s", link.outcome()))
 	}
 	var data struct{ URL string }
 	link.into(&data)

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// The variables by which a storm is made longer, and blows again as an earlier one did.
+// Environment variables that set the duration of a storm and reproduce an earlier storm.
 const (
 	stormVariable = "PRESSROOM_STORM"      // how long, such as 15m, on each database
 	seedVariable  = "PRESSROOM_STORM_SEED" // of the faults and the clients' choices
@@ -58,7 +58,7 @@ func TestStorm(t *testing.T) {
 // runStorm runs one storm, from the first client to the verification.
 func (s *site) runStorm(lasts time.Duration, seed uint64, withFaults bool) {
 	s.t.Helper()
-	s.t.Logf("the seed is %d: %s=%d lets it blow alike", seed, seedVariable, seed)
+	s.t.Logf("the seed is %d; reproduce with %s=%d", seed, seedVariable, seed)
 	s.start()
 	s.furnish()
 	s.use(lasts, seed, withFaults)

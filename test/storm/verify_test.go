@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/testkit/fixture"
 )
 
-// verifier compares the final state with what the clients were told.
+// verifier compares the final state with the responses that the clients got.
 type verifier struct {
 	*site
 
@@ -185,7 +185,7 @@ func (r *verifier) story(post string, account int64) string {
 	return strings.Join(lines, "")
 }
 
-// strangers finds posts on the networks that no client created.
+// strangers finds posts on the networks that no client has created.
 func (r *verifier) strangers(context.Context) error {
 	held := r.networkPosts()
 	for platform, there := range held {

@@ -1,4 +1,4 @@
-// Moves posts in the calendar by dragging, and shows a summary of the post that is clicked. Without it, links open the
+// Moves posts in the calendar by dragging and shows a summary of a clicked post. Without this script, links open the
 // posts, and a post is moved in its editor.
 'use strict';
 

@@ -1,5 +1,5 @@
-// Keeps what is written on the server every few seconds and on leaving, until the post is saved. The form is offered again
-// when its person opens it the next time. Without it, browsers ask before they leave a changed form.
+// Stores unsaved input on the server every few seconds and when the page is left, until the post is saved. The form is
+// offered again when its person opens it the next time. If storing fails, browsers ask before a changed form is left.
 'use strict';
 
 const keepState = document.getElementById('kept');
@@ -8,13 +8,13 @@ const keepUnderWay = 'Saving…';
 const keepAfter = 1500; // milliseconds without a change
 const keepAtMost = 5000; // milliseconds between two requests while changes go on
 const keepAgain = [5000, 60_000]; // milliseconds after a first failure, and at most
-const answerWithin = 3000; // milliseconds; a form that is changed later was probably stopped
+const answerWithin = 3000; // milliseconds; if the form is changed later, the browser has probably stopped sending it
 const beaconLimit = 60_000; // bytes that browsers send after a page has closed
 
 let keepTimer = 0;
 let keepWait = keepAgain[0];
-let keepDue = 0; // when the oldest change that is not kept has to be
-let keeping = null; // the request that is under way
+let keepDue = 0; // time by which the oldest unsaved change must be stored
+let keeping = null; // the current request
 let keepWell = true; // the last request succeeded
 let saving = false; // the form is being sent
 let sentAt = 0; // when it was sent, in milliseconds
@@ -94,7 +94,7 @@ const isKept = () => !keepDue && !keeping && keepWell;
 function leave() {
   if (saving || isKept()) return;
   const body = keepBody();
-  keeping?.abort(); // it must not arrive after this one
+  keeping?.abort(); // an older request must not arrive after the new one
   if (String(body).length < beaconLimit && navigator.sendBeacon('/posts/unsaved', body)) {
     keepDue = 0;
     clearTimeout(keepTimer);

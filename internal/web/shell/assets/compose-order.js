@@ -1,4 +1,4 @@
-// Reorders images and videos by dragging. Without it, and by keyboard, the buttons Up and Down do.
+// Reorders images and videos by dragging. Without this script, and by keyboard, use the buttons Up and Down.
 'use strict';
 
 let dragged = null; // the item that is being dragged

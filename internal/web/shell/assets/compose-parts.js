@@ -1,5 +1,4 @@
-// Replaces parts of the form with those of the server's answer to a button, without a new page. Without it the buttons show
-// the whole form again.
+// Replaces parts of the form with the server's response to a button. Without this script, the buttons reload the whole form.
 'use strict';
 
 let turn = Promise.resolve(); // requests that change the form, one after another

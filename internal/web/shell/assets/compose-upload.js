@@ -1,12 +1,12 @@
-// Uploads files as soon as they are chosen, dropped or pasted, while people go on writing. Without it the form sends
-// them with every button.
+// Uploads files as soon as they are chosen, dropped or pasted, while the person continues to write. Without this script, the
+// form sends the files with every button.
 'use strict';
 
-const waiting = []; // files to upload, the one that is under way first
+const waiting = []; // files to upload; the first is being uploaded
 const failed = []; // files that could not be sent
 let reason = ''; // why
 let sending = false;
-let after = null; // the button that was pressed meanwhile
+let after = null; // the button that was pressed during the upload
 
 // report is outside of the parts that answers replace.
 const report = document.createElement('div');

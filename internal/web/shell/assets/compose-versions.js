@@ -1,5 +1,5 @@
-// Shows the shared text and the versions of the selected accounts as tabs. A version shows the shared text until somebody
-// changes it there.
+// Shows the shared text and the versions of the selected accounts as tabs. A version shows the shared text until it is
+// changed.
 'use strict';
 
 const editor = document.getElementById('editor');

@@ -1,5 +1,5 @@
-// Shows how the post in the form would look, a moment after each change, and gives each selected account a tab with its own
-// version. Without it, the button Check shows the preview, and the versions are listed below the text.
+// Updates the preview shortly after each change, and gives each selected account a tab with its own version. Without this
+// script, the button Check shows the preview, and the versions are listed below the text.
 'use strict';
 
 const form = document.getElementById('compose');

@@ -1,5 +1,5 @@
-// Draws a frame over an image that can be dragged, resized and moved by keyboard. Its numbers are those of the form.
-// Without it, the numbers are entered.
+// Draws a frame over an image that can be dragged, resized and moved by keyboard. It sets the numbers in the form. Without
+// this script, people enter the numbers.
 'use strict';
 
 const form = document.getElementById('crop');

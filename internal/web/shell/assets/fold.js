@@ -1,11 +1,11 @@
-// Folds the later parts of a long page on a narrow screen. What a link leads to is unfolded, and so is everything on paper.
-// Without it every part is open and can be folded by hand.
+// Collapses the later parts of a long page on a narrow screen. The target of a link is expanded, and so is every part in
+// print. Without this script, every part is expanded and can be collapsed manually.
 'use strict';
 
 const left = 2; // parts that stay open
 const parts = [...document.querySelectorAll('details.fold')];
 
-// reveal unfolds the part with the element in the URL's fragment.
+// reveal expands the part that contains the element of a URL fragment.
 function reveal(hash) {
   const target = hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
   const part = target && target.closest('details.fold');

@@ -1,5 +1,5 @@
-// Follows work that a page tells of in an element with data-follow: looks again every two seconds, and loads the page
-// anew once the element is gone from it.
+// Follows a job while the page contains an element with data-follow. It checks the page every two seconds and reloads it
+// when the element has disappeared.
 'use strict';
 
 const every = 2000;

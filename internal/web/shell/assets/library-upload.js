@@ -1,5 +1,5 @@
-// Adds files that are dropped on or pasted into the media library, each with its progress. Without it, the page with the
-// ways to add files does. library.js, which shows the new files, comes before it.
+// Uploads files that are dropped on or pasted into the media library and shows their progress. Without this script, files
+// are added on a separate page. library.js, which shows the new files, must be loaded first.
 'use strict';
 
 const target = document.getElementById('media-drop');

@@ -1,5 +1,5 @@
-// Applies a search of the media library while it is typed, and selects all files of a page. Without it, a button
-// applies the search, and each file is selected by itself.
+// Searches the media library while a person types, and selects all files of a page. Without this script, a button starts the
+// search, and files are selected individually.
 'use strict';
 
 const search = document.getElementById('media-search');

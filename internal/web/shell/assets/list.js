@@ -1,5 +1,5 @@
-// Applies the filters of the list of posts as they change, and selects all posts of a page. Without it, a button applies
-// the filters, and each post is selected by itself.
+// Applies the filters of the list of posts when they change, and selects all posts of a page. Without this script, a button
+// applies the filters, and posts are selected individually.
 'use strict';
 
 const filter = document.getElementById('board-filter');

@@ -60,7 +60,7 @@ function refreshSoon() {
   refreshing = setTimeout(refresh, Math.max(200, refreshedAt + refreshEvery - Date.now()));
 }
 
-// refresh replaces the parts of the page that have changed. Parts that somebody is working on follow later.
+// refresh replaces the parts of the page that have changed. Parts that are in use are replaced later.
 async function refresh() {
   refreshedAt = Date.now();
   const address = location.href;
@@ -79,7 +79,7 @@ async function refresh() {
 
 const isTyped = (field) => field.matches('input:not([type=checkbox], [type=radio], [type=hidden]), textarea') && field.value !== field.defaultValue;
 
-// isBusy reports whether somebody types, drags or has a menu open.
+// isBusy reports whether the person is typing, dragging or has a menu open in a part.
 function isBusy(part) {
   if (document.querySelector('.lifted, .pending, main :popover-open')) return true;
   const at = document.activeElement;

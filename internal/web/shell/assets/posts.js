@@ -1,8 +1,8 @@
-// Keeps the pages of posts, their accounts and jobs up to date: while something is in progress by looking again and again, and
-// whenever a change is announced. Without it, the page reloads itself now and then.
+// Updates the pages of posts, their accounts and jobs, periodically while something is in progress and whenever a change is
+// announced. Without this script, the page reloads itself periodically.
 'use strict';
 
-const longest = 30; // seconds between two looks while the server cannot be reached
+const longest = 30; // maximum seconds between two requests while the server is unreachable
 const live = document.getElementById('live');
 let timer = 0;
 let wait = 0; // seconds until the next look; 0 for none

@@ -1,4 +1,4 @@
-// Shows the results of the search field of the top bar while typing. Ctrl-K or Cmd-K goes to the field, the arrow keys
+// Shows search results below the search field of the top bar while typing. Ctrl-K or Cmd-K focuses the field, the arrow keys
 // through the results. Without it, Enter opens the page of results. It is a module, beside the scripts of pages.
 
 const form = document.getElementById('search');

@@ -1,4 +1,5 @@
-// Sends files one by one, each as the body of a request, and shows their progress. Without it the page's form does.
+// Uploads files one by one, each as the body of a request, and shows their progress. Without this script, the page's form
+// uploads them.
 'use strict';
 
 const atOnce = 2;
