@@ -47,8 +47,8 @@ type view struct {
 	Revoked      bool            // waits for approval, but the links to this version were revoked
 	Linked       bool            // a link to this version exists; it may have expired
 	Thread       []approval.Said // comments, the oldest first
-	Schedules    bool            // it is scheduled once it is approved
-	NotScheduled string          // why it was not
+	Schedules    bool            // approval schedules the post
+	NotScheduled string          // why approval did not schedule the post
 	Mails        bool            // links can be mailed
 	Email        string          // rejected address
 	Remark       string          // rejected comment of a client
@@ -56,9 +56,9 @@ type view struct {
 	Running      bool // the series is running
 	Upcoming     []occurrence
 	Standing     []resumeTime // next times if a paused series were resumed
-	Taken        string       // which drafts it would reschedule
+	Taken        string       // drafts that resuming would reschedule
 	Unlinked     bool         // an account's connection was lost
-	Wished       *time.Time   // a draft's planned time, if in the future
+	Wished       *time.Time   // a draft's planned time, if it is in the future
 	Retryable    []accountView
 	Wrong        string
 	Link         string // approval link
@@ -72,15 +72,15 @@ type view struct {
 	Said         string // rejected input of the client
 	Editable     bool
 	History      []moment            // the latest first
-	Family       []postlist.Relative // copies of it for what failed, or the post that it was copied from
-	EditsAgain   bool                // accounts that failed can get an edited copy
+	Family       []postlist.Relative // edited copies for failed accounts, or the original
+	EditsAgain   bool                // an edited copy can be created for failed accounts
 	MayArchive   bool
-	Changeable   bool             // in the editor; also the template of a paused series
+	Changeable   bool             // can be edited; includes the template of a paused series
 	Names        map[int64]string // display names of the accounts
 	Pause        pause
 }
 
-// pause explains why changes or publishing are paused; empty if they are not or the role does not allow them anyway.
+// pause explains why changes or publishing are paused. It is empty if they are not paused or not allowed for the role.
 type pause struct{ Changes, Publishing string }
 
 func pauseOf(call operation.Call) pause {
@@ -93,7 +93,7 @@ func pauseOf(call operation.Call) pause {
 	return pause{why(access.Write), why(access.Publish)}
 }
 
-// Any returns the reason, preferring that of changes.
+// Any returns a reason, preferably the reason for changes.
 func (p pause) Any() string { return cmp.Or(p.Changes, p.Publishing) }
 
 type (
@@ -183,7 +183,7 @@ func (p *Handlers) live(w http.ResponseWriter, r *http.Request) {
 func (p *Handlers) piece(w http.ResponseWriter, r *http.Request, page string, body any) {
 	var out bytes.Buffer
 	if err := pages[page](p.Language(r)).ExecuteTemplate(&out, "live", body); err != nil {
-		p.ServerError(w, r, fmt.Errorf("creating a part of a page: %w", err))
+		p.ServerError(w, r, fmt.Errorf("rendering a part of a page: %w", err))
 		return
 	}
 	shell.WriteHTML(w, r, http.StatusOK, out.Bytes())
@@ -231,7 +231,7 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 	return v, p.addFigures(r.Context(), &v)
 }
 
-// addForecast adds what a scheduled post will become, unless the client's decision is missing.
+// addForecast adds the expected outcome of a scheduled post, unless it waits for the client's decision.
 func (p *Handlers) addForecast(v *view, language string) {
 	if v.Status == post.Scheduled && !v.Stored.IsTemplate && v.Approval != post.Waiting && v.Approval != post.Rejected {
 		fate := p.posts.Predict(v.Stored, language)
@@ -239,7 +239,7 @@ func (p *Handlers) addForecast(v *view, language string) {
 	}
 }
 
-// addFigures adds the collected figures of the accounts that published the post.
+// addFigures adds the collected metrics of the accounts that published the post.
 func (p *Handlers) addFigures(ctx context.Context, v *view) error {
 	if v.Sent == 0 {
 		return nil
@@ -251,7 +251,7 @@ func (p *Handlers) addFigures(ctx context.Context, v *view) error {
 	return err
 }
 
-// heldByOthers returns the accounts that other posts of the family have taken over, by account.
+// heldByOthers returns the IDs of related posts that have taken over accounts, by account.
 func (p *Handlers) heldByOthers(ctx context.Context, stored post.Record) (map[int64]string, error) {
 	if stored.Status == post.Draft || stored.Status == post.Scheduled || stored.Status == post.Published {
 		return nil, nil //nolint:nilnil // nothing of it failed
@@ -259,7 +259,7 @@ func (p *Handlers) heldByOthers(ctx context.Context, stored post.Record) (map[in
 	return p.posts.HeldByOthers(ctx, p.DB, stored)
 }
 
-// count counts the accounts' states and sets when to refresh.
+// count counts the accounts' states and sets the refresh interval.
 func (v *view) count(now time.Time) {
 	stamp := []string{string(v.Status), string(v.Approval)}
 	if v.Fate != nil { // said outside of the part that refreshes
@@ -350,7 +350,7 @@ func (p *Handlers) fullView(r *http.Request) (view, error) {
 	return v, err
 }
 
-// allow sets what the post's state allows.
+// allow sets the actions that the post's state allows.
 func (v *view) allow(now time.Time, zone *time.Location) {
 	stored := v.Stored
 	held := stored.Approval == post.Waiting || stored.Approval == post.Rejected
@@ -366,7 +366,7 @@ func (v *view) allow(now time.Time, zone *time.Location) {
 	v.wish(now, zone)
 }
 
-// allowAgain sets what can be done with a post that failed.
+// allowAgain sets the actions for a failed post.
 func (v *view) allowAgain() {
 	stored := v.Stored
 	failed := (stored.Status == post.Failed || stored.Status == post.PartiallyPublished) && stored.ArchivedAt.IsZero()

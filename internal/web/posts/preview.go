@@ -38,7 +38,7 @@ func (v *view) Title() string {
 
 const titleTime = "Mon 2 Jan 2006, 15:04"
 
-// Looks returns what each account shows. Without accounts, it returns the shared content.
+// Looks returns the preview for each account. Without accounts, it returns the shared content.
 func (v *view) Looks() []preview.Post {
 	var out []preview.Post
 	for i, a := range v.Accounts {
