@@ -30,8 +30,8 @@ func decodeBridge[T any](t *testing.T, b *fixture, path string) T {
 	return result
 }
 
-// allFigures returns the figures of all pages.
-func (b *fixture) allFigures(t *testing.T, profile, query string, between func()) []bridge.PostFigures {
+// allMetrics returns the metrics of all pages.
+func (b *fixture) allMetrics(t *testing.T, profile, query string, between func()) []bridge.PostFigures {
 	t.Helper()
 	page := b.figures(t, profile, query)
 	all := page.Posts
@@ -43,14 +43,14 @@ func (b *fixture) allFigures(t *testing.T, profile, query string, between func()
 	return all
 }
 
-// The figures have the posts that the media have, and stay the same all day.
+// The profile's metrics have the same posts as its media, and do not change during the day.
 func TestVendorFiguresAgreeWithMedia(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b := startBridge(t, &now)
 	for _, profile := range []string{"instagram/profiles/harbour.bread", "tiktok/profiles/x.y"} {
 		media := b.allMedia(t, profile, "type=posts&limit=50", func() {})
-		posts := b.allFigures(t, profile, "limit=60", func() { now = now.Add(2 * time.Hour) })
+		posts := b.allMetrics(t, profile, "limit=60", func() { now = now.Add(2 * time.Hour) })
 		now = vendorNow
 		if len(posts) != len(media) || int64(len(posts)) != b.figures(t, profile, "").Profile.Posts {
 			t.Fatalf("%s: %d posts and %d media", profile, len(posts), len(media))
@@ -68,7 +68,7 @@ func TestVendorFiguresAgreeWithMedia(t *testing.T) {
 				}
 			}
 		}
-		if diff := cmp.Diff(posts, b.allFigures(t, profile, "limit=200", func() {})); diff != "" {
+		if diff := cmp.Diff(posts, b.allMetrics(t, profile, "limit=200", func() {})); diff != "" {
 			t.Errorf("%s by larger pages: %s", profile, diff)
 		}
 	}
@@ -78,9 +78,9 @@ func TestVendorFiguresSince(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b := startBridge(t, &now)
-	all := b.allFigures(t, "tiktok/profiles/x.y", "limit=200", func() {})
+	all := b.allMetrics(t, "tiktok/profiles/x.y", "limit=200", func() {})
 	since := all[len(all)/2].TakenAt
-	some := b.allFigures(t, "tiktok/profiles/x.y", "limit=9&since="+url.QueryEscape(since), func() {})
+	some := b.allMetrics(t, "tiktok/profiles/x.y", "limit=9&since="+url.QueryEscape(since), func() {})
 	if diff := cmp.Diff(all[:len(all)/2+1], some); diff != "" {
 		t.Error(diff)
 	}
@@ -109,7 +109,7 @@ func TestUnknownVendorFigures(t *testing.T) {
 		}
 	}
 	if hidden == 0 {
-		t.Error("nobody hides likes")
+		t.Error("no profile hides likes")
 	}
 }
 
@@ -150,7 +150,7 @@ func TestVendorFiguresMarkers(t *testing.T) {
 	}
 }
 
-// Later answers add only newer posts, and the top posts stay the same all day.
+// Later responses only add newer posts, and the top posts do not change during the day.
 func TestVendorHashtag(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
@@ -160,7 +160,7 @@ func TestVendorHashtag(t *testing.T) {
 	}
 	first := ask("1000")
 	if diff := cmp.Diff(first, ask("1000")); diff != "" {
-		t.Errorf("asked twice: %s", diff)
+		t.Errorf("second request: %s", diff)
 	}
 	now = now.Add(time.Hour)
 	second := ask("1000")
@@ -172,7 +172,7 @@ func TestVendorHashtag(t *testing.T) {
 	}
 	at := slices.IndexFunc(second.Recent, func(post bridge.PostFigures) bool { return post.ID == first.Recent[0].ID })
 	if at < 1 || second.Recent[at].Caption != first.Recent[0].Caption {
-		t.Errorf("the newest of an hour ago stands at %d", at)
+		t.Errorf("the newest post of an hour ago is at position %d", at)
 	}
 	few := ask("3")
 	oldest, from := few.Recent[2].TakenAt, few.RecentFrom

@@ -98,7 +98,7 @@ func TestVendorFiguresStableWithinDay(t *testing.T) {
 		t.Errorf("in the evening: %s", diff)
 	}
 	if cmp.Equal(morning.Items, posts("harbour.bread2").Items) {
-		t.Error("two profiles are alike")
+		t.Error("two profiles are equal")
 	}
 	now = now.AddDate(0, 0, 10)
 	later := posts("harbour.bread")
@@ -194,7 +194,7 @@ func TestVendorMarkers(t *testing.T) {
 		}
 	}
 	if waited := <-waits; waited != 3*time.Second {
-		t.Errorf("it was slow by %s", waited)
+		t.Errorf("it was delayed by %s", waited)
 	}
 	empty := "instagram/profiles/empty.room"
 	if n := len(b.media(t, empty, "type=posts").Items); n != 0 {
@@ -222,7 +222,7 @@ func TestVendorFiles(t *testing.T) {
 		}
 		sum := sha256.Sum256(file.body)
 		if seen[sum] || len(file.body) > 200_000 {
-			t.Errorf("%s is there twice, or too large: %d bytes", path, len(file.body))
+			t.Errorf("%s is a duplicate or too large: %d bytes", path, len(file.body))
 		}
 		seen[sum] = true
 		if item.Kind == "video" {
@@ -237,7 +237,7 @@ func checkPicture(t *testing.T, item bridge.Item, file answer) {
 	t.Helper()
 	picture, err := jpeg.Decode(bytes.NewReader(file.body))
 	if err != nil || file.header.Get("Content-Type") != "image/jpeg" {
-		t.Errorf("%s is no JPEG: %v", item.URL, err)
+		t.Errorf("%s is not a JPEG: %v", item.URL, err)
 	} else if size := picture.Bounds().Size(); size.X != item.Width || size.Y != item.Height {
 		t.Errorf("%s is of %s", item.URL, size)
 	}

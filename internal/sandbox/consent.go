@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
-// Allow allows the request of a consent page as one of the network's people. It returns what the browser brings back to
-// the app: a code and the state.
+// Allow accepts a consent page as one of the network's people. It returns the parameters of the redirect to the app: a
+// code and the state.
 func Allow(ctx context.Context, consent, person string) (url.Values, error) {
 	address := consent + "&" + url.Values{"account": {person}, "decision": {"allow"}}.Encode()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
@@ -30,7 +30,7 @@ func Allow(ctx context.Context, consent, person string) (url.Values, error) {
 	return back.Query(), nil
 }
 
-// ExpireTokens ends all access tokens of a network that clients can refresh. The grants stay.
+// ExpireTokens expires all access tokens of a network that clients can refresh. The grants remain valid.
 func (s *Server) ExpireTokens(ctx context.Context, platform string) error {
 	return s.base.Store.InTx(ctx, func(t store.Tx) error { return t.ExpireTokens(ctx, platform) })
 }

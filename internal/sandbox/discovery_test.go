@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// operator is an operator whose calls the tests make.
+// operator is an operator account that makes calls in tests.
 type operator struct{ OperatorAccount }
 
 // startWithOperator is a sandbox with an operator.
@@ -28,15 +28,15 @@ func startWithOperator(t *testing.T, now *time.Time) (*fixture, operator) {
 	return b, operator{accounts[0]}
 }
 
-// ask calls Facebook Login's host with the operator's token.
-func (o operator) ask(t *testing.T, b *fixture, path string, values ...string) answer {
+// call calls Facebook Login's host with the operator's token.
+func (o operator) call(t *testing.T, b *fixture, path string, values ...string) answer {
 	t.Helper()
 	return b.instagram(t, http.MethodGet, instagramFacebook+path, o.Token, values...)
 }
 
 func (o operator) discover(t *testing.T, b *fixture, name, fields string) answer {
 	t.Helper()
-	return o.ask(t, b, o.ID, "fields", "business_discovery.username("+name+"){"+fields+"}")
+	return o.call(t, b, o.ID, "fields", "business_discovery.username("+name+"){"+fields+"}")
 }
 
 // mediaTypes are Instagram's names of formats.
@@ -70,7 +70,7 @@ func decodeGraph[T any](t *testing.T, a answer) T {
 	return result
 }
 
-// Business discovery and the bridge return the same figures, page by page.
+// Business discovery and the bridge return the same metrics, page by page.
 func TestDiscoveryAgreesWithVendor(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
@@ -79,7 +79,7 @@ func TestDiscoveryAgreesWithVendor(t *testing.T) {
 		if p.Platform != "instagram" {
 			continue
 		}
-		figures := b.allFigures(t, "instagram/profiles/"+p.Name, "limit=200", func() {})
+		figures := b.allMetrics(t, "instagram/profiles/"+p.Name, "limit=200", func() {})
 		const fields = "id,caption,comments_count,like_count,view_count,media_type,media_product_type,timestamp,media_url"
 		result := decodeGraph[discoveredProfile](t, o.discover(t, b, p.Name, "followers_count,media_count,media.limit(100){"+fields+"}"))
 		face := b.figures(t, "instagram/profiles/"+p.Name, "limit=1").Profile
@@ -124,7 +124,7 @@ func TestDiscoveryScopes(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b, o := startWithOperator(t, &now)
-	a := o.ask(t, b, o.ID, "fields",
+	a := o.call(t, b, o.ID, "fields",
 		"username,business_discovery.username(Harbour.Bread){username,media.limit(40){children{media_type,media_url}}}")
 	var result map[string]any
 	if err := json.Unmarshal(a.body, &result); err != nil || result["username"] != "operator.1" || a.header.Get("X-App-Usage") == "" {
@@ -208,7 +208,7 @@ func TestOperatorAccounts(t *testing.T) {
 		t.Errorf("%v, then %v: %v", first, again, err)
 	}
 	for _, o := range append(first, again...) {
-		if a := (operator{o}).ask(t, b, o.ID, "fields", "username"); !strings.HasPrefix(a.member("username"), "operator.") {
+		if a := (operator{o}).call(t, b, o.ID, "fields", "username"); !strings.HasPrefix(a.member("username"), "operator.") {
 			t.Errorf("HTTP %d: %s", a.status, a.body)
 		}
 	}
@@ -224,7 +224,7 @@ func TestOperatorAccounts(t *testing.T) {
 
 func (o operator) search(t *testing.T, b *fixture, hashtag string) answer {
 	t.Helper()
-	return o.ask(t, b, "ig_hashtag_search", "user_id", o.ID, "q", hashtag)
+	return o.call(t, b, "ig_hashtag_search", "user_id", o.ID, "q", hashtag)
 }
 
 func (o operator) hashtag(t *testing.T, b *fixture, name string) string {
@@ -239,7 +239,7 @@ func (o operator) hashtagPages(t *testing.T, b *fixture, path string, limit int,
 	after := ""
 	for {
 		page := decodeGraph[graphList](t,
-			o.ask(t, b, path, "user_id", o.ID, "fields",
+			o.call(t, b, path, "user_id", o.ID, "fields",
 				"id,caption,media_type,like_count,comments_count,permalink,timestamp", "limit", strconv.Itoa(limit), "after", after))
 		all = append(all, page.Data...)
 		if page.Paging.Cursors.After == "" || page.Paging.Cursors.Before != "" {
@@ -272,7 +272,7 @@ func TestHashtagMedia(t *testing.T) {
 	b, o := startWithOperator(t, &now)
 	h := smallHashtag(t)
 	id := o.hashtag(t, b, strings.ToUpper(h.Name))
-	if a := o.ask(t, b, id, "fields", "id,name"); a.member("name") != h.Name {
+	if a := o.call(t, b, id, "fields", "id,name"); a.member("name") != h.Name {
 		t.Errorf("the hashtag by its id: %s", a.body)
 	}
 	want := decodeBridge[bridge.HashtagFigures](t, b, "instagram/hashtags/"+h.Name+"?limit=1000")
@@ -289,7 +289,7 @@ func TestHashtagMedia(t *testing.T) {
 			}
 		}
 	}
-	page := decodeGraph[graphList](t, o.ask(t, b, id+"/top_media", "user_id", o.ID, "limit", "3"))
+	page := decodeGraph[graphList](t, o.call(t, b, id+"/top_media", "user_id", o.ID, "limit", "3"))
 	next, err := url.Parse(page.Paging.Next)
 	if err != nil || len(page.Data) != 3 || len(page.Data[0]) != 1 {
 		t.Fatalf("%v: %+v", err, page)
@@ -323,7 +323,7 @@ func TestHashtagRefusals(t *testing.T) {
 		"a top one":   {id + "/top_media", []string{"after", "x"}, [2]int{100, 0}},
 		"no list":     {id + "/top_media", []string{"fields", "id,{"}, [2]int{2500, 0}},
 	} {
-		if a := o.ask(t, b, c.path, append([]string{"user_id", o.ID}, c.values...)...); a.graphCode() != c.want {
+		if a := o.call(t, b, c.path, append([]string{"user_id", o.ID}, c.values...)...); a.graphCode() != c.want {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
 		}
 	}
@@ -343,11 +343,11 @@ func TestHashtagQuota(t *testing.T) {
 		t.Errorf("one more: HTTP %d: %s", a.status, a.body)
 	}
 	now = vendorNow.Add(7*24*time.Hour - time.Hour)
-	if a := o.ask(t, b, first+"/top_media", "user_id", o.ID); a.status != http.StatusOK || o.hashtag(t, b, "First") != first {
+	if a := o.call(t, b, first+"/top_media", "user_id", o.ID); a.status != http.StatusOK || o.hashtag(t, b, "First") != first {
 		t.Errorf("again: HTTP %d: %s", a.status, a.body)
 	}
 	counted := func() []map[string]any {
-		return decodeGraph[graphList](t, o.ask(t, b, o.ID+"/recently_searched_hashtags", "limit", "30")).Data
+		return decodeGraph[graphList](t, o.call(t, b, o.ID+"/recently_searched_hashtags", "limit", "30")).Data
 	}
 	if all := counted(); len(all) != 30 || all[0]["id"] != first {
 		t.Errorf("%d count, first %v", len(all), all[0])
@@ -359,7 +359,7 @@ func TestHashtagQuota(t *testing.T) {
 	if a := o.search(t, b, "toomany"); a.status != http.StatusOK {
 		t.Errorf("one more then: HTTP %d: %s", a.status, a.body)
 	}
-	if a := o.ask(t, b, first+"/top_media", "user_id", o.ID); a.graphCode() != [2]int{18, 2207034} {
+	if a := o.call(t, b, first+"/top_media", "user_id", o.ID); a.graphCode() != [2]int{18, 2207034} {
 		t.Errorf("the first one's posts then: HTTP %d: %s", a.status, a.body)
 	}
 	other := must.Get(b.Operator(t.Context(), 2))(t)

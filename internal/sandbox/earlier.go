@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
-// Earlier is a post that an account had before it was connected.
+// Earlier is a post that was published before the account was connected.
 type Earlier struct {
 	Text  string
 	Image []byte // a JPEG; may be empty
@@ -51,7 +51,7 @@ func (s *Server) AddEarlier(ctx context.Context, platform, handle string, posts 
 	return nil
 }
 
-// saveEarlier adds one post in its network's own form.
+// saveEarlier adds one post in the format of its network.
 func saveEarlier(ctx context.Context, t store.Tx, platform string, a store.Account, e Earlier, file store.Blob) error {
 	p := store.Post{Platform: platform, Account: a.ID, Text: e.Text, At: e.At}
 	if file.CID != "" {

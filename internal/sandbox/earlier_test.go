@@ -34,10 +34,10 @@ func TestEarlierPosts(t *testing.T) {
 		must.NoError(t, b.AddEarlier(t.Context(), platform, handle, posts))
 		held, err := b.posts(t.Context(), platform, "")
 		if err != nil || len(held) != 2 {
-			t.Fatalf("%s holds %v (%v)", platform, held, err)
+			t.Fatalf("%s has %v (%v)", platform, held, err)
 		}
 		if !held[0].At.Equal(first) || held[1].Text != "The second" || !json.Valid(held[1].Body) {
-			t.Errorf("%s holds %+v", platform, held)
+			t.Errorf("%s has %+v", platform, held)
 		}
 		if counted := insights.Count(held[0], now); counted.Views == 0 || held[0].ID == held[1].ID {
 			t.Errorf("%s has counted %+v at %s", platform, counted, held[0].ID)
@@ -53,7 +53,7 @@ func TestEarlierPosts(t *testing.T) {
 	}
 	if err := b.AddEarlier(t.Context(), "threads", "nobody", nil); err == nil || !strings.Contains(err.Error(),
 		"no account with this handle") {
-		t.Errorf("of an account that is not there: %v", err)
+		t.Errorf("of an unknown account: %v", err)
 	}
 }
 

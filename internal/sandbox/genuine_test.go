@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/testkit/pds"
 )
 
-// rawCall is a call that the genuine server and the sandbox must answer alike: with the same status, error and message.
-// In paths and bodies DID, KEY and CID stand for the account's ID, a record key and the ID of the last stored content;
+// rawCall is a call for which the genuine server and the sandbox must return the same status, error and message. In
+// paths and bodies DID, KEY and CID stand for the account's ID, a record key and the ID of the last stored content;
 // BLOB and FILE for the object and the ID of the last uploaded file.
 type rawCall struct {
 	name, method, token, body string

@@ -208,8 +208,8 @@ func TestInstagramTokens(t *testing.T) {
 	}
 }
 
-// TestInstagramOutlives opens the data of a sandbox that was never closed, as after a kill.
-func TestInstagramOutlives(t *testing.T) {
+// TestInstagramDataAfterKill opens the data of a sandbox that was never closed, as after a kill.
+func TestInstagramDataAfterKill(t *testing.T) {
 	b := start(t, Options{})
 	token, mira := b.instagramToken(t, "mira.keller"), instagram.AccountID("mira.keller")
 	id := b.photo(t, token, mira, "kept")

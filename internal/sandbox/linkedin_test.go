@@ -285,8 +285,8 @@ func TestLinkedinVideo(t *testing.T) {
 	}
 }
 
-// TestLinkedinOutlives opens the data of a sandbox that was never closed, as after a kill.
-func TestLinkedinOutlives(t *testing.T) {
+// TestLinkedinDataAfterKill opens the data of a sandbox that was never closed, as after a kill.
+func TestLinkedinDataAfterKill(t *testing.T) {
 	b := start(t, Options{})
 	token := b.linkedinToken(t, linkedinAll).member("access_token")
 	if a := b.linkedin(t, http.MethodPost, "rest/posts", token, linkedinBody(`\[sandbox:lost-answer\]`)); a.err == nil {

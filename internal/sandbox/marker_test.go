@@ -46,7 +46,7 @@ func TestRateLimit(t *testing.T) {
 	}
 }
 
-func TestOneError(t *testing.T) {
+func TestErrorOnce(t *testing.T) {
 	b, access, _ := startSignedUp(t, Options{})
 	for i, want := range []int{http.StatusInternalServerError, http.StatusOK, http.StatusOK} {
 		if a := b.put(t, access, "a", "[sandbox:error]"); a.status != want {
@@ -95,8 +95,8 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// TestSlowClientGone checks that a post is stored even if the client disconnects while the answer waits.
-func TestSlowClientGone(t *testing.T) {
+// TestSlowClientDisconnects checks that a post is stored even if the client disconnects before the response.
+func TestSlowClientDisconnects(t *testing.T) {
 	waits, goOn := make(chan time.Duration, 1), make(chan time.Time)
 	b, access, _ := startSignedUp(t, Options{After: func(d time.Duration) <-chan time.Time {
 		waits <- d

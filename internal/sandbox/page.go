@@ -35,7 +35,7 @@ type shownPost struct {
 	Machine, Human     string // its time
 }
 
-// pageHandler shows the posts of each network as its public would see them.
+// pageHandler shows the posts of each network as visitors would see them.
 func (s *Server) pageHandler(platforms []platform) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var page bytes.Buffer
@@ -45,7 +45,7 @@ func (s *Server) pageHandler(platforms []platform) http.Handler {
 		}
 		if err != nil {
 			slog.Error("sandbox: showing posts", "err", err)
-			http.Error(w, "The sandbox cannot show what it holds; its log says why.", http.StatusInternalServerError)
+			http.Error(w, "The sandbox cannot show its posts; see its log for the reason.", http.StatusInternalServerError)
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")

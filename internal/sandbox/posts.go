@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
-// listedPost is a publication in the answer to GET /held.
+// listedPost is a post in the response to GET /held.
 type listedPost struct {
 	Platform string   `json:"platform"`
 	Account  string   `json:"account"` // handle

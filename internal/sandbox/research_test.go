@@ -75,7 +75,8 @@ func username(names ...string) string {
 
 const researchFields = "id,video_description,create_time,like_count,comment_count,share_count,view_count,username,video_duration"
 
-// Research returns the bridge's figures: of one profile in windows, and of several at once, page by page.
+// Research returns the same metrics as the bridge: for one profile in time windows, and for several profiles together,
+// page by page.
 func TestResearchAgreesWithVendor(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
@@ -87,7 +88,7 @@ func TestResearchAgreesWithVendor(t *testing.T) {
 		if result.Name != face.DisplayName || result.Followers != face.Followers || result.Count != face.Posts {
 			t.Errorf("%s: %+v, want %+v", name, result, face)
 		}
-		posts := b.allFigures(t, "tiktok/profiles/"+name, "limit=200&since=2026-10-22T00:00:00Z", func() {})
+		posts := b.allMetrics(t, "tiktok/profiles/"+name, "limit=200&since=2026-10-22T00:00:00Z", func() {})
 		more, videos := `,"max_count":7`, []map[string]any{}
 		for {
 			page := b.research(t, token, "video/query", researchFields, researchBody(`{"and":[`+username(name)+`]}`, more)).Data

@@ -1,9 +1,9 @@
-// Package sandbox is a set of stand-ins for social networks to try pressroom with: an HTTP server that speaks each
-// network's official protocol, stores what is published, and fails on request.
+// Package sandbox simulates social networks, so that pressroom can be tried without accounts. It is an HTTP server that
+// implements each network's official protocol, stores published posts, and fails on request.
 //
-// Each network is mounted under its own name, so Bluesky's calls go to /bluesky/xrpc/…; GET /held lists all posts,
-// and GET / shows them. A marker in a post's text asks for a certain outcome, as in "[sandbox:reject]"; package marker
-// has all of them. What the sandbox has confirmed survives a killed process.
+// Each network is mounted under its own name, so Bluesky's calls go to /bluesky/xrpc/…; GET /held lists all posts, and
+// GET / shows them. A marker in a post's text requests a certain outcome, such as "[sandbox:reject]"; see package
+// marker. Everything that the sandbox has confirmed survives a killed process.
 package sandbox
 
 import (
@@ -25,7 +25,7 @@ import (
 	"pressroom/internal/sandbox/youtube"
 )
 
-// Options are the settings of a sandbox. The zero value is right outside tests.
+// Options are the settings of a sandbox. Outside tests, use the zero value.
 type Options = base.Options
 
 // Server is a sandbox. It is safe for concurrent use.
@@ -91,11 +91,11 @@ func (s *Server) routes(platforms []platform) http.Handler {
 // Handler returns the handler of all requests to the sandbox.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Close ends the calls that wait and closes the data.
+// Close ends waiting calls and closes the data.
 func (s *Server) Close() error { return s.base.Close() }
 
-// EnsureBlueskyAccount creates an account that signs in with appPassword, or gives the one with this handle the name
-// and the password. The handle is a domain name such as "demo.test".
+// EnsureBlueskyAccount creates an account that signs in with appPassword, or updates the name and password of the
+// account with this handle. The handle is a domain name such as "demo.test".
 func (s *Server) EnsureBlueskyAccount(handle, displayName, appPassword string) error {
 	return bluesky.EnsureAccount(s.base, handle, displayName, appPassword)
 }
@@ -103,7 +103,7 @@ func (s *Server) EnsureBlueskyAccount(handle, displayName, appPassword string) e
 // OperatorAccount is a professional account of Instagram that can read the public data of others.
 type OperatorAccount = instagram.Operator
 
-// Operator returns n professional accounts of Instagram with new tokens. They are the same on each call.
+// Operator returns n professional accounts of Instagram with new tokens. Every call returns the same accounts.
 func (s *Server) Operator(ctx context.Context, n int) ([]OperatorAccount, error) {
 	return instagram.Operators(ctx, s.base, n)
 }

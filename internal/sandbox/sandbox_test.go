@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// discard is a writer that drops the answer.
+// discard is a writer that discards the response.
 type discard struct{}
 
 func (discard) Header() http.Header            { return http.Header{} }
@@ -164,7 +164,8 @@ func TestUnknownAddresses(t *testing.T) {
 	}
 }
 
-// FuzzPut sends any body as a signed-in account. It must not panic, nor fail with 500 unless a marker asks for it.
+// FuzzPut sends any body as a signed-in account. It must not panic, and must not return 500 unless a marker requests
+// it.
 func FuzzPut(f *testing.F) {
 	for _, c := range rawCalls {
 		if c.method == putMethod && len(c.body) < 2000 {

@@ -156,8 +156,8 @@ func TestThreadsTokens(t *testing.T) {
 	}
 }
 
-// TestThreadsOutlives opens the data of a sandbox that was never closed, as after a kill.
-func TestThreadsOutlives(t *testing.T) {
+// TestThreadsDataAfterKill opens the data of a sandbox that was never closed, as after a kill.
+func TestThreadsDataAfterKill(t *testing.T) {
 	b := start(t, Options{})
 	token := b.threadsToken(t)
 	id := b.threads(t, http.MethodPost, "me/threads", token, "media_type", "TEXT", "text", "kept").id(t)

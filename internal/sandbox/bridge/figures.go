@@ -176,6 +176,6 @@ func newHashtagFigures(h world.Hashtag, now time.Time, limit int, base string) H
 
 func firstOf(posts []world.Post, limit int) []world.Post { return posts[:min(limit, len(posts))] }
 
-// topMoment returns when top posts are counted: at the end of the day, so that the day's figures do not change and the
-// newest posts have some.
+// topMoment returns the time as of which top posts are counted. It is the end of the day, so that the day's metrics do
+// not change and the newest posts have some.
 func topMoment(now time.Time) int64 { return world.StartOf(world.DayOf(now) + 1) }

@@ -29,7 +29,7 @@ var clips embed.FS
 
 var fileName = regexp.MustCompile(`^([0-9]{19})\.(jpg|mp4)$`)
 
-var errNoFile = errors.New("there is no such file")
+var errNoFile = errors.New("file not found")
 
 // serveFile serves the file of an item, which depends only on its address.
 func serveFile(w http.ResponseWriter, r *http.Request) {
@@ -67,7 +67,7 @@ func fileContent(size, id, kind string) ([]byte, error) {
 	return nil, errNoFile
 }
 
-// skippedBox begins a box of 27 bytes: these and the 19 digits of an ID.
+// skippedBox is the start of a box of 27 bytes; the 19 digits of an ID follow.
 const skippedBox = "\x00\x00\x00\x1bfree"
 
 // video returns a clip followed by a box that players skip (ISO/IEC 14496-12, section 8.1.2). The box makes every
@@ -86,7 +86,7 @@ func video(size, id string) ([]byte, error) {
 	return nil, errNoFile
 }
 
-// picture draws a gradient with some discs on it.
+// picture draws a gradient with some discs.
 func picture(size image.Point, rng *rand.Rand) ([]byte, error) {
 	picture := image.NewRGBA(image.Rectangle{Max: size})
 	gradient(picture, anyColor(rng), anyColor(rng))

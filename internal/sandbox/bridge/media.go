@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/sandbox/world"
 )
 
-// media returns the items of the media type on the day of the cursor, the newest first. Stories are those of the last
+// media returns the items of the media type on the day of the cursor, the newest first. Stories are limited to the last
 // 24 hours.
 func (a *mediaQuery) media() []Item {
 	avatar := newItem(a.profile.Avatar(), time.Time{}, "")
@@ -54,8 +54,8 @@ func (a *mediaQuery) playlists() []Item {
 func stories(p world.Profile, now time.Time) []Item {
 	var items []Item
 	for _, day := range []int64{world.DayOf(now), world.DayOf(now) - 1} {
-		for _, item := range storiesOf(p, day) {
-			at, _ := time.Parse(time.RFC3339, item.TakenAt) // newItem wrote it
+		for _, item := range dayStories(p, day) {
+			at, _ := time.Parse(time.RFC3339, item.TakenAt) // newItem has formatted it
 			if !at.After(now) && now.Sub(at) < 24*time.Hour {
 				items = append(items, item)
 			}
@@ -64,8 +64,8 @@ func stories(p world.Profile, now time.Time) []Item {
 	return items
 }
 
-// storiesOf returns the stories of a day, the newest first.
-func storiesOf(p world.Profile, day int64) []Item {
+// dayStories returns the stories of a day, the newest first.
+func dayStories(p world.Profile, day int64) []Item {
 	rng := p.Dice("stories", strconv.FormatInt(day, 10))
 	var items []Item
 	for range 3 {
@@ -89,7 +89,7 @@ func highlights(p world.Profile, day int64) []Item {
 	began := world.MeasuredAt/world.SecondsPerDay - int64(p.Traits().Days)
 	var items []Item
 	for on := began; on < day && len(items) < count; on++ {
-		items = slices.Concat(storiesOf(p, on), items)
+		items = slices.Concat(dayStories(p, on), items)
 	}
 	return items[max(0, len(items)-count):]
 }

@@ -1,4 +1,4 @@
-// Package facebook stands in for Facebook.
+// Package facebook simulates Facebook.
 package facebook
 
 import (
@@ -19,7 +19,7 @@ const Name = "facebook"
 
 const (
 	kindPage          = "page"                    // kind of a Page's token; a person's is oauth.KindAccess
-	pageTokenLifetime = 10 * 365 * 24 * time.Hour // of a Page's token that a long-lived one read
+	pageTokenLifetime = 10 * 365 * 24 * time.Hour // lifetime of a Page's token that was read with a long-lived token
 	agency            = "studio.north"            // has its Page in a business portfolio
 )
 
@@ -46,7 +46,7 @@ func (n *Network) Handler() http.Handler {
 	mux.HandleFunc("POST /video/{version}/{user}/videos", n.uploadVideo)
 	mux.HandleFunc("POST /upload/video-upload/{version}/{video}", n.uploadReel)
 	for pattern, do := range map[string]func(*http.Request) (any, error){
-		"GET /graph/{version}/oauth/access_token": n.giveToken,
+		"GET /graph/{version}/oauth/access_token": n.issueToken,
 		"GET /graph/{version}/me/permissions":     n.Permissions,
 		"GET /graph/{version}/{app}/permissions": n.AppPermissions("pages_show_list", "pages_read_engagement",
 			"pages_manage_posts", "read_insights", "business_management"),
@@ -86,8 +86,8 @@ func (n *Network) dialog(w http.ResponseWriter, r *http.Request) {
 	n.Authorize(w, r)
 }
 
-// giveToken exchanges a code for a token of one hour, or a person's token for one of sixty days.
-func (n *Network) giveToken(r *http.Request) (any, error) {
+// issueToken exchanges a code for a token of one hour, or a person's token for one of sixty days.
+func (n *Network) issueToken(r *http.Request) (any, error) {
 	switch {
 	case r.Form.Get("client_id") == "" || r.Form.Get("client_secret") == "":
 		return nil, graph.InvalidParameter("client_id and client_secret are required")

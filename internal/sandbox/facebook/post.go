@@ -48,7 +48,7 @@ var (
 	}
 )
 
-// createPhoto fetches a photo for a later post. Photos that are published at once are not supported.
+// createPhoto fetches a photo for a later post. Photos that are published immediately are not supported.
 func (n *Network) createPhoto(r *http.Request) (any, error) {
 	if r.Form.Get("published") != "false" {
 		return nil, graph.InvalidParameter("published has to be false in this sandbox")
@@ -77,7 +77,7 @@ func (n *Network) createPhoto(r *http.Request) (any, error) {
 	return map[string]string{"id": c.ID()}, err
 }
 
-// show publishes a post, on disk when it returns: prepare checks the request, and save stores the post.
+// show publishes a post. Prepare checks the request, and save stores the post, which is on disk when show returns.
 func (n *Network) show(
 	r *http.Request, prepare func(t store.Tx, a store.Account) (*store.Post, error),
 	save func(t store.Tx, p *store.Post) error,
@@ -102,7 +102,7 @@ func (n *Network) show(
 	})
 }
 
-// refusals are the refusals that markers ask for.
+// refusals are the errors that markers can request.
 var refusals = marker.Refusals{
 	Rejected: errText, Expired: graph.ErrSessionExpired, RateLimited: graph.ErrRateLimited, Failed: graph.ErrInternal,
 }
@@ -243,7 +243,7 @@ func checkAmount(posts []store.Post, limit int) error {
 	return nil
 }
 
-// postView returns a post in the API's form. The post of a video has an ID besides the video's.
+// postView returns a post in the API's format. The post of a video has a different ID from the video.
 func (n *Network) postView(r *http.Request, p store.Post) map[string]any {
 	id := p.ID
 	if !strings.Contains(id, "_") {
@@ -266,7 +266,7 @@ func (n *Network) postView(r *http.Request, p store.Post) map[string]any {
 	return answer
 }
 
-// postBody is what is stored of a post besides its text.
+// postBody has the stored fields of a post in addition to its text.
 type postBody struct {
 	Link string `json:"link"`
 	Reel bool   `json:"reel"`
@@ -274,7 +274,7 @@ type postBody struct {
 
 func readBody(p store.Post) postBody {
 	var body postBody
-	_ = json.Unmarshal(p.Body, &body) // saveWithBody wrote it
+	_ = json.Unmarshal(p.Body, &body) // saveWithBody has encoded it
 	return body
 }
 

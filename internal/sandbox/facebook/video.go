@@ -168,7 +168,7 @@ func (n *Network) finishVideo(r *http.Request) (any, error) {
 	return map[string]bool{"success": true}, err
 }
 
-// assemble joins the chunks. It returns the medium, or what is wrong with it.
+// assemble joins the chunks. It returns the medium, or a description of what is wrong with it.
 func (n *Network) assemble(r *http.Request) (store.Medium, string, error) {
 	var v video
 	err := n.asPage(r, func(t store.Tx, a store.Account, _ store.Token) error {
@@ -221,7 +221,7 @@ func (n *Network) videoView(v video, a store.Account) map[string]any {
 	}
 }
 
-// actOnVideo reports whether a marker keeps a video as a draft. The error is marker.ErrLost if one keeps its post
+// actOnVideo reports whether a marker keeps a video as a draft. The error is marker.ErrLost if a marker keeps its post
 // unconfirmed.
 func (n *Network) actOnVideo(r *http.Request, t store.Tx, v video) (bool, error) {
 	p, found, err := t.Post(r.Context(), Name, v.id)

@@ -15,7 +15,7 @@ const unreviewedClient = "-unreviewed"
 
 var errSecret = &Error{Status: http.StatusBadRequest, Code: 1, Message: "Error validating client secret."}
 
-// AppToken answers to an app's ID and secret.
+// AppToken checks an app's ID and secret.
 func (*API) AppToken(r *http.Request) (any, error) {
 	switch {
 	case r.Form.Get("grant_type") != "client_credentials":
@@ -26,8 +26,8 @@ func (*API) AppToken(r *http.Request) (any, error) {
 	return map[string]any{"access_token": r.Form.Get("client_id") + "|" + base.NewID(), "token_type": "bearer"}, nil
 }
 
-// appOf returns the app whose ID and secret are the request's token.
-func appOf(r *http.Request) (string, error) {
+// findApp returns the app whose ID and secret are the request's token.
+func findApp(r *http.Request) (string, error) {
 	app, secret, isApp := strings.Cut(r.Form.Get("access_token"), "|")
 	if !isApp || base.IsWrongSecret(secret) {
 		return "", errSecret
@@ -38,7 +38,7 @@ func appOf(r *http.Request) (string, error) {
 // AppPermissions lists the permissions that App Review has approved.
 func (*API) AppPermissions(approved ...string) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
-		app, err := appOf(r)
+		app, err := findApp(r)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func (*API) AppPermissions(approved ...string) func(*http.Request) (any, error) 
 // DebugToken describes a token of one of the kinds to its app.
 func (n *API) DebugToken(kinds ...string) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
-		app, err := appOf(r)
+		app, err := findApp(r)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func (n *API) DebugToken(kinds ...string) func(*http.Request) (any, error) {
 	}
 }
 
-// PublishingLimit says how many posts the caller has published, of the number that a day allows.
+// PublishingLimit returns how many of the day's posts the caller has published.
 func (n *API) PublishingLimit(total int) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		var posts []store.Post

@@ -56,7 +56,7 @@ func (c Container) Status(now time.Time, work time.Duration) string {
 	return "FINISHED"
 }
 
-// Withhold returns marker.ErrLost if the container must not be shown, as a marker keeps its post unconfirmed.
+// Withhold returns marker.ErrLost if the container must not be shown, because a marker keeps its post unconfirmed.
 func (c Container) Withhold(platform string, now time.Time) error {
 	if c.Post == "" {
 		return nil
@@ -64,10 +64,10 @@ func (c Container) Withhold(platform string, now time.Time) error {
 	return marker.Withhold(platform, c.Text, c.Made, now)
 }
 
-// notFoundFor is how long marker.NotFound hides a container.
+// notFoundFor is the time for which marker.NotFound hides a container.
 const notFoundFor = 5 * time.Second
 
-// checkVisible fails if a marker hides the container until it has an age.
+// checkVisible returns an error if a marker hides the container until it has reached an age.
 func (c Container) checkVisible(platform string, now time.Time, age time.Duration) error {
 	if c.Post != "" || now.Sub(c.Made) >= age || !marker.Read(c.Text, platform).Has(marker.NotFound) {
 		return nil
@@ -77,7 +77,7 @@ func (c Container) checkVisible(platform string, now time.Time, age time.Duratio
 	}
 }
 
-// CheckVisible fails if a marker hides the new container.
+// CheckVisible returns an error if a marker hides the new container.
 func (c Container) CheckVisible(platform string, now time.Time) error {
 	return c.checkVisible(platform, now, 2*time.Second)
 }

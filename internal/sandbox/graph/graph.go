@@ -1,4 +1,4 @@
-// Package graph is the part of Meta's Graph API that Instagram, Facebook and Threads share.
+// Package graph has the parts of Meta's Graph API that Instagram, Facebook and Threads share.
 package graph
 
 import (
@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/sandbox/oauth"
 )
 
-// API is what Meta's networks share: answers and refusals, tokens that are exchanged for longer ones, media that
-// the network fetches, and posts that are prepared in containers. It accepts every app and any secret.
+// API has the parts that Meta's networks share: responses and errors, tokens that are exchanged for long-lived ones,
+// media that the network fetches, and posts that are prepared in containers. It accepts every app and any secret.
 type API struct {
 	*oauth.Provider
 
@@ -31,7 +31,7 @@ func New(s *base.Server, platform, title, grants, usage string) *API {
 // TimeFormat is the layout of times in the Graph API.
 const TimeFormat = "2006-01-02T15:04:05-0700"
 
-// Error is a refusal of Meta's Graph API.
+// Error is an error of Meta's Graph API.
 type Error struct {
 	Status, Code, Subcode int
 	Message               string
@@ -82,7 +82,7 @@ func (n *API) Write(w http.ResponseWriter, r *http.Request, answer any, err erro
 	}
 }
 
-// setUsage sets the usage headers. They count whole minutes; Retry-After lets a client come back after two seconds.
+// setUsage sets the usage headers. They are in whole minutes; Retry-After allows a client to retry after two seconds.
 func (n *API) setUsage(header http.Header, refused *Error) {
 	percent, minutes := "1", "0"
 	if refused == ErrRateLimited {

@@ -18,7 +18,7 @@ var errWithheld = &Error{
 // Metrics are the metrics of a network's posts by name.
 type Metrics map[string]func(insights.Counts) any
 
-// Answer returns the requested metrics. An unknown one fails the request.
+// Answer returns the requested metrics. An unknown metric fails the request.
 func (m Metrics) Answer(r *http.Request, id string, counts insights.Counts) (any, error) {
 	data := []map[string]any{}
 	for i, name := range strings.Split(r.Form.Get("metric"), ",") {

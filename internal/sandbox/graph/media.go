@@ -81,7 +81,7 @@ const (
 	VideoUnreadable  = "FAILED_PROCESSING_VIDEO"
 )
 
-// FetchVideo fetches a video. It returns how an unsuitable one fails, which the container shows.
+// FetchVideo fetches a video. For an unsuitable video, it returns the failure that the container reports.
 func (n *API) FetchVideo(ctx context.Context, account, address string, maxSize int64) (store.Medium, string, error) {
 	blob, fetched, err := n.Fetch(ctx, n.client, address, maxSize)
 	switch {
@@ -116,7 +116,7 @@ func (n *API) CreateContainer(r *http.Request, fill func(*Container) error) (any
 	return map[string]string{"id": c.ID()}, err
 }
 
-// GatherCarousel makes a carousel of containers.
+// GatherCarousel creates a carousel from containers.
 func (n *API) GatherCarousel(r *http.Request, c *Container, maxParts int) error {
 	children := strings.Split(r.Form.Get("children"), ",")
 	if len(children) < 2 || len(children) > maxParts {

@@ -57,8 +57,8 @@ func (n *API) publishable(r *http.Request, t store.Tx, a store.Account) (Contain
 	return Container{}, errNotReady
 }
 
-// refusalsOfMarkers are the refusals that markers ask for.
-var refusalsOfMarkers = marker.Refusals{
+// markerErrors are the errors that markers can request.
+var markerErrors = marker.Refusals{
 	Rejected: &Error{
 		Status: http.StatusBadRequest, Code: 4, Subcode: 2207051,
 		Message: "This content cannot be posted (asked for by a sandbox marker)",
@@ -72,7 +72,7 @@ func (n *API) tryPublish(
 	publication := marker.Attempt{
 		Platform: n.Platform, Account: c.Account, Text: c.Text, Session: token.Session, Waited: waited,
 	}
-	return publication.Publish(ctx, t, refusalsOfMarkers, func() (string, error) {
+	return publication.Publish(ctx, t, markerErrors, func() (string, error) {
 		body, err := json.Marshal(map[string]any{"media_type": ListedForms[c.MediaType], "media": c.Media})
 		if err != nil {
 			return "", fmt.Errorf("writing a post: %w", err)
@@ -98,7 +98,7 @@ func MediaType(p store.Post) string {
 	var body struct {
 		Type string `json:"media_type"`
 	}
-	_ = json.Unmarshal(p.Body, &body) // tryPublish wrote it
+	_ = json.Unmarshal(p.Body, &body) // tryPublish has encoded it
 	return body.Type
 }
 

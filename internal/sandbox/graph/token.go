@@ -94,7 +94,7 @@ func (n *API) Permissions(r *http.Request) (any, error) {
 	return map[string]any{"data": data}, err
 }
 
-// trade exchanges a token of a minimum age for one of sixty days. The old one keeps its lifetime.
+// trade exchanges a token of a minimum age for one of sixty days. The old token keeps its lifetime.
 func (n *API) trade(r *http.Request, age time.Duration) (any, error) {
 	var answer map[string]any
 	err := n.AsCaller(r, func(t store.Tx, _ store.Account, old store.Token) error {

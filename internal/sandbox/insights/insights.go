@@ -1,4 +1,4 @@
-// Package insights makes up the counts of posts and the followers of accounts.
+// Package insights generates the counts of posts and the followers of accounts.
 package insights
 
 import (
@@ -13,11 +13,11 @@ import (
 type Counts struct{ Views, Reach, Likes, Comments, Shares, Saves, Clicks int64 }
 
 const (
-	settlingTime = 30 * time.Hour // by which a post has about two thirds of its final counts
+	settlingTime = 30 * time.Hour // time after which a post has about two thirds of its final counts
 	oneDay       = 24 * time.Hour
 )
 
-// followersSince is when accounts have their initial number of followers.
+// followersSince is the time at which accounts have their initial number of followers.
 var followersSince = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // Followers returns an account's number of followers at a time. Nothing else affects it.
@@ -36,7 +36,7 @@ func Count(p store.Post, now time.Time) Counts {
 	normal := func(middle, spread float64) float64 { return math.Exp(middle + spread*rng.NormFloat64()) }
 	views := float64(Followers(p.Platform, p.Account, p.At)) * normal(-0.6, 0.8) * attraction(p) *
 		settledShare(now.Sub(p.At))
-	seen := 0.6 + 0.35*rng.Float64() // share of views by different people
+	seen := 0.6 + 0.35*rng.Float64() // share of views by distinct people
 	part := func(middle, spread float64) int64 { return int64(views * min(normal(middle, spread), 0.5)) }
 	return Counts{
 		Views: int64(views), Reach: int64(views * seen),

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
-// Counts depend on the post and the time, and never fall.
+// Counts depend on the post and the time, and never decrease.
 func TestCount(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)

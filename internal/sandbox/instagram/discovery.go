@@ -43,7 +43,7 @@ func (n *Network) lookUp(r *http.Request) (any, error) {
 	if strings.Contains(r.Form.Get("fields"), "business_discovery") {
 		return n.discover(r)
 	}
-	if name, err := n.hashtagOf(r); err != nil || name != "" {
+	if name, err := n.findHashtag(r); err != nil || name != "" {
 		return graph.PickFields(r, map[string]any{"id": r.PathValue("id"), "name": name}), err
 	}
 	return n.describe(r)
@@ -186,7 +186,7 @@ func (d discovery) post(post world.Post) map[string]any {
 	return all
 }
 
-// orID returns the field "id" if there are no fields.
+// orID returns fields, or the field "id" if there are none.
 func orID(fields []field) []field {
 	if len(fields) == 0 {
 		return []field{{name: "id"}}

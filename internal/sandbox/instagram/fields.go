@@ -75,7 +75,7 @@ func (p *fieldParser) field(depth int) (field, bool) {
 	return field, ok
 }
 
-// modifier parses a modifier such as limit(5). Its argument has no parentheses.
+// modifier parses a modifier such as limit(5). Its argument must not contain parentheses.
 func (p *fieldParser) modifier(args map[string]string) bool {
 	name, ok := p.word()
 	if !ok || !p.skip("(") {
@@ -115,7 +115,7 @@ func selectFields(fields []field, all map[string]any) (map[string]any, error) {
 // edge returns the value of a field that holds other objects.
 type edge func(field) (any, error)
 
-// only refuses modifiers that a field does not have.
+// only returns an error for modifiers that a field does not have.
 func (f field) only(names ...string) error {
 	for name := range f.args {
 		if !slices.Contains(names, name) {

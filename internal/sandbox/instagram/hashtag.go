@@ -64,8 +64,8 @@ func (n *Network) searchHashtag(r *http.Request) (any, error) {
 	return map[string]any{"data": []map[string]string{{"id": id}}}, err
 }
 
-// hashtagOf returns the name of the hashtag with the path's ID, or "" if there is none.
-func (n *Network) hashtagOf(r *http.Request) (string, error) {
+// findHashtag returns the name of the hashtag with the path's ID, or "" if there is none.
+func (n *Network) findHashtag(r *http.Request) (string, error) {
 	var name string
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
 		if _, _, err := n.Authenticate(r, t); err != nil {

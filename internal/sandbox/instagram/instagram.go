@@ -1,4 +1,4 @@
-// Package instagram stands in for Instagram.
+// Package instagram simulates Instagram.
 package instagram
 
 import (

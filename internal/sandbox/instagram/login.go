@@ -49,8 +49,8 @@ type page struct {
 	account  store.Account
 }
 
-// pagesOf returns the Pages on which a person has a role.
-func (n *Network) pagesOf(r *http.Request, t store.Tx, person store.Account) ([]page, error) {
+// personPages returns the Pages on which a person has a role.
+func (n *Network) personPages(r *http.Request, t store.Tx, person store.Account) ([]page, error) {
 	accounts, err := t.Accounts(r.Context(), n.Platform)
 	if err != nil {
 		return nil, err
@@ -67,9 +67,9 @@ func (n *Network) pagesOf(r *http.Request, t store.Tx, person store.Account) ([]
 	return found, nil
 }
 
-// pageOf returns a Page on which the person has a role, and reports whether it exists.
-func (n *Network) pageOf(r *http.Request, t store.Tx, person store.Account, id string) (page, bool, error) {
-	pages, err := n.pagesOf(r, t, person)
+// findPage returns a Page on which the person has a role, and reports whether it exists.
+func (n *Network) findPage(r *http.Request, t store.Tx, person store.Account, id string) (page, bool, error) {
+	pages, err := n.personPages(r, t, person)
 	for _, p := range pages {
 		if p.id == id {
 			return p, true, nil
@@ -101,7 +101,7 @@ func (n *Network) openPage(r *http.Request, t store.Tx, p page, token store.Toke
 func (n *Network) listPages(r *http.Request) (any, error) {
 	data := []map[string]any{}
 	err := n.AsCaller(r, func(t store.Tx, person store.Account, token store.Token) error {
-		pages, err := n.pagesOf(r, t, person)
+		pages, err := n.personPages(r, t, person)
 		for _, p := range pages {
 			if err == nil {
 				var all map[string]any

@@ -20,7 +20,7 @@ type Operator struct {
 // operatorHandle is the prefix of the handles of operators.
 const operatorHandle = "operator."
 
-// isOperator reports whether the account is one that nobody can sign in as.
+// isOperator reports whether the account is an operator's, as which nobody can sign in.
 func isOperator(a store.Account) bool { return strings.HasPrefix(a.Handle, operatorHandle) }
 
 // operatorScopes are the scopes for reading public data.
@@ -28,8 +28,8 @@ var operatorScopes = []string{
 	"instagram_basic", "instagram_manage_insights", "pages_show_list", "pages_read_engagement",
 }
 
-// Operators returns n professional accounts of Instagram with new tokens, as if their owner had connected them by
-// Facebook Login. They are the same on each call.
+// Operators returns n professional accounts of Instagram with new tokens, as if their owner had connected them with
+// Facebook Login. Every call returns the same accounts.
 func Operators(ctx context.Context, s *base.Server, n int) ([]Operator, error) {
 	var accounts []Operator
 	for i := range n {

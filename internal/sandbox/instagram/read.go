@@ -41,7 +41,7 @@ func (n *Network) object(r *http.Request, t store.Tx, a store.Account, token sto
 			"profile_picture_url": n.PictureURL(r, a.DisplayName),
 		}, nil
 	}
-	page, found, err := n.pageOf(r, t, a, id)
+	page, found, err := n.findPage(r, t, a, id)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ type asset struct {
 	completedAt time.Time  // when it was complete
 }
 
-// part is what is uploaded to one address: an image, or a range of a video.
+// part is the file or range that is uploaded to one address: an image, or a range of a video.
 type part struct {
 	secret, asset string
 	first, size   int64 // bytes; a size of 0 is unknown

@@ -1,4 +1,4 @@
-// Package linkedin stands in for LinkedIn.
+// Package linkedin simulates LinkedIn.
 package linkedin
 
 import (
@@ -26,10 +26,10 @@ const (
 	refreshLifetime = 365 * 24 * time.Hour
 )
 
-// Network is the part of LinkedIn's API that publishes: the consent and its tokens, images and videos, posts of
-// members and of their organizations. It accepts every app and any secret. The client ID can name the app's products,
-// see products. An app with the organizations' scopes counts as approved and gets refresh tokens. Each member
-// administers one organization.
+// Network is the part of LinkedIn's API for publishing: the consent and its tokens, images and videos, posts of members
+// and of their organizations. It accepts every app and any secret. The client ID can name the app's products, see
+// products. An app with the organizations' scopes counts as approved and gets refresh tokens. Each member administers
+// one organization.
 type Network struct{ *oauth.Provider }
 
 // New returns the network of a sandbox.

@@ -19,7 +19,7 @@ import (
 const (
 	maxText         = 3000 // UTF-16 code units of the visible text
 	maxImages       = 20
-	duplicateWindow = 24 * time.Hour // for which a repeated text is refused
+	duplicateWindow = 24 * time.Hour // time for which a repeated text is refused
 	defaultPage     = 10
 	maxPage         = 100
 )
@@ -113,7 +113,7 @@ func (n *Network) createPost(r *http.Request) (any, error) {
 	return newPostAnswer(urn), err
 }
 
-// refusals are the refusals that markers ask for.
+// refusals are the errors that markers can request.
 var refusals = marker.Refusals{
 	Rejected: refuseInput("INVALID_CONTENT", "This content cannot be posted",
 		"This content cannot be posted (asked for by a sandbox marker)"),
@@ -123,7 +123,7 @@ var refusals = marker.Refusals{
 func (n *Network) tryPublish(
 	ctx context.Context, t store.Tx, c caller, in post, waited bool,
 ) (marker.Outcome, error) {
-	if err := c.writesAs(in.Author); err != nil {
+	if err := c.checkAuthor(in.Author); err != nil {
 		return marker.Outcome{}, err
 	}
 	text := visibleText(in.Commentary)
@@ -163,7 +163,7 @@ func (c caller) asset(ctx context.Context, t store.Tx, urn string) (asset, error
 	case !found:
 		return asset{}, errNotFound
 	}
-	return a, c.writesAs(a.owner)
+	return a, c.checkAuthor(a.owner)
 }
 
 // gather returns the media of a post, which must be its author's and ready.
@@ -258,7 +258,7 @@ func view(p store.Post) map[string]any {
 	var body struct {
 		Post post `json:"post"`
 	}
-	_ = json.Unmarshal(p.Body, &body) // save wrote it
+	_ = json.Unmarshal(p.Body, &body) // save has encoded it
 	answer := map[string]any{
 		"id": p.ID, "author": body.Post.Author, "commentary": body.Post.Commentary, "visibility": body.Post.Visibility,
 		"distribution": body.Post.Distribution, "lifecycleState": body.Post.Lifecycle,

@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/sandbox/base"
 )
 
-// apiError is a refusal in one of LinkedIn's forms.
+// apiError is an error in one of LinkedIn's formats.
 type apiError struct {
 	status int
 	body   map[string]any
@@ -69,7 +69,7 @@ var (
 	}
 )
 
-// handle returns the handler of a call. It does not parse the form, as Rest.li queries are read raw.
+// handle returns the handler of a call. It does not parse the form, because Rest.li queries are read raw.
 func (n *Network) handle(do func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := base.WorkContext(r)

@@ -163,8 +163,8 @@ func (n *Network) asCaller(r *http.Request, do func(store.Tx, caller) error) err
 
 func (c caller) organization() string { return OrganizationURN(c.Handle) }
 
-// writesAs returns errDenied unless the caller may write as this member or organization.
-func (c caller) writesAs(urn string) error {
+// checkAuthor returns errDenied unless the caller may write as this member or organization.
+func (c caller) checkAuthor(urn string) error {
 	return c.speaksFor(urn, scopeWriteMember, scopeWriteCompany)
 }
 

@@ -34,7 +34,7 @@ func (n *Network) uploadAddress(r *http.Request, p part) string {
 // initUpload stores an asset of the caller, or of the caller's organization.
 func (n *Network) initUpload(r *http.Request, a asset, parts []part) error {
 	return n.asCaller(r, func(t store.Tx, c caller) error {
-		if err := c.writesAs(a.owner); err != nil {
+		if err := c.checkAuthor(a.owner); err != nil {
 			return err
 		}
 		return insertAsset(r.Context(), t, a, parts)
@@ -108,7 +108,7 @@ func (n *Network) upload(w http.ResponseWriter, r *http.Request) {
 	end := base.AllowUpload(w)
 	p, a, err := n.findPart(r)
 	if err == nil && !a.video {
-		err = n.asCaller(r, func(_ store.Tx, c caller) error { return c.writesAs(a.owner) })
+		err = n.asCaller(r, func(_ store.Tx, c caller) error { return c.checkAuthor(a.owner) })
 	}
 	if err == nil {
 		p.cid, err = n.receivePart(w, r, p)

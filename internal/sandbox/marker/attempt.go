@@ -7,14 +7,15 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
-// Outcome is the result of an attempt to publish. A refused attempt may have changed something too: a marker has acted.
+// Outcome is the result of an attempt to publish. A refused attempt may also have changed something, because a marker
+// has acted.
 type Outcome struct {
 	Post    string // ID
 	Refused error
 	Wait    time.Duration // after which to try again
 }
 
-// Refusals are the errors by which a network answers the markers that keep a post from being published.
+// Refusals are a network's errors for markers that prevent publication.
 type Refusals struct{ Rejected, Expired, RateLimited, Failed error }
 
 // Attempt is an attempt to publish a text.
@@ -53,10 +54,11 @@ func (a Attempt) Publish(
 	return out, err
 }
 
-// Key identifies a text of an account to markers that act once. Ids would not do, as every attempt has new ones.
+// Key identifies a text of an account for markers that act once. IDs cannot be used, because every attempt has new
+// ones.
 func Key(account, text string) string { return account + " " + store.ContentID([]byte(text)) }
 
-// refuse returns the refusal that a marker asks for, and nil if none does.
+// refuse returns the error that a marker requests, or nil.
 func (a Attempt) refuse(ctx context.Context, t store.Tx, marks Set, answers Refusals) (error, error) {
 	if marks.Has(Reject) {
 		return answers.Rejected, nil

@@ -20,7 +20,7 @@ const (
 	Failure      = "error"         // once: fails with an internal error
 	slow         = "slow"          // slow=SECONDS: waits before the post is stored
 	lostAnswer   = "lost-answer"   // once: stores the post and closes the connection without an answer
-	// like lost-answer, and calls that would show the post get no answer either.
+	// like lost-answer, but calls that would show the post get no response either
 	unconfirmed = "unconfirmed"
 	Drop        = "drop"       // stores the post and rejects it later; only on YouTube
 	Unapproved  = "unapproved" // acts as if the app lacked an approval; only on YouTube, TikTok and Pinterest
@@ -30,21 +30,21 @@ const (
 	TooMuch  = "too-much-data" // refuses lists with many posts if they contain this one; only on Facebook
 )
 
-// MaxSlow is the longest wait that a marker can ask for.
+// MaxSlow is the longest wait that a marker can request.
 const MaxSlow = 60 * time.Second
 
-// unconfirmedFor is how long an unconfirmed post stays hidden: a little more than the day for which a service looks for
-// it.
+// unconfirmedFor is the time for which an unconfirmed post stays hidden. It is longer than the day for which pressroom
+// looks for the post.
 const unconfirmedFor = 25 * time.Hour
 
-// ErrLost closes the connection instead of answering.
+// ErrLost makes the sandbox close the connection without a response.
 var ErrLost = errors.New("the answer is lost on purpose")
 
 var markerPattern = regexp.MustCompile(
 	`\[sandbox:(reject|expired-token|rate-limit|error|lost-answer|unconfirmed|drop|unapproved|media-not-found|too-much-data|draft|` +
 		`slow=([0-9]{1,4}))(?:@([a-z]+))?\]`)
 
-// Set are the markers of a text that concern one network.
+// Set has the markers in a text that apply to one network.
 type Set struct {
 	names map[string]bool
 	Slow  time.Duration
@@ -53,7 +53,7 @@ type Set struct {
 // Has reports whether the text has a marker.
 func (m Set) Has(name string) bool { return m.names[name] }
 
-// Read returns the markers of text that concern platform. Of several waits the longest counts.
+// Read returns the markers of text that concern platform. If there are several waits, the longest one applies.
 func Read(text, platform string) Set {
 	found := Set{names: map[string]bool{}}
 	for _, match := range markerPattern.FindAllStringSubmatch(text, -1) {
@@ -78,7 +78,7 @@ func Once(ctx context.Context, t store.Tx, platform string, m Set, postID, marke
 	return t.SpendMarker(ctx, platform, postID, marker)
 }
 
-// Loses reports whether the answer to a publication gets lost.
+// Loses reports whether the response to a publication is dropped.
 func Loses(ctx context.Context, t store.Tx, platform string, m Set, postID string) (bool, error) {
 	for _, marker := range []string{lostAnswer, unconfirmed} {
 		if lost, err := Once(ctx, t, platform, m, postID, marker); lost || err != nil {

@@ -1,4 +1,4 @@
-// Package oauth is the consent page and the tokens of the networks that use OAuth 2.0 (RFC 6749).
+// Package oauth implements the consent page and the tokens of networks that use OAuth 2.0 (RFC 6749).
 package oauth
 
 import (
@@ -37,8 +37,8 @@ const (
 	CodeLifetime = 10 * time.Minute
 )
 
-// Provider is the consent page and the tokens of a network that uses OAuth 2.0 (RFC 6749). A person chooses an account
-// on the page. A test adds account and decision (allow or deny) to the address, or posts them.
+// Provider implements the consent page and the tokens of a network that uses OAuth 2.0 (RFC 6749). A person chooses an
+// account on the page. A test adds account and decision (allow or deny) to the address, or posts them.
 type Provider struct {
 	*base.Server
 
@@ -58,8 +58,8 @@ type consentRequest struct {
 	scopes                             []string
 }
 
-// parseConsentRequest parses the parameters of the consent page. Its error is shown to the person, as there is no
-// address to redirect to.
+// parseConsentRequest parses the parameters of the consent page. Its error is shown to the person, because there is no
+// address for a redirect.
 func parseConsentRequest(form url.Values) (consentRequest, error) {
 	c := consentRequest{
 		client: form.Get("client_id"), redirect: form.Get("redirect_uri"), state: form.Get("state"),
@@ -93,7 +93,7 @@ func (o *Provider) Authorize(w http.ResponseWriter, r *http.Request) {
 	}
 	request, err := parseConsentRequest(r.Form)
 	if err != nil {
-		http.Error(w, "The app asks wrongly: "+err.Error()+".", http.StatusBadRequest)
+		http.Error(w, "The app's request is invalid: "+err.Error()+".", http.StatusBadRequest)
 		return
 	}
 	switch r.Form.Get("decision") {
@@ -110,7 +110,7 @@ func (o *Provider) Authorize(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		slog.Error("sandbox: consent failed", "platform", o.Platform, "err", err)
-		http.Error(w, "The sandbox cannot do this; its log says why.", http.StatusInternalServerError)
+		http.Error(w, "The sandbox failed; see its log for the reason.", http.StatusInternalServerError)
 	}
 }
 
@@ -188,7 +188,7 @@ func (o *Provider) allow(ctx context.Context, w http.ResponseWriter, r *http.Req
 	case err != nil:
 		return err
 	case !known:
-		http.Error(w, "There is nobody of this name.", http.StatusBadRequest)
+		http.Error(w, "Unknown account.", http.StatusBadRequest)
 	default:
 		redirectBack(w, r, request, url.Values{"code": {code}})
 	}
@@ -220,8 +220,8 @@ func (o *Provider) Issue(ctx context.Context, t store.Tx, token store.Token, lif
 	return text, t.SaveToken(ctx, o.Platform, o.Hash(text), token)
 }
 
-// Find returns the token of a kind with this text, and reports whether it is valid. It returns what is known of an
-// invalid token.
+// Find returns the token of a kind with this text, and reports whether it is valid. It also returns the stored data of
+// an invalid token.
 func (o *Provider) Find(ctx context.Context, t store.Tx, kind, text string) (store.Token, bool, error) {
 	token, err := t.Token(ctx, o.Platform, o.Hash(text))
 	if err != nil || token.Kind != kind {

@@ -92,7 +92,7 @@ func (n *Network) receiveVideo(w http.ResponseWriter, r *http.Request) (any, err
 			}
 			return nil, n.saveVideo(r.Context(), u, part)
 		}
-		field, _ := io.ReadAll(io.LimitReader(part, 1<<10)) // reading the next part meets the same error
+		field, _ := io.ReadAll(io.LimitReader(part, 1<<10)) // reading the next part returns the same error
 		if part.FormName() == "key" {
 			key = string(field)
 		}

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/sandbox/store"
 )
 
-// pinBody is what is stored of a pin besides its description.
+// pinBody has the stored fields of a pin in addition to its description.
 type pinBody struct {
 	Board string         `json:"board"`
 	Title string         `json:"title"`
@@ -151,7 +151,7 @@ func (n *Network) listPins(r *http.Request) (any, error) {
 // view returns a pin in the API's form.
 func view(p store.Post) map[string]any {
 	var body pinBody
-	_ = json.Unmarshal(p.Body, &body) // compose wrote it
+	_ = json.Unmarshal(p.Body, &body) // compose has encoded it
 	media := map[string]any{"media_type": body.Form}
 	if len(body.Files) > 1 {
 		items := []map[string]any{}

@@ -1,4 +1,4 @@
-// Package pinterest stands in for Pinterest.
+// Package pinterest simulates Pinterest.
 package pinterest
 
 import (
@@ -19,7 +19,7 @@ import (
 // Name is the network's name in addresses.
 const Name = "pinterest"
 
-// Network is the part of Pinterest's API, version 5, that publishes: the consent and its tokens, boards, videos and
+// Network is the part of Pinterest's API, version 5, for publishing: the consent and its tokens, boards, videos and
 // pins.
 type Network struct {
 	*rest.API

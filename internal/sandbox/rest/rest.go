@@ -1,4 +1,4 @@
-// Package rest is what the APIs of X and Pinterest share.
+// Package rest has the parts that the APIs of X and Pinterest share.
 package rest
 
 import (
@@ -15,8 +15,8 @@ import (
 // KindRefresh is the kind of refresh tokens.
 const KindRefresh = "refresh"
 
-// API is what the APIs of X and Pinterest share: answers in JSON, access tokens, refresh tokens that can be used
-// once, and posts that a single call publishes. It accepts every app and any secret.
+// API has the parts that the APIs of X and Pinterest share: responses in JSON, access tokens, refresh tokens that can
+// be used once, and posts that a single call publishes. It accepts every app and any secret.
 type API struct {
 	*oauth.Provider
 
@@ -26,7 +26,7 @@ type API struct {
 	Write func(http.ResponseWriter, *Error)
 }
 
-// Error is a refusal.
+// Error is an error response.
 type Error struct {
 	Status  int
 	Code    int    // Pinterest's own
@@ -36,10 +36,10 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Errors are the refusals that each network words differently.
+// Errors has the errors that differ between networks.
 type Errors struct{ Unreadable, NotFound, Unauthorized, InvalidGrant, Rejected, RateLimited, Internal *Error }
 
-// Handle returns the handler of a call that answers with a status.
+// Handle returns the handler of a call that responds with a status on success.
 func (n *API) Handle(status int, do func(*http.Request) (any, error)) http.HandlerFunc {
 	return n.HandleStream(status, func(w http.ResponseWriter, r *http.Request) (any, error) {
 		err := base.BufferBody(w, r)

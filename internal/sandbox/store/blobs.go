@@ -31,7 +31,7 @@ func (s *Store) SaveFile(body io.Reader) (Blob, error) {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return Blob{}, fmt.Errorf("writing a file: %w", err)
 	}
-	blob := Blob{CID: cidOf(rawCodec, [sha256.Size]byte(digest.Sum(nil))), Size: size}
+	blob := Blob{CID: encodeCID(rawCodec, [sha256.Size]byte(digest.Sum(nil))), Size: size}
 	if err := os.Rename(file.Name(), s.FilePath(blob.CID)); err != nil {
 		return Blob{}, fmt.Errorf("naming a file: %w", err)
 	}
@@ -73,8 +73,8 @@ func (t Tx) ReferencedBlob(ctx context.Context, platform, account, cid string) (
 	return scanBlob(t.QueryRowContext(ctx, blobColumns+` and `+referenced, platform, account, cid))
 }
 
-// DeleteUnreferencedBlobs deletes the records of files that a deleted body referred to and no other post does. The
-// bytes stay, as another account may share them.
+// DeleteUnreferencedBlobs deletes the records of files that a deleted body referred to and that no other post refers
+// to. The bytes are kept, because another account may share them.
 func (t Tx) DeleteUnreferencedBlobs(ctx context.Context, platform, account string, body []byte) error {
 	return t.Run(ctx, "deleting blobs",
 		`delete from blobs as b where b.platform = ? and b.account = ? and instr(?, b.cid) > 0 and not `+referenced,

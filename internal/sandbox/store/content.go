@@ -31,16 +31,16 @@ const (
 
 // ContentID returns an ID in the genuine format (CIDv1, DAG-CBOR, SHA-256). Equal content has equal IDs. It hashes
 // JSON.
-func ContentID(content []byte) string { return cidOf(recordCodec, sha256.Sum256(content)) }
+func ContentID(content []byte) string { return encodeCID(recordCodec, sha256.Sum256(content)) }
 
-func cidOf(codec byte, digest [sha256.Size]byte) string {
+func encodeCID(codec byte, digest [sha256.Size]byte) string {
 	id := append([]byte{0x01, codec, 0x12, 0x20}, digest[:]...)
 	return "b" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(id))
 }
 
 const sniffed = 512 // bytes that show a file's type
 
-// MediaType returns the type that a file's first bytes show if it is an image, a video or a sound, and given otherwise.
+// MediaType returns the type that a file's first bytes show if it is an image, a video or a sound, otherwise given.
 func MediaType(head []byte, given string) string {
 	if len(head) >= 12 && string(head[4:8]) == "ftyp" {
 		switch string(head[8:12]) { // the brand
@@ -63,7 +63,7 @@ func MediaType(head []byte, given string) string {
 // SaveMedia saves a file and detects its type.
 func (s *Store) SaveMedia(body io.Reader, given string) (Blob, error) {
 	buffered := bufio.NewReader(body)
-	head, _ := buffered.Peek(sniffed) // saving the file meets the same error
+	head, _ := buffered.Peek(sniffed) // saving the file returns the same error
 	kind := MediaType(head, given)
 	blob, err := s.SaveFile(buffered)
 	blob.MIME = kind

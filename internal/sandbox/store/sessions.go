@@ -41,7 +41,7 @@ func (t Tx) EndSession(ctx context.Context, platform, id string) error {
 		id)
 }
 
-// EndSessions ends all sessions of an account, as when its owner revokes an app's access.
+// EndSessions ends all sessions of an account, for example when its owner revokes an app's access.
 func (t Tx) EndSessions(ctx context.Context, platform, account string) error {
 	return t.Run(ctx, "ending the sessions of an account",
 		`update sessions set dead = 1 where platform = ? and account = ?`, platform, account)

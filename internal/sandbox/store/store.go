@@ -17,7 +17,7 @@ import (
 //go:embed schema.sql
 var schema string
 
-// Store is the sandbox's SQLite file and the folder of uploaded files beside it.
+// Store is the sandbox's SQLite file with the folder of uploaded files next to it.
 type Store struct {
 	db    *sql.DB
 	blobs string
@@ -58,7 +58,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// InTx runs do in a transaction, which commits if do returns nil. The data is on disk when in returns.
+// InTx runs do in a transaction, which commits if do returns nil. The data is on disk when InTx returns.
 func (s *Store) InTx(ctx context.Context, do func(Tx) error) error {
 	begun, err := s.db.BeginTx(ctx, nil)
 	if err != nil {

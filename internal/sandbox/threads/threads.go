@@ -1,4 +1,4 @@
-// Package threads stands in for Threads.
+// Package threads simulates Threads.
 package threads
 
 import (
@@ -12,7 +12,7 @@ import (
 // Name is the network's name in addresses.
 const Name = "threads"
 
-// Network is the part of the Threads API that publishes: the consent and its tokens, containers and posts.
+// Network is the part of the Threads API for publishing: the consent and its tokens, containers and posts.
 type Network struct{ *graph.API }
 
 // New returns the network of a sandbox.

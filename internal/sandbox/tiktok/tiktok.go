@@ -1,4 +1,4 @@
-// Package tiktok stands in for TikTok.
+// Package tiktok simulates TikTok.
 package tiktok
 
 import (

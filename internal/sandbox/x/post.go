@@ -21,7 +21,7 @@ import (
 const (
 	maxText         = 280
 	linkWeight      = 23
-	duplicateWindow = 24 * time.Hour // for which a repeated text is refused
+	duplicateWindow = 24 * time.Hour // time for which a repeated text is refused
 	timeFormat      = "2006-01-02T15:04:05.000Z"
 )
 

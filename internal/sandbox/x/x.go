@@ -1,4 +1,4 @@
-// Package x stands in for X.
+// Package x simulates X.
 package x
 
 import (
@@ -85,7 +85,7 @@ func (n *Network) Handler() http.Handler {
 func (n *Network) consent(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, base.MaxBody)
 	if r.FormValue("code_challenge") == "" {
-		http.Error(w, "The app asks wrongly: code_challenge is missing.", http.StatusBadRequest)
+		http.Error(w, "The app's request is invalid: code_challenge is missing.", http.StatusBadRequest)
 		return
 	}
 	n.Authorize(w, r)

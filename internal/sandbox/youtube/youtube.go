@@ -1,4 +1,4 @@
-// Package youtube stands in for YouTube.
+// Package youtube simulates YouTube.
 package youtube
 
 import (
