@@ -169,7 +169,7 @@ func TestAllProblemsShown(t *testing.T) {
 		}
 		p.contains(`id="wrong-caption"`, `id="wrong-date"`, `id="wrong-every"`, `<a href="#caption">Too long for Bluesky`)
 		p = b.send("POST", "/posts/new", url.Values{"do": {"publish"}, "caption": {"x"}}).shows(422, "Select at least one account.")
-		p.contains(`id="wrong-accounts"`, `name="account" value="`+c.id()+`" autofocus>`)
+		p.contains(`id="wrong-accounts"`, `name="account" value="`+c.id()+`" data-platform="bluesky" autofocus>`)
 		own := b.open("/posts/new?caption=short&account="+c.id()).form("Publish now…").
 			fill("text-"+c.id(), strings.Repeat("y", 301)).press()
 		own.shows(422, "Too long for Bluesky: 301/300 characters.").contains(`id="wrong-text-` + c.id() + `"`)
