@@ -57,8 +57,7 @@ func (q *Quickstart) prepareDemo(ctx context.Context, dir string) error {
 	return nil
 }
 
-// ensureTeam returns the demo team and reports whether it was just created. It grants credits and makes the owner an
-// operator.
+// ensureTeam returns the demo team and reports whether it was just created. It makes the owner an operator.
 func (q *Quickstart) ensureTeam(ctx context.Context, password string) (team.Team, bool, error) {
 	teams, err := q.Teams.Teams(ctx)
 	if err != nil {
@@ -71,10 +70,6 @@ func (q *Quickstart) ensureTeam(ctx context.Context, password string) (team.Team
 			return team.Team{}, false, err
 		}
 		teams = append(teams, created)
-	}
-	// The reference prevents a second grant at a later start.
-	if _, err := q.Credits.Grant(ctx, teams[0].ID, demoCredits, "quickstart", "demo credits"); err != nil {
-		return team.Team{}, false, fmt.Errorf("granting the demo team credits: %w", err)
 	}
 	owner, err := q.Teams.SetOperator(ctx, demoEmail, true)
 	if err == nil { // the greeting mentions it
@@ -126,13 +121,18 @@ func (q *Quickstart) ensureSandboxAccounts(ctx context.Context, first bool) erro
 	return q.addEarlierPosts(ctx)
 }
 
-// AddSamples adds sample data of every kind to the demo team at the first start and waits until its report is finished.
+// AddSamples adds sample data of every kind to the demo team at the first start, grants the team credits, and waits until
+// the report is finished.
 // The program must be running, because networks download pictures from it.
 func (q *Quickstart) AddSamples(ctx context.Context) error {
 	if q.first {
 		if err := q.addSamples(ctx, q.Greeting.Team.ID); err != nil {
 			return err
 		}
+	}
+	// The reference prevents a second grant at a later start.
+	if _, err := q.Credits.Grant(ctx, q.Greeting.Team.ID, demoCredits, "quickstart", "demo credits"); err != nil {
+		return fmt.Errorf("granting the demo team credits: %w", err)
 	}
 	if err := q.findSample(ctx); err != nil {
 		return err
