@@ -68,7 +68,7 @@ func englishIn(page string) []string {
 	for _, found := range readAloud.FindAllStringSubmatch(page, -1) {
 		shown[html.UnescapeString(found[1])] = true
 	}
-	for _, text := range strings.Split(tag.ReplaceAllString(page, "\x00"), "\x00") {
+	for text := range strings.SplitSeq(tag.ReplaceAllString(page, "\x00"), "\x00") {
 		shown[strings.TrimSpace(html.UnescapeString(text))] = true
 	}
 	var out []string

@@ -47,7 +47,7 @@ func drafts(t *testing.T, run greeting, caption, at string, accounts ...any) str
 	return id
 }
 
-// publishes publishes a post and waits until publishing has ended.
+// publishes starts publishing a post and waits until publishing has ended.
 func publishes(t *testing.T, run greeting, id string) {
 	t.Helper()
 	asks(t, run, http.MethodPost, "/posts/"+id+"/publish", nil)

@@ -118,7 +118,7 @@ func (c *cluster) mustMatch(m *modelTeam, balance int64, charges, jobs int) {
 		c.queryInt(`SELECT COUNT(*) FROM reservations WHERE team_id = ?`, m.id),
 		c.queryInt(`SELECT COUNT(*) FROM jobs WHERE team_id = ?`, m.id))
 	if want := fmt.Sprint(balance, charges, charges, jobs); got != want {
-		c.t.Errorf("balance, settled charges, charges, jobs = %s, want %s", got, want)
+		c.t.Errorf("balance, settled charges, all charges, jobs = %s, want %s", got, want)
 	}
 	report := must.Get(c.admin.Credits.Audit(c.t.Context()))(c.t)
 	if !report.OK() {

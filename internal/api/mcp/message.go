@@ -150,7 +150,7 @@ func (m message) validID() bool {
 // maxSafeInteger is the largest integer that every JSON parser preserves.
 const maxSafeInteger = 1<<53 - 1
 
-// isSafeInteger reports whether a number can be returned exactly exactly as sent.
+// isSafeInteger reports whether a number can be returned exactly as it was sent.
 func isSafeInteger(id jsontext.Value) bool {
 	n, err := strconv.ParseInt(string(id), 10, 64)
 	return err == nil && n >= -maxSafeInteger && n <= maxSafeInteger

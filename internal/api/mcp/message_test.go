@@ -59,7 +59,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// An ID is returned exactly exactly as sent, or nothing is done.
+// An ID is returned exactly as it was sent, or nothing is done.
 func TestIDs(t *testing.T) {
 	e := newEnv(t)
 	creates := func(id string) reply {

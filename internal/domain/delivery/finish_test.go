@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -33,14 +34,14 @@ func TestFinishSteps(t *testing.T) {
 			[]any{"thumbnail_not_set"}, 0},
 		"failing for a moment": {scriptedNetwork{steps: bothSteps, finishes: map[string][]step{
 			"thumbnail": {refused}, "playlist": {transient, transient},
-		}}, "thumbnail playlist playlist playlist", []any{"thumbnail_not_set"}, 0},
+		}}, "thumbnail" + strings.Repeat(" playlist", 3), []any{"thumbnail_not_set"}, 0},
 		"failing for ever": {scriptedNetwork{steps: bothSteps[1:], finishes: map[string][]step{"playlist": repeatStep(20, transient)}},
 			strings.TrimSpace(strings.Repeat("playlist ", maxFinishTries)), []any{"playlist_not_set"}, 0},
 		"limited": {scriptedNetwork{steps: bothSteps[1:], finishes: map[string][]step{
 			"playlist": {{class: network.Rate, after: time.Minute}},
-		}}, "playlist playlist", nil, 0},
+		}}, "playlist" + " playlist", nil, 0},
 		"an old token": {scriptedNetwork{steps: bothSteps, finishes: map[string][]step{"thumbnail": {refresh}}},
-			"thumbnail thumbnail playlist", nil, 1},
+			"thumbnail" + " thumbnail playlist", nil, 1},
 		"a refused refresh": {scriptedNetwork{steps: bothSteps[1:], renews: []step{{class: network.AuthDead}},
 			finishes: map[string][]step{"playlist": {refresh}}}, "playlist", []any{"playlist_not_set"}, 1},
 	} {
@@ -50,9 +51,7 @@ func TestFinishSteps(t *testing.T) {
 				clock := testkit.NewClock(noon)
 				net := c.net
 				net.finishes = map[string][]step{}
-				for step, script := range c.net.finishes {
-					net.finishes[step] = script
-				}
+				maps.Copy(net.finishes, c.net.finishes)
 				s := newEnv(t, testkit.Open(t, database, clock), clock, &net)
 				s.deliver(t, time.Hour)
 				if got := s.outcome(t); got != publishedOutcome {

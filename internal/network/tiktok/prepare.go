@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// lifetime of links to photos: longer than the time in the queue plus the network's download timeout
+	// lifetime of links to photos: longer than the time in the queue plus the network's download timeout.
 	linkLife         = 4 * time.Hour
 	minLinkLife      = 2 * time.Hour    // minimum remaining lifetime
 	uploadLife       = time.Hour        // lifetime of an upload's URL; not confirmed

@@ -20,7 +20,7 @@ const (
 	Failure      = "error"         // once: fails with an internal error
 	slow         = "slow"          // slow=SECONDS: waits before the post is stored
 	lostAnswer   = "lost-answer"   // once: stores the post and closes the connection without an answer
-	// like lost-answer, but calls that would show the post get no response either
+	// like lost-answer, but calls that would show the post get no response either.
 	unconfirmed = "unconfirmed"
 	Drop        = "drop"       // stores the post and rejects it later; only on YouTube
 	Unapproved  = "unapproved" // acts as if the app lacked an approval; only on YouTube, TikTok and Pinterest

@@ -85,8 +85,8 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, out 
 	zone := v.Zone
 	var err error
 	out.Zones, out.Ways, out.Mails = teamtime.Zones, p.signInMethods(), p.Letters.Possible()
-	if len(p.Frame.Languages) > 1 {
-		out.Languages = p.Frame.Languages
+	if len(p.Languages) > 1 {
+		out.Languages = p.Languages
 	}
 	if out.Passkeys, err = p.passkeys.List(ctx, v.ID); err != nil {
 		p.ShowError(w, r, err)

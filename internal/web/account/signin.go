@@ -71,14 +71,14 @@ type field struct{ Name, Value string }
 const maxKept = 512 << 10
 
 // signInKeeping shows the sign-in page to a person whose session has ended and keeps the submitted form, so that no input is
-// lost. A person who has signed in in the meantime is redirected to the form's page, which shows the form again.
+// lost. A person who has signed in since then is redirected to the form's page, which shows the form again.
 func (p *Handlers) signInKeeping(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadKeptForm(w, r, maxKept) {
 		return
 	}
 	form := signInForm{signInMethods: p.signInMethods(), Next: shell.LocalPath(r.URL.Query().Get("next")),
 		Kept: r.PostForm.Encode()}
-	if shell.VisitorOf(r.Context()) != nil { // signed in in another tab
+	if shell.VisitorOf(r.Context()) != nil { // another tab has signed in
 		p.SaveForm(r.Context(), form.Next, r.PostForm)
 		p.Flash(r, resumedText)
 		shell.Redirect(w, r, form.Next)

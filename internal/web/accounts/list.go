@@ -90,10 +90,6 @@ func (p *Handlers) showList(w http.ResponseWriter, r *http.Request, status int, 
 		p.ShowError(w, r, err)
 		return
 	}
-	if err := p.addFollowers(ctx, v.Team.ID, zone, view.Accounts); err != nil {
-		p.ShowError(w, r, err)
-		return
-	}
 	if view.Manages {
 		if view.Left, err = p.recentlyDisconnected(r, v.Team.ID, zone); err != nil {
 			p.ShowError(w, r, err)
@@ -147,7 +143,7 @@ func (p *Handlers) entries(
 			out[i].Name = names[a.DisplayName.Untrusted]
 		}
 	}
-	return out, nil
+	return out, p.addFollowers(r.Context(), team, zone, out)
 }
 
 // addFollowers adds the newest known numbers of followers.

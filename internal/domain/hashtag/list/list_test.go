@@ -146,8 +146,11 @@ func TestAdd(t *testing.T) {
 		if diff := cmp.Diff(want, answer.Data); diff != "" {
 			t.Error(diff)
 		}
-		shown := []HashtagFigures{{HashtagSummary: stats.HashtagSummary{Hashtag: "first"}}, {HashtagSummary: stats.HashtagSummary{Hashtag: "zebra"},
-			Subcategory: "Fruit"}, {HashtagSummary: stats.HashtagSummary{Hashtag: "apple"}, Subcategory: "Fruit"}}
+		shown := []HashtagFigures{
+			{HashtagSummary: stats.HashtagSummary{Hashtag: "first"}},
+			{HashtagSummary: stats.HashtagSummary{Hashtag: "zebra"}, Subcategory: "Fruit"},
+			{HashtagSummary: stats.HashtagSummary{Hashtag: "apple"}, Subcategory: "Fruit"},
+		}
 		if diff := cmp.Diff(shown, w.mustGet(t, l.ID).Hashtags); diff != "" {
 			t.Error(diff)
 		}

@@ -28,7 +28,7 @@ func Check(ctx context.Context, q db.Querier, library Library, team int64, o net
 		return apierr.Missing().With("argument", argument)
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // of the library
+		return err
 	}
 	if len(found) != 1 || found[0].Kind != network.Image {
 		return apierr.Invalid(apierr.NotAllowedValue, argument, "A thumbnail must be an image.")
