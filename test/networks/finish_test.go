@@ -64,7 +64,7 @@ func TestYouTubeThumbnailAndPlaylist(t *testing.T) {
 func (w *env) warnings(post string, enough int) []string {
 	w.t.Helper()
 	var codes []string
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	must.Eventually(w.t, 30*time.Second, "the warnings of a post", func() bool {
 		var shown struct {
 			Accounts []struct {
 				Warnings []struct{ Code, Message string }
@@ -81,9 +81,7 @@ func (w *env) warnings(post string, enough int) []string {
 		}
 		var left int
 		must.NoError(w.t, w.db.QueryRow(w.t.Context(), `SELECT COUNT(*) FROM deliveries WHERE phase <> 'ended'`).Scan(&left))
-		if len(codes) >= enough && left == 0 {
-			return codes
-		}
-	}
+		return len(codes) >= enough && left == 0
+	})
 	return codes
 }

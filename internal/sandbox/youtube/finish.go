@@ -147,9 +147,11 @@ func (n *Network) saveThumbnail(w http.ResponseWriter, r *http.Request) (any, er
 		}
 		body := bodyOf(p)
 		body.Thumbnail = store.NewMedium(Name, p.Account, file, "").Path
-		if p.Body, err = json.Marshal(body); err != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
 			return fmt.Errorf("writing a video: %w", err)
 		}
+		p.Body = encoded
 		if err := t.SaveBlob(r.Context(), Name, p.Account, file); err != nil {
 			return err
 		}
