@@ -78,7 +78,7 @@ func (c *Containers) Resolve(
 	switch {
 	case p.NotVisible > 0 && (hidden || now.state == finished):
 		return c.resolveNotVisible(ctx, g, p, t)
-	case hidden, failing && IsMissing(netErr):
+	case hidden, failing && (IsMissing(netErr) || lacksStatus(netErr)):
 		return c.resolveMissing(ctx, g, p, t, err)
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
@@ -101,6 +101,12 @@ func (c *Containers) Resolve(
 		return network.Absent, network.Receipt{}, reason
 	}
 	return network.Unknown, network.Receipt{}, network.InvalidResponse(errUnknownState)
+}
+
+// lacksStatus reports whether the object exists but is not a container. The network may return this error for a
+// container that is published (one user report, 2026).
+func lacksStatus(e *network.Error) bool {
+	return e.Code == "100" && strings.Contains(strings.ToLower(e.Message), "nonexisting field")
 }
 
 // resolvePublished finds the ID of a published post. It ignores errors from the list other than temporary errors and

@@ -205,6 +205,7 @@ func creating(state string, class network.Class, calls int) networktest.GiveUp {
 func resolveCases() map[string]networktest.ResolveCase {
 	const (
 		gone  = `{"error":{"code":100,"error_subcode":33}}`
+		post  = `{"error":{"code":100,"message":"(#100) Tried accessing nonexisting field (status)"}}`
 		throt = `{"error":{"code":4}}`
 		dead  = `{"error":{"code":190}}`
 		none  = `{"data":[]}`
@@ -238,6 +239,8 @@ func resolveCases() map[string]networktest.ResolveCase {
 		"gone, listed":              look(gone, one, network.Published, "", "171"),
 		"gone, not listed":          look(gone, none, network.Unknown, network.Transient, ""),
 		"gone, lists are throttled": look(gone, throt, network.Unknown, network.Rate, ""),
+		"not a container, listed":   look(post, one, network.Published, "", "171"),
+		"not a container, unlisted": look(post, none, network.Unknown, network.Rejected, ""),
 		"invalid token":             look(dead, one, network.Unknown, network.AuthDead, ""),
 	}
 }
