@@ -147,6 +147,37 @@ func TestTooMuchData(t *testing.T) {
 	}
 }
 
+// Meta answers a list of a large Page with status 500. Metrics and the outcome of a post are read in smaller lists.
+func TestTooMuchDataStatus(t *testing.T) {
+	t.Parallel()
+	var limits []string
+	s := networktest.NewStub(t, adapter, network.App{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		limit, err := strconv.Atoi(r.FormValue("limit"))
+		if err != nil { // not a list
+			_, _ = fmt.Fprint(w, `{"id":"10001"}`)
+			return
+		}
+		if limits = append(limits, r.FormValue("limit")); limit > 25 {
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = fmt.Fprint(w, graph(`"message":"Please reduce the amount of data you're asking for, then retry your request",
+				"type":"OAuthException","code":1`))
+			return
+		}
+		_, _ = fmt.Fprint(w, `{"data":[{"id":"10_1","message":"x","created_time":"2026-11-21T09:00:01+0000"}]}`)
+	}))
+	verdict, receipt, err := s.Network.Resolve(t.Context(), s.Grant, network.Draft(readyText), network.CommitHistory{})
+	if err != nil || verdict != network.Published || receipt.ID != "10_1" {
+		t.Errorf("verdict %v, %+v, %v", verdict, receipt, err)
+	}
+	got, err := s.Network.(network.Collector).Collect(t.Context(), s.Grant, networktest.Start.Add(-time.Hour), 100)
+	if err != nil || len(got.Posts) != 1 {
+		t.Errorf("posts %+v, %v", got.Posts, err)
+	}
+	if diff := cmp.Diff([]string{"100", "50", "25", "100", "50", "25"}, limits); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Resolve fails if even the smallest page is rejected. Otherwise it reads the list to its end in small pages.
 func TestSmallLists(t *testing.T) {
 	t.Parallel()
