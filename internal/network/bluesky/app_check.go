@@ -40,8 +40,11 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 		})
 	}
 	video := network.CallFinding(platform, subject, err)
-	if video.Result == network.Fails && about.Confirmed != nil && !*about.Confirmed {
+	switch {
+	case video.Result == network.Fails && about.Confirmed != nil && !*about.Confirmed:
 		video.NextStep = "The account's owner has to confirm the email address on Bluesky."
+	case video.Result == network.Fails && video.NextStep == "":
+		video.NextStep = "The account's owner has to sign in to Bluesky and follow its instructions."
 	}
 	return append(found, video)
 }

@@ -16,3 +16,38 @@ func TestAppCheck(t *testing.T) {
 	networktest.WantFinding(t, found, network.Fails, "videos", "confirm the email address")
 	networktest.WantFinding(t, f.CheckedAccount(f.Grant()), network.Works, "videos")
 }
+
+// CheckAccount reports what the account's server and the video service say about the account.
+func TestAppCheckAnswers(t *testing.T) {
+	t.Parallel()
+	const session, limits, token = "getSession", "getUploadLimits", "getServiceAuth"
+	for name, c := range map[string]struct {
+		method string
+		answer networktest.Answer
+		result network.Result
+		parts  []string
+	}{
+		"deactivated": {session, networktest.Answer{Body: `{"active":false}`}, network.Fails,
+			[]string{"session", "AccountInactive", "Connect the account again"}},
+		"expired session": {session, networktest.Answer{Status: 400, Body: `{"error":"ExpiredToken","message":"old"}`}, network.Fails,
+			[]string{"session", "ExpiredToken"}},
+		"daily quota": {limits, networktest.Answer{Body: `{"canUpload":false,"remainingDailyVideos":0}`}, network.Fails,
+			[]string{"videos", "Wait until the limit ends"}},
+		"refused for an unknown reason": {limits, networktest.Answer{Body: `{"canUpload":false,"message":"Not today."}`}, network.Fails,
+			[]string{"videos", "Not today.", "sign in to Bluesky"}},
+		"unknown account": {limits, networktest.Answer{Status: 401, Body: `{"error":"AuthMissing"}`}, network.Unclear,
+			[]string{"videos", "does not serve the account"}},
+		"server without service tokens": {token, networktest.Answer{Status: 501, Body: `{"error":"MethodNotImplemented"}`},
+			network.Unclear, []string{"videos", "does not serve the account"}},
+		"video service fails": {limits, networktest.Answer{Status: 503}, network.Unclear, []string{"videos", "Run the check again later"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			answers := map[string][]networktest.Answer{session: {{Body: `{"active":true,"emailConfirmed":true}`}}}
+			answers[c.method] = []networktest.Answer{c.answer}
+			s, _ := videoServer(t, answers)
+			n, _ := s.Network.(network.AppChecker)
+			networktest.WantFinding(t, n.CheckAccount(t.Context(), s.Grant), c.result, c.parts...)
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package pinterest_test
 
 import (
+	"net/http"
 	"testing"
 
 	"pressroom/internal/network"
@@ -26,4 +27,18 @@ func TestAppCheckOfPinterestSandbox(t *testing.T) {
 	t.Parallel()
 	n := pinterest.New(pinterest.Options{APIHost: "http://api-sandbox.localhost:1"})
 	networktest.WantFinding(t, n.CheckApp(t.Context()), network.Unclear, "api_host", "nobody else can see Pins")
+}
+
+// Pinterest may refuse the check's invalid token with the status of a wrong secret. Then the check has no result.
+func TestAppCheckOfUnclearRefusal(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]network.Result{
+		"Authentication failed.": network.Unclear, "The client is unknown.": network.Fails,
+	} {
+		s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{
+			Status: http.StatusUnauthorized, Body: `{"code":2,"message":"` + message + `"}`,
+		})
+		n, _ := s.Network.(network.AppChecker)
+		networktest.WantFinding(t, n.CheckApp(t.Context()), want, "client ID and secret", message, "Compare the app's ID and secret")
+	}
 }

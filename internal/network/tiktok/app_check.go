@@ -3,6 +3,7 @@ package tiktok
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,7 +43,17 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 		return []network.Finding{found}
 	}
 	found.Detail = about.describe()
-	return append([]network.Finding{found}, network.CheckScopes(g.Scopes, needs...)...)
+	return append([]network.Finding{found}, network.CheckScopes(g.Scopes, n.requiredScopes(g)...)...)
+}
+
+// requiredScopes returns the scopes that an account needs. Inbox mode needs its scope only if the operator uses it.
+func (n *Network) requiredScopes(g network.Grant) []network.RequiredScope {
+	if n.opts.Defaults.Mode != network.TikTokInbox && !slices.Contains(n.app(g.Kind).Scopes, scopeVideoUpload) {
+		return needs
+	}
+	return append(slices.Clone(needs), network.RequiredScope{
+		Scope: scopeVideoUpload, Effect: "posts cannot be sent to the account's inbox",
+	})
 }
 
 // describe returns a summary of the account's settings for people.

@@ -1,10 +1,12 @@
 package tiktok_test
 
 import (
+	"net/http"
 	"testing"
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/networktest"
+	"pressroom/internal/network/tiktok"
 )
 
 // CheckAccount reports the account's settings from creator_info.
@@ -17,6 +19,24 @@ func TestAppCheck(t *testing.T) {
 	g := f.Grant()
 	g.Scopes = []string{scopeInTest}
 	networktest.WantFinding(t, f.CheckedAccount(g), network.Fails, "permission video.list", "metrics are missing")
+}
+
+// CheckAccount reports the missing scope of inbox mode if the app requests it, or posts go to the inbox by default.
+func TestAppCheckOfInbox(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	old := f.Grant()
+	if bad := networktest.Findings(f.CheckedAccount(old), network.Fails); len(bad) > 0 {
+		t.Errorf("failures: %q", bad)
+	}
+	f.Scopes(append([]string{"video.upload"}, defaultScopes...)...)
+	const subject, effect = "permission video.upload", "posts cannot be sent to the account's inbox"
+	networktest.WantFinding(t, f.CheckedAccount(old), network.Fails, subject, effect, "Connect the account again")
+	networktest.WantFinding(t, f.CheckedAccount(f.Grant()), network.Works, subject)
+
+	opts := tiktok.Options{Defaults: network.TikTokOptions{Mode: network.TikTokInbox}}
+	opts.HTTP = &http.Client{Transport: f.Wire}
+	networktest.WantFinding(t, tiktok.New(opts).CheckAccount(t.Context(), old), network.Fails, subject, effect)
 }
 
 const scopeInTest = "video.publish"

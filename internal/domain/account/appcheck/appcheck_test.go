@@ -1,0 +1,231 @@
+package appcheck_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/account/appcheck"
+	"pressroom/internal/domain/delivery"
+	"pressroom/internal/network"
+	"pressroom/internal/testkit/must"
+)
+
+var now = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+
+// checked is a network whose answers the test gives.
+type checked struct {
+	network.Network
+
+	platform  string
+	app       []network.Finding
+	onAccount func(network.Grant) []network.Finding
+	requests  []string // access tokens of the checked accounts
+}
+
+func (c *checked) Platform() string { return c.platform }
+
+func (c *checked) CheckApp(context.Context) []network.Finding { return c.app }
+
+func (c *checked) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
+	c.requests = append(c.requests, g.Access)
+	if g.Access == "hangs" {
+		<-ctx.Done()
+		return []network.Finding{network.CallFinding(c.platform, "access token", ctx.Err())}
+	}
+	return c.onAccount(g)
+}
+
+// unchecked is a network that cannot check apps.
+type unchecked struct{ network.Network }
+
+// accounts are accounts and their networks.
+type accounts struct {
+	networks map[string]network.Network
+	order    []string
+	grants   map[int64]account.Grant
+	ids      []int64
+	renewed  error
+}
+
+func (a *accounts) Platforms() []string { return a.order }
+
+func (a *accounts) Network(platform string) (network.Network, error) {
+	return a.networks[platform], nil
+}
+
+func (a *accounts) Newest(_ context.Context, platform string, _ int) ([]account.Account, error) {
+	var out []account.Account
+	for _, id := range a.ids {
+		if a.grants[id].Platform == platform {
+			out = append(out, account.Account{ID: id})
+		}
+	}
+	return out, nil
+}
+
+func (a *accounts) Grant(_ context.Context, id int64) (account.Grant, error) {
+	return a.grants[id], nil
+}
+
+func (a *accounts) Refresh(_ context.Context, _ int64, stale account.Grant) (account.Grant, error) {
+	stale.Access = "fresh"
+	return stale, a.renewed
+}
+
+// verdicts are the results of the last posts.
+type verdicts map[string]delivery.AppVerdict
+
+func (v verdicts) AppVerdicts(context.Context) (map[string]delivery.AppVerdict, error) { return v, nil }
+
+func grant(platform string, g network.Grant) account.Grant {
+	return account.Grant{Platform: platform, Grant: g}
+}
+
+// one returns a network with one account.
+func one(g network.Grant, onAccount func(network.Grant) []network.Finding) (*checked, *accounts) {
+	c := &checked{platform: "threads", onAccount: onAccount}
+	return c, &accounts{
+		networks: map[string]network.Network{"threads": c}, order: []string{"threads"}, ids: []int64{1},
+		grants: map[int64]account.Grant{1: grant("threads", g)},
+	}
+}
+
+func service(a *accounts, v verdicts) *appcheck.Service {
+	return &appcheck.Service{Accounts: a, Deliveries: v, Now: func() time.Time { return now }}
+}
+
+func works(network.Grant) []network.Finding {
+	return []network.Finding{{Subject: "access token", Result: network.Works}}
+}
+
+// Check returns the findings of the app, of the newest account of each kind, and of the last post.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	tiktok := &checked{
+		platform: "tiktok", app: []network.Finding{{Subject: "client key and secret", Result: network.Works}},
+		onAccount: func(g network.Grant) []network.Finding {
+			return []network.Finding{{Subject: "permission video.list", Result: network.Fails, Detail: "no\n" + g.Access, NextStep: "Connect"}}
+		},
+	}
+	bare := &checked{platform: "x", app: []network.Finding{{Subject: "client ID and secret", Result: network.Works}}}
+	a := &accounts{
+		networks: map[string]network.Network{"tiktok": tiktok, "x": bare, "other": unchecked{}},
+		order:    []string{"tiktok", "x", "other"}, ids: []int64{4, 3, 2},
+		grants: map[int64]account.Grant{
+			4: grant("tiktok", network.Grant{Username: "new\x1b", Access: "4"}),
+			3: grant("tiktok", network.Grant{Username: "old", Access: "3"}),
+			2: grant("tiktok", network.Grant{Username: "shop", Access: "2", Kind: "business"}),
+		},
+	}
+	found := must.Get(service(a, verdicts{
+		"tiktok": {At: now, NetworkCode: "url_ownership_unverified", NetworkText: "not\nverified"},
+		"x":      {At: now, Accepted: true},
+	}).Check(t.Context()))(t)
+	want := []appcheck.Finding{
+		{Network: "tiktok", Subject: "client key and secret", Result: "works"},
+		{Network: "tiktok", Account: "new", Subject: "permission video.list", Result: "fails", Detail: "no 4", NextStep: "Connect"},
+		{Network: "tiktok", Account: "shop", Subject: "permission video.list", Result: "fails", Detail: "no 2", NextStep: "Connect"},
+		{
+			Network: "tiktok", Subject: "last post", Result: "fails",
+			Detail:   "Refused at 2026-11-21T09:30:00Z, because of the app: url_ownership_unverified: not verified",
+			NextStep: "Verify the domain of --public-url in TikTok's developer console. TikTok fetches photos from it.",
+		},
+		{Network: "x", Subject: "client ID and secret", Result: "works"},
+		{
+			Network: "x", Subject: "accounts", Result: "unclear", Detail: "No account is connected.",
+			NextStep: "Connect an account, then run the check again: permissions belong to accounts.",
+		},
+		{Network: "x", Subject: "last post", Result: "works", Detail: "Published at 2026-11-21T09:30:00Z."},
+	}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Error(diff)
+	}
+	if n := appcheck.CountFailures(found); n != 3 {
+		t.Errorf("%d failures", n)
+	}
+}
+
+// An access token that has expired, or that the network refuses as expired, is renewed once.
+func TestCheckRenews(t *testing.T) {
+	t.Parallel()
+	old := func(g network.Grant) []network.Finding {
+		if g.Access != "fresh" {
+			return []network.Finding{{Subject: "access token", Result: network.Fails, Expired: true}}
+		}
+		return works(g)
+	}
+	never := func(network.Grant) []network.Finding {
+		return []network.Finding{{Subject: "access token", Result: network.Fails, Expired: true}}
+	}
+	dead := &network.Error{Class: network.AuthDead, Code: "190", Message: "revoked"}
+	for name, c := range map[string]struct {
+		expires time.Time
+		answer  func(network.Grant) []network.Finding
+		renewed error
+		want    []string
+		result  network.Result
+	}{
+		"valid":              {time.Time{}, works, nil, []string{"given"}, network.Works},
+		"expired":            {now.Add(30 * time.Second), old, nil, []string{"fresh"}, network.Works},
+		"refused":            {now.Add(time.Hour), old, nil, []string{"given", "fresh"}, network.Works},
+		"refused again":      {now.Add(time.Hour), never, nil, []string{"given", "fresh"}, network.Fails},
+		"cannot be renewed":  {now, old, dead, nil, network.Fails},
+		"network is offline": {now, old, errors.New("offline"), nil, network.Unclear},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n, a := one(network.Grant{Access: "given", Expires: c.expires}, c.answer)
+			a.renewed = c.renewed
+			found := must.Get(service(a, nil).Check(t.Context()))(t)
+			if diff := cmp.Diff(c.want, n.requests); diff != "" || len(found) != 1 || found[0].Result != c.result {
+				t.Errorf("%+v\n%s", found, diff)
+			}
+			if c.renewed != nil && (found[0].NextStep == "" || found[0].Detail == "") {
+				t.Errorf("%+v", found[0])
+			}
+		})
+	}
+}
+
+// A network that does not answer makes its finding Unclear after half a minute.
+func TestCheckEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, a := one(network.Grant{Access: "hangs"}, nil)
+		began := time.Now()
+		found := must.Get(service(a, nil).Check(t.Context()))(t)
+		if took := time.Since(began); took > 30*time.Second || len(found) != 1 || found[0].Result != network.Unclear ||
+			found[0].NextStep == "" {
+			t.Errorf("after %v: %+v", took, found)
+		}
+	})
+}
+
+// The settings of an account are read at most once a minute. An account that has to be reconnected has none.
+func TestCreatorInfo(t *testing.T) {
+	t.Parallel()
+	n, a := one(network.Grant{Access: "given"}, func(network.Grant) []network.Finding {
+		return []network.Finding{{Subject: network.CreatorInfo, Result: network.Works, Detail: "Audiences:\nSELF_ONLY"}}
+	})
+	lost := a.grants[1]
+	lost.Lost = true
+	a.grants[2] = lost
+	clock := now
+	s := &appcheck.Service{Accounts: a, Now: func() time.Time { return clock }}
+	for range 2 {
+		if got := s.CreatorInfo(t.Context(), 1); got != "Audiences: SELF_ONLY" {
+			t.Errorf("%q", got)
+		}
+	}
+	clock = clock.Add(2 * time.Minute)
+	_ = s.CreatorInfo(t.Context(), 1)
+	if got := s.CreatorInfo(t.Context(), 2); got != "" || len(n.requests) != 2 {
+		t.Errorf("%q after %d requests", got, len(n.requests))
+	}
+}
