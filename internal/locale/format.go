@@ -20,6 +20,10 @@ const (
 	ShortDay     Layout = "2 Jan"
 	LongDate     Layout = "Monday 2 January 2006"
 	LongDay      Layout = "2 January 2006"
+	MailDate     Layout = "January 2, 2006"
+	WeekdayDate  Layout = "Monday 2 January"
+	ClockOnDay   Layout = "15:04 on Monday 2 January"
+	ClockOnDate  Layout = "15:04 on Monday 2 January 2006"
 	Month        Layout = "January 2006"
 	ShortMonth   Layout = "Jan 2006"
 	Weekday      Layout = "Monday"
@@ -44,7 +48,8 @@ var german = format{
 	layouts: map[Layout]string{
 		DateTime: "Mon, 2. January 2006, 15:04", Date: "Mon, 2. January 2006", Day: "2. Jan 2006", ShortDay: "2. Jan",
 		LongDate: "Monday, 2. January 2006", LongDay: "2. January 2006", Month: "January 2006", ShortMonth: "Jan 2006",
-		Weekday: "Monday", ShortWeekday: "Mon", Clock: "15:04",
+		MailDate: "2. January 2006", WeekdayDate: "Monday, 2. January", ClockOnDay: "Monday, 2. January, 15:04 Uhr",
+		ClockOnDate: "Monday, 2. January 2006, um 15:04 Uhr", Weekday: "Monday", ShortWeekday: "Mon", Clock: "15:04",
 	},
 	months: []string{"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober",
 		"November", "Dezember"},

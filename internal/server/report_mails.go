@@ -7,6 +7,7 @@ import (
 	"pressroom/internal/domain/notification"
 	"pressroom/internal/domain/report/sharelink"
 	"pressroom/internal/domain/report/subscription"
+	"pressroom/internal/locale"
 )
 
 // buildReportMails builds the share links of reports and the mails with them.
@@ -14,8 +15,8 @@ func (s *Server) buildReportMails(sealer *tokencrypt.Sealer) {
 	s.ReportLinks = sharelink.New(s.db, s.cfg.PublicURL)
 	opts := subscription.Options{
 		DB: s.db, Sealer: sealer, PublicURL: s.cfg.PublicURL, Links: s.ReportLinks, Log: s.cfg.Log,
-		Summarize: func(ctx context.Context, team int64, report string) (subscription.Summary, error) {
-			return s.app.SummarizeReport(ctx, team, report)
+		Summarize: func(ctx context.Context, l *locale.Language, team int64, report string) (subscription.Summary, error) {
+			return s.app.SummarizeReport(ctx, l, team, report)
 		},
 	}
 	if s.Notifications.Mails() {

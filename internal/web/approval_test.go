@@ -18,6 +18,8 @@ import (
 	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/approval"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/locale"
 	"pressroom/internal/network"
 	"pressroom/internal/web"
 	"pressroom/internal/web/shell"
@@ -61,9 +63,12 @@ func (w *world) approving(t *testing.T, caption string, media ...int64) *approvi
 	must(err)
 	a.page = strings.TrimPrefix(link, "http://press.example")
 	app, err := web.New(web.Options{
-		Frame:   shell.Options{PublicURL: "http://press.example", Teams: w.teams, DB: w.db, Log: logOf(t)},
-		Library: w.media, Connector: w.connects, Approvals: a.approvals, Media: w.media,
+		Frame: shell.Options{
+			PublicURL: "http://press.example", Teams: w.teams, DB: w.db, Log: logOf(t), Languages: w.languages,
+		},
+		Library: w.media, Connector: w.connects, Approvals: a.approvals, Posts: a.posts, Media: w.media,
 		OAuth: w.programs("http://press.example"), Describe: describe, TOTP: w.apps(t),
+		SignIns: team.NewSignIns(w.teams),
 	})
 	must(err)
 	server := httptest.NewServer(app)
@@ -168,6 +173,31 @@ func TestApproving(t *testing.T) {
 			wants(t, 422, "This version has already been decided.", "Approved by", "Your comment was not sent.", "Not the &lt;quay&gt;.")
 		if got := a.state(t); !strings.HasPrefix(got, `approved by "Cleo <3"`) {
 			t.Error(got)
+		}
+	})
+}
+
+// Clients and the team see approvals in German if their browsers accept it.
+func TestApprovingInGerman(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.languages = locale.All()
+		a := w.approving(t, "Open from eight.")
+		german := func(b *browser, path string, texts ...string) {
+			t.Helper()
+			p := b.do(http.MethodGet, path, nil, "Accept-Language", "de")
+			p.wants(t, 200, texts...)
+			if found := englishIn(p.text); len(found) > 0 {
+				t.Errorf("%s shows %q in German", path, found)
+			}
+		}
+		client := w.browser(t)
+		german(client, a.page, "Ein Beitrag von Harbour", "Link gültig bis 21. Dezember 2026", "Änderungen anfordern",
+			"Das Team hat noch keinen Termin festgelegt")
+		client.post(a.page, says("approve", "1", "Cleo", "")).leads(t, a.page)
+		german(client, a.page, "Freigegeben von", "am Samstag, 21. November 2026, um 13:00 Uhr (Europe/Berlin).")
+		bea := w.browser(t).in("bea@example.com")
+		for _, path := range []string{"/approvals", "/approvals?show=all", "/approvals/new", "/approvals/new?post=" + a.id} {
+			german(bea, path)
 		}
 	})
 }

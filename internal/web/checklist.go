@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"pressroom/internal/locale"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/web/shell"
@@ -15,8 +16,9 @@ const checklistDismissed = "team.checklist_dismissed"
 
 // step is a step of the checklist of a new team.
 type step struct {
-	Path, Text, Hint string
-	Done             bool
+	Path       string
+	Text, Hint locale.Key
+	Done       bool
 }
 
 // checklist returns the setup steps of a new team for its owner and admins. It returns nothing once all steps are done or

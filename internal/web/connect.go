@@ -9,6 +9,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/account"
+	"pressroom/internal/locale"
 	"pressroom/internal/network"
 	"pressroom/internal/web/shell"
 )
@@ -29,21 +30,16 @@ const blueskyServer = "https://bsky.social"
 func (v connectView) UsualServer() string { return cmp.Or(v.Sandbox.Server, blueskyServer) }
 
 // wayHints describe the accounts that each sign-in method is for, on networks with several methods.
-var wayHints = map[string]string{
+var wayHints = map[string]locale.Key{
 	"instagram/instagram": "For business and creator accounts. You sign in with the account itself and need no Facebook Page.",
 	"instagram/facebook":  "For accounts that belong to a Facebook Page. You sign in with a Facebook account that manages the Page.",
 }
 
 // wayHint returns which accounts a sign-in method is for, or "".
-func wayHint(platform, kind string) string { return wayHints[platform+"/"+kind] }
+func wayHint(platform, kind string) locale.Key { return wayHints[platform+"/"+kind] }
 
-// article returns the indefinite article of a network's name.
-func article(name string) string {
-	if name == "X" || strings.HasPrefix(name, "I") {
-		return "an"
-	}
-	return "a"
-}
+// beginsWithVowel reports whether a network's name has the indefinite article "an".
+func beginsWithVowel(name string) bool { return name == "X" || strings.HasPrefix(name, "I") }
 
 func (a *App) connectPage(w http.ResponseWriter, r *http.Request) {
 	a.showConnect(w, r, http.StatusOK, connectView{Server: cmp.Or(a.SandboxBluesky.Server, blueskyServer)})
@@ -66,7 +62,7 @@ func (a *App) showConnect(w http.ResponseWriter, r *http.Request, status int, vi
 			Set("Content-Security-Policy",
 				strings.Replace(shell.Policy, "form-action 'self'", strings.Join(allowed, " "), 1))
 	}
-	a.ShowTitled(w, r, status, pages["connect"], "Connect "+shell.NetworkName(view.Platform), view)
+	a.ShowTitled(w, r, status, pages["connect"], a.T(r, "Connect %s", shell.NetworkName(view.Platform)), view)
 }
 
 // connect redirects the person to the network's page, or signs in with the submitted credentials.
@@ -105,7 +101,7 @@ func (a *App) connectHere(w http.ResponseWriter, r *http.Request, person int64, 
 		a.ShowError(w, r, err)
 	default:
 		a.showConnect(w, r, shell.StatusOf(err),
-			connectView{Server: given.Server, Identifier: given.Identifier, Wrong: f.Detail})
+			connectView{Server: given.Server, Identifier: given.Identifier, Wrong: a.Detail(r, err)})
 	}
 }
 
@@ -147,7 +143,7 @@ func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 		a.ShowError(w, r, err)
 	case err != nil:
 		a.Show(w, r, shell.StatusOf(err), pages["connectend"], "Not connected",
-			connectEnd{f.Detail, account.ConnectPath + out.Retry})
+			connectEnd{a.Detail(r, err), account.ConnectPath + out.Retry})
 	case out.Choice != 0:
 		shell.Redirect(w, r, choicePath(out.Choice))
 	default:

@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/calendar"
 	"pressroom/internal/domain/post/postlist"
+	"pressroom/internal/locale"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
@@ -71,7 +72,7 @@ func (t today) StepsDone() int {
 }
 
 // Greeting returns a greeting for the time of day.
-func (t today) Greeting() string {
+func (t today) Greeting() locale.Key {
 	switch hour := t.Now.Hour(); {
 	case hour >= 5 && hour < 12:
 		return "Good morning"

@@ -13,6 +13,9 @@ import (
 // inGerman are pages that show no English text when they are requested in German.
 var inGerman = []string{
 	"/account", "/account/password", "/account/passkeys/new", "/account/authenticator/new", "/account/teams",
+	"/", "/notices", "/notices/settings", "/search",
+	"/account/delete", "/settings/delete", "/settings/export", "/docs/errors",
+	"/analytics", "/hashtags/new", "/voices/new",
 }
 
 // Pages are in the language that the browser accepts, unless the person has chosen another one.

@@ -4,7 +4,9 @@ import (
 	"embed"
 	"html/template"
 	"strings"
+	"time"
 
+	"pressroom/internal/locale"
 	"pressroom/internal/web/plot"
 	"pressroom/internal/web/shell"
 )
@@ -14,6 +16,11 @@ var files embed.FS
 
 // pages holds this package's templates.
 var pages = shell.Parse(files, template.FuncMap{
-	"spark": plot.Spark, "article": article, "wayhint": wayHint,
+	"spark": plot.Spark, "vowel": beginsWithVowel, "wayhint": wayHint,
 	"firstword": func(name string) string { first, _, _ := strings.Cut(name, " "); return first },
+}, func(l *locale.Language) template.FuncMap {
+	return template.FuncMap{
+		"weekdate": func(at time.Time) string { return l.Format(at, locale.WeekdayDate) },
+		"weekday":  func(at time.Time) string { return l.Format(at, locale.ShortWeekday) },
+	}
 })

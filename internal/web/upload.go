@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/domain/media"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -31,7 +32,7 @@ type fileView struct {
 }
 
 // reasons maps the reasons of rejected files to texts (contract, job error codes).
-var reasons = map[string]string{
+var reasons = map[string]locale.Key{
 	"type_refused": "This file type is not supported, or the file is damaged. Upload an image or video of a type " +
 		"listed above.",
 	"too_large": "The file is larger than the limit above. Make it smaller and upload it again.",
@@ -40,7 +41,7 @@ var reasons = map[string]string{
 }
 
 // Why returns why a file was rejected, or "".
-func (f fileView) Why() string {
+func (f fileView) Why() locale.Key {
 	if f.Reason == "" {
 		return ""
 	}
@@ -71,7 +72,7 @@ func (a *App) showBatch(w http.ResponseWriter, r *http.Request, status int, prob
 		return
 	}
 	view := uploadView{
-		Batch: batch, Until: inZone(batch.ExpiresAt, shell.TeamOrFirst(v.Account, batch.TeamID).Timezone),
+		Batch: batch, Until: inZone(a.Language(r), batch.ExpiresAt, shell.TeamOrFirst(v.Account, batch.TeamID).Timezone),
 		Problems: problems,
 	}
 	for _, f := range batch.Files {
@@ -89,12 +90,12 @@ func batchID(r *http.Request) (string, error) {
 	return id.String(), nil
 }
 
-func inZone(at time.Time, zone string) string {
+func inZone(l *locale.Language, at time.Time, zone string) string {
 	place, err := time.LoadLocation(zone)
 	if err != nil {
 		place, zone = time.UTC, "UTC"
 	}
-	return at.In(place).Format("15:04 on Monday 2 January") + " (" + zone + ")"
+	return l.Format(at.In(place), locale.ClockOnDay) + " (" + zone + ")"
 }
 
 var errSignedOut = apierr.New(apierr.Unauthorized, "You are signed out. Sign in again in another tab, then repeat.")
@@ -116,10 +117,17 @@ func (a *App) upload(w http.ResponseWriter, r *http.Request) {
 	}
 	arrived, err := a.uploadFile(r, body)
 	if err != nil {
-		a.refuseFile(w, r, body, err) // discards the rest without holding a place
+		a.refuseFile(w, r, body, a.translated(r, err)) // discards the rest without holding a place
 		return
 	}
 	writeJSON(w, http.StatusOK, answer{arrived.MediaID, arrived.Name, arrived.Already})
+}
+
+// translated returns an error with its text in the visitor's language, for scripts of pages, which show it.
+func (a *App) translated(r *http.Request, err error) error {
+	out := *apierr.Of(err)
+	out.Detail = a.Detail(r, err)
+	return &out
 }
 
 // uploadFile adds the file that is a request's body. It returns as soon as the file is rejected.
@@ -194,7 +202,7 @@ func (a *App) addParts(r *http.Request) ([]string, error) {
 	_, err := shell.ReadParts(r, maxFileNames, func(part *multipart.Part, _ url.Values) error {
 		if files++; files > media.MaxFormFiles {
 			if files == media.MaxFormFiles+1 {
-				problems = append(problems, media.TooManyFormFiles)
+				problems = append(problems, a.T(r, media.TooManyFormFiles, media.MaxFormFiles))
 			}
 			return nil
 		}
@@ -205,7 +213,7 @@ func (a *App) addParts(r *http.Request) ([]string, error) {
 		case f.Code == apierr.NotFound, f.Code == apierr.Internal, f.IsServerError() && files == 1:
 			return err
 		default:
-			problems = append(problems, part.FileName()+": "+f.Detail)
+			problems = append(problems, part.FileName()+": "+a.Detail(r, err))
 		}
 		return nil
 	})
@@ -240,7 +248,7 @@ func (a *App) uploadDone(w http.ResponseWriter, r *http.Request) {
 func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 	script := strings.Contains(r.Header.Get("Accept"), "application/json")
 	if shell.VisitorOf(r.Context()) == nil && script {
-		a.writeProblem(w, r, errSignedOut)
+		a.writeProblem(w, r, a.translated(r, errSignedOut))
 		return
 	}
 	a.RequireSignIn(func(w http.ResponseWriter, r *http.Request) {
@@ -258,7 +266,7 @@ func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 		}
 		switch {
 		case err != nil && script:
-			a.writeProblem(w, r, err)
+			a.writeProblem(w, r, a.translated(r, err))
 		case err != nil:
 			a.ShowError(w, r, err)
 		case script:

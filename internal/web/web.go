@@ -28,6 +28,7 @@ import (
 	"pressroom/internal/domain/report/subscription"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/domain/voice"
+	"pressroom/internal/locale"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/loadshed"
 	accountpages "pressroom/internal/web/account"
@@ -127,8 +128,10 @@ func (a *App) SweepUnsavedForms(ctx context.Context) (int64, error) {
 }
 
 // SummarizeReport returns what a mail says of a team's report.
-func (a *App) SummarizeReport(ctx context.Context, team int64, id string) (subscription.Summary, error) {
-	return a.reports.Summarize(ctx, team, id)
+func (a *App) SummarizeReport(
+	ctx context.Context, l *locale.Language, team int64, id string,
+) (subscription.Summary, error) {
+	return a.reports.Summarize(ctx, l, team, id)
 }
 
 // Routes returns all routes of the app.

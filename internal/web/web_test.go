@@ -20,8 +20,10 @@ import (
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/analytics"
+	"pressroom/internal/domain/erasure"
 	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/notification"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/ratelimit"
 	"pressroom/internal/domain/team"
@@ -131,6 +133,8 @@ func (w *world) serve(t *testing.T, publicURL string) {
 		}, Library: w.media, Connector: w.connects, Posts: w.posts, OAuth: w.programs(publicURL), Describe: describe, TOTP: w.apps(t),
 		Analytics: analytics.New(w.db, w.connects.Accounts, analytics.Options{Terms: plan.Default()}),
 		SignIns:   signIns, FirstRun: team.NewFirstRun(signIns, sealer.Signer("setup code")),
+		Notifications: notification.New(w.db, notification.Options{PublicURL: publicURL, Log: logOf(t)}),
+		Erasure:       erasure.New(erasure.Options{DB: w.db}),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/auth/tokencrypt"
 	"pressroom/internal/core/plan"
+	"pressroom/internal/locale"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
@@ -306,8 +307,12 @@ func userError(err error, refused string) error {
 	case !ok:
 		return fmt.Errorf("connecting an account: %w", err)
 	case lacks:
-		cure := cmp.Or(missing.Cure, "The permission "+missing.Permission+" is missing. Connect again and allow it.")
-		return apierr.Invalid(apierr.NotAllowedValue, "", missing.Effect+" "+cure).Wrap(err)
+		effect := locale.Key(missing.Effect)
+		if missing.Cure == "" {
+			return apierr.Invalidf(apierr.NotAllowedValue, "", "%s The permission %s is missing. Connect again and allow it.", effect,
+				missing.Permission).Wrap(err)
+		}
+		return apierr.Invalidf(apierr.NotAllowedValue, "", "%s %s", effect, locale.Key(missing.Cure)).Wrap(err)
 	case slices.Contains([]network.Class{network.AuthDead, network.AuthRefresh, network.Rejected}, failed.Class):
 		return apierr.Invalid(apierr.NotAllowedValue, "", refused).Wrap(err)
 	case failed.Class == network.HostBlocked:

@@ -31,8 +31,8 @@ const (
 )
 
 var (
-	errManyUploads = tooManyUploads(fmt.Sprintf("You are already uploading %d files. Wait until one of them has "+
-		"finished, then upload this one.", maxUploads))
+	errManyUploads = tooManyUploads("You are already uploading %d files. Wait until one of them has finished, then upload "+
+		"this one.", maxUploads)
 	errManySends = tooManyUploads("The file of this link is already being uploaded. Wait until that upload ends, and " +
 		"repeat it only if it failed.")
 	errManyFiles = tooManyUploads("Too many files are being sent to this team's library. Wait until one of them " +
@@ -44,8 +44,8 @@ var (
 			"operator must free disk space.").With("reason", apierr.DiskFull).After(diskRetryAfter)
 )
 
-func tooManyUploads(detail string) *apierr.Error {
-	return apierr.New(apierr.RateLimited, detail).With("scope", "uploads_under_way").After(uploadsRetryAfter)
+func tooManyUploads(format string, args ...any) *apierr.Error {
+	return apierr.Newf(apierr.RateLimited, format, args...).With("scope", "uploads_under_way").After(uploadsRetryAfter)
 }
 
 // uploader identifies the sender of a file: an upload link or a person. It is empty for background work.
@@ -142,9 +142,8 @@ const MaxFormFiles = 100
 // formFrame bounds the bytes of a form besides its files: 64 KiB for each.
 const formFrame = MaxFormFiles * 64 << 10
 
-// TooManyFormFiles is the message for a form with more than MaxFormFiles files.
-var TooManyFormFiles = fmt.Sprintf("A form can contain at most %d files. The remaining files were not added. Send "+
-	"them in another form.", MaxFormFiles)
+// TooManyFormFiles is the message for a form with more than MaxFormFiles files. Its value is MaxFormFiles.
+const TooManyFormFiles = "A form can contain at most %d files. The remaining files were not added. Send them in another form."
 
 // CheckForm rejects a form for a team's library before its files are read: if its length in bytes, -1 if unknown,
 // exceeds the rest of the plan or MaxFormFiles files of the largest size, or if the disk is full.

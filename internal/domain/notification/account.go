@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pressroom/internal/locale"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/platform/plaintext"
 )
@@ -38,96 +39,103 @@ var accountKinds = []About{
 
 // accountEvent is the notice for an event about a person's account.
 type accountEvent struct {
-	kind Kind
-	text string
+	kind   Kind
+	text   locale.Key
+	advice locale.Key // to a person who did not do this
 }
 
-// Advice to a person who did not do this.
+// The advice.
 const (
-	takeBack = " If this was not you, change your password, remove passkeys and authenticator apps that are not " +
+	takeBack locale.Key = "If this was not you, change your password, remove passkeys and authenticator apps that are not " +
 		"yours, and sign out of all sessions."
-	askForNew = " If this was not you, ask the operator of this service for a recovery link right away."
-	askThem   = " If you do not know why, ask the operator of this service."
+	askForNew locale.Key = "If this was not you, ask the operator of this service for a recovery link right away."
+	askThem   locale.Key = "If you do not know why, ask the operator of this service."
 )
 
 var accountEvents = map[string]accountEvent{
 	"person.password_changed": {
-		PasswordChanged, "Your password was set or changed, and you were signed out in all other browsers." + askForNew,
+		PasswordChanged, "Your password was set or changed, and you were signed out in all other browsers.", askForNew,
 	},
 	"person.recovery": {
 		RecoveryUsed,
-		"A link to set a new password for your account was created. It works once, for an hour." + askThem,
+		"A link to set a new password for your account was created. It works once, for an hour.", askThem,
 	},
 	"person.recovered": {
 		RecoveryUsed,
-		"A new password was set with a recovery link, and you were signed out in all other browsers." + askForNew,
+		"A new password was set with a recovery link, and you were signed out in all other browsers.", askForNew,
 	},
 	"person.signed_in": {
-		NewBrowser, "New sign-in to your account from a browser that we do not recognize." + takeBack,
+		NewBrowser, "New sign-in to your account from a browser that we do not recognize.", takeBack,
 	},
-	"passkey.added":   {PasskeysChanged, "A passkey was added to your account." + takeBack},
-	"passkey.removed": {PasskeysChanged, "A passkey was removed from your account." + takeBack},
+	"passkey.added":   {PasskeysChanged, "A passkey was added to your account.", takeBack},
+	"passkey.removed": {PasskeysChanged, "A passkey was removed from your account.", takeBack},
 	"passkey.copied": {
 		PasskeysChanged,
 		"A passkey of your account was used by two devices, so somebody may have copied it. It no longer works: " +
-			"remove it.",
+			"remove it.", "",
 	},
-	"totp.added":              {FactorsChanged, "An authenticator app was added to your account." + takeBack},
-	"totp.replaced":           {FactorsChanged, "The authenticator app of your account was replaced." + takeBack},
-	"totp.removed":            {FactorsChanged, "The authenticator app was removed from your account." + takeBack},
-	"totp.recovery_code_used": {FactorsChanged, "A recovery code was used to sign in to your account." + takeBack},
+	"totp.added":              {FactorsChanged, "An authenticator app was added to your account.", takeBack},
+	"totp.replaced":           {FactorsChanged, "The authenticator app of your account was replaced.", takeBack},
+	"totp.removed":            {FactorsChanged, "The authenticator app was removed from your account.", takeBack},
+	"totp.recovery_code_used": {FactorsChanged, "A recovery code was used to sign in to your account.", takeBack},
 	"totp.recovery_codes_made": {
-		FactorsChanged, "New recovery codes were created for your account. The old ones no longer work." + takeBack,
+		FactorsChanged, "New recovery codes were created for your account. The old ones no longer work.", takeBack,
 	},
 	"person.directory_linked": {
-		AddressChanged, "Your account was linked to your organization’s directory, which now signs you in." + askThem,
+		AddressChanged, "Your account was linked to your organization’s directory, which now signs you in.", askThem,
 	},
 	"person.directory_unlinked": {
-		AddressChanged, "Your account is no longer linked to your organization’s directory." + askThem,
+		AddressChanged, "Your account is no longer linked to your organization’s directory.", askThem,
 	},
 	"person.directory_refused": {
 		AddressChanged,
-		"Your organization’s directory tried to sign somebody else in with your email address. This was refused." +
-			askThem,
+		"Your organization’s directory tried to sign somebody else in with your email address. This was refused.", askThem,
 	},
 	"person.sign_ins_removed": {
 		AddressChanged,
-		"The earlier ways to sign in to your account were removed because your email address was not confirmed." +
-			askThem,
+		"The earlier ways to sign in to your account were removed because your email address was not confirmed.", askThem,
 	},
-	"person.email_confirmed": {AddressChanged, "Your email address was confirmed."},
+	"person.email_confirmed": {AddressChanged, "Your email address was confirmed.", ""},
 	"person.operator": {
-		OperatorChanged, "You are now an operator of this service, with access to all teams." + askThem,
+		OperatorChanged, "You are now an operator of this service, with access to all teams.", askThem,
 	},
 }
 
-const operatorEnded = "You are no longer an operator of this service." + askThem
+var operatorEnded = accountEvent{OperatorChanged, "You are no longer an operator of this service.", askThem}
 
 // accountText returns the sentence of a notice about an account.
-func (d detail) accountText() string {
+func (d detail) accountText(l *locale.Language) string {
+	event := accountEvents[d.Event]
 	if d.Event == "person.operator" && !d.On {
-		return operatorEnded
+		event = operatorEnded
 	}
-	return accountEvents[d.Event].text + d.revokedText()
+	text := l.T(event.text)
+	if event.advice != "" {
+		text = join(text, l.T(event.advice))
+	}
+	if revoked := d.revokedText(l); revoked != "" {
+		text = join(text, revoked)
+	}
+	return text
 }
 
 // maxRevokedName is how many characters of a name a notice shows.
 const maxRevokedName = 100
 
 // revokedText lists the keys and invitations that were revoked with the sign-ins. People wrote their names.
-func (d detail) revokedText() string {
+func (d detail) revokedText(l *locale.Language) string {
 	if len(d.Revoked) == 0 {
 		return ""
 	}
 	names := make([]string, len(d.Revoked))
 	for i, name := range d.Revoked {
-		names[i] = "“" + plaintext.Unlink(name, maxRevokedName) + "”"
+		names[i] = l.T("“%s”", plaintext.Unlink(name, maxRevokedName))
 	}
-	out := " API keys and invitations of the account were revoked: " + strings.Join(names, ", ")
+	list := strings.Join(names, ", ")
 	if d.More > 0 {
-		out += fmt.Sprintf(" and %d more", d.More)
+		return l.T("API keys and invitations of the account were revoked: %s and %d more.", list, d.More)
 	}
-	return out + "."
+	return l.T("API keys and invitations of the account were revoked: %s.", list)
 }
 
 // accountDetail has the fields of events about accounts.
@@ -203,7 +211,8 @@ func forgetRecovery(ctx context.Context, tx *db.Tx, subject string) error {
 
 // shouldMailAccount returns the address for a mail about a person's account. It reports false for a deleted account.
 func (s *Service) shouldMailAccount(ctx context.Context, tx *db.Tx, b *batch) (bool, error) {
-	err := tx.QueryRow(ctx, `SELECT email FROM people WHERE id = ? AND deleted_at = 0`, b.person).Scan(&b.email)
+	err := tx.QueryRow(ctx, `SELECT email, language FROM people WHERE id = ? AND deleted_at = 0`, b.person).
+		Scan(&b.email, &b.language)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -214,10 +223,10 @@ func (s *Service) shouldMailAccount(ctx context.Context, tx *db.Tx, b *batch) (b
 }
 
 // whenAndWhere returns the part of a mail that says when something was done to an account, and in which browser.
-func (n Notice) whenAndWhere() string {
-	out := "Time: " + n.At.Format("Mon 2 Jan 2006, 15:04 MST")
-	if n.detail.Browser != "" {
-		out += "\nBrowser: " + n.detail.Browser
+func (n Notice) whenAndWhere(l *locale.Language) string {
+	out := l.T("Time: %s", l.Format(n.At, locale.DateTime)+" "+n.At.Format("MST"))
+	if browser := n.Browser(l); browser != "" {
+		out += "\n" + l.T("Browser: %s", browser)
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 
 	"pressroom/internal/domain/notification"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/locale"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit/must"
@@ -114,8 +115,8 @@ func TestAccountNotices(t *testing.T) {
 			w.wants(t, 1)
 			list := must.Get(w.List(t.Context(), ada, 0, 1))(t)
 			n := list[0]
-			if unread != 1 || n.Team != 0 || n.Path() != "/account" || !strings.Contains(n.Text(), c.says) {
-				t.Errorf("%s: %d unread, %q of team %d", c.name, unread, n.Text(), n.Team)
+			if unread != 1 || n.Team != 0 || n.Path() != "/account" || !strings.Contains(n.Text(locale.English), c.says) {
+				t.Errorf("%s: %d unread, %q of team %d", c.name, unread, n.Text(locale.English), n.Team)
 			}
 			checkMail(t, w, c.name, c.says, n)
 		}
@@ -136,7 +137,7 @@ func checkMail(t *testing.T, w *env, name, says string, n notification.Notice) {
 			"Time: Sun 22 Nov 2026, ") || !strings.Contains(text, "cannot be turned off") {
 		t.Errorf("%s: to %s: %s\n%s", name, w.box.to, mail.Header, text)
 	}
-	if by := n.Browser(); by != "" && (by != "Firefox on Windows" || !strings.Contains(text,
+	if by := n.Browser(locale.English); by != "" && (by != "Firefox on Windows" || !strings.Contains(text,
 		"Browser: Firefox on Windows")) {
 		t.Errorf("%s: by %q: %s", name, by, text)
 	}

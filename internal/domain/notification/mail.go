@@ -1,6 +1,7 @@
 package notification
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/locale"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/platform/plaintext"
 )
@@ -62,6 +64,7 @@ type batch struct {
 	person, team int64
 	kind         Kind
 	email        string // empty if nobody is to be notified
+	language     string // the person's: BCP 47, or ""
 	name         string // the team's
 	notices      []Notice
 	tries        int
@@ -174,10 +177,10 @@ func (s *Service) shouldMail(ctx context.Context, tx *db.Tx, b *batch) (bool, er
 		}
 	}
 	err := tx.QueryRow(ctx,
-		`SELECT p.email, t.name FROM memberships m JOIN people p ON p.id = m.person_id JOIN teams t ON t.id = m.team_id
+		`SELECT p.email, p.language, t.name FROM memberships m JOIN people p ON p.id = m.person_id JOIN teams t ON t.id = m.team_id
 		WHERE m.team_id = ? AND m.person_id = ?`+which+
 			` AND p.held_at = 0 AND NOT EXISTS (SELECT 1 FROM notice_choices c WHERE c.person_id = p.id AND c.kind = ?)`,
-		append(args, string(b.kind))...).Scan(&b.email, &b.name)
+		append(args, string(b.kind))...).Scan(&b.email, &b.language, &b.name)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -211,25 +214,25 @@ func (s *Service) saveOutcome(ctx context.Context, b batch, sent bool) error {
 
 // write returns the mail of a batch.
 func (s *Service) write(b batch) Mail {
+	l := cmp.Or(locale.Named(b.language), locale.English)
 	from := plaintext.Line(b.name)
-	footer := "This email is about the team " + from + ". Choose which emails you get in the app, under Notifications."
+	footer := l.T("This email is about the team %s. Choose which emails you get in the app, under Notifications.", from)
 	if b.team == 0 {
 		from = "pressroom"
-		footer = "This email is about your account " + b.email + " at " + s.PublicURL + ". These emails cannot be " +
-			"turned off."
+		footer = l.T("This email is about your account %s at %s. These emails cannot be turned off.", b.email, s.PublicURL)
 	}
 	first := b.notices[0]
-	m := Mail{ID: fmt.Sprintf("notice-%d", first.ID), To: b.email, Subject: from + ": " + b.kind.about().Name}
+	m := Mail{ID: fmt.Sprintf("notice-%d", first.ID), To: b.email, Subject: from + ": " + l.T(b.kind.about().Name)}
 	if len(b.notices) == 1 {
-		m.Text = first.mailText() + "\n\n" + fmt.Sprintf("%s/notices/%d\n", s.PublicURL, first.ID)
+		m.Text = first.mailText(l) + "\n\n" + fmt.Sprintf("%s/notices/%d\n", s.PublicURL, first.ID)
 	} else {
-		m.Subject = from + ": " + fmt.Sprintf(b.kind.about().Many, len(b.notices))
+		m.Subject = from + ": " + l.T(b.kind.about().Many, len(b.notices))
 		var out strings.Builder
 		for _, n := range b.notices[:min(len(b.notices), mostLines)] {
-			out.WriteString("- " + strings.ReplaceAll(n.mailText(), "\n", "\n  ") + "\n")
+			out.WriteString("- " + strings.ReplaceAll(n.mailText(l), "\n", "\n  ") + "\n")
 		}
 		if more := len(b.notices) - mostLines; more > 0 {
-			fmt.Fprintf(&out, "- and %d more\n", more)
+			out.WriteString("- " + l.T("and %d more", more) + "\n")
 		}
 		m.Text = out.String() + "\n" + s.PublicURL + "/notices\n"
 	}
@@ -238,9 +241,9 @@ func (s *Service) write(b batch) Mail {
 }
 
 // mailText returns the text of a notice in a mail.
-func (n Notice) mailText() string {
+func (n Notice) mailText(l *locale.Language) string {
 	if n.Team != 0 {
-		return n.Text()
+		return n.Text(l)
 	}
-	return n.Text() + "\n" + n.whenAndWhere()
+	return n.Text(l) + "\n" + n.whenAndWhere(l)
 }

@@ -4,14 +4,15 @@ package notification
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/plan"
+	"pressroom/internal/locale"
 	"pressroom/internal/platform/db"
 )
 
@@ -36,8 +37,8 @@ const (
 // About describes a kind: its name in the settings, its recipients and its plural.
 type About struct {
 	Kind Kind
-	Name string
-	Many string // "%d posts could not be published"
+	Name locale.Key
+	Many locale.Key // "%d posts could not be published"
 	To   []access.Role
 	Self bool // also notifies the person for whom it was done, in any role
 }
@@ -72,7 +73,7 @@ func (k Kind) about() About {
 			return a
 		}
 	}
-	return About{Kind: k, Name: string(k), Many: "%d notifications"}
+	return About{Kind: k, Name: locale.Key(k), Many: "%d notifications"}
 }
 
 // detail holds the details in a notice's sentence.
@@ -122,55 +123,65 @@ func (n Notice) Platform() string { return n.detail.Platform }
 func (n Notice) Name() string { return n.detail.Name }
 
 // Browser returns the browser in which something was done to the person's own account; empty if that is not known.
-func (n Notice) Browser() string { return n.detail.Browser }
+func (n Notice) Browser(l *locale.Language) string {
+	browser, system, found := strings.Cut(n.detail.Browser, " on ")
+	switch {
+	case n.detail.Browser == "Unknown browser":
+		return l.T("Unknown browser")
+	case !found:
+		return n.detail.Browser
+	case browser == "Browser":
+		return l.T("Browser on %s", system)
+	}
+	return l.T("%s on %s|browser", browser, system)
+}
 
-// Text returns the notice as a sentence, without what others wrote.
-func (n Notice) Text() string {
+// Text returns the notice as a sentence in a language, without what others wrote.
+func (n Notice) Text(l *locale.Language) string {
 	d := n.detail
 	switch n.Kind {
 	case PostFailed:
-		return failedText(d)
+		return l.T(failedText(d))
 	case PostUnconfirmed:
-		return "A network did not confirm a post. Check whether it was published, then record the result here."
+		return l.T("A network did not confirm a post. Check whether it was published, then record the result here.")
 	case AccountLost:
-		return "An account was disconnected. Its posts wait until you reconnect it."
+		return l.T("An account was disconnected. Its posts wait until you reconnect it.")
 	case ApprovalAsked:
-		return "A post waits for the client’s approval. Clients in the team can decide on its page."
+		return l.T("A post waits for the client’s approval. Clients in the team can decide on its page.")
 	case ApprovalDecided:
-		return decidedText(d)
+		return l.T(decidedText(d))
 	case ApprovalComment:
-		return "The client commented on a post. Answer on its page or under Approvals."
+		return l.T("The client commented on a post. Answer on its page or under Approvals.")
 	case CreditsLow:
-		return fmt.Sprintf("The team has fewer than %d credits left.", d.Credits)
+		return l.T("The team has fewer than %s credits left.", number(l, d.Credits))
 	case TrackingStopped:
 		if d.Reason == "credits" {
-			return "Tracking of a report stopped: the team has too few credits for its next refresh."
+			return l.T("Tracking of a report stopped: the team has too few credits for its next refresh.")
 		}
-		return "Tracking of a report stopped: the team’s plan no longer includes it."
+		return l.T("Tracking of a report stopped: the team’s plan no longer includes it.")
 	case KeyChanged:
-		return keyText(d)
+		return keyText(l, d)
 	case AssistantConnected:
-		return assistantText(d)
+		return assistantText(l, d)
 	case PasswordChanged, RecoveryUsed, NewBrowser, PasskeysChanged, FactorsChanged, AddressChanged, OperatorChanged:
-		return d.accountText()
+		return d.accountText(l)
 	}
-	return n.Kind.about().Name + "."
+	return l.T(n.Kind.about().Name) + "."
 }
 
 // failedText returns why a post was not published to an account: it failed, or a person did not find it there.
-func failedText(d detail) string {
-	const what = " checked the network and did not find a post. It is marked as failed and can be retried."
+func failedText(d detail) locale.Key {
 	switch {
 	case d.Event != decidedEvent:
 		return "A post could not be published. Check the reason, then retry it."
 	case d.ByOperator:
-		return "The operator" + what
+		return "The operator checked the network and did not find a post. It is marked as failed and can be retried."
 	}
-	return "A member of your team" + what
+	return "A member of your team checked the network and did not find a post. It is marked as failed and can be retried."
 }
 
 // decidedText returns the sentence about a client's decision and the next step.
-func decidedText(d detail) string {
+func decidedText(d detail) locale.Key {
 	switch {
 	case d.Event != "post.approved" && d.Commented:
 		return "The client requested changes to a post and left a comment."
@@ -189,68 +200,77 @@ func decidedText(d detail) string {
 }
 
 // levels describes the levels of keys.
-var levels = map[string]string{
+var levels = map[string]locale.Key{
 	string(access.ReadOnly): "It can read.", string(access.Drafts): "It can read and create drafts.",
 	string(access.Full): "It can read, write, publish and spend credits.",
 }
 
-func keyText(d detail) string {
-	const unless = " If nobody on your team changed it, revoke it."
+func keyText(l *locale.Language, d detail) string {
+	const unless locale.Key = "If nobody on your team changed it, revoke it."
+	level := l.T(levels[d.Level])
 	switch {
 	case d.Event == "key.created":
-		return "An API key was created. " + levels[d.Level] + " If nobody on your team created it, revoke it."
+		return join(l.T("An API key was created."), level, l.T("If nobody on your team created it, revoke it."))
 	case d.SameLevel || d.Event == "key.limit_changed":
-		return "An API key was changed: its daily limit" + limitText(d) + "." + unless
+		return join(limitText(l, d, "An API key was changed: its daily limit was %s and is %s now.",
+			"An API key was changed: its daily limit is %s now."), l.T(unless))
 	case d.Limit != nil:
-		return "An API key was changed. " + levels[d.Level] + " Its daily limit" + limitText(d) + "." + unless
+		return join(l.T("An API key was changed."), level, limitText(l, d, "Its daily limit was %s and is %s now.",
+			"Its daily limit is %s now."), l.T(unless))
 	}
-	return "An API key was changed. " + levels[d.Level] + unless
+	return join(l.T("An API key was changed."), level, l.T(unless))
 }
+
+// join returns sentences as a text.
+func join(sentences ...string) string { return strings.Join(sentences, " ") }
 
 // capabilities describes the capabilities of assistants.
-var capabilities = map[string]string{
-	string(access.Read): "read", string(access.Write): "create drafts", string(access.Publish): "publish",
-	string(access.Spend): "spend credits",
+var capabilities = map[string]locale.Key{
+	string(access.Read): "read|capability", string(access.Write): "create drafts|capability",
+	string(access.Publish): "publish|capability", string(access.Spend): "spend credits",
 }
 
-func assistantText(d detail) string {
+func assistantText(l *locale.Language, d detail) string {
 	if d.Event != "assistant.connected" {
-		return "An assistant’s daily limit" + limitText(d) +
-			". If nobody on your team changed it, revoke the connection."
+		return join(limitText(l, d, "An assistant’s daily limit was %s and is %s now.", "An assistant’s daily limit is %s now."),
+			l.T("If nobody on your team changed it, revoke the connection."))
 	}
 	var may []string
 	for part := range strings.SplitSeq(d.May, ",") {
-		may = append(may, capabilities[part])
+		may = append(may, l.T(capabilities[part]))
 	}
-	last := len(may) - 1
-	list := may[last]
-	if last > 0 {
-		list = strings.Join(may[:last], ", ") + " and " + list
-	}
-	return "An assistant was connected. It can " + list +
-		". If nobody on your team connected it, revoke the connection."
+	return join(l.T("An assistant was connected. It can %s.", l.And(may)),
+		l.T("If nobody on your team connected it, revoke the connection."))
 }
 
-// limitText returns the old and new daily limit of a key.
-func limitText(d detail) string {
-	out := ""
-	if d.LimitBefore != nil {
-		out = " was " + limitWords(*d.LimitBefore) + " and"
-	}
+// limitText returns the sentence about the new daily limit of a key, and about the old one if that is known.
+func limitText(l *locale.Language, d detail, both, only locale.Key) string {
+	now := int64(plan.Unlimited)
 	if d.Limit != nil {
-		out += " is " + limitWords(*d.Limit) + " now"
+		now = *d.Limit
 	}
-	return out
+	if d.LimitBefore == nil {
+		return l.T(only, limitWords(l, now))
+	}
+	return l.T(both, limitWords(l, *d.LimitBefore), limitWords(l, now))
 }
 
-func limitWords(credits int64) string {
+func limitWords(l *locale.Language, credits int64) string {
 	switch credits {
 	case plan.Unlimited:
-		return "none"
+		return l.T("none|daily limit")
 	case 1:
-		return "1 credit"
+		return l.T("1 credit")
 	}
-	return fmt.Sprintf("%d credits", credits)
+	return l.T("%s credits", number(l, credits))
+}
+
+// number returns a number, in English without separators.
+func number(l *locale.Language, n int64) string {
+	if l == locale.English {
+		return strconv.FormatInt(n, 10)
+	}
+	return l.Count(n)
 }
 
 // Path returns the path of the notice's subject.

@@ -20,6 +20,7 @@ import (
 	"pressroom/internal/domain/notification"
 	"pressroom/internal/domain/ratelimit"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/locale"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
@@ -166,6 +167,26 @@ func TestNotificationsShareMail(t *testing.T) {
 	})
 }
 
+// Each person gets mail in the language of the person's settings.
+func TestMailLanguage(t *testing.T) {
+	each(t, func(t *testing.T, w *env) {
+		must.NoError(t, w.teams.SetProfile(t.Context(), w.owner.ID, "Ada", "", "de"))
+		w.happens(t, "post.account_failed", "one", nil)
+		w.clock.Advance(2 * time.Minute)
+		w.wants(t, 2)
+		for i, to := range w.box.to {
+			want := "A post could not be published."
+			if to == "ada@harbour.example" {
+				want = "Ein Beitrag konnte nicht veröffentlicht werden."
+			}
+			mail := must.Get(netmail.ReadMessage(strings.NewReader(w.box.mails[i])))(t)
+			if text := readable(t, mail); !strings.HasPrefix(text, want) {
+				t.Errorf("the mail to %s reads %s", to, text)
+			}
+		}
+	})
+}
+
 func TestMailRetries(t *testing.T) {
 	each(t, func(t *testing.T, w *env) {
 		w.box.refuses = true
@@ -274,8 +295,8 @@ func TestDecisionNotification(t *testing.T) {
 				t.Fatalf("person %d is told %+v", person, list)
 			}
 			for i, n := range list {
-				if !strings.HasPrefix(n.Text(), want[i]) || n.Path() != "/posts/"+n.Subject {
-					t.Errorf("person %d is told %q of %s", person, n.Text(), n.Path())
+				if !strings.HasPrefix(n.Text(locale.English), want[i]) || n.Path() != "/posts/"+n.Subject {
+					t.Errorf("person %d is told %q of %s", person, n.Text(locale.English), n.Path())
 				}
 			}
 		}

@@ -8,9 +8,9 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team/lettertext"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/plaintext"
 )
 
 // letterWithin is how long the mail server may take to accept a mail while a page waits.
@@ -79,7 +79,7 @@ func (l *Letters) Invite(ctx context.Context, by, team int64, email string, role
 	if err != nil {
 		return i, err
 	}
-	letter, err := l.invitation(ctx, token)
+	letter, err := l.invitation(ctx, by, token)
 	if err != nil {
 		return i, err
 	}
@@ -90,23 +90,17 @@ func (l *Letters) Invite(ctx context.Context, by, team int64, email string, role
 	return i, l.teams.keepOpen(context.WithoutCancel(ctx), i)
 }
 
-func (l *Letters) invitation(ctx context.Context, token string) (Letter, error) {
+func (l *Letters) invitation(ctx context.Context, by int64, token string) (Letter, error) {
 	o, err := l.teams.InvitationByToken(ctx, token)
 	if err != nil {
 		return Letter{}, err
 	}
-	team := quoteName(o.TeamName)
-	text := "You are invited to join the team " + team + " as " + string(o.Role) + "."
-	if o.InvitedBy != "" {
-		text = quoteName(o.InvitedBy) + " invites you to join the team " + team + " as " + string(o.Role) + "."
+	in, err := lettertext.Language(ctx, l.teams.db, o.Email, by)
+	if err != nil {
+		return Letter{}, err
 	}
-	text += " Names are chosen by people and are not verified."
-	return Letter{
-		ID: fmt.Sprintf("invitation-%d", o.ID), To: o.Email, Subject: "Invitation to the team " + team,
-		Text: text + "\n\n" + l.publicURL + InvitationPath + token +
-			"\n\nThe link works once, for 7 days, and only for " + o.Email +
-			". Do not forward it. If you do not expect this invitation, ignore this email.\n",
-	}, nil
+	subject, text := lettertext.Invitation(in, o.TeamName, o.InvitedBy, string(o.Role), o.Email, l.publicURL+InvitationPath+token)
+	return Letter{fmt.Sprintf("invitation-%d", o.ID), o.Email, subject, text}, nil
 }
 
 // Recover mails a link with which a person sets a new password, for the operator.
@@ -118,14 +112,14 @@ func (l *Letters) Recover(ctx context.Context, email string) (Recovery, error) {
 	if err != nil {
 		return r, err
 	}
-	failed := l.post(ctx, Letter{
-		ID: fmt.Sprintf("recovery-%d-%d", r.Person.ID, db.Micros(r.ExpiresAt)), To: r.Person.Email,
-		Subject: "Set a new password",
-		Text: "The operator of " + l.publicURL + " created this link for " + r.Person.Email +
-			" to set a new password:\n\n" +
-			l.publicURL + RecoveryPath + r.Token +
-			"\n\nThe link works once, for an hour. If you do not need it, ignore this email.\n",
-	})
+	in, failed := lettertext.Language(ctx, l.teams.db, r.Person.Email, 0)
+	if failed == nil {
+		failed = l.post(ctx, Letter{
+			ID: fmt.Sprintf("recovery-%d-%d", r.Person.ID, db.Micros(r.ExpiresAt)), To: r.Person.Email,
+			Subject: in.T("Set a new password"),
+			Text:    lettertext.Recovery(in, l.publicURL, r.Person.Email, l.publicURL+RecoveryPath+r.Token),
+		})
+	}
 	r.Token = "" // only the owner of the address has it
 	if failed != nil {
 		return r, errors.Join(errNotSent, failed, l.teams.dropRecoveries(context.WithoutCancel(ctx), r.Person.ID))
@@ -142,24 +136,19 @@ func (l *Letters) Confirm(ctx context.Context, person int64) error {
 	if err != nil {
 		return err
 	}
-	failed := l.post(ctx, Letter{
-		ID: fmt.Sprintf("confirm-%d-%d", p.ID, db.Micros(l.teams.db.Now())), To: p.Email,
-		Subject: "Confirm your email address",
-		Text: "Confirm that " + p.Email + " is your address:\n\n" + l.publicURL + ConfirmPath + token +
-			"\n\nThe link works once, for an hour, while you are signed in. If you have no account, ignore this " +
-			"email.\n",
-	})
+	in, failed := lettertext.Language(ctx, l.teams.db, p.Email, 0)
+	if failed == nil {
+		failed = l.post(ctx, Letter{
+			ID: fmt.Sprintf("confirm-%d-%d", p.ID, db.Micros(l.teams.db.Now())), To: p.Email,
+			Subject: in.T("Confirm your email address"),
+			Text:    lettertext.Confirmation(in, p.Email, l.publicURL+ConfirmPath+token),
+		})
+	}
 	if failed != nil {
 		return errors.Join(errNotSent, failed, l.teams.dropProof(context.WithoutCancel(ctx), token))
 	}
 	return nil
 }
-
-// longestName is the maximum length of a name in a mail to a stranger, in characters.
-const longestName = 60
-
-// quoteName returns a name that strangers chose for use in a mail: quoted, and without links.
-func quoteName(name string) string { return "“" + plaintext.Unlink(name, longestName) + "”" }
 
 // mailCounts are how many invitations were mailed within a day.
 type mailCounts struct{ team, teamToAddress, toAddress, person int64 }

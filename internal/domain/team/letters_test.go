@@ -88,6 +88,39 @@ func TestMailedInvitations(t *testing.T) {
 	})
 }
 
+// A letter is in the language of the person who has the address, or else of the person who sends it.
+func TestLetterLanguage(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		var got team.Letter
+		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
+			got = l
+			return nil
+		})
+		invite := func(email string) {
+			t.Helper()
+			must.Get(letters.Invite(t.Context(), 1, w.team.ID, email, access.Editor))(t)
+		}
+		must.Get(w.AddPerson(t.Context(), "Known", "known@example.com", goodPassword))(t)
+		must.NoError(t, w.SetProfile(t.Context(), 1, "Ada", "", "de"))
+		invite("new@example.com")
+		if !strings.HasPrefix(got.Subject, "Einladung in das Team „") || !strings.Contains(got.Text, "Rolle: Redaktion.") {
+			t.Errorf("the invitation reads %+v", got)
+		}
+		invite("known@example.com")
+		if !strings.HasPrefix(got.Subject, "Invitation to the team “") {
+			t.Errorf("the invitation of a person who reads English reads %+v", got)
+		}
+		must.NoError(t, letters.Confirm(t.Context(), 1))
+		if got.Subject != "E-Mail-Adresse bestätigen" {
+			t.Errorf("the confirmation reads %+v", got)
+		}
+		must.Get(letters.Recover(t.Context(), "ada@example.com"))(t)
+		if got.Subject != "Neues Passwort festlegen" {
+			t.Errorf("the recovery reads %+v", got)
+		}
+	})
+}
+
 // An invitation expires on its own if the process dies before the mail server answers.
 func TestInvitationMailRejected(t *testing.T) {
 	each(t, func(t *testing.T, w env) {

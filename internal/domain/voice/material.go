@@ -55,8 +55,8 @@ type NewMaterial struct {
 var (
 	errOneMaterial  = apierr.Invalid(apierr.ExactlyOneOf, "text", "Give exactly one of text, link and post.")
 	errNoPost       = apierr.Missing().With("argument", "post_id")
-	errManyMaterial = apierr.Invalid(apierr.OutOfRange, "",
-		fmt.Sprintf("A brand voice can have at most %d pieces of material.", MaxMaterials))
+	errManyMaterial = apierr.Invalidf(apierr.OutOfRange, "",
+		"A brand voice can have at most %d pieces of material.", MaxMaterials)
 )
 
 // AddMaterial adds material to a voice. Adding the same material again has no effect.

@@ -1,7 +1,6 @@
 package voice
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -46,8 +45,8 @@ func normalize(d Draft) (Draft, error) {
 func checkTotalLength(d Draft) error {
 	text, err := assemble(d)
 	if err == nil && utf8.RuneCountInString(text) > MaxText {
-		err = apierr.Invalid(apierr.TooLong, "",
-			fmt.Sprintf("The brand voice is limited to %d characters in total. Shorten some of its texts.", MaxText))
+		err = apierr.Invalidf(apierr.TooLong, "",
+			"The brand voice is limited to %d characters in total. Shorten some of its texts.", MaxText)
 	}
 	return err
 }
@@ -74,7 +73,7 @@ func (t *normalizer) line(argument, text string, limit int) string {
 func (t *normalizer) text(argument, text string, limit int, tidy func(string) string) string {
 	switch {
 	case !utf8.ValidString(text):
-		t.refuse(apierr.Invalid(apierr.Malformed, argument, "The argument "+argument+" is not valid Unicode."))
+		t.refuse(apierr.Invalidf(apierr.Malformed, argument, "The argument %s is not valid Unicode.", argument))
 		return ""
 	case apikey.In(text):
 		t.refuse(errSecret.With("argument", argument))
@@ -82,8 +81,8 @@ func (t *normalizer) text(argument, text string, limit int, tidy func(string) st
 	}
 	text = tidy(text)
 	if utf8.RuneCountInString(text) > limit {
-		t.refuse(apierr.Invalid(apierr.TooLong, argument, fmt.Sprintf("The argument %s is limited to %d characters.",
-			argument, limit)))
+		t.refuse(apierr.Invalidf(apierr.TooLong, argument, "The argument %s is limited to %d characters.",
+			argument, limit))
 	}
 	return text
 }
@@ -129,23 +128,23 @@ func (t *normalizer) list(argument string, given []string, limit, longest int) [
 
 func (t *normalizer) checkCount(argument string, n, limit int) {
 	if n > limit {
-		t.refuse(apierr.Invalid(apierr.TooLong, argument, fmt.Sprintf("The argument %s is limited to %d items.",
-			argument, limit)))
+		t.refuse(apierr.Invalidf(apierr.TooLong, argument, "The argument %s is limited to %d items.",
+			argument, limit))
 	}
 }
 
 // checkDisjoint fails if an item is both to be used and to be avoided.
 func (t *normalizer) checkDisjoint(argument string, use, avoid []string) {
 	if slices.ContainsFunc(avoid, func(text string) bool { return slices.Contains(use, text) }) {
-		t.refuse(apierr.Invalid(apierr.NotAllowedValue, argument, "The argument "+argument+" has items that are also "+
-			"to be used."))
+		t.refuse(apierr.Invalidf(apierr.NotAllowedValue, argument, "The argument %s has items that are also to be used.",
+			argument))
 	}
 }
 
 func (t *normalizer) oneOf(argument, value string, values ...string) {
 	if value != "" && !slices.Contains(values, value) {
-		t.refuse(apierr.Invalid(apierr.NotAllowedValue, argument, fmt.Sprintf("The argument %s must be one of: %s.",
-			argument, strings.Join(values, ", "))))
+		t.refuse(apierr.Invalidf(apierr.NotAllowedValue, argument, "The argument %s must be one of: %s.",
+			argument, strings.Join(values, ", ")))
 	}
 }
 

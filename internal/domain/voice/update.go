@@ -16,8 +16,8 @@ import (
 var (
 	errNameTaken = apierr.Invalid(apierr.NotAllowedValue, "name",
 		"The team already has a brand voice with this name.")
-	errTooManyVoices = apierr.Invalid(apierr.OutOfRange, "",
-		fmt.Sprintf("A team can have at most %d brand voices. Delete or change one.", MaxVoices))
+	errTooManyVoices = apierr.Invalidf(apierr.OutOfRange, "",
+		"A team can have at most %d brand voices. Delete or change one.", MaxVoices)
 )
 
 func formatID(n int64) string { return strconv.FormatInt(n, 10) }

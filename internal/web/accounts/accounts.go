@@ -18,7 +18,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, words)
+var pages = shell.Parse(files, nil, words)
 
 // Handlers serves the account pages.
 type Handlers struct {
@@ -97,5 +97,5 @@ func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) 
 		p.ShowError(w, r, err)
 		return "", false
 	}
-	return told.Detail, true
+	return p.Detail(r, err), true
 }

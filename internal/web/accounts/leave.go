@@ -1,38 +1,35 @@
 package accounts
 
 import (
-	"fmt"
 	"net/http"
-	"strings"
 
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
 // revocationText describes what happened to the permission for publishing, and where a person can revoke it.
-func revocationText(platform string, state account.RevocationState) string {
+func revocationText(l *locale.Language, platform string, state account.RevocationState) string {
 	name := shell.NetworkName(platform)
 	switch state {
 	case account.RevocationRevoked:
-		return name + " was told that the permission has ended."
+		return l.T("%s was told that the permission has ended.", name)
 	case account.RevocationWaiting:
-		return name +
-			" could not be told yet that the permission has ended. We keep trying for a day, and this page shows " +
-			"the result."
+		return l.T("%s could not be told yet that the permission has ended. We keep trying for a day, and this page shows "+
+			"the result.", name)
 	case account.RevocationKept:
-		return "The permission at " + name +
-			" remains, because other connected accounts use it. It ends with the last of them."
+		return l.T("The permission at %s remains, because other connected accounts use it. It ends with the last of them.", name)
 	case account.RevocationFailed:
-		return name + " could not be told that the permission has ended. " + revokeWhere(platform)
+		return l.T("%s could not be told that the permission has ended.", name) + " " + revokeWhere(l, platform)
 	case account.RevocationUnsupported:
 	}
-	return name + " only lets you revoke the permission yourself. " + revokeWhere(platform)
+	return l.T("%s only lets you revoke the permission yourself.", name) + " " + revokeWhere(l, platform)
 }
 
 // revokePages names the settings page of each network where people revoke permissions, as of November 2026.
-var revokePages = map[string]string{
+var revokePages = map[string]locale.Key{
 	"bluesky":   "Settings, Privacy and security, App passwords",
 	"facebook":  "Settings, Business integrations",
 	"instagram": "Settings, Website permissions, Apps and websites",
@@ -44,11 +41,11 @@ var revokePages = map[string]string{
 	"youtube":   "your Google account: Security, Your connections to third-party apps and services",
 }
 
-func revokeWhere(platform string) string {
+func revokeWhere(l *locale.Language, platform string) string {
 	if where := revokePages[platform]; where != "" {
-		return "Remove this service there: " + where + "."
+		return l.T("Remove this service there: %s.", where)
 	}
-	return "Remove this service in its settings."
+	return l.T("Remove this service in its settings.")
 }
 
 // leaveView is the page that shows what disconnecting an account affects.
@@ -59,19 +56,16 @@ type leaveView struct {
 }
 
 // aheadWords returns the numbers of scheduled posts and series.
-func aheadWords(a post.Upcoming) string {
+func aheadWords(l *locale.Language, a post.Upcoming) string {
 	var out []string
 	if a.Posts > 0 {
-		out = append(out, shell.Plural(a.Posts, "scheduled post", "scheduled posts"))
+		out = append(out, l.N(a.Posts, "%d scheduled post", "%d scheduled posts"))
 	}
 	if a.Series > 0 {
-		out = append(out, fmt.Sprint(a.Series)+" series")
+		out = append(out, l.N(a.Series, "%d series", "%d series"))
 	}
-	return strings.Join(out, " and ")
+	return l.And(out)
 }
-
-// Words returns what is scheduled for the account, or "".
-func (v leaveView) Words() string { return aheadWords(v.Waiting) }
 
 // One reports whether exactly one post or series is affected.
 func (v leaveView) One() bool { return v.Waiting.Posts+v.Waiting.Series == 1 }
@@ -82,7 +76,7 @@ func (p *Handlers) leavePage(w http.ResponseWriter, r *http.Request, a account.A
 		p.ShowError(w, r, err)
 		return
 	}
-	p.ShowTitled(w, r, http.StatusOK, pages["leave"], "Disconnect "+a.Username, leaveView{a, waiting})
+	p.ShowTitled(w, r, http.StatusOK, pages["leave"], p.T(r, "Disconnect %s", a.Username), leaveView{a, waiting})
 }
 
 // leave disconnects an account, after removing it from scheduled posts if requested.
@@ -91,7 +85,8 @@ func (p *Handlers) leave(w http.ResponseWriter, r *http.Request, a account.Accou
 		return
 	}
 	ctx := r.Context()
-	text := "The " + shell.NetworkName(a.Platform) + " account " + a.Username + " was disconnected."
+	l := p.Language(r)
+	text := l.T("The %s account %s was disconnected.", shell.NetworkName(a.Platform), a.Username)
 	if r.PostForm.Get("posts") == "take_out" {
 		actor, err := p.actor(r)
 		if err != nil {
@@ -105,7 +100,7 @@ func (p *Handlers) leave(w http.ResponseWriter, r *http.Request, a account.Accou
 			return
 		}
 		if n.Any() {
-			text += fmt.Sprintf(" It was removed from %s.", aheadWords(n))
+			text += " " + l.T("It was removed from %s.", aheadWords(l, n))
 		}
 	}
 	revoked, err := p.connector.Accounts.Disconnect(ctx, shell.VisitorOf(ctx).ID, a.TeamID, a.ID)
@@ -116,6 +111,6 @@ func (p *Handlers) leave(w http.ResponseWriter, r *http.Request, a account.Accou
 	if revoked == account.RevocationFailed {
 		p.Log.WarnContext(ctx, "revoking the permission at the network failed", "platform", a.Platform)
 	}
-	p.FlashText(r, text+" "+revocationText(a.Platform, revoked))
+	p.FlashText(r, text+" "+revocationText(l, a.Platform, revoked))
 	shell.Redirect(w, r, "/accounts")
 }

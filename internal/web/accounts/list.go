@@ -38,7 +38,7 @@ func (p *Handlers) recentlyDisconnected(r *http.Request, team int64, zone *time.
 	found, err := p.connector.Accounts.ListDisconnected(r.Context(), team)
 	var out []gone
 	for _, t := range found {
-		out = append(out, gone{t.Platform, t.Username, revocationText(t.Platform, t.State), t.At.In(zone)})
+		out = append(out, gone{t.Platform, t.Username, revocationText(p.Language(r), t.Platform, t.State), t.At.In(zone)})
 	}
 	return out, err
 }

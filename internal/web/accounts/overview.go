@@ -1,13 +1,13 @@
 package accounts
 
 import (
-	"html/template"
 	"net/http"
 	"slices"
 	"strconv"
 	"time"
 
 	"pressroom/internal/domain/analytics"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/plot"
 	"pressroom/internal/web/shell"
 )
@@ -58,14 +58,14 @@ func (p *Handlers) overview(w http.ResponseWriter, r *http.Request) {
 const maxPoints = 40
 
 // gained returns a chart that compares how many followers the largest accounts gained in the period.
-func (v overviewView) gained() plot.Lines {
-	line := plot.Lines{Label: "Followers gained by account in this period. The table below has the numbers."}
+func (v overviewView) gained(l *locale.Language) plot.Lines {
+	line := plot.Lines{Label: l.T("Followers gained by account in this period. The table below has the numbers.")}
 	for _, a := range v.Accounts {
 		days, counts := inPeriod(a, v.Days)
 		if len(counts) < 2 || len(line.Series) == plot.MaxSeries {
 			continue
 		}
-		one := plot.Series{Name: a.Username + " on " + shell.NetworkName(a.Platform)}
+		one := plot.Series{Name: l.T("%s on %s|account", a.Username, shell.NetworkName(a.Platform))}
 		every := (len(counts)-1)/maxPoints + 1
 		for i, n := range counts {
 			if i%every != 0 && i != len(counts)-1 {
@@ -73,21 +73,12 @@ func (v overviewView) gained() plot.Lines {
 			}
 			gained := float64(n - counts[0])
 			one.Points = append(one.Points,
-				plot.Point{Name: days[i].Format("2 Jan"), At: float64(days[i].Unix()), Value: &gained})
+				plot.Point{Name: l.Format(days[i], locale.ShortDay), At: float64(days[i].Unix()), Value: &gained})
 		}
 		line.Series = append(line.Series, one)
 	}
 	return line
 }
-
-// Chart returns the chart.
-func (v overviewView) Chart() template.HTML { return v.gained().Draw() }
-
-// Legend names the lines of the chart.
-func (v overviewView) Legend() template.HTML { return v.gained().Legend() }
-
-// Series returns the numbers of the chart.
-func (v overviewView) Series() []plot.Series { return v.gained().Series }
 
 // inPeriod returns the counts of the last days before the newest one.
 func inPeriod(a analytics.AccountWeeks, days int) ([]time.Time, []int64) {

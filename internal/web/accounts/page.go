@@ -17,6 +17,7 @@ import (
 	"pressroom/internal/domain/analytics"
 	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/plot"
 	"pressroom/internal/web/shell"
 )
@@ -91,12 +92,13 @@ func (p *Handlers) read(r *http.Request, out *view) error {
 	if out.Failure, err = p.posts.LastFailure(ctx, out.TeamID, out.ID); err != nil {
 		return err
 	}
-	out.Why = job.Message(out.Failure.ErrorCode)
+	l := p.Language(r)
+	out.Why = shell.Text(l, job.Message(out.Failure.ErrorCode))
 	found, outcome, err := p.figures(r, out.ID, out.Days)
 	if err != nil {
 		return err
 	}
-	out.AccountAnalytics, out.Notes = found, outcome.Notes
+	out.AccountAnalytics, out.Notes = found, notes.In(l, outcome.Notes)
 	if found.BestPost != nil {
 		out.Text = textOf(found.BestPost.Text, outcome.Untrusted)
 	}
@@ -173,18 +175,18 @@ func textOf(p *operation.Pointer, texts []operation.Untrusted) string {
 	return ""
 }
 
-// Line returns a chart of followers, or nothing for fewer than two days.
-func (v view) Line() template.HTML {
+// line returns a chart of followers, or nothing for fewer than two days.
+func (v view) line(l *locale.Language) template.HTML {
 	if len(v.Sizes) < 2 {
 		return ""
 	}
-	line := plot.Line{Label: "Followers by day. The table below has the numbers.", Spread: true}
+	line := plot.Line{Label: l.T("Followers by day. The table below has the numbers."), Spread: true}
 	for _, s := range v.Sizes {
 		count := float64(s.Followers)
 		line.Points = append(line.Points,
-			plot.Point{Name: s.At.Format("2 Jan"), At: float64(s.At.Unix()), Value: &count})
+			plot.Point{Name: l.Format(s.At, locale.ShortDay), At: float64(s.At.Unix()), Value: &count})
 	}
-	return line.Draw()
+	return line.Draw(l)
 }
 
 // MaxPosts returns the maximum of posts on any weekday, which scales the bars.
@@ -204,7 +206,7 @@ func (p *Handlers) export(w http.ResponseWriter, r *http.Request, a account.Acco
 	found, _, err := p.figures(r, a.ID, days)
 	if err != nil {
 		if apierr.Is(err, apierr.PlanLimitReached) {
-			p.ShowText(w, r, shell.StatusOf(err), "No analytics", apierr.Of(err).Detail)
+			p.ShowText(w, r, shell.StatusOf(err), "No analytics", p.Detail(r, err))
 			return
 		}
 		p.ShowError(w, r, err)

@@ -3,34 +3,94 @@ package accounts
 import (
 	"html/template"
 	"strings"
+	"time"
 
 	"pressroom/internal/domain/analytics"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/locale"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/plot"
 	"pressroom/internal/web/shell"
 )
 
-// words are the functions of the package's templates.
-var words = template.FuncMap{
-	"moment": shell.Time, "num": plot.FormatNumber, "counted": engagementCounts, "share": shareOf,
-	"short":  func(n int64) string { return plot.FormatNumber(float64(n)) },
-	"spark":  plot.Spark,
-	"posted": func(m teamtime.Moment) template.HTML { return shell.When(&m) },
+// words returns the functions of the package's templates.
+func words(l *locale.Language) template.FuncMap {
+	percent := func(share float64) string { return plot.FormatPercent(l, 100*share) }
+	return template.FuncMap{
+		"num": func(v any) string { return number(l, v) }, "counted": engagementCounts, "share": shareOf,
+		"short": func(n int64) string { return plot.FormatNumber(l, float64(n)) },
+		"spark": plot.Spark, "rate": percent,
+		"posted":  func(m teamtime.Moment) template.HTML { return shell.WhenIn(l, &m) },
+		"day":     func(at time.Time) string { return l.Format(at, locale.Day) },
+		"format":  func(name string) string { return known(l, formats, name) },
+		"weekday": func(name string) string { return known(l, weekdays, name) },
+		"total":   func(name string) string { return known(l, totals, name) },
+		"bounds": func(s *analytics.AccountAnalyticsEngagementPerPost) string {
+			if s == nil || s.Interval == nil {
+				return "–"
+			}
+			return plot.FormatRange(l, s.Interval.Low, s.Interval.High)
+		},
+		"rates": func(s *analytics.AccountAnalyticsEngagementPerPost) string {
+			if s == nil || s.Interval == nil {
+				return "–"
+			}
+			return plot.FormatPercentRange(l, 100*s.Interval.Low, 100*s.Interval.High)
+		},
+		"upcoming": func(a post.Upcoming) string { return aheadWords(l, a) },
+		"line":     func(v view) template.HTML { return v.line(l) },
+		"chart":    func(v overviewView) template.HTML { return v.gained(l).Draw(l) },
+		"legend":   func(v overviewView) template.HTML { return v.gained(l).Legend() },
+		"series":   func(v overviewView) []plot.Series { return v.gained(l).Series },
+	}
+}
 
-	"title": func(text string) string { return strings.ToUpper(text[:1]) + text[1:] },
-	"rate":  func(share float64) string { return plot.FormatNumber(100*share) + "%" },
-	"bounds": func(s *analytics.AccountAnalyticsEngagementPerPost) string {
-		if s == nil || s.Interval == nil {
-			return "–"
+// notes are the notes of analytics that have values.
+var notes = shell.NewNotes(
+	"This installation collects no figures from %s.",
+	"Collection has failed since %s. It is retried automatically.",
+	"The plan keeps figures for %s days, which is less than the period.",
+	"The account's posts are known since %s. Earlier posts of the period are missing.",
+	"The account has been collected since it was connected on %s. Earlier posts are those that the network listed then.",
+	"%s It requires an app approved for insights and an account connected with them.",
+)
+
+// number returns a short number.
+func number(l *locale.Language, v any) string {
+	switch n := v.(type) {
+	case *float64:
+		if n != nil {
+			return plot.FormatNumber(l, *n)
 		}
-		return plot.FormatNumber(s.Interval.Low) + " to " + plot.FormatNumber(s.Interval.High)
-	},
-	"rates": func(s *analytics.AccountAnalyticsEngagementPerPost) string {
-		if s == nil || s.Interval == nil {
-			return "–"
-		}
-		return plot.FormatNumber(100*s.Interval.Low) + "% to " + plot.FormatNumber(100*s.Interval.High) + "%"
-	},
+	case float64:
+		return plot.FormatNumber(l, n)
+	}
+	return "–"
+}
+
+// formats are the labels of the formats of posts.
+var formats = map[string]locale.Key{
+	"text": "Text|format", "image": "Image", "video": "Video", "reel": "Reel", "carousel": "Carousel", "story": "Story",
+	"link": "Link", "unknown": "Unknown",
+}
+
+var weekdays = map[string]locale.Key{
+	"monday": "Monday", "tuesday": "Tuesday", "wednesday": "Wednesday", "thursday": "Thursday", "friday": "Friday",
+	"saturday": "Saturday", "sunday": "Sunday",
+}
+
+// totals are the labels of the sums of interactions.
+var totals = map[string]locale.Key{
+	"likes": "Total likes", "comments": "Total comments", "shares": "Total shares", "saves": "Total saves",
+	"clicks": "Total clicks",
+}
+
+// known returns the label of a name, or the name with a capital letter.
+func known(l *locale.Language, labels map[string]locale.Key, name string) string {
+	if label, ok := labels[name]; ok {
+		return l.T(label)
+	}
+	return strings.ToUpper(name[:1]) + name[1:]
 }
 
 // shareOf returns a bar that shows a number as part of a whole.

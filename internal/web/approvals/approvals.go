@@ -10,13 +10,16 @@ import (
 
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/approval"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{})
+var pages = shell.Parse(files, nil, func(l *locale.Language) template.FuncMap {
+	return template.FuncMap{"longday": func(at time.Time) string { return l.Format(at, locale.LongDay) }}
+})
 
 // Handlers serves the pages.
 type Handlers struct {

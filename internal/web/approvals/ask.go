@@ -72,7 +72,7 @@ func (p *Handlers) addPosts(r *http.Request, v *askView, ids []string, zone *tim
 			one.At = found.ScheduledAt.In(zone)
 		}
 		if why := approval.CheckRequest(found); why != nil {
-			one.Why = apierr.Of(why).Detail
+			one.Why = p.Detail(r, why)
 			v.Others = append(v.Others, one)
 			continue
 		}
@@ -113,7 +113,7 @@ func (p *Handlers) flashSent(r *http.Request, sent approval.Sent, email string) 
 		p.Log.WarnContext(r.Context(), "failed to mail an approval link", "request", sent.ID, "error", sent.Mail)
 		p.Flash(r, "The link works, but it could not be mailed. Send it to the client yourself, or try again.")
 	case email != "":
-		p.FlashText(r, "The link was mailed to "+email+".")
+		p.Flash(r, "The link was mailed to %s.", email)
 	default:
 		p.Flash(r, "Send the link below to the client.")
 	}

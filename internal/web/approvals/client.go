@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/approval"
+	"pressroom/internal/locale"
 	"pressroom/internal/network"
 	"pressroom/internal/web/preview"
 	"pressroom/internal/web/shell"
@@ -49,6 +50,7 @@ func (v *clientView) Scheduled() bool {
 type card struct {
 	approval.Proposal
 
+	l            *locale.Language
 	Token        string
 	Suffix       string // suffix of the names of its fields; empty for a single post
 	Choice       string // suffix of the values of its buttons; empty for a single post
@@ -109,10 +111,10 @@ func lookAt(author preview.Author, c network.Content, link string, own bool) loo
 const maxTitle = 60 // characters
 
 // titleOf returns the beginning of a post's text.
-func titleOf(p post.Record) string {
+func titleOf(l *locale.Language, p post.Record) string {
 	text := strings.Join(strings.Fields(p.Excerpt), " ")
 	if text == "" {
-		return "A post without text"
+		return l.T("A post without text")
 	}
 	if utf8.RuneCountInString(text) > maxTitle {
 		text = strings.TrimSpace(string([]rune(text)[:maxTitle])) + "…"
@@ -122,35 +124,33 @@ func titleOf(p post.Record) string {
 
 // When describes when the post is published. It returns "" for a post that was already sent.
 func (c *card) When() string {
-	at := inWords(c.ScheduledAt, c.Zone)
+	at := c.inWords(c.ScheduledAt)
 	switch {
 	case c.PassedUnapproved() && at != "":
-		return "It was scheduled for " + at + " but was not published, because it was not approved in time. " +
-			c.afterwards()
+		return c.l.T("It was scheduled for %s but was not published, because it was not approved in time.", at) + " " +
+			c.l.T(c.afterwards())
 	case c.Status != post.Draft && c.Status != post.Scheduled:
 		return ""
 	case c.Approval == post.Rejected:
-		return "It will not be published until you approve a new version."
+		return c.l.T("It will not be published until you approve a new version.")
 	case c.Status == post.Scheduled && c.Approval == post.Waiting:
-		return "It will be published at " + at + " only if you approve it before then."
+		return c.l.T("It will be published at %s only if you approve it before then.", at)
 	case c.Status == post.Scheduled:
-		return "It will be published at " + at + "."
+		return c.l.T("It will be published at %s.", at)
 	case c.Approval == post.Approved && at == "":
-		return "The team has not set a time yet. The post will not be published until a team member schedules it."
+		return c.l.T("The team has not set a time yet. The post will not be published until a team member schedules it.")
 	case c.Approval == post.Approved:
-		return "The team plans to publish it at " + at +
-			". It will not be published until a team member schedules it."
+		return c.l.T("The team plans to publish it at %s. It will not be published until a team member schedules it.", at)
 	case at == "":
-		return "The team has not set a time yet and will do so after you approve the post."
+		return c.l.T("The team has not set a time yet and will do so after you approve the post.")
 	case c.Schedules:
-		return "It is scheduled for " + at + " as soon as you approve it."
+		return c.l.T("It is scheduled for %s as soon as you approve it.", at)
 	}
-	return "The team plans to publish it at " + at +
-		". After you approve it, a team member still needs to schedule it."
+	return c.l.T("The team plans to publish it at %s. After you approve it, a team member still needs to schedule it.", at)
 }
 
 // afterwards describes what happens to a post whose time has passed.
-func (c *card) afterwards() string {
+func (c *card) afterwards() locale.Key {
 	switch c.Approval {
 	case post.Waiting:
 		return "After you approve it, the team will choose a new time."
@@ -162,13 +162,13 @@ func (c *card) afterwards() string {
 }
 
 // DecidedAt returns when the client decided, in the team's time zone.
-func (c *card) DecidedAt() string { return inWords(c.Decided, c.Zone) }
+func (c *card) DecidedAt() string { return c.inWords(c.Decided) }
 
-func inWords(t time.Time, zone *time.Location) string {
+func (c *card) inWords(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.In(zone).Format("15:04 on Monday 2 January 2006") + " (" + zone.String() + ")"
+	return c.l.Format(t.In(c.Zone), locale.ClockOnDate) + " (" + c.Zone.String() + ")"
 }
 
 func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
@@ -181,9 +181,9 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) showPage(w http.ResponseWriter, r *http.Request, status int, v *clientView) {
-	title := "Approve a post"
+	title := p.T(r, "Approve a post")
 	if v.Several() {
-		title = shell.Plural(len(v.Cards), "post", "posts") + " for your review"
+		title = p.Language(r).N(len(v.Cards), "%d post for your review", "%d posts for your review")
 	}
 	p.ShowTitled(w, r, status, pages["client"], title, v)
 }
@@ -200,8 +200,9 @@ func (p *Handlers) clientView(r *http.Request) (*clientView, error) {
 		v.Name = r.PostForm.Get("name")
 	}
 	var ids []string
+	l := p.Language(r)
 	for _, one := range v.Proposals {
-		c := &card{Proposal: one, Token: v.Token, Title: titleOf(one.Record)}
+		c := &card{Proposal: one, l: l, Token: v.Token, Title: titleOf(l, one.Record)}
 		if len(v.Proposals) > 1 {
 			c.Suffix, c.Choice = "-"+one.ID, " "+one.ID
 		}
@@ -248,7 +249,10 @@ func (v *clientView) team() int64 {
 }
 
 // deadLink is the page of a link that no longer works. Comment is the client's input, which was not sent.
-type deadLink struct{ Heading, Why, Comment string }
+type deadLink struct {
+	Heading      locale.Key
+	Why, Comment string
+}
 
 // refuseLink shows a page for a link that no longer works, with the client's input. It does not reveal whether a post has
 // existed.
@@ -258,15 +262,14 @@ func (p *Handlers) refuseLink(w http.ResponseWriter, r *http.Request, err error,
 		p.ShowError(w, r, err)
 		return
 	}
-	page := deadLink{"This link no longer works", f.Detail, comment}
+	page := deadLink{"This link no longer works", p.Detail(r, err), comment}
 	switch state, _ := f.Context["state"].(string); {
 	case f.Code == apierr.NotFound:
-		page.Heading, page.Why = "This link is no longer active",
-			"Ask the team that sent it for a new one."
+		page.Heading, page.Why = "This link is no longer active", p.T(r, "Ask the team that sent it for a new one.")
 	case state == "changed":
 		page.Heading = "The post has changed"
 	}
-	p.ShowTitled(w, r, shell.StatusOf(err), pages["deadlink"], page.Heading, page)
+	p.Show(w, r, shell.StatusOf(err), pages["deadlink"], page.Heading, page)
 }
 
 // The actions of a client.
@@ -366,7 +369,7 @@ func (p *Handlers) afterAct(w http.ResponseWriter, r *http.Request, err error, p
 	if err != nil {
 		status = shell.StatusOf(err)
 		shell.SetRetryAfter(w, err)
-		v.place(f, postID)
+		v.place(f, p.Detail(r, err), postID)
 	}
 	p.showPage(w, r, status, v)
 }
@@ -381,10 +384,9 @@ func (v *clientView) typed() bool {
 	return false
 }
 
-// place assigns an error to its field: the name, a field of a post, or no field.
-func (v *clientView) place(f *apierr.Error, postID string) {
+// place assigns an error and its text to its field: the name, a field of a post, or no field.
+func (v *clientView) place(f *apierr.Error, text, postID string) {
 	field, _ := f.Context["argument"].(string)
-	text := f.Detail
 	for _, c := range v.Cards {
 		if field != "name" && (c.ID == postID || !v.Several()) {
 			c.Wrong, c.Field = text, field

@@ -9,6 +9,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/post/approval"
 	"pressroom/internal/domain/post/postlist"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -44,8 +45,8 @@ type asked struct {
 
 	Details postlist.Details
 	Thread  []approval.Said
-	Why     string // why it was not scheduled
-	Opens   bool   // the thread has a comment of the client
+	Why     locale.Key // why it was not scheduled
+	Opens   bool       // the thread has a comment of the client
 }
 
 type unanswered struct {
@@ -55,24 +56,28 @@ type unanswered struct {
 }
 
 // scheduleErrors explain why a post was not scheduled on approval.
-var scheduleErrors = map[string]string{
-	approval.NoTime:                 "it has no time. Give it one, then schedule it.",
-	approval.TimePassed:             "its time had passed. Give it another one, then schedule it.",
-	approval.NotAllowed:             "the person who sent it to the client can no longer schedule posts. Schedule it yourself.",
-	string(apierr.PreflightBlocked): "a network would refuse it. Open the post to see why.",
-	string(apierr.PlanLimitReached): "the plan’s posts for that month are used up.",
+var scheduleErrors = map[string]locale.Key{
+	approval.NoTime: "The client has approved it, but it was not scheduled: it has no time. Give it one, then schedule it.",
+	approval.TimePassed: "The client has approved it, but it was not scheduled: its time had passed. Give it another one, " +
+		"then schedule it.",
+	approval.NotAllowed: "The client has approved it, but it was not scheduled: the person who sent it to the client can no " +
+		"longer schedule posts. Schedule it yourself.",
+	string(apierr.PreflightBlocked): "The client has approved it, but it was not scheduled: a network would refuse it. Open the " +
+		"post to see why.",
+	string(apierr.PlanLimitReached): "The client has approved it, but it was not scheduled: the plan’s posts for that month " +
+		"are used up.",
 }
 
 // ScheduleError explains why a post was not scheduled on approval. It returns "" if the post was scheduled.
-func ScheduleError(code string) string {
+func ScheduleError(code string) locale.Key {
 	if code == "" {
 		return ""
 	}
 	why, known := scheduleErrors[code]
 	if !known {
-		why = "an error occurred. Schedule it yourself."
+		return "The client has approved it, but it was not scheduled: an error occurred. Schedule it yourself."
 	}
-	return "The client has approved it, but it was not scheduled: " + why
+	return why
 }
 
 func (p *Handlers) inbox(w http.ResponseWriter, r *http.Request) {
@@ -281,7 +286,7 @@ func (p *Handlers) answer(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = call.Require(access.Write)
 	}
-	told := "Your reply is on the client’s page."
+	told := locale.Key("Your reply is on the client’s page.")
 	switch {
 	case err != nil:
 	case r.PostForm.Get("do") == "aside":
@@ -291,7 +296,7 @@ func (p *Handlers) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	back := shell.LocalPath(r.PostForm.Get("back"))
 	if err == nil {
-		p.FlashText(r, told)
+		p.Flash(r, told)
 		shell.Redirect(w, r, back)
 		return
 	}

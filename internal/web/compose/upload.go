@@ -91,7 +91,7 @@ func (f *filesForm) take(part *multipart.Part, fields url.Values) error {
 	case f.closed:
 		return nil
 	case f.files > media.MaxFormFiles:
-		f.close(apierr.Invalid(apierr.TooLong, "files", media.TooManyFormFiles))
+		f.close(apierr.Invalidf(apierr.TooLong, "files", media.TooManyFormFiles, media.MaxFormFiles))
 		return nil
 	}
 	id, err := f.addFile(part)

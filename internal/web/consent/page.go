@@ -15,6 +15,7 @@ import (
 	"pressroom/internal/auth/oauth"
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -65,7 +66,7 @@ func (p *Handlers) turn(w http.ResponseWriter, r *http.Request, err error) {
 	case turned != nil:
 		p.Show(w, r, http.StatusBadRequest, pages["turned"], "Not done",
 			turnedPage{
-				turned.Client.Name, turned.RedirectHost(), turned.Why.Text,
+				turned.Client.Name, turned.RedirectHost(), p.T(r, locale.Key(turned.Why.Text)),
 				template.URL(turned.Back), //nolint:gosec // checkRedirect of package oauth allowed the scheme
 			})
 		return
@@ -78,7 +79,7 @@ func (p *Handlers) turn(w http.ResponseWriter, r *http.Request, err error) {
 	if told.Err != nil {
 		p.Log.WarnContext(r.Context(), "the metadata of an OAuth client is unusable", "error", told.Err)
 	}
-	p.ShowText(w, r, shell.StatusOf(err), "Not allowed", told.Detail)
+	p.ShowText(w, r, shell.StatusOf(err), "Not allowed", p.Detail(r, err))
 }
 
 // turnedPage is the page of a client's invalid request.
@@ -95,7 +96,7 @@ type chosen struct {
 
 // in returns the capabilities granted by a choice among teams, limited to what the person may grant, or an error about
 // the choice.
-func (c chosen) in(teams []choice, able []access.Capability) ([]access.Capability, string) {
+func (c chosen) in(teams []choice, able []access.Capability) ([]access.Capability, locale.Key) {
 	at := slices.IndexFunc(teams, func(t choice) bool { return t.ID == c.team })
 	switch {
 	case at < 0:
@@ -132,9 +133,9 @@ type field struct{ Name, Value string }
 type choice struct {
 	ID       int64
 	Name     string
-	Role     string
-	Narrower string // offered capabilities that the role lacks
-	Why      string // why it cannot be selected; empty if it can
+	Role     locale.Key
+	Narrower string     // offered capabilities that the role lacks
+	Why      locale.Key // why it cannot be selected; empty if it can
 	Chosen   bool
 
 	has []access.Capability // requested capabilities that the role has
@@ -142,20 +143,21 @@ type choice struct {
 
 // offer is a level that can be granted.
 type offer struct {
-	Value, Name, Says string
-	Chosen            bool
+	Value, Says string
+	Name        locale.Key
+	Chosen      bool
 }
 
 // show shows the request with the previous choice, if any.
 func (p *Handlers) show(
 	w http.ResponseWriter, r *http.Request, status int, asked oauth.AuthorizationRequest, sent url.Values,
-	before chosen, wrong string,
+	before chosen, wrong locale.Key,
 ) {
 	v := shell.VisitorOf(r.Context())
 	if before.team == 0 {
 		before.team = v.Team.ID
 	}
-	out := request{Name: asked.Client.Name, Place: asked.RedirectHost(), Wrong: wrong, Fields: fields(sent)}
+	out := request{Name: asked.Client.Name, Place: asked.RedirectHost(), Wrong: p.T(r, wrong), Fields: fields(sent)}
 	to, err := url.Parse(asked.Redirect)
 	if err != nil { // unreachable: it was validated before
 		p.ServerError(w, r, fmt.Errorf("reading a redirect address: %w", err))
@@ -168,12 +170,12 @@ func (p *Handlers) show(
 		}
 	}
 	var able []access.Capability
-	if out.Teams, able, err = p.choices(r.Context(), v, asked, before.team); err != nil {
+	if out.Teams, able, err = p.choices(r, v, asked, before.team); err != nil {
 		p.ServerError(w, r, err)
 		return
 	}
 	if out.Ready = len(able) > 0; out.Ready {
-		out.Levels = offers(able, before.level)
+		out.Levels = offers(p.Language(r), able, before.level)
 	}
 	w.Header().Set("Content-Security-Policy", policy(to))
 	p.Show(w, r, status, pages["consent"], "Authorize an assistant", out)
@@ -206,7 +208,7 @@ func fields(sent url.Values) []field {
 // choices returns the person's teams, with why some cannot be selected, and the requested capabilities that the
 // person can grant.
 func (p *Handlers) choices(
-	ctx context.Context, v *shell.Visitor, asked oauth.AuthorizationRequest, now int64,
+	r *http.Request, v *shell.Visitor, asked oauth.AuthorizationRequest, now int64,
 ) ([]choice, []access.Capability, error) {
 	var out []choice
 	var able []access.Capability
@@ -216,7 +218,7 @@ func (p *Handlers) choices(
 			has: access.Within(asked.Capabilities, t.Role),
 		}
 		var err error
-		if c.Why, err = p.why(ctx, t, asked.Capabilities); err != nil {
+		if c.Why, err = p.why(r.Context(), t, asked.Capabilities); err != nil {
 			return nil, nil, err
 		}
 		if c.Why == "" {
@@ -226,7 +228,7 @@ func (p *Handlers) choices(
 	}
 	able = access.Within(able, access.Owner) // in order, without duplicates
 	for i := range out {
-		out[i].Narrower = listMissing(without(able, out[i].has))
+		out[i].Narrower = listMissing(p.Language(r), without(able, out[i].has))
 	}
 	chooseTeam(out)
 	return out, able, nil
@@ -244,7 +246,7 @@ func chooseTeam(of []choice) {
 }
 
 // why returns the reason why nobody, or not this person, can authorize a client for a team, or "".
-func (p *Handlers) why(ctx context.Context, t team.OwnTeam, asked []access.Capability) (string, error) {
+func (p *Handlers) why(ctx context.Context, t team.OwnTeam, asked []access.Capability) (locale.Key, error) {
 	if t.Closed {
 		return "This team is closed.", nil
 	}
@@ -315,7 +317,7 @@ func chosenIn(form url.Values) chosen {
 func (p *Handlers) allow(w http.ResponseWriter, r *http.Request, asked oauth.AuthorizationRequest, sent url.Values) {
 	v := shell.VisitorOf(r.Context())
 	was := chosenIn(r.PostForm)
-	teams, able, err := p.choices(r.Context(), v, asked, was.team)
+	teams, able, err := p.choices(r, v, asked, was.team)
 	if err != nil {
 		p.ServerError(w, r, err)
 		return

@@ -5,15 +5,16 @@ import (
 	"strings"
 
 	"pressroom/internal/core/access"
+	"pressroom/internal/locale"
 )
 
-var roleNames = map[access.Role]string{
+var roleNames = map[access.Role]locale.Key{
 	access.Owner: "Owner", access.Admin: "Admin", access.Editor: "Editor", access.Viewer: "Viewer",
 	access.Client: "Client",
 }
 
 // levelWords are the names and descriptions of levels.
-var levelWords = map[access.Level][2]string{
+var levelWords = map[access.Level][2]locale.Key{
 	access.ReadOnly: {
 		"Read only", "Can read posts, reports, media, brand voices and hashtag lists, and cannot change anything.",
 	},
@@ -26,14 +27,14 @@ var levelWords = map[access.Level][2]string{
 }
 
 // capabilityWords describe what each capability allows.
-var capabilityWords = map[access.Capability]string{
+var capabilityWords = map[access.Capability]locale.Key{
 	access.Read:    "read everything",
 	access.Write:   "write drafts, media and lists, unschedule posts and pause series",
 	access.Publish: "publish and schedule posts", access.Spend: "spend the team’s credits",
 }
 
 // narrowWords describe what a role does not allow, to follow "not be able to".
-var narrowWords = map[access.Capability]string{
+var narrowWords = map[access.Capability]locale.Key{
 	access.Read: "read anything", access.Write: "write or change anything", access.Publish: "schedule or publish posts",
 	access.Spend: "spend the team’s credits",
 }
@@ -43,28 +44,28 @@ const all = "all"
 
 // offers returns the levels that a person can grant, and all of the person's capabilities if no level equals them. The
 // default is the level that writes drafts, otherwise the first level.
-func offers(able []access.Capability, now string) []offer {
+func offers(l *locale.Language, able []access.Capability, now string) []offer {
 	var out []offer
 	exact := false
-	for _, l := range access.Levels() {
-		of := ofLevel(l)
+	for _, level := range access.Levels() {
+		of := ofLevel(level)
 		if len(without(of, able)) > 0 {
 			continue
 		}
 		exact = exact || len(of) == len(able)
-		out = append(out, offer{Value: string(l), Name: levelWords[l][0], Says: levelWords[l][1]})
+		out = append(out, offer{Value: string(level), Name: levelWords[level][0], Says: l.T(levelWords[level][1])})
 	}
 	switch {
 	case exact:
 	case slices.Equal(able, publishing):
 		out = append(out,
 			offer{
-				Value: all, Name: "Publishing",
-				Says: "Can also publish for the team. Cannot spend the team’s credits.",
+				Value: all, Name: "Publishing|level",
+				Says: l.T("Can also publish for the team. Cannot spend the team’s credits."),
 			})
 	default:
 		out = append(out, offer{
-			Value: all, Name: "All available permissions", Says: "Can " + listCapabilities(able) + ".",
+			Value: all, Name: "All available permissions", Says: l.T("Can %s.", listCapabilities(l, able)),
 		})
 	}
 	choose(out, now)
@@ -84,7 +85,7 @@ func choose(out []offer, now string) {
 
 // within returns the capabilities of a choice among those that can be granted, or none if it is not offered.
 func within(able []access.Capability, level string) []access.Capability {
-	if len(able) == 0 || !slices.ContainsFunc(offers(able, ""), func(o offer) bool { return o.Value == level }) {
+	if len(able) == 0 || !slices.ContainsFunc(offers(locale.English, able, ""), func(o offer) bool { return o.Value == level }) {
 		return nil
 	}
 	if level == all {
@@ -102,20 +103,24 @@ func without(of, others []access.Capability) []access.Capability {
 }
 
 // listCapabilities returns capabilities as part of a sentence. Their descriptions may contain commas.
-func listCapabilities(of []access.Capability) string {
-	return join(of, capabilityWords, "; ", "; and ")
+func listCapabilities(l *locale.Language, of []access.Capability) string {
+	return join(l, of, capabilityWords, "; ", "%s; and %s")
 }
 
 // listMissing returns what a client cannot do as part of a sentence, or "".
-func listMissing(of []access.Capability) string { return join(of, narrowWords, ", ", ", or ") }
+func listMissing(l *locale.Language, of []access.Capability) string {
+	return join(l, of, narrowWords, ", ", "%s, or %s")
+}
 
-func join(of []access.Capability, words map[access.Capability]string, between, last string) string {
+func join(
+	l *locale.Language, of []access.Capability, words map[access.Capability]locale.Key, between string, last locale.Key,
+) string {
 	var parts []string
 	for _, c := range of {
-		parts = append(parts, words[c])
+		parts = append(parts, l.T(words[c]))
 	}
 	if len(parts) < 2 {
 		return strings.Join(parts, "")
 	}
-	return strings.Join(parts[:len(parts)-1], between) + last + parts[len(parts)-1]
+	return l.T(last, strings.Join(parts[:len(parts)-1], between), parts[len(parts)-1])
 }

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/core/access"
+	"pressroom/internal/locale"
 )
 
 func TestOffers(t *testing.T) {
@@ -22,7 +23,7 @@ func TestOffers(t *testing.T) {
 			able = append(able, access.Capability(name))
 		}
 		var got []string
-		for _, o := range offers(able, "") {
+		for _, o := range offers(locale.English, able, "") {
 			got = append(got, o.Value+map[bool]string{true: "*"}[o.Chosen])
 		}
 		if strings.Join(got, " ") != want {
@@ -43,17 +44,17 @@ func TestWords(t *testing.T) {
 		for name := range strings.FieldsSeq(scope) {
 			of = append(of, access.Capability(name))
 		}
-		if got := listMissing(of); got != want {
+		if got := listMissing(locale.English, of); got != want {
 			t.Errorf("%s: it will not be able to %s, want %s", scope, got, want)
 		}
 	}
 	const takes = "unschedule posts and pause series"
-	for _, o := range offers([]access.Capability{access.Read, access.Write}, "") {
+	for _, o := range offers(locale.English, []access.Capability{access.Read, access.Write}, "") {
 		if o.Value == string(access.Drafts) != strings.Contains(o.Says, takes) {
 			t.Errorf("%s says: %s", o.Value, o.Says)
 		}
 	}
-	if got, want := listCapabilities([]access.Capability{access.Write, access.Spend}),
+	if got, want := listCapabilities(locale.English, []access.Capability{access.Write, access.Spend}),
 		"write drafts, media and lists, "+takes+"; and spend the team’s credits"; got != want {
 		t.Errorf("it may %s, want %s", got, want)
 	}
@@ -68,7 +69,7 @@ func TestGrantsOnlyRequestedAndOwned(t *testing.T) {
 		var teams []choice
 		var able []access.Capability
 		for i, role := range rapid.SliceOfN(rapid.SampledFrom(access.Roles()), 1, 4).Draw(t, "roles") {
-			c := choice{ID: int64(i + 1), Role: string(role), has: access.Within(asked, role)}
+			c := choice{ID: int64(i + 1), Role: locale.Key(role), has: access.Within(asked, role)}
 			if len(c.has) == 0 || rapid.Bool().Draw(t, "closed") {
 				c.Why = "closed"
 			} else {

@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/erasure"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -207,8 +208,8 @@ func (p *Handlers) showItem(w http.ResponseWriter, r *http.Request, page, name s
 		}
 		status, view.Wrong = shell.StatusOf(err), told.Text
 	}
-	p.ShowTitled(w, r, status, pages[page],
-		map[string]string{
+	p.Show(w, r, status, pages[page],
+		map[string]locale.Key{
 			"key": "Delete the key", "assistant": "Delete the assistant", "draft": "Delete the draft",
 		}[page], view)
 }

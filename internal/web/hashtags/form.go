@@ -68,7 +68,8 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 		p.again(w, r, 0, err)
 		return
 	}
-	p.FlashText(r, "The list was created. "+changeText(made))
+	l := p.Language(r)
+	p.FlashText(r, l.T("The list was created.")+" "+changeText(l, made))
 	shell.Redirect(w, r, pathOf(made.ID))
 }
 
@@ -101,7 +102,8 @@ func (p *Handlers) editPage(w http.ResponseWriter, a asked) {
 		if fields == nil {
 			fields = url.Values{"name": {l.Name}, "color": {l.Color}, "icon": {l.Icon}}
 		}
-		p.ShowTitled(w, a.Request, http.StatusOK, pages["form"], "Change "+l.Name, formView{ID: a.list, Fields: fields})
+		p.ShowTitled(w, a.Request, http.StatusOK, pages["form"], p.T(a.Request, "Change %s", l.Name),
+			formView{ID: a.list, Fields: fields})
 	}
 }
 

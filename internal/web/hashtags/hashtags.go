@@ -4,7 +4,6 @@ package hashtags
 import (
 	"context"
 	"embed"
-	"html/template"
 	"net/http"
 	"strconv"
 
@@ -19,7 +18,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"rate": rate, "posts": posts, "drawn": iconPath})
+var pages = shell.Parse(files, nil, words)
 
 // Handlers serves the hashtag pages.
 type Handlers struct {

@@ -4,12 +4,14 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"pressroom/internal/locale"
 )
 
 // look is a color or icon that the form offers.
 type look struct {
 	Value string
-	Name  string // for people
+	Name  locale.Key
 	Path  string // SVG path of an icon in a 24 × 24 box
 }
 
@@ -35,7 +37,7 @@ var icons = []look{
 	{"ri-heart-line", "Heart", "M12 20C5 15 3 12 3 8.5A4.5 4.5 0 0 1 12 7a4.5 4.5 0 0 1 9 1.5C21 12 19 15 12 20z"},
 	{"ri-leaf-line", "Leaf", "M5 19C4 9 10 4 20 4c0 10-5 16-15 15zM5 19l8-8"},
 	{"ri-plane-line", "Travel", "M3 12l18-8-6 17-3-7z"},
-	{"ri-home-4-line", "Home", "M4 11l8-7 8 7v9H4zM10 20v-6h4v6"},
+	{"ri-home-4-line", "Home|icon", "M4 11l8-7 8 7v9H4zM10 20v-6h4v6"},
 	{"ri-store-2-line", "Shop", "M4 10v10h16V10M3 10l2-6h14l2 6zM9 20v-6h6v6"},
 	{"ri-fire-line", "Fire", "M12 21a6 6 0 0 1-6-6c0-4 4-5 4-12c5 2 8 7 8 12a6 6 0 0 1-6 6z"},
 	{"ri-sun-line", "Sun", "M12 16a4 4 0 1 0 0-8a4 4 0 0 0 0 8zM12 2v3M12 19v3M2 12h3M19 12h3M5 5l2 2M17 17l2 2M5 " +

@@ -228,7 +228,7 @@ func (p *Handlers) add(w http.ResponseWriter, a asked) {
 		}
 		return
 	}
-	p.FlashText(a.Request, changeText(c))
+	p.FlashText(a.Request, changeText(p.Language(a.Request), c))
 	shell.Redirect(w, a.Request, pathOf(a.list))
 }
 
@@ -241,7 +241,7 @@ func (p *Handlers) remove(w http.ResponseWriter, a asked) {
 		p.ShowError(w, a.Request, err)
 		return
 	}
-	p.FlashText(a.Request, "#"+hashtag+" was removed.")
+	p.Flash(a.Request, "#%s was removed.", hashtag)
 	shell.Redirect(w, a.Request, shell.LocalPath(a.PostForm.Get("next")))
 }
 
@@ -274,6 +274,7 @@ func (p *Handlers) copyList(w http.ResponseWriter, a asked) {
 		}
 		return
 	}
-	p.FlashText(a.Request, "This is your copy of the list. "+changeText(made))
+	in := p.Language(a.Request)
+	p.FlashText(a.Request, in.T("This is your copy of the list.")+" "+changeText(in, made))
 	shell.Redirect(w, a.Request, pathOf(made.ID))
 }

@@ -86,7 +86,7 @@ func (p *Handlers) search(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if len(outcome.Notes) > 0 {
-		p.FlashText(r, strings.Join(outcome.Notes, " "))
+		p.FlashText(r, strings.Join(shell.Texts(p.Language(r), outcome.Notes), " "))
 	}
 	shell.Redirect(w, r, foundAt(begun.JobID, ""))
 }
@@ -119,7 +119,7 @@ func (p *Handlers) showFound(
 		}
 	}
 	v.Fields, v.Wrong = fields, wrong
-	p.ShowTitled(w, r, status, pages["found"], "Hashtags for "+v.Asked.Words, v)
+	p.ShowTitled(w, r, status, pages["found"], p.T(r, "Hashtags for %s", v.Asked.Words), v)
 }
 
 // found returns a search and its results. It returns not_found for other jobs.
@@ -145,7 +145,7 @@ func (p *Handlers) found(r *http.Request, id string) (foundView, error) {
 	if v.Asked, err = search.ReadQuery(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, id); err != nil {
 		return v, err
 	}
-	v.Notes = outcome.Notes
+	v.Notes = shell.Texts(p.Language(r), outcome.Notes)
 	if made, ok := v.Job.Result.(search.Result); ok {
 		v.Result = made
 	}
@@ -181,9 +181,10 @@ func (p *Handlers) addFound(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	said := changeText(c)
+	l := p.Language(r)
+	said := changeText(l, c)
 	if r.PostForm.Get("new") != "" {
-		said = "The list was created. " + said
+		said = l.T("The list was created.") + " " + said
 	}
 	p.FlashText(r, said)
 	shell.Redirect(w, r, pathOf(c.ID))

@@ -1,71 +1,94 @@
 package hashtags
 
 import (
-	"strconv"
+	"html/template"
 	"strings"
 
 	"pressroom/internal/domain/hashtag/list"
 	"pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/plot"
 	"pressroom/internal/web/shell"
 )
 
+// words returns the functions of the package's templates.
+func words(l *locale.Language) template.FuncMap {
+	return template.FuncMap{
+		"rate":  func(n *float64) string { return rate(l, n) },
+		"posts": func(p *hashtaganalysis.TagPosts) string { return posts(l, p) },
+		"tier":  func(name string) string { return tier(l, name) },
+		"text":  func(text string) string { return shell.Text(l, text) },
+		"drawn": iconPath,
+	}
+}
+
 // rate returns a number with one decimal, or a dash if unknown.
-func rate(n *float64) string {
+func rate(l *locale.Language, n *float64) string {
 	if n == nil {
 		return "–"
 	}
 	if *n >= 100 {
-		return shell.Count(n)
+		return l.Count(n)
 	}
-	return strconv.FormatFloat(*n, 'f', 1, 64)
+	return l.Decimal(*n, 1)
 }
 
 // posts returns the number of posts with a hashtag, with the range of an estimate. It is rounded, because more digits
 // would suggest false precision.
-func posts(p *hashtaganalysis.TagPosts) string {
+func posts(l *locale.Language, p *hashtaganalysis.TagPosts) string {
 	switch {
 	case p == nil:
 		return "–"
 	case p.Basis != "estimated":
-		return shell.Count(p.Count)
+		return l.Count(p.Count)
 	case p.Low == nil || p.High == nil:
-		return "about " + plot.FormatNumber(float64(p.Count))
+		return l.T("about %s", plot.FormatNumber(l, float64(p.Count)))
 	}
-	return "about " + plot.FormatNumber(float64(p.Count)) + " (" + plot.FormatNumber(float64(*p.Low)) + " to " +
-		plot.FormatNumber(float64(*p.High)) + ")"
+	return l.T("about %s (%s to %s)", plot.FormatNumber(l, float64(p.Count)), plot.FormatNumber(l, float64(*p.Low)),
+		plot.FormatNumber(l, float64(*p.High)))
+}
+
+// tiers are the labels of the sizes of hashtags.
+var tiers = map[string]locale.Key{
+	"nano": "nano", "small": "small", "medium": "medium", "large": "large", "huge": "huge",
+}
+
+func tier(l *locale.Language, name string) string {
+	if label, ok := tiers[name]; ok {
+		return l.T(label)
+	}
+	return name
 }
 
 // reasons explain why a hashtag was rejected.
-var reasons = map[string]string{
+var reasons = map[string]locale.Key{
 	"empty": "nothing remains of it", "too_long": "too long", "bad_characters": "contains invalid characters",
 	"list_full": "the plan’s limit of hashtags per list is reached", "banned": "not allowed by this service",
 }
 
 // changeText describes the result of adding hashtags.
-func changeText(c list.HashtagListChange) string {
-	out := []string{"Added " + shell.Plural(len(c.Added), "hashtag", "hashtags") + "."}
+func changeText(l *locale.Language, c list.HashtagListChange) string {
+	out := []string{l.N(len(c.Added), "Added %d hashtag.", "Added %d hashtags.")}
 	if len(c.AlreadyPresent) > 0 {
-		out = append(out, shell.Plural(len(c.AlreadyPresent), "was", "were")+" already in the list.")
+		out = append(out, l.N(len(c.AlreadyPresent), "%d was already in the list.", "%d were already in the list."))
 	}
 	if len(c.Refused) > 0 {
-		out = append(out, refusedOf(c.Refused))
+		out = append(out, refusedOf(l, c.Refused))
 	}
 	return strings.Join(out, " ")
 }
 
 const namedRefused = 5 // maximum of hashtags in a message
 
-func refusedOf(all []list.HashtagListChangeRefused) string {
+func refusedOf(l *locale.Language, all []list.HashtagListChangeRefused) string {
 	var named []string
 	for _, r := range all[:min(len(all), namedRefused)] {
-		named = append(named, "“"+r.Hashtag+"” ("+reasons[r.Reason]+")")
+		named = append(named, l.T("“%s” (%s)", r.Hashtag, reasons[r.Reason]))
 	}
-	out := "Rejected: " + strings.Join(named, ", ")
 	if more := len(all) - len(named); more > 0 {
-		out += " and " + shell.Plural(more, "more", "more")
+		return l.T("Rejected: %s and %d more.", strings.Join(named, ", "), more)
 	}
-	return out + "."
+	return l.T("Rejected: %s.", strings.Join(named, ", "))
 }
 
 // tagsIn parses hashtags separated by spaces, commas or line breaks.

@@ -225,7 +225,7 @@ func (p *Handlers) setThreshold(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := p.notices.SetThreshold(r.Context(), v.ID, v.Team.ID, credits); err != nil {
 		if apierr.Is(err, apierr.ValidationFailed) {
-			p.settings(w, r, shell.StatusOf(err), &typed, apierr.Of(err).Detail)
+			p.settings(w, r, shell.StatusOf(err), &typed, p.Detail(r, err))
 			return
 		}
 		p.ShowError(w, r, err)

@@ -3,6 +3,9 @@ package plot
 import (
 	"html/template"
 	"strconv"
+	"time"
+
+	"pressroom/internal/locale"
 )
 
 // Heat is a heat map of the hours of the week, starting on Monday.
@@ -17,7 +20,8 @@ type Cell struct {
 	Text  string // tooltip; empty if there is no data
 }
 
-var weekdays = [7]string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}
+// monday is any Monday.
+var monday = time.Date(2026, time.November, 2, 0, 0, 0, 0, time.UTC)
 
 const (
 	cellWidth, cellHeight = 24.0, 20.0
@@ -37,9 +41,10 @@ type heatCell struct {
 }
 
 // Draw returns the heat map as SVG.
-func (h Heat) Draw() template.HTML {
+func (h Heat) Draw(l *locale.Language) template.HTML {
 	view := heatView{Label: h.Label}
-	for day, name := range weekdays {
+	for day := range h.Cells {
+		name := l.Format(monday.AddDate(0, 0, day), locale.ShortWeekday)
 		view.Days = append(view.Days, tick{heatTop + (float64(day)+0.68)*cellHeight, name})
 		for hour, c := range h.Cells[day] {
 			view.Cells = append(view.Cells,
@@ -50,7 +55,7 @@ func (h Heat) Draw() template.HTML {
 		}
 	}
 	for hour := 0; hour < 24; hour += 3 {
-		view.Hours = append(view.Hours, tick{heatLeft + float64(hour)*cellWidth, strconv.Itoa(hour) + " h"})
+		view.Hours = append(view.Hours, tick{heatLeft + float64(hour)*cellWidth, l.T("%d h|time of day", hour)})
 	}
 	return draw("heat.svg", view)
 }

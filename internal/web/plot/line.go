@@ -4,6 +4,9 @@ import (
 	"html/template"
 	"math"
 	"strings"
+	"unicode/utf8"
+
+	"pressroom/internal/locale"
 )
 
 // Line is a line chart.
@@ -24,7 +27,8 @@ type Point struct {
 
 const (
 	lineWidth, lineHeight = 640.0, 220.0
-	left, right           = 48.0, 12.0
+	left, wideLeft, right = 48.0, 62.0, 12.0
+	longLabel             = 8 // characters beside the scale that need wideLeft
 	top, bottom           = 10.0, 26.0
 	mostNames             = 7
 )
@@ -47,43 +51,57 @@ type dot struct {
 
 type bar struct{ X, From, To float64 }
 
+// leftOf returns the width of the space for the labels of a scale.
+func leftOf(labels []tick) float64 {
+	for _, label := range labels {
+		if utf8.RuneCountInString(label.Text) > longLabel {
+			return wideLeft
+		}
+	}
+	return left
+}
+
 // Draw returns the chart as SVG, or nothing without values.
-func (l Line) Draw() template.HTML {
+func (l Line) Draw(in *locale.Language) template.HTML {
 	low, high, some := l.ends()
 	if !some {
 		return ""
 	}
 	low, high, step := scale(low, high)
 	view := lineView{
-		Label: l.Label, Left: left, Right: lineWidth - right, Bottom: lineHeight - bottom, Width: lineWidth,
+		Label: l.Label, Right: lineWidth - right, Bottom: lineHeight - bottom, Width: lineWidth,
 		Height: lineHeight,
 	}
 	y := func(v float64) float64 { return top + (high-v)/(high-low)*(lineHeight-top-bottom) }
 	for v := low; v <= high+step/2; v += step {
-		view.Lines = append(view.Lines, tick{y(v), FormatNumber(v)})
+		view.Lines = append(view.Lines, tick{y(v), FormatNumber(in, v)})
 	}
+	view.Left = leftOf(view.Lines)
+	x := func(i int) float64 { return l.x(i, view.Left) }
 	every := int(math.Ceil(float64(len(l.Points)) / mostNames))
 	for i, p := range l.Points {
 		if i%every == 0 {
-			view.Names = append(view.Names, tick{l.x(i), p.Name})
+			view.Names = append(view.Names, tick{x(i), p.Name})
 		}
 		if p.Value != nil {
 			view.Dots = append(view.Dots,
-				dot{l.x(i), y(*p.Value), p.Name + ": " + FormatNumber(*p.Value) + between(p.Low, p.High)})
+				dot{x(i), y(*p.Value), p.Name + ": " + withRange(in, *p.Value, p.Low, p.High)})
 		}
 		if p.Low != nil && p.High != nil {
-			view.Bars = append(view.Bars, bar{l.x(i), y(*p.High), y(*p.Low)})
+			view.Bars = append(view.Bars, bar{x(i), y(*p.High), y(*p.Low)})
 		}
 	}
-	view.Path = l.path(y)
+	view.Path = l.path(x, y)
 	return draw("line.svg", view)
 }
 
-func between(low, high *float64) string {
+// withRange returns a number with its confidence interval, if there is one.
+func withRange(l *locale.Language, value float64, low, high *float64) string {
+	text := FormatNumber(l, value)
 	if low == nil || high == nil {
-		return ""
+		return text
 	}
-	return " (" + FormatNumber(*low) + " to " + FormatNumber(*high) + ")"
+	return l.T("%s (%s to %s)", text, FormatNumber(l, *low), FormatNumber(l, *high))
 }
 
 // ends returns the minimum and maximum of all values.
@@ -102,7 +120,7 @@ func (l Line) ends() (float64, float64, bool) {
 	return low, high, !math.IsInf(high, -1)
 }
 
-func (l Line) x(i int) float64 {
+func (l Line) x(i int, left float64) float64 {
 	room := lineWidth - left - right - 2*inset
 	if !l.Spread {
 		return left + inset + room*(float64(i)+0.5)/float64(len(l.Points))
@@ -117,7 +135,7 @@ func (l Line) x(i int) float64 {
 const inset = 14.0 // space for the labels at both ends
 
 // path returns the SVG path through the points, with gaps.
-func (l Line) path(y func(float64) float64) string {
+func (l Line) path(x func(int) float64, y func(float64) float64) string {
 	var out strings.Builder
 	pen := "M"
 	for i, p := range l.Points {
@@ -125,7 +143,7 @@ func (l Line) path(y func(float64) float64) string {
 			pen = "M"
 			continue
 		}
-		out.WriteString(pen + coordinate(l.x(i)) + " " + coordinate(y(*p.Value)))
+		out.WriteString(pen + coordinate(x(i)) + " " + coordinate(y(*p.Value)))
 		pen = "L"
 	}
 	return out.String()

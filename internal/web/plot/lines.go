@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"pressroom/internal/locale"
 )
 
 const linesWidth, linesHeight = 840.0, 240.0
@@ -14,9 +16,9 @@ const MaxSeries = 6
 
 // Lines is a chart that compares several lines over time.
 type Lines struct {
-	Label  string // description
-	Unit   string // after each number
-	Series []Series
+	Label   string // description
+	Percent bool   // the numbers are percent
+	Series  []Series
 }
 
 // Series is one line of a chart. Its points are at their At, which increases.
@@ -37,22 +39,23 @@ type seriesView struct {
 }
 
 // Draw returns the first MaxSeries lines as SVG, or nothing if no line has two values.
-func (l Lines) Draw() template.HTML {
+func (l Lines) Draw(in *locale.Language) template.HTML {
 	low, high, first, last, some := l.ends()
 	if !some {
 		return ""
 	}
 	low, high, step := scale(low, high)
 	view := linesView{lineView: lineView{
-		Label: l.Label, Left: left, Right: linesWidth - right, Bottom: linesHeight - bottom, Width: linesWidth,
+		Label: l.Label, Right: linesWidth - right, Bottom: linesHeight - bottom, Width: linesWidth,
 		Height: linesHeight,
 	}}
 	y := func(v float64) float64 { return top + (high-v)/(high-low)*(linesHeight-top-bottom) }
-	x := func(at float64) float64 {
-		return left + inset + (linesWidth-left-right-2*inset)*(at-first)/(last-first)
-	}
 	for v := low; v <= high+step/2; v += step {
-		view.Lines = append(view.Lines, tick{y(v), FormatNumber(v) + l.Unit})
+		view.Lines = append(view.Lines, tick{y(v), l.text(in, v)})
+	}
+	view.Left = leftOf(view.Lines)
+	x := func(at float64) float64 {
+		return view.Left + inset + (linesWidth-view.Left-right-2*inset)*(at-first)/(last-first)
 	}
 	view.Names = l.names(x)
 	for i, s := range l.shown() {
@@ -67,12 +70,20 @@ func (l Lines) Draw() template.HTML {
 			path.WriteString(pen + coordinate(x(p.At)) + " " + coordinate(y(*p.Value)))
 			pen = "L"
 			drawn.Dots = append(drawn.Dots,
-				dot{x(p.At), y(*p.Value), s.Name + ", " + p.Name + ": " + FormatNumber(*p.Value) + l.Unit})
+				dot{x(p.At), y(*p.Value), s.Name + ", " + p.Name + ": " + l.text(in, *p.Value)})
 		}
 		drawn.Path = path.String()
 		view.Series = append(view.Series, drawn)
 	}
 	return draw("lines.svg", view)
+}
+
+// text returns one of the chart's numbers.
+func (l Lines) text(in *locale.Language, v float64) string {
+	if l.Percent {
+		return FormatPercent(in, v)
+	}
+	return FormatNumber(in, v)
 }
 
 // Legend returns the legend of the chart.

@@ -10,6 +10,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"pressroom/internal/locale"
 )
 
 //go:embed templates/*.svg
@@ -43,16 +45,29 @@ type tick struct {
 }
 
 // FormatNumber formats a number with at most three significant digits: 12.3K, 4.56M.
-func FormatNumber(v float64) string {
+func FormatNumber(l *locale.Language, v float64) string {
 	for _, unit := range []struct {
 		size float64
-		name string
-	}{{1e9, "B"}, {1e6, "M"}, {1e3, "K"}} {
+		text locale.Key
+	}{{1e9, "%sB"}, {1e6, "%sM"}, {1e3, "%sK"}} {
 		if math.Abs(v) >= 0.9995*unit.size {
-			return digits(v/unit.size) + unit.name
+			return l.T(unit.text, l.Point(digits(v/unit.size)))
 		}
 	}
-	return digits(v)
+	return l.Point(digits(v))
+}
+
+// FormatPercent formats a number of percent with at most three significant digits: 1.71%.
+func FormatPercent(l *locale.Language, v float64) string { return l.T("%s%%", FormatNumber(l, v)) }
+
+// FormatRange formats the ends of an interval: 1.2 to 3.4.
+func FormatRange(l *locale.Language, low, high float64) string {
+	return l.T("%s to %s", FormatNumber(l, low), FormatNumber(l, high))
+}
+
+// FormatPercentRange is FormatRange for numbers of percent.
+func FormatPercentRange(l *locale.Language, low, high float64) string {
+	return l.T("%s to %s", FormatPercent(l, low), FormatPercent(l, high))
 }
 
 func digits(v float64) string {

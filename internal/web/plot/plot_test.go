@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"pressroom/internal/locale"
 	"pressroom/internal/web/plot"
 )
 
@@ -30,7 +31,7 @@ func heat() plot.Heat {
 
 // twoLines has two lines of different lengths, one with a gap.
 func twoLines() plot.Lines {
-	return plot.Lines{Label: "Followers gained", Unit: "%", Series: []plot.Series{
+	return plot.Lines{Label: "Followers gained", Percent: true, Series: []plot.Series{
 		{Name: "@harbour", Points: []plot.Point{
 			{Name: "2 Mar", At: 10, Value: new(0.0)}, {Name: "9 Mar", At: 17}, {Name: "16 Mar", At: 24, Value: new(4.5)}}},
 		{Name: "<quay>", Points: []plot.Point{{Name: "3 Mar", At: 11, Value: new(0.0)}, {Name: "10 Mar", At: 18, Value: new(-2.0)}}},
@@ -42,25 +43,26 @@ func TestDrawings(t *testing.T) {
 	for name, drawn := range map[string]template.HTML{
 		"line": plot.Line{Label: `Engagement "over" time`, Zero: true, Points: []plot.Point{
 			{Name: "2 Mar", Value: new(120.0), Low: new(80.0), High: new(190.0)}, {Name: "9 Mar"},
-			{Name: "16 <Mar>", Value: new(1320.0)}, {Name: "23 Mar", Value: new(640.0)}}}.Draw(),
+			{Name: "16 <Mar>", Value: new(1320.0)}, {Name: "23 Mar", Value: new(640.0)}}}.Draw(locale.English),
 		"spread": plot.Line{Label: "Followers", Spread: true, Points: []plot.Point{
 			{Name: "2 Mar", At: 10, Value: new(18204.0)}, {Name: "3 Mar", At: 11, Value: new(18240.0)},
-			{Name: "12 Mar", At: 20, Value: new(18230.0)}}}.Draw(),
-		"one":    plot.Line{Label: "Followers", Spread: true, Points: []plot.Point{{Name: "2 Mar", At: 10, Value: new(7.0)}}}.Draw(),
-		"heat":   heat().Draw(),
+			{Name: "12 Mar", At: 20, Value: new(18230.0)}}}.Draw(locale.English),
+		"one": plot.Line{Label: "Followers", Spread: true, Points: []plot.Point{{Name: "2 Mar", At: 10, Value: new(7.0)}}}.
+			Draw(locale.English),
+		"heat":   heat().Draw(locale.English),
 		"scale":  plot.Scale(),
 		"range":  plot.Range{Value: 1.6, Low: 1.3, High: 44, Reach: 2}.Draw(),
-		"lines":  twoLines().Draw(),
+		"lines":  twoLines().Draw(locale.English),
 		"legend": twoLines().Legend(),
 		"share":  plot.Share{Of: 0.25, Second: true}.Draw(),
 	} {
 		golden(t, filepath.Join("testdata", name+".svg"), string(drawn))
 	}
 	one := plot.Lines{Label: "One", Series: []plot.Series{{Name: "a", Points: []plot.Point{{Value: new(1.0)}}}}}
-	if drawn := one.Draw(); drawn != "" {
+	if drawn := one.Draw(locale.English); drawn != "" {
 		t.Errorf("a line through one point: %s", drawn)
 	}
-	if drawn := (plot.Line{Label: "Nothing", Points: []plot.Point{{Name: "2 Mar"}}}).Draw(); drawn != "" {
+	if drawn := (plot.Line{Label: "Nothing", Points: []plot.Point{{Name: "2 Mar"}}}).Draw(locale.English); drawn != "" {
 		t.Errorf("a line through nothing: %s", drawn)
 	}
 }
@@ -89,8 +91,21 @@ func TestNumber(t *testing.T) {
 		18240: "18.2K", 999_960: "1M", 4_560_000: "4.56M", 2e9: "2B", -1500: "−1.5K", -0.001: "−0.001",
 		0.02184: "0.0218", 0.99951: "1", -1e-9: "0",
 	} {
-		if got := plot.FormatNumber(v); got != want {
+		if got := plot.FormatNumber(locale.English, v); got != want {
 			t.Errorf("%v is %q, want %q", v, got, want)
+		}
+	}
+}
+
+func TestNumberGerman(t *testing.T) {
+	t.Parallel()
+	for got, want := range map[string]string{
+		plot.FormatNumber(locale.German, 1234): "1,23\u00a0Tsd.", plot.FormatNumber(locale.German, -0.001): "−0,001",
+		plot.FormatNumber(locale.German, 4_560_000): "4,56\u00a0Mio.", plot.FormatNumber(locale.German, 7): "7",
+		plot.FormatPercent(locale.German, 1.714): "1,71\u00a0%", plot.FormatRange(locale.German, 0.5, 2e9): "0,5 bis 2\u00a0Mrd.",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
@@ -114,9 +129,9 @@ func TestDrawingsValid(t *testing.T) {
 					Low: value.Draw(t, "low"), High: value.Draw(t, "high"),
 				})
 		}
-		sound(t, string(line.Draw()))
+		sound(t, string(line.Draw(locale.German)))
 		both := plot.Lines{Label: line.Label, Series: []plot.Series{{Name: rapid.String().Draw(t, "series"), Points: line.Points}}}
-		sound(t, string(both.Draw()))
+		sound(t, string(both.Draw(locale.German)))
 		positive := rapid.Float64Range(0, 1e6)
 		sound(t,
 			string(plot.Range{

@@ -62,7 +62,7 @@ func (p *Handlers) addApproval(ctx context.Context, v *view, zone *time.Location
 		v.Linked, v.Revoked, v.Unsent = latest.Sent, waits && latest.Revoked, waits && !latest.Sent && !latest.Revoked
 		v.Schedules = latest.Schedules
 		if v.Stored.Status == post.Draft && v.Stored.Approval == post.Approved {
-			v.NotScheduled = approvals.ScheduleError(latest.ScheduleError)
+			v.NotScheduled = string(approvals.ScheduleError(latest.ScheduleError))
 		}
 	}
 	if err != nil {

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 
@@ -10,6 +9,7 @@ import (
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/report"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -23,7 +23,7 @@ func (p *Handlers) refresh(w http.ResponseWriter, r *http.Request, kind, id stri
 		p.showError(w, r, kind, id, "refresh", err)
 		return
 	}
-	p.FlashText(r, notesText(outcome.Notes, outcome.Billing, "The report is being refreshed."))
+	p.FlashText(r, notesText(p.Language(r), outcome.Notes, outcome.Billing, "The report is being refreshed."))
 	shell.Redirect(w, r, outcome.App)
 }
 
@@ -45,7 +45,7 @@ func (p *Handlers) track(w http.ResponseWriter, r *http.Request, kind, id string
 		p.showError(w, r, kind, id, "tracking", err)
 		return
 	}
-	p.FlashText(r, trackingText(args["frequency_days"], outcome.Billing))
+	p.FlashText(r, trackingText(p.Language(r), args["frequency_days"], outcome.Billing))
 	shell.Redirect(w, r, "/reports/"+id)
 }
 
@@ -65,14 +65,14 @@ func (p *Handlers) stopTracking(w http.ResponseWriter, r *http.Request, kind, id
 	shell.Redirect(w, r, "/reports/"+id)
 }
 
-func trackingText(days any, b *operation.Billing) string {
-	every := "every day"
+func trackingText(l *locale.Language, days any, b *operation.Billing) string {
+	text := l.T("Tracking is on: the report is refreshed every day.")
 	if n, ok := days.(int64); ok && n != 1 {
-		every = fmt.Sprintf("every %d days", n)
+		text = l.T("Tracking is on: the report is refreshed every %d days.", n)
 	}
-	text := "Tracking is on: the report is refreshed " + every + "."
 	if b != nil && b.Charged > 0 {
-		text += " The first refresh starts now: " + credits(b.Charged, " is", " are") + " reserved for it."
+		text += " " + l.N(b.Charged, "The first refresh starts now: %d credit is reserved for it.",
+			"The first refresh starts now: %d credits are reserved for it.")
 	}
 	return text
 }

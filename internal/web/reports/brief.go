@@ -1,10 +1,10 @@
 package reports
 
 import (
-	"fmt"
 	"time"
 
 	"pressroom/internal/domain/report"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/plot"
 )
 
@@ -34,11 +34,11 @@ func (v view) growthText() string {
 	p := s.PercentPerMonth
 	switch {
 	case p.Low != nil && *p.Low > 0:
-		return fmt.Sprintf("Followers grow by %s%% per month.", plot.FormatNumber(p.Value))
+		return v.l.T("Followers grow by %s per month.", plot.FormatPercent(v.l, p.Value))
 	case p.High != nil && *p.High < 0:
-		return fmt.Sprintf("Followers shrink by %s%% per month.", plot.FormatNumber(-p.Value))
+		return v.l.T("Followers shrink by %s per month.", plot.FormatPercent(v.l, -p.Value))
 	}
-	return "Followers neither grow nor shrink clearly."
+	return v.l.T("Followers neither grow nor shrink clearly.")
 }
 
 // formatText names the format with the highest ratio that is clearly above the others.
@@ -57,9 +57,9 @@ func (v view) formatText() string {
 	}
 	switch {
 	case best != "":
-		return fmt.Sprintf("%s posts get %s× the engagement of other formats.", title(best), plot.FormatNumber(top))
+		return v.l.T("%s posts get %s× the engagement of other formats.", title(v.l, best), plot.FormatNumber(v.l, top))
 	case compared:
-		return "No format makes a clear difference."
+		return v.l.T("No format makes a clear difference.")
 	}
 	return ""
 }
@@ -70,13 +70,13 @@ func (v view) timeText() string {
 	case t == nil:
 		return ""
 	case !t.StandsOut:
-		return "No time of the week is clearly better than others."
+		return v.l.T("No time of the week is clearly better than others.")
 	}
-	days := "Weekdays"
+	text := locale.Key("Weekdays, %s, get %s× the usual engagement.")
 	if t.Days == "weekend" {
-		days = "Weekends"
+		text = "Weekends, %s, get %s× the usual engagement."
 	}
-	return fmt.Sprintf("%s, %s, get %s× the usual engagement.", days, hours(t.Hour, t.Hours), plot.FormatNumber(t.Ratio.Value))
+	return v.l.T(text, hours(v.l, t.Hour, t.Hours), plot.FormatNumber(v.l, t.Ratio.Value))
 }
 
 // hashtagText names the hashtag with the most posts among those that work.
@@ -87,12 +87,12 @@ func (v view) hashtagText() string {
 	}
 	for _, h := range s.Hashtags {
 		if h.Works != nil && *h.Works && h.Ratio != nil {
-			return fmt.Sprintf("Posts with #%s get %s× the engagement of others.", h.Hashtag, plot.FormatNumber(h.Ratio.Value))
+			return v.l.T("Posts with #%s get %s× the engagement of others.", h.Hashtag, plot.FormatNumber(v.l, h.Ratio.Value))
 		}
 	}
 	for _, h := range s.Hashtags {
 		if h.Ratio != nil {
-			return "No hashtag makes a clear difference."
+			return v.l.T("No hashtag makes a clear difference.")
 		}
 	}
 	return ""
@@ -119,7 +119,7 @@ func (v view) Usual(b report.Best) string {
 	if v.History.Usual <= 0 {
 		return ""
 	}
-	return plot.FormatNumber(b.Engagement/v.History.Usual) + "×"
+	return plot.FormatNumber(v.l, b.Engagement/v.History.Usual) + "×"
 }
 
 // HasPictures reports whether any of the best posts has a picture.
@@ -144,4 +144,4 @@ func (v view) PictureOf(b report.Best) string {
 func place(i int) int { return i + 1 }
 
 // day returns a date: 2 Jan 2006.
-func day(at time.Time) string { return at.Format("2 Jan 2006") }
+func day(l *locale.Language, at time.Time) string { return l.Format(at, locale.Day) }

@@ -8,6 +8,7 @@ import (
 	"pressroom/internal/core/operation"
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/report"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -28,6 +29,7 @@ type beside struct {
 	Most    int64 // maximum of the plan; -1 for unlimited
 	Wrong   string
 	history []report.History // of each report
+	l       *locale.Language
 }
 
 // maxBeside is how many reports a page compares in any plan.
@@ -40,7 +42,7 @@ func (p *Handlers) compare(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	view := beside{Most: limits.ProfilesComparable}
+	view := beside{Most: limits.ProfilesComparable, l: p.Language(r)}
 	ids := reportIDs(r.URL.Query()["ids"])
 	most := limits.ProfilesComparable
 	if most == plan.Unlimited || most > maxBeside {
@@ -48,12 +50,12 @@ func (p *Handlers) compare(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case int64(len(ids)) > most:
-		view.Wrong = "Too many reports selected. Your plan allows " + shell.Plural(most,
-			"profile", "profiles") + "."
+		view.Wrong = view.l.N(most, "Too many reports selected. Your plan allows %d profile.",
+			"Too many reports selected. Your plan allows %d profiles.")
 		p.Show(w, r, http.StatusForbidden, pages["compare"], "Compare profiles", view)
 		return
 	case len(ids) < 2:
-		view.Wrong = "Select at least two profile reports in the list."
+		view.Wrong = view.l.T("Select at least two profile reports in the list.")
 		p.Show(w, r, http.StatusBadRequest, pages["compare"], "Compare profiles", view)
 		return
 	}

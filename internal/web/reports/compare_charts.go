@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pressroom/internal/domain/report"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/plot"
 	"pressroom/internal/web/shell"
 )
@@ -31,26 +32,30 @@ func (p *Handlers) readHistories(r *http.Request, view *beside) error {
 }
 
 // comparison is a chart that compares the reports, with its numbers.
-type comparison struct{ plot.Lines }
+type comparison struct {
+	plot.Lines
+
+	l *locale.Language
+}
 
 // Chart returns the chart, or nothing if there is too little to compare.
-func (c comparison) Chart() template.HTML { return c.Draw() }
+func (c comparison) Chart() template.HTML { return c.Draw(c.l) }
 
 // nameOf returns how a report is called in charts.
-func nameOf(s report.ReportSummary) string {
-	return subject(s.Kind, s.Subject) + " on " + shell.NetworkName(s.Platform)
+func nameOf(l *locale.Language, s report.ReportSummary) string {
+	return l.T("%s on %s|account", subject(s.Kind, s.Subject), shell.NetworkName(s.Platform))
 }
 
 // EngagementOverTime compares the median engagement of each week or month per current follower, in percent.
 func (b beside) EngagementOverTime() comparison {
-	out := plot.Lines{Label: "Engagement per follower over time. The table below has the numbers.", Unit: "%"}
+	out := plot.Lines{Label: b.l.T("Engagement per follower over time. The table below has the numbers."), Percent: true}
 	for i, s := range b.Reports {
 		if s.Profile == nil || s.Profile.Followers == nil || *s.Profile.Followers < 1 {
 			continue
 		}
-		one := plot.Series{Name: nameOf(s)}
+		one := plot.Series{Name: nameOf(b.l, s)}
 		for _, span := range b.history[i].Spans {
-			point := plot.Point{Name: history{History: b.history[i]}.Span(span.From), At: float64(span.From.Unix())}
+			point := plot.Point{Name: history{History: b.history[i], l: b.l}.Span(span.From), At: float64(span.From.Unix())}
 			if span.Engagement != nil {
 				point.Value = new(100 * span.Engagement.Median / float64(*s.Profile.Followers))
 			}
@@ -60,23 +65,23 @@ func (b beside) EngagementOverTime() comparison {
 			out.Series = append(out.Series, one)
 		}
 	}
-	return comparison{out}
+	return comparison{out, b.l}
 }
 
 // Growth compares followers with those of each report's first measurement, in percent.
 func (b beside) Growth() comparison {
-	out := plot.Lines{Label: "Followers since each first measurement. The table below has the numbers.", Unit: "%"}
+	out := plot.Lines{Label: b.l.T("Followers since each first measurement. The table below has the numbers."), Percent: true}
 	for i, s := range b.Reports {
 		measured := b.history[i].Measured
 		if len(measured) < 2 || measured[0].Followers < 1 {
 			continue
 		}
-		one := plot.Series{Name: nameOf(s)}
+		one := plot.Series{Name: nameOf(b.l, s)}
 		for _, m := range measured {
 			value := 100 * float64(m.Followers-measured[0].Followers) / float64(measured[0].Followers)
-			one.Points = append(one.Points, plot.Point{Name: m.At.Format("2 Jan"), At: float64(m.At.Unix()), Value: &value})
+			one.Points = append(one.Points, plot.Point{Name: b.l.Format(m.At, locale.ShortDay), At: float64(m.At.Unix()), Value: &value})
 		}
 		out.Series = append(out.Series, one)
 	}
-	return comparison{out}
+	return comparison{out, b.l}
 }

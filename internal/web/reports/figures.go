@@ -52,7 +52,7 @@ func (p *Handlers) readFigures(
 	if err != nil {
 		return "", err
 	}
-	out.ReportSummary, out.Notes = summary, more.Notes
+	out.ReportSummary, out.Notes = summary, notes.In(out.l, more.Notes)
 	if summary.MeasuredAt == nil {
 		return "", nil
 	}
@@ -85,7 +85,7 @@ func (p *Handlers) readHistory(ctx context.Context, team int64, id string, out *
 		return nil
 	}
 	found, err := p.reports.History(ctx, team, id, out.Engagement.Counts, out.zone)
-	out.History = history{found, out.zone}
+	out.History = history{found, out.zone, out.l}
 	return err
 }
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"pressroom/internal/domain/report"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/plot"
-	"pressroom/internal/web/shell"
 )
 
 // history is a profile's history for charts.
@@ -15,14 +15,15 @@ type history struct {
 	report.History
 
 	zone *time.Location
+	l    *locale.Language
 }
 
 // Span returns the label of a span.
 func (h history) Span(from time.Time) string {
 	if h.Monthly {
-		return from.Format("Jan 2006")
+		return h.l.Format(from, locale.ShortMonth)
 	}
-	return from.Format("2 Jan")
+	return h.l.Format(from, locale.ShortDay)
 }
 
 // Line returns a chart of engagement, or nothing for fewer than two spans.
@@ -31,7 +32,7 @@ func (h history) Line() template.HTML {
 		return ""
 	}
 	line := plot.Line{
-		Label: "Median engagement per post over time, with 95% confidence intervals. The table below has the numbers.",
+		Label: h.l.T("Median engagement per post over time, with 95% confidence intervals. The table below has the numbers."),
 		Zero:  true,
 	}
 	for _, s := range h.Spans {
@@ -41,7 +42,7 @@ func (h history) Line() template.HTML {
 		}
 		line.Points = append(line.Points, point)
 	}
-	return line.Draw()
+	return line.Draw(h.l)
 }
 
 // Followers returns a chart of followers, or nothing for fewer than two measurements.
@@ -49,13 +50,13 @@ func (h history) Followers() template.HTML {
 	if len(h.Measured) < 2 {
 		return ""
 	}
-	line := plot.Line{Label: "Followers at each measurement. The table below has the numbers.", Spread: true}
+	line := plot.Line{Label: h.l.T("Followers at each measurement. The table below has the numbers."), Spread: true}
 	for _, m := range h.Measured {
 		count := float64(m.Followers)
 		line.Points = append(line.Points,
-			plot.Point{Name: m.At.In(h.zone).Format("2 Jan"), At: float64(m.At.Unix()), Value: &count})
+			plot.Point{Name: h.l.Format(m.At.In(h.zone), locale.ShortDay), At: float64(m.At.Unix()), Value: &count})
 	}
-	return line.Draw()
+	return line.Draw(h.l)
 }
 
 // Sizes returns the measurements in the team's time zone, newest first.
@@ -89,17 +90,18 @@ func (h history) Heat() template.HTML {
 	}
 	slices.Sort(medians)
 	heat := plot.Heat{
-		Label: "Engagement of posts by weekday and hour; darker means more. Hours with fewer than two posts are " +
-			"empty. See the table of time blocks below for significance.",
+		Label: h.l.T("Engagement of posts by weekday and hour; darker means more. Hours with fewer than two posts are " +
+			"empty. See the table of time blocks below for significance."),
 	}
+	names := weekdays(h.l)
 	for d, day := range h.Week {
 		for o, hour := range day {
 			if hour.Posts == 0 {
 				continue
 			}
 			cell := plot.Cell{
-				Text: weekdays[d] + ", " + hours(o, 1) + ": " + shell.Plural(hour.Posts, "post",
-					"posts") + ", median " + plot.FormatNumber(hour.Median),
+				Text: h.l.N(hour.Posts, "%[2]s, %[3]s: %[1]d post, median %[4]s", "%[2]s, %[3]s: %[1]d posts, median %[4]s",
+					names[d], hours(h.l, o, 1), plot.FormatNumber(h.l, hour.Median)),
 			}
 			if hour.Posts >= leastShown {
 				place, _ := slices.BinarySearch(medians, hour.Median)
@@ -108,7 +110,7 @@ func (h history) Heat() template.HTML {
 			heat.Cells[d][o] = cell
 		}
 	}
-	return heat.Draw()
+	return heat.Draw(h.l)
 }
 
 // hourOfWeek is an hour of the day on each weekday, starting on Monday.
@@ -133,4 +135,14 @@ func (h history) Hours() []hourOfWeek {
 	return out
 }
 
-var weekdays = [7]string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
+// monday is any Monday.
+var monday = time.Date(2026, time.November, 2, 0, 0, 0, 0, time.UTC)
+
+// weekdays returns the names of the days of the week.
+func weekdays(l *locale.Language) [7]string {
+	var out [7]string
+	for i := range out {
+		out[i] = l.Format(monday.AddDate(0, 0, i), locale.Weekday)
+	}
+	return out
+}

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/report"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -124,26 +124,19 @@ func (p *Handlers) create(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	p.FlashText(r, notesText(outcome.Notes, outcome.Billing, "The report is being created."))
+	p.FlashText(r, notesText(p.Language(r), outcome.Notes, outcome.Billing, "The report is being created."))
 	shell.Redirect(w, r, outcome.App)
 }
 
 // notesText returns the confirmation of a paid operation: its notes, if any, or begun with the price.
-func notesText(notes []string, b *operation.Billing, begun string) string {
-	if len(notes) > 0 {
-		return strings.Join(notes, " ")
+func notesText(l *locale.Language, said []string, b *operation.Billing, begun locale.Key) string {
+	if len(said) > 0 {
+		return strings.Join(notes.In(l, said), " ")
 	}
 	if b == nil || b.Charged == 0 {
-		return begun
+		return l.T(begun)
 	}
-	return fmt.Sprintf("%s %s reserved for it.", begun, credits(b.Charged, " is", " are"))
-}
-
-func credits(n int64, one, many string) string {
-	if n == 1 {
-		return "1 credit" + one
-	}
-	return shell.Count(n) + " credits" + many
+	return l.T(begun) + " " + l.N(b.Charged, "%d credit is reserved for it.", "%d credits are reserved for it.")
 }
 
 // fieldOf returns the form field of an error.

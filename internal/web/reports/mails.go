@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/report/subscription"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/plot"
 	"pressroom/internal/web/shell"
 )
@@ -81,7 +82,7 @@ func (p *Handlers) readMails(r *http.Request, id string, zone *time.Location) (m
 
 // changeMails handles a form about mails and shows the page again with the result.
 func (p *Handlers) changeMails(
-	w http.ResponseWriter, r *http.Request, kind, id, done string, work func(operation.Call) error,
+	w http.ResponseWriter, r *http.Request, kind, id string, done locale.Key, work func(operation.Call) error,
 ) {
 	if !p.ReadForm(w, r) {
 		return
@@ -96,7 +97,7 @@ func (p *Handlers) changeMails(
 		}
 		return
 	}
-	p.FlashText(r, done)
+	p.Flash(r, done)
 	shell.Redirect(w, r, "/reports/"+id+"/share#mails")
 }
 
@@ -169,8 +170,10 @@ func (p *Handlers) unsubscribe(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, r.URL.EscapedPath())
 }
 
-// Summarize returns the summary of a team's report for a mail. A report without metrics is not_found.
-func (p *Handlers) Summarize(ctx context.Context, teamID int64, id string) (subscription.Summary, error) {
+// Summarize returns the summary of a team's report for a mail in a language. A report without metrics is not_found.
+func (p *Handlers) Summarize(
+	ctx context.Context, l *locale.Language, teamID int64, id string,
+) (subscription.Summary, error) {
 	place, err := p.reports.FindOwner(ctx, id)
 	if err != nil {
 		return subscription.Summary{}, err
@@ -179,7 +182,7 @@ func (p *Handlers) Summarize(ctx context.Context, teamID int64, id string) (subs
 	if err != nil {
 		return subscription.Summary{}, err
 	}
-	out := view{Quoted: quotes{}, Shared: true}
+	out := view{Quoted: quotes{}, Shared: true, l: l}
 	if out.zone, err = time.LoadLocation(found.Timezone); err != nil {
 		return subscription.Summary{}, fmt.Errorf("loading the team's time zone: %w", err)
 	}
@@ -200,30 +203,30 @@ func (v view) summary() subscription.Summary {
 		Measured: s.MeasuredAt.UTC,
 	}
 	if at, err := time.Parse(time.RFC3339Nano, s.MeasuredAt.Team); err == nil {
-		out.Measured = at.Format("Mon 2 Jan 2006")
+		out.Measured = v.l.Format(at, locale.Date)
 	}
-	add := func(name, value string) {
+	add := func(name locale.Key, value string) {
 		if value != "–" {
-			out.Lines = append(out.Lines, subscription.Line{Name: name, Value: value})
+			out.Lines = append(out.Lines, subscription.Line{Name: v.l.T(name), Value: value})
 		}
 	}
 	if s.Profile != nil {
-		add("Followers", shell.Count(s.Profile.Followers))
+		add("Followers", v.l.Count(s.Profile.Followers))
 		if gained := v.FollowerChange(); gained != nil {
-			add("Change since the first measurement", withSign(*gained))
+			add("Change since the first measurement", withSign(v.l, *gained))
 		}
 	}
 	if s.Hashtag != nil && s.Hashtag.Posts != nil {
-		add("Total posts", number(s.Hashtag.Posts.Count))
+		add("Total posts", number(v.l, s.Hashtag.Posts.Count))
 	}
 	if e := s.Engagement; e != nil {
 		if e.RateByFollowers != nil {
-			add("Engagement per follower", rate(e.RateByFollowers.Median))
+			add("Engagement per follower", rate(v.l, e.RateByFollowers.Median))
 		}
-		add("Posts per week", number(e.PostsPerWeek))
+		add("Posts per week", number(v.l, e.PostsPerWeek))
 	}
 	if s.Score != nil {
-		add("Score (out of 100)", number(s.Score.Value))
+		add("Score (out of 100)", number(v.l, s.Score.Value))
 	}
 	v.Kind = s.Kind
 	for _, f := range v.Brief() {
@@ -232,9 +235,9 @@ func (v view) summary() subscription.Summary {
 	return out
 }
 
-func withSign(n int64) string {
+func withSign(l *locale.Language, n int64) string {
 	if n > 0 {
-		return "+" + plot.FormatNumber(float64(n))
+		return "+" + plot.FormatNumber(l, float64(n))
 	}
-	return plot.FormatNumber(float64(n))
+	return plot.FormatNumber(l, float64(n))
 }

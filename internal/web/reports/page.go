@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/report"
 	"pressroom/internal/domain/report/result"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/plot"
 	"pressroom/internal/web/shell"
 )
@@ -40,6 +40,7 @@ type view struct {
 	Wrong, At   string // error, and its form
 	Chosen      int    // tracking interval in the form, in days
 	zone        *time.Location
+	l           *locale.Language
 	mayShare    bool
 	pictures    func(media int64) string // returns the path of a thumbnail
 }
@@ -92,7 +93,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, kind
 // read reads the page's data.
 func (p *Handlers) read(r *http.Request, kind, id string) (view, error) {
 	v := shell.VisitorOf(r.Context())
-	out := view{Quoted: quotes{}, MaySpend: maySpend(r), pictures: libraryThumbnail}
+	out := view{Quoted: quotes{}, MaySpend: maySpend(r), pictures: libraryThumbnail, l: p.Language(r)}
 	var err error
 	if out.zone, err = time.LoadLocation(v.Team.Timezone); err != nil {
 		return out, fmt.Errorf("loading the team's time zone: %w", err)
@@ -100,6 +101,7 @@ func (p *Handlers) read(r *http.Request, kind, id string) (view, error) {
 	if out.Detail, err = p.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id); err != nil {
 		return out, err
 	}
+	out.Ended, out.LastFailed = shell.Text(out.l, out.Ended), shell.Text(out.l, out.LastFailed)
 	out.Interval, out.MakingCosts = p.reports.Terms.Limits.RefreshMinutes, p.reports.Terms.Prices.ProfileReport
 	if kind == report.Hashtag {
 		out.MakingCosts = p.reports.Terms.Prices.HashtagReport
@@ -161,13 +163,9 @@ func (v view) ZoneName() string { return v.zone.String() }
 // EngagementParts returns what counts as engagement: likes and comments.
 func (v view) EngagementParts() string {
 	if v.Engagement == nil || len(v.Engagement.Counts) == 0 {
-		return "engagement"
+		return v.l.T("engagement")
 	}
-	counts := v.Engagement.Counts
-	if last := len(counts) - 1; last > 0 {
-		return strings.Join(counts[:last], ", ") + " and " + counts[last]
-	}
-	return counts[0]
+	return v.l.And(counted(v.l, v.Engagement.Counts))
 }
 
 // HasLift reports whether the lift of any hashtag is known.
@@ -177,13 +175,16 @@ func (v view) HasLift() bool {
 }
 
 // part is a section in the page's table of contents.
-type part struct{ ID, Name string }
+type part struct {
+	ID   string
+	Name locale.Key
+}
 
 // Contents returns the available sections in order.
 func (v view) Contents() []part {
 	s := v.Sections
 	var out []part
-	add := func(there bool, id, name string) {
+	add := func(there bool, id string, name locale.Key) {
 		if there {
 			out = append(out, part{id, name})
 		}

@@ -20,7 +20,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, words)
+var pages = shell.Parse(files, nil, words)
 
 // Handlers serves the report pages.
 type Handlers struct {
@@ -117,5 +117,5 @@ func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) 
 		p.ShowError(w, r, err)
 		return "", false
 	}
-	return told.Detail, true
+	return p.Detail(r, err), true
 }

@@ -62,7 +62,7 @@ func (p *Handlers) showShare(w http.ResponseWriter, r *http.Request, status int,
 	if out.Days == 0 {
 		out.Days = 30
 	}
-	p.ShowTitled(w, r, status, pages["share"], "Share "+subject(out.Kind, out.Subject), out)
+	p.ShowTitled(w, r, status, pages["share"], p.T(r, "Share %s", subject(out.Kind, out.Subject)), out)
 }
 
 // createLink creates a link, and shows it once.

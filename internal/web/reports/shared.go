@@ -47,7 +47,7 @@ func (p *Handlers) openShared(r *http.Request) (sharedView, error) {
 	if err != nil {
 		return sharedView{}, err
 	}
-	out := sharedView{view: view{Quoted: quotes{}, Shared: true}, TeamName: link.TeamName}
+	out := sharedView{view: view{Quoted: quotes{}, Shared: true, l: p.Language(r)}, TeamName: link.TeamName}
 	if out.zone, err = time.LoadLocation(link.Zone); err != nil {
 		return out, fmt.Errorf("loading the team's time zone: %w", err)
 	}

@@ -7,45 +7,76 @@ import (
 	"time"
 
 	"pressroom/internal/domain/report/result"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/plot"
 	"pressroom/internal/web/shell"
 )
 
-// words are the functions of the package's templates.
-var words = template.FuncMap{
-	"num": number, "times": times, "ranges": rangeOf, "share": shareOf, "date": date, "title": title, "hours": hours,
-	"rate": rate, "component": component, "figure": figureName,
-	"subject": subject, "age": age, "scale": plot.Scale, "cut": cut, "basis": basis, "less": less,
-	"place": place, "day": day, "logarithmic": logarithmic, "holds": func(b *bool) bool {
-		return b != nil && *b
-	}, "weekdays": func() [7]string {
-		return weekdays
-	}, "ratio": func(r result.FindingRatio) *result.FindingRatio { return &r },
+// words returns the functions of the package's templates.
+func words(l *locale.Language) template.FuncMap {
+	return template.FuncMap{
+		"num": func(v any) string { return number(l, v) }, "pct": func(v any) string { return percent(l, v) },
+		"times": func(r *result.FindingRatio) string { return times(l, r) }, "ranges": rangeOf, "share": shareOf,
+		"date": func(at time.Time) template.HTML { return date(l, at) }, "day": func(at time.Time) string { return day(l, at) },
+		"title": func(text string) string { return title(l, text) },
+		"hours": func(from, count int) string { return hours(l, from, count) },
+		"rate":  func(v any) string { return rate(l, v) }, "age": func(days *float64) string { return age(l, days) },
+		"component":  func(name string) string { return component(l, name) },
+		"components": func(names []string) string { return componentList(l, names) },
+		"listed":     func(counts []string) string { return strings.Join(counted(l, counts), ", ") },
+		"sum":        func(counts []string) string { return sum(l, counts) },
+		"figure":     func(name string) string { return figureName(l, name) },
+		"basis":      func(name string) template.HTML { return basis(l, name) },
+		"weekdays":   func() [7]string { return weekdays(l) },
+		"subject":    subject, "scale": plot.Scale, "cut": cut, "less": less, "place": place, "logarithmic": logarithmic,
+		"holds": func(b *bool) bool { return b != nil && *b },
+		"ratio": func(r result.FindingRatio) *result.FindingRatio { return &r },
+	}
 }
 
+// notes are the notes of reports that have values.
+var notes = shell.NewNotes(
+	"%s excluded from engagement: younger than two days and still gathering reactions.",
+	"%s excluded from engagement: some reactions that are public for other posts are hidden.",
+	"Only %s can be compared. It takes %s to find what is associated with more engagement.",
+	"Too many posts have no known time (%s) to find what is associated with more engagement.",
+	"No time of the week is significantly better in %s: the best time is a guess.",
+	"Most posts hide their likes: engagement counts only %s, and the score excludes it.",
+	"Based on the newest %s of the profile's %s posts, at most two years old and as far as the provider returns them.",
+	"This report could not be created and was refunded. %s",
+)
+
 // number returns a short number, or a dash.
-func number(v any) string {
+func number(l *locale.Language, v any) string {
 	switch n := v.(type) {
 	case *float64:
 		if n != nil {
-			return plot.FormatNumber(*n)
+			return plot.FormatNumber(l, *n)
 		}
 	case float64:
-		return plot.FormatNumber(n)
+		return plot.FormatNumber(l, n)
 	case *int64:
 		if n != nil {
-			return plot.FormatNumber(float64(*n))
+			return plot.FormatNumber(l, float64(*n))
 		}
 	case int64:
-		return plot.FormatNumber(float64(n))
+		return plot.FormatNumber(l, float64(n))
 	case int:
-		return plot.FormatNumber(float64(n))
+		return plot.FormatNumber(l, float64(n))
+	}
+	return "–"
+}
+
+// percent returns a short number of percent, or a dash.
+func percent(l *locale.Language, v any) string {
+	if text := number(l, v); text != "–" {
+		return l.T("%s%%", text)
 	}
 	return "–"
 }
 
 // rate returns a share as a percentage with three digits: 1.71%.
-func rate(v any) string {
+func rate(l *locale.Language, v any) string {
 	if p, ok := v.(*float64); ok {
 		if p == nil {
 			return "–"
@@ -56,15 +87,15 @@ func rate(v any) string {
 	if !ok {
 		return "–"
 	}
-	return plot.FormatNumber(share*100) + "%"
+	return plot.FormatPercent(l, share*100)
 }
 
 // times returns a ratio in words, such as "1.62 times". It returns "" for nil.
-func times(r *result.FindingRatio) string {
+func times(l *locale.Language, r *result.FindingRatio) string {
 	if r == nil {
 		return "–"
 	}
-	return plot.FormatNumber(r.Value) + "×"
+	return plot.FormatNumber(l, r.Value) + "×"
 }
 
 // rangeOf returns a drawing of a ratio on a scale.
@@ -100,62 +131,102 @@ func shareOf(part any, whole float64) template.HTML {
 }
 
 // date returns a date as a time element.
-func date(at time.Time) template.HTML {
-	text := `<time datetime="` + at.Format(time.DateOnly) + `">` + at.Format("2 Jan 2006") + `</time>`
-	return template.HTML(text) //nolint:gosec // contains only digits and English names
+func date(l *locale.Language, at time.Time) template.HTML {
+	text := `<time datetime="` + at.Format(time.DateOnly) + `">` + l.Format(at, locale.Day) + `</time>`
+	return template.HTML(text) //nolint:gosec // contains only digits and names of ours
 }
 
-// title returns a name with a capital letter and spaces for underscores.
-func title(text string) string {
+// names are the labels of names in results.
+var names = map[string]locale.Key{
+	"image": "Image", "video": "Video", "reel": "Reel", "carousel": "Carousel",
+	"weekdays": "Weekdays|Monday to Friday", "weekend": "Weekend", "monday": "Monday", "tuesday": "Tuesday", "wednesday": "Wednesday",
+	"thursday": "Thursday", "friday": "Friday", "saturday": "Saturday", "sunday": "Sunday",
+	"nano": "Nano", "small": "Small", "medium": "Medium", "large": "Large", "huge": "Huge",
+}
+
+// title returns the label of a name, or else the text with a capital letter and spaces for underscores.
+func title(l *locale.Language, text string) string {
 	if text == "" {
 		return text
+	}
+	if name, ok := names[text]; ok {
+		return l.T(name)
 	}
 	return strings.ToUpper(text[:1]) + strings.ReplaceAll(text[1:], "_", " ")
 }
 
 // hours returns a block of hours: 08–12 h.
-func hours(from, count int) string { return fmt.Sprintf("%02d–%02d h", from, from+count) }
+func hours(l *locale.Language, from, count int) string {
+	return l.T("%s–%s h", fmt.Sprintf("%02d", from), fmt.Sprintf("%02d", from+count))
+}
 
 // components are the labels of the parts of a score.
-var components = map[string]string{
+var components = map[string]locale.Key{
 	"engagement": "Engagement", "reach": "Reach", "growth": "Growth", "activity": "Activity",
 	"consistency": "Consistency", "reactions": "Reactions", "competition": "Competition",
 }
 
-func component(name string) string {
+func component(l *locale.Language, name string) string {
 	if known, ok := components[name]; ok {
-		return known
+		return l.T(known)
 	}
-	return title(name)
+	return title(l, name)
+}
+
+func componentList(l *locale.Language, names []string) string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = component(l, name)
+	}
+	return strings.Join(out, ", ")
+}
+
+// counts are the labels of the parts of engagement, as in a sentence.
+var counts = map[string]locale.Key{"likes": "likes", "comments": "comments", "shares": "shares"}
+
+func counted(l *locale.Language, names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = name
+		if known, ok := counts[name]; ok {
+			out[i] = l.T(known)
+		}
+	}
+	return out
+}
+
+// sum returns the parts of engagement as a sum: a and b and c.
+func sum(l *locale.Language, names []string) string {
+	return strings.Join(counted(l, names), l.And([]string{"", ""}))
 }
 
 // age returns a number of days in hours, days or years, or a dash.
-func age(days *float64) string {
+func age(l *locale.Language, days *float64) string {
 	const year = 365.25
 	switch {
 	case days == nil:
 		return "–"
 	case *days < 2:
-		return shell.Plural(*days*24, "hour", "hours")
+		return l.N(*days*24, "%d hour", "%d hours")
 	case *days < 2*year:
-		return shell.Plural(*days, "day", "days")
+		return l.N(*days, "%d day", "%d days")
 	}
-	return plot.FormatNumber(*days/year) + " years"
+	return l.T("%s years", plot.FormatNumber(l, *days/year))
 }
 
 // figures are the labels of the metrics that the parts of a score use.
-var figures = map[string]string{
+var figures = map[string]locale.Key{
 	"rate_by_followers": "Engagement per follower", "rate_by_views": "Engagement per view",
 	"views_by_followers": "Views per follower", "percent_per_month": "Growth per month, in %",
 	"posts_per_week": "Posts per week", "evenness": "Regularity of posting", "posts_per_day": "New posts per day",
 	"median_likes": "Likes per post", "top_likes_by_recent_likes": "Likes of top posts relative to recent ones",
 }
 
-func figureName(name string) string {
+func figureName(l *locale.Language, name string) string {
 	if known, ok := figures[name]; ok {
-		return known
+		return l.T(known)
 	}
-	return title(name)
+	return title(l, name)
 }
 
 // subject returns a report's subject in display form.
@@ -167,9 +238,9 @@ func subject(kind, name string) string {
 }
 
 // basis returns a tag for measured and estimated metrics.
-func basis(name string) template.HTML {
+func basis(l *locale.Language, name string) template.HTML {
 	if name == result.Estimated {
-		return `<span class="tag estimated">Estimated</span>`
+		return l.H(`<span class="tag estimated">Estimated</span>`)
 	}
-	return `<span class="tag plain">Measured</span>`
+	return l.H(`<span class="tag plain">Measured</span>`)
 }

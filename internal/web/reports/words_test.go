@@ -7,6 +7,7 @@ import (
 
 	"pressroom/internal/domain/report"
 	"pressroom/internal/domain/report/result"
+	"pressroom/internal/locale"
 )
 
 func TestReportIDs(t *testing.T) {
@@ -22,16 +23,40 @@ func TestReportIDs(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	t.Parallel()
+	en := locale.English
 	for got, want := range map[string]string{
-		subject("hashtag", "latteart"): "#latteart", subject("profile", "harbour"): "@harbour", hours(8, 4): "08–12 h",
-		rate(0.01714): "1.71%", rate((*float64)(nil)): "–",
-		number((*int64)(nil)): "–", number(int64(1234)): "1.23K", times(nil): "–", title("top_likes"): "Top likes",
-		component("reach"): "Reach", string(shareOf(3, 0)): "",
-		age(nil): "–", age(new(0.206)): "5 hours", age(new(0.04)): "1 hour", age(new(30.2)): "30 days", age(new(1083.0)): "2.97 years",
+		subject("hashtag", "latteart"): "#latteart", subject("profile", "harbour"): "@harbour", hours(en, 8, 4): "08–12 h",
+		rate(en, 0.01714): "1.71%", rate(en, (*float64)(nil)): "–",
+		number(en, (*int64)(nil)): "–", number(en, int64(1234)): "1.23K", times(en, nil): "–", title(en, "top_likes"): "Top likes",
+		component(en, "reach"): "Reach", string(shareOf(3, 0)): "", percent(en, new(1.5)): "1.5%",
+		age(en, nil): "–", age(en, new(0.206)): "5 hours", age(en, new(0.04)): "1 hour", age(en, new(30.2)): "30 days",
+		age(en, new(1083.0)): "2.97 years", sum(en, []string{"likes", "comments", "shares"}): "likes and comments and shares",
+		hours(locale.German, 8, 4): "08–12 Uhr", rate(locale.German, 0.01714): "1,71\u00a0%",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// TestNotes checks that notes with values, which are stored in English, have a German form.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	in := []string{
+		"1 post excluded from engagement: younger than two days and still gathering reactions.",
+		"Most posts hide their likes: engagement counts only comments and shares, and the score excludes it.",
+		"No posts were found for this hashtag.", "An unknown note.",
+	}
+	if diff := cmp.Diff(in, notes.In(locale.English, in)); diff != "" {
+		t.Error(diff)
+	}
+	want := []string{
+		"Bei den Interaktionen nicht berücksichtigt: 1 Beitrag, jünger als zwei Tage und noch mit wachsenden Reaktionen.",
+		"Die meisten Beiträge verbergen ihre Likes: Als Interaktionen zählen nur Kommentare und Shares, und der Score lässt sie aus.",
+		"Zu diesem Hashtag wurden keine Beiträge gefunden.", "An unknown note.",
+	}
+	if diff := cmp.Diff(want, notes.In(locale.German, in)); diff != "" {
+		t.Error(diff)
 	}
 }
 

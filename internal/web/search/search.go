@@ -3,8 +3,6 @@ package search
 
 import (
 	"embed"
-	"fmt"
-	"html/template"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -15,16 +13,18 @@ import (
 	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/hashtag/list"
 	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/postlist"
 	"pressroom/internal/domain/report"
 	"pressroom/internal/domain/voice"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
 //go:embed templates
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{})
+var pages = shell.Parse(files, nil)
 
 const (
 	maxQuery  = 200 // characters
@@ -54,7 +54,7 @@ type view struct {
 
 // group holds the results of a kind.
 type group struct {
-	Name    string
+	Name    locale.Key
 	Results []result
 	All     string // path of the page with all results; empty if all are shown
 }
@@ -69,7 +69,7 @@ type result struct {
 func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 	out := view{Query: strings.TrimSpace(r.URL.Query().Get("q"))}
 	if utf8.RuneCountInString(out.Query) > maxQuery {
-		out.Wrong = fmt.Sprintf("Search for at most %d characters.", maxQuery)
+		out.Wrong = p.T(r, "Search for at most %d characters.", maxQuery)
 		p.Show(w, r, http.StatusUnprocessableEntity, pages["search"], "Search", out)
 		return
 	}
@@ -123,18 +123,23 @@ func (p *Handlers) addItems(r *http.Request, out *view) error {
 	return nil
 }
 
+// statuses are the names of posts' statuses.
+var statuses = map[post.Status]locale.Key{
+	post.Draft: "Draft", post.Scheduled: "Scheduled", post.Processing: "Processing", post.Published: "Published",
+	post.PartiallyPublished: "Partially published", post.Failed: "Failed",
+}
+
 func (p *Handlers) posts(r *http.Request, query string) (group, error) {
-	v, out := shell.VisitorOf(r.Context()), group{Name: "Posts"}
+	v, l, out := shell.VisitorOf(r.Context()), p.Language(r), group{Name: "Posts"}
 	found, next, err := postlist.List(r.Context(), p.DB, v.Team.ID, postlist.Filter{Text: query}, "", perGroup)
 	for _, e := range found {
-		detail := strings.ReplaceAll(string(e.Status), "_", " ")
-		detail = strings.ToUpper(detail[:1]) + detail[1:]
+		detail := l.T(statuses[e.Status])
 		at := e.PublishedAt
 		if at.IsZero() {
 			at = e.ScheduledAt
 		}
 		if !at.IsZero() {
-			detail += " · " + at.In(v.Zone).Format("Mon 2 Jan 2006, 15:04")
+			detail += " · " + l.Format(at.In(v.Zone), locale.DateTime)
 		}
 		out.Results = append(out.Results, result{Icon: "file-list-2-line", Name: e.Excerpt, Detail: detail,
 			Path: "/posts/" + e.ID, Picture: e.Picture})

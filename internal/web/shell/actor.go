@@ -78,12 +78,13 @@ func (f *Frame) FormErrorOf(w http.ResponseWriter, r *http.Request, err error,
 		return FormError{}, false
 	}
 	SetRetryAfter(w, err)
-	text := told.Detail
-	if told.Code == apierr.NotFound && text == apierr.Missing().Detail { // its text is about API keys
-		text = "Something that you selected no longer exists. Reload the page and select again."
+	text := f.Detail(r, err)
+	if told.Code == apierr.NotFound && told.Detail == apierr.Missing().Detail { // its text is about API keys
+		text = f.T(r, "Something that you selected no longer exists. Reload the page and select again.")
 	}
 	if name := names[field]; name != "" {
 		text = strings.ReplaceAll(text, "The argument "+field, "The field “"+name+"”")
+		text = strings.ReplaceAll(text, "„"+field+"“", "„"+Text(f.Language(r), name)+"“") // as German texts name arguments
 	}
 	return FormError{text, field}, true
 }

@@ -24,6 +24,23 @@ func (f *Frame) T(r *http.Request, text locale.Key, args ...any) string {
 	return f.Language(r).T(text, args...)
 }
 
+// Texts returns the notes of an operation in a language. Notes without a translation stay in English.
+func Texts(l *locale.Language, notes []string) []string {
+	out := make([]string, len(notes))
+	for i, note := range notes {
+		out[i] = Text(l, note)
+	}
+	return out
+}
+
+// Text returns a text of an operation in a language, or in English if it has no translation.
+func Text(l *locale.Language, text string) string {
+	if l == locale.English || !l.Has(locale.Key(text)) {
+		return text
+	}
+	return l.T(locale.Key(text))
+}
+
 // Detail returns the text of an error in the visitor's language, or in English if it has no translation.
 func (f *Frame) Detail(r *http.Request, err error) string { return Detail(f.Language(r), err) }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pressroom/internal/domain/voice"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -144,7 +145,8 @@ func (p *Handlers) editPage(w http.ResponseWriter, a asked) {
 	if fields == nil {
 		fields = fieldsOf(d)
 	}
-	p.ShowTitled(w, a.Request, http.StatusOK, pages["form"], "Change "+d.Name, newForm(a.voice, fields, shell.FormError{}))
+	p.ShowTitled(w, a.Request, http.StatusOK, pages["form"], p.T(a.Request, "Change %s", d.Name),
+		newForm(a.voice, fields, shell.FormError{}))
 }
 
 func (p *Handlers) change(w http.ResponseWriter, a asked) {
@@ -160,7 +162,10 @@ func (p *Handlers) change(w http.ResponseWriter, a asked) {
 }
 
 // choice is one option of a field.
-type choice struct{ Value, Text string }
+type choice struct {
+	Value string
+	Text  locale.Key
+}
 
 // options of the form; the first means unspecified.
 var (
@@ -170,7 +175,7 @@ var (
 		{string(voice.Second), "You – addresses the reader"}, {string(voice.Third), "The business by name"},
 	}
 	emoji = []choice{
-		{"", "Not specified"}, {string(voice.NoEmoji), "None"}, {string(voice.FewEmoji), "A few"},
+		{"", "Not specified"}, {string(voice.NoEmoji), "None|emoji"}, {string(voice.FewEmoji), "A few"},
 		{string(voice.EmojiAtWill), "Any number"},
 	}
 )

@@ -89,7 +89,7 @@ func (p *Handlers) showMaterial(w http.ResponseWriter, a asked, status int, fiel
 	for _, m := range found {
 		v.Pieces = append(v.Pieces, pieceFor(a.call, a.voice, m))
 	}
-	p.ShowTitled(w, a.Request, status, pages["material"], "Material of "+d.Name, v)
+	p.ShowTitled(w, a.Request, status, pages["material"], p.T(a.Request, "Material of %s", d.Name), v)
 }
 
 // ownPosts returns the team's newest posts with text.
@@ -147,8 +147,9 @@ func (p *Handlers) addPastPosts(w http.ResponseWriter, a asked) {
 	case added == 0:
 		p.Flash(a.Request, "There are no other published posts with text.")
 	default:
-		p.FlashText(a.Request, shell.Plural(added, "published post was", "published posts were")+
-			" added. Remove those that do not fit the voice.")
+		p.FlashText(a.Request, p.Language(a.Request).N(added,
+			"%d published post was added. Remove those that do not fit the voice.",
+			"%d published posts were added. Remove those that do not fit the voice."))
 	}
 	shell.Redirect(w, a.Request, pathOf(a.voice)+"/material")
 }

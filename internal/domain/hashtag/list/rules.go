@@ -132,13 +132,13 @@ func parseLine(argument, text string, limit int) (string, error) {
 	text = strings.TrimSpace(text)
 	switch {
 	case utf8.RuneCountInString(text) > limit:
-		return "", apierr.Invalid(apierr.TooLong, argument, fmt.Sprintf("The argument %s is limited to %d characters.",
-			argument, limit))
+		return "", apierr.Invalidf(apierr.TooLong, argument, "The argument %s is limited to %d characters.",
+			argument, limit)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp)
 	}):
-		return "", apierr.Invalid(apierr.Malformed, argument, "The argument "+argument+" must be a single line "+
-			"without control characters.")
+		return "", apierr.Invalidf(apierr.Malformed, argument, "The argument %s must be a single line without control "+
+			"characters.", argument)
 	}
 	return text, nil
 }

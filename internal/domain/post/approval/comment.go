@@ -112,7 +112,7 @@ func boundComments(ctx context.Context, tx *db.Tx, r remark) error {
 	case err != nil:
 		return fmt.Errorf("counting comments: %w", err)
 	case ofPost >= commentsPerPost:
-		return apierr.BadState("full", fmt.Sprintf("A post may have at most %d comments.", commentsPerPost))
+		return apierr.BadStatef("full", "A post may have at most %d comments.", commentsPerPost)
 	case ofLink >= commentsPerHour:
 		return apierr.New(apierr.RateLimited, "Too many comments were sent with this link. Try again later.").
 			With("scope", "approval_comments").After(time.Hour)

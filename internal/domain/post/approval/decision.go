@@ -142,16 +142,14 @@ func sanitizeName(name *string) error {
 	case *name == "":
 		return apierr.Invalid(apierr.MissingArgument, "name", "Enter your name.")
 	case utf8.RuneCountInString(*name) > maxClientName:
-		return apierr.Invalid(apierr.TooLong, "name", fmt.Sprintf("A name may have at most %d characters.",
-			maxClientName))
+		return apierr.Invalidf(apierr.TooLong, "name", "A name may have at most %d characters.", maxClientName)
 	}
 	return nil
 }
 
 func checkLength(comment string) error {
 	if utf8.RuneCountInString(comment) > MaxComment {
-		return apierr.Invalid(apierr.TooLong, "comment", fmt.Sprintf("A comment may have at most %d characters.",
-			MaxComment))
+		return apierr.Invalidf(apierr.TooLong, "comment", "A comment may have at most %d characters.", MaxComment)
 	}
 	return nil
 }

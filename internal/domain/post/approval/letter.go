@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/operation"
+	"pressroom/internal/locale"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/platform/plaintext"
 )
@@ -124,10 +126,13 @@ func (s *Service) forgetMail(ctx context.Context, request string) error {
 
 const maxNameInMail = 60 // characters of a name in a mail to a stranger
 
-// letter returns the mail of a request. It shows names without links, because their owners chose them.
+// letter returns the mail of a request, in the language of the person who made the link. It shows names without links,
+// because their owners chose them.
 func (s *Service) letter(ctx context.Context, team int64, r Request) (Letter, error) {
-	var name, zone string
-	err := s.DB.QueryRow(ctx, `SELECT name, timezone FROM teams WHERE id = ?`, team).Scan(&name, &zone)
+	var name, zone, language string
+	err := s.DB.QueryRow(ctx, `SELECT t.name, t.timezone, COALESCE((SELECT p.language FROM approval_requests a
+		JOIN people p ON p.id = a.person_id WHERE a.id = ?), '') FROM teams t WHERE t.id = ?`, r.ID, team).
+		Scan(&name, &zone, &language)
 	if err != nil {
 		return Letter{}, fmt.Errorf("reading the team of a request for approval: %w", err)
 	}
@@ -136,9 +141,12 @@ func (s *Service) letter(ctx context.Context, team int64, r Request) (Letter, er
 		return Letter{}, fmt.Errorf("reading the zone of team %d: %w", team, err)
 	}
 	name = plaintext.Unlink(name, maxNameInMail)
-	asks := "asks you to review a post"
-	if n := len(r.Posts); n > 1 {
-		asks = fmt.Sprintf("asks you to review %d posts", n)
+	l := cmp.Or(locale.Named(language), locale.English)
+	asks := func(who string) string {
+		if n := len(r.Posts); n > 1 {
+			return l.T("%s asks you to review %d posts", who, n)
+		}
+		return l.T("%s asks you to review a post", who)
 	}
 	by := name
 	if r.By != "" {
@@ -146,11 +154,11 @@ func (s *Service) letter(ctx context.Context, team int64, r Request) (Letter, er
 	}
 	return Letter{
 		ID: fmt.Sprintf("approval-%s-%d", r.ID, db.Micros(r.MailedAt)), To: r.Email,
-		Subject: name + " " + asks,
-		Text: "Hello,\n\n" + by + " " + asks + ":\n\n" + s.Link(r.ID) +
-			"\n\nOn this page, you can approve each post, request changes, and leave comments. You do not need an " +
-			"account. The link works until " + r.ExpiresAt.In(where).Format("January 2, 2006") +
-			". Anyone with the link can see the posts and decide, so forward it only to people who may do that.\n\n" +
-			"If you do not expect this email, ignore it.\n",
+		Subject: asks(name),
+		Text: l.T("Hello,") + "\n\n" + asks(by) + ":\n\n" + s.Link(r.ID) + "\n\n" +
+			l.T("On this page, you can approve each post, request changes, and leave comments. You do not need an account.") + " " +
+			l.T("The link works until %s. Anyone with the link can see the posts and decide, so forward it only to people who may do "+
+				"that.", l.Format(r.ExpiresAt.In(where), locale.MailDate)) + "\n\n" +
+			l.T("If you do not expect this email, ignore it.") + "\n",
 	}, nil
 }

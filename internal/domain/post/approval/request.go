@@ -95,7 +95,7 @@ func (s *Service) checkAsk(ask *Ask) error {
 	case len(ids) == 0:
 		return apierr.Invalid(apierr.MissingArgument, "post", "Select at least one post.")
 	case len(ids) > MaxPosts:
-		return apierr.Invalid(apierr.TooLong, "post", fmt.Sprintf("A link may have at most %d posts.", MaxPosts))
+		return apierr.Invalidf(apierr.TooLong, "post", "A link may have at most %d posts.", MaxPosts)
 	}
 	return s.checkEmail(&ask.Email)
 }

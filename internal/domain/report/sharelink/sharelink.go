@@ -74,7 +74,7 @@ func (s *Service) Create(ctx context.Context, call operation.Call, report string
 			return err
 		}
 		if n >= maxLinks {
-			return apierr.BadState("links", fmt.Sprintf("The report has %d links. Revoke one first.", maxLinks))
+			return apierr.BadStatef("links", "The report has %d links. Revoke one first.", maxLinks)
 		}
 		made, id, err := insert(ctx, tx, call.TeamID, call.PersonID, 0, report, tx.Now().Add(time.Duration(days)*day))
 		if err != nil {

@@ -165,8 +165,8 @@ func (s *Service) AddAddress(ctx context.Context, call operation.Call, report, e
 			return 0, "", fmt.Errorf("counting the addresses of team %d: %w", call.TeamID, err)
 		}
 		if n >= maxAddresses {
-			return 0, "", apierr.BadState("addresses",
-				fmt.Sprintf("The team mails reports to %d addresses. Remove one first.", maxAddresses))
+			return 0, "", apierr.BadStatef("addresses",
+				"The team mails reports to %d addresses. Remove one first.", maxAddresses)
 		}
 		return 0, email, nil
 	})
@@ -193,8 +193,8 @@ func (s *Service) add(
 			return fmt.Errorf("counting the recipients of report %s: %w", report, err)
 		}
 		if n >= maxRecipients {
-			return apierr.BadState("recipients",
-				fmt.Sprintf("The report has %d recipients. Remove one first.", maxRecipients))
+			return apierr.BadStatef("recipients",
+				"The report has %d recipients. Remove one first.", maxRecipients)
 		}
 		added, err := tx.Exec(ctx, `INSERT INTO report_recipients (team_id, report_id, person_id, email, added_by,
 			created_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (report_id, person_id, email) DO NOTHING`,

@@ -1,6 +1,7 @@
 package subscription
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/locale"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/platform/plaintext"
 	"pressroom/internal/platform/restoreguard"
@@ -118,7 +120,11 @@ type letter struct {
 	report            string
 	plan              string // weekly or monthly; empty if the mails were stopped
 	to                string // empty if the recipient was removed or unsubscribed
+	language          string // of a member: BCP 47, or ""
 }
+
+// in returns the language of a mail.
+func (l letter) in() *locale.Language { return cmp.Or(locale.Named(l.language), locale.English) }
 
 // sendNext sends one mail that is due, and reports whether there was one.
 func (s *Service) sendNext(ctx context.Context) (bool, error) {
@@ -129,7 +135,7 @@ func (s *Service) sendNext(ctx context.Context) (bool, error) {
 	if l.to == "" || l.plan == "" {
 		return true, s.finish(ctx, l, "waiting", "dropped", 0)
 	}
-	what, err := s.Summarize(ctx, l.team, l.report)
+	what, err := s.Summarize(ctx, l.in(), l.team, l.report)
 	if apierr.Is(err, apierr.NotFound) { // the report has expired or has no figures
 		return true, s.finish(ctx, l, "waiting", "dropped", 0)
 	}
@@ -167,13 +173,15 @@ func (s *Service) next(ctx context.Context) (letter, bool, error) {
 	var l letter
 	err := s.DB.QueryRow(ctx, `SELECT m.recipient_id, m.period_at, m.tries, r.team_id, t.name, r.report_id,
 		COALESCE(s.period, ''), CASE WHEN t.closed_at > 0 OR r.unsubscribed_at > 0 THEN ''
-		WHEN r.person_id = 0 THEN r.email ELSE COALESCE(p.email, '') END
+		WHEN r.person_id = 0 THEN r.email ELSE COALESCE(p.email, '') END,
+		COALESCE(p.language, '')
 		FROM report_mails m JOIN report_recipients r ON r.id = m.recipient_id JOIN teams t ON t.id = r.team_id
 		LEFT JOIN report_subscriptions s ON s.report_id = r.report_id
 		LEFT JOIN memberships b ON b.team_id = r.team_id AND b.person_id = r.person_id
 		LEFT JOIN people p ON p.id = b.person_id AND p.held_at = 0
 		WHERE m.try_at > 0 AND m.try_at <= ? AND `+restoreguard.Free+` ORDER BY m.try_at, m.recipient_id LIMIT 1`,
-		db.Micros(s.DB.Now())).Scan(&l.recipient, &l.period, &l.tries, &l.team, &l.teamName, &l.report, &l.plan, &l.to)
+		db.Micros(s.DB.Now())).Scan(&l.recipient, &l.period, &l.tries, &l.team, &l.teamName, &l.report, &l.plan, &l.to,
+		&l.language)
 	if errors.Is(err, sql.ErrNoRows) {
 		return l, false, nil
 	}
@@ -241,15 +249,21 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 
 // write returns the mail with a summary of a report and a link to it.
 func (s *Service) write(l letter, summary Summary, link string) Mail {
+	in, team := l.in(), plaintext.Line(l.teamName)
 	view := content{
-		Summary: summary, Team: plaintext.Line(l.teamName), Link: link, Unsubscribe: s.PublicURL + Path + s.token(l.recipient),
-		Every: "week",
+		Summary: summary, Lang: in.Tag, Team: team, Link: link, Unsubscribe: s.PublicURL + Path + s.token(l.recipient),
+		Title:    in.T("Report on %s", summary.Subject),
+		Lead:     in.T("%s, measured %s", summary.Network, summary.Measured),
+		TextLead: in.T("Report on %s (%s), measured %s", summary.Subject, summary.Network, summary.Measured),
+		Short:    in.T("In short"), Read: in.T("Read the whole report"), Stop: in.T("Unsubscribe"),
+		Every:    in.T("Anyone with this link can read the report. %s sends it every week.", team),
+		TextStop: in.T("To get no more of these emails, open"),
 	}
 	if l.plan == Monthly {
-		view.Every = "month"
+		view.Every = in.T("Anyone with this link can read the report. %s sends it every month.", team)
 	}
 	return Mail{
 		ID: fmt.Sprintf("report-%d-%d", l.recipient, l.period), To: l.to, Unsubscribe: view.Unsubscribe,
-		Subject: view.Team + ": report on " + summary.Subject, Text: render(textMail, view), HTML: render(htmlMail, view),
+		Subject: in.T("%s: report on %s", team, summary.Subject), Text: render(textMail, view), HTML: render(htmlMail, view),
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/locale"
 	"pressroom/internal/platform/db"
 )
 
@@ -56,8 +57,8 @@ type Options struct {
 	PublicURL string // without a trailing slash
 	Links     Links
 	Send      func(context.Context, Mail) error // nil if there is no mail server
-	// Summarize returns the summary of a report for a mail.
-	Summarize func(ctx context.Context, team int64, report string) (Summary, error)
+	// Summarize returns the summary of a report for a mail in a language.
+	Summarize func(ctx context.Context, l *locale.Language, team int64, report string) (Summary, error)
 	Log       *slog.Logger
 }
 

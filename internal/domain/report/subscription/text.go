@@ -15,7 +15,9 @@ var files embed.FS
 type content struct {
 	Summary
 
-	Team, Link, Unsubscribe, Every string
+	Lang, Team, Link, Unsubscribe string
+
+	Title, Lead, TextLead, Short, Read, Every, Stop, TextStop string // texts in the language Lang
 }
 
 var (

@@ -26,7 +26,7 @@ function addRow(name) {
   title.textContent = name.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, ''); // as the library shows it
   const state = document.createElement('span');
   state.className = 'faint state';
-  state.textContent = 'Waiting';
+  state.textContent = translate('Waiting');
   head.append(title, state);
   const bar = document.createElement('progress');
   bar.max = 100;
@@ -56,7 +56,7 @@ function next() {
 // send reports whether the file was accepted.
 function send({ file, row }) {
   if (file.size > Number(drop.dataset.max)) {
-    row.fail('Larger than what is taken here.');
+    row.fail(translate('Larger than what is taken here.'));
     return Promise.resolve(false);
   }
   return new Promise((resolve) => {
@@ -66,16 +66,16 @@ function send({ file, row }) {
     request.setRequestHeader('Content-Type', file.type || 'application/octet-stream');
     request.upload.onprogress = (event) => {
       const percent = event.total ? Math.floor(event.loaded / event.total * 100) : 0;
-      row.show(percent, percent < 100 ? percent + '%' : 'Being looked at');
+      row.show(percent, percent < 100 ? percent + '%' : translate('Being looked at'));
     };
-    request.onerror = () => fail('The connection broke off. Choose the file again.');
+    request.onerror = () => fail(translate('The connection broke off. Choose the file again.'));
     request.onload = () => {
       const answer = parse(request.responseText);
       if (request.status !== 200) {
-        fail(answer.detail || 'It was not taken. Try again in a moment.');
+        fail(answer.detail || translate('It was not taken. Try again in a moment.'));
         return;
       }
-      row.show(100, answer.already_in_library ? 'Was in the library already' : 'Arrived');
+      row.show(100, answer.already_in_library ? translate('Was in the library already') : translate('Arrived'));
       resolve(true);
     };
     request.send(file);
@@ -91,8 +91,9 @@ function parse(text) {
 }
 
 function sum() {
-  const failed = told.failed ? ', ' + told.failed + ' not taken' : '';
-  document.getElementById('said').textContent = told.arrived + ' of ' + told.begun + ' arrived' + failed + '.';
+  document.getElementById('said').textContent = told.failed
+    ? translate('%s of %s arrived, %s not taken.', told.arrived, told.begun, told.failed)
+    : translate('%s of %s arrived.', told.arrived, told.begun);
 }
 
 // refresh updates the parts that have changed on the server, except fields that are being edited.
@@ -125,11 +126,11 @@ function prepare(within) {
 async function save(form) {
   const said = form.querySelector('.saved');
   said.classList.remove('failed');
-  said.textContent = 'Saving …';
+  said.textContent = translate('Saving …');
   const response = await fetch(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)), headers: { Accept: 'application/json' } }).catch(() => null);
   const kept = response !== null && response.status === 204;
   said.classList.toggle('failed', !kept);
-  said.textContent = kept ? 'Saved' : (response && parse(await response.text()).detail) || 'Not saved. Try again in a moment.';
+  said.textContent = kept ? translate('Saved') : (response && parse(await response.text()).detail) || translate('Not saved. Try again in a moment.');
 }
 
 document.addEventListener('change', (event) => {

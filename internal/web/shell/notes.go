@@ -1,0 +1,78 @@
+package shell
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"pressroom/internal/locale"
+)
+
+// Notes translates notes of operations, which are in English, also those that have values.
+type Notes struct {
+	formats  []locale.Key
+	patterns func() []*regexp.Regexp
+}
+
+// NewNotes returns the translations of notes with values. The formats only have the verb %s.
+func NewNotes(formats ...locale.Key) *Notes {
+	return &Notes{formats, sync.OnceValue(func() []*regexp.Regexp {
+		out := make([]*regexp.Regexp, len(formats))
+		for i, format := range formats {
+			out[i] = regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(string(format)), "%s", "(.+)") + "$")
+		}
+		return out
+	})}
+}
+
+// In returns notes in a language. Those without a translation stay in English.
+func (n *Notes) In(l *locale.Language, notes []string) []string {
+	out := Texts(l, notes)
+	if l == locale.English {
+		return out
+	}
+	for i, note := range notes {
+		for f, pattern := range n.patterns() {
+			found := pattern.FindStringSubmatch(note)
+			if found == nil {
+				continue
+			}
+			values := make([]any, len(found)-1)
+			for v, value := range found[1:] {
+				values[v] = noteValue(l, value)
+			}
+			out[i] = l.T(n.formats[f], values...)
+			break
+		}
+	}
+	return out
+}
+
+// noteValue returns a value of a note in a language: a number, a number of posts, a date, a list, a network or a sentence.
+func noteValue(l *locale.Language, value string) any {
+	first, rest, _ := strings.Cut(value, " ")
+	if n, err := strconv.Atoi(first); err == nil {
+		if rest == "" {
+			return n
+		}
+		return l.N(n, "%d post", "%d posts")
+	}
+	for _, layout := range []locale.Layout{locale.DateTime, locale.Date} {
+		if at, err := time.Parse(string(layout), value); err == nil {
+			return l.Format(at, layout)
+		}
+	}
+	if l.Has(locale.Key(value)) {
+		return l.T(locale.Key(value))
+	}
+	parts := strings.Split(value, " and ")
+	for i, part := range parts {
+		if strings.Contains(part, " ") {
+			return value
+		}
+		parts[i] = Text(l, NetworkName(part))
+	}
+	return l.And(parts)
+}
