@@ -243,3 +243,22 @@ func Is(err error, code Code) bool {
 type OperatorError string
 
 func (r OperatorError) Error() string { return string(r) }
+
+// FormattedOperatorError is an OperatorError with the format and values of its text, for translations.
+type FormattedOperatorError struct {
+	Format string
+	Args   []any
+}
+
+// OperatorErrorf returns an OperatorError with a text formatted by fmt.Sprintf.
+func OperatorErrorf(format string, args ...any) error {
+	if len(args) == 0 {
+		return OperatorError(format)
+	}
+	return &FormattedOperatorError{format, args}
+}
+
+func (e *FormattedOperatorError) Error() string { return fmt.Sprintf(e.Format, e.Args...) }
+
+// Unwrap returns the OperatorError.
+func (e *FormattedOperatorError) Unwrap() error { return OperatorError(e.Error()) }

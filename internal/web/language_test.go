@@ -16,6 +16,8 @@ var inGerman = []string{
 	"/", "/notices", "/notices/settings", "/search",
 	"/account/delete", "/settings/delete", "/settings/export", "/docs/errors",
 	"/analytics", "/hashtags/new", "/voices/new",
+	"/settings/team", "/settings/members", "/settings/keys", "/settings/keys/new", "/settings/assistants",
+	"/settings/access", "/settings/audit",
 }
 
 // Pages are in the language that the browser accepts, unless the person has chosen another one.

@@ -92,10 +92,10 @@ var (
 	errUnknown = apierr.New(apierr.Unauthorized, "Unknown passkey. Sign in another way.")
 	errCopied  = apierr.New(apierr.Unauthorized,
 		"This passkey may have been copied and no longer works. Sign in another way and remove it from your account.")
-	errTooMany = apierr.Invalid(apierr.OutOfRange, "passkey",
-		fmt.Sprintf("You already have %d passkeys, the maximum. Remove one first.", maxPasskeys))
-	errName = apierr.Invalid(apierr.Malformed, "name",
-		fmt.Sprintf("Enter a name of at most %d characters on one line.", maxName))
+	errTooMany = apierr.Invalidf(apierr.OutOfRange, "passkey",
+		"You already have %d passkeys, the maximum. Remove one first.", maxPasskeys)
+	errName = apierr.Invalidf(apierr.Malformed, "name",
+		"Enter a name of at most %d characters on one line.", maxName)
 	errOnlyWay = apierr.BadState("needed",
 		"This is your only way to sign in. Set a password or add another passkey first.")
 )

@@ -31,16 +31,17 @@ const (
 
 // Check refuses a guessable password. Name and email are the owner's, or empty.
 func Check(password, name, email string) error {
-	refuse := func(reason, text string) error { return apierr.Invalid(reason, "password", text) }
+	refuse := func(reason, format string, args ...any) error {
+		return apierr.Invalidf(reason, "password", format, args...)
+	}
 	length, folded := utf8.RuneCountInString(password), strings.ToLower(password)
 	switch {
 	case !utf8.ValidString(password):
 		return refuse(apierr.Malformed, "The password contains invalid characters.")
 	case length < minLength:
-		return refuse(apierr.TooShort,
-			fmt.Sprintf("The password needs at least %d characters. A few unrelated words work well.", minLength))
+		return refuse(apierr.TooShort, "The password needs at least %d characters. A few unrelated words work well.", minLength)
 	case length > maxLength:
-		return refuse(apierr.TooLong, fmt.Sprintf("The password can have at most %d characters.", maxLength))
+		return refuse(apierr.TooLong, "The password can have at most %d characters.", maxLength)
 	case folded == email, folded == strings.ToLower(name),
 		passwordcheck.Guessable(password, name, email, "pressroom"):
 		return refuse(apierr.NotAllowedValue,

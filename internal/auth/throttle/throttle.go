@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/locale"
 	"pressroom/internal/platform/db"
 )
 
@@ -367,18 +368,12 @@ func IsWrong(err error) bool {
 // TooMany returns the refusal of a try that has to wait.
 func TooMany(refusal string, wait time.Duration) error {
 	wait = (wait + time.Second - 1).Truncate(time.Second)
-	return apierr.New(apierr.RateLimited, refusal+" Try again in "+formatWait(wait)+".").With("scope",
-		"sign_in").After(wait)
-}
-
-// formatWait returns a duration in words, rounded up.
-func formatWait(d time.Duration) string {
-	switch n := int64(d / time.Second); {
+	out := apierr.Newf(apierr.RateLimited, "%s Try again in %d minutes.", locale.Key(refusal), int64((wait+time.Minute-1)/time.Minute))
+	switch n := int64(wait / time.Second); {
 	case n == 1:
-		return "1 second"
+		out = apierr.Newf(apierr.RateLimited, "%s Try again in 1 second.", locale.Key(refusal))
 	case n <= 120:
-		return fmt.Sprintf("%d seconds", n)
-	default:
-		return fmt.Sprintf("%d minutes", (n+59)/60)
+		out = apierr.Newf(apierr.RateLimited, "%s Try again in %d seconds.", locale.Key(refusal), n)
 	}
+	return out.With("scope", "sign_in").After(wait)
 }

@@ -50,7 +50,7 @@ const (
 
 // invalid returns the refusal of an operator's request. The text says what to change.
 func invalid(format string, args ...any) error {
-	return apierr.OperatorError(fmt.Sprintf(format, args...))
+	return apierr.OperatorErrorf(format, args...)
 }
 
 // validate checks a booking without regard to the team's accounts.
@@ -78,10 +78,10 @@ func fits(text string, length int) bool {
 func (b booking) checkAccounts(a accounts) error {
 	switch {
 	case b.kind == KindWithdraw && b.credits > a.available:
-		return invalid("team %d has %d credits available; %d cannot be withdrawn", b.team, a.available, b.credits)
+		return invalid("team %s has %d credits available; %d cannot be withdrawn", fmt.Sprint(b.team), a.available, b.credits)
 	case b.kind == KindGrant && b.credits > maxGranted+a.granted:
-		return invalid("team %d has already been granted %d credits; the limit is %d in total", b.team, -a.granted,
-			int64(maxGranted))
+		return invalid("team %s has already been granted %d credits; the limit is %d in total", fmt.Sprint(b.team),
+			-a.granted, int64(maxGranted))
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ type Profile struct {
 func (p Profile) tidy() (Profile, error) {
 	p.Name, p.Timezone = strings.TrimSpace(p.Name), strings.TrimSpace(p.Timezone)
 	if !isLine(p.Name) {
-		return p, apierr.Invalid(apierr.Malformed, "name", "The team needs a name, "+ofOneLine+".")
+		return p, apierr.Invalidf(apierr.Malformed, "name", "The team needs a name, one line of at most %d characters.", maxLine)
 	}
 	if !teamtime.IsZone(p.Timezone) {
 		return p, errTimezone

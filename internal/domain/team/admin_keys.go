@@ -123,7 +123,7 @@ func (s *Service) latest(k *ListedKey) {
 }
 
 var (
-	errKeyName      = apierr.Invalid(apierr.Malformed, "name", "A key needs a name, "+ofOneLine+".")
+	errKeyName      = apierr.Invalidf(apierr.Malformed, "name", "A key needs a name, one line of at most %d characters.", maxLine)
 	errKeyLevel     = apierr.Invalid(apierr.NotAllowedValue, "level", "Choose a level for the key.")
 	errKeyLimit     = apierr.Invalid(apierr.OutOfRange, "daily_credits", "Enter a daily limit of 0 or more credits.")
 	errExpiryPassed = apierr.Invalid(apierr.InThePast, "expires", "That date has passed. Choose a future date.")

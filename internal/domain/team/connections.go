@@ -37,7 +37,7 @@ type NewConnection struct {
 }
 
 var (
-	errClientName  = apierr.Invalid(apierr.Malformed, "client", "An assistant needs a name, "+ofOneLine+".")
+	errClientName  = apierr.Invalidf(apierr.Malformed, "client", "An assistant needs a name, one line of at most %d characters.", maxLine)
 	errNothing     = apierr.Invalid(apierr.NotAllowedValue, "capabilities", "Choose what the assistant may do.")
 	errOfClient    = apierr.Invalid(apierr.NotAllowedValue, "team", "Clients of a team cannot connect assistants.")
 	errMoreThanOwn = apierr.Invalid(apierr.NotAllowedValue, "capabilities",

@@ -68,7 +68,7 @@ var (
 		"you started.").With("argument", "code")
 	// ErrSetUp is returned if the installation already has people or teams.
 	ErrSetUp    = apierr.BadState("set_up", "This installation is already set up. Sign in.")
-	errTeamName = apierr.Invalid(apierr.Malformed, "team", "You need a name for the team, "+ofOneLine+".")
+	errTeamName = apierr.Invalidf(apierr.Malformed, "team", "You need a name for the team, one line of at most %d characters.", maxLine)
 )
 
 // Create creates the first person, who becomes an operator, and a team that the person owns. It returns unauthorized

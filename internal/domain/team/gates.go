@@ -36,7 +36,7 @@ type Pause struct {
 // Pause pauses something until Resume. It applies on every node within a second. Pausing again only changes the reason.
 func (s *Service) Pause(ctx context.Context, p Pause) error {
 	if p.Reason != "" && !isLine(p.Reason) {
-		return invalid("the reason has to be %s", ofOneLine)
+		return invalid("the reason has to be one line of at most %d characters", maxLine)
 	}
 	return s.change(ctx, "team.pause", func(ctx context.Context, tx *db.Tx) error {
 		team, err := p.check(ctx, tx)

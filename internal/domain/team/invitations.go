@@ -54,7 +54,7 @@ var (
 	errKnown    = apierr.BadState("known",
 		"That did not work. If you have an account with this email address, sign in with it to join. If you cannot "+
 			"sign in, ask the operator of this service for a link to set a new password.")
-	errNoPerson  = apierr.Invalid(apierr.Malformed, "name", "Enter your name, "+ofOneLine+".")
+	errNoPerson  = apierr.Invalidf(apierr.Malformed, "name", "Enter your name, one line of at most %d characters.", maxLine)
 	errNoManager = apierr.Missing()
 )
 

@@ -65,7 +65,7 @@ func (k Key) check() error {
 		return errDailyCredits
 	}
 	if !isLine(k.Name) {
-		return invalid("a key needs a name, %s", ofOneLine)
+		return invalid("a key needs a name, one line of at most %d characters", maxLine)
 	}
 	return nil
 }

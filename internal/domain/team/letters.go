@@ -172,27 +172,27 @@ func boundMails(ctx context.Context, tx *db.Tx, by, team int64, email string) er
 	if err := tx.QueryRow(ctx, `SELECT created_at FROM teams WHERE id = ?`, team).Scan(&made); err != nil {
 		return fmt.Errorf("reading how old a team is: %w", err)
 	}
-	if text := n.refusal(by, db.Time(made).After(since)); text != "" {
-		return apierr.New(apierr.RateLimited, text+" Try again tomorrow.").With("scope", "mail").After(day)
+	if refusal := n.refusal(by, db.Time(made).After(since)); refusal != nil {
+		return refusal.With("scope", "mail").After(day)
 	}
 	return nil
 }
 
-// refusal returns the limit that is reached, or nothing.
-func (n mailCounts) refusal(by int64, young bool) string {
+// refusal returns an error that names the limit that is reached, or nil.
+func (n mailCounts) refusal(by int64, young bool) *apierr.Error {
 	switch {
 	case n.teamToAddress >= mailsPerAddressDay:
-		return fmt.Sprintf("This address was invited %d times within a day.", n.teamToAddress)
+		return apierr.Newf(apierr.RateLimited, "This address was invited %d times within a day. Try again tomorrow.", n.teamToAddress)
 	case n.toAddress >= mailsToAddressDay:
-		return "This address was sent too many invitations within a day."
+		return apierr.Newf(apierr.RateLimited, "This address was sent too many invitations within a day. Try again tomorrow.")
 	case n.team >= mailsPerDay:
-		return fmt.Sprintf("Your team has sent %d invitations within a day.", n.team)
+		return apierr.Newf(apierr.RateLimited, "Your team has sent %d invitations within a day. Try again tomorrow.", n.team)
 	case by != 0 && n.person >= mailsPerDay:
-		return fmt.Sprintf("You have sent %d invitations within a day.", n.person)
+		return apierr.Newf(apierr.RateLimited, "You have sent %d invitations within a day. Try again tomorrow.", n.person)
 	case by != 0 && young && n.team >= mailsOnFirstDay:
-		return fmt.Sprintf("A new team can send %d invitations on its first day.", mailsOnFirstDay)
+		return apierr.Newf(apierr.RateLimited, "A new team can send %d invitations on its first day. Try again tomorrow.", mailsOnFirstDay)
 	}
-	return ""
+	return nil
 }
 
 // keepOpen gives an invitation its full lifetime once its mail was accepted.

@@ -96,7 +96,7 @@ func (s *Service) checkNewTeam(t *Team) error {
 	case !teamtime.IsZone(t.Timezone):
 		return errTimezone
 	case !isLine(t.Name):
-		return invalid("a team needs a name, %s", ofOneLine)
+		return invalid("a team needs a name, one line of at most %d characters", maxLine)
 	case holdsAddress(t.Name):
 		return errAddress
 	}

@@ -88,7 +88,7 @@ func (s *Service) SetProfile(ctx context.Context, person int64, name, zone, lang
 	name, zone = strings.TrimSpace(name), strings.TrimSpace(zone)
 	switch {
 	case !isLine(name):
-		return apierr.Invalid(apierr.Malformed, "name", "You need a name, "+ofOneLine+".")
+		return apierr.Invalidf(apierr.Malformed, "name", "You need a name, one line of at most %d characters.", maxLine)
 	case holdsAddress(name):
 		return errAddress
 	case zone != "" && !teamtime.IsZone(zone):

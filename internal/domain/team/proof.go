@@ -96,9 +96,8 @@ func boundProofs(ctx context.Context, tx *db.Tx, person int64) error {
 		return nil
 	}
 	wait := db.Time(oldest).Add(time.Hour).Sub(tx.Now())
-	return apierr.New(apierr.RateLimited,
-		fmt.Sprintf("You requested %d links within an hour. Try again in %d minutes.", proofsPerHour,
-			int(wait/time.Minute)+1)).With("scope", "mail").After(wait)
+	return apierr.Newf(apierr.RateLimited, "You requested %d links within an hour. Try again in %d minutes.",
+		proofsPerHour, int(wait/time.Minute)+1).With("scope", "mail").After(wait)
 }
 
 // dropProof deletes a link that could not be mailed.

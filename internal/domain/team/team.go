@@ -81,8 +81,6 @@ type Key struct {
 // maxLine is how long a name may be, in characters.
 const maxLine = 200
 
-const ofOneLine = "one line of at most 200 characters"
-
 // isLine reports whether a text fits in one line of a list.
 func isLine(text string) bool {
 	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxLine &&
@@ -97,14 +95,14 @@ func holdsAddress(name string) bool { return strings.Contains(name, "://") }
 
 // invalid returns an error for the operator that says what to fix.
 func invalid(format string, args ...any) error {
-	return apierr.OperatorError(fmt.Sprintf(format, args...))
+	return apierr.OperatorErrorf(format, args...)
 }
 
 // AddPerson creates a person. The password may be empty: such a person cannot sign in yet.
 func (s *Service) AddPerson(ctx context.Context, name, email, password string) (Person, error) {
 	p := Person{Name: strings.TrimSpace(name), Email: strings.ToLower(strings.TrimSpace(email))}
 	if !isLine(p.Name) || !isLine(p.Email) || !strings.Contains(p.Email, "@") {
-		return p, invalid("a person needs a name and an email address, %s", ofOneLine)
+		return p, invalid("a person needs a name and an email address, one line of at most %d characters", maxLine)
 	}
 	if holdsAddress(p.Name) {
 		return p, errAddress

@@ -6,6 +6,7 @@ import (
 
 	"pressroom/internal/domain/account/appcheck"
 	"pressroom/internal/domain/delivery"
+	"pressroom/internal/locale"
 	"pressroom/internal/network"
 	"pressroom/internal/web/shell"
 )
@@ -28,9 +29,9 @@ type networksView struct {
 // FailureCount returns the number of failed findings.
 func (v networksView) FailureCount() int { return appcheck.CountFailures(v.Findings) }
 
-var results = map[network.Result]string{network.Works: "Works", network.Fails: "Does not work", network.Unclear: "Unclear"}
-
-func resultWords(r network.Result) string { return results[r] }
+var results = map[network.Result]locale.Key{
+	network.Works: "Works|result", network.Fails: "Does not work|result", network.Unclear: "Unclear|result",
+}
 
 func (p *Handlers) networksPage(w http.ResponseWriter, r *http.Request) {
 	p.showNetworks(w, r, networksView{})

@@ -48,5 +48,5 @@ func (p *Handlers) addTeam(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	p.finish(w, r, "The team was created. Its owner finds it in the team menu.", fmt.Sprintf("/operator/teams/%d", made.ID))
+	p.finish(w, r, p.T(r, "The team was created. Its owner finds it in the team menu."), fmt.Sprintf("/operator/teams/%d", made.ID))
 }

@@ -6,10 +6,9 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"html/template"
 	"net/http"
 	"strconv"
-	"time"
+	"strings"
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/account/appcheck"
@@ -25,11 +24,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files,
-	template.FuncMap{
-		"time": utc, "limit": limitWords, "paused": pausedWords, "phase": phaseWords, "circuit": circuitWords,
-		"job": jobWords, "result": resultWords,
-	})
+var pages = shell.Parse(files, nil, words)
 
 // Services are what the pages need.
 type Services struct {
@@ -112,14 +107,14 @@ type pager struct{ First, Next string }
 // reports false.
 func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (string, int, bool) {
 	if refusal, ok := errors.AsType[apierr.OperatorError](err); ok {
-		return sentence(string(refusal)), http.StatusUnprocessableEntity, true
+		return sentence(refusalText(p.Language(r), err, string(refusal))), http.StatusUnprocessableEntity, true
 	}
 	told := apierr.Of(err)
 	if told.IsServerError() || told.Code == apierr.NotFound {
 		p.ShowError(w, r, err)
 		return "", 0, false
 	}
-	return told.Detail, shell.StatusOf(err), true
+	return p.Detail(r, err), shell.StatusOf(err), true
 }
 
 // refuse answers with an error that no form shows.
@@ -129,7 +124,7 @@ func (p *Handlers) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// finish confirms a form and redirects.
+// finish confirms a form with a text in the visitor's language and redirects.
 func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, said, next string) {
 	p.FlashText(r, said)
 	shell.Redirect(w, r, next)
@@ -146,6 +141,9 @@ type overview struct {
 	Rests       []string // networks that are failing
 	Proxy       string   // untrusted peer that forwards requests; empty if none
 }
+
+// FailingNetworks returns the names of the networks that are failing.
+func (v overview) FailingNetworks() string { return strings.Join(v.Rests, ", ") }
 
 // Under returns the numbers of unfinished jobs and deliveries.
 func (v overview) Under() struct{ Jobs, Deliveries int64 } {
@@ -201,6 +199,3 @@ func numberOf(r *http.Request, name string) int64 {
 	}
 	return n
 }
-
-// utc shows an instant in UTC, because the pages cover many teams.
-func utc(at time.Time) template.HTML { return shell.Time(at.UTC()) }

@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/locale"
 )
 
 // pausesView lists the pauses and has the form for another.
@@ -83,7 +84,7 @@ func (p *Handlers) pause(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	p.finish(w, r, "Paused. It takes effect everywhere within a second.", "/operator/pauses")
+	p.finish(w, r, p.T(r, "Paused. It takes effect everywhere within a second."), "/operator/pauses")
 }
 
 func (p *Handlers) resume(w http.ResponseWriter, r *http.Request) {
@@ -98,14 +99,14 @@ func (p *Handlers) resume(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, err)
 		return
 	}
-	p.finish(w, r, "The pause was ended.", "/operator/pauses")
+	p.finish(w, r, p.T(r, "The pause was ended."), "/operator/pauses")
 }
 
 func (p *Handlers) switchAPI(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	do, said := p.Teams.Pause, "The API is off for all keys and assistants. The app is not affected."
+	do, said := p.Teams.Pause, locale.Key("The API is off for all keys and assistants. The app is not affected.")
 	if r.PostForm.Get("api") == "on" {
 		do, said = p.Teams.Resume, "The API is on."
 	}
@@ -113,5 +114,5 @@ func (p *Handlers) switchAPI(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, err)
 		return
 	}
-	p.finish(w, r, said, "/operator/pauses")
+	p.finish(w, r, p.T(r, said), "/operator/pauses")
 }

@@ -8,6 +8,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/domain/team/teamsearch"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -63,14 +64,14 @@ func (p *Handlers) personPage(w http.ResponseWriter, r *http.Request) {
 	}
 	title := found.Name
 	if found.Deleted {
-		title = "Deleted person"
+		title = p.T(r, "Deleted person")
 	}
 	p.ShowTitled(w, r, http.StatusOK, pages["person"], title,
 		personView{found, teams, found.ID == shell.VisitorOf(r.Context()).ID, p.Letters.Possible()})
 }
 
 // onPerson changes the person in the path. Operators cannot change themselves, so that at least one operator remains.
-func (p *Handlers) onPerson(w http.ResponseWriter, r *http.Request, do func(team.Person) (string, error)) {
+func (p *Handlers) onPerson(w http.ResponseWriter, r *http.Request, do func(team.Person) (locale.Key, error)) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -79,7 +80,7 @@ func (p *Handlers) onPerson(w http.ResponseWriter, r *http.Request, do func(team
 		return
 	}
 	err := error(apierr.OperatorError("you cannot change your own account; ask another operator"))
-	said := ""
+	said := locale.Key("")
 	if found.ID != shell.VisitorOf(r.Context()).ID {
 		said, err = do(found)
 	}
@@ -87,13 +88,13 @@ func (p *Handlers) onPerson(w http.ResponseWriter, r *http.Request, do func(team
 		p.refuse(w, r, err)
 		return
 	}
-	p.finish(w, r, said, fmt.Sprintf("/operator/people/%d", found.ID))
+	p.finish(w, r, p.T(r, said), fmt.Sprintf("/operator/people/%d", found.ID))
 }
 
 func (p *Handlers) hold(w http.ResponseWriter, r *http.Request) {
-	p.onPerson(w, r, func(found team.Person) (string, error) {
+	p.onPerson(w, r, func(found team.Person) (locale.Key, error) {
 		held := r.PostForm.Get("held") == "yes"
-		said := "The suspension was ended."
+		said := locale.Key("The suspension was ended.")
 		if held {
 			said = "The account is suspended. The person cannot sign in, and the person’s assistants and the keys " +
 				"and assistants of the person’s own teams do not work."
@@ -103,9 +104,9 @@ func (p *Handlers) hold(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) setOperator(w http.ResponseWriter, r *http.Request) {
-	p.onPerson(w, r, func(found team.Person) (string, error) {
+	p.onPerson(w, r, func(found team.Person) (locale.Key, error) {
 		on := r.PostForm.Get("operator") == "yes"
-		said := "This person is no longer an operator."
+		said := locale.Key("This person is no longer an operator.")
 		if on {
 			said = "This person is now an operator."
 		}
@@ -158,5 +159,5 @@ func (p *Handlers) mailRecovery(w http.ResponseWriter, r *http.Request, found te
 		p.refuse(w, r, err)
 		return
 	}
-	p.finish(w, r, "We sent a recovery link to "+found.Email+".", fmt.Sprintf("/operator/people/%d", found.ID))
+	p.finish(w, r, p.T(r, "We sent a recovery link to %s.", found.Email), fmt.Sprintf("/operator/people/%d", found.ID))
 }

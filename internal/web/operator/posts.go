@@ -52,5 +52,5 @@ func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	p.finish(w, r, "Decided.", "/operator/posts")
+	p.finish(w, r, p.T(r, "Decided."), "/operator/posts")
 }

@@ -103,7 +103,7 @@ func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, 
 	}
 	title := view.Name
 	if view.Deleted {
-		title = "Deleted team"
+		title = p.T(r, "Deleted team")
 	}
 	p.ShowTitled(w, r, status, pages["team"], title, view)
 }
@@ -161,7 +161,7 @@ func (p *Handlers) setPlan(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return "", err
 		}
-		return "The plan was changed.", p.Teams.SetPlan(r.Context(), id, r.PostForm.Get("plan"), until)
+		return p.T(r, "The plan was changed."), p.Teams.SetPlan(r.Context(), id, r.PostForm.Get("plan"), until)
 	})
 }
 
@@ -186,16 +186,21 @@ func (p *Handlers) book(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return "", apierr.OperatorError("enter the credits as a whole number")
 		}
-		do, did := p.Credits.Grant, "granted"
-		if r.PostForm.Get("booking") == "withdraw" {
-			do, did = p.Credits.Withdraw, "withdrawn"
+		do, withdraws := p.Credits.Grant, r.PostForm.Get("booking") == "withdraw"
+		if withdraws {
+			do = p.Credits.Withdraw
 		}
 		booked, err := do(r.Context(), id, credits, r.PostForm.Get("reference"), r.PostForm.Get("note"))
-		if booked.Repeated {
-			return "This reference was already booked. Nothing was changed.", err
+		l := p.Language(r)
+		switch {
+		case booked.Repeated:
+			return l.T("This reference was already booked. Nothing was changed."), err
+		case withdraws:
+			return l.N(credits, "%d credit withdrawn. The team has %s left.", "%d credits withdrawn. The team has %s left.",
+				booked.Balance), err
 		}
-		return fmt.Sprintf("%s %s. The team has %s left.", shell.Plural(credits, "credit", "credits"), did,
-			shell.Count(booked.Balance)), err
+		return l.N(credits, "%d credit granted. The team has %s left.", "%d credits granted. The team has %s left.",
+			booked.Balance), err
 	})
 }
 
@@ -211,7 +216,7 @@ func (p *Handlers) setLimit(w http.ResponseWriter, r *http.Request) {
 			}
 			limit = &n
 		}
-		return "The daily limit was changed.", p.Teams.SetDailyCredits(r.Context(), id, limit)
+		return p.T(r, "The daily limit was changed."), p.Teams.SetDailyCredits(r.Context(), id, limit)
 	})
 }
 
@@ -221,18 +226,18 @@ func (p *Handlers) closePage(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.ShowTitled(w, r, http.StatusOK, pages["close"], "Close "+view.Name, view)
+	p.ShowTitled(w, r, http.StatusOK, pages["close"], p.T(r, "Close %s", view.Name), view)
 }
 
 func (p *Handlers) closeTeam(w http.ResponseWriter, r *http.Request) {
 	p.onTeam(w, r, "closed", func(id int64) (string, error) {
-		return "The team was closed. Its keys and assistants do not work and nothing is published until you reopen " +
-			"it.", p.Teams.Close(r.Context(), id)
+		return p.T(r, "The team was closed. Its keys and assistants do not work and nothing is published until you reopen "+
+			"it."), p.Teams.Close(r.Context(), id)
 	})
 }
 
 func (p *Handlers) reopenTeam(w http.ResponseWriter, r *http.Request) {
 	p.onTeam(w, r, "closed", func(id int64) (string, error) {
-		return "The team was reopened.", p.Teams.Reopen(r.Context(), id)
+		return p.T(r, "The team was reopened."), p.Teams.Reopen(r.Context(), id)
 	})
 }

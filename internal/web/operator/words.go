@@ -1,16 +1,78 @@
 package operator
 
 import (
+	"errors"
+	"fmt"
+	"html/template"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/credit"
 	"pressroom/internal/domain/delivery"
 	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/locale"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/restoreguard"
 	"pressroom/internal/web/shell"
 )
+
+// words returns the functions of the package's templates.
+func words(l *locale.Language) template.FuncMap {
+	return template.FuncMap{
+		// in UTC, because the pages cover many teams
+		"time":     func(at time.Time) template.HTML { return shell.TimeIn(l, at.UTC()) },
+		"limit":    func(credits *int64) string { return limitWords(l, credits) },
+		"paused":   func(a access.PauseAction) string { return l.T(actions[a]) },
+		"scope":    func(s team.Scope) string { return l.T(scopes[s]) },
+		"phase":    func(phase string) string { return known(l, phases, phase) },
+		"circuit":  func(s delivery.CircuitState) string { return l.T(circuits[s]) },
+		"job":      func(t job.Type) string { return known(l, jobs, t) },
+		"result":   func(r network.Result) string { return l.T(results[r]) },
+		"cause":    func(c restoreguard.Cause) string { return translated(l, c.Text()) },
+		"found":    func(text string) string { return translated(l, text) },
+		"call":     func(call string) string { return known(l, calls, call) },
+		"class":    func(c string) string { return known(l, classes, network.Class(c)) },
+		"kind":     func(k credit.Kind) string { return known(l, kinds, k) },
+		"teamlink": func(id int64) template.HTML { return teamLink(l, id) },
+	}
+}
+
+// known returns the text of a value, or the value itself if it has none.
+func known[T ~string](l *locale.Language, texts map[T]locale.Key, value T) string {
+	if text, ok := texts[value]; ok {
+		return l.T(text)
+	}
+	return string(value)
+}
+
+// translated returns a text of another package in a language, or in English if it has no translation.
+func translated(l *locale.Language, text string) string {
+	if l == locale.English || !l.Has(locale.Key(text)) {
+		return text
+	}
+	return l.T(locale.Key(text))
+}
+
+// teamLink returns a link to a team.
+func teamLink(l *locale.Language, id int64) template.HTML {
+	text := template.HTMLEscapeString(l.T("team %s", fmt.Sprint(id)))
+	return template.HTML(fmt.Sprintf(`<a href="/operator/teams/%d">%s</a>`, id, text)) //nolint:gosec // escaped
+}
+
+// refusalText returns the text of an apierr.OperatorError in a language, or in English if it has no translation.
+func refusalText(l *locale.Language, err error, text string) string {
+	formatted, ok := errors.AsType[*apierr.FormattedOperatorError](err)
+	if ok && l != locale.English && l.Has(locale.Key(formatted.Format)) { // English numbers stay as they are
+		return l.T(locale.Key(formatted.Format), formatted.Args...)
+	}
+	return translated(l, text)
+}
 
 // sentence returns a message of the command line as a sentence, with a capital letter and a period.
 func sentence(text string) string {
@@ -19,54 +81,61 @@ func sentence(text string) string {
 }
 
 // limitWords describes a daily limit in credits. nil means the plan's limit.
-func limitWords(credits *int64) string {
+func limitWords(l *locale.Language, credits *int64) string {
 	switch {
 	case credits == nil:
-		return "limit of the plan"
+		return l.T("limit of the plan")
 	case *credits == plan.Unlimited:
-		return "no limit"
+		return l.T("no limit")
 	case *credits == 0:
-		return "none"
+		return l.T("none|limit")
 	}
-	return shell.Plural(*credits, "credit", "credits")
+	return l.N(*credits, "%d credit", "%d credits")
 }
 
-var actions = map[access.PauseAction]string{
+var actions = map[access.PauseAction]locale.Key{
 	access.PauseAPI: "The API", access.PauseEverything: "Everything", access.PauseSpending: "Spending",
-	access.PausePublishing: "Publishing",
+	access.PausePublishing: "Publishing|action",
 }
 
-func pausedWords(a access.PauseAction) string { return actions[a] }
+var scopes = map[team.Scope]locale.Key{
+	team.ForService: "service|of a pause", team.ForTeam: "team|of a pause", team.ForKey: "key|of a pause",
+}
 
-var phases = map[string]string{
-	"planned": "Waiting", "prepared": "Prepared at the network", "committing": "Publishing",
+var phases = map[string]locale.Key{
+	"planned": "Waiting|phase", "prepared": "Prepared at the network", "committing": "Publishing|phase",
 	"doubtful": "Checking the outcome", "linking": "Published; fetching the link",
 	"finishing": "Published; setting the thumbnail or playlist",
 }
 
-func phaseWords(phase string) string {
-	if text, ok := phases[phase]; ok {
-		return text
-	}
-	return phase
-}
-
-var circuits = map[delivery.CircuitState]string{
+var circuits = map[delivery.CircuitState]locale.Key{
 	delivery.Closed: "OK", delivery.HalfOpen: "Recovering: testing with one delivery",
 	delivery.Open: "Failing: deliveries are paused",
 }
 
-func circuitWords(s delivery.CircuitState) string { return circuits[s] }
-
-var jobs = map[job.Type]string{
+var jobs = map[job.Type]locale.Key{
 	job.ProfileReport: "Profile report", job.HashtagReport: "Hashtag report", job.SocialPost: "Publishing a post",
 	job.HashtagSearch: "Hashtag search",
 	job.MediaImport:   "Upload or import", job.ContentFetch: "Download of a profile’s media",
 }
 
-func jobWords(t job.Type) string {
-	if text, ok := jobs[t]; ok {
-		return text
-	}
-	return string(t)
+// calls are the calls of attempts to publish.
+var calls = map[string]locale.Key{
+	"prepare": "prepare|call", "commit": "commit|call", "resolve": "resolve|call", "rest": "rest|call", "decide": "decide|call",
+}
+
+// classes are the results of attempts to publish.
+var classes = map[network.Class]locale.Key{
+	network.AuthDead: "auth_dead|class", network.AuthRefresh: "auth_refresh|class", network.Rate: "rate|class",
+	network.Transient: "transient|class", network.Uncertain: "uncertain|class", network.Processing: "processing|class",
+	network.Rejected: "rejected|class", network.RejectedMedia: "rejected_media|class", network.Duplicate: "duplicate|class",
+	network.Quota: "quota|class", network.Unapproved: "app|class", network.HostBlocked: "barred|class",
+	"published": "published|class", "answered": "answered|class", "not_published": "not_published|class",
+	"network_fails": "network_fails|class", "patience_is_over": "patience_is_over|class",
+}
+
+// kinds are the kinds of transactions.
+var kinds = map[credit.Kind]locale.Key{
+	credit.KindGrant: "grant|transaction", credit.KindWithdraw: "withdraw|transaction",
+	credit.KindReserve: "reserve|transaction", credit.KindSettle: "settle|transaction",
 }

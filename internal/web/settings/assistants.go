@@ -170,6 +170,6 @@ func (p *Handlers) endAssistant(w http.ResponseWriter, r *http.Request) {
 	p.endLine(w, r,
 		ending{
 			p.connectionIn, team.Admin.EndConnection,
-			"The assistant was disconnected. ", "/settings/assistants",
+			"The assistant was disconnected.", "/settings/assistants",
 		})
 }

@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/post/postlist"
+	"pressroom/internal/locale"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/web/shell"
 )
@@ -54,26 +55,26 @@ type line struct {
 }
 
 // operators are the groups in which events without a person of the team are the operator's.
-var operators = []string{"API keys", "Assistants", "The team", "Members", "Credits"}
+var operators = []locale.Key{"API keys", "Assistants", "The team", "Members", "Credits"}
 
 // clients are the kinds of events by clients, who may have no account.
 var clients = []string{"post.approved", "post.rejected", "post.commented"}
 
 // whoOf returns the actor of an event.
-func whoOf(e auditlog.Event) string {
+func whoOf(l *locale.Language, e auditlog.Event) string {
 	switch {
 	case e.Person != "" && e.Key != "" && e.Assistant:
-		return e.Person + ", by the assistant " + e.Key + ","
+		return l.T("%s, by the assistant %s,", e.Person, e.Key)
 	case e.Person != "" && e.Key != "":
-		return e.Person + ", by the key " + e.Key + ","
+		return l.T("%s, by the key %s,", e.Person, e.Key)
 	case e.Person != "":
 		return e.Person
 	case slices.Contains(clients, e.Kind):
-		return "The client"
+		return l.T("The client")
 	case e.Kind == "assistant.disconnected":
 		return "Pressroom"
 	case slices.Contains(operators, kindOf(e.Kind).Group):
-		return "The operator"
+		return l.T("The operator")
 	}
 	return "Pressroom"
 }
@@ -88,7 +89,7 @@ type auditView struct {
 
 // group is a group of kinds in the filter.
 type group struct {
-	Name  string
+	Name  locale.Key
 	Kinds []kind
 }
 
@@ -132,7 +133,7 @@ func (p *Handlers) auditPage(w http.ResponseWriter, r *http.Request) {
 	view.Pages = pagerOf(first, next)
 	for _, e := range events {
 		e.At = in(e.At, zone(r))
-		view.Lines = append(view.Lines, line{Event: e, Who: whoOf(e), Text: sentence(e), Link: linkOf(e)})
+		view.Lines = append(view.Lines, line{Event: e, Who: whoOf(p.Language(r), e), Text: sentence(p.Language(r), e), Link: linkOf(e)})
 	}
 	if err := p.name(r, view.Lines); err != nil {
 		p.ShowError(w, r, err)
@@ -169,7 +170,7 @@ func (p *Handlers) name(r *http.Request, lines []line) error {
 	for i := range lines {
 		l := &lines[i]
 		if n, ok := named[l.Subject]; ok && l.ofPost() {
-			l.Post = cmp.Or(n.Excerpt, "Post without text")
+			l.Post = cmp.Or(n.Excerpt, p.T(r, "Post without text"))
 			round, _ := l.Detail["round"].(float64)
 			if slices.Contains(clients, l.Kind) && l.Person == "" { // signed-in clients have names
 				l.Client = n.Clients[int64(round)]

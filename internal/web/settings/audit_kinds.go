@@ -6,13 +6,17 @@ import (
 	"strings"
 
 	"pressroom/internal/core/access"
+	"pressroom/internal/locale"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/web/shell"
 )
 
 // kind is a kind of event. Label is its name in the filter. Sentence follows the name of the actor; {name} is
 // replaced by that detail of the event.
-type kind struct{ Name, Group, Label, Sentence string }
+type kind struct {
+	Name                   string
+	Group, Label, Sentence locale.Key
+}
 
 // kinds are the events of a team's audit log in the order of the filter.
 var kinds = []kind{
@@ -140,11 +144,11 @@ func kindOf(name string) kind {
 	if i := slices.IndexFunc(kinds, func(k kind) bool { return k.Name == name }); i >= 0 {
 		return kinds[i]
 	}
-	return kind{name, "", "", strings.NewReplacer(".", ": ", "_", " ").Replace(name)}
+	return kind{name, "", "", locale.Key(strings.NewReplacer(".", ": ", "_", " ").Replace(name))}
 }
 
 // disconnections are the sentences of assistant.disconnected by its reason, which older events lack.
-var disconnections = map[string]string{
+var disconnections = map[string]locale.Key{
 	"revoked":       "noticed that an assistant ended its own connection",
 	"expired":       "ended the connection of an assistant, because it expired",
 	"reused":        "ended the connection of an assistant, because a code or token of it was used twice",
@@ -153,40 +157,40 @@ var disconnections = map[string]string{
 }
 
 // sentence returns what happened, to follow the actor's name.
-func sentence(e auditlog.Event) string {
-	text := kindOf(e.Kind).Sentence
+func sentence(l *locale.Language, e auditlog.Event) string {
+	text := l.T(kindOf(e.Kind).Sentence)
 	if reason, ok := e.Detail["reason"].(string); ok && e.Kind == "assistant.disconnected" &&
 		disconnections[reason] != "" {
-		return disconnections[reason]
+		return l.T(disconnections[reason])
 	}
 	for name, value := range e.Detail {
-		text = strings.ReplaceAll(text, "{"+name+"}", detailWords(name, value))
+		text = strings.ReplaceAll(text, "{"+name+"}", detailWords(l, name, value))
 	}
 	switch e.Kind {
 	case "team.changed":
-		return text + changedWords(e.Detail)
+		return text + changedWords(l, e.Detail)
 	case "team.own_daily_credits", "team.daily_credits":
-		return strings.ReplaceAll(text, "<nil>", "the plan’s limit")
+		return strings.ReplaceAll(text, "<nil>", l.T("the plan’s limit"))
 	}
 	return text
 }
 
-func changedWords(detail map[string]any) string {
+func changedWords(l *locale.Language, detail map[string]any) string {
 	var out []string
 	if detail["renamed"] == true {
-		out = append(out, "its name")
+		out = append(out, l.T("its name"))
 	}
 	if zone, ok := detail["timezone"]; ok {
-		out = append(out, fmt.Sprint("its time zone to ", zone))
+		out = append(out, l.T("its time zone to %s", zone))
 	}
 	if language, ok := detail["language"]; ok {
-		out = append(out, fmt.Sprint("its language to ", language))
+		out = append(out, l.T("its language to %s", language))
 	}
 	switch detail["keep_originals"] {
 	case true:
-		out = append(out, "original files are kept with their metadata")
+		out = append(out, l.T("original files are kept with their metadata"))
 	case false:
-		out = append(out, "original files are no longer kept")
+		out = append(out, l.T("original files are no longer kept"))
 	}
 	if len(out) == 0 {
 		return ""
@@ -194,37 +198,92 @@ func changedWords(detail map[string]any) string {
 	return ": " + strings.Join(out, ", ")
 }
 
-// nouns are the units of counted details.
-var nouns = map[string]string{
-	"accounts": "account", "days": "day", "skipped": "post", "hashtags": "hashtag", "files": "file", "credits": "credit",
+// countWords returns a detail that is a number with its unit, or false for other details.
+func countWords(l *locale.Language, name string, n int64) (string, bool) {
+	switch name {
+	case "daily_credits":
+		return limitWords(l, n), true
+	case "accounts":
+		return l.N(n, "%d account", "%d accounts"), true
+	case "days":
+		return l.N(n, "%d day", "%d days"), true
+	case "skipped":
+		return l.N(n, "%d post", "%d posts"), true
+	case "hashtags":
+		return l.N(n, "%d hashtag", "%d hashtags"), true
+	case "files":
+		return l.N(n, "%d file", "%d files"), true
+	case "credits":
+		return l.N(n, "%d credit", "%d credits"), true
+	}
+	return "", false
+}
+
+// detailTexts are the texts of the values of details, by name and value.
+var detailTexts = map[string]locale.Key{
+	"action/api":             "api|paused",
+	"action/everything":      "everything|paused",
+	"action/spend":           "spend|paused",
+	"action/publish":         "publish|paused",
+	"scope/service":          "service|of a pause",
+	"scope/team":             "team|of a pause",
+	"scope/key":              "key|of a pause",
+	"decision/published":     "published|decision",
+	"decision/not_published": "not published|decision",
+	"period/weekly":          "weekly|of emails",
+	"period/monthly":         "monthly|of emails",
+	"reason/credits":         "credits|reason",
+	"reason/plan":            "plan|reason",
+}
+
+// errorTexts are the texts of the error codes of posts.
+var errorTexts = map[string]locale.Key{
+	"rejected_content":        "rejected content|error",
+	"rejected_media":          "rejected media|error",
+	"duplicate_content":       "duplicate content|error",
+	"account_needs_reauth":    "account needs reauth|error",
+	"rate_limited":            "rate limited|error",
+	"quota_used_up":           "quota used up|error",
+	"network_error":           "network error|error",
+	"not_confirmed":           "not confirmed|error",
+	"missed_waiting_approval": "missed waiting approval|error",
+	"preflight_blocked":       "preflight blocked|error",
+	"plan_limit_reached":      "plan limit reached|error",
+	"missed_while_held":       "missed while held|error",
+	"server_not_allowed":      "server not allowed|error",
+	"app_not_approved":        "app not approved|error",
 }
 
 // detailWords describes one detail of an event.
-func detailWords(name string, value any) string {
+func detailWords(l *locale.Language, name string, value any) string {
 	switch v := value.(type) {
 	case bool:
 		if v {
-			return "on"
+			return l.T("on|turned")
 		}
-		return "off"
+		return l.T("off|turned")
 	case float64: // JSON number
-		if name == "daily_credits" {
-			return limitWords(int64(v))
+		if text, ok := countWords(l, name, int64(v)); ok {
+			return text
 		}
-		if noun, ok := nouns[name]; ok {
-			return shell.Plural(int64(v), noun, noun+"s")
-		}
-		return shell.Count(int64(v))
+		return l.Count(int64(v))
 	case string:
 		switch name {
 		case "level":
-			return "“" + levelName(access.Level(v)) + "”"
+			return l.T("“%s”", levelName(l, access.Level(v)))
 		case "role":
-			return strings.ToLower(roleName(access.Role(v)))
+			return shell.RoleName(l, access.Role(v))
 		case "platform":
 			return shell.NetworkName(v)
 		case "may":
-			return mayWords(capabilitiesIn(v))
+			return mayWords(l, capabilitiesIn(v))
+		case "error_code":
+			if text, ok := errorTexts[v]; ok {
+				return l.T(text)
+			}
+		}
+		if text, ok := detailTexts[name+"/"+v]; ok {
+			return l.T(text)
 		}
 		return strings.ReplaceAll(v, "_", " ")
 	}

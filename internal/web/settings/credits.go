@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/credit"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/locale"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
@@ -117,7 +118,7 @@ func (p *Handlers) month(r *http.Request) (monthView, error) {
 	}
 	span.Limit = itemsPerPage + 1
 	at := span.From.In(zone(r))
-	out := monthView{Name: at.Format("January 2006"), Value: at.Format(monthForm)}
+	out := monthView{Name: p.Language(r).Format(at, locale.Month), Value: at.Format(monthForm)}
 	if out.Items, err = p.Credits.Items(r.Context(), here(r), span); err != nil {
 		return out, err
 	}
@@ -214,6 +215,7 @@ func (p *Handlers) statement(w http.ResponseWriter, r *http.Request) {
 }
 
 func rowOf(i credit.Item, zone *time.Location) []string {
+	l := locale.English // programs read the file
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	aside, charged, refunded := "", "", ""
 	switch i.Kind {
@@ -223,6 +225,6 @@ func rowOf(i credit.Item, zone *time.Location) []string {
 		charged, refunded = number(i.Charged), number(i.RefundedCredits())
 	case credit.KindGrant, credit.KindWithdraw:
 	}
-	return []string{i.At.In(zone).Format(time.RFC3339), whatOf(i), byOf(i), aside, charged, refunded,
-		number(i.Change), number(i.Balance), i.Reference, i.Note, subjectOf(i)}
+	return []string{i.At.In(zone).Format(time.RFC3339), whatOf(l, i), byOf(l, i), aside, charged, refunded,
+		number(i.Change), number(i.Balance), i.Reference, i.Note, subjectOf(l, i)}
 }

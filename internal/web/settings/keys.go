@@ -18,6 +18,7 @@ import (
 	"pressroom/internal/domain/report"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/domain/team/authn"
+	"pressroom/internal/locale"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
@@ -283,7 +284,7 @@ func (p *Handlers) revokePage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) revokeKey(w http.ResponseWriter, r *http.Request) {
-	p.endLine(w, r, ending{p.keyIn, team.Admin.RevokeKey, "The key was revoked and no longer works. ",
+	p.endLine(w, r, ending{p.keyIn, team.Admin.RevokeKey, "The key was revoked and no longer works.",
 		"/settings/keys"})
 }
 
@@ -291,7 +292,7 @@ func (p *Handlers) revokeKey(w http.ResponseWriter, r *http.Request) {
 type ending struct {
 	in   func(*http.Request) (team.ListedKey, error) // returns the key in the path
 	end  func(team.Admin, context.Context, int64) error
-	said string
+	said locale.Key
 	next string // where to redirect
 }
 
@@ -302,9 +303,9 @@ func (p *Handlers) endLine(w http.ResponseWriter, r *http.Request, e ending) {
 		return
 	}
 	k, err := e.in(r)
-	chosen, said := r.PostForm["tracking"], ""
+	chosen, said := r.PostForm["tracking"], []string(nil)
 	if err == nil && (k.RevokedAt.IsZero() || len(chosen) == 0) {
-		err, said = e.end(p.admin(r), r.Context(), k.ID), e.said
+		err, said = e.end(p.admin(r), r.Context(), k.ID), []string{p.T(r, e.said)}
 	}
 	ended := 0
 	if err == nil && len(chosen) > 0 {
@@ -315,9 +316,11 @@ func (p *Handlers) endLine(w http.ResponseWriter, r *http.Request, e ending) {
 		return
 	}
 	if ended > 0 {
-		said += shell.Plural(ended, "tracking was", "trackings were") + " ended and will not be charged again."
+		said = append(said, p.Language(r).N(ended, "%d tracking was ended and will not be charged again.",
+			"%d trackings were ended and will not be charged again."))
 	}
-	p.finish(w, r, strings.TrimSpace(said), e.next)
+	p.FlashText(r, strings.Join(said, " "))
+	shell.Redirect(w, r, e.next)
 }
 
 // endTrackings ends the selected trackings of a key, even while spending is paused.

@@ -9,6 +9,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -119,7 +120,8 @@ func (p *Handlers) invite(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if shown == nil {
-		p.finish(w, r, "We sent an invitation to "+strings.TrimSpace(email)+".", "/settings/members")
+		p.Flash(r, "We sent an invitation to %s.", strings.TrimSpace(email))
+		shell.Redirect(w, r, "/settings/members")
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["invited"], "Invitation", shown)
@@ -150,7 +152,7 @@ func (p *Handlers) declineMember(w http.ResponseWriter, r *http.Request) {
 
 // onWaiting calls do, to confirm or decline the person, for the invitation in the path.
 func (p *Handlers) onWaiting(
-	w http.ResponseWriter, r *http.Request, said string, do func(team.Admin, context.Context, int64) error,
+	w http.ResponseWriter, r *http.Request, said locale.Key, do func(team.Admin, context.Context, int64) error,
 ) {
 	id, err := shell.PathID(r, "invitation")
 	if err == nil {
@@ -224,7 +226,7 @@ func memberPathOf(r *http.Request) string { return "/settings/members/" + r.Path
 
 // onMember changes the member in the path and redirects. Errors are shown on a page about the member.
 func (p *Handlers) onMember(
-	w http.ResponseWriter, r *http.Request, page, next, said string, do func(team.Admin, int64) error,
+	w http.ResponseWriter, r *http.Request, page, next string, said locale.Key, do func(team.Admin, int64) error,
 ) {
 	id, err := shell.PathID(r, "person")
 	if err == nil {

@@ -6,6 +6,7 @@ import (
 
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/post/postlist"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -13,7 +14,7 @@ import (
 type allowance struct {
 	Name, Used, Limit, Note string
 	Percent                 int64 // of the limit, as a bar; -1 for none
-	Full                    bool
+	Full, Unlimited         bool
 }
 
 // planView is the page of the team's plan.
@@ -46,31 +47,33 @@ type counted struct {
 }
 
 func (p *Handlers) counts(r *http.Request, limits plan.Plan) []counted {
-	month := p.DB.Now().In(zone(r))
-	size := func(n any) string { return shell.Bytes(n.(int64)) } //nolint:forcetypeassert // always a number of bytes
+	l, month := p.Language(r), p.DB.Now().In(zone(r))
+	size := func(n any) string { return l.Bytes(n.(int64)) } //nolint:forcetypeassert // always a number of bytes
 	return []counted{
 		{
-			"Social accounts", limits.SocialAccounts, p.Accounts.CountUsed, shell.Count,
-			"Accounts with a lost connection count as well.",
+			l.T("Social accounts"), limits.SocialAccounts, p.Accounts.CountUsed, l.Count,
+			l.T("Accounts with a lost connection count as well."),
 		},
-		{"Posts in " + month.Format("January 2006"), limits.PostsPerMonth,
+		{l.T("Posts in %s", l.Format(month, locale.Month)), limits.PostsPerMonth,
 			func(ctx context.Context, team int64) (int64, error) {
 				return postlist.CountInMonth(ctx, p.DB, team, month)
-			}, posts, "Published and scheduled this month. A month begins at midnight in the team’s time zone."},
-		{"Seats", limits.Seats, p.seatsUsed, shell.Count, "Members and open invitations."},
-		{"Media library", limits.StorageBytes, p.Media.UsedBytes, size, ""},
-		{"Hashtag lists", limits.HashtagLists, p.Lists.Count, shell.Count, ""},
-		{"Tracked reports", limits.TrackedReports, p.Reports.CountTracked, shell.Count,
-			"Reports that are refreshed automatically."},
+			},
+			func(n any) string { return posts(l, n) },
+			l.T("Published and scheduled this month. A month begins at midnight in the team’s time zone.")},
+		{l.T("Seats"), limits.Seats, p.seatsUsed, l.Count, l.T("Members and open invitations.")},
+		{l.T("Media library"), limits.StorageBytes, p.Media.UsedBytes, size, ""},
+		{l.T("Hashtag lists"), limits.HashtagLists, p.Lists.Count, l.Count, ""},
+		{l.T("Tracked reports"), limits.TrackedReports, p.Reports.CountTracked, l.Count,
+			l.T("Reports that are refreshed automatically.")},
 	}
 }
 
 // posts returns a number of posts, which is counted only up to a maximum.
-func posts(n any) string {
+func posts(l *locale.Language, n any) string {
 	if n == int64(postlist.MaxUsed+1) {
-		return "more than " + shell.Count(postlist.MaxUsed)
+		return l.T("more than %d", postlist.MaxUsed)
 	}
-	return shell.Count(n)
+	return l.Count(n)
 }
 
 func (p *Handlers) seatsUsed(ctx context.Context, team int64) (int64, error) {
@@ -79,6 +82,7 @@ func (p *Handlers) seatsUsed(ctx context.Context, team int64) (int64, error) {
 }
 
 func (p *Handlers) allowances(r *http.Request, limits plan.Plan) ([]allowance, error) {
+	l := p.Language(r)
 	var out []allowance
 	for _, c := range p.counts(r, limits) {
 		used, err := c.used(r.Context(), here(r))
@@ -87,8 +91,8 @@ func (p *Handlers) allowances(r *http.Request, limits plan.Plan) ([]allowance, e
 		}
 		out = append(out,
 			allowance{
-				c.name, c.write(used), limitOf(c.limit, c.write), c.note, percent(used, c.limit),
-				c.limit != plan.Unlimited && used >= c.limit,
+				c.name, c.write(used), limitOf(l, c.limit, c.write), c.note, percent(used, c.limit),
+				c.limit != plan.Unlimited && used >= c.limit, c.limit == plan.Unlimited,
 			})
 	}
 	calls, err := p.freeCalls(r, limits)
@@ -96,9 +100,9 @@ func (p *Handlers) allowances(r *http.Request, limits plan.Plan) ([]allowance, e
 		return nil, err
 	}
 	return append(out, calls,
-		allowance{Name: "Analytics retention in days", Limit: limitOf(limits.AnalyticsRetentionDays, shell.Count), Percent: -1},
-		allowance{Name: "Reports compared at once", Limit: limitOf(limits.ProfilesComparable, shell.Count), Percent: -1},
-		allowance{Name: "Hashtags per list", Limit: limitOf(limits.HashtagsPerList, shell.Count), Percent: -1}), nil
+		allowance{Name: l.T("Analytics retention in days"), Limit: limitOf(l, limits.AnalyticsRetentionDays, l.Count), Percent: -1},
+		allowance{Name: l.T("Reports compared at once"), Limit: limitOf(l, limits.ProfilesComparable, l.Count), Percent: -1},
+		allowance{Name: l.T("Hashtags per list"), Limit: limitOf(l, limits.HashtagsPerList, l.Count), Percent: -1}), nil
 }
 
 // percent returns how much of a limit is used, at most 100, or -1 if there is no limit.
@@ -109,22 +113,23 @@ func percent(used, limit int64) int64 {
 	return min(100, used*100/limit)
 }
 
-func limitOf(n int64, write func(any) string) string {
+func limitOf(l *locale.Language, n int64, write func(any) string) string {
 	switch n {
 	case plan.Unlimited:
-		return "no limit"
+		return l.T("no limit")
 	case 0:
-		return "none"
+		return l.T("none|allowance")
 	}
 	return write(n)
 }
 
 // freeCalls returns the free calls made today by keys and assistants.
 func (p *Handlers) freeCalls(r *http.Request, limits plan.Plan) (allowance, error) {
+	l := p.Language(r)
 	out := allowance{
-		Name: "Free calls today", Limit: limitOf(limits.FreeCallsPerDay, shell.Count),
-		Note: "Calls by keys and assistants that cost no credits. The count resets at midnight in the team’s time " +
-			"zone.",
+		Name: l.T("Free calls today"), Limit: limitOf(l, limits.FreeCallsPerDay, l.Count),
+		Note: l.T("Calls by keys and assistants that cost no credits. The count resets at midnight in the team’s time " +
+			"zone."),
 		Percent: -1,
 	}
 	if limits.FreeCallsPerDay <= 0 {
@@ -137,6 +142,6 @@ func (p *Handlers) freeCalls(r *http.Request, limits plan.Plan) (allowance, erro
 	actor.Daily.FreeCalls = limits.FreeCallsPerDay // the app itself has no such limit
 	left, err := p.Calls.Remaining(r.Context(), actor)
 	used := limits.FreeCallsPerDay - left
-	out.Used, out.Full, out.Percent = shell.Count(used), left == 0, percent(used, limits.FreeCallsPerDay)
+	out.Used, out.Full, out.Percent = l.Count(used), left == 0, percent(used, limits.FreeCallsPerDay)
 	return out, err
 }

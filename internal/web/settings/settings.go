@@ -16,13 +16,14 @@ import (
 	"pressroom/internal/domain/ratelimit"
 	"pressroom/internal/domain/report"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, words)
+var pages = shell.Parse(files, nil, words)
 
 // Services are what the settings need.
 type Services struct {
@@ -132,12 +133,12 @@ func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) 
 		return wrong{}, false
 	}
 	field, _ := f.Context["argument"].(string)
-	return wrong{f.Detail, field}, true
+	return wrong{p.Detail(r, err), field}, true
 }
 
 // finish confirms a form and redirects.
-func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, said, next string) {
-	p.FlashText(r, said)
+func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, said locale.Key, next string) {
+	p.Flash(r, said)
 	shell.Redirect(w, r, next)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/locale"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
@@ -32,7 +33,7 @@ func (p *Handlers) switchAccess(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	said := "API and tool access is off. Keys and assistants do not work until you turn it on again."
+	said := locale.Key("API and tool access is off. Keys and assistants do not work until you turn it on again.")
 	if on {
 		said = "API and tool access is on."
 	}
@@ -51,7 +52,10 @@ type teamForm struct {
 }
 
 // language is a language with its BCP 47 tag.
-type language struct{ Tag, Name string }
+type language struct {
+	Tag  string
+	Name locale.Key
+}
 
 // languages are the offered languages. Other BCP 47 tags are accepted as well.
 var languages = []language{
@@ -113,7 +117,7 @@ func (p *Handlers) requireFactor(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	said := "Members no longer need two-factor authentication."
+	said := locale.Key("Members no longer need two-factor authentication.")
 	if required {
 		said = "Members now need two-factor authentication. Members without it set it up before they can open the " +
 			"team’s pages."
@@ -141,10 +145,10 @@ func (p *Handlers) changeTeam(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	said := "Saved."
-	if form.Timezone != was {
-		said += " Times are now shown in " + form.Timezone +
-			". The instants of scheduled posts do not change."
+	if form.Timezone == was {
+		p.finish(w, r, "Saved.", "/settings/team")
+		return
 	}
-	p.finish(w, r, said, "/settings/team")
+	p.Flash(r, "Saved. Times are now shown in %s. The instants of scheduled posts do not change.", form.Timezone)
+	shell.Redirect(w, r, "/settings/team")
 }

@@ -9,31 +9,45 @@ import (
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/credit"
 	"pressroom/internal/domain/team"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
-// words are the functions of the package's templates.
-var words = template.FuncMap{
-	"level": levelName, "levelsays": levelSays, "role": roleName, "rolesays": roleSays,
-	"factors": factorWords, "paused": pausedWords, "limit": limitWords,
-	"lost": lostWords, "lostlink": lostConnectionWords, "capability": capabilitySays, "may": mayWords, "spends": spends,
-	"what": whatOf, "subject": subjectOf, "by": byOf, "signed": signedNumber,
+// words returns the functions of the package's templates.
+func words(l *locale.Language) template.FuncMap {
+	return template.FuncMap{
+		"level":      func(v access.Level) string { return levelName(l, v) },
+		"levelsays":  func(v access.Level) string { return l.T(levelNames[v][1]) },
+		"role":       func(r access.Role) string { return l.T(roleNames[r][0]) },
+		"rolesays":   func(r access.Role) string { return l.T(roleNames[r][1]) },
+		"factors":    func(f team.Factors, only bool) string { return l.T(factorWords(f, only)) },
+		"paused":     func(actions []access.PauseAction) string { return pausedWords(l, actions) },
+		"limit":      func(credits int64) string { return limitWords(l, credits) },
+		"lost":       func(why string) string { return l.T(lostWords(why)) },
+		"lostlink":   func(why string) string { return l.T(lostConnectionWords(why)) },
+		"capability": func(c access.Capability) string { return l.T(capabilityNames[c][1]) },
+		"may":        func(may []access.Capability) string { return mayWords(l, may) },
+		"spends":     spends,
+		"what":       func(i credit.Item) string { return whatOf(l, i) },
+		"subject":    func(i credit.Item) string { return subjectOf(l, i) },
+		"by":         func(i credit.Item) string { return byOf(l, i) },
+		"signed":     func(n int64) string { return signedNumber(l, n) },
+	}
 }
 
-var levelNames = map[access.Level][2]string{
+var levelNames = map[access.Level][2]locale.Key{
 	access.ReadOnly: {"Read only", "Can read everything and change nothing."},
 	access.Drafts: {
 		"Drafts",
 		"Can also create and change drafts, media and hashtag lists, unschedule posts and pause series. Cannot " +
 			"publish.",
 	},
-	access.Full: {"Full", "Can also schedule, publish and spend credits."},
+	access.Full: {"Full|level", "Can also schedule, publish and spend credits."},
 }
 
-func levelName(l access.Level) string { return levelNames[l][0] }
-func levelSays(l access.Level) string { return levelNames[l][1] }
+func levelName(l *locale.Language, of access.Level) string { return l.T(levelNames[of][0]) }
 
-var roleNames = map[access.Role][2]string{
+var roleNames = map[access.Role][2]locale.Key{
 	access.Owner: {"Owner", "Can do everything. Only owners manage API keys, API access and daily limits."},
 	access.Admin: {
 		"Admin", "Can do everything but what is reserved for the owner. Manages members and credits and sees the " +
@@ -48,10 +62,8 @@ var roleNames = map[access.Role][2]string{
 	},
 }
 
-func roleName(r access.Role) string { return roleNames[r][0] }
-
 // factorWords describes a member's second factors. The directory manages them for people who sign in only through it.
-func factorWords(f team.Factors, only bool) string {
+func factorWords(f team.Factors, only bool) locale.Key {
 	switch {
 	case f.Directory || only:
 		return "signs in with the directory, which handles two-factor authentication"
@@ -65,34 +77,36 @@ func factorWords(f team.Factors, only bool) string {
 	return "no two-factor authentication"
 }
 
-func roleSays(r access.Role) string { return roleNames[r][1] }
-
 // pausedWords describes what pauses stop.
-func pausedWords(actions []access.PauseAction) string {
-	names := map[access.PauseAction]string{
+func pausedWords(l *locale.Language, actions []access.PauseAction) string {
+	names := map[access.PauseAction]locale.Key{
 		access.PauseAPI: "the API", access.PauseEverything: "everything", access.PauseSpending: "spending",
 		access.PausePublishing: "publishing",
 	}
-	var out []string
-	for _, a := range actions {
-		out = append(out, names[a])
+	out := ""
+	for i, a := range actions {
+		if i == 0 {
+			out = l.T(names[a])
+		} else {
+			out = l.And([]string{out, l.T(names[a])})
+		}
 	}
-	return strings.Join(out, " and ")
+	return out
 }
 
 // limitWords describes a daily limit in credits.
-func limitWords(credits int64) string {
+func limitWords(l *locale.Language, credits int64) string {
 	switch credits {
 	case plan.Unlimited:
-		return "no limit"
+		return l.T("no limit")
 	case 0:
-		return "none"
+		return l.T("none|limit")
 	}
-	return shell.Plural(credits, "credit", "credits")
+	return l.N(credits, "%d credit", "%d credits")
 }
 
 // lostWords explains why a key ended automatically.
-func lostWords(why string) string {
+func lostWords(why string) locale.Key {
 	if why == "membership_lost" {
 		return "Its creator left the team"
 	}
@@ -100,106 +114,102 @@ func lostWords(why string) string {
 }
 
 // lostConnectionWords explains why an assistant's connection ended automatically.
-func lostConnectionWords(why string) string {
+func lostConnectionWords(why string) locale.Key {
 	if why == "membership_lost" {
 		return "The person who connected it left the team"
 	}
 	return "The person who connected it now has a lower role"
 }
 
-var capabilityNames = map[access.Capability][2]string{
-	access.Read: {"read", "Read everything in the team"},
+var capabilityNames = map[access.Capability][2]locale.Key{
+	access.Read: {"read|may", "Read everything in the team"},
 	access.Write: {
-		"write", "Create and change drafts, media and hashtag lists, unschedule posts and pause series",
+		"write|may", "Create and change drafts, media and hashtag lists, unschedule posts and pause series",
 	},
-	access.Publish: {"publish", "Schedule and publish posts"}, access.Spend: {"spend credits", "Spend credits"},
+	access.Publish: {"publish|may", "Schedule and publish posts"}, access.Spend: {"spend credits|may", "Spend credits"},
 }
-
-func capabilitySays(c access.Capability) string { return capabilityNames[c][1] }
 
 // spends reports whether an assistant may spend credits, so that a limit applies.
 func spends(may []access.Capability) bool { return slices.Contains(may, access.Spend) }
 
 // mayWords describes what an assistant may do, to follow "may".
-func mayWords(may []access.Capability) string {
+func mayWords(l *locale.Language, may []access.Capability) string {
+	if len(may) == 0 {
+		return l.T("do nothing")
+	}
 	var out []string
 	for _, c := range may {
-		out = append(out, capabilityNames[c][0])
+		out = append(out, l.T(capabilityNames[c][0]))
 	}
-	switch last := len(out) - 1; {
-	case last < 0:
-		return "do nothing"
-	case last == 0:
-		return out[0]
-	default:
-		return strings.Join(out[:last], ", ") + " and " + out[last]
-	}
+	return l.And(out)
 }
 
-var operationNames = map[string]string{
+var operationNames = map[string]locale.Key{
 	"create_report": "Report", "refresh_report": "Refresh of a report", "set_report_tracking": "Tracking of a report",
 	"search_hashtags":        "Hashtag search",
 	"download_profile_media": "Download of a profile’s media",
 }
 
 // whatOf returns the description of a statement line.
-func whatOf(i credit.Item) string {
-	name, ok := operationNames[i.Operation]
-	if !ok {
-		name = strings.ReplaceAll(i.Operation, "_", " ")
+func whatOf(l *locale.Language, i credit.Item) string {
+	name := strings.ReplaceAll(i.Operation, "_", " ")
+	if known, ok := operationNames[i.Operation]; ok {
+		name = l.T(known)
 	}
 	switch i.Kind {
 	case credit.KindGrant:
-		return "Credits granted"
+		return l.T("Credits granted")
 	case credit.KindWithdraw:
-		return "Credits withdrawn"
+		return l.T("Credits withdrawn")
 	case credit.KindReserve:
-		return name + ": reserved"
+		return l.T("%s: reserved", name)
 	case credit.KindSettle:
 	}
 	switch {
 	case i.Charged == 0:
-		return name + ": refunded"
+		return l.T("%s: refunded", name)
 	case i.RefundedCredits() > 0:
-		return name + ": partly charged"
+		return l.T("%s: partly charged", name)
 	}
-	return name + ": charged"
+	return l.T("%s: charged", name)
 }
 
 // subjectOf returns the subject of a line's work, such as @harbour on Instagram, or "".
-func subjectOf(i credit.Item) string {
+func subjectOf(l *locale.Language, i credit.Item) string {
 	if i.Subject.Name == "" {
 		return ""
 	}
-	name := "“" + i.Subject.Name + "”"
+	name := ""
 	switch {
 	case i.Subject.Kind == "hashtag":
 		name = "#" + i.Subject.Name
 	case i.Subject.Kind == "profile" || i.Operation == "download_profile_media":
 		name = "@" + i.Subject.Name
+	default:
+		name = l.T("“%s”", i.Subject.Name)
 	}
-	return name + " on " + shell.NetworkName(i.Subject.Platform)
+	return l.T("%s on %s|network", name, shell.NetworkName(i.Subject.Platform))
 }
 
 // byOf returns who caused a statement line.
-func byOf(i credit.Item) string {
+func byOf(l *locale.Language, i credit.Item) string {
 	switch {
 	case slices.Contains([]credit.Kind{credit.KindGrant, credit.KindWithdraw}, i.Kind):
-		return "The operator"
+		return l.T("The operator")
 	case i.Automatic:
-		return "Tracking, turned on by " + i.Person
+		return l.T("Tracking, turned on by %s", i.Person)
 	case i.Key != "" && i.Assistant:
-		return "Assistant " + i.Key
+		return l.T("Assistant %s", i.Key)
 	case i.Key != "":
-		return "Key " + i.Key
+		return l.T("Key %s", i.Key)
 	}
 	return i.Person
 }
 
 // signedNumber returns a change with its sign.
-func signedNumber(n int64) string {
+func signedNumber(l *locale.Language, n int64) string {
 	if n > 0 {
-		return "+" + shell.Count(n)
+		return "+" + l.Count(n)
 	}
-	return shell.Count(n)
+	return l.Count(n)
 }

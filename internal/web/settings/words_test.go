@@ -1,12 +1,15 @@
 package settings
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/credit"
+	"pressroom/internal/locale"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/teamtime"
 )
@@ -50,7 +53,7 @@ func TestSentences(t *testing.T) {
 		"The client approved a post /posts/p3": {Kind: "post.approved", Subject: "p3", Detail: map[string]any{"round": 1.0}},
 		"Ada thing: new kind ":                 {Person: "Ada", Kind: "thing.new_kind", Subject: "4"},
 	} {
-		if got := whoOf(e) + " " + sentence(e) + " " + linkOf(e); got != want {
+		if got := whoOf(locale.English, e) + " " + sentence(locale.English, e) + " " + linkOf(e); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -61,12 +64,25 @@ func TestKinds(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, k := range kinds {
-		if seen[k.Name] || seen[k.Label] || k.Group == "" || k.Label == "" || strings.ContainsAny(k.Label, "{}") ||
-			strings.ToUpper(k.Label[:1]) != k.Label[:1] {
+		label := string(k.Label)
+		if seen[k.Name] || seen[label] || k.Group == "" || label == "" || strings.ContainsAny(label, "{}") ||
+			strings.ToUpper(label[:1]) != label[:1] {
 			t.Errorf("%+v", k)
 		}
-		seen[k.Name], seen[k.Label] = true, true
+		seen[k.Name], seen[label] = true, true
+		text, german := string(k.Sentence), locale.German.T(k.Sentence)
+		if !slices.Equal(detailNames(text), detailNames(german)) {
+			t.Errorf("%q shows other details than %q", german, text)
+		}
 	}
+}
+
+var detailName = regexp.MustCompile(`\{\w+\}`)
+
+func detailNames(text string) []string {
+	out := detailName.FindAllString(text, -1)
+	slices.Sort(out)
+	return out
 }
 
 func TestStatementWords(t *testing.T) {
@@ -93,7 +109,7 @@ func TestStatementWords(t *testing.T) {
 		},
 		"something new: charged by Ada": {Kind: credit.KindSettle, Operation: "something_new", Person: "Ada", Amount: 1, Charged: 1},
 	} {
-		if got := whatOf(i) + " by " + byOf(i); got != want {
+		if got := whatOf(locale.English, i) + " by " + byOf(locale.English, i); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -134,12 +150,12 @@ func TestLists(t *testing.T) {
 		t.Errorf("there are %d zones", len(teamtime.Zones))
 	}
 	for _, r := range access.Roles() {
-		if roleName(r) == "" || roleSays(r) == "" {
+		if roleNames[r][0] == "" || roleNames[r][1] == "" {
 			t.Errorf("the role %s has no words", r)
 		}
 	}
 	for _, l := range access.Levels() {
-		if levelName(l) == "" || levelSays(l) == "" {
+		if levelNames[l][0] == "" || levelNames[l][1] == "" {
 			t.Errorf("the level %s has no words", l)
 		}
 	}
@@ -174,7 +190,7 @@ func TestSubjects(t *testing.T) {
 		"@pier on TikTok":          {Operation: "download_profile_media", Subject: credit.Subject{Platform: "tiktok", Name: "pier"}},
 		"":                         {Operation: "create_report"},
 	} {
-		if got := subjectOf(i); got != want {
+		if got := subjectOf(locale.English, i); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
