@@ -29,7 +29,21 @@ const (
 	Weekday      Layout = "Monday"
 	ShortWeekday Layout = "Mon"
 	Clock        Layout = "15:04"
+	ShortTime    Layout = "Mon 2 Jan, 15:04"
+	MonthName    Layout = "January"
+	ShortName    Layout = "Jan"
+	DayNumber    Layout = "2"
 )
+
+// Instant is a time as an argument of a text, which is formatted in the language.
+type Instant struct {
+	time.Time
+
+	Layout Layout
+}
+
+// String returns the time in English.
+func (i Instant) String() string { return English.Format(i.Time, i.Layout) }
 
 // format is how a language writes dates and numbers.
 type format struct {
@@ -50,6 +64,7 @@ var german = format{
 		LongDate: "Monday, 2. January 2006", LongDay: "2. January 2006", Month: "January 2006", ShortMonth: "Jan 2006",
 		MailDate: "2. January 2006", WeekdayDate: "Monday, 2. January", ClockOnDay: "Monday, 2. January, 15:04 Uhr",
 		ClockOnDate: "Monday, 2. January 2006, um 15:04 Uhr", Weekday: "Monday", ShortWeekday: "Mon", Clock: "15:04",
+		ShortTime: "Mon, 2. January, 15:04", MonthName: "January", ShortName: "Jan", DayNumber: "2.",
 	},
 	months: []string{"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober",
 		"November", "Dezember"},

@@ -159,6 +159,8 @@ func (l *Language) sprintf(format string, args []any) string {
 			shown[i] = l.Count(arg)
 		} else if key, ok := arg.(Key); ok {
 			shown[i] = l.T(key)
+		} else if at, ok := arg.(Instant); ok {
+			shown[i] = l.Format(at.Time, at.Layout)
 		}
 	}
 	return fmt.Sprintf(strings.ReplaceAll(indexedNumber.ReplaceAllString(format, "%${1}s"), "%d", "%s"), shown...)
@@ -177,6 +179,8 @@ func escaped(args []any) []any {
 				out[i] = arg
 			} else if key, ok := arg.(Key); ok {
 				out[i] = key
+			} else if at, ok := arg.(Instant); ok {
+				out[i] = at
 			} else {
 				out[i] = template.HTMLEscapeString(fmt.Sprint(arg))
 			}

@@ -12,6 +12,7 @@ import (
 
 // inGerman are pages that show no English text when they are requested in German.
 var inGerman = []string{
+	"/media/folder",
 	"/account", "/account/password", "/account/passkeys/new", "/account/authenticator/new", "/account/teams",
 	"/", "/notices", "/notices/settings", "/search",
 	"/account/delete", "/settings/delete", "/settings/export", "/docs/errors",

@@ -17,9 +17,6 @@ import (
 
 // untranslatedScripts are the scripts that are not translated yet.
 var untranslatedScripts = []string{
-	"calendar.js", "compose-emoji.js", "compose-hashtags.js", "compose-keep.js", "compose-order.js", "compose-parts.js",
-	"compose-upload.js", "compose-versions.js", "compose.js", "crop.js", "library-upload.js", "library.js", "list.js",
-	"posts.js",
 }
 
 var (

@@ -28,7 +28,6 @@ import (
 
 // untranslated are the folders below internal/web that are not translated yet.
 var untranslated = []string{
-	"compose", "library", "posts", "preview",
 }
 
 // english are the folders that stay in English: the page of components is for developers, and the reference is made from

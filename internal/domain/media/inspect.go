@@ -99,8 +99,8 @@ type readerAt func(p []byte, off int64) (int, error)
 func (r readerAt) ReadAt(p []byte, off int64) (int, error) { return r(p, off) }
 
 func (s *Service) errImageTooLarge() error {
-	return apierr.New(apierr.UploadTooLarge,
-		fmt.Sprintf("Images are limited to %d bytes.", s.Terms.Limits.MaxImageBytes))
+	return apierr.Newf(apierr.UploadTooLarge,
+		"Images are limited to %d bytes.", s.Terms.Limits.MaxImageBytes)
 }
 
 var errTooManyPixels = apierr.New(apierr.UploadTooLarge,

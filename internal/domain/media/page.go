@@ -276,8 +276,8 @@ func (s *Service) Describe(ctx context.Context, person, id int64, alt string) er
 		return errSecret.With("argument", "alt")
 	}
 	if utf8.RuneCountInString(alt) > maxAlt {
-		return apierr.Invalid(apierr.TooLong, "alt", fmt.Sprintf("Use at most %d characters of alternative text.",
-			maxAlt))
+		return apierr.Invalidf(apierr.TooLong, "alt", "Use at most %d characters of alternative text.",
+			maxAlt)
 	}
 	i, err := s.itemFor(ctx, person, id)
 	if err != nil {

@@ -154,12 +154,12 @@ func (c Composition) Errors() []error {
 		most = max(most, len(own.Media))
 	}
 	if most > maxMedia {
-		add(apierr.Invalid(apierr.TooLong, "media_ids",
-			fmt.Sprintf("A post may have at most %d images and videos.", maxMedia)))
+		add(apierr.Invalidf(apierr.TooLong, "media_ids",
+			"A post may have at most %d images and videos.", maxMedia))
 	}
 	if len(c.Accounts) > maxAccounts {
-		add(apierr.Invalid(apierr.TooLong, "account_ids", fmt.Sprintf("A post may have at most %d accounts.",
-			maxAccounts)))
+		add(apierr.Invalidf(apierr.TooLong, "account_ids", "A post may have at most %d accounts.",
+			maxAccounts))
 	}
 	return out
 }
@@ -168,8 +168,8 @@ func (c Composition) Errors() []error {
 func checkText(text, argument string) error {
 	switch {
 	case utf8.RuneCountInString(text) > MaxCaption:
-		return apierr.Invalid(apierr.TooLong, argument, fmt.Sprintf("A text may have at most %d characters.",
-			MaxCaption))
+		return apierr.Invalidf(apierr.TooLong, argument, "A text may have at most %d characters.",
+			MaxCaption)
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		return apierr.Invalid(apierr.Malformed, argument, "The text contains invalid characters.")
 	case apikey.In(text):

@@ -29,8 +29,8 @@ func (s *Service) Override(
 	ctx context.Context, person int64, postID string, account int64, o Override,
 ) (Record, error) {
 	if o.Caption != nil && len([]rune(*o.Caption)) > maxOverrideCaption {
-		return Record{}, apierr.Invalid(apierr.TooLong, "caption", fmt.Sprintf("A text may have at most %d characters.",
-			maxOverrideCaption))
+		return Record{}, apierr.Invalidf(apierr.TooLong, "caption", "A text may have at most %d characters.",
+			maxOverrideCaption)
 	}
 	return s.edit(ctx, person, postID, "override", func(ctx context.Context, tx *db.Tx, p *Record) error {
 		i := slices.IndexFunc(p.Targets, func(t Target) bool { return t.AccountID == account })

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressroom/internal/domain/post/recurrence"
+	"pressroom/internal/locale"
 	"pressroom/internal/platform/db"
 )
 
@@ -59,7 +60,7 @@ func (s *Service) NextOccurrences(ctx context.Context, template Record, limit in
 }
 
 // ResumeSummary returns what happens to the drafts that a series schedules again; empty if there are none.
-func ResumeSummary(list []NextOccurrence) string {
+func ResumeSummary(l *locale.Language, list []NextOccurrence) string {
 	follow, keep := 0, 0
 	for _, one := range list {
 		switch {
@@ -71,10 +72,10 @@ func ResumeSummary(list []NextOccurrence) string {
 	}
 	var out []string
 	if follow > 0 {
-		out = append(out, fmt.Sprintf("Drafts updated from the template: %d.", follow))
+		out = append(out, l.T("Drafts updated from the template: %d.", follow))
 	}
 	if keep > 0 {
-		out = append(out, fmt.Sprintf("Drafts that keep their own changes: %d.", keep))
+		out = append(out, l.T("Drafts that keep their own changes: %d.", keep))
 	}
 	return strings.Join(out, " ")
 }

@@ -213,6 +213,9 @@ func (p *Handlers) clientView(r *http.Request) (*clientView, error) {
 		}
 		ids = append(ids, one.ID)
 		c.Looks = looksOf(one.Record, approval.Path+v.Token)
+		for i := range c.Looks {
+			c.Looks[i].Lang = p.Language(r)
+		}
 		v.count(c)
 	}
 	threads, err := p.approvals.Threads(r.Context(), v.team(), ids)

@@ -1,7 +1,6 @@
 package compose
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -83,8 +82,8 @@ func (s *sheet) contradictions(accounts []account.SocialAccount, held *post.Reco
 			what = "There are images or videos for %s (%s), which is not selected. Select the account or remove them."
 		}
 		if what != "" {
-			out = append(out, apierr.Invalid(apierr.NotAllowedValue, ownText(a.ID),
-				fmt.Sprintf(what, shell.NetworkName(a.Platform), a.Username)))
+			out = append(out, apierr.Invalidf(apierr.NotAllowedValue, ownText(a.ID), what,
+				shell.NetworkName(a.Platform), a.Username))
 		}
 	}
 	return out

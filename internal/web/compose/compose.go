@@ -10,6 +10,7 @@ import (
 	"embed"
 	"html/template"
 	"net/http"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -18,8 +19,10 @@ import (
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/approval"
+	"pressroom/internal/locale"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/web/preview"
 	"pressroom/internal/web/shell"
 )
 
@@ -28,9 +31,22 @@ var files embed.FS
 
 var pages = shell.Parse(files,
 	template.FuncMap{
-		"seconds": seconds, "clock": clock, "has": has[int64],
-		"hasText": has[string], "often": often, "hour": hour,
+		"clock": clock, "has": has[int64], "hasText": has[string], "often": often, "hour": hour, "anchor": anchor,
+		"places": preview.Places,
+	}, func(l *locale.Language) template.FuncMap {
+		return template.FuncMap{
+			"known":    func(text string) string { return shell.Text(l, text) },
+			"problem":  func(text string) string { return preview.ProblemText(l, text) },
+			"category": func(name string) string { return l.T(categoryNames[name]) },
+			"seconds":  func(d time.Duration) string { return l.Point(seconds(d)) },
+		}
 	})
+
+// anchor returns a link as a part of a translated sentence.
+func anchor(href, text string) template.HTML {
+	out := `<a href="` + template.HTMLEscapeString(href) + `">` + template.HTMLEscapeString(text) + `</a>`
+	return template.HTML(out) //nolint:gosec // escaped above
+}
 
 // Library is the part of the media library that the editor uses.
 type Library interface {

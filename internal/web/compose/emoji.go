@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -15,6 +16,11 @@ import (
 //go:embed emoji.txt
 var emojiList string
 
+// emojiGerman has the German names of the emoji, in the same form without categories.
+//
+//go:embed emoji.de.txt
+var emojiGerman string
+
 type (
 	emojiCategory struct {
 		Name  string
@@ -22,6 +28,13 @@ type (
 	}
 	emoji struct{ Text, Name, Words string }
 )
+
+// categoryNames are the labels of the categories.
+var categoryNames = map[string]locale.Key{
+	"Smileys": "Smileys", "Hearts and feelings": "Hearts and feelings", "Hands and people": "Hands and people",
+	"Animals and nature": "Animals and nature", "Food and drink": "Food and drink", "Activities": "Activities",
+	"Travel and places": "Travel and places", "Objects": "Objects", "Symbols": "Symbols",
+}
 
 // emojiCategories returns the emoji that the picker offers.
 var emojiCategories = sync.OnceValue(func() []emojiCategory {
@@ -39,10 +52,38 @@ var emojiCategories = sync.OnceValue(func() []emojiCategory {
 	return out
 })
 
-// emoji answers the script with the emoji picker. It is the same for everybody.
+// germanEmoji returns the German names and words by emoji.
+var germanEmoji = sync.OnceValue(func() map[string]string {
+	out := map[string]string{}
+	for line := range strings.Lines(emojiGerman) {
+		text, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		out[text] = name
+	}
+	return out
+})
+
+// emojiIn returns the emoji that the picker offers, with names in a language. English words find them in each language.
+func emojiIn(l *locale.Language) []emojiCategory {
+	all := emojiCategories()
+	if l != locale.German {
+		return all
+	}
+	out := make([]emojiCategory, len(all))
+	for i, c := range all {
+		out[i].Name = c.Name
+		for _, e := range c.Emoji {
+			name, words, _ := strings.Cut(germanEmoji()[e.Text], ", ")
+			out[i].Emoji = append(out[i].Emoji, emoji{e.Text, name, strings.Join([]string{words, e.Name, e.Words}, " ")})
+		}
+	}
+	return out
+}
+
+// emoji answers the script with the emoji picker. It is the same for everybody with the same language.
 func (p *Handlers) emoji(w http.ResponseWriter, r *http.Request) {
 	var page bytes.Buffer
-	if err := pages["compose"](p.Language(r)).ExecuteTemplate(&page, "emoji", emojiCategories()); err != nil {
+	l := p.Language(r)
+	if err := pages["compose"](l).ExecuteTemplate(&page, "emoji", emojiIn(l)); err != nil {
 		p.ServerError(w, r, err)
 		return
 	}

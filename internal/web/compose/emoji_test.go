@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/rivo/uniseg"
+
+	"pressroom/internal/locale"
 )
 
 // Every emoji is one character for people, has a name, and is offered once.
@@ -21,6 +23,16 @@ func TestEmojiList(t *testing.T) {
 			}
 			seen[e.Text] = true
 		}
+	}
+	for _, c := range emojiIn(locale.German) {
+		for _, e := range c.Emoji {
+			if e.Name == "" || !strings.Contains(e.Words, " ") {
+				t.Errorf("%q is named %q in German, and is found by %q", e.Text, e.Name, e.Words)
+			}
+		}
+	}
+	if len(germanEmoji()) != len(seen) {
+		t.Errorf("%d emoji have German names, want %d", len(germanEmoji()), len(seen))
 	}
 	if len(seen) < 500 {
 		t.Errorf("there are only %d", len(seen))

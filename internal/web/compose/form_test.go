@@ -12,6 +12,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/locale"
 	"pressroom/internal/network"
 )
 
@@ -125,10 +126,10 @@ func TestRules(t *testing.T) {
 			t.Errorf("%+v: %v", r, err)
 		}
 	}
-	if date, day := monthLabels(third); date != "On the 15th of the month" || day != "On the third Wednesday of the month" {
+	if date, day := monthLabels(locale.English, third); date != "On the 15th of the month" || day != "On the third Wednesday of the month" {
 		t.Errorf("%s, %s", date, day)
 	}
-	if date, day := monthLabels(last); date != "On the 29th of the month" || day != "On the last Wednesday of the month" {
+	if date, day := monthLabels(locale.English, last); date != "On the 29th of the month" || day != "On the last Wednesday of the month" {
 		t.Errorf("%s, %s", date, day)
 	}
 	for n, want := range map[int]string{1: "st", 2: "nd", 3: "rd", 4: "th", 11: "th", 12: "th", 13: "th", 21: "st", 31: "st"} {

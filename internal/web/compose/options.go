@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/locale"
 	"pressroom/internal/network"
 )
 
@@ -92,7 +93,10 @@ var audiences = []choice{
 var visibilities = []choice{{"public", "Public"}, {"unlisted", "Unlisted"}, {"private", "Private"}}
 
 // choice is a value of a select field.
-type choice struct{ Value, Name string }
+type choice struct {
+	Value string
+	Name  locale.Key
+}
 
 // errors returns what is wrong with the choices, each with its field.
 func (c choices) errors() []error {
@@ -115,7 +119,8 @@ func (c choices) errors() []error {
 	case utf8.RuneCountInString(y.Title) > maxVideoTitle:
 		out = append(out, apierr.Invalid(apierr.TooLong, "youtube-title", "The title on YouTube can have at most 100 characters."))
 	case strings.ContainsAny(y.Title, "<>\n"):
-		out = append(out, apierr.Invalid(apierr.Malformed, "youtube-title", "YouTube does not allow < and > in a title. Remove them."))
+		out = append(out, apierr.Invalidf(apierr.Malformed, "youtube-title",
+			"YouTube does not allow %s and %s in a title. Remove them.", "<", ">"))
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/locale"
 	"pressroom/internal/network"
 	"pressroom/internal/web/shell"
 )
@@ -128,7 +129,7 @@ func (p *Handlers) editPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := held.CheckComposable(); err != nil {
-		p.FlashText(r, apierr.Of(err).Detail)
+		p.FlashText(r, p.Detail(r, err))
 		shell.Redirect(w, r, "/posts/"+held.ID)
 		return
 	}
@@ -156,7 +157,7 @@ func (p *Handlers) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, d
 			p.ShowError(w, r, one)
 			return
 		}
-		out.Wrongs = append(out.Wrongs, problemOf(one))
+		out.Wrongs = append(out.Wrongs, problemOf(p.Language(r), one))
 		if f.Context["state"] == "changed" {
 			out.Theirs, out.Seen = out.Post, out.Post.UpdatedAt.UnixMicro()
 		}
@@ -166,27 +167,28 @@ func (p *Handlers) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, d
 		out.Done, status = done, shell.StatusOf(why[0])
 		shell.SetRetryAfter(w, why[0])
 	}
-	title := "New post"
+	title := locale.Key("New post")
 	if id != "" {
 		title = "Edit post"
 	}
-	p.ShowTitled(w, r, status, pages["compose"], title, &out)
+	p.Show(w, r, status, pages["compose"], title, &out)
 }
 
 // errorText returns the text of an error in the form's terms.
-func errorText(f *apierr.Error) string {
+func errorText(l *locale.Language, err error) string {
+	f := apierr.Of(err)
 	if f.Code == apierr.PreflightBlocked {
-		return "A network would reject the post. See the reasons in the preview."
+		return l.T("A network would reject the post. See the reasons in the preview.")
 	}
 	if f.Code == apierr.NotFound {
-		return "An account or a file of this post no longer exists and was removed below. Review the post and save " +
-			"it again."
+		return l.T("An account or a file of this post no longer exists and was removed below. Review the post and save " +
+			"it again.")
 	}
 	if f.Context["state"] == "changed" {
-		return "Someone else has changed this post. Nothing is saved yet. Compare the saved version with yours, then " +
-			"save to replace it."
+		return l.T("Someone else has changed this post. Nothing is saved yet. Compare the saved version with yours, then " +
+			"save to replace it.")
 	}
-	return f.Detail
+	return shell.Detail(l, err)
 }
 
 // viewOf returns the page's data, without items that the team no longer has.
@@ -224,8 +226,9 @@ func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
 	if out.Wording, err = p.wordingOf(r, out.sheet); err != nil {
 		return view{}, err
 	}
-	out.checkTime()
-	out.Preview, err = p.check(ctx, actor, accounts, out.sheet, out.Post)
+	l := p.Language(r)
+	out.checkTime(l)
+	out.Preview, err = p.check(ctx, l, actor, accounts, out.sheet, out.Post)
 	return out, err
 }
 
@@ -248,7 +251,7 @@ func (p *Handlers) begin(r *http.Request, out *view, actor *access.Actor, id str
 		out.Post, out.Path = &held, "/posts/"+id+"/edit"
 	}
 	if err := (operation.Call{Actor: actor}).Require(access.Publish); apierr.Is(err, apierr.ConnectionSuspended) {
-		out.Paused = apierr.Of(err).Detail
+		out.Paused = p.Detail(r, err)
 	}
 	return nil
 }
@@ -332,7 +335,7 @@ func (p *Handlers) pickerPage(r *http.Request, s *sheet) (mediaPicker, error) {
 		list, got, err = shell.Run[media.MediaList](p.Frame, r, "list_media", args)
 	}
 	if apierr.Is(err, apierr.ValidationFailed) {
-		return mediaPicker{Wrong: apierr.Of(err).Detail}, nil
+		return mediaPicker{Wrong: p.Detail(r, err)}, nil
 	}
 	if err != nil {
 		return mediaPicker{}, err
@@ -345,13 +348,13 @@ func (p *Handlers) pickerPage(r *http.Request, s *sheet) (mediaPicker, error) {
 }
 
 // checkTime adds notes about the form's time.
-func (v *view) checkTime() {
+func (v *view) checkTime(l *locale.Language) {
 	at, twice, err := v.When.instant(v.Zone)
 	if err != nil || at.IsZero() {
 		return
 	}
 	local := at.In(v.Zone)
-	v.ByDate, v.ByDay = monthLabels(local)
+	v.ByDate, v.ByDay = monthLabels(l, local)
 	if twice {
 		second, _ := other(local)
 		v.Twice, v.First, v.Later = true, local, second

@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/calendar"
+	"pressroom/internal/locale"
 	"pressroom/internal/network"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/preview"
@@ -25,7 +26,7 @@ type outlook struct {
 	Cards    []card
 	Blocking int
 	Warnings int
-	Left     string
+	Left     *int64         // further posts that the plan allows; nil without a limit
 	Waits    bool           // waits for the client's approval
 	Fate     *post.Forecast // forecast for a scheduled post that needs no approval
 	Stands   bool           // template of a paused series
@@ -53,8 +54,9 @@ type card struct {
 }
 
 // check validates a form and returns its preview. Accounts are those of the team.
-func (p *Handlers) check(ctx context.Context, actor *access.Actor, accounts []account.SocialAccount, s sheet,
-	held *post.Record) (outlook, error) {
+func (p *Handlers) check(
+	ctx context.Context, l *locale.Language, actor *access.Actor, accounts []account.SocialAccount, s sheet, held *post.Record,
+) (outlook, error) {
 	var out outlook
 	var wrong error
 	c, all := s.composition()
@@ -78,7 +80,7 @@ func (p *Handlers) check(ctx context.Context, actor *access.Actor, accounts []ac
 		wrong = err
 	}
 	if wrong != nil {
-		out.Wrong = apierr.Of(wrong).Detail
+		out.Wrong = shell.Detail(l, wrong)
 	}
 	if !out.Stands { // posts of the series have their own days
 		if err := p.addDay(ctx, actor, s, held, &out); err != nil {
@@ -95,25 +97,26 @@ func (p *Handlers) check(ctx context.Context, actor *access.Actor, accounts []ac
 		return out, err
 	}
 	p.forecast(&out, checked, held, actor.Language)
-	out.look(names)
+	out.look(l, names)
 	out.Blank = !s.hasContent() && held.ID == ""
 	return out, nil
 }
 
 // look adds the preview for each network.
-func (o *outlook) look(names map[int64]string) {
+func (o *outlook) look(l *locale.Language, names map[int64]string) {
 	for i := range o.Cards {
 		c := &o.Cards[i]
 		c.Look = preview.New(preview.Author{
 			ID: c.Target.AccountID, Platform: c.Target.Platform, Username: c.Target.Username, Name: names[c.Target.AccountID],
 		}, c.Content)
+		c.Look.Lang = l
 	}
 }
 
 // forecast adds the outcome of a validated post for each account.
 func (p *Handlers) forecast(out *outlook, checked post.CompositionCheck, held *post.Record, language string) {
 	if checked.Left != plan.Unlimited {
-		out.Left = shell.Plural(checked.Left, "post", "posts")
+		out.Left = new(checked.Left)
 	}
 	out.Empty = len(checked.Previews) == 0
 	out.Waits = held.Approval == post.Waiting || held.Approval == post.Rejected
@@ -292,18 +295,20 @@ func (p *Handlers) previewOf(r *http.Request, s sheet) (outlook, view, error) {
 		return outlook{}, view{}, err
 	}
 	fresh := view{sheet: s, Path: "/posts/new", Zone: actor.OwnZone, Post: held}
-	fresh.addFresh(r, accounts, known)
+	fresh.addFresh(r, p.Language(r), accounts, known)
 	if fresh.Wording, err = p.wordingOf(r, s); err != nil {
 		return outlook{}, view{}, err
 	}
-	out, err := p.check(r.Context(), actor, accounts, s, held)
+	out, err := p.check(r.Context(), p.Language(r), actor, accounts, s, held)
 	return out, fresh, err
 }
 
 // addFresh adds the parts of the form that the page does not have yet: the overrides of newly selected accounts, and the
 // question which of two times is meant.
-func (v *view) addFresh(r *http.Request, accounts []account.SocialAccount, known map[int64]network.Media) {
-	v.checkTime()
+func (v *view) addFresh(
+	r *http.Request, l *locale.Language, accounts []account.SocialAccount, known map[int64]network.Media,
+) {
+	v.checkTime(l)
 	if v.Accounts = numbers(r.PostForm["fresh"]); len(v.Accounts) == 0 {
 		return
 	}

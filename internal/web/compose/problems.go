@@ -10,6 +10,8 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/locale"
+	"pressroom/internal/web/preview"
 	"pressroom/internal/web/shell"
 )
 
@@ -59,16 +61,15 @@ var fields = map[string]string{
 }
 
 // problemOf returns an error as a problem of the form.
-func problemOf(err error) problem {
-	f := apierr.Of(err)
-	field, _ := f.Context["argument"].(string)
+func problemOf(l *locale.Language, err error) problem {
+	field, _ := apierr.Of(err).Context["argument"].(string)
 	if id, ok := fields[field]; ok {
 		field = id
 	}
 	if field == "once" {
 		field = ""
 	}
-	return problem{errorText(f), field}
+	return problem{errorText(l, err), field}
 }
 
 // order is the order of the form's fields by their ids. An entry that ends in "-" is the beginning of ids.
@@ -195,7 +196,7 @@ func (p *Handlers) rejections(r *http.Request, actor *access.Actor, c post.Compo
 	for _, o := range checked.Previews {
 		name := shell.NetworkName(o.Target.Platform)
 		for _, found := range o.Problems {
-			text, field := found.Message, fieldOf(found.Code, o.Target)
+			text, field := preview.ProblemText(p.Language(r), found.Message), fieldOf(found.Code, o.Target)
 			if !strings.Contains(text, name) {
 				text = name + " (" + o.Target.Username + "): " + text
 			}

@@ -3,12 +3,12 @@ package compose
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/locale"
 )
 
 // repeat is the form's recurrence rule.
@@ -23,7 +23,10 @@ type repeat struct {
 }
 
 // option is a choice of a form.
-type option struct{ Value, Name string }
+type option struct {
+	Value string
+	Name  locale.Key
+}
 
 // often returns the options for recurrence.
 func often() []option {
@@ -31,14 +34,20 @@ func often() []option {
 		{"monthly", "Every month"}}
 }
 
+// weekday is a day of the week.
+type weekday struct {
+	Code string
+	Name locale.Key
+}
+
 // weekdays are the days of a week with their codes in rules.
-var weekdays = []struct{ Code, Name string }{
+var weekdays = []weekday{
 	{"MO", "Monday"}, {"TU", "Tuesday"}, {"WE", "Wednesday"}, {"TH", "Thursday"}, {"FR", "Friday"}, {"SA", "Saturday"},
 	{"SU", "Sunday"},
 }
 
 // Weekdays returns the weekdays for the form.
-func (repeat) Weekdays() []struct{ Code, Name string } { return weekdays }
+func (repeat) Weekdays() []weekday { return weekdays }
 
 // codeOf returns the code of a weekday in rules.
 func codeOf(day time.Weekday) string { return weekdays[(int(day)+6)%7].Code }
@@ -57,8 +66,7 @@ func (r repeat) rule(begin time.Time) (string, error) {
 	case !slices.Contains([]string{"daily", "weekly", "monthly"}, r.Often):
 		return "", apierr.Invalid(apierr.NotAllowedValue, "repeat", "Choose how often the post repeats.")
 	case every < 1 || every > maxEvery:
-		return "", apierr.Invalid(apierr.OutOfRange, "every",
-			fmt.Sprintf("Enter a whole number from 1 to %d.", maxEvery))
+		return "", apierr.Invalidf(apierr.OutOfRange, "every", "Enter a whole number from 1 to %d.", maxEvery)
 	}
 	parts := []string{"FREQ=" + strings.ToUpper(r.Often)}
 	if every > 1 {
@@ -108,8 +116,7 @@ func (r repeat) end() ([]string, error) {
 	case "count":
 		times := number(r.Count)
 		if times < 1 || times > maxTimes {
-			return nil, apierr.Invalid(apierr.OutOfRange, "count",
-				fmt.Sprintf("Enter the number of posts, from 1 to %d.", maxTimes))
+			return nil, apierr.Invalidf(apierr.OutOfRange, "count", "Enter the number of posts, from 1 to %d.", maxTimes)
 		}
 		return []string{fmt.Sprintf("COUNT=%d", times)}, nil
 	}
@@ -167,14 +174,27 @@ func repeatOf(rule string) repeat {
 }
 
 // monthLabels returns the labels of monthly recurrence for a series that begins at a time: by date and by weekday.
-func monthLabels(begin time.Time) (string, string) {
-	date := "On the " + strconv.Itoa(begin.Day()) + ordinal(begin.Day()) + " of the month"
+func monthLabels(l *locale.Language, begin time.Time) (string, string) {
+	date := l.T(onDay[ordinal(begin.Day())], begin.Day())
+	day := weekdays[(int(begin.Weekday())+6)%7].Name
 	if begin.AddDate(0, 0, 7).Month() != begin.Month() {
-		return date, "On the last " + begin.Weekday().String() + " of the month"
+		return date, l.T("On the last %s of the month", day)
 	}
-	return date, "On the " + []string{"first", "second", "third", "fourth"}[(begin.Day()-1)/7] + " " + begin.Weekday().
-		String() + " of the month"
+	return date, l.T(onWeekday[(begin.Day()-1)/7], day)
 }
+
+var (
+	// onDay are the labels of a day of the month, by the suffix of its ordinal.
+	onDay = map[string]locale.Key{
+		"st": "On the %dst of the month", "nd": "On the %dnd of the month", "rd": "On the %drd of the month",
+		"th": "On the %dth of the month",
+	}
+	// onWeekday are the labels of a weekday of the month, in order.
+	onWeekday = []locale.Key{
+		"On the first %s of the month", "On the second %s of the month", "On the third %s of the month",
+		"On the fourth %s of the month",
+	}
+)
 
 func ordinal(n int) string {
 	if n >= 11 && n <= 13 {

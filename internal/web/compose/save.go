@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/core/operation"
 	"pressroom/internal/core/pipeline"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -81,7 +82,7 @@ func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what st
 		return
 	}
 	if len(found) > 0 {
-		p.showAt(w, r, s, r.PathValue("id"), notDone[what], found...)
+		p.showAt(w, r, s, r.PathValue("id"), p.T(r, notDone[what]), found...)
 		return
 	}
 	id, at, err := p.write(r, s, what == "schedule" && s.Repeat.Often == "")
@@ -112,7 +113,7 @@ func (p *Handlers) save(w http.ResponseWriter, r *http.Request, s sheet, what st
 		}
 	}
 	if post.FarAhead(p.DB.Now(), at) {
-		said += " Its time is more than a year ahead, in " + at.Format("2006") + ": check the year."
+		said += " " + p.T(r, "Its time is more than a year ahead, in %s: check the year.", at.Format("2006"))
 	}
 	p.FlashText(r, said+p.linksEnded(r, id))
 	shell.Redirect(w, r, "/posts/"+id)
@@ -135,7 +136,7 @@ func (p *Handlers) linksEnded(r *http.Request, id string) string {
 	if latest := rounds[0]; latest.Number == 1 || latest.Decision != post.Waiting || latest.Sent || latest.Revoked {
 		return ""
 	}
-	return " The client’s earlier links no longer work. Send the new version to the client."
+	return " " + p.T(r, "The client’s earlier links no longer work. Send the new version to the client.")
 }
 
 // savedText returns the confirmation of a post that was only saved.
@@ -143,11 +144,11 @@ func (p *Handlers) savedText(r *http.Request, id string) string {
 	held, err := p.postOf(r, id)
 	switch {
 	case err == nil && held.IsTemplate:
-		return "Saved. The series is paused: nothing is published until someone resumes it."
+		return p.T(r, "Saved. The series is paused: nothing is published until someone resumes it.")
 	case err == nil && held.Status == post.Scheduled:
-		return "Saved. It will be published at its scheduled time."
+		return p.T(r, "Saved. It will be published at its scheduled time.")
 	}
-	return "Saved. It will not be published until someone schedules or publishes it."
+	return p.T(r, "Saved. It will not be published until someone schedules or publishes it.")
 }
 
 const (
@@ -175,7 +176,7 @@ func (p *Handlers) madeBy(r *http.Request, once string) string {
 }
 
 // notDone describes the action of a button that failed because of the listed problems.
-var notDone = map[string]string{
+var notDone = map[string]locale.Key{
 	"save": "Not saved.", "schedule": "The post wasn’t scheduled.", "publish": "Not saved and not published.",
 	"approval": "Not saved and not sent for approval.",
 }
@@ -188,7 +189,7 @@ func (p *Handlers) showUnfinished(w http.ResponseWriter, r *http.Request, s shee
 		return
 	}
 	s.Seen, s.Draft = held.UpdatedAt.UnixMicro(), ""
-	p.showAt(w, r, s, id, "The post was saved, but the next step failed."+p.linksEnded(r, id), err)
+	p.showAt(w, r, s, id, p.T(r, "The post was saved, but the next step failed.")+p.linksEnded(r, id), err)
 }
 
 // write creates or changes the post and returns its ID and time. The ID is also returned if only a part was saved.
@@ -261,7 +262,9 @@ func (p *Handlers) describe(r *http.Request, actor *access.Actor, s sheet) error
 		if m, ok := known[id]; ok && strings.TrimSpace(alt) != m.Alt {
 			err := p.library.Describe(r.Context(), actor.PersonID, id, alt)
 			if f := apierr.Of(err); err != nil && f.Context["argument"] == "alt" {
-				err = apierr.New(f.Code, f.Detail).With("argument", "alt-"+strconv.FormatInt(id, 10))
+				named := apierr.New(f.Code, f.Detail).With("argument", "alt-"+strconv.FormatInt(id, 10))
+				named.Format, named.Args = f.Format, f.Args
+				err = named
 			}
 			if err != nil {
 				return err
@@ -287,11 +290,11 @@ func (p *Handlers) schedule(r *http.Request, s sheet, id string, at time.Time) (
 	}
 	if s.Repeat.Often == "" && !held.IsTemplate {
 		if held.Status == post.Scheduled { // by the first submission of this form
-			return "The post is scheduled.", nil
+			return p.T(r, "The post is scheduled."), nil
 		}
 		_, err := p.then(r, "schedule", "schedule_post",
 			operation.Arguments{"post_id": id, "scheduled_at": at.UTC().Format(time.RFC3339)})
-		return "The post is scheduled and will be published automatically.", err
+		return p.T(r, "The post is scheduled and will be published automatically."), err
 	}
 	actor, err := p.actor(r)
 	if err != nil {
@@ -310,27 +313,29 @@ func (p *Handlers) schedule(r *http.Request, s sheet, id string, at time.Time) (
 		return "", err
 	}
 	if held.IsTemplate && held.Status == post.Scheduled {
-		return "The post repeats.", nil
+		return p.T(r, "The post repeats."), nil
 	}
 	return p.recur(r, held, rule, actor.OwnZone)
 }
 
 // recur starts or resumes a series and returns a confirmation with the next time and the drafts that it reschedules.
 func (p *Handlers) recur(r *http.Request, held post.Record, rule string, zone *time.Location) (string, error) {
-	said, taken := "The post repeats by its rule", ""
+	l, taken := p.Language(r), ""
+	said, next := locale.Key("The post repeats by its rule."), locale.Key("The post repeats by its rule, next on %s.")
 	if held.IsTemplate {
 		held.Series.Rule = rule
 		list, err := p.posts.NextOccurrences(r.Context(), held, maxReschedulable)
 		if err != nil {
 			return "", err
 		}
-		said, taken = "The series was resumed", post.ResumeSummary(list)
+		said, next, taken = "The series was resumed.", "The series was resumed, next on %s.", post.ResumeSummary(l, list)
 	}
 	made, err := p.posts.Repeat(r.Context(), shell.VisitorOf(r.Context()).ID, held.ID, rule, zone)
-	if next := made.Series.NextAt; !next.IsZero() {
-		said += ", next on " + next.In(zone).Format("Mon 2 Jan 2006, 15:04")
+	text := l.T(said)
+	if at := made.Series.NextAt; !at.IsZero() {
+		text = l.T(next, l.Format(at.In(zone), locale.DateTime))
 	}
-	return strings.TrimSpace(said + ". Each occurrence is a separate post, created in advance. " + taken), err
+	return strings.TrimSpace(text + " " + l.T("Each occurrence is a separate post, created in advance.") + " " + taken), err
 }
 
 // maxReschedulable bounds the search for drafts that a series reschedules. Pausing usually creates one.

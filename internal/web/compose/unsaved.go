@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/locale"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/web/shell"
@@ -26,7 +27,7 @@ const (
 )
 
 // alreadySubmitted is the text for a form that cannot be kept.
-const alreadySubmitted = "This form was already submitted, perhaps in another tab. Copy your text, then open the post again."
+const alreadySubmitted locale.Key = "This form was already submitted, perhaps in another tab. Copy your text, then open the post again."
 
 // unsavedForm is a form that a person has left without saving.
 type unsavedForm struct {

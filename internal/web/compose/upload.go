@@ -100,7 +100,7 @@ func (f *filesForm) take(part *multipart.Part, fields url.Values) error {
 			return err
 		}
 		told := apierr.Of(err).With("argument", "files")
-		told.Detail = part.FileName() + ": " + told.Detail
+		told.Detail, told.Format = part.FileName()+": "+f.Detail(f.r, err), "" // in the language already
 		f.refusals = append(f.refusals, told)
 		return nil
 	}

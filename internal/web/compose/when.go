@@ -2,10 +2,10 @@ package compose
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/locale"
 	"pressroom/internal/teamtime"
 )
 
@@ -64,7 +64,7 @@ func (w when) instant(zone *time.Location) (time.Time, bool, error) {
 	at, err := teamtime.Parse(w.Date+"T"+w.Time, zone)
 	switch {
 	case errors.Is(err, teamtime.ErrSkipped):
-		return at, false, apierr.Invalid(apierr.TimeDoesNotExist, "time", gapText(w, zone))
+		return at, false, gapError(w, zone)
 	case err != nil:
 		return at, false,
 			apierr.Invalid(apierr.Malformed, "date",
@@ -82,10 +82,9 @@ func (w when) exact(zone *time.Location) (time.Time, error) {
 	at, twice, err := w.instant(zone)
 	if err == nil && twice && !w.Told {
 		local := at.In(zone)
-		err = apierr.Invalid(apierr.MissingArgument, "second",
-			fmt.Sprintf("On %s in %s, %s occurs twice because clocks go back. Choose which one you mean. Nothing "+
-				"is saved yet.",
-				local.Format("2 January 2006"), zone, local.Format(timeOnly)))
+		err = apierr.Invalidf(apierr.MissingArgument, "second",
+			"On %s in %s, %s occurs twice because clocks go back. Choose which one you mean. Nothing is saved yet.",
+			locale.Instant{Time: local, Layout: locale.LongDay}, zone, local.Format(timeOnly))
 	}
 	return at, err
 }
@@ -111,18 +110,20 @@ func other(at time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// gapText describes a wall-clock time that does not exist.
-func gapText(w when, zone *time.Location) string {
+// gapError is the error for a wall-clock time that does not exist.
+func gapError(w when, zone *time.Location) error {
 	wall, err := time.Parse(dateOnly+"T"+timeOnly, w.Date+"T"+w.Time)
 	if err != nil { // a zone with seconds
-		return "This time does not exist in the team’s time zone because clocks go forward. Choose another."
+		return apierr.Invalid(apierr.TimeDoesNotExist, "time",
+			"This time does not exist in the team’s time zone because clocks go forward. Choose another.")
 	}
 	_, before := wall.Add(-26 * time.Hour).In(zone).Zone()
 	old := time.FixedZone("", before)
 	// with the old offset, it is after the gap
 	gap, _ := wall.Add(-time.Duration(before) * time.Second).In(zone).ZoneBounds()
-	return fmt.Sprintf("On %s, clocks in %s go from %s to %s, so this time does not exist. Choose another.",
-		gap.In(old).Format("2 January 2006"), zone, gap.In(old).Format(timeOnly), gap.In(zone).Format(timeOnly))
+	return apierr.Invalidf(apierr.TimeDoesNotExist, "time",
+		"On %s, clocks in %s go from %s to %s, so this time does not exist. Choose another.",
+		locale.Instant{Time: gap.In(old), Layout: locale.LongDay}, zone, gap.In(old).Format(timeOnly), gap.In(zone).Format(timeOnly))
 }
 
 // clock returns the time of day with the zone's offset.

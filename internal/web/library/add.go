@@ -9,6 +9,7 @@ import (
 	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/provider"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -28,8 +29,14 @@ func (v addView) Of(name string) string { return v.Fields.Get(name) }
 // Is reports whether a folder is selected.
 func (v addView) Is(folder int64) bool { return folder > 0 && numberOf(v.Of("folder")) == folder }
 
+// option is a value of a select field with its label.
+type option struct {
+	Value string
+	Text  locale.Key
+}
+
 // kinds are the media of profiles that can be downloaded, with labels.
-var kinds = []struct{ Value, Text string }{
+var kinds = []option{
 	{provider.Posts, "Posts"}, {provider.Reels, "Reels (Instagram)"}, {provider.Stories, "Stories (Instagram)"},
 	{provider.Highlights, "Highlights (Instagram)"},
 	{provider.Playlists, "Playlists (TikTok)"}, {provider.Avatar, "Profile picture"},

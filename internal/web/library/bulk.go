@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/media/gallery"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -43,7 +44,7 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 	ids, to := selectedIDs(r.PostForm), backTo(r.PostForm)
 	action := r.PostForm.Get("action")
 	chosen := url.Values{"media": r.PostForm["media"]}
-	problem := ""
+	problem := locale.Key("")
 	var do bulkAction
 	switch into := r.PostForm.Get("into"); {
 	case len(ids) == 0:
@@ -71,7 +72,7 @@ func (p *Handlers) bulk(w http.ResponseWriter, r *http.Request) {
 		problem = "Choose what to do with the selected files."
 	}
 	if problem != "" {
-		p.FlashText(r, problem)
+		p.Flash(r, problem)
 		shell.Redirect(w, r, to)
 		return
 	}
@@ -106,7 +107,7 @@ func (p *Handlers) doAll(r *http.Request, ids []int64, do bulkAction) ([]result,
 	}
 	out, failed := make([]result, len(ids)), false
 	for n, id := range ids {
-		out[n] = result{ID: id, Name: "A file", Said: "Not tried."}
+		out[n] = result{ID: id, Name: p.T(r, "A file"), Said: p.T(r, "Not tried.")}
 		at := slices.IndexFunc(items, func(i gallery.Item) bool { return i.ID == id })
 		if at >= 0 {
 			out[n].Name = items[at].Name
@@ -123,12 +124,12 @@ func (p *Handlers) doAll(r *http.Request, ids []int64, do bulkAction) ([]result,
 		case err == nil:
 			out[n].Done = true
 		case told.IsServerError():
-			failed, out[n].Said = true, "An internal error occurred. Check the file, then try again."
+			failed, out[n].Said = true, p.T(r, "An internal error occurred. Check the file, then try again.")
 			p.Log.ErrorContext(r.Context(), "bulk action on media failed", "media", id, "error", err)
 		case told.Code == apierr.NotFound:
-			out[n].Said, out[n].Deleted = "It no longer exists.", true
+			out[n].Said, out[n].Deleted = p.T(r, "It no longer exists."), true
 		default:
-			out[n].Said = told.Detail
+			out[n].Said = p.Detail(r, err)
 		}
 	}
 	return out, nil
@@ -137,7 +138,7 @@ func (p *Handlers) doAll(r *http.Request, ids []int64, do bulkAction) ([]result,
 // moving returns the action that moves files to a folder, 0 for none.
 func (p *Handlers) moving(into int64) bulkAction {
 	return func(a asked, out *result) error {
-		out.Said = "Moved."
+		out.Said = p.T(a.Request, "Moved.")
 		return p.media.Move(a.Context(), a.call, a.id, into)
 	}
 }
@@ -155,12 +156,12 @@ func (p *Handlers) deleteOne(a asked, out *result) error {
 	if err != nil {
 		return err
 	}
-	out.Deleted, out.Said = true, "Deleted."
+	out.Deleted, out.Said = true, p.T(a.Request, "Deleted.")
 	for _, u := range from.Shown {
 		out.Posts = append(out.Posts, resultPost{u.PostID, u.Excerpt})
 	}
 	if from.Posts > 0 {
-		out.Said = "Deleted and removed from " + shell.Plural(from.Posts, "post", "posts") + "."
+		out.Said = p.Language(a.Request).N(from.Posts, "Deleted and removed from %d post.", "Deleted and removed from %d posts.")
 	}
 	return nil
 }
@@ -220,7 +221,7 @@ func (p *Handlers) undecided(w http.ResponseWriter, r *http.Request, ids []int64
 	}
 	if v.Ahead {
 		p.confirmDeletion(w, r, http.StatusUnprocessableEntity, ids,
-			shell.FormError{Text: "Choose below what happens to the posts.", Field: "posts"})
+			shell.FormError{Text: p.T(r, "Choose below what happens to the posts."), Field: "posts"})
 	}
 	return v.Ahead
 }

@@ -8,12 +8,14 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/media/crop"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
 // shape is a ratio of width to height that people choose.
 type shape struct {
-	Value, Text, Use string
+	Value, Text string // Text is empty for any shape
+	Use         locale.Key
 
 	ratio crop.Shape
 }
@@ -28,7 +30,7 @@ func (s shape) Ratio() string {
 
 // shapes are the shapes that networks show in full.
 var shapes = []shape{
-	{"", "Free", "Any part", crop.Shape{}},
+	{"", "", "Any part", crop.Shape{}},
 	{"1x1", "1:1", "Square: Instagram, Facebook, LinkedIn", crop.Shape{Width: 1, Height: 1}},
 	{"4x5", "4:5", "Portrait: Instagram, Facebook, Threads", crop.Shape{Width: 4, Height: 5}},
 	{"1.91x1", "1.91:1", "Landscape: Facebook, LinkedIn, links", crop.Shape{Width: 191, Height: 100}},
@@ -38,7 +40,7 @@ var shapes = []shape{
 }
 
 // turns are the rotations of the cropped part.
-var turns = []struct{ Value, Text string }{
+var turns = []option{
 	{"0", "None"}, {"1", "90° to the right"}, {"2", "180°"}, {"3", "90° to the left"},
 }
 
@@ -76,7 +78,7 @@ func (p *Handlers) showCrop(w http.ResponseWriter, a asked, status int, wrong sh
 		v.Shape, v.Turn = form.Get("shape"), form.Get("turn")
 		v.Left, v.Top, v.PartWidth, v.PartHeight = form.Get("left"), form.Get("top"), form.Get("width"), form.Get("height")
 	}
-	p.ShowTitled(w, a.Request, status, pages["crop"], "Crop "+v.Name, v)
+	p.ShowTitled(w, a.Request, status, pages["crop"], p.T(a.Request, "Crop %s", v.Name), v)
 }
 
 // crop adds a cropped copy of an image and shows it.

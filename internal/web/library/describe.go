@@ -102,9 +102,9 @@ func (p *Handlers) saveTexts(w http.ResponseWriter, r *http.Request) {
 		image := &v.Images[n]
 		if err := p.saveText(r, call, image); err != nil {
 			v.Problems++
-			image.Wrong = apierr.Of(err).Detail
+			image.Wrong = p.Detail(r, err)
 			if apierr.Of(err).IsServerError() {
-				image.Wrong = "It could not be saved. Try again in a moment."
+				image.Wrong = p.T(r, "It could not be saved. Try again in a moment.")
 				p.Log.ErrorContext(r.Context(), "saving an alternative text failed", "media", image.ID, "error", err)
 			}
 		} else if image.Saved {
@@ -118,7 +118,7 @@ func (p *Handlers) saveTexts(w http.ResponseWriter, r *http.Request) {
 	case v.Saved == 0:
 		p.Flash(r, "No alt text was changed.")
 	default:
-		p.FlashText(r, "The alt text of "+shell.Plural(v.Saved, "image", "images")+" was saved.")
+		p.FlashText(r, p.Language(r).N(v.Saved, "The alt text of %d image was saved.", "The alt text of %d images was saved."))
 	}
 	shell.Redirect(w, r, v.To)
 }
@@ -132,7 +132,7 @@ func (p *Handlers) saveText(r *http.Request, call operation.Call, image *imageTe
 	}
 	image.Seen = now
 	if seen != now {
-		return apierr.BadState("changed", "Somebody else has changed this text to “"+image.Alt+"”. Save again to replace it.")
+		return apierr.BadStatef("changed", "Somebody else has changed this text to “%s”. Save again to replace it.", image.Alt)
 	}
 	err := p.media.Describe(r.Context(), call.PersonID, image.ID, image.Typed)
 	if err == nil {

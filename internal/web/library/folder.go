@@ -8,6 +8,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/media"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -45,14 +46,14 @@ func (p *Handlers) showFolder(w http.ResponseWriter, r *http.Request, status int
 
 // inFolder changes the folder in the path.
 func (p *Handlers) inFolder(
-	w http.ResponseWriter, r *http.Request, do func(operation.Call, int64) (string, string, error),
+	w http.ResponseWriter, r *http.Request, do func(operation.Call, int64) (locale.Key, string, error),
 ) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	id := numberOf(r.PostForm.Get("folder"))
 	call, err := p.Call(r, "media_folders")
-	said, next := "", ""
+	said, next := locale.Key(""), ""
 	if err == nil {
 		said, next, err = do(call, id)
 	}
@@ -62,28 +63,28 @@ func (p *Handlers) inFolder(
 		}
 		return
 	}
-	p.FlashText(r, said)
+	p.Flash(r, said)
 	shell.Redirect(w, r, next)
 }
 
 func folderPath(id int64) string { return "/media?folder=" + strconv.FormatInt(id, 10) }
 
 func (p *Handlers) makeFolder(w http.ResponseWriter, r *http.Request) {
-	p.inFolder(w, r, func(call operation.Call, _ int64) (string, string, error) {
+	p.inFolder(w, r, func(call operation.Call, _ int64) (locale.Key, string, error) {
 		f, err := p.media.MakeFolder(r.Context(), call, r.PostForm.Get("name"))
 		return "The folder was created.", folderPath(f.ID), err
 	})
 }
 
 func (p *Handlers) renameFolder(w http.ResponseWriter, r *http.Request) {
-	p.inFolder(w, r, func(call operation.Call, id int64) (string, string, error) {
+	p.inFolder(w, r, func(call operation.Call, id int64) (locale.Key, string, error) {
 		return "The folder was renamed.", folderPath(id), p.media.RenameFolder(r.Context(), call, id,
 			r.PostForm.Get("name"))
 	})
 }
 
 func (p *Handlers) deleteFolder(w http.ResponseWriter, r *http.Request) {
-	p.inFolder(w, r, func(call operation.Call, id int64) (string, string, error) {
+	p.inFolder(w, r, func(call operation.Call, id int64) (locale.Key, string, error) {
 		return "The folder was deleted.", "/media", p.media.DeleteFolder(r.Context(), call, id)
 	})
 }

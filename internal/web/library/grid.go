@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/media/gallery"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -103,14 +104,15 @@ func (v gridView) Share() int64 {
 
 // choice is a filter or an order that a link selects or removes.
 type choice struct {
-	Text, Icon, Path string
-	Count            int // 0 is not shown
-	Current          bool
+	Text       locale.Key
+	Icon, Path string
+	Count      int // 0 is not shown
+	Current    bool
 }
 
 // Chips returns the filters that a link applies.
 func (v gridView) Chips() []choice {
-	toggle := func(text, icon, name, now, value string, count int) choice {
+	toggle := func(text locale.Key, icon, name, now, value string, count int) choice {
 		c := choice{text, icon, v.addressWith(name, value), count, now == value}
 		if c.Current {
 			c.Path = v.addressWith(name, "")
@@ -131,8 +133,8 @@ func (v gridView) Chips() []choice {
 // Orders returns the orders of the list, the current one first.
 func (v gridView) Orders() []choice {
 	out := []choice{}
-	for _, o := range []struct{ value, text string }{{"", "Newest first"}, {"oldest", "Oldest first"}, {"name", "By name"}} {
-		c := choice{Text: o.text, Path: v.addressWith("sort", o.value), Current: o.value == v.Sort}
+	for _, o := range []option{{"", "Newest first"}, {"oldest", "Oldest first"}, {"name", "By name"}} {
+		c := choice{Text: o.Text, Path: v.addressWith("sort", o.Value), Current: o.Value == v.Sort}
 		if c.Current {
 			out = slices.Insert(out, 0, c)
 		} else {

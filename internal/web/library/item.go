@@ -7,6 +7,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/locale"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
@@ -90,14 +91,14 @@ func (p *Handlers) load(a asked) (view, error) {
 }
 
 // finish shows an item with a confirmation, or with the error.
-func (p *Handlers) finish(w http.ResponseWriter, a asked, err error, said string) {
+func (p *Handlers) finish(w http.ResponseWriter, a asked, err error, said locale.Key) {
 	if err != nil {
 		if wrong, ok := p.FormErrorOf(w, a.Request, err, fieldNames); ok {
 			p.show(w, a, shell.StatusOf(err), "item", wrong)
 		}
 		return
 	}
-	p.FlashText(a.Request, said)
+	p.Flash(a.Request, said)
 	shell.Redirect(w, a.Request, pathOf(a.id))
 }
 
@@ -134,7 +135,7 @@ func (p *Handlers) delete(w http.ResponseWriter, a asked) {
 	switch {
 	case err != nil && choice == "" && apierr.Of(err).Context["state"] == "in_use":
 		p.show(w, a, shell.StatusOf(err), "delete",
-			shell.FormError{Text: "Choose below what happens to the posts.", Field: "posts"})
+			shell.FormError{Text: p.T(a.Request, "Choose below what happens to the posts."), Field: "posts"})
 	case err != nil:
 		if wrong, ok := p.FormErrorOf(w, a.Request, err, fieldNames); ok {
 			p.show(w, a, shell.StatusOf(err), "delete", wrong)
@@ -142,7 +143,7 @@ func (p *Handlers) delete(w http.ResponseWriter, a asked) {
 	case len(out.Waiting) > 0:
 		p.Show(w, a.Request, http.StatusOK, pages["taken"], "The file was deleted", out)
 	default:
-		p.FlashText(a.Request, out.text())
+		p.FlashText(a.Request, out.text(p.Language(a.Request)))
 		shell.Redirect(w, a.Request, "/media")
 	}
 }
@@ -158,11 +159,11 @@ type removal struct {
 // More reports whether more posts wait for approval than are shown.
 func (t removal) More() bool { return len(t.Waiting) > len(t.Shown) }
 
-func (t removal) text() string {
+func (t removal) text(l *locale.Language) string {
 	if t.Posts == 0 {
-		return "The file was deleted."
+		return l.T("The file was deleted.")
 	}
-	return "The file was deleted and removed from " + shell.Plural(t.Posts, "post", "posts") + "."
+	return l.N(t.Posts, "The file was deleted and removed from %d post.", "The file was deleted and removed from %d posts.")
 }
 
 // removeFromPosts removes the item from all unpublished posts, unless a post that is being published blocks it.

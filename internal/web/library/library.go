@@ -5,6 +5,7 @@ package library
 import (
 	"context"
 	"embed"
+	"fmt"
 	"html/template"
 	"net/http"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/media/crop"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -22,7 +24,9 @@ import (
 var files embed.FS
 
 var pages = shell.Parse(files, template.FuncMap{
-	"seconds": seconds, "length": func(d time.Duration) string { return seconds(d.Seconds()) },
+	"seconds": seconds, "length": func(d time.Duration) string { return seconds(d.Seconds()) }, "marks": marks,
+}, func(l *locale.Language) template.FuncMap {
+	return template.FuncMap{"rate": func(n float64) string { return l.Point(fmt.Sprintf("%.3g", n)) }}
 })
 
 // Handlers serves the library pages.
@@ -106,6 +110,19 @@ func (p *Handlers) elsewhere(w http.ResponseWriter, r *http.Request, err error, 
 	p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
 		return p.media.TeamOf(ctx, id, teams)
 	})
+}
+
+// marks returns the attributes of a field with a hint, by its id, and perhaps an error.
+func marks(wrong bool, hint string) template.HTMLAttr {
+	switch {
+	case wrong && hint != "":
+		return template.HTMLAttr(` aria-invalid="true" autofocus aria-describedby="` + hint + ` wrong"`) //nolint:gosec // an id
+	case wrong:
+		return ` aria-invalid="true" autofocus aria-describedby="wrong"`
+	case hint != "":
+		return template.HTMLAttr(` aria-describedby="` + hint + `"`) //nolint:gosec // as above
+	}
+	return ""
 }
 
 // pathOf returns the path of an item.

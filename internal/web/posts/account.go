@@ -8,6 +8,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/domain/delivery"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/locale"
 	"pressroom/internal/network"
 	"pressroom/internal/web/shell"
 )
@@ -68,7 +69,7 @@ func (p *Handlers) readAccount(r *http.Request, one *oneView) error {
 		zone := shell.VisitorOf(r.Context()).Zone
 		a.Lines, a.Earlier = nil, max(0, len(lines)-maxLines)
 		for _, l := range lines[a.Earlier:] {
-			a.Lines = append(a.Lines, lineOf(l, zone))
+			a.Lines = append(a.Lines, lineOf(p.Language(r), l, zone))
 		}
 		content := v.Stored.Content(v.Stored.Targets[i], "")
 		one.accountView, one.Head, one.Text, one.Media, one.Pause = a, v.Head, content.Text, content.Media, v.Pause
@@ -96,11 +97,11 @@ func (p *Handlers) decide(w http.ResponseWriter, r *http.Request) {
 		p.showAccount(w, r, shell.StatusOf(err), one)
 		return
 	}
-	said := "Marked as not published. You can retry it."
+	said := locale.Key("Marked as not published. You can retry it.")
 	if one.Found == "yes" {
 		said = "Marked as published. It will not be sent again."
 	}
-	p.FlashText(r, said)
+	p.Flash(r, said)
 	shell.Redirect(w, r, "/posts/"+r.PathValue("id"))
 }
 

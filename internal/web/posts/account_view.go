@@ -2,13 +2,13 @@ package posts
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/analytics"
 	"pressroom/internal/domain/delivery"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/locale"
 	"pressroom/internal/network"
 )
 
@@ -50,7 +50,7 @@ func (a *accountView) every() int {
 }
 
 func (p *Handlers) accounts(
-	full post.Post, stored post.Record, said []operation.Untrusted, coming []delivery.Next,
+	lang *locale.Language, full post.Post, stored post.Record, said []operation.Untrusted, coming []delivery.Next,
 	lines []delivery.AttemptLine, held map[int64]string, zone *time.Location,
 ) []accountView {
 	out := make([]accountView, len(full.Accounts))
@@ -60,19 +60,19 @@ func (p *Handlers) accounts(
 			PostAccount: a, PostID: full.ID, Said: textOf(said, a.NetworkMessage),
 			HasOwn: stored.Targets[i].Media != nil, Own: stored.Targets[i].Media,
 		}
-		one.Next = nextOf(coming, a.ID, p.DB.Now(), zone)
+		one.Next = nextOf(lang, coming, a.ID, p.DB.Now(), zone)
 		if a.State == post.TargetFailed {
 			one.Holder = held[a.ID]
-			p.mayRetry(one, stored, stored.Targets[i], zone)
+			p.mayRetry(lang, one, stored, stored.Targets[i], zone)
 		}
 		var last delivery.AttemptLine
 		for _, l := range lines {
 			if l.AccountID == a.ID {
-				one.Lines = append(one.Lines, lineOf(l, zone))
+				one.Lines = append(one.Lines, lineOf(lang, l, zone))
 				last = l
 			}
 		}
-		one.showDecision(last)
+		one.showDecision(lang, last)
 		most := fewLines
 		if len(out) > fewAccounts {
 			most = 0
@@ -84,24 +84,26 @@ func (p *Handlers) accounts(
 }
 
 // showDecision shows that a person marked an account as not published, instead of the explanation of its code.
-func (a *accountView) showDecision(last delivery.AttemptLine) {
+func (a *accountView) showDecision(lang *locale.Language, last delivery.AttemptLine) {
 	if a.State == post.TargetFailed && a.ErrorCode == "network_error" && last.Call == "decide" {
-		a.Absent, a.Explanation = cmp.Or(last.By, "The operator"), ""
+		a.Absent, a.Explanation = cmp.Or(last.By, lang.T("The operator")), ""
 	}
 }
 
-func (p *Handlers) mayRetry(one *accountView, stored post.Record, t post.Target, zone *time.Location) {
+func (p *Handlers) mayRetry(
+	lang *locale.Language, one *accountView, stored post.Record, t post.Target, zone *time.Location,
+) {
 	reason, at := p.posts.RetryState(t, one.Holder != "")
-	one.Why, one.MayRetry = skipWords[reason], reason == "" && stored.Status != post.Processing
+	one.Why, one.MayRetry = lang.T(skipWords[reason]), reason == "" && stored.Status != post.Processing
 	if !stored.ArchivedAt.IsZero() {
 		one.Why, one.MayRetry = "", false
 		return
 	}
 	if why := heldWords[stored.Approval]; reason == "" && why != "" {
-		one.Why, one.MayRetry = why, false
+		one.Why, one.MayRetry = lang.T(why), false
 	}
 	if !at.IsZero() {
-		one.LaterIn = near(p.DB.Now(), at)
+		one.LaterIn = near(lang, p.DB.Now(), at)
 		at = at.In(zone)
 		one.Later = &at
 	}
@@ -115,17 +117,17 @@ func (p *Handlers) mayRetry(one *accountView, stored post.Record, t post.Target,
 	}
 }
 
-func nextOf(coming []delivery.Next, account int64, now time.Time, zone *time.Location) *next {
+func nextOf(lang *locale.Language, coming []delivery.Next, account int64, now time.Time, zone *time.Location) *next {
 	for _, n := range coming {
 		if n.AccountID != account {
 			continue
 		}
-		out := &next{Text: stepWords[n.Step][0], Step: n.Step}
+		out := &next{Text: stepWords[n.Step].now, Step: n.Step}
 		if !n.At.IsZero() {
 			at := n.At.In(zone)
-			out.Text, out.At = stepWords[n.Step][1], &at
-			if out.In = near(now, at); out.In != "" {
-				out.Text, out.At = strings.TrimSuffix(out.Text, " at"), nil
+			out.Text, out.At = stepWords[n.Step].at, &at
+			if out.In = near(lang, now, at); out.In != "" {
+				out.Text, out.At = stepWords[n.Step].soon, nil
 			}
 		}
 		if !n.Until.IsZero() {
@@ -140,14 +142,14 @@ func nextOf(coming []delivery.Next, account int64, now time.Time, zone *time.Loc
 // maxQuote is how many characters of a network's message are shown.
 const maxQuote = 400
 
-func lineOf(l delivery.AttemptLine, zone *time.Location) line {
+func lineOf(lang *locale.Language, l delivery.AttemptLine, zone *time.Location) line {
 	out := line{
-		At: l.At.In(zone), What: wordFor(callWords, l.Call), Result: wordFor(resultWords, l.Result),
+		At: l.At.In(zone), What: wordFor(lang, callWords, l.Call), Result: wordFor(lang, resultWords, l.Result),
 		Code: cut(maxQuote, l.NetworkCode), To: cut(maxQuote, l.NetworkText),
 	}
 	switch {
 	case l.Call == "decide" && l.By == "":
-		out.By = "the operator"
+		out.By = lang.T("the operator")
 	case l.Call == "decide":
 		out.By = l.By
 	}
@@ -169,7 +171,7 @@ func textOf(all []operation.Untrusted, at *operation.Pointer) string {
 
 type (
 	next struct {
-		Text  string
+		Text  locale.Key // with the verb %s for At or In
 		At    *time.Time
 		In    string // instead of At, if soon
 		Until *time.Time

@@ -9,15 +9,16 @@ import (
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/approval"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
-// finish shows the post with a confirmation, or with the error.
+// finish shows the post with a confirmation in the visitor's language, or with the error.
 func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, err error, said string) {
 	if err != nil {
 		if wrong, ok := p.FormErrorOf(w, r, err, nil); ok {
 			if apierr.Is(err, apierr.PreflightBlocked) {
-				wrong.Text = "The post cannot be published. See the reasons below."
+				wrong.Text = p.T(r, "The post cannot be published. See the reasons below.")
 			}
 			p.show(w, r, shell.StatusOf(err), wrong.Text)
 		}
@@ -28,7 +29,7 @@ func (p *Handlers) finish(w http.ResponseWriter, r *http.Request, err error, sai
 }
 
 // run runs an operation on the post in the path.
-func (p *Handlers) run(w http.ResponseWriter, r *http.Request, tool, said string) {
+func (p *Handlers) run(w http.ResponseWriter, r *http.Request, tool string, said locale.Key) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -36,7 +37,7 @@ func (p *Handlers) run(w http.ResponseWriter, r *http.Request, tool, said string
 	if err == nil {
 		_, err = p.Do(r, tool, operation.Arguments{"post_id": id})
 	}
-	p.finish(w, r, err, said)
+	p.finish(w, r, err, p.T(r, said))
 }
 
 // publishPage asks for confirmation before publishing a post.
@@ -66,7 +67,7 @@ func (p *Handlers) schedule(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		_, err = p.Do(r, "schedule_post", operation.Arguments{"post_id": id, "scheduled_at": r.PostForm.Get("at")})
 	}
-	p.finish(w, r, err, "Scheduled. It will be published automatically.")
+	p.finish(w, r, err, p.T(r, "Scheduled. It will be published automatically."))
 }
 
 // retry retries selected failed accounts.
@@ -101,9 +102,9 @@ func (p *Handlers) sendAgain(r *http.Request) (string, error) {
 	}
 	again := len(chosen) - len(told.Skipped)
 	if again == 0 {
-		return "Nothing was retried. See the reasons at the accounts.", nil
+		return p.T(r, "Nothing was retried. See the reasons at the accounts."), nil
 	}
-	return "Retrying " + shell.Plural(again, "account", "accounts") + ".", nil
+	return p.Language(r).N(again, "Retrying %d account.", "Retrying %d accounts."), nil
 }
 
 // linkKey is the session key of a client's link for the next page.
@@ -136,14 +137,14 @@ func (p *Handlers) askApproval(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		sent, err = p.approvals.Ask(r.Context(), shell.VisitorOf(r.Context()).ID, ask)
 	}
-	told := "The post is waiting for approval. Send the link below to the client."
+	told := p.T(r, "The post is waiting for approval. Send the link below to the client.")
 	switch {
 	case err != nil:
 	case sent.Mail != nil:
 		p.Log.WarnContext(r.Context(), "failed to mail an approval link", "post", id, "error", sent.Mail)
-		told = "The post is waiting for approval, but the link could not be mailed. Send it to the client yourself."
+		told = p.T(r, "The post is waiting for approval, but the link could not be mailed. Send it to the client yourself.")
 	case ask.Email != "":
-		told = "The post is waiting for approval. The link was mailed to " + ask.Email + "."
+		told = p.T(r, "The post is waiting for approval. The link was mailed to %s.", ask.Email)
 	}
 	if err == nil {
 		p.Put(r.Context(), linkKey+id, []byte(sent.Link))
@@ -161,7 +162,7 @@ func (p *Handlers) revokeLinks(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = p.approvals.RevokeLinks(r.Context(), shell.VisitorOf(r.Context()).ID, id)
 	}
-	p.finish(w, r, err, "The links were revoked and no longer show the post.")
+	p.finish(w, r, err, p.T(r, "The links were revoked and no longer show the post."))
 }
 
 // maxDecision is the maximum size of a decision's form in bytes: the longest comment with each byte escaped as three.
@@ -183,11 +184,11 @@ func (p *Handlers) decideAsClient(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = p.approvals.DecideAs(r.Context(), call, id, said)
 	}
-	told := "Approved. The team has been notified."
+	told := locale.Key("Approved. The team has been notified.")
 	if !said.Approve {
 		told = "Changes requested. The team has been notified and sees your comment."
 	}
-	p.finish(w, r, err, told)
+	p.finish(w, r, err, p.T(r, told))
 }
 
 // commentAsClient adds a comment of a signed-in client to a post.
@@ -204,7 +205,7 @@ func (p *Handlers) commentAsClient(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = p.approvals.CommentAs(r.Context(), call, id, r.PostForm.Get("remark"))
 	}
-	p.finish(w, r, err, "The team has been notified of your comment.")
+	p.finish(w, r, err, p.T(r, "The team has been notified of your comment."))
 }
 
 // require returns an error if the action is paused or the team is closed. It is for actions without an API operation.

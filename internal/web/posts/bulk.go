@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -34,7 +35,7 @@ type bulkResult struct {
 // bulkKey is the session key of the results for the next page of the list.
 const bulkKey = "bulk results"
 
-// bulkAction changes one post and describes the change.
+// bulkAction changes one post and describes the change in the visitor's language.
 type bulkAction func(*http.Request, post.Record) (string, error)
 
 // bulk applies an action to all selected posts, with the same checks as on a post's page. It shows the list with the result
@@ -78,36 +79,36 @@ func (p *Handlers) doAll(r *http.Request, ids []string, do bulkAction) []bulkRes
 	team, failed := shell.VisitorOf(r.Context()).Team.ID, false
 	out := make([]bulkResult, len(ids))
 	for i, id := range ids {
-		out[i] = bulkResult{ID: id, Name: "A post", Said: "Not tried."}
+		out[i] = bulkResult{ID: id, Name: p.T(r, "A post"), Said: p.T(r, "Not tried.")}
 		if failed {
 			continue
 		}
 		found, err := p.posts.Load(r.Context(), team, id)
 		if err == nil {
-			out[i].Name = cut(60, nameOf(found))
+			out[i].Name = cut(60, p.nameOf(r, found))
 			out[i].Said, err = do(r, found)
 		}
 		told := apierr.Of(err)
 		switch {
 		case err == nil:
-			out[i].Done, out[i].Deleted = true, out[i].Said == deletedText
+			out[i].Done, out[i].Deleted = true, out[i].Said == p.T(r, deletedText)
 		case told.IsServerError():
-			failed, out[i].Said = true, "An internal error occurred. Check the post, then try again."
+			failed, out[i].Said = true, p.T(r, "An internal error occurred. Check the post, then try again.")
 			p.Log.ErrorContext(r.Context(), "bulk action failed", "post", id, "error", err)
 		case told.Code == apierr.NotFound:
-			out[i].Said, out[i].Deleted = "It no longer exists.", true
+			out[i].Said, out[i].Deleted = p.T(r, "It no longer exists."), true
 		default:
-			out[i].Said = told.Detail
+			out[i].Said = p.Detail(r, err)
 		}
 	}
 	return out
 }
 
-func nameOf(p post.Record) string {
-	if p.Excerpt == "" {
-		return "A post without text"
+func (p *Handlers) nameOf(r *http.Request, one post.Record) string {
+	if one.Excerpt == "" {
+		return p.T(r, "A post without text")
 	}
-	return p.Excerpt
+	return one.Excerpt
 }
 
 // selectedIDs returns the selected posts, at most a page of them.
@@ -127,7 +128,7 @@ func backTo(r *http.Request) string {
 	return "/posts?" + query.Encode()
 }
 
-const deletedText = "Deleted."
+const deletedText locale.Key = "Deleted."
 
 // bulkAction returns the action that the form selects.
 func (p *Handlers) bulkAction(r *http.Request) (bulkAction, error) {
@@ -212,8 +213,8 @@ func (p *Handlers) moving(zone *time.Location, becomes func(time.Time) time.Time
 		case err != nil:
 			return "", err
 		}
-		text := movedText(before, after, zone)
-		return "Moved" + text[strings.LastIndex(text, " moved")+len(" moved"):], nil
+		l := p.Language(r)
+		return l.T("Moved to %s.", movedTo(l, after, zone)) + approvalAgain(l, before, after), nil
 	}
 }
 
@@ -227,13 +228,13 @@ func (p *Handlers) unscheduleOne(r *http.Request, one post.Record) (string, erro
 			return "", err
 		}
 		_, err := p.posts.Skip(r.Context(), shell.VisitorOf(r.Context()).ID, one.ID)
-		return "Skipped. It is now a draft, and the series continues.", err
+		return p.T(r, "Skipped. It is now a draft, and the series continues."), err
 	}
 	_, err := p.Do(withKey(r, one.ID), "cancel_post", operation.Arguments{"post_id": one.ID})
 	if one.IsTemplate {
-		return "The series is paused.", err
+		return p.T(r, "The series is paused."), err
 	}
-	return "Unscheduled. It is now a draft.", err
+	return p.T(r, "Unscheduled. It is now a draft."), err
 }
 
 // withKey returns the request with a separate idempotency key for one of several operations of a form.
@@ -252,7 +253,7 @@ func (p *Handlers) deleteOne(r *http.Request, one post.Record) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return deletedText, p.drafts.DeleteDraft(r.Context(), call.PersonID, call.TeamID, one.ID)
+	return p.T(r, deletedText), p.drafts.DeleteDraft(r.Context(), call.PersonID, call.TeamID, one.ID)
 }
 
 // deletion asks for confirmation before drafts are deleted.
@@ -273,7 +274,7 @@ func (p *Handlers) confirmDeletion(w http.ResponseWriter, r *http.Request, ids [
 			p.ServerError(w, r, err)
 			return
 		case found.Status == post.Draft && !found.IsTemplate:
-			v.Drafts = append(v.Drafts, bulkResult{ID: id, Name: cut(120, nameOf(found))})
+			v.Drafts = append(v.Drafts, bulkResult{ID: id, Name: cut(120, p.nameOf(r, found))})
 		default:
 			v.Others++
 		}

@@ -9,6 +9,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/calendar"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -51,17 +52,23 @@ type calendarQuery struct {
 	Account, Network, State string
 }
 
-// Views returns the views with their names.
-func (calendarQuery) Views() [][2]string {
-	return [][2]string{{monthView, "Month"}, {weekView, "Week"}, {dayView, "Day"}}
+// viewName is a view with its label.
+type viewName struct {
+	Name  string
+	Label locale.Key
+}
+
+// Views returns the views with their labels.
+func (calendarQuery) Views() []viewName {
+	return []viewName{{monthView, "Month"}, {weekView, "Week"}, {dayView, "Day"}}
 }
 
 // calendarStateName returns the label of a state.
-func calendarStateName(s calendar.State) string {
+func calendarStateName(s calendar.State) locale.Key {
 	if s == calendar.Waiting {
 		return "Needs approval"
 	}
-	return stateName(post.Status(s))
+	return stateNames[post.Status(s)]
 }
 
 // queryOf parses a query. An unknown view means the month view.
@@ -141,19 +148,19 @@ func (p *Handlers) showCalendar(w http.ResponseWriter, r *http.Request, q calend
 	shown.today = time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	var err error
 	if shown.day, err = dayOf(q.Day, shown.today); err != nil {
-		view.Day, view.Wrong, status = "", apierr.Of(err).Detail, shell.StatusOf(err)
+		view.Day, view.Wrong, status = "", p.Detail(r, err), shell.StatusOf(err)
 	}
 	shown.rolling = view.Day == "" && q.View == monthView
 	filter, err := view.filter()
 	if err != nil {
-		view.Account, view.State, view.Wrong, status = "", "", apierr.Of(err).Detail, shell.StatusOf(err)
+		view.Account, view.State, view.Wrong, status = "", "", p.Detail(r, err), shell.StatusOf(err)
 		filter = calendar.Filter{Network: q.Network}
 	}
 	if err := p.addFilters(r, view); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	view.name(shown)
+	view.name(p.Language(r), shown)
 	if err := p.fillCalendar(r, view, filter, shown); err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -161,7 +168,7 @@ func (p *Handlers) showCalendar(w http.ResponseWriter, r *http.Request, q calend
 	if view.Wrong == "" {
 		view.Moved = p.popMoved(r)
 	}
-	p.ShowTitled(w, r, status, pages["calendar"], "Calendar: "+view.Title, view)
+	p.ShowTitled(w, r, status, pages["calendar"], p.T(r, "Calendar: %s", view.Title), view)
 }
 
 // dayOf returns the day of a query as midnight UTC. It returns today and an error if the day is invalid.
@@ -196,26 +203,26 @@ func (p *Handlers) addFilters(r *http.Request, view *calendarView) error {
 }
 
 // name sets the title and the links to the previous and next period.
-func (v *calendarView) name(shown period) {
+func (v *calendarView) name(l *locale.Language, shown period) {
 	from, n := shown.dates()
 	last := from.AddDate(0, 0, n-1)
 	before, next := from.AddDate(0, 0, -n), from.AddDate(0, 0, n)
 	switch {
 	case v.View == dayView:
-		v.Title = from.Format("Monday 2 January 2006")
+		v.Title = l.Format(from, locale.LongDate)
 	case v.View == weekView && from.Month() == last.Month():
-		v.Title = from.Format("2 – ") + last.Format("2 January 2006")
+		v.Title = l.Format(from, locale.DayNumber) + " – " + l.Format(last, locale.LongDay)
 	case v.View == weekView:
-		v.Title = from.Format("2 Jan – ") + last.Format("2 Jan 2006")
+		v.Title = l.Format(from, locale.ShortDay) + " – " + l.Format(last, locale.Day)
 	case shown.rolling:
-		v.Title = from.Format("January – ") + last.Format("January 2006")
+		v.Title = l.Format(from, locale.MonthName) + " – " + l.Format(last, locale.Month)
 		if from.Month() == last.Month() {
-			v.Title = from.Format("January 2006")
+			v.Title = l.Format(from, locale.Month)
 		}
 		before, next = from, last.AddDate(0, 0, 1)
 	default:
 		first := shown.day.AddDate(0, 0, 1-shown.day.Day())
-		v.Title = first.Format("January 2006")
+		v.Title = l.Format(first, locale.Month)
 		before, next = first.AddDate(0, -1, 0), first.AddDate(0, 1, 0)
 	}
 	v.Before, v.Next = before.Format(time.DateOnly), next.Format(time.DateOnly)

@@ -8,6 +8,7 @@ import (
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/calendar"
 	"pressroom/internal/domain/post/postlist"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -43,7 +44,7 @@ func (p *Handlers) eventMaker(r *http.Request, entries []calendar.Entry, zone *t
 		ids[i] = entry.PostID
 	}
 	details, err := postlist.DetailsOf(r.Context(), p.DB, v.Team.ID, ids)
-	writer, publisher := v.Is(shell.Writers), v.Is(shell.Publishers)
+	l, writer, publisher := p.Language(r), v.Is(shell.Writers), v.Is(shell.Publishers)
 	return func(entries []calendar.Entry, changes bool) []event {
 		out := make([]event, len(entries))
 		for i, entry := range entries {
@@ -52,7 +53,7 @@ func (p *Handlers) eventMaker(r *http.Request, entries []calendar.Entry, zone *t
 				e.Local = entry.At.In(zone)
 				e.Clock = timeOfDay(e.Local, changes)
 			}
-			e.Look, e.Icon, e.State = e.describe()
+			e.Look, e.Icon, e.State = e.describe(l)
 			movable := entry.Status == post.Draft && writer || entry.Status == post.Scheduled && publisher
 			// Moving a post with a time ends its approval, so such a post cannot be dragged by accident.
 			approved := e.Approval == post.Approved && !entry.At.IsZero()
@@ -64,9 +65,9 @@ func (p *Handlers) eventMaker(r *http.Request, entries []calendar.Entry, zone *t
 }
 
 // describe returns the style of an event and its state in words.
-func (e event) describe() (string, string, string) {
+func (e event) describe(l *locale.Language) (string, string, string) {
 	if e.ToCome {
-		return "coming", "repeat-line", "Upcoming · series"
+		return "coming", "repeat-line", l.T("Upcoming · series")
 	}
 	look, icon := string(e.Status), map[post.Status]string{
 		post.Draft: "draft-line", post.Scheduled: "time-line", post.Processing: "loader-4-line",
@@ -74,7 +75,7 @@ func (e event) describe() (string, string, string) {
 	}[e.Status]
 	names := []string{}
 	for _, s := range e.States(e.Status) {
-		names = append(names, stateName(s))
+		names = append(names, l.T(stateNames[s]))
 	}
 	if e.Unconfirmed {
 		look, icon = "unconfirmed", "question-line"
@@ -83,17 +84,17 @@ func (e event) describe() (string, string, string) {
 		switch e.Approval {
 		case post.Waiting:
 			look, icon = "waiting", "hourglass-line"
-			names = append(names, "needs approval")
+			names = append(names, l.T("needs approval"))
 		case post.Rejected:
 			look, icon = "rejected", "pencil-line"
-			names = append(names, "changes requested")
+			names = append(names, l.T("changes requested"))
 		case post.Approved:
-			names = append(names, "approved")
+			names = append(names, l.T("approved"))
 		case post.NotNeeded:
 		}
 	}
 	if e.InSeries {
-		names = append(names, "series")
+		names = append(names, l.T("series"))
 	}
 	return look, icon, strings.Join(names, " · ")
 }

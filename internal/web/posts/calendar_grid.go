@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pressroom/internal/domain/post/calendar"
+	"pressroom/internal/locale"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
@@ -84,11 +85,11 @@ type (
 		Beside  bool      // belongs to the previous or next month
 		Today   bool
 		Past    bool
-		Changes string    // note if clocks change on this day
-		AnyTime []event   // planned for the date without a time
-		Events  []event   // with a time, the earliest first
-		More    bool      // more posts exist than are shown
-		Hours   []dayHour // of the week and day view: one per row
+		Changes locale.Key // note if clocks change on this day
+		AnyTime []event    // planned for the date without a time
+		Events  []event    // with a time, the earliest first
+		More    bool       // more posts exist than are shown
+		Hours   []dayHour  // of the week and day view: one per row
 	}
 	// dayHour is an hour of a day. Its start is zero if clocks skip the hour.
 	dayHour struct {
@@ -279,7 +280,7 @@ func (p period) addHour(day *calendarDay, starts map[hourRow]time.Time, row hour
 }
 
 // clockChange describes a day's change of clocks by its length.
-func clockChange(long time.Duration) string {
+func clockChange(long time.Duration) locale.Key {
 	switch {
 	case long < 24*time.Hour:
 		return "Clocks go forward"

@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/calendar"
+	"pressroom/internal/locale"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
@@ -94,7 +95,8 @@ func (p *Handlers) doMove(r *http.Request) (moved, error) {
 	case err != nil:
 		return moved{}, err
 	}
-	out := moved{ID: after.ID, Seen: after.UpdatedAt.UnixMicro(), Date: before.PlannedDay, Text: movedText(before, after, zone)}
+	out := moved{ID: after.ID, Seen: after.UpdatedAt.UnixMicro(), Date: before.PlannedDay,
+		Text: movedText(p.Language(r), before, after, zone)}
 	if !before.ScheduledAt.IsZero() {
 		out.At = before.ScheduledAt.UTC().Format(time.RFC3339)
 	}
@@ -133,36 +135,49 @@ func destination(form url.Values, zone *time.Location) (time.Time, string, error
 	case err == nil:
 		return at, "", nil
 	case errors.Is(err, teamtime.ErrSkipped):
-		return at, "", apierr.Invalid(apierr.TimeDoesNotExist, "time",
-			"This time does not exist in "+zone.String()+" on that day because clocks go forward. Choose another.")
+		return at, "", apierr.Invalidf(apierr.TimeDoesNotExist, "time",
+			"This time does not exist in %s on that day because clocks go forward. Choose another.", zone.String())
 	}
 	return at, "", apierr.Invalid(apierr.Malformed, "time",
 		"The date or time is invalid. Enter them as 2026-03-29 and 10:15.").Wrap(err)
 }
 
 // movedText describes a move.
-func movedText(before, after post.Record, zone *time.Location) string {
-	name := "The post"
+func movedText(l *locale.Language, before, after post.Record, zone *time.Location) string {
+	name := l.T("The post")
 	if words := cut(40, strings.Join(strings.Fields(after.Excerpt), " ")); words != "" {
-		name = "“" + words + "”"
+		name = l.T("“%s”", words)
 	}
-	out := name + " is no longer planned for a date."
-	switch day, err := time.Parse(time.DateOnly, after.PlannedDay); {
-	case !after.ScheduledAt.IsZero():
-		out = name + " moved to " + movedTime(after.ScheduledAt.In(zone)) + "."
-	case err == nil:
-		out = name + " moved to " + day.Format("Mon 2 Jan 2006") + "."
+	out := l.T("%s is no longer planned for a date.", name)
+	if to := movedTo(l, after, zone); to != "" {
+		out = l.T("%s moved to %s.", name, to)
 	}
+	return out + approvalAgain(l, before, after)
+}
+
+// movedTo returns the time or date of a moved post, or "" if it has none.
+func movedTo(l *locale.Language, after post.Record, zone *time.Location) string {
+	if !after.ScheduledAt.IsZero() {
+		return movedTime(l, after.ScheduledAt.In(zone))
+	}
+	if day, err := time.Parse(time.DateOnly, after.PlannedDay); err == nil {
+		return l.Format(day, locale.Date)
+	}
+	return ""
+}
+
+// approvalAgain explains that a move ended a post's approval, if it did.
+func approvalAgain(l *locale.Language, before, after post.Record) string {
 	if before.Approval == post.Approved && after.Approval == post.Waiting {
-		out += " The client must approve it again."
+		return " " + l.T("The client must approve it again.")
 	}
-	return out
+	return ""
 }
 
 // movedTime returns a time, with the zone's abbreviation on days when clocks change.
-func movedTime(at time.Time) string {
+func movedTime(l *locale.Language, at time.Time) string {
 	from, to := teamtime.Day(at, at.Location())
-	return at.Format("Mon 2 Jan 2006, ") + timeOfDay(at, clockChange(to.Sub(from)) != "")
+	return l.Format(at, locale.Date) + ", " + timeOfDay(at, clockChange(to.Sub(from)) != "")
 }
 
 // quickView is a post's summary in the calendar.
@@ -209,7 +224,7 @@ func (p *Handlers) quick(w http.ResponseWriter, r *http.Request) {
 	view.Movable = view.Editable && !held.IsTemplate && (held.Status == post.Draft || v.Is(shell.Publishers))
 	view.Approved = held.Approval == post.Approved && !held.ScheduledAt.IsZero()
 	if day, err := time.Parse(time.DateOnly, held.PlannedDay); err == nil {
-		view.Planned = day.Format("Mon 2 Jan 2006")
+		view.Planned = p.Language(r).Format(day, locale.Date)
 	}
 	if !held.ScheduledAt.IsZero() {
 		local := held.ScheduledAt.In(zone)

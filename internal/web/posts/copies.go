@@ -6,6 +6,7 @@ import (
 
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -19,11 +20,11 @@ func (p *Handlers) duplicate(w http.ResponseWriter, r *http.Request) {
 		p.finish(w, r, err, "")
 		return
 	}
-	said := "This is the copy: a draft with the same text, media and accounts."
+	said := p.T(r, "This is the copy: a draft with the same text, media and accounts.")
 	if len(left) > 0 {
-		said = "This is the copy: a draft with the same text and media. It is not for " + places(left) +
-			", because " +
-			shell.Plural(len(left), "account is", "accounts are") + " no longer connected."
+		said = p.Language(r).N(len(left), "This is the copy: a draft with the same text and media. It is not for %[2]s, "+
+			"because %[1]d account is no longer connected.", "This is the copy: a draft with the same text and media. "+
+			"It is not for %[2]s, because %[1]d accounts are no longer connected.", places(left))
 	}
 	p.FlashText(r, said)
 	shell.Redirect(w, r, "/posts/"+made.ID)
@@ -61,7 +62,7 @@ func (p *Handlers) editAgain(w http.ResponseWriter, r *http.Request) {
 		p.finish(w, r, err, "")
 		return
 	}
-	p.FlashText(r, "This is a copy for "+places(draft.Targets)+" only. The other accounts do not get it again.")
+	p.Flash(r, "This is a copy for %s only. The other accounts do not get it again.", places(draft.Targets))
 	shell.Redirect(w, r, "/posts/"+draft.ID+"/edit")
 }
 
@@ -87,9 +88,9 @@ func (p *Handlers) archive(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		_, err = p.Do(r, "archive_post", operation.Arguments{"post_id": id, "archived": archived})
 	}
-	said := "Restored."
+	said := locale.Key("Restored.")
 	if archived {
 		said = "Archived. It no longer needs attention and stays in the list of all posts."
 	}
-	p.finish(w, r, err, said)
+	p.finish(w, r, err, p.T(r, said))
 }

@@ -5,14 +5,16 @@ import (
 	"time"
 
 	"pressroom/internal/domain/post"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
 // moment is an entry of a post's history.
 type moment struct {
-	At               time.Time
-	Icon, Style      string
-	Text, Name, Said string // Name is the client's or the account's, Said the explanation of a failure
+	At          time.Time
+	Icon, Style string
+	Text        locale.Key
+	Name, Said  string // Name is the client's or the account's, Said the explanation of a failure
 }
 
 // historyIn returns the history of the post, newest first.

@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -44,7 +45,7 @@ type (
 )
 
 // jobWords are the titles of jobs and the labels of the links to their subjects.
-var jobWords = map[job.Type][2]string{
+var jobWords = map[job.Type][2]locale.Key{
 	job.SocialPost:    {"Publishing a post", "Open the post"},
 	job.ProfileReport: {"Creating a profile report", "Open the report"},
 	job.HashtagReport: {"Creating a hashtag report", "Open the report"},
@@ -88,12 +89,12 @@ func (p *Handlers) readJob(r *http.Request) (jobView, error) {
 	if err != nil {
 		return jobView{}, err
 	}
-	v := jobView{Job: entry, ID: id, What: jobWords[entry.Type][0], Notes: outcome.Notes}
+	v := jobView{Job: entry, ID: id, What: p.T(r, jobWords[entry.Type][0]), Notes: shell.Texts(p.Language(r), outcome.Notes)}
 	if v.What == "" {
-		v.What = "A job"
+		v.What = p.T(r, "A job")
 	}
 	if to := outcome.App; to != "/jobs/"+id {
-		v.To, v.ToText = to, jobWords[entry.Type][1]
+		v.To, v.ToText = to, p.T(r, jobWords[entry.Type][1])
 	}
 	if !entry.Finished {
 		v.Every = soon

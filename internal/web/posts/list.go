@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/post/calendar"
 	"pressroom/internal/domain/post/postlist"
+	"pressroom/internal/locale"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
@@ -71,10 +72,10 @@ func (f filters) filter(zone *time.Location) (postlist.Filter, error) {
 	if utf8.RuneCountInString(f.Query) > maxSearch {
 		return out, apierr.Invalid(apierr.TooLong, "q", "Search for a shorter text.")
 	}
-	if first, err = parseDay("from", "first", f.From); err != nil {
+	if first, err = parseDay("from", "Enter the first day as a date, such as 2026-03-29.", f.From); err != nil {
 		return out, err
 	}
-	if last, err = parseDay("to", "last", f.To); err != nil {
+	if last, err = parseDay("to", "Enter the last day as a date, such as 2026-03-29.", f.To); err != nil {
 		return out, err
 	}
 	if f.From != "" {
@@ -91,14 +92,14 @@ func startOf(date time.Time, zone *time.Location) time.Time {
 	return teamtime.StartOfDay(date.Year(), date.Month(), date.Day(), zone)
 }
 
-// parseDay parses a field's date and returns its midnight in UTC; zero for none.
-func parseDay(field, name, text string) (time.Time, error) {
+// parseDay parses a field's date and returns its midnight in UTC; zero for none. The detail is that of the error.
+func parseDay(field, detail, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil {
-		return day, apierr.Invalid(apierr.Malformed, field, "Enter the "+name+" day as a date, such as 2026-03-29.")
+		return day, apierr.Invalid(apierr.Malformed, field, detail)
 	}
 	return day, nil
 }
@@ -126,26 +127,27 @@ type listView struct {
 	Choices     []choice
 	First, Next string
 	Any         bool // the list is filtered within its tab
-	Empty       string
+	Empty       locale.Key
 	Results     []bulkResult // of the action on the previous page
 	Back        string       // this page, as a query
-	Order       string
+	Order       locale.Key
 	Zone        string
 }
 
 type (
 	// tabLink is a tab with its count, such as "128" or "999+".
 	tabLink struct {
-		Name, Label, Path, Count string
-		Current, Alert           bool
+		Name, Path, Count string
+		Label             locale.Key
+		Current, Alert    bool
 	}
 	listedPost struct {
 		postlist.Entry
 
-		When   string    // label of the time
-		At     time.Time // zero if there is none
-		Day    time.Time // of a draft that has a day without a time
-		Others int       // further accounts
+		When   locale.Key // label of the time
+		At     time.Time  // zero if there is none
+		Day    time.Time  // of a draft that has a day without a time
+		Others int        // further accounts
 	}
 	choice struct{ Value, Text, Platform string }
 )
@@ -235,7 +237,7 @@ func (p *Handlers) choices(r *http.Request, chosen string) ([]choice, error) {
 		args["cursor"] = outcome.Page.Cursor
 	}
 	if !seen {
-		out = append(out, choice{chosen, "Account " + chosen, ""})
+		out = append(out, choice{chosen, p.T(r, "Account %s", chosen), ""})
 	}
 	return out, nil
 }

@@ -7,11 +7,12 @@ import (
 
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/postlist"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
 // tabNames are the labels of the tabs and the texts for empty tabs.
-var tabNames = map[postlist.Tab][2]string{
+var tabNames = map[postlist.Tab][2]locale.Key{
 	postlist.All:           {"All", "There are no posts yet."},
 	postlist.Drafts:        {"Drafts", "There are no drafts."},
 	postlist.Scheduled:     {"Scheduled", "Nothing is scheduled."},
@@ -49,7 +50,7 @@ func (p *Handlers) addTabs(r *http.Request, view *listView) error {
 }
 
 // orderOf describes the order of the list.
-func orderOf(f postlist.Filter) string {
+func orderOf(f postlist.Filter) locale.Key {
 	switch byTime, earliest := f.ByTime(); {
 	case byTime && earliest:
 		return "Soonest first."
@@ -67,7 +68,7 @@ func listedOf(e postlist.Entry, zone *time.Location) listedPost {
 	case !e.PublishedAt.IsZero():
 		out.When, out.At = "Published", e.PublishedAt
 	case e.Template:
-		out.When, out.At = "From", e.ScheduledAt
+		out.When, out.At = "From|start", e.ScheduledAt
 	case e.Status == post.Failed && !e.ScheduledAt.IsZero():
 		out.When, out.At = "Was to go out", e.ScheduledAt
 	case e.Status == post.Draft && !e.ScheduledAt.IsZero():

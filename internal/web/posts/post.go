@@ -20,6 +20,7 @@ import (
 	"pressroom/internal/domain/post/approval"
 	"pressroom/internal/domain/post/calendar"
 	"pressroom/internal/domain/post/postlist"
+	"pressroom/internal/locale"
 	"pressroom/internal/network"
 	"pressroom/internal/web/shell"
 )
@@ -64,6 +65,7 @@ type view struct {
 	Link         string // approval link
 	Zone         string
 	zone         *time.Location
+	lang         *locale.Language
 	MayPublish   bool // its state allows publishing
 	MayAsk       bool
 	Client       bool   // the visitor is a client of the team
@@ -83,10 +85,10 @@ type view struct {
 // pause explains why changes or publishing are paused. It is empty if they are not paused or not allowed for the role.
 type pause struct{ Changes, Publishing string }
 
-func pauseOf(call operation.Call) pause {
+func (p *Handlers) pauseOf(r *http.Request, call operation.Call) pause {
 	why := func(needs access.Capability) string {
 		if err := call.Require(needs); apierr.Is(err, apierr.ConnectionSuspended) {
-			return apierr.Of(err).Detail
+			return p.Detail(r, err)
 		}
 		return ""
 	}
@@ -155,7 +157,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, wron
 	if v.Wrong = wrong; wrong == "" {
 		v.Link = string(p.Pop(r.Context(), linkKey+v.ID))
 	}
-	p.ShowTitled(w, r, status, pages["post"], "Post: "+cut(50, v.Head), &v)
+	p.ShowTitled(w, r, status, pages["post"], p.T(r, "Post: %s", cut(50, v.Head)), &v)
 }
 
 // home returns a function that finds the team of the post in the path.
@@ -202,12 +204,12 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 	zone := shell.VisitorOf(r.Context()).Zone
 	open := full.Status == post.Draft || full.Status == post.Scheduled
 	v := view{
-		Post: full, Client: outcome.Call.Role == access.Client, Pause: pauseOf(outcome.Call),
-		Editable: open && (full.Recurrence == nil || !full.Recurrence.Template), Notes: outcome.Notes,
-		Zone: zone.String(), zone: zone, Head: cut(70, strings.Join(strings.Fields(full.Caption), " ")),
+		Post: full, Client: outcome.Call.Role == access.Client, Pause: p.pauseOf(r, outcome.Call),
+		Editable: open && (full.Recurrence == nil || !full.Recurrence.Template), Notes: shell.Texts(p.Language(r), outcome.Notes),
+		Zone: zone.String(), zone: zone, lang: p.Language(r), Head: cut(70, strings.Join(strings.Fields(full.Caption), " ")),
 	}
 	if v.Head == "" {
-		v.Head = "Post without text"
+		v.Head = v.lang.T("Post without text")
 	}
 	team := outcome.Call.TeamID
 	if v.Stored, err = p.posts.Load(r.Context(), team, id); err != nil {
@@ -226,7 +228,7 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 	if err != nil {
 		return v, err
 	}
-	v.Accounts = p.accounts(full, v.Stored, outcome.Untrusted, coming, lines, held, zone)
+	v.Accounts = p.accounts(v.lang, full, v.Stored, outcome.Untrusted, coming, lines, held, zone)
 	v.count(p.DB.Now())
 	return v, p.addFigures(r.Context(), &v)
 }
@@ -334,7 +336,7 @@ func (p *Handlers) fullView(r *http.Request) (view, error) {
 	}
 	v.History = v.historyIn(zone)
 	if v.Recurrence != nil {
-		v.Rule = ruleWords(v.Recurrence.Rule)
+		v.Rule = ruleWords(v.lang, v.Recurrence.Rule)
 		if err := p.addUpcoming(r.Context(), &v, zone); err != nil {
 			return v, err
 		}

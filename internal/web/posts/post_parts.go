@@ -37,7 +37,7 @@ func (p *Handlers) addDeleted(ctx context.Context, v *view, zone *time.Location)
 	taken, err := p.posts.LastChangeRemovedMedia(ctx, v.Stored)
 	if taken {
 		v.Notes = append(v.Notes,
-			"A file of this post was deleted and removed from it. Review the post before it is published.")
+			v.lang.T("A file of this post was deleted and removed from it. Review the post before it is published."))
 	}
 	return err
 }

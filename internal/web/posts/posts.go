@@ -5,6 +5,7 @@ package posts
 import (
 	"embed"
 	"html/template"
+	"time"
 
 	"pressroom/internal/domain/analytics"
 	"pressroom/internal/domain/delivery"
@@ -12,6 +13,10 @@ import (
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/approval"
+	"pressroom/internal/domain/post/calendar"
+	"pressroom/internal/locale"
+	"pressroom/internal/teamtime"
+	"pressroom/internal/web/preview"
 	"pressroom/internal/web/shell"
 )
 
@@ -19,11 +24,27 @@ import (
 var files embed.FS
 
 var pages = shell.Parse(files, template.FuncMap{"clock": clock, "cut": cut, "link": webAddress,
-	"stateName": stateName, "calendarState": calendarStateName,
+	"disabledByPause": disabledByPause, "places": preview.Places,
 	"sprite": shell.Sprite, "spriteIcon": shell.SpriteIcon, "spriteLogo": shell.SpriteLogo,
-	"moment": instant, "longestComment": func() int {
+	"longestComment": func() int {
 		return approval.MaxComment
-	}})
+	}}, inLanguage)
+
+// inLanguage returns the template functions that depend on the language.
+func inLanguage(l *locale.Language) template.FuncMap {
+	layout := func(layout locale.Layout) func(time.Time) string {
+		return func(at time.Time) string { return l.Format(at, layout) }
+	}
+	return template.FuncMap{
+		"known":         func(text string) string { return shell.Text(l, text) },
+		"problem":       func(text string) string { return preview.ProblemText(l, text) },
+		"calendarState": func(s calendar.State) string { return l.T(calendarStateName(s)) },
+		"moment":        func(m teamtime.Moment) template.HTML { return shell.WhenIn(l, &m) },
+		"date":          layout(locale.Date), "shortTime": layout(locale.ShortTime), "weekday": layout(locale.Weekday),
+		"shortWeekday": layout(locale.ShortWeekday), "monthName": layout(locale.ShortName),
+		"weekdayDate": layout(locale.WeekdayDate),
+	}
+}
 
 // Handlers serves the post pages.
 type Handlers struct {

@@ -4,12 +4,13 @@ import (
 	"cmp"
 
 	"pressroom/internal/domain/post"
+	"pressroom/internal/locale"
 	"pressroom/internal/network"
 	"pressroom/internal/web/preview"
 )
 
 // titleWords are the titles of posts by their state.
-var titleWords = map[post.Status]string{
+var titleWords = map[post.Status]locale.Key{
 	post.Draft: "Draft post", post.Scheduled: "Scheduled post", post.Processing: "Post", post.Published: "Published post",
 	post.PartiallyPublished: "Partly published post", post.Failed: "Failed post",
 }
@@ -20,7 +21,7 @@ func (v *view) Planned() bool { return v.Status == post.Draft || v.Status == pos
 // Title returns the post's state and time.
 func (v *view) Title() string {
 	if v.Stored.IsTemplate {
-		return "Post of a series"
+		return v.lang.T("Post of a series")
 	}
 	title := titleWords[v.Status]
 	if v.Doubtful {
@@ -28,15 +29,13 @@ func (v *view) Title() string {
 	}
 	switch at := cmp.Or(v.Stored.PublishedAt, v.Stored.ScheduledAt); {
 	case at.IsZero():
-		return title
+		return v.lang.T(title)
 	case v.Status == post.Draft:
-		return title + ", planned for " + at.In(v.zone).Format(titleTime)
+		return v.lang.T("Draft post, planned for %s", v.lang.Format(at.In(v.zone), locale.DateTime))
 	default:
-		return title + " – " + at.In(v.zone).Format(titleTime)
+		return v.lang.T(title) + " – " + v.lang.Format(at.In(v.zone), locale.DateTime)
 	}
 }
-
-const titleTime = "Mon 2 Jan 2006, 15:04"
 
 // Looks returns the preview for each account. Without accounts, it returns the shared content.
 func (v *view) Looks() []preview.Post {
@@ -49,6 +48,7 @@ func (v *view) Looks() []preview.Post {
 		out = append(out, preview.New(preview.Author{}, network.Content{Text: v.Caption, Media: v.Stored.Media}))
 	}
 	for i := range out {
+		out[i].Lang = v.lang
 		out[i].Play = v.Client // it is all that clients see of the media
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/locale"
 	"pressroom/internal/web/shell"
 )
 
@@ -27,7 +28,7 @@ func (p *Handlers) addResume(r *http.Request, v *view, zone *time.Location) erro
 	if err != nil {
 		return err
 	}
-	v.Taken = post.ResumeSummary(list)
+	v.Taken = post.ResumeSummary(v.lang, list)
 	for _, one := range list[:min(len(list), upcomingShown)] {
 		v.Standing = append(v.Standing, resumeTime{one, one.At.In(zone)})
 	}
@@ -44,10 +45,10 @@ func (p *Handlers) cancel(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		var full post.Post
 		full, _, err = shell.Run[post.Post](p.Frame, r, "cancel_post", operation.Arguments{"post_id": held.ID})
-		said = "Unscheduled. The post is now a draft." + p.wasScheduled(r, held)
+		said = p.T(r, "Unscheduled. The post is now a draft.") + p.wasScheduled(r, held)
 		if err == nil && full.Recurrence != nil && full.Recurrence.Paused {
-			said = "The series was paused: nothing is published until someone resumes it. Its scheduled posts are " +
-				"now drafts."
+			said = p.T(r, "The series was paused: nothing is published until someone resumes it. "+
+				"Its scheduled posts are now drafts.")
 		}
 	}
 	p.finish(w, r, err, said)
@@ -58,7 +59,8 @@ func (p *Handlers) wasScheduled(r *http.Request, held post.Record) string {
 	if held.Status != post.Scheduled || held.ScheduledAt.IsZero() {
 		return ""
 	}
-	return " It was scheduled for " + held.ScheduledAt.In(shell.VisitorOf(r.Context()).Zone).Format("Mon 2 Jan 2006, 15:04") + "."
+	at := held.ScheduledAt.In(shell.VisitorOf(r.Context()).Zone)
+	return " " + p.T(r, "It was scheduled for %s.", p.Language(r).Format(at, locale.DateTime))
 }
 
 // skip cancels one post of a series, which continues.
@@ -73,7 +75,7 @@ func (p *Handlers) skip(w http.ResponseWriter, r *http.Request) {
 	}
 	if err == nil {
 		_, err = p.posts.Skip(r.Context(), shell.VisitorOf(r.Context()).ID, held.ID)
-		said = "Skipped. This post is now a draft, and the series continues with the next one." +
+		said = p.T(r, "Skipped. This post is now a draft, and the series continues with the next one.") +
 			p.wasScheduled(r, held)
 	}
 	p.finish(w, r, err, said)
@@ -81,7 +83,7 @@ func (p *Handlers) skip(w http.ResponseWriter, r *http.Request) {
 
 // resume resumes a series and describes the drafts that it rescheduled.
 func (p *Handlers) resume(w http.ResponseWriter, r *http.Request) {
-	said := "The series was resumed."
+	said := p.T(r, "The series was resumed.")
 	p.series(w, r, &said, func(person int64, stored post.Record) error {
 		if !stored.IsTemplate {
 			return apierr.BadState("not_recurring", "This post does not repeat.")
@@ -90,7 +92,7 @@ func (p *Handlers) resume(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return err
 		}
-		if taken := post.ResumeSummary(list); taken != "" {
+		if taken := post.ResumeSummary(p.Language(r), list); taken != "" {
 			said += " " + taken
 		}
 		_, err = p.posts.Repeat(r.Context(), person, stored.ID, stored.Series.Rule, nil)
@@ -113,7 +115,7 @@ func (p *Handlers) endPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) end(w http.ResponseWriter, r *http.Request) {
-	said := "The series has ended. Its scheduled posts are now drafts."
+	said := p.T(r, "The series has ended. Its scheduled posts are now drafts.")
 	p.series(w, r, &said, func(person int64, stored post.Record) error {
 		_, err := p.posts.StopRepeating(r.Context(), person, stored.ID)
 		return err

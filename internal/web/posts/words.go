@@ -9,8 +9,7 @@ import (
 
 	"pressroom/internal/domain/delivery"
 	"pressroom/internal/domain/post"
-	"pressroom/internal/teamtime"
-	"pressroom/internal/web/shell"
+	"pressroom/internal/locale"
 )
 
 // clock returns the time of day of an instant in its own zone.
@@ -23,14 +22,14 @@ func clock(at time.Time) template.HTML {
 const soonWithin = 2 * time.Minute
 
 // near returns the waiting time until a time in the near future, such as "in 20 seconds", or "".
-func near(now, at time.Time) string {
+func near(l *locale.Language, now, at time.Time) string {
 	switch wait := at.Sub(now); {
 	case wait >= soonWithin:
 		return ""
 	case wait < time.Second:
-		return "in a moment"
+		return l.T("in a moment")
 	default:
-		return "in " + shell.Plural(int64((wait+time.Second/2)/time.Second), "second", "seconds")
+		return l.N(int64((wait+time.Second/2)/time.Second), "in %d second", "in %d seconds")
 	}
 }
 
@@ -48,51 +47,69 @@ func webAddress(text string) string {
 
 // attemptWords describe delivery attempts by delivery.AttemptLine's call, and their results.
 var (
-	callWords = map[string]string{
+	callWords = map[string]locale.Key{
 		"prepare": "Prepared at the network", "commit": "Sent to the network",
 		"resolve": "Checked whether the network published it",
 		"rest":    "Waited because the network failed", "decide": "Decided by a person",
 		"thumbnail": "Set the thumbnail", "playlist": "Added to the playlist",
 	}
-	resultWords = map[string]string{
-		"published": "published", "not_published": "not published", "answered": "the network answered",
+	resultWords = map[string]locale.Key{
+		"published": "published|attempt", "not_published": "not published", "answered": "the network answered",
 		"":              "outcome unknown",
 		"network_fails": "the network failed", "patience_is_over": "given up after failing for too long",
 		"transient": "temporary failure", "uncertain": "no clear answer", "processing": "the network is processing it",
 		"rate":  "rate limited",
-		"quota": "quota used up", "rejected": "rejected", "app": "the operator’s app lacks an approval",
+		"quota": "quota used up", "rejected": "rejected|attempt", "app": "the operator’s app lacks an approval",
 		"rejected_media": "media rejected", "duplicate": "already published there",
 		"barred":       "this service may not connect to the account’s server; the operator must allow it",
 		"auth_refresh": "sign-in had to be renewed", "auth_dead": "connection lost",
 	}
 )
 
-func wordFor(words map[string]string, key string) string {
+func wordFor(l *locale.Language, words map[string]locale.Key, key string) string {
 	if word, ok := words[key]; ok {
-		return word
+		return l.T(word)
 	}
 	return strings.ReplaceAll(key, "_", " ")
 }
 
-// stepWords describe the next step: now, and with a time.
-var stepWords = map[delivery.Step][2]string{
-	delivery.StepSend:    {"Sending to the network now.", "Will be sent to the network at"},
-	delivery.StepPrepare: {"The network is processing it.", "The network is processing it; next check at"},
-	delivery.StepRetry:   {"Retrying now.", "Next retry at"},
-	delivery.StepRest:    {"The network is failing; trying again now.", "The network is failing; next try at"},
+// step is the text of a next step: now, at a time, and soon, in which the verb is the waiting time.
+type step struct{ now, at, soon locale.Key }
+
+// stepWords describe the next step.
+var stepWords = map[delivery.Step]step{
+	delivery.StepSend: {
+		"Sending to the network now.", "Will be sent to the network at %s.", "Will be sent to the network %s.",
+	},
+	delivery.StepPrepare: {
+		"The network is processing it.", "The network is processing it; next check at %s.",
+		"The network is processing it; next check %s.",
+	},
+	delivery.StepRetry: {"Retrying now.", "Next retry at %s.", "Next retry %s."},
+	delivery.StepRest: {
+		"The network is failing; trying again now.", "The network is failing; next try at %s.",
+		"The network is failing; next try %s.",
+	},
 	delivery.StepResolve: {
 		"Checking with the network whether it was published.",
-		"Waiting to avoid a duplicate; next check whether it was published at",
+		"Waiting to avoid a duplicate; next check whether it was published at %s.",
+		"Waiting to avoid a duplicate; next check whether it was published %s.",
 	},
 	delivery.StepLookUp: {
-		"Checking whether the network published it.", "Next check whether the network published it at",
+		"Checking whether the network published it.", "Next check whether the network published it at %s.",
+		"Next check whether the network published it %s.",
 	},
-	delivery.StepPermalink: {"Fetching the post’s link.", "The post’s link will be fetched at"},
-	delivery.StepFinish:    {"Setting the thumbnail or playlist.", "The thumbnail or playlist will be set at"},
+	delivery.StepPermalink: {
+		"Fetching the post’s link.", "The post’s link will be fetched at %s.", "The post’s link will be fetched %s.",
+	},
+	delivery.StepFinish: {
+		"Setting the thumbnail or playlist.", "The thumbnail or playlist will be set at %s.",
+		"The thumbnail or playlist will be set %s.",
+	},
 }
 
 // skipWords explain why an account cannot be retried, by post.Skip's reasons.
-var skipWords = map[string]string{
+var skipWords = map[string]locale.Key{
 	"no_retries_left":     "No retries left. Duplicate the post to start over.",
 	"retried_moments_ago": "It was retried moments ago.",
 	"replaced":            "An edited copy has taken over this account.",
@@ -100,29 +117,31 @@ var skipWords = map[string]string{
 }
 
 // heldWords explain why no account is retried before its client has approved the post.
-var heldWords = map[post.Approval]string{
+var heldWords = map[post.Approval]locale.Key{
 	post.Waiting:  "Waiting for approval: it can be retried once the client has approved the post.",
 	post.Rejected: "The client requested changes, so it cannot be retried. Duplicate the post to start over.",
 }
 
 // days are the names of weekdays in rules.
-var days = map[string]string{
+var days = map[string]locale.Key{
 	"MO": "Monday", "TU": "Tuesday", "WE": "Wednesday", "TH": "Thursday", "FR": "Friday", "SA": "Saturday",
 	"SU": "Sunday",
 }
 
 var (
-	units = map[string][2]string{
-		"DAILY": {"day", "days"}, "WEEKLY": {"week", "weeks"}, "MONTHLY": {"month", "months"},
+	// units are the texts of intervals: of one unit, and of several.
+	units = map[string][2]locale.Key{
+		"DAILY": {"Every day", "Every %s days"}, "WEEKLY": {"Every week", "Every %s weeks"},
+		"MONTHLY": {"Every month", "Every %s months"},
 	}
-	ordinals = map[string]string{
+	ordinals = map[string]locale.Key{
 		"1": "first", "2": "second", "3": "third", "4": "fourth", "5": "fifth", "-1": "last", "-2": "second to last",
 		"-3": "third to last", "-4": "fourth to last", "-5": "fifth to last",
 	}
 )
 
 // ruleWords returns a series' rule (RFC 5545) in words: Every 2 weeks on Monday and Friday, 10 times.
-func ruleWords(rule string) string {
+func ruleWords(l *locale.Language, rule string) string {
 	parts := map[string]string{}
 	for part := range strings.SplitSeq(rule, ";") {
 		name, value, _ := strings.Cut(part, "=")
@@ -132,74 +151,69 @@ func ruleWords(rule string) string {
 	if !ok {
 		return rule
 	}
-	out := "Every " + unit[0]
+	out := l.T(unit[0])
 	if n := parts["INTERVAL"]; n != "" && n != "1" {
-		out = "Every " + n + " " + unit[1]
+		out = l.T(unit[1], n)
 	}
 	if list := parts["BYDAY"]; list != "" {
-		out += " on " + and(list, dayWords)
+		out = l.T("%s on %s|weekdays", out, and(l, list, dayWords))
 	}
 	if list := parts["BYMONTHDAY"]; list != "" {
-		out += " on the " + and(list, monthDayWords)
+		out = l.T("%s on the %s|days of the month", out, and(l, list, monthDayWords))
 	}
 	if n := parts["COUNT"]; n == "1" {
-		out += ", once"
+		out = l.T("%s, once", out)
 	} else if n != "" {
-		out += ", " + n + " times"
+		out = l.T("%s, %s times", out, n)
 	}
 	if until := parts["UNTIL"]; len(until) >= len("20060102") {
 		if day, err := time.Parse("20060102", until[:len("20060102")]); err == nil {
-			out += ", until " + day.Format("2 January 2006")
+			out = l.T("%s, until %s", out, l.Format(day, locale.LongDay))
 		}
 	}
 	return out
 }
 
 // dayWords returns a weekday of a week or month in words: MO, 2TU, -1FR.
-func dayWords(text string) string {
+func dayWords(l *locale.Language, text string) string {
 	if len(text) < 2 {
 		return text
 	}
-	which, day := strings.TrimPrefix(text[:len(text)-2], "+"), days[text[len(text)-2:]]
+	which, day := strings.TrimPrefix(text[:len(text)-2], "+"), l.T(days[text[len(text)-2:]])
 	if which == "" {
 		return day
 	}
-	return "the " + ordinals[which] + " " + day
+	return l.T("the %s %s|weekday of a month", l.T(ordinals[which]), day)
 }
 
 // monthDayWords returns a day of the month in words, counted from its end if negative.
-func monthDayWords(text string) string {
+func monthDayWords(l *locale.Language, text string) string {
 	n, err := strconv.Atoi(text)
 	switch {
 	case err != nil:
 		return text
 	case n == -1:
-		return "last day"
+		return l.T("last day")
 	case n < 0:
-		return strconv.Itoa(-n) + ". last day"
+		return l.T("%d. last day", -n)
 	}
 	return strconv.Itoa(n) + "."
 }
 
-func and(list string, word func(string) string) string {
+func and(l *locale.Language, list string, word func(*locale.Language, string) string) string {
 	items := strings.Split(list, ",")
 	for i, item := range items {
-		items[i] = word(item)
+		items[i] = word(l, item)
 	}
-	if len(items) == 1 {
-		return items[0]
-	}
-	return strings.Join(items[:len(items)-1], ", ") + " and " + items[len(items)-1]
+	return l.And(items)
 }
 
 // stateNames are the labels of post states.
-var stateNames = map[post.Status]string{
+var stateNames = map[post.Status]locale.Key{
 	post.Draft: "Draft", post.Scheduled: "Scheduled", post.Processing: "Publishing", post.Published: "Published",
 	post.PartiallyPublished: "Partly published", post.Failed: "Failed",
 	post.Status(post.TargetUnconfirmed): "Unconfirmed",
 }
 
-func stateName(s post.Status) string { return stateNames[s] }
-
-// instant is the template function "when" for non-nil times.
-func instant(m teamtime.Moment) template.HTML { return shell.When(&m) }
+// disabledByPause returns the attributes of a button that is disabled because its team is paused.
+func disabledByPause() template.HTMLAttr { return `disabled aria-describedby="paused"` }

@@ -3,6 +3,8 @@ package posts
 import (
 	"testing"
 	"time"
+
+	"pressroom/internal/locale"
 )
 
 func TestRuleWords(t *testing.T) {
@@ -16,7 +18,22 @@ func TestRuleWords(t *testing.T) {
 		"FREQ=DAILY;UNTIL=20270301T090000Z":       "Every day, until 1 March 2027",
 		"something else":                          "something else",
 	} {
-		if got := ruleWords(rule); got != want {
+		if got := ruleWords(locale.English, rule); got != want {
+			t.Errorf("%s: %q, want %q", rule, got, want)
+		}
+	}
+}
+
+func TestRuleWordsInGerman(t *testing.T) {
+	t.Parallel()
+	for rule, want := range map[string]string{
+		"FREQ=WEEKLY;BYDAY=MO,WE,FR":              "Jede Woche am Montag, Mittwoch und Freitag",
+		"FREQ=WEEKLY;INTERVAL=2;BYDAY=SU;COUNT=1": "Alle 2 Wochen am Sonntag, einmal",
+		"FREQ=MONTHLY;BYMONTHDAY=1,-1;COUNT=12":   "Jeden Monat am 1. und letzten Tag, 12-mal",
+		"FREQ=MONTHLY;BYDAY=-1FR,+2TU":            "Jeden Monat am letzten Freitag und zweiten Dienstag",
+		"FREQ=DAILY;UNTIL=20270301T090000Z":       "Jeden Tag, bis 1. März 2027",
+	} {
+		if got := ruleWords(locale.German, rule); got != want {
 			t.Errorf("%s: %q, want %q", rule, got, want)
 		}
 	}
@@ -41,7 +58,7 @@ func TestNear(t *testing.T) {
 		-time.Minute: "in a moment", 0: "in a moment", time.Second: "in 1 second",
 		19_600 * time.Millisecond: "in 20 seconds", 119 * time.Second: "in 119 seconds", 2 * time.Minute: "",
 	} {
-		if got := near(now, now.Add(wait)); got != want {
+		if got := near(locale.English, now, now.Add(wait)); got != want {
 			t.Errorf("%s: %q, want %q", wait, got, want)
 		}
 	}

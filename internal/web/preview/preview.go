@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"pressroom/internal/domain/post"
+	"pressroom/internal/locale"
 	"pressroom/internal/network"
 	"pressroom/internal/web/shell"
 )
@@ -21,11 +23,19 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var templates = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("").Funcs(template.FuncMap{
-		"icon": shell.Icon, "lines": lines, "second": second, "inc": func(i int) int { return i + 1 },
-	}).ParseFS(files, "templates/*.html"))
-})
+// templates are the templates in each language, parsed on first use.
+var templates = func() map[*locale.Language]func() *template.Template {
+	out := map[*locale.Language]func() *template.Template{}
+	for _, l := range locale.All() {
+		out[l] = sync.OnceValue(func() *template.Template {
+			return template.Must(template.New("").Funcs(template.FuncMap{
+				"icon": shell.Icon, "lines": lines, "second": second, "inc": func(i int) int { return i + 1 },
+				"t": l.T, "n": l.N, "th": l.H,
+			}).ParseFS(files, "templates/*.html"))
+		})
+	}
+	return out
+}()
 
 // Author is the account that a post is shown for.
 type Author struct {
@@ -43,8 +53,9 @@ type Post struct {
 	Text  string // before "more"
 	Rest  string // after "more"
 	Media []network.Media
-	Card  string // host of the link for which the network shows a card
-	Play  bool   // images are shown in full, and videos can be played
+	Card  string           // host of the link for which the network shows a card
+	Lang  *locale.Language // nil for English
+	Play  bool             // images are shown in full, and videos can be played
 	// Link is the path of the approval link by which the post is shown, whose paths have the files and pictures; empty in
 	// the app.
 	Link string
@@ -80,11 +91,12 @@ func New(a Author, c network.Content) Post {
 // HTML returns the post as its network shows it.
 func (p Post) HTML() (template.HTML, error) {
 	name := p.Platform + ".html"
-	if templates().Lookup(name) == nil {
+	all := templates[cmp.Or(p.Lang, locale.English)]()
+	if all.Lookup(name) == nil {
 		name = "other.html"
 	}
 	var out bytes.Buffer
-	if err := templates().ExecuteTemplate(&out, name, p); err != nil {
+	if err := all.ExecuteTemplate(&out, name, p); err != nil {
 		return "", fmt.Errorf("rendering a post for %s: %w", p.Platform, err)
 	}
 	return template.HTML(out.String()), nil //nolint:gosec // a template has escaped it
@@ -154,6 +166,16 @@ func (p Post) Board() string {
 		return board
 	}
 	return ""
+}
+
+// Places returns accounts as a part of a sentence, in which their usernames are isolated.
+func Places(targets []post.Target) template.HTML {
+	out := make([]string, len(targets))
+	for i, t := range targets {
+		out[i] = template.HTMLEscapeString(shell.NetworkName(t.Platform)) +
+			" (<bdi>" + template.HTMLEscapeString(t.Username) + "</bdi>)"
+	}
+	return template.HTML(strings.Join(out, ", ")) //nolint:gosec // escaped above
 }
 
 func hostOf(link string) string {

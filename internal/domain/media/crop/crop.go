@@ -68,8 +68,8 @@ var (
 	errNoImage  = apierr.BadState("not_image", "Only images can be cropped.")
 	errAnimated = apierr.BadState("animated", "An animated image cannot be cropped.")
 	errOutside  = apierr.Invalid(apierr.OutOfRange, "part", "The part reaches beyond the image.")
-	errSmall    = apierr.Invalid(apierr.OutOfRange, "part",
-		fmt.Sprintf("The part is too small. It needs at least %d pixels per side.", MinSide))
+	errSmall    = apierr.Invalidf(apierr.OutOfRange, "part",
+		"The part is too small. It needs at least %d pixels per side.", MinSide)
 	errSame = apierr.Invalid(apierr.MissingArgument, "part",
 		"This is the whole image. Choose a shape, a smaller part or a rotation.")
 	errBusy = apierr.New(apierr.Unavailable, "Too many images of this team are being processed. Try again after the wait.").

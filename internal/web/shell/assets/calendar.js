@@ -109,7 +109,7 @@ async function move(action, body, putBack) {
     const text = document.createElement('p');
     text.className = 'toast wrong';
     text.setAttribute('role', 'alert');
-    text.textContent = 'The post was not moved. Reload the page and try again.';
+    text.textContent = translate('The post was not moved. Reload the page and try again.');
     calendar().append(text);
     console.warn(error);
   }

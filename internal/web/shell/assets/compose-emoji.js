@@ -10,7 +10,7 @@ async function loadEmoji() {
   if (emojiPanel.childElementCount > 0) return;
   const answer = await fetch('/posts/emoji').catch(() => null);
   if (!answer?.ok || answer.redirected) {
-    emojiPanel.textContent = 'The emoji are not available right now.';
+    emojiPanel.textContent = translate('The emoji are not available right now.');
     return;
   }
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
@@ -28,7 +28,7 @@ const emojiShown = () => [...emojiPanel.querySelectorAll('[data-emoji]')].filter
 function findEmoji(search) {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   for (const button of emojiPanel.querySelectorAll('[data-emoji]')) {
-    const names = `${button.title} ${button.dataset.emoji}`.split(' ');
+    const names = `${button.title} ${button.dataset.emoji}`.toLowerCase().split(' ');
     button.hidden = !words.every((word) => names.some((name) => name.startsWith(word)));
   }
   for (const category of emojiPanel.querySelectorAll('section')) category.hidden = !category.querySelector('[data-emoji]:not([hidden])');

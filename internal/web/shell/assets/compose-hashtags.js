@@ -7,7 +7,7 @@ const offers = document.createElement('ul');
 offers.id = 'hashtag-offers';
 offers.className = 'offered';
 offers.setAttribute('role', 'listbox');
-offers.setAttribute('aria-label', 'Hashtags');
+offers.setAttribute('aria-label', translate('Hashtags'));
 const mostOffered = 6;
 let hashtagsLoaded = null; // the lists, once they were needed
 
@@ -20,7 +20,7 @@ function hashtagLists() {
     return hashtagPanel;
   }).catch(() => {
     hashtagsLoaded = null; // the next attempt may succeed
-    hashtagPanel.textContent = 'The hashtag lists are not available right now.';
+    hashtagPanel.textContent = translate('The hashtag lists are not available right now.');
     return hashtagPanel;
   });
   return hashtagsLoaded;

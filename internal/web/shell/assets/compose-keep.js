@@ -4,7 +4,7 @@
 
 const keepState = document.getElementById('kept');
 const keepNews = document.getElementById('kept-news');
-const keepUnderWay = 'Saving…';
+const keepUnderWay = translate('Saving…');
 const keepAfter = 1500; // milliseconds without a change
 const keepAtMost = 5000; // milliseconds between two requests while changes go on
 const keepAgain = [5000, 60_000]; // milliseconds after a first failure, and at most
@@ -66,13 +66,13 @@ async function keep() {
     const answer = await fetch('/posts/unsaved', { method: 'POST', body, signal: keeping.signal });
     const refusal = await refusedBy(answer);
     if (refusal) {
-      keepRetry(`Not saved: ${refusal}`);
+      keepRetry(refusal);
     } else {
       [keptBody, keepWait] = [String(body), keepAgain[0]];
-      say('Saved', true);
+      say(translate('Saved'), true);
     }
   } catch (error) {
-    if (error.name !== 'AbortError') keepRetry('Not saved: offline. Trying again.');
+    if (error.name !== 'AbortError') keepRetry(translate('Not saved: offline. Trying again.'));
   } finally {
     keeping = null;
   }
@@ -82,10 +82,11 @@ async function keep() {
 // refusedBy returns why the server did not store the form, or nothing.
 async function refusedBy(answer) {
   if (answer.status === 204) return '';
-  if (answer.redirected) return 'you are signed out. Sign in again in another tab.';
-  if (answer.status === 503 || answer.status === 429) return 'the server is busy. Trying again.';
+  if (answer.redirected) return translate('Not saved: you are signed out. Sign in again in another tab.');
+  if (answer.status === 503 || answer.status === 429) return translate('Not saved: the server is busy. Trying again.');
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-  return page.querySelector('main .lead')?.textContent.trim() || 'the server did not accept it.';
+  const reason = page.querySelector('main .lead')?.textContent.trim();
+  return reason ? translate('Not saved: %s', reason) : translate('Not saved: the server did not accept it.');
 }
 
 const isKept = () => !keepDue && !keeping && keepWell;

@@ -92,9 +92,9 @@ function partOf(button) {
   const item = button?.closest('li.file');
   switch (value.split(':')[0]) {
     case 'up':
-    case 'down': return { value: arranging(value.split(':')[0], item), parts: ['media', 'own'], said: 'Moved.' };
-    case 'remove': return { value: arranging('remove', item), parts: ['media', 'own'], said: 'Removed.' };
-    case 'add': return { value: () => value, parts: ['media', 'own'], said: 'Added.' };
+    case 'down': return { value: arranging(value.split(':')[0], item), parts: ['media', 'own'], said: translate('Moved.') };
+    case 'remove': return { value: arranging('remove', item), parts: ['media', 'own'], said: translate('Removed.') };
+    case 'add': return { value: () => value, parts: ['media', 'own'], said: translate('Added.') };
     case 'search':
     case 'page': return { value: () => value, parts: ['media'], said: '' };
     case 'free': return { value: () => value, parts: ['when'], said: '' };
@@ -114,7 +114,7 @@ function changePart(button) {
 // changeOrder sends a new order of the fields to the server.
 function changeOrder() {
   const button = form.querySelector('button[value=check]');
-  turn = turn.then(() => request(button, { value: () => 'check', parts: ['media', 'own'], said: 'Moved.' }));
+  turn = turn.then(() => request(button, { value: () => 'check', parts: ['media', 'own'], said: translate('Moved.') }));
 }
 
 async function request(button, { value, parts, said }) {
@@ -137,16 +137,17 @@ async function request(button, { value, parts, said }) {
     if (focused) findFocus(label, button);
     if (done) show(said);
   } catch {
-    show('Not done: offline. Try again.');
+    show(translate('Not done: offline. Try again.'));
   }
 }
 
 // findFocus restores the focus to a replaced button, or to one beside it.
 function findFocus(label, button) {
-  const labels = [label, label.replace(/ up$/, ' down'), label.replace(/ down$/, ' up')];
-  const all = [...form.querySelectorAll('button')];
-  const same = labels.map((text) => all.find((other) => !other.hidden && labelOf(other) === text)).find(Boolean);
-  const near = same ?? form.querySelector(`li.file[data-list="${button.closest('li.file')?.dataset.list}"] [value^="remove:"]`);
+  const { media, list } = button.closest('li.file')?.dataset ?? {};
+  const items = `li.file[data-list="${list}"]`;
+  const same = [...form.querySelectorAll('button')].find((other) => !other.hidden && labelOf(other) === label)
+    ?? (/^(up|down):/.test(button.value) ? form.querySelector(`${items}[data-media="${media}"] :is([value^="up:"], [value^="down:"])`) : null);
+  const near = same ?? form.querySelector(`${items} [value^="remove:"]`);
   (near ?? document.getElementById('files')).focus({ preventScroll: true });
 }
 

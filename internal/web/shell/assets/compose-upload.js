@@ -14,13 +14,13 @@ report.className = 'stack';
 const bar = document.createElement('progress');
 bar.max = 1;
 bar.hidden = true;
-bar.setAttribute('aria-label', 'Upload');
+bar.setAttribute('aria-label', translate('Upload'));
 const state = document.createElement('p');
 state.setAttribute('role', 'status');
 const choices = document.createElement('p');
 choices.className = 'actions';
 choices.hidden = true;
-for (const [text, act] of [['Try again', () => add(failed.splice(0))], ['Discard', () => { failed.length = 0; show(); }]]) {
+for (const [text, act] of [[translate('Try again'), () => add(failed.splice(0))], [translate('Discard'), () => { failed.length = 0; show(); }]]) {
   const button = document.createElement('button');
   button.type = 'button';
   button.className = 'quiet';
@@ -37,8 +37,8 @@ const names = (files) => files.map((file) => file.name).join(', ');
 function show(success = '') {
   bar.hidden = !sending;
   choices.hidden = failed.length === 0;
-  if (failed.length > 0) state.textContent = `Not uploaded: ${names(failed)}. ${reason} Try again, or discard the files to save without them.`;
-  else if (sending) state.textContent = `Uploading ${names(waiting)}. ${after ? `“${labelOf(after)}” follows.` : 'You can keep writing.'}`;
+  if (failed.length > 0) state.textContent = translate('Not uploaded: %s. %s Try again, or discard the files to save without them.', names(failed), reason);
+  else if (sending) state.textContent = after ? translate('Uploading %s. “%s” follows.', names(waiting), labelOf(after)) : translate('Uploading %s. You can keep writing.', names(waiting));
   else state.textContent = success;
 }
 
@@ -61,7 +61,7 @@ function send() {
   for (const file of batch) body.append('files', file);
   const request = new XMLHttpRequest();
   request.upload.addEventListener('progress', (event) => { if (event.lengthComputable) bar.value = event.loaded / event.total; });
-  request.addEventListener('error', () => done(batch, { reason: 'The connection broke.', files: batch }));
+  request.addEventListener('error', () => done(batch, { reason: translate('The connection broke.'), files: batch }));
   request.addEventListener('load', () => {
     const answer = new DOMParser().parseFromString(request.responseText, 'text/html');
     const refusal = refusalOf(request, answer, batch);
@@ -80,8 +80,8 @@ function refusalOf(request, answer, batch) {
     const named = batch.filter((file) => reasons.some((text) => text.startsWith(`${file.name}: `)));
     return { reason: reasons.join(' '), files: named.length > 0 ? named : batch };
   }
-  if (new URL(request.responseURL).pathname === '/sign-in') return { reason: 'You are signed out. Sign in again in another tab.', files: batch };
-  return { reason: answer.querySelector('main .lead')?.textContent.trim() || 'The server did not accept them.', files: batch };
+  if (new URL(request.responseURL).pathname === '/sign-in') return { reason: translate('You are signed out. Sign in again in another tab.'), files: batch };
+  return { reason: answer.querySelector('main .lead')?.textContent.trim() || translate('The server did not accept them.'), files: batch };
 }
 
 // done ends an upload. Files that could not be sent wait for a decision, and so does a button that was pressed.
@@ -97,7 +97,7 @@ function done(batch, refusal, accepted) {
     add([]);
     return;
   }
-  show(accepted ? `Uploaded ${names(batch)}.` : '');
+  show(accepted ? translate('Uploaded %s.', names(batch)) : '');
   if (button && accepted) press(button);
 }
 

@@ -7,7 +7,7 @@ const shared = document.getElementById('shared');
 const tabs = document.createElement('div');
 tabs.className = 'versions';
 tabs.setAttribute('role', 'tablist');
-tabs.setAttribute('aria-label', 'Versions');
+tabs.setAttribute('aria-label', translate('Versions'));
 let version = ''; // the account whose version is shown; empty for the shared text
 
 const versionText = (details) => details.querySelector('textarea[name^="text-"]');
@@ -43,7 +43,7 @@ function tabFor(account) {
   tab.dataset.account = account;
   tab.setAttribute('role', 'tab');
   if (!account) {
-    tab.textContent = 'All accounts';
+    tab.textContent = translate('All accounts');
     tab.setAttribute('aria-controls', 'shared');
     return tab;
   }
@@ -89,7 +89,7 @@ function showVersions() {
 
 function markTab(tab, customized) {
   tab.querySelector('.dot').hidden = !customized;
-  tab.title = customized ? 'Customized' : '';
+  tab.title = customized ? translate('Customized') : '';
 }
 
 function showVersion(details, here) {

@@ -23,7 +23,7 @@ async function look() {
   try {
     const answer = await fetch(looks.dataset.from, { method: 'POST', body, signal: asked.signal });
     if (!answer.ok || answer.redirected) {
-      told.textContent = 'The preview is not available. Save the post to see why.';
+      told.textContent = translate('The preview is not available. Save the post to see why.');
       return;
     }
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
@@ -40,7 +40,7 @@ async function look() {
     const verdict = verdicts.map((part) => part?.textContent.trim() ?? '').join(' ').trim();
     if (told.textContent !== verdict) told.textContent = verdict;
   } catch (error) {
-    if (error.name !== 'AbortError') told.textContent = 'The preview is not available right now.';
+    if (error.name !== 'AbortError') told.textContent = translate('The preview is not available right now.');
   }
 }
 

@@ -49,8 +49,8 @@ function draw() {
   frame.style.width = `${now.width / whole.width * 100}%`;
   frame.style.height = `${now.height / whole.height * 100}%`;
   const [width, height] = turned() ? [now.height, now.width] : [now.width, now.height];
-  size.textContent = `The new image has ${width} × ${height} pixels.`;
-  frame.setAttribute('aria-label', `Crop frame, ${now.width} × ${now.height} pixels, ${now.left} from the left, ${now.top} from the top. Arrow keys move it, with Shift they change its size.`);
+  size.textContent = translate('The new image has %s × %s pixels.', width, height);
+  frame.setAttribute('aria-label', translate('Crop frame, %s × %s pixels, %s from the left, %s from the top. Arrow keys move it, with Shift they change its size.', now.width, now.height, now.left, now.top));
 }
 
 // set enters a part in the form, in whole pixels of the chosen shape.

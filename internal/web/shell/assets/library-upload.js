@@ -14,7 +14,7 @@ status.setAttribute('role', 'status');
 const tiles = document.createElement('ul');
 tiles.className = 'media-grid';
 tiles.id = 'uploading';
-tiles.setAttribute('aria-label', 'Uploads');
+tiles.setAttribute('aria-label', translate('Uploads'));
 const frame = document.createElement('p');
 frame.className = 'drop-here';
 frame.hidden = true;
@@ -29,13 +29,13 @@ const fields = (form) => new URLSearchParams(new FormData(form));
 async function open() {
   const add = await fetch('/media/add');
   const form = parse(await add.text()).querySelector('form[action="/media/uploads"]');
-  if (!form) throw new Error('You are signed out, or your role has changed. Reload the page.');
+  if (!form) throw new Error(translate('You are signed out, or your role has changed. Reload the page.'));
   const body = fields(form);
   body.set('folder', target.dataset.folder || '0');
   const answer = await fetch(form.getAttribute('action'), { method: 'POST', body });
   const page = parse(await answer.text());
   const drop = page.getElementById('drop');
-  if (!drop) throw new Error(page.querySelector('#wrong, main .lead')?.textContent.trim() || 'The upload could not be opened. Try again in a moment.');
+  if (!drop) throw new Error(page.querySelector('#wrong, main .lead')?.textContent.trim() || translate('The upload could not be opened. Try again in a moment.'));
   return { path: drop.getAttribute('action'), max: Number(drop.dataset.max), end: page.getElementById('end') };
 }
 
@@ -64,7 +64,7 @@ function tile(file) {
   bar.setAttribute('aria-label', file.name);
   const state = document.createElement('p');
   state.className = 'faint';
-  state.textContent = 'Waiting';
+  state.textContent = translate('Waiting');
   row.append(name, bar, state);
   tiles.append(row);
   return {
@@ -78,7 +78,7 @@ function tile(file) {
       state.setAttribute('role', 'alert');
       const choices = document.createElement('p');
       choices.className = 'actions';
-      choices.append(button('Try again', () => { row.remove(); add([file]); }), button('Dismiss', () => row.remove()));
+      choices.append(button(translate('Try again'), () => { row.remove(); add([file]); }), button(translate('Dismiss'), () => row.remove()));
       row.append(choices);
     },
   };
@@ -91,11 +91,11 @@ async function send(one) {
     to = await (batch ??= open());
   } catch (error) {
     batch = null;
-    one.fail(error instanceof TypeError ? 'The connection broke off.' : error.message);
+    one.fail(error instanceof TypeError ? translate('The connection broke off.') : error.message);
     return false;
   }
   if (one.file.size > to.max) {
-    one.fail('The file is larger than the limit.');
+    one.fail(translate('The file is larger than the limit.'));
     return false;
   }
   return new Promise((resolve) => {
@@ -105,12 +105,12 @@ async function send(one) {
     request.setRequestHeader('Content-Type', one.file.type || 'application/octet-stream');
     request.upload.onprogress = (event) => {
       const percent = event.total ? Math.floor(event.loaded / event.total * 100) : 0;
-      one.show(percent, percent < 100 ? `${percent}%` : 'Processing');
+      one.show(percent, percent < 100 ? `${percent}%` : translate('Processing'));
     };
-    request.onerror = () => fail('The connection broke off.');
+    request.onerror = () => fail(translate('The connection broke off.'));
     request.onload = () => {
       if (request.status === 200) {
-        one.show(100, 'Uploaded');
+        one.show(100, translate('Uploaded'));
         resolve(true);
         return;
       }
@@ -118,7 +118,7 @@ async function send(one) {
       try {
         ({ detail } = JSON.parse(request.responseText));
       } catch { /* an answer of something between this page and the program */ }
-      fail(detail || 'It was not uploaded. Try again in a moment.');
+      fail(detail || translate('It was not uploaded. Try again in a moment.'));
     };
     request.send(one.file);
   });
@@ -146,7 +146,7 @@ async function work(one) {
   if (open) await open.then(close).catch(() => {}); // it closes by itself after an hour
   const added = done.splice(0);
   if (added.length > 0) {
-    status.textContent = added.length === 1 ? '1 file was added.' : `${added.length} files were added.`;
+    status.textContent = translateCount(added.length, '%d file was added.', '%d files were added.');
     await show(location.pathname + location.search);
   }
   for (const shown of added) shown.remove();

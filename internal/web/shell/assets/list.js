@@ -51,7 +51,7 @@ function prepare() {
 function count() {
   const all = boxes();
   const n = all.filter((box) => box.checked).length;
-  document.getElementById('picked').textContent = `${n} selected`;
+  document.getElementById('picked').textContent = translate('%s selected', n);
   const box = document.getElementById('all');
   box.checked = n === all.length;
   box.indeterminate = n > 0 && n < all.length;

@@ -1,0 +1,96 @@
+package preview
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"pressroom/internal/locale"
+	"pressroom/internal/web/shell"
+)
+
+// problemForms are the texts with values of what networks refuse, as package network writes them. The API has only the
+// complete texts, so their values are read from them.
+var problemForms = []locale.Key{
+	"A post on %s needs text, an image or a video. Add one.",
+	"A post on %s needs %s. Add one.",
+	"%s does not allow the character %s. Remove it.",
+	"Too long for %s: %s/%s %s. Shorten the text.",
+	"Too many %s for %s: %s/%s. Remove %s.",
+	"The text has %s %s; %s may ignore more than %s.",
+	"A post on %s can have images or a video, not both. Remove one kind.",
+	"A post on %s can have %s; this one has %s. Remove %s.",
+	"%s is an image; %s allows none. Remove it.",
+	"%s is a video; %s allows none. Remove it.",
+	"%s is a %s; %s allows %s. It will be converted, and only its first frame is kept.",
+	"%s is a %s; %s allows %s. It will be converted.",
+	"%s is a %s; %s allows it only as the single image. Remove the other media.",
+	"%s has %s bytes; %s allows at most %s. It will be made smaller.",
+	"%s has %s bytes; %s allows at most %s. Use a smaller file.",
+	"%s has %s bytes; %s requires at least %s. Use a larger file.",
+	"%s has %s pixels on its longer side; %s allows at most %s. It will be made smaller.",
+	"%s has %s pixels on its longer side; %s allows at most %s. Use a smaller file.",
+	"%s has %s pixels on its shorter side; %s requires at least %s. Use a larger video.",
+	"%s lasts %s seconds; %s allows at most %s. Trim it.",
+	"%s lasts %s seconds; %s requires at least %s. Use a longer video.",
+	"%s has a type that %s does not allow. Use %s.",
+	"%s has %s × %s pixels; %s allows aspect ratios from %s to %s. Crop it.",
+	"Audiences: %s. Longest video: %s seconds. Turned off: %s",
+	"Audiences: %s. Longest video: %s seconds",
+	"Audiences: %s. Turned off: %s",
+	"Audiences: %s",
+}
+
+// valueForms are the values of problems that are words.
+var valueForms = []locale.Key{
+	"one image or %s to %s", "an image or a video", "a video", "one image", "one video", "one item", "%s images", "%s videos",
+	"%s items", "Image %s", "Video %s", "%s or %s",
+}
+
+// form is a text with a pattern that finds its values.
+type form struct {
+	key     locale.Key
+	pattern *regexp.Regexp
+}
+
+func formsOf(keys []locale.Key) []form {
+	out := make([]form, len(keys))
+	for i, key := range keys {
+		out[i] = form{key, regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(string(key)), "%s", "(.+?)") + "$")}
+	}
+	return out
+}
+
+// forms are the patterns of problems and of values, made on first use.
+var forms = sync.OnceValues(func() ([]form, []form) { return formsOf(problemForms), formsOf(valueForms) })
+
+// fraction matches a number with decimals, and a ratio of such a number to 1.
+var fraction = regexp.MustCompile(`^\d+\.\d+(:1)?$`)
+
+// ProblemText returns the text of what a network refuses in a language, or in English if it has no translation.
+func ProblemText(l *locale.Language, text string) string {
+	if l == locale.English {
+		return text
+	}
+	problems, _ := forms()
+	return translate(l, problems, text)
+}
+
+func translate(l *locale.Language, all []form, text string) string {
+	if fraction.MatchString(text) {
+		return l.Point(text)
+	}
+	_, values := forms()
+	for _, f := range all {
+		found := f.pattern.FindStringSubmatch(text)
+		if found == nil {
+			continue
+		}
+		args := make([]any, len(found)-1)
+		for i, value := range found[1:] {
+			args[i] = translate(l, values, value)
+		}
+		return l.T(f.key, args...)
+	}
+	return shell.Text(l, text)
+}

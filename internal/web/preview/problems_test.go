@@ -1,0 +1,75 @@
+package preview
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/locale"
+	"pressroom/internal/network"
+)
+
+func TestProblemText(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][2]string{
+		{
+			"Too long for X: 300/280 weighted characters. Shorten the text.",
+			"Zu lang für X: 300/280 gewichtete Zeichen. Kürzen Sie den Text.",
+		},
+		{
+			"A post on YouTube needs a video. Add one.",
+			"Ein Beitrag auf YouTube braucht ein Video. Fügen Sie eines hinzu.",
+		},
+		{
+			"Image 2 has a type that X does not allow. Use JPEG, PNG or WebP.",
+			"Bild 2 hat einen Typ, den X nicht erlaubt. Verwenden Sie JPEG, PNG oder WebP.",
+		},
+		{
+			"Video 1 lasts 0.5 seconds; X requires at least 3. Use a longer video.",
+			"Video 1 dauert 0,5 Sekunden; X verlangt mindestens 3. Verwenden Sie ein längeres Video.",
+		},
+		{
+			"Something else.",
+			"Something else.",
+		},
+	} {
+		text, want := c[0], c[1]
+		if got := ProblemText(locale.German, text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+		if got := ProblemText(locale.English, text); got != text {
+			t.Errorf("%q in English: %q", text, got)
+		}
+	}
+}
+
+// Every problem that the rules of a network find has a translation.
+func TestProblemsTranslated(t *testing.T) {
+	t.Parallel()
+	many := []network.Media{}
+	for range 40 {
+		many = append(many, network.Media{Kind: network.Image, Type: "image/gif", Size: 1 << 40, Width: 90_000, Height: 10},
+			network.Media{Kind: network.Video, Type: "video/webm", Size: 1, Width: 10, Height: 90_000, Duration: 100 * time.Hour},
+			network.Media{Kind: network.Video, Type: "video/mp4", Size: 1 << 50, Width: 10, Height: 10, Duration: time.Millisecond})
+	}
+	found := map[string]bool{}
+	for _, platform := range []string{"instagram", "facebook", "tiktok", "youtube", "linkedin", "x", "threads", "pinterest", "bluesky"} {
+		rules, _ := network.DefaultRules(platform)
+		for _, c := range []network.Content{
+			{}, {Text: strings.Repeat("#a @b $C https://a.example <>\uFEFF ", 5000), Media: many}, {Media: many[:1]}, {Media: many[1:2]},
+			{Media: many[:2]}, {Text: "<"},
+		} {
+			for _, p := range rules.Check(c) {
+				found[p.Message] = true
+			}
+		}
+	}
+	if len(found) < 30 {
+		t.Errorf("only %d problems were found", len(found))
+	}
+	for text := range found {
+		if got := ProblemText(locale.German, text); got == text {
+			t.Errorf("%q is not translated", text)
+		}
+	}
+}
