@@ -12,9 +12,6 @@ import (
 	"golang.org/x/text/language"
 )
 
-// isGermanComplete is true once every area of the app is translated. Until then only tests show German.
-const isGermanComplete = false
-
 // Key is an English text that people read. It may have verbs of package fmt: %s, and %d for numbers, which are formatted
 // in the language. A suffix after the last "|" is not shown: it distinguishes equal English texts with different
 // translations, as in "Post|verb".
@@ -43,19 +40,11 @@ var (
 	German  = load(&Language{Tag: "de", Name: "Deutsch", tag: language.German, format: german})
 )
 
-// Offered returns the languages that people can choose, the default one first.
-func Offered() []*Language {
-	if isGermanComplete {
-		return All()
-	}
-	return []*Language{English}
-}
-
-// All returns all languages, also those that are not complete.
+// All returns the languages that people can choose, the default one first.
 func All() []*Language { return []*Language{English, German} }
 
-// Named returns the language with a tag, or nil.
-func Named(tag string) *Language {
+// ByTag returns the language with a BCP 47 tag, or nil.
+func ByTag(tag string) *Language {
 	for _, l := range All() {
 		if l.Tag == tag {
 			return l
@@ -64,22 +53,19 @@ func Named(tag string) *Language {
 	return nil
 }
 
-// Accepted returns the best of the offered languages for an Accept-Language header field (RFC 9110, section 12.5.4), or
-// the first one.
-func Accepted(header string, offered []*Language) *Language {
-	if header == "" || len(offered) < 2 {
-		return offered[0]
+var matcher = language.NewMatcher([]language.Tag{English.tag, German.tag}) // in the order of All
+
+// Match returns the best language for an Accept-Language header field (RFC 9110, section 12.5.4), or English.
+func Match(header string) *Language {
+	if header == "" {
+		return English
 	}
 	wanted, _, err := language.ParseAcceptLanguage(header)
 	if err != nil {
-		return offered[0]
+		return English
 	}
-	tags := make([]language.Tag, len(offered))
-	for i, l := range offered {
-		tags[i] = l.tag
-	}
-	_, i, _ := language.NewMatcher(tags).Match(wanted...)
-	return offered[i]
+	_, i, _ := matcher.Match(wanted...)
+	return All()[i]
 }
 
 // T returns a text in the language. Numbers among the arguments are formatted in it.

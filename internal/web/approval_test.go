@@ -19,7 +19,6 @@ import (
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/approval"
 	"pressroom/internal/domain/team"
-	"pressroom/internal/locale"
 	"pressroom/internal/network"
 	"pressroom/internal/web"
 	"pressroom/internal/web/shell"
@@ -64,7 +63,7 @@ func (w *world) approving(t *testing.T, caption string, media ...int64) *approvi
 	a.page = strings.TrimPrefix(link, "http://press.example")
 	app, err := web.New(web.Options{
 		Frame: shell.Options{
-			PublicURL: "http://press.example", Teams: w.teams, DB: w.db, Log: logOf(t), Languages: w.languages,
+			PublicURL: "http://press.example", Teams: w.teams, DB: w.db, Log: logOf(t),
 		},
 		Library: w.media, Connector: w.connects, Approvals: a.approvals, Posts: a.posts, Media: w.media,
 		OAuth: w.programs("http://press.example"), Describe: describe, TOTP: w.apps(t),
@@ -180,7 +179,6 @@ func TestApproving(t *testing.T) {
 // Clients and the team see approvals in German if their browsers accept it.
 func TestApprovingInGerman(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.languages = locale.All()
 		a := w.approving(t, "Open from eight.")
 		german := func(b *browser, path string, texts ...string) {
 			t.Helper()

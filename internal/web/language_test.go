@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"pressroom/internal/locale"
 )
 
 // inGerman are pages that show no English text when they are requested in German.
@@ -24,7 +22,6 @@ var inGerman = []string{
 // Pages are in the language that the browser accepts, unless the person has chosen another one.
 func TestLanguages(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.languages = locale.All()
 		w.serve(t, "http://press.example")
 		b := w.browser(t)
 		for accepted, want := range map[string]string{

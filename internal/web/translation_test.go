@@ -26,10 +26,6 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// untranslated are the folders below internal/web that are not translated yet.
-var untranslated = []string{
-}
-
 // english are the folders that stay in English: the page of components is for developers, and the reference is made from
 // the description of the API.
 var english = []string{"components", "reference"}
@@ -40,7 +36,7 @@ func isTranslated(path string) bool {
 	if !nested {
 		folder = "."
 	}
-	return !slices.Contains(untranslated, folder) && !slices.Contains(english, folder)
+	return !slices.Contains(english, folder)
 }
 
 // verb is a verb of a text with the index of its argument.

@@ -27,7 +27,6 @@ import (
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/ratelimit"
 	"pressroom/internal/domain/team"
-	"pressroom/internal/locale"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/platform/loadshed"
 	"pressroom/internal/testkit"
@@ -52,7 +51,6 @@ type world struct {
 	posts    *post.Service
 	limiters loadshed.Limiters // created if empty
 
-	languages []*locale.Language // the offered ones if empty
 }
 
 // describe returns the OpenAPI document of an API without operations.
@@ -129,7 +127,6 @@ func (w *world) serve(t *testing.T, publicURL string) {
 	w.app, err = web.New(web.Options{
 		Frame: shell.Options{
 			PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Limiters: w.limiters, Teams: w.teams, DB: w.db, Log: logOf(t),
-			Languages: w.languages,
 		}, Library: w.media, Connector: w.connects, Posts: w.posts, OAuth: w.programs(publicURL), Describe: describe, TOTP: w.apps(t),
 		Analytics: analytics.New(w.db, w.connects.Accounts, analytics.Options{Terms: plan.Default()}),
 		SignIns:   signIns, FirstRun: team.NewFirstRun(signIns, sealer.Signer("setup code")),
@@ -349,7 +346,6 @@ func TestSecurityText(t *testing.T) {
 		w.browser(t).get("/.well-known/security.txt").wants(t, 404, "Page not found")
 		app, err := web.New(web.Options{Frame: shell.Options{
 			PublicURL: "https://press.example", Teams: w.teams, DB: w.db, Log: logOf(t),
-			Languages: w.languages,
 		}, Library: w.media, Connector: w.connects,
 			OAuth: w.programs("https://press.example"), Describe: describe, SecurityContact: "mailto:security@example.com"})
 		if err != nil {

@@ -214,7 +214,7 @@ func (s *Service) saveOutcome(ctx context.Context, b batch, sent bool) error {
 
 // write returns the mail of a batch.
 func (s *Service) write(b batch) Mail {
-	l := cmp.Or(locale.Named(b.language), locale.English)
+	l := cmp.Or(locale.ByTag(b.language), locale.English)
 	from := plaintext.Line(b.name)
 	footer := l.T("This email is about the team %s. Choose which emails you get in the app, under Notifications.", from)
 	if b.team == 0 {

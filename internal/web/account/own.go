@@ -62,7 +62,7 @@ func (p *Handlers) changeProfile(w http.ResponseWriter, r *http.Request) {
 		out.Language = r.PostForm.Get("language")
 	}
 	var err error
-	if out.Language != "" && locale.Named(out.Language) == nil {
+	if out.Language != "" && locale.ByTag(out.Language) == nil {
 		err = errLanguage
 	} else {
 		err = p.Teams.SetProfile(r.Context(), v.ID, out.Name, out.Timezone, out.Language)
@@ -84,10 +84,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, out 
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	zone := v.Zone
 	var err error
-	out.Zones, out.Ways, out.Mails = teamtime.Zones, p.signInMethods(), p.Letters.Possible()
-	if len(p.Languages) > 1 {
-		out.Languages = p.Languages
-	}
+	out.Zones, out.Languages, out.Ways, out.Mails = teamtime.Zones, locale.All(), p.signInMethods(), p.Letters.Possible()
 	if out.Passkeys, err = p.passkeys.List(ctx, v.ID); err != nil {
 		p.ShowError(w, r, err)
 		return

@@ -10,13 +10,11 @@ import (
 // Language returns the language of a request: the visitor's setting, or else what the browser accepts.
 func (f *Frame) Language(r *http.Request) *locale.Language {
 	if v := VisitorOf(r.Context()); v != nil {
-		for _, l := range f.Languages {
-			if l.Tag == v.Language {
-				return l
-			}
+		if l := locale.ByTag(v.Language); l != nil {
+			return l
 		}
 	}
-	return locale.Accepted(r.Header.Get("Accept-Language"), f.Languages)
+	return locale.Match(r.Header.Get("Accept-Language"))
 }
 
 // T returns a text in the visitor's language.

@@ -14,7 +14,6 @@ import (
 	"pressroom/internal/core/operation"
 	"pressroom/internal/core/pipeline"
 	"pressroom/internal/domain/team"
-	"pressroom/internal/locale"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/platform/loadshed"
 )
@@ -40,8 +39,6 @@ type Options struct {
 	IsReachable func() bool
 	// SecondFactor states who must use a second factor; nobody if empty.
 	SecondFactor Requirement
-	// Languages are those that people can choose, the default one first; locale.Offered() if empty.
-	Languages []*locale.Language
 }
 
 // Frame provides the common parts of all pages.
@@ -66,9 +63,6 @@ func New(o Options) (*Frame, error) {
 	}
 	if o.Limiters.Pages == nil {
 		o.Limiters = loadshed.NewLimiters(0)
-	}
-	if len(o.Languages) == 0 {
-		o.Languages = locale.Offered()
 	}
 	if o.IsUnavailable == nil {
 		o.IsUnavailable = func(error) bool { return false }

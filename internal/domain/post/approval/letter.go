@@ -141,7 +141,7 @@ func (s *Service) letter(ctx context.Context, team int64, r Request) (Letter, er
 		return Letter{}, fmt.Errorf("reading the zone of team %d: %w", team, err)
 	}
 	name = plaintext.Unlink(name, maxNameInMail)
-	l := cmp.Or(locale.Named(language), locale.English)
+	l := cmp.Or(locale.ByTag(language), locale.English)
 	asks := func(who string) string {
 		if n := len(r.Posts); n > 1 {
 			return l.T("%s asks you to review %d posts", who, n)

@@ -124,7 +124,7 @@ type letter struct {
 }
 
 // in returns the language of a mail.
-func (l letter) in() *locale.Language { return cmp.Or(locale.Named(l.language), locale.English) }
+func (l letter) in() *locale.Language { return cmp.Or(locale.ByTag(l.language), locale.English) }
 
 // sendNext sends one mail that is due, and reports whether there was one.
 func (s *Service) sendNext(ctx context.Context) (bool, error) {

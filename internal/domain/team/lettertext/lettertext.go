@@ -21,7 +21,7 @@ func Language(ctx context.Context, d *db.DB, email string, from int64) (*locale.
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("reading the language of a mail: %w", err)
 	}
-	return cmp.Or(locale.Named(tag), locale.English), nil
+	return cmp.Or(locale.ByTag(tag), locale.English), nil
 }
 
 // Invitation returns the subject and the text of an invitation by a person, who may be unknown.
