@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -193,7 +194,7 @@ func TestTooManyFilesInPost(t *testing.T) {
 		for i := range media.MaxFormFiles + 1 {
 			files[strconv.Itoa(i)+".txt"] = []byte("No picture.")
 		}
-		p := b.open("/posts/new?caption=Hello").form("Upload").attachAll(files).shows(422, media.TooManyFormFiles)
+		p := b.open("/posts/new?caption=Hello").form("Upload").attachAll(files).shows(422, fmt.Sprintf(media.TooManyFormFiles, media.MaxFormFiles))
 		if got := p.form("Save draft").values.Get("caption"); got != "Hello" {
 			t.Errorf("typed: %q", got)
 		}
