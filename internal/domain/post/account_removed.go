@@ -12,37 +12,37 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// maxUpcoming bounds the upcoming posts of an account that are counted.
+// maxUpcoming is the maximum number of upcoming posts of an account that are counted.
 const maxUpcoming = 1000
 
 const upcomingQuery = `SELECT p.id, p.is_template FROM posts p JOIN post_targets t ON t.post_id = p.id
 	AND t.account_id = ? WHERE p.team_id = ? AND p.status = 'scheduled' AND p.id > ? ORDER BY p.id LIMIT ?`
 
-// Upcoming counts what is scheduled for an account.
+// Upcoming counts the scheduled posts and running series of an account.
 type Upcoming struct {
 	Posts  int // scheduled posts, without templates
 	Series int // running series
 }
 
-// Any reports whether there is anything.
-func (a Upcoming) Any() bool { return a.Posts+a.Series > 0 }
+// Any reports whether any post or series was counted.
+func (u Upcoming) Any() bool { return u.Posts+u.Series > 0 }
 
-// Most reports whether there may be more than was counted.
-func (a Upcoming) Most() bool { return a.Posts+a.Series >= maxUpcoming }
+// Most reports whether the count reached its maximum, so that there may be more.
+func (u Upcoming) Most() bool { return u.Posts+u.Series >= maxUpcoming }
 
-func (a Upcoming) plus(w upcomingPost) Upcoming {
-	if w.template {
-		return Upcoming{a.Posts, a.Series + 1}
+func (u Upcoming) add(p upcomingPost) Upcoming {
+	if p.template {
+		return Upcoming{u.Posts, u.Series + 1}
 	}
-	return Upcoming{a.Posts + 1, a.Series}
+	return Upcoming{u.Posts + 1, u.Series}
 }
 
-// CountUpcoming counts what is scheduled for a team's account, up to maxUpcoming.
+// CountUpcoming counts the scheduled posts and running series of a team's account, up to maxUpcoming.
 func (s *Service) CountUpcoming(ctx context.Context, team, account int64) (Upcoming, error) {
 	var out Upcoming
 	list, err := s.listUpcoming(ctx, team, account, "", maxUpcoming)
-	for _, one := range list {
-		out = out.plus(one)
+	for _, upcoming := range list {
+		out = out.add(upcoming)
 	}
 	return out, err
 }
@@ -53,43 +53,43 @@ type upcomingPost struct {
 	template bool
 }
 
-func (s *Service) listUpcoming(ctx context.Context, team, account int64, after string,
+func (s *Service) listUpcoming(ctx context.Context, team, account int64, afterID string,
 	limit int) ([]upcomingPost, error) {
-	list, err := db.All(ctx, s.db, func(rows *sql.Rows, w *upcomingPost) error {
+	list, err := db.All(ctx, s.db, func(rows *sql.Rows, p *upcomingPost) error {
 		var template int64
-		err := rows.Scan(&w.id, &template)
-		w.template = template != 0
+		err := rows.Scan(&p.id, &template)
+		p.template = template != 0
 		return err
-	}, upcomingQuery, account, team, after, limit)
+	}, upcomingQuery, account, team, afterID, limit)
 	if err != nil {
 		return nil, fmt.Errorf("listing posts scheduled for account %d: %w", account, err)
 	}
 	return list, nil
 }
 
-// RemoveAccount removes an account from every scheduled post and running series, and returns how many. A post
-// without accounts becomes a draft, and a series without accounts is paused, which turns its occurrences into
-// drafts. A client's approval is requested again, as for every change.
+// RemoveAccount removes an account from all scheduled posts and running series and returns how many it changed. A post
+// with no account left becomes a draft. A series with no account left is paused, which turns its occurrences into
+// drafts. As with every change, a post that was sent to a client needs approval again.
 func (s *Service) RemoveAccount(ctx context.Context, call operation.Call, account int64) (Upcoming, error) {
-	var done Upcoming
+	var removed Upcoming
 	if err := call.Require(access.Publish); err != nil {
-		return done, err
+		return removed, err
 	}
-	for after := ""; ; {
-		list, err := s.listUpcoming(ctx, call.TeamID, account, after, 100)
+	for lastID := ""; ; {
+		list, err := s.listUpcoming(ctx, call.TeamID, account, lastID, 100)
 		if err != nil || len(list) == 0 {
-			return done, err
+			return removed, err
 		}
-		for _, one := range list {
+		for _, upcoming := range list {
 			err := s.db.InTx(ctx, "post.take_out", func(ctx context.Context, tx *db.Tx) error {
-				return s.removeAccount(ctx, tx, call, one.id, account)
+				return s.removeAccount(ctx, tx, call, upcoming.id, account)
 			})
 			if err != nil {
-				return done, err
+				return removed, err
 			}
-			done = done.plus(one)
+			removed = removed.add(upcoming)
 		}
-		after = list[len(list)-1].id
+		lastID = list[len(list)-1].id
 	}
 }
 
@@ -104,7 +104,7 @@ func (s *Service) removeAccount(ctx context.Context, tx *db.Tx, call operation.C
 		return fmt.Errorf("removing an account from a post: %w", err)
 	}
 	if len(p.Targets) == 0 {
-		if err := s.updateSeriesOf(ctx, tx, &p); err != nil {
+		if err := s.updateSeries(ctx, tx, &p); err != nil {
 			return err
 		}
 		p.Status = Draft
@@ -112,18 +112,19 @@ func (s *Service) removeAccount(ctx context.Context, tx *db.Tx, call operation.C
 	return recordChange(ctx, tx, call, &p, []string{"account_ids"})
 }
 
-// Failure is why a post failed at an account.
+// Failure is the error of a post that failed on an account.
 type Failure struct {
 	PostID    string
 	ErrorCode string
 }
 
-// lastFailureQuery reads only an account's newest posts; older failures no longer matter.
+// lastFailureQuery reads only an account's newest 20 posts, because older failures no longer matter.
 const lastFailureQuery = `SELECT post_id, error_code FROM (SELECT post_id, state, error_code FROM post_targets
 	WHERE account_id = (SELECT id FROM social_accounts WHERE team_id = ? AND id = ?) ORDER BY post_id DESC
 	LIMIT 20) AS newest WHERE state = 'failed' ORDER BY post_id DESC LIMIT 1`
 
-// LastFailure returns the newest failure among the last posts of a team's account, or the zero Failure.
+// LastFailure returns the newest failure among the latest posts of a team's account. It returns a zero Failure if there
+// is none.
 func (s *Service) LastFailure(ctx context.Context, team, account int64) (Failure, error) {
 	var f Failure
 	err := s.db.QueryRow(ctx, lastFailureQuery, team, account).Scan(&f.PostID, &f.ErrorCode)
@@ -131,7 +132,7 @@ func (s *Service) LastFailure(ctx context.Context, team, account int64) (Failure
 		return Failure{}, nil
 	}
 	if err != nil {
-		return f, fmt.Errorf("reading the last failure at account %d: %w", account, err)
+		return f, fmt.Errorf("reading the last failure of account %d: %w", account, err)
 	}
 	return f, nil
 }

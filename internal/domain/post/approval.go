@@ -11,15 +11,15 @@ import (
 // CodeMissedApproval is the error code of accounts whose post was not approved in time.
 const CodeMissedApproval = "missed_waiting_approval"
 
-// PassedUnapproved reports whether the post's time passed before its client approved it. It was not sent then,
-// and is never sent automatically.
+// PassedUnapproved reports whether the post was due before its client approved it. Such a post is never sent
+// automatically.
 func (p Record) PassedUnapproved() bool {
 	return slices.ContainsFunc(p.Targets, func(t Target) bool {
 		return t.State == TargetFailed && t.ErrorCode == CodeMissedApproval
 	})
 }
 
-// OpenRound makes the current version the one that the client decides on. The caller stores the post.
+// OpenRound starts a new approval round for the current version of the post. The caller stores the post.
 func OpenRound(ctx context.Context, tx *db.Tx, p *Record) error {
 	p.Approval, p.Round = Waiting, p.Round+1
 	if _, err := tx.Exec(ctx, `INSERT INTO post_approvals (post_id, round, opened_at) VALUES (?, ?, ?)`, p.ID,
@@ -33,8 +33,8 @@ func OpenRound(ctx context.Context, tx *db.Tx, p *Record) error {
 	return nil
 }
 
-// reopenApproval sends a changed post back to its client and returns the kind of the event. The caller stores
-// the post.
+// reopenApproval starts a new approval round for a changed post if it was sent to a client. It returns the event kind
+// of the change. The caller stores the post.
 func reopenApproval(ctx context.Context, tx *db.Tx, p *Record) (string, error) {
 	kind := "post.changed"
 	switch p.Approval {

@@ -11,13 +11,13 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// ArchiveInput names a failed post.
+// ArchiveInput identifies a failed post to archive or restore.
 type ArchiveInput struct {
 	PostID   string `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's ID."`
 	Archived bool   `json:"archived,omitempty" default:"true" jsonschema:"false restores an archived post."`
 }
 
-// checkArchivable returns why a post cannot be archived. An archived post can always be restored.
+// checkArchivable returns an error if a post cannot be archived.
 func (p Record) checkArchivable() error {
 	if p.Status != Failed && p.Status != PartiallyPublished {
 		return apierr.BadState(string(p.Status), "Only a post that failed can be archived.")
@@ -29,7 +29,7 @@ func (p Record) checkArchivable() error {
 	return nil
 }
 
-// archive puts a failed post aside, or restores it. An archived post is not retried and needs no attention.
+// archive archives a failed post or restores it. An archived post is not retried and not listed as failed.
 func (s *Service) archive(ctx context.Context, call operation.Call, in ArchiveInput) (operation.Answer[Post], error) {
 	var p Record
 	err := call.InTx(ctx, s.db, "post.archive", func(ctx context.Context, tx *db.Tx) error {

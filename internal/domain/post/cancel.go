@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// cancel turns a scheduled post into a draft without a time. Canceling the template or an occurrence pauses the
-// series.
+// cancel turns a scheduled post into a draft without a time. Canceling the template or an occurrence of a series pauses
+// the series.
 func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput) (operation.Answer[Post], error) {
 	var p Record
 	err := call.InTx(ctx, s.db, "post.cancel", func(ctx context.Context, tx *db.Tx) error {
@@ -42,7 +42,7 @@ func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput)
 	return out, nil
 }
 
-// Skip cancels one occurrence of a series, which continues with the next one. It returns not_found if the
+// Skip cancels one occurrence of a series. The series continues with the next occurrence. Skip returns not_found if the
 // person may not write in the post's team, and wrong_state if the post is not a scheduled occurrence.
 func (s *Service) Skip(ctx context.Context, person int64, postID string) (Record, error) {
 	return s.UpdateAs(ctx, person, postID, access.Write, "post.skip", func(ctx context.Context, tx *db.Tx,
@@ -51,14 +51,14 @@ func (s *Service) Skip(ctx context.Context, person int64, postID string) (Record
 			return apierr.BadState("not_recurring",
 				"This post is not a scheduled post of a series, so there is nothing to skip.")
 		}
-		if err := s.updateSeriesOf(ctx, tx, p); err != nil {
+		if err := s.updateSeries(ctx, tx, p); err != nil {
 			return err
 		}
 		return s.unschedule(ctx, tx, call, p)
 	})
 }
 
-// unschedule turns a scheduled post into a draft. A template keeps its time, which is the start of its series.
+// unschedule turns a scheduled post into a draft. A template keeps its time, because that is the start of its series.
 func (s *Service) unschedule(ctx context.Context, tx *db.Tx, call operation.Call, p *Record) error {
 	if p.Status != Scheduled {
 		return apierr.BadState(string(p.Status),
@@ -75,8 +75,8 @@ func (s *Service) unschedule(ctx context.Context, tx *db.Tx, call operation.Call
 	return auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), "post.cancelled", p.ID, detail)
 }
 
-// lockTemplate locks and returns the template of the running series of an occurrence, or nil for any other
-// post. The template is locked before the occurrence, as when occurrences are created.
+// lockTemplate locks and returns the template of the running series that an occurrence belongs to. It returns nil for
+// any other post. The template must be locked before the occurrence, in the same order as when occurrences are created.
 func (s *Service) lockTemplate(ctx context.Context, tx *db.Tx, team int64, id string) (*Record, error) {
 	var template string
 	err := tx.QueryRow(ctx, `SELECT r.template_id FROM posts p JOIN post_series r ON r.id = p.series_id
@@ -97,7 +97,7 @@ func (s *Service) lockTemplate(ctx context.Context, tx *db.Tx, team int64, id st
 	return &p, nil
 }
 
-// pauseSeries pauses the series of a template and records an event of that kind.
+// pauseSeries pauses the series of a template and records an event of the given kind.
 func (s *Service) pauseSeries(ctx context.Context, tx *db.Tx, call operation.Call, template *Record, kind string,
 	detail map[string]any) error {
 	if err := s.pause(ctx, tx, template); err != nil {
@@ -110,7 +110,7 @@ func (s *Service) pauseSeries(ctx context.Context, tx *db.Tx, call operation.Cal
 	return auditlog.Record(ctx, tx, template.TeamID, auditlog.NewActor(call), kind, template.ID, detail)
 }
 
-// pausedNote returns the note that canceling a post has paused its series.
+// pausedNote returns a note if canceling the post paused its series.
 func (p Record) pausedNote() []string {
 	if p.SeriesID == 0 || !p.Series.Paused {
 		return nil

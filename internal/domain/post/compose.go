@@ -18,49 +18,49 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Limits of a post, as in CreateInput.
+// Maximum numbers of accounts and media of a post. CreateInput has the same limits.
 const (
 	maxAccounts = 100
 	maxMedia    = 50
 )
 
-// Composition is everything that a person edits of a post at once.
+// Composition is the content of a post that a person edits in one form.
 type Composition struct {
 	Caption   string
 	Accounts  []int64
-	Media     []int64                 // ids in the library, in order
+	Media     []int64                 // media IDs, in order
 	Overrides map[int64]Override      // overrides by account
-	Covers    map[int64]time.Duration // by video; see SetCover
-	At        time.Time               // scheduled time, or the planned time of a draft; may be zero
-	Options   *network.Options        // choices for single networks; nil keeps the current ones
-	Day       string                  // planned date of a draft without a time, as 2026-03-29; may be empty
+	Covers    map[int64]time.Duration // cover times by media ID of the video; see SetCover
+	At        time.Time               // scheduled time, or planned time of a draft; zero if there is none
+	Options   *network.Options        // settings for individual networks; nil keeps the current ones
+	Day       string                  // planned date of a draft without a time, as 2026-03-29; empty if there is none
 	Rule      string                  // recurrence rule of a template; empty keeps the current one
 
-	Scheduling bool // the post is scheduled for At afterwards
-	OnlyTime   bool // only At and Day are changed; the post keeps everything else
+	Scheduling bool // whether the caller schedules the post for At afterwards
+	OnlyTime   bool // whether to change only At and Day
 }
 
-// AccountCheck is what is known of one account of a composition before it is stored.
+// AccountCheck is the result of checking a composition for one account.
 type AccountCheck struct {
 	Target   Target
 	Content  network.Content
-	Measures []network.Measure // empty if the network does not document how it counts
-	Problems []PostProblem     // as in validate_post
+	Measures []network.Measure // empty if the network does not document how it measures content
+	Problems []PostProblem     // as returned by validate_post
 }
 
-// CompositionCheck is the post that a composition would become.
+// CompositionCheck is the result of CheckComposition.
 type CompositionCheck struct {
-	Post     Record
-	Previews []AccountCheck // by account, in order
-	Left     int64          // posts left in the month; plan.Unlimited without a limit
+	Post     Record         // the post that saving the composition would create
+	Previews []AccountCheck // one per account, in order
+	Left     int64          // posts left this month; plan.Unlimited if the plan has no limit
 }
 
-// CheckComposition checks a composition by the rules of validate_post without storing it. It returns not_found
-// for accounts and media that the team does not have. Accounts in had may have been disconnected.
+// CheckComposition validates a composition like validate_post, without storing it. It returns not_found for accounts
+// and media that the team does not have. Disconnected accounts are accepted if they are in previous.
 func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c Composition,
-	had []Target) (CompositionCheck, error) {
+	previous []Target) (CompositionCheck, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
-	p, err := s.compose(ctx, s.db, call, c, had)
+	p, err := s.compose(ctx, s.db, call, c, previous)
 	if err != nil {
 		return CompositionCheck{}, err
 	}
@@ -73,20 +73,20 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 		return CompositionCheck{}, err
 	}
 	for _, t := range p.Targets {
-		o := AccountCheck{Target: t, Content: p.Content(t, call.Language),
+		check := AccountCheck{Target: t, Content: p.Content(t, call.Language),
 			Problems: s.problems(call, Record{Caption: p.Caption, Media: p.Media, Options: p.Options,
 				Targets: []Target{t}}, nil)}
 		if rules, ok := s.accounts.Rules(t.Platform); ok {
-			o.Measures = rules.Measure(o.Content)
+			check.Measures = rules.Measure(check.Content)
 		}
-		out.Previews = append(out.Previews, o)
+		out.Previews = append(out.Previews, check)
 	}
 	return out, nil
 }
 
-// compose returns the post that a composition would become.
+// compose returns the post that a composition describes, without storing it.
 func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call, c Composition,
-	had []Target) (Record, error) {
+	previous []Target) (Record, error) {
 	p := Record{TeamID: call.TeamID, Status: Draft, Caption: c.Caption, Excerpt: excerpt(c.Caption),
 		Approval: NotNeeded, ScheduledAt: c.At, PlannedDay: c.Day, Targets: []Target{}}
 	if c.Options != nil {
@@ -100,17 +100,17 @@ func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call
 	if len(c.Accounts) == 0 {
 		return p, nil
 	}
-	if p.Targets, err = s.findTargets(ctx, q, call, c.Accounts, had); err != nil {
+	if p.Targets, err = s.findTargets(ctx, q, call, c.Accounts, previous); err != nil {
 		return p, err
 	}
 	for i := range p.Targets {
 		t := &p.Targets[i]
-		own := c.Overrides[t.AccountID]
-		t.Caption = own.Caption
-		if own.Media == nil {
+		override := c.Overrides[t.AccountID]
+		t.Caption = override.Caption
+		if override.Media == nil {
 			continue
 		}
-		if t.Media, err = s.library.ForPost(ctx, q, call.TeamID, own.Media); err != nil {
+		if t.Media, err = s.library.ForPost(ctx, q, call.TeamID, override.Media); err != nil {
 			return p, err
 		}
 		c.setCovers(t.Media)
@@ -118,7 +118,7 @@ func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call
 	return p, nil
 }
 
-// setCovers sets the covers of videos.
+// setCovers sets the cover times of videos.
 func (c Composition) setCovers(media []network.Media) {
 	for i := range media {
 		if media[i].Kind == network.Video {
@@ -127,7 +127,7 @@ func (c Composition) setCovers(media []network.Media) {
 	}
 }
 
-// Validate returns the first of Errors.
+// Validate returns the first error of Errors, or nil.
 func (c Composition) Validate() error {
 	if errs := c.Errors(); len(errs) > 0 {
 		return errs[0]
@@ -135,8 +135,8 @@ func (c Composition) Validate() error {
 	return nil
 }
 
-// Errors returns everything that keeps a draft from having this composition. The argument is caption, text- with the
-// account of an override, media_ids or account_ids.
+// Errors returns all reasons why the composition cannot be saved. The argument in each error is caption, media_ids,
+// account_ids, or text-ID for the override of the account with that ID.
 func (c Composition) Errors() []error {
 	out := []error{}
 	add := func(err error) {
@@ -145,15 +145,15 @@ func (c Composition) Errors() []error {
 		}
 	}
 	add(checkText(c.Caption, "caption"))
-	most := len(c.Media)
+	mediaCount := len(c.Media)
 	for _, account := range slices.Sorted(maps.Keys(c.Overrides)) {
-		own := c.Overrides[account]
-		if own.Caption != nil {
-			add(checkText(*own.Caption, fmt.Sprintf("text-%d", account)))
+		override := c.Overrides[account]
+		if override.Caption != nil {
+			add(checkText(*override.Caption, fmt.Sprintf("text-%d", account)))
 		}
-		most = max(most, len(own.Media))
+		mediaCount = max(mediaCount, len(override.Media))
 	}
-	if most > maxMedia {
+	if mediaCount > maxMedia {
 		add(apierr.Invalidf(apierr.TooLong, "media_ids",
 			"A post may have at most %d images and videos.", maxMedia))
 	}
@@ -164,7 +164,7 @@ func (c Composition) Errors() []error {
 	return out
 }
 
-// checkText returns why no post may have a text.
+// checkText returns an error if a text is not accepted in any post.
 func checkText(text, argument string) error {
 	switch {
 	case utf8.RuneCountInString(text) > MaxCaption:
@@ -180,16 +180,17 @@ func checkText(text, argument string) error {
 	return nil
 }
 
-// errNoAccount is the error for a post without an account that needs one.
+// errNoAccount is returned for a post that needs an account and has none.
 var errNoAccount = apierr.Invalid(apierr.MissingArgument, "account_ids", "Select at least one account.")
 
-// Compose replaces the content of a draft, a scheduled post or the template of a paused series, completely or
-// not at all. seen is when the person's copy of the post was last changed: if the post has changed since,
-// Compose returns wrong_state with the state changed.
+// Compose replaces the content of a draft, a scheduled post or the template of a paused series, in one transaction.
+// seen is UpdatedAt of the version that the person edited. If the post has changed since then, Compose returns
+// wrong_state with the state changed.
 //
-// A template keeps its time, and its series uses the new rule once it continues. An approved draft stays
-// approved if only its time changes and it had none or is scheduled next, because scheduling creates no new
-// version for the client.
+// A template keeps its time. Its series uses the new rule when it resumes.
+//
+// An approved draft stays approved if only its time changes, and if it had no time or is scheduled next. Such a
+// change creates no new version for the client to approve.
 func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID string, seen time.Time,
 	c Composition) (Record, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
@@ -218,7 +219,7 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 			return apierr.BadState("changed",
 				"Somebody else has changed the post, so nothing was saved. Reload the page and edit it again.")
 		}
-		if err := p.checkWanted(wanted); err != nil {
+		if err := p.checkNewContent(wanted); err != nil {
 			return err
 		}
 		wanted.Series.Rule = c.Rule
@@ -231,7 +232,7 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 	return p, err
 }
 
-// checkComposableBy returns why the caller may not change the post.
+// checkComposableBy returns an error if the caller may not change the post.
 func (p Record) checkComposableBy(call operation.Call) error {
 	if err := p.CheckComposable(); err != nil {
 		return err
@@ -242,7 +243,7 @@ func (p Record) checkComposableBy(call operation.Call) error {
 	return nil
 }
 
-// CheckComposable returns why nobody may change the post.
+// CheckComposable returns an error if the state of the post allows no changes.
 func (p Record) CheckComposable() error {
 	switch {
 	case p.IsTemplate && p.Status == Draft:
@@ -253,12 +254,12 @@ func (p Record) CheckComposable() error {
 	return p.checkEditable()
 }
 
-// applyComposition changes a post to what is wanted and records the differences. If timeIsFree is set, a change
-// of time alone does not need the client's approval.
+// applyComposition changes a post to the wanted content and records the changed fields. If timeIsFree is set and only
+// the time changes, the post keeps its approval.
 func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, wanted Record,
 	timeIsFree bool,
 ) error {
-	what := []string{}
+	fields := []string{}
 	for _, part := range []struct {
 		name  string
 		apply func() (bool, error)
@@ -281,35 +282,36 @@ func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operatio
 			return err
 		}
 		if differs {
-			what = append(what, part.name)
+			fields = append(fields, part.name)
 		}
 	}
-	ruled, err := setRule(ctx, tx, p, wanted.Series.Rule)
+	ruleChanged, err := setRule(ctx, tx, p, wanted.Series.Rule)
 	switch {
 	case err != nil:
 		return err
-	case len(what) > 0 && ruled:
-		what = append(what, "rule")
-	case ruled:
+	case len(fields) > 0 && ruleChanged:
+		fields = append(fields, "rule")
+	case ruleChanged:
 		return recordSilentChange(ctx, tx, call, p, []string{"rule"})
-	case len(what) == 0:
+	case len(fields) == 0:
 		return nil
-	case timeIsFree && slices.Equal(what, []string{"scheduled_at"}):
-		return recordSilentChange(ctx, tx, call, p, what)
+	case timeIsFree && slices.Equal(fields, []string{"scheduled_at"}):
+		return recordSilentChange(ctx, tx, call, p, fields)
 	}
-	return recordChange(ctx, tx, call, p, what)
+	return recordChange(ctx, tx, call, p, fields)
 }
 
-// recordSilentChange records a change that keeps the client's decision.
-func recordSilentChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, what []string) error {
+// recordSilentChange stores a change that does not need the client's approval again.
+func recordSilentChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, fields []string) error {
 	if err := Update(ctx, tx, p); err != nil {
 		return err
 	}
-	detail := map[string]any{"changed": what, "approval": p.Approval}
+	detail := map[string]any{"changed": fields, "approval": p.Approval}
 	return auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), "post.changed", p.ID, detail)
 }
 
-// setTime changes a post's time or planned day. A time in the past is accepted only if the post already had it.
+// setTime changes a post's time or planned day and reports whether they differ. It accepts a time in the past only if
+// the post already has that time.
 func (s *Service) setTime(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, wanted Record) (bool, error) {
 	at := wanted.ScheduledAt
 	switch {
@@ -328,8 +330,7 @@ func (s *Service) setTime(ctx context.Context, tx *db.Tx, call operation.Call, p
 	return s.changeTime(ctx, tx, call, p, at)
 }
 
-// setAccounts changes a post's accounts and reports whether they differ. Remaining accounts keep their
-// overrides.
+// setAccounts replaces a post's accounts and reports whether they differ. Accounts in both lists keep their overrides.
 func (s *Service) setAccounts(ctx context.Context, tx *db.Tx, p *Record, wanted []Target) (bool, error) {
 	if slices.EqualFunc(wanted, p.Targets, func(a, b Target) bool { return a.AccountID == b.AccountID }) {
 		return false, nil
@@ -337,11 +338,11 @@ func (s *Service) setAccounts(ctx context.Context, tx *db.Tx, p *Record, wanted 
 	if err := s.checkNotHeld(ctx, tx, *p, wanted); err != nil {
 		return false, err
 	}
-	kept := make([]int64, len(wanted))
+	ids := make([]int64, len(wanted))
 	for i, t := range wanted {
-		kept[i] = t.AccountID
+		ids[i] = t.AccountID
 	}
-	if err := removeOtherTargets(ctx, tx, p.ID, kept); err != nil {
+	if err := removeOtherTargets(ctx, tx, p.ID, ids); err != nil {
 		return false, err
 	}
 	if err := insertTargets(ctx, tx, p.ID, wanted); err != nil {
@@ -369,7 +370,7 @@ func setOverrides(ctx context.Context, tx *db.Tx, p *Record, wanted []Target) (b
 	return differs, nil
 }
 
-// sameOverride reports whether a target overrides the same as another.
+// sameOverride reports whether two targets have the same override.
 func (t Target) sameOverride(w Target) bool {
 	sameText := (t.Caption == nil) == (w.Caption == nil) && (t.Caption == nil || *t.Caption == *w.Caption)
 	return sameText && (t.Media == nil) == (w.Media == nil) && sameMedia(t.Media, w.Media)

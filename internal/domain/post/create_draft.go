@@ -16,9 +16,11 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// CreateDraft stores a person's composition as a new draft. Unlike create_post it accepts a draft without accounts,
-// and one with a day but no time. A form, identified by any text, creates one draft: sent again it returns that draft
-// and true, or wrong_state with the state resubmitted if its content is another.
+// CreateDraft stores a person's composition as a new draft. Unlike create_post, it accepts a draft without accounts,
+// and a draft with a planned day but no time.
+//
+// form is an arbitrary ID of the submitted form. A second call with the same form returns the existing draft and true.
+// If the content differs, the second call returns wrong_state with the state resubmitted.
 func (s *Service) CreateDraft(ctx context.Context, actor *access.Actor, form string, c Composition) (Record, bool, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
 	if err := call.Require(access.Write); err != nil {
@@ -28,9 +30,9 @@ func (s *Service) CreateDraft(ctx context.Context, actor *access.Actor, form str
 		return Record{}, false, err
 	}
 	var p Record
-	again := false
+	exists := false
 	err := s.db.InTx(ctx, "post.draft", func(ctx context.Context, tx *db.Tx) error {
-		id, err := s.draftOf(ctx, tx, call.TeamID, form)
+		id, err := s.findFormDraft(ctx, tx, call.TeamID, form)
 		if err != nil {
 			return err
 		}
@@ -38,9 +40,9 @@ func (s *Service) CreateDraft(ctx context.Context, actor *access.Actor, form str
 		if err != nil {
 			return err
 		}
-		if again = id != ""; again {
+		if exists = id != ""; exists {
 			p, err = s.read(ctx, tx, call.TeamID, id, "")
-			if err == nil && !p.holds(wanted) {
+			if err == nil && !p.sameContent(wanted) {
 				err = apierr.BadState("resubmitted", "This form was already saved with different content. Save it again "+
 					"to create another draft.")
 			}
@@ -49,12 +51,12 @@ func (s *Service) CreateDraft(ctx context.Context, actor *access.Actor, form str
 		p = wanted
 		return s.insertDraft(ctx, tx, call, form, &p)
 	})
-	return p, again, err
+	return p, exists, err
 }
 
-// draftOf returns the id of the draft that a form has created, or "". Until the transaction ends, nobody else creates
-// one in the team.
-func (s *Service) draftOf(ctx context.Context, tx *db.Tx, team int64, form string) (string, error) {
+// findFormDraft returns the ID of the draft that a form has created, or "". It locks the team, so that two transactions
+// cannot both create a draft for the same form.
+func (s *Service) findFormDraft(ctx context.Context, tx *db.Tx, team int64, form string) (string, error) {
 	if form == "" {
 		return "", nil
 	}
@@ -103,8 +105,8 @@ func (s *Service) insertDraft(ctx context.Context, tx *db.Tx, call operation.Cal
 	return auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), "post.created", p.ID, nil)
 }
 
-// holds reports whether a post has the content of another.
-func (p Record) holds(wanted Record) bool {
+// sameContent reports whether a post has the wanted content. It ignores the time of a post that is no longer a draft.
+func (p Record) sameContent(wanted Record) bool {
 	sameTime := p.ScheduledAt.Equal(wanted.ScheduledAt) && p.PlannedDay == wanted.PlannedDay
 	if p.Caption != wanted.Caption || !reflect.DeepEqual(p.Options, wanted.Options) || p.Status == Draft && !sameTime ||
 		!sameMedia(p.Media, wanted.Media) || len(p.Targets) != len(wanted.Targets) {
@@ -118,10 +120,10 @@ func (p Record) holds(wanted Record) bool {
 	return true
 }
 
-// recentPosts is in how many of a team's latest posts LastAccounts looks for one.
+// recentPosts is the number of a team's latest posts that LastAccounts searches.
 const recentPosts = 100
 
-// LastAccounts returns the connected accounts of the latest post that a person made in the app, or none.
+// LastAccounts returns the connected accounts of the latest post that a person created in the app.
 func (s *Service) LastAccounts(ctx context.Context, team, person int64) ([]int64, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) },
 		`SELECT t.account_id FROM post_targets t JOIN social_accounts a ON a.id = t.account_id

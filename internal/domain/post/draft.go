@@ -18,7 +18,7 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// create stores a draft. Nothing is sent to a network.
+// create stores a new draft.
 func (s *Service) create(ctx context.Context, call operation.Call, in CreateInput) (operation.Answer[Post], error) {
 	targets, err := s.findTargets(ctx, call.Reader(s.db), call, in.AccountIDs, nil)
 	if err != nil {
@@ -48,10 +48,10 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 	return out, err
 }
 
-// findTargets returns the accounts of a post, each once and in order. Disconnected accounts are found only
-// among those that the post had before.
+// findTargets returns targets for the accounts, in order and without duplicates. Disconnected accounts are accepted
+// only if they are in previous.
 func (s *Service) findTargets(
-	ctx context.Context, q db.Querier, call operation.Call, ids []int64, had []Target,
+	ctx context.Context, q db.Querier, call operation.Call, ids []int64, previous []Target,
 ) ([]Target, error) {
 	found, err := s.accounts.Of(ctx, q, call.TeamID, ids)
 	if err != nil {
@@ -59,8 +59,8 @@ func (s *Service) findTargets(
 	}
 	out := []Target{}
 	for _, id := range ids {
-		this := func(t Target) bool { return t.AccountID == id }
-		if slices.ContainsFunc(out, this) {
+		hasID := func(t Target) bool { return t.AccountID == id }
+		if slices.ContainsFunc(out, hasID) {
 			continue
 		}
 		if a, ok := found[id]; ok {
@@ -68,17 +68,17 @@ func (s *Service) findTargets(
 				State: TargetPending})
 			continue
 		}
-		i := slices.IndexFunc(had, this)
+		i := slices.IndexFunc(previous, hasID)
 		if i < 0 {
 			return nil, apierr.Missing().With("argument", "account_ids")
 		}
-		out = append(out, Target{AccountID: id, Platform: had[i].Platform, Username: had[i].Username,
+		out = append(out, Target{AccountID: id, Platform: previous[i].Platform, Username: previous[i].Username,
 			State: TargetPending})
 	}
 	return out, nil
 }
 
-// change implements PATCH: fields that are given are replaced.
+// change implements update_post: it replaces the fields that are given.
 func (s *Service) change(
 	ctx context.Context, call operation.Call, in UpdateInput,
 ) (operation.Answer[PostChange], error) {
@@ -111,14 +111,14 @@ func (s *Service) change(
 		return operation.Answer[PostChange]{}, err
 	}
 	full, problems := s.answer(call, p), s.problems(call, p, nil)
-	notes := slices.Concat(full.Notes, p.returnedNote(before), farNote(call, at))
+	notes := slices.Concat(full.Notes, p.reapprovalNote(before), distantTimeNote(call, at))
 	return operation.Answer[PostChange]{App: full.App, Untrusted: full.Untrusted, Notes: notes,
 		Data: PostChange{full.Data, problems}, Summary: full.Summary + summarizeProblems(problems)}, nil
 }
 
 func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, in UpdateInput,
 	at time.Time) error {
-	what := []string{}
+	fields := []string{}
 	for _, part := range []struct {
 		name  string
 		given bool
@@ -140,13 +140,13 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 			return err
 		}
 		if differs {
-			what = append(what, part.name)
+			fields = append(fields, part.name)
 		}
 	}
-	if len(what) == 0 {
+	if len(fields) == 0 {
 		return nil
 	}
-	return recordChange(ctx, tx, call, p, what)
+	return recordChange(ctx, tx, call, p, fields)
 }
 
 // setCaption changes a post's text and reports whether it differs.
@@ -156,8 +156,8 @@ func setCaption(p *Record, caption string) bool {
 	return differs
 }
 
-// changeTime changes the scheduled time of a post or the planned time of a draft. The zero time clears the
-// latter.
+// changeTime changes the scheduled time of a post or the planned time of a draft. The zero time clears the planned
+// time of a draft.
 func (s *Service) changeTime(
 	ctx context.Context, tx *db.Tx, call operation.Call, p *Record, at time.Time,
 ) (bool, error) {
@@ -189,7 +189,7 @@ func (s *Service) changeMedia(ctx context.Context, tx *db.Tx, p *Record, ids []i
 	return true, setMedia(ctx, tx, *p)
 }
 
-// changeAccounts replaces the accounts of a post. Remaining accounts keep their overrides.
+// changeAccounts replaces the accounts of a post. Accounts in both lists keep their overrides.
 func (s *Service) changeAccounts(ctx context.Context, tx *db.Tx, call operation.Call, p *Record,
 	ids []int64) (bool, error) {
 	wanted, err := s.findTargets(ctx, tx, call, ids, nil)
@@ -199,7 +199,8 @@ func (s *Service) changeAccounts(ctx context.Context, tx *db.Tx, call operation.
 	return s.setAccounts(ctx, tx, p, wanted)
 }
 
-// parseFutureTime returns a future time with a time of day. A time without an offset is in the team's zone.
+// parseFutureTime parses a time and returns an error unless it is in the future. A time without an offset is in the
+// team's time zone.
 func parseFutureTime(call operation.Call, text string) (time.Time, error) {
 	at, err := teamtime.Parse(text, call.Zone)
 	if err != nil {
@@ -208,10 +209,9 @@ func parseFutureTime(call operation.Call, text string) (time.Time, error) {
 	return at, checkFutureTime(call, at)
 }
 
-// How far ahead a post may be scheduled, and from when a note asks to check the year.
 const (
-	maxYearsAhead     = 10
-	unlikelyYearAhead = 1
+	maxYearsAhead      = 10 // limit for scheduled posts
+	unlikelyYearsAhead = 1  // a note asks to check the year of later times
 )
 
 // checkFutureTime returns an error for a time in the past or too far ahead.
@@ -235,14 +235,14 @@ var (
 		With("argument", "scheduled_at")
 )
 
-// TooFar reports whether a time is further ahead than a post may be scheduled.
+// TooFar reports whether a time is too far in the future for a scheduled post.
 func TooFar(now, at time.Time) bool { return at.After(now.AddDate(maxYearsAhead, 0, 0)) }
 
-// FarAhead reports whether a time is so far ahead that the year may be a mistake.
-func FarAhead(now, at time.Time) bool { return at.After(now.AddDate(unlikelyYearAhead, 0, 0)) }
+// FarAhead reports whether a time is so far in the future that its year may be a mistake.
+func FarAhead(now, at time.Time) bool { return at.After(now.AddDate(unlikelyYearsAhead, 0, 0)) }
 
-// farNote returns a note that asks to check the year of a distant time.
-func farNote(call operation.Call, at time.Time) []string {
+// distantTimeNote returns a note that asks to check the year if the time is FarAhead.
+func distantTimeNote(call operation.Call, at time.Time) []string {
 	if !FarAhead(call.Now, at) {
 		return nil
 	}
@@ -250,9 +250,9 @@ func farNote(call operation.Call, at time.Time) []string {
 		". Check the year."}
 }
 
-// returnedNote returns the note that a change sent the post back to its client, who had decided on an earlier
-// version.
-func (p Record) returnedNote(before Approval) []string {
+// reapprovalNote returns a note if a change made a new decision of the client necessary. before is the approval before
+// the change.
+func (p Record) reapprovalNote(before Approval) []string {
 	if before != Approved && before != Rejected || p.Approval != Waiting {
 		return nil
 	}

@@ -11,38 +11,38 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Duplicate creates a draft with the content of a post and returns it with the accounts that were left out because
-// they are disconnected. A form, identified by any text, creates one draft: sent again it returns that draft.
+// Duplicate creates a draft with the content of a post. It omits disconnected accounts and returns them. form is an
+// arbitrary ID of the submitted form: a second call with the same form returns the draft of the first call.
 func (s *Service) Duplicate(ctx context.Context, actor *access.Actor, form, id string) (Record, []Target, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
 	if err := call.Require(access.Write); err != nil {
 		return Record{}, nil, err
 	}
-	var made Record
-	var left []Target
+	var draft Record
+	var omitted []Target
 	err := s.db.InTx(ctx, "post.duplicate", func(ctx context.Context, tx *db.Tx) error {
 		from, err := s.read(ctx, tx, call.TeamID, id, "")
 		if err != nil {
 			return err
 		}
-		var kept []Target
-		if kept, left, err = s.splitTargets(ctx, tx, call.TeamID, from.Targets); err != nil {
+		var connected []Target
+		if connected, omitted, err = s.splitTargets(ctx, tx, call.TeamID, from.Targets); err != nil {
 			return err
 		}
-		if len(kept) == 0 {
-			return errNoneConnected
+		if len(connected) == 0 {
+			return errNoConnectedAccount
 		}
-		made, err = s.insertCopy(ctx, tx, call, form, from.copyFor(kept))
+		draft, err = s.insertCopy(ctx, tx, call, form, from.copyToDraft(connected))
 		return err
 	})
-	return made, left, err
+	return draft, omitted, err
 }
 
-var errNoneConnected = apierr.BadState("accounts_missing",
+var errNoConnectedAccount = apierr.BadState("accounts_missing",
 	"The post cannot be duplicated, because none of its accounts is connected. Reconnect one of them under "+
 		"Accounts, or select another account for this post first.")
 
-// splitTargets returns which accounts a copy can have, and which have been disconnected.
+// splitTargets divides targets into those with a connected and those with a disconnected account.
 func (s *Service) splitTargets(
 	ctx context.Context, q db.Querier, team int64, targets []Target,
 ) ([]Target, []Target, error) {
@@ -57,36 +57,36 @@ func (s *Service) splitTargets(
 	if err != nil {
 		return nil, nil, err
 	}
-	var kept, left []Target
+	var connected, disconnected []Target
 	for _, t := range targets {
 		if _, ok := found[t.AccountID]; ok {
-			kept = append(kept, t)
+			connected = append(connected, t)
 		} else {
-			left = append(left, t)
+			disconnected = append(disconnected, t)
 		}
 	}
-	return kept, left, nil
+	return connected, disconnected, nil
 }
 
-// copyFor returns a draft with the post's content for some of its accounts, without deleted files.
-func (p Record) copyFor(targets []Target) Record {
+// copyToDraft returns a draft with the post's content for the given targets. It omits deleted files.
+func (p Record) copyToDraft(targets []Target) Record {
 	draft := Record{TeamID: p.TeamID, Status: Draft, Caption: p.Caption, Excerpt: p.Excerpt, Approval: NotNeeded,
 		Media: slices.DeleteFunc(slices.Clone(p.Media), isDeleted), Options: p.Options}
 	for _, t := range targets {
-		own := Target{AccountID: t.AccountID, Platform: t.Platform, Username: t.Username, Active: t.Active,
+		target := Target{AccountID: t.AccountID, Platform: t.Platform, Username: t.Username, Active: t.Active,
 			State: TargetPending, Caption: t.Caption}
 		if t.Media != nil {
-			own.Media = append([]network.Media{}, slices.DeleteFunc(slices.Clone(t.Media), isDeleted)...)
+			target.Media = append([]network.Media{}, slices.DeleteFunc(slices.Clone(t.Media), isDeleted)...)
 		}
-		draft.Targets = append(draft.Targets, own)
+		draft.Targets = append(draft.Targets, target)
 	}
 	return draft
 }
 
-// insertCopy stores a draft, unless the form has created one already.
+// insertCopy stores a draft and returns it. If the form has already created a draft, it returns that draft instead.
 func (s *Service) insertCopy(ctx context.Context, tx *db.Tx, call operation.Call, form string,
 	draft Record) (Record, error) {
-	id, err := s.draftOf(ctx, tx, call.TeamID, form)
+	id, err := s.findFormDraft(ctx, tx, call.TeamID, form)
 	if err != nil {
 		return Record{}, err
 	}

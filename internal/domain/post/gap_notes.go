@@ -17,7 +17,7 @@ type gap struct {
 	skipped     int64
 }
 
-func (g *gap) add(at time.Time) {
+func (g *gap) include(at time.Time) {
 	if g.skipped == 0 {
 		g.first = at
 	}
@@ -25,8 +25,8 @@ func (g *gap) add(at time.Time) {
 	g.skipped++
 }
 
-// record stores the skipped occurrences, with an event for the post about.
-func (g *gap) record(ctx context.Context, tx *db.Tx, about Record, series int64) error {
+// record stores the skipped occurrences of a series and adds an event to the post.
+func (g *gap) record(ctx context.Context, tx *db.Tx, post Record, series int64) error {
 	if g.skipped == 0 {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (g *gap) record(ctx context.Context, tx *db.Tx, about Record, series int64)
 	if err != nil {
 		return fmt.Errorf("storing skipped occurrences: %w", err)
 	}
-	return auditlog.Record(ctx, tx, about.TeamID, auditlog.Actor{}, "series.skipped", about.ID,
+	return auditlog.Record(ctx, tx, post.TeamID, auditlog.Actor{}, "series.skipped", post.ID,
 		map[string]any{"series": series, "skipped": g.skipped, "first": db.Micros(g.first), "last": db.Micros(g.last)})
 }
 

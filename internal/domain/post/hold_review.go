@@ -11,9 +11,9 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// ForceSubmit submits a scheduled post of any team regardless of its time, in the transaction of a caller that
-// knows its outcome. It reports false for a post that is no longer scheduled. The text is the error code, as
-// for Release, with which accounts without a known outcome fail.
+// ForceSubmit submits a scheduled post regardless of its time. The caller knows the outcome for some accounts and
+// records it in the same transaction. ForceSubmit reports false if the post is no longer scheduled. The returned text
+// is the error code for accounts without a known outcome, or ""; see Release.
 func (s *Service) ForceSubmit(ctx context.Context, tx *db.Tx, team int64, id string) (bool, string, error) {
 	p, err := s.Lock(ctx, tx, team, id)
 	if err != nil || p.Status != Scheduled || p.IsTemplate {
@@ -24,7 +24,7 @@ func (s *Service) ForceSubmit(ctx context.Context, tx *db.Tx, team int64, id str
 		return false, "", err
 	}
 	if p.ScheduledAt.After(tx.Now()) {
-		if err := s.updateSeriesOf(ctx, tx, &p); err != nil {
+		if err := s.updateSeries(ctx, tx, &p); err != nil {
 			return false, "", err
 		}
 	}
@@ -32,17 +32,17 @@ func (s *Service) ForceSubmit(ctx context.Context, tx *db.Tx, team int64, id str
 	return err == nil, refused, err
 }
 
-// OverdueSeries is a series with occurrences that are past and were not created.
+// OverdueSeries is a series with past occurrences that were not created.
 type OverdueSeries struct {
 	TeamID     int64  `json:"team_id"`
 	TemplateID string `json:"template_id"`
-	Skipped    int64  `json:"skipped"` // occurrences
+	Skipped    int64  `json:"skipped"` // number of those occurrences
 }
 
 // ListOverdueSeries returns the overdue series of every team.
 func (s *Service) ListOverdueSeries(ctx context.Context) ([]OverdueSeries, error) {
-	list, err := db.All(ctx, s.db, func(rows *sql.Rows, b *OverdueSeries) error {
-		return rows.Scan(&b.TemplateID, &b.TeamID)
+	list, err := db.All(ctx, s.db, func(rows *sql.Rows, series *OverdueSeries) error {
+		return rows.Scan(&series.TemplateID, &series.TeamID)
 	},
 		`SELECT posts.id, posts.team_id FROM post_series r JOIN posts ON posts.id = r.template_id WHERE r.wake_at > 0
 			AND r.wake_at <= ? AND posts.status = 'scheduled' AND posts.is_template = 1 ORDER BY r.wake_at`,
@@ -51,8 +51,8 @@ func (s *Service) ListOverdueSeries(ctx context.Context) ([]OverdueSeries, error
 		return nil, fmt.Errorf("listing overdue series: %w", err)
 	}
 	out := []OverdueSeries{}
-	for _, b := range list {
-		p, err := s.read(ctx, s.db, b.TeamID, b.TemplateID, "")
+	for _, series := range list {
+		p, err := s.read(ctx, s.db, series.TeamID, series.TemplateID, "")
 		if err != nil {
 			return nil, err
 		}
@@ -60,14 +60,14 @@ func (s *Service) ListOverdueSeries(ctx context.Context) ([]OverdueSeries, error
 		if err != nil {
 			return nil, err
 		}
-		if b.Skipped = missed.skipped; b.Skipped > 0 {
-			out = append(out, b)
+		if series.Skipped = missed.skipped; series.Skipped > 0 {
+			out = append(out, series)
 		}
 	}
 	return out, nil
 }
 
-// overdue returns the occurrences that were not created before a time.
+// overdue returns the occurrences up to now that were not created.
 func (r Series) overdue(now time.Time) (gap, error) {
 	var missed gap
 	recurring, err := r.recurrence()
@@ -78,15 +78,15 @@ func (r Series) overdue(now time.Time) (gap, error) {
 		if at.After(now) {
 			break
 		}
-		missed.add(at)
+		missed.include(at)
 	}
 	return missed, nil
 }
 
-// SkipOverdue continues a series after its overdue occurrences and records them as skipped, because they may
-// have gone out elsewhere.
-func (s *Service) SkipOverdue(ctx context.Context, tx *db.Tx, b OverdueSeries) error {
-	p, err := s.Lock(ctx, tx, b.TeamID, b.TemplateID)
+// SkipOverdue records the overdue occurrences of a series as skipped and continues the series after them. They may
+// already have been published by the installation that the database was copied from.
+func (s *Service) SkipOverdue(ctx context.Context, tx *db.Tx, overdue OverdueSeries) error {
+	p, err := s.Lock(ctx, tx, overdue.TeamID, overdue.TemplateID)
 	if err != nil || !p.IsTemplate || p.Status != Scheduled {
 		return err
 	}
@@ -113,15 +113,15 @@ type ScheduledTarget struct {
 	PostID    string
 	AccountID int64
 	At        time.Time
-	Paused    bool // its team may not publish now, so it waits
+	Paused    bool // the team may not publish now
 }
 
 // ListScheduled returns the accounts of all scheduled posts, by time.
 func (s *Service) ListScheduled(ctx context.Context) ([]ScheduledTarget, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, g *ScheduledTarget) error {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, target *ScheduledTarget) error {
 		var at int64
-		err := rows.Scan(&g.TeamID, &g.PostID, &g.AccountID, &at, &g.Paused)
-		g.At = db.Time(at)
+		err := rows.Scan(&target.TeamID, &target.PostID, &target.AccountID, &at, &target.Paused)
+		target.At = db.Time(at)
 		return err
 	}, `SELECT posts.team_id, posts.id, x.account_id, posts.scheduled_at, NOT (`+notPausedCondition+`) FROM posts
 		JOIN post_targets x ON x.post_id = posts.id
@@ -134,7 +134,7 @@ func (s *Service) ListScheduled(ctx context.Context) ([]ScheduledTarget, error) 
 
 var errTargetRemoved = errors.New("the post no longer targets the account")
 
-// TextFor returns the text that an account of a post shows.
+// TextFor returns the text of a post for one of its accounts.
 func (s *Service) TextFor(ctx context.Context, team int64, id string, account int64) (string, error) {
 	p, t, language, err := s.LoadForDelivery(ctx, team, id, account)
 	if err != nil {

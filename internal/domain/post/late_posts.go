@@ -8,17 +8,17 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Late counts the posts that were due before a time and have not been submitted.
+// Late counts posts that were due before a time and have not been submitted.
 type Late struct {
-	Posts  int64     // teams that may publish
-	Oldest time.Time // when the first of them was due; zero if there is none
-	Held   int64     // of teams that are closed or may not publish now
+	Posts  int64     // posts of teams that may publish
+	Oldest time.Time // scheduled time of the earliest of these posts; zero if there is none
+	Held   int64     // posts of teams that are closed or may not publish now
 }
 
-// maxLate bounds the late posts that are counted.
+// maxLate is the maximum number of late posts that are counted.
 const maxLate = 1000
 
-// Late counts up to 1,000 late posts of every team, for the operator.
+// Late counts late posts across all teams, up to maxLate.
 func (s *Service) Late(ctx context.Context, before time.Time) (Late, error) {
 	var out Late
 	var oldest int64

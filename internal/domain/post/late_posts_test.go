@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// A post past its time is late if its team may publish, else held.
+// An overdue post is late if its team may publish, and held otherwise.
 func TestLatePosts(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		due := posttest.Noon.Add(posttest.Day)
@@ -19,17 +19,17 @@ func TestLatePosts(t *testing.T) {
 			id := w.Draft(t, "late", time.Time{})
 			w.Do(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": at.Format(time.RFC3339)})
 		}
-		wants := func(before time.Time, want post.Late) {
+		wantLate := func(before time.Time, want post.Late) {
 			t.Helper()
 			got := must.Get(w.Late(t.Context(), before))(t)
 			if !got.Oldest.Equal(want.Oldest) || got.Posts != want.Posts || got.Held != want.Held {
 				t.Errorf("before %s: %+v, want %+v", before, got, want)
 			}
 		}
-		wants(due, post.Late{})
-		wants(due.Add(posttest.Day), post.Late{Posts: 2, Oldest: due})
+		wantLate(due, post.Late{})
+		wantLate(due.Add(posttest.Day), post.Late{Posts: 2, Oldest: due})
 		must.NoError(t, w.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: w.Call.TeamID,
 			Action: access.PausePublishing}))
-		wants(due.Add(posttest.Day), post.Late{Held: 2})
+		wantLate(due.Add(posttest.Day), post.Late{Held: 2})
 	})
 }

@@ -29,7 +29,7 @@ type listRow struct {
 	series, template                int64
 }
 
-// slot returns the time by which lists sort the post.
+// slot returns the time by which lists are sorted, in microseconds.
 func (r listRow) slot() int64 {
 	switch {
 	case r.published != 0:
@@ -44,7 +44,7 @@ func scanRow(rows *sql.Rows, r *listRow) error {
 	return rows.Scan(&r.id, &r.status, &r.excerpt, &r.scheduled, &r.submitted, &r.published, &r.series, &r.template)
 }
 
-// recurrence returns the series of a post, or nil.
+// recurrence returns the series of a post, or nil if the post belongs to none.
 func (r listRow) recurrence(paused map[int64]bool) *PostEntryRecurrence {
 	if r.series == 0 {
 		return nil
@@ -52,7 +52,7 @@ func (r listRow) recurrence(paused map[int64]bool) *PostEntryRecurrence {
 	return &PostEntryRecurrence{r.series, r.template != 0, paused[r.series]}
 }
 
-// pausedSeries returns which series on a page are paused, in one query, or none if no post belongs to a series.
+// pausedSeries returns the IDs of the series on a page that are paused.
 func (s *Service) pausedSeries(ctx context.Context, team int64, page []listRow) (map[int64]bool, error) {
 	args := []any{team}
 	for _, r := range page {
@@ -75,8 +75,8 @@ func (s *Service) pausedSeries(ctx context.Context, team int64, page []listRow) 
 	return paused, nil
 }
 
-// list returns posts, newest first. They are sorted by creation or, if from or to is set, by slot, so that one index
-// scan reads each page.
+// list returns posts, newest first. It sorts by slot if from or to is set, and by creation otherwise, so that each page
+// is one index scan.
 func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[PostList], error) {
 	out := operation.Answer[PostList]{App: "/posts", Data: PostList{Posts: []PostEntry{}}}
 	q, err := newListQuery(call, in)
@@ -121,7 +121,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 const emptyRangeNote = "The range is empty, because `to` is not after `from`. `to` is exclusive, and a date means the " +
 	"start of that day. To list one day, set `to` to the day after."
 
-// listQuery is one page of a list as SQL.
+// listQuery builds the SQL query of one page.
 type listQuery struct {
 	from       string
 	where      []string
@@ -139,7 +139,8 @@ func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 	}
 	if q.bySlot {
 		q.order = "p.slot_at DESC, p.id DESC"
-		q.add("(p.scheduled_at > 0 OR p.published_at > 0)") // other posts have a slot only to count toward the monthly limit
+		// Other posts have a slot only because they count toward the monthly limit.
+		q.add("(p.scheduled_at > 0 OR p.published_at > 0)")
 	}
 	var bounds []time.Time
 	for _, bound := range []struct {
@@ -159,16 +160,18 @@ func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 	}
 	q.emptyRange = len(bounds) == 2 && !bounds[1].After(bounds[0])
 	if q.bySlot {
-		q.add(slotted)
+		q.add(slotPredicate)
 	}
 	return q, q.after(call, in.Cursor)
 }
 
-// restrict limits a list to the team's posts or to those of an account. It scans the index of the account's posts
-// unless an index of the team's posts is more selective. In that case, a subquery looks up the account's position in
-// each post, because PostgreSQL would turn an EXISTS into a join with all of the account's posts. CROSS JOIN makes
-// SQLite read the tables in this order; otherwise it would sort all of the team's posts. The concatenation and the
-// missing condition on team_id keep PostgreSQL from scanning all of the team's posts.
+// restrict limits a list to the posts of a team or of one of its accounts. If the account's index is the most
+// selective, the query scans that index. CROSS JOIN forces SQLite to read the tables in this order. Otherwise SQLite
+// would sort all posts of the team. The concatenation and the missing condition on team_id keep PostgreSQL from
+// scanning all posts of the team.
+//
+// Otherwise the query scans an index of the team's posts and looks up the account in a subquery. EXISTS would be
+// slower, because PostgreSQL turns it into a join with all posts of the account.
 func (q *listQuery) restrict(team int64, in ListInput) {
 	if in.AccountID != nil && !q.bySlot && (in.Status == "" || Status(in.Status) == Published) {
 		q.from, q.order = "post_targets t CROSS JOIN posts p", "t.post_id DESC"
@@ -183,15 +186,15 @@ func (q *listQuery) restrict(team int64, in ListInput) {
 	}
 }
 
-// slotted is the predicate of the partial index on slot_at. It must follow the bounds, because SQLite uses the first of
-// two lower bounds, and this one selects everything.
-const slotted = "p.slot_at > 0"
+// slotPredicate is the predicate of the partial index on slot_at. It must follow the bounds in the query: SQLite uses
+// the first of two lower bounds, and this bound excludes nothing in the index.
+const slotPredicate = "p.slot_at > 0"
 
 func (q *listQuery) add(where string, args ...any) {
 	q.where, q.args = append(q.where, where), append(q.args, args...)
 }
 
-// after starts the page after the cursor, if there is one.
+// after makes the page begin after the cursor. A nil cursor means the first page.
 func (q *listQuery) after(call operation.Call, cursor *string) error {
 	if cursor == nil {
 		return nil
@@ -223,7 +226,7 @@ func (q *listQuery) sql(limit int) (string, []any) {
 		` WHERE ` + strings.Join(q.where, " AND ") + ` ORDER BY ` + q.order + db.LimitClause(limit), q.args
 }
 
-// position returns where a page ends.
+// position returns the position of a post in the list, for a cursor.
 func (q *listQuery) position(r listRow) string {
 	var slot int64
 	if q.bySlot {
@@ -232,9 +235,9 @@ func (q *listQuery) position(r listRow) string {
 	return strconv.FormatInt(slot, 10) + "|" + r.id
 }
 
-// AccountsOf returns the accounts of a team's posts by the posts' ids, in the order of each post. Sorting a few rows here
-// is cheaper than in the database. The condition on the team keeps PostgreSQL from reading the accounts of all teams for
-// the join.
+// AccountsOf returns the accounts of a team's posts by post ID. The accounts of each post are in the post's order.
+// They are sorted here, because that is cheaper than sorting in the database. The condition on the team keeps
+// PostgreSQL from joining the accounts of all teams.
 func AccountsOf(ctx context.Context, q db.Querier, team int64, posts []string) (map[string][]PostEntryAccount, error) {
 	out := make(map[string][]PostEntryAccount, len(posts))
 	if len(posts) == 0 {

@@ -9,8 +9,9 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// MediaDescribed sends posts that show a file back to their clients after its alternative text changed: the text goes
-// out with the post, so it is part of what a client approves. It runs in the transaction of that change.
+// MediaDescribed requests approval again for posts with a file when its alternative text changes. Clients approve the
+// alternative text too, because it is published with the post. MediaDescribed runs in the transaction that changes the
+// text.
 func MediaDescribed(ctx context.Context, tx *db.Tx, person, team, media int64) error {
 	posts, err := db.All(ctx, tx, func(rows *sql.Rows, p *Record) error {
 		p.TeamID = team
@@ -21,7 +22,7 @@ func MediaDescribed(ctx context.Context, tx *db.Tx, person, team, media int64) e
 		WHERE media_id = ?)
 		RETURNING id, approval, approval_round`, db.Micros(tx.Now()), team, media, media)
 	if err != nil {
-		return fmt.Errorf("finding posts that show file %d: %w", media, err)
+		return fmt.Errorf("finding posts with file %d: %w", media, err)
 	}
 	for i := range posts {
 		p := &posts[i]

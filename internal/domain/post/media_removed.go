@@ -15,36 +15,36 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// eventMediaRemoved is the event of a post that lost a file because somebody deleted it.
+// eventMediaRemoved is the event kind for a file that was removed from a post because it was deleted.
 const eventMediaRemoved = "post.media_taken"
 
-// showingQuery selects the unsent posts of a team that show a file.
-const showingQuery = `SELECT p.id FROM posts p WHERE p.team_id = ? AND p.status IN ('draft', 'scheduled') AND p.id > ?
+// mediaPostsQuery selects a team's unsent posts with a file.
+const mediaPostsQuery = `SELECT p.id FROM posts p WHERE p.team_id = ? AND p.status IN ('draft', 'scheduled') AND p.id > ?
 	AND p.id IN (SELECT post_id FROM post_media WHERE media_id = ? UNION SELECT post_id FROM post_target_media
 	WHERE media_id = ?) ORDER BY p.id LIMIT ?`
 
-// RemovedMedia lists the posts from which a file was removed.
+// RemovedMedia is the result of RemoveMedia.
 type RemovedMedia struct {
-	Posts   int
-	Waiting []string // posts that await approval; only a person can notify the client
+	Posts   int      // number of changed posts
+	Waiting []string // IDs of the posts that now await approval; a person must notify the client
 }
 
-// RemoveMedia removes a file from every unsent post and returns the posts. A scheduled post becomes a draft,
-// because it would go out incomplete; a template's series is paused; an approved version needs approval again.
+// RemoveMedia removes a file from all unsent posts. A scheduled post becomes a draft, because it is incomplete. If the
+// post is a template, its series is paused. An approved post needs approval again.
 func (s *Service) RemoveMedia(ctx context.Context, call operation.Call, media int64) (RemovedMedia, error) {
-	var done RemovedMedia
+	var removed RemovedMedia
 	if err := call.Require(access.Publish); err != nil {
-		return done, err
+		return removed, err
 	}
-	for after := ""; ; {
+	for lastID := ""; ; {
 		ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *string) error {
 			return rows.Scan(id)
-		}, showingQuery, call.TeamID, after, media, media, 100)
+		}, mediaPostsQuery, call.TeamID, lastID, media, media, 100)
 		if err != nil {
-			return done, fmt.Errorf("listing posts with file %d: %w", media, err)
+			return removed, fmt.Errorf("listing posts with file %d: %w", media, err)
 		}
 		if len(ids) == 0 {
-			return done, nil
+			return removed, nil
 		}
 		for _, id := range ids {
 			var state Approval
@@ -54,14 +54,14 @@ func (s *Service) RemoveMedia(ctx context.Context, call operation.Call, media in
 				return err
 			})
 			if err != nil {
-				return done, err
+				return removed, err
 			}
-			done.Posts++
+			removed.Posts++
 			if state == Waiting {
-				done.Waiting = append(done.Waiting, id)
+				removed.Waiting = append(removed.Waiting, id)
 			}
 		}
-		after = ids[len(ids)-1]
+		lastID = ids[len(ids)-1]
 	}
 }
 
@@ -70,7 +70,7 @@ func (s *Service) removeMedia(ctx context.Context, tx *db.Tx, call operation.Cal
 	media int64) (Approval, error) {
 	p, err := s.Lock(ctx, tx, call.TeamID, id)
 	if apierr.Is(err, apierr.NotFound) {
-		return NotNeeded, nil // deleted meanwhile
+		return NotNeeded, nil // the post was deleted concurrently
 	}
 	if err != nil || p.Status != Draft && p.Status != Scheduled {
 		return NotNeeded, err
@@ -79,7 +79,7 @@ func (s *Service) removeMedia(ctx context.Context, tx *db.Tx, call operation.Cal
 		return NotNeeded, err
 	}
 	if p.Status == Scheduled {
-		if err := s.updateSeriesOf(ctx, tx, &p); err != nil {
+		if err := s.updateSeries(ctx, tx, &p); err != nil {
 			return NotNeeded, err
 		}
 		p.Status = Draft
@@ -93,19 +93,19 @@ func (s *Service) removeMedia(ctx context.Context, tx *db.Tx, call operation.Cal
 
 // dropMedia removes a file from a post and its overrides.
 func dropMedia(ctx context.Context, tx *db.Tx, p *Record, media int64) error {
-	this := func(m network.Media) bool { return m.ID == media }
-	if slices.ContainsFunc(p.Media, this) {
-		p.Media = slices.DeleteFunc(p.Media, this)
+	isRemoved := func(m network.Media) bool { return m.ID == media }
+	if slices.ContainsFunc(p.Media, isRemoved) {
+		p.Media = slices.DeleteFunc(p.Media, isRemoved)
 		if err := setMedia(ctx, tx, *p); err != nil {
 			return err
 		}
 	}
 	for i := range p.Targets {
 		t := &p.Targets[i]
-		if !slices.ContainsFunc(t.Media, this) {
+		if !slices.ContainsFunc(t.Media, isRemoved) {
 			continue
 		}
-		t.Media = slices.DeleteFunc(t.Media, this)
+		t.Media = slices.DeleteFunc(t.Media, isRemoved)
 		if err := setOverride(ctx, tx, p.ID, *t); err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func dropMedia(ctx context.Context, tx *db.Tx, p *Record, media int64) error {
 	return nil
 }
 
-// LastChangeRemovedMedia reports whether the last change of a post was that a deleted file was removed.
+// LastChangeRemovedMedia reports whether the last change of a post was the removal of a deleted file.
 func (s *Service) LastChangeRemovedMedia(ctx context.Context, p Record) (bool, error) {
 	if p.Status != Draft {
 		return false, nil

@@ -15,8 +15,8 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// createNext creates the next occurrence of a locked series and records missed ones. A rule has at most one
-// time a day, so no two are within maxOccurrenceDelay. A series without a next occurrence ends.
+// createNext creates the next occurrence of a locked series and records missed occurrences. Rules have at most one
+// occurrence a day, so at most one is within maxOccurrenceDelay. A series without a next occurrence ends.
 func (s *Service) createNext(ctx context.Context, tx *db.Tx, template *Record, r Series) error {
 	recurring, err := r.recurrence()
 	if err != nil {
@@ -27,14 +27,14 @@ func (s *Service) createNext(ctx context.Context, tx *db.Tx, template *Record, r
 	for at := range recurring.After(r.last) {
 		r.last = at
 		if tx.Now().Sub(at) > maxOccurrenceDelay {
-			missed.add(at)
+			missed.include(at)
 			continue
 		}
-		made, err := createOccurrence(ctx, tx, *template, at)
+		created, err := createOccurrence(ctx, tx, *template, at)
 		if err != nil {
 			return err
 		}
-		if made {
+		if created {
 			r.wake = at
 			break
 		}
@@ -54,7 +54,7 @@ func (s *Service) createNext(ctx context.Context, tx *db.Tx, template *Record, r
 	return err
 }
 
-// endSeries turns the template of an ended series into a draft.
+// endSeries turns the template of a series into a draft and records that the series ended.
 func endSeries(ctx context.Context, tx *db.Tx, template *Record) error {
 	template.Status = Draft
 	if err := Update(ctx, tx, template); err != nil {
@@ -64,9 +64,10 @@ func endSeries(ctx context.Context, tx *db.Tx, template *Record) error {
 		map[string]any{"series": template.SeriesID})
 }
 
-// createOccurrence creates an occurrence as a copy of its template. An occurrence that was unscheduled with its
-// series is scheduled again, with the template's current content unless somebody edited it. It reports false if
-// the occurrence has been sent or canceled individually.
+// createOccurrence schedules the occurrence of a series at a time. It copies the template unless the occurrence exists.
+// An occurrence that became a draft when its series was paused is scheduled again. It gets the template's current
+// content unless a person edited it. createOccurrence reports false if the occurrence was already sent or canceled
+// individually.
 func createOccurrence(ctx context.Context, tx *db.Tx, template Record, at time.Time) (bool, error) {
 	var id, status string
 	var skipped int64
@@ -94,10 +95,10 @@ func createOccurrence(ctx context.Context, tx *db.Tx, template Record, at time.T
 	return n > 0, nil
 }
 
-// updateOccurrence gives an occurrence its template's current content, unless somebody edited it.
+// updateOccurrence copies the template's current content to an occurrence unless a person edited the occurrence.
 func updateOccurrence(ctx context.Context, tx *db.Tx, template Record, id string) error {
-	byHand, err := changedByHand(ctx, tx, template.TeamID, id)
-	if err != nil || byHand {
+	edited, err := editedByPerson(ctx, tx, template.TeamID, id)
+	if err != nil || edited {
 		return err
 	}
 	for _, statement := range []string{
@@ -118,7 +119,7 @@ func updateOccurrence(ctx context.Context, tx *db.Tx, template Record, id string
 	return copyContent(ctx, tx, template.ID, id)
 }
 
-// copyTemplate creates an occurrence from a stored template.
+// copyTemplate creates an occurrence as a copy of the stored template.
 func copyTemplate(ctx context.Context, tx *db.Tx, template Record, at time.Time) error {
 	id, now, when := uuid.Must(uuid.NewV7()).String(), db.Micros(tx.Now()), db.Micros(at)
 	_, err := tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, approval,
@@ -135,7 +136,7 @@ func copyTemplate(ctx context.Context, tx *db.Tx, template Record, at time.Time)
 		map[string]any{"template": template.ID, "at": when})
 }
 
-// copyContent copies accounts and media to a post that has none.
+// copyContent copies accounts and media from one post to another, which must have none.
 func copyContent(ctx context.Context, tx *db.Tx, from, to string) error {
 	for _, statement := range []string{
 		`INSERT INTO post_targets (post_id, account_id, position, caption, has_media) SELECT ?, account_id, position,
@@ -153,14 +154,14 @@ func copyContent(ctx context.Context, tx *db.Tx, from, to string) error {
 }
 
 const (
-	recurEvery = time.Second
-	recurBatch = 100
+	seriesPollInterval = time.Second
+	seriesBatchSize    = 100
 )
 
-// RunSeries creates occurrences until the context ends. Every worker node runs it. It passes errors to report
-// and continues.
+// RunSeries creates due occurrences until the context is canceled. It passes errors to report and continues. Every
+// worker node runs it.
 func (s *Service) RunSeries(ctx context.Context, report func(error)) {
-	tick := time.NewTicker(recurEvery)
+	tick := time.NewTicker(seriesPollInterval)
 	defer tick.Stop()
 	for {
 		if err := s.CreateOccurrences(ctx); err != nil && ctx.Err() == nil {
@@ -174,12 +175,12 @@ func (s *Service) RunSeries(ctx context.Context, report func(error)) {
 	}
 }
 
-// CreateOccurrences creates the occurrences that are due. While a team may not publish, its series wait.
+// CreateOccurrences creates the occurrences that are due. It omits the series of teams that may not publish.
 func (s *Service) CreateOccurrences(ctx context.Context) error {
 	due, err := db.All(ctx, s.db, func(rows *sql.Rows, p *Record) error { return rows.Scan(&p.ID, &p.TeamID) },
 		`SELECT posts.id, posts.team_id FROM post_series r JOIN posts ON posts.id = r.template_id WHERE r.wake_at > 0
 			AND r.wake_at <= ? AND `+mayPublishCondition+` ORDER BY r.wake_at LIMIT ?`,
-		db.Micros(s.db.Now()), recurBatch)
+		db.Micros(s.db.Now()), seriesBatchSize)
 	if err != nil {
 		return fmt.Errorf("listing due series: %w", err)
 	}
@@ -204,25 +205,25 @@ func (s *Service) continueSeries(ctx context.Context, team int64, template strin
 	})
 }
 
-// isTooLate reports whether an occurrence is too late to go out.
+// isTooLate reports whether an occurrence is too late to be published.
 func (p Record) isTooLate(now time.Time) bool {
 	return !p.OccursAt.IsZero() && now.Sub(p.ScheduledAt) > maxOccurrenceDelay
 }
 
-// skip turns an occurrence that is too late into a draft and records it.
+// skip turns a late occurrence into a draft and records it as skipped.
 func (s *Service) skip(ctx context.Context, tx *db.Tx, p *Record) error {
 	p.Status = Draft
 	if err := Update(ctx, tx, p); err != nil {
 		return err
 	}
 	var missed gap
-	missed.add(p.ScheduledAt)
+	missed.include(p.ScheduledAt)
 	return missed.record(ctx, tx, *p, p.SeriesID)
 }
 
-// postsLeftFor returns how many posts the plan allows in the month of a due occurrence, including itself.
-// Occurrences with a later time do not count yet.
-func (s *Service) postsLeftFor(ctx context.Context, q db.Querier, p Record) (int64, error) {
+// postsLeftForOccurrence returns how many more posts the plan allows in the month of a due occurrence, including the
+// occurrence. Scheduled occurrences are not counted.
+func (s *Service) postsLeftForOccurrence(ctx context.Context, q db.Querier, p Record) (int64, error) {
 	var zone, name string
 	var until int64
 	if err := q.QueryRow(ctx, `SELECT timezone, plan, plan_until FROM teams WHERE id = ?`+s.db.ForUpdate(),
@@ -233,11 +234,11 @@ func (s *Service) postsLeftFor(ctx context.Context, q db.Querier, p Record) (int
 	if limits.PostsPerMonth == plan.Unlimited {
 		return plan.Unlimited, nil
 	}
-	where, err := time.LoadLocation(zone)
+	location, err := time.LoadLocation(zone)
 	if err != nil {
 		return 0, fmt.Errorf("reading the zone of team %d: %w", p.TeamID, err)
 	}
-	first, next := teamtime.Month(p.ScheduledAt, where)
+	first, next := teamtime.Month(p.ScheduledAt, location)
 	var used int64
 	err = q.QueryRow(ctx, `SELECT COUNT(*) FROM posts WHERE team_id = ? AND slot_at >= ? AND slot_at < ?
 		AND slot_at > 0 AND status <> 'draft' AND id <> ? AND NOT (occurs_at > 0 AND status = 'scheduled')`,

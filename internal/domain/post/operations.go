@@ -23,15 +23,15 @@ type (
 		Cursor    *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous response."`
 		Limit     int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page."`
 	}
-	// GetInput names a post.
+	// GetInput identifies a post.
 	GetInput struct {
 		ID string `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's ID."`
 	}
-	// PostInput names a post.
+	// PostInput identifies a post.
 	PostInput struct {
 		PostID string `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's ID."`
 	}
-	// ValidateInput names a post and perhaps one of its accounts.
+	// ValidateInput identifies a post and optionally one of its accounts.
 	ValidateInput struct {
 		PostID    string `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's ID."`
 		AccountID *int64 `json:"account_id,omitempty"`
@@ -43,7 +43,7 @@ type (
 		MediaIDs   []int64          `json:"media_ids,omitempty" maxItems:"50" default:"[]" jsonschema:"Media of the library, in order."`
 		Options    *network.Options `json:"options,omitempty" jsonschema:"Choices for single networks."`
 	}
-	// UpdateInput is a change of a draft or a scheduled post; what is not given stays.
+	// UpdateInput changes a draft or scheduled post. Omitted fields stay the same.
 	UpdateInput struct {
 		ID          string                   `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's ID."`
 		Caption     *string                  `json:"caption,omitempty" maxLength:"10000" jsonschema:"The new text."`
@@ -52,12 +52,12 @@ type (
 		AccountIDs  []int64                  `json:"account_ids,omitempty" minItems:"1" maxItems:"100" jsonschema:"Replaces all accounts."`
 		Options     *network.Options         `json:"options,omitempty" jsonschema:"Replaces all choices for single networks."`
 	}
-	// ScheduleInput names a draft and its time.
+	// ScheduleInput identifies a draft and its time.
 	ScheduleInput struct {
 		PostID      string `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's ID."`
 		ScheduledAt string `json:"scheduled_at" maxLength:"64"`
 	}
-	// RetryInput names a post and perhaps some of its accounts.
+	// RetryInput identifies a post and optionally some of its accounts.
 	RetryInput struct {
 		PostID     string  `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's ID."`
 		AccountIDs []int64 `json:"account_ids,omitempty" minItems:"1" maxItems:"100"`
@@ -101,7 +101,7 @@ func (RetryInput) Descriptions() map[string]string {
 	return map[string]string{"account_ids": "The accounts to retry; all failed ones if omitted."}
 }
 
-// Operations returns what clients can do with posts.
+// Operations returns the operations on posts.
 func (s *Service) Operations() []operation.Operation {
 	return append(slices.Concat(s.reads(), s.draftOperations(), s.publishOperations()), s.archiveOperation())
 }
@@ -250,7 +250,7 @@ func (s *Service) publishOperations() []operation.Operation {
 	}
 }
 
-// archiveOperation returns the operation that puts failed posts aside.
+// archiveOperation returns the operation that archives failed posts.
 func (s *Service) archiveOperation() operation.Operation {
 	return operation.Define(operation.Spec{
 		Tool: "archive_post", Method: http.MethodPost, Path: "/posts/{post_id}/archive", Needs: access.Write,
@@ -296,14 +296,14 @@ const exampleID = "019d3889-2b10-7c1e-8a3f-5d2b6f6f0001"
 
 var (
 	exampleAt      = teamtime.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}
-	exampleMade    = teamtime.Moment{Team: "2026-03-27T16:02:11+01:00", UTC: "2026-03-27T15:02:11Z"}
+	exampleCreated = teamtime.Moment{Team: "2026-03-27T16:02:11+01:00", UTC: "2026-03-27T15:02:11Z"}
 	exampleSummary = PostEntry{ID: exampleID, Status: Scheduled, ScheduledAt: &exampleAt,
 		Accounts: []PostEntryAccount{{1, "bluesky", "harbour.example"}}, Excerpt: "Open from eight on Sunday."}
 	exampleFull = Post{ID: exampleID, Status: Scheduled, Caption: "Open from eight on Sunday.", Media: []PostMedia{},
 		ScheduledAt: &exampleAt, Approval: NotNeeded,
 		Accounts: []PostAccount{{ID: 1, Platform: "bluesky", Username: "harbour.example", State: TargetPending,
 			RetriesLeft: 3}},
-		CreatedAt: exampleMade, UpdatedAt: exampleMade}
+		CreatedAt: exampleCreated, UpdatedAt: exampleCreated}
 	exampleJob = job.Job{JobID: "social_post:019d3889-2b11-7d5a-9e0c-0c8f1d3e0002", Type: job.SocialPost,
 		State: job.Pending, CreatedAt: exampleAt, Progress: job.JobProgress{Total: 1}}
 )

@@ -13,15 +13,15 @@ import (
 type DueCount struct {
 	Held   bool // the team is closed or publishing is paused
 	Posts  int64
-	Oldest time.Time // when the first of them was due
+	Oldest time.Time // scheduled time of the earliest of these posts
 }
 
-// CountDue counts the due posts of every team: those on hold and those about to be submitted.
+// CountDue counts the due posts of all teams. It returns one count for held posts and one for the others.
 func (s *Service) CountDue(ctx context.Context) ([]DueCount, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, w *DueCount) error {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, due *DueCount) error {
 		var held, oldest int64
-		err := rows.Scan(&held, &w.Posts, &oldest)
-		w.Held, w.Oldest = held > 0, db.Time(oldest)
+		err := rows.Scan(&held, &due.Posts, &oldest)
+		due.Held, due.Oldest = held > 0, db.Time(oldest)
 		return err
 	}, `SELECT held, COUNT(*), MIN(scheduled_at) FROM (SELECT scheduled_at, CASE WHEN `+mayPublishCondition+` THEN 0
 		ELSE 1 END AS held FROM posts

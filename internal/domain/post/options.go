@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// changeOptions changes a post's options and reports whether they differ.
+// changeOptions validates and sets a post's options and reports whether they differ.
 func (s *Service) changeOptions(ctx context.Context, tx *db.Tx, p *Record, o network.Options) (bool, error) {
 	if err := thumbnailcheck.Check(ctx, tx, s.library, p.TeamID, o); err != nil {
 		return false, err
@@ -17,14 +17,14 @@ func (s *Service) changeOptions(ctx context.Context, tx *db.Tx, p *Record, o net
 	return setOptions(p, o), nil
 }
 
-// setOptions changes a post's options and reports whether they differ.
+// setOptions sets a post's options and reports whether they differ.
 func setOptions(p *Record, o network.Options) bool {
 	differs := !reflect.DeepEqual(p.Options, o)
 	p.Options = o
 	return differs
 }
 
-// inboxNotes says that a post in an inbox mode is not public yet.
+// inboxNotes returns a note if the post was published to an inbox and is not public yet.
 func (p Record) inboxNotes() []string {
 	if p.Options.TikTok == nil || p.Options.TikTok.Mode != network.TikTokInbox {
 		return nil

@@ -15,16 +15,16 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-const maxOverrideCaption = 10_000 // characters, as in CreateInput
+const maxOverrideCaption = 10_000 // characters; CreateInput has the same limit
 
-// Override is what one account shows in place of the post's own text and media.
+// Override is content that is published to one account instead of the post's text and media.
 type Override struct {
-	Caption *string // nil for the post's own
-	Media   []int64 // in order; nil for the post's own, empty for none
+	Caption *string // nil means the post's caption
+	Media   []int64 // media IDs, in order; nil means the post's media, and an empty slice means no media
 }
 
-// Override replaces the override of one account of a draft or scheduled post. It returns not_found for people
-// who may not do that and for media that the team does not have.
+// Override sets the override of one account of a draft or scheduled post. It returns not_found if the person may not
+// change the post or the team does not have the media.
 func (s *Service) Override(
 	ctx context.Context, person int64, postID string, account int64, o Override,
 ) (Record, error) {
@@ -50,13 +50,13 @@ func (s *Service) Override(
 	})
 }
 
-// SetCover sets the frame that represents a video, by its time; 0 lets the network choose. Networks that accept
-// no time choose themselves.
+// SetCover sets the time of the frame that is a video's cover. With 0, the network chooses the frame. Networks that
+// do not accept a time ignore it.
 func (s *Service) SetCover(ctx context.Context, person int64, postID string, video int64,
 	at time.Duration) (Record, error) {
 	return s.edit(ctx, person, postID, "cover", func(ctx context.Context, tx *db.Tx, p *Record) error {
 		found := false
-		for _, media := range append([][]network.Media{p.Media}, mediaOfAll(p.Targets)...) {
+		for _, media := range append([][]network.Media{p.Media}, targetMedia(p.Targets)...) {
 			for i := range media {
 				if m := &media[i]; m.ID == video && m.Kind == network.Video {
 					if at < 0 || m.Duration > 0 && at > m.Duration {
@@ -79,7 +79,7 @@ func (s *Service) SetCover(ctx context.Context, person int64, postID string, vid
 	})
 }
 
-func mediaOfAll(targets []Target) [][]network.Media {
+func targetMedia(targets []Target) [][]network.Media {
 	out := make([][]network.Media, len(targets))
 	for i, t := range targets {
 		out[i] = t.Media
@@ -87,9 +87,9 @@ func mediaOfAll(targets []Target) [][]network.Media {
 	return out
 }
 
-// edit changes a draft or scheduled post for a person by the rules of PATCH: an approved post needs approval
-// again, and a scheduled post needs the right to publish.
-func (s *Service) edit(ctx context.Context, person int64, postID, what string, apply func(context.Context, *db.Tx,
+// edit changes a draft or scheduled post for a person, by the rules of PATCH /posts/{id}: an approved post needs
+// approval again, and changing a scheduled post requires permission to publish.
+func (s *Service) edit(ctx context.Context, person int64, postID, field string, apply func(context.Context, *db.Tx,
 	*Record) error) (Record, error) {
 	return s.UpdateAs(ctx, person, postID, access.Write, "post.edit", func(ctx context.Context, tx *db.Tx,
 		call operation.Call, p *Record) error {
@@ -104,12 +104,12 @@ func (s *Service) edit(ctx context.Context, person int64, postID, what string, a
 		if err := apply(ctx, tx, p); err != nil {
 			return err
 		}
-		return recordChange(ctx, tx, call, p, []string{what})
+		return recordChange(ctx, tx, call, p, []string{field})
 	})
 }
 
-// recordChange stores a changed post and records what changed.
-func recordChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, what []string) error {
+// recordChange stores a changed post, requests approval again if necessary, and records the changed fields.
+func recordChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, fields []string) error {
 	kind, err := reopenApproval(ctx, tx, p)
 	if err != nil {
 		return err
@@ -117,11 +117,11 @@ func recordChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Record
 	if err := Update(ctx, tx, p); err != nil {
 		return err
 	}
-	return auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), kind, p.ID, map[string]any{"changed": what,
+	return auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), kind, p.ID, map[string]any{"changed": fields,
 		"approval": p.Approval})
 }
 
-// copyCovers returns media with the covers that they had before.
+// copyCovers copies the cover times from before to media with the same IDs and returns media.
 func copyCovers(media, before []network.Media) []network.Media {
 	for i := range media {
 		if at := slices.IndexFunc(before, func(m network.Media) bool { return m.ID == media[i].ID }); at >= 0 {
@@ -131,7 +131,7 @@ func copyCovers(media, before []network.Media) []network.Media {
 	return media
 }
 
-// setOverride replaces the override of an account.
+// setOverride stores the override of a target.
 func setOverride(ctx context.Context, tx *db.Tx, id string, t Target) error {
 	if _, err := tx.Exec(ctx, `UPDATE post_targets SET caption = ?, has_media = ? WHERE post_id = ?
 		AND account_id = ?`, t.Caption, db.Flag(t.Media != nil), id, t.AccountID); err != nil {
@@ -151,40 +151,40 @@ func setOverride(ctx context.Context, tx *db.Tx, id string, t Target) error {
 	return nil
 }
 
-// shownMedia is one medium of a post or override.
-type shownMedia struct {
+// mediaRef is a stored reference to a medium of a post or override.
+type mediaRef struct {
 	id    int64
 	cover time.Duration
 }
 
-func scanShown(rows *sql.Rows, m *shownMedia) error {
+func scanMediaRef(rows *sql.Rows, m *mediaRef) error {
 	var milliseconds int64
 	err := rows.Scan(&m.id, &milliseconds)
 	m.cover = time.Duration(milliseconds) * time.Millisecond
 	return err
 }
 
-// mediaDetails returns the library's description of media.
+// mediaDetails reads the referenced media from the library.
 func (s *Service) mediaDetails(ctx context.Context, q db.Querier, team int64,
-	shown []shownMedia) ([]network.Media, error) {
-	ids := make([]int64, len(shown))
-	for i, m := range shown {
+	refs []mediaRef) ([]network.Media, error) {
+	ids := make([]int64, len(refs))
+	for i, m := range refs {
 		ids[i] = m.id
 	}
 	out, err := s.library.ForPostWithDeleted(ctx, q, team, ids)
 	for i := range out {
-		out[i].Cover = shown[i].cover
+		out[i].Cover = refs[i].cover
 	}
 	return out, err
 }
 
-// ownMedia returns the media of an account's override.
-func (s *Service) ownMedia(ctx context.Context, q db.Querier, team int64, id string,
+// overrideMedia reads the media of an account's override.
+func (s *Service) overrideMedia(ctx context.Context, q db.Querier, team int64, id string,
 	account int64) ([]network.Media, error) {
-	shown, err := db.All(ctx, q, scanShown, `SELECT media_id, cover_ms FROM post_target_media WHERE post_id = ?
+	refs, err := db.All(ctx, q, scanMediaRef, `SELECT media_id, cover_ms FROM post_target_media WHERE post_id = ?
 		AND account_id = ? ORDER BY position`, id, account)
 	if err != nil {
 		return nil, fmt.Errorf("reading the media of an override: %w", err)
 	}
-	return s.mediaDetails(ctx, q, team, shown)
+	return s.mediaDetails(ctx, q, team, refs)
 }

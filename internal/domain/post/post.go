@@ -1,6 +1,6 @@
-// Package post is posts: their states and rules, the accounts that each targets with its own result, and the operations
-// by which they are drafted, changed, scheduled, published and retried. Package delivery publishes posts; a post only
-// has the content and receives the results.
+// Package post manages posts: their states, rules, target accounts and results. It implements the operations that
+// draft, change, schedule, publish and retry posts. Package delivery sends posts to networks and reports the results
+// to this package.
 package post
 
 import (
@@ -28,10 +28,10 @@ const (
 	Failed             Status = "failed"
 )
 
-// TargetState is the state of one account of a post (contract, Records).
+// TargetState is the publication state of one account of a post (contract, Records).
 type TargetState string
 
-// The states of an account.
+// The states of a target.
 const (
 	TargetPending     TargetState = "pending"
 	TargetSending     TargetState = "sending"
@@ -60,36 +60,36 @@ type Record struct {
 	Excerpt     string
 	Approval    Approval
 	Review      Review    // of the current version; empty before the decision
-	Round       int64     // the version that the client is shown, from 1; 0 for none
-	SeriesID    int64     // its series; 0 for none
-	Series      Series    // that series
+	Round       int64     // version that the client sees, from 1; 0 if none was requested
+	SeriesID    int64     // 0 if the post belongs to no series
+	Series      Series    // zero if SeriesID is 0
 	IsTemplate  bool      // template of the series
 	OccursAt    time.Time // planned time of an occurrence
-	Skipped     bool      // the occurrence was canceled and is not scheduled again
+	Skipped     bool      // a person canceled this occurrence; the series does not schedule it again
 	ScheduledAt time.Time
-	PlannedDay  string // of a draft without a time: its planned date, as 2026-03-29; else empty
+	PlannedDay  string // planned date of a draft without a time, as 2026-03-29; otherwise empty
 	SubmittedAt time.Time
 	PublishedAt time.Time
-	JobID       string // the last publish or retry
+	JobID       string // job of the last publish or retry
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
-	Replaces    string    // the post whose failed accounts it takes over; empty for none
-	ArchivedAt  time.Time // when it was put aside; zero if it was not
+	Replaces    string    // ID of the original post, if this is an edited copy for its failed accounts
+	ArchivedAt  time.Time // zero if the post is not archived
 	Targets     []Target
 	Media       []network.Media // in order
-	Options     network.Options // choices for single networks
+	Options     network.Options // settings for individual networks
 	hasMedia    bool
 }
 
-// Target is one account of a post, with its result.
+// Target is one account that a post is published to, with the result.
 type Target struct {
 	AccountID   int64
 	Platform    string
 	Username    string
 	Active      bool
 	State       TargetState
-	Caption     *string         // override; nil for the post's
-	Media       []network.Media // override; nil for the post's
+	Caption     *string         // override; nil means the post's caption
+	Media       []network.Media // override; nil means the post's media
 	PublishedAt time.Time
 	Permalink   string
 	NetworkID   string // the network's id of the published post
@@ -102,7 +102,7 @@ type Target struct {
 	hasMedia bool
 }
 
-// Content returns what an account shows.
+// Content returns the content that is published to an account. The language is a BCP 47 tag.
 func (p Record) Content(t Target, language string) network.Content {
 	text := p.Caption
 	if t.Caption != nil {
@@ -115,7 +115,7 @@ func (p Record) Content(t Target, language string) network.Content {
 	return network.Content{Text: text, Languages: []string{language}, Media: media, Options: p.Options}
 }
 
-// Slot returns the time by which lists and the monthly allowance sort a post. A template has none.
+// Slot returns the time by which lists are sorted and monthly limits are counted. It is zero for a template.
 func (p Record) Slot() time.Time {
 	switch {
 	case p.IsTemplate:
@@ -128,14 +128,14 @@ func (p Record) Slot() time.Time {
 	return p.SubmittedAt
 }
 
-// Review is a client's decision on a version.
+// Review is a client's decision on a version of a post.
 type Review struct {
 	Decided time.Time
 	Comment string // untrusted
 }
 
-// awaitsApproval reports whether the client's approval keeps the post from going out.
-func (p Record) awaitsApproval() bool { return p.Approval == Waiting || p.Approval == Rejected }
+// needsApproval reports whether the post cannot be published until the client approves it.
+func (p Record) needsApproval() bool { return p.Approval == Waiting || p.Approval == Rejected }
 
 // Service manages posts.
 type Service struct {
@@ -148,10 +148,10 @@ type Service struct {
 	terms     plan.Terms
 }
 
-// Limits are settings of the operator.
+// Limits are the operator's settings for retries.
 type Limits struct {
-	Retries      int           // how often a failed account may be retried
-	RetryBetween time.Duration // shortest time between two retries
+	Retries      int           // maximum retries per account
+	RetryBetween time.Duration // minimum time between two retries
 }
 
 // DefaultLimits are the default settings.
@@ -159,13 +159,13 @@ var DefaultLimits = Limits{Retries: 3, RetryBetween: time.Minute}
 
 // Library provides a team's media.
 type Library interface {
-	// ForPost returns items by id. It returns not_found, for the argument media_ids, if the team does not have one.
+	// ForPost returns media by ID, in order. It returns not_found for the argument media_ids if the team lacks an ID.
 	ForPost(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
-	// ForPostWithDeleted returns items of posts, including deleted ones.
+	// ForPostWithDeleted is ForPost, but also finds deleted media.
 	ForPostWithDeleted(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
 }
 
-// New returns the service. The library and the submitter may be nil if no posts with media are composed or sent.
+// New returns a Service. The library may be nil if no post has media, and the submitter if no post is sent.
 func New(d *db.DB, accounts *account.Service, jobs *job.Store, library Library, submitter Submitter, limits Limits,
 	t plan.Terms) *Service {
 	return &Service{
@@ -173,11 +173,11 @@ func New(d *db.DB, accounts *account.Service, jobs *job.Store, library Library, 
 	}
 }
 
-// Order is a submission: some accounts of one post, under one job.
+// Order asks a Submitter to send one post to some of its accounts, under one job.
 type Order struct {
 	Post    Record
 	Job     job.Record
 	Targets []Target
-	// Refused, if not empty, is the error code with which every account fails without being sent.
+	// Refused is an error code. If it is set, nothing is sent, and every account fails with the code.
 	Refused string
 }

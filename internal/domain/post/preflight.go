@@ -1,20 +1,20 @@
 package post
 
-// Forecast is what happens to a scheduled post at its time if nothing changes.
+// Forecast predicts what happens to a scheduled post when it is due.
 type Forecast struct {
-	Refused bool     // a network would refuse it, so nothing is sent
-	Goes    []Target // accounts that it is sent to
-	Fails   []Target // disconnected accounts
+	Refused bool     // a network would refuse the post, so nothing is sent
+	Goes    []Target // accounts that the post is sent to
+	Fails   []Target // disconnected accounts, which fail
 }
 
-// Predict returns what Release would do with a post. A refusal by one network stops the post for every account,
-// but a disconnected account fails individually. Approval and plan limits are not considered. The language is
-// the team's, as BCP 47.
+// Predict returns what Release would do with a post. If one network refuses the post, it is sent to no account. A
+// disconnected account only fails itself. Predict ignores approval and plan limits. language is the team's BCP 47
+// language tag.
 func (s *Service) Predict(p Record, language string) Forecast {
 	var out Forecast
 	for _, t := range p.Targets {
-		for _, found := range s.contentProblems(p, t, language) {
-			out.Refused = out.Refused || found.Blocking
+		for _, problem := range s.contentProblems(p, t, language) {
+			out.Refused = out.Refused || problem.Blocking
 		}
 		if t.Active {
 			out.Goes = append(out.Goes, t)

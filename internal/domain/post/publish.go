@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// Submitter stores what to send to networks, in the caller's transaction. It records immediately
-// known results with posts.RecordResult.
+// Submitter stores deliveries to networks in the caller's transaction. It records results that are known immediately
+// with posts.RecordResult.
 type Submitter interface {
 	Submit(ctx context.Context, tx *db.Tx, posts *Service, o Order) error
 }
@@ -26,7 +26,7 @@ type Publication struct {
 	AlreadySubmitted bool `json:"already_submitted" jsonschema:"True if the post was already submitted; it is not sent again."`
 }
 
-// PublicationRetry is the job that retries failed accounts, and the accounts that it skips.
+// PublicationRetry is the job that retries failed accounts, with the accounts that were skipped.
 type PublicationRetry struct {
 	job.Job
 	Skipped []PublicationRetrySkipped `json:"skipped"`
@@ -50,7 +50,7 @@ func (s *Service) schedule(ctx context.Context, call operation.Call, in Schedule
 		return operation.Answer[Post]{}, err
 	}
 	out := s.answer(call, p)
-	out.Notes = append(out.Notes, farNote(call, at)...)
+	out.Notes = append(out.Notes, distantTimeNote(call, at)...)
 	return out, nil
 }
 
@@ -110,7 +110,7 @@ func (s *Service) publish(ctx context.Context, call operation.Call,
 		if err := s.checkPublishable(ctx, tx, call, p); err != nil {
 			return err
 		}
-		if err := s.updateSeriesOf(ctx, tx, &p); err != nil {
+		if err := s.updateSeries(ctx, tx, &p); err != nil {
 			return err
 		}
 		submitted, err := s.submit(ctx, tx, &p, p.Targets, auditlog.NewActor(call), "")
@@ -146,15 +146,15 @@ func (s *Service) checkPublishable(ctx context.Context, tx *db.Tx, call operatio
 	return s.checkAllowance(ctx, tx, call, tx.Now())
 }
 
-// submit creates a job that sends a post to the given accounts, in the caller's transaction. If refusal is set,
-// every account fails with this error code and nothing is sent.
-func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Record, targets []Target, by auditlog.Actor,
+// submit creates a job that sends a post to the given accounts. If refusal is set, nothing is sent, and every account
+// fails with this error code.
+func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Record, targets []Target, actor auditlog.Actor,
 	refusal string) (job.Record, error) {
-	begin := s.jobs.Start
-	if by == (auditlog.Actor{}) {
-		begin = s.jobs.Create // the limit on running jobs must not stop a due post
+	create := s.jobs.Start
+	if actor == (auditlog.Actor{}) {
+		create = s.jobs.Create // the limit on running jobs must not stop a due post
 	}
-	j, err := begin(ctx, tx, job.New{TeamID: p.TeamID, Type: job.SocialPost, Subject: p.ID, Total: len(targets)})
+	j, err := create(ctx, tx, job.New{TeamID: p.TeamID, Type: job.SocialPost, Subject: p.ID, Total: len(targets)})
 	if err != nil {
 		return j, err
 	}
@@ -165,7 +165,7 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Record, targets []Ta
 	if err := Update(ctx, tx, p); err != nil {
 		return j, err
 	}
-	if err := auditlog.Record(ctx, tx, p.TeamID, by, "post.handed_over", p.ID,
+	if err := auditlog.Record(ctx, tx, p.TeamID, actor, "post.handed_over", p.ID,
 		map[string]any{"job": j.ID, "accounts": len(targets)}); err != nil {
 		return j, err
 	}
@@ -199,7 +199,7 @@ func (s *Service) retry(
 		if err != nil {
 			return err
 		}
-		if err := s.checkContentOf(call, p, retryable); err != nil {
+		if err := s.checkTargetContent(call, p, retryable); err != nil {
 			return err
 		}
 		j, err := s.resubmit(ctx, tx, call, &p, retryable)
@@ -215,8 +215,9 @@ func (s *Service) retry(
 	return out, err
 }
 
-// splitRetryable returns the accounts that may be retried and those that may not, such as those held by another post of
-// the family. Without IDs it considers every failed account.
+// splitRetryable divides a post's accounts into those that may be retried and those that are skipped. It considers the
+// accounts with the given IDs, or all accounts if ids is empty. held has the accounts that other posts of the family
+// hold.
 func (s *Service) splitRetryable(p Record, ids []int64, held map[int64]string, now time.Time) ([]Target,
 	[]PublicationRetrySkipped, error) {
 	for _, id := range ids {
@@ -238,6 +239,7 @@ func (s *Service) splitRetryable(p Record, ids []int64, held map[int64]string, n
 	return retryable, skipped, nil
 }
 
+// resubmit sends a post to accounts again. Without accounts, it returns the post's last job.
 func (s *Service) resubmit(ctx context.Context, tx *db.Tx, call operation.Call, p *Record,
 	retryable []Target) (job.Record, error) {
 	if len(retryable) == 0 {
@@ -254,16 +256,16 @@ func (s *Service) resubmit(ctx context.Context, tx *db.Tx, call operation.Call, 
 	return s.submit(ctx, tx, p, retryable, auditlog.NewActor(call), "")
 }
 
-// mayPublishCondition is the SQL condition of a post whose team may publish: the team is not closed, publishing
-// is not paused for it or the service, and nothing is on hold. Scheduled posts wait until this is the case.
+// mayPublishCondition is an SQL condition on posts. It selects posts whose team may publish: the team is not closed,
+// publishing is not paused for the team or the service, and the database is not on hold. Other scheduled posts wait.
 const mayPublishCondition = restoreguard.Free + ` AND ` + notPausedCondition
 
-// notPausedCondition is mayPublishCondition without the hold.
+// notPausedCondition is mayPublishCondition without the check for a hold.
 const notPausedCondition = `EXISTS (SELECT 1 FROM teams t WHERE t.id = posts.team_id AND t.closed_at = 0)
 	AND NOT EXISTS (SELECT 1 FROM pauses x WHERE x.action IN ('everything', 'publish') AND (x.scope = 'service'
 	OR x.scope = 'team' AND x.target = posts.team_id))`
 
-// Due returns the IDs of due posts, the most overdue first.
+// Due returns the IDs of due posts, earliest first.
 func (s *Service) Due(ctx context.Context, limit int) ([]string, error) {
 	rows, err := s.db.Query(ctx, `SELECT id FROM posts WHERE status = 'scheduled' AND is_template = 0
 		AND scheduled_at <= ? AND `+mayPublishCondition+` ORDER BY scheduled_at LIMIT ?`, db.Micros(s.db.Now()), limit)
@@ -282,9 +284,9 @@ func (s *Service) Due(ctx context.Context, limit int) ([]string, error) {
 	return ids, rows.Err()
 }
 
-// Release submits a due post. A post that was canceled, moved, submitted or paused meanwhile is left alone. A
-// post fails without being sent if it lacks approval, breaks a network's rules, or is an occurrence that exceeds
-// the plan. An occurrence that is too late is skipped.
+// Release submits a due post. It does nothing if the post was canceled, moved, submitted or paused concurrently. A
+// post fails without being sent if it lacks approval, breaks a network's rules, or is an occurrence that exceeds the
+// plan. An occurrence that is too late is skipped.
 func (s *Service) Release(ctx context.Context, id string) error {
 	return s.db.InTx(ctx, "post.release", func(ctx context.Context, tx *db.Tx) error {
 		var teamID int64
@@ -318,9 +320,9 @@ func (s *Service) Release(ctx context.Context, id string) error {
 	})
 }
 
-// refusalWhenDue returns the error code with which a due post fails, or "".
+// refusalWhenDue returns the error code with which a due post fails, or "" if it can be sent.
 func (s *Service) refusalWhenDue(ctx context.Context, q db.Querier, p Record) (string, error) {
-	if p.awaitsApproval() {
+	if p.needsApproval() {
 		return CodeMissedApproval, nil
 	}
 	var language string
@@ -333,7 +335,7 @@ func (s *Service) refusalWhenDue(ctx context.Context, q db.Querier, p Record) (s
 	if p.OccursAt.IsZero() {
 		return "", nil // it was counted for its month when it was scheduled
 	}
-	if left, err := s.postsLeftFor(ctx, q, p); err != nil || left != 0 {
+	if left, err := s.postsLeftForOccurrence(ctx, q, p); err != nil || left != 0 {
 		return "", err
 	}
 	return "plan_limit_reached", nil

@@ -13,12 +13,13 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// A submitted post cannot be changed. To edit what an account refused, a draft takes over the failed accounts of the
-// post. The two, and further drafts made in the same way, are one family: an account is never published by two of its
-// posts. So an account that one post of the family holds, because it is planned, on its way, published or unconfirmed
-// there, can neither be retried by another nor added to another.
+// A submitted post cannot be changed. To edit content that a network refused, a person creates an edited copy: a draft
+// that takes over the failed accounts of the post. The original post and all its edited copies are a family.
+//
+// At most one post of a family publishes to an account. A post holds an account if the account's state in that post is
+// anything but failed. Other posts of the family cannot retry or add the account while it is held.
 
-// First returns the post that founded the family.
+// First returns the ID of the family's original post.
 func (p Record) First() string {
 	if p.Replaces != "" {
 		return p.Replaces
@@ -26,8 +27,8 @@ func (p Record) First() string {
 	return p.ID
 }
 
-// Replace creates a draft that takes over the failed accounts of a post, to be edited and published for them only. If
-// such a draft exists, Replace returns it. A post that lacks its client's approval is refused.
+// Replace returns a draft that takes over the failed accounts of a post. It creates the draft unless one exists. It
+// returns an error if the post still needs the client's approval.
 func (s *Service) Replace(ctx context.Context, actor *access.Actor, id string) (Record, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
 	if err := call.Require(access.Write); err != nil {
@@ -50,19 +51,19 @@ func (s *Service) Replace(ctx context.Context, actor *access.Actor, id string) (
 			return err
 		}
 		failed := slices.DeleteFunc(slices.Clone(from.Targets), func(t Target) bool { return t.State != TargetFailed })
-		if open, err := s.draftHolding(ctx, tx, call.TeamID, failed, held); err != nil || open.ID != "" {
-			draft = open
+		if existing, err := s.findDraftHolding(ctx, tx, call.TeamID, failed, held); err != nil || existing.ID != "" {
+			draft = existing
 			return err
 		}
 		failed = slices.DeleteFunc(failed, func(t Target) bool { return held[t.AccountID] != "" })
-		kept, _, err := s.splitTargets(ctx, tx, call.TeamID, failed)
+		connected, _, err := s.splitTargets(ctx, tx, call.TeamID, failed)
 		if err != nil {
 			return err
 		}
-		if len(kept) == 0 {
+		if len(connected) == 0 {
 			return errNothingToReplace
 		}
-		draft = from.copyFor(kept)
+		draft = from.copyToDraft(connected)
 		draft.Replaces = from.First()
 		return s.insertDraft(ctx, tx, call, "", &draft)
 	})
@@ -72,8 +73,8 @@ func (s *Service) Replace(ctx context.Context, actor *access.Actor, id string) (
 var errNothingToReplace = apierr.BadState("accounts_missing",
 	"No account can be sent an edited copy: none that failed is connected.")
 
-// draftHolding returns a draft that holds one of the accounts, or a zero Record.
-func (s *Service) draftHolding(ctx context.Context, q db.Querier, team int64, targets []Target,
+// findDraftHolding returns a draft that holds one of the accounts. It returns a zero Record if there is none.
+func (s *Service) findDraftHolding(ctx context.Context, q db.Querier, team int64, targets []Target,
 	held map[int64]string) (Record, error) {
 	for _, t := range targets {
 		if held[t.AccountID] == "" {
@@ -86,7 +87,8 @@ func (s *Service) draftHolding(ctx context.Context, q db.Querier, team int64, ta
 	return Record{}, nil
 }
 
-// lockWithFamily locks a post after the first one of its family, so that posts of a family change one after the other.
+// lockWithFamily locks the original post of a family and then the given post. This order serializes changes to posts of
+// the same family.
 func (s *Service) lockWithFamily(ctx context.Context, tx *db.Tx, team int64, id string) (Record, error) {
 	var first string
 	err := tx.QueryRow(ctx, `SELECT f.id FROM posts f WHERE f.team_id = ? AND f.id = (SELECT p.replaces FROM posts p
@@ -97,7 +99,7 @@ func (s *Service) lockWithFamily(ctx context.Context, tx *db.Tx, team int64, id 
 	return s.Lock(ctx, tx, team, id)
 }
 
-// HeldByOthers returns the accounts that other posts of the family hold, and which post holds each.
+// HeldByOthers returns the accounts that other posts of the family hold. The map values are the IDs of those posts.
 func (s *Service) HeldByOthers(ctx context.Context, q db.Querier, p Record) (map[int64]string, error) {
 	type holding struct {
 		account int64

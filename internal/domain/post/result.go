@@ -11,18 +11,18 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Result is the outcome of one account of a post.
+// Result is the outcome of sending a post to one account.
 type Result struct {
 	State       TargetState
 	PublishedAt time.Time
 	Permalink   string
 	ErrorCode   string
 	NetworkText string
-	NetworkID   string // the network's id of the published post, of one that stands
-	Decided     bool   // a person decided; the decision has its own event
+	NetworkID   string // the network's ID of the published post
+	Decided     bool   // a person recorded the result; that is a separate event
 }
 
-// Begin records that an account is being sent.
+// Begin records that a post is being sent to an account.
 func Begin(ctx context.Context, tx *db.Tx, post string, account int64) error {
 	_, err := tx.Exec(ctx, `UPDATE post_targets SET state = ? WHERE post_id = ? AND account_id = ?`,
 		string(TargetSending), post, account)
@@ -32,7 +32,7 @@ func Begin(ctx context.Context, tx *db.Tx, post string, account int64) error {
 	return nil
 }
 
-// RecordResult stores an account's result and updates the post, in the delivery's transaction.
+// RecordResult stores the result for an account and updates the status of the post.
 func (s *Service) RecordResult(ctx context.Context, tx *db.Tx, team int64, id string, account int64, r Result) error {
 	p, err := s.Lock(ctx, tx, team, id)
 	if err != nil {
@@ -42,8 +42,8 @@ func (s *Service) RecordResult(ctx context.Context, tx *db.Tx, team int64, id st
 		if t.AccountID != account {
 			continue
 		}
-		// another inconclusive lookup is no event
-		told := r.Decided || t.State == TargetUnconfirmed && r.State == TargetUnconfirmed
+		// Another inconclusive check of an unconfirmed post is not worth an event.
+		skipEvent := r.Decided || t.State == TargetUnconfirmed && r.State == TargetUnconfirmed
 		t.State, t.PublishedAt, t.Permalink, t.ErrorCode, t.NetworkText = r.State, r.PublishedAt, r.Permalink,
 			r.ErrorCode, r.NetworkText
 		t.NetworkID = r.NetworkID
@@ -51,7 +51,7 @@ func (s *Service) RecordResult(ctx context.Context, tx *db.Tx, team int64, id st
 		if err := updateTarget(ctx, tx, id, t); err != nil {
 			return err
 		}
-		if told {
+		if skipEvent {
 			continue
 		}
 		if err := auditlog.Record(ctx, tx, team, auditlog.Actor{}, "post.account_"+string(r.State), id,
@@ -59,12 +59,12 @@ func (s *Service) RecordResult(ctx context.Context, tx *db.Tx, team int64, id st
 			return err
 		}
 	}
-	p.Status = statusOf(p.Targets)
-	p.PublishedAt = firstPublished(p.Targets)
+	p.Status = aggregateStatus(p.Targets)
+	p.PublishedAt = firstPublicationTime(p.Targets)
 	return Update(ctx, tx, &p)
 }
 
-// SetPermalink stores the permalink of a published account, in the delivery's transaction.
+// SetPermalink stores the permalink of a post that is published on an account.
 func (s *Service) SetPermalink(ctx context.Context, tx *db.Tx, id string, account int64, permalink string) error {
 	_, err := tx.Exec(ctx, `UPDATE post_targets SET permalink = ? WHERE post_id = ? AND account_id = ? AND state = ?`,
 		permalink, id, account, string(TargetPublished))
@@ -74,7 +74,7 @@ func (s *Service) SetPermalink(ctx context.Context, tx *db.Tx, id string, accoun
 	return nil
 }
 
-func firstPublished(targets []Target) time.Time {
+func firstPublicationTime(targets []Target) time.Time {
 	var first time.Time
 	for _, t := range targets {
 		if t.State == TargetPublished && (first.IsZero() || t.PublishedAt.Before(first)) {
@@ -84,8 +84,8 @@ func firstPublished(targets []Target) time.Time {
 	return first
 }
 
-// LoadForDelivery returns a post, one of its accounts and the team's language. The target is zero if the post
-// no longer has the account.
+// LoadForDelivery returns a post, one of its targets and the team's content language. The target is zero if the post no
+// longer has the account.
 func (s *Service) LoadForDelivery(ctx context.Context, team int64, id string,
 	account int64) (Record, Target, string, error) {
 	p, err := s.read(ctx, s.db, team, id, "")

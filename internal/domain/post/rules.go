@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/domain/job"
 )
 
-// MaxCaption is the longest caption, in characters. Longer ones are refused, never shortened.
+// MaxCaption is the maximum length of a caption, in characters. Longer captions are refused, never truncated.
 const MaxCaption = 10_000
 
 const excerptLength = 140 // characters
@@ -21,8 +21,8 @@ func excerpt(caption string) string {
 	return Truncate(strings.Join(strings.Fields(caption), " "), excerptLength)
 }
 
-// Truncate returns the text, or its start with an ellipsis, with at most limit characters. It never cuts a
-// grapheme cluster (UAX 29).
+// Truncate shortens a text to at most limit characters, including an ellipsis. It never splits a grapheme cluster
+// (UAX 29).
 func Truncate(text string, limit int) string {
 	if len(text) <= limit || utf8.RuneCountInString(text) <= limit {
 		return text
@@ -37,7 +37,7 @@ func Truncate(text string, limit int) string {
 	}
 }
 
-// checkEditable returns why PATCH may not change a post.
+// checkEditable returns an error if the API cannot change the post.
 func (p Record) checkEditable() error {
 	switch {
 	case p.IsTemplate:
@@ -48,17 +48,17 @@ func (p Record) checkEditable() error {
 	return apierr.BadState(string(p.Status), "A submitted post cannot be changed.")
 }
 
-// checkApproved returns an error for a post that the client has not approved.
+// checkApproved returns an error if the post still needs the client's approval.
 func (p Record) checkApproved() error {
-	if p.awaitsApproval() {
+	if p.needsApproval() {
 		return apierr.New(apierr.AwaitingApproval,
 			"The post cannot be scheduled, published or retried before the client approves it.")
 	}
 	return nil
 }
 
-// statusOf returns the status of a post from its accounts' states. An unconfirmed account counts as failed.
-func statusOf(targets []Target) Status {
+// aggregateStatus derives the status of a post from the states of its targets. An unconfirmed target counts as failed.
+func aggregateStatus(targets []Target) Status {
 	var sent, failed int
 	for _, t := range targets {
 		switch t.State {
@@ -79,7 +79,7 @@ func statusOf(targets []Target) Status {
 	return PartiallyPublished
 }
 
-// JobState returns the state of a job from its accounts' states.
+// JobState derives the state of a finished job from the states of its targets.
 func JobState(states []TargetState) job.State {
 	var sent int
 	for _, state := range states {
@@ -96,13 +96,13 @@ func JobState(states []TargetState) job.State {
 	return job.PartiallySucceeded
 }
 
-// PublicationRetrySkipped is why retry skips an account.
+// PublicationRetrySkipped is an account that a retry skips, with the reason.
 type PublicationRetrySkipped struct {
 	AccountID int64  `json:"account_id"`
 	Reason    string `json:"reason" enum:"not_failed|no_retries_left|retried_moments_ago|unconfirmed|account_gone|replaced" title:"SkippedReason"`
 }
 
-// retriesLeft returns how often a target can be retried; 0 for a published one.
+// retriesLeft returns how often a target can still be retried. It is 0 for a published target.
 func (l Limits) retriesLeft(t Target) int {
 	if t.State == TargetPublished {
 		return 0
@@ -110,8 +110,8 @@ func (l Limits) retriesLeft(t Target) int {
 	return max(0, l.Retries-t.RetriesUsed)
 }
 
-// canRetry reports whether a target may be retried now, and otherwise why not. replaced says that another post of the
-// family holds the account.
+// canRetry reports whether a target may be retried now. If not, it returns the reason. replaced is set if another post
+// of the family holds the account.
 func (l Limits) canRetry(t Target, replaced bool, now time.Time) (string, bool) {
 	switch {
 	case t.State == TargetUnconfirmed:

@@ -32,7 +32,7 @@ func TestStatusOf(t *testing.T) {
 		for i, state := range c.states {
 			targets[i].State = state
 		}
-		if got := statusOf(targets); got != c.want {
+		if got := aggregateStatus(targets); got != c.want {
 			t.Errorf("%v: %s, want %s", c.states, got, c.want)
 		}
 		if got := JobState(c.states); got != c.job {

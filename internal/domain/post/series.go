@@ -16,23 +16,23 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// maxOccurrenceDelay is how late an occurrence may go out. Later ones are skipped, so that downtime does not
-// cause a burst of posts.
+// maxOccurrenceDelay is how late an occurrence may be published. Occurrences that are later are skipped, so that downtime
+// does not cause a burst of posts.
 const maxOccurrenceDelay = time.Hour
 
-// Series is a recurring series. Its template does not change while the series runs. Each occurrence is a post
-// of its own, created in advance, so that it can be seen, moved and canceled like any scheduled post.
+// Series is a recurring series of posts. Its template does not change while the series runs. Each occurrence is a
+// separate post that is created in advance, so that people can see, move and cancel it like any scheduled post.
 type Series struct {
 	ID         int64
 	TemplateID string
 	Rule       string // RFC 5545, see package recurrence
 	Timezone   string // IANA
 	Paused     bool
-	NextAt     time.Time // when the next occurrence goes out; zero if none is scheduled
+	NextAt     time.Time // time of the next occurrence; zero if none is scheduled
 
-	start string    // a wall clock, see recurrence.WallClock
-	last  time.Time // the last occurrence that was created or skipped
-	wake  time.Time // when to create the next one; zero for never
+	start string    // local time in Timezone, formatted as recurrence.WallClock
+	last  time.Time // time of the last occurrence that was created or skipped
+	wake  time.Time // when to create the next occurrence; zero for never
 }
 
 func (r Series) recurrence() (recurrence.Rule, error) {
@@ -43,8 +43,8 @@ func (r Series) recurrence() (recurrence.Rule, error) {
 	return rule, nil
 }
 
-// readSeries returns a series. A caller that also locks posts must lock those first, the template before the
-// others.
+// readSeries returns a series. lock is empty or an SQL locking clause. A caller that also locks posts must lock the
+// template first, then other posts, then the series.
 func readSeries(ctx context.Context, q db.Querier, id int64, lock string) (Series, error) {
 	r := Series{ID: id}
 	var paused, last, wake, next int64
@@ -60,12 +60,12 @@ func readSeries(ctx context.Context, q db.Querier, id int64, lock string) (Serie
 	return r, nil
 }
 
-// Repeat makes a draft the template of a series that begins at its planned time, or continues a paused or ended
-// series. The rule is an RRULE of RFC 5545 (FREQ=DAILY, WEEKLY or MONTHLY with INTERVAL, BYDAY, BYMONTHDAY,
-// COUNT, UNTIL). A new series follows the clock of a zone, or the team's if it is nil.
+// Repeat makes a draft the template of a new series that begins at its planned time, or resumes a paused or ended
+// series. The rule is an RRULE of RFC 5545 (FREQ=DAILY, WEEKLY or MONTHLY with INTERVAL, BYDAY, BYMONTHDAY, COUNT,
+// UNTIL). A new series uses the given time zone, or the team's time zone if zone is nil.
 //
-// It returns not_found for people who may not publish in the post's team and validation_failed for an
-// unsupported rule. Approval and network rules are checked as by schedule_post.
+// Repeat returns not_found if the person may not publish in the post's team, and validation_failed for an unsupported
+// rule. It checks approval and the networks' rules like schedule_post.
 func (s *Service) Repeat(ctx context.Context, person int64, postID, rule string, zone *time.Location) (
 	Record, error,
 ) {
@@ -81,8 +81,8 @@ func (s *Service) Repeat(ctx context.Context, person int64, postID, rule string,
 	})
 }
 
-// StopRepeating ends a series for good: its template and its unsent occurrences become drafts. It returns
-// not_found for people who may not publish in the post's team.
+// StopRepeating ends a series permanently. Its template and its unsent occurrences become drafts. StopRepeating
+// returns not_found if the person may not publish in the post's team.
 func (s *Service) StopRepeating(ctx context.Context, person int64, postID string) (Record, error) {
 	return s.UpdateAs(ctx, person, postID, access.Publish, "post.stop_repeating", func(ctx context.Context, tx *db.Tx,
 		call operation.Call, p *Record) error {
@@ -102,7 +102,8 @@ func (s *Service) StopRepeating(ctx context.Context, person int64, postID string
 	})
 }
 
-// CallAs returns a call with what a person of the app may do in the post's team.
+// CallAs returns a call with a person's permissions in the post's team. It returns not_found if the person lacks the
+// needed capability.
 func (s *Service) CallAs(ctx context.Context, person int64, postID string,
 	needs access.Capability) (operation.Call, error) {
 	actor := &access.Actor{PersonID: person}
@@ -131,8 +132,8 @@ func (s *Service) CallAs(ctx context.Context, person int64, postID string,
 	return operation.Call{Actor: actor, Now: now}, nil
 }
 
-// UpdateAs changes a post for a person of the app, in one transaction that locks the post. It returns not_found
-// if the person may not do that.
+// UpdateAs locks a post and calls do in the same transaction, on behalf of a person. It returns not_found if the person
+// lacks the needed capability. name identifies the transaction.
 func (s *Service) UpdateAs(ctx context.Context, person int64, postID string, needs access.Capability, name string,
 	do func(context.Context, *db.Tx, operation.Call, *Record) error,
 ) (Record, error) {
@@ -151,10 +152,11 @@ func (s *Service) UpdateAs(ctx context.Context, person int64, postID string, nee
 	return p, err
 }
 
-// ErrCopyRepeats refuses a series on whose accounts the original post could be published again.
+// ErrCopyRepeats is returned for an edited copy that is to become a series. The series could publish to accounts that
+// the original post already uses.
 var ErrCopyRepeats = apierr.BadState("edited_copy", "An edited copy cannot repeat. Duplicate it first.")
 
-// checkRepeatable returns why a post cannot become a running series.
+// checkRepeatable returns an error if a post cannot become a running series.
 func (p Record) checkRepeatable(now time.Time) error {
 	switch {
 	case p.SeriesID != 0 && !p.IsTemplate:
@@ -172,50 +174,50 @@ func (p Record) checkRepeatable(now time.Time) error {
 	return p.checkApproved()
 }
 
-// repeat stores a running series with its next occurrence.
+// repeat starts or resumes the series of a post and creates its next occurrence.
 func (s *Service) repeat(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, rule string,
 	zone *time.Location,
 ) error {
-	kind, r := "series.resumed", p.Series
+	kind, series := "series.resumed", p.Series
 	if !p.IsTemplate {
-		kind, r = "series.started", Series{TemplateID: p.ID, Timezone: zone.String()}
-		r.start = p.ScheduledAt.In(zone).Format(recurrence.WallClock)
+		kind, series = "series.started", Series{TemplateID: p.ID, Timezone: zone.String()}
+		series.start = p.ScheduledAt.In(zone).Format(recurrence.WallClock)
 	}
-	r.Rule, r.Paused = rule, false
-	recurring, err := r.recurrence()
+	series.Rule, series.Paused = rule, false
+	recurring, err := series.recurrence()
 	if err != nil {
 		return err
 	}
-	if r.last.Before(tx.Now()) {
-		r.last = tx.Now()
+	if series.last.Before(tx.Now()) {
+		series.last = tx.Now()
 	}
-	if _, ok := recurring.First(r.last); !ok {
+	if _, ok := recurring.First(series.last); !ok {
 		return recurrence.ErrNoOccurrence
 	}
-	if err := storeSeries(ctx, tx, &r, p.TeamID); err != nil {
+	if err := storeSeries(ctx, tx, &series, p.TeamID); err != nil {
 		return err
 	}
-	p.Status, p.SeriesID, p.IsTemplate = Scheduled, r.ID, true
+	p.Status, p.SeriesID, p.IsTemplate = Scheduled, series.ID, true
 	if err := storeTemplate(ctx, tx, p); err != nil {
 		return err
 	}
 	if err := auditlog.Record(ctx, tx, p.TeamID, auditlog.NewActor(call), kind, p.ID,
-		map[string]any{"series": r.ID}); err != nil {
+		map[string]any{"series": series.ID}); err != nil {
 		return err
 	}
-	return s.createNext(ctx, tx, p, r)
+	return s.createNext(ctx, tx, p, series)
 }
 
-// storeSeries stores a series; a new one has no id yet.
-func storeSeries(ctx context.Context, tx *db.Tx, r *Series, team int64) error {
+// storeSeries inserts a series without an ID and updates a series with one.
+func storeSeries(ctx context.Context, tx *db.Tx, series *Series, team int64) error {
 	var err error
-	if r.ID == 0 {
+	if series.ID == 0 {
 		err = tx.QueryRow(ctx, `INSERT INTO post_series (team_id, template_id, rule, timezone, starts_at, created_at)
 			VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
-			team, r.TemplateID, r.Rule, r.Timezone, r.start, db.Micros(tx.Now())).Scan(&r.ID)
+			team, series.TemplateID, series.Rule, series.Timezone, series.start, db.Micros(tx.Now())).Scan(&series.ID)
 	} else {
 		_, err = tx.Exec(ctx, `UPDATE post_series SET rule = ?, paused_at = 0, last_at = ?, wake_at = ? WHERE id = ?`,
-			r.Rule, db.Micros(r.last), db.Micros(r.wake), r.ID)
+			series.Rule, db.Micros(series.last), db.Micros(series.wake), series.ID)
 	}
 	if err != nil {
 		return fmt.Errorf("storing a series: %w", err)
@@ -223,8 +225,7 @@ func storeSeries(ctx context.Context, tx *db.Tx, r *Series, team int64) error {
 	return nil
 }
 
-// setRule changes the rule of a template's series and reports whether it differs. An empty rule changes
-// nothing.
+// setRule changes the rule of a template's series and reports whether it differs. An empty rule changes nothing.
 func setRule(ctx context.Context, tx *db.Tx, template *Record, rule string) (bool, error) {
 	if !template.IsTemplate || rule == "" || rule == template.Series.Rule {
 		return false, nil
@@ -235,11 +236,11 @@ func setRule(ctx context.Context, tx *db.Tx, template *Record, rule string) (boo
 	if err != nil {
 		return false, err
 	}
-	behind := r.last
-	if behind.Before(tx.Now()) {
-		behind = tx.Now()
+	after := r.last
+	if after.Before(tx.Now()) {
+		after = tx.Now()
 	}
-	if _, ok := recurring.First(behind); !ok {
+	if _, ok := recurring.First(after); !ok {
 		return false, recurrence.ErrNoOccurrence
 	}
 	if _, err := tx.Exec(ctx, `UPDATE post_series SET rule = ? WHERE id = ? AND team_id = ?`, rule, r.ID,
@@ -250,7 +251,7 @@ func setRule(ctx context.Context, tx *db.Tx, template *Record, rule string) (boo
 	return true, nil
 }
 
-// storeTemplate stores whether a post is a template, and the rest of it.
+// storeTemplate stores a post including its series and whether it is a template.
 func storeTemplate(ctx context.Context, tx *db.Tx, p *Record) error {
 	if _, err := tx.Exec(ctx, `UPDATE posts SET series_id = ?, is_template = ? WHERE id = ?`, p.SeriesID,
 		db.Flag(p.IsTemplate), p.ID); err != nil {
@@ -259,9 +260,9 @@ func storeTemplate(ctx context.Context, tx *db.Tx, p *Record) error {
 	return Update(ctx, tx, p)
 }
 
-// updateSeriesOf updates the series of a post that is canceled or published: with its template a series is
-// paused, and after the last created occurrence the next one is due.
-func (s *Service) updateSeriesOf(ctx context.Context, tx *db.Tx, p *Record) error {
+// updateSeries updates the series of a post that is being canceled or published. If the post is the template, the
+// series is paused. If the post is the last created occurrence, the next one is created.
+func (s *Service) updateSeries(ctx context.Context, tx *db.Tx, p *Record) error {
 	switch {
 	case p.SeriesID == 0:
 		return nil
@@ -276,11 +277,11 @@ func (s *Service) updateSeriesOf(ctx context.Context, tx *db.Tx, p *Record) erro
 	return nil
 }
 
-// pause pauses the series of a template. Unsent occurrences become drafts; the series schedules them again when
-// it continues.
+// pause pauses the series of a template. Unsent occurrences become drafts. The series schedules them again when it
+// resumes.
 func (s *Service) pause(ctx context.Context, tx *db.Tx, template *Record) error {
-	back := template.Series.last
-	taken, err := db.All(ctx, tx, func(rows *sql.Rows, p *Record) error {
+	lastAt := template.Series.last
+	occurrences, err := db.All(ctx, tx, func(rows *sql.Rows, p *Record) error {
 		var occurs int64
 		err := rows.Scan(&p.ID, &occurs)
 		p.OccursAt = db.Time(occurs)
@@ -290,9 +291,9 @@ func (s *Service) pause(ctx context.Context, tx *db.Tx, template *Record) error 
 	if err != nil {
 		return fmt.Errorf("unscheduling the occurrences of a series: %w", err)
 	}
-	for _, p := range taken {
-		if before := p.OccursAt.Add(-time.Microsecond); before.Before(back) {
-			back = before
+	for _, p := range occurrences {
+		if previous := p.OccursAt.Add(-time.Microsecond); previous.Before(lastAt) {
+			lastAt = previous
 		}
 		if err := auditlog.Record(ctx, tx, template.TeamID, auditlog.Actor{}, "post.cancelled", p.ID,
 			map[string]any{"template": template.ID}); err != nil {
@@ -300,7 +301,7 @@ func (s *Service) pause(ctx context.Context, tx *db.Tx, template *Record) error 
 		}
 	}
 	_, err = tx.Exec(ctx, `UPDATE post_series SET paused_at = ?, wake_at = 0, last_at = ? WHERE id = ?`,
-		db.Micros(tx.Now()), db.Micros(back), template.SeriesID)
+		db.Micros(tx.Now()), db.Micros(lastAt), template.SeriesID)
 	if err != nil {
 		return fmt.Errorf("pausing a series: %w", err)
 	}

@@ -14,68 +14,67 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// MaxLookahead is how far ahead the occurrences of a series are shown.
+// MaxLookahead is how far ahead the future occurrences of a series are listed.
 const MaxLookahead = 400 * 24 * time.Hour
 
-// NextOccurrence is when a paused series would occur if it continued now.
+// NextOccurrence is an occurrence that a paused series would have if it resumed now.
 type NextOccurrence struct {
 	At     time.Time
-	PostID string // of the draft from pausing, which the series schedules again; empty if there is none
-	ByHand bool   // an edited draft, which keeps its content; others get the template's
+	PostID string // draft that the series would schedule again; empty if there is none
+	ByHand bool   // a person edited the draft, so it keeps its content instead of the template's
 }
 
-// NextOccurrences returns the next times of a paused series. Some may have drafts from pausing, which the
-// series schedules again.
+// NextOccurrences returns the next occurrences of a paused series, up to limit and MaxLookahead.
 func (s *Service) NextOccurrences(ctx context.Context, template Record, limit int) ([]NextOccurrence, error) {
 	recurring, err := template.Series.recurrence()
 	if err != nil {
 		return nil, err
 	}
-	behind, until := template.Series.last, s.db.Now().Add(MaxLookahead)
-	if now := s.db.Now(); behind.Before(now) {
-		behind = now
+	after, until := template.Series.last, s.db.Now().Add(MaxLookahead)
+	if now := s.db.Now(); after.Before(now) {
+		after = now
 	}
-	made, err := s.existingOccurrences(ctx, template, behind)
+	existing, err := s.existingOccurrences(ctx, template, after)
 	if err != nil {
 		return nil, err
 	}
 	out := []NextOccurrence{}
-	for at := range recurring.After(behind) {
+	for at := range recurring.After(after) {
 		if len(out) == limit || at.After(until) {
 			break
 		}
-		draft, ok := made[db.Micros(at)]
+		draft, ok := existing[db.Micros(at)]
 		if ok && (draft.status != Draft || draft.skipped != 0) {
 			continue // it was sent or skipped
 		}
-		one := NextOccurrence{At: at, PostID: draft.id}
+		next := NextOccurrence{At: at, PostID: draft.id}
 		if ok {
-			if one.ByHand, err = changedByHand(ctx, s.db, template.TeamID, draft.id); err != nil {
+			if next.ByHand, err = editedByPerson(ctx, s.db, template.TeamID, draft.id); err != nil {
 				return nil, err
 			}
 		}
-		out = append(out, one)
+		out = append(out, next)
 	}
 	return out, nil
 }
 
-// ResumeSummary returns what happens to the drafts that a series schedules again; empty if there are none.
+// ResumeSummary describes what happens to the existing drafts when a series resumes. It returns "" if there are none.
 func ResumeSummary(l *locale.Language, list []NextOccurrence) string {
-	follow, keep := 0, 0
-	for _, one := range list {
+	updated, unchanged := 0, 0
+	for _, next := range list {
 		switch {
-		case one.ByHand:
-			keep++
-		case one.PostID != "":
-			follow++
+		case next.ByHand:
+			unchanged++
+		case next.PostID != "":
+			updated++
 		}
 	}
 	var out []string
-	if follow > 0 {
-		out = append(out, l.T("Drafts updated from the template: %d.", follow))
+	if updated > 0 {
+		out = append(out, l.T("Drafts updated from the template: %d.", updated))
 	}
-	if keep > 0 {
-		out = append(out, l.T("Drafts that keep their own changes: %d.", keep))
+	if unchanged > 0 {
+		out = append(out, l.T("Drafts that keep their own changes: %d.", unchanged))
 	}
 	return strings.Join(out, " ")
 }
@@ -87,14 +86,15 @@ type occurrence struct {
 	at, skipped int64
 }
 
-// existingOccurrences returns the occurrences of a series after a time, by their time in microseconds.
+// existingOccurrences returns the stored occurrences of a series after a time. The keys are their times in
+// microseconds.
 func (s *Service) existingOccurrences(ctx context.Context, template Record,
-	behind time.Time) (map[int64]occurrence, error) {
+	after time.Time) (map[int64]occurrence, error) {
 	rows, err := db.All(ctx, s.db, func(rows *sql.Rows, r *occurrence) error {
 		return rows.Scan(&r.id, &r.status, &r.at, &r.skipped)
 	},
 		`SELECT id, status, occurs_at, skipped FROM posts WHERE series_id = ? AND team_id = ?
-			AND occurs_at > ? AND occurs_at > 0`, template.SeriesID, template.TeamID, db.Micros(behind))
+			AND occurs_at > ? AND occurs_at > 0`, template.SeriesID, template.TeamID, db.Micros(after))
 	if err != nil {
 		return nil, fmt.Errorf("listing the occurrences of a paused series: %w", err)
 	}
@@ -105,21 +105,21 @@ func (s *Service) existingOccurrences(ctx context.Context, template Record,
 	return out, nil
 }
 
-// changedByHand reports whether somebody has edited an occurrence or requested its approval individually.
-// Moving it or deleting one of its files does not count.
-func changedByHand(ctx context.Context, q db.Querier, team int64, id string) (bool, error) {
-	type told struct {
+// editedByPerson reports whether a person edited an occurrence or requested its approval individually. Moving it and
+// deleting one of its files are not edits.
+func editedByPerson(ctx context.Context, q db.Querier, team int64, id string) (bool, error) {
+	type auditEvent struct {
 		kind, detail string
 		at           int64
 	}
-	events, err := db.All(ctx, q, func(rows *sql.Rows, e *told) error { return rows.Scan(&e.kind, &e.detail, &e.at) },
+	events, err := db.All(ctx, q, func(rows *sql.Rows, e *auditEvent) error { return rows.Scan(&e.kind, &e.detail, &e.at) },
 		`SELECT kind, detail, at FROM events WHERE team_id = ? AND kind IN ('post.changed', 'post.returned', '`+
 			eventMediaRemoved+`') AND subject = ?`, team, id)
 	if err != nil {
 		return false, fmt.Errorf("reading the events of an occurrence: %w", err)
 	}
 	for _, e := range events {
-		if e.kind == eventMediaRemoved || slices.ContainsFunc(events, func(other told) bool {
+		if e.kind == eventMediaRemoved || slices.ContainsFunc(events, func(other auditEvent) bool {
 			return other.kind == eventMediaRemoved && other.at == e.at
 		}) {
 			continue
@@ -130,7 +130,7 @@ func changedByHand(ctx context.Context, q db.Querier, team int64, id string) (bo
 		if err := json.Unmarshal([]byte(e.detail), &detail); err != nil {
 			return false, fmt.Errorf("parsing an event of an occurrence: %w", err)
 		}
-		if slices.ContainsFunc(detail.Changed, func(what string) bool { return what != "scheduled_at" }) {
+		if slices.ContainsFunc(detail.Changed, func(field string) bool { return field != "scheduled_at" }) {
 			return true, nil
 		}
 	}
@@ -141,7 +141,8 @@ func changedByHand(ctx context.Context, q db.Querier, team int64, id string) (bo
 	return round > 0, nil
 }
 
-// PreviewSeries returns the first times of a series that begins at an instant. It refuses rules as Repeat does.
+// PreviewSeries returns the times of the first occurrences of a series that begins at a time. It returns the same errors
+// for invalid rules as Repeat.
 func PreviewSeries(rule string, begin time.Time, zone *time.Location, limit int) ([]time.Time, error) {
 	wall, err := time.Parse(recurrence.WallClock, begin.In(zone).Format(recurrence.WallClock))
 	if err != nil {

@@ -68,13 +68,13 @@ func (Post) Descriptions() map[string]string {
 	}
 }
 
-// PostClientReview is a client's decision; approval says which.
+// PostClientReview is a client's decision. The decision itself is in Post.Approval.
 type PostClientReview struct {
 	DecidedAt teamtime.Moment    `json:"decided_at"`
 	Comment   *operation.Pointer `json:"comment,omitempty" jsonschema:"Reference to the client's comment."`
 }
 
-// PostMedia is a medium of a post.
+// PostMedia is an image or video of a post.
 type PostMedia struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
@@ -132,8 +132,8 @@ type PostProblem struct {
 	Message   string `json:"message"`
 }
 
-// show returns a post as clients see it.
-func (s *Service) show(call operation.Call, p Record, quotes *operation.Quotes) Post {
+// apiPost converts a post to its API representation.
+func (s *Service) apiPost(call operation.Call, p Record, quotes *operation.Quotes) Post {
 	out := Post{
 		ID: p.ID, Status: p.Status, Caption: p.Caption, Media: []PostMedia{}, Approval: p.Approval,
 		ScheduledAt: call.MomentOrNil(p.ScheduledAt), PublishedAt: call.MomentOrNil(p.PublishedAt),
@@ -165,7 +165,7 @@ func (s *Service) show(call operation.Call, p Record, quotes *operation.Quotes) 
 	return out
 }
 
-// mediaIDs returns the media of an account's override, or nil.
+// mediaIDs returns the media IDs of a target's override, or nil if it does not override media.
 func (t Target) mediaIDs() []int64 {
 	if t.Media == nil {
 		return nil
@@ -177,24 +177,24 @@ func (t Target) mediaIDs() []int64 {
 	return ids
 }
 
-// Quote adds a network's message to the untrusted texts and returns a pointer to it.
+// Quote adds a network's message to the untrusted texts of a response and returns a reference to it.
 func Quote(quotes *operation.Quotes, platform, username, text string) *operation.Pointer {
 	return quotes.Add(text, operation.Source{Kind: "network_error", Platform: platform, Account: username})
 }
 
-// answer returns the answer that contains a post.
+// answer returns a response that contains a post.
 func (s *Service) answer(call operation.Call, p Record) operation.Answer[Post] {
 	var quotes operation.Quotes
-	out := operation.Answer[Post]{App: "/posts/" + p.ID, Data: s.show(call, p, &quotes), Summary: p.summary(call)}
+	out := operation.Answer[Post]{App: "/posts/" + p.ID, Data: s.apiPost(call, p, &quotes), Summary: p.summary(call)}
 	out.Untrusted = quotes
 	out.Notes = p.inboxNotes()
-	if slices.ContainsFunc(slices.Concat(append(mediaOfAll(p.Targets), p.Media)...), isDeleted) {
+	if slices.ContainsFunc(slices.Concat(append(targetMedia(p.Targets), p.Media)...), isDeleted) {
 		out.Notes = append(out.Notes, "A file of this post has been deleted from the library. media still lists it, "+
 			"but it cannot be used again.")
 	}
 	return out
 }
 
-func problemOf(account int64, p network.Problem) PostProblem {
+func newProblem(account int64, p network.Problem) PostProblem {
 	return PostProblem{Code: p.Code, Blocking: p.Blocking, AccountID: account, Message: p.Message}
 }

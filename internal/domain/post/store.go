@@ -38,7 +38,8 @@ func scanPost(row scanner, p *Record) error {
 	return err
 }
 
-// read returns a team's post with its targets. A missing post and one of another team are the same not_found.
+// read returns a team's post with its targets. It returns not_found if the team has no such post. lock is empty or an
+// SQL locking clause.
 func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock string) (Record, error) {
 	var p Record
 	err := scanPost(q.QueryRow(ctx, `SELECT `+columns+` FROM posts p WHERE p.id = ? AND p.team_id = ?`+lock, id,
@@ -68,7 +69,7 @@ func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock s
 	return p, err
 }
 
-// readReview returns the client's decision on a version, or a zero Review.
+// readReview returns the client's decision on a version, or a zero Review if there is no decision.
 func readReview(ctx context.Context, q db.Querier, id string, round int64) (Review, error) {
 	var r Review
 	var decided int64
@@ -84,7 +85,7 @@ func readReview(ctx context.Context, q db.Querier, id string, round int64) (Revi
 	return r, nil
 }
 
-// Lock returns a post that the transaction is going to change.
+// Lock returns a post and locks its row until the transaction ends.
 func (s *Service) Lock(ctx context.Context, tx *db.Tx, team int64, id string) (Record, error) {
 	return s.read(ctx, tx, team, id, s.db.ForUpdate())
 }
@@ -111,7 +112,7 @@ func (s *Service) readTargets(ctx context.Context, q db.Querier, team int64, id 
 	}
 	for i := range out {
 		if t := &out[i]; t.hasMedia {
-			if t.Media, err = s.ownMedia(ctx, q, team, id, t.AccountID); err != nil {
+			if t.Media, err = s.overrideMedia(ctx, q, team, id, t.AccountID); err != nil {
 				return nil, err
 			}
 		}
@@ -120,12 +121,12 @@ func (s *Service) readTargets(ctx context.Context, q db.Querier, team int64, id 
 }
 
 func (s *Service) readMedia(ctx context.Context, q db.Querier, team int64, id string) ([]network.Media, error) {
-	shown, err := db.All(ctx, q, scanShown, `SELECT media_id, cover_ms FROM post_media WHERE post_id = ?
+	refs, err := db.All(ctx, q, scanMediaRef, `SELECT media_id, cover_ms FROM post_media WHERE post_id = ?
 		ORDER BY position`, id)
 	if err != nil {
 		return nil, fmt.Errorf("reading the media of a post: %w", err)
 	}
-	return s.mediaDetails(ctx, q, team, shown)
+	return s.mediaDetails(ctx, q, team, refs)
 }
 
 // setMedia replaces all media of a post.
@@ -182,7 +183,7 @@ func insertTargets(ctx context.Context, tx *db.Tx, id string, targets []Target) 
 	return nil
 }
 
-// Update stores what can change of a post; targets have their own statements.
+// Update stores a post's mutable columns and sets UpdatedAt. It does not store targets or media.
 func Update(ctx context.Context, tx *db.Tx, p *Record) error {
 	p.UpdatedAt = tx.Now()
 	if !p.ScheduledAt.IsZero() {
@@ -215,7 +216,7 @@ func updateTarget(ctx context.Context, tx *db.Tx, id string, t Target) error {
 	return nil
 }
 
-// removeOtherTargets deletes the targets that are not listed.
+// removeOtherTargets deletes all targets of a post except those of the given accounts.
 func removeOtherTargets(ctx context.Context, tx *db.Tx, id string, accounts []int64) error {
 	args := []any{id}
 	for _, a := range accounts {

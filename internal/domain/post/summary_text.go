@@ -10,8 +10,7 @@ import (
 	"pressroom/internal/domain/job"
 )
 
-// summarizePublication returns that nothing was sent again, for a post that was already submitted; otherwise
-// "".
+// summarizePublication returns a summary for a post that was already submitted, and "" for other posts.
 func summarizePublication(already bool, j job.Job) string {
 	if !already {
 		return ""
@@ -19,39 +18,39 @@ func summarizePublication(already bool, j job.Job) string {
 	return "the post was already submitted (already_submitted), so nothing was sent again. Its " + j.Summary() + "."
 }
 
-// summarizeRetry returns whether anything was sent again, and what was skipped and why.
+// summarizeRetry returns a summary of a retry that skipped accounts or sent nothing, and "" otherwise.
 func summarizeRetry(sent int, skipped []PublicationRetrySkipped, j job.Job) string {
-	left := summarizeSkipped(skipped)
+	skippedText := summarizeSkipped(skipped)
 	switch {
-	case sent == 0 && left == "":
+	case sent == 0 && skippedText == "":
 		return "no account has failed, so nothing was sent again. The last " + j.Summary() + "."
 	case sent == 0:
-		return "nothing was sent again. " + left + " The last " + j.Summary() + "."
-	case left == "":
+		return "nothing was sent again. " + skippedText + " The last " + j.Summary() + "."
+	case skippedText == "":
 		return ""
 	}
-	return j.Summary() + ". " + left
+	return j.Summary() + ". " + skippedText
 }
 
-// summarizeSkipped returns the skipped accounts by reason.
+// summarizeSkipped lists the skipped accounts by reason.
 func summarizeSkipped(skipped []PublicationRetrySkipped) string {
 	if len(skipped) == 0 {
 		return ""
 	}
-	reasons, named := []string{}, map[string][]string{}
+	reasons, accounts := []string{}, map[string][]string{}
 	for _, s := range skipped {
-		if named[s.Reason] == nil {
+		if accounts[s.Reason] == nil {
 			reasons = append(reasons, s.Reason)
 		}
-		named[s.Reason] = append(named[s.Reason], strconv.FormatInt(s.AccountID, 10))
+		accounts[s.Reason] = append(accounts[s.Reason], strconv.FormatInt(s.AccountID, 10))
 	}
 	for i, reason := range reasons {
-		reasons[i] = fmt.Sprintf("%s: %d (account %s)", reason, len(named[reason]), strings.Join(named[reason], ", "))
+		reasons[i] = fmt.Sprintf("%s: %d (account %s)", reason, len(accounts[reason]), strings.Join(accounts[reason], ", "))
 	}
 	return fmt.Sprintf("Skipped accounts: %d; %s.", len(skipped), strings.Join(reasons, "; "))
 }
 
-// summary returns the state of a post in words.
+// summary describes the state of a post.
 func (p Record) summary(call operation.Call) string {
 	out := p.ID + " is " + string(p.Status)
 	if p.Status == Scheduled && !p.IsTemplate {
@@ -64,7 +63,7 @@ func (p Record) summary(call operation.Call) string {
 	return out
 }
 
-// summarizeApproval returns how approval keeps a post from going out, or "".
+// summarizeApproval explains why approval prevents publication, or returns "" if it does not.
 func (p Record) summarizeApproval() string {
 	switch p.Approval {
 	case Waiting:
@@ -76,35 +75,35 @@ func (p Record) summarizeApproval() string {
 	return ""
 }
 
-// refusals are the error codes of content that a network refuses. Sending the same again does not help.
+// refusals are the error codes for content that a network refuses. Retrying the same content fails again.
 var refusals = []string{"rejected_content", "rejected_media", "duplicate_content", "preflight_blocked"}
 
-// summarizeFailures returns what to do about each failed account. A submitted post cannot be changed, so
-// refused content needs another post.
+// summarizeFailures explains what to do about each failed account. Refused content needs another post, because a
+// submitted post cannot be changed.
 func summarizeFailures(targets []Target) string {
-	again, anew, open := []string{}, []string{}, []string{}
+	retryable, refused, unconfirmed := []string{}, []string{}, []string{}
 	for _, t := range targets {
-		one := fmt.Sprintf("account %d (%s)", t.AccountID, t.ErrorCode)
+		account := fmt.Sprintf("account %d (%s)", t.AccountID, t.ErrorCode)
 		switch {
 		case t.State == TargetUnconfirmed:
-			open = append(open, one)
+			unconfirmed = append(unconfirmed, account)
 		case t.State == TargetFailed && slices.Contains(refusals, t.ErrorCode):
-			anew = append(anew, one)
+			refused = append(refused, account)
 		case t.State == TargetFailed:
-			again = append(again, one)
+			retryable = append(retryable, account)
 		}
 	}
 	var out strings.Builder
 	for _, part := range []struct {
-		of    []string
-		words string
+		accounts []string
+		advice   string
 	}{
-		{again, "Failed; call retry_post after the cause is fixed"},
-		{anew, "Refused because of content or media; create another post for these with create_post"},
-		{open, "Unconfirmed; may already be published, so it is not sent again until that is known"},
+		{retryable, "Failed; call retry_post after the cause is fixed"},
+		{refused, "Refused because of content or media; create another post for these with create_post"},
+		{unconfirmed, "Unconfirmed; may already be published, so it is not sent again until that is known"},
 	} {
-		if len(part.of) > 0 {
-			out.WriteString(" " + part.words + ": " + strings.Join(part.of, ", ") + ".")
+		if len(part.accounts) > 0 {
+			out.WriteString(" " + part.advice + ": " + strings.Join(part.accounts, ", ") + ".")
 		}
 	}
 	return out.String()
@@ -113,8 +112,8 @@ func summarizeFailures(targets []Target) string {
 // summarizeProblems counts the problems.
 func summarizeProblems(problems []PostProblem) string {
 	blocking := 0
-	for _, found := range problems {
-		if found.Blocking {
+	for _, problem := range problems {
+		if problem.Blocking {
 			blocking++
 		}
 	}
@@ -128,13 +127,13 @@ func summarizeProblems(problems []PostProblem) string {
 	return out
 }
 
-// summarizeValidation returns whether a post could be published as it is.
+// summarizeValidation describes whether a post could be published as it is.
 func (p Record) summarizeValidation(v Validation, only *int64) string {
 	if p.Status != Draft && p.Status != Scheduled {
 		return "it was already submitted and is " + string(p.Status) + "; it can no longer be changed." +
 			summarizeProblems(v.Problems) + summarizeFailures(p.Targets)
 	}
-	blocked := slices.ContainsFunc(v.Problems, func(found PostProblem) bool { return found.Blocking })
+	blocked := slices.ContainsFunc(v.Problems, func(problem PostProblem) bool { return problem.Blocking })
 	out := "it would go out as it is"
 	switch {
 	case blocked || v.WaitsForApproval:

@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// Validation is whether a post could be published as it is.
+// Validation is the result of validate_post.
 type Validation struct {
 	Problems           []PostProblem `json:"problems"`
 	WaitsForApproval   bool          `json:"waits_for_approval"`
@@ -37,13 +37,13 @@ func (s *Service) validate(ctx context.Context, call operation.Call,
 	if err != nil {
 		return operation.Answer[Validation]{}, err
 	}
-	found := Validation{Problems: s.problems(call, p, in.AccountID), WaitsForApproval: p.awaitsApproval(),
+	validation := Validation{Problems: s.problems(call, p, in.AccountID), WaitsForApproval: p.needsApproval(),
 		PostsLeftThisMonth: left}
-	return operation.Answer[Validation]{App: "/posts/" + p.ID, Data: found, Summary: p.summarizeValidation(found,
+	return operation.Answer[Validation]{App: "/posts/" + p.ID, Data: validation, Summary: p.summarizeValidation(validation,
 		in.AccountID)}, nil
 }
 
-// problems returns what prevents a post, or one account of it, from going out.
+// problems returns the problems that prevent the publication of a post, or of one account if only is set.
 func (s *Service) problems(call operation.Call, p Record, only *int64) []PostProblem {
 	out := []PostProblem{}
 	if p.Status == Draft && !p.IsTemplate && !p.ScheduledAt.IsZero() && !p.ScheduledAt.After(call.Now) {
@@ -68,7 +68,7 @@ func (s *Service) problems(call operation.Call, p Record, only *int64) []PostPro
 
 const codeAccountInactive = "account_inactive"
 
-// contentProblems returns what a target's network would refuse.
+// contentProblems returns the reasons why a target's network would refuse the post.
 func (s *Service) contentProblems(p Record, t Target, language string) []PostProblem {
 	n, err := s.accounts.Network(t.Platform)
 	if err != nil {
@@ -81,35 +81,35 @@ func (s *Service) contentProblems(p Record, t Target, language string) []PostPro
 		out = append(out, PostProblem{Code: "media_missing", Blocking: true, AccountID: t.AccountID,
 			Message: "A file of this post has been deleted from the library."})
 	}
-	for _, found := range n.Check(content) {
-		out = append(out, problemOf(t.AccountID, found))
+	for _, problem := range n.Check(content) {
+		out = append(out, newProblem(t.AccountID, problem))
 	}
 	return out
 }
 
 func isDeleted(m network.Media) bool { return m.Gone }
 
-// checkContent returns an error for a post with a blocking problem.
+// checkContent returns an error if the post has a blocking problem.
 func (s *Service) checkContent(call operation.Call, p Record) error {
 	return rejectBlocking(s.problems(call, p, nil))
 }
 
-// checkContentOf returns an error for accounts with a blocking problem. Retries do not skip the networks'
-// rules.
-func (s *Service) checkContentOf(call operation.Call, p Record, again []Target) error {
-	found := []PostProblem{}
-	for _, t := range again {
-		found = append(found, s.contentProblems(p, t, call.Language)...)
+// checkTargetContent returns an error if one of the targets has a blocking problem. Retries are checked too, because
+// the networks' rules may have changed.
+func (s *Service) checkTargetContent(call operation.Call, p Record, targets []Target) error {
+	problems := []PostProblem{}
+	for _, t := range targets {
+		problems = append(problems, s.contentProblems(p, t, call.Language)...)
 	}
-	return rejectBlocking(found)
+	return rejectBlocking(problems)
 }
 
-// rejectBlocking returns an error if a problem is blocking.
+// rejectBlocking returns an error that lists the blocking problems, or nil if there are none.
 func rejectBlocking(problems []PostProblem) error {
 	codes := []string{}
-	for _, found := range problems {
-		if found.Blocking && !slices.Contains(codes, found.Code) {
-			codes = append(codes, found.Code)
+	for _, problem := range problems {
+		if problem.Blocking && !slices.Contains(codes, problem.Code) {
+			codes = append(codes, problem.Code)
 		}
 	}
 	if len(codes) == 0 {
@@ -121,7 +121,7 @@ func rejectBlocking(problems []PostProblem) error {
 			strings.Join(codes, ", ")+".").With("problems", codes)
 }
 
-// postsLeft returns how many posts the plan still allows in the month of a time.
+// postsLeft returns how many more posts the plan allows in the month of a time.
 func (s *Service) postsLeft(ctx context.Context, q db.Querier, call operation.Call, at time.Time) (int64, error) {
 	p, _ := s.terms.Plan(call.Plan)
 	limit := p.PostsPerMonth
@@ -138,8 +138,8 @@ func (s *Service) postsLeft(ctx context.Context, q db.Querier, call operation.Ca
 	return max(0, limit-used), nil
 }
 
-// checkAllowance returns an error if the plan's posts in the month of a time are used up. It locks the team's
-// row, so that two calls cannot both take the last one.
+// checkAllowance returns an error if the plan allows no more posts in the month of a time. It locks the team's row, so
+// that two calls cannot both use the last post.
 func (s *Service) checkAllowance(ctx context.Context, tx *db.Tx, call operation.Call, at time.Time) error {
 	var id int64
 	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(),
@@ -157,8 +157,8 @@ func (s *Service) checkAllowance(ctx context.Context, tx *db.Tx, call operation.
 	return nil
 }
 
-// checkWanted returns an error if the post cannot have the new content.
-func (p Record) checkWanted(wanted Record) error {
+// checkNewContent returns an error if the post cannot be changed to the wanted content.
+func (p Record) checkNewContent(wanted Record) error {
 	if err := wanted.checkCovers(); err != nil {
 		return err
 	}
@@ -168,9 +168,9 @@ func (p Record) checkWanted(wanted Record) error {
 	return nil
 }
 
-// checkCovers returns an error for a cover after the end of its video.
+// checkCovers returns an error if a cover time is after the end of its video.
 func (p Record) checkCovers() error {
-	for _, m := range slices.Concat(append([][]network.Media{p.Media}, mediaOfAll(p.Targets)...)...) {
+	for _, m := range slices.Concat(append([][]network.Media{p.Media}, targetMedia(p.Targets)...)...) {
 		if m.Duration > 0 && m.Cover > m.Duration {
 			return apierr.Invalid(apierr.OutOfRange, fmt.Sprintf("cover-%d", m.ID),
 				"The cover time is not within the video.")
