@@ -27,49 +27,49 @@ func (w *env) connectSecond(t *testing.T) int64 {
 	return id
 }
 
-// Removing an account affects scheduled posts only: a post with another account is published to that one, one without
-// becomes a draft.
+// RemoveAccount changes only scheduled posts. A post with another account stays scheduled. A post without another
+// account becomes a draft.
 func TestRemoveAccount(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		other := w.connectSecond(t)
 		soon := posttest.Noon.Add(posttest.Day).Format(time.RFC3339)
 		both, _ := w.Do(t, "create_post", map[string]any{"caption": "both", "account_ids": []int64{w.Account,
 			other}})["id"].(string)
-		alone, elsewhere := w.Draft(t, "alone", time.Time{}), w.Draft(t, "elsewhere", time.Time{})
+		single, unrelated := w.Draft(t, "single", time.Time{}), w.Draft(t, "unrelated", time.Time{})
 		draft := w.Draft(t, "draft", time.Time{})
-		w.Do(t, "update_post", map[string]any{"id": elsewhere, "account_ids": []int64{other}})
-		for _, id := range []string{both, alone, elsewhere} {
+		w.Do(t, "update_post", map[string]any{"id": unrelated, "account_ids": []int64{other}})
+		for _, id := range []string{both, single, unrelated} {
 			w.Do(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": soon})
 		}
 		if n, err := w.CountUpcoming(t.Context(), w.Call.TeamID, w.Account); err != nil ||
 			n != (post.Upcoming{Posts: 2}) {
-			t.Errorf("%+v posts wait for it, want 2 (%v)", n, err)
+			t.Errorf("got %+v upcoming posts, want 2 (%v)", n, err)
 		}
 		if n, err := w.CountUpcoming(t.Context(), w.Call.TeamID+1, w.Account); err != nil || n.Any() {
-			t.Errorf("%+v posts of another team wait for it (%v)", n, err)
+			t.Errorf("another team got %+v upcoming posts (%v)", n, err)
 		}
 		call := w.Call
 		call.Now = w.Clock.Now()
 		if n, err := w.RemoveAccount(t.Context(), call, w.Account); err != nil || n != (post.Upcoming{Posts: 2}) {
-			t.Fatalf("taken out of %+v, want 2 (%v)", n, err)
+			t.Fatalf("removed from %+v, want 2 posts (%v)", n, err)
 		}
-		for id, want := range map[string]string{both: "scheduled", alone: "draft", elsewhere: "scheduled",
+		for id, want := range map[string]string{both: "scheduled", single: "draft", unrelated: "scheduled",
 			draft: "draft"} {
 			if got := w.Do(t, "get_post", map[string]any{"id": id})["status"]; got != want {
 				t.Errorf("%s is %v, want %s", id, got, want)
 			}
 		}
-		var kept, count int64
+		var remaining, count int64
 		must.NoError(t, w.DB.QueryRow(t.Context(), `SELECT MAX(account_id), COUNT(*) FROM post_targets WHERE post_id = ?`,
-			both).Scan(&kept, &count))
-		if count != 1 || kept != other {
-			t.Errorf("the post goes to %d accounts, one is %d", count, kept)
+			both).Scan(&remaining, &count))
+		if count != 1 || remaining != other {
+			t.Errorf("the post has %d accounts, including %d", count, remaining)
 		}
 		if n, err := w.RemoveAccount(t.Context(), call, w.Account); err != nil || n.Any() {
-			t.Errorf("once more: %+v (%v)", n, err)
+			t.Errorf("second call: %+v (%v)", n, err)
 		}
-		for tool, args := range map[string]map[string]any{"publish_post": {"post_id": alone},
-			"schedule_post": {"post_id": alone, "scheduled_at": soon}} {
+		for tool, args := range map[string]map[string]any{"publish_post": {"post_id": single},
+			"schedule_post": {"post_id": single, "scheduled_at": soon}} {
 			if _, err := w.Try(t, tool, args); apierr.Of(err).Code != apierr.PreflightBlocked ||
 				!strings.Contains(apierr.Of(err).Detail, "accounts_missing") {
 				t.Errorf("%s of a post without accounts: %v", tool, err)
@@ -80,12 +80,12 @@ func TestRemoveAccount(t *testing.T) {
 		viewer.Capabilities = access.RoleCapabilities(access.Viewer)
 		call.Actor = &viewer
 		if _, err := w.RemoveAccount(t.Context(), call, other); apierr.Of(err).Code != apierr.PublishNotAllowed {
-			t.Errorf("a viewer: %v", err)
+			t.Errorf("RemoveAccount by a viewer: %v", err)
 		}
 	})
 }
 
-// Only its team sees an account's newest failure.
+// LastFailure returns the newest failure of an account, but not to another team.
 func TestLastFailureOfAccount(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		for _, caption := range []string{"first", "forbidden", "last"} {
@@ -103,7 +103,7 @@ func TestLastFailureOfAccount(t *testing.T) {
 			t.Errorf("%+v (%v)", got, err)
 		}
 		if got, err := w.LastFailure(t.Context(), w.Call.TeamID+1, w.Account); err != nil || got.PostID != "" {
-			t.Errorf("another team is told %+v (%v)", got, err)
+			t.Errorf("another team got %+v (%v)", got, err)
 		}
 	})
 }

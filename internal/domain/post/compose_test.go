@@ -21,14 +21,14 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// twoItems is a library with an image, 1, and a video of ten seconds, 2.
-type twoItems struct{}
+// fakeLibrary is a media library with an image (ID 1) and a video of ten seconds (ID 2).
+type fakeLibrary struct{}
 
-func (l twoItems) ForPostWithDeleted(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
+func (l fakeLibrary) ForPostWithDeleted(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
 	return l.ForPost(ctx, q, team, ids)
 }
 
-func (twoItems) ForPost(_ context.Context, _ db.Querier, _ int64, ids []int64) ([]network.Media, error) {
+func (fakeLibrary) ForPost(_ context.Context, _ db.Querier, _ int64, ids []int64) ([]network.Media, error) {
 	out := []network.Media{}
 	for _, id := range ids {
 		switch id {
@@ -44,16 +44,16 @@ func (twoItems) ForPost(_ context.Context, _ db.Querier, _ int64, ids []int64) (
 	return out, nil
 }
 
-// ruled is the quiet network with rules.
-type ruled struct{ posttest.Network }
+// networkWithRules is posttest.Network with the documented rules of Bluesky.
+type networkWithRules struct{ posttest.Network }
 
-func (ruled) Rules() network.Rules { r, _ := network.DefaultRules("bluesky"); return r }
+func (networkWithRules) Rules() network.Rules { r, _ := network.DefaultRules("bluesky"); return r }
 
-// composing runs a test with a library and a person who may do everything.
-func composing(t *testing.T, run func(t *testing.T, w *env, act *access.Actor)) {
+// eachDatabaseWithMedia runs a test on each database, with fakeLibrary and an actor with all permissions.
+func eachDatabaseWithMedia(t *testing.T, run func(t *testing.T, w *env, act *access.Actor)) {
 	t.Helper()
 	eachDatabase(t, func(t *testing.T, w *env) {
-		w.Service = post.New(w.DB, account.New(w.DB, w.Sealer, nil, ruled{}), job.NewStore(w.DB, nil, 100), twoItems{},
+		w.Service = post.New(w.DB, account.New(w.DB, w.Sealer, nil, networkWithRules{}), job.NewStore(w.DB, nil, 100), fakeLibrary{},
 			w.Deliveries, post.DefaultLimits, plan.Default())
 		w.Exec(t, `INSERT INTO media (id, team_id, sha256, blob, name, file_name, search, type, kind, size_bytes,
 			width, height, created_at) VALUES (1, ?, 'a', 'a', 'a', 'a', 'a', 'image/jpeg', 'image', 1, 1, 1, 1), (2,
@@ -68,17 +68,17 @@ func (w *env) getPost(t *testing.T, id string) post.Record {
 	return p
 }
 
-// All changes are stored together with one event, and with none if nothing differs.
+// Compose stores all changes with one event. It records no event if nothing differs.
 func TestCompose(t *testing.T) {
-	composing(t, func(t *testing.T, w *env, act *access.Actor) {
+	eachDatabaseWithMedia(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.Draft(t, "hello", time.Time{})
-		text := "of its own"
+		text := "override"
 		c := post.Composition{Caption: "another", Accounts: []int64{w.Account}, Media: []int64{2, 1},
 			At:        posttest.Noon.Add(time.Hour),
 			Overrides: map[int64]post.Override{w.Account: {Caption: &text, Media: []int64{2}}},
 			Covers:    map[int64]time.Duration{2: 2500 * time.Millisecond}}
 		w.Clock.Advance(time.Second)
-		kept := must.Get(w.Compose(t.Context(), act, id, w.getPost(t, id).UpdatedAt, c))(t)
+		saved := must.Get(w.Compose(t.Context(), act, id, w.getPost(t, id).UpdatedAt, c))(t)
 		p := w.getPost(t, id)
 		if p.Caption != "another" || p.Excerpt != "another" || !p.ScheduledAt.Equal(c.At) || p.Status != post.Draft ||
 			*p.Targets[0].Caption != text ||
@@ -86,26 +86,26 @@ func TestCompose(t *testing.T) {
 			p.Targets[0].Media[0].Cover != 2500*time.Millisecond {
 			t.Errorf("%+v", p)
 		}
-		if diff := cmp.Diff(kept.UpdatedAt, p.UpdatedAt); diff != "" {
+		if diff := cmp.Diff(saved.UpdatedAt, p.UpdatedAt); diff != "" {
 			t.Error(diff)
 		}
 		w.Clock.Advance(time.Second)
 		must.Get(w.Compose(t.Context(), act, id, p.UpdatedAt, c))(t)
 		if again := w.getPost(t, id); !again.UpdatedAt.Equal(p.UpdatedAt) || w.CountEvents(t, "post.changed") != 1 {
-			t.Errorf("changed without a change: %v, %d events", again.UpdatedAt, w.CountEvents(t, "post.changed"))
+			t.Errorf("saving the same content changed the post: %v, %d events", again.UpdatedAt, w.CountEvents(t, "post.changed"))
 		}
 		must.Get(w.Compose(t.Context(), act, id, p.UpdatedAt, post.Composition{Caption: "bare",
 			Accounts: []int64{w.Account}}))(t)
 		if p = w.getPost(t, id); p.Targets[0].Caption != nil || p.Targets[0].Media != nil || len(p.Media) != 0 ||
 			!p.ScheduledAt.IsZero() {
-			t.Errorf("what was taken away is there: %+v", p)
+			t.Errorf("removed content is still present: %+v", p)
 		}
 	})
 }
 
-// Of two concurrent edits the second is refused, and neither is lost.
+// The second of two concurrent edits is refused, so that it does not overwrite the first.
 func TestComposeConflict(t *testing.T) {
-	composing(t, func(t *testing.T, w *env, act *access.Actor) {
+	eachDatabaseWithMedia(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.Draft(t, "hello", time.Time{})
 		seen := w.getPost(t, id).UpdatedAt
 		w.Clock.Advance(time.Second)
@@ -122,45 +122,45 @@ func TestComposeConflict(t *testing.T) {
 }
 
 func TestComposeRefuses(t *testing.T) {
-	composing(t, func(t *testing.T, w *env, act *access.Actor) {
+	eachDatabaseWithMedia(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.Draft(t, "hello", time.Time{})
 		seen := w.getPost(t, id).UpdatedAt
 		for name, c := range map[string]struct {
-			piece    post.Composition
-			code     apierr.Code
-			argument string
+			composition post.Composition
+			code        apierr.Code
+			argument    string
 		}{
 
 			"too long": {post.Composition{Caption: strings.Repeat("x", post.MaxCaption+1),
 				Accounts: []int64{w.Account}}, apierr.ValidationFailed, "caption"},
-			"no text": {post.Composition{Caption: "\x00", Accounts: []int64{w.Account}},
+			"invalid character": {post.Composition{Caption: "\x00", Accounts: []int64{w.Account}},
 				apierr.ValidationFailed, "caption"},
-			"over": {post.Composition{Caption: "x", Accounts: []int64{w.Account}, At: posttest.Noon.Add(-time.Hour)},
+			"time in the past": {post.Composition{Caption: "x", Accounts: []int64{w.Account}, At: posttest.Noon.Add(-time.Hour)},
 				apierr.ValidationFailed, "scheduled_at"},
-			"others' medium": {post.Composition{Caption: "x", Accounts: []int64{w.Account}, Media: []int64{9}},
+			"unknown media": {post.Composition{Caption: "x", Accounts: []int64{w.Account}, Media: []int64{9}},
 				apierr.NotFound, "media_ids"},
-			"others' own": {post.Composition{Caption: "x", Accounts: []int64{w.Account},
+			"unknown media in an override": {post.Composition{Caption: "x", Accounts: []int64{w.Account},
 				Overrides: map[int64]post.Override{w.Account: {Media: []int64{9}}}}, apierr.NotFound, "media_ids"},
-			"beyond the end": {post.Composition{Caption: "x", Accounts: []int64{w.Account}, Media: []int64{2},
+			"cover after the end": {post.Composition{Caption: "x", Accounts: []int64{w.Account}, Media: []int64{2},
 				Covers: map[int64]time.Duration{2: 11 * time.Second}}, apierr.ValidationFailed, "cover-2"},
-			"no account": {post.Composition{Caption: "x", Accounts: []int64{w.Account + 1}}, apierr.NotFound,
+			"unknown account": {post.Composition{Caption: "x", Accounts: []int64{w.Account + 1}}, apierr.NotFound,
 				"account_ids"},
-			"many": {post.Composition{Caption: "x", Accounts: []int64{w.Account}, Media: slices.Repeat([]int64{1},
+			"too many media": {post.Composition{Caption: "x", Accounts: []int64{w.Account}, Media: slices.Repeat([]int64{1},
 				51)}, apierr.ValidationFailed, "media_ids"},
 		} {
-			_, err := w.Compose(t.Context(), act, id, seen, c.piece)
+			_, err := w.Compose(t.Context(), act, id, seen, c.composition)
 			if f := apierr.Of(err); err == nil || f.Code != c.code || f.Context["argument"] != c.argument {
 				t.Errorf("%s: %v, %v", name, err, f.Context)
 			}
 		}
-		mine := post.Composition{Caption: "x", Accounts: []int64{w.Account}, At: posttest.Noon.Add(time.Hour)}
+		valid := post.Composition{Caption: "x", Accounts: []int64{w.Account}, At: posttest.Noon.Add(time.Hour)}
 		viewer := *act
 		viewer.Role, viewer.Capabilities = access.Viewer, access.RoleCapabilities(access.Viewer)
-		_, err := w.Compose(t.Context(), &viewer, id, seen, mine)
+		_, err := w.Compose(t.Context(), &viewer, id, seen, valid)
 		posttest.CheckError(t, err, apierr.WriteNotAllowed, "")
 		stranger := *act
 		stranger.TeamID++
-		_, err = w.Compose(t.Context(), &stranger, id, seen, mine)
+		_, err = w.Compose(t.Context(), &stranger, id, seen, valid)
 		posttest.CheckError(t, err, apierr.NotFound, "")
 		if p := w.getPost(t, id); p.Caption != "hello" || !p.UpdatedAt.Equal(seen) {
 			t.Errorf("%+v", p)
@@ -171,22 +171,22 @@ func TestComposeRefuses(t *testing.T) {
 		seen = w.getPost(t, id).UpdatedAt
 		paused := *act
 		paused.Capabilities = []access.Capability{access.Read, access.Write}
-		_, err = w.Compose(t.Context(), &paused, id, seen, mine)
+		_, err = w.Compose(t.Context(), &paused, id, seen, valid)
 		posttest.CheckError(t, err, apierr.PublishNotAllowed, "")
-		open := mine
-		open.At = time.Time{}
-		if _, err = w.Compose(t.Context(), act, id, seen, open); apierr.Of(err).Context["argument"] != "scheduled_at" {
+		withoutTime := valid
+		withoutTime.At = time.Time{}
+		if _, err = w.Compose(t.Context(), act, id, seen, withoutTime); apierr.Of(err).Context["argument"] != "scheduled_at" {
 			t.Errorf("a scheduled post without a time: %v", err)
 		}
 		w.Do(t, "publish_post", map[string]any{"post_id": id})
-		_, err = w.Compose(t.Context(), act, id, seen, mine)
+		_, err = w.Compose(t.Context(), act, id, seen, valid)
 		posttest.CheckError(t, err, apierr.ValidationFailed, "published")
 	})
 }
 
-// A template can be changed while its series is active, and keeps its time.
+// A template can be changed while its series is paused, and keeps its time.
 func TestComposeTemplate(t *testing.T) {
-	composing(t, func(t *testing.T, w *env, act *access.Actor) {
+	eachDatabaseWithMedia(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.StartSeries(t, "FREQ=DAILY")
 		c := post.Composition{Caption: "anew", Accounts: []int64{w.Account}}
 		_, err := w.Compose(t.Context(), act, id, w.getPost(t, id).UpdatedAt, c)
@@ -199,22 +199,22 @@ func TestComposeTemplate(t *testing.T) {
 	})
 }
 
-// Unsaved posts are validated like saved ones.
-func TestWeigh(t *testing.T) {
-	composing(t, func(t *testing.T, w *env, act *access.Actor) {
+// CheckComposition validates unsaved content like validate_post.
+func TestCheckComposition(t *testing.T) {
+	eachDatabaseWithMedia(t, func(t *testing.T, w *env, act *access.Actor) {
 		before := w.CountEvents(t, "post.created")
 		text := "forbidden"
 		got, err := w.CheckComposition(t.Context(), act, post.Composition{Caption: "fine #one",
 			Accounts: []int64{w.Account}, Overrides: map[int64]post.Override{w.Account: {Caption: &text}},
 			Media: []int64{1}}, nil)
 		must.NoError(t, err)
-		o := got.Previews[0]
-		if len(o.Problems) != 1 || !o.Problems[0].Blocking || o.Problems[0].AccountID != w.Account ||
-			o.Content.Text != text || len(o.Content.Media) != 1 || got.Left == 0 {
+		check := got.Previews[0]
+		if len(check.Problems) != 1 || !check.Problems[0].Blocking || check.Problems[0].AccountID != w.Account ||
+			check.Content.Text != text || len(check.Content.Media) != 1 || got.Left == 0 {
 			t.Errorf("%+v", got)
 		}
 		want := []network.Measure{{Unit: "characters", Have: 9, Most: 300}, {Unit: "bytes", Have: 9, Most: 3000}}
-		if diff := cmp.Diff(want, o.Measures); diff != "" {
+		if diff := cmp.Diff(want, check.Measures); diff != "" {
 			t.Error(diff)
 		}
 		if _, err = w.CheckComposition(t.Context(), act, post.Composition{Accounts: []int64{w.Account + 1}},
@@ -228,7 +228,7 @@ func TestWeigh(t *testing.T) {
 	})
 }
 
-func TestForecast(t *testing.T) {
+func TestPreviewSeries(t *testing.T) {
 	berlin := must.Get(time.LoadLocation("Europe/Berlin"))(t)
 	begin := time.Date(2026, 3, 28, 10, 0, 0, 0, berlin)
 	for rule, want := range map[string]string{

@@ -11,18 +11,17 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// disconnect disconnects an account as a person does.
+// disconnect marks an account as disconnected by a person.
 func (w *env) disconnect(t *testing.T, account int64) {
 	t.Helper()
 	w.Exec(t, `UPDATE social_accounts SET connection_state = 'lost', disconnected_at = 1 WHERE id = ?`, account)
 }
 
-// A post keeps a disconnected account and its overrides until the author removes it. The account cannot be added to
-// another post.
+// Compose keeps a disconnected account and its override. The account cannot be added to another post.
 func TestComposeKeepsDisconnected(t *testing.T) {
-	composing(t, func(t *testing.T, w *env, act *access.Actor) {
-		other, text := w.connectSecond(t), "of its own"
-		id, elsewhere := w.Draft(t, "hello", time.Time{}), w.Draft(t, "elsewhere", time.Time{})
+	eachDatabaseWithMedia(t, func(t *testing.T, w *env, act *access.Actor) {
+		other, text := w.connectSecond(t), "override"
+		id, otherPost := w.Draft(t, "hello", time.Time{}), w.Draft(t, "elsewhere", time.Time{})
 		c := post.Composition{Caption: "hello", Accounts: []int64{w.Account, other},
 			Overrides: map[int64]post.Override{other: {Caption: &text, Media: []int64{1}}}}
 		_, err := w.Compose(t.Context(), act, id, w.getPost(t, id).UpdatedAt, c)
@@ -30,8 +29,8 @@ func TestComposeKeepsDisconnected(t *testing.T) {
 		w.disconnect(t, other)
 		c.Caption = "anew"
 		checked := must.Get(w.CheckComposition(t.Context(), act, c, w.getPost(t, id).Targets))(t)
-		if o := checked.Previews[1]; o.Target.Active || len(o.Problems) != 1 || o.Content.Text != text {
-			t.Errorf("%+v", o)
+		if check := checked.Previews[1]; check.Target.Active || len(check.Problems) != 1 || check.Content.Text != text {
+			t.Errorf("%+v", check)
 		}
 		must.Get(w.Compose(t.Context(), act, id, w.getPost(t, id).UpdatedAt, c))(t)
 		p := w.getPost(t, id)
@@ -39,19 +38,19 @@ func TestComposeKeepsDisconnected(t *testing.T) {
 			*p.Targets[1].Caption != text || len(p.Targets[1].Media) != 1 {
 			t.Errorf("%+v", p)
 		}
-		_, err = w.Compose(t.Context(), act, elsewhere, w.getPost(t, elsewhere).UpdatedAt,
+		_, err = w.Compose(t.Context(), act, otherPost, w.getPost(t, otherPost).UpdatedAt,
 			post.Composition{Caption: "elsewhere", Accounts: []int64{other}})
 		posttest.CheckError(t, err, apierr.NotFound, "")
-		copied, left, err := w.Duplicate(t.Context(), act, "", p.ID)
+		copied, omitted, err := w.Duplicate(t.Context(), act, "", p.ID)
 		must.NoError(t, err)
-		if kept := copied.Targets; len(kept) != 1 || kept[0].AccountID != w.Account || len(left) != 1 ||
-			left[0].AccountID != other {
-			t.Errorf("a copy keeps accounts %v and loses %+v", kept, left)
+		if targets := copied.Targets; len(targets) != 1 || targets[0].AccountID != w.Account || len(omitted) != 1 ||
+			omitted[0].AccountID != other {
+			t.Errorf("the duplicate has accounts %v and omitted %+v", targets, omitted)
 		}
 	})
 }
 
-// The prediction for a scheduled post matches the result when it is due.
+// Predict matches the result of Release.
 func TestPredict(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		other := w.connectSecond(t)
@@ -82,13 +81,13 @@ func TestPredict(t *testing.T) {
 	})
 }
 
-// A person can change the rule of a series together with its template. The rule stays if the form has none.
-func TestComposeChangesTheRule(t *testing.T) {
-	composing(t, func(t *testing.T, w *env, act *access.Actor) {
+// Compose can change the rule of a series together with its template. An empty rule keeps the current rule.
+func TestComposeChangesRule(t *testing.T) {
+	eachDatabaseWithMedia(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.StartSeries(t, "FREQ=DAILY")
 		if n, err := w.CountUpcoming(t.Context(), w.Call.TeamID, w.Account); err != nil ||
 			n != (post.Upcoming{Posts: 1, Series: 1}) {
-			t.Errorf("%+v waits (%v)", n, err)
+			t.Errorf("upcoming: %+v (%v)", n, err)
 		}
 		w.Do(t, "cancel_post", map[string]any{"post_id": id})
 		before := w.CountEvents(t, "post.changed")

@@ -10,21 +10,21 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// A duplicate has the content of single accounts too. A form sent twice creates one.
+// A duplicate includes overrides. A form that is submitted twice creates one draft.
 func TestDuplicate(t *testing.T) {
-	composing(t, func(t *testing.T, w *env, act *access.Actor) {
-		from, own := w.Draft(t, "for all", time.Time{}), "for one"
-		must.Get(w.Override(t.Context(), w.Person, from, w.Account, post.Override{Caption: &own}))(t)
-		made, left, err := w.Duplicate(t.Context(), act, "form", from)
+	eachDatabaseWithMedia(t, func(t *testing.T, w *env, act *access.Actor) {
+		from, override := w.Draft(t, "for all", time.Time{}), "for one"
+		must.Get(w.Override(t.Context(), w.Person, from, w.Account, post.Override{Caption: &override}))(t)
+		duplicate, omitted, err := w.Duplicate(t.Context(), act, "form", from)
 		must.NoError(t, err)
-		p := w.getPost(t, made.ID)
-		if len(left) != 0 || p.Caption != "for all" || p.Replaces != "" || p.Targets[0].Caption == nil ||
-			*p.Targets[0].Caption != own {
-			t.Errorf("%+v, without %v", p, left)
+		p := w.getPost(t, duplicate.ID)
+		if len(omitted) != 0 || p.Caption != "for all" || p.Replaces != "" || p.Targets[0].Caption == nil ||
+			*p.Targets[0].Caption != override {
+			t.Errorf("%+v, omitted %v", p, omitted)
 		}
 		again, _, err := w.Duplicate(t.Context(), act, "form", from)
-		if must.NoError(t, err); again.ID != made.ID {
-			t.Error("the form created another draft")
+		if must.NoError(t, err); again.ID != duplicate.ID {
+			t.Error("the second call created another draft")
 		}
 		reader := *act
 		reader.Capabilities = access.Effective(access.Full, access.Viewer)
@@ -39,10 +39,10 @@ func TestFindTeam(t *testing.T) {
 		id := w.Draft(t, "ask", time.Time{})
 		if home, err := w.FindTeam(t.Context(), id, []int64{w.Call.TeamID + 7, w.Call.TeamID}); err != nil ||
 			home != w.Call.TeamID {
-			t.Errorf("home is %d, %v", home, err)
+			t.Errorf("got team %d, %v", home, err)
 		}
 		if _, err := w.FindTeam(t.Context(), id, []int64{w.Call.TeamID + 7}); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("elsewhere: %v", err)
+			t.Errorf("post of another team: %v", err)
 		}
 	})
 }

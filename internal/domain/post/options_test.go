@@ -12,9 +12,9 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Options are stored with a post, sent to its network, kept by an edit in the composer, and copied.
+// Options are stored with a post and passed to its network. Compose without options and Duplicate keep them.
 func TestOptions(t *testing.T) {
-	composing(t, func(t *testing.T, w *env, act *access.Actor) {
+	eachDatabaseWithMedia(t, func(t *testing.T, w *env, act *access.Actor) {
 		tiktok := map[string]any{"privacy_level": "SELF_ONLY", "music_usage_confirmed": true}
 		id := w.Draft(t, "hello", time.Time{})
 		w.Do(t, "update_post", map[string]any{"id": id, "options": map[string]any{"tiktok": tiktok}})
@@ -26,7 +26,7 @@ func TestOptions(t *testing.T) {
 		must.Get(w.Compose(t.Context(), act, id, p.UpdatedAt, post.Composition{Caption: "another",
 			Accounts: []int64{w.Account}}))(t)
 		if diff := cmp.Diff(want, w.getPost(t, id).Options); diff != "" {
-			t.Errorf("the composer lost the options: %s", diff)
+			t.Errorf("Compose lost the options: %s", diff)
 		}
 		copied, _, err := w.Duplicate(t.Context(), act, "form", id)
 		must.NoError(t, err)

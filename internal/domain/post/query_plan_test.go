@@ -16,9 +16,9 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// fill creates n posts of a team, two thirds of them drafts. The first call also creates the team, its account and a
-// second team.
-func fill(t *testing.T, d *db.DB, from, n int) {
+// insertPosts creates n posts of a team. Two thirds of them are drafts. If from is 0, it also creates the team, its
+// account and a second team.
+func insertPosts(t *testing.T, d *db.DB, from, n int) {
 	t.Helper()
 	must.NoError(t, d.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
 		if from == 0 {
@@ -79,12 +79,12 @@ func pageQuery(t *testing.T, in ListInput) (string, []any) {
 	return q.sql(20)
 }
 
-// Each list is an index scan: nothing is sorted, and no table is scanned in full.
+// Lists use index scans, without sorting and without full table scans.
 func TestListsUseIndexes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
-		fill(t, d, 0, 3000)
+		insertPosts(t, d, 0, 3000)
 		for name, in := range lists {
 			query, args := pageQuery(t, in)
 			plan := explain(t, d, query, args)
@@ -124,13 +124,13 @@ func explain(t *testing.T, d *db.DB, query string, args []any) string {
 
 var buffers = regexp.MustCompile(`shared (?:hit=(\d+))?\s?(?:read=(\d+))?`)
 
-// A page of a list reads no more database pages if the table is ten times as large.
+// The number of database pages that a list reads does not grow with the table.
 func TestListQueryPlans(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
 		if !d.Postgres() {
-			return // SQLite does not report pages; its plan is the same index scan
+			return // SQLite does not report how many pages a query reads.
 		}
 		read := func() map[string]int {
 			out := map[string]int{}
@@ -138,15 +138,15 @@ func TestListQueryPlans(t *testing.T) {
 				query, args := pageQuery(t, in)
 				found := buffers.FindStringSubmatch(explain(t, d, query, args))
 				for _, text := range found[1:] {
-					n, _ := strconv.Atoi(text) // empty if there is none
+					n, _ := strconv.Atoi(text) // The text is empty if nothing was read.
 					out[name] += n
 				}
 			}
 			return out
 		}
-		fill(t, d, 0, 2000)
+		insertPosts(t, d, 0, 2000)
 		small := read()
-		fill(t, d, 2000, 18000)
+		insertPosts(t, d, 2000, 18000)
 		large := read()
 		for name := range lists {
 			// Each of the two indexes may be one level deeper, which adds one page for each of the 21 rows looked up.

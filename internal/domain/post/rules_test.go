@@ -41,7 +41,7 @@ func TestStatusOf(t *testing.T) {
 	}
 }
 
-func TestRetryable(t *testing.T) {
+func TestCanRetry(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
@@ -67,7 +67,7 @@ func TestRetryable(t *testing.T) {
 	}
 }
 
-// A retry skips a disconnected account, because its attempt would be wasted.
+// A retry skips a disconnected account, because the attempt would be wasted.
 func TestRetriesOfDisconnectedAccount(t *testing.T) {
 	t.Parallel()
 	if reason, ok := DefaultLimits.canRetry(Target{State: TargetFailed}, false, time.Now()); ok || reason != "account_gone" {
@@ -75,7 +75,7 @@ func TestRetriesOfDisconnectedAccount(t *testing.T) {
 	}
 }
 
-// An excerpt is one line of valid text, at most 140 characters, and the start of the caption.
+// An excerpt is the start of the caption, on one line, with at most 140 characters of valid UTF-8.
 func TestExcerpt(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -87,7 +87,7 @@ func TestExcerpt(t *testing.T) {
 		}
 		line := strings.Join(strings.Fields(caption), " ")
 		if (got == line) != (utf8.RuneCountInString(line) <= excerptLength) {
-			t.Fatalf("%q of %d characters is shown as %q", line, utf8.RuneCountInString(line), got)
+			t.Fatalf("excerpt of %q with %d characters is %q", line, utf8.RuneCountInString(line), got)
 		}
 		if start := strings.TrimSuffix(got, "…"); !strings.HasPrefix(line, start) {
 			t.Fatalf("%q does not begin with %q", line, start)
@@ -95,7 +95,7 @@ func TestExcerpt(t *testing.T) {
 	})
 }
 
-// An excerpt ends between two grapheme clusters, and marks that it is shortened.
+// A truncated excerpt ends between two grapheme clusters and has an ellipsis.
 func TestExcerptKeepsGraphemes(t *testing.T) {
 	t.Parallel()
 	family := "👨‍👩‍👧‍👦" // 7 characters
@@ -108,7 +108,7 @@ func TestExcerptKeepsGraphemes(t *testing.T) {
 		{"a" + strings.Repeat(" ", 5000) + "b", "a b"},
 	} {
 		if got := excerpt(c.caption); got != c.want {
-			t.Errorf("%q is shown as %q, want %q", c.caption, got, c.want)
+			t.Errorf("excerpt of %q is %q, want %q", c.caption, got, c.want)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -116,14 +116,14 @@ func TestExcerptKeepsGraphemes(t *testing.T) {
 			"\u0301"})).Draw(t, "parts")
 		caption := strings.Repeat(strings.Join(parts, ""), rapid.IntRange(1, 60).Draw(t, "times"))
 		line := strings.Join(strings.Fields(caption), " ")
-		start, cut := strings.CutSuffix(excerpt(caption), "…")
+		start, truncated := strings.CutSuffix(excerpt(caption), "…")
 		ends := map[string]bool{line: true, "": true}
-		for g, before := uniseg.NewGraphemes(line), ""; g.Next(); {
-			before += g.Str()
-			ends[before], ends[strings.TrimRight(before, " ")] = true, true
+		for g, prefix := uniseg.NewGraphemes(line), ""; g.Next(); {
+			prefix += g.Str()
+			ends[prefix], ends[strings.TrimRight(prefix, " ")] = true, true
 		}
-		if !ends[start] || cut == (start == line) && line != "" {
-			t.Fatalf("%q is shown as %q", line, start)
+		if !ends[start] || truncated == (start == line) && line != "" {
+			t.Fatalf("excerpt of %q is %q", line, start)
 		}
 	})
 }

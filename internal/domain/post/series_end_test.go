@@ -12,12 +12,12 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Only scheduled occurrences can be skipped, and only by people who may write.
-func TestInvalidSkips(t *testing.T) {
+// Skip refuses posts that are not scheduled occurrences, and people who may not write.
+func TestSkipRefused(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		template := w.StartSeries(t, "FREQ=DAILY")
 		plain := w.Draft(t, "plain", time.Time{})
-		refused := func(person int64, id string, code apierr.Code) {
+		expectError := func(person int64, id string, code apierr.Code) {
 			t.Helper()
 			before := w.SeriesPosts(t)
 			if _, err := w.Skip(t.Context(), person, id); !apierr.Is(err, code) || w.SeriesPosts(t) != before {
@@ -25,20 +25,20 @@ func TestInvalidSkips(t *testing.T) {
 			}
 		}
 		for _, id := range []string{template, plain} {
-			refused(w.Person, id, apierr.ValidationFailed)
+			expectError(w.Person, id, apierr.ValidationFailed)
 		}
 		first := w.LastOccurrence(t)
-		refused(w.Person+1, first, apierr.NotFound)
+		expectError(w.Person+1, first, apierr.NotFound)
 		w.Exec(t, `UPDATE memberships SET role = 'viewer' WHERE person_id = ?`, w.Person)
-		refused(w.Person, first, apierr.NotFound)
+		expectError(w.Person, first, apierr.NotFound)
 		w.Exec(t, `UPDATE memberships SET role = 'editor' WHERE person_id = ?`, w.Person)
 		w.Do(t, "publish_post", map[string]any{"post_id": first})
-		refused(w.Person, first, apierr.ValidationFailed)
+		expectError(w.Person, first, apierr.ValidationFailed)
 	})
 }
 
 // Skipping, moving or publishing one occurrence early does not affect the series.
-func TestOneOccurrence(t *testing.T) {
+func TestChangedOccurrenceKeepsSeries(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		w.StartSeries(t, "FREQ=DAILY")
 		first := w.LastOccurrence(t)
@@ -70,15 +70,15 @@ func TestOneOccurrence(t *testing.T) {
 	})
 }
 
-// After downtime the newest occurrence is published if it is less than an hour late; the others are skipped, with a
-// notice.
+// After downtime, the newest occurrence is published if it is less than an hour late. Earlier occurrences are skipped,
+// and notes list them.
 func TestOccurrencesAfterDowntime(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.StartSeries(t, "FREQ=DAILY")
 		w.Clock.Advance(time.Hour + time.Hour) // just within the grace period
 		w.Tick(t)
 		w.WantSent(t, "hello")
-		// the 22nd to the 24th are missed, the 25th is half an hour late
+		// The 22nd to the 24th are missed, and the 25th is half an hour late.
 		w.Clock.Advance(4*posttest.Day - time.Hour + 30*time.Minute)
 		w.Tick(t)
 		w.Tick(t)
@@ -97,13 +97,13 @@ func TestOccurrencesAfterDowntime(t *testing.T) {
 			t.Error(notes)
 		}
 		if n := w.CountEvents(t, "series.skipped"); n != 3 {
-			t.Errorf("told %d times", n)
+			t.Errorf("%d series.skipped events", n)
 		}
 	})
 }
 
-// While a team may not publish, no occurrences are created, and they do not accumulate.
-func TestPausedTeams(t *testing.T) {
+// No occurrences are created while a team may not publish. Missed occurrences are not created later.
+func TestSeriesOfPausedTeam(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		w.StartSeries(t, "FREQ=DAILY")
 		w.Exec(t, `INSERT INTO pauses (scope, target, action, created_at) VALUES ('team', ?, 'publish', 1)`,
@@ -122,7 +122,7 @@ func TestPausedTeams(t *testing.T) {
 	})
 }
 
-// The checks of scheduled posts, including the monthly limit, apply to an occurrence when due.
+// A due occurrence is checked like a scheduled post: network rules, approval and the monthly limit.
 func TestOccurrenceRefusedWhenDue(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		must.NoError(t, w.Teams.SetPlan(t.Context(), w.Call.TeamID, "team", time.Time{}))
@@ -141,7 +141,7 @@ func TestOccurrenceRefusedWhenDue(t *testing.T) {
 		w.Exec(t, `UPDATE posts SET approval = 'waiting' WHERE id = ?`, w.LastOccurrence(t))
 		release()
 		release()
-		release() // the fifth of November
+		release() // the fifth post in November
 		if got := strings.Join(states, ", "); got != "published, failed preflight_blocked, failed waiting "+
 			"missed_waiting_approval, published, failed plan_limit_reached" {
 			t.Error(got)
@@ -155,8 +155,8 @@ func TestOccurrenceRefusedWhenDue(t *testing.T) {
 	})
 }
 
-// However many nodes continue a series at once, there is one post for each time, published once.
-func TestTwoNodes(t *testing.T) {
+// If several nodes run a series concurrently, each occurrence is created and published once.
+func TestSeriesOnSeveralNodes(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		w.StartSeries(t, "FREQ=DAILY")
 		nodes := []*posttest.Env{w.Env}
@@ -184,8 +184,8 @@ func TestTwoNodes(t *testing.T) {
 	})
 }
 
-// A series that is cancelled exactly when due publishes that occurrence or does not, and creates no more.
-func TestCancelOccurrenceWhenDue(t *testing.T) {
+// If a series is canceled while an occurrence is due, that occurrence may be published, but no later ones are created.
+func TestCancelSeriesWhenDue(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		other := posttest.New(t, w.URL, w.Clock, w.Sealer)
 		id := w.StartSeries(t, "FREQ=DAILY")
@@ -211,17 +211,17 @@ func TestCancelOccurrenceWhenDue(t *testing.T) {
 	})
 }
 
-// Cancelling an occurrence while its series creates the next one, or exactly when due, pauses the series: it is
-// published or not, and no more are created or published.
-func TestCancelOccurrenceRaces(t *testing.T) {
+// If an occurrence is canceled while it is due or while its series creates the next one, it may be published. The
+// series is paused, and no later occurrences are created or published.
+func TestConcurrentCancelOccurrence(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		other := posttest.New(t, w.URL, w.Clock, w.Sealer)
 		id := w.StartSeries(t, "FREQ=DAILY")
 		for i := range 12 {
 			sent, first := len(other.Deliveries.Captions()), w.LastOccurrence(t)
-			if i%2 == 0 { // it is due
+			if i%2 == 0 { // the first occurrence is due
 				w.Clock.Advance(time.Hour)
-			} else { // the next one is
+			} else { // the second occurrence is created
 				w.Exec(t, `UPDATE post_series SET wake_at = 1 WHERE template_id = ?`, id)
 			}
 			var work sync.WaitGroup
@@ -230,7 +230,7 @@ func TestCancelOccurrenceRaces(t *testing.T) {
 			work.Wait()
 			var status string
 			must.NoError(t, w.DB.QueryRow(t.Context(), `SELECT status FROM posts WHERE id = ?`, first).Scan(&status))
-			if cancelled := status == "draft"; cancelled {
+			if status == "draft" {
 				other.Tick(t)
 				w.Clock.Advance(2 * posttest.Day)
 				other.Tick(t)

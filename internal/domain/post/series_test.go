@@ -12,11 +12,11 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// A daily series publishes each time as a separate post, and the next one always exists.
+// A daily series publishes each occurrence as a separate post, and the next occurrence always exists.
 func TestSeriesPublishes(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.StartSeries(t, "FREQ=DAILY;COUNT=3")
-		w.Exec(t, `UPDATE post_targets SET caption = 'of its own' WHERE post_id = ?`, id)
+		w.Exec(t, `UPDATE post_targets SET caption = 'override' WHERE post_id = ?`, id)
 		template := w.Do(t, "get_post", map[string]any{"id": id})
 		recurrence, _ := template["recurrence"].(map[string]any)
 		next, _ := recurrence["next_at"].(map[string]any)
@@ -33,11 +33,11 @@ func TestSeriesPublishes(t *testing.T) {
 		if got := w.SeriesPosts(t); got != "21T13 published, 22T13 scheduled" {
 			t.Error(got)
 		}
-		one := w.Do(t, "get_post", map[string]any{"id": w.LastOccurrence(t)})
-		recurrence, _ = one["recurrence"].(map[string]any)
-		if one["caption"] != "hello" || recurrence["template"] != false || recurrence["template_id"] != id ||
+		occurrence := w.Do(t, "get_post", map[string]any{"id": w.LastOccurrence(t)})
+		recurrence, _ = occurrence["recurrence"].(map[string]any)
+		if occurrence["caption"] != "hello" || recurrence["template"] != false || recurrence["template_id"] != id ||
 			recurrence["paused"] != false {
-			t.Errorf("an occurrence: %v", one)
+			t.Errorf("an occurrence: %v", occurrence)
 		}
 		for range 3 {
 			w.Clock.Advance(posttest.Day)
@@ -48,20 +48,20 @@ func TestSeriesPublishes(t *testing.T) {
 			w.Status(t, id); got != "21T13 published, 22T13 published, 23T13 published, template draft" {
 			t.Error(got)
 		}
-		w.WantSent(t, "hello", "of its own", "of its own")
+		w.WantSent(t, "hello", "override", "override")
 		if n := w.CountEvents(t, "post.recurred"); n != 3 || w.CountEvents(t, "series.started") != 1 ||
 			w.CountEvents(t, "series.ended") != 1 {
-			t.Errorf("%d occurrences were told", n)
+			t.Errorf("%d occurrences were recorded", n)
 		}
 	})
 }
 
-// Which posts can become a series, and who may create one.
+// Repeat refuses unsuitable posts, invalid rules and people without permission to publish.
 func TestRepeatablePosts(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		const daily = "FREQ=DAILY"
 		ctx, soon := t.Context(), posttest.Noon.Add(time.Hour)
-		refused := func(code apierr.Code, state, id, rule string) {
+		expectError := func(code apierr.Code, state, id, rule string) {
 			t.Helper()
 			_, err := w.Repeat(ctx, w.Person, id, rule, nil)
 			posttest.CheckError(t, err, code, state)
@@ -76,17 +76,17 @@ func TestRepeatablePosts(t *testing.T) {
 			_, err = w.Repeat(ctx, bea.ID, id, daily, nil)
 			posttest.CheckError(t, err, apierr.NotFound, "")
 		}
-		refused(apierr.NotFound, "", "none", daily)
-		refused(apierr.ValidationFailed, "", id, "FREQ=YEARLY")
-		refused(apierr.ValidationFailed, "", id, "FREQ=DAILY;UNTIL=20261120")
-		refused(apierr.ValidationFailed, "", w.Draft(t, "no time", time.Time{}), daily)
-		refused(apierr.PreflightBlocked, "", w.Draft(t, "forbidden", soon), daily)
+		expectError(apierr.NotFound, "", "none", daily)
+		expectError(apierr.ValidationFailed, "", id, "FREQ=YEARLY")
+		expectError(apierr.ValidationFailed, "", id, "FREQ=DAILY;UNTIL=20261120")
+		expectError(apierr.ValidationFailed, "", w.Draft(t, "no time", time.Time{}), daily)
+		expectError(apierr.PreflightBlocked, "", w.Draft(t, "forbidden", soon), daily)
 		waiting := w.Draft(t, "for the client", soon)
 		w.Exec(t, `UPDATE posts SET approval = 'waiting' WHERE id = ?`, waiting)
-		refused(apierr.AwaitingApproval, "", waiting, daily)
+		expectError(apierr.AwaitingApproval, "", waiting, daily)
 		scheduled := w.Draft(t, "once", soon)
 		w.Do(t, "schedule_post", map[string]any{"post_id": scheduled, "scheduled_at": soon.Format(time.RFC3339)})
-		refused(apierr.ValidationFailed, "scheduled", scheduled, daily)
+		expectError(apierr.ValidationFailed, "scheduled", scheduled, daily)
 		if _, err := w.StopRepeating(ctx, w.Person, id); apierr.Of(err).Context["state"] != "not_recurring" {
 			t.Error(err)
 		}
@@ -94,17 +94,17 @@ func TestRepeatablePosts(t *testing.T) {
 			t.Fatal(got)
 		}
 		must.Get(w.Repeat(ctx, w.Person, id, daily, nil))(t)
-		refused(apierr.ValidationFailed, "scheduled", id, daily)
+		expectError(apierr.ValidationFailed, "scheduled", id, daily)
 		must.Get(w.Skip(ctx, w.Person, w.LastOccurrence(t)))(t)
-		refused(apierr.ValidationFailed, "occurrence", w.LastOccurrence(t), daily)
+		expectError(apierr.ValidationFailed, "occurrence", w.LastOccurrence(t), daily)
 		late := w.Draft(t, "late", soon)
 		w.Clock.Advance(2 * time.Hour)
-		refused(apierr.ValidationFailed, "", late, daily)
+		expectError(apierr.ValidationFailed, "", late, daily)
 	})
 }
 
-// The template cannot be scheduled or published, and is not changed.
-func TestTemplatesUnchanged(t *testing.T) {
+// The template of a series cannot be changed, scheduled or published.
+func TestTemplateCannotBeChanged(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.StartSeries(t, "FREQ=DAILY")
 		const state = "recurring_template"
@@ -128,8 +128,9 @@ func TestTemplatesUnchanged(t *testing.T) {
 	})
 }
 
-// Cancelling the template pauses the series and its scheduled occurrences; resuming restores them.
-func TestPausing(t *testing.T) {
+// Canceling the template pauses the series and turns its scheduled occurrences into drafts. Resuming schedules them
+// again.
+func TestPauseAndResumeSeries(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.StartSeries(t, "FREQ=DAILY")
 		w.Clock.Advance(time.Hour)
@@ -162,50 +163,50 @@ func TestPausing(t *testing.T) {
 }
 
 // A draft created by pausing follows the template when the series resumes, unless it was edited.
-func TestDraftsFollowTheTemplate(t *testing.T) {
+func TestDraftOccurrenceFollowsTemplate(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.StartSeries(t, "FREQ=DAILY")
-		rewrite := func(caption string) {
+		changeTemplate := func(caption string) {
 			t.Helper()
 			w.Do(t, "cancel_post", map[string]any{"post_id": id})
-			held := must.Get(w.Load(t.Context(), w.Call.TeamID, id))(t)
-			must.Get(w.Compose(t.Context(), w.Call.Actor, id, held.UpdatedAt, post.Composition{Caption: caption,
-				Accounts: []int64{held.Targets[0].AccountID}}))(t)
+			template := must.Get(w.Load(t.Context(), w.Call.TeamID, id))(t)
+			must.Get(w.Compose(t.Context(), w.Call.Actor, id, template.UpdatedAt, post.Composition{Caption: caption,
+				Accounts: []int64{template.Targets[0].AccountID}}))(t)
 		}
-		stands := func(want bool) {
+		checkNextEdited := func(want bool) {
 			t.Helper()
-			held := must.Get(w.Load(t.Context(), w.Call.TeamID, id))(t)
-			next := must.Get(w.NextOccurrences(t.Context(), held, 2))(t)
+			template := must.Get(w.Load(t.Context(), w.Call.TeamID, id))(t)
+			next := must.Get(w.NextOccurrences(t.Context(), template, 2))(t)
 			if len(next) != 2 || next[0].PostID == "" || next[0].ByHand != want || next[1].PostID != "" ||
 				!next[1].At.After(next[0].At) {
 				t.Errorf("%+v", next)
 			}
 		}
-		goesOn := func(caption string) {
+		resume := func(caption string) {
 			t.Helper()
 			must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY", nil))(t)
 			next := must.Get(w.Load(t.Context(), w.Call.TeamID, w.LastOccurrence(t)))(t)
 			if next.Caption != caption || next.Excerpt != caption || next.Status != post.Scheduled ||
 				len(next.Targets) != 1 {
-				t.Errorf("%q, not %q: %+v", next.Caption, caption, next)
+				t.Errorf("got caption %q, want %q: %+v", next.Caption, caption, next)
 			}
 		}
-		rewrite("anew")
-		stands(false)
-		goesOn("anew")
+		changeTemplate("anew")
+		checkNextEdited(false)
+		resume("anew")
 		w.Do(t, "update_post", map[string]any{"id": w.LastOccurrence(t), "scheduled_at": "2026-11-21T15:00"})
-		rewrite("once more")
-		stands(false)
-		goesOn("once more")
+		changeTemplate("once more")
+		checkNextEdited(false)
+		resume("once more")
 		w.Do(t, "update_post", map[string]any{"id": w.LastOccurrence(t), "caption": "by hand"})
-		rewrite("the last")
-		stands(true)
-		goesOn("by hand")
+		changeTemplate("the last")
+		checkNextEdited(true)
+		resume("by hand")
 	})
 }
 
-// Cancelling an occurrence pauses its series. The occurrence stays a draft when the series resumes.
-func TestCancelledOccurrence(t *testing.T) {
+// Canceling an occurrence pauses its series. The occurrence stays a draft when the series resumes.
+func TestCanceledOccurrence(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.StartSeries(t, "FREQ=DAILY")
 		first := w.LastOccurrence(t)
@@ -226,7 +227,7 @@ func TestCancelledOccurrence(t *testing.T) {
 			t.Error(got)
 		}
 		must.Get(w.Repeat(t.Context(), w.Person, id, "FREQ=DAILY", nil))(t)
-		w.Do(t, "cancel_post", map[string]any{"post_id": first}) // cancelling a draft changes neither it nor its series
+		w.Do(t, "cancel_post", map[string]any{"post_id": first}) // canceling a draft changes neither the draft nor its series
 		if got := w.SeriesPosts(t); got != "21T13 draft, 24T13 scheduled" {
 			t.Error(got)
 		}
@@ -234,13 +235,13 @@ func TestCancelledOccurrence(t *testing.T) {
 	})
 }
 
-// Resuming a series restores what pausing turned into drafts, but no occurrences cancelled or skipped individually,
-// unless they were rescheduled.
-func TestResumeKeepsSkipped(t *testing.T) {
+// Resuming a series schedules the occurrences that became drafts when it was paused. Occurrences that were skipped
+// individually stay drafts until a person schedules them.
+func TestResumeKeepsSkippedOccurrences(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.StartSeries(t, "FREQ=DAILY")
 		first := w.LastOccurrence(t)
-		w.Exec(t, `UPDATE post_series SET wake_at = 1 WHERE template_id = ?`, id) // and the next one
+		w.Exec(t, `UPDATE post_series SET wake_at = 1 WHERE template_id = ?`, id) // creates the second occurrence
 		w.Tick(t)
 		second := w.LastOccurrence(t)
 		_, err := w.Skip(t.Context(), w.Person, second)
@@ -249,8 +250,8 @@ func TestResumeKeepsSkipped(t *testing.T) {
 		if got := w.SeriesPosts(t); got != "21T13 draft, 22T13 draft" {
 			t.Fatal(got)
 		}
-		held := must.Get(w.Load(t.Context(), w.Call.TeamID, id))(t)
-		if next, err := w.NextOccurrences(t.Context(), held, 2); err != nil || len(next) != 2 ||
+		loaded := must.Get(w.Load(t.Context(), w.Call.TeamID, id))(t)
+		if next, err := w.NextOccurrences(t.Context(), loaded, 2); err != nil || len(next) != 2 ||
 			next[0].PostID != first || next[1].At.Sub(next[0].At) != 2*posttest.Day {
 			t.Errorf("%+v, %v", next, err)
 		}
@@ -261,9 +262,9 @@ func TestResumeKeepsSkipped(t *testing.T) {
 			t.Error(got)
 		}
 		w.Do(t, "schedule_post", map[string]any{"post_id": second, "scheduled_at": "2026-11-25T08:00"})
-		held, err = w.Load(t.Context(), w.Call.TeamID, second)
-		if err != nil || held.Skipped {
-			t.Errorf("%+v, %v", held, err)
+		loaded, err = w.Load(t.Context(), w.Call.TeamID, second)
+		if err != nil || loaded.Skipped {
+			t.Errorf("%+v, %v", loaded, err)
 		}
 	})
 }
