@@ -1,5 +1,5 @@
-// Package approval lets clients approve posts: signed links to one or several posts, the versions that they decide on,
-// decisions, and comments.
+// Package approval implements the approval of posts by clients. A client opens a signed link to one or more posts,
+// decides on the current versions, and adds comments.
 package approval
 
 import (
@@ -27,7 +27,7 @@ const (
 	MaxComment = 2000
 )
 
-// Service lets clients approve posts on a page, by a signed link without sign-in.
+// Service manages approval requests, decisions and comments.
 type Service struct {
 	Options
 
@@ -39,77 +39,77 @@ type Options struct {
 	DB        *db.DB
 	Posts     *post.Service
 	Sealer    *tokencrypt.Sealer
-	PublicURL string                              // public URL of the service, without a final slash
-	Send      func(context.Context, Letter) error // mails a link; nil if there is no mail server
+	PublicURL string                              // public URL of the installation, without a trailing slash
+	Send      func(context.Context, Letter) error // sends an email; nil if there is no mail server
 }
 
-// New returns the service.
+// New returns a Service.
 func New(opts Options) *Service {
 	return &Service{opts, opts.Sealer.Signer("approval links")}
 }
 
-// Page is what a link shows.
+// Page is the content of an approval page.
 type Page struct {
 	TeamName  string
 	Zone      *time.Location
-	By        string    // who made the link; empty if that is unknown
-	Client    string    // name last entered on the page
+	By        string    // name of the person who created the link; empty if unknown
+	Client    string    // name that was last entered on the page
 	Ends      time.Time // when the link expires
 	Proposals []Proposal
 }
 
-// Proposal is the version of a post that a client is shown.
+// Proposal is the version of a post that a client decides on.
 type Proposal struct {
 	post.Record
 
 	TeamName  string
 	Zone      *time.Location
-	Client    string    // name of who decided, as entered; empty before the decision
+	Client    string    // name of the deciding client, as entered; empty before the decision
 	Decided   time.Time // time of the decision
-	Schedules bool      // it is scheduled once it is approved
-	// Hidden is why the link does not show the version: changed or revoked; empty if it does. The proposal then has
-	// only its ID.
+	Schedules bool      // whether the post is scheduled when it is approved
+	// Hidden is the reason why the link does not show the post: changed or revoked. If it is set, the proposal has only
+	// an ID.
 	Hidden string
 }
 
-// Show returns what a link shows. It returns not_found for an invalid link or one to posts without approval, and
-// wrong_state for a link that has expired or was revoked, or whose posts have all changed or been revoked.
+// Show returns the approval page of a link. It returns not_found for an invalid link and for posts that do not need
+// approval. It returns wrong_state if the link expired or was revoked, or if no post of the link can be shown.
 func (s *Service) Show(ctx context.Context, token string) (Page, error) {
 	l, err := s.read(ctx, token)
 	if err != nil {
 		return Page{}, err
 	}
-	out := Page{Client: l.client, Ends: l.ends}
-	var first error
-	for _, one := range l.posts {
-		p, err := s.proposal(ctx, one)
-		found := apierr.Of(err)
+	out := Page{Client: l.clientName, Ends: l.expiresAt}
+	var hiddenErr error
+	for _, linked := range l.posts {
+		p, err := s.proposal(ctx, linked)
+		apiErr := apierr.Of(err)
 		switch {
 		case err == nil:
 			out.TeamName, out.Zone = p.TeamName, p.Zone
-		case found.IsServerError():
+		case apiErr.IsServerError():
 			return out, err
 		default:
-			if first == nil {
-				first = err
+			if hiddenErr == nil {
+				hiddenErr = err
 			}
-			p = Proposal{Record: post.Record{ID: one.post}}
-			if p.Hidden, _ = found.Context["state"].(string); p.Hidden == "" {
-				continue // there is nothing to say about it
+			p = Proposal{Record: post.Record{ID: linked.post}}
+			if p.Hidden, _ = apiErr.Context["state"].(string); p.Hidden == "" {
+				continue // The post was deleted.
 			}
 		}
 		out.Proposals = append(out.Proposals, p)
 	}
 	if out.Zone == nil {
-		return out, first
+		return out, hiddenErr
 	}
 	out.Ends = out.Ends.In(out.Zone)
-	out.By, err = s.nameOf(ctx, l.person)
+	out.By, err = s.personName(ctx, l.personID)
 	return out, err
 }
 
-// nameOf returns the name of a person; empty if the account was deleted.
-func (s *Service) nameOf(ctx context.Context, person int64) (string, error) {
+// personName returns the name of a person, or "" if the person's account was deleted.
+func (s *Service) personName(ctx context.Context, person int64) (string, error) {
 	var name string
 	err := s.DB.QueryRow(ctx, `SELECT name FROM people WHERE id = ?`, person).Scan(&name)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -118,7 +118,7 @@ func (s *Service) nameOf(ctx context.Context, person int64) (string, error) {
 	return name, nil
 }
 
-func (s *Service) proposal(ctx context.Context, l shown) (Proposal, error) {
+func (s *Service) proposal(ctx context.Context, linked linkedPost) (Proposal, error) {
 	var out Proposal
 	var team, decided, generation, scheduler int64
 	var zone string
@@ -126,7 +126,7 @@ func (s *Service) proposal(ctx context.Context, l shown) (Proposal, error) {
 		r.schedule_as
 		FROM posts p JOIN teams t ON t.id = p.team_id
 		JOIN post_approvals r ON r.post_id = p.id AND r.round = p.approval_round
-		WHERE p.id = ? AND p.approval <> 'not_needed' AND t.closed_at = 0`, l.post).Scan(&team, &out.TeamName, &zone,
+		WHERE p.id = ? AND p.approval <> 'not_needed' AND t.closed_at = 0`, linked.post).Scan(&team, &out.TeamName, &zone,
 		&generation, &out.Client, &decided, &scheduler)
 	if errors.Is(err, sql.ErrNoRows) {
 		return out, apierr.Missing()
@@ -134,26 +134,26 @@ func (s *Service) proposal(ctx context.Context, l shown) (Proposal, error) {
 	if err != nil {
 		return out, fmt.Errorf("reading a proposal: %w", err)
 	}
-	if generation != l.generation {
+	if generation != linked.generation {
 		return out, errRevoked
 	}
 	out.Decided, out.Schedules = db.Time(decided), scheduler > 0
 	if out.Zone, err = time.LoadLocation(zone); err != nil {
 		return out, fmt.Errorf("reading the zone of team %d: %w", team, err)
 	}
-	if out.Record, err = s.Posts.Load(ctx, team, l.post); err != nil || out.Round == l.round {
+	if out.Record, err = s.Posts.Load(ctx, team, linked.post); err != nil || out.Round == linked.round {
 		return out, err
 	}
-	changed, err := s.changedSince(ctx, out.Record, l.round)
+	changed, err := s.changedSince(ctx, out.Record, linked.round)
 	if err == nil && changed {
 		err = errChanged
 	}
 	return out, err
 }
 
-// changedSince reports whether a post differs from an earlier round. A round that only requests approval again,
-// for example after a rejection, has the same content: it was opened in the transaction that recorded the
-// request.
+// changedSince reports whether the content of a post has changed since an earlier round. A later round has the same
+// content if it was only opened by a request for approval, for example after a rejection. Such a round has an event of
+// the same transaction.
 func (s *Service) changedSince(ctx context.Context, p post.Record, round int64) (bool, error) {
 	var n int64
 	err := s.DB.QueryRow(ctx, `SELECT COUNT(*) FROM post_approvals r WHERE r.post_id = ? AND r.round > ?
@@ -168,9 +168,9 @@ func (s *Service) changedSince(ctx context.Context, p post.Record, round int64) 
 	return n > 0, nil
 }
 
-// File returns a medium that a link shows, and the team that it belongs to. It returns not_found for others.
+// File returns a media file of a link's posts and the team that owns it. It returns not_found for other media.
 func (s *Service) File(ctx context.Context, token string, id int64) (int64, network.Media, error) {
-	found, err := s.showing(ctx, token, id, `SELECT post_id FROM post_media WHERE media_id = ?
+	found, err := s.visibleProposals(ctx, token, id, `SELECT post_id FROM post_media WHERE media_id = ?
 		UNION SELECT post_id FROM post_target_media WHERE media_id = ?`)
 	for _, p := range found {
 		if m, ok := p.findMedia(id); ok {
@@ -183,9 +183,9 @@ func (s *Service) File(ctx context.Context, token string, id int64) (int64, netw
 	return 0, network.Media{}, err
 }
 
-// Account returns the team of an account that a post of a link goes to. It returns not_found for others.
+// Account returns the team of an account that a link's posts are published to. It returns not_found for other accounts.
 func (s *Service) Account(ctx context.Context, token string, id int64) (int64, error) {
-	found, err := s.showing(ctx, token, id, `SELECT post_id FROM post_targets WHERE account_id = ? OR account_id = ?`)
+	found, err := s.visibleProposals(ctx, token, id, `SELECT post_id FROM post_targets WHERE account_id = ? OR account_id = ?`)
 	for _, p := range found {
 		if slices.ContainsFunc(p.Targets, func(t post.Target) bool { return t.AccountID == id }) {
 			return p.TeamID, nil
@@ -197,31 +197,31 @@ func (s *Service) Account(ctx context.Context, token string, id int64) (int64, e
 	return 0, err
 }
 
-// showing returns the posts of a link that a query selects, which takes an ID twice. If the link shows none of them, it
-// returns why.
-func (s *Service) showing(ctx context.Context, token string, id int64, query string) ([]Proposal, error) {
+// visibleProposals returns the posts of a link that a query selects. The query has two placeholders for id and returns
+// post IDs. If a post cannot be shown, visibleProposals also returns the reason as an error.
+func (s *Service) visibleProposals(ctx context.Context, token string, id int64, query string) ([]Proposal, error) {
 	l, err := s.read(ctx, token)
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]any, 0, len(l.posts)+2)
-	ids = append(ids, id, id)
-	for _, one := range l.posts {
-		ids = append(ids, one.post)
+	args := make([]any, 0, len(l.posts)+2)
+	args = append(args, id, id)
+	for _, linked := range l.posts {
+		args = append(args, linked.post)
 	}
-	with, err := db.All(ctx, s.DB, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
-		`SELECT x.post_id FROM (`+query+`) x WHERE x.post_id IN (`+db.Placeholders(len(l.posts))+`)`, ids...)
+	postIDs, err := db.All(ctx, s.DB, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
+		`SELECT x.post_id FROM (`+query+`) x WHERE x.post_id IN (`+db.Placeholders(len(l.posts))+`)`, args...)
 	if err != nil {
-		return nil, fmt.Errorf("looking what a link shows: %w", err)
+		return nil, fmt.Errorf("finding the posts of an approval link: %w", err)
 	}
 	var out []Proposal
 	var hidden error
-	for _, postID := range with {
-		one, err := l.find(postID)
+	for _, postID := range postIDs {
+		linked, err := l.find(postID)
 		if err != nil {
 			return nil, err
 		}
-		p, err := s.proposal(ctx, one)
+		p, err := s.proposal(ctx, linked)
 		switch {
 		case err == nil:
 			out = append(out, p)
@@ -234,7 +234,7 @@ func (s *Service) showing(ctx context.Context, token string, id int64, query str
 	return out, hidden
 }
 
-// findMedia returns a medium of the post or of one of its accounts.
+// findMedia returns media of the post or of an override by ID.
 func (p Proposal) findMedia(id int64) (network.Media, bool) {
 	all := slices.Clone(p.Media)
 	for _, t := range p.Targets {

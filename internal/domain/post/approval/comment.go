@@ -17,20 +17,20 @@ import (
 	"pressroom/internal/platform/plaintext"
 )
 
-// Bounds of comments.
+// Limits on comments.
 const (
-	commentsPerHour = 30  // by one link
-	commentsPerPost = 200 // by clients and the team
+	commentsPerHour = 30  // per link
+	commentsPerPost = 200 // including the team's answers
 )
 
 // Comment is a client's comment on a post.
 type Comment struct {
-	Post string // empty for the only post of a link
+	Post string // post ID; may be empty if the link has only one post
 	Name string // as the client entered it
 	Text string
 }
 
-// Comment adds a comment by the holder of a link. The post must be shown by it.
+// Comment adds a client's comment to a post of a link.
 func (s *Service) Comment(ctx context.Context, token string, c Comment) error {
 	l, err := s.read(ctx, token)
 	if err != nil {
@@ -39,22 +39,22 @@ func (s *Service) Comment(ctx context.Context, token string, c Comment) error {
 	if err := sanitizeName(&c.Name); err != nil {
 		return err
 	}
-	seen, err := l.find(c.Post)
+	linked, err := l.find(c.Post)
 	if err != nil {
 		return err
 	}
-	shown, err := s.proposal(ctx, seen)
+	proposal, err := s.proposal(ctx, linked)
 	if err != nil {
 		return err
 	}
-	return s.comment(ctx, auditlog.Actor{}, remark{team: shown.TeamID, post: shown.ID, link: l.key(),
+	return s.comment(ctx, auditlog.Actor{}, newComment{team: proposal.TeamID, post: proposal.ID, link: l.key(),
 		request: l.request, client: c.Name, text: c.Text})
 }
 
-// CommentAs adds a comment by a signed-in person: of a client of the team, or an answer of a person who may write.
-// An answer marks the clients' comments on the post as answered.
+// CommentAs adds a comment of a signed-in person. The comment of a member with write permission is an answer, which
+// marks the clients' comments on the post as answered.
 func (s *Service) CommentAs(ctx context.Context, call operation.Call, postID, text string) error {
-	r := remark{team: call.TeamID, post: postID, person: call.PersonID, text: text}
+	r := newComment{team: call.TeamID, post: postID, person: call.PersonID, text: text}
 	switch {
 	case !call.InApp():
 		return apierr.Missing()
@@ -68,14 +68,14 @@ func (s *Service) CommentAs(ctx context.Context, call operation.Call, postID, te
 	return s.comment(ctx, auditlog.NewActor(call), r)
 }
 
-// remark is a new comment. Client is empty for an answer of the team.
-type remark struct {
+// newComment is a comment to be stored. client is empty for an answer of the team.
+type newComment struct {
 	team                              int64
 	post, link, request, client, text string
 	person                            int64
 }
 
-func (s *Service) comment(ctx context.Context, by auditlog.Actor, r remark) error {
+func (s *Service) comment(ctx context.Context, actor auditlog.Actor, r newComment) error {
 	if r.text = strings.TrimSpace(plaintext.Lines(r.text)); r.text == "" {
 		return apierr.Invalid(apierr.MissingArgument, "comment", "Enter a comment.")
 	}
@@ -90,37 +90,37 @@ func (s *Service) comment(ctx context.Context, by auditlog.Actor, r remark) erro
 		if p.Approval == post.NotNeeded {
 			return apierr.BadState(string(p.Approval), "The post has not been sent to a client.")
 		}
-		if r.request != "" { // locks the request, so that its comments are counted one after another
+		if r.request != "" { // This locks the request, so that concurrent comments are counted correctly.
 			if err := rememberClient(ctx, tx, r.request, r.client); err != nil {
 				return err
 			}
 		}
-		if err := boundComments(ctx, tx, r); err != nil {
+		if err := checkCommentLimits(ctx, tx, r); err != nil {
 			return err
 		}
-		return insertComment(ctx, tx, by, r)
+		return insertComment(ctx, tx, actor, r)
 	})
 }
 
-// boundComments refuses a comment if there are too many.
-func boundComments(ctx context.Context, tx *db.Tx, r remark) error {
-	var ofPost, ofLink int64
+// checkCommentLimits returns an error if the post or link has too many comments.
+func checkCommentLimits(ctx context.Context, tx *db.Tx, r newComment) error {
+	var postComments, linkComments int64
 	err := tx.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM approval_comments WHERE post_id = ?),
 		(SELECT COUNT(*) FROM approval_comments WHERE link = ? AND link <> '' AND created_at > ?)`, r.post, r.link,
-		db.Micros(tx.Now().Add(-time.Hour))).Scan(&ofPost, &ofLink)
+		db.Micros(tx.Now().Add(-time.Hour))).Scan(&postComments, &linkComments)
 	switch {
 	case err != nil:
 		return fmt.Errorf("counting comments: %w", err)
-	case ofPost >= commentsPerPost:
+	case postComments >= commentsPerPost:
 		return apierr.BadStatef("full", "A post may have at most %d comments.", commentsPerPost)
-	case ofLink >= commentsPerHour:
+	case linkComments >= commentsPerHour:
 		return apierr.New(apierr.RateLimited, "Too many comments were sent with this link. Try again later.").
 			With("scope", "approval_comments").After(time.Hour)
 	}
 	return nil
 }
 
-func insertComment(ctx context.Context, tx *db.Tx, by auditlog.Actor, r remark) error {
+func insertComment(ctx context.Context, tx *db.Tx, actor auditlog.Actor, r newComment) error {
 	var id int64
 	err := tx.QueryRow(ctx, `INSERT INTO approval_comments (team_id, post_id, link, person_id, client_name, comment,
 		created_at) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`, r.team, r.post, r.link, r.person, r.client, r.text,
@@ -131,14 +131,14 @@ func insertComment(ctx context.Context, tx *db.Tx, by auditlog.Actor, r remark) 
 	kind := "post.commented"
 	if r.client == "" {
 		kind = "post.comment_answered"
-		if err := setAnswered(ctx, tx, r.post); err != nil {
+		if err := markAnswered(ctx, tx, r.post); err != nil {
 			return err
 		}
 	}
-	return auditlog.Record(ctx, tx, r.team, by, kind, r.post, map[string]any{"comment": id})
+	return auditlog.Record(ctx, tx, r.team, actor, kind, r.post, map[string]any{"comment": id})
 }
 
-func setAnswered(ctx context.Context, tx *db.Tx, postID string) error {
+func markAnswered(ctx context.Context, tx *db.Tx, postID string) error {
 	_, err := tx.Exec(ctx, `UPDATE approval_comments SET answered_at = ? WHERE post_id = ? AND answered_at = 0`,
 		db.Micros(tx.Now()), postID)
 	if err != nil {
@@ -147,7 +147,7 @@ func setAnswered(ctx context.Context, tx *db.Tx, postID string) error {
 	return nil
 }
 
-// SetAside marks the clients' comments on a post as answered, without an answer.
+// SetAside marks the clients' comments on a post as answered without adding an answer.
 func (s *Service) SetAside(ctx context.Context, call operation.Call, postID string) error {
 	if err := call.Require(access.Write); err != nil {
 		return err
@@ -156,23 +156,23 @@ func (s *Service) SetAside(ctx context.Context, call operation.Call, postID stri
 		if _, err := s.Posts.Lock(ctx, tx, call.TeamID, postID); err != nil {
 			return err
 		}
-		if err := setAnswered(ctx, tx, postID); err != nil {
+		if err := markAnswered(ctx, tx, postID); err != nil {
 			return err
 		}
 		return auditlog.Record(ctx, tx, call.TeamID, auditlog.NewActor(call), "post.comments_set_aside", postID, nil)
 	})
 }
 
-// Said is something that a client or the team said about a post.
+// Said is a decision or comment on a post.
 type Said struct {
 	At       time.Time
-	Name     string // of the client, as entered: untrusted; or of the member of the team
-	Team     bool   // it is an answer of the team
-	Decision post.Approval
-	Text     string // untrusted; may be empty for a decision
+	Name     string        // name of the client, as entered (untrusted), or of the team member
+	Team     bool          // whether this is an answer of the team
+	Decision post.Approval // empty for a comment
+	Text     string        // untrusted; may be empty for a decision
 }
 
-// Threads returns the decisions and comments on a team's posts, the oldest first, by post.
+// Threads returns the decisions and comments on a team's posts by post ID, oldest first.
 func (s *Service) Threads(ctx context.Context, team int64, posts []string) (map[string][]Said, error) {
 	out := map[string][]Said{}
 	if len(posts) == 0 {
@@ -189,21 +189,21 @@ func (s *Service) Threads(ctx context.Context, team int64, posts []string) (map[
 		r.At, r.Team, r.Decision = db.Time(at), byTeam != 0, post.Approval(decision)
 		return err
 	}
-	in := ` IN (` + db.Placeholders(len(posts)) + `)`
-	decided, err := db.All(ctx, s.DB, scan, `SELECT r.post_id, r.decided_at, r.client_name, 0, r.decision, r.comment
+	condition := ` IN (` + db.Placeholders(len(posts)) + `)`
+	decisions, err := db.All(ctx, s.DB, scan, `SELECT r.post_id, r.decided_at, r.client_name, 0, r.decision, r.comment
 		FROM post_approvals r JOIN posts p ON p.id = r.post_id
-		WHERE p.team_id = ? AND r.decided_at > 0 AND r.post_id`+in, db.Args(team, posts)...)
+		WHERE p.team_id = ? AND r.decided_at > 0 AND r.post_id`+condition, db.Args(team, posts)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading decisions on posts: %w", err)
 	}
-	said, err := db.All(ctx, s.DB, scan, `SELECT c.post_id, c.created_at, COALESCE(NULLIF(c.client_name, ''), x.name, ''),
+	comments, err := db.All(ctx, s.DB, scan, `SELECT c.post_id, c.created_at, COALESCE(NULLIF(c.client_name, ''), x.name, ''),
 		CASE WHEN c.client_name = '' THEN 1 ELSE 0 END, '', c.comment
 		FROM approval_comments c LEFT JOIN people x ON x.id = c.person_id
-		WHERE c.team_id = ? AND c.post_id`+in+` ORDER BY c.id`, db.Args(team, posts)...)
+		WHERE c.team_id = ? AND c.post_id`+condition+` ORDER BY c.id`, db.Args(team, posts)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading comments on posts: %w", err)
 	}
-	for _, r := range slices.Concat(decided, said) {
+	for _, r := range slices.Concat(decisions, comments) {
 		out[r.post] = append(out[r.post], r.Said)
 	}
 	for _, thread := range out {

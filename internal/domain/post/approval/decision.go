@@ -16,16 +16,18 @@ import (
 
 // Decision is a client's decision on one version of a post.
 type Decision struct {
-	Post    string // empty for the only post of a link
-	Round   int64  // of the version that the client saw
+	Post    string // post ID; may be empty if the link has only one post
+	Round   int64  // approval round that the client saw
 	Approve bool
 	Name    string // as the client entered it
 	Comment string // optional
 }
 
-// Decide records a client's decision. Each version is decided once: a second decision is wrong_state with the
-// post's state, and a decision on an earlier version is wrong_state with the state changed. An approved draft with a
-// time is scheduled if the team asked for that; if that is not possible, it stays a draft and the reason is recorded.
+// Decide records a client's decision. A version can be decided only once: a second decision returns wrong_state with
+// the approval state. A decision on an earlier version returns wrong_state with the state changed.
+//
+// If the team requested it, an approved draft with a time is scheduled. If scheduling fails, the post stays a draft and
+// the reason is recorded.
 func (s *Service) Decide(ctx context.Context, token string, d Decision) error {
 	l, err := s.read(ctx, token)
 	if err != nil {
@@ -34,20 +36,20 @@ func (s *Service) Decide(ctx context.Context, token string, d Decision) error {
 	if d, err = d.sanitize(); err != nil {
 		return err
 	}
-	seen, err := l.find(d.Post)
+	linked, err := l.find(d.Post)
 	if err != nil {
 		return err
 	}
-	d.Post = seen.post
-	shown, err := s.proposal(ctx, seen)
+	d.Post = linked.post
+	proposal, err := s.proposal(ctx, linked)
 	if err != nil {
 		return err
 	}
-	return s.decide(ctx, auditlog.Actor{}, shown.TeamID, l.request, d)
+	return s.decide(ctx, auditlog.Actor{}, proposal.TeamID, l.request, d)
 }
 
-// DecideAs records the decision of a signed-in client of the team. It returns the errors of Decide, and not_found for
-// people who are not clients of the team, and for keys.
+// DecideAs records the decision of a signed-in client of the team. It returns the same errors as Decide, and not_found
+// for API keys and for people who are not clients of the team.
 func (s *Service) DecideAs(ctx context.Context, call operation.Call, postID string, d Decision) error {
 	if !call.InApp() || call.Role != access.Client {
 		return apierr.Missing()
@@ -60,12 +62,12 @@ func (s *Service) DecideAs(ctx context.Context, call operation.Call, postID stri
 	return s.decide(ctx, auditlog.NewActor(call), call.TeamID, "", d)
 }
 
-// decide records a decision that was made on a request's page, or elsewhere if the request is empty.
-func (s *Service) decide(ctx context.Context, by auditlog.Actor, team int64, request string, d Decision) error {
-	var as scheduler
+// decide records a decision. request is the ID of the approval request whose page was used, or empty.
+func (s *Service) decide(ctx context.Context, actor auditlog.Actor, team int64, request string, d Decision) error {
+	var scheduler approvalScheduler
 	var err error
 	if d.Approve {
-		if as, err = s.schedulerOf(ctx, d.Post, d.Round); err != nil {
+		if scheduler, err = s.findScheduler(ctx, d.Post, d.Round); err != nil {
 			return err
 		}
 	}
@@ -86,11 +88,11 @@ func (s *Service) decide(ctx context.Context, by auditlog.Actor, team int64, req
 		if err := rememberClient(ctx, tx, request, d.Name); err != nil {
 			return err
 		}
-		return s.storeDecision(ctx, tx, by, as, &p, d)
+		return s.storeDecision(ctx, tx, actor, scheduler, &p, d)
 	})
 }
 
-// rememberClient stores the name that was entered on the page of a request, to offer it again.
+// rememberClient stores the name that was entered on the page of a request, so that the page can suggest it again.
 func rememberClient(ctx context.Context, tx *db.Tx, request, name string) error {
 	if request == "" {
 		return nil
@@ -102,7 +104,7 @@ func rememberClient(ctx context.Context, tx *db.Tx, request, name string) error 
 	return nil
 }
 
-func (s *Service) storeDecision(ctx context.Context, tx *db.Tx, by auditlog.Actor, as scheduler, p *post.Record,
+func (s *Service) storeDecision(ctx context.Context, tx *db.Tx, actor auditlog.Actor, scheduler approvalScheduler, p *post.Record,
 	d Decision) error {
 	p.Approval = post.Rejected
 	if d.Approve {
@@ -117,16 +119,16 @@ func (s *Service) storeDecision(ctx context.Context, tx *db.Tx, by auditlog.Acto
 	if err := post.Update(ctx, tx, p); err != nil {
 		return err
 	}
-	if d.Approve { // before the event, whose notification describes the state of the post
-		if err := s.schedule(ctx, tx, as, p); err != nil {
+	if d.Approve { // Schedule before recording the event, because its notification describes the final state.
+		if err := s.schedule(ctx, tx, scheduler, p); err != nil {
 			return err
 		}
 	}
-	return auditlog.Record(ctx, tx, p.TeamID, by, "post."+string(p.Approval), p.ID, map[string]any{"round": p.Round})
+	return auditlog.Record(ctx, tx, p.TeamID, actor, "post."+string(p.Approval), p.ID, map[string]any{"round": p.Round})
 }
 
-// sanitize returns the decision without characters that reorder or hide text around it. Browsers end lines with
-// two characters and count one.
+// sanitize removes invisible characters and characters that change the text direction. It converts line ends of two
+// characters to one, because browsers count one character.
 func (d Decision) sanitize() (Decision, error) {
 	d.Comment = plaintext.Lines(d.Comment)
 	if err := sanitizeName(&d.Name); err != nil {
@@ -135,7 +137,7 @@ func (d Decision) sanitize() (Decision, error) {
 	return d, checkLength(d.Comment)
 }
 
-// sanitizeName sanitizes a client's name and returns why it is not accepted.
+// sanitizeName sanitizes a client's name in place. It returns an error if the name is empty or too long.
 func sanitizeName(name *string) error {
 	*name = plaintext.Line(*name)
 	switch {

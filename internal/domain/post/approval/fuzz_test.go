@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/auth/tokencrypt"
 )
 
-// Any text as an approval link returns not_found.
+// parse returns not_found for any text without a valid signature.
 func FuzzApprovalLink(f *testing.F) {
 	key, err := tokencrypt.NewKey()
 	if err != nil {

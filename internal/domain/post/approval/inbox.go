@@ -14,19 +14,19 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Asked is a post of a request, as the team sees it.
+// Asked is a post of an approval request.
 type Asked struct {
 	ID            string
 	Excerpt       string
 	Status        post.Status
 	Approval      post.Approval
-	At            time.Time // when it is scheduled or planned for; zero for none
-	Changed       bool      // the link shows an earlier version, so it no longer shows the post
-	Revoked       bool      // the post's links were revoked
-	ScheduleError string    // why it was not scheduled once it was approved, as a code; empty if it was
+	At            time.Time // scheduled or planned time; zero if there is none
+	Changed       bool      // whether the post has changed, so that the link no longer shows it
+	Revoked       bool      // whether the post's links were revoked
+	ScheduleError string    // error code if scheduling on approval failed; otherwise empty
 }
 
-// Waits reports whether the client must still decide on the post.
+// Waits reports whether the client can still decide on the post with this link.
 func (a Asked) Waits() bool { return a.Approval == post.Waiting && !a.Changed && !a.Revoked }
 
 // Sendable reports whether the post can be sent to the client again.
@@ -35,10 +35,10 @@ func (a Asked) Sendable() bool {
 		a.Status == post.Failed && a.Approval == post.Waiting)
 }
 
-// Live reports whether the link works at a time.
+// Live reports whether the link is neither revoked nor expired.
 func (r Request) Live(now time.Time) bool { return r.RevokedAt.IsZero() && now.Before(r.ExpiresAt) }
 
-// Count returns how many of the request's posts are in a state.
+// Count returns the number of posts in an approval state.
 func (r Request) Count(state post.Approval) int {
 	n := 0
 	for _, p := range r.Posts {
@@ -78,21 +78,21 @@ func (s *Service) RequestByID(ctx context.Context, team int64, id string) (Reque
 
 // Filter selects requests.
 type Filter struct {
-	Open   bool   // only those with a post that the client has not approved, by the latest link to that post
-	Before string // only those made before this one
+	Open   bool   // only requests that are the latest request for a post without approval
+	Before string // only requests created before the request with this ID
 	Limit  int
 }
 
-// openRequest is the condition of Filter.Open.
-const openRequest = ` AND r.revoked_at = 0 AND EXISTS (SELECT 1 FROM approval_request_posts a JOIN posts p ON p.id = a.post_id
+// openCondition is the condition of Filter.Open.
+const openCondition = ` AND r.revoked_at = 0 AND EXISTS (SELECT 1 FROM approval_request_posts a JOIN posts p ON p.id = a.post_id
 	WHERE a.request_id = r.id AND p.approval IN ('waiting', 'rejected') AND p.status IN ('draft', 'scheduled', 'failed')
 	AND NOT EXISTS (SELECT 1 FROM approval_request_posts o WHERE o.post_id = a.post_id AND o.request_id > a.request_id))`
 
-// Requests returns a team's requests, the latest first.
+// Requests returns a team's approval requests, latest first.
 func (s *Service) Requests(ctx context.Context, team int64, f Filter) ([]Request, error) {
 	query, args := requestColumns, []any{team}
 	if f.Open {
-		query += openRequest
+		query += openCondition
 	}
 	if f.Before != "" {
 		query, args = query+` AND r.id < ?`, append(args, f.Before)
@@ -105,7 +105,7 @@ func (s *Service) Requests(ctx context.Context, team int64, f Filter) ([]Request
 	return found, s.addPosts(ctx, team, found)
 }
 
-// addPosts adds the posts of requests.
+// addPosts sets the posts of requests.
 func (s *Service) addPosts(ctx context.Context, team int64, requests []Request) error {
 	if len(requests) == 0 {
 		return nil
@@ -142,7 +142,7 @@ func (s *Service) addPosts(ctx context.Context, team int64, requests []Request) 
 			}
 		}
 		if r.Status != post.Draft || r.Approval != post.Approved {
-			r.ScheduleError = "" // it has been scheduled since
+			r.ScheduleError = "" // The post was scheduled later.
 		}
 		byID[r.request].Posts = append(byID[r.request].Posts, r.Asked)
 	}
@@ -152,11 +152,10 @@ func (s *Service) addPosts(ctx context.Context, team int64, requests []Request) 
 // Unanswered is a post with comments of clients that the team has not answered.
 type Unanswered struct {
 	PostID, Excerpt string
-	Comments        []Said // the oldest first
+	Comments        []Said // oldest first
 }
 
-// ListUnanswered returns a team's posts with unanswered comments, those that have waited longest first, from at most
-// limit comments.
+// ListUnanswered returns a team's posts with unanswered comments. It reads at most limit comments, oldest first.
 func (s *Service) ListUnanswered(ctx context.Context, team int64, limit int) ([]Unanswered, error) {
 	type row struct {
 		Said
@@ -184,10 +183,10 @@ func (s *Service) ListUnanswered(ctx context.Context, team int64, limit int) ([]
 	return out, nil
 }
 
-// Resend sends the present versions of a request's posts to the client by the same link, whose time begins again, and
-// mails it again if it has an address. Approved and submitted posts stay as they are.
+// Resend requests approval of the current versions of a request's posts with the same link. It extends the link's
+// lifetime and sends the email again if the request has an address. Approved and submitted posts do not change.
 func (s *Service) Resend(ctx context.Context, person, team int64, id string) (Sent, error) {
-	r, call, err := s.requestAs(ctx, person, team, id)
+	r, call, err := s.requestFor(ctx, person, team, id)
 	if err != nil {
 		return Sent{}, err
 	}
@@ -195,7 +194,7 @@ func (s *Service) Resend(ctx context.Context, person, team int64, id string) (Se
 		return Sent{}, apierr.BadState("revoked", "The link was revoked. Create another one.")
 	}
 	err = s.DB.InTx(ctx, "post.resend_approval", func(ctx context.Context, tx *db.Tx) error {
-		if err := s.readd(ctx, tx, call, r); err != nil {
+		if err := s.resendPosts(ctx, tx, call, r); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, `UPDATE approval_requests SET expires_at = ? WHERE id = ?`,
@@ -203,7 +202,7 @@ func (s *Service) Resend(ctx context.Context, person, team int64, id string) (Se
 		if err != nil {
 			return fmt.Errorf("renewing an approval link: %w", err)
 		}
-		return countMail(ctx, tx, call, r)
+		return recordMail(ctx, tx, call, r)
 	})
 	if err != nil {
 		return Sent{}, err
@@ -211,33 +210,33 @@ func (s *Service) Resend(ctx context.Context, person, team int64, id string) (Se
 	return Sent{ID: id, Link: s.Link(id), Mail: s.mail(ctx, team, id)}, nil
 }
 
-// readd adds the present versions of a request's posts that its link does not show, or that were rejected.
-func (s *Service) readd(ctx context.Context, tx *db.Tx, call operation.Call, r Request) error {
-	waits := false
-	for _, one := range slices.SortedFunc(slices.Values(r.Posts), func(a, b Asked) int { return cmp.Compare(a.ID, b.ID) }) {
-		p, err := s.Posts.Lock(ctx, tx, call.TeamID, one.ID)
+// resendPosts requests approval again for the posts of a request that the link no longer shows or that were rejected.
+func (s *Service) resendPosts(ctx context.Context, tx *db.Tx, call operation.Call, r Request) error {
+	anyWaiting := false
+	for _, requested := range slices.SortedFunc(slices.Values(r.Posts), func(a, b Asked) int { return cmp.Compare(a.ID, b.ID) }) {
+		p, err := s.Posts.Lock(ctx, tx, call.TeamID, requested.ID)
 		if err != nil {
 			return err
 		}
 		if CheckRequest(p) != nil {
 			continue
 		}
-		waits = true
-		if one.Waits() && p.Approval == post.Waiting {
+		anyWaiting = true
+		if requested.Waits() && p.Approval == post.Waiting {
 			continue
 		}
 		if err := s.add(ctx, tx, call, r, &p, 0); err != nil {
 			return err
 		}
 	}
-	if !waits {
+	if !anyWaiting {
 		return apierr.BadState("decided", "The client has approved all posts of this link, or they were published.")
 	}
 	return nil
 }
 
-// requestAs returns a request for a person who may change it.
-func (s *Service) requestAs(ctx context.Context, person, team int64, id string) (Request, operation.Call, error) {
+// requestFor returns a request and the call of a person. It returns not_found if the person may not change the request.
+func (s *Service) requestFor(ctx context.Context, person, team int64, id string) (Request, operation.Call, error) {
 	r, err := s.RequestByID(ctx, team, id)
 	if err != nil {
 		return r, operation.Call{}, err
@@ -250,9 +249,9 @@ func (s *Service) requestAs(ctx context.Context, person, team int64, id string) 
 	return r, call, err
 }
 
-// Revoke revokes the link of a request. Its posts stay with the client if another link shows them.
+// Revoke revokes the link of a request. Other links to the same posts keep working.
 func (s *Service) Revoke(ctx context.Context, person, team int64, id string) error {
-	r, call, err := s.requestAs(ctx, person, team, id)
+	r, call, err := s.requestFor(ctx, person, team, id)
 	if err != nil {
 		return err
 	}
@@ -271,7 +270,7 @@ func (s *Service) Revoke(ctx context.Context, person, team int64, id string) err
 			return apierr.BadState("revoked", "The link has already been revoked.")
 		}
 		for _, postID := range ids {
-			if err := s.revokeLast(ctx, tx, call, postID); err != nil {
+			if err := s.revokeUnlessLinked(ctx, tx, call, postID); err != nil {
 				return err
 			}
 		}
@@ -279,8 +278,8 @@ func (s *Service) Revoke(ctx context.Context, person, team int64, id string) err
 	})
 }
 
-// revokeLast revokes the links of a post if no request shows its present version any longer.
-func (s *Service) revokeLast(ctx context.Context, tx *db.Tx, call operation.Call, postID string) error {
+// revokeUnlessLinked revokes the links of a post unless another working link shows its current version.
+func (s *Service) revokeUnlessLinked(ctx context.Context, tx *db.Tx, call operation.Call, postID string) error {
 	if _, err := s.Posts.Lock(ctx, tx, call.TeamID, postID); err != nil {
 		return err
 	}

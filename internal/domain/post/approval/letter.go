@@ -16,30 +16,30 @@ import (
 	"pressroom/internal/platform/plaintext"
 )
 
-// Letter is a mail with a secret link for a client.
+// Letter is an email with a secret link for a client.
 type Letter struct {
-	ID      string // identifies the mail; it is not secret
+	ID      string // unique ID of the email; not secret
 	To      string
 	Subject string
 	Text    string
 }
 
-// letterWithin is how long the mail server may take to accept a mail while a page waits.
-const letterWithin = 15 * time.Second
+// mailTimeout is how long a page waits for the mail server to accept an email.
+const mailTimeout = 15 * time.Second
 
-// Bounds of mailed links, so that nobody floods a mailbox or sends mail in bulk.
+// Limits on emailed links, to prevent bulk email.
 const (
 	maxEmail           = 254 // characters
-	mailsPerDay        = 100 // of one team
-	mailsOnFirstDay    = 20  // of one team that is younger than a day
-	mailsPerAddressDay = 10  // of one team to one address
-	mailsToAddressDay  = 20  // of all teams to one address
+	mailsPerDay        = 100 // per team
+	mailsOnFirstDay    = 20  // per team that was created within a day
+	mailsPerAddressDay = 10  // per team and address
+	mailsToAddressDay  = 20  // per address, from all teams
 )
 
-// Mails reports whether links can be mailed.
+// Mails reports whether links can be sent by email.
 func (s *Service) Mails() bool { return s.Send != nil }
 
-// checkEmail returns why a link cannot be mailed to an address. It removes spaces around the address.
+// checkEmail trims an address in place and returns an error if no link can be sent to it.
 func (s *Service) checkEmail(email *string) error {
 	*email = strings.TrimSpace(*email)
 	if *email == "" {
@@ -55,25 +55,25 @@ func (s *Service) checkEmail(email *string) error {
 	return nil
 }
 
-// countMail counts the mail of a request, or refuses it if there were too many within a day.
-func countMail(ctx context.Context, tx *db.Tx, call operation.Call, r Request) error {
+// recordMail counts the email of a request. It returns an error if too many emails were sent within a day.
+func recordMail(ctx context.Context, tx *db.Tx, call operation.Call, r Request) error {
 	if r.Email == "" {
 		return nil
 	}
 	const day = 24 * time.Hour
 	since := db.Micros(tx.Now().Add(-day))
-	var team, teamToAddress, toAddress, made int64
+	var team, teamToAddress, toAddress, created int64
 	err := tx.QueryRow(ctx, `SELECT COALESCE(SUM(CASE WHEN team_id = ? THEN mails ELSE 0 END), 0),
 		COALESCE(SUM(CASE WHEN team_id = ? AND email = ? THEN mails ELSE 0 END), 0),
 		COALESCE(SUM(CASE WHEN email = ? THEN mails ELSE 0 END), 0) FROM approval_requests WHERE mailed_at > ?`,
 		call.TeamID, call.TeamID, r.Email, r.Email, since).Scan(&team, &teamToAddress, &toAddress)
 	if err == nil {
-		err = tx.QueryRow(ctx, `SELECT created_at FROM teams WHERE id = ?`, call.TeamID).Scan(&made)
+		err = tx.QueryRow(ctx, `SELECT created_at FROM teams WHERE id = ?`, call.TeamID).Scan(&created)
 	}
 	if err != nil {
 		return fmt.Errorf("counting mailed approval links: %w", err)
 	}
-	if team >= mailsPerDay || team >= mailsOnFirstDay && made > since || teamToAddress >= mailsPerAddressDay ||
+	if team >= mailsPerDay || team >= mailsOnFirstDay && created > since || teamToAddress >= mailsPerAddressDay ||
 		toAddress >= mailsToAddressDay {
 		return apierr.New(apierr.RateLimited,
 			"Too many approval links were mailed within a day. Try again tomorrow, or send the link yourself.").
@@ -87,7 +87,8 @@ func countMail(ctx context.Context, tx *db.Tx, call operation.Call, r Request) e
 	return nil
 }
 
-// mail mails the link of a request, if it has an address, and waits until the mail server has accepted it.
+// mail sends the link of a request by email if the request has an address. It waits until the mail server accepts the
+// email.
 func (s *Service) mail(ctx context.Context, team int64, request string) error {
 	r, err := s.RequestByID(ctx, team, request)
 	if err != nil || r.Email == "" {
@@ -97,7 +98,7 @@ func (s *Service) mail(ctx context.Context, team int64, request string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, letterWithin)
+	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- s.Send(ctx, letter) }()
@@ -109,12 +110,12 @@ func (s *Service) mail(ctx context.Context, team int64, request string) error {
 	if err == nil {
 		return nil
 	}
-	failed := apierr.New(apierr.ProviderUnavailable, "The mail could not be sent. Send the link yourself, or try again.")
-	return errors.Join(failed, err, s.forgetMail(context.WithoutCancel(ctx), request))
+	userErr := apierr.New(apierr.ProviderUnavailable, "The mail could not be sent. Send the link yourself, or try again.")
+	return errors.Join(userErr, err, s.recordMailFailure(context.WithoutCancel(ctx), request))
 }
 
-// forgetMail records that the mail of a request was not sent.
-func (s *Service) forgetMail(ctx context.Context, request string) error {
+// recordMailFailure records that the email of a request was not sent.
+func (s *Service) recordMailFailure(ctx context.Context, request string) error {
 	return s.DB.InTx(ctx, "post.forget_approval_mail", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE approval_requests SET mailed_at = 0 WHERE id = ?`, request)
 		if err != nil {
@@ -124,10 +125,10 @@ func (s *Service) forgetMail(ctx context.Context, request string) error {
 	})
 }
 
-const maxNameInMail = 60 // characters of a name in a mail to a stranger
+const maxNameInMail = 60 // maximum characters of a person's or team's name
 
-// letter returns the mail of a request, in the language of the person who made the link. It shows names without links,
-// because their owners chose them.
+// letter returns the email of a request, in the language of the person who created the request. It disables URLs in
+// names, because people choose names freely.
 func (s *Service) letter(ctx context.Context, team int64, r Request) (Letter, error) {
 	var name, zone, language string
 	err := s.DB.QueryRow(ctx, `SELECT t.name, t.timezone, COALESCE((SELECT p.language FROM approval_requests a
@@ -136,29 +137,29 @@ func (s *Service) letter(ctx context.Context, team int64, r Request) (Letter, er
 	if err != nil {
 		return Letter{}, fmt.Errorf("reading the team of a request for approval: %w", err)
 	}
-	where, err := time.LoadLocation(zone)
+	location, err := time.LoadLocation(zone)
 	if err != nil {
 		return Letter{}, fmt.Errorf("reading the zone of team %d: %w", team, err)
 	}
 	name = plaintext.Unlink(name, maxNameInMail)
 	l := cmp.Or(locale.ByTag(language), locale.English)
-	asks := func(who string) string {
+	describe := func(who string) string {
 		if n := len(r.Posts); n > 1 {
 			return l.T("%s asks you to review %d posts", who, n)
 		}
 		return l.T("%s asks you to review a post", who)
 	}
-	by := name
+	sender := name
 	if r.By != "" {
-		by = plaintext.Unlink(r.By, maxNameInMail) + " (" + name + ")"
+		sender = plaintext.Unlink(r.By, maxNameInMail) + " (" + name + ")"
 	}
 	return Letter{
 		ID: fmt.Sprintf("approval-%s-%d", r.ID, db.Micros(r.MailedAt)), To: r.Email,
-		Subject: asks(name),
-		Text: l.T("Hello,") + "\n\n" + asks(by) + ":\n\n" + s.Link(r.ID) + "\n\n" +
+		Subject: describe(name),
+		Text: l.T("Hello,") + "\n\n" + describe(sender) + ":\n\n" + s.Link(r.ID) + "\n\n" +
 			l.T("On this page, you can approve each post, request changes, and leave comments. You do not need an account.") + " " +
 			l.T("The link works until %s. Anyone with the link can see the posts and decide, so forward it only to people who may do "+
-				"that.", l.Format(r.ExpiresAt.In(where), locale.MailDate)) + "\n\n" +
+				"that.", l.Format(r.ExpiresAt.In(location), locale.MailDate)) + "\n\n" +
 			l.T("If you do not expect this email, ignore it.") + "\n",
 	}, nil
 }

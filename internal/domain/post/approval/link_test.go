@@ -18,7 +18,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Of concurrent decisions on one version, one succeeds.
+// Only one of several concurrent decisions on a version succeeds.
 func TestConcurrentDecisions(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "hello", time.Time{})
@@ -35,14 +35,14 @@ func TestConcurrentDecisions(t *testing.T) {
 		}
 		work.Wait()
 		if n := decided.Load(); n != 1 || w.CountEvents(t, "post.approved")+w.CountEvents(t, "post.rejected") != 1 {
-			t.Errorf("%d decided", n)
+			t.Errorf("%d decisions succeeded, want 1", n)
 		}
 	})
 }
 
-// An approved, scheduled and then changed post stays scheduled but is not published when due. After approval it can be
-// published.
-func TestWithheld(t *testing.T) {
+// If a post is changed after it was approved and scheduled, it stays scheduled but fails when it is due. It can be
+// retried after it is approved again.
+func TestUnapprovedPostIsNotPublished(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		var ids, links [3]string
 		for i := range ids {
@@ -69,7 +69,7 @@ func TestWithheld(t *testing.T) {
 		w.ExpectError(t, apierr.AwaitingApproval, "", "retry_post", map[string]any{"post_id": ids[1]})
 		posttest.CheckError(t, w.Approvals.Decide(t.Context(), links[1], approval.Decision{Round: 1, Approve: true, Name: "Cleo"}),
 			apierr.ValidationFailed, "changed")
-		must.NoError(t, w.Decide(t, w.RequestApproval(t, ids[1]), true)) // late, but now it can be published
+		must.NoError(t, w.Decide(t, w.RequestApproval(t, ids[1]), true)) // late approval
 		w.Do(t, "retry_post", map[string]any{"post_id": ids[1]})
 		if got := w.Status(t, ids[1]); got != "published approved" {
 			t.Error(got)
@@ -77,8 +77,8 @@ func TestWithheld(t *testing.T) {
 	})
 }
 
-// Approval before a series began applies to each occurrence; changing one of them requires approval again.
-func TestApprovedSeries(t *testing.T) {
+// The approval of a template applies to each occurrence. A changed occurrence needs approval again.
+func TestApprovedSeriesTemplate(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "hello", posttest.Noon.Add(time.Hour))
 		token := w.RequestApproval(t, id)
@@ -101,7 +101,7 @@ func TestApprovedSeries(t *testing.T) {
 }
 
 // A link works for 30 days, and only with a valid signature.
-func TestApprovalLinks(t *testing.T) {
+func TestLinkExpiryAndSignature(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.Draft(t, "hello", time.Time{})
 		token := w.RequestApproval(t, id)
@@ -114,11 +114,11 @@ func TestApprovalLinks(t *testing.T) {
 			raw[i] ^= 1
 		}
 		key := must.Get(tokencrypt.NewKey())(t)
-		foreign := must.Get(tokencrypt.New(key))(t)
-		theirs := posttest.New(t, w.URL, w.Clock, foreign)
-		theirs.Person = w.Person
+		otherSealer := must.Get(tokencrypt.New(key))(t)
+		otherEnv := posttest.New(t, w.URL, w.Clock, otherSealer)
+		otherEnv.Person = w.Person
 		for _, bad := range []string{"", "x", token + "A", token[:len(token)-1], strings.Repeat("A", 100),
-			strings.Repeat("A", 100_000), theirs.RequestApproval(t, id)} {
+			strings.Repeat("A", 100_000), otherEnv.RequestApproval(t, id)} {
 			_, err := w.Proposal(t, bad)
 			posttest.CheckError(t, err, apierr.NotFound, "")
 			posttest.CheckError(t, w.Approvals.Decide(t.Context(), bad, approval.Decision{Round: 1, Name: "Cleo"}),
@@ -138,8 +138,8 @@ func TestApprovalLinks(t *testing.T) {
 	})
 }
 
-// Any other text as a link is refused without a query, or returns not_found.
-func TestAnyLink(t *testing.T) {
+// Random text as a link returns not_found.
+func TestRandomLinkNotFound(t *testing.T) {
 	t.Parallel()
 	key := must.Get(tokencrypt.NewKey())(t)
 	sealer := must.Get(tokencrypt.New(key))(t)

@@ -18,35 +18,35 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// MaxPosts is the maximum number of posts of a link.
+// MaxPosts is the maximum number of posts per link.
 const MaxPosts = 30
 
-// Ask is what a client is asked to approve.
+// Ask describes an approval request to create.
 type Ask struct {
 	Posts    []string
-	Schedule bool   // posts with a time are scheduled once they are approved
-	Email    string // the client's address, to which the link is mailed; empty to mail nothing
+	Schedule bool   // schedule posts with a time when they are approved
+	Email    string // the client's address; if empty, no email is sent
 }
 
-// Sent is a link that was made for a client.
+// Sent is a created approval link.
 type Sent struct {
-	ID   string // of the request
+	ID   string // ID of the request
 	Link string
-	Mail error // why the link was not mailed
+	Mail error // error of sending the email; nil if it was sent or not requested
 }
 
-// Request sends a post to the client and returns a link to the page where the client decides on this version.
+// Request requests approval of one post and returns the link. See Ask.
 func (s *Service) Request(ctx context.Context, person int64, postID string) (string, error) {
 	sent, err := s.Ask(ctx, person, Ask{Posts: []string{postID}})
 	return sent.Link, err
 }
 
-// Ask sends posts to the client and returns a link to the page where the client decides on these versions. The link
-// works for 30 days. A scheduled post stays scheduled but is not sent before the approval. A post that already waits
-// gets another link.
+// Ask requests a client's approval of posts. It returns a link to the page where the client decides on the current
+// versions. The link works for 30 days. A scheduled post stays scheduled but is not published before it is approved. A
+// post that already awaits approval gets another link.
 //
-// It returns not_found for people who may not write, or not schedule if asked to, in the posts' team, and wrong_state
-// for a post that is approved, submitted or the template of a series; then no post is sent.
+// Ask returns not_found if the person may not write, or may not publish and ask.Schedule is set. It returns wrong_state
+// if a post is approved, submitted or the template of a series. If it returns an error, it changes no post.
 func (s *Service) Ask(ctx context.Context, person int64, ask Ask) (Sent, error) {
 	if err := s.checkAsk(&ask); err != nil {
 		return Sent{}, err
@@ -61,7 +61,7 @@ func (s *Service) Ask(ctx context.Context, person int64, ask Ask) (Sent, error) 
 		if err := insertRequest(ctx, tx, call, r); err != nil {
 			return err
 		}
-		for _, id := range slices.Sorted(slices.Values(ask.Posts)) { // the same order everywhere, as rows are locked
+		for _, id := range slices.Sorted(slices.Values(ask.Posts)) { // Lock rows in the same order everywhere to avoid deadlocks.
 			p, err := s.Posts.Lock(ctx, tx, call.TeamID, id)
 			if err != nil {
 				return err
@@ -71,7 +71,7 @@ func (s *Service) Ask(ctx context.Context, person int64, ask Ask) (Sent, error) 
 				return err
 			}
 		}
-		return countMail(ctx, tx, call, r)
+		return recordMail(ctx, tx, call, r)
 	})
 	if err != nil {
 		return Sent{}, err
@@ -79,10 +79,10 @@ func (s *Service) Ask(ctx context.Context, person int64, ask Ask) (Sent, error) 
 	return Sent{ID: r.ID, Link: s.Link(r.ID), Mail: s.mail(ctx, call.TeamID, r.ID)}, nil
 }
 
-// Link returns the link of a request.
+// Link returns the URL of a request's approval page.
 func (s *Service) Link(request string) string { return s.PublicURL + Path + s.token(request) }
 
-// checkAsk sanitizes a request and returns why it cannot be made.
+// checkAsk removes duplicate posts and validates a request.
 func (s *Service) checkAsk(ask *Ask) error {
 	var ids []string
 	for _, id := range ask.Posts {
@@ -100,7 +100,7 @@ func (s *Service) checkAsk(ask *Ask) error {
 	return s.checkEmail(&ask.Email)
 }
 
-// callAs returns the call of a person who may send all the posts to a client. They must be of one team.
+// callAs returns the call of a person who may request approval of all posts. The posts must belong to one team.
 func (s *Service) callAs(ctx context.Context, person int64, ask Ask) (operation.Call, error) {
 	needs := access.Write
 	if ask.Schedule {
@@ -108,14 +108,14 @@ func (s *Service) callAs(ctx context.Context, person int64, ask Ask) (operation.
 	}
 	var call operation.Call
 	for i, id := range ask.Posts {
-		one, err := s.Posts.CallAs(ctx, person, id, needs)
-		if err == nil && i > 0 && one.TeamID != call.TeamID {
+		next, err := s.Posts.CallAs(ctx, person, id, needs)
+		if err == nil && i > 0 && next.TeamID != call.TeamID {
 			err = apierr.Missing()
 		}
 		if err != nil {
 			return call, err
 		}
-		call = one
+		call = next
 	}
 	return call, nil
 }
@@ -130,7 +130,7 @@ func insertRequest(ctx context.Context, tx *db.Tx, call operation.Call, r Reques
 	return nil
 }
 
-// add sends the present version of a locked post to the client and adds it to a request.
+// add requests approval of the current version of a locked post and adds it to a request.
 func (s *Service) add(ctx context.Context, tx *db.Tx, call operation.Call, r Request, p *post.Record, position int) error {
 	if err := CheckRequest(*p); err != nil {
 		return err
@@ -161,10 +161,10 @@ func (s *Service) add(ctx context.Context, tx *db.Tx, call operation.Call, r Req
 		map[string]any{"round": p.Round})
 }
 
-// CheckRequest returns why a post cannot be sent to the client.
+// CheckRequest returns an error if approval of the post cannot be requested.
 func CheckRequest(p post.Record) error {
 	switch {
-	case p.IsTemplate: // its occurrences share its approval
+	case p.IsTemplate: // The occurrences share the approval of the template.
 		return apierr.BadState("recurring_template",
 			"Approval must be requested before a series starts. End the series first.")
 	case p.Status != post.Draft && p.Status != post.Scheduled && (p.Approval != post.Waiting || !p.PassedUnapproved()):
@@ -175,39 +175,39 @@ func CheckRequest(p post.Record) error {
 	return nil
 }
 
-// Values of posts.approval_sent for the latest version; 0 if it has no link.
+// Values of posts.approval_sent. The value is 0 if the latest version has no link.
 const (
-	linkMade     = 1
+	linkCreated  = 1
 	linksRevoked = 2
 )
 
-// recordLink records that the current version has a link, and returns the generation of the post's links.
+// recordLink records that the current version has a link. It returns the generation of the post's links.
 func recordLink(ctx context.Context, tx *db.Tx, p post.Record) (int64, error) {
 	var generation int64
 	err := tx.QueryRow(ctx, `UPDATE posts SET approval_sent = ? WHERE id = ? AND team_id = ? RETURNING approval_links`,
-		linkMade, p.ID, p.TeamID).Scan(&generation)
+		linkCreated, p.ID, p.TeamID).Scan(&generation)
 	if err != nil {
 		return 0, fmt.Errorf("recording an approval link: %w", err)
 	}
 	return generation, nil
 }
 
-// loadLink reads what the link of a request shows.
+// loadLink reads the request and posts of a link.
 func (s *Service) loadLink(ctx context.Context, l *link) error {
-	var ends, revoked int64
+	var expires, revoked int64
 	err := s.DB.QueryRow(ctx, `SELECT person_id, expires_at, revoked_at, client_name FROM approval_requests
-		WHERE id = ?`, l.request).Scan(&l.person, &ends, &revoked, &l.client)
+		WHERE id = ?`, l.request).Scan(&l.personID, &expires, &revoked, &l.clientName)
 	if errors.Is(err, sql.ErrNoRows) {
 		return apierr.Missing()
 	}
 	if err != nil {
 		return fmt.Errorf("reading an approval link: %w", err)
 	}
-	if l.ends = db.Time(ends); revoked > 0 {
+	if l.expiresAt = db.Time(expires); revoked > 0 {
 		return errRevoked
 	}
-	l.posts, err = db.All(ctx, s.DB, func(rows *sql.Rows, one *shown) error {
-		return rows.Scan(&one.post, &one.round, &one.generation)
+	l.posts, err = db.All(ctx, s.DB, func(rows *sql.Rows, linked *linkedPost) error {
+		return rows.Scan(&linked.post, &linked.round, &linked.generation)
 	}, `SELECT post_id, round, links FROM approval_request_posts WHERE request_id = ? ORDER BY position`, l.request)
 	if err != nil {
 		return fmt.Errorf("reading the posts of an approval link: %w", err)
@@ -218,7 +218,7 @@ func (s *Service) loadLink(ctx context.Context, l *link) error {
 	return nil
 }
 
-// RevokeLinks revokes all approval links of a post. Decisions stay. It returns not_found for people who may not
+// RevokeLinks revokes all approval links of a post and keeps the decisions. It returns not_found if the person may not
 // write in the post's team, and wrong_state for a post without links.
 func (s *Service) RevokeLinks(ctx context.Context, person int64, postID string) error {
 	_, err := s.Posts.UpdateAs(ctx, person, postID, access.Write, "post.revoke_links",
@@ -244,13 +244,13 @@ func revoke(ctx context.Context, tx *db.Tx, call operation.Call, team int64, pos
 		map[string]any{"revocations": generation})
 }
 
-// Request is a link that was made for a client, as the team sees it.
+// Request is an approval request with its link.
 type Request struct {
 	ID        string
-	PersonID  int64  // who made it, and as whom posts are scheduled
-	By        string // who made it; empty if the person's account was deleted
-	Email     string // to which it is mailed; empty if it is not
-	Schedules bool   // posts are scheduled once they are approved
+	PersonID  int64  // person who created the request; approved posts are scheduled on their behalf
+	By        string // name of that person; empty if the person's account was deleted
+	Email     string // address that the link is sent to; may be empty
+	Schedules bool   // whether posts are scheduled when they are approved
 	MailedAt  time.Time
 	CreatedAt time.Time
 	ExpiresAt time.Time

@@ -10,32 +10,32 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Round is one version of a post that its client was shown.
+// Round is a version of a post that was sent to a client for approval.
 type Round struct {
 	Number   int64
 	OpenedAt time.Time
 	Decision post.Approval // approved or rejected; waiting before the decision
-	Client   string        // who decided, as entered: untrusted
+	Client   string        // name of the deciding client, as entered; untrusted
 	Comment  string        // untrusted
 	Decided  time.Time
-	Sent     bool // it has a working link; known only for the latest version
-	Revoked  bool // its links were revoked; known only for the latest version
+	Sent     bool // whether the version has a working link; set only for the latest version
+	Revoked  bool // whether the links were revoked; set only for the latest version
 
-	Schedules     bool   // it is scheduled once it is approved
-	ScheduleError string // error code if scheduling after the approval failed, otherwise empty
+	Schedules     bool   // whether the post is scheduled when it is approved
+	ScheduleError string // error code if scheduling on approval failed; otherwise empty
 }
 
 const maxRounds = 10
 
-// Rounds returns the last 10 versions of a team's post that its client was shown, the latest first. Undecided
-// versions are omitted, except the latest.
+// Rounds returns the last 10 approval rounds of a team's post, latest first. It omits undecided rounds except the
+// latest.
 func (s *Service) Rounds(ctx context.Context, team int64, id string) ([]Round, error) {
 	rounds, err := db.All(ctx, s.DB, func(rows *sql.Rows, r *Round) error {
 		var decision string
 		var opened, decided, sent, scheduler int64
 		err := rows.Scan(&r.Number, &opened, &decision, &r.Client, &r.Comment, &decided, &sent, &scheduler, &r.ScheduleError)
 		r.Decision, r.OpenedAt, r.Decided = post.Approval(decision), db.Time(opened), db.Time(decided)
-		r.Sent, r.Revoked = sent == linkMade, sent == linksRevoked
+		r.Sent, r.Revoked = sent == linkCreated, sent == linksRevoked
 		r.Schedules = scheduler > 0
 		if decision == "" {
 			r.Decision = post.Waiting

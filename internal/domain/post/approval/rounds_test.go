@@ -10,14 +10,14 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-func TestDecidedRounds(t *testing.T) {
+func TestRounds(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
-		id := w.Draft(t, "ask", time.Time{})
+		id := w.Draft(t, "first", time.Time{})
 		link := must.Get(w.Approvals.Request(t.Context(), w.Person, id))(t)
 		token := link[strings.LastIndex(link, "/")+1:]
 		must.NoError(t, w.Approvals.Decide(t.Context(), token, approval.Decision{Round: 1, Name: "Grace", Comment: "No."}))
-		w.Do(t, "update_post", map[string]any{"id": id, "caption": "ask again"})
-		w.Do(t, "update_post", map[string]any{"id": id, "caption": "and again"})
+		w.Do(t, "update_post", map[string]any{"id": id, "caption": "second"})
+		w.Do(t, "update_post", map[string]any{"id": id, "caption": "third"})
 		rounds := must.Get(w.Approvals.Rounds(t.Context(), w.Call.TeamID, id))(t)
 		if len(rounds) != 2 || rounds[0].Number != 3 || rounds[0].Decision != post.Waiting || rounds[1].Number != 1 ||
 			rounds[1].Decision != post.Rejected || rounds[1].Client != "Grace" || rounds[1].Comment != "No." {

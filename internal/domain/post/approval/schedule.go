@@ -13,16 +13,16 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Why an approved post was not scheduled, besides the codes of errors.
+// Reasons why an approved post was not scheduled, in addition to the codes of package apierr.
 const (
-	NoTime     = "no_time"     // it had no time
-	TimePassed = "time_passed" // its time had passed
-	NotAllowed = "not_allowed" // the person who sent it may not schedule any longer
+	NoTime     = "no_time"     // the post had no time
+	TimePassed = "time_passed" // the time was in the past
+	NotAllowed = "not_allowed" // the person who requested approval may no longer publish
 )
 
-// scheduleOnApproval sets whether the current version is scheduled, in the name of a person, once it is approved.
-func scheduleOnApproval(ctx context.Context, tx *db.Tx, p post.Record, person int64, on bool) error {
-	if !on {
+// scheduleOnApproval sets whether the current version is scheduled on behalf of a person when it is approved.
+func scheduleOnApproval(ctx context.Context, tx *db.Tx, p post.Record, person int64, enabled bool) error {
+	if !enabled {
 		person = 0
 	}
 	_, err := tx.Exec(ctx, `UPDATE post_approvals SET schedule_as = ? WHERE post_id = ? AND round = ?`, person, p.ID,
@@ -33,39 +33,39 @@ func scheduleOnApproval(ctx context.Context, tx *db.Tx, p post.Record, person in
 	return nil
 }
 
-// scheduler is as whom a version is scheduled once it is approved.
-type scheduler struct {
-	on      bool
+// approvalScheduler is the person on whose behalf an approved version is scheduled.
+type approvalScheduler struct {
+	enabled bool
 	call    operation.Call
-	refused bool // the person may not schedule any longer
+	refused bool // whether the person may no longer publish
 }
 
-// schedulerOf returns as whom a version of a post is scheduled once it is approved.
-func (s *Service) schedulerOf(ctx context.Context, postID string, round int64) (scheduler, error) {
+// findScheduler returns the person on whose behalf a version of a post is scheduled when it is approved.
+func (s *Service) findScheduler(ctx context.Context, postID string, round int64) (approvalScheduler, error) {
 	var person int64
 	err := s.DB.QueryRow(ctx, `SELECT schedule_as FROM post_approvals WHERE post_id = ? AND round = ?`, postID,
 		round).Scan(&person)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && person == 0 {
-		return scheduler{}, nil
+		return approvalScheduler{}, nil
 	}
 	if err != nil {
-		return scheduler{}, fmt.Errorf("reading as whom a post is scheduled: %w", err)
+		return approvalScheduler{}, fmt.Errorf("reading who schedules an approved post: %w", err)
 	}
 	call, err := s.Posts.CallAs(ctx, person, postID, access.Publish)
 	if apierr.Is(err, apierr.NotFound) {
-		return scheduler{on: true, refused: true}, nil
+		return approvalScheduler{enabled: true, refused: true}, nil
 	}
-	return scheduler{on: true, call: call}, err
+	return approvalScheduler{enabled: true, call: call}, err
 }
 
-// schedule schedules a post that was just approved, or records why that is not possible.
-func (s *Service) schedule(ctx context.Context, tx *db.Tx, by scheduler, p *post.Record) error {
-	if !by.on || p.Status != post.Draft {
+// schedule schedules an approved draft or records why that is not possible.
+func (s *Service) schedule(ctx context.Context, tx *db.Tx, scheduler approvalScheduler, p *post.Record) error {
+	if !scheduler.enabled || p.Status != post.Draft {
 		return nil
 	}
 	var reason string
 	switch {
-	case by.refused:
+	case scheduler.refused:
 		reason = NotAllowed
 	case p.ScheduledAt.IsZero():
 		reason = NoTime
@@ -73,15 +73,15 @@ func (s *Service) schedule(ctx context.Context, tx *db.Tx, by scheduler, p *post
 		reason = TimePassed
 	default:
 		draft := *p
-		err := s.Posts.ScheduleAt(ctx, tx, by.call, p, p.ScheduledAt)
+		err := s.Posts.ScheduleAt(ctx, tx, scheduler.call, p, p.ScheduledAt)
 		if err == nil {
 			return nil
 		}
-		found := apierr.Of(err)
-		if found.IsServerError() {
+		apiErr := apierr.Of(err)
+		if apiErr.IsServerError() {
 			return err
 		}
-		*p, reason = draft, string(found.Code)
+		*p, reason = draft, string(apiErr.Code)
 	}
 	_, err := tx.Exec(ctx, `UPDATE post_approvals SET schedule_error = ? WHERE post_id = ? AND round = ?`, reason, p.ID,
 		p.Round)

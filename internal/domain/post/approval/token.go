@@ -11,23 +11,23 @@ import (
 	"pressroom/internal/apierr"
 )
 
-// link is the content of a link.
+// link is the decoded content of an approval link.
 type link struct {
-	request string // empty for links of releases without requests
-	posts   []shown
-	person  int64     // who made it; 0 if unknown
-	ends    time.Time // when it expires
-	client  string    // name last entered on its page
+	request    string // ID of the request; empty for links of earlier releases
+	posts      []linkedPost
+	personID   int64     // person who created the link; 0 if unknown
+	expiresAt  time.Time // when the link expires
+	clientName string    // name that was last entered on the page
 }
 
-// shown is the version of a post that a link shows.
-type shown struct {
+// linkedPost is a version of a post that a link shows.
+type linkedPost struct {
 	post       string
 	round      int64
-	generation int64 // of the post's links; incremented when they are revoked
+	generation int64 // generation of the post's links, which is incremented when they are revoked
 }
 
-// key identifies the link in limits.
+// key identifies the link for rate limits.
 func (l link) key() string {
 	if l.request == "" {
 		return l.posts[0].post
@@ -35,27 +35,27 @@ func (l link) key() string {
 	return l.request
 }
 
-// find returns what the link shows of a post. Without an ID, that is its only post.
-func (l link) find(post string) (shown, error) {
+// find returns the version of a post that the link shows. The ID may be empty if the link has only one post.
+func (l link) find(post string) (linkedPost, error) {
 	if post == "" && len(l.posts) == 1 {
 		return l.posts[0], nil
 	}
-	if i := slices.IndexFunc(l.posts, func(one shown) bool { return one.post == post }); i >= 0 {
+	if i := slices.IndexFunc(l.posts, func(p linkedPost) bool { return p.post == post }); i >= 0 {
 		return l.posts[i], nil
 	}
-	return shown{}, apierr.Missing()
+	return linkedPost{}, apierr.Missing()
 }
 
-// A token consists of a version, big-endian 64-bit numbers, an ID and a signature. Version 3 has the ID of a request.
-// Earlier releases made tokens with the ID of a post: version 1 has the round and the end in Unix seconds, with
-// generation 0; version 2 adds the generation.
+// A token consists of a version byte, big-endian 64-bit numbers, an ID and a signature. Version 3 has no numbers and
+// the ID of a request. Earlier releases created tokens with the ID of a post. Version 1 has two numbers: the round and
+// the expiry in Unix seconds. Version 2 adds the generation, which is 0 for version 1.
 const (
-	maxToken        = 200 // characters
+	maxTokenLength  = 200 // characters
 	tokenNumberSize = 8   // bytes
 	requestVersion  = 3
 )
 
-// tokenNumbers is the count of numbers by version.
+// tokenNumbers is the number of 64-bit numbers by version.
 var tokenNumbers = map[byte]int{1: 2, 2: 3, requestVersion: 0}
 
 var tokenEncoding = base64.RawURLEncoding.Strict()
@@ -66,31 +66,31 @@ func (s *Service) token(request string) string {
 	return tokenEncoding.EncodeToString(append(body, s.links.Sign(body)...))
 }
 
-// Why a signed link shows nothing.
+// Errors for links with a valid signature.
 var (
-	errEnded   = apierr.BadState("ended", "This link has expired. Ask the team that sent it for a new one.")
+	errExpired = apierr.BadState("ended", "This link has expired. Ask the team that sent it for a new one.")
 	errRevoked = apierr.BadState("revoked",
 		"The team has revoked this link. Ask the team that sent it for a new one.")
 	errChanged = apierr.BadState("changed",
 		"The post has changed since this link was sent. Ask the team that sent it for a link to the new version.")
 )
 
-// read returns the content of a token. It returns not_found for any other text and for links without posts, and
-// wrong_state for an expired or revoked link.
+// read returns the content of a token. It returns not_found for an invalid token and for a link without posts. It
+// returns wrong_state for an expired or revoked link.
 func (s *Service) read(ctx context.Context, token string) (link, error) {
 	l, err := s.parse(token)
 	if err == nil && l.request != "" {
 		err = s.loadLink(ctx, &l)
 	}
-	if err == nil && !s.DB.Now().Before(l.ends) {
-		err = errEnded
+	if err == nil && !s.DB.Now().Before(l.expiresAt) {
+		err = errExpired
 	}
 	return l, err
 }
 
-// parse returns the content of a token, for a link with a request only its ID.
+// parse decodes and verifies a token. For a link with a request, it returns only the request ID.
 func (s *Service) parse(token string) (link, error) {
-	if len(token) > maxToken {
+	if len(token) > maxTokenLength {
 		return link{}, apierr.Missing()
 	}
 	raw, err := tokenEncoding.DecodeString(token)
@@ -107,15 +107,15 @@ func (s *Service) parse(token string) (link, error) {
 		return link{}, apierr.Missing()
 	}
 	number := func(i int) int64 {
-		return int64(binary.BigEndian.Uint64(body[1+tokenNumberSize*i:])) //nolint:gosec // signed, so as it was written
+		return int64(binary.BigEndian.Uint64(body[1+tokenNumberSize*i:])) //nolint:gosec // The signature proves that it was encoded from an int64.
 	}
 	id := string(body[head:])
 	if body[0] == requestVersion {
 		return link{request: id}, nil
 	}
-	one := shown{post: id, round: number(0)}
+	linked := linkedPost{post: id, round: number(0)}
 	if numbers > 2 {
-		one.generation = number(2)
+		linked.generation = number(2)
 	}
-	return link{posts: []shown{one}, ends: time.Unix(number(1), 0)}, nil
+	return link{posts: []linkedPost{linked}, expiresAt: time.Unix(number(1), 0)}, nil
 }

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// LegacyToken returns the token of a link as earlier releases made it.
-func (s *Service) LegacyToken(post string, round int64, ends time.Time, generation int64) string {
-	version, numbers := byte(1), []int64{round, ends.Unix()}
+// LegacyToken returns a token in the format of earlier releases.
+func (s *Service) LegacyToken(post string, round int64, expires time.Time, generation int64) string {
+	version, numbers := byte(1), []int64{round, expires.Unix()}
 	if generation > 0 {
 		version, numbers = 2, append(numbers, generation)
 	}

@@ -1,5 +1,5 @@
-// Package calendar lists a team's posts by time: the calendar, with what recurring series will create, and the posts
-// that were published, failed or wait for a person.
+// Package calendar lists a team's posts by time. It provides the calendar, which includes the future occurrences of
+// series, and lists of recent, failed, overdue and unapproved posts.
 package calendar
 
 import (
@@ -21,26 +21,26 @@ type Entry struct {
 	At       time.Time // zero for a draft without a time
 	Day      string    // planned date of a draft without a time, as 2026-03-29; may be empty
 	PostID   string    // the template's, for a future occurrence that has no post yet
-	ToCome   bool      // a future occurrence that has no post yet
+	ToCome   bool      // whether this is a future occurrence that has no post yet
 	InSeries bool
 	Status   post.Status
-	Client   post.Approval // empty for a future occurrence and where it was not read
+	Client   post.Approval // empty for an entry of Occurrences and for a future occurrence
 	Excerpt  string
 	Accounts []post.PostEntryAccount
 	Changed  time.Time // when the post was last changed; zero for a future occurrence
 }
 
-// Span is a part of the calendar.
+// Span is a time range of the calendar, such as a day.
 type Span struct {
 	From, To time.Time
-	Entries  []Entry // the earliest first
-	More     bool    // there are more
+	Entries  []Entry // earliest first
+	More     bool    // whether the span has more posts than the limit
 }
 
 const maxSeries = 100 // of a team
 
-// Spans returns a team's posts by the time at which they went out, will, or are planned, and the occurrences
-// that its series will create within 400 days. bounds divide the time into spans; each has at most limit posts.
+// Spans returns a team's posts by publication, scheduled or planned time. It includes the occurrences that series will
+// create within post.MaxLookahead. Consecutive elements of bounds are the spans. Each span has at most limit posts.
 func Spans(ctx context.Context, d *db.DB, team int64, f Filter, bounds []time.Time, limit int) ([]Span, error) {
 	spans := make([]Span, len(bounds)-1)
 	for i := range spans {
@@ -51,14 +51,14 @@ func Spans(ctx context.Context, d *db.DB, team int64, f Filter, bounds []time.Ti
 		return nil, err
 	}
 	if f.includesOccurrences() {
-		ahead, err := listAhead(ctx, d, team, 0, bounds[0], bounds[len(bounds)-1], len(spans)*(limit+1))
+		future, err := listFutureOccurrences(ctx, d, team, 0, bounds[0], bounds[len(bounds)-1], len(spans)*(limit+1))
 		if err != nil {
 			return nil, err
 		}
-		if ahead, err = f.filterOccurrences(ctx, d, ahead); err != nil {
+		if future, err = f.filterOccurrences(ctx, d, future); err != nil {
 			return nil, err
 		}
-		entries = append(entries, ahead...)
+		entries = append(entries, future...)
 	}
 	slices.SortStableFunc(entries, func(a, b Entry) int {
 		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.PostID, b.PostID))
@@ -79,7 +79,7 @@ func Spans(ctx context.Context, d *db.DB, team int64, f Filter, bounds []time.Ti
 	return spans, addAccounts(ctx, d, team, spans)
 }
 
-// listEntries reads the posts of the spans, one more of each than is shown.
+// listEntries reads limit+1 posts per span, to detect that a span has more.
 func listEntries(ctx context.Context, d *db.DB, team int64, f Filter, spans []Span, limit int) ([]Entry, error) {
 	text, args := slotsQuery(team, f, spans, limit)
 	out, err := db.All(ctx, d, scanEntry, text, args...)
@@ -99,8 +99,9 @@ func scanEntry(rows *sql.Rows, entry *Entry) error {
 	return err
 }
 
-// entriesOf returns the posts that a query of entryColumns finds in a team, with their accounts.
-func entriesOf(ctx context.Context, d *db.DB, team int64, query string, args ...any) ([]Entry, error) {
+// queryEntries runs a query of entryColumns and returns the posts with their accounts. The team is the first argument of
+// the query.
+func queryEntries(ctx context.Context, d *db.DB, team int64, query string, args ...any) ([]Entry, error) {
 	entries, err := db.All(ctx, d, scanEntry, query, db.Args(team, args)...)
 	if err != nil {
 		return nil, err
@@ -108,8 +109,8 @@ func entriesOf(ctx context.Context, d *db.DB, team int64, query string, args ...
 	return entries, addAccounts(ctx, d, team, []Span{{Entries: entries}})
 }
 
-// slotsQuery is one short index walk for each span. The condition of the partial index comes last, because SQLite uses
-// the first of several bounds.
+// slotsQuery returns a query that scans a short range of an index for each span. The condition of the partial index
+// comes last, because SQLite uses the first of several bounds.
 func slotsQuery(team int64, f Filter, spans []Span, limit int) (string, []any) {
 	parts, args := make([]string, len(spans)), []any{}
 	selected, values := f.condition()
@@ -124,37 +125,37 @@ func slotsQuery(team int64, f Filter, spans []Span, limit int) (string, []any) {
 	return strings.Join(parts, ` UNION ALL `), args
 }
 
-// listAhead returns the next occurrences that a team's series will create between two times; only of one series
-// if it is not 0.
-func listAhead(ctx context.Context, d *db.DB, team, series int64, from, to time.Time, limit int) ([]Entry, error) {
+// listFutureOccurrences returns the occurrences that a team's running series will create between two times. If series
+// is not 0, it returns only those of that series.
+func listFutureOccurrences(ctx context.Context, d *db.DB, team, series int64, from, to time.Time, limit int) ([]Entry, error) {
 	if last := d.Now().Add(post.MaxLookahead); to.After(last) {
 		to = last
 	}
 	if !from.Before(to) {
 		return nil, nil
 	}
-	type running struct {
+	type runningSeries struct {
 		template, excerpt, rule, zone, start string
 		last                                 int64
 	}
-	going, err := db.All(ctx, d, func(rows *sql.Rows, r *running) error {
+	running, err := db.All(ctx, d, func(rows *sql.Rows, r *runningSeries) error {
 		return rows.Scan(&r.template, &r.rule, &r.zone, &r.start, &r.last, &r.excerpt)
 	}, runningSeriesQuery, team, series, series, maxSeries)
 	if err != nil {
 		return nil, fmt.Errorf("listing running series: %w", err)
 	}
 	out := []Entry{}
-	for _, r := range going {
+	for _, r := range running {
 		recurring, err := recurrence.Load(r.rule, r.start, r.zone)
 		if err != nil {
 			return nil, err
 		}
-		behind := db.Time(r.last) // earlier occurrences are posts or were skipped
-		if before := from.Add(-time.Microsecond); before.After(behind) {
-			behind = before
+		after := db.Time(r.last) // Earlier occurrences already exist or were skipped.
+		if before := from.Add(-time.Microsecond); before.After(after) {
+			after = before
 		}
 		n := 0
-		for at := range recurring.After(behind) {
+		for at := range recurring.After(after) {
 			if n++; !at.Before(to) || n > limit {
 				break
 			}
@@ -190,7 +191,7 @@ func addAccounts(ctx context.Context, d *db.DB, team int64, spans []Span) error 
 	return nil
 }
 
-// Occurrences returns the next posts of a team's series: first the scheduled ones, then future ones.
+// Occurrences returns the next occurrences of a series: first the scheduled posts, then future occurrences.
 func Occurrences(ctx context.Context, d *db.DB, team, series int64, limit int) ([]Entry, error) {
 	out, err := db.All(ctx, d, func(rows *sql.Rows, entry *Entry) error {
 		var at int64
@@ -202,10 +203,10 @@ func Occurrences(ctx context.Context, d *db.DB, team, series int64, limit int) (
 	if err != nil {
 		return nil, fmt.Errorf("reading the occurrences of a series: %w", err)
 	}
-	ahead, err := listAhead(ctx, d, team, series, d.Now(), d.Now().Add(post.MaxLookahead), limit)
+	future, err := listFutureOccurrences(ctx, d, team, series, d.Now(), d.Now().Add(post.MaxLookahead), limit)
 	if err != nil {
 		return nil, err
 	}
-	out = append(out, ahead...)
+	out = append(out, future...)
 	return out[:min(len(out), limit)], nil
 }

@@ -16,19 +16,19 @@ type Filter struct {
 	State   State
 }
 
-// State is a group of posts; empty for all.
+// State selects posts by status. The empty State selects all posts.
 type State string
 
 // The states.
 const (
 	Drafts    State = "draft"
-	Scheduled State = "scheduled" // also those being published
-	Waiting   State = "waiting"   // for the client's approval
-	Published State = "published" // on all accounts or on some
-	Failed    State = "failed"    // on all accounts or on some
+	Scheduled State = "scheduled" // includes posts that are being published
+	Waiting   State = "waiting"   // awaiting the client's approval
+	Published State = "published" // on at least one account
+	Failed    State = "failed"    // on at least one account
 )
 
-// States returns all states, in the order in which a post passes through them.
+// States returns all states, in the order of a post's life cycle.
 func States() []State { return []State{Drafts, Waiting, Scheduled, Published, Failed} }
 
 // stateConditions are the SQL conditions of the states.
@@ -40,8 +40,9 @@ var stateConditions = map[State]string{
 	Failed:    ` AND p.status IN ('failed', 'partially_published')`,
 }
 
-// condition returns an SQL condition on posts p, which begins with AND unless it is empty, and its arguments. It counts
-// accounts, because PostgreSQL turns EXISTS into a join that reads all the account's posts for each span.
+// condition returns an SQL condition on posts p and its arguments. The condition is empty or begins with AND. It counts
+// accounts instead of using EXISTS, because PostgreSQL turns EXISTS into a join that reads all posts of the account for
+// each span.
 func (f Filter) condition() (string, []any) {
 	text, args := stateConditions[f.State], []any{}
 	if f.Account > 0 {
@@ -56,10 +57,10 @@ func (f Filter) condition() (string, []any) {
 	return text, args
 }
 
-// includesOccurrences reports whether the filter may select what series will create.
+// includesOccurrences reports whether the filter can select future occurrences.
 func (f Filter) includesOccurrences() bool { return f.State == "" || f.State == Scheduled }
 
-// filterOccurrences removes the occurrences of series whose accounts the filter does not select.
+// filterOccurrences removes future occurrences that the filter does not select by account or network.
 func (f Filter) filterOccurrences(ctx context.Context, d *db.DB, entries []Entry) ([]Entry, error) {
 	f.State = ""
 	selected, args := f.condition()
@@ -81,39 +82,40 @@ func (f Filter) filterOccurrences(ctx context.Context, d *db.DB, entries []Entry
 	return slices.DeleteFunc(entries, func(entry Entry) bool { return !slices.Contains(ids, entry.PostID) }), nil
 }
 
-// ListPlanned returns a team's drafts that are planned for a date but have no time, from one date to before another,
-// each as 2026-03-29.
+// ListPlanned returns a team's drafts that are planned for a date but have no time. from and to are dates in the format
+// 2026-03-29; to is exclusive.
 func ListPlanned(ctx context.Context, d *db.DB, team int64, f Filter, from, to string, limit int) ([]Entry, error) {
 	if f.State != "" && f.State != Drafts && f.State != Waiting {
 		return nil, nil
 	}
 	selected, values := f.condition()
-	entries, err := entriesOf(ctx, d, team, plannedQuery(selected), append(append([]any{from, to}, values...), limit)...)
+	entries, err := queryEntries(ctx, d, team, plannedQuery(selected), append(append([]any{from, to}, values...), limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("listing drafts planned for a date: %w", err)
 	}
 	return entries, nil
 }
 
-// plannedQuery walks the index of drafts without a time.
+// plannedQuery scans the index of drafts without a time.
 func plannedQuery(selected string) string {
 	return `SELECT ` + entryColumns + ` FROM posts p WHERE p.team_id = ? AND p.planned_day >= ? AND p.planned_day < ?
 		AND p.status = 'draft' AND p.slot_at = 0 AND p.is_template = 0` + selected + `
 		ORDER BY p.planned_day, p.id LIMIT ?`
 }
 
-// ListUnplanned returns a team's drafts without a time and a date, the newest first.
+// ListUnplanned returns a team's drafts without a time or date, newest first.
 func ListUnplanned(ctx context.Context, d *db.DB, team int64, f Filter, limit int) ([]Entry, error) {
 	f.State = ""
 	selected, values := f.condition()
-	entries, err := entriesOf(ctx, d, team, unplannedQuery(selected), append(values, limit)...)
+	entries, err := queryEntries(ctx, d, team, unplannedQuery(selected), append(values, limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("listing drafts without a date: %w", err)
 	}
 	return entries, nil
 }
 
-// unplannedQuery walks the index of drafts without a time. A skipped occurrence of a series is none to plan.
+// unplannedQuery scans the index of drafts without a time. It omits skipped occurrences, because nobody needs to plan
+// them.
 func unplannedQuery(selected string) string {
 	return `SELECT ` + entryColumns + ` FROM posts p WHERE p.team_id = ? AND p.planned_day = ''
 		AND p.status = 'draft' AND p.slot_at = 0 AND p.is_template = 0 AND p.skipped = 0` + selected + `

@@ -12,10 +12,10 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Overdue drafts are listed, latest first, including those created by pausing a series.
-func TestPassed(t *testing.T) {
+// ListOverdueDrafts returns overdue drafts, latest first, including occurrences of a paused series.
+func TestListOverdueDrafts(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
-		passed := func(team int64, want ...string) {
+		checkOverdue := func(team int64, want ...string) {
 			t.Helper()
 			found := must.Get(calendar.ListOverdueDrafts(t.Context(), w.DB, team, w.Clock.Now(), 10))(t)
 			got := []string{}
@@ -36,20 +36,20 @@ func TestPassed(t *testing.T) {
 		planned := w.Draft(t, "planned", w.Clock.Now().Add(time.Hour))
 		w.Draft(t, "without a time", time.Time{})
 		w.Draft(t, "still to come", w.Clock.Now().Add(9*posttest.Day))
-		passed(w.Call.TeamID)
+		checkOverdue(w.Call.TeamID)
 		w.Clock.Advance(2 * posttest.Day)
-		passed(w.Call.TeamID, "hello", "planned")
-		passed(w.Call.TeamID + 1)
+		checkOverdue(w.Call.TeamID, "hello", "planned")
+		checkOverdue(w.Call.TeamID + 1)
 		w.Do(t, "update_post", map[string]any{"id": planned,
 			"scheduled_at": w.Clock.Now().Add(posttest.Day).Format(time.RFC3339)})
-		passed(w.Call.TeamID, "hello")
+		checkOverdue(w.Call.TeamID, "hello")
 		w.Do(t, "publish_post", map[string]any{"post_id": w.LastOccurrence(t)})
-		passed(w.Call.TeamID)
+		checkOverdue(w.Call.TeamID)
 	})
 }
 
-// The newest published posts come first, without drafts, future posts and other teams' posts.
-func TestRecentlyPublished(t *testing.T) {
+// ListRecent returns published posts, newest first. It omits drafts, scheduled posts and posts of other teams.
+func TestListRecent(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		var sent []string
 		for range 3 {
@@ -63,8 +63,8 @@ func TestRecentlyPublished(t *testing.T) {
 		w.Do(t, "schedule_post", map[string]any{"post_id": later,
 			"scheduled_at": w.Clock.Now().Add(posttest.Day).Format(time.RFC3339)})
 		slices.Reverse(sent)
-		for most := 1; most <= 4; most++ {
-			found := must.Get(calendar.ListRecent(t.Context(), w.DB, w.Call.TeamID, w.Clock.Now(), most))(t)
+		for limit := 1; limit <= 4; limit++ {
+			found := must.Get(calendar.ListRecent(t.Context(), w.DB, w.Call.TeamID, w.Clock.Now(), limit))(t)
 			var got []string
 			for _, entry := range found {
 				got = append(got, entry.PostID)
@@ -72,8 +72,8 @@ func TestRecentlyPublished(t *testing.T) {
 					t.Errorf("%+v", entry)
 				}
 			}
-			if !slices.Equal(got, sent[:min(most, 3)]) {
-				t.Errorf("the last %d are %v, want %v", most, got, sent)
+			if !slices.Equal(got, sent[:min(limit, 3)]) {
+				t.Errorf("the last %d are %v, want %v", limit, got, sent)
 			}
 		}
 		if found, err := calendar.ListRecent(t.Context(), w.DB, w.Call.TeamID+1, w.Clock.Now(), 5); err != nil || len(found) != 0 {
@@ -82,7 +82,7 @@ func TestRecentlyPublished(t *testing.T) {
 	})
 }
 
-// Failures are listed for a while. An unconfirmed post is listed until it is decided, however old.
+// ListFailed returns failed posts after a time, and all unconfirmed posts regardless of their age.
 func TestListFailed(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		add := func(text string, status post.Status, age time.Duration, state post.TargetState) {
@@ -98,11 +98,11 @@ func TestListFailed(t *testing.T) {
 		add("failed", post.Failed, time.Hour, post.TargetFailed)
 		add("published", post.Published, time.Hour, post.TargetPublished)
 		week := w.Clock.Now().Add(-7 * posttest.Day)
-		for most, want := range map[int][]string{
+		for limit, want := range map[int][]string{
 			2: {"failed", "on some accounts"}, 9: {"failed", "on some accounts", "old and unconfirmed"},
 		} {
 			var got []string
-			for _, entry := range must.Get(calendar.ListFailed(t.Context(), w.DB, w.Call.TeamID, week, most))(t) {
+			for _, entry := range must.Get(calendar.ListFailed(t.Context(), w.DB, w.Call.TeamID, week, limit))(t) {
 				got = append(got, entry.Excerpt)
 			}
 			if !slices.Equal(got, want) {

@@ -14,18 +14,18 @@ import (
 
 const first = 1_900_000_000_000_000 // the time of the first post, in microseconds
 
-// fill creates 3000 posts of a team, two thirds of them drafts.
-func fill(t *testing.T, w *posttest.Env) {
+// insertPosts creates 3000 posts for a team. Two thirds of them are drafts.
+func insertPosts(t *testing.T, w *posttest.Env) {
 	t.Helper()
 	must.NoError(t, w.DB.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
 		for i := range 3000 {
-			status, entry := "draft", 0
+			status, slot := "draft", 0
 			if i%3 == 0 {
-				status, entry = "scheduled", first+i
+				status, slot = "scheduled", first+i
 			}
 			if _, err := tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, status, caption, excerpt, scheduled_at,
 				slot_at, created_at, updated_at) VALUES (?, ?, ?, ?, 'text', 'text', ?, ?, 1, 1)`,
-				fmt.Sprintf("%08d-aaaa", i), w.Call.TeamID, w.Person, status, entry, entry); err != nil {
+				fmt.Sprintf("%08d-aaaa", i), w.Call.TeamID, w.Person, status, slot, slot); err != nil {
 				return err
 			}
 		}
@@ -34,10 +34,10 @@ func fill(t *testing.T, w *posttest.Env) {
 	}))
 }
 
-// Nothing is sorted, and no table is scanned in full.
+// Queries use indexes, without sorting and without full table scans.
 func TestQueriesUseIndexes(t *testing.T) {
 	posttest.EachDatabase(t, func(t *testing.T, w *posttest.Env) {
-		fill(t, w)
+		insertPosts(t, w)
 		spans := make([]Span, 42)
 		for i := range spans {
 			spans[i].From, spans[i].To = db.Time(first+int64(i)*50), db.Time(first+int64(i)*50+50)

@@ -1,4 +1,4 @@
-// Package postlist lists a team's posts as the app shows them.
+// Package postlist lists a team's posts for the pages of the app.
 package postlist
 
 import (
@@ -11,47 +11,48 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Details are what the app's lists show of a post in addition to its summary.
+// Details are the parts of a list entry that are not in the API's PostEntry.
 type Details struct {
-	Template bool // template of a series
+	Template bool // whether the post is the template of a series
 	Approval post.Approval
-	Picture  int64 // id of its first medium if it is an image; else 0
-	Film     bool  // its first medium is a video
-	// Submitted is when it was first submitted; zero if never.
+	Picture  int64 // ID of the first medium if it is an image; otherwise 0
+	Film     bool  // whether the first medium is a video
+	// Submitted is when the post was first submitted; zero if it was not.
 	Submitted time.Time
-	// Unconfirmed is set if the outcome at a network is unknown.
+	// Unconfirmed is set if the outcome on at least one account is unknown.
 	Unconfirmed bool
 }
 
-// States returns the states that lists show: unconfirmed replaces failed and is added to partially_published.
-func (g Details) States(s post.Status) []post.Status {
+// States returns the states to show for a status. If the outcome on an account is unknown, unconfirmed replaces failed
+// and is added to partially_published.
+func (d Details) States(s post.Status) []post.Status {
 	switch {
-	case g.Unconfirmed && s == post.Failed:
+	case d.Unconfirmed && s == post.Failed:
 		return []post.Status{post.Status(post.TargetUnconfirmed)}
-	case g.Unconfirmed && s == post.PartiallyPublished:
+	case d.Unconfirmed && s == post.PartiallyPublished:
 		return []post.Status{s, post.Status(post.TargetUnconfirmed)}
 	}
 	return []post.Status{s}
 }
 
-// DetailsOf returns the details of a team's posts by id. Posts of other teams are omitted.
+// DetailsOf returns the details of a team's posts by ID. It omits posts of other teams.
 func DetailsOf(ctx context.Context, d *db.DB, team int64, ids []string) (map[string]Details, error) {
 	out := map[string]Details{}
 	if len(ids) == 0 {
 		return out, nil
 	}
-	type seen struct {
+	type detailsRow struct {
 		Details
 		id string
 	}
-	found, err := db.All(ctx, d, func(rows *sql.Rows, g *seen) error {
+	found, err := db.All(ctx, d, func(rows *sql.Rows, details *detailsRow) error {
 		var template, picture, submitted, unconfirmed int64
 		var kind string
-		err := rows.Scan(&g.id, &template, &g.Approval, &picture, &kind, &submitted, &unconfirmed)
-		g.Template, g.Film, g.Submitted = template != 0, kind == "video", db.Time(submitted)
-		g.Unconfirmed = unconfirmed != 0
+		err := rows.Scan(&details.id, &template, &details.Approval, &picture, &kind, &submitted, &unconfirmed)
+		details.Template, details.Film, details.Submitted = template != 0, kind == "video", db.Time(submitted)
+		details.Unconfirmed = unconfirmed != 0
 		if kind == "image" {
-			g.Picture = picture
+			details.Picture = picture
 		}
 		return err
 	}, `SELECT p.id, p.is_template, p.approval, COALESCE(m.id, 0), COALESCE(m.kind, ''), p.submitted_at,
@@ -63,8 +64,8 @@ func DetailsOf(ctx context.Context, d *db.DB, team int64, ids []string) (map[str
 	if err != nil {
 		return nil, fmt.Errorf("reading details of posts: %w", err)
 	}
-	for _, g := range found {
-		out[g.id] = g.Details
+	for _, details := range found {
+		out[details.id] = details.Details
 	}
 	return out, nil
 }

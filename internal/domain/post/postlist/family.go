@@ -9,15 +9,15 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Relative is another post of a post's family, such as the one that it was copied from to edit what was refused.
+// Relative is another post of a post's family: the original post or an edited copy.
 type Relative struct {
 	ID      string
 	Status  post.Status
 	Excerpt string
-	First   bool // the others were copied from it
+	First   bool // whether this is the original post
 }
 
-// Family returns the other posts of a post's family, the oldest first.
+// Family returns the other posts of a post's family, oldest first.
 func Family(ctx context.Context, d *db.DB, p post.Record) ([]Relative, error) {
 	out, err := db.All(ctx, d, func(rows *sql.Rows, r *Relative) error {
 		err := rows.Scan(&r.ID, &r.Status, &r.Excerpt)

@@ -8,23 +8,23 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Label is how activity logs name a post.
+// Label describes a post in activity logs.
 type Label struct {
 	Excerpt string
-	Clients map[int64]string // who decided, by version; as entered, untrusted
+	Clients map[int64]string // names of the deciding clients by approval round; untrusted
 }
 
-// Labels returns the labels of a team's posts by id. Posts of other teams are omitted.
+// Labels returns the labels of a team's posts by ID. It omits posts of other teams.
 func Labels(ctx context.Context, d *db.DB, team int64, ids []string) (map[string]Label, error) {
 	out := map[string]Label{}
 	if len(ids) == 0 {
 		return out, nil
 	}
-	type seen struct {
+	type labelRow struct {
 		id, text string
 		round    int64
 	}
-	scan := func(rows *sql.Rows, one *seen) error { return rows.Scan(&one.id, &one.text, &one.round) }
+	scan := func(rows *sql.Rows, row *labelRow) error { return rows.Scan(&row.id, &row.text, &row.round) }
 	posts, err := db.All(ctx, d, scan, `SELECT id, excerpt, 0 FROM posts WHERE team_id = ? AND id IN (`+
 		db.Placeholders(len(ids))+`)`, db.Args(team, ids)...)
 	if err != nil {
@@ -36,11 +36,11 @@ func Labels(ctx context.Context, d *db.DB, team int64, ids []string) (map[string
 	if err != nil {
 		return nil, fmt.Errorf("reading who decided posts: %w", err)
 	}
-	for _, one := range posts {
-		out[one.id] = Label{one.text, map[int64]string{}}
+	for _, row := range posts {
+		out[row.id] = Label{row.text, map[int64]string{}}
 	}
-	for _, one := range clients {
-		out[one.id].Clients[one.round] = one.text
+	for _, row := range clients {
+		out[row.id].Clients[row.round] = row.text
 	}
 	return out, nil
 }

@@ -13,25 +13,25 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// searched is how many posts of a team a search for a text reads, the newest.
-const searched = 5000
+// searchLimit is the number of a team's newest posts that a text search covers.
+const searchLimit = 5000
 
 // Filter selects posts.
 type Filter struct {
 	Tab      Tab
 	Account  int64     // 0 for all
-	Text     string    // part of the caption, in any case; finds only the newest posts of the team
-	From, To time.Time // by the time at which a post went out or will; To is exclusive
+	Text     string    // part of the caption, ignoring case; only the newest posts are searched
+	From, To time.Time // range of publication or scheduled times; To is exclusive
 }
 
-// ByTime reports whether the posts are sorted by time, and whether the earliest is first. Others are sorted by
-// creation, the newest first.
+// ByTime reports whether the posts are sorted by time, and whether the earliest is first. Otherwise they are sorted by
+// creation, newest first.
 func (f Filter) ByTime() (bool, bool) {
 	t := f.Tab.tab()
-	return t.time || f.dated(), t.first
+	return t.byTime || f.hasDates(), t.earliestFirst
 }
 
-func (f Filter) dated() bool { return !f.From.IsZero() || !f.To.IsZero() }
+func (f Filter) hasDates() bool { return !f.From.IsZero() || !f.To.IsZero() }
 
 // Entry is a post in the list.
 type Entry struct {
@@ -42,14 +42,14 @@ type Entry struct {
 	ScheduledAt time.Time // the planned time of a draft; zero if there is none
 	PlannedDay  string    // of a draft without a time
 	PublishedAt time.Time
-	Changed     time.Time // when it was last changed
+	Changed     time.Time // when the post was last changed
 	SeriesID    int64
 	Accounts    []post.PostEntryAccount
 
 	slot int64
 }
 
-// List returns a page of a team's posts and the cursor of the next page, or "".
+// List returns a page of a team's posts and the cursor of the next page, or "" for the last page.
 func List(ctx context.Context, d *db.DB, team int64, f Filter, cursor string, limit int) ([]Entry, string, error) {
 	text, args, err := listQuery(team, f, cursor, limit)
 	if err != nil {
@@ -90,11 +90,11 @@ func scanEntry(rows *sql.Rows, e *Entry) error {
 	return err
 }
 
-// listQuery returns the SQL of a page. Each tab walks its index in order. All posts of an account walk the account's
-// index.
+// listQuery returns the SQL of a page. Each tab has an index in the order of its list. The list of all posts of an
+// account uses the account's index.
 func listQuery(team int64, f Filter, cursor string, limit int) (string, []any, error) {
 	t := f.Tab.tab()
-	byTime, earliest := f.ByTime()
+	byTime, earliestFirst := f.ByTime()
 	q := query{from: "posts p", order: "p.id DESC"}
 	switch {
 	case f.Account > 0 && f.Tab == All && !byTime:
@@ -109,13 +109,13 @@ func listQuery(team int64, f Filter, cursor string, limit int) (string, []any, e
 	}
 	if f.Text != "" {
 		q.add(`p.id >= COALESCE((SELECT n.id FROM posts n WHERE n.team_id = `+db.TeamPlaceholder+
-			` ORDER BY n.id DESC LIMIT 1 OFFSET ?), '')`, team, searched-1)
-		q.add(`(p.caption LIKE ? ESCAPE '\' OR LOWER(p.caption) LIKE ? ESCAPE '\')`, pattern(f.Text),
-			pattern(strings.ToLower(f.Text)))
+			` ORDER BY n.id DESC LIMIT 1 OFFSET ?), '')`, team, searchLimit-1)
+		q.add(`(p.caption LIKE ? ESCAPE '\' OR LOWER(p.caption) LIKE ? ESCAPE '\')`, likePattern(f.Text),
+			likePattern(strings.ToLower(f.Text)))
 	}
 	if byTime {
 		q.order = "p.slot_at DESC, p.id DESC"
-		if earliest {
+		if earliestFirst {
 			q.order = "p.slot_at, p.id"
 		}
 		q.addBounds(f)
@@ -123,7 +123,7 @@ func listQuery(team int64, f Filter, cursor string, limit int) (string, []any, e
 	if t.where != "" {
 		q.add(t.where)
 	}
-	if err := q.after(cursor, byTime, earliest); err != nil {
+	if err := q.after(cursor, byTime, earliestFirst); err != nil {
 		return "", nil, err
 	}
 	return `SELECT p.id, p.status, p.excerpt, p.scheduled_at, p.planned_day, p.published_at, p.updated_at, p.series_id,
@@ -140,8 +140,8 @@ func (q *query) add(where string, args ...any) {
 	q.where, q.args = append(q.where, where), append(q.args, args...)
 }
 
-// addBounds limits the time. The lower bound comes before the predicate of the index, because SQLite uses the first of
-// two.
+// addBounds limits the slot. The lower bound precedes the predicate of the index, because SQLite uses the first of two
+// bounds.
 func (q *query) addBounds(f Filter) {
 	if !f.From.IsZero() {
 		q.add("p.slot_at >= ?", db.Micros(f.From))
@@ -149,14 +149,14 @@ func (q *query) addBounds(f Filter) {
 	if !f.To.IsZero() {
 		q.add("p.slot_at < ?", db.Micros(f.To))
 	}
-	if f.dated() { // other posts have a slot only to count toward the monthly limit
+	if f.hasDates() { // Other posts have a slot only because they count toward the monthly limit.
 		q.add("(p.scheduled_at > 0 OR p.published_at > 0)")
 	}
 	q.add("p.slot_at > 0")
 }
 
-// after starts the page after the cursor.
-func (q *query) after(cursor string, byTime, earliest bool) error {
+// after makes the page begin after the cursor. An empty cursor means the first page.
+func (q *query) after(cursor string, byTime, earliestFirst bool) error {
 	if cursor == "" {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (q *query) after(cursor string, byTime, earliest bool) error {
 		return apierr.Invalid(apierr.InvalidCursor, "cursor", "This page of the list does not exist. Start at the first page.")
 	}
 	switch {
-	case byTime && earliest:
+	case byTime && earliestFirst:
 		q.add("(p.slot_at, p.id) > (?, ?)", at, id)
 	case byTime:
 		q.add("(p.slot_at, p.id) < (?, ?)", at, id)
@@ -178,7 +178,7 @@ func (q *query) after(cursor string, byTime, earliest bool) error {
 	return nil
 }
 
-// pattern returns a LIKE pattern that matches a part of a text.
-func pattern(text string) string {
+// likePattern returns a LIKE pattern for texts that contain the given text.
+func likePattern(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
 }

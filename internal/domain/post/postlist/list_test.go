@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// texts returns the excerpts in a tab, two per page.
-func (w *env) texts(t *testing.T, f postlist.Filter) string {
+// listExcerpts returns the excerpts of all posts that a filter selects. It reads pages of two posts.
+func (w *env) listExcerpts(t *testing.T, f postlist.Filter) string {
 	t.Helper()
 	out := []string{}
 	for cursor := ""; ; {
@@ -51,17 +51,17 @@ func TestTabs(t *testing.T) {
 				w.Do(t, "archive_post", map[string]any{"post_id": id, "archived": true})
 			}
 		}
-		waits := w.Draft(t, "waits", time.Time{})
-		must.Get(w.Approvals.Request(t.Context(), w.Person, waits))(t)
+		waiting := w.Draft(t, "waiting", time.Time{})
+		must.Get(w.Approvals.Request(t.Context(), w.Person, waiting))(t)
 		for _, c := range []struct {
 			filter postlist.Filter
 			want   string
 		}{
-			{postlist.Filter{}, "waits archived failed partly sent Übung 100% idea middle soon late"},
+			{postlist.Filter{}, "waiting archived failed partly sent Übung 100% idea middle soon late"},
 			{postlist.Filter{Account: w.Account, Text: "e"}, "archived failed sent idea middle late"},
-			{postlist.Filter{Tab: postlist.Drafts}, "waits Übung 100% idea"},
+			{postlist.Filter{Tab: postlist.Drafts}, "waiting Übung 100% idea"},
 			{postlist.Filter{Tab: postlist.Scheduled}, "soon middle late"},
-			{postlist.Filter{Tab: postlist.NeedsApproval}, "waits"},
+			{postlist.Filter{Tab: postlist.NeedsApproval}, "waiting"},
 			{postlist.Filter{Tab: postlist.Published}, "partly sent"},
 			{postlist.Filter{Tab: postlist.Failed}, "failed partly"},
 			{postlist.Filter{Tab: postlist.Archived}, "archived"},
@@ -72,7 +72,7 @@ func TestTabs(t *testing.T) {
 			{postlist.Filter{Text: "SOON"}, "soon"},
 			{postlist.Filter{From: w.Clock.Now(), To: w.Clock.Now().Add(4 * day)}, "middle Übung 100% soon"},
 		} {
-			if got := w.texts(t, c.filter); got != c.want {
+			if got := w.listExcerpts(t, c.filter); got != c.want {
 				t.Errorf("%+v: %q, want %q", c.filter, got, c.want)
 			}
 		}
@@ -82,7 +82,7 @@ func TestTabs(t *testing.T) {
 		}
 		if _, _, err := postlist.List(t.Context(), w.DB, w.Call.TeamID, postlist.Filter{}, "AQ", 2); !apierr.Is(err,
 			apierr.ValidationFailed) {
-			t.Errorf("a cursor of nothing: %v", err)
+			t.Errorf("List with an invalid cursor: %v", err)
 		}
 	})
 }

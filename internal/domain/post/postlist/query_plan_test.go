@@ -14,8 +14,8 @@ import (
 
 const first = 1_900_000_000_000_000 // the time of the first post, in microseconds
 
-// fill creates 6000 posts of a team in all states.
-func fill(t *testing.T, w *posttest.Env) {
+// insertPosts creates 6000 posts in all states for a team.
+func insertPosts(t *testing.T, w *posttest.Env) {
 	t.Helper()
 	states := []string{"draft", "scheduled", "published", "published", "published", "failed"}
 	must.NoError(t, w.DB.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
@@ -43,12 +43,12 @@ func fill(t *testing.T, w *posttest.Env) {
 	}))
 }
 
-// Each tab is counted and listed by its index: nothing is sorted, and no table is scanned in full.
+// Each tab is counted and listed with its index, without sorting and without full table scans.
 func TestTabsUseIndexes(t *testing.T) {
 	posttest.EachDatabase(t, func(t *testing.T, w *posttest.Env) {
-		fill(t, w)
+		insertPosts(t, w)
 		text, args := countsQuery(w.Call.TeamID)
-		check(t, w, "counts", text, args, "posts_of_team", "posts_by_status", "posts_coming", "posts_waiting", "posts_sent",
+		checkPlan(t, w, "counts", text, args, "posts_of_team", "posts_by_status", "posts_coming", "posts_waiting", "posts_sent",
 			"posts_failed", "posts_archived")
 		for name, index := range map[Tab]string{All: "posts_of_team", Drafts: "posts_by_status", Scheduled: "posts_coming",
 			NeedsApproval: "posts_waiting", Published: "posts_sent", Failed: "posts_failed", Archived: "posts_archived"} {
@@ -59,19 +59,19 @@ func TestTabsUseIndexes(t *testing.T) {
 				}
 				text, args, err := listQuery(w.Call.TeamID, f, fmt.Sprint(first+150, ".00000150-aaaa"), 30)
 				must.NoError(t, err)
-				check(t, w, fmt.Sprintf("%+v", f), text, args, wanted)
+				checkPlan(t, w, fmt.Sprintf("%+v", f), text, args, wanted)
 			}
 		}
 		text, args, err := listQuery(w.Call.TeamID, Filter{From: db.Time(first), To: db.Time(first + 9)}, "", 30)
 		must.NoError(t, err)
-		check(t, w, "days", text, args, "posts_by_slot")
+		checkPlan(t, w, "days", text, args, "posts_by_slot")
 	})
 }
 
-// A search for a text reads the newest 5000 posts.
+// A text search covers the newest 5000 posts.
 func TestSearchLimit(t *testing.T) {
 	posttest.EachDatabase(t, func(t *testing.T, w *posttest.Env) {
-		fill(t, w)
+		insertPosts(t, w)
 		w.Exec(t, `UPDATE posts SET caption = 'needle' WHERE id IN ('00000998-aaaa', '00000999-aaaa', '00001000-aaaa',
 			'00001002-aaaa')`)
 		for f, want := range map[Filter]string{
@@ -92,8 +92,8 @@ func TestSearchLimit(t *testing.T) {
 	})
 }
 
-// check fails if a query sorts, scans a table in full or does not use an index.
-func check(t *testing.T, w *posttest.Env, name, text string, args []any, indexes ...string) {
+// checkPlan fails the test if a query sorts, scans a whole table or does not use the indexes.
+func checkPlan(t *testing.T, w *posttest.Env, name, text string, args []any, indexes ...string) {
 	t.Helper()
 	plan := testkit.Plan(t, w.DB, text, args...)
 	for _, bad := range []string{"SCAN p", "SCAN t\n", "Seq Scan on post", "TEMP B-TREE FOR ORDER", "Sort"} {
@@ -102,7 +102,7 @@ func check(t *testing.T, w *posttest.Env, name, text string, args []any, indexes
 		}
 	}
 	for _, index := range indexes {
-		if !strings.Contains(plan, index) && !w.DB.Postgres() { // the planner knows the number of posts
+		if !strings.Contains(plan, index) && !w.DB.Postgres() { // PostgreSQL chooses indexes by the number of posts.
 			t.Errorf("%s does not use %s:\n%s", name, index, plan)
 		}
 	}

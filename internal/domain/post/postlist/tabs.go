@@ -23,15 +23,15 @@ const (
 	Archived      Tab = "archived"
 )
 
-// tab is what a tab lists, and how.
+// tab defines the posts of a tab and their order.
 type tab struct {
-	name  Tab
-	where string // uses the same words as the predicate of its index
-	time  bool   // sorted by time, else by creation
-	first bool   // the earliest first
+	name          Tab
+	where         string // repeats the predicate of the tab's index
+	byTime        bool   // sorted by time; otherwise by creation
+	earliestFirst bool   // earliest time first
 }
 
-// tabs are the tabs in the order of the page. Templates of series are only among all posts, because they never go out.
+// tabs are the tabs in the order of the page. Templates of series are only in All, because they are never published.
 var tabs = []tab{
 	{All, "", false, false},
 	{Drafts, "p.status = 'draft' AND p.is_template = 0", false, false},
@@ -44,10 +44,10 @@ var tabs = []tab{
 	{Archived, "p.archived_at > 0", false, false},
 }
 
-// aliases are states of posts that a link may name instead of a tab.
+// aliases are post states that a URL may contain instead of a tab.
 var aliases = map[string]Tab{"processing": Published, "partially_published": Failed, "unconfirmed": Failed}
 
-// ParseTab returns the tab that a text names, or false.
+// ParseTab returns the tab for the text of a tab or alias, and false for any other text.
 func ParseTab(text string) (Tab, bool) {
 	if name, ok := aliases[text]; ok {
 		return name, true
@@ -69,7 +69,7 @@ func (name Tab) tab() tab {
 	return tabs[0]
 }
 
-// MaxCounted is how far tabs are counted.
+// MaxCounted is the maximum count of a tab.
 const MaxCounted = 1000
 
 // Count is the number of posts in a tab, at most MaxCounted.
@@ -78,21 +78,21 @@ type Count struct {
 	N   int
 }
 
-// Counts returns how many posts each tab has, in the order of the page.
+// Counts returns the number of posts in each tab, in the order of the page.
 func Counts(ctx context.Context, d *db.DB, team int64) ([]Count, error) {
 	text, args := countsQuery(team)
 	out := make([]Count, len(tabs))
-	into := make([]any, len(tabs))
+	destinations := make([]any, len(tabs))
 	for i, t := range tabs {
-		out[i].Tab, into[i] = t.name, &out[i].N
+		out[i].Tab, destinations[i] = t.name, &out[i].N
 	}
-	if err := d.QueryRow(ctx, text, args...).Scan(into...); err != nil {
+	if err := d.QueryRow(ctx, text, args...).Scan(destinations...); err != nil {
 		return nil, fmt.Errorf("counting the posts of team %d: %w", team, err)
 	}
 	return out, nil
 }
 
-// countsQuery counts each tab by its index. The order keeps PostgreSQL from reading the posts of other teams.
+// countsQuery counts each tab with its index. ORDER BY keeps PostgreSQL from reading the posts of other teams.
 func countsQuery(team int64) (string, []any) {
 	parts, args := make([]string, len(tabs)), make([]any, len(tabs))
 	for i, t := range tabs {

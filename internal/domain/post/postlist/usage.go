@@ -9,11 +9,11 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// MaxUsed is how far CountInMonth counts, because more would take long.
+// MaxUsed is the maximum count of CountInMonth. Counting more posts would take too long.
 const MaxUsed = 10_000
 
-// CountInMonth returns how many posts a team has used in the month of a time, as its plan counts them, or
-// MaxUsed+1 for more than MaxUsed. The month is that of the time's zone.
+// CountInMonth returns how many posts count toward a team's monthly limit in the month of a time. It returns MaxUsed+1
+// for more than MaxUsed posts. The month is in the time zone of at.
 func CountInMonth(ctx context.Context, d *db.DB, team int64, at time.Time) (int64, error) {
 	first, next := teamtime.Month(at, at.Location())
 	var n int64

@@ -1,4 +1,4 @@
-// Package posttest runs posts in tests, with a network and deliveries that need no server.
+// Package posttest provides an environment for tests of posts, with an in-process network.
 package posttest
 
 import (
@@ -28,13 +28,13 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Noon is a Saturday's in Berlin.
+// Noon is Saturday noon in Berlin.
 var Noon = time.Date(2026, 11, 21, 11, 0, 0, 0, time.UTC)
 
-// Day is twenty-four hours.
+// Day is 24 hours.
 const Day = 24 * time.Hour
 
-// Network is a network that takes everything but one word.
+// Network is a network that accepts all content without the word forbidden.
 type Network struct{ network.Network }
 
 // Platform implements network.Network.
@@ -53,21 +53,21 @@ func (Network) Check(c network.Content) []network.Problem {
 	return nil
 }
 
-// Deliveries is a delivery that publishes everything at once that is not refused.
+// Deliveries is a post.Submitter that publishes immediately without a network.
 type Deliveries struct {
 	mu   sync.Mutex
 	sent []string // captions
 }
 
-// Submit implements post.Delivery.
-func (o *Deliveries) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, order post.Order) error {
+// Submit implements post.Submitter.
+func (d *Deliveries) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, order post.Order) error {
 	for _, t := range order.Targets {
 		r := post.Result{State: post.TargetFailed, ErrorCode: order.Refused}
 		if order.Refused == "" {
 			r = post.Result{State: post.TargetPublished, PublishedAt: tx.Now()}
-			o.mu.Lock()
-			o.sent = append(o.sent, order.Post.Content(t, "en").Text)
-			o.mu.Unlock()
+			d.mu.Lock()
+			d.sent = append(d.sent, order.Post.Content(t, "en").Text)
+			d.mu.Unlock()
 		}
 		if err := posts.RecordResult(ctx, tx, order.Post.TeamID, order.Post.ID, t.AccountID, r); err != nil {
 			return err
@@ -77,10 +77,10 @@ func (o *Deliveries) Submit(ctx context.Context, tx *db.Tx, posts *post.Service,
 }
 
 // Captions returns the captions of the published posts, in order.
-func (o *Deliveries) Captions() []string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return slices.Clone(o.sent)
+func (d *Deliveries) Captions() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.sent)
 }
 
 type emptyLibrary struct{}
@@ -93,7 +93,7 @@ func (emptyLibrary) ForPost(context.Context, db.Querier, int64, []int64) ([]netw
 	return nil, nil
 }
 
-// Env is a team with one account, and the posts of a node.
+// Env has a team with one account, and the services of one node.
 type Env struct {
 	*post.Service
 
@@ -111,7 +111,7 @@ type Env struct {
 	tools map[string]operation.Operation
 }
 
-// EachDatabase runs a test in a fresh world on each database. The plan team has four posts a month.
+// EachDatabase runs a test with a new Env on each database. The plan team allows four posts a month.
 func EachDatabase(t *testing.T, run func(t *testing.T, w *Env)) {
 	t.Helper()
 	t.Parallel()
@@ -134,7 +134,7 @@ func EachDatabase(t *testing.T, run func(t *testing.T, w *Env)) {
 	})
 }
 
-// New is the program's posts on a database, as one process has them.
+// New returns an Env with the services of another node on a database. It has no team.
 func New(t *testing.T, url string, clock *testkit.Clock, sealer *tokencrypt.Sealer) *Env {
 	t.Helper()
 	offered := plan.Default()
@@ -156,7 +156,7 @@ func New(t *testing.T, url string, clock *testkit.Clock, sealer *tokencrypt.Seal
 	return w
 }
 
-// Try runs an operation as the pipeline would.
+// Try runs an operation and returns its result and error.
 func (w *Env) Try(t *testing.T, tool string, args map[string]any) (operation.Result, error) {
 	t.Helper()
 	raw := must.Get(json.Marshal(args))(t)
@@ -166,7 +166,7 @@ func (w *Env) Try(t *testing.T, tool string, args map[string]any) (operation.Res
 	return op.Run(t.Context(), call, raw)
 }
 
-// Do runs an operation that has to succeed, and gives its data.
+// Do runs an operation that must succeed and returns its data.
 func (w *Env) Do(t *testing.T, tool string, args map[string]any) map[string]any {
 	t.Helper()
 	out, err := w.Try(t, tool, args)
@@ -179,23 +179,23 @@ func (w *Env) Do(t *testing.T, tool string, args map[string]any) map[string]any 
 	return data
 }
 
-// ExpectError runs an operation that has to be refused by a code, and with it a state where that is wrong.
+// ExpectError runs an operation and checks the error code and context.state of its error.
 func (w *Env) ExpectError(t *testing.T, code apierr.Code, state, tool string, args map[string]any) {
 	t.Helper()
 	_, err := w.Try(t, tool, args)
 	CheckError(t, err, code, state)
 }
 
-// CheckError checks that an error has a code, and with it a state where that is wrong.
+// CheckError checks the code and context.state of an error.
 func CheckError(t *testing.T, err error, code apierr.Code, state string) {
 	t.Helper()
 	got, _ := apierr.Of(err).Context["state"].(string)
 	if err == nil || apierr.Of(err).Code != code || got != state {
-		t.Errorf("%v in the state %q, want %s and %q", err, got, code, state)
+		t.Errorf("error %v with state %q, want code %s with state %q", err, got, code, state)
 	}
 }
 
-// Draft makes a draft with a wished time, none where it is zero.
+// Draft creates a draft and returns its ID. The planned time may be zero.
 func (w *Env) Draft(t *testing.T, caption string, at time.Time) string {
 	t.Helper()
 	id, _ := w.Do(t, "create_post", map[string]any{"caption": caption,
@@ -206,7 +206,8 @@ func (w *Env) Draft(t *testing.T, caption string, at time.Time) string {
 	return id
 }
 
-// Status is how a post stands: its status, its approval, and the error code of its account where it has one.
+// Status returns the status, approval and first account's error code of a post, separated by spaces. It omits an
+// approval that is not needed and an empty error code.
 func (w *Env) Status(t *testing.T, id string) string {
 	t.Helper()
 	data := w.Do(t, "get_post", map[string]any{"id": id})
@@ -220,10 +221,10 @@ func (w *Env) Status(t *testing.T, id string) string {
 	return strings.Join(parts, " ")
 }
 
-// Tick does what a node does by itself: it lets series go on and releases what is due.
+// Tick runs a node's background work once: it creates occurrences and releases due posts.
 func (w *Env) Tick(t *testing.T) {
 	t.Helper()
-	for range 2 { // late occurrences are due at once
+	for range 2 { // An occurrence that was created late is due immediately.
 		must.NoError(t, w.CreateOccurrences(t.Context()))
 		due := must.Get(w.Due(t.Context(), 100))(t)
 		for _, id := range due {
@@ -232,7 +233,7 @@ func (w *Env) Tick(t *testing.T) {
 	}
 }
 
-// SeriesPosts are the posts of a series as day, hour and status, in Berlin's time.
+// SeriesPosts returns the day, hour and status of all occurrences, in Berlin's time zone.
 func (w *Env) SeriesPosts(t *testing.T) string {
 	t.Helper()
 	rows := must.Get(db.All(t.Context(), w.DB, func(rows *sql.Rows, text *string) error {
@@ -261,7 +262,7 @@ func (w *Env) CountEvents(t *testing.T, kind string) int {
 	return n
 }
 
-// WantSent checks the captions of the posts that were published.
+// WantSent checks the captions of all published posts.
 func (w *Env) WantSent(t *testing.T, captions ...string) {
 	t.Helper()
 	if sent := w.Deliveries.Captions(); !slices.Equal(sent, captions) {
@@ -269,18 +270,18 @@ func (w *Env) WantSent(t *testing.T, captions ...string) {
 	}
 }
 
-// RequestApproval sends a post to the client and gives the link's token.
+// RequestApproval requests approval of a post and returns the token of the link.
 func (w *Env) RequestApproval(t *testing.T, id string) string {
 	t.Helper()
 	link := must.Get(w.Approvals.Request(t.Context(), w.Person, id))(t)
 	token, ok := strings.CutPrefix(link, "https://press.example/approval/")
 	if !ok {
-		t.Fatal("the link leads elsewhere: " + link)
+		t.Fatal("unexpected approval link: " + link)
 	}
 	return token
 }
 
-// Proposal is what a link to one post shows.
+// Proposal returns the first post that a link shows.
 func (w *Env) Proposal(t *testing.T, token string) (approval.Proposal, error) {
 	t.Helper()
 	shown, err := w.Approvals.Show(t.Context(), token)
@@ -290,14 +291,14 @@ func (w *Env) Proposal(t *testing.T, token string) (approval.Proposal, error) {
 	return shown.Proposals[0], nil
 }
 
-// Decide decides on the version that a link shows now.
+// Decide decides on the current version of a link's first post.
 func (w *Env) Decide(t *testing.T, token string, approve bool) error {
 	t.Helper()
 	p := must.Get(w.Proposal(t, token))(t)
 	return w.Approvals.Decide(t.Context(), token, approval.Decision{Round: p.Round, Approve: approve, Name: "Cleo"})
 }
 
-// StartSeries gives the template of a series that begins in an hour.
+// StartSeries creates a series that begins in an hour and returns the ID of its template.
 func (w *Env) StartSeries(t *testing.T, rule string) string {
 	t.Helper()
 	id := w.Draft(t, "hello", Noon.Add(time.Hour))
@@ -305,7 +306,7 @@ func (w *Env) StartSeries(t *testing.T, rule string) string {
 	return id
 }
 
-// Exec changes the database behind the service.
+// Exec executes a statement on the database.
 func (w *Env) Exec(t *testing.T, statement string, args ...any) {
 	t.Helper()
 	must.NoError(t, w.DB.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {

@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/apierr"
 )
 
-// Any text as a rule is refused as a rule, or its occurrences are found quickly.
+// Parse returns validation_failed for invalid rules. The occurrences of valid rules are found quickly.
 func FuzzRule(f *testing.F) {
 	for _, rule := range []string{"FREQ=DAILY", "FREQ=WEEKLY;BYDAY=MO,FR;INTERVAL=2",
 		"FREQ=MONTHLY;BYDAY=-1FR;COUNT=5", "FREQ=MONTHLY;BYMONTHDAY=31", "FREQ=DAILY;UNTIL=20270101T000000Z",
@@ -27,19 +27,19 @@ func FuzzRule(f *testing.F) {
 			}
 			return
 		}
-		began, at := time.Now(), start
+		started, at := time.Now(), start
 		for range 20 {
 			next := r.rule.After(at, false)
 			if next.IsZero() {
 				break
 			}
 			if !next.After(at) {
-				t.Fatalf("%q: %v does not come after %v", text, next, at)
+				t.Fatalf("%q: %v is not after %v", text, next, at)
 			}
 			at = next
 		}
-		if took := time.Since(began); took > 5*time.Second {
-			t.Fatalf("%q took %v", text, took)
+		if elapsed := time.Since(started); elapsed > 5*time.Second {
+			t.Fatalf("%q took %v", text, elapsed)
 		}
 	})
 }

@@ -37,19 +37,19 @@ var (
 			"BYMONTHDAY, and COUNT or UNTIL.")
 	errRuleTooLong = apierr.Invalid(apierr.TooLong, "rule",
 		"The rule is too long. It may have at most 300 characters.")
-	// ErrNoOccurrence refuses a rule without occurrences.
+	// ErrNoOccurrence is the error for a rule without occurrences.
 	ErrNoOccurrence = apierr.Invalid(apierr.OutOfRange, "rule", "The rule has no occurrences.")
 )
 
-// Rule is when a series occurs: a rule over wall clocks of a zone, so that ten o'clock stays ten o'clock
-// when the offset changes.
+// Rule generates the times of a series. It uses the wall-clock time of a time zone: an occurrence at 10:00 stays at
+// 10:00 when daylight saving time begins or ends.
 type Rule struct {
-	rule  *rrule.RRule // its times are wall clocks, stored as UTC
+	rule  *rrule.RRule // with wall-clock times as if they were in UTC
 	zone  *time.Location
-	until func(wall, at time.Time) bool // reports whether a time is within UNTIL
+	until func(wall, at time.Time) bool // reports whether an occurrence is not after UNTIL
 }
 
-// Load returns the rule of a stored series: its start is a wall clock of a zone.
+// Load returns the rule of a stored series. The start is a wall-clock time in the format WallClock.
 func Load(text, start, zone string) (Rule, error) {
 	location, err := time.LoadLocation(zone)
 	if err != nil {
@@ -62,7 +62,8 @@ func Load(text, start, zone string) (Rule, error) {
 	return Parse(text, at, location)
 }
 
-// Parse parses a rule that begins at a wall clock. It refuses unsupported rules, for the argument rule.
+// Parse parses a rule that begins at a wall-clock time. It returns validation_failed for the argument rule if the rule
+// is not supported.
 func Parse(text string, start time.Time, zone *time.Location) (Rule, error) {
 	if len(text) > maxRuleLength {
 		return Rule{}, errRuleTooLong
@@ -71,16 +72,16 @@ func Parse(text string, start time.Time, zone *time.Location) (Rule, error) {
 	if err != nil {
 		return Rule{}, err
 	}
-	until, err := readUntil(parts["UNTIL"])
+	until, err := parseUntil(parts["UNTIL"])
 	if err != nil {
 		return Rule{}, err
 	}
-	delete(parts, "UNTIL") // it depends on the zone
-	kept := make([]string, 0, len(parts))
+	delete(parts, "UNTIL") // The library would ignore the zone.
+	remaining := make([]string, 0, len(parts))
 	for name, value := range parts {
-		kept = append(kept, name+"="+value)
+		remaining = append(remaining, name+"="+value)
 	}
-	option, err := rrule.StrToROption(strings.Join(kept, ";"))
+	option, err := rrule.StrToROption(strings.Join(remaining, ";"))
 	if err != nil {
 		return Rule{}, errRule.Wrap(err)
 	}
@@ -92,7 +93,7 @@ func Parse(text string, start time.Time, zone *time.Location) (Rule, error) {
 	return Rule{rule, zone, until}, nil
 }
 
-// splitRule returns the parts of a rule and refuses combinations that RFC 5545 does not allow.
+// splitRule returns the parts of a rule by name. It refuses combinations that RFC 5545 does not allow.
 func splitRule(text string) (map[string]string, error) {
 	parts := map[string]string{}
 	for part := range strings.SplitSeq(text, ";") {
@@ -114,8 +115,8 @@ func splitRule(text string) (map[string]string, error) {
 	return parts, nil
 }
 
-// readUntil parses the end of a rule: an instant in UTC, a wall clock, or a date, which includes the whole day.
-func readUntil(text string) (func(wall, at time.Time) bool, error) {
+// parseUntil parses the UNTIL part of a rule: a UTC time, a wall-clock time, or a date, which includes the whole day.
+func parseUntil(text string) (func(wall, at time.Time) bool, error) {
 	if text == "" {
 		return func(_, _ time.Time) bool { return true }, nil
 	}
@@ -128,13 +129,13 @@ func readUntil(text string) (func(wall, at time.Time) bool, error) {
 			return func(wall, at time.Time) bool { return within(end, wall, at) }, nil
 		}
 	}
-	return nil, errRule // a day or an hour that does not exist
+	return nil, errRule // The day or hour does not exist.
 }
 
-// maxZoneOffset is more than any zone's distance from UTC.
+// maxZoneOffset is greater than the offset of any time zone from UTC.
 const maxZoneOffset = 48 * time.Hour
 
-// After iterates over the times after an instant, in order.
+// After iterates over the occurrences after a time, in order.
 func (r Rule) After(last time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		next := r.rule.Iterator()
@@ -156,7 +157,7 @@ func (r Rule) After(last time.Time) iter.Seq[time.Time] {
 	}
 }
 
-// First returns the first time after an instant.
+// First returns the first occurrence after a time. It reports false if there is none.
 func (r Rule) First(last time.Time) (time.Time, bool) {
 	for at := range r.After(last) {
 		return at, true
@@ -164,13 +165,13 @@ func (r Rule) First(last time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// instant returns when a zone's clocks show a wall clock: the earlier time if they do so twice, and the end of
-// the gap if they skip it. It reports false beyond the years that can be written.
+// instant converts a wall-clock time to an instant. It returns the earlier instant of an ambiguous time, and the end of
+// the gap for a skipped time. It reports false for years that cannot be formatted with four digits.
 func instant(wall time.Time, zone *time.Location) (time.Time, bool) {
 	at, err := teamtime.Parse(wall.Format(WallClock), zone)
 	if errors.Is(err, teamtime.ErrSkipped) {
 		_, before := wall.Add(-26 * time.Hour).In(zone).Zone()
-		// by the old offset it is after the gap
+		// With the offset before the gap, the time is after the gap.
 		end, _ := wall.Add(-time.Duration(before) * time.Second).In(zone).ZoneBounds()
 		return end.UTC(), true
 	}

@@ -12,22 +12,20 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// zones are those whose clocks change by an hour, by half of one, and never.
+// zones have daylight saving time of an hour, of half an hour, and none.
 var zones = []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"}
 
-func zoneOf(t must.T, name string) *time.Location {
-	zone := must.Get(time.LoadLocation(name))(t)
-	return zone
+func loadZone(t must.T, name string) *time.Location {
+	return must.Get(time.LoadLocation(name))(t)
 }
 
-// wall is a wall clock, written as if it were UTC.
-func wall(t must.T, text string) time.Time {
-	at := must.Get(time.Parse(WallClock, text))(t)
-	return at
+// parseWallClock parses a wall-clock time as if it were in UTC.
+func parseWallClock(t must.T, text string) time.Time {
+	return must.Get(time.Parse(WallClock, text))(t)
 }
 
-// firstOf returns at most n occurrences of a rule after an instant, in UTC.
-func firstOf(r Rule, last time.Time, n int) []time.Time {
+// firstOccurrences returns at most n occurrences of a rule after a time, in UTC.
+func firstOccurrences(r Rule, last time.Time, n int) []time.Time {
 	out := []time.Time{}
 	for at := range r.After(last) {
 		if out = append(out, at); len(out) == n {
@@ -37,52 +35,52 @@ func firstOf(r Rule, last time.Time, n int) []time.Time {
 	return out
 }
 
-func TestOccurrences(t *testing.T) {
+func TestRuleOccurrences(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ rule, start, zone, want string }{
-		// the clocks go forward: 09:10 stays
+		// daylight saving time begins; the wall-clock time stays 10:15
 		{"FREQ=DAILY;COUNT=3", "2026-03-28T10:15:00", "Europe/Berlin", "03-28T09:15 03-29T08:15 03-30T08:15"},
-		// skipped: the first instant after the gap
+		// a skipped time becomes the end of the gap
 		{"FREQ=DAILY;COUNT=3", "2026-03-28T02:30:00", "Europe/Berlin", "03-28T01:30 03-29T01:00 03-30T00:30"},
-		// ambiguous: the earlier
+		// the earlier of two ambiguous times
 		{"FREQ=DAILY;COUNT=3", "2026-10-24T02:30:00", "Europe/Berlin", "10-24T00:30 10-25T00:30 10-26T01:30"},
-		// as above, west of Greenwich
+		// a skipped time west of Greenwich
 		{"FREQ=DAILY;COUNT=3", "2026-03-07T02:30:00", "America/New_York", "03-07T07:30 03-08T07:00 03-09T06:30"},
 		// a gap of half an hour
 		{"FREQ=DAILY;COUNT=3", "2026-10-03T02:10:00", "Australia/Lord_Howe", "10-02T15:40 10-03T15:30 10-04T15:10"},
-		// and half an hour repeated
+		// half an hour is repeated
 		{"FREQ=DAILY;COUNT=2", "2026-04-04T01:45:00", "Australia/Lord_Howe", "04-03T14:45 04-04T14:45"},
-		// 5:45 east
+		// offset +05:45
 		{"FREQ=DAILY;COUNT=2", "2026-06-01T10:00:00", "Asia/Kathmandu", "06-01T04:15 06-02T04:15"},
-		// a day that does not exist: once
+		// a skipped day occurs once
 		{"FREQ=DAILY;COUNT=4", "2011-12-29T00:00:00", "Pacific/Apia", "12-29T10:00 12-30T10:00 12-31T10:00"},
-		// begins between two occurrences
+		// the start is between two occurrences
 		{"FREQ=WEEKLY;BYDAY=TU,FR;COUNT=3", "2026-11-23T09:00:00", "UTC", "11-24T09:00 11-27T09:00 12-01T09:00"},
-		// every other
+		// every second week
 		{"FREQ=WEEKLY;INTERVAL=2;COUNT=3", "2026-11-23T09:00:00", "UTC", "11-23T09:00 12-07T09:00 12-21T09:00"},
-		// months without one are left out
+		// months without the day are skipped
 		{"FREQ=MONTHLY;BYMONTHDAY=31;COUNT=3", "2026-01-31T09:00:00", "UTC", "01-31T09:00 03-31T09:00 05-31T09:00"},
-		// the last day
+		// the last day of the month
 		{"FREQ=MONTHLY;BYMONTHDAY=-1;COUNT=3", "2026-01-01T09:00:00", "UTC", "01-31T09:00 02-28T09:00 03-31T09:00"},
 		// second Tuesday, last Friday
 		{"FREQ=MONTHLY;BYDAY=2TU,-1FR;COUNT=3", "2026-11-01T09:00:00", "UTC", "11-10T09:00 11-27T09:00 12-08T09:00"},
-		// the whole day, in that zone
+		// UNTIL as a date includes the whole day
 		{"FREQ=DAILY;UNTIL=20260330", "2026-03-29T22:00:00", "Europe/Berlin", "03-29T20:00 03-30T20:00"},
-		// an instant
+		// UNTIL as a UTC time
 		{"FREQ=DAILY;UNTIL=20260330T200000Z", "2026-03-29T22:00:00", "Europe/Berlin", "03-29T20:00 03-30T20:00"},
-		// a wall clock
+		// UNTIL as a wall-clock time
 		{"FREQ=DAILY;UNTIL=20260330T215959", "2026-03-29T22:00:00", "Europe/Berlin", "03-29T20:00"},
-		// working days
+		// weekdays
 		{"FREQ=DAILY;BYDAY=MO,TU,WE,TH,FR;COUNT=3", "2026-11-27T09:00:00", "UTC",
 			"11-27T09:00 11-30T09:00 12-01T09:00"},
 	} {
-		r, err := Parse(c.rule, wall(t, c.start), zoneOf(t, c.zone))
+		r, err := Parse(c.rule, parseWallClock(t, c.start), loadZone(t, c.zone))
 		if err != nil {
 			t.Errorf("%s: %v", c.rule, err)
 			continue
 		}
 		got := []string{}
-		for _, at := range firstOf(r, time.Time{}, 5) {
+		for _, at := range firstOccurrences(r, time.Time{}, 5) {
 			got = append(got, at.Format("01-02T15:04"))
 		}
 		if text := strings.Join(got, " "); text != c.want {
@@ -91,7 +89,7 @@ func TestOccurrences(t *testing.T) {
 	}
 }
 
-func TestInvalidRules(t *testing.T) {
+func TestParseInvalidRules(t *testing.T) {
 	t.Parallel()
 	for _, rule := range []string{
 		"", "FREQ", "FREQ=", "FREQ=YEARLY", "FREQ=HOURLY", "FREQ=SECONDLY", "freq=daily", "RRULE:FREQ=DAILY",
@@ -104,19 +102,19 @@ func TestInvalidRules(t *testing.T) {
 		"FREQ=DAILY;UNTIL=20260230", "FREQ=DAILY;UNTIL=tomorrow", "FREQ=DAILY;UNTIL=20260101T250000Z",
 		"FREQ=MONTHLY;BYMONTHDAY=1" + strings.Repeat(",1", 200),
 	} {
-		_, err := Parse(rule, wall(t, "2026-11-23T09:00:00"), time.UTC)
+		_, err := Parse(rule, parseWallClock(t, "2026-11-23T09:00:00"), time.UTC)
 		if !apierr.Is(err, apierr.ValidationFailed) || apierr.Of(err).Context["argument"] != "rule" {
 			t.Errorf("%q: %v", rule, err)
 		}
 	}
 }
 
-// A rule without occurrences is detected, and quickly.
+// First detects rules without occurrences.
 func TestRulesWithoutOccurrences(t *testing.T) {
 	t.Parallel()
 	for _, rule := range []string{"FREQ=DAILY;INTERVAL=7;BYDAY=TU", "FREQ=MONTHLY;INTERVAL=12;BYMONTHDAY=31",
 		"FREQ=DAILY;UNTIL=20261122", "FREQ=WEEKLY;INTERVAL=999;BYDAY=MO;UNTIL=20261122"} {
-		r, err := Parse(rule, wall(t, "2026-11-23T09:00:00"), time.UTC) // a Monday of a month with 30 days
+		r, err := Parse(rule, parseWallClock(t, "2026-11-23T09:00:00"), time.UTC) // a Monday in a month with 30 days
 		must.NoError(t, err)
 		if at, ok := r.First(time.Time{}); ok {
 			t.Errorf("%s: %v", rule, at)
@@ -140,38 +138,38 @@ func drawRule(t *rapid.T) string {
 	return strings.Join(parts, ";")
 }
 
-// Times increase strictly and have the same wall-clock time, except where clocks skip it.
-func TestWallClockTimes(t *testing.T) {
+// Occurrences are in strictly increasing order. They have the same wall-clock time unless that time is skipped.
+func TestOccurrencesKeepWallClockTime(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		zone := zoneOf(t, rapid.SampledFrom(zones).Draw(t, "zone"))
+		zone := loadZone(t, rapid.SampledFrom(zones).Draw(t, "zone"))
 		start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(rapid.IntRange(0, 366*24*60).Draw(t,
 			"minutes")) * time.Minute)
 		r := must.Get(Parse(drawRule(t), start, zone))(t)
-		all := firstOf(r, time.Time{}, 60)
+		all := firstOccurrences(r, time.Time{}, 60)
 		for i, at := range all {
 			if i > 0 && !at.After(all[i-1]) {
 				t.Fatalf("%v after %v", at, all[i-1])
 			}
 			if local := at.In(zone); local.Format("15:04") != start.Format("15:04") {
 				if before, _ := local.ZoneBounds(); !before.Equal(at) {
-					t.Fatalf("%v, and it began at %v", local, start)
+					t.Fatalf("%v, but the series began at %v", local, start)
 				}
 			}
 		}
 		if len(all) < 2 {
 			return
 		}
-		// Continuing in the middle of a series finds the same times.
+		// Starting in the middle of a series finds the same occurrences.
 		from := rapid.IntRange(0, len(all)-2).Draw(t, "from")
-		if rest := firstOf(r, all[from], len(all)-from-1); !slices.EqualFunc(rest, all[from+1:], time.Time.Equal) {
-			t.Fatalf("behind %v: %v, want %v", all[from], rest, all[from+1:])
+		if rest := firstOccurrences(r, all[from], len(all)-from-1); !slices.EqualFunc(rest, all[from+1:], time.Time.Equal) {
+			t.Fatalf("after %v: %v, want %v", all[from], rest, all[from+1:])
 		}
 	})
 }
 
-// Every rule is parsed or refused quickly.
-func TestAnyRule(t *testing.T) {
+// Parse and After handle random rules quickly.
+func TestParseRandomRules(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.SampledFrom([]string{"FREQ=DAILY", "FREQ=MONTHLY", "BYDAY=", "MO", "5FR", "-5SU", ";", ";", ",",
@@ -179,7 +177,7 @@ func TestAnyRule(t *testing.T) {
 		text := strings.Join(rapid.SliceOfN(part, 0, 8).Draw(t, "parts"), "")
 		r, err := Parse(text, time.Date(9998, 12, 31, 23, 0, 0, 0, time.UTC), time.UTC)
 		if err == nil {
-			firstOf(r, time.Time{}, 100)
+			firstOccurrences(r, time.Time{}, 100)
 		} else if !apierr.Is(err, apierr.ValidationFailed) {
 			t.Fatalf("%q: %v", text, err)
 		}

@@ -1,4 +1,4 @@
-// Package thumbnailcheck checks the image that was chosen as the thumbnail of a video.
+// Package thumbnailcheck validates the image that is selected as the thumbnail of a YouTube video.
 package thumbnailcheck
 
 import (
@@ -14,11 +14,11 @@ const argument = "options.youtube.thumbnail_media_id"
 
 // Library provides a team's media.
 type Library interface {
-	// ForPost returns items by ID, or not_found.
+	// ForPost returns media by ID. It returns not_found if the team lacks one of them.
 	ForPost(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
 }
 
-// Check returns an error if the library has no image of the ID that was chosen as a thumbnail.
+// Check returns an error if the options select a thumbnail that is not an image in the team's library.
 func Check(ctx context.Context, q db.Querier, library Library, team int64, o network.Options) error {
 	if o.YouTube == nil || o.YouTube.ThumbnailMediaID == 0 {
 		return nil

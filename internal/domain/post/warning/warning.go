@@ -1,4 +1,4 @@
-// Package warning describes what could not be done for a published post, such as setting its thumbnail.
+// Package warning stores and describes steps that failed after a post was published, such as setting its thumbnail.
 package warning
 
 import (
@@ -10,26 +10,26 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-const published = "published" // the state of an account, post.TargetPublished
+const published = "published" // post.TargetPublished, which would be an import cycle
 
-// FailedStep is something that could not be done for a published post.
+// FailedStep is a step that failed after a post was published.
 type FailedStep struct {
-	Step string `json:"step"` // of network.Finisher
-	Code string `json:"code"` // the network's own
+	Step string `json:"step"` // name of the step; see network.Finisher
+	Code string `json:"code"` // error code of the network
 }
 
-// PostWarning says what a published post lacks.
+// PostWarning describes a failed step in API responses.
 type PostWarning struct {
 	Code    string `json:"code" enum:"thumbnail_not_set|playlist_not_set|other"`
 	Message string `json:"message" jsonschema:"What happened, and what people can do."`
 }
 
-// stepTexts describe failed steps to people.
+// stepTexts are the messages for failed steps.
 var stepTexts = map[string]string{
 	"thumbnail": "The thumbnail was not set.", "playlist": "The video was not added to the playlist.",
 }
 
-// describe returns a failed step as clients see it.
+// describe converts a failed step to its API representation.
 func (f FailedStep) describe(platform string) PostWarning {
 	text, known := stepTexts[f.Step]
 	if !known {
@@ -41,7 +41,7 @@ func (f FailedStep) describe(platform string) PostWarning {
 	return PostWarning{f.Step + "_not_set", text + " " + network.FinishAdvice(platform, f.Step, f.Code)}
 }
 
-// List returns the failed steps of an account as clients see them.
+// List converts the failed steps of an account to their API representation.
 func List(platform string, steps []FailedStep) []PostWarning {
 	var out []PostWarning
 	for _, f := range steps {
@@ -50,7 +50,7 @@ func List(platform string, steps []FailedStep) []PostWarning {
 	return out
 }
 
-// Decode returns the failed steps that Set stored.
+// Decode decodes the failed steps that Set stored.
 func Decode(stored string) ([]FailedStep, error) {
 	if stored == "" {
 		return nil, nil
@@ -62,7 +62,7 @@ func Decode(stored string) ([]FailedStep, error) {
 	return steps, nil
 }
 
-// Set stores what could not be done for a published account.
+// Set stores the failed steps for a published account of a post.
 func Set(ctx context.Context, tx *db.Tx, id string, account int64, steps []FailedStep) error {
 	stored := []byte{}
 	if len(steps) > 0 {
