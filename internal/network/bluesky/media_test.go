@@ -70,7 +70,7 @@ func (l *deadlineRecorder) RoundTrip(r *http.Request) (*http.Response, error) {
 	if deadline, ok := r.Context().Deadline(); ok {
 		l.left = time.Until(deadline)
 	}
-	return http.DefaultTransport.RoundTrip(r)
+	return networktest.Transport.RoundTrip(r)
 }
 
 // A draft that was stored by a version without media support is still valid.

@@ -149,7 +149,7 @@ type responseDropper struct{}
 var errLost = errors.New("the response was lost")
 
 func (responseDropper) RoundTrip(r *http.Request) (*http.Response, error) {
-	response, err := http.DefaultTransport.RoundTrip(r)
+	response, err := networktest.Transport.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}

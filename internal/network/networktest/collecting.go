@@ -217,7 +217,7 @@ func collectFails(t *testing.T, c Case) {
 	g := f.Grant()
 	f.Post(g, "words", f.Media()...)
 	each(t, c.Fails(f.Clock.Now()), func(t *testing.T, fails CollectFailure) {
-		fails.Answer.RoundTripper = http.DefaultTransport
+		fails.Answer.RoundTripper = Transport
 		collected, err := f.CollectThrough(fails.Answer, g, Start, 10)
 		if failed := WantClass(t, err, fails.Class, ""); !failed.After.Equal(fails.After) ||
 			len(collected.Posts) != fails.Posts {
@@ -235,7 +235,7 @@ func withheld(t *testing.T, c Case) {
 	}
 	f.Clock.Advance(c.MetricsAfter)
 	each(t, c.Withheld, func(t *testing.T, w Withheld) {
-		transport := http.DefaultTransport
+		transport := Transport
 		for _, answer := range w.Answers {
 			answer.RoundTripper = transport
 			transport = answer

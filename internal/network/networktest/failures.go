@@ -66,6 +66,9 @@ func NewStub(t *testing.T, c Case, app network.App, answer http.Handler) *Stub {
 
 func (c Case) stubAt(t *testing.T, url string, app network.App) *Stub {
 	app.ClientID, app.ClientSecret = "app", appSecret
+	if app.HTTP == nil {
+		app.HTTP = &http.Client{Transport: Transport}
+	}
 	if app.Now == nil {
 		app.Now = func() time.Time { return Start }
 	}
@@ -349,7 +352,7 @@ func resolveOnce(t *testing.T, c Case, l ResolveCase) {
 type clockTransport struct{ clock *testkit.Clock }
 
 func (p clockTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	response, err := http.DefaultTransport.RoundTrip(r)
+	response, err := Transport.RoundTrip(r)
 	p.clock.Advance(time.Hour)
 	return response, err //nolint:wrapcheck // returned unchanged
 }

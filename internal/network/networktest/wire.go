@@ -60,6 +60,10 @@ func (r Request) Params() url.Values {
 	return r.URL.Query()
 }
 
+// Transport is the HTTP transport of the tests. It is not http.DefaultTransport, because each closing
+// httptest.Server closes the idle connections of that one, and thereby breaks requests of parallel tests.
+var Transport http.RoundTripper = &http.Transport{}
+
 // Wire is an HTTP transport that records requests and drops those that a test selects.
 type Wire struct {
 	mu       sync.Mutex
@@ -108,7 +112,7 @@ func (w *Wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	if drop {
 		return nil, errLost
 	}
-	response, err := http.DefaultTransport.RoundTrip(r)
+	response, err := Transport.RoundTrip(r)
 	if err != nil {
 		return nil, fmt.Errorf("sending: %w", err)
 	}

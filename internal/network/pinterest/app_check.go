@@ -27,7 +27,8 @@ func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 		"grant_type": {"refresh_token"}, "refresh_token": {"none"},
 	}, "none")
 	found := []network.Finding{network.CredentialsFinding(platform, "", err)}
-	if refused, ok := errors.AsType[*network.Error](err); ok && refused.Class == network.AuthDead && refused.Status == http.StatusUnauthorized {
+	refused, ok := errors.AsType[*network.Error](err)
+	if ok && refused.Class == network.AuthDead && refused.Status == http.StatusUnauthorized {
 		found[0].Result = network.Unclear // Pinterest may have refused the invalid token rather than the app
 	}
 	if strings.Contains(n.opts.APIHost, "api-sandbox.") {

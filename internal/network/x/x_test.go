@@ -297,7 +297,7 @@ func TestCollectKeepsPages(t *testing.T) {
 		f.Post(g, "number "+strconv.Itoa(i))
 	}
 	collected, err := f.CollectThrough(networktest.Interceptor{
-		RoundTripper: http.DefaultTransport, Part: "pagination_token", Status: http.StatusTooManyRequests,
+		RoundTripper: networktest.Transport, Part: "pagination_token", Status: http.StatusTooManyRequests,
 	}, g, networktest.Start, 500)
 	if networktest.WantClass(t, err, network.Rate, ""); len(collected.Posts) != 100 || collected.Posts[0].Views == nil {
 		t.Errorf("%d posts", len(collected.Posts))

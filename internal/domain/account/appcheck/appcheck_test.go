@@ -110,7 +110,9 @@ func TestCheck(t *testing.T) {
 	tiktok := &checked{
 		platform: "tiktok", app: []network.Finding{{Subject: "client key and secret", Result: network.Works}},
 		onAccount: func(g network.Grant) []network.Finding {
-			return []network.Finding{{Subject: "permission video.list", Result: network.Fails, Detail: "no\n" + g.Access, NextStep: "Connect"}}
+			return []network.Finding{{
+				Subject: "permission video.list", Result: network.Fails, Detail: "no\n" + g.Access, NextStep: "Connect",
+			}}
 		},
 	}
 	bare := &checked{platform: "x", app: []network.Finding{{Subject: "client ID and secret", Result: network.Works}}}
