@@ -50,6 +50,9 @@ func (s DraftCodec[D]) Prepare(d Draft, advance func(*D) (time.Duration, error))
 	return encoded, wait, nil
 }
 
+// Decode returns a draft, prepared or not.
+func (s DraftCodec[D]) Decode(d Draft) (D, error) { return s.decode(d) }
+
 // DecodePrepared returns a draft that Prepare has completed.
 func (s DraftCodec[D]) DecodePrepared(d Draft) (D, error) {
 	draft, err := s.decode(d)

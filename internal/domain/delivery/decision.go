@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -133,12 +134,13 @@ const newestDelivery = `id = (SELECT id FROM deliveries WHERE post_id = ? AND ac
 func (s *Service) decide(ctx context.Context, tx *db.Tx, person, team int64, postID string, accountID int64,
 	decision Decision) error {
 	d := delivery{PostID: postID, AccountID: accountID}
+	var draft string
 	now := db.Micros(tx.Now())
 	// The new epoch invalidates the last holder's lease.
 	err := tx.QueryRow(ctx, `UPDATE deliveries SET epoch = epoch + 1 WHERE `+newestDelivery+` AND outcome = ?
-		AND lease_until < ? RETURNING id, team_id, job_id, epoch, network_id`,
+		AND lease_until < ? RETURNING id, team_id, job_id, epoch, network_id, draft`,
 		postID, accountID, team, team, string(post.TargetUnconfirmed), now).Scan(&d.ID, &d.TeamID, &d.JobID, &d.Epoch,
-		&d.NetworkID)
+		&d.NetworkID, &draft)
 	if errors.Is(err, sql.ErrNoRows) {
 		return undecidableError(ctx, tx, team, postID, accountID, decision)
 	}
@@ -150,35 +152,45 @@ func (s *Service) decide(ctx context.Context, tx *db.Tx, person, team int64, pos
 	if err != nil {
 		return fmt.Errorf("recording a decision: %w", err)
 	}
-	result, err := s.decisionResult(ctx, tx, d, decision)
+	d.Draft = []byte(draft)
+	result, into, err := s.decisionResult(ctx, tx, d, decision)
 	if err != nil {
 		return err
 	}
-	if err := recordResult(ctx, tx, s.posts, d, ended, result); err != nil {
+	if err := recordResult(ctx, tx, s.posts, d, into, result); err != nil {
 		return err
 	}
 	return auditlog.Record(ctx, tx, d.TeamID, auditlog.Actor{PersonID: person}, "post.account_decided", postID,
 		map[string]any{"account": accountID, "decision": decision.result()})
 }
 
-// decisionResult returns the result of a decision. The last commit is the best known time of publication.
-func (s *Service) decisionResult(ctx context.Context, tx *db.Tx, d delivery, decision Decision) (post.Result, error) {
+// decisionResult returns the result of a decision and the next phase. The last commit is the best known time of
+// publication.
+func (s *Service) decisionResult(
+	ctx context.Context, tx *db.Tx, d delivery, decision Decision,
+) (post.Result, phase, error) {
 	if !decision.Published {
 		r := failedResult("network_error", "")
 		r.Decided = true
-		return r, nil
+		return r, ended, nil
 	}
 	if err := s.checkPermalink(ctx, tx, d, decision.Permalink); err != nil {
-		return post.Result{}, err
+		return post.Result{}, ended, err
 	}
 	var at int64
 	err := tx.QueryRow(ctx, `SELECT COALESCE(MAX(started_at), 0) FROM delivery_attempts WHERE delivery_id = ?
 		AND call = 'commit'`, d.ID).Scan(&at)
 	if err != nil {
-		return post.Result{}, fmt.Errorf("reading when %s was committed: %w", d.ID, err)
+		return post.Result{}, ended, fmt.Errorf("reading when %s was committed: %w", d.ID, err)
 	}
-	return post.Result{State: post.TargetPublished, PublishedAt: db.Time(at), Permalink: decision.Permalink,
-		NetworkID: d.NetworkID, Decided: true}, nil
+	r := post.Result{State: post.TargetPublished, PublishedAt: db.Time(at), Permalink: decision.Permalink,
+		NetworkID: d.NetworkID, Decided: true}
+	finisher, err := s.finisher(ctx, tx, d.AccountID)
+	if err != nil || finisher == nil || len(finisher.FinishSteps(d.Draft)) == 0 {
+		return r, ended, err
+	}
+	r.NetworkID = cmp.Or(r.NetworkID, finisher.PostID(d.Draft, decision.Permalink))
+	return r, finishing, nil
 }
 
 // checkPermalink refuses a URL outside the network, because the app links to it.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +48,7 @@ type scriptedNetwork struct {
 	steps                                       []string          // after the publication
 	finishes                                    map[string][]step // of the steps
 	finished                                    []string          // steps that were called, in order
+	finishedID                                  string            // ID of the post in the last of them
 	truthful                                    bool              // after the end of its script, Resolve returns what is published
 }
 
@@ -113,8 +115,14 @@ func (n *scriptedNetwork) Permalink(context.Context, network.Grant, network.Rece
 
 func (n *scriptedNetwork) FinishSteps(network.Draft) []string { return n.steps }
 
-func (n *scriptedNetwork) Finish(_ context.Context, _ network.Grant, _ network.Draft, _, name string, _ network.Files) error {
-	n.finished = append(n.finished, name)
+func (n *scriptedNetwork) PostID(_ network.Draft, permalink string) string {
+	_, id, _ := strings.Cut(permalink, "/post/")
+	return id
+}
+
+func (n *scriptedNetwork) Finish(_ context.Context, _ network.Grant, _ network.Draft, id, name string,
+	_ network.Files) error {
+	n.finished, n.finishedID = append(n.finished, name), id
 	script := n.finishes[name]
 	s, _ := next(&script)
 	if n.finishes != nil {

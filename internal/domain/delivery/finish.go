@@ -27,11 +27,30 @@ func (a *attempt) stepsOf() []string {
 	return finisher.FinishSteps(a.d.Draft)
 }
 
+// finisher returns an account's network if its published posts may need further calls, or nil.
+func (s *Service) finisher(ctx context.Context, q db.Querier, account int64) (network.Finisher, error) {
+	var platform string
+	if err := q.QueryRow(ctx, `SELECT platform FROM social_accounts WHERE id = ?`, account).Scan(&platform); err != nil {
+		return nil, fmt.Errorf("reading the network of account %d: %w", account, err)
+	}
+	n, err := s.accounts.Network(platform)
+	if err != nil {
+		return nil, nil //nolint:nilerr,nilnil // the network is turned off, and nothing calls it
+	}
+	finisher, _ := n.(network.Finisher)
+	return finisher, nil
+}
+
 // finishSteps makes the calls that a published post still needs. What fails for good becomes a warning of the post.
 func (a *attempt) finishSteps(ctx context.Context) error {
 	finisher, ok := a.net.(network.Finisher)
 	if !ok {
 		return a.recordFinished(ctx, nil)
+	}
+	if len(a.d.Draft) == 0 { // the post was found on the network before it was sent
+		if err := a.plan(ctx); err != nil {
+			return err
+		}
 	}
 	answers, err := stepAnswers(ctx, a.s.db, a.d.ID)
 	if err != nil {
@@ -43,7 +62,11 @@ func (a *attempt) finishSteps(ctx context.Context) error {
 		if answer, found := answers[step]; found && !answer.isTemporary() {
 			continue
 		}
-		if a.grant.Lost {
+		switch {
+		case a.d.NetworkID == "":
+			answers[step] = stepAnswer{string(network.Rejected), network.CodePostUnknown}
+			continue
+		case a.grant.Lost:
 			answers[step] = stepAnswer{string(network.AuthDead), network.CodeAccountLost}
 			continue
 		}

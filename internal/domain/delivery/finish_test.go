@@ -110,3 +110,82 @@ func TestFinishWithoutGrant(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A post that a person marks as published gets its steps if its ID is known. Otherwise each step is a warning. A post
+// without steps ends at once.
+func TestFinishAfterDecision(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		steps    []string
+		decision Decision
+		finished []string
+		warnings []any
+	}{
+		"with a permalink":    {bothSteps, foundDecision, bothSteps, nil},
+		"without a permalink": {bothSteps, Decision{Published: true}, nil, []any{"thumbnail_not_set", "playlist_not_set"}},
+		"no steps":            {nil, foundDecision, nil, nil},
+		"not published":       {bothSteps, notFoundDecision, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testkit.EachDatabase(t, func(t *testing.T, database string) {
+				s, n, _ := unconfirmedPost(t, database, lostButSent)
+				n.steps = c.steps
+				must.NoError(t, s.decide(t, c.decision))
+				s.deliver(t, time.Hour)
+				if diff := cmp.Diff(c.finished, n.finished); diff != "" || len(n.finished) > 0 && n.finishedID != "1" {
+					t.Errorf("post %q, calls: %s", n.finishedID, diff)
+				}
+				if diff := cmp.Diff(c.warnings, s.warnings(t)); diff != "" {
+					t.Errorf("warnings: %s", diff)
+				}
+				if n.committed != 1 || s.work(t) != 0 {
+					t.Errorf("%d commits", n.committed)
+				}
+			})
+		})
+	}
+}
+
+// finishingLister is a lister whose posts need a step after their publication.
+type finishingLister struct {
+	*lister
+
+	calls []string
+}
+
+func (*finishingLister) FinishSteps(d network.Draft) []string {
+	if len(d) == 0 {
+		return nil
+	}
+	return bothSteps[:1]
+}
+
+func (*finishingLister) PostID(network.Draft, string) string { return "" }
+
+func (l *finishingLister) Finish(_ context.Context, _ network.Grant, _ network.Draft, id, step string, _ network.Files) error {
+	l.calls = append(l.calls, step+" "+id)
+	return nil
+}
+
+// A post that is found on the network when a restored database resumes still gets its steps.
+func TestFinishAfterResume(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, database string) {
+		finisher := &finishingLister{lister: &lister{memoryNetwork: &memoryNetwork{platform: "youtube"}}}
+		c := newHeldEnv(t, database, finisher)
+		c.schedulePost(t, noon.Add(-20*time.Minute))
+		found := network.CollectedPost{ID: "v1", URL: "https://example.test/v1", Text: "hello", PostedAt: noon.Add(-20 * time.Minute)}
+		c.complete.posts, finisher.posts = []network.CollectedPost{found}, []network.CollectedPost{found}
+		c.checkResume(t, "x ended ", "youtube finishing ")
+		for _, id := range must.Get(db.All(t.Context(), c.db, scanText, `SELECT id FROM deliveries WHERE phase = 'finishing'`))(t) {
+			must.NoError(t, c.Deliver(t.Context(), id))
+		}
+		if diff := cmp.Diff([]string{"thumbnail v1"}, finisher.calls); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff([]string{"x ended ", "youtube ended "}, c.statuses(t)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}

@@ -198,7 +198,7 @@ func recordResult(
 	case planned, prepared, committing, ended:
 	}
 	n, err := tx.Exec(ctx, `UPDATE deliveries SET phase = ?, outcome = ?, error_code = ?, network_text = ?,
-		permalink = ?, network_id = ?, looks = ?, owner = '', lease_until = 0, wake_at = ?,
+		permalink = ?, network_id = ?, looks = ?, owner = '', lease_until = 0, not_before = 0, wake_at = ?,
 		ended_at = CASE WHEN ended_at = 0 THEN ? ELSE ended_at END WHERE id = ? AND epoch = ?`,
 		string(into), string(r.State), r.ErrorCode, r.NetworkText, r.Permalink, r.NetworkID, d.Lookups, wake, now,
 		d.ID, d.Epoch)

@@ -109,6 +109,14 @@ func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, of *c
 		told, result = "answered", failedResult("missed_while_held", "")
 	case result.Permalink == "" && result.NetworkID != "":
 		into = linking
+	default:
+		finisher, err := s.finisher(ctx, tx, d.AccountID)
+		if err != nil {
+			return err
+		}
+		if finisher != nil {
+			into = finishing // finds out which calls the post needs
+		}
 	}
 	if result.State == post.TargetPublished && result.PublishedAt.IsZero() {
 		result.PublishedAt = of.Due

@@ -50,14 +50,17 @@ type heldEnv struct {
 	clock    *testkit.Clock
 }
 
-func newHeldEnv(t *testing.T, url string) *heldEnv {
+// newHeldEnv opens a heldEnv. Its first network is bluesky if it is nil.
+func newHeldEnv(t *testing.T, url string, first network.Network) *heldEnv {
 	t.Helper()
+	if first == nil {
+		first = partialLister{&lister{memoryNetwork: &memoryNetwork{platform: "bluesky"}}}
+	}
 	clock := testkit.NewClock(noon)
 	d := testkit.Open(t, url, clock)
 	c := &heldEnv{hold: restoreguard.New(d, restoreguard.Options{Log: slog.New(slog.DiscardHandler)}),
 		complete: &lister{memoryNetwork: &memoryNetwork{platform: "x"}}, clock: clock}
-	c.multiEnv = newMultiEnv(t, d, 1, DefaultOptions,
-		partialLister{&lister{memoryNetwork: &memoryNetwork{platform: "bluesky"}}}, c.complete)
+	c.multiEnv = newMultiEnv(t, d, 1, DefaultOptions, first, c.complete)
 	if state, err := c.hold.HoldCopy(t.Context(), ""); err != nil || state.Cause != restoreguard.Copied {
 		t.Fatalf("held: %+v %v", state, err)
 	}
@@ -131,7 +134,7 @@ func TestResumeSendsOnlyAllowedPosts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, url string) {
-				held := newHeldEnv(t, url)
+				held := newHeldEnv(t, url, nil)
 				held.schedulePost(t, noon.Add(-c.late))
 				if c.setup != nil {
 					c.setup(t, held)
@@ -155,7 +158,7 @@ func (c *heldEnv) exec(t *testing.T, statement string) {
 func TestResumeReportsUncertainFuturePosts(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		c := newHeldEnv(t, url)
+		c := newHeldEnv(t, url, nil)
 		c.schedulePost(t, noon.Add(24*time.Hour))
 		c.complete.err = &network.Error{Class: network.Transient, Err: errors.New("cut off")}
 		out, err := c.Resume(t.Context(), ResumeOptions{NoWait: true, MaxLateness: time.Hour})
@@ -186,7 +189,7 @@ func TestResumeReportsUncertainFuturePosts(t *testing.T) {
 func TestResumeSettlesPostsPublishedEarly(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		c := newHeldEnv(t, url)
+		c := newHeldEnv(t, url, nil)
 		c.schedulePost(t, noon.Add(24*time.Hour))
 		c.complete.posts = []network.CollectedPost{{ID: "1", URL: "https://example.test/1", Text: "hello", PostedAt: noon}}
 		c.checkResume(t, "bluesky ended not_confirmed", "x ended ")
@@ -209,7 +212,7 @@ func TestResumeStopsIfHoldChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, url string) {
-				held := newHeldEnv(t, url)
+				held := newHeldEnv(t, url, nil)
 				held.schedulePost(t, noon.Add(-20*time.Minute))
 				held.complete.onCollect = func() {
 					if err := held.db.InTx(context.WithoutCancel(t.Context()), "test", c.meanwhile); err != nil {
@@ -232,7 +235,7 @@ func TestResumeStopsIfHoldChanges(t *testing.T) {
 func TestResumeWaitsForLateListings(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		c := newHeldEnv(t, url)
+		c := newHeldEnv(t, url, nil)
 		c.schedulePost(t, noon.Add(24*time.Hour))
 		left, err := c.ResumableIn(t.Context())
 		if err != nil || left <= 0 || left > 3*time.Minute {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"pressroom/internal/network"
@@ -27,7 +28,7 @@ var thumbnailLimits = network.FileLimits{Types: []string{"image/jpeg", "image/pn
 
 // FinishSteps returns what a published video still needs: its thumbnail and its playlist.
 func (n *Network) FinishSteps(d network.Draft) []string {
-	p, err := drafts.DecodePrepared(d)
+	p, err := drafts.Decode(d)
 	if err != nil {
 		return nil
 	}
@@ -41,12 +42,46 @@ func (n *Network) FinishSteps(d network.Draft) []string {
 	return steps
 }
 
+// PostID returns the ID in the URL of a video, or else the ID that the upload returned.
+func (n *Network) PostID(d network.Draft, permalink string) string {
+	if id := idInURL(permalink); id != "" || permalink != "" {
+		return id
+	}
+	p, err := drafts.Decode(d)
+	if err != nil {
+		return ""
+	}
+	return p.Video
+}
+
+// idInURL returns the ID in the URL of a video, such as youtube.com/watch?v=ID, youtube.com/shorts/ID, youtu.be/ID and
+// studio.youtube.com/video/ID/edit, or "".
+func idInURL(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
+	id := u.Query().Get("v")
+	switch {
+	case id != "":
+	case len(parts) == 1 && strings.HasSuffix(u.Hostname(), "youtu.be"):
+		id = parts[0]
+	case len(parts) > 1 && slices.Contains([]string{"shorts", "live", "embed", "video"}, parts[0]):
+		id = parts[1]
+	}
+	if !videoID.MatchString(id) {
+		return ""
+	}
+	return id
+}
+
 // Finish does a step for a video. Setting the same thumbnail again changes nothing, and a video that the playlist has
 // is not added again.
 func (n *Network) Finish(
 	ctx context.Context, g network.Grant, d network.Draft, video, step string, files network.Files,
 ) error {
-	p, err := drafts.DecodePrepared(d)
+	p, err := drafts.Decode(d)
 	if err != nil {
 		return err
 	}

@@ -235,3 +235,32 @@ func TestPlaylistPermission(t *testing.T) {
 		t.Errorf("advice %q", advice)
 	}
 }
+
+// The ID of a video that a person found comes from its URL, or else from the upload.
+func TestPostID(t *testing.T) {
+	t.Parallel()
+	n, _ := adapter.New("https://network.test", network.App{}).(network.Finisher)
+	uploaded := network.Draft(`{"youtube":true,"video":"abcdefghijk"}`)
+	for address, want := range map[string]string{
+		"https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=5":       "dQw4w9WgXcQ",
+		"https://youtu.be/dQw4w9WgXcQ":                          "dQw4w9WgXcQ",
+		"https://youtube.com/shorts/dQw4w9WgXcQ?feature=share":  "dQw4w9WgXcQ",
+		"https://studio.youtube.com/video/dQw4w9WgXcQ/edit":     "dQw4w9WgXcQ",
+		"https://www.youtube.com/@harbour":                      "",
+		"https://www.youtube.com/watch?v=../x":                  "",
+		"https://www.youtube.com/playlist?list=PLabcdefghijklm": "",
+		"%": "",
+		"":  "abcdefghijk",
+	} {
+		if got := n.PostID(uploaded, address); got != want {
+			t.Errorf("%q: %q, want %q", address, got, want)
+		}
+	}
+	if got := n.PostID(nil, ""); got != "" {
+		t.Errorf("without a draft: %q", got)
+	}
+	planned := network.Draft(`{"youtube":true,"choices":{"thumbnail_media_id":4}}`)
+	if steps := n.FinishSteps(planned); !slices.Equal(steps, []string{"thumbnail"}) {
+		t.Errorf("steps of a planned draft: %v", steps)
+	}
+}

@@ -35,8 +35,11 @@ func (f FailedStep) describe(platform string) PostWarning {
 	if !known {
 		return PostWarning{"other", "The network refused a part of the post."}
 	}
-	if f.Code == network.CodeAccountLost {
+	switch f.Code {
+	case network.CodeAccountLost:
 		text += " The connection to the account was lost."
+	case network.CodePostUnknown:
+		text += " The link of the post is not known."
 	}
 	return PostWarning{f.Step + "_not_set", text + " " + network.FinishAdvice(platform, f.Step, f.Code)}
 }
