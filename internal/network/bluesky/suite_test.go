@@ -53,6 +53,26 @@ var cases = map[string]func(*testing.T, env){
 	"upload with an expired token": uploadWithExpiredToken,
 }
 
+// genuineCases are the cases with which a genuine server tests a capability. Videos are left out: by default they go to
+// Bluesky's video service, which has no genuine server in the tests.
+var genuineCases = map[string]string{
+	networktest.SignIn: "connect", networktest.Text: "published text is unchanged", networktest.AnImage: "one image",
+	networktest.SeveralImages: "four images", networktest.LookUp: "lost response",
+}
+
+// The guide says how each capability is verified.
+func TestVerification(t *testing.T) {
+	t.Parallel()
+	c := withVideoService
+	c.Posts, c.Genuine = adapter.Posts, map[string]bool{}
+	for capability, name := range genuineCases {
+		if c.Genuine[capability] = cases[name] != nil; cases[name] == nil {
+			t.Errorf("no case %q", name)
+		}
+	}
+	networktest.Verify(t, c)
+}
+
 func TestGenuineServer(t *testing.T) {
 	t.Parallel()
 	server := pds.Start(t)

@@ -42,7 +42,7 @@ func reel(l *networktest.Library) []network.Media {
 
 var adapter = networktest.Case{
 	Platform: "facebook",
-	Wire:     checkCall,
+	Wire:     checkCall, Described: isDescribed,
 	New: func(base string, app network.App) network.Network {
 		return facebook.New(facebook.Options{
 			App: app, AuthorizeHost: base + "/www", GraphHost: base + "/graph", VideoHost: base + "/video",

@@ -14,6 +14,8 @@ import (
 
 var accountEdge = regexp.MustCompile(`^/instagram/(?:graph|facebook)/v25\.0/[0-9]+/([a-z_]+)$`)
 
+func isDescribed(r networktest.Request) bool { return accountEdge.MatchString(r.URL.Path) }
+
 // checkCall checks that a request and its response match Meta's API description: methods, edges, parameters,
 // enumerations and fields.
 func checkCall(t *testing.T, r networktest.Request) {

@@ -69,8 +69,8 @@ func media(kinds ...string) func(*networktest.Library) []network.Media {
 
 var adapter = networktest.Case{
 	Platform: "instagram",
-	Wire:     checkCall,
-	New:      func(base string, app network.App) network.Network { return instagram.New(options(base, app)) },
+	Wire:     checkCall, Described: isDescribed,
+	New: func(base string, app network.App) network.Network { return instagram.New(options(base, app)) },
 	Signing: networktest.Signing{
 		Kinds: kinds,
 		Candidates: func(found []network.Candidate, url, kind string) []network.Candidate {

@@ -21,6 +21,9 @@ type Case struct {
 	App        network.App               // only ListingDelay; the suite sets the other fields
 	Wire       func(*testing.T, Request) // checks each request to the sandbox and its response; may be nil
 	Containers Containers                // the zero value if the network has none
+	Described  func(Request) bool        // reports whether Wire compares a request with the network's description; nil for none
+	Partial    bool                      // covers a part of the network; Verify needs a case that covers all
+	Genuine    map[string]bool           // capabilities that are also tested with a genuine server
 }
 
 // Publishing describes how a network publishes.
@@ -168,7 +171,7 @@ func Run(t *testing.T, c Case) {
 	t.Helper()
 	subtests(t, c, map[string]func(*testing.T, Case){
 		"Signing": testSigning, "Publishing": testPublishing, "Failures": testFailures, "Collecting": testCollecting,
-		"Containers": testContainers, "Checking": testChecking,
+		"Containers": testContainers, "Checking": testChecking, "Verification": testVerification,
 	})
 }
 

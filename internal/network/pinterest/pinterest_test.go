@@ -44,7 +44,7 @@ var late = map[string]string{"x-ratelimit-reset": "7"}
 
 var adapter = networktest.Case{
 	Platform: "pinterest",
-	Wire:     checkCall,
+	Wire:     checkCall, Described: isDescribed,
 	New: func(base string, app network.App) network.Network {
 		return pinterest.New(pinterest.Options{App: app, AuthorizeHost: base, APIHost: base, WebURL: base + "/web"})
 	},

@@ -28,6 +28,9 @@ func checkCall(t *testing.T, r networktest.Request) {
 	}
 }
 
+// isDescribed reports that all requests are described, because checkCall refuses others.
+func isDescribed(networktest.Request) bool { return true }
+
 // The requested metrics and fields occur in Meta's samples.
 func TestCollectDescribed(t *testing.T) {
 	t.Parallel()

@@ -32,7 +32,7 @@ func withChange(m network.Media, change func(*network.Media)) []network.Media {
 
 var adapter = networktest.Case{
 	Platform: "threads",
-	Wire:     checkCall,
+	Wire:     checkCall, Described: isDescribed,
 	New: func(base string, app network.App) network.Network {
 		return threads.New(threads.Options{App: app, AuthorizeHost: base, GraphHost: base})
 	},

@@ -38,7 +38,7 @@ func film(l *networktest.Library) []network.Media { return []network.Media{l.Vid
 
 var adapter = networktest.Case{
 	Platform: "x",
-	Wire:     checkCall,
+	Wire:     checkCall, Described: isDescribed,
 	New: func(base string, app network.App) network.Network {
 		return x.New(x.Options{App: app, AuthorizeHost: base, APIHost: base, WebURL: base + "/web"})
 	},
@@ -331,10 +331,12 @@ var api = networktest.LoadOpenAPI("x.json", "api.x.com", "/x")
 // checkCall checks that a request and the sandbox's response match the network's description, which has no token
 // endpoint.
 func checkCall(t *testing.T, r networktest.Request) {
-	if !strings.Contains(r.URL.Path, "/oauth2/") {
+	if isDescribed(r) {
 		api.Check(t, r)
 	}
 }
+
+func isDescribed(r networktest.Request) bool { return !strings.Contains(r.URL.Path, "/oauth2/") }
 
 // All calls are described, and each was made.
 func TestCallsDescribed(t *testing.T) {
@@ -342,7 +344,7 @@ func TestCallsDescribed(t *testing.T) {
 	f := networktest.New(t, adapter, 10*time.Second)
 	seen := map[string]bool{}
 	f.Wire.OnResponse = func(r networktest.Request) {
-		if !strings.Contains(r.URL.Path, "/oauth2/") {
+		if isDescribed(r) {
 			seen[api.Check(t, r)] = true
 		}
 	}

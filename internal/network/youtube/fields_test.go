@@ -30,6 +30,8 @@ func checkCall(t *testing.T, r networktest.Request) {
 	checkAnswer(t, r, r.Status, r.Answer)
 }
 
+func isDescribed(r networktest.Request) bool { return !isTokenCall(r) }
+
 // isTokenCall reports whether a request is for a token endpoint, which has a different response format.
 func isTokenCall(s networktest.Request) bool {
 	return s.URL.Path == "/youtube/token" || s.URL.Path == "/youtube/revoke"

@@ -42,7 +42,7 @@ var adapter = networktest.Case{
 			App: app, AuthorizeHost: base, TokenHost: base, APIHost: base, WebURL: base + "/web", ChunkBytes: chunk,
 		})
 	},
-	Wire: checkCall,
+	Wire: checkCall, Described: isDescribed,
 	Signing: networktest.Signing{
 		Candidates: func(found []network.Candidate, url, _ string) []network.Candidate {
 			g := found[0].Grant

@@ -1,0 +1,167 @@
+package networktest
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"pressroom/internal/network"
+)
+
+// How a capability is verified. The table in docs/networks.md has a row with these words for each network.
+const (
+	byServer        = "server"        // tested with a genuine server
+	byDescription   = "description"   // all requests and the sandbox's responses match the network's official description
+	byPart          = "partly"        // the description has only some of the calls
+	byDocumentation = "documentation" // no call is in a description
+	unsupported     = "–"
+)
+
+// Capabilities of a network, in the order of the table's columns.
+const (
+	SignIn        = "sign-in"
+	Text          = "text"
+	AnImage       = "an image"
+	SeveralImages = "several images"
+	AVideo        = "a video"
+	LookUp        = "outcome of a lost response"
+	FollowUp      = "metrics"
+	CheckedApp    = "check of apps"
+)
+
+var capabilities = []string{SignIn, Text, AnImage, SeveralImages, AVideo, LookUp, FollowUp, CheckedApp}
+
+const guide = "../../../docs/networks.md"
+
+func testVerification(t *testing.T, c Case) {
+	if c.Partial {
+		t.Skip("the case covers a part of the network")
+	}
+	Verify(t, c)
+}
+
+// Verify checks the network's row in the table of docs/networks.md. It makes the calls of each capability, and
+// looks up which of them the network's description has.
+func Verify(t *testing.T, c Case) {
+	t.Helper()
+	content, err := os.ReadFile(guide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells := []string{c.Platform}
+	for _, capability := range capabilities {
+		cells = append(cells, c.verified(t, capability))
+	}
+	head := "| | " + strings.Join(capabilities, " | ") + " |"
+	row := "| " + strings.Join(cells, " | ") + " |"
+	for _, line := range []string{head, row} {
+		if !strings.Contains(string(content), "\n"+line+"\n") {
+			t.Errorf("%s lacks the line:\n%s", guide, line)
+		}
+	}
+}
+
+// verified returns how a capability is verified.
+func (c Case) verified(t *testing.T, capability string) string {
+	t.Helper()
+	requests, supported := c.requestsOf(t, capability)
+	if has := c.hasCapability(capability); has != supported {
+		t.Errorf("%s: the rules say %t, the cases %t", capability, has, supported)
+	}
+	described := 0
+	for _, r := range requests {
+		if c.Described != nil && c.Described(r) {
+			described++
+		}
+	}
+	switch {
+	case !supported:
+		return unsupported
+	case c.Genuine[capability]:
+		return byServer
+	case len(requests) == 0:
+		t.Errorf("%s makes no requests", capability)
+		return ""
+	case described == len(requests):
+		return byDescription
+	case described > 0:
+		return byPart
+	}
+	return byDocumentation
+}
+
+// hasCapability reports whether the network's rules and interfaces have the capability.
+func (c Case) hasCapability(capability string) bool {
+	rules, _ := network.DefaultRules(c.Platform)
+	n := c.New("https://network.test", network.App{})
+	_, collects := n.(network.Collector)
+	_, checks := n.(network.AppChecker)
+	return map[string]bool{
+		SignIn: true, LookUp: true, FollowUp: collects, CheckedApp: checks,
+		Text: !rules.Media.Needed, AnImage: rules.Images.Most > 0, SeveralImages: rules.Images.Most > 1, AVideo: rules.Videos.Most > 0,
+	}[capability]
+}
+
+// requestsOf makes the calls of a capability, and reports whether the network has it.
+func (c Case) requestsOf(t *testing.T, capability string) ([]Request, bool) {
+	t.Helper()
+	f := New(t, c, 0)
+	supported, from := true, 0
+	mark := func() { from = len(f.Wire.Requests("")) }
+	for _, kind := range c.kinds() {
+		g := f.Connect(kind, Account)
+		switch capability {
+		case SignIn:
+			f.Clock.Advance(c.MinAge)
+			f.Renew(g)
+			continue
+		case LookUp:
+			d := f.PrepareUsual(g, "lost")
+			f.Publish(g, d)
+			mark()
+			_, _, _ = f.Resolve(g, d)
+		case FollowUp:
+			f.Post(g, "a post", f.Media()...)
+			f.Clock.Advance(c.MetricsAfter)
+			mark()
+			f.Collect(g, Start, 10)
+		case CheckedApp:
+			mark()
+			f.CheckedApp()
+			f.CheckedAccount(g)
+		default:
+			mark()
+			supported = f.publishAll(g, capability)
+		}
+		break
+	}
+	return f.Wire.Requests("")[from:], supported
+}
+
+// publishAll publishes each post of the Case that has the capability, and reports whether there is one.
+func (f *Fixture) publishAll(g network.Grant, capability string) bool {
+	f.t.Helper()
+	found := false
+	for _, p := range f.c.Posts {
+		media := p.media(f.Library)
+		if capabilityOf(media) != capability {
+			continue
+		}
+		found = true
+		f.Publish(g, f.MustPrepare(g, "a post: "+p.Name, media...))
+	}
+	return found
+}
+
+// capabilityOf returns the capability that a post with media needs.
+func capabilityOf(media []network.Media) string {
+	switch {
+	case len(media) == 0:
+		return Text
+	case media[0].Kind == network.Video:
+		return AVideo
+	case len(media) == 1:
+		return AnImage
+	}
+	return SeveralImages
+}
