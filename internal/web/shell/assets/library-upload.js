@@ -1,8 +1,11 @@
-// Uploads files that are dropped on or pasted into the media library and shows their progress. Without this script, files
-// are added on a separate page. library.js, which shows the new files, must be loaded first.
+// Uploads files that are chosen, dropped or pasted in the media library or on its page to add files, and shows their
+// progress. Without this script, files are uploaded on a separate page. In the library, library.js, which shows the new
+// files, must be loaded first.
 'use strict';
 
 const target = document.getElementById('media-drop');
+const adding = 'add' in target.dataset; // on the page to add files
+const files = document.getElementById('media-files');
 const atOnce = 2;
 const queue = []; // tiles of files that wait
 let active = 0;
@@ -19,11 +22,14 @@ const frame = document.createElement('p');
 frame.className = 'drop-here';
 frame.hidden = true;
 frame.textContent = target.dataset.text;
-found.before(status, tiles);
+document.getElementById('media-found').before(status, tiles);
 target.before(frame);
 
 const parse = (text) => new DOMParser().parseFromString(text, 'text/html');
 const fields = (form) => new URLSearchParams(new FormData(form));
+
+// folder returns the folder for new files.
+const folder = () => (adding ? target.elements.folder?.value : target.dataset.folder) || '0';
 
 // open opens an upload as the page that adds files does, and returns where its files go and how large they may be.
 async function open() {
@@ -31,7 +37,7 @@ async function open() {
   const form = parse(await add.text()).querySelector('form[action="/media/uploads"]');
   if (!form) throw new Error(translate('You are signed out, or your role has changed. Reload the page.'));
   const body = fields(form);
-  body.set('folder', target.dataset.folder || '0');
+  body.set('folder', folder());
   const answer = await fetch(form.getAttribute('action'), { method: 'POST', body });
   const page = parse(await answer.text());
   const drop = page.getElementById('drop');
@@ -147,14 +153,21 @@ async function work(one) {
   const added = done.splice(0);
   if (added.length > 0) {
     status.textContent = translateCount(added.length, '%d file was added.', '%d files were added.');
-    await show(location.pathname + location.search);
+    if (adding) leave();
+    else await show(location.pathname + location.search);
   }
   for (const shown of added) shown.remove();
   if (queue.length > 0) void next(); // dropped meanwhile
 }
 
-function add(files) {
-  queue.push(...files.map(tile));
+// leave opens the library with the new files, unless others wait or need a decision.
+function leave() {
+  if (queue.length > 0 || tiles.querySelector('.failed')) return;
+  location.assign(folder() === '0' ? '/media' : `/media?folder=${folder()}`);
+}
+
+function add(list) {
+  queue.push(...list.map(tile));
   if (active < atOnce) void next();
 }
 
@@ -172,9 +185,20 @@ document.addEventListener('drop', (event) => {
   add(filesOf(event.dataTransfer));
 });
 document.addEventListener('paste', (event) => {
-  const files = filesOf(event.clipboardData);
-  if (files.length === 0 || event.clipboardData.getData('text/plain')) return; // copied text has a picture of itself
+  const pasted = filesOf(event.clipboardData);
+  if (pasted.length === 0 || event.clipboardData.getData('text/plain')) return; // copied text has a picture of itself
   event.preventDefault();
-  add(files);
+  add(pasted);
 });
+if (adding) {
+  for (const part of target.querySelectorAll('[data-scripted]')) part.hidden = false;
+  target.addEventListener('submit', (event) => {
+    event.preventDefault();
+    files.click();
+  });
+  files.addEventListener('change', () => {
+    add([...files.files]);
+    files.value = '';
+  });
+}
 addEventListener('beforeunload', (event) => { if (active > 0 || queue.length > 0) event.preventDefault(); });
