@@ -66,7 +66,7 @@ func (calendarQuery) Views() []viewName {
 // calendarStateName returns the label of a state.
 func calendarStateName(s calendar.State) locale.Key {
 	if s == calendar.Waiting {
-		return "Needs approval"
+		return "Waiting for approval"
 	}
 	return stateNames[post.Status(s)]
 }

@@ -84,7 +84,7 @@ func (e event) describe(l *locale.Language) (string, string, string) {
 		switch e.Approval {
 		case post.Waiting:
 			look, icon = "waiting", "hourglass-line"
-			names = append(names, l.T("needs approval"))
+			names = append(names, l.T("waiting for approval"))
 		case post.Rejected:
 			look, icon = "rejected", "pencil-line"
 			names = append(names, l.T("changes requested"))

@@ -16,7 +16,7 @@ var tabNames = map[postlist.Tab][2]locale.Key{
 	postlist.All:           {"All", "There are no posts yet."},
 	postlist.Drafts:        {"Drafts", "There are no drafts."},
 	postlist.Scheduled:     {"Scheduled", "Nothing is scheduled."},
-	postlist.NeedsApproval: {"Needs approval", "Nothing is waiting for approval."},
+	postlist.NeedsApproval: {"Waiting for approval", "Nothing is waiting for approval."},
 	postlist.Published:     {"Published", "Nothing has been published yet."},
 	postlist.Failed:        {"Failed", "There are no failed posts. Posts that a network has not confirmed would also appear here."},
 	postlist.Archived:      {"Archived", "Nothing is archived."},
