@@ -18,8 +18,8 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// Admin is a member who manages a team in the app, with the rights of the member's role. It returns
-// not_found if the role does not allow an action or the person is not a member.
+// Admin performs actions of a member who manages a team in the app. Its methods return not_found if the member's role
+// does not allow an action or the person is not a member.
 type Admin struct {
 	s            *Service
 	person, team int64
@@ -28,43 +28,44 @@ type Admin struct {
 // Admin returns an Admin that acts for a person in a team.
 func (s *Service) Admin(person, team int64) Admin { return Admin{s, person, team} }
 
-// The roles that may change things.
+// Roles that may perform actions.
 var (
-	owners   = []access.Role{access.Owner}
-	managers = []access.Role{access.Owner, access.Admin}
+	ownerRoles   = []access.Role{access.Owner}
+	managerRoles = []access.Role{access.Owner, access.Admin}
 )
 
-// done describes a change for the audit log.
-type done struct {
+// auditEntry is the subject and detail of an audit log event.
+type auditEntry struct {
 	subject int64
 	detail  map[string]any
 }
 
-// change runs work in the person's name with the team locked, if the person has one of the given roles.
+// change locks the team, calls do in the same transaction and records an event of the given kind. It returns not_found
+// unless the person has one of the given roles.
 func (h Admin) change(
-	ctx context.Context, kind string, may []access.Role, work func(context.Context, *db.Tx) (done, error),
+	ctx context.Context, kind string, roles []access.Role, do func(context.Context, *db.Tx) (auditEntry, error),
 ) error {
 	return h.s.change(ctx, "team.by_hand", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := h.s.lockOwner(ctx, tx, h.team); err != nil {
 			return apierr.Missing()
 		}
-		role, err := roleOf(ctx, tx, h.team, h.person)
+		role, err := memberRole(ctx, tx, h.team, h.person)
 		if err != nil {
 			return err
 		}
-		if !slices.Contains(may, role) {
+		if !slices.Contains(roles, role) {
 			return apierr.Missing()
 		}
-		what, err := work(ctx, tx)
+		entry, err := do(ctx, tx)
 		if err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, h.team, auditlog.Actor{PersonID: h.person}, kind, id(what.subject), what.detail)
+		return auditlog.Record(ctx, tx, h.team, auditlog.Actor{PersonID: h.person}, kind, formatID(entry.subject), entry.detail)
 	})
 }
 
-// roleOf returns a member's role. It returns not_found for others and for suspended members.
-func roleOf(ctx context.Context, q db.Querier, team, person int64) (access.Role, error) {
+// memberRole returns a member's role. It returns not_found for a suspended member and for people who are not members.
+func memberRole(ctx context.Context, q db.Querier, team, person int64) (access.Role, error) {
 	var role access.Role
 	err := q.QueryRow(ctx,
 		`SELECT m.role FROM memberships m JOIN people p ON p.id = m.person_id
@@ -78,16 +79,16 @@ func roleOf(ctx context.Context, q db.Querier, team, person int64) (access.Role,
 	return role, nil
 }
 
-// SetAccess turns API and tool access on or off, for the owner.
+// SetAccess turns API and tool access on or off. Only the owner may call it.
 func (h Admin) SetAccess(ctx context.Context, on bool) error {
-	return h.change(ctx, "team.access", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
-		return done{h.team, map[string]any{"on": on}}, h.set(ctx, tx, `access_off_at = ?`,
-			unless(on, db.Micros(tx.Now())))
+	return h.change(ctx, "team.access", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		return auditEntry{h.team, map[string]any{"on": on}}, h.updateTeam(ctx, tx, `access_off_at = ?`,
+			zeroIf(on, db.Micros(tx.Now())))
 	})
 }
 
-// set changes columns of the team.
-func (h Admin) set(ctx context.Context, tx *db.Tx, columns string, values ...any) error {
+// updateTeam updates columns of the team.
+func (h Admin) updateTeam(ctx context.Context, tx *db.Tx, columns string, values ...any) error {
 	if _, err := tx.Exec(ctx, `UPDATE teams SET `+columns+` WHERE id = ?`, append(values, h.team)...); err != nil {
 		return fmt.Errorf("changing a team: %w", err)
 	}
@@ -99,26 +100,26 @@ type Profile struct {
 	Name     string
 	Timezone string // IANA
 	Language string // BCP 47
-	// KeepOriginals stores uploads with their metadata. Files that leave the service never have any.
+	// KeepOriginals is set if uploads are stored with their metadata. Published files never have metadata.
 	KeepOriginals bool
 }
 
-// tidy checks a profile, and writes its parts in their usual form.
-func (p Profile) tidy() (Profile, error) {
+// normalize validates a profile and returns it in canonical form.
+func (p Profile) normalize() (Profile, error) {
 	p.Name, p.Timezone = strings.TrimSpace(p.Name), strings.TrimSpace(p.Timezone)
-	if !isLine(p.Name) {
-		return p, apierr.Invalidf(apierr.Malformed, "name", "The team needs a name, one line of at most %d characters.", maxLine)
+	if !isSingleLine(p.Name) {
+		return p, apierr.Invalidf(apierr.Malformed, "name", "The team needs a name, one line of at most %d characters.", maxNameLength)
 	}
 	if !teamtime.IsZone(p.Timezone) {
 		return p, errTimezone
 	}
 	var err error
-	p.Language, err = tidyLanguage(p.Language)
+	p.Language, err = normalizeLanguage(p.Language)
 	return p, err
 }
 
-// tidyLanguage returns a BCP 47 language tag in its usual form.
-func tidyLanguage(text string) (string, error) {
+// normalizeLanguage returns a BCP 47 language tag in canonical form.
+func normalizeLanguage(text string) (string, error) {
 	tag, err := language.Parse(strings.TrimSpace(text))
 	if err != nil || len(tag.Extensions()) > 0 || strings.HasPrefix(tag.String(), "und") {
 		return text, apierr.Invalid(apierr.NotAllowedValue, "content_language",
@@ -144,20 +145,21 @@ func profile(ctx context.Context, q db.Querier, team int64) (Profile, error) {
 	return p, nil
 }
 
-// SetProfile changes a team's profile, for its owner and admins. Scheduled posts keep their instants. The team's day
-// changes with the zone; calls and credits used within the new day still count.
+// SetProfile changes the team's profile. Only the owner and admins may call it. Scheduled posts keep their points in
+// time when the time zone changes. The bounds of the team's day change, and calls and credits used within the new day
+// still count.
 func (h Admin) SetProfile(ctx context.Context, p Profile) error {
-	p, err := p.tidy()
+	p, err := p.normalize()
 	if err != nil {
 		return err
 	}
-	return h.change(ctx, "team.changed", managers, func(ctx context.Context, tx *db.Tx) (done, error) {
+	return h.change(ctx, "team.changed", managerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
 		old, err := profile(ctx, tx, h.team)
 		if err != nil {
-			return done{}, err
+			return auditEntry{}, err
 		}
-		if p.Name != old.Name && holdsAddress(p.Name) {
-			return done{}, errAddress
+		if p.Name != old.Name && containsURL(p.Name) {
+			return auditEntry{}, errNameWithURL
 		}
 		detail := map[string]any{"renamed": p.Name != old.Name}
 		if p.Timezone != old.Timezone {
@@ -169,15 +171,15 @@ func (h Admin) SetProfile(ctx context.Context, p Profile) error {
 		if p.KeepOriginals != old.KeepOriginals {
 			detail["keep_originals"] = p.KeepOriginals
 		}
-		return done{h.team, detail}, h.set(ctx, tx, `name = ?, timezone = ?, content_language = ?, keep_originals = ?`,
+		return auditEntry{h.team, detail}, h.updateTeam(ctx, tx, `name = ?, timezone = ?, content_language = ?, keep_originals = ?`,
 			p.Name, p.Timezone, p.Language, db.Flag(p.KeepOriginals))
 	})
 }
 
-// DailyLimit is how many credits a team's keys and assistants may spend per day: -1 is unlimited, 0 none.
+// DailyLimit is the number of credits that a team's keys and assistants may spend per day; -1 means unlimited.
 type DailyLimit struct {
-	Offered int64  // the plan's, or the operator's instead
-	Own     *int64 // the owner's lower limit; nil for none
+	Offered int64  // limit of the plan, or the operator's limit instead
+	Own     *int64 // lower limit of the owner; nil if there is none
 }
 
 // Holds returns the effective limit.
@@ -210,18 +212,19 @@ func (s *Service) dailyLimit(ctx context.Context, q db.Querier, team int64) (Dai
 	return out, nil
 }
 
-// SetDailyCredits sets the owner's daily credit limit for keys and assistants, or removes it if nil.
+// SetDailyCredits sets the owner's daily credit limit for keys and assistants; nil removes it. Only the owner may call
+// it.
 func (h Admin) SetDailyCredits(ctx context.Context, credits *int64) error {
-	return h.change(ctx, "team.own_daily_credits", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
+	return h.change(ctx, "team.own_daily_credits", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
 		offered, err := h.s.dailyLimit(ctx, tx, h.team)
 		if err != nil {
-			return done{}, err
+			return auditEntry{}, err
 		}
 		if credits != nil && (*credits < 0 || *credits > maxDailyCredits ||
 			offered.Offered != plan.Unlimited && *credits > offered.Offered) {
-			return done{}, apierr.Invalid(apierr.OutOfRange, "daily_credits",
+			return auditEntry{}, apierr.Invalid(apierr.OutOfRange, "daily_credits",
 				"Enter a whole number from 0 to the limit of the plan.")
 		}
-		return done{h.team, map[string]any{"credits": credits}}, h.set(ctx, tx, `own_daily_credits = ?`, credits)
+		return auditEntry{h.team, map[string]any{"credits": credits}}, h.updateTeam(ctx, tx, `own_daily_credits = ?`, credits)
 	})
 }

@@ -17,16 +17,16 @@ import (
 // staff is a team's owner, an admin and an editor.
 type staff struct{ owner, admin, editor int64 }
 
-func (w env) staff(t *testing.T) staff {
+func (w env) addStaff(t *testing.T) staff {
 	t.Helper()
 	members := must.Get(w.Members(t.Context(), w.team.ID))(t)
 	return staff{
-		members[0].PersonID, w.member(t, "adm@example.com", access.Admin),
-		w.member(t, "edi@example.com", access.Editor),
+		members[0].PersonID, w.addMember(t, "adm@example.com", access.Admin),
+		w.addMember(t, "edi@example.com", access.Editor),
 	}
 }
 
-func (w env) member(t *testing.T, email string, role access.Role) int64 {
+func (w env) addMember(t *testing.T, email string, role access.Role) int64 {
 	t.Helper()
 	p := must.Get(w.AddPerson(t.Context(), email, email, "correct horse quartz"))(t)
 	must.NoError(t, w.SetMember(t.Context(), w.team.ID, p.ID, role))
@@ -35,9 +35,9 @@ func (w env) member(t *testing.T, email string, role access.Role) int64 {
 
 // People without permission get the same error as strangers, and change nothing.
 func TestAdminActionsByOthers(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		ctx, s := t.Context(), w.staff(t)
-		key, _ := w.key(t, access.Full, time.Time{})
+	eachDatabase(t, func(t *testing.T, w env) {
+		ctx, s := t.Context(), w.addStaff(t)
+		key, _ := w.addKey(t, access.Full, time.Time{})
 		stranger := must.Get(w.AddPerson(ctx, "Sam", "sam@example.com", "correct horse quartz"))(t)
 		hundred := int64(100)
 		for name, c := range map[string]struct {
@@ -81,8 +81,8 @@ func TestAdminActionsByOthers(t *testing.T) {
 
 // Submitting the form twice creates one key. It works, and is listed with its creator and last use.
 func TestAdminKeys(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		ctx, s := t.Context(), w.staff(t)
+	eachDatabase(t, func(t *testing.T, w env) {
+		ctx, s := t.Context(), w.addStaff(t)
 		h, limit := w.Admin(s.owner, w.team.ID), int64(25)
 		n := team.NewKey{
 			Name: "calendar", Level: access.Drafts, DailyCredits: &limit, Expires: w.clock.Now().Add(time.Hour),
@@ -93,27 +93,27 @@ func TestAdminKeys(t *testing.T) {
 			t.Errorf("sent twice: %v", err)
 		}
 		must.Get(w.Authenticate(ctx, value))(t)
-		written := func() int64 {
+		storedUse := func() int64 {
 			t.Helper()
 			var at int64
 			must.NoError(t, w.db.QueryRow(ctx, `SELECT used_at FROM api_keys WHERE id = ?`, k.ID).Scan(&at))
 			return at
 		}
-		if line, err := w.ListedKey(ctx, w.team.ID, k.ID); err != nil || !line.UsedAt.Equal(w.clock.Now()) ||
-			written() != 0 {
-			t.Errorf("a use is not told, or written before its time: %+v (%v)", line, err)
+		if listed, err := w.ListedKey(ctx, w.team.ID, k.ID); err != nil || !listed.UsedAt.Equal(w.clock.Now()) ||
+			storedUse() != 0 {
+			t.Errorf("a use is not told, or written before its time: %+v (%v)", listed, err)
 		}
 		must.NoError(t, w.NoteUses(ctx))
-		if written() != db.Micros(w.clock.Now()) {
-			t.Errorf("%d is written", written())
+		if storedUse() != db.Micros(w.clock.Now()) {
+			t.Errorf("%d is written", storedUse())
 		}
 		must.NoError(t, w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: k.ID, Action: access.PauseEverything}))
-		lines, err := w.ListKeys(ctx, w.team.ID, 0, 10)
+		list, err := w.ListKeys(ctx, w.team.ID, 0, 10)
 		want := []team.ListedKey{
 			{Key: k, PersonID: s.owner, MadeBy: "Ada", Role: access.Owner, TeamName: "Harbour", UsedAt: w.clock.Now(),
 				Paused: []access.PauseAction{access.PauseEverything}},
 		}
-		if diff := cmp.Diff(want, lines); err != nil || diff != "" {
+		if diff := cmp.Diff(want, list); err != nil || diff != "" {
 			t.Errorf("%v %s", err, diff)
 		}
 		if more, err := w.ListKeys(ctx, w.team.ID, k.ID, 10); err != nil || len(more) != 0 {
@@ -123,10 +123,10 @@ func TestAdminKeys(t *testing.T) {
 }
 
 // The owner's changes of a key apply at once, and a revoked key stays revoked.
-func TestAdminChangesKeys(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		ctx, h := t.Context(), w.Admin(w.staff(t).owner, w.team.ID)
-		k, value := w.key(t, access.Drafts, time.Time{})
+func TestAdminChangeKey(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
+		ctx, h := t.Context(), w.Admin(w.addStaff(t).owner, w.team.ID)
+		k, value := w.addKey(t, access.Drafts, time.Time{})
 		must.NoError(t, h.ChangeKey(ctx, k.ID, access.Full, 7))
 		if a, err := w.Authenticate(ctx, value); err != nil || a.Level != access.Full || a.Daily.KeyCredits != 7 {
 			t.Errorf("%+v (%v)", a, err)
@@ -149,18 +149,18 @@ func reason(err error) any { return apierr.Of(err).Context["reason"] }
 func argument(err error) any { return apierr.Of(err).Context["argument"] }
 
 func TestInvalidKeysRefused(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		ctx, s := t.Context(), w.staff(t)
+	eachDatabase(t, func(t *testing.T, w env) {
+		ctx, s := t.Context(), w.addStaff(t)
 		h := w.Admin(s.owner, w.team.ID)
-		low := int64(-2)
-		for wrong, n := range map[string]team.NewKey{
+		negative := int64(-2)
+		for field, n := range map[string]team.NewKey{
 			"name":          {Name: "two\nlines", Level: access.Full},
 			"level":         {Name: "k", Level: "all"},
-			"daily_credits": {Name: "k", Level: access.Full, DailyCredits: &low},
+			"daily_credits": {Name: "k", Level: access.Full, DailyCredits: &negative},
 			"expires":       {Name: "k", Level: access.Full, Expires: w.clock.Now()},
 		} {
-			if _, _, err := h.AddKey(ctx, n, "once "+wrong); argument(err) != wrong {
-				t.Errorf("%s: %v", wrong, err)
+			if _, _, err := h.AddKey(ctx, n, "once "+field); argument(err) != field {
+				t.Errorf("%s: %v", field, err)
 			}
 		}
 		if _, _, err := h.AddKey(ctx, team.NewKey{Name: "k", Level: access.Full}, ""); argument(err) != "once" {
@@ -171,7 +171,7 @@ func TestInvalidKeysRefused(t *testing.T) {
 			"once"); !apierr.Is(err, apierr.PlanLapsed) {
 			t.Errorf("on a plan without keys: %v", err)
 		}
-		k, _ := w.key(t, access.Full, time.Time{})
+		k, _ := w.addKey(t, access.Full, time.Time{})
 		for name, err := range map[string]error{
 			"change":  w.Admin(s.owner, other.ID).ChangeKey(ctx, k.ID, access.ReadOnly, 0),
 			"revoke":  w.Admin(s.owner, other.ID).RevokeKey(ctx, k.ID),
@@ -188,12 +188,12 @@ func TestInvalidKeysRefused(t *testing.T) {
 }
 
 // The owner's limit applies if it is below the plan's, and cannot exceed it.
-func TestOwnDailyLimit(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+func TestOwnerDailyLimit(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		ctx := t.Context()
-		h := w.Admin(w.staff(t).owner, w.team.ID)
-		_, value := w.key(t, access.Full, time.Time{})
-		holds := func(want int64) {
+		h := w.Admin(w.addStaff(t).owner, w.team.ID)
+		_, value := w.addKey(t, access.Full, time.Time{})
+		checkLimit := func(want int64) {
 			t.Helper()
 			a, err := w.Authenticate(ctx, value)
 			if err != nil || a.Daily.TeamCredits != want {
@@ -204,12 +204,12 @@ func TestOwnDailyLimit(t *testing.T) {
 				t.Errorf("%+v, want %d (%v)", d, want, err)
 			}
 		}
-		set := func(n int64) error { return h.SetDailyCredits(ctx, &n) }
-		holds(250) // the plan's
-		must.NoError(t, set(40))
-		holds(40)
+		setLimit := func(n int64) error { return h.SetDailyCredits(ctx, &n) }
+		checkLimit(250) // the plan's
+		must.NoError(t, setLimit(40))
+		checkLimit(40)
 		for _, n := range []int64{-1, 251} {
-			if err := set(n); argument(err) != "daily_credits" {
+			if err := setLimit(n); argument(err) != "daily_credits" {
 				t.Errorf("%d: %v", n, err)
 			}
 		}
@@ -219,24 +219,24 @@ func TestOwnDailyLimit(t *testing.T) {
 			want    int64
 		}{{&ten, 10}, {&endless, 40}, {nil, 40}} {
 			must.NoError(t, w.SetDailyCredits(ctx, w.team.ID, operators.credits))
-			holds(operators.want)
+			checkLimit(operators.want)
 		}
 		must.NoError(t, h.SetDailyCredits(ctx, nil))
-		holds(250)
+		checkLimit(250)
 	})
 }
 
 func TestProfile(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		ctx, s := t.Context(), w.staff(t)
+	eachDatabase(t, func(t *testing.T, w env) {
+		ctx, s := t.Context(), w.addStaff(t)
 		h := w.Admin(s.admin, w.team.ID)
-		for wrong, p := range map[string]team.Profile{
+		for field, p := range map[string]team.Profile{
 			"name":             {Name: " ", Timezone: "UTC", Language: "en"},
 			"timezone":         {Name: "Harbour", Timezone: "Berlin", Language: "en"},
 			"content_language": {Name: "Harbour", Timezone: "UTC", Language: "English!"},
 		} {
-			if err := h.SetProfile(ctx, p); argument(err) != wrong {
-				t.Errorf("%s: %v", wrong, err)
+			if err := h.SetProfile(ctx, p); argument(err) != field {
+				t.Errorf("%s: %v", field, err)
 			}
 		}
 		must.NoError(t, h.SetProfile(ctx,
@@ -259,20 +259,20 @@ func TestProfile(t *testing.T) {
 }
 
 // The last operator who can sign in cannot be removed from their only team.
-func TestLastOperator(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		ctx, s := t.Context(), w.staff(t)
+func TestLastOperatorCannotBeRemoved(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
+		ctx, s := t.Context(), w.addStaff(t)
 		owner := w.Admin(s.owner, w.team.ID)
-		runs := func(person int64, on bool) {
+		setOperator := func(person int64, on bool) {
 			t.Helper()
 			p := must.Get(w.Person(ctx, person))(t)
 			must.Get(w.SetOperator(ctx, p.Email, on))(t)
 		}
-		runs(s.editor, true)
+		setOperator(s.editor, true)
 		if err := owner.Remove(ctx, s.editor); reason(err) != apierr.WrongState {
 			t.Errorf("the last operator is taken out: %v", err)
 		}
-		runs(s.admin, true)
+		setOperator(s.admin, true)
 		if err := owner.Remove(ctx, s.editor); err != nil {
 			t.Errorf("one of two operators: %v", err)
 		}
@@ -280,8 +280,8 @@ func TestLastOperator(t *testing.T) {
 }
 
 func TestAdminMembers(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		ctx, s := t.Context(), w.staff(t)
+	eachDatabase(t, func(t *testing.T, w env) {
+		ctx, s := t.Context(), w.addStaff(t)
 		owner, admin := w.Admin(s.owner, w.team.ID), w.Admin(s.admin, w.team.ID)
 		for name, err := range map[string]error{
 			"the owner's role":       admin.SetRole(ctx, s.owner, access.Viewer),
@@ -301,7 +301,7 @@ func TestAdminMembers(t *testing.T) {
 		if m, err := w.Member(ctx, w.team.ID, s.editor); err != nil || m.Role != access.Client {
 			t.Errorf("%+v (%v)", m, err)
 		}
-		_, value := w.key(t, access.Full, time.Time{})
+		_, value := w.addKey(t, access.Full, time.Time{})
 		must.NoError(t, owner.TransferOwnership(ctx, s.admin))
 		if a, err := w.Authenticate(ctx, value); err != nil || !a.Gates.NotOwner {
 			t.Errorf("the former owner's key: %+v (%v)", a, err)

@@ -12,77 +12,77 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// May returns the capabilities of a connection: those granted that the person's role has.
+// May returns the current capabilities of a connection: the granted capabilities that the person's role includes.
 func (k ListedKey) May() []access.Capability { return access.Within(k.Granted, k.Role) }
 
-// ConnectionLines lists at most limit connections of a team, newest first. A person other than 0 selects that person's
-// connections; before other than 0 selects those with lower IDs.
+// ConnectionLines lists at most limit connections of a team, newest first. If person is not 0, it lists only that
+// person's connections. If before is not 0, it lists only connections with lower IDs.
 func (s *Service) ConnectionLines(ctx context.Context, team, person, before int64, limit int) ([]ListedKey, error) {
-	return s.lines(ctx, team, OfAssistant, person, before, limit)
+	return s.listOfKind(ctx, team, OfAssistant, person, before, limit)
 }
 
-// ConnectionLine returns one connection of a team, and not_found for another team's.
+// ConnectionLine returns a connection of a team. It returns not_found if the team has no such connection.
 func (s *Service) ConnectionLine(ctx context.Context, team, connection int64) (ListedKey, error) {
-	return s.line(ctx, team, OfAssistant, connection)
+	return s.getOfKind(ctx, team, OfAssistant, connection)
 }
 
-// ConnectionHome returns which of some teams a connection belongs to. It returns not_found if it belongs to none of
-// them or if the person, who is neither its owner nor an owner or admin of the team, may not see it.
+// ConnectionHome returns the team of a connection. It returns not_found if none of the teams has the connection, or if
+// the person may not see it. A person sees their own connections. Owners and admins see all connections of the team.
 func (s *Service) ConnectionHome(ctx context.Context, person, connection int64, teams []int64) (int64, error) {
-	home, err := s.homeOf(ctx, OfAssistant, connection, teams)
+	home, err := s.findOwningTeam(ctx, OfAssistant, connection, teams)
 	if err != nil {
 		return 0, err
 	}
-	return home, s.Admin(person, home).mayEnd(ctx, s.db, connection)
+	return home, s.Admin(person, home).checkCanEnd(ctx, s.db, connection)
 }
 
-// OwnConnections lists a person's connections in all teams, newest first, at most limit. Those that have ended, and
-// those of closed teams, are not among them.
+// OwnConnections lists at most limit connections of a person in all teams, newest first. It omits ended connections and
+// connections of closed teams.
 func (s *Service) OwnConnections(ctx context.Context, person int64, limit int) ([]ListedKey, error) {
-	out, err := db.All(ctx, s.db, scanKeyLine,
-		keyLines+`k.person_id = ? AND k.kind = 'assistant' AND k.revoked_at = 0 AND k.lost = ''
+	out, err := db.All(ctx, s.db, scanListedKey,
+		listedKeyQuery+`k.person_id = ? AND k.kind = 'assistant' AND k.revoked_at = 0 AND k.lost = ''
 		AND (k.expires_at = 0 OR k.expires_at > ?) AND t.closed_at = 0
 		ORDER BY k.id DESC LIMIT ?`, person, db.Micros(s.db.Now()), limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the assistants of person %d: %w", person, err)
 	}
 	for i := range out {
-		s.latest(&out[i])
+		s.setLatestUse(&out[i])
 	}
 	return out, nil
 }
 
-// LimitConnection sets how many credits one of the team's connections may spend per day, for the owner; -1 is
-// unlimited.
+// LimitConnection sets how many credits a connection of the team may spend per day; -1 means unlimited. Only the owner
+// may call it.
 func (h Admin) LimitConnection(ctx context.Context, connection, credits int64) error {
 	if !isDailyLimit(credits) {
 		return errKeyLimit
 	}
-	err := h.change(ctx, "assistant.limit_changed", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
-		before, err := h.limitBefore(ctx, tx, connection)
+	err := h.change(ctx, "assistant.limit_changed", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		before, err := h.currentLimit(ctx, tx, connection)
 		if err != nil {
-			return done{}, err
+			return auditEntry{}, err
 		}
 		n, err := tx.Exec(ctx,
 			`UPDATE api_keys SET daily_credits = ?
 		WHERE id = ? AND team_id = ? AND kind = 'assistant' AND revoked_at = 0 AND lost = '' AND (expires_at = 0 OR
 		expires_at > ?)`,
 			credits, connection, h.team, db.Micros(tx.Now()))
-		if err := h.changedKey(ctx, tx, OfAssistant, connection, n, err); err != nil {
-			return done{}, err
+		if err := h.checkKeyChanged(ctx, tx, OfAssistant, connection, n, err); err != nil {
+			return auditEntry{}, err
 		}
 		if before == credits {
-			return done{}, errSameKey
+			return auditEntry{}, errUnchanged
 		}
-		return done{connection, map[string]any{"daily_credits": credits, "daily_credits_before": before}}, nil
+		return auditEntry{connection, map[string]any{"daily_credits": credits, "daily_credits_before": before}}, nil
 	})
-	if errors.Is(err, errSameKey) {
+	if errors.Is(err, errUnchanged) {
 		return nil
 	}
 	return err
 }
 
-func (h Admin) limitBefore(ctx context.Context, tx *db.Tx, connection int64) (int64, error) {
+func (h Admin) currentLimit(ctx context.Context, tx *db.Tx, connection int64) (int64, error) {
 	var before int64
 	err := tx.QueryRow(ctx, `SELECT daily_credits FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'assistant'`,
 		connection, h.team).Scan(&before)
@@ -95,34 +95,34 @@ func (h Admin) limitBefore(ctx context.Context, tx *db.Tx, connection int64) (in
 	return before, nil
 }
 
-// EndConnection permanently ends one of the team's connections: members end their own, the owner and admins all. It
-// returns not_found for people who may not.
+// EndConnection permanently ends a connection of the team. Members may end their own connections. The owner and admins
+// may end all. EndConnection returns not_found if the person may not end the connection.
 func (h Admin) EndConnection(ctx context.Context, connection int64) error {
-	return h.change(ctx, "assistant.revoked", access.Roles(), func(ctx context.Context, tx *db.Tx) (done, error) {
-		if err := h.mayEnd(ctx, tx, connection); err != nil {
-			return done{}, err
+	return h.change(ctx, "assistant.revoked", access.Roles(), func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		if err := h.checkCanEnd(ctx, tx, connection); err != nil {
+			return auditEntry{}, err
 		}
 		n, err := tx.Exec(ctx,
 			`UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND kind = 'assistant' AND revoked_at = 0`,
 			db.Micros(tx.Now()), connection, h.team)
-		return done{subject: connection}, h.changedKey(ctx, tx, OfAssistant, connection, n, err)
+		return auditEntry{subject: connection}, h.checkKeyChanged(ctx, tx, OfAssistant, connection, n, err)
 	})
 }
 
-// mayEnd allows the connection's person, the owner and admins; others get not_found.
-func (h Admin) mayEnd(ctx context.Context, q db.Querier, connection int64) error {
-	role, err := roleOf(ctx, q, h.team, h.person)
-	if err != nil || slices.Contains(managers, role) {
+// checkCanEnd returns not_found unless the person is the connection's person, the owner or an admin.
+func (h Admin) checkCanEnd(ctx context.Context, q db.Querier, connection int64) error {
+	role, err := memberRole(ctx, q, h.team, h.person)
+	if err != nil || slices.Contains(managerRoles, role) {
 		return err
 	}
-	var own int64
+	var ownCount int64
 	err = q.QueryRow(ctx,
 		`SELECT COUNT(*) FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'assistant' AND person_id = ?`,
-		connection, h.team, h.person).Scan(&own)
+		connection, h.team, h.person).Scan(&ownCount)
 	if err != nil {
-		return fmt.Errorf("finding whose a connection is: %w", err)
+		return fmt.Errorf("looking up the person of a connection: %w", err)
 	}
-	if own == 0 {
+	if ownCount == 0 {
 		return apierr.Missing()
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// ListedKey is a key or a connection as people see it in the app.
+// ListedKey is a key or connection in a list of the app.
 type ListedKey struct {
 	Key
 
@@ -22,22 +22,22 @@ type ListedKey struct {
 	MadeBy   string      // that person's name
 	Role     access.Role // the person's current role; empty for former members
 	TeamName string
-	// uses on other nodes appear up to a minute late; zero if unknown
+	// UsedAt is zero if unknown. It may be a minute late for uses on other nodes.
 	UsedAt time.Time
 	Paused []access.PauseAction // what the operator has paused for this key only
 }
 
-// HasEnded reports whether the key is revoked or expired.
+// HasEnded reports whether the key no longer works permanently: it is revoked, lost or expired.
 func (k ListedKey) HasEnded(now time.Time) bool {
 	return !k.RevokedAt.IsZero() || k.Lost != "" || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt)
 }
 
-const keyLines = `SELECT k.id, k.team_id, k.kind, k.name, k.level, k.capabilities, k.client_host, k.daily_credits,
+const listedKeyQuery = `SELECT k.id, k.team_id, k.kind, k.name, k.level, k.capabilities, k.client_host, k.daily_credits,
 		k.created_at, k.expires_at, k.revoked_at, k.lost, k.used_at, p.id, p.name, COALESCE(m.role, ''), t.name
 	FROM api_keys k JOIN people p ON p.id = k.person_id JOIN teams t ON t.id = k.team_id
 		LEFT JOIN memberships m ON m.team_id = k.team_id AND m.person_id = k.person_id WHERE `
 
-func scanKeyLine(rows *sql.Rows, k *ListedKey) error {
+func scanListedKey(rows *sql.Rows, k *ListedKey) error {
 	var created, expires, revoked, used int64
 	var granted string
 	err := rows.Scan(&k.ID, &k.TeamID, &k.Kind, &k.Name, &k.Level, &granted, &k.Host, &k.DailyCredits, &created,
@@ -47,13 +47,13 @@ func scanKeyLine(rows *sql.Rows, k *ListedKey) error {
 	return err
 }
 
-// ListKeys lists at most limit keys of a team, newest first. A before other than 0 selects those with lower IDs.
+// ListKeys lists at most limit keys of a team, newest first. If before is not 0, it lists only keys with lower IDs.
 func (s *Service) ListKeys(ctx context.Context, team, before int64, limit int) ([]ListedKey, error) {
-	return s.lines(ctx, team, OfKey, 0, before, limit)
+	return s.listOfKind(ctx, team, OfKey, 0, before, limit)
 }
 
-// lines lists keys or connections, of one person if that is not 0.
-func (s *Service) lines(ctx context.Context, team int64, kind Kind, person, before int64, limit int) ([]ListedKey, error) {
+// listOfKind lists keys or connections of a team. If person is not 0, it lists only those of that person.
+func (s *Service) listOfKind(ctx context.Context, team int64, kind Kind, person, before int64, limit int) ([]ListedKey, error) {
 	where, args := `k.team_id = ? AND k.kind = ?`, []any{team, string(kind)}
 	if person > 0 {
 		where, args = where+` AND k.person_id = ?`, append(args, person)
@@ -61,16 +61,16 @@ func (s *Service) lines(ctx context.Context, team int64, kind Kind, person, befo
 	if before > 0 {
 		where, args = where+` AND k.id < ?`, append(args, before)
 	}
-	return s.keyLines(ctx, team, where+` ORDER BY k.id DESC LIMIT ?`, append(args, limit)...)
+	return s.queryListedKeys(ctx, team, where+` ORDER BY k.id DESC LIMIT ?`, append(args, limit)...)
 }
 
-// ListedKey returns one key of a team, and not_found for another team's.
+// ListedKey returns a key of a team. It returns not_found if the team has no such key.
 func (s *Service) ListedKey(ctx context.Context, team, key int64) (ListedKey, error) {
-	return s.line(ctx, team, OfKey, key)
+	return s.getOfKind(ctx, team, OfKey, key)
 }
 
-func (s *Service) line(ctx context.Context, team int64, kind Kind, key int64) (ListedKey, error) {
-	found, err := s.keyLines(ctx, team, `k.team_id = ? AND k.kind = ? AND k.id = ?`, team, string(kind), key)
+func (s *Service) getOfKind(ctx context.Context, team int64, kind Kind, key int64) (ListedKey, error) {
+	found, err := s.queryListedKeys(ctx, team, `k.team_id = ? AND k.kind = ? AND k.id = ?`, team, string(kind), key)
 	if err != nil {
 		return ListedKey{}, err
 	}
@@ -80,12 +80,12 @@ func (s *Service) line(ctx context.Context, team int64, kind Kind, key int64) (L
 	return found[0], nil
 }
 
-// TeamOfKey returns the team, of those given, that owns a key, or not_found.
+// TeamOfKey returns the team that owns a key. It returns not_found unless that is one of teams.
 func (s *Service) TeamOfKey(ctx context.Context, key int64, teams []int64) (int64, error) {
-	return s.homeOf(ctx, OfKey, key, teams)
+	return s.findOwningTeam(ctx, OfKey, key, teams)
 }
 
-func (s *Service) homeOf(ctx context.Context, kind Kind, key int64, teams []int64) (int64, error) {
+func (s *Service) findOwningTeam(ctx context.Context, kind Kind, key int64, teams []int64) (int64, error) {
 	home, err := db.OwningTeam(ctx, s.db, `api_keys WHERE kind = '`+string(kind)+`' AND id = ?`, key, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.Missing()
@@ -93,8 +93,8 @@ func (s *Service) homeOf(ctx context.Context, kind Kind, key int64, teams []int6
 	return home, err
 }
 
-func (s *Service) keyLines(ctx context.Context, team int64, rest string, args ...any) ([]ListedKey, error) {
-	out, err := db.All(ctx, s.db, scanKeyLine, keyLines+rest, args...)
+func (s *Service) queryListedKeys(ctx context.Context, team int64, clauses string, args ...any) ([]ListedKey, error) {
+	out, err := db.All(ctx, s.db, scanListedKey, listedKeyQuery+clauses, args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the keys of team %d: %w", team, err)
 	}
@@ -110,24 +110,24 @@ func (s *Service) keyLines(ctx context.Context, team int64, rest string, args ..
 	}
 	for i := range out {
 		out[i].Paused = paused[out[i].ID]
-		s.latest(&out[i])
+		s.setLatestUse(&out[i])
 	}
 	return out, nil
 }
 
-// latest sets UsedAt to a later use that is not in the database yet.
-func (s *Service) latest(k *ListedKey) {
+// setLatestUse updates UsedAt with a later use that is not stored yet.
+func (s *Service) setLatestUse(k *ListedKey) {
 	if at := s.LastUse(k.ID); at.After(k.UsedAt) {
 		k.UsedAt = at
 	}
 }
 
 var (
-	errKeyName      = apierr.Invalidf(apierr.Malformed, "name", "A key needs a name, one line of at most %d characters.", maxLine)
-	errKeyLevel     = apierr.Invalid(apierr.NotAllowedValue, "level", "Choose a level for the key.")
-	errKeyLimit     = apierr.Invalid(apierr.OutOfRange, "daily_credits", "Enter a daily limit of 0 or more credits.")
-	errExpiryPassed = apierr.Invalid(apierr.InThePast, "expires", "That date has passed. Choose a future date.")
-	errKeyTwice     = apierr.BadState("made",
+	errKeyName           = apierr.Invalidf(apierr.Malformed, "name", "A key needs a name, one line of at most %d characters.", maxNameLength)
+	errKeyLevel          = apierr.Invalid(apierr.NotAllowedValue, "level", "Choose a level for the key.")
+	errKeyLimit          = apierr.Invalid(apierr.OutOfRange, "daily_credits", "Enter a daily limit of 0 or more credits.")
+	errExpiryPassed      = apierr.Invalid(apierr.InThePast, "expires", "That date has passed. Choose a future date.")
+	errKeyAlreadyCreated = apierr.BadState("made",
 		"This key was already created. Its value is shown only once. If you lost it, revoke the key and create a new "+
 			"one.")
 	errConnectionEnded = apierr.BadState("ended", "This connection has already ended.")
@@ -148,8 +148,8 @@ func checkKeyTerms(level access.Level, credits int64) error {
 	return nil
 }
 
-// AddKey creates a key that acts for the owner. Only the owner may do this. The second value is the key, which is not
-// stored. formID identifies one form: submitting it again returns wrong_state and creates no second key.
+// AddKey creates a key that acts for the owner. Only the owner may call it. The second result is the secret key, which
+// is not stored. formID identifies a submitted form. A second call with the same formID returns wrong_state.
 func (h Admin) AddKey(ctx context.Context, n NewKey, formID string) (Key, string, error) {
 	k := Key{
 		TeamID: h.team, Kind: OfKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: plan.Unlimited,
@@ -157,13 +157,13 @@ func (h Admin) AddKey(ctx context.Context, n NewKey, formID string) (Key, string
 	if n.DailyCredits != nil {
 		k.DailyCredits = *n.DailyCredits
 	}
-	if err := k.acceptable(h.s.db.Now(), formID); err != nil {
+	if err := k.checkNew(h.s.db.Now(), formID); err != nil {
 		return k, "", err
 	}
 	value := apikey.New(apikey.APIKey)
-	err := h.change(ctx, "key.created", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
-		if err := h.mayHaveKeys(ctx, tx); err != nil {
-			return done{}, err
+	err := h.change(ctx, "key.created", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		if err := h.checkPlanHasKeys(ctx, tx); err != nil {
+			return auditEntry{}, err
 		}
 		hash := apikey.Hash(value)
 		k.CreatedAt = tx.Now()
@@ -174,12 +174,12 @@ func (h Admin) AddKey(ctx context.Context, n NewKey, formID string) (Key, string
 			h.team, h.person, k.Name, string(k.Level), hash[:], db.Micros(k.CreatedAt), db.Micros(k.ExpiresAt),
 			k.DailyCredits, formID).Scan(&k.ID)
 		if errors.Is(err, sql.ErrNoRows) {
-			return done{}, errKeyTwice
+			return auditEntry{}, errKeyAlreadyCreated
 		}
 		if err != nil {
-			return done{}, fmt.Errorf("adding a key: %w", err)
+			return auditEntry{}, fmt.Errorf("adding a key: %w", err)
 		}
-		return done{k.ID, map[string]any{"level": k.Level}}, nil
+		return auditEntry{k.ID, map[string]any{"level": k.Level}}, nil
 	})
 	if err != nil {
 		return Key{}, "", err
@@ -187,14 +187,14 @@ func (h Admin) AddKey(ctx context.Context, n NewKey, formID string) (Key, string
 	return k, value, nil
 }
 
-// maxFormID is an upper bound for the length of a form's ID.
+// maxFormID is the maximum length of a form's ID.
 const maxFormID = 100
 
-func (k Key) acceptable(now time.Time, formID string) error {
+func (k Key) checkNew(now time.Time, formID string) error {
 	switch {
 	case formID == "" || len(formID) > maxFormID:
 		return errNoFormID
-	case !isLine(k.Name):
+	case !isSingleLine(k.Name):
 		return errKeyName
 	case !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(now):
 		return errExpiryPassed
@@ -202,8 +202,8 @@ func (k Key) acceptable(now time.Time, formID string) error {
 	return checkKeyTerms(k.Level, k.DailyCredits)
 }
 
-// mayHaveKeys returns an error if the team's plan has no keys.
-func (h Admin) mayHaveKeys(ctx context.Context, tx *db.Tx) error {
+// checkPlanHasKeys returns an error if the team's plan does not include API keys.
+func (h Admin) checkPlanHasKeys(ctx context.Context, tx *db.Tx) error {
 	plan, err := h.s.plan(ctx, tx, h.team)
 	if err == nil && !plan.APIKeys {
 		return errNoKeys
@@ -211,7 +211,7 @@ func (h Admin) mayHaveKeys(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-// Plan returns the plan of a team now. A removed plan has no features.
+// Plan returns the current plan of a team. A plan that was removed from the terms has no features.
 func (s *Service) Plan(ctx context.Context, team int64) (plan.Plan, error) {
 	return s.plan(ctx, s.db, team)
 }
@@ -229,46 +229,46 @@ func (s *Service) plan(ctx context.Context, q db.Querier, team int64) (plan.Plan
 	return out, nil
 }
 
-// ChangeKey changes the level and daily limit of one of the team's keys, for the owner.
+// ChangeKey changes the level and daily limit of a key of the team. Only the owner may call it.
 func (h Admin) ChangeKey(ctx context.Context, key int64, level access.Level, credits int64) error {
 	if err := checkKeyTerms(level, credits); err != nil {
 		return err
 	}
-	err := h.change(ctx, "key.changed", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
-		detail, err := h.keyBefore(ctx, tx, key, level, credits)
+	err := h.change(ctx, "key.changed", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		detail, err := h.previousKeySettings(ctx, tx, key, level, credits)
 		if err != nil {
-			return done{}, err
+			return auditEntry{}, err
 		}
 		n, err := tx.Exec(ctx,
 			`UPDATE api_keys SET level = ?, daily_credits = ?
 		WHERE id = ? AND team_id = ? AND kind = 'key' AND revoked_at = 0 AND lost = '' AND (expires_at = 0 OR
 		expires_at > ?)`,
 			string(level), credits, key, h.team, db.Micros(tx.Now()))
-		if err := h.changedKey(ctx, tx, OfKey, key, n, err); err != nil {
-			return done{}, err
+		if err := h.checkKeyChanged(ctx, tx, OfKey, key, n, err); err != nil {
+			return auditEntry{}, err
 		}
 		if len(detail) == 0 {
-			return done{}, errSameKey
+			return auditEntry{}, errUnchanged
 		}
 		detail["level"], detail["daily_credits"] = level, credits
-		return done{key, detail}, nil
+		return auditEntry{key, detail}, nil
 	})
-	if errors.Is(err, errSameKey) {
+	if errors.Is(err, errUnchanged) {
 		return nil
 	}
 	return err
 }
 
-var errSameKey = errors.New("the key already has this setting")
+var errUnchanged = errors.New("the key already has this setting")
 
-// keyBefore returns the old values of the settings that a change replaces.
-func (h Admin) keyBefore(
+// previousKeySettings returns the current values of the settings that a change replaces, as event details.
+func (h Admin) previousKeySettings(
 	ctx context.Context, tx *db.Tx, key int64, level access.Level, credits int64,
 ) (map[string]any, error) {
-	var was access.Level
-	var limit int64
+	var oldLevel access.Level
+	var oldLimit int64
 	err := tx.QueryRow(ctx, `SELECT level, daily_credits FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'key'`,
-		key, h.team).Scan(&was, &limit)
+		key, h.team).Scan(&oldLevel, &oldLimit)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, apierr.Missing()
 	}
@@ -276,17 +276,18 @@ func (h Admin) keyBefore(
 		return nil, fmt.Errorf("reading a key before its change: %w", err)
 	}
 	out := map[string]any{}
-	if was != level {
-		out["level_before"] = was
+	if oldLevel != level {
+		out["level_before"] = oldLevel
 	}
-	if limit != credits {
-		out["daily_credits_before"] = limit
+	if oldLimit != credits {
+		out["daily_credits_before"] = oldLimit
 	}
 	return out, nil
 }
 
-// changedKey returns nil if a row changed. Its error distinguishes a key that has ended from one that does not exist.
-func (h Admin) changedKey(ctx context.Context, tx *db.Tx, kind Kind, key, changed int64, err error) error {
+// checkKeyChanged checks the result of an UPDATE of a key. If no row changed, it returns wrong_state for an ended key and
+// not_found for an unknown key.
+func (h Admin) checkKeyChanged(ctx context.Context, tx *db.Tx, kind Kind, key, changed int64, err error) error {
 	if err != nil {
 		return fmt.Errorf("changing a key: %w", err)
 	}
@@ -307,12 +308,12 @@ func (h Admin) changedKey(ctx context.Context, tx *db.Tx, kind Kind, key, change
 	return errKeyEnded
 }
 
-// RevokeKey permanently revokes one of the team's keys, for the owner.
+// RevokeKey permanently revokes a key of the team. Only the owner may call it.
 func (h Admin) RevokeKey(ctx context.Context, key int64) error {
-	return h.change(ctx, "key.revoked", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
+	return h.change(ctx, "key.revoked", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
 		n, err := tx.Exec(ctx,
 			`UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND kind = 'key' AND revoked_at = 0`,
 			db.Micros(tx.Now()), key, h.team)
-		return done{subject: key}, h.changedKey(ctx, tx, OfKey, key, n, err)
+		return auditEntry{subject: key}, h.checkKeyChanged(ctx, tx, OfKey, key, n, err)
 	})
 }

@@ -15,28 +15,28 @@ var (
 		"You cannot change your own role or remove yourself. Ask another owner or admin.")
 	errOwnerRole = apierr.BadState("owner",
 		"The owner’s role changes only when the owner transfers ownership.")
-	errRuns = apierr.BadState("last_operator",
+	errLastOperatorMember = apierr.BadState("last_operator",
 		"This person is the only operator of this service and has no other team. First make somebody else an "+
 			"operator, or add this person to another team.")
-	errBadRole = apierr.Invalid(apierr.NotAllowedValue, "role", "Choose one of the roles.")
+	errUnknownRole = apierr.Invalid(apierr.NotAllowedValue, "role", "Choose one of the roles.")
 )
 
-// SetRole changes the role of another member, for the owner and admins. It cannot create owners.
+// SetRole changes the role of another member. Only the owner and admins may call it. The new role cannot be owner.
 func (h Admin) SetRole(ctx context.Context, person int64, role access.Role) error {
 	if !role.Valid() || role == access.Owner {
-		return errBadRole
+		return errUnknownRole
 	}
-	return h.change(ctx, "member.set", managers, func(ctx context.Context, tx *db.Tx) (done, error) {
-		if err := h.other(ctx, tx, person); err != nil {
-			return done{}, err
+	return h.change(ctx, "member.set", managerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		if err := h.checkOtherMember(ctx, tx, person); err != nil {
+			return auditEntry{}, err
 		}
-		return done{person, map[string]any{"role": role}}, setMember(ctx, tx, h.team, person, role)
+		return auditEntry{person, map[string]any{"role": role}}, setMember(ctx, tx, h.team, person, role)
 	})
 }
 
-// other refuses people who are not members, the caller, and the owner.
-func (h Admin) other(ctx context.Context, tx *db.Tx, person int64) error {
-	found, err := membersOf(ctx, tx, h.team, person)
+// checkOtherMember returns an error unless person is a member other than the caller and the owner.
+func (h Admin) checkOtherMember(ctx context.Context, tx *db.Tx, person int64) error {
+	found, err := findMembers(ctx, tx, h.team, person)
 	switch {
 	case err != nil:
 		return err
@@ -50,57 +50,58 @@ func (h Admin) other(ctx context.Context, tx *db.Tx, person int64) error {
 	return nil
 }
 
-// Remove takes another member out of the team, for the owner and admins.
+// Remove removes another member from the team. Only the owner and admins may call it.
 func (h Admin) Remove(ctx context.Context, person int64) error {
-	return h.change(ctx, "member.removed", managers, func(ctx context.Context, tx *db.Tx) (done, error) {
-		if err := h.other(ctx, tx, person); err != nil {
-			return done{}, err
+	return h.change(ctx, "member.removed", managerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		if err := h.checkOtherMember(ctx, tx, person); err != nil {
+			return auditEntry{}, err
 		}
-		if err := h.mayGo(ctx, tx, person); err != nil {
-			return done{}, err
+		if err := h.checkNotLastOperator(ctx, tx, person); err != nil {
+			return auditEntry{}, err
 		}
 		if _, err := tx.Exec(ctx, `DELETE FROM memberships WHERE team_id = ? AND person_id = ?`, h.team,
 			person); err != nil {
-			return done{}, fmt.Errorf("removing a member: %w", err)
+			return auditEntry{}, fmt.Errorf("removing a member: %w", err)
 		}
-		return done{subject: person}, loseAll(ctx, tx, h.team, person)
+		return auditEntry{subject: person}, endAllKeys(ctx, tx, h.team, person)
 	})
 }
 
-// mayGo refuses to remove the last operator who can sign in.
-func (h Admin) mayGo(ctx context.Context, tx *db.Tx, person int64) error {
-	var runs, others int64
+// checkNotLastOperator returns an error if a person is the only operator who can sign in and has no other team.
+func (h Admin) checkNotLastOperator(ctx context.Context, tx *db.Tx, person int64) error {
+	var isOperator, others int64
 	err := tx.QueryRow(ctx,
 		`SELECT (SELECT COUNT(*) FROM people WHERE id = ? AND operator = 1 AND held_at = 0), (SELECT COUNT(*)
 		FROM people p WHERE p.operator = 1 AND p.held_at = 0
 		AND EXISTS (SELECT 1 FROM memberships m JOIN teams t ON t.id = m.team_id
 		WHERE m.person_id = p.id AND t.deleted_at = 0 AND NOT (m.team_id = ? AND m.person_id = ?)))`, person, h.team,
-		person).Scan(&runs, &others)
+		person).Scan(&isOperator, &others)
 	if err != nil {
 		return fmt.Errorf("counting the operators: %w", err)
 	}
-	if runs > 0 && others == 0 {
-		return errRuns
+	if isOperator > 0 && others == 0 {
+		return errLastOperatorMember
 	}
 	return nil
 }
 
-// TransferOwnership transfers ownership to another member. The former owner becomes an admin, and their keys end.
+// TransferOwnership makes another member the owner. The former owner becomes an admin, and their keys end. Only the owner
+// may call it.
 func (h Admin) TransferOwnership(ctx context.Context, person int64) error {
-	return h.change(ctx, "member.set", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
-		if err := h.other(ctx, tx, person); err != nil {
-			return done{}, err
+	return h.change(ctx, "member.set", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		if err := h.checkOtherMember(ctx, tx, person); err != nil {
+			return auditEntry{}, err
 		}
-		if err := handOn(ctx, tx, h.team, h.person); err != nil {
-			return done{}, err
+		if err := demoteOwner(ctx, tx, h.team, h.person); err != nil {
+			return auditEntry{}, err
 		}
-		return done{person, map[string]any{"role": access.Owner}}, setMember(ctx, tx, h.team, person, access.Owner)
+		return auditEntry{person, map[string]any{"role": access.Owner}}, setMember(ctx, tx, h.team, person, access.Owner)
 	})
 }
 
 // Member returns one member of a team. It returns not_found for people who are not members.
 func (s *Service) Member(ctx context.Context, team, person int64) (Member, error) {
-	found, err := membersOf(ctx, s.db, team, person)
+	found, err := findMembers(ctx, s.db, team, person)
 	if err != nil {
 		return Member{}, err
 	}
@@ -110,7 +111,7 @@ func (s *Service) Member(ctx context.Context, team, person int64) (Member, error
 	return found[0], nil
 }
 
-func membersOf(ctx context.Context, q db.Querier, team, person int64) ([]Member, error) {
+func findMembers(ctx context.Context, q db.Querier, team, person int64) ([]Member, error) {
 	out, err := db.All(ctx, q, scanMember,
 		`SELECT p.id, p.name, p.email, m.role, p.email_proved_at FROM memberships m
 		JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id = ?`, team, person)
@@ -120,7 +121,7 @@ func membersOf(ctx context.Context, q db.Querier, team, person int64) ([]Member,
 	return out, nil
 }
 
-// MemberPage lists at most limit members of a team with IDs above after, by ID.
+// MemberPage lists at most limit members of a team with person IDs above after, sorted by ID.
 func (s *Service) MemberPage(ctx context.Context, team, after int64, limit int) ([]Member, error) {
 	out, err := db.All(ctx, s.db, scanMember,
 		`SELECT p.id, p.name, p.email, m.role, p.email_proved_at FROM memberships m JOIN people p ON p.id = m.person_id
@@ -131,7 +132,7 @@ func (s *Service) MemberPage(ctx context.Context, team, after int64, limit int) 
 	return out, nil
 }
 
-// Managers returns the names of a team's owner and admins, at most limit, the owner first.
+// Managers returns the names of a team's owner and admins, at most limit. The owner is first.
 func (s *Service) Managers(ctx context.Context, team int64, limit int) ([]string, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
 		`SELECT p.name FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ?
@@ -142,23 +143,23 @@ func (s *Service) Managers(ctx context.Context, team int64, limit int) ([]string
 	return out, nil
 }
 
-// Seats are the places of a team that are taken.
+// Seats counts the used seats of a team.
 type Seats struct {
-	People  int64
-	Invited int64 // not yet accepted
-	Waiting int64 // accepted, to be confirmed
+	People  int64 // members
+	Invited int64 // open invitations that nobody accepted
+	Waiting int64 // accepted invitations that wait for confirmation
 }
 
 // Total returns the number of seats in use.
 func (s Seats) Total() int64 { return s.People + s.Invited + s.Waiting }
 
-// Seats counts them.
+// Seats returns the used seats of a team.
 func (s *Service) Seats(ctx context.Context, team int64) (Seats, error) {
 	var out Seats
 	err := s.db.QueryRow(ctx,
 		`SELECT (SELECT COUNT(*) FROM memberships
 		WHERE team_id = ?), COUNT(*), COUNT(CASE WHEN i.waiting_person > 0 THEN 1 END) FROM invitations i
-		WHERE i.team_id = ? AND `+isOpen,
+		WHERE i.team_id = ? AND `+openInvitation,
 		team, team, db.Micros(s.db.Now())).Scan(&out.People, &out.Invited, &out.Waiting)
 	if err != nil {
 		return out, fmt.Errorf("counting the seats of team %d: %w", team, err)

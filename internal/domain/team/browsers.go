@@ -16,29 +16,29 @@ import (
 )
 
 const (
-	// BrowserLife is how long a browser stays known after the last sign-in. Its cookie expires then too.
+	// BrowserLife is how long a browser stays known after the last sign-in, and the lifetime of its cookie.
 	BrowserLife = 400 * 24 * time.Hour
 
-	browsersOfPerson = 20 // per browser; the one unused for longest is removed first
-	tokensOfBrowser  = 8  // people that one browser is known for at once
-	tokenLen         = 26 // of rand.Text
+	maxBrowsersOfPerson = 20 // known browsers per person; the least recently used is removed first
+	maxTokensOfBrowser  = 8  // people for whom a browser is known
+	tokenLength         = 26 // length of rand.Text
 )
 
-// tokensIn returns the tokens that a browser has, one for each person who is known in it.
-func tokensIn(browser string) []string {
+// splitTokens returns the tokens in a browser's cookie. A browser has one token for each person who signed in with it.
+func splitTokens(browser string) []string {
 	var out []string
 	for token := range strings.SplitSeq(browser, ".") {
-		if len(token) == tokenLen && len(out) < tokensOfBrowser {
+		if len(token) == tokenLength && len(out) < maxTokensOfBrowser {
 			out = append(out, token)
 		}
 	}
 	return out
 }
 
-// knownTokens returns a browser's valid tokens by the IDs of the people who are known in it.
+// knownTokens returns a browser's valid tokens by person ID.
 func knownTokens(ctx context.Context, q db.Querier, browser string, now time.Time) (map[int64]string, error) {
 	tokens, args := map[string]string{}, []any{db.Micros(now.Add(-BrowserLife))}
-	for _, token := range tokensIn(browser) {
+	for _, token := range splitTokens(browser) {
 		hash := apikey.Hash(token)
 		tokens[string(hash[:])] = token
 		args = append(args, hash[:])
@@ -63,26 +63,27 @@ func knownTokens(ctx context.Context, q db.Querier, browser string, now time.Tim
 // SignedIn is a sign-in that succeeded.
 type SignedIn struct {
 	Person      int64
-	Method      string // the method, such as passkey
+	Method      string // such as passkey
 	Browser     string // the browser's tokens from earlier sign-ins
-	BrowserName string // name of the browser for people
+	BrowserName string // name to display, such as Firefox on Linux
 }
 
-// NoteSignIn records a sign-in and remembers the browser. It returns the browser's tokens from now on.
+// NoteSignIn records a sign-in and remembers the browser. It returns the browser's new tokens.
 //
-// A browser gets a separate token for each person, so a planted token does not reveal the real one.
+// A browser gets a separate token for each person. Otherwise an attacker could plant a token in a browser before the
+// person signs in with it.
 func (s *Service) NoteSignIn(ctx context.Context, in SignedIn) (string, error) {
-	made, kept := rand.Text(), ""
+	newToken, tokens := rand.Text(), ""
 	err := s.db.InTx(ctx, "team.sign_in", func(ctx context.Context, tx *db.Tx) error {
-		kept = strings.Join(tokensIn(in.Browser), ".")
+		tokens = strings.Join(splitTokens(in.Browser), ".")
 		known, err := knownTokens(ctx, tx, in.Browser, tx.Now())
 		if err != nil {
 			return err
 		}
 		token, detail := known[in.Person], map[string]any{"method": in.Method}
 		if token == "" {
-			kept = strings.Join(append(lastOf(tokensIn(in.Browser), tokensOfBrowser-1), made), ".")
-			first, err := s.addBrowser(ctx, tx, in.Person, made, in.BrowserName)
+			tokens = strings.Join(append(lastTokens(splitTokens(in.Browser), maxTokensOfBrowser-1), newToken), ".")
+			first, err := s.addBrowser(ctx, tx, in.Person, newToken, in.BrowserName)
 			if err != nil {
 				return err
 			}
@@ -90,13 +91,13 @@ func (s *Service) NoteSignIn(ctx context.Context, in SignedIn) (string, error) {
 		} else if err := touchBrowser(ctx, tx, token, in.BrowserName); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: in.Person}, "person.signed_in", id(in.Person),
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: in.Person}, "person.signed_in", formatID(in.Person),
 			detail)
 	})
-	return kept, err
+	return tokens, err
 }
 
-func lastOf(tokens []string, limit int) []string {
+func lastTokens(tokens []string, limit int) []string {
 	return slices.Clone(tokens[max(0, len(tokens)-limit):])
 }
 
@@ -109,13 +110,13 @@ func touchBrowser(ctx context.Context, tx *db.Tx, token, name string) error {
 	return nil
 }
 
-// addBrowser remembers a browser for a person. It replaces the browser unused for longest if there are too many. It
+// addBrowser remembers a browser for a person and removes the least recently used browsers if there are too many. It
 // reports whether this is the person's first browser.
 func (s *Service) addBrowser(ctx context.Context, tx *db.Tx, person int64, token, name string) (bool, error) {
 	var epoch, since int64
 	if err := tx.QueryRow(ctx, `SELECT epoch, browsers_since FROM people WHERE id = ?`+s.db.ForUpdate(),
 		person).Scan(&epoch, &since); err != nil {
-		return false, fmt.Errorf("reading who signs in: %w", err)
+		return false, fmt.Errorf("locking a person who signs in: %w", err)
 	}
 	if since == 0 {
 		if _, err := tx.Exec(ctx, `UPDATE people SET browsers_since = ? WHERE id = ?`, db.Micros(tx.Now()),
@@ -134,18 +135,17 @@ func (s *Service) addBrowser(ctx context.Context, tx *db.Tx, person int64, token
 	_, err = tx.Exec(ctx, `DELETE FROM known_browsers WHERE person_id = ? AND (epoch <> ? OR token_hash NOT IN
 		(SELECT token_hash FROM known_browsers WHERE person_id = ? AND epoch = ?
 		ORDER BY used_at DESC, created_at DESC, token_hash LIMIT ?))`,
-		person, epoch, person, epoch, browsersOfPerson)
+		person, epoch, person, epoch, maxBrowsersOfPerson)
 	if err != nil {
 		return false, fmt.Errorf("forgetting browsers: %w", err)
 	}
 	return since == 0, nil
 }
 
-// KeepBrowser keeps the current browser known after a change that ended all of the person's sessions and forgot all
-// browsers.
+// KeepBrowser keeps a person's current browser known after a change that ended all sessions of the person.
 func (s *Service) KeepBrowser(ctx context.Context, person int64, browser string) error {
 	return s.db.InTx(ctx, "team.keep_browser", func(ctx context.Context, tx *db.Tx) error {
-		for _, token := range tokensIn(browser) {
+		for _, token := range splitTokens(browser) {
 			hash := apikey.Hash(token)
 			_, err := tx.Exec(ctx,
 				`UPDATE known_browsers SET epoch = (SELECT epoch FROM people WHERE id = ?)
@@ -158,13 +158,13 @@ func (s *Service) KeepBrowser(ctx context.Context, person int64, browser string)
 	})
 }
 
-// SweepSignIns deletes browsers unused for long and wrong attempts older than a day, at most a thousand of each, and
-// returns how many.
+// SweepSignIns deletes expired browsers and wrong attempts older than a day, at most 1,000 of each. It returns the number
+// of deleted rows.
 func (s *Service) SweepSignIns(ctx context.Context) (int64, error) {
-	var swept int64
+	var deleted int64
 	err := s.db.InTx(ctx, "team.sweep_sign_ins", func(ctx context.Context, tx *db.Tx) error {
-		swept = 0
-		for _, old := range []struct {
+		deleted = 0
+		for _, expired := range []struct {
 			statement string
 			before    time.Time
 		}{
@@ -173,13 +173,13 @@ func (s *Service) SweepSignIns(ctx context.Context) (int64, error) {
 			{`DELETE FROM sign_in_tries WHERE key_hash IN (SELECT key_hash FROM sign_in_tries WHERE at <= ?
 		ORDER BY at LIMIT 1000)`, tx.Now().Add(-throttle.ForgetAfter)},
 		} {
-			n, err := tx.Exec(ctx, old.statement, db.Micros(old.before))
+			n, err := tx.Exec(ctx, expired.statement, db.Micros(expired.before))
 			if err != nil {
 				return fmt.Errorf("deleting expired sign-in data: %w", err)
 			}
-			swept += n
+			deleted += n
 		}
 		return nil
 	})
-	return swept, err
+	return deleted, err
 }

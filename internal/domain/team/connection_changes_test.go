@@ -18,12 +18,12 @@ import (
 
 // A connection cannot exceed its person's rights. People who are not members, and teams without API access, cannot
 // connect one.
-func TestConnectRefuses(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		ctx, s := t.Context(), w.staff(t)
+func TestConnectRefused(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
+		ctx, s := t.Context(), w.addStaff(t)
 		stranger := must.Get(w.AddPerson(ctx, "Sam", "sam@example.com", "correct horse quartz"))(t)
-		client := w.member(t, "cli@example.com", access.Client)
-		good := team.NewConnection{
+		client := w.addMember(t, "cli@example.com", access.Client)
+		valid := team.NewConnection{
 			TeamID: w.team.ID, PersonID: s.editor, Client: "Claude", Capabilities: []access.Capability{access.Read},
 		}
 		for name, c := range map[string]struct {
@@ -46,7 +46,7 @@ func TestConnectRefuses(t *testing.T) {
 			"a stranger":   {func(n *team.NewConnection) { n.PersonID = stranger.ID }, apierr.NotFound},
 			"no such team": {func(n *team.NewConnection) { n.TeamID = 99 }, apierr.NotFound},
 		} {
-			n := good
+			n := valid
 			c.change(&n)
 			if _, err := w.connect(ctx, n); codeOf(err) != c.code {
 				t.Errorf("%s: %v", name, err)
@@ -67,12 +67,12 @@ func TestConnectRefuses(t *testing.T) {
 			}, func() error { return w.SetPlan(ctx, w.team.ID, "team", time.Time{}) }, apierr.PlanLapsed},
 		} {
 			must.NoError(t, c.change())
-			if _, err := w.connect(ctx, good); codeOf(err) != c.code {
+			if _, err := w.connect(ctx, valid); codeOf(err) != c.code {
 				t.Errorf("%s: %v", name, err)
 			}
 			must.NoError(t, c.back())
 		}
-		if _, err := w.connect(ctx, good); err != nil {
+		if _, err := w.connect(ctx, valid); err != nil {
 			t.Error(err)
 		}
 	})
@@ -81,33 +81,33 @@ func TestConnectRefuses(t *testing.T) {
 // People see and end their own connections, managers all; only owners limit them. Keys and connections are never
 // confused.
 func TestConnectionActions(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		ctx, s := t.Context(), w.staff(t)
-		viewer := w.member(t, "vie@example.com", access.Viewer)
-		_, editors := w.assistant(t, s.editor, access.Read, access.Write)
-		_, viewers := w.assistant(t, viewer, access.Read)
-		key, _ := w.key(t, access.Full, time.Time{})
-		hand := func(person int64) team.Admin { return w.Admin(person, w.team.ID) }
+	eachDatabase(t, func(t *testing.T, w env) {
+		ctx, s := t.Context(), w.addStaff(t)
+		viewer := w.addMember(t, "vie@example.com", access.Viewer)
+		_, editors := w.connectWithToken(t, s.editor, access.Read, access.Write)
+		_, viewers := w.connectWithToken(t, viewer, access.Read)
+		key, _ := w.addKey(t, access.Full, time.Time{})
+		admin := func(person int64) team.Admin { return w.Admin(person, w.team.ID) }
 		for name, c := range map[string]struct {
 			err  error
 			code apierr.Code
 		}{
-			"a viewer ends an editor's":     {hand(viewer).EndConnection(ctx, editors), apierr.NotFound},
-			"an editor ends a viewer's":     {hand(s.editor).EndConnection(ctx, viewers), apierr.NotFound},
-			"an admin ends a key as one":    {hand(s.admin).EndConnection(ctx, key.ID), apierr.NotFound},
-			"an owner revokes one as a key": {hand(s.owner).RevokeKey(ctx, editors), apierr.NotFound},
+			"a viewer ends an editor's":     {admin(viewer).EndConnection(ctx, editors), apierr.NotFound},
+			"an editor ends a viewer's":     {admin(s.editor).EndConnection(ctx, viewers), apierr.NotFound},
+			"an admin ends a key as one":    {admin(s.admin).EndConnection(ctx, key.ID), apierr.NotFound},
+			"an owner revokes one as a key": {admin(s.owner).RevokeKey(ctx, editors), apierr.NotFound},
 			"an owner changes one as a key": {
-				hand(s.owner).ChangeKey(ctx, editors, access.Full, 1), apierr.NotFound,
+				admin(s.owner).ChangeKey(ctx, editors, access.Full, 1), apierr.NotFound,
 			},
-			"an admin limits one":          {hand(s.admin).LimitConnection(ctx, editors, 5), apierr.NotFound},
-			"an owner limits a key as one": {hand(s.owner).LimitConnection(ctx, key.ID, 5), apierr.NotFound},
+			"an admin limits one":          {admin(s.admin).LimitConnection(ctx, editors, 5), apierr.NotFound},
+			"an owner limits a key as one": {admin(s.owner).LimitConnection(ctx, key.ID, 5), apierr.NotFound},
 			"a limit below what there is": {
-				hand(s.owner).LimitConnection(ctx, editors, -2), apierr.ValidationFailed,
+				admin(s.owner).LimitConnection(ctx, editors, -2), apierr.ValidationFailed,
 			},
-			"an owner limits one":              {hand(s.owner).LimitConnection(ctx, editors, 5), ""},
+			"an owner limits one":              {admin(s.owner).LimitConnection(ctx, editors, 5), ""},
 			"the operator gives one a level":   {w.SetKeyLevel(ctx, editors, access.Full), apierr.Internal},
-			"a viewer ends the own":            {hand(viewer).EndConnection(ctx, viewers), ""},
-			"somebody else ends what is ended": {hand(s.admin).EndConnection(ctx, viewers), apierr.ValidationFailed},
+			"a viewer ends the own":            {admin(viewer).EndConnection(ctx, viewers), ""},
+			"somebody else ends what is ended": {admin(s.admin).EndConnection(ctx, viewers), apierr.ValidationFailed},
 		} {
 			switch {
 			case name == "the operator gives one a level" && c.err != nil:
@@ -115,10 +115,10 @@ func TestConnectionActions(t *testing.T) {
 				t.Errorf("%s: %v", name, c.err)
 			}
 		}
-		lines, err := w.ConnectionLines(ctx, w.team.ID, s.editor, 0, 10)
-		if err != nil || len(lines) != 1 || lines[0].ID != editors || lines[0].DailyCredits != 5 ||
-			lines[0].Host != "claude.example" || len(lines[0].May()) != 2 {
-			t.Fatalf("%+v (%v)", lines, err)
+		list, err := w.ConnectionLines(ctx, w.team.ID, s.editor, 0, 10)
+		if err != nil || len(list) != 1 || list[0].ID != editors || list[0].DailyCredits != 5 ||
+			list[0].Host != "claude.example" || len(list[0].May()) != 2 {
+			t.Fatalf("%+v (%v)", list, err)
 		}
 		all, err := w.ConnectionLines(ctx, w.team.ID, 0, 0, 10)
 		if err != nil || len(all) != 2 || all[0].ID < all[1].ID {
@@ -148,10 +148,10 @@ func TestConnectionActions(t *testing.T) {
 
 // Events of connections have their own kinds, recorded once.
 func TestConnectionEvents(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		ctx, s := t.Context(), w.staff(t)
-		_, first := w.assistant(t, s.editor, access.Read)
-		_, second := w.assistant(t, s.editor, access.Read)
+	eachDatabase(t, func(t *testing.T, w env) {
+		ctx, s := t.Context(), w.addStaff(t)
+		_, first := w.connectWithToken(t, s.editor, access.Read)
+		_, second := w.connectWithToken(t, s.editor, access.Read)
 		must.NoError(t, w.Admin(s.owner, w.team.ID).LimitConnection(ctx, first, 7))
 		for range 2 { // the second time nothing is left to end
 			must.NoError(t, w.db.InTx(ctx, "test.disconnect", func(ctx context.Context, tx *db.Tx) error {

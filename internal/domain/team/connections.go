@@ -17,44 +17,45 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Kind is a kind of caller that acts for a team.
+// Kind distinguishes API keys from connections.
 type Kind string
 
 // The kinds.
 const (
 	OfKey       Kind = "key"
-	OfAssistant Kind = "assistant" // a connection that a person has authorized
+	OfAssistant Kind = "assistant" // connection of an assistant that a person authorized
 )
 
-// NewConnection is a new connection of an assistant.
+// NewConnection describes a connection of an assistant to create.
 type NewConnection struct {
-	TeamID, PersonID int64 // the person for whom it acts
-	Client           string
-	ClientID         string // OAuth client ID
-	// host of the client's redirect URI, to compare with the name; empty if unknown
-	Host         string
-	Capabilities []access.Capability // that the person granted
+	TeamID       int64
+	PersonID     int64               // person for whom the assistant acts
+	Client       string              // name of the OAuth client
+	ClientID     string              // ID of the OAuth client
+	Host         string              // host of the client's redirect URI, shown with the name; empty if unknown
+	Capabilities []access.Capability // capabilities that the person granted
 }
 
 var (
-	errClientName  = apierr.Invalidf(apierr.Malformed, "client", "An assistant needs a name, one line of at most %d characters.", maxLine)
-	errNothing     = apierr.Invalid(apierr.NotAllowedValue, "capabilities", "Choose what the assistant may do.")
-	errOfClient    = apierr.Invalid(apierr.NotAllowedValue, "team", "Clients of a team cannot connect assistants.")
-	errMoreThanOwn = apierr.Invalid(apierr.NotAllowedValue, "capabilities",
+	errClientName = apierr.Invalidf(apierr.Malformed, "client", "An assistant needs a name, one line of at most %d characters.",
+		maxNameLength)
+	errNoCapability = apierr.Invalid(apierr.NotAllowedValue, "capabilities", "Choose what the assistant may do.")
+	errClientRole   = apierr.Invalid(apierr.NotAllowedValue, "team", "Clients of a team cannot connect assistants.")
+	errBeyondRole   = apierr.Invalid(apierr.NotAllowedValue, "capabilities",
 		"Your role in the team does not allow this.")
 )
 
-// check sorts the granted capabilities and removes duplicates.
+// check validates the connection. It sorts the granted capabilities and removes duplicates.
 func (n *NewConnection) check() error {
 	n.Client = strings.TrimSpace(n.Client)
-	if !isLine(n.Client) {
+	if !isSingleLine(n.Client) {
 		return errClientName
 	}
 	known := access.Capabilities()
 	if len(n.Capabilities) == 0 || slices.ContainsFunc(n.Capabilities, func(c access.Capability) bool {
 		return !slices.Contains(known, c)
 	}) {
-		return errNothing
+		return errNoCapability
 	}
 	n.Capabilities = slices.DeleteFunc(known, func(c access.Capability) bool {
 		return !slices.Contains(n.Capabilities, c)
@@ -62,39 +63,40 @@ func (n *NewConnection) check() error {
 	return nil
 }
 
-// Connect lets an assistant act for a member of a team, and returns the connection's ID. It returns not_found for
-// people who are not members or are suspended. It refuses clients, grants beyond the person's role, and plans without
-// API access.
+// Connect creates a connection with which an assistant acts for a member of a team, and returns its ID. It returns
+// not_found for people who are suspended or not members. It returns other errors for members with the role client, for
+// capabilities beyond the person's role, and for plans without API keys.
 func (s *Service) Connect(ctx context.Context, tx *db.Tx, n NewConnection) (int64, error) {
 	if err := n.check(); err != nil {
 		return 0, err
 	}
-	if err := s.mayConnect(ctx, tx, n); err != nil {
+	if err := s.checkCanConnect(ctx, tx, n); err != nil {
 		return 0, err
 	}
-	nobodys := make([]byte, len(apikey.Hash("")))
-	if _, err := rand.Read(nobodys); err != nil {
+	randomHash := make([]byte, len(apikey.Hash("")))
+	if _, err := rand.Read(randomHash); err != nil {
 		return 0, fmt.Errorf("creating a connection: %w", err)
 	}
-	var made int64
+	var connection int64
 	level := access.LevelIncluding(n.Capabilities)
 	err := tx.QueryRow(ctx,
 		`INSERT INTO api_keys (team_id, person_id, kind, name, level, capabilities, client_id, client_host, hash,
 		created_at, daily_credits) VALUES (?, ?, 'assistant', ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		n.TeamID, n.PersonID, n.Client, string(level), access.JoinCapabilities(n.Capabilities), n.ClientID, n.Host, nobodys,
-		db.Micros(tx.Now()), plan.Unlimited).Scan(&made)
+		n.TeamID, n.PersonID, n.Client, string(level), access.JoinCapabilities(n.Capabilities), n.ClientID, n.Host, randomHash,
+		db.Micros(tx.Now()), plan.Unlimited).Scan(&connection)
 	if err != nil {
 		return 0, fmt.Errorf("adding a connection: %w", err)
 	}
-	if err := auditlog.Record(ctx, tx, n.TeamID, auditlog.Actor{PersonID: n.PersonID}, "assistant.connected", id(made),
+	if err := auditlog.Record(ctx, tx, n.TeamID, auditlog.Actor{PersonID: n.PersonID}, "assistant.connected", formatID(connection),
 		map[string]any{"may": access.JoinCapabilities(n.Capabilities)}); err != nil {
 		return 0, err
 	}
-	return made, s.bumpAccessVersion(ctx, tx)
+	return connection, s.bumpAccessVersion(ctx, tx)
 }
 
-// mayConnect locks the team, so that the person's role cannot change before the connection exists.
-func (s *Service) mayConnect(ctx context.Context, tx *db.Tx, n NewConnection) error {
+// checkCanConnect returns an error if a connection is not allowed. It locks the team, so that the person's role cannot
+// change before the transaction ends.
+func (s *Service) checkCanConnect(ctx context.Context, tx *db.Tx, n NewConnection) error {
 	var closed int64
 	err := tx.QueryRow(ctx, `SELECT closed_at FROM teams WHERE id = ?`+s.db.ForUpdate(), n.TeamID).Scan(&closed)
 	if errors.Is(err, sql.ErrNoRows) || closed > 0 {
@@ -103,22 +105,21 @@ func (s *Service) mayConnect(ctx context.Context, tx *db.Tx, n NewConnection) er
 	if err != nil {
 		return fmt.Errorf("finding the team of a connection: %w", err)
 	}
-	role, err := roleOf(ctx, tx, n.TeamID, n.PersonID)
+	role, err := memberRole(ctx, tx, n.TeamID, n.PersonID)
 	if err != nil {
 		return err
 	}
 	if role == access.Client {
-		return errOfClient
+		return errClientRole
 	}
 	if len(access.Within(n.Capabilities, role)) < len(n.Capabilities) {
-		return errMoreThanOwn
+		return errBeyondRole
 	}
-	return s.Admin(n.PersonID, n.TeamID).mayHaveKeys(ctx, tx)
+	return s.Admin(n.PersonID, n.TeamID).checkPlanHasKeys(ctx, tx)
 }
 
-// Disconnect permanently ends a connection if its token asks for it or if it has no token left. An ended connection
-// stays unchanged. Nodes accept its tokens for up to another second, but no new ones are issued after this transaction.
-// The reason is recorded.
+// Disconnect permanently ends a connection and records the reason. It does not change a connection that has already
+// ended. Nodes accept its tokens for up to another second, but no new tokens are issued after this transaction.
 func (s *Service) Disconnect(ctx context.Context, tx *db.Tx, connection int64, reason string) error {
 	var team int64
 	err := tx.QueryRow(ctx,
@@ -130,15 +131,15 @@ func (s *Service) Disconnect(ctx context.Context, tx *db.Tx, connection int64, r
 	if err != nil {
 		return fmt.Errorf("ending a connection: %w", err)
 	}
-	if err := auditlog.Record(ctx, tx, team, auditlog.Actor{}, "assistant.disconnected", id(connection),
+	if err := auditlog.Record(ctx, tx, team, auditlog.Actor{}, "assistant.disconnected", formatID(connection),
 		map[string]any{"reason": reason}); err != nil {
 		return err
 	}
 	return s.bumpAccessVersion(ctx, tx)
 }
 
-// IsConnectionActive reports whether new tokens may be issued for a connection: neither it nor its person's membership
-// has ended.
+// IsConnectionActive reports whether new tokens may be issued for a connection. It reports false if the connection or
+// the person's membership has ended.
 func (s *Service) IsConnectionActive(ctx context.Context, q db.Querier, connection int64) (bool, error) {
 	var n int64
 	err := q.QueryRow(ctx,

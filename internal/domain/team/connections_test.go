@@ -17,15 +17,15 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// issued are tokens as an OAuth server issues them.
-type issued map[string]struct {
+// fakeTokens are tokens as an OAuth server issues them.
+type fakeTokens map[string]struct {
 	connection int64
 	until      time.Time
 }
 
 var errNoTokens = errors.New("the tokens cannot be read")
 
-func (i issued) Connection(_ context.Context, token string) (int64, time.Time, bool, error) {
+func (i fakeTokens) Connection(_ context.Context, token string) (int64, time.Time, bool, error) {
 	if token == "broken" {
 		return 0, time.Time{}, false, errNoTokens
 	}
@@ -33,36 +33,36 @@ func (i issued) Connection(_ context.Context, token string) (int64, time.Time, b
 	return t.connection, t.until, ok, nil
 }
 
-// assistant connects an assistant for a person and returns its authenticator and token.
-func (w env) assistant(t *testing.T, person int64, may ...access.Capability) (authn.TokenAuthenticator, int64) {
+// connectWithToken connects an assistant for a person and returns its authenticator and token.
+func (w env) connectWithToken(t *testing.T, person int64, granted ...access.Capability) (authn.TokenAuthenticator, int64) {
 	t.Helper()
-	made := must.Get(w.connect(t.Context(),
+	connection := must.Get(w.connect(t.Context(),
 		team.NewConnection{
 			TeamID: w.team.ID, PersonID: person, Client: "Claude", ClientID: "c1", Host: "claude.example",
-			Capabilities: may,
+			Capabilities: granted,
 		}))(t)
-	return w.WithTokens(issued{"token": {made, w.clock.Now().Add(time.Hour)}}), made
+	return w.WithTokens(fakeTokens{"token": {connection, w.clock.Now().Add(time.Hour)}}), connection
 }
 
 func (w env) connect(ctx context.Context, n team.NewConnection) (int64, error) {
-	var made int64
+	var connection int64
 	err := w.db.InTx(ctx, "test.connect", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		made, err = w.Connect(ctx, tx, n)
+		connection, err = w.Connect(ctx, tx, n)
 		return err
 	})
-	return made, err
+	return connection, err
 }
 
 // A token acts for its person in tools only, within the grant and the role.
-func TestTokens(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		w.watch(t)
-		ctx, s := t.Context(), w.staff(t)
-		tools, made := w.assistant(t, s.editor, access.Publish, access.Write, access.Write)
+func TestAuthenticateToken(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
+		w.watchKeys(t)
+		ctx, s := t.Context(), w.addStaff(t)
+		auth, connection := w.connectWithToken(t, s.editor, access.Publish, access.Write, access.Write)
 		for range 3 { // from the database, then from the cache
-			a, err := tools.Authenticate(ctx, "token")
-			if err != nil || a.KeyID != made || a.KeyName != "Claude" || a.PersonID != s.editor || !a.Assistant ||
+			a, err := auth.Authenticate(ctx, "token")
+			if err != nil || a.KeyID != connection || a.KeyName != "Claude" || a.PersonID != s.editor || !a.Assistant ||
 				a.Level != access.Full || a.InApp() {
 				t.Fatalf("%+v (%v)", a, err)
 			}
@@ -73,20 +73,20 @@ func TestTokens(t *testing.T) {
 				t.Fatalf("a token where keys alone are taken: %v", err)
 			}
 		}
-		_, value := w.key(t, access.Drafts, time.Time{})
-		if a, err := tools.Authenticate(ctx, value); err != nil || a.Assistant {
+		_, value := w.addKey(t, access.Drafts, time.Time{})
+		if a, err := auth.Authenticate(ctx, value); err != nil || a.Assistant {
 			t.Errorf("a key where tools are called: %+v (%v)", a, err)
 		}
 		for _, wrong := range []string{"", "other", apikey.New(apikey.APIKey), "prk_"} {
-			if _, err := tools.Authenticate(ctx, wrong); !apierr.Is(err, apierr.Unauthorized) {
+			if _, err := auth.Authenticate(ctx, wrong); !apierr.Is(err, apierr.Unauthorized) {
 				t.Errorf("%q: %v", wrong, err)
 			}
 		}
-		if _, err := tools.Authenticate(ctx, "broken"); !errors.Is(err, errNoTokens) {
+		if _, err := auth.Authenticate(ctx, "broken"); !errors.Is(err, errNoTokens) {
 			t.Errorf("tokens that cannot be read: %v", err)
 		}
 		w.clock.Advance(time.Hour)
-		if _, err := tools.Authenticate(ctx, "token"); !apierr.Is(err, apierr.Unauthorized) {
+		if _, err := auth.Authenticate(ctx, "token"); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("a token past its end: %v", err)
 		}
 	})
@@ -94,8 +94,8 @@ func TestTokens(t *testing.T) {
 
 // Repeated wrong tokens are slowed down like wrong keys.
 func TestWrongTokensThrottled(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		tools := w.WithTokens(issued{})
+	eachDatabase(t, func(t *testing.T, w env) {
+		tools := w.WithTokens(fakeTokens{})
 		for range 100 {
 			_, err := tools.Authenticate(t.Context(), "guessed")
 			if apierr.Is(err, apierr.RateLimited) {
@@ -106,24 +106,24 @@ func TestWrongTokensThrottled(t *testing.T) {
 	})
 }
 
-// ending is something that happens to a connection.
-type ending struct {
-	of     access.Role // its person's
-	may    []access.Capability
-	change func(ctx context.Context, w env, person, connection int64) error
-	code   apierr.Code // the expected code; empty if allowed
-	left   []access.Capability
+// lifetimeCase is something that happens to a connection.
+type lifetimeCase struct {
+	role      access.Role // its person's
+	granted   []access.Capability
+	change    func(ctx context.Context, w env, person, connection int64) error
+	code      apierr.Code // the expected code; empty if allowed
+	remaining []access.Capability
 }
 
 // The effect of each change of a person, role or connection.
 func TestConnectionLifetime(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]ending{
+	for name, c := range map[string]lifetimeCase{
 		"an editor becomes viewer": {
-			access.Editor, []access.Capability{access.Read, access.Publish}, role(access.Viewer), apierr.RoleLost, nil,
+			access.Editor, []access.Capability{access.Read, access.Publish}, setRole(access.Viewer), apierr.RoleLost, nil,
 		},
 		"an editor who granted reading alone becomes viewer": {
-			access.Editor, []access.Capability{access.Read}, role(access.Viewer), apierr.RoleLost, nil,
+			access.Editor, []access.Capability{access.Read}, setRole(access.Viewer), apierr.RoleLost, nil,
 		},
 		"an editor becomes client by hand": {access.Editor, []access.Capability{access.Read, access.Write},
 			func(ctx context.Context, w env, person, _ int64) error {
@@ -134,16 +134,16 @@ func TestConnectionLifetime(t *testing.T) {
 				return w.Admin(members[0].PersonID, w.team.ID).SetRole(ctx, person, access.Client)
 			}, apierr.RoleLost, nil},
 		"a viewer stays viewer": {
-			access.Viewer, []access.Capability{access.Read}, role(access.Viewer), "", []access.Capability{access.Read},
+			access.Viewer, []access.Capability{access.Read}, setRole(access.Viewer), "", []access.Capability{access.Read},
 		},
 		"a viewer becomes client": {
-			access.Viewer, []access.Capability{access.Read}, role(access.Client), apierr.RoleLost, nil,
+			access.Viewer, []access.Capability{access.Read}, setRole(access.Client), apierr.RoleLost, nil,
 		},
 		"an admin becomes editor": {
-			access.Admin, access.Capabilities(), role(access.Editor), "",
+			access.Admin, access.Capabilities(), setRole(access.Editor), "",
 			[]access.Capability{access.Read, access.Write, access.Publish},
 		},
-		"an owner hands on and stays admin": {access.Owner, access.Capabilities(), handsOn, "", access.Capabilities()},
+		"an owner hands on and stays admin": {access.Owner, access.Capabilities(), transferOwnership, "", access.Capabilities()},
 		"a member is removed": {access.Editor, []access.Capability{access.Read},
 			func(ctx context.Context, w env, person, _ int64) error {
 				return w.RemoveMember(ctx, w.team.ID, person)
@@ -189,44 +189,44 @@ func TestConnectionLifetime(t *testing.T) {
 			}, apierr.Unauthorized, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, c.try)
+			eachDatabase(t, c.run)
 		})
 	}
 }
 
-func (c ending) try(t *testing.T, w env) {
-	w.watch(t)
+func (c lifetimeCase) run(t *testing.T, w env) {
+	w.watchKeys(t)
 	ctx := t.Context()
-	person := w.withRole(t, c.of)
-	tools, made := w.assistant(t, person, c.may...)
-	must.Get(tools.Authenticate(ctx, "token"))(t)
-	must.NoError(t, c.change(ctx, w, person, made))
-	a, err := tools.Authenticate(ctx, "token")
+	person := w.personWithRole(t, c.role)
+	auth, connection := w.connectWithToken(t, person, c.granted...)
+	must.Get(auth.Authenticate(ctx, "token"))(t)
+	must.NoError(t, c.change(ctx, w, person, connection))
+	a, err := auth.Authenticate(ctx, "token")
 	if err == nil {
-		err = standsInTheWay(a)
+		err = gateError(a)
 	}
 	if got := codeOf(err); got != c.code {
 		t.Fatalf("%v, want %q", err, c.code)
 	}
 	if c.code == "" {
-		if diff := cmp.Diff(c.left, a.Capabilities); diff != "" {
+		if diff := cmp.Diff(c.remaining, a.Capabilities); diff != "" {
 			t.Error(diff)
 		}
 	}
-	stands, err := w.IsConnectionActive(ctx, w.db, made)
-	ends := c.code != "" && c.code != apierr.AccountNotApproved && c.code != apierr.ConnectionSuspended
-	if err != nil || stands == ends {
-		t.Errorf("stands: %v (%v)", stands, err)
+	active, err := w.IsConnectionActive(ctx, w.db, connection)
+	wantEnded := c.code != "" && c.code != apierr.AccountNotApproved && c.code != apierr.ConnectionSuspended
+	if err != nil || active == wantEnded {
+		t.Errorf("stands: %v (%v)", active, err)
 	}
 }
 
-func role(r access.Role) func(context.Context, env, int64, int64) error {
+func setRole(r access.Role) func(context.Context, env, int64, int64) error {
 	return func(ctx context.Context, w env, person, _ int64) error {
 		return w.SetMember(ctx, w.team.ID, person, r)
 	}
 }
 
-func handsOn(ctx context.Context, w env, owner, _ int64) error {
+func transferOwnership(ctx context.Context, w env, owner, _ int64) error {
 	next, err := w.AddPerson(ctx, "Next", "next@example.com", "correct horse quartz")
 	if err != nil {
 		return err
@@ -235,14 +235,14 @@ func handsOn(ctx context.Context, w env, owner, _ int64) error {
 		w.Admin(owner, w.team.ID).TransferOwnership(ctx, next.ID))
 }
 
-// withRole returns a person with a role: the team's owner, or a new member.
-func (w env) withRole(t *testing.T, r access.Role) int64 {
+// personWithRole returns a person with a role: the team's owner, or a new member.
+func (w env) personWithRole(t *testing.T, r access.Role) int64 {
 	t.Helper()
 	if r == access.Owner {
 		members := must.Get(w.Members(t.Context(), w.team.ID))(t)
 		return members[0].PersonID
 	}
-	return w.member(t, string(r)+"@example.com", r)
+	return w.addMember(t, string(r)+"@example.com", r)
 }
 
 func codeOf(err error) apierr.Code {
@@ -252,8 +252,8 @@ func codeOf(err error) apierr.Code {
 	return apierr.Of(err).Code
 }
 
-// standsInTheWay returns the error with which the pipeline would refuse the actor because of its gates.
-func standsInTheWay(a *access.Actor) error {
+// gateError returns the error with which the pipeline would refuse the actor because of its gates.
+func gateError(a *access.Actor) error {
 	for code, closed := range map[apierr.Code]bool{
 		apierr.ConnectionSuspended: a.Gates.Paused, apierr.AccountNotApproved: a.Gates.OwnerHeld,
 		apierr.MembershipLost: a.Gates.NotMember,

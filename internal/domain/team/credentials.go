@@ -11,31 +11,32 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Credential is anything but the password that signs a person in or lets a program act for the person.
+// Credential is a means other than the password to sign in as a person or to act on the person's behalf.
 type Credential struct {
-	ID        string // the value in forms, such as passkey-12
-	Kind      string // name of its kind for people
+	ID        string // value in forms, such as passkey-12
+	Kind      string // kind to display, such as Passkey
 	Name      string
 	CreatedAt time.Time
-	UsedAt    time.Time // zero if it was never used
+	UsedAt    time.Time // zero if the credential was never used
 
 	remove func(ctx context.Context, tx *db.Tx) error
 }
 
-// credentialKinds lists a person's credentials by kind. Every kind that a new password has to remove must be here.
+// credentialKinds has a function for each kind of credential, which lists a person's credentials of the kind. It must
+// include every kind that is removed when the password changes.
 var credentialKinds = []func(ctx context.Context, s *Service, q db.Querier, person int64) ([]Credential, error){
-	passkeysOf, appsOf, assistantsOf,
+	listPasskeys, listAuthenticatorApp, listAssistants,
 }
 
-// Credentials lists everything but the password that gives access to a person's account.
+// Credentials lists all means of access to a person's account except the password.
 func (s *Service) Credentials(ctx context.Context, person int64) ([]Credential, error) {
 	return s.credentials(ctx, s.db, person)
 }
 
 func (s *Service) credentials(ctx context.Context, q db.Querier, person int64) ([]Credential, error) {
 	var out []Credential
-	for _, of := range credentialKinds {
-		found, err := of(ctx, s, q, person)
+	for _, list := range credentialKinds {
+		found, err := list(ctx, s, q, person)
 		if err != nil {
 			return nil, err
 		}
@@ -58,12 +59,12 @@ func (s *Service) removeCredentials(ctx context.Context, tx *db.Tx, person int64
 			return err
 		}
 	}
-	return s.endPending(ctx, tx, person)
+	return s.deletePendingCredentials(ctx, tx, person)
 }
 
-// endPending ends what would become a credential: links that set a password or confirm an address, and authorization
-// codes that are not yet redeemed.
-func (s *Service) endPending(ctx context.Context, tx *db.Tx, person int64) error {
+// deletePendingCredentials deletes unused links that set a password or confirm an address, and authorization codes that
+// are not redeemed yet.
+func (s *Service) deletePendingCredentials(ctx context.Context, tx *db.Tx, person int64) error {
 	for _, statement := range []string{
 		`DELETE FROM recoveries WHERE person_id = ? AND used_at = 0`,
 		`DELETE FROM email_proofs WHERE person_id = ? AND used_at = 0`,
@@ -76,9 +77,9 @@ func (s *Service) endPending(ctx context.Context, tx *db.Tx, person int64) error
 	return nil
 }
 
-// removeSignIns removes every credential of a person, revokes the keys and invitations that the account issued, and
-// ends the sessions.
-func (s *Service) removeSignIns(ctx context.Context, tx *db.Tx, p *Person) error {
+// removeSignInMethods removes a person's password and credentials, revokes the keys and invitations that the person
+// issued, and ends all sessions.
+func (s *Service) removeSignInMethods(ctx context.Context, tx *db.Tx, p *Person) error {
 	if err := tx.QueryRow(ctx, `UPDATE people SET password_hash = '', epoch = epoch + 1 WHERE id = ? RETURNING epoch`,
 		p.ID).Scan(&p.Epoch); err != nil {
 		return fmt.Errorf("removing a person's password: %w", err)
@@ -93,19 +94,19 @@ func (s *Service) removeSignIns(ctx context.Context, tx *db.Tx, p *Person) error
 	if err != nil {
 		return err
 	}
-	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: p.ID}, "person.sign_ins_removed", id(p.ID), detail)
+	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: p.ID}, "person.sign_ins_removed", formatID(p.ID), detail)
 }
 
-func passkeysOf(ctx context.Context, _ *Service, q db.Querier, person int64) ([]Credential, error) {
+func listPasskeys(ctx context.Context, _ *Service, q db.Querier, person int64) ([]Credential, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, c *Credential) error {
 		var key, created, used int64
 		err := rows.Scan(&key, &c.Name, &created, &used)
-		c.ID, c.Kind, c.CreatedAt, c.UsedAt = "passkey-"+id(key), "Passkey", db.Time(created), db.Time(used)
+		c.ID, c.Kind, c.CreatedAt, c.UsedAt = "passkey-"+formatID(key), "Passkey", db.Time(created), db.Time(used)
 		c.remove = func(ctx context.Context, tx *db.Tx) error {
 			if _, err := tx.Exec(ctx, `DELETE FROM passkeys WHERE id = ? AND person_id = ?`, key, person); err != nil {
 				return fmt.Errorf("removing a passkey: %w", err)
 			}
-			return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "passkey.removed", id(key), nil)
+			return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "passkey.removed", formatID(key), nil)
 		}
 		return err
 	}, `SELECT id, name, created_at, used_at FROM passkeys WHERE person_id = ? ORDER BY id`, person)
@@ -115,12 +116,12 @@ func passkeysOf(ctx context.Context, _ *Service, q db.Querier, person int64) ([]
 	return out, nil
 }
 
-func assistantsOf(ctx context.Context, _ *Service, q db.Querier, person int64) ([]Credential, error) {
+func listAssistants(ctx context.Context, _ *Service, q db.Querier, person int64) ([]Credential, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, c *Credential) error {
 		var connection, team, created, used int64
 		var name, teamName string
 		err := rows.Scan(&connection, &team, &name, &teamName, &created, &used)
-		c.ID, c.Kind, c.CreatedAt, c.UsedAt = "assistant-"+id(connection), "Assistant", db.Time(created), db.Time(used)
+		c.ID, c.Kind, c.CreatedAt, c.UsedAt = "assistant-"+formatID(connection), "Assistant", db.Time(created), db.Time(used)
 		c.Name = name + " (" + teamName + ")"
 		c.remove = func(ctx context.Context, tx *db.Tx) error {
 			if _, err := tx.Exec(ctx,
@@ -128,7 +129,7 @@ func assistantsOf(ctx context.Context, _ *Service, q db.Querier, person int64) (
 				db.Micros(tx.Now()), connection, team, person); err != nil {
 				return fmt.Errorf("ending an assistant's connection: %w", err)
 			}
-			return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "assistant.revoked", id(connection),
+			return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "assistant.revoked", formatID(connection),
 				nil)
 		}
 		return err

@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// roastery creates a second team with another owner.
-func (w env) roastery(t *testing.T) (team.Team, int64) {
+// addSecondTeam creates a second team with another owner.
+func (w env) addSecondTeam(t *testing.T) (team.Team, int64) {
 	t.Helper()
 	owner := must.Get(w.AddPerson(t.Context(), "Olga", "olga@example.com", ""))(t)
 	made := must.Get(w.AddTeam(t.Context(), team.Team{Name: "Roastery", Timezone: "UTC", Language: "en", Plan: "team"},
@@ -28,16 +28,16 @@ func identity(subject, email string) team.DirectoryIdentity {
 // The first sign-in with the directory removes everything with which someone else could use the account. Later sign-ins
 // keep what the person has added.
 func TestDirectoryTakesOverUnconfirmedAccount(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		door := team.NewSignIns(w.Service)
-		w.passkey(t, 1, "planted")
-		assistant := w.letAssistant(t, 1, "planted")
+	eachDatabase(t, func(t *testing.T, w env) {
+		signIns := team.NewSignIns(w.Service)
+		w.addPasskey(t, 1, "planted")
+		assistant := w.connectAssistant(t, 1, "planted")
 		r := must.Get(w.Recover(t.Context(), "ada@example.com"))(t)
 		p, err := w.FromDirectory(t.Context(), identity("ada", "Ada@Example.com"), "")
 		if err != nil || p.ID != 1 || p.Epoch != 1 {
 			t.Fatalf("%+v (%v)", p, err)
 		}
-		if _, err := door.SignIn(t.Context(),
+		if _, err := signIns.SignIn(t.Context(),
 			team.Attempt{Email: "ada@example.com", Password: "correct horse quartz"}); !apierr.Is(err,
 			apierr.Unauthorized) {
 			t.Errorf("the former password: %v", err)
@@ -57,7 +57,7 @@ func TestDirectoryTakesOverUnconfirmedAccount(t *testing.T) {
 				t.Errorf("%d events %s, want 1", n, kind)
 			}
 		}
-		w.passkey(t, 1, "own")
+		w.addPasskey(t, 1, "own")
 		if p, err := w.FromDirectory(t.Context(), identity("ada", "ada@example.com"), ""); err != nil || p.Epoch != 1 ||
 			w.count(t, "passkeys") != 1 {
 			t.Errorf("%+v (%v), %d passkeys", p, err, w.count(t, "passkeys"))
@@ -66,14 +66,14 @@ func TestDirectoryTakesOverUnconfirmedAccount(t *testing.T) {
 }
 
 // A takeover also revokes and lists the API keys and invitations that the account issued, and no others.
-func TestTakeOverRevokesIssuedItems(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+func TestTakeoverRevokesIssuedItems(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		ctx := t.Context()
 		_, _, err := w.AddKey(ctx, team.NewKey{Team: w.team.ID, Name: "Nightly", Level: access.Full})
 		must.NoError(t, err)
 		_, planted, err := w.Invite(ctx, 1, w.team.ID, "mallory@example.com", access.Admin)
 		must.NoError(t, err)
-		bea := w.person(t, "bea@example.com", "", access.Admin)
+		bea := w.addPerson(t, "bea@example.com", "", access.Admin)
 		_, others, err := w.Invite(ctx, bea.ID, w.team.ID, "new@example.com", access.Editor)
 		must.NoError(t, err)
 		must.Get(w.FromDirectory(ctx, identity("ada", "ada@example.com"), ""))(t)
@@ -100,13 +100,13 @@ func TestTakeOverRevokesIssuedItems(t *testing.T) {
 
 // A takeover turns memberships that someone else may have accepted into invitations. Ownership, memberships given by
 // the operator, and those accepted after the confirmation stay.
-func TestTakeOverReoffersMemberships(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		ctx, door := t.Context(), team.NewSignIns(w.Service)
-		other, olga := w.roastery(t)
+func TestTakeoverReoffersMemberships(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
+		ctx, signIns := t.Context(), team.NewSignIns(w.Service)
+		other, olga := w.addSecondTeam(t)
 		_, token, err := w.Invite(ctx, olga, other.ID, "vic@example.com", access.Admin)
 		must.NoError(t, err)
-		vic := must.Get(door.Join(ctx, token, team.Newcomer{Name: "Vic Tim", Password: goodPassword, From: "mallory"}))(t)
+		vic := must.Get(signIns.Join(ctx, token, team.Newcomer{Name: "Vic Tim", Password: goodPassword, From: "mallory"}))(t)
 		must.NoError(t, w.SetMember(ctx, w.team.ID, vic.ID, access.Viewer))
 		p, err := w.FromDirectory(ctx, identity("vic", "vic@example.com"), "")
 		if err != nil || p.ID != vic.ID {
@@ -138,10 +138,10 @@ func TestTakeOverReoffersMemberships(t *testing.T) {
 }
 
 // A confirmed address keeps its credentials at the first sign-in with the directory.
-func TestDirectoryLinksAProvedAccount(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+func TestDirectoryLinksConfirmedAccount(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		w.exec(t, `UPDATE people SET email_proved_at = 1 WHERE id = 1`)
-		w.passkey(t, 1, "own")
+		w.addPasskey(t, 1, "own")
 		p, err := w.FromDirectory(t.Context(), identity("ada", "ada@example.com"), "")
 		if err != nil || p.Epoch != 0 || w.count(t, "passkeys") != 1 {
 			t.Errorf("%+v (%v)", p, err)
@@ -168,14 +168,14 @@ func TestDirectoryLinksAProvedAccount(t *testing.T) {
 // After unlinking, the next person with the address may be another one. The former person cannot sign in, even with an
 // earlier mailed link.
 func TestUnlinkRemovesSignInMethods(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		ctx, door := t.Context(), team.NewSignIns(w.Service)
+	eachDatabase(t, func(t *testing.T, w env) {
+		ctx, signIns := t.Context(), team.NewSignIns(w.Service)
 		must.Get(w.FromDirectory(ctx, identity("ada", "ada@example.com"), ""))(t)
 		r := must.Get(w.Recover(ctx, "ada@example.com"))(t)
-		must.Get(door.Recover(ctx, r.Token, goodPassword, team.Choice{}))(t)
-		w.passkey(t, 1, "own")
+		must.Get(signIns.Recover(ctx, r.Token, goodPassword, team.Choice{}))(t)
+		w.addPasskey(t, 1, "own")
 		mailed := must.Get(w.Recover(ctx, "ada@example.com"))(t)
-		other, olga := w.roastery(t)
+		other, olga := w.addSecondTeam(t)
 		_, invited, err := w.Invite(ctx, olga, other.ID, "ada@example.com", access.Editor)
 		must.NoError(t, err)
 		w.exec(t, `UPDATE invitations SET mailed_at = created_at`)
@@ -191,7 +191,7 @@ func TestUnlinkRemovesSignInMethods(t *testing.T) {
 		if p, err := w.FromDirectory(ctx, identity("eve", "ada@example.com"), ""); err != nil || p.ID != 1 {
 			t.Errorf("after unlinking: %+v (%v)", p, err)
 		}
-		_, err = door.SignIn(ctx, team.Attempt{Email: "ada@example.com", Password: goodPassword})
+		_, err = signIns.SignIn(ctx, team.Attempt{Email: "ada@example.com", Password: goodPassword})
 		if n := w.count(t, "passkeys"); !apierr.Is(err, apierr.Unauthorized) || n != 0 {
 			t.Errorf("the former person's password: %v; %d passkeys", err, n)
 		}
@@ -200,7 +200,7 @@ func TestUnlinkRemovesSignInMethods(t *testing.T) {
 
 // Concurrent first sign-ins create one person, linked once.
 func TestConcurrentFirstSignIns(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		_, token := w.invite(t, 1, "new@example.com", access.Editor)
 		for _, email := range []string{"new@example.com", "ada@example.com"} {
 			var wg sync.WaitGroup
@@ -223,10 +223,10 @@ func TestConcurrentFirstSignIns(t *testing.T) {
 
 // A person with an unconfirmed address becomes a member of a second team only when its owner or admin confirms.
 func TestSecondTeamRequiresConfirmation(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		ctx := t.Context()
-		other, olga := w.roastery(t)
-		asks := func() (team.Offer, string) {
+		other, olga := w.addSecondTeam(t)
+		accept := func() (team.Offer, string) {
 			t.Helper()
 			_, token, err := w.Invite(ctx, olga, other.ID, "ada@example.com", access.Admin)
 			must.NoError(t, err)
@@ -234,7 +234,7 @@ func TestSecondTeamRequiresConfirmation(t *testing.T) {
 			return o, token
 		}
 		isMember := func() bool { return w.count(t, "memberships WHERE team_id = ? AND person_id = 1", other.ID) > 0 }
-		o, token := asks()
+		o, token := accept()
 		if !o.Waiting || isMember() {
 			t.Fatalf("waits: %t, member: %t", o.Waiting, isMember())
 		}
@@ -253,10 +253,10 @@ func TestSecondTeamRequiresConfirmation(t *testing.T) {
 			seats.Total() != 2 {
 			t.Errorf("%+v (%v)", seats, err)
 		}
-		for name, hand := range map[string]team.Admin{
+		for name, admin := range map[string]team.Admin{
 			"another team's owner": w.Admin(1, w.team.ID), "the person itself": w.Admin(1, other.ID),
 		} {
-			if err := errors.Join(hand.ConfirmMember(ctx, waiting[0].Invitation)); !apierr.Is(err, apierr.NotFound) {
+			if err := errors.Join(admin.ConfirmMember(ctx, waiting[0].Invitation)); !apierr.Is(err, apierr.NotFound) {
 				t.Errorf("%s confirms: %v", name, err)
 			}
 		}
@@ -265,7 +265,7 @@ func TestSecondTeamRequiresConfirmation(t *testing.T) {
 			isMember() {
 			t.Errorf("after declining: %v", err)
 		}
-		asks()
+		accept()
 		waiting = must.Get(w.Waiting(ctx, other.ID))(t)
 		must.NoError(t, w.Admin(olga, other.ID).ConfirmMember(ctx, waiting[0].Invitation))
 		if !isMember() {

@@ -12,14 +12,14 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// SetSecondFactor sets whether the team's members need a second factor, for the owner.
+// SetSecondFactor sets whether members of the team need a second factor. Only the owner may call it.
 func (h Admin) SetSecondFactor(ctx context.Context, required bool) error {
-	return h.change(ctx, "team.second_factor", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
-		return done{h.team, map[string]any{"on": required}}, h.set(ctx, tx, `second_factor = ?`, db.Flag(required))
+	return h.change(ctx, "team.second_factor", ownerRoles, func(ctx context.Context, tx *db.Tx) (auditEntry, error) {
+		return auditEntry{h.team, map[string]any{"on": required}}, h.updateTeam(ctx, tx, `second_factor = ?`, db.Flag(required))
 	})
 }
 
-// RequiresFactor reports whether a team's members need a second factor; false for a deleted team.
+// RequiresFactor reports whether members of a team need a second factor. It reports false for a deleted team.
 func (s *Service) RequiresFactor(ctx context.Context, q db.Querier, team int64) (bool, error) {
 	var on int64
 	err := q.QueryRow(ctx, `SELECT second_factor FROM teams WHERE id = ?`, team).Scan(&on)
@@ -31,16 +31,16 @@ func (s *Service) RequiresFactor(ctx context.Context, q db.Querier, team int64) 
 
 // Factors are a person's second factors.
 type Factors struct {
-	Passkeys int64 // except cloned ones
-	App      bool  // an authenticator app
+	Passkeys int64 // number of passkeys that are not cloned
+	App      bool  // whether the person has an authenticator app
 
-	Directory bool // the person can sign in only with the operator's directory; only MemberFactors sets it
+	Directory bool // whether the person can sign in only with the operator's directory; set by MemberFactors only
 }
 
-// Any reports whether there is one.
+// Any reports whether the person has a second factor.
 func (f Factors) Any() bool { return f.Passkeys > 0 || f.App }
 
-const factorsOf = `(SELECT COUNT(*) FROM passkeys k WHERE k.person_id = p.id AND k.copied_at = 0),
+const factorColumns = `(SELECT COUNT(*) FROM passkeys k WHERE k.person_id = p.id AND k.copied_at = 0),
 	(SELECT COUNT(*) FROM totp_secrets t WHERE t.person_id = p.id)`
 
 // Factors returns a person's second factors.
@@ -51,7 +51,7 @@ func (s *Service) Factors(ctx context.Context, person int64) (Factors, error) {
 func factors(ctx context.Context, q db.Querier, person int64) (Factors, error) {
 	var out Factors
 	var apps int64
-	if err := q.QueryRow(ctx, `SELECT `+factorsOf+` FROM people p WHERE p.id = ?`, person).Scan(&out.Passkeys,
+	if err := q.QueryRow(ctx, `SELECT `+factorColumns+` FROM people p WHERE p.id = ?`, person).Scan(&out.Passkeys,
 		&apps); err != nil {
 		return out, fmt.Errorf("reading a person's second factors: %w", err)
 	}
@@ -59,7 +59,7 @@ func factors(ctx context.Context, q db.Querier, person int64) (Factors, error) {
 	return out, nil
 }
 
-// MemberFactors returns the second factors of the members on a page, see MemberPage.
+// MemberFactors returns the second factors of the members on a page by person ID; see MemberPage.
 func (s *Service) MemberFactors(ctx context.Context, team, after int64, limit int) (map[int64]Factors, error) {
 	out := map[int64]Factors{}
 	_, err := db.All(ctx, s.db, func(rows *sql.Rows, _ *struct{}) error {
@@ -69,7 +69,7 @@ func (s *Service) MemberFactors(ctx context.Context, team, after int64, limit in
 		f.App, f.Directory = apps > 0, directory > 0
 		out[person] = f
 		return err
-	}, `SELECT p.id, `+factorsOf+
+	}, `SELECT p.id, `+factorColumns+
 		`, CASE WHEN p.password_hash = '' AND NOT EXISTS (SELECT 1 FROM passkeys k WHERE k.person_id = p.id AND k.copied_at = 0)
 			AND EXISTS (SELECT 1 FROM directory_identities d WHERE d.person_id = p.id) THEN 1 ELSE 0 END
 		FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id > ?
@@ -84,11 +84,11 @@ var errLastFactor = apierr.BadState("last_factor",
 	"You need a second factor here, and this is your only one. Add another passkey or an authenticator app first, "+
 		"then remove this one.")
 
-// KeepFactor returns an error if a change leaves a person without a second factor. It runs at the end of the change,
-// which has locked the person's row.
+// KeepFactor returns an error if a change leaves a person without a second factor. It must be called at the end of the
+// transaction, which must have locked the person's row.
 func KeepFactor(ctx context.Context, tx *db.Tx, person int64) error {
-	left, err := factors(ctx, tx, person)
-	if err == nil && !left.Any() {
+	remaining, err := factors(ctx, tx, person)
+	if err == nil && !remaining.Any() {
 		return errLastFactor
 	}
 	return err
@@ -97,14 +97,14 @@ func KeepFactor(ctx context.Context, tx *db.Tx, person int64) error {
 var errKeepFactor = apierr.Invalid(apierr.NotAllowedValue, "keep",
 	"Your team requires a second factor. Keep your authenticator app or one of your passkeys.")
 
-// removeOnChange removes the credentials that a password change does not keep. It does not remove the only second
-// factor of a person who needs one.
-func (s *Service) removeOnChange(ctx context.Context, tx *db.Tx, c Change) error {
-	had, err := factors(ctx, tx, c.Person)
+// removeUnkeptCredentials removes the credentials that a password change does not keep. It returns an error if a person
+// who needs a second factor would lose the last one.
+func (s *Service) removeUnkeptCredentials(ctx context.Context, tx *db.Tx, c Change) error {
+	before, err := factors(ctx, tx, c.Person)
 	if err != nil {
 		return err
 	}
-	if err := s.applyChoice(ctx, tx, c.Person, c.Choice); err != nil || !c.NeedsFactor || !had.Any() {
+	if err := s.applyChoice(ctx, tx, c.Person, c.Choice); err != nil || !c.NeedsFactor || !before.Any() {
 		return err
 	}
 	if err = KeepFactor(ctx, tx, c.Person); errors.Is(err, errLastFactor) {
@@ -116,14 +116,15 @@ func (s *Service) removeOnChange(ctx context.Context, tx *db.Tx, c Change) error
 // AppID is the Credential.ID of a person's authenticator app.
 const AppID = "authenticator-app"
 
-// appsOf returns a person's authenticator app as a credential. Its recovery codes go with it.
-func appsOf(ctx context.Context, _ *Service, q db.Querier, person int64) ([]Credential, error) {
+// listAuthenticatorApp returns a person's authenticator app as a credential. Removing it also removes the recovery
+// codes.
+func listAuthenticatorApp(ctx context.Context, _ *Service, q db.Querier, person int64) ([]Credential, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, c *Credential) error {
 		var created, step int64
 		err := rows.Scan(&created, &step)
 		c.ID, c.Kind, c.Name = AppID, "Authenticator app", "for codes after the password"
-		c.CreatedAt, c.UsedAt = db.Time(created), time.Unix(step*30, 0) // its last code (RFC 6238)
-		c.remove = func(ctx context.Context, tx *db.Tx) error { return dropApp(ctx, tx, person) }
+		c.CreatedAt, c.UsedAt = db.Time(created), time.Unix(step*30, 0) // time step of the last code (RFC 6238)
+		c.remove = func(ctx context.Context, tx *db.Tx) error { return deleteApp(ctx, tx, person) }
 		return err
 	}, `SELECT created_at, last_step FROM totp_secrets WHERE person_id = ?`, person)
 	if err != nil {
@@ -132,31 +133,31 @@ func appsOf(ctx context.Context, _ *Service, q db.Querier, person int64) ([]Cred
 	return out, nil
 }
 
-// RemoveApp removes a person's authenticator app and its recovery codes; not_found if there is none. Keep runs at the
-// end of the transaction and may return an error, see KeepFactor; it may be nil.
+// RemoveApp removes a person's authenticator app and its recovery codes. It returns not_found if there is no app. If
+// keep is not nil, it is called at the end of the transaction and may return an error; see KeepFactor.
 func (s *Service) RemoveApp(
 	ctx context.Context, person int64, keep func(ctx context.Context, tx *db.Tx, person int64) error,
 ) error {
 	return s.db.InTx(ctx, "team.remove_app", func(ctx context.Context, tx *db.Tx) error {
-		// The person's row is locked, so that concurrent removals do not remove both factors.
+		// Lock the person's row, so that concurrent calls do not remove both factors.
 		if err := tx.QueryRow(ctx, `SELECT id FROM people WHERE id = ?`+s.db.ForUpdate(),
 			person).Scan(&person); err != nil {
-			return fmt.Errorf("reading whose authenticator app it is: %w", err)
+			return fmt.Errorf("locking the owner of an authenticator app: %w", err)
 		}
-		switch has, err := factors(ctx, tx, person); {
+		switch found, err := factors(ctx, tx, person); {
 		case err != nil:
 			return err
-		case !has.App:
+		case !found.App:
 			return apierr.Missing()
 		}
-		if err := dropApp(ctx, tx, person); err != nil || keep == nil {
+		if err := deleteApp(ctx, tx, person); err != nil || keep == nil {
 			return err
 		}
 		return keep(ctx, tx, person)
 	})
 }
 
-func dropApp(ctx context.Context, tx *db.Tx, person int64) error {
+func deleteApp(ctx context.Context, tx *db.Tx, person int64) error {
 	for _, statement := range []string{
 		`DELETE FROM totp_recovery_codes WHERE person_id = ?`, `DELETE FROM totp_secrets WHERE person_id = ?`,
 	} {
@@ -164,5 +165,5 @@ func dropApp(ctx context.Context, tx *db.Tx, person int64) error {
 			return fmt.Errorf("removing an authenticator app: %w", err)
 		}
 	}
-	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "totp.removed", id(person), nil)
+	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "totp.removed", formatID(person), nil)
 }

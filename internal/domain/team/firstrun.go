@@ -16,21 +16,20 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// FirstRun creates the first person and team of an installation. It requires the setup code, which is only in the
-// program's log.
+// FirstRun creates the first person and team of an installation. It requires the setup code, which the process logs.
 type FirstRun struct {
 	signIns *SignIns
 	code    string
-	done    atomic.Bool // an installation that was set up once stays so, until the next start
+	done    atomic.Bool // set if the installation is known to be set up
 }
 
-// NewFirstRun returns a FirstRun. All nodes with the same sealing key have the same code.
+// NewFirstRun returns a FirstRun. Nodes with the same sealing key have the same setup code.
 func NewFirstRun(s *SignIns, signer tokencrypt.Signer) *FirstRun {
 	code := base32.StdEncoding.EncodeToString(signer.Sign([]byte("setup code")))[:16]
 	return &FirstRun{signIns: s, code: code}
 }
 
-// Code returns the setup code, for display: four groups of four characters.
+// Code returns the setup code as four groups of four characters.
 func (f *FirstRun) Code() string {
 	return f.code[:4] + "-" + f.code[4:8] + "-" + f.code[8:12] + "-" + f.code[12:]
 }
@@ -55,12 +54,13 @@ func isEmpty(ctx context.Context, q db.Querier) (bool, error) {
 	return used == 0, nil
 }
 
-// FirstPerson is the input of the first person of an installation.
+// FirstPerson is the input of FirstRun.Create.
 type FirstPerson struct {
 	Code                  string
 	Name, Email, Password string
-	TeamName, Timezone    string // an IANA time zone
-	From                  string // the client's address; see Attempt
+	TeamName              string
+	Timezone              string // IANA
+	From                  string // identifier of the client; see Attempt.From
 }
 
 var (
@@ -68,21 +68,21 @@ var (
 		"you started.").With("argument", "code")
 	// ErrSetUp is returned if the installation already has people or teams.
 	ErrSetUp    = apierr.BadState("set_up", "This installation is already set up. Sign in.")
-	errTeamName = apierr.Invalidf(apierr.Malformed, "team", "You need a name for the team, one line of at most %d characters.", maxLine)
+	errTeamName = apierr.Invalidf(apierr.Malformed, "team", "You need a name for the team, one line of at most %d characters.", maxNameLength)
 )
 
-// Create creates the first person, who becomes an operator, and a team that the person owns. It returns unauthorized
-// for a wrong code, rate_limited after several wrong ones, and wrong_state if there are people already.
+// Create creates the first person as an operator, and a team that the person owns. It returns unauthorized for a wrong
+// code, rate_limited after several wrong codes, and ErrSetUp if there are people or teams already.
 func (f *FirstRun) Create(ctx context.Context, in FirstPerson) (Person, error) {
 	if err := f.checkCode(in); err != nil {
 		return Person{}, err
 	}
-	p := Person{Name: strings.TrimSpace(in.Name), Email: foldEmail(in.Email), Operator: true}
+	p := Person{Name: strings.TrimSpace(in.Name), Email: normalizeEmail(in.Email), Operator: true}
 	t := Team{Name: strings.TrimSpace(in.TeamName), Timezone: in.Timezone, Language: "en", Plan: f.plan()}
 	if err := f.check(ctx, p, t, in.Password); err != nil {
 		return Person{}, err
 	}
-	hash, err := f.signIns.hash(ctx, askingClient(in.From), in.Password)
+	hash, err := f.signIns.hashPassword(ctx, clientCaller(in.From), in.Password)
 	if err != nil {
 		return Person{}, err
 	}
@@ -90,14 +90,14 @@ func (f *FirstRun) Create(ctx context.Context, in FirstPerson) (Person, error) {
 		if err := lockEmpty(ctx, tx, f.signIns.db); err != nil {
 			return err
 		}
-		if p.ID, err = addInvited(ctx, tx, p, hash); err != nil {
+		if p.ID, err = insertPerson(ctx, tx, p, hash); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `UPDATE people SET operator = 1, made_by_operator = 1 WHERE id = ?`, p.ID); err != nil {
 			return fmt.Errorf("creating the first operator: %w", err)
 		}
 		by, on := auditlog.Actor{PersonID: p.ID}, map[string]any{"on": true}
-		if err := auditlog.Record(ctx, tx, 0, by, "person.operator", id(p.ID), on); err != nil {
+		if err := auditlog.Record(ctx, tx, 0, by, "person.operator", formatID(p.ID), on); err != nil {
 			return err
 		}
 		_, err = insertTeam(ctx, tx, t, p.ID)
@@ -106,7 +106,7 @@ func (f *FirstRun) Create(ctx context.Context, in FirstPerson) (Person, error) {
 	return p, err
 }
 
-// checkCode checks the code in constant time. Case, spaces and hyphens do not matter.
+// checkCode compares the code in constant time. It ignores case, spaces and hyphens.
 func (f *FirstRun) checkCode(in FirstPerson) error {
 	given := strings.NewReplacer(" ", "", "-", "").Replace(strings.ToUpper(in.Code))
 	return f.signIns.CheckSecret(in.From, func() error {
@@ -123,13 +123,13 @@ func (f *FirstRun) check(ctx context.Context, p Person, t Team, password string)
 		return err
 	case !pending:
 		return ErrSetUp
-	case !isLine(p.Name):
-		return errNoPerson
-	case holdsAddress(p.Name):
-		return errAddress
+	case !isSingleLine(p.Name):
+		return errPersonName
+	case containsURL(p.Name):
+		return errNameWithURL
 	case !isEmail(p.Email):
 		return errEmail
-	case !isLine(t.Name) || holdsAddress(t.Name):
+	case !isSingleLine(t.Name) || containsURL(t.Name):
 		return errTeamName
 	case !teamtime.IsZone(t.Timezone):
 		return errTimezone
@@ -137,7 +137,7 @@ func (f *FirstRun) check(ctx context.Context, p Person, t Team, password string)
 	return passwords.Check(password, p.Name, p.Email)
 }
 
-// lockEmpty returns an error if the installation has people or teams, and locks it against a concurrent setup.
+// lockEmpty locks the installation against a concurrent setup. It returns ErrSetUp if there are people or teams.
 func lockEmpty(ctx context.Context, tx *db.Tx, d *db.DB) error {
 	var version int64
 	err := tx.QueryRow(ctx, `SELECT version FROM access_version WHERE id = 1`+d.ForUpdate()).Scan(&version)
@@ -151,7 +151,7 @@ func lockEmpty(ctx context.Context, tx *db.Tx, d *db.DB) error {
 	return err
 }
 
-// plan returns the plan of the first team: the default plan of teams, or the first one of the operator's own plans.
+// plan returns the plan of the first team: the plan "team" if it exists, or the operator's first plan.
 func (f *FirstRun) plan() string {
 	const defaultPlan = "team"
 	terms := f.signIns.teams.terms

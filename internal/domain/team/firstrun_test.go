@@ -28,9 +28,9 @@ func TestFirstRun(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)))
 		s := team.New(d, must.Get(ratelimit.NewGuesses())(t), plan.Default())
-		door := team.NewSignIns(s)
+		signIns := team.NewSignIns(s)
 		sealer := must.Get(tokencrypt.New(must.Get(tokencrypt.NewKey())(t)))(t)
-		first, other := team.NewFirstRun(door, sealer.Signer("setup code")), team.NewFirstRun(door, sealer.Signer("setup code"))
+		first, other := team.NewFirstRun(signIns, sealer.Signer("setup code")), team.NewFirstRun(signIns, sealer.Signer("setup code"))
 		if first.Code() != other.Code() || !must.Get(first.Pending(t.Context()))(t) {
 			t.Errorf("the codes are %s and %s", first.Code(), other.Code())
 		}
@@ -71,7 +71,7 @@ func TestFirstRun(t *testing.T) {
 		if must.Get(other.Pending(t.Context()))(t) {
 			t.Error("it is still pending")
 		}
-		_, err := door.SignIn(t.Context(), team.Attempt{Email: people[0].Email, Password: "correct horse quartz", From: "client"})
+		_, err := signIns.SignIn(t.Context(), team.Attempt{Email: people[0].Email, Password: "correct horse quartz", From: "client"})
 		must.NoError(t, err)
 	})
 }

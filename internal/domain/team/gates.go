@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Scope is what a pause applies to.
+// Scope is the scope of a pause.
 type Scope string
 
 // The scopes.
@@ -24,19 +24,20 @@ const (
 	ForKey     Scope = "key"
 )
 
-// Pause is something that the operator has stopped, of the whole service or of one team, key or connection.
+// Pause is an action that the operator paused for the service, a team, a key or a connection.
 type Pause struct {
 	Scope     Scope              `json:"scope"`
-	Target    int64              `json:"target,omitempty"` // id of the team, the key or the connection
+	Target    int64              `json:"target,omitempty"` // ID of the team, key or connection; 0 for the service
 	Action    access.PauseAction `json:"action"`
 	Reason    string             `json:"reason,omitempty"` // for the operator only
 	CreatedAt time.Time          `json:"created_at"`
 }
 
-// Pause pauses something until Resume. It applies on every node within a second. Pausing again only changes the reason.
+// Pause pauses an action until Resume is called. It applies on every node within a second. Pausing again only changes
+// the reason.
 func (s *Service) Pause(ctx context.Context, p Pause) error {
-	if p.Reason != "" && !isLine(p.Reason) {
-		return invalid("the reason has to be one line of at most %d characters", maxLine)
+	if p.Reason != "" && !isSingleLine(p.Reason) {
+		return operatorErrorf("the reason must be one line of at most %d characters", maxNameLength)
 	}
 	return s.change(ctx, "team.pause", func(ctx context.Context, tx *db.Tx) error {
 		team, err := p.check(ctx, tx)
@@ -49,7 +50,7 @@ func (s *Service) Pause(ctx context.Context, p Pause) error {
 		if err != nil {
 			return fmt.Errorf("pausing: %w", err)
 		}
-		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "access.paused", id(p.Target),
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "access.paused", formatID(p.Target),
 			map[string]any{"scope": p.Scope, "action": p.Action})
 	})
 }
@@ -68,22 +69,22 @@ func (s *Service) Resume(ctx context.Context, p Pause) error {
 		}
 		switch {
 		case n == 0 && p.Action == access.PauseAPI:
-			return invalid("the API is on already")
+			return operatorErrorf("the API is on already")
 		case n == 0:
-			return invalid("this is not paused")
+			return operatorErrorf("this is not paused")
 		}
-		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "access.resumed", id(p.Target),
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "access.resumed", formatID(p.Target),
 			map[string]any{"scope": p.Scope, "action": p.Action})
 	})
 }
 
-// check returns an error if the subject of a pause does not exist, else its team's ID, 0 for all teams.
+// check validates a pause and returns the ID of the affected team, or 0 for the service.
 func (p Pause) check(ctx context.Context, q db.Querier) (int64, error) {
 	if !slices.Contains([]access.PauseAction{access.PauseAPI, access.PauseEverything, access.PauseSpending,
 		access.PausePublishing}, p.Action) ||
 		p.Action == access.PauseAPI && p.Scope != ForService {
 		return 0,
-			invalid("what can be paused is everything, spend or publish; the API is switched for the whole service")
+			operatorErrorf("the action must be everything, spend or publish; the API can be paused only for the whole service")
 	}
 	var team int64
 	var err error
@@ -100,15 +101,15 @@ func (p Pause) check(ctx context.Context, q db.Querier) (int64, error) {
 		err = sql.ErrNoRows
 	}
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, invalid("there is no such team or key to pause or resume")
+		return 0, operatorErrorf("there is no such team or key to pause or resume")
 	}
 	if err != nil {
-		return 0, fmt.Errorf("looking up what to pause: %w", err)
+		return 0, fmt.Errorf("looking up the target of a pause: %w", err)
 	}
 	return team, nil
 }
 
-// Pauses lists everything that is paused or switched off.
+// Pauses lists all pauses.
 func (s *Service) Pauses(ctx context.Context) ([]Pause, error) {
 	return db.All(ctx, s.db, func(rows *sql.Rows, p *Pause) error {
 		var created int64
@@ -118,10 +119,10 @@ func (s *Service) Pauses(ctx context.Context) ([]Pause, error) {
 	}, `SELECT scope, target, action, reason, created_at FROM pauses ORDER BY created_at, scope, target, action`)
 }
 
-// SetAccess switches API and tool access of a team on or off (the owner's switch).
+// SetAccess turns a team's API and tool access on or off, like Admin.SetAccess.
 func (s *Service) SetAccess(ctx context.Context, team int64, on bool) error {
 	return s.setTeam(ctx, team, "team.access", map[string]any{"on": on}, `access_off_at = ?`, func(now int64) []any {
-		return []any{unless(on, now)}
+		return []any{zeroIf(on, now)}
 	})
 }
 
@@ -130,36 +131,36 @@ func (s *Service) Close(ctx context.Context, team int64) error {
 	return s.setTeam(ctx, team, "team.closed", nil, `closed_at = ?`, func(now int64) []any { return []any{now} })
 }
 
-// Reopen opens a closed team again unless it is being deleted.
+// Reopen reopens a closed team unless it was deleted.
 func (s *Service) Reopen(ctx context.Context, team int64) error {
 	switch t, err := s.Team(ctx, team); {
 	case apierr.Is(err, apierr.NotFound):
-		return invalid("there is no such team")
+		return operatorErrorf("there is no such team")
 	case err != nil:
 		return err
 	case t.Deleted:
-		return invalid("this team is deleted; what is gone cannot be opened again")
+		return operatorErrorf("this team was deleted and cannot be reopened")
 	}
 	return s.setTeam(ctx, team, "team.reopened", nil, `closed_at = ?`, func(int64) []any { return []any{0} })
 }
 
-// SetHold suspends a person's account or ends the suspension. A suspended person's assistants do not work, nor do the
-// keys and assistants of the teams that the person owns.
+// SetHold suspends a person's account or ends the suspension. The assistants of a suspended person do not work. The keys
+// and assistants of teams that the person owns do not work either.
 func (s *Service) SetHold(ctx context.Context, person int64, held bool, opts ...ChangeOption) error {
 	return s.change(ctx, "team.hold", withOptions(opts, func(ctx context.Context, tx *db.Tx) error {
-		n, err := tx.Exec(ctx, `UPDATE people SET held_at = ? WHERE id = ?`, unless(!held, db.Micros(tx.Now())), person)
+		n, err := tx.Exec(ctx, `UPDATE people SET held_at = ? WHERE id = ?`, zeroIf(!held, db.Micros(tx.Now())), person)
 		if err != nil {
 			return fmt.Errorf("changing a hold: %w", err)
 		}
 		if n == 0 {
-			return invalid("there is no such person")
+			return operatorErrorf("there is no such person")
 		}
-		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.hold", id(person), map[string]any{"held": held})
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.hold", formatID(person), map[string]any{"held": held})
 	}))
 }
 
-func unless(not bool, n int64) int64 {
-	if not {
+func zeroIf(condition bool, n int64) int64 {
+	if condition {
 		return 0
 	}
 	return n

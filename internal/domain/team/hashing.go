@@ -8,16 +8,17 @@ import (
 	"pressroom/internal/platform/loadshed"
 )
 
-const hashWait = 5 * time.Second // how long a request waits for a password hash
+// hashTimeout is how long a request waits for a password hash.
+const hashTimeout = 5 * time.Second
 
-func askingClient(from string) passwords.Caller {
+func clientCaller(from string) passwords.Caller {
 	return passwords.Caller{Key: "client " + loadshed.SitePrefix(from)}
 }
 
-func askingInvitation(id int64) passwords.Caller {
+func invitationCaller(id int64) passwords.Caller {
 	return passwords.Caller{Key: fmt.Sprint("invitation ", id)}
 }
 
-func askingPerson(id int64) passwords.Caller {
+func personCaller(id int64) passwords.Caller {
 	return passwords.Caller{Key: fmt.Sprint("person ", id), Known: true}
 }

@@ -15,39 +15,39 @@ import (
 func TestHashQueueLimit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		from func(i int) string
-		wait int
+		from    func(i int) string
+		waiting int
 	}{
 		"many clients": {func(i int) string { return fmt.Sprint("192.0.2.", i) }, 16},
 		"one client":   {func(int) string { return "192.0.2.1" }, 8},
 		"one site":     {func(i int) string { return fmt.Sprintf("2001:db8:1:%x::/64", i) }, 8},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, w env) {
-				door, known := team.NewSignIns(w.Service), w.signedIn(t, w.owner.ID, "")
-				release := door.HoldHashes()
+			eachDatabase(t, func(t *testing.T, w env) {
+				signIns, known := team.NewSignIns(w.Service), w.signIn(t, w.owner.ID, "")
+				release := signIns.HoldHashes()
 				const all = 25
 				errs := make(chan error, all)
 				for i := range all {
 					go func() {
-						_, err := door.SignIn(t.Context(),
+						_, err := signIns.SignIn(t.Context(),
 							team.Attempt{Email: fmt.Sprint(i, "@example.com"), Password: "wrong", From: c.from(i)})
 						errs <- err
 					}()
 				}
-				for range all - c.wait {
+				for range all - c.waiting {
 					if f := apierr.Of(<-errs); f.Code != apierr.RateLimited || f.RetryAfter <= 0 {
 						t.Errorf("a stranger who finds no room: %v", f)
 					}
 				}
-				if _, err := door.SignIn(t.Context(),
+				if _, err := signIns.SignIn(t.Context(),
 					team.Attempt{
 						Email: "ada@example.com", Password: "correct horse quartz", From: c.from(0), Browser: known,
 					}); err != nil {
 					t.Errorf("a known browser: %v", err)
 				}
 				release()
-				for range c.wait {
+				for range c.waiting {
 					if err := <-errs; !apierr.Is(err, apierr.Unauthorized) {
 						t.Errorf("a stranger who waited: %v", err)
 					}
@@ -59,14 +59,14 @@ func TestHashQueueLimit(t *testing.T) {
 
 // Accepting an invitation to an existing account's address computes no hash, and failed attempts are counted.
 func TestJoiningWithAccountComputesNoHash(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		door := team.NewSignIns(w.Service)
-		w.person(t, "bea@example.com", "wobbly pass word", "")
+	eachDatabase(t, func(t *testing.T, w env) {
+		signIns := team.NewSignIns(w.Service)
+		w.addPerson(t, "bea@example.com", "wobbly pass word", "")
 		_, token := w.invite(t, w.owner.ID, "bea@example.com", access.Editor)
-		release := door.HoldHashes() // so that hashing would wait
+		release := signIns.HoldHashes() // so that hashing would wait
 		defer release()
 		for i := range 11 {
-			_, err := door.Join(t.Context(), token,
+			_, err := signIns.Join(t.Context(), token,
 				team.Newcomer{Name: "Bea", Password: goodPassword, From: "192.0.2.1"})
 			if i < 10 && !strings.Contains(apierr.Of(err).Detail, "That did not work.") || i == 10 && !apierr.Is(err,
 				apierr.RateLimited) {
@@ -78,11 +78,11 @@ func TestJoiningWithAccountComputesNoHash(t *testing.T) {
 
 // Wrong passwords from one IPv6 site are counted together. Known browsers in it are not delayed.
 func TestGuessesFromOneSite(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		door, known := team.NewSignIns(w.Service), w.signedIn(t, w.owner.ID, "")
-		door.ChargeSite("2001:db8:1::/48")
+	eachDatabase(t, func(t *testing.T, w env) {
+		signIns, known := team.NewSignIns(w.Service), w.signIn(t, w.owner.ID, "")
+		signIns.ChargeSite("2001:db8:1::/48")
 		try := func(email, password, from, browser string) error {
-			_, err := door.SignIn(t.Context(),
+			_, err := signIns.SignIn(t.Context(),
 				team.Attempt{Email: email, Password: password, From: from, Browser: browser})
 			return err
 		}
@@ -104,10 +104,10 @@ func TestGuessesFromOneSite(t *testing.T) {
 // An attacker who knows the password and guesses codes does not delay the person in a known browser, and a stolen
 // browser guesses no faster than others.
 func TestCodeGuessesFromKnownBrowsers(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		door, known, second := team.NewSignIns(w.Service), w.signedIn(t, w.owner.ID, ""), w.signedIn(t, w.owner.ID, "")
+	eachDatabase(t, func(t *testing.T, w env) {
+		signIns, known, second := team.NewSignIns(w.Service), w.signIn(t, w.owner.ID, ""), w.signIn(t, w.owner.ID, "")
 		guess := func(browser string, err error) error {
-			return door.GuessCode(t.Context(), w.owner.ID, browser, func() error { return err })
+			return signIns.GuessCode(t.Context(), w.owner.ID, browser, func() error { return err })
 		}
 		wrong := apierr.New(apierr.Unauthorized, "wrong")
 		for _, browser := range []string{"", known} {

@@ -21,15 +21,15 @@ func (w env) exec(t *testing.T, statement string, args ...any) {
 	}))
 }
 
-// passkey adds a passkey that no device has.
-func (w env) passkey(t *testing.T, person int64, name string) {
+// addPasskey adds a passkey that no device has.
+func (w env) addPasskey(t *testing.T, person int64, name string) {
 	t.Helper()
 	w.exec(t, `INSERT INTO passkeys (person_id, credential_id, name, credential, created_at) VALUES (?, ?, ?, '{}', 1)`,
 		person, []byte(name), name)
 }
 
-// letAssistant connects an assistant for a person.
-func (w env) letAssistant(t *testing.T, person int64, name string) int64 {
+// connectAssistant connects an assistant for a person.
+func (w env) connectAssistant(t *testing.T, person int64, name string) int64 {
 	t.Helper()
 	var made int64
 	must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
@@ -45,9 +45,9 @@ func (w env) letAssistant(t *testing.T, person int64, name string) int64 {
 }
 
 // Confirming the address completes waiting invitations; a team that the person has left stays so.
-func TestProofCompletesJoin(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		other, olga := w.roastery(t)
+func TestConfirmedEmailCompletesJoin(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
+		other, olga := w.addSecondTeam(t)
 		_, token, err := w.Invite(t.Context(), olga, other.ID, "ada@example.com", access.Viewer)
 		must.NoError(t, err)
 		if o, err := w.Accept(t.Context(), token, 1); err != nil || !o.Waiting {
@@ -78,20 +78,20 @@ func TestProofCompletesJoin(t *testing.T) {
 
 // A new password removes every credential that is not kept, in every team; a first password removes none.
 func TestNewPasswordRemovesCredentials(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		door := team.NewSignIns(w.Service)
-		plant := func() []team.Credential {
+	eachDatabase(t, func(t *testing.T, w env) {
+		signIns := team.NewSignIns(w.Service)
+		addCredentials := func() []team.Credential {
 			t.Helper()
-			w.passkey(t, 1, "own")
-			w.passkey(t, 1, "planted")
-			w.letAssistant(t, 1, "Claude")
+			w.addPasskey(t, 1, "own")
+			w.addPasskey(t, 1, "planted")
+			w.connectAssistant(t, 1, "Claude")
 			all, err := w.Credentials(t.Context(), 1)
 			if err != nil || len(all) != 3 {
 				t.Fatalf("%+v (%v)", all, err)
 			}
 			return all
 		}
-		left := func(after string, want ...string) {
+		checkRemaining := func(after string, want ...string) {
 			t.Helper()
 			all, err := w.Credentials(t.Context(), 1)
 			var names []string
@@ -102,28 +102,28 @@ func TestNewPasswordRemovesCredentials(t *testing.T) {
 				t.Errorf("after %s: %q (%v), want %q", after, names, err, want)
 			}
 		}
-		all := plant()
-		_, err := door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "wrong", New: goodPassword})
+		all := addCredentials()
+		_, err := signIns.ChangePassword(t.Context(), team.Change{Person: 1, Old: "wrong", New: goodPassword})
 		if err == nil {
 			t.Fatal("a wrong password")
 		}
-		left("a refused change", "Passkey own", "Passkey planted", "Assistant Claude (Harbour)")
-		must.Get(door.ChangePassword(t.Context(),
+		checkRemaining("a refused change", "Passkey own", "Passkey planted", "Assistant Claude (Harbour)")
+		must.Get(signIns.ChangePassword(t.Context(),
 			team.Change{
 				Person: 1, Old: "correct horse quartz", New: goodPassword,
 				Choice: team.Choice{Keep: []string{all[0].ID, all[2].ID, "passkey-999"}},
 			}))(t)
-		left("a change", "Passkey own", "Assistant Claude (Harbour)")
+		checkRemaining("a change", "Passkey own", "Assistant Claude (Harbour)")
 		r := must.Get(w.Recover(t.Context(), "ada@example.com"))(t)
-		must.Get(door.Recover(t.Context(), r.Token, goodPassword+" 2", team.Choice{Keep: []string{all[2].ID}}))(t)
-		left("a recovery", "Assistant Claude (Harbour)")
+		must.Get(signIns.Recover(t.Context(), r.Token, goodPassword+" 2", team.Choice{Keep: []string{all[2].ID}}))(t)
+		checkRemaining("a recovery", "Assistant Claude (Harbour)")
 		if w.count(t, "people WHERE email_proved_at > 0") != 0 {
 			t.Error("a link that was shown to the operator proves the address")
 		}
 
-		bea := w.person(t, "bea@example.com", "", access.Editor)
-		w.passkey(t, bea.ID, "bea's")
-		_, err = door.ChangePassword(t.Context(), team.Change{Person: bea.ID, New: goodPassword})
+		bea := w.addPerson(t, "bea@example.com", "", access.Editor)
+		w.addPasskey(t, bea.ID, "bea's")
+		_, err = signIns.ChangePassword(t.Context(), team.Change{Person: bea.ID, New: goodPassword})
 		if err != nil || w.count(t, "passkeys WHERE person_id = ?", bea.ID) != 1 {
 			t.Errorf("a first password removes a passkey (%v)", err)
 		}
@@ -131,7 +131,7 @@ func TestNewPasswordRemovesCredentials(t *testing.T) {
 }
 
 func TestUnconfirmedOperator(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		if _, err := w.MakeOperator(t.Context(), "ada@example.com"); err == nil || !strings.Contains(err.Error(),
 			"--unconfirmed") {
 			t.Errorf("%v", err)
@@ -145,20 +145,20 @@ func TestUnconfirmedOperator(t *testing.T) {
 
 // A new password revokes only those of the person's own keys and invitations that were selected.
 func TestNewPasswordRevokesOnlyOwnItems(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		bea := w.person(t, "bea@example.com", "correct horse quartz", access.Admin)
+	eachDatabase(t, func(t *testing.T, w env) {
+		bea := w.addPerson(t, "bea@example.com", "correct horse quartz", access.Admin)
 		key, _, err := w.AddKey(t.Context(), team.NewKey{Team: w.team.ID, Name: "Ada's", Level: access.Full})
 		must.NoError(t, err)
-		hers, _, err := w.Invite(t.Context(), bea.ID, w.team.ID, "new@example.com", access.Editor)
+		beasInvitation, _, err := w.Invite(t.Context(), bea.ID, w.team.ID, "new@example.com", access.Editor)
 		must.NoError(t, err)
-		adas, _, err := w.Invite(t.Context(), 1, w.team.ID, "other@example.com", access.Editor)
+		adasInvitation, _, err := w.Invite(t.Context(), 1, w.team.ID, "other@example.com", access.Editor)
 		must.NoError(t, err)
 		issued, err := w.ListIssued(t.Context(), bea.ID)
 		if err != nil || len(issued) != 1 || issued[0].Name != "new@example.com as editor (Harbour)" {
 			t.Fatalf("%+v (%v)", issued, err)
 		}
 		all := []string{
-			fmt.Sprint("key-", key.ID), fmt.Sprint("invitation-", hers.ID), fmt.Sprint("invitation-", adas.ID),
+			fmt.Sprint("key-", key.ID), fmt.Sprint("invitation-", beasInvitation.ID), fmt.Sprint("invitation-", adasInvitation.ID),
 		}
 		must.Get(team.NewSignIns(w.Service).ChangePassword(t.Context(),
 			team.Change{
@@ -176,7 +176,7 @@ func TestNewPasswordRevokesOnlyOwnItems(t *testing.T) {
 
 // An authenticator app is removed with its recovery codes, once, unless it is required.
 func TestRemoveApp(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		ada := w.owner.ID
 		w.exec(t, `INSERT INTO totp_secrets (person_id, sealed, last_step, created_at) VALUES (?, ?, 0, 1)`, ada,
 			[]byte("sealed"))

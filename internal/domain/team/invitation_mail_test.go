@@ -16,14 +16,14 @@ import (
 
 // Names of people and teams never become links in invitation mails, and never change the text around them.
 func TestInvitationMailHasOneLink(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		var got team.Letter
+	eachDatabase(t, func(t *testing.T, w env) {
+		var letter team.Letter
 		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
-			got = l
+			letter = l
 			return nil
 		})
 		link := regexp.MustCompile(`(?i)[a-z]+://\S+|[a-z0-9-]+\.[a-z]{2,}\b|\S+@[a-z0-9]`)
-		for name, shown := range map[string]string{
+		for name, quoted := range map[string]string{
 			"Prize: evil.example/x www.evil.example": "“Prize:\u200c evil.\u200cexample/\u200cx " +
 				"www.\u200cevil.\u200cexample”",
 			"pay@evil.example\u202e\u2066": "“pay@\u200cevil.\u200cexample”",
@@ -34,12 +34,12 @@ func TestInvitationMailHasOneLink(t *testing.T) {
 			w.exec(t, `UPDATE people SET name = ?`, name)
 			must.Get(letters.Invite(t.Context(), 1, w.team.ID, fmt.Sprint("new", len(name), "@example.com"),
 				access.Editor))(t)
-			if got.Subject != "Invitation to the team "+shown || !strings.HasPrefix(got.Text,
-				shown+" invites you to join the team "+shown+" as editor.") {
-				t.Errorf("%q: %q\n%q", name, got.Subject, got.Text)
+			if letter.Subject != "Invitation to the team "+quoted || !strings.HasPrefix(letter.Text,
+				quoted+" invites you to join the team "+quoted+" as editor.") {
+				t.Errorf("%q: %q\n%q", name, letter.Subject, letter.Text)
 			}
-			text := strings.ReplaceAll(got.Text, got.To, "")
-			if links := link.FindAllString(got.Subject+"\n"+text, -1); len(links) != 1 || !strings.HasPrefix(links[0],
+			text := strings.ReplaceAll(letter.Text, letter.To, "")
+			if links := link.FindAllString(letter.Subject+"\n"+text, -1); len(links) != 1 || !strings.HasPrefix(links[0],
 				"https://press.example/invitation/") {
 				t.Errorf("%q: links %q", name, links)
 			}
@@ -49,7 +49,7 @@ func TestInvitationMailHasOneLink(t *testing.T) {
 
 // A name with a web address is refused. A team that already has one can still change its settings.
 func TestNamesWithWebAddress(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		const address = "Log in at https://evil.example"
 		h := w.Admin(1, w.team.ID)
 		profile := team.Profile{Name: address, Timezone: "UTC", Language: "en"}
@@ -76,12 +76,12 @@ func TestNamesWithWebAddress(t *testing.T) {
 
 // Mailed invitations are limited for a new team, per address, and per person.
 func TestInvitationMailLimits(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		letters := team.NewLetters(w.Service, "https://press.example", func(context.Context, team.Letter) error {
 			return nil
 		})
 		w.exec(t, `UPDATE teams SET plan = 'agency'`)
-		mails := func(n int, by, to int64) {
+		insertMailed := func(n int, by, to int64) {
 			t.Helper()
 			w.exec(t, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < CAST(? AS BIGINT))
 				INSERT INTO invitations (team_id, email, role, token_hash, invited_by, created_at, expires_at,
@@ -92,23 +92,23 @@ func TestInvitationMailLimits(t *testing.T) {
 				}[w.db.Postgres()]+`), CAST(? AS BIGINT), 1, 1, CAST(? AS BIGINT), 1 FROM n`,
 				n, to, fmt.Sprint(by, "-", to, "-", n, "-"), by, db.Micros(w.db.Now()))
 		}
-		refused := func(want string, to string, by int64) {
+		expectRefusal := func(want string, to string, by int64) {
 			t.Helper()
 			_, err := letters.Invite(t.Context(), by, w.team.ID, to, access.Editor)
 			if got := apierr.Of(err).Detail; want == "" && err != nil || want != "" && !strings.Contains(got, want) {
 				t.Errorf("%v, want %q", err, want)
 			}
 		}
-		other, _ := w.roastery(t)
-		refused("", "first@example.com", 1)
-		mails(10, 99, other.ID)
-		refused("too many invitations", "someone@example.com", 1)
-		mails(19, 98, w.team.ID)
-		refused("on its first day", "second@example.com", 1)
-		refused("", "third@example.com", 0)
+		other, _ := w.addSecondTeam(t)
+		expectRefusal("", "first@example.com", 1)
+		insertMailed(10, 99, other.ID)
+		expectRefusal("too many invitations", "someone@example.com", 1)
+		insertMailed(19, 98, w.team.ID)
+		expectRefusal("on its first day", "second@example.com", 1)
+		expectRefusal("", "third@example.com", 0)
 		w.exec(t, `UPDATE teams SET created_at = 1`)
-		refused("", "fourth@example.com", 1)
-		mails(98, 1, other.ID)
-		refused("You have sent 100", "fifth@example.com", 1)
+		expectRefusal("", "fourth@example.com", 1)
+		insertMailed(98, 1, other.ID)
+		expectRefusal("You have sent 100", "fifth@example.com", 1)
 	})
 }

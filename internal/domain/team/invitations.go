@@ -19,21 +19,21 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// InvitationPath is the path prefix of invitation links; the token follows.
+// InvitationPath is the path prefix of invitation links. A token follows it.
 const InvitationPath = "/invitation/"
 
-// invitationLife is how long an invitation can be accepted.
-const invitationLife = 7 * 24 * time.Hour
+// invitationLifetime is how long an invitation can be accepted.
+const invitationLifetime = 7 * 24 * time.Hour
 
-// Invitation lets the person with an email address join a team, once.
+// Invitation allows the person with an email address to join a team once.
 type Invitation struct {
 	ID        int64       `json:"id"`
 	Email     string      `json:"email"`
 	Role      access.Role `json:"role"`
-	InvitedBy string      `json:"invited_by,omitempty"` // a person's name; empty for the operator
+	InvitedBy string      `json:"invited_by,omitempty"` // name of a person; empty for the operator
 	CreatedAt time.Time   `json:"created_at"`
 	ExpiresAt time.Time   `json:"expires_at"`
-	Mailed    bool        `json:"mailed,omitempty"` // only the owner of the address has the link
+	Mailed    bool        `json:"mailed,omitempty"` // whether the link was emailed, so that only the owner of the address knows it
 }
 
 var (
@@ -46,40 +46,40 @@ var (
 			"change the plan.").With("limit", "seats")
 	errNoSeat = apierr.New(apierr.PlanLimitReached,
 		"The team’s plan has no seat left. Ask the person who invited you.").With("limit", "seats")
-	errAccepted = apierr.BadState("used", "This invitation was already accepted. Sign in to continue.")
-	errRevoked  = apierr.BadState("revoked", "This invitation was revoked. Ask for a new one.")
-	errEnded    = apierr.BadState("ended", "This invitation has expired. Ask for a new one.")
-	errOther    = apierr.New(apierr.NotFound, "This invitation is for another email address.")
-	errTeamShut = apierr.BadState("closed", "This team is closed. Nobody can join it.")
-	errKnown    = apierr.BadState("known",
+	errInvitationAccepted = apierr.BadState("used", "This invitation was already accepted. Sign in to continue.")
+	errInvitationRevoked  = apierr.BadState("revoked", "This invitation was revoked. Ask for a new one.")
+	errInvitationExpired  = apierr.BadState("ended", "This invitation has expired. Ask for a new one.")
+	errOtherAddress       = apierr.New(apierr.NotFound, "This invitation is for another email address.")
+	errTeamClosed         = apierr.BadState("closed", "This team is closed. Nobody can join it.")
+	errEmailTaken         = apierr.BadState("known",
 		"That did not work. If you have an account with this email address, sign in with it to join. If you cannot "+
 			"sign in, ask the operator of this service for a link to set a new password.")
-	errNoPerson  = apierr.Invalidf(apierr.Malformed, "name", "Enter your name, one line of at most %d characters.", maxLine)
-	errNoManager = apierr.Missing()
+	errPersonName = apierr.Invalidf(apierr.Malformed, "name", "Enter your name, one line of at most %d characters.", maxNameLength)
+	errNoManager  = apierr.Missing()
 )
 
-// foldEmail writes an email address as people are known by it.
-func foldEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+// normalizeEmail returns an email address in the form in which it is stored.
+func normalizeEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
-// isEmail reports whether a folded text is the address of a mailbox and no more.
+// isEmail reports whether a normalized text is an email address without a name.
 func isEmail(email string) bool {
 	parsed, err := mail.ParseAddress(email)
-	return err == nil && parsed.Address == email && isLine(email) && !strings.ContainsRune(email, utf8.RuneError)
+	return err == nil && parsed.Address == email && isSingleLine(email) && !strings.ContainsRune(email, utf8.RuneError)
 }
 
-// Invite invites a person to a team. The second value is the token of the link, which is not stored. By is the owner or
-// admin who invites, 0 for the operator; for others it returns not_found. It replaces an open invitation to the same
-// address, and returns plan_limit_reached if members and open invitations fill the plan's seats.
+// Invite invites a person to a team. The second result is the token of the link, which is not stored. by is the inviting
+// owner or admin, or 0 for the operator. Invite returns not_found for other people. It replaces an open invitation to
+// the same address. It returns plan_limit_reached if members and open invitations use all seats of the plan.
 func (s *Service) Invite(
 	ctx context.Context, by, team int64, email string, role access.Role,
 ) (Invitation, string, error) {
-	return s.invite(ctx, by, team, Invitation{Email: email, Role: role}, invitationLife)
+	return s.invite(ctx, by, team, Invitation{Email: email, Role: role}, invitationLifetime)
 }
 
 func (s *Service) invite(
 	ctx context.Context, by, team int64, i Invitation, life time.Duration,
 ) (Invitation, string, error) {
-	i.Email = foldEmail(i.Email)
+	i.Email = normalizeEmail(i.Email)
 	if !isEmail(i.Email) {
 		return i, "", errEmail
 	}
@@ -88,11 +88,11 @@ func (s *Service) invite(
 	}
 	token := rand.Text()
 	err := s.db.InTx(ctx, "team.invite", func(ctx context.Context, tx *db.Tx) error {
-		if err := s.mayInvite(ctx, tx, by, team, i.Email); err != nil {
+		if err := s.lockForInvitation(ctx, tx, by, team, i.Email); err != nil {
 			return err
 		}
 		if i.Mailed {
-			if err := boundMails(ctx, tx, by, team, i.Email); err != nil {
+			if err := checkMailLimits(ctx, tx, by, team, i.Email); err != nil {
 				return err
 			}
 		}
@@ -106,7 +106,7 @@ func (s *Service) invite(
 			return err
 		}
 		i.CreatedAt, i.ExpiresAt = tx.Now(), tx.Now().Add(life)
-		return keepInvitation(ctx, tx, by, team, &i, token)
+		return insertInvitation(ctx, tx, by, team, &i, token)
 	})
 	if err != nil {
 		return Invitation{}, "", err
@@ -114,7 +114,7 @@ func (s *Service) invite(
 	return i, token, nil
 }
 
-func keepInvitation(ctx context.Context, tx *db.Tx, by, team int64, i *Invitation, token string) error {
+func insertInvitation(ctx context.Context, tx *db.Tx, by, team int64, i *Invitation, token string) error {
 	hash, mailed := apikey.Hash(token), int64(0)
 	if i.Mailed {
 		mailed = db.Micros(i.CreatedAt)
@@ -126,17 +126,17 @@ func keepInvitation(ctx context.Context, tx *db.Tx, by, team int64, i *Invitatio
 	if err := row.Scan(&i.ID); err != nil {
 		return fmt.Errorf("inviting: %w", err)
 	}
-	return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: by}, "invitation.created", id(i.ID),
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: by}, "invitation.created", formatID(i.ID),
 		map[string]any{"role": i.Role})
 }
 
-// mayInvite locks the team. It returns an error if the person may not invite or the address already belongs to a
-// member.
-func (s *Service) mayInvite(ctx context.Context, tx *db.Tx, by, team int64, email string) error {
+// lockForInvitation locks the team. It returns an error if the person may not invite, or if a member already has the
+// address.
+func (s *Service) lockForInvitation(ctx context.Context, tx *db.Tx, by, team int64, email string) error {
 	if _, err := s.lockOwner(ctx, tx, team); err != nil {
 		return apierr.Missing()
 	}
-	if err := manages(ctx, tx, by, team); err != nil {
+	if err := checkManages(ctx, tx, by, team); err != nil {
 		return err
 	}
 	var n int64
@@ -152,8 +152,8 @@ func (s *Service) mayInvite(ctx context.Context, tx *db.Tx, by, team int64, emai
 	return nil
 }
 
-// manages returns not_found unless the person is the team's owner, an admin, or the operator (0).
-func manages(ctx context.Context, q db.Querier, person, team int64) error {
+// checkManages returns not_found unless the person is the team's owner, an admin, or 0 for the operator.
+func checkManages(ctx context.Context, q db.Querier, person, team int64) error {
 	if person == 0 {
 		return nil
 	}
@@ -163,81 +163,82 @@ func manages(ctx context.Context, q db.Querier, person, team int64) error {
 		return errNoManager
 	}
 	if err != nil {
-		return fmt.Errorf("looking up who manages a team: %w", err)
+		return fmt.Errorf("looking up the role of a person: %w", err)
 	}
 	return nil
 }
 
-// checkSeats returns an error if the team's plan has no free seat, counting open invitations or not.
-func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, open bool) error {
+// checkSeats returns an error if the team's plan has no free seat. includeInvited reports whether open invitations count
+// as used seats.
+func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, includeInvited bool) error {
 	var name string
-	var until, taken, invited int64
+	var until, used, invited int64
 	err := tx.QueryRow(ctx, `SELECT t.plan, t.plan_until, (SELECT COUNT(*) FROM memberships m WHERE m.team_id = t.id),
-		(SELECT COUNT(*) FROM invitations i WHERE i.team_id = t.id AND `+isOpen+`) FROM teams t WHERE t.id = ?`,
+		(SELECT COUNT(*) FROM invitations i WHERE i.team_id = t.id AND `+openInvitation+`) FROM teams t WHERE t.id = ?`,
 		db.Micros(tx.Now()), team).
-		Scan(&name, &until, &taken, &invited)
+		Scan(&name, &until, &used, &invited)
 	if err != nil {
 		return fmt.Errorf("counting seats: %w", err)
 	}
-	refusal := errNoSeat
-	if open {
-		taken, refusal = taken+invited, errSeats
+	limitErr := errNoSeat
+	if includeInvited {
+		used, limitErr = used+invited, errSeats
 	}
-	if seats := s.terms.InEffect(name, db.Time(until), tx.Now()).Seats; seats != plan.Unlimited && taken >= seats {
-		return refusal
+	if seats := s.terms.InEffect(name, db.Time(until), tx.Now()).Seats; seats != plan.Unlimited && used >= seats {
+		return limitErr
 	}
 	return nil
 }
 
-// isOpen is an SQL condition on an invitation i that can be accepted at a time. An invitation also ends when its sender
-// may no longer invite.
-const isOpen = `i.accepted_at = 0 AND i.revoked_at = 0 AND i.expires_at > ? AND ` + standsFor
+// openInvitation is an SQL condition that selects invitations i that can be accepted at a time, which is its only
+// placeholder. An invitation also ends when its sender may no longer invite.
+const openInvitation = `i.accepted_at = 0 AND i.revoked_at = 0 AND i.expires_at > ? AND ` + inviterCanInvite
 
-const standsFor = `(i.invited_by = 0 OR EXISTS (SELECT 1 FROM memberships b WHERE b.team_id = i.team_id
+const inviterCanInvite = `(i.invited_by = 0 OR EXISTS (SELECT 1 FROM memberships b WHERE b.team_id = i.team_id
 	AND b.person_id = i.invited_by AND b.role IN ('owner', 'admin')))`
 
 // Invitations lists a team's open invitations, newest first.
 func (s *Service) Invitations(ctx context.Context, team int64) ([]Invitation, error) {
 	return db.All(ctx, s.db, func(rows *sql.Rows, i *Invitation) error {
-		var created, ends, mailed int64
-		err := rows.Scan(&i.ID, &i.Email, &i.Role, &i.InvitedBy, &created, &ends, &mailed)
-		i.CreatedAt, i.ExpiresAt, i.Mailed = db.Time(created), db.Time(ends), mailed > 0
+		var created, expires, mailed int64
+		err := rows.Scan(&i.ID, &i.Email, &i.Role, &i.InvitedBy, &created, &expires, &mailed)
+		i.CreatedAt, i.ExpiresAt, i.Mailed = db.Time(created), db.Time(expires), mailed > 0
 		return err
 	}, `SELECT i.id, i.email, i.role, COALESCE(p.name, ''), i.created_at, i.expires_at, i.mailed_at
 		FROM invitations i LEFT JOIN people p ON p.id = i.invited_by
-		WHERE i.team_id = ? AND i.waiting_person = 0 AND `+isOpen+` ORDER BY i.id DESC`, team, db.Micros(s.db.Now()))
+		WHERE i.team_id = ? AND i.waiting_person = 0 AND `+openInvitation+` ORDER BY i.id DESC`, team, db.Micros(s.db.Now()))
 }
 
-// Revoke takes an open invitation back, for an owner or admin of the team.
+// Revoke revokes an open invitation. by must be the owner or an admin of the team, or 0 for the operator.
 func (s *Service) Revoke(ctx context.Context, by, team, invitation int64) error {
 	return s.db.InTx(ctx, "team.revoke_invitation", func(ctx context.Context, tx *db.Tx) error {
-		if err := manages(ctx, tx, by, team); err != nil {
+		if err := checkManages(ctx, tx, by, team); err != nil {
 			return err
 		}
 		n, err := tx.Exec(ctx,
 			`UPDATE invitations SET revoked_at = ? WHERE id = ? AND team_id = ? AND accepted_at = 0 AND revoked_at = 0`,
 			db.Micros(tx.Now()), invitation, team)
 		if err != nil {
-			return fmt.Errorf("taking an invitation back: %w", err)
+			return fmt.Errorf("revoking an invitation: %w", err)
 		}
 		if n == 0 {
 			return apierr.Missing()
 		}
-		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: by}, "invitation.revoked", id(invitation), nil)
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: by}, "invitation.revoked", formatID(invitation), nil)
 	})
 }
 
-// Offer is the public content of an invitation for people who have its link.
+// Offer is the content of an invitation for people who have its link.
 type Offer struct {
 	Invitation
 
 	TeamID   int64
 	TeamName string
-	Waiting  bool // it was accepted, and an owner or admin has to confirm it
+	Waiting  bool // whether it was accepted and waits for confirmation by the owner or an admin
 }
 
-// InvitationByToken returns an invitation by its token. It returns not_found for an unknown token and wrong_state for
-// an invitation that has ended.
+// InvitationByToken returns the invitation with a token. It returns not_found for an unknown token, and wrong_state for
+// an invitation that can no longer be accepted.
 func (s *Service) InvitationByToken(ctx context.Context, token string) (Offer, error) {
 	return s.offer(ctx, s.db, token, s.db.Now())
 }
@@ -245,38 +246,38 @@ func (s *Service) InvitationByToken(ctx context.Context, token string) (Offer, e
 func (s *Service) offer(ctx context.Context, q db.Querier, token string, now time.Time) (Offer, error) {
 	hash := apikey.Hash(token)
 	var o Offer
-	var created, ends, accepted, revoked, closed, stands, mailed, waits int64
+	var created, expires, accepted, revoked, closed, inviterValid, mailed, waiting int64
 	err := q.QueryRow(ctx,
 		`SELECT i.id, i.email, i.role, COALESCE(b.name, ''), i.created_at, i.expires_at, i.accepted_at, i.revoked_at,
 		t.id, t.name, t.closed_at,
-		CASE WHEN `+standsFor+` THEN 1 ELSE 0 END, i.mailed_at, i.waiting_person
+		CASE WHEN `+inviterCanInvite+` THEN 1 ELSE 0 END, i.mailed_at, i.waiting_person
 		FROM invitations i JOIN teams t ON t.id = i.team_id LEFT JOIN people b ON b.id = i.invited_by WHERE i.token_hash = ?`, hash[:]).
-		Scan(&o.ID, &o.Email, &o.Role, &o.InvitedBy, &created, &ends, &accepted, &revoked, &o.TeamID, &o.TeamName,
-			&closed, &stands, &mailed, &waits)
+		Scan(&o.ID, &o.Email, &o.Role, &o.InvitedBy, &created, &expires, &accepted, &revoked, &o.TeamID, &o.TeamName,
+			&closed, &inviterValid, &mailed, &waiting)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Offer{}, apierr.Missing()
 	}
 	if err != nil {
 		return Offer{}, fmt.Errorf("reading an invitation: %w", err)
 	}
-	o.CreatedAt, o.ExpiresAt, o.Mailed = db.Time(created), db.Time(ends), mailed > 0
+	o.CreatedAt, o.ExpiresAt, o.Mailed = db.Time(created), db.Time(expires), mailed > 0
 	switch {
 	case accepted > 0:
-		return Offer{}, errAccepted
-	case revoked > 0 || stands == 0:
-		return Offer{}, errRevoked
+		return Offer{}, errInvitationAccepted
+	case revoked > 0 || inviterValid == 0:
+		return Offer{}, errInvitationRevoked
 	case !o.ExpiresAt.After(now):
-		return Offer{}, errEnded
+		return Offer{}, errInvitationExpired
 	case closed > 0:
-		return Offer{}, errTeamShut
-	case waits > 0:
+		return Offer{}, errTeamClosed
+	case waiting > 0:
 		return Offer{}, errWaiting
 	}
 	return o, nil
 }
 
-// Accept adds a person to the team of an invitation to the person's email address. If the address is not confirmed, the
-// person may have to wait for an owner or admin of the team, as the returned offer says.
+// Accept accepts an invitation to the person's email address. If the address is not confirmed, the person may have to
+// wait for confirmation by the owner or an admin; see Offer.Waiting.
 func (s *Service) Accept(ctx context.Context, token string, person int64) (Offer, error) {
 	var o Offer
 	err := s.change(ctx, "team.accept_invitation", func(ctx context.Context, tx *db.Tx) error {
@@ -289,7 +290,7 @@ func (s *Service) Accept(ctx context.Context, token string, person int64) (Offer
 	return o, err
 }
 
-// lockOffer reads an invitation and locks its team, so that it is accepted once and seats are counted correctly.
+// lockOffer reads an invitation and locks its team, so that it is accepted only once and seats are counted correctly.
 func (s *Service) lockOffer(ctx context.Context, tx *db.Tx, token string) (Offer, error) {
 	o, err := s.offer(ctx, tx, token, tx.Now())
 	if err != nil {
@@ -301,21 +302,21 @@ func (s *Service) lockOffer(ctx context.Context, tx *db.Tx, token string) (Offer
 	return s.offer(ctx, tx, token, tx.Now())
 }
 
-// joiner is a person who accepts an invitation.
-type joiner struct {
-	email  string
-	proved bool
-	first  bool // the operator created the account, which has no team yet
-	member bool // of the team already
+// invitee is a person who accepts an invitation.
+type invitee struct {
+	email          string
+	emailConfirmed bool
+	isNewAccount   bool // whether the operator created the account and it has no team yet
+	isMember       bool // of the team already
 }
 
-// joiner returns and locks a person, and returns not_found for a suspended one.
-func (s *Service) joiner(ctx context.Context, tx *db.Tx, team, person int64) (joiner, error) {
-	var j joiner
-	var proved, made, teams, member int64
+// lockInvitee locks and returns a person. It returns not_found for a suspended person.
+func (s *Service) lockInvitee(ctx context.Context, tx *db.Tx, team, person int64) (invitee, error) {
+	var j invitee
+	var proved, byOperator, teams, member int64
 	err := tx.QueryRow(ctx,
 		`SELECT email, email_proved_at, made_by_operator FROM people WHERE id = ? AND held_at = 0`+s.db.ForUpdate(),
-		person).Scan(&j.email, &proved, &made)
+		person).Scan(&j.email, &proved, &byOperator)
 	if errors.Is(err, sql.ErrNoRows) {
 		return j, apierr.Missing()
 	}
@@ -325,34 +326,34 @@ func (s *Service) joiner(ctx context.Context, tx *db.Tx, team, person int64) (jo
 			person).Scan(&teams, &member)
 	}
 	if err != nil {
-		return j, fmt.Errorf("looking up who joins: %w", err)
+		return j, fmt.Errorf("looking up a person who joins: %w", err)
 	}
-	j.proved, j.first, j.member = proved > 0, made > 0 && teams == 0, member > 0
+	j.emailConfirmed, j.isNewAccount, j.isMember = proved > 0, byOperator > 0 && teams == 0, member > 0
 	return j, nil
 }
 
-// join makes an existing person a member, or makes them wait for confirmation. Members keep their role.
+// join makes an existing person a member or records that the person waits for confirmation. Members keep their role.
 func (s *Service) join(ctx context.Context, tx *db.Tx, o *Offer, person int64) error {
-	j, err := s.joiner(ctx, tx, o.TeamID, person)
+	j, err := s.lockInvitee(ctx, tx, o.TeamID, person)
 	if err != nil {
 		return err
 	}
 	if j.email != o.Email {
-		return errOther
+		return errOtherAddress
 	}
 	if o.Mailed {
-		if err := s.proveEmail(ctx, tx, person, "invitation"); err != nil {
+		if err := s.confirmEmail(ctx, tx, person, "invitation"); err != nil {
 			return err
 		}
 	}
-	if !j.member && !j.first && !j.proved && !o.Mailed {
-		return s.wait(ctx, tx, o, person)
+	if !j.isMember && !j.isNewAccount && !j.emailConfirmed && !o.Mailed {
+		return s.awaitConfirmation(ctx, tx, o, person)
 	}
-	return s.letIn(ctx, tx, *o, person)
+	return s.addMember(ctx, tx, *o, person)
 }
 
-// letIn makes a person a member with an invitation. Members keep their role.
-func (s *Service) letIn(ctx context.Context, tx *db.Tx, o Offer, person int64) error {
+// addMember makes a person a member and marks the invitation as accepted. Members keep their role.
+func (s *Service) addMember(ctx context.Context, tx *db.Tx, o Offer, person int64) error {
 	var member int64
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE team_id = ? AND person_id = ?`, o.TeamID,
 		person).Scan(&member); err != nil {
@@ -370,6 +371,6 @@ func (s *Service) letIn(ctx context.Context, tx *db.Tx, o Offer, person int64) e
 		db.Micros(tx.Now()), person, o.ID); err != nil {
 		return fmt.Errorf("recording an accepted invitation: %w", err)
 	}
-	return auditlog.Record(ctx, tx, o.TeamID, auditlog.Actor{PersonID: person}, "invitation.accepted", id(o.ID),
+	return auditlog.Record(ctx, tx, o.TeamID, auditlog.Actor{PersonID: person}, "invitation.accepted", formatID(o.ID),
 		map[string]any{"role": o.Role})
 }

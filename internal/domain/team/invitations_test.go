@@ -36,10 +36,10 @@ func (w env) roleOf(t *testing.T, email string) access.Role {
 }
 
 func TestInvitePermissions(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		people := map[access.Role]int64{access.Owner: 1, "": w.person(t, "stranger@example.com", "", "").ID}
+	eachDatabase(t, func(t *testing.T, w env) {
+		people := map[access.Role]int64{access.Owner: 1, "": w.addPerson(t, "stranger@example.com", "", "").ID}
 		for _, role := range access.Roles()[1:] {
-			people[role] = w.person(t, string(role)+"@example.com", "", role).ID
+			people[role] = w.addPerson(t, string(role)+"@example.com", "", role).ID
 		}
 		for role, person := range people {
 			_, _, err := w.Invite(t.Context(), person, w.team.ID, "new@example.com", access.Editor)
@@ -76,8 +76,8 @@ func TestInvitePermissions(t *testing.T) {
 }
 
 func TestAcceptInvitationOnce(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		door := team.NewSignIns(w.Service)
+	eachDatabase(t, func(t *testing.T, w env) {
+		signIns := team.NewSignIns(w.Service)
 		made, token := w.invite(t, 1, " New@Example.com", access.Editor)
 		open, err := w.Invitations(t.Context(), w.team.ID)
 		if err != nil || len(open) != 1 || open[0].ID != made.ID || open[0].Email != "new@example.com" ||
@@ -85,9 +85,9 @@ func TestAcceptInvitationOnce(t *testing.T) {
 			!open[0].ExpiresAt.Equal(w.clock.Now().Add(7*24*time.Hour)) {
 			t.Fatalf("%+v (%v)", open, err)
 		}
-		var kept int
+		var stored int
 		if err := w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM invitations WHERE CAST(token_hash AS TEXT) LIKE ?`,
-			"%"+token+"%").Scan(&kept); err != nil || kept > 0 {
+			"%"+token+"%").Scan(&stored); err != nil || stored > 0 {
 			t.Errorf("the token is kept (%v)", err)
 		}
 		o, err := w.InvitationByToken(t.Context(), token)
@@ -95,7 +95,7 @@ func TestAcceptInvitationOnce(t *testing.T) {
 			t.Errorf("%+v (%v)", o, err)
 		}
 		// People with another address cannot use it.
-		bea := w.person(t, "bea@example.com", "", "")
+		bea := w.addPerson(t, "bea@example.com", "", "")
 		if _, err := w.Accept(t.Context(), token, bea.ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("another person: %v", err)
 		}
@@ -103,7 +103,7 @@ func TestAcceptInvitationOnce(t *testing.T) {
 		results := make([]error, 5)
 		for i := range results {
 			wg.Go(func() {
-				_, results[i] = door.Join(t.Context(), token, team.Newcomer{Name: "New", Password: goodPassword})
+				_, results[i] = signIns.Join(t.Context(), token, team.Newcomer{Name: "New", Password: goodPassword})
 			})
 		}
 		wg.Wait()
@@ -121,7 +121,7 @@ func TestAcceptInvitationOnce(t *testing.T) {
 		if open, err := w.Invitations(t.Context(), w.team.ID); err != nil || len(open) != 0 {
 			t.Errorf("%+v (%v)", open, err)
 		}
-		if p, err := door.SignIn(t.Context(),
+		if p, err := signIns.SignIn(t.Context(),
 			team.Attempt{Email: "new@example.com", Password: goodPassword}); err != nil || p.Name != "New" {
 			t.Errorf("%+v (%v)", p, err)
 		}
@@ -129,12 +129,12 @@ func TestAcceptInvitationOnce(t *testing.T) {
 }
 
 // When an invitation has ended, its link says why and cannot be used.
-func TestInvitationsEnd(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		admin := w.person(t, "admin@example.com", "", access.Admin)
+func TestEndedInvitation(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
+		admin := w.addPerson(t, "admin@example.com", "", access.Admin)
 		for name, c := range map[string]struct {
-			end  func(team.Invitation) error
-			says string
+			end    func(team.Invitation) error
+			detail string
 		}{
 			"taken back": {func(i team.Invitation) error {
 				return w.Revoke(t.Context(), 1, w.team.ID, i.ID)
@@ -160,7 +160,7 @@ func TestInvitationsEnd(t *testing.T) {
 			_, joined := team.NewSignIns(w.Service).Join(t.Context(), token,
 				team.Newcomer{Name: "New", Password: goodPassword})
 			for _, err := range []error{seen, joined} {
-				if f := apierr.Of(err); f.Code != apierr.ValidationFailed || !strings.Contains(f.Detail, c.says) {
+				if f := apierr.Of(err); f.Code != apierr.ValidationFailed || !strings.Contains(f.Detail, c.detail) {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
@@ -179,8 +179,8 @@ func TestInvitationsEnd(t *testing.T) {
 }
 
 // Members and open invitations share the plan's ten seats; ended invitations do not count.
-func TestSeats(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+func TestSeatLimit(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		tokens := map[int]string{}
 		for n := range 9 {
 			_, tokens[n] = w.invite(t, 1, fmt.Sprintf("p%d@example.com", n), access.Viewer)
@@ -208,25 +208,25 @@ func TestSeats(t *testing.T) {
 
 // People with an account join by signing in, even without a team, and keep an existing role.
 func TestJoinWithExistingAccount(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		door, try := team.NewSignIns(w.Service), attempts()
-		w.person(t, "bea@example.com", "wobbly pass word", "")
+	eachDatabase(t, func(t *testing.T, w env) {
+		signIns, try := team.NewSignIns(w.Service), newAttempts()
+		w.addPerson(t, "bea@example.com", "wobbly pass word", "")
 		_, token := w.invite(t, 1, "bea@example.com", access.Viewer)
-		if _, err := door.Join(t.Context(), token,
+		if _, err := signIns.Join(t.Context(), token,
 			team.Newcomer{Name: "Bea", Password: goodPassword}); !strings.Contains(apierr.Of(err).Detail, "sign in") {
 			t.Errorf("somebody takes a known person's place: %v", err)
 		}
-		if _, err := door.Invitee(t.Context(), token, try("", "wrong")); !apierr.Is(err, apierr.Unauthorized) {
+		if _, err := signIns.Invitee(t.Context(), token, try("", "wrong")); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("a wrong password: %v", err)
 		}
-		invitee, err := door.Invitee(t.Context(), token, try("", "wobbly pass word"))
+		invitee, err := signIns.Invitee(t.Context(), token, try("", "wobbly pass word"))
 		if err == nil {
 			_, err = w.Accept(t.Context(), token, invitee.ID)
 		}
 		if err != nil || w.roleOf(t, "bea@example.com") != access.Viewer {
 			t.Errorf("as %q (%v)", w.roleOf(t, "bea@example.com"), err)
 		}
-		late := w.person(t, "late@example.com", "wobbly pass word", "")
+		late := w.addPerson(t, "late@example.com", "wobbly pass word", "")
 		_, token = w.invite(t, 1, "late@example.com", access.Viewer)
 		must.NoError(t, w.SetMember(t.Context(), w.team.ID, late.ID, access.Admin))
 		if _, err := w.Accept(t.Context(), token, late.ID); err != nil || w.roleOf(t,
@@ -234,35 +234,35 @@ func TestJoinWithExistingAccount(t *testing.T) {
 			t.Errorf("as %q (%v)", w.roleOf(t, "late@example.com"), err)
 		}
 		_, token = w.invite(t, 1, "guessed@example.com", access.Viewer)
-		w.person(t, "guessed@example.com", "wobbly pass word", "")
+		w.addPerson(t, "guessed@example.com", "wobbly pass word", "")
 		for range 10 {
-			_, _ = door.Invitee(t.Context(), token, try("", "wrong"))
+			_, _ = signIns.Invitee(t.Context(), token, try("", "wrong"))
 		}
-		if _, err := door.Invitee(t.Context(), token, try("", "wobbly pass word")); !apierr.Is(err,
+		if _, err := signIns.Invitee(t.Context(), token, try("", "wobbly pass word")); !apierr.Is(err,
 			apierr.RateLimited) {
 			t.Errorf("guessed without end: %v", err)
 		}
 	})
 }
 
-// atDirectory returns the directory's identity of a person.
-func atDirectory(email string) team.DirectoryIdentity {
+// directoryIdentity returns the directory's identity of a person.
+func directoryIdentity(email string) team.DirectoryIdentity {
 	return team.DirectoryIdentity{
 		Issuer: "https://login.example", Subject: strings.ToLower(email), Email: email, Name: "Dee Rectory",
 	}
 }
 
 func TestJoinFromDirectory(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		enter := func(email, token string) (team.Person, error) {
-			return w.FromDirectory(t.Context(), atDirectory(email), token)
+			return w.FromDirectory(t.Context(), directoryIdentity(email), token)
 		}
 		if p, err := enter("ADA@example.com", ""); err != nil || p.ID != 1 || p.Name != "Ada" {
 			t.Errorf("%+v (%v)", p, err)
 		}
-		held := w.person(t, "held@example.com", "", access.Editor)
+		held := w.addPerson(t, "held@example.com", "", access.Editor)
 		must.NoError(t, w.SetHold(t.Context(), held.ID, true))
-		w.person(t, "teamless@example.com", "", "")
+		w.addPerson(t, "teamless@example.com", "", "")
 		for _, email := range []string{
 			"nobody@example.com", "held@example.com", "teamless@example.com", "", "no address",
 		} {
@@ -274,9 +274,9 @@ func TestJoinFromDirectory(t *testing.T) {
 }
 
 func TestChooseInvitation(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		enter := func(email, token string) (team.Person, error) {
-			return w.FromDirectory(t.Context(), atDirectory(email), token)
+			return w.FromDirectory(t.Context(), directoryIdentity(email), token)
 		}
 		w.invite(t, 1, "new@example.com", access.Editor)
 		for _, token := range []string{"", "no such token"} {
@@ -290,7 +290,7 @@ func TestChooseInvitation(t *testing.T) {
 			t.Fatalf("%+v (%v)", open, err)
 		}
 		choose := func(email string) (team.Person, error) {
-			return w.JoinFromDirectory(t.Context(), atDirectory(email), open[0].ID)
+			return w.JoinFromDirectory(t.Context(), directoryIdentity(email), open[0].ID)
 		}
 		if _, err := choose("mallory@example.com"); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("an invitation to somebody else: %v", err)
@@ -306,12 +306,12 @@ func TestChooseInvitation(t *testing.T) {
 	})
 }
 
-func TestDirectoryInvitationOfOthers(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+func TestDirectoryInvitationToOthers(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		enter := func(email, token string) (team.Person, error) {
-			return w.FromDirectory(t.Context(), atDirectory(email), token)
+			return w.FromDirectory(t.Context(), directoryIdentity(email), token)
 		}
-		w.person(t, "teamless@example.com", "", "")
+		w.addPerson(t, "teamless@example.com", "", "")
 		other := must.Get(w.AddTeam(t.Context(), team.Team{Name: "Roastery", Timezone: "UTC", Language: "en", Plan: "team"},
 			1))(t)
 		w.invite(t, 1, "two@example.com", access.Viewer)
@@ -328,7 +328,7 @@ func TestDirectoryInvitationOfOthers(t *testing.T) {
 		if err != nil || len(open) != 1 {
 			t.Fatalf("%+v (%v)", open, err)
 		}
-		if _, err := w.JoinFromDirectory(t.Context(), atDirectory("teamless@example.com"), open[0].ID); err != nil || w.roleOf(t,
+		if _, err := w.JoinFromDirectory(t.Context(), directoryIdentity("teamless@example.com"), open[0].ID); err != nil || w.roleOf(t,
 			"teamless@example.com") != access.Client {
 			t.Errorf("as %q (%v)", w.roleOf(t, "teamless@example.com"), err)
 		}

@@ -11,14 +11,14 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// The kinds of items in Issued.
+// Values of Credential.Kind for issued items.
 const (
 	IssuedKey        = "API key"
 	IssuedInvitation = "Invitation"
 )
 
-// ListIssued returns credentials that a person issued to others: working API keys and open invitations of all teams,
-// newest first of each kind. They belong to the teams, so a new password revokes them only if the person chooses to.
+// ListIssued returns the valid API keys and open invitations that a person created in all teams, newest first of each
+// kind. They belong to the teams, so a new password revokes them only if the person selects them.
 func (s *Service) ListIssued(ctx context.Context, person int64) ([]Credential, error) {
 	return s.listIssued(ctx, s.db, person)
 }
@@ -32,20 +32,19 @@ func (s *Service) listIssued(ctx context.Context, q db.Querier, person int64) ([
 	return append(keys, invitations...), err
 }
 
-// PasswordChangedAt returns when a person's password was last changed or recovered; zero if it never was.
+// PasswordChangedAt returns when a person's password was last changed or recovered. It is zero if that never happened.
 func (s *Service) PasswordChangedAt(ctx context.Context, person int64) (time.Time, error) {
 	var at int64
 	err := s.db.QueryRow(ctx, `SELECT COALESCE(MAX(at), 0) FROM events
 		WHERE team_id = 0 AND kind IN ('person.password_changed', 'person.recovered') AND subject = ?`,
-		id(person)).Scan(&at)
+		formatID(person)).Scan(&at)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("reading when a password was changed: %w", err)
 	}
 	return db.Time(at), nil
 }
 
-// applyChoice removes the credentials that a new password does not keep, and revokes the issued items that the person
-// chose.
+// applyChoice removes the credentials that are not kept and revokes the selected issued items.
 func (s *Service) applyChoice(ctx context.Context, tx *db.Tx, person int64, choice Choice) error {
 	if err := s.removeCredentials(ctx, tx, person, choice.Keep); err != nil {
 		return err
@@ -53,7 +52,7 @@ func (s *Service) applyChoice(ctx context.Context, tx *db.Tx, person int64, choi
 	return s.revokeIssued(ctx, tx, person, choice.Revoke)
 }
 
-// revokeIssued revokes those of the given keys and invitations that the person issued.
+// revokeIssued revokes the keys and invitations with the given IDs. It ignores IDs that the person did not issue.
 func (s *Service) revokeIssued(ctx context.Context, tx *db.Tx, person int64, ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -73,10 +72,10 @@ func (s *Service) revokeIssued(ctx context.Context, tx *db.Tx, person int64, ids
 	return nil
 }
 
-// maxRevokedNames is how many revoked keys and invitations an event names.
+// maxRevokedNames is the maximum number of names of revoked items in an event.
 const maxRevokedNames = 20
 
-// revokeAllIssued revokes every key and invitation that an account issued, and returns their description for an event.
+// revokeAllIssued revokes all keys and invitations that a person issued. It returns the details for an event.
 func (s *Service) revokeAllIssued(ctx context.Context, tx *db.Tx, person int64) (map[string]any, error) {
 	all, err := s.listIssued(ctx, tx, person)
 	if err != nil || len(all) == 0 {
@@ -99,7 +98,7 @@ func (s *Service) keysBy(ctx context.Context, q db.Querier, person int64) ([]Cre
 		var key, team, created, used int64
 		var name, teamName string
 		err := rows.Scan(&key, &team, &name, &teamName, &created, &used)
-		c.ID, c.Kind, c.CreatedAt, c.UsedAt = "key-"+id(key), IssuedKey, db.Time(created), db.Time(used)
+		c.ID, c.Kind, c.CreatedAt, c.UsedAt = "key-"+formatID(key), IssuedKey, db.Time(created), db.Time(used)
 		if last := s.LastUse(key); last.After(c.UsedAt) {
 			c.UsedAt = last
 		}
@@ -110,14 +109,14 @@ func (s *Service) keysBy(ctx context.Context, q db.Querier, person int64) ([]Cre
 				db.Micros(tx.Now()), key, team, person); err != nil {
 				return fmt.Errorf("revoking a key: %w", err)
 			}
-			return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "key.revoked", id(key), nil)
+			return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "key.revoked", formatID(key), nil)
 		}
 		return err
 	}, `SELECT k.id, k.team_id, k.name, t.name, k.created_at, k.used_at FROM api_keys k JOIN teams t ON t.id = k.team_id
 		WHERE k.person_id = ? AND k.kind = 'key' AND k.revoked_at = 0 AND k.lost = '' AND (k.expires_at = 0 OR
 		k.expires_at > ?) ORDER BY k.id DESC`, person, db.Micros(s.db.Now()))
 	if err != nil {
-		return nil, fmt.Errorf("reading the keys that a person made: %w", err)
+		return nil, fmt.Errorf("reading the keys that a person created: %w", err)
 	}
 	return out, nil
 }
@@ -127,7 +126,7 @@ func (s *Service) invitationsBy(ctx context.Context, q db.Querier, person int64)
 		var invitation, team, created int64
 		var email, role, teamName string
 		err := rows.Scan(&invitation, &team, &email, &role, &teamName, &created)
-		c.ID, c.Kind, c.CreatedAt = "invitation-"+id(invitation), IssuedInvitation, db.Time(created)
+		c.ID, c.Kind, c.CreatedAt = "invitation-"+formatID(invitation), IssuedInvitation, db.Time(created)
 		c.Name = email + " as " + role + " (" + teamName + ")"
 		c.remove = func(ctx context.Context, tx *db.Tx) error {
 			if _, err := tx.Exec(ctx,
@@ -137,12 +136,12 @@ func (s *Service) invitationsBy(ctx context.Context, q db.Querier, person int64)
 				return fmt.Errorf("revoking an invitation: %w", err)
 			}
 			return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "invitation.revoked",
-				id(invitation), nil)
+				formatID(invitation), nil)
 		}
 		return err
 	}, `SELECT i.id, i.team_id, i.email, i.role, t.name, i.created_at FROM invitations i
 		JOIN teams t ON t.id = i.team_id
-		WHERE i.invited_by = ? AND `+isOpen+` ORDER BY i.id DESC`, person, db.Micros(s.db.Now()))
+		WHERE i.invited_by = ? AND `+openInvitation+` ORDER BY i.id DESC`, person, db.Micros(s.db.Now()))
 	if err != nil {
 		return nil, fmt.Errorf("reading the invitations that a person sent: %w", err)
 	}

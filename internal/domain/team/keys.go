@@ -12,16 +12,16 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// NewKey is a new key.
+// NewKey describes an API key to create.
 type NewKey struct {
 	Team         int64
 	Name         string
 	Level        access.Level
 	Expires      time.Time // zero for never
-	DailyCredits *int64    // unlimited if nil
+	DailyCredits *int64    // nil means unlimited
 }
 
-// AddKey creates an API key of the team's owner. The second value is the key itself, which is not stored.
+// AddKey creates an API key that acts for the team's owner. The second result is the secret key, which is not stored.
 func (s *Service) AddKey(ctx context.Context, n NewKey) (Key, string, error) {
 	k := Key{
 		TeamID: n.Team, Kind: OfKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: plan.Unlimited,
@@ -40,7 +40,7 @@ func (s *Service) AddKey(ctx context.Context, n NewKey) (Key, string, error) {
 			return err
 		}
 		if owner == 0 {
-			return invalid("the team has no owner whom the key could act for")
+			return operatorErrorf("the team has no owner for whom the key could act")
 		}
 		k.CreatedAt = tx.Now()
 		row := tx.QueryRow(ctx,
@@ -51,7 +51,7 @@ func (s *Service) AddKey(ctx context.Context, n NewKey) (Key, string, error) {
 		if err := row.Scan(&k.ID); err != nil {
 			return fmt.Errorf("adding a key: %w", err)
 		}
-		return auditlog.Record(ctx, tx, n.Team, auditlog.Actor{PersonID: owner}, "key.created", id(k.ID),
+		return auditlog.Record(ctx, tx, n.Team, auditlog.Actor{PersonID: owner}, "key.created", formatID(k.ID),
 			map[string]any{"level": k.Level})
 	})
 	return k, value, err
@@ -64,23 +64,23 @@ func (k Key) check() error {
 	if !isDailyLimit(k.DailyCredits) {
 		return errDailyCredits
 	}
-	if !isLine(k.Name) {
-		return invalid("a key needs a name, one line of at most %d characters", maxLine)
+	if !isSingleLine(k.Name) {
+		return operatorErrorf("a key needs a name, one line of at most %d characters", maxNameLength)
 	}
 	return nil
 }
 
-var errLevel = invalid("the level has to be read_only, drafts or full")
+var errLevel = operatorErrorf("the level must be read_only, drafts or full")
 
 // RevokeKey permanently revokes a key or ends a connection.
 func (s *Service) RevokeKey(ctx context.Context, key int64) error {
 	return s.changeKey(ctx, key, "revoked", nil, `revoked_at = ?`, func(now int64) any { return now })
 }
 
-var errGranted = invalid("this is an assistant's connection: what it may do was granted by a person, who can connect " +
-	"the assistant anew")
+var errGranted = operatorErrorf("a person granted the capabilities of this assistant's connection; to change them, the person must " +
+	"connect the assistant again")
 
-// SetKeyLevel changes the level of a key. A connection's level is up to its person.
+// SetKeyLevel changes the level of a key. It returns an error for a connection, whose capabilities a person granted.
 func (s *Service) SetKeyLevel(ctx context.Context, key int64, level access.Level) error {
 	if !level.Valid() {
 		return errLevel
@@ -95,7 +95,7 @@ func (s *Service) SetKeyLevel(ctx context.Context, key int64, level access.Level
 	})
 }
 
-// SetKeyLimit changes how many credits a key or a connection may spend per day: -1 for unlimited, 0 for none.
+// SetKeyLimit changes how many credits a key or connection may spend per day; -1 means unlimited.
 func (s *Service) SetKeyLimit(ctx context.Context, key, credits int64) error {
 	if !isDailyLimit(credits) {
 		return errDailyCredits
@@ -106,7 +106,7 @@ func (s *Service) SetKeyLimit(ctx context.Context, key, credits int64) error {
 		})
 }
 
-// SetKeyEnd changes until when a key or a connection works; for ever with the zero time.
+// SetKeyEnd changes when a key or connection expires. With the zero time it does not expire.
 func (s *Service) SetKeyEnd(ctx context.Context, key int64, expires time.Time) error {
 	return s.changeKey(ctx, key, "end_changed", map[string]any{"expires_at": db.Micros(expires)},
 		`expires_at = ?`, func(int64) any {
@@ -114,8 +114,8 @@ func (s *Service) SetKeyEnd(ctx context.Context, key int64, expires time.Time) e
 		})
 }
 
-// changeKey changes a column of a key or a connection that is not revoked, and records the verb; the value is computed
-// from the time of the change.
+// changeKey updates a column of a key or connection that is not revoked, and records an event with the verb. value
+// returns the new value for the time of the change.
 func (s *Service) changeKey(
 	ctx context.Context, key int64, verb string, detail map[string]any, column string, value func(now int64) any,
 ) error {
@@ -126,8 +126,8 @@ func (s *Service) changeKey(
 			`UPDATE api_keys SET `+column+` WHERE id = ? AND revoked_at = 0 RETURNING team_id, kind`,
 			value(db.Micros(tx.Now())), key).Scan(&team, &kind)
 		if err != nil {
-			return invalid("there is no such key, or it is revoked")
+			return operatorErrorf("there is no such key, or it is revoked")
 		}
-		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, string(kind)+"."+verb, id(key), detail)
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, string(kind)+"."+verb, formatID(key), detail)
 	})
 }

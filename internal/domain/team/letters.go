@@ -13,36 +13,36 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// letterWithin is how long the mail server may take to accept a mail while a page waits.
-const letterWithin = 15 * time.Second
+// mailTimeout is how long a page waits for the mail server to accept an email.
+const mailTimeout = 15 * time.Second
 
-// Limits of mailed invitations against flooded mailboxes and bulk mail.
+// Limits on emailed invitations, to prevent bulk email.
 const (
-	mailsPerDay        = 100 // of one team, and of one person in all teams
-	mailsOnFirstDay    = 20  // of one team that is younger than a day, unless the operator invites
-	mailsPerAddressDay = 3   // of one team to one address
-	mailsToAddressDay  = 10  // of all teams to one address
+	mailsPerDay        = 100 // per team, and per person in all teams
+	mailsOnFirstDay    = 20  // per team that was created within a day; does not apply to the operator
+	mailsPerAddressDay = 3   // per team and address
+	mailsToAddressDay  = 10  // per address, from all teams
 )
 
-// Letter is a mail with a secret link for the owner of the address.
+// Letter is an email with a secret link for the owner of the address.
 type Letter struct {
-	ID      string // identifies the mail; not secret
+	ID      string // unique ID of the email; not secret
 	To      string
 	Subject string
 	Text    string
 }
 
-// Letters mails links. Following a link proves that the email address belongs to the person.
+// Letters sends emails with links. A person who opens such a link has proved to own the email address.
 type Letters struct {
 	teams     *Service
-	publicURL string // without a slash at its end
+	publicURL string // without a trailing slash
 	send      func(context.Context, Letter) error
-	within    time.Duration
+	timeout   time.Duration
 }
 
-// NewLetters returns a Letters with links below publicURL. Send is nil without a mail server.
+// NewLetters returns a Letters with links below publicURL. send must be nil if there is no mail server.
 func NewLetters(s *Service, publicURL string, send func(context.Context, Letter) error) *Letters {
-	return &Letters{s, publicURL, send, letterWithin}
+	return &Letters{s, publicURL, send, mailTimeout}
 }
 
 // Possible reports whether there is a mail server.
@@ -55,9 +55,9 @@ var (
 			"this service.")
 )
 
-// post sends a letter and waits until the mail server has accepted it.
-func (l *Letters) post(ctx context.Context, letter Letter) error {
-	ctx, cancel := context.WithTimeout(ctx, l.within)
+// sendMail sends an email and waits until the mail server accepts it.
+func (l *Letters) sendMail(ctx context.Context, letter Letter) error {
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- l.send(ctx, letter) }()
@@ -69,13 +69,14 @@ func (l *Letters) post(ctx context.Context, letter Letter) error {
 	}
 }
 
-// Invite mails an invitation and shows its link to nobody else. If the mail server refuses or does not answer in time,
-// the invitation is withdrawn. If the process dies before that, the invitation expires within a minute.
+// Invite sends an invitation by email. Its link is known only to the recipient. If the mail server rejects the email or
+// does not respond in time, Invite revokes the invitation. If the process ends before that, the invitation expires
+// within a minute.
 func (l *Letters) Invite(ctx context.Context, by, team int64, email string, role access.Role) (Invitation, error) {
 	if !l.Possible() {
 		return Invitation{}, errNoMail
 	}
-	i, token, err := l.teams.invite(ctx, by, team, Invitation{Email: email, Role: role, Mailed: true}, 2*l.within)
+	i, token, err := l.teams.invite(ctx, by, team, Invitation{Email: email, Role: role, Mailed: true}, 2*l.timeout)
 	if err != nil {
 		return i, err
 	}
@@ -83,51 +84,52 @@ func (l *Letters) Invite(ctx context.Context, by, team int64, email string, role
 	if err != nil {
 		return i, err
 	}
-	if failed := l.post(ctx, letter); failed != nil {
-		return i, errors.Join(errNotSent, failed, l.teams.withdraw(context.WithoutCancel(ctx), team, i.ID))
+	if mailErr := l.sendMail(ctx, letter); mailErr != nil {
+		return i, errors.Join(errNotSent, mailErr, l.teams.withdrawInvitation(context.WithoutCancel(ctx), team, i.ID))
 	}
-	i.ExpiresAt = i.CreatedAt.Add(invitationLife)
-	return i, l.teams.keepOpen(context.WithoutCancel(ctx), i)
+	i.ExpiresAt = i.CreatedAt.Add(invitationLifetime)
+	return i, l.teams.extendInvitation(context.WithoutCancel(ctx), i)
 }
 
 func (l *Letters) invitation(ctx context.Context, by int64, token string) (Letter, error) {
-	o, err := l.teams.InvitationByToken(ctx, token)
+	offer, err := l.teams.InvitationByToken(ctx, token)
 	if err != nil {
 		return Letter{}, err
 	}
-	in, err := lettertext.Language(ctx, l.teams.db, o.Email, by)
+	language, err := lettertext.Language(ctx, l.teams.db, offer.Email, by)
 	if err != nil {
 		return Letter{}, err
 	}
-	subject, text := lettertext.Invitation(in, o.TeamName, o.InvitedBy, string(o.Role), o.Email, l.publicURL+InvitationPath+token)
-	return Letter{fmt.Sprintf("invitation-%d", o.ID), o.Email, subject, text}, nil
+	subject, text := lettertext.Invitation(language, offer.TeamName, offer.InvitedBy, string(offer.Role), offer.Email,
+		l.publicURL+InvitationPath+token)
+	return Letter{fmt.Sprintf("invitation-%d", offer.ID), offer.Email, subject, text}, nil
 }
 
-// Recover mails a link with which a person sets a new password, for the operator.
+// Recover sends a link to set a new password by email, on behalf of the operator.
 func (l *Letters) Recover(ctx context.Context, email string) (Recovery, error) {
 	if !l.Possible() {
 		return Recovery{}, errNoMail
 	}
-	r, err := l.teams.recoverBy(ctx, email, true)
+	r, err := l.teams.createRecovery(ctx, email, true)
 	if err != nil {
 		return r, err
 	}
-	in, failed := lettertext.Language(ctx, l.teams.db, r.Person.Email, 0)
-	if failed == nil {
-		failed = l.post(ctx, Letter{
+	language, mailErr := lettertext.Language(ctx, l.teams.db, r.Person.Email, 0)
+	if mailErr == nil {
+		mailErr = l.sendMail(ctx, Letter{
 			ID: fmt.Sprintf("recovery-%d-%d", r.Person.ID, db.Micros(r.ExpiresAt)), To: r.Person.Email,
-			Subject: in.T("Set a new password"),
-			Text:    lettertext.Recovery(in, l.publicURL, r.Person.Email, l.publicURL+RecoveryPath+r.Token),
+			Subject: language.T("Set a new password"),
+			Text:    lettertext.Recovery(language, l.publicURL, r.Person.Email, l.publicURL+RecoveryPath+r.Token),
 		})
 	}
-	r.Token = "" // only the owner of the address has it
-	if failed != nil {
-		return r, errors.Join(errNotSent, failed, l.teams.dropRecoveries(context.WithoutCancel(ctx), r.Person.ID))
+	r.Token = "" // Only the owner of the address may know the token.
+	if mailErr != nil {
+		return r, errors.Join(errNotSent, mailErr, l.teams.deleteRecoveries(context.WithoutCancel(ctx), r.Person.ID))
 	}
 	return r, nil
 }
 
-// Confirm mails a link with which a person confirms the email address.
+// Confirm sends a link to confirm a person's email address.
 func (l *Letters) Confirm(ctx context.Context, person int64) error {
 	if !l.Possible() {
 		return errNoMail
@@ -136,26 +138,26 @@ func (l *Letters) Confirm(ctx context.Context, person int64) error {
 	if err != nil {
 		return err
 	}
-	in, failed := lettertext.Language(ctx, l.teams.db, p.Email, 0)
-	if failed == nil {
-		failed = l.post(ctx, Letter{
+	language, mailErr := lettertext.Language(ctx, l.teams.db, p.Email, 0)
+	if mailErr == nil {
+		mailErr = l.sendMail(ctx, Letter{
 			ID: fmt.Sprintf("confirm-%d-%d", p.ID, db.Micros(l.teams.db.Now())), To: p.Email,
-			Subject: in.T("Confirm your email address"),
-			Text:    lettertext.Confirmation(in, p.Email, l.publicURL+ConfirmPath+token),
+			Subject: language.T("Confirm your email address"),
+			Text:    lettertext.Confirmation(language, p.Email, l.publicURL+ConfirmPath+token),
 		})
 	}
-	if failed != nil {
-		return errors.Join(errNotSent, failed, l.teams.dropProof(context.WithoutCancel(ctx), token))
+	if mailErr != nil {
+		return errors.Join(errNotSent, mailErr, l.teams.expireProof(context.WithoutCancel(ctx), token))
 	}
 	return nil
 }
 
-// mailCounts are how many invitations were mailed within a day.
+// mailCounts counts the invitations that were emailed within a day.
 type mailCounts struct{ team, teamToAddress, toAddress, person int64 }
 
-// boundMails limits the mailed invitations per day of a team, of a person and to an address. By is the person who
-// invites, 0 for the operator.
-func boundMails(ctx context.Context, tx *db.Tx, by, team int64, email string) error {
+// checkMailLimits returns rate_limited if a daily limit on emailed invitations is reached. by is the inviting person, or
+// 0 for the operator.
+func checkMailLimits(ctx context.Context, tx *db.Tx, by, team int64, email string) error {
 	const day = 24 * time.Hour
 	since := tx.Now().Add(-day)
 	var n mailCounts
@@ -168,18 +170,18 @@ func boundMails(ctx context.Context, tx *db.Tx, by, team int64, email string) er
 	if err != nil {
 		return fmt.Errorf("counting mailed invitations: %w", err)
 	}
-	var made int64
-	if err := tx.QueryRow(ctx, `SELECT created_at FROM teams WHERE id = ?`, team).Scan(&made); err != nil {
+	var created int64
+	if err := tx.QueryRow(ctx, `SELECT created_at FROM teams WHERE id = ?`, team).Scan(&created); err != nil {
 		return fmt.Errorf("reading how old a team is: %w", err)
 	}
-	if refusal := n.refusal(by, db.Time(made).After(since)); refusal != nil {
+	if refusal := n.refusal(by, db.Time(created).After(since)); refusal != nil {
 		return refusal.With("scope", "mail").After(day)
 	}
 	return nil
 }
 
-// refusal returns an error that names the limit that is reached, or nil.
-func (n mailCounts) refusal(by int64, young bool) *apierr.Error {
+// refusal returns an error for the limit that is reached, or nil.
+func (n mailCounts) refusal(by int64, isNew bool) *apierr.Error {
 	switch {
 	case n.teamToAddress >= mailsPerAddressDay:
 		return apierr.Newf(apierr.RateLimited, "This address was invited %d times within a day. Try again tomorrow.", n.teamToAddress)
@@ -189,14 +191,14 @@ func (n mailCounts) refusal(by int64, young bool) *apierr.Error {
 		return apierr.Newf(apierr.RateLimited, "Your team has sent %d invitations within a day. Try again tomorrow.", n.team)
 	case by != 0 && n.person >= mailsPerDay:
 		return apierr.Newf(apierr.RateLimited, "You have sent %d invitations within a day. Try again tomorrow.", n.person)
-	case by != 0 && young && n.team >= mailsOnFirstDay:
+	case by != 0 && isNew && n.team >= mailsOnFirstDay:
 		return apierr.Newf(apierr.RateLimited, "A new team can send %d invitations on its first day. Try again tomorrow.", mailsOnFirstDay)
 	}
 	return nil
 }
 
-// keepOpen gives an invitation its full lifetime once its mail was accepted.
-func (s *Service) keepOpen(ctx context.Context, i Invitation) error {
+// extendInvitation sets the full lifetime of an invitation after its email was accepted.
+func (s *Service) extendInvitation(ctx context.Context, i Invitation) error {
 	return s.db.InTx(ctx, "team.keep_invitation", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx,
 			`UPDATE invitations SET expires_at = ?
@@ -208,14 +210,14 @@ func (s *Service) keepOpen(ctx context.Context, i Invitation) error {
 	})
 }
 
-// withdraw ends an invitation that was not mailed.
-func (s *Service) withdraw(ctx context.Context, team, invitation int64) error {
+// withdrawInvitation revokes an invitation whose email was not sent.
+func (s *Service) withdrawInvitation(ctx context.Context, team, invitation int64) error {
 	return s.db.InTx(ctx, "team.withdraw_invitation", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx,
 			`UPDATE invitations SET revoked_at = ? WHERE id = ? AND team_id = ? AND accepted_at = 0`,
 			db.Micros(tx.Now()), invitation, team); err != nil {
 			return fmt.Errorf("withdrawing an invitation: %w", err)
 		}
-		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "invitation.not_mailed", id(invitation), nil)
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "invitation.not_mailed", formatID(invitation), nil)
 	})
 }

@@ -16,7 +16,7 @@ import (
 
 // Links that confirm an address are limited and expire, and only their hashes are stored.
 func TestConfirmationLinks(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		var links []string
 		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
 			_, link, _ := strings.Cut(l.Text, team.ConfirmPath)
@@ -49,13 +49,13 @@ func TestConfirmationLinks(t *testing.T) {
 
 // A mailed invitation confirms the address; one whose mail is rejected is withdrawn at once.
 func TestMailedInvitations(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		ctx := t.Context()
 		var sent []team.Letter
-		answer := error(nil)
+		sendErr := error(nil)
 		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
 			sent = append(sent, l)
-			return answer
+			return sendErr
 		})
 		tokenOf := func(l team.Letter) string {
 			_, token, _ := strings.Cut(l.Text, "https://press.example"+team.InvitationPath)
@@ -74,7 +74,7 @@ func TestMailedInvitations(t *testing.T) {
 			t.Errorf("%+v (%v)", m, err)
 		}
 
-		answer = errors.New("550 no such mailbox")
+		sendErr = errors.New("550 no such mailbox")
 		_, err = letters.Invite(ctx, 1, w.team.ID, "gone@example.com", access.Editor)
 		if !apierr.Is(err, apierr.ProviderUnavailable) {
 			t.Errorf("%v", err)
@@ -90,7 +90,7 @@ func TestMailedInvitations(t *testing.T) {
 
 // A letter is in the language of the person who has the address, or else of the person who sends it.
 func TestLetterLanguage(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		var got team.Letter
 		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
 			got = l
@@ -122,8 +122,8 @@ func TestLetterLanguage(t *testing.T) {
 }
 
 // An invitation expires on its own if the process dies before the mail server answers.
-func TestInvitationMailRejected(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+func TestInvitationExpiresUnlessMailed(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		var ends time.Time
 		letters := team.NewLetters(w.Service, "https://press.example", func(ctx context.Context, _ team.Letter) error {
 			open, err := w.Invitations(ctx, w.team.ID)
@@ -141,7 +141,7 @@ func TestInvitationMailRejected(t *testing.T) {
 
 // A team cannot flood a mailbox.
 func TestMailedInvitationLimit(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		letters := team.NewLetters(w.Service, "https://press.example", func(context.Context, team.Letter) error {
 			return nil
 		})
@@ -159,7 +159,7 @@ func TestMailedInvitationLimit(t *testing.T) {
 }
 
 func TestMailedRecoveryConfirmsAddress(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		var text string
 		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
 			text = l.Text

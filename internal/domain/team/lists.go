@@ -20,9 +20,9 @@ func (s *Service) People(ctx context.Context) ([]Person, error) {
 	return db.All(ctx, s.db, ScanPerson, `SELECT `+PersonColumns+` FROM people ORDER BY id`)
 }
 
-// Keys lists the keys and the assistants' connections of a team, for the operator; revoked ones too.
+// Keys lists all keys and connections of a team, including revoked ones, for the operator.
 func (s *Service) Keys(ctx context.Context, team int64) ([]Key, error) {
-	if err := s.mustExist(ctx, team); err != nil {
+	if err := s.checkTeamExists(ctx, team); err != nil {
 		return nil, err
 	}
 	return db.All(ctx, s.db, func(rows *sql.Rows, k *Key) error {
@@ -47,9 +47,9 @@ type Member struct {
 	EmailConfirmed bool `json:"email_confirmed"`
 }
 
-// Members lists the people of a team.
+// Members lists the members of a team.
 func (s *Service) Members(ctx context.Context, team int64) ([]Member, error) {
-	if err := s.mustExist(ctx, team); err != nil {
+	if err := s.checkTeamExists(ctx, team); err != nil {
 		return nil, err
 	}
 	return db.All(ctx, s.db, scanMember,
@@ -64,18 +64,18 @@ func scanMember(rows *sql.Rows, m *Member) error {
 	return err
 }
 
-func (s *Service) mustExist(ctx context.Context, team int64) error {
+func (s *Service) checkTeamExists(ctx context.Context, team int64) error {
 	var n int64
 	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM teams WHERE id = ?`, team).Scan(&n); err != nil {
 		return fmt.Errorf("finding a team: %w", err)
 	}
 	if n == 0 {
-		return invalid("there is no such team")
+		return operatorErrorf("there is no such team")
 	}
 	return nil
 }
 
-// CheckPlans returns an error if teams have plans that are not in the terms, because their keys would stop.
+// CheckPlans returns an error if a team has a plan that is not in the terms. The keys of such a team would not work.
 func (s *Service) CheckPlans(ctx context.Context) error {
 	used, err := db.All(ctx, s.db, func(rows *sql.Rows, plan *string) error {
 		return rows.Scan(plan)
@@ -85,7 +85,7 @@ func (s *Service) CheckPlans(ctx context.Context) error {
 	}
 	for _, plan := range used {
 		if _, ok := s.terms.Plan(plan); !ok {
-			return invalid("teams are on the plan %q, which the terms do not have: add it to the file of --terms, or "+
+			return operatorErrorf("teams are on the plan %q, which the terms do not have: add it to the file of --terms, or "+
 				"put them on another by pressroom admin teams plan", plan)
 		}
 	}
@@ -104,9 +104,9 @@ func ScanTeam(rows *sql.Rows, t *Team) error {
 	return err
 }
 
-// Team returns one team, for the operator; not_found if there is none.
+// Team returns a team, for the operator. It returns not_found if there is no such team.
 func (s *Service) Team(ctx context.Context, team int64) (Team, error) {
-	return first(db.All(ctx, s.db, ScanTeam, `SELECT `+Columns+` FROM teams WHERE id = ?`, team))
+	return firstOrNotFound(db.All(ctx, s.db, ScanTeam, `SELECT `+Columns+` FROM teams WHERE id = ?`, team))
 }
 
 // PersonColumns are the columns of people that ScanPerson reads.
@@ -120,15 +120,16 @@ func ScanPerson(rows *sql.Rows, p *Person) error {
 	return err
 }
 
-// Person returns one person, for the operator; not_found if there is none.
+// Person returns a person, for the operator. It returns not_found if there is no such person.
 func (s *Service) Person(ctx context.Context, person int64) (Person, error) {
-	return first(db.All(ctx, s.db, ScanPerson, `SELECT `+PersonColumns+` FROM people WHERE id = ?`, person))
+	return firstOrNotFound(db.All(ctx, s.db, ScanPerson, `SELECT `+PersonColumns+` FROM people WHERE id = ?`, person))
 }
 
-// Plans returns the ids of the plans that there are.
+// Plans returns the IDs of all plans.
 func (s *Service) Plans() []string { return s.terms.PlanIDs() }
 
-// TeamsOf lists the teams of a person with the person's role in each, for the operator: also of a suspended person.
+// TeamsOf lists the teams of a person with the person's roles, for the operator. It includes the teams of suspended
+// people.
 func (s *Service) TeamsOf(ctx context.Context, person int64) ([]OwnTeam, error) {
 	return db.All(ctx, s.db, func(rows *sql.Rows, t *OwnTeam) error {
 		var closed int64
@@ -139,14 +140,14 @@ func (s *Service) TeamsOf(ctx context.Context, person int64) ([]OwnTeam, error) 
 		WHERE m.person_id = ? ORDER BY t.id`, person)
 }
 
-// first returns the only element, or not_found if there is none.
-func first[T any](found []T, err error) (T, error) {
-	var none T
+// firstOrNotFound returns the first element, or not_found if there is none.
+func firstOrNotFound[T any](found []T, err error) (T, error) {
+	var zero T
 	switch {
 	case err != nil:
-		return none, err
+		return zero, err
 	case len(found) == 0:
-		return none, apierr.Missing()
+		return zero, apierr.Missing()
 	}
 	return found[0], nil
 }

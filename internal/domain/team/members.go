@@ -13,11 +13,11 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// SetMember sets a person's role in a team. A team has one owner: if another person becomes owner, the former one
-// stays as admin, and the keys that the former one made end.
+// SetMember sets a person's role in a team. If the person becomes the owner, the former owner becomes an admin, and the
+// former owner's keys end.
 func (s *Service) SetMember(ctx context.Context, team, person int64, role access.Role) error {
 	if !role.Valid() {
-		return invalid("there is no role of this name")
+		return operatorErrorf("there is no role of this name")
 	}
 	return s.change(ctx, "team.set_member", func(ctx context.Context, tx *db.Tx) error {
 		owner, err := s.lockOwner(ctx, tx, team)
@@ -28,25 +28,25 @@ func (s *Service) SetMember(ctx context.Context, team, person int64, role access
 			return errOwner
 		}
 		if owner != person && role == access.Owner {
-			if err := handOn(ctx, tx, team, owner); err != nil {
+			if err := demoteOwner(ctx, tx, team, owner); err != nil {
 				return err
 			}
 		}
 		if err := setMember(ctx, tx, team, person, role); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "member.set", id(person), map[string]any{"role": role})
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "member.set", formatID(person), map[string]any{"role": role})
 	})
 }
 
-var errOwner = invalid("a team needs an owner: make somebody else the owner first")
+var errOwner = operatorErrorf("a team needs an owner: make somebody else the owner first")
 
-// handOn makes the former owner an admin and ends their keys.
-func handOn(ctx context.Context, tx *db.Tx, team, owner int64) error {
+// demoteOwner makes the former owner an admin and ends their keys.
+func demoteOwner(ctx context.Context, tx *db.Tx, team, owner int64) error {
 	if err := setMember(ctx, tx, team, owner, access.Admin); err != nil {
 		return err
 	}
-	return lose(ctx, tx, team, owner, authn.LostOwnership, `kind = 'key'`)
+	return endKeys(ctx, tx, team, owner, authn.LostOwnership, `kind = 'key'`)
 }
 
 // RemoveMember removes a person from a team. The owner cannot be removed.
@@ -64,20 +64,20 @@ func (s *Service) RemoveMember(ctx context.Context, team, person int64, opts ...
 			return fmt.Errorf("removing a member: %w", err)
 		}
 		if n == 0 {
-			return invalid("this person is no member of the team")
+			return operatorErrorf("this person is not a member of the team")
 		}
-		if err := loseAll(ctx, tx, team, person); err != nil {
+		if err := endAllKeys(ctx, tx, team, person); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "member.removed", id(person), nil)
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "member.removed", formatID(person), nil)
 	}))
 }
 
-// lockOwner locks the team, so that its owner cannot change before the transaction ends.
+// lockOwner locks the team until the transaction ends and returns its owner, or 0 if it has none.
 func (s *Service) lockOwner(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	var owner int64
 	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), team).Scan(&owner); err != nil {
-		return 0, invalid("there is no such team")
+		return 0, operatorErrorf("there is no such team")
 	}
 	err := tx.QueryRow(ctx,
 		`SELECT person_id FROM memberships WHERE team_id = ? AND role = 'owner' ORDER BY person_id LIMIT 1`,
@@ -88,24 +88,25 @@ func (s *Service) lockOwner(ctx context.Context, tx *db.Tx, team int64) (int64, 
 	return owner, err
 }
 
-// loseAll ends every key and connection of a person who leaves.
-func loseAll(ctx context.Context, tx *db.Tx, team, person int64) error {
-	return lose(ctx, tx, team, person, authn.LostMembership, `1 = 1`)
+// endAllKeys ends all keys and connections of a person who leaves the team.
+func endAllKeys(ctx context.Context, tx *db.Tx, team, person int64) error {
+	return endKeys(ctx, tx, team, person, authn.LostMembership, `1 = 1`)
 }
 
-// lose ends some of a person's keys and connections, for a reason. Leaving takes precedence over a role.
-func lose(ctx context.Context, tx *db.Tx, team, person int64, why, which string) error {
+// endKeys ends the person's keys and connections that match an SQL condition, for a reason. It does not replace the
+// reason LostMembership.
+func endKeys(ctx context.Context, tx *db.Tx, team, person int64, reason, condition string) error {
 	_, err := tx.Exec(ctx,
-		`UPDATE api_keys SET lost = ? WHERE team_id = ? AND person_id = ? AND revoked_at = 0 AND lost <> ? AND `+which,
-		why, team, person, authn.LostMembership)
+		`UPDATE api_keys SET lost = ? WHERE team_id = ? AND person_id = ? AND revoked_at = 0 AND lost <> ? AND `+condition,
+		reason, team, person, authn.LostMembership)
 	if err != nil {
-		return fmt.Errorf("ending what acts as a person: %w", err)
+		return fmt.Errorf("ending the keys of a person: %w", err)
 	}
 	return nil
 }
 
-// publishing is the SQL list of the roles that can publish.
-var publishing = func() string {
+// publishingRoles is an SQL list of the roles that can publish.
+var publishingRoles = func() string {
 	var names []string
 	for _, r := range access.Roles() {
 		if r.CanPublish() {
@@ -115,21 +116,20 @@ var publishing = func() string {
 	return strings.Join(names, ", ")
 }()
 
-// disconnectDemoted disconnects the assistants of a person whose new role no longer permits them.
+// disconnectDemoted ends the connections of a person whose new role no longer allows them. See authn.LostRole.
 func disconnectDemoted(ctx context.Context, tx *db.Tx, team, person int64, role access.Role) error {
 	switch {
 	case role == access.Client:
-		return lose(ctx, tx, team, person, authn.LostRole, `kind = 'assistant'`)
+		return endKeys(ctx, tx, team, person, authn.LostRole, `kind = 'assistant'`)
 	case !role.CanPublish():
-		return lose(ctx, tx, team, person, authn.LostRole,
+		return endKeys(ctx, tx, team, person, authn.LostRole,
 			`kind = 'assistant' AND EXISTS (SELECT 1 FROM memberships m WHERE m.team_id = api_keys.team_id
-			AND m.person_id = api_keys.person_id AND m.role IN (`+publishing+`))`)
+			AND m.person_id = api_keys.person_id AND m.role IN (`+publishingRoles+`))`)
 	}
 	return nil
 }
 
-// setMember sets a person's role. If it can no longer publish, or is client, the person's assistants are
-// disconnected.
+// setMember stores a person's role and ends connections that the role does not allow.
 func setMember(ctx context.Context, tx *db.Tx, team, person int64, role access.Role) error {
 	if err := disconnectDemoted(ctx, tx, team, person, role); err != nil {
 		return err
@@ -138,7 +138,7 @@ func setMember(ctx context.Context, tx *db.Tx, team, person int64, role access.R
 		ON CONFLICT (team_id, person_id) DO UPDATE SET role = excluded.role`, team, person, string(role),
 		db.Micros(tx.Now()))
 	if err != nil {
-		return invalid("there is no such team or person")
+		return operatorErrorf("there is no such team or person")
 	}
 	return nil
 }

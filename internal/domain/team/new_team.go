@@ -18,18 +18,19 @@ func (s *Service) AddTeam(ctx context.Context, t Team, owner int64) (Team, error
 	return s.addTeam(ctx, t, func(context.Context, *db.Tx, Team) (int64, error) { return owner, nil })
 }
 
-// AddTeamOf creates a team owned by the person with an email address, which must be confirmed unless the person is the
-// operator who calls. A person cannot get two teams of the same name, so submitting a form twice creates one team.
+// AddTeamOf creates a team that the person with an email address owns. The address must be confirmed unless the person is
+// the calling operator. A person cannot own two teams with the same name, so a form that is submitted twice creates one
+// team.
 func (s *Service) AddTeamOf(ctx context.Context, operator int64, t Team, email string) (Team, error) {
 	var err error
-	if t.Language, err = tidyLanguage(t.Language); err != nil {
+	if t.Language, err = normalizeLanguage(t.Language); err != nil {
 		return t, err
 	}
 	t.Timezone = strings.TrimSpace(t.Timezone)
 	return s.addTeam(ctx, t, func(ctx context.Context, tx *db.Tx, t Team) (int64, error) {
 		var person, confirmed int64
 		err := tx.QueryRow(ctx, `SELECT id, email_proved_at FROM people WHERE email = ? AND held_at = 0`+s.db.ForUpdate(),
-			foldEmail(email)).Scan(&person, &confirmed)
+			normalizeEmail(email)).Scan(&person, &confirmed)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return 0, errNoOwner
@@ -51,10 +52,10 @@ func (s *Service) AddTeamOf(ctx context.Context, operator int64, t Team, email s
 }
 
 var (
-	errNoOwner          = invalid("there is no active person with this email address")
-	errUnconfirmedOwner = invalid("the email address of this person is not confirmed, so the account could be somebody " +
+	errNoOwner          = operatorErrorf("there is no active person with this email address")
+	errUnconfirmedOwner = operatorErrorf("the email address of this person is not confirmed, so the account could be somebody " +
 		"else's; have it confirmed first")
-	errSameTeam = invalid("this person already owns a team of this name")
+	errSameTeam = operatorErrorf("this person already owns a team of this name")
 )
 
 func (s *Service) addTeam(
@@ -75,18 +76,18 @@ func (s *Service) addTeam(
 }
 
 func insertTeam(ctx context.Context, tx *db.Tx, t Team, owner int64) (int64, error) {
-	var made int64
+	var team int64
 	row := tx.QueryRow(ctx,
 		`INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES (?, ?, ?, ?, ?)
 		RETURNING id`,
 		t.Name, t.Timezone, t.Language, t.Plan, db.Micros(tx.Now()))
-	if err := row.Scan(&made); err != nil {
+	if err := row.Scan(&team); err != nil {
 		return 0, fmt.Errorf("adding a team: %w", err)
 	}
-	if err := setMember(ctx, tx, made, owner, access.Owner); err != nil {
+	if err := setMember(ctx, tx, team, owner, access.Owner); err != nil {
 		return 0, err
 	}
-	return made, auditlog.Record(ctx, tx, made, auditlog.Actor{}, "team.created", id(made), map[string]any{"plan": t.Plan})
+	return team, auditlog.Record(ctx, tx, team, auditlog.Actor{}, "team.created", formatID(team), map[string]any{"plan": t.Plan})
 }
 
 // checkNewTeam trims the name of a new team and checks its fields.
@@ -95,10 +96,10 @@ func (s *Service) checkNewTeam(t *Team) error {
 	switch {
 	case !teamtime.IsZone(t.Timezone):
 		return errTimezone
-	case !isLine(t.Name):
-		return invalid("a team needs a name, one line of at most %d characters", maxLine)
-	case holdsAddress(t.Name):
-		return errAddress
+	case !isSingleLine(t.Name):
+		return operatorErrorf("a team needs a name, one line of at most %d characters", maxNameLength)
+	case containsURL(t.Name):
+		return errNameWithURL
 	}
 	return s.checkPlan(t.Plan)
 }

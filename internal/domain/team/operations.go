@@ -25,7 +25,7 @@ func (Identity) Descriptions() map[string]string {
 	return map[string]string{"capabilities": "What this key or connection is currently allowed to do."}
 }
 
-// IdentityPerson is an item with its name.
+// IdentityPerson is the ID and name of a person or team.
 type IdentityPerson struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
@@ -71,7 +71,7 @@ func Operations() []operation.Operation {
 
 func identity(_ context.Context, call operation.Call, _ struct{}) (operation.Answer[Identity], error) {
 	app, level := "/settings/keys", call.Level
-	if call.Assistant { // the person it acts for can open its page with any role
+	if call.Assistant { // People with any role can open the page of their own connection.
 		app, level = "/settings/assistants/"+strconv.FormatInt(call.KeyID, 10), access.LevelWithin(call.Granted)
 	}
 	return operation.Answer[Identity]{App: app, Data: Identity{

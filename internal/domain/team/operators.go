@@ -23,7 +23,7 @@ type ChangeOption int
 // KeepOperator makes a change fail if it would leave no operator who can sign in.
 const KeepOperator ChangeOption = 1
 
-// withOptions returns a change that respects its options.
+// withOptions returns a change that applies the options.
 func withOptions(opts []ChangeOption, change func(context.Context, *db.Tx) error) func(context.Context, *db.Tx) error {
 	if !slices.Contains(opts, KeepOperator) {
 		return change
@@ -37,7 +37,7 @@ func withOptions(opts []ChangeOption, change func(context.Context, *db.Tx) error
 			return err
 		}
 		if err := tx.QueryRow(ctx, operatorCount).Scan(&after); err != nil {
-			return fmt.Errorf("counting the operators left: %w", err)
+			return fmt.Errorf("counting the remaining operators: %w", err)
 		}
 		if before > 0 && after == 0 {
 			return errLastOperator

@@ -15,10 +15,10 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// Choice is what a new password does with the person's other credentials.
+// Choice selects the credentials to keep and to revoke when a password changes.
 type Choice struct {
-	Keep   []string // ids of Credentials that stay; the others are removed
-	Revoke []string // IDs from Issued to revoke; others stay valid
+	Keep   []string // IDs from Credentials; other credentials are removed
+	Revoke []string // IDs from ListIssued; other issued items stay valid
 }
 
 // Change is the input of ChangePassword.
@@ -27,23 +27,24 @@ type Change struct {
 
 	Person      int64
 	Old, New    string
-	NeedsFactor bool // refuse to remove the person's only second factor
+	NeedsFactor bool // whether the person must keep a second factor
 }
 
 var errOldPassword = apierr.Invalid(apierr.NotAllowedValue, "old", "Your current password is incorrect.")
 
-// ChangePassword changes a signed-in person's password. It requires the current one if there is one. Wrong ones delay
-// the person's next attempt in every browser. All of the person's sessions end; the caller begins a new one with the
-// returned person. Unlike a first password, a change also removes every credential that is not kept.
+// ChangePassword changes a signed-in person's password. It requires the current password if there is one. Wrong
+// passwords delay the person's next attempt in all browsers. All sessions of the person end, and the caller starts a new
+// one with the returned person. ChangePassword removes all credentials that are not kept, unless the person had no
+// password.
 func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) {
 	p, hash, err := s.teams.personAndHash(ctx, c.Person)
 	if err != nil {
 		return Person{}, err
 	}
 	if hash != "" {
-		tries := []throttle.Try{{Counter: s.own, Key: throttle.NewKey("password of %d", p.ID), Forgets: true, Refusal: wrongPasswords}}
+		tries := []throttle.Try{{Counter: s.known, Key: throttle.NewKey("password of %d", p.ID), Forgets: true, Refusal: tooManyPasswords}}
 		err := throttle.Guess(ctx, tries, func() error {
-			return s.compare(ctx, askingPerson(p.ID), known{Person: p, hash: hash}, c.Old, errSignIn)
+			return s.comparePassword(ctx, personCaller(p.ID), signInAccount{Person: p, hash: hash}, c.Old, errSignIn)
 		})
 		if errors.Is(err, errSignIn) {
 			return Person{}, errOldPassword
@@ -55,20 +56,20 @@ func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) 
 	if err := passwords.Check(c.New, p.Name, p.Email); err != nil {
 		return Person{}, err
 	}
-	made, err := s.hash(ctx, askingPerson(p.ID), c.New)
+	newHash, err := s.hashPassword(ctx, personCaller(p.ID), c.New)
 	if err != nil {
 		return Person{}, err
 	}
 	err = s.teams.change(ctx, "team.change_password", func(ctx context.Context, tx *db.Tx) error {
-		if err := setPassword(ctx, tx, &p, made, hash, "person.password_changed"); err != nil || hash == "" {
+		if err := setPassword(ctx, tx, &p, newHash, hash, "person.password_changed"); err != nil || hash == "" {
 			return err
 		}
-		return s.teams.removeOnChange(ctx, tx, c)
+		return s.teams.removeUnkeptCredentials(ctx, tx, c)
 	})
 	return p, err
 }
 
-// personAndHash returns a person who is not suspended, and the password's hash.
+// personAndHash returns a person and their password hash. It returns not_found for a suspended person.
 func (s *Service) personAndHash(ctx context.Context, person int64) (Person, string, error) {
 	p := Person{ID: person}
 	var hash string
@@ -83,14 +84,15 @@ func (s *Service) personAndHash(ctx context.Context, person int64) (Person, stri
 	return p, hash, nil
 }
 
-// SetProfile changes a person's name, IANA time zone ("" for each team's) and language (BCP 47; "" for the browser's).
+// SetProfile changes a person's name, IANA time zone and BCP 47 language. An empty zone means each team's time zone. An
+// empty language means the browser's language.
 func (s *Service) SetProfile(ctx context.Context, person int64, name, zone, language string) error {
 	name, zone = strings.TrimSpace(name), strings.TrimSpace(zone)
 	switch {
-	case !isLine(name):
-		return apierr.Invalidf(apierr.Malformed, "name", "You need a name, one line of at most %d characters.", maxLine)
-	case holdsAddress(name):
-		return errAddress
+	case !isSingleLine(name):
+		return apierr.Invalidf(apierr.Malformed, "name", "You need a name, one line of at most %d characters.", maxNameLength)
+	case containsURL(name):
+		return errNameWithURL
 	case zone != "" && !teamtime.IsZone(zone):
 		return errTimezone
 	}
@@ -103,24 +105,25 @@ func (s *Service) SetProfile(ctx context.Context, person int64, name, zone, lang
 		if n == 0 {
 			return apierr.Missing()
 		}
-		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.renamed", id(person), nil)
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.renamed", formatID(person), nil)
 	})
 }
 
-var errChangedMeanwhile = apierr.BadState("changed", "The password was changed in the meantime. Sign in again.")
+var errPasswordChanged = apierr.BadState("changed", "The password was changed in the meantime. Sign in again.")
 
-// setPassword replaces the hash if it is still the given one, and ends all sessions.
-func setPassword(ctx context.Context, tx *db.Tx, p *Person, hash, former, kind string) error {
+// setPassword replaces the password hash and ends all sessions. It returns errPasswordChanged if the stored hash is not
+// oldHash.
+func setPassword(ctx context.Context, tx *db.Tx, p *Person, newHash, oldHash, kind string) error {
 	err := tx.QueryRow(ctx,
 		`UPDATE people SET password_hash = ?, epoch = epoch + 1 WHERE id = ? AND password_hash = ? RETURNING epoch`,
-		hash, p.ID, former).Scan(&p.Epoch)
+		newHash, p.ID, oldHash).Scan(&p.Epoch)
 	if errors.Is(err, sql.ErrNoRows) {
-		return errChangedMeanwhile
+		return errPasswordChanged
 	}
 	if err != nil {
 		return fmt.Errorf("setting a password: %w", err)
 	}
-	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: p.ID}, kind, id(p.ID), nil)
+	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: p.ID}, kind, formatID(p.ID), nil)
 }
 
 // EndSessions ends all sessions of a person.
@@ -129,12 +132,13 @@ func (s *Service) EndSessions(ctx context.Context, person int64) error {
 		if _, err := tx.Exec(ctx, `UPDATE people SET epoch = epoch + 1 WHERE id = ?`, person); err != nil {
 			return fmt.Errorf("ending a person's sessions: %w", err)
 		}
-		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.signed_out_everywhere", id(person), nil)
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.signed_out_everywhere", formatID(person), nil)
 	})
 }
 
-// ErrUnconfirmed is returned instead of making an operator of an account that someone else may have created.
-var ErrUnconfirmed = invalid("nobody has proved that this email address belongs to the person with this account, so " +
+// ErrUnconfirmed is returned if a person with an unconfirmed address would become an operator. Someone else may have
+// created the account.
+var ErrUnconfirmed = operatorErrorf("nobody has proved that this email address belongs to the person with this account, so " +
 	"somebody else could use it; have the address confirmed first (by the directory, or by a link that is " +
 	"mailed), or " +
 	"repeat this with --unconfirmed if you know whose account it is")
@@ -144,43 +148,42 @@ func (s *Service) MakeOperator(ctx context.Context, email string) (Person, error
 	return s.setOperator(ctx, email, true, true)
 }
 
-// SetOperator makes a person an operator, or ends that. It does not check whether the address is
-// proved.
+// SetOperator sets whether a person is an operator. It does not check whether the address is confirmed.
 func (s *Service) SetOperator(ctx context.Context, email string, on bool, opts ...ChangeOption) (Person, error) {
 	return s.setOperator(ctx, email, on, false, opts...)
 }
 
-func (s *Service) setOperator(ctx context.Context, email string, on, onlyProved bool, opts ...ChangeOption) (Person, error) {
-	p := Person{Email: foldEmail(email), Operator: on}
+func (s *Service) setOperator(ctx context.Context, email string, on, requireConfirmed bool, opts ...ChangeOption) (Person, error) {
+	p := Person{Email: normalizeEmail(email), Operator: on}
 	err := s.db.InTx(ctx, "team.set_operator", withOptions(opts, func(ctx context.Context, tx *db.Tx) error {
-		var was, proved int64
+		var wasOperator, proved int64
 		err := tx.QueryRow(ctx,
 			`SELECT id, name, operator, email_proved_at FROM people WHERE email = ?`+s.db.ForUpdate(),
-			p.Email).Scan(&p.ID, &p.Name, &was, &proved)
+			p.Email).Scan(&p.ID, &p.Name, &wasOperator, &proved)
 		p.EmailConfirmed = proved > 0
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return invalid("there is no person with this email address")
+			return operatorErrorf("there is no person with this email address")
 		case err != nil:
 			return fmt.Errorf("looking up an operator: %w", err)
-		case was == db.Flag(on):
-			return nil // no change, so no event
-		case onlyProved && !p.EmailConfirmed:
+		case wasOperator == db.Flag(on):
+			return nil // Nothing changes, so record no event.
+		case requireConfirmed && !p.EmailConfirmed:
 			return ErrUnconfirmed
 		}
 		if _, err := tx.Exec(ctx, `UPDATE people SET operator = ? WHERE id = ?`, db.Flag(on), p.ID); err != nil {
-			return fmt.Errorf("changing who runs the service: %w", err)
+			return fmt.Errorf("changing an operator: %w", err)
 		}
-		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.operator", id(p.ID), map[string]any{"on": on})
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.operator", formatID(p.ID), map[string]any{"on": on})
 	}))
 	return p, err
 }
 
-// HasPassword reports whether a password is the current one of the person with an email address. It is not a sign-in,
-// so it neither causes delays nor is delayed.
+// HasPassword reports whether a password is the current password of the person with an email address. Unlike a sign-in,
+// it has no rate limit.
 func (s *Service) HasPassword(ctx context.Context, email, password string) (bool, error) {
 	var hash string
-	err := s.db.QueryRow(ctx, `SELECT password_hash FROM people WHERE email = ?`, foldEmail(email)).Scan(&hash)
+	err := s.db.QueryRow(ctx, `SELECT password_hash FROM people WHERE email = ?`, normalizeEmail(email)).Scan(&hash)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return false, fmt.Errorf("reading a password hash: %w", err)
 	}

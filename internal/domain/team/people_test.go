@@ -11,10 +11,10 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-func TestAcceptedPasswords(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		door := team.NewSignIns(w.Service)
-		bea := w.person(t, "bea-of-harbour@example.com", "", access.Editor)
+func TestPasswordRules(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
+		signIns := team.NewSignIns(w.Service)
+		bea := w.addPerson(t, "bea-of-harbour@example.com", "", access.Editor)
 		for password, reason := range map[string]string{
 			"eleven char": apierr.TooShort, strings.Repeat("ab cde", 34): apierr.TooLong,
 			"aaaaaaaaaaaab": apierr.NotAllowedValue, "Bea-of-Harbour@example.com": apierr.NotAllowedValue,
@@ -22,7 +22,7 @@ func TestAcceptedPasswords(t *testing.T) {
 			"harbour.example": apierr.NotAllowedValue, "pressroompressroom": apierr.NotAllowedValue,
 			"": apierr.TooShort, "not \xff readable text": apierr.Malformed,
 		} {
-			_, err := door.ChangePassword(t.Context(), team.Change{Person: bea.ID, New: password})
+			_, err := signIns.ChangePassword(t.Context(), team.Change{Person: bea.ID, New: password})
 			if f := apierr.Of(err); f.Code != apierr.ValidationFailed || f.Context["reason"] != reason ||
 				f.Context["argument"] != "password" {
 				t.Errorf("%q: %v %v", password, err, f.Context)
@@ -32,11 +32,11 @@ func TestAcceptedPasswords(t *testing.T) {
 		for _, password := range []string{
 			"k7 dozen owls", "пароль из слов", strings.Repeat("nine plain words and a few more, ", 7)[:200],
 		} {
-			p, err := door.ChangePassword(t.Context(), team.Change{Person: bea.ID, Old: former, New: password})
+			p, err := signIns.ChangePassword(t.Context(), team.Change{Person: bea.ID, Old: former, New: password})
 			if err != nil {
 				t.Errorf("%q: %v", password, err)
 			}
-			if in, err := door.SignIn(t.Context(), team.Attempt{Email: bea.Email, Password: password}); err != nil ||
+			if in, err := signIns.SignIn(t.Context(), team.Attempt{Email: bea.Email, Password: password}); err != nil ||
 				in.Epoch != p.Epoch {
 				t.Errorf("%q: %+v, %+v (%v)", password, p, in, err)
 			}
@@ -46,25 +46,25 @@ func TestAcceptedPasswords(t *testing.T) {
 }
 
 func TestChangePassword(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		door := team.NewSignIns(w.Service)
-		_, err := door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "wrong", New: goodPassword})
+	eachDatabase(t, func(t *testing.T, w env) {
+		signIns := team.NewSignIns(w.Service)
+		_, err := signIns.ChangePassword(t.Context(), team.Change{Person: 1, Old: "wrong", New: goodPassword})
 		if f := apierr.Of(err); f.Context["argument"] != "old" {
 			t.Errorf("%v", err)
 		}
-		p, err := door.ChangePassword(t.Context(),
+		p, err := signIns.ChangePassword(t.Context(),
 			team.Change{Person: 1, Old: "correct horse quartz", New: goodPassword})
 		if err != nil || p.Epoch != 1 {
 			t.Fatalf("%+v (%v)", p, err)
 		}
-		if _, err := door.SignIn(t.Context(),
+		if _, err := signIns.SignIn(t.Context(),
 			team.Attempt{Email: p.Email, Password: "correct horse quartz"}); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("the former password: %v", err)
 		}
 		for range 5 {
-			_, _ = door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "wrong", New: goodPassword})
+			_, _ = signIns.ChangePassword(t.Context(), team.Change{Person: 1, Old: "wrong", New: goodPassword})
 		}
-		if _, err := door.ChangePassword(t.Context(),
+		if _, err := signIns.ChangePassword(t.Context(),
 			team.Change{Person: 1, Old: goodPassword, New: goodPassword + "!"}); !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("guessed without end: %v", err)
 		}
@@ -72,8 +72,8 @@ func TestChangePassword(t *testing.T) {
 }
 
 func TestRecovery(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		door := team.NewSignIns(w.Service)
+	eachDatabase(t, func(t *testing.T, w env) {
+		signIns := team.NewSignIns(w.Service)
 		if _, err := w.Recover(t.Context(), "nobody@example.com"); err == nil {
 			t.Error("nobody is recovered")
 		}
@@ -85,18 +85,18 @@ func TestRecovery(t *testing.T) {
 		if p, err := w.PersonByRecovery(t.Context(), second.Token); err != nil || p.Email != "ada@example.com" {
 			t.Errorf("%+v (%v)", p, err)
 		}
-		if _, err := door.Recover(t.Context(), second.Token, "short",
+		if _, err := signIns.Recover(t.Context(), second.Token, "short",
 			team.Choice{}); apierr.Of(err).Context["reason"] != apierr.TooShort {
 			t.Errorf("%v", err)
 		}
-		p, err := door.Recover(t.Context(), second.Token, goodPassword, team.Choice{})
+		p, err := signIns.Recover(t.Context(), second.Token, goodPassword, team.Choice{})
 		if err != nil || p.Epoch != 1 {
 			t.Fatalf("%+v (%v)", p, err)
 		}
-		if _, err := door.SignIn(t.Context(), team.Attempt{Email: p.Email, Password: goodPassword}); err != nil {
+		if _, err := signIns.SignIn(t.Context(), team.Attempt{Email: p.Email, Password: goodPassword}); err != nil {
 			t.Error(err)
 		}
-		if _, err := door.Recover(t.Context(), second.Token, goodPassword+"!",
+		if _, err := signIns.Recover(t.Context(), second.Token, goodPassword+"!",
 			team.Choice{}); !strings.Contains(apierr.Of(err).Detail, "used") {
 			t.Errorf("used twice: %v", err)
 		}
@@ -107,15 +107,15 @@ func TestRecovery(t *testing.T) {
 		}
 		must.NoError(t, w.SetHold(t.Context(), 1, false))
 		w.clock.Advance(time.Hour)
-		if _, err := door.Recover(t.Context(), late.Token, goodPassword+"!",
+		if _, err := signIns.Recover(t.Context(), late.Token, goodPassword+"!",
 			team.Choice{}); !strings.Contains(apierr.Of(err).Detail, "expired") {
 			t.Errorf("too late: %v", err)
 		}
 	})
 }
 
-func TestOperator(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+func TestSetOperator(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		for _, on := range []bool{true, false} {
 			p, err := w.SetOperator(t.Context(), " Ada@example.com", on)
 			if err != nil || p.ID != 1 || p.Operator != on {
@@ -133,9 +133,9 @@ func TestOperator(t *testing.T) {
 
 // Every change that would leave no operator who can sign in is rolled back.
 func TestLastOperatorKept(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		ctx, s := t.Context(), w.staff(t)
-		runs := func(person int64, on bool) {
+	eachDatabase(t, func(t *testing.T, w env) {
+		ctx, s := t.Context(), w.addStaff(t)
+		setOperator := func(person int64, on bool) {
 			t.Helper()
 			p := must.Get(w.Person(ctx, person))(t)
 			must.Get(w.SetOperator(ctx, p.Email, on))(t)
@@ -151,7 +151,7 @@ func TestLastOperatorKept(t *testing.T) {
 		}
 		must.NoError(t, changes["suspended"]()) // there is no operator at this time
 		must.NoError(t, w.SetHold(ctx, s.editor, false))
-		runs(s.editor, true)
+		setOperator(s.editor, true)
 		for name, change := range changes {
 			if err := change(); err == nil || !strings.Contains(err.Error(), "only operator") {
 				t.Errorf("%s: %v", name, err)
@@ -160,7 +160,7 @@ func TestLastOperatorKept(t *testing.T) {
 				t.Errorf("%s: %+v (%v)", name, a, err)
 			}
 		}
-		runs(s.admin, true)
+		setOperator(s.admin, true)
 		for _, name := range []string{"suspended", "in no team", "no operator"} {
 			must.NoError(t, changes[name]())
 		}
@@ -169,10 +169,10 @@ func TestLastOperatorKept(t *testing.T) {
 
 // Wrong links are delayed after a while. Valid links are never refused, because they cannot be guessed.
 func TestLinkGuessesThrottled(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		door := team.NewSignIns(w.Service)
+	eachDatabase(t, func(t *testing.T, w env) {
+		signIns := team.NewSignIns(w.Service)
 		look := func(token string) error {
-			return door.CheckSecret("here", func() error {
+			return signIns.CheckSecret("here", func() error {
 				_, err := w.InvitationByToken(t.Context(), token)
 				return err
 			})
@@ -185,7 +185,7 @@ func TestLinkGuessesThrottled(t *testing.T) {
 				t.Errorf("wrong link %d: %v", i, err)
 			}
 		}
-		if _, err := door.SignIn(t.Context(),
+		if _, err := signIns.SignIn(t.Context(),
 			team.Attempt{Email: "ada@example.com", Password: "correct horse quartz", From: "here"}); err != nil {
 			t.Errorf("a right password beside them: %v", err)
 		}

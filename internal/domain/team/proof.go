@@ -14,24 +14,24 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// ConfirmPath is the path prefix of links that confirm an email address; the token follows.
+// ConfirmPath is the path prefix of links that confirm an email address. A token follows it.
 const ConfirmPath = "/confirm-email/"
 
 const (
-	proofLife     = time.Hour
-	proofsPerHour = 5 // links for one person
+	proofLifetime = time.Hour
+	proofsPerHour = 5 // per person
 )
 
 var (
 	errProofUsed = apierr.BadState("used",
 		"This link has already been used. Your account shows whether your email address is confirmed.")
-	errProofEnded = apierr.BadState("ended", "This link has expired. Send yourself a new one from your account page.")
-	errProved     = apierr.BadState("proved", "Your email address is already confirmed.")
+	errProofExpired     = apierr.BadState("ended", "This link has expired. Send yourself a new one from your account page.")
+	errAlreadyConfirmed = apierr.BadState("proved", "Your email address is already confirmed.")
 )
 
-// proveEmail notes that a person's address is the person's own, and how that was proved. Teams that the person waits
-// for take the person in.
-func (s *Service) proveEmail(ctx context.Context, tx *db.Tx, person int64, how string) error {
+// confirmEmail records that a person's email address is confirmed, and by which method. It completes pending
+// memberships of the person.
+func (s *Service) confirmEmail(ctx context.Context, tx *db.Tx, person int64, method string) error {
 	n, err := tx.Exec(ctx, `UPDATE people SET email_proved_at = ? WHERE id = ? AND email_proved_at = 0`,
 		db.Micros(tx.Now()), person)
 	if err != nil {
@@ -40,15 +40,15 @@ func (s *Service) proveEmail(ctx context.Context, tx *db.Tx, person int64, how s
 	if n == 0 {
 		return nil
 	}
-	if err := auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.email_confirmed", id(person),
-		map[string]any{"by": how}); err != nil {
+	if err := auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.email_confirmed", formatID(person),
+		map[string]any{"by": method}); err != nil {
 		return err
 	}
-	return s.endWaiting(ctx, tx, person)
+	return s.confirmPendingMemberships(ctx, tx, person)
 }
 
-// newProof creates a link that confirms a person's address and ends earlier ones. It returns rate_limited after five in
-// an hour.
+// newProof creates the token of a link that confirms a person's address. Earlier links expire. newProof returns
+// rate_limited after five links within an hour.
 func (s *Service) newProof(ctx context.Context, person int64) (Person, string, error) {
 	p, token := Person{ID: person}, rand.Text()
 	hash := apikey.Hash(token)
@@ -61,11 +61,11 @@ func (s *Service) newProof(ctx context.Context, person int64) (Person, string, e
 		case errors.Is(err, sql.ErrNoRows):
 			return apierr.Missing()
 		case err != nil:
-			return fmt.Errorf("reading whose address is to be confirmed: %w", err)
+			return fmt.Errorf("reading the person whose address is to be confirmed: %w", err)
 		case proved > 0:
-			return errProved
+			return errAlreadyConfirmed
 		}
-		if err := boundProofs(ctx, tx, person); err != nil {
+		if err := checkProofLimit(ctx, tx, person); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `UPDATE email_proofs SET expires_at = created_at WHERE person_id = ? AND used_at = 0`,
@@ -74,7 +74,7 @@ func (s *Service) newProof(ctx context.Context, person int64) (Person, string, e
 		}
 		_, err = tx.Exec(ctx,
 			`INSERT INTO email_proofs (token_hash, person_id, created_at, expires_at) VALUES (?, ?, ?, ?)`,
-			hash[:], person, db.Micros(tx.Now()), db.Micros(tx.Now().Add(proofLife)))
+			hash[:], person, db.Micros(tx.Now()), db.Micros(tx.Now().Add(proofLifetime)))
 		if err != nil {
 			return fmt.Errorf("storing a link: %w", err)
 		}
@@ -83,8 +83,8 @@ func (s *Service) newProof(ctx context.Context, person int64) (Person, string, e
 	return p, token, err
 }
 
-// boundProofs limits a person's links per hour.
-func boundProofs(ctx context.Context, tx *db.Tx, person int64) error {
+// checkProofLimit returns rate_limited if a person has requested too many links within an hour.
+func checkProofLimit(ctx context.Context, tx *db.Tx, person int64) error {
 	var n, oldest int64
 	err := tx.QueryRow(ctx,
 		`SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM email_proofs WHERE person_id = ? AND created_at > ?`,
@@ -100,8 +100,8 @@ func boundProofs(ctx context.Context, tx *db.Tx, person int64) error {
 		proofsPerHour, int(wait/time.Minute)+1).With("scope", "mail").After(wait)
 }
 
-// dropProof deletes a link that could not be mailed.
-func (s *Service) dropProof(ctx context.Context, token string) error {
+// expireProof expires a link that could not be sent.
+func (s *Service) expireProof(ctx context.Context, token string) error {
 	hash := apikey.Hash(token)
 	return s.db.InTx(ctx, "team.drop_proof", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE email_proofs SET expires_at = created_at WHERE token_hash = ?`,
@@ -112,17 +112,17 @@ func (s *Service) dropProof(ctx context.Context, token string) error {
 	})
 }
 
-// CheckProof reports whether a link confirms the address of a person. It returns not_found if it does not exist or is
-// another person's, and wrong_state if it has ended.
+// CheckProof checks a link that confirms a person's address. It returns not_found for an unknown link and for another
+// person's link, and wrong_state for a link that was used or has expired.
 func (s *Service) CheckProof(ctx context.Context, token string, person int64) error {
 	return checkProof(ctx, s.db, token, person, s.db.Now())
 }
 
 func checkProof(ctx context.Context, q db.Querier, token string, person int64, now time.Time) error {
 	hash := apikey.Hash(token)
-	var ends, used int64
+	var expires, used int64
 	err := q.QueryRow(ctx, `SELECT expires_at, used_at FROM email_proofs WHERE token_hash = ? AND person_id = ?`,
-		hash[:], person).Scan(&ends, &used)
+		hash[:], person).Scan(&expires, &used)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return apierr.Missing()
@@ -130,14 +130,14 @@ func checkProof(ctx context.Context, q db.Querier, token string, person int64, n
 		return fmt.Errorf("reading a link: %w", err)
 	case used > 0:
 		return errProofUsed
-	case !db.Time(ends).After(now):
-		return errProofEnded
+	case !db.Time(expires).After(now):
+		return errProofExpired
 	}
 	return nil
 }
 
-// ConfirmEmail confirms a signed-in person's address with a mailed link. The link is not enough without the sign-in:
-// the owner of an address could be tricked into confirming someone else's account.
+// ConfirmEmail confirms a signed-in person's address with an emailed link. It requires a sign-in in addition to the
+// link. Otherwise the owner of an address could be tricked into confirming someone else's account.
 func (s *Service) ConfirmEmail(ctx context.Context, token string, person int64) error {
 	return s.change(ctx, "team.confirm_email", func(ctx context.Context, tx *db.Tx) error {
 		if err := checkProof(ctx, tx, token, person, tx.Now()); err != nil {
@@ -152,6 +152,6 @@ func (s *Service) ConfirmEmail(ctx context.Context, token string, person int64) 
 		if n == 0 {
 			return errProofUsed
 		}
-		return s.proveEmail(ctx, tx, person, "mail")
+		return s.confirmEmail(ctx, tx, person, "mail")
 	})
 }

@@ -14,32 +14,33 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// ErrChooseInvitation is returned for a person from the directory who has no team but has open invitations.
+// ErrChooseInvitation is returned for a person who signs in with the directory and has open invitations but no team.
 var ErrChooseInvitation = apierr.New(apierr.Unauthorized, "You do not belong to a team yet. Choose an invitation to "+
 	"accept.")
 
-const openTo = `SELECT i.id, i.email, i.role, COALESCE(b.name, ''), t.id, t.name FROM invitations i
+const openOffersQuery = `SELECT i.id, i.email, i.role, COALESCE(b.name, ''), t.id, t.name FROM invitations i
 	JOIN teams t ON t.id = i.team_id LEFT JOIN people b ON b.id = i.invited_by
-	WHERE i.email = ? AND t.closed_at = 0 AND i.waiting_person = 0 AND ` + isOpen
+	WHERE i.email = ? AND t.closed_at = 0 AND i.waiting_person = 0 AND ` + openInvitation
 
-// OpenOffers lists the open invitations to an email address, oldest first. Only the proven owner of the address may
-// see them.
+// OpenOffers lists the open invitations to an email address, oldest first. The caller must have verified that the
+// person owns the address.
 func (s *Service) OpenOffers(ctx context.Context, email string) ([]Offer, error) {
-	out, err := db.All(ctx, s.db, scanOpen, openTo+` ORDER BY i.id`, foldEmail(email), db.Micros(s.db.Now()))
+	out, err := db.All(ctx, s.db, scanOffer, openOffersQuery+` ORDER BY i.id`, normalizeEmail(email), db.Micros(s.db.Now()))
 	if err != nil {
 		return nil, fmt.Errorf("listing invitations to an address: %w", err)
 	}
 	return out, nil
 }
 
-func scanOpen(rows *sql.Rows, o *Offer) error {
+func scanOffer(rows *sql.Rows, o *Offer) error {
 	return rows.Scan(&o.ID, &o.Email, &o.Role, &o.InvitedBy, &o.TeamID, &o.TeamName)
 }
 
-// lockOpen returns an open invitation to an address and locks its team; not_found without one.
-func (s *Service) lockOpen(ctx context.Context, tx *db.Tx, email string, invitation int64) (Offer, error) {
+// lockOpenOffer returns an open invitation to an address and locks its team. It returns not_found if there is no such
+// invitation.
+func (s *Service) lockOpenOffer(ctx context.Context, tx *db.Tx, email string, invitation int64) (Offer, error) {
 	read := func() (Offer, error) {
-		found, err := db.All(ctx, tx, scanOpen, openTo+` AND i.id = ?`, email, db.Micros(tx.Now()), invitation)
+		found, err := db.All(ctx, tx, scanOffer, openOffersQuery+` AND i.id = ?`, email, db.Micros(tx.Now()), invitation)
 		switch {
 		case err != nil:
 			return Offer{}, fmt.Errorf("reading an invitation to an address: %w", err)
@@ -55,10 +56,10 @@ func (s *Service) lockOpen(ctx context.Context, tx *db.Tx, email string, invitat
 	if _, err := s.lockOwner(ctx, tx, o.TeamID); err != nil {
 		return o, err
 	}
-	return read() // it may have been accepted meanwhile
+	return read() // Another transaction may have accepted the invitation before the lock.
 }
 
-// AcceptOpen adds a person with a confirmed address to the team of one of OpenOffers.
+// AcceptOpen accepts one of OpenOffers for a person with a confirmed address.
 func (s *Service) AcceptOpen(ctx context.Context, person, invitation int64) (Offer, error) {
 	var o Offer
 	err := s.change(ctx, "team.accept_open_invitation", func(ctx context.Context, tx *db.Tx) error {
@@ -69,9 +70,9 @@ func (s *Service) AcceptOpen(ctx context.Context, person, invitation int64) (Off
 			return apierr.Missing()
 		}
 		if err != nil {
-			return fmt.Errorf("reading who accepts an invitation: %w", err)
+			return fmt.Errorf("reading the person who accepts an invitation: %w", err)
 		}
-		if o, err = s.lockOpen(ctx, tx, email, invitation); err != nil {
+		if o, err = s.lockOpenOffer(ctx, tx, email, invitation); err != nil {
 			return err
 		}
 		return s.join(ctx, tx, &o, person)
@@ -80,19 +81,19 @@ func (s *Service) AcceptOpen(ctx context.Context, person, invitation int64) (Off
 }
 
 // reofferMemberships turns memberships that were accepted before the person's address was confirmed into open
-// invitations, because someone else may have accepted them. It keeps what the operator or an earlier owner gave, and
-// ownership, so that no team loses its owner.
+// invitations, because someone else may have accepted them. It keeps memberships that were not created by an
+// invitation, and ownership, so that no team loses its owner.
 func (s *Service) reofferMemberships(ctx context.Context, tx *db.Tx, person int64) error {
 	if _, err := tx.Exec(ctx,
 		`UPDATE invitations SET waiting_person = 0, waiting_since = 0 WHERE waiting_person = ? AND accepted_at = 0`,
 		person); err != nil {
-		return fmt.Errorf("forgetting where a person waits: %w", err)
+		return fmt.Errorf("resetting the pending memberships of a person: %w", err)
 	}
-	type accepted struct {
+	type acceptedInvitation struct {
 		invitation, team int64
 		role             access.Role
 	}
-	all, err := db.All(ctx, tx, func(rows *sql.Rows, a *accepted) error {
+	all, err := db.All(ctx, tx, func(rows *sql.Rows, a *acceptedInvitation) error {
 		return rows.Scan(&a.invitation, &a.team, &a.role)
 	},
 		`SELECT i.id, i.team_id, m.role FROM memberships m
@@ -102,9 +103,9 @@ func (s *Service) reofferMemberships(ctx context.Context, tx *db.Tx, person int6
 				WHERE l.team_id = i.team_id AND l.accepted_by = i.accepted_by AND l.id > i.id)
 			AND NOT EXISTS (SELECT 1 FROM events e
 		WHERE e.team_id = 0 AND e.kind = 'person.email_confirmed' AND e.subject = ? AND e.at <= i.accepted_at)
-		ORDER BY i.team_id`, person, id(person))
+		ORDER BY i.team_id`, person, formatID(person))
 	if err != nil {
-		return fmt.Errorf("reading the memberships of an unproved account: %w", err)
+		return fmt.Errorf("reading the memberships of an unconfirmed account: %w", err)
 	}
 	for _, a := range all {
 		if err := s.reoffer(ctx, tx, person, a.team, a.invitation, a.role); err != nil {
@@ -114,26 +115,26 @@ func (s *Service) reofferMemberships(ctx context.Context, tx *db.Tx, person int6
 	return nil
 }
 
-// reoffer ends a membership and reopens its invitation, with a token that nobody knows.
+// reoffer ends a membership and reopens its invitation with a new token, which nobody knows.
 func (s *Service) reoffer(ctx context.Context, tx *db.Tx, person, team, invitation int64, role access.Role) error {
 	if _, err := s.lockOwner(ctx, tx, team); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM memberships WHERE team_id = ? AND person_id = ?`, team, person); err != nil {
-		return fmt.Errorf("ending the membership of an unproved account: %w", err)
+		return fmt.Errorf("ending the membership of an unconfirmed account: %w", err)
 	}
-	if err := loseAll(ctx, tx, team, person); err != nil {
+	if err := endAllKeys(ctx, tx, team, person); err != nil {
 		return err
 	}
 	hash := apikey.Hash(rand.Text())
 	_, err := tx.Exec(ctx,
 		`UPDATE invitations AS i
 		SET accepted_at = 0, accepted_by = 0, waiting_person = 0, waiting_since = 0, role = ?, token_hash = ?,
-		expires_at = ?, invited_by = CASE WHEN `+standsFor+` THEN i.invited_by ELSE 0 END WHERE i.id = ?`,
-		string(role), hash[:], db.Micros(tx.Now().Add(invitationLife)), invitation)
+		expires_at = ?, invited_by = CASE WHEN `+inviterCanInvite+` THEN i.invited_by ELSE 0 END WHERE i.id = ?`,
+		string(role), hash[:], db.Micros(tx.Now().Add(invitationLifetime)), invitation)
 	if err != nil {
 		return fmt.Errorf("opening an invitation again: %w", err)
 	}
-	return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "member.left", id(person),
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "member.left", formatID(person),
 		map[string]any{"reason": "unconfirmed"})
 }

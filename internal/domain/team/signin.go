@@ -15,23 +15,23 @@ import (
 	"pressroom/internal/platform/loadshed"
 )
 
-// How fast attempts may follow each other.
+// Rate limits for attempts.
 var (
-	// ownPace is for one account from one client or browser, and for codes that can be guessed.
-	ownPace = throttle.Pace{Free: 5, First: time.Minute, Most: time.Hour}
-	// strangersPace is for one account from all browsers that are not known for it. It delays people only if many
-	// clients guess.
+	// knownPace applies to one account from one client or browser, and to codes.
+	knownPace = throttle.Pace{Free: 5, First: time.Minute, Most: time.Hour}
+	// strangersPace applies to one account from all unknown browsers together. It delays people only if many clients
+	// guess.
 	strangersPace = throttle.Pace{Free: 10, First: time.Minute, Most: time.Hour}
-	// clientPace is for one client over all accounts, and high enough for an office behind one address.
+	// clientPace applies to one client across all accounts. It is high enough for an office behind one address.
 	clientPace = throttle.Pace{Free: 30, First: time.Minute, Most: time.Hour, Leak: 6 * time.Minute}
-	// sitePace is for one IPv6 /48 across all accounts: ten times that of a client.
+	// sitePace applies to one IPv6 /48 across all accounts. It is ten times as high as clientPace.
 	sitePace = throttle.Pace{Free: 300, First: time.Minute, Most: time.Hour, Leak: 36 * time.Second}
-	// joinPace is for failed attempts with one invitation.
-	joinPace = throttle.Pace{Free: 10, First: 10 * time.Second, Most: 10 * time.Minute}
+	// invitationPace applies to failed attempts with one invitation.
+	invitationPace = throttle.Pace{Free: 10, First: 10 * time.Second, Most: 10 * time.Minute}
 )
 
-// SignIns checks sign-ins and the links of invitations and recoveries, and slows down guessing. It counts some failures
-// only in this process, so a program must have only one.
+// SignIns checks sign-ins and the links of invitations and recoveries, and limits the rate of guesses. It counts some
+// failures in memory, so a process must use only one SignIns.
 type SignIns struct {
 	db    *db.DB
 	teams *Service
@@ -40,10 +40,10 @@ type SignIns struct {
 	clients   *throttle.Local  // by client
 	sites     *throttle.Local  // by IPv6 site
 	strangers *throttle.Shared // by email address
-	// by known browser of an account, by signed-in person, by person who enters a code
-	own   *throttle.Shared
-	links *throttle.Local // by client: links and passkeys, and attempts to join
-	joins *throttle.Local // by invitation
+	// by known browser, by signed-in person, and by person who enters a code
+	known       *throttle.Shared
+	links       *throttle.Local // by client: links and passkeys, and attempts to join
+	invitations *throttle.Local // by invitation
 
 	hashing *passwords.Queue
 }
@@ -52,132 +52,134 @@ type SignIns struct {
 func NewSignIns(s *Service) *SignIns {
 	return &SignIns{
 		db: s.db, teams: s,
-		pairs: throttle.NewLocal(s.db.Now, ownPace), clients: throttle.NewLocal(s.db.Now, clientPace),
+		pairs: throttle.NewLocal(s.db.Now, knownPace), clients: throttle.NewLocal(s.db.Now, clientPace),
 		strangers: throttle.NewShared(s.db, strangersPace),
-		own:       throttle.NewShared(s.db, ownPace), links: throttle.NewLocal(s.db.Now, clientPace),
-		sites: throttle.NewLocal(s.db.Now, sitePace), joins: throttle.NewLocal(s.db.Now, joinPace),
-		hashing: passwords.NewQueue(hashWait),
+		known:     throttle.NewShared(s.db, knownPace), links: throttle.NewLocal(s.db.Now, clientPace),
+		sites: throttle.NewLocal(s.db.Now, sitePace), invitations: throttle.NewLocal(s.db.Now, invitationPace),
+		hashing: passwords.NewQueue(hashTimeout),
 	}
 }
 
-// Messages after too many guesses.
+// Messages of rate_limited errors.
 const (
-	wrongPasswords   = "Too many wrong passwords." //nolint:gosec // it is not a secret
-	wrongByStrangers = "Too many wrong passwords for this email address. Sign in from a browser you have " +
+	tooManyPasswords         = "Too many wrong passwords." //nolint:gosec // not a secret
+	tooManyPasswordsForEmail = "Too many wrong passwords for this email address. Sign in from a browser you have " +
 		"used before " +
 		"or with a passkey, ask the operator for a recovery link, or wait."
-	wrongCodes = "Too many wrong codes."
-	wrongTries = "Too many wrong attempts."
+	tooManyCodes    = "Too many wrong codes."
+	tooManyAttempts = "Too many wrong attempts."
 )
 
 // Attempt is the input of a sign-in.
 type Attempt struct {
 	Email, Password string
-	From            string // the client's address or another identifier of the client
+	From            string // the client's IP address or another identifier
 	Browser         string // the browser's tokens from earlier sign-ins; see Service.NoteSignIn
 }
 
-// errSignIn does not report whether there is such a person.
+// errSignIn does not reveal whether there is a person with the email address.
 var errSignIn = apierr.New(apierr.Unauthorized, "Incorrect email or password.")
 
-// ErrNoTeam is returned only to people who have authenticated but have no team.
+// ErrNoTeam is returned for people who entered the right password but belong to no team.
 var ErrNoTeam = apierr.New(apierr.Unauthorized,
 	"You no longer belong to a team. Your account still exists: ask an owner or admin of a team for an invitation, "+
 		"and sign in with your password at its link.")
 
-// SignIn returns the person with an email address and password. Suspended people and people without a password are
-// refused like a wrong password: unauthorized. People without a team get ErrNoTeam, but only with the right password.
+// SignIn returns the person with an email address and password. It returns the same unauthorized error for a wrong
+// password, a suspended person, and a person without a password. It returns ErrNoTeam for a person without a team if
+// the password is right.
 //
-// After some wrong passwords it returns rate_limited, even for the right one. Guesses from elsewhere do not delay a
-// browser in which the person signed in before; only its own wrong passwords do.
+// After several wrong passwords, SignIn returns rate_limited even for the right password. A browser in which the person
+// signed in before is not delayed by wrong passwords from elsewhere.
 func (s *SignIns) SignIn(ctx context.Context, a Attempt) (Person, error) {
-	a.Email = foldEmail(a.Email)
-	p, err := s.lookUp(ctx, a.Email)
+	a.Email = normalizeEmail(a.Email)
+	p, err := s.findAccount(ctx, a.Email)
 	if err != nil {
 		return Person{}, err
 	}
-	if err := s.checkGuess(ctx, a, p, errSignIn); err != nil {
+	if err := s.checkPassword(ctx, a, p, errSignIn); err != nil {
 		return Person{}, err
 	}
-	if !p.inTeam { // not before the password is known to be right
+	if !p.inTeam { // Check this only after the password, so that strangers cannot find it out.
 		return Person{}, ErrNoTeam
 	}
 	return p.Person, nil
 }
 
-// checkGuess compares the password of an attempt with a person's and delays guesses. It returns the error for a wrong
-// one.
-func (s *SignIns) checkGuess(ctx context.Context, a Attempt, p known, refusal error) error {
-	client, from := throttle.NewKey("client %s", a.From), askingClient(a.From)
+// checkPassword checks the password of an attempt and limits the rate of guesses. It returns wrongErr for a wrong
+// password.
+func (s *SignIns) checkPassword(ctx context.Context, a Attempt, account signInAccount, wrongErr error) error {
+	client, caller := throttle.NewKey("client %s", a.From), clientCaller(a.From)
 	tries := []throttle.Try{
-		{Counter: s.pairs, Key: throttle.NewKey("email %s client %s", a.Email, a.From), Forgets: true, Refusal: wrongPasswords},
-		{Counter: s.clients, Key: client, Refusal: wrongPasswords},
+		{Counter: s.pairs, Key: throttle.NewKey("email %s client %s", a.Email, a.From), Forgets: true, Refusal: tooManyPasswords},
+		{Counter: s.clients, Key: client, Refusal: tooManyPasswords},
 	}
 	if site := loadshed.SitePrefix(a.From); site != a.From {
 		tries = append(tries,
-			throttle.Try{Counter: s.sites, Key: throttle.NewKey("site %s", site), Refusal: wrongPasswords})
+			throttle.Try{Counter: s.sites, Key: throttle.NewKey("site %s", site), Refusal: tooManyPasswords})
 	}
 	tries = append(tries,
-		throttle.Try{Counter: s.strangers, Key: throttle.NewKey("email %s", a.Email), Refusal: wrongByStrangers})
-	known, err := knownTokens(ctx, s.db, a.Browser, s.db.Now())
+		throttle.Try{Counter: s.strangers, Key: throttle.NewKey("email %s", a.Email), Refusal: tooManyPasswordsForEmail})
+	tokens, err := knownTokens(ctx, s.db, a.Browser, s.db.Now())
 	if err != nil {
 		return err
 	}
-	token := known[p.ID]
+	token := tokens[account.ID]
 	if token != "" {
-		own := throttle.Try{Counter: s.own, Key: throttle.NewKey("browser %s", token), Forgets: true, Refusal: wrongPasswords}
-		tries, from = []throttle.Try{own}, askingPerson(p.ID)
+		own := throttle.Try{Counter: s.known, Key: throttle.NewKey("browser %s", token), Forgets: true, Refusal: tooManyPasswords}
+		tries, caller = []throttle.Try{own}, personCaller(account.ID)
 	}
-	err = throttle.Guess(ctx, tries, func() error { return s.compare(ctx, from, p, a.Password, refusal) })
-	if token != "" && errors.Is(err, refusal) {
-		s.clients.Charge(client) // allowed, but counted
+	err = throttle.Guess(ctx, tries, func() error { return s.comparePassword(ctx, caller, account, a.Password, wrongErr) })
+	if token != "" && errors.Is(err, wrongErr) {
+		s.clients.Charge(client) // Count the failure without refusing the attempt.
 	}
 	return err
 }
 
-// GuessCode runs the check of a code that a person enters in addition to a password. After five wrong codes it returns
-// rate_limited, on all nodes, for a delay that doubles up to an hour. A check that returns not_found or unauthorized
-// counts as wrong.
+// GuessCode checks a code that a person enters in addition to a password. A check that returns not_found or
+// unauthorized counts as a wrong code. After five wrong codes, GuessCode returns rate_limited on all nodes, for a delay
+// that doubles up to an hour.
 //
-// Each known browser of the person has its own counter, and all others share one. So an attacker who has the password
-// and guesses codes does not delay the person in a known browser.
+// Each known browser of the person has a separate counter. All other browsers share one counter. Therefore an attacker
+// who knows the password and guesses codes does not delay the person in a known browser.
 func (s *SignIns) GuessCode(ctx context.Context, person int64, browser string, check func() error) error {
-	known, err := knownTokens(ctx, s.db, browser, s.db.Now())
+	tokens, err := knownTokens(ctx, s.db, browser, s.db.Now())
 	if err != nil {
 		return err
 	}
 	key := throttle.NewKey("code of %d", person)
-	if token := known[person]; token != "" {
+	if token := tokens[person]; token != "" {
 		key = throttle.NewKey("code of %d browser %s", person, token)
 	}
-	return throttle.Guess(ctx, []throttle.Try{{Counter: s.own, Key: key, Forgets: true, Refusal: wrongCodes}}, check)
+	return throttle.Guess(ctx, []throttle.Try{{Counter: s.known, Key: key, Forgets: true, Refusal: tooManyCodes}}, check)
 }
 
-// CheckSecret checks a secret that cannot be guessed, such as a link or a passkey. Clients with too many failures
-// (not_found or unauthorized) get rate_limited. A valid secret is never refused.
+// CheckSecret checks a secret that cannot be guessed, such as a link or a passkey. A check that returns not_found or
+// unauthorized counts as a failure. Clients with too many failures get rate_limited, but a valid secret is always
+// accepted.
 func (s *SignIns) CheckSecret(from string, check func() error) error {
 	err := check()
 	if !throttle.IsWrong(err) {
 		return err
 	}
 	if _, wait := s.links.Count(throttle.NewKey("client %s", from)); wait > 0 {
-		return throttle.TooMany(wrongTries, wait)
+		return throttle.TooMany(tooManyAttempts, wait)
 	}
 	return err
 }
 
-// known is the account with an email address and its password hash; its ID is 0 if there is none.
-type known struct {
+// signInAccount is the account for a sign-in. Its ID is 0 if there is no account with the email address.
+type signInAccount struct {
 	Person
 
 	hash   string
 	inTeam bool
 }
 
-// lookUp returns the account with an email address that may sign in.
-func (s *SignIns) lookUp(ctx context.Context, email string) (known, error) {
-	p := known{hash: passwords.DummyHash}
-	if !isLine(email) { // no account has it, and PostgreSQL rejects invalid text
+// findAccount returns the account with an email address if it is not suspended and has a password.
+func (s *SignIns) findAccount(ctx context.Context, email string) (signInAccount, error) {
+	p := signInAccount{hash: passwords.DummyHash}
+	if !isSingleLine(email) { // No account has such an address, and PostgreSQL rejects invalid text.
 		return p, nil
 	}
 	var teams int64
@@ -187,26 +189,27 @@ func (s *SignIns) lookUp(ctx context.Context, email string) (known, error) {
 		WHERE email = ? AND held_at = 0 AND password_hash <> ''`, email).Scan(&p.ID, &p.Name, &p.Email, &p.Epoch,
 		&p.hash, &teams)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return known{}, fmt.Errorf("looking up who signs in: %w", err)
+		return signInAccount{}, fmt.Errorf("looking up an account to sign in: %w", err)
 	}
 	p.inTeam = teams > 0
 	return p, nil
 }
 
-// compare hashes a password and returns an error if it is not the person's.
-func (s *SignIns) compare(ctx context.Context, from passwords.Caller, p known, password string, refusal error) error {
-	return s.hashing.Do(ctx, from, func() error {
-		if !passwords.Matches(p.hash, password) || p.ID == 0 {
-			return refusal
+// comparePassword hashes a password and returns wrongErr if it is not the account's password.
+func (s *SignIns) comparePassword(ctx context.Context, caller passwords.Caller, account signInAccount, password string,
+	wrongErr error) error {
+	return s.hashing.Do(ctx, caller, func() error {
+		if !passwords.Matches(account.hash, password) || account.ID == 0 {
+			return wrongErr
 		}
 		return nil
 	})
 }
 
-// hash returns the stored hash of a password.
-func (s *SignIns) hash(ctx context.Context, from passwords.Caller, password string) (string, error) {
+// hashPassword returns the hash to store for a password.
+func (s *SignIns) hashPassword(ctx context.Context, caller passwords.Caller, password string) (string, error) {
 	hash := ""
-	err := s.hashing.Do(ctx, from, func() error {
+	err := s.hashing.Do(ctx, caller, func() error {
 		var err error
 		hash, err = passwords.Hash(password)
 		return err
@@ -214,17 +217,17 @@ func (s *SignIns) hash(ctx context.Context, from passwords.Caller, password stri
 	return hash, err
 }
 
-// Account is a person and the teams that the person is in.
+// Account is a person with the teams that the person belongs to.
 type Account struct {
 	Person
 
-	HasPassword bool      // and can sign in by it
-	Timezone    string    // IANA, or "" for each team's
-	Language    string    // of the person's pages: BCP 47, or "" for that of the browser
-	Teams       []OwnTeam // by name; never empty
+	HasPassword bool      // whether the person can sign in with a password
+	Timezone    string    // IANA; empty for each team's time zone
+	Language    string    // BCP 47 language of pages; empty for the browser's language
+	Teams       []OwnTeam // sorted by name; never empty
 }
 
-// OwnTeam is a team as one of its members sees it.
+// OwnTeam is a team from the point of view of a member.
 type OwnTeam struct {
 	ID       int64
 	Name     string
@@ -232,10 +235,10 @@ type OwnTeam struct {
 	Role     access.Role
 	Closed   bool
 
-	SecondFactor bool // its members need one
+	SecondFactor bool // whether members need a second factor
 }
 
-// Account returns a person who may be signed in. It returns not_found for a suspended person or one without a team.
+// Account returns the account of a person. It returns not_found for a suspended person and for a person without a team.
 func (s *Service) Account(ctx context.Context, person int64) (Account, error) {
 	var a Account
 	teams, err := db.All(ctx, s.db, func(rows *sql.Rows, t *OwnTeam) error {
@@ -250,7 +253,7 @@ func (s *Service) Account(ctx context.Context, person int64) (Account, error) {
 		JOIN memberships m ON m.person_id = p.id JOIN teams t ON t.id = m.team_id WHERE p.id = ? AND p.held_at = 0
 		ORDER BY t.name, t.id`, person)
 	if err != nil {
-		return Account{}, fmt.Errorf("looking up who is signed in: %w", err)
+		return Account{}, fmt.Errorf("reading an account: %w", err)
 	}
 	if len(teams) == 0 {
 		return Account{}, apierr.Missing()

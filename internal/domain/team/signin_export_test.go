@@ -15,14 +15,14 @@ func (s *Service) KnownFor(ctx context.Context, d *db.DB, person int64, browser 
 	return err == nil && known[person] != ""
 }
 
-// HoldHashes occupies every hashing slot for strangers until the returned function is called. Requests wait as long as
-// the test runs.
+// HoldHashes occupies all slots for hashing passwords of strangers until the returned function is called. Waiting
+// requests do not time out.
 func (s *SignIns) HoldHashes() func() {
 	s.hashing = passwords.NewQueue(time.Hour)
 	return s.hashing.Hold()
 }
 
-// ChargeSite counts wrong passwords of a site until only one more is free.
+// ChargeSite counts wrong passwords for a site until only one more is allowed.
 func (s *SignIns) ChargeSite(site string) {
 	for range sitePace.Free - 1 {
 		s.sites.Charge(throttle.NewKey("site %s", site))

@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-func (w env) person(t *testing.T, email, password string, role access.Role) team.Person {
+func (w env) addPerson(t *testing.T, email, password string, role access.Role) team.Person {
 	t.Helper()
 	p := must.Get(w.AddPerson(t.Context(), "Somebody", email, password))(t)
 	if role != "" {
@@ -26,8 +26,8 @@ func (w env) person(t *testing.T, email, password string, role access.Role) team
 	return p
 }
 
-// attempts returns attempts, each from another client.
-func attempts() func(email, password string) team.Attempt {
+// newAttempts returns attempts, each from another client.
+func newAttempts() func(email, password string) team.Attempt {
 	n := 0
 	return func(email, password string) team.Attempt {
 		n++
@@ -37,37 +37,37 @@ func attempts() func(email, password string) team.Attempt {
 
 // Everyone who may not sign in gets the same error, for every reason.
 func TestSignIn(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		door, try := team.NewSignIns(w.Service), attempts()
-		held := w.person(t, "held@example.com", "wobbly pass word", access.Editor)
+	eachDatabase(t, func(t *testing.T, w env) {
+		signIns, try := team.NewSignIns(w.Service), newAttempts()
+		held := w.addPerson(t, "held@example.com", "wobbly pass word", access.Editor)
 		must.NoError(t, w.SetHold(t.Context(), held.ID, true))
-		w.person(t, "none@example.com", "", access.Editor)
-		w.person(t, "teamless@example.com", "wobbly pass word", "")
-		var refusal error
+		w.addPerson(t, "none@example.com", "", access.Editor)
+		w.addPerson(t, "teamless@example.com", "wobbly pass word", "")
+		var previous error
 		for _, c := range [][2]string{
 			{"ada@example.com", "wrong"}, {"nobody@example.com", "correct horse quartz"},
 			{"held@example.com", "wobbly pass word"}, {"none@example.com", ""},
 			{"teamless@example.com", "wrong"}, {"teamless@example.com", ""}, {"", ""}, {"ada@example.com", ""},
 			{"ada@example.com\x00", "correct horse quartz"}, {"\xff", "\xff"},
 		} {
-			_, err := door.SignIn(t.Context(), try(c[0], c[1]))
+			_, err := signIns.SignIn(t.Context(), try(c[0], c[1]))
 			if !apierr.Is(err, apierr.Unauthorized) {
 				t.Errorf("%q: %v", c[0], err)
 			}
-			if refusal != nil && refusal.Error() != err.Error() {
-				t.Errorf("%q is told %q, others %q", c[0], err, refusal)
+			if previous != nil && previous.Error() != err.Error() {
+				t.Errorf("%q is told %q, others %q", c[0], err, previous)
 			}
-			refusal = err
+			previous = err
 		}
 		// A person without a team gets ErrNoTeam each time with the right password.
 		for range 7 {
-			if p, err := door.SignIn(t.Context(), try("teamless@example.com", "wobbly pass word")); !errors.Is(err,
+			if p, err := signIns.SignIn(t.Context(), try("teamless@example.com", "wobbly pass word")); !errors.Is(err,
 				team.ErrNoTeam) || p.ID != 0 {
 				t.Errorf("in no team: %+v (%v)", p, err)
 			}
 		}
 		for _, email := range []string{"ada@example.com", " ADA@Example.com "} {
-			p, err := door.SignIn(t.Context(), try(email, "correct horse quartz"))
+			p, err := signIns.SignIn(t.Context(), try(email, "correct horse quartz"))
 			if err != nil || p.Email != "ada@example.com" || p.Name != "Ada" {
 				t.Errorf("%+v (%v)", p, err)
 			}
@@ -76,12 +76,12 @@ func TestSignIn(t *testing.T) {
 }
 
 // Five wrong passwords per address and client are free. Then the delay grows to an hour. The right one resets it.
-func TestGuessingPasswords(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		door := team.NewSignIns(w.Service)
-		w.person(t, "bea@example.com", "wobbly pass word", access.Viewer)
+func TestPasswordGuessDelay(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
+		signIns := team.NewSignIns(w.Service)
+		w.addPerson(t, "bea@example.com", "wobbly pass word", access.Viewer)
 		try := func(email, password string) error {
-			_, err := door.SignIn(t.Context(), team.Attempt{Email: email, Password: password, From: "one client"})
+			_, err := signIns.SignIn(t.Context(), team.Attempt{Email: email, Password: password, From: "one client"})
 			return err
 		}
 		for range 2 {
@@ -123,11 +123,11 @@ func TestGuessingPasswords(t *testing.T) {
 }
 
 // A client is limited to thirty wrong passwords over all addresses.
-func TestGuessesAtManyAddresses(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		door := team.NewSignIns(w.Service)
+func TestGuessesForManyEmails(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
+		signIns := team.NewSignIns(w.Service)
 		for i := range 31 {
-			_, err := door.SignIn(t.Context(),
+			_, err := signIns.SignIn(t.Context(),
 				team.Attempt{Email: fmt.Sprint(i, "@example.com"), Password: "x", From: "one client"})
 			if apierr.Is(err, apierr.RateLimited) != (i == 30) {
 				t.Errorf("address %d of one client: %v", i, err)
@@ -141,15 +141,15 @@ func TestGuessesAtManyAddresses(t *testing.T) {
 
 // Wrong passwords from a few clients do not delay others.
 func TestNoLockoutByWrongPasswords(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		door, try := team.NewSignIns(w.Service), attempts()
+	eachDatabase(t, func(t *testing.T, w env) {
+		signIns, try := team.NewSignIns(w.Service), newAttempts()
 		for range 5 {
-			if _, err := door.SignIn(t.Context(), try("ada@example.com", "wrong")); !apierr.Is(err,
+			if _, err := signIns.SignIn(t.Context(), try("ada@example.com", "wrong")); !apierr.Is(err,
 				apierr.Unauthorized) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := door.SignIn(t.Context(), try("ada@example.com", "correct horse quartz")); err != nil {
+		if _, err := signIns.SignIn(t.Context(), try("ada@example.com", "correct horse quartz")); err != nil {
 			t.Errorf("the owner, from an address of her own: %v", err)
 		}
 	})
@@ -157,22 +157,22 @@ func TestNoLockoutByWrongPasswords(t *testing.T) {
 
 // Behind an untrusted proxy all people share one client. Those who signed in before still can.
 func TestAllClientsShareProxyAddress(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		door := team.NewSignIns(w.Service)
-		known := w.signedIn(t, w.owner.ID, "")
+	eachDatabase(t, func(t *testing.T, w env) {
+		signIns := team.NewSignIns(w.Service)
+		known := w.signIn(t, w.owner.ID, "")
 		for i := range 200 {
-			_, _ = door.SignIn(t.Context(),
+			_, _ = signIns.SignIn(t.Context(),
 				team.Attempt{Email: fmt.Sprint(i, "@example.com"), Password: "x", From: "the proxy"})
 		}
-		right := team.Attempt{Email: "ada@example.com", Password: "correct horse quartz", From: "the proxy"}
-		if _, err := door.SignIn(t.Context(), right); !apierr.Is(err, apierr.RateLimited) {
+		attempt := team.Attempt{Email: "ada@example.com", Password: "correct horse quartz", From: "the proxy"}
+		if _, err := signIns.SignIn(t.Context(), attempt); !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("a stranger: %v", err)
 		}
-		right.Browser = known
-		if _, err := door.SignIn(t.Context(), right); err != nil {
+		attempt.Browser = known
+		if _, err := signIns.SignIn(t.Context(), attempt); err != nil {
 			t.Errorf("a browser that signed in before: %v", err)
 		}
-		if err := door.CheckSecret("the proxy", func() error { return nil }); err != nil {
+		if err := signIns.CheckSecret("the proxy", func() error { return nil }); err != nil {
 			t.Errorf("a passkey: %v", err)
 		}
 	})
@@ -180,21 +180,21 @@ func TestAllClientsShareProxyAddress(t *testing.T) {
 
 // Addresses with and without an account get the same refusal.
 func TestThrottleDoesNotRevealAccounts(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		said := map[string][]string{}
+	eachDatabase(t, func(t *testing.T, w env) {
+		errs := map[string][]string{}
 		for _, email := range []string{"ada@example.com", "nobody@example.com"} {
-			door, try := team.NewSignIns(w.Service), attempts()
+			signIns, try := team.NewSignIns(w.Service), newAttempts()
 			for i := range 40 {
 				a := try(email, "wrong")
 				if i%3 == 0 {
 					a.From = "one client"
 				}
-				_, err := door.SignIn(t.Context(), a)
-				said[email] = append(said[email], err.Error())
+				_, err := signIns.SignIn(t.Context(), a)
+				errs[email] = append(errs[email], err.Error())
 				w.clock.Advance(20 * time.Second)
 			}
 		}
-		if diff := cmp.Diff(said["ada@example.com"], said["nobody@example.com"]); diff != "" {
+		if diff := cmp.Diff(errs["ada@example.com"], errs["nobody@example.com"]); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -202,14 +202,14 @@ func TestThrottleDoesNotRevealAccounts(t *testing.T) {
 
 // Concurrent guesses are counted one by one.
 func TestConcurrentGuesses(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		door, try := team.NewSignIns(w.Service), attempts()
+	eachDatabase(t, func(t *testing.T, w env) {
+		signIns, try := team.NewSignIns(w.Service), newAttempts()
 		var wg sync.WaitGroup
 		var checked atomic.Int64
 		for range 40 {
 			a := try("ada@example.com", "wrong")
 			wg.Go(func() {
-				if _, err := door.SignIn(t.Context(), a); apierr.Is(err, apierr.Unauthorized) {
+				if _, err := signIns.SignIn(t.Context(), a); apierr.Is(err, apierr.Unauthorized) {
 					checked.Add(1)
 				}
 			})
@@ -222,36 +222,36 @@ func TestConcurrentGuesses(t *testing.T) {
 }
 
 // Codes can be guessed five times, on all nodes together except for the first ones.
-func TestGuessingCodes(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		doors := []*team.SignIns{team.NewSignIns(w.Service), team.NewSignIns(w.Service)}
+func TestCodeGuessDelay(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
+		nodes := []*team.SignIns{team.NewSignIns(w.Service), team.NewSignIns(w.Service)}
 		wrong := apierr.New(apierr.Unauthorized, "wrong")
 		checked := 0
 		for i := range 20 {
-			_ = doors[i%2].GuessCode(t.Context(), 7, "", func() error { checked++; return wrong })
+			_ = nodes[i%2].GuessCode(t.Context(), 7, "", func() error { checked++; return wrong })
 		}
 		if checked > 5+4 {
 			t.Errorf("%d codes were checked", checked)
 		}
-		right := func(person int64) error {
-			return doors[0].GuessCode(t.Context(), person, "", func() error { return nil })
+		tryCorrect := func(person int64) error {
+			return nodes[0].GuessCode(t.Context(), person, "", func() error { return nil })
 		}
-		if err := right(7); !apierr.Is(err, apierr.RateLimited) {
+		if err := tryCorrect(7); !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("the right code: %v", err)
 		}
-		if err := right(8); err != nil {
+		if err := tryCorrect(8); err != nil {
 			t.Errorf("somebody else's: %v", err)
 		}
 		w.clock.Advance(time.Hour)
-		if err := right(7); err != nil {
+		if err := tryCorrect(7); err != nil {
 			t.Errorf("an hour later: %v", err)
 		}
 	})
 }
 
 func TestAccount(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		bea := w.person(t, "bea@example.com", "wobbly pass word", access.Editor)
+	eachDatabase(t, func(t *testing.T, w env) {
+		bea := w.addPerson(t, "bea@example.com", "wobbly pass word", access.Editor)
 		a, err := w.Account(t.Context(), bea.ID)
 		want := team.Account{
 			Person: bea, HasPassword: true,

@@ -22,15 +22,15 @@ import (
 
 // Service manages teams and people.
 type Service struct {
-	*authn.Authenticator // returns the actors of keys
+	*authn.Authenticator
 
 	db    *db.DB
 	terms plan.Terms
 }
 
 // New returns a Service.
-func New(d *db.DB, slow authn.Guesses, t plan.Terms) *Service {
-	return &Service{authn.New(d, slow, t), d, t}
+func New(d *db.DB, guesses authn.Guesses, t plan.Terms) *Service {
+	return &Service{authn.New(d, guesses, t), d, t}
 }
 
 // Person is a person who can sign in.
@@ -38,13 +38,13 @@ type Person struct {
 	ID    int64  `json:"id"`
 	Name  string `json:"name"`
 	Email string `json:"email"`
-	// suspended: the person's assistants and the keys of the person's teams do not work
+	// Held is set if the account is suspended. The person's assistants and the keys of the person's teams do not work.
 	Held     bool  `json:"held,omitempty"`
-	Operator bool  `json:"operator,omitempty"` // runs the service
-	Deleted  bool  `json:"deleted,omitempty"`  // only the ID is left
-	Epoch    int64 `json:"-"`                  // counts up when all sessions of the person end
+	Operator bool  `json:"operator,omitempty"` // whether the person is an operator of the installation
+	Deleted  bool  `json:"deleted,omitempty"`  // whether all data except the ID was deleted
+	Epoch    int64 `json:"-"`                  // incremented when all sessions of the person end
 
-	EmailConfirmed bool `json:"email_confirmed"` // the person has confirmed the address
+	EmailConfirmed bool `json:"email_confirmed"`
 }
 
 // Team is a customer's team.
@@ -55,57 +55,57 @@ type Team struct {
 	Language     string    `json:"content_language"`
 	Plan         string    `json:"plan"`
 	PlanUntil    time.Time `json:"plan_until,omitzero"`     // when the plan lapses
-	DailyCredits *int64    `json:"daily_credits,omitempty"` // in place of the plan's figure
+	DailyCredits *int64    `json:"daily_credits,omitempty"` // replaces the plan's limit; nil for the plan's limit
 	AccessOff    bool      `json:"access_off,omitempty"`
 	Closed       bool      `json:"closed,omitempty"`
 	Deleted      bool      `json:"deleted,omitempty"` // deleted or being deleted
 }
 
-// Key is an API key or an assistant's connection in a list. A key's value is only shown when it is created.
+// Key is an API key or an assistant's connection, without the secret.
 type Key struct {
 	ID           int64        `json:"id"`
 	TeamID       int64        `json:"team_id"`
 	Kind         Kind         `json:"kind"`
 	Name         string       `json:"name"` // for a connection, the client's name for itself
 	Level        access.Level `json:"level"`
-	DailyCredits int64        `json:"daily_credits"` // -1 is unlimited, 0 none
+	DailyCredits int64        `json:"daily_credits"` // -1 means unlimited
 	CreatedAt    time.Time    `json:"created_at"`
 	ExpiresAt    time.Time    `json:"expires_at,omitzero"`
 	RevokedAt    time.Time    `json:"revoked_at,omitzero"`
-	Lost         string       `json:"lost,omitempty"` // why it ended without being revoked
+	Lost         string       `json:"lost,omitempty"` // reason if the key ended without being revoked, such as authn.LostRole
 
-	Granted []access.Capability `json:"capabilities,omitempty"` // to a connection
-	Host    string              `json:"client_host,omitempty"`  // of a connection: host of its client's redirect URI
+	Granted []access.Capability `json:"capabilities,omitempty"` // granted to a connection
+	Host    string              `json:"client_host,omitempty"`  // for a connection, the host of the client's redirect URI
 }
 
-// maxLine is how long a name may be, in characters.
-const maxLine = 200
+// maxNameLength is the maximum length of a name, in characters.
+const maxNameLength = 200
 
-// isLine reports whether a text fits in one line of a list.
-func isLine(text string) bool {
-	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxLine &&
+// isSingleLine reports whether a text is a valid name: not empty, on one line, and not too long.
+func isSingleLine(text string) bool {
+	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxNameLength &&
 		!strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// errAddress is returned for names that mail programs would show as links.
-var errAddress = apierr.Invalid(apierr.NotAllowedValue, "name", "Names must not contain web addresses. Remove “://”.")
+// errNameWithURL is returned for names that mail clients would display as links.
+var errNameWithURL = apierr.Invalid(apierr.NotAllowedValue, "name", "Names must not contain web addresses. Remove “://”.")
 
-// holdsAddress reports whether a name contains a URL with its scheme. Names such as Booking.com do not.
-func holdsAddress(name string) bool { return strings.Contains(name, "://") }
+// containsURL reports whether a name contains a URL with a scheme. It reports false for names such as Booking.com.
+func containsURL(name string) bool { return strings.Contains(name, "://") }
 
-// invalid returns an error for the operator that says what to fix.
-func invalid(format string, args ...any) error {
+// operatorErrorf returns an error that is shown to the operator.
+func operatorErrorf(format string, args ...any) error {
 	return apierr.OperatorErrorf(format, args...)
 }
 
-// AddPerson creates a person. The password may be empty: such a person cannot sign in yet.
+// AddPerson creates a person. A person with an empty password cannot sign in with a password.
 func (s *Service) AddPerson(ctx context.Context, name, email, password string) (Person, error) {
 	p := Person{Name: strings.TrimSpace(name), Email: strings.ToLower(strings.TrimSpace(email))}
-	if !isLine(p.Name) || !isLine(p.Email) || !strings.Contains(p.Email, "@") {
-		return p, invalid("a person needs a name and an email address, one line of at most %d characters", maxLine)
+	if !isSingleLine(p.Name) || !isSingleLine(p.Email) || !strings.Contains(p.Email, "@") {
+		return p, operatorErrorf("a person needs a name and an email address, one line of at most %d characters", maxNameLength)
 	}
-	if holdsAddress(p.Name) {
-		return p, errAddress
+	if containsURL(p.Name) {
+		return p, errNameWithURL
 	}
 	if password != "" {
 		if err := passwords.Check(password, p.Name, p.Email); err != nil {
@@ -122,23 +122,23 @@ func (s *Service) AddPerson(ctx context.Context, name, email, password string) (
 		ON CONFLICT (email) DO NOTHING RETURNING id`,
 			p.Name, p.Email, hash, db.Micros(tx.Now()))
 		if err := row.Scan(&p.ID); err != nil {
-			return invalid("somebody has this email address already")
+			return operatorErrorf("another person already has this email address")
 		}
-		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.added", id(p.ID), nil)
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.added", formatID(p.ID), nil)
 	})
 	return p, err
 }
 
 func (s *Service) checkPlan(plan string) error {
 	if _, ok := s.terms.Plan(plan); !ok {
-		return invalid("there is no plan of this name; the plans are %s", strings.Join(s.terms.PlanIDs(), ", "))
+		return operatorErrorf("there is no plan of this name; the plans are %s", strings.Join(s.terms.PlanIDs(), ", "))
 	}
 	return nil
 }
 
 var errTimezone = apierr.Invalid(apierr.NotAllowedValue, "timezone", "Use an IANA time zone such as Europe/Berlin.")
 
-// SetPlan puts a team on a plan, permanently or until a time; then the team changes to the plan for lapsed ones.
+// SetPlan sets the plan of a team. If until is not zero, the plan lapses then and the plan for lapsed teams applies.
 func (s *Service) SetPlan(ctx context.Context, team int64, plan string, until time.Time) error {
 	if err := s.checkPlan(plan); err != nil {
 		return err
@@ -148,8 +148,8 @@ func (s *Service) SetPlan(ctx context.Context, team int64, plan string, until ti
 		func(int64) []any { return []any{plan, db.Micros(until)} })
 }
 
-// SetTimezone moves a team to another time zone. Its day changes too; calls and credits used within the new day still
-// count.
+// SetTimezone changes the time zone of a team. The bounds of the team's day change, and calls and credits used within
+// the new day still count.
 func (s *Service) SetTimezone(ctx context.Context, team int64, zone string) error {
 	if !teamtime.IsZone(zone) {
 		return errTimezone
@@ -159,8 +159,8 @@ func (s *Service) SetTimezone(ctx context.Context, team int64, zone string) erro
 	})
 }
 
-// SetDailyCredits limits how many credits the team's keys and assistants spend per day, instead of the plan's limit;
-// nil restores the plan's.
+// SetDailyCredits sets how many credits the team's keys and assistants may spend per day, instead of the plan's limit;
+// nil restores the plan's limit.
 func (s *Service) SetDailyCredits(ctx context.Context, team int64, credits *int64) error {
 	if credits != nil && !isDailyLimit(*credits) {
 		return errDailyCredits
@@ -171,16 +171,16 @@ func (s *Service) SetDailyCredits(ctx context.Context, team int64, credits *int6
 		})
 }
 
-// maxDailyCredits is the most that an operator can grant at once.
+// maxDailyCredits is the highest daily limit.
 const maxDailyCredits = 1_000_000_000_000
 
 func isDailyLimit(credits int64) bool {
 	return credits >= plan.Unlimited && credits <= maxDailyCredits
 }
 
-var errDailyCredits = invalid("a daily limit is a number of credits up to 10^12, 0 for none or -1 for unlimited")
+var errDailyCredits = operatorErrorf("a daily limit is a number of credits up to 10^12, 0 for none or -1 for unlimited")
 
-// setTeam changes columns of a team; the arguments are made from the time of the change.
+// setTeam updates columns of a team and records an event. args returns the values for the time of the change.
 func (s *Service) setTeam(
 	ctx context.Context, team int64, kind string, detail map[string]any, columns string, args func(now int64) []any,
 ) error {
@@ -190,16 +190,17 @@ func (s *Service) setTeam(
 			return fmt.Errorf("changing a team: %w", err)
 		}
 		if n == 0 {
-			return invalid("there is no such team")
+			return operatorErrorf("there is no such team")
 		}
-		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, kind, id(team), detail)
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, kind, formatID(team), detail)
 	})
 }
 
-// change runs a change of access in a transaction. It applies in this process at once, in others within a second.
-func (s *Service) change(ctx context.Context, name string, work func(context.Context, *db.Tx) error) error {
+// change runs do in a transaction that changes access. The change applies immediately in this process, and within a
+// second in others.
+func (s *Service) change(ctx context.Context, name string, do func(context.Context, *db.Tx) error) error {
 	err := s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
-		if err := work(ctx, tx); err != nil {
+		if err := do(ctx, tx); err != nil {
 			return err
 		}
 		return s.bumpAccessVersion(ctx, tx)
@@ -210,7 +211,7 @@ func (s *Service) change(ctx context.Context, name string, work func(context.Con
 	return s.Refresh(ctx)
 }
 
-// bumpAccessVersion makes every node discard its cache of keys.
+// bumpAccessVersion invalidates the key caches of all nodes.
 func (s *Service) bumpAccessVersion(ctx context.Context, tx *db.Tx) error {
 	_, err := tx.Exec(ctx, `UPDATE access_version SET version = version + 1 WHERE id = 1`)
 	if err != nil {
@@ -219,4 +220,4 @@ func (s *Service) bumpAccessVersion(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-func id(n int64) string { return strconv.FormatInt(n, 10) }
+func formatID(n int64) string { return strconv.FormatInt(n, 10) }

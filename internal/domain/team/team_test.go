@@ -26,7 +26,7 @@ type env struct {
 	owner team.Person
 }
 
-func each(t *testing.T, run func(t *testing.T, w env)) {
+func eachDatabase(t *testing.T, run func(t *testing.T, w env)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
@@ -48,15 +48,15 @@ func (w env) count(t *testing.T, from string, args ...any) int {
 	return n
 }
 
-func (w env) key(t *testing.T, level access.Level, expires time.Time) (team.Key, string) {
+func (w env) addKey(t *testing.T, level access.Level, expires time.Time) (team.Key, string) {
 	t.Helper()
 	k, value, err := w.AddKey(t.Context(), team.NewKey{Team: w.team.ID, Name: "test", Level: level, Expires: expires})
 	must.NoError(t, err)
 	return k, value
 }
 
-// watch refreshes the cache, as a running program does.
-func (w env) watch(t *testing.T) {
+// watchKeys refreshes the cache, as a running program does.
+func (w env) watchKeys(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -70,9 +70,9 @@ func (w env) watch(t *testing.T) {
 }
 
 func TestAuthenticate(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		w.watch(t)
-		_, value := w.key(t, access.Drafts, time.Time{})
+	eachDatabase(t, func(t *testing.T, w env) {
+		w.watchKeys(t)
+		_, value := w.addKey(t, access.Drafts, time.Time{})
 		for range 3 { // from the database, then from the cache
 			a, err := w.Authenticate(t.Context(), value)
 			if err != nil || a.TeamID != w.team.ID || a.Level != access.Drafts || a.Role != access.Owner ||
@@ -91,10 +91,10 @@ func TestAuthenticate(t *testing.T) {
 }
 
 // Revoking, changing a level and losing a role apply at once, however recently the key was used.
-func TestChangesApplyAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		w.watch(t)
-		k, value := w.key(t, access.Full, time.Time{})
+func TestKeyChangesApplyImmediately(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
+		w.watchKeys(t)
+		k, value := w.addKey(t, access.Full, time.Time{})
 		can := func(c access.Capability) bool {
 			a, err := w.Authenticate(t.Context(), value)
 			return err == nil && a.Can(c)
@@ -121,10 +121,10 @@ func TestChangesApplyAtOnce(t *testing.T) {
 	})
 }
 
-func TestKeysEnd(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		w.watch(t)
-		_, value := w.key(t, access.Full, w.clock.Now().Add(time.Hour))
+func TestKeyExpires(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
+		w.watchKeys(t)
+		_, value := w.addKey(t, access.Full, w.clock.Now().Add(time.Hour))
 		must.Get(w.Authenticate(t.Context(), value))(t)
 		w.clock.Advance(time.Hour)
 		if _, err := w.Authenticate(t.Context(), value); !apierr.Is(err, apierr.Unauthorized) {
@@ -135,7 +135,7 @@ func TestKeysEnd(t *testing.T) {
 
 // Repeating a wrong key is slowed down; another wrong key is not.
 func TestWrongKeysThrottled(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		wrong, limited := apikey.New(apikey.APIKey), 0
 		for range 40 {
 			_, err := w.Authenticate(t.Context(), wrong)
@@ -171,19 +171,19 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+func TestInvalidInputRefused(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		ctx := t.Context()
 		for name, err := range map[string]error{
-			"the same address":  second(w.AddPerson(ctx, "Ada", "ada@example.COM", "")),
-			"a common password": second(w.AddPerson(ctx, "Eve", "eve@example.com", "password12345")),
-			"a short password":  second(w.AddPerson(ctx, "Eve", "eve@example.com", "vivid tun")),
-			"no address":        second(w.AddPerson(ctx, "Ada", "ada", "")),
-			"no zone":           second(w.AddTeam(ctx, team.Team{Name: "X", Plan: "team"}, 1)),
-			"an unknown zone": second(w.AddTeam(ctx, team.Team{Name: "X", Timezone: "Mars/Olympus", Plan: "team"},
+			"the same address":  errorOf(w.AddPerson(ctx, "Ada", "ada@example.COM", "")),
+			"a common password": errorOf(w.AddPerson(ctx, "Eve", "eve@example.com", "password12345")),
+			"a short password":  errorOf(w.AddPerson(ctx, "Eve", "eve@example.com", "vivid tun")),
+			"no address":        errorOf(w.AddPerson(ctx, "Ada", "ada", "")),
+			"no zone":           errorOf(w.AddTeam(ctx, team.Team{Name: "X", Plan: "team"}, 1)),
+			"an unknown zone": errorOf(w.AddTeam(ctx, team.Team{Name: "X", Timezone: "Mars/Olympus", Plan: "team"},
 				1)),
-			"an unknown plan":    second(w.AddTeam(ctx, team.Team{Name: "X", Timezone: "UTC", Plan: "gold"}, 1)),
-			"an unknown owner":   second(w.AddTeam(ctx, team.Team{Name: "X", Timezone: "UTC", Plan: "team"}, 99)),
+			"an unknown plan":    errorOf(w.AddTeam(ctx, team.Team{Name: "X", Timezone: "UTC", Plan: "gold"}, 1)),
+			"an unknown owner":   errorOf(w.AddTeam(ctx, team.Team{Name: "X", Timezone: "UTC", Plan: "team"}, 99)),
 			"an unknown level":   w.SetKeyLevel(ctx, 1, "admin"),
 			"an unknown role":    w.SetMember(ctx, w.team.ID, 1, "boss"),
 			"a key that is none": w.RevokeKey(ctx, 99),
@@ -195,15 +195,15 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-func second[T any](_ T, err error) error { return err }
+func errorOf[T any](_ T, err error) error { return err }
 
 // Plans that teams are on but that are missing from the configuration are reported, because their keys would stop.
-func TestMissingPlans(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
+func TestCheckPlans(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, w env) {
 		must.NoError(t, w.CheckPlans(t.Context()))
-		narrow := plan.Default()
-		narrow.Plans = narrow.Plans[:1]
-		if err := team.New(w.db, nil, narrow).CheckPlans(t.Context()); err == nil || !strings.Contains(err.Error(),
+		terms := plan.Default()
+		terms.Plans = terms.Plans[:1]
+		if err := team.New(w.db, nil, terms).CheckPlans(t.Context()); err == nil || !strings.Contains(err.Error(),
 			`"team"`) {
 			t.Errorf("%v", err)
 		}

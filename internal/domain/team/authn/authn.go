@@ -1,5 +1,5 @@
-// Package authn authenticates callers by API key, by an assistant's token or in the app, and returns what they may do.
-// It records when keys were used.
+// Package authn authenticates callers by API key, by an assistant's access token, or by a session of the app. It returns
+// their permissions and records when keys were used.
 package authn
 
 import (
@@ -18,55 +18,55 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// unauthorized is returned for everything that does not authenticate.
-var unauthorized = apierr.New(apierr.Unauthorized,
+// errUnauthorized is returned for all invalid credentials.
+var errUnauthorized = apierr.New(apierr.Unauthorized,
 	"Send a valid API key as a Bearer token in the Authorization header.")
 
-// Authenticator returns the actor of a key. It caches keys.
+// Authenticator authenticates API keys. It caches them.
 type Authenticator struct {
-	db    *db.DB
-	cache *keyCache
-	slow  Guesses
-	terms plan.Terms
-	uses  uses
+	db      *db.DB
+	cache   *keyCache
+	guesses Guesses
+	terms   plan.Terms
+	uses    pendingUses
 }
 
-// Guesses slows down callers that repeat the same wrong credential.
+// Guesses limits the rate of repeated wrong credentials.
 type Guesses interface {
-	// Wrong counts a failure of a credential and returns how long to wait, or 0.
+	// Wrong counts a wrong credential and returns how long the caller must wait, or 0.
 	Wrong(credential string) time.Duration
 }
 
 // New returns an Authenticator.
-func New(d *db.DB, slow Guesses, t plan.Terms) *Authenticator {
-	return &Authenticator{db: d, cache: newKeyCache(d), slow: slow, terms: t, uses: uses{at: map[int64]time.Time{}}}
+func New(d *db.DB, guesses Guesses, t plan.Terms) *Authenticator {
+	return &Authenticator{db: d, cache: newKeyCache(d), guesses: guesses, terms: t, uses: pendingUses{byKey: map[int64]time.Time{}}}
 }
 
-// Authenticate returns the actor of an API key. Every invalid key gets the same error; repeating one many times is
-// rate_limited (spec, Authentication 3).
+// Authenticate returns the actor of an API key. It returns the same error for all invalid keys, and rate_limited for an
+// invalid key that is repeated many times (spec, Authentication 3).
 func (a *Authenticator) Authenticate(ctx context.Context, credential string) (*access.Actor, error) {
 	return a.authenticate(ctx, credential, a.find)
 }
 
-// Tokens finds the connections of access tokens that are not cached.
+// Tokens looks up the connections of access tokens.
 type Tokens interface {
-	// Connection returns the id of a token's connection and when the token expires. found is false if the token is not
-	// valid now for the tools of this installation.
+	// Connection returns the ID of a token's connection and when the token expires. found is false if the token is not
+	// valid for the tools of this installation.
 	Connection(ctx context.Context, token string) (id int64, expires time.Time, found bool, err error)
 }
 
-// TokenAuthenticator returns the actors of keys and assistants' tokens.
+// TokenAuthenticator authenticates API keys and assistants' access tokens.
 type TokenAuthenticator struct {
 	keys   *Authenticator
 	tokens Tokens
 }
 
-// WithTokens returns an authenticator that accepts tokens besides keys.
+// WithTokens returns an authenticator that also accepts access tokens.
 func (a *Authenticator) WithTokens(tokens Tokens) TokenAuthenticator {
 	return TokenAuthenticator{a, tokens}
 }
 
-// Authenticate returns the actor of a key or a token. It refuses anything else with the same error as
+// Authenticate returns the actor of an API key or access token. It returns the same errors as
 // Authenticator.Authenticate.
 func (t TokenAuthenticator) Authenticate(ctx context.Context, credential string) (*access.Actor, error) {
 	return t.keys.authenticate(ctx, credential, t.find)
@@ -80,26 +80,26 @@ func (a *Authenticator) authenticate(
 		return nil, err
 	}
 	if found {
-		a.uses.note(actor.KeyID, a.db.Now())
+		a.uses.record(actor.KeyID, a.db.Now())
 		return actor, nil
 	}
-	if wait := a.slow.Wrong(credential); credential != "" && wait > 0 {
+	if wait := a.guesses.Wrong(credential); credential != "" && wait > 0 {
 		return nil,
 			apierr.New(apierr.RateLimited,
 				"The same invalid key was sent many times. Fix the key, then wait.").With("scope",
 				"failed_authentication").After(wait)
 	}
-	return nil, unauthorized
+	return nil, errUnauthorized
 }
 
-// find returns the actor of an API key and reports whether the key is valid. It does not look up other credentials,
-// because the cache also holds tokens.
+// find returns the actor of an API key and reports whether the key is valid. It ignores credentials that are not API
+// keys, because the cache also contains tokens.
 func (a *Authenticator) find(ctx context.Context, credential string) (*access.Actor, bool, error) {
 	if !apikey.WellFormed(apikey.APIKey, credential) {
 		return nil, false, nil
 	}
 	hash := apikey.Hash(credential)
-	return a.cachedActor(ctx, hash, func(ctx context.Context) (cached, error) {
+	return a.cachedActor(ctx, hash, func(ctx context.Context) (cachedKey, error) {
 		return a.read(ctx, a.db, keysByHash, hash[:])
 	})
 }
@@ -108,17 +108,17 @@ func (t TokenAuthenticator) find(ctx context.Context, credential string) (*acces
 	if credential == "" || apikey.WellFormed(apikey.APIKey, credential) {
 		return t.keys.find(ctx, credential)
 	}
-	return t.keys.cachedActor(ctx, apikey.Hash(credential), func(ctx context.Context) (cached, error) {
+	return t.keys.cachedActor(ctx, apikey.Hash(credential), func(ctx context.Context) (cachedKey, error) {
 		connection, expires, found, err := t.tokens.Connection(ctx, credential)
 		if err != nil {
-			return cached{}, fmt.Errorf("looking up a token: %w", err)
+			return cachedKey{}, fmt.Errorf("looking up a token: %w", err)
 		}
 		if !found {
-			return cached{}, nil
+			return cachedKey{}, nil
 		}
 		k, err := t.keys.read(ctx, t.keys.db, connectionsByID, connection)
-		if k.expires.IsZero() || expires.Before(k.expires) {
-			k.expires = expires
+		if k.expiresAt.IsZero() || expires.Before(k.expiresAt) {
+			k.expiresAt = expires
 		}
 		return k, err
 	})
@@ -126,10 +126,10 @@ func (t TokenAuthenticator) find(ctx context.Context, credential string) (*acces
 
 // cachedActor returns the actor of a credential from the cache, or looks it up and caches it.
 func (a *Authenticator) cachedActor(
-	ctx context.Context, hash [sha256.Size]byte, lookUp func(context.Context) (cached, error),
+	ctx context.Context, hash [sha256.Size]byte, lookUp func(context.Context) (cachedKey, error),
 ) (*access.Actor, bool, error) {
-	if known, ok := a.cache.get(hash, a.db.Now()); ok {
-		return known, known != nil, nil
+	if actor, ok := a.cache.get(hash, a.db.Now()); ok {
+		return actor, actor != nil, nil
 	}
 	version := a.cache.version.Load()
 	k, err := lookUp(ctx)
@@ -140,17 +140,18 @@ func (a *Authenticator) cachedActor(
 	return k.actor, !k.isExpired(a.db.Now()), nil
 }
 
-// Why a key or a connection ended without being revoked. All are final, even if the person returns.
+// Reasons why a key or connection ended without being revoked. They are permanent, even if the person becomes a member
+// again.
 const (
-	// LostOwnership: the person who created the key is no longer the team's owner.
+	// LostOwnership means that the person who created the key is no longer the team's owner.
 	LostOwnership = "ownership_lost"
-	// LostMembership: the person left the team.
+	// LostMembership means that the person left the team.
 	LostMembership = "membership_lost"
-	// LostRole: the person can no longer publish, but the connection could; or the person is now a client of the team.
+	// LostRole means that the person's role changed from one that can publish to one that cannot, or to client.
 	LostRole = "role_lost"
 )
 
-// row is a key in the database with everything that determines its permissions.
+// row is a stored key with all data that determines its permissions.
 type row struct {
 	access.Actor
 	zone                                  string
@@ -158,11 +159,11 @@ type row struct {
 	granted                               string
 	expires, planUntil, accessOff, closed int64
 	lost                                  string
-	held                                  int // of the owner and, of a connection, its person, how many are suspended
+	suspended                             int // number of suspended people among the owner and, for a connection, its person
 	teamCredits, ownCredits               sql.NullInt64
 }
 
-// ActorByKeyID returns the actor of a key or connection, or nil if it no longer exists.
+// ActorByKeyID returns the actor of a key or connection, or nil if it does not exist, is revoked or has expired.
 func (a *Authenticator) ActorByKeyID(ctx context.Context, q db.Querier, key int64) (*access.Actor, error) {
 	k, err := a.read(ctx, q, keysByID, key)
 	if err != nil || k.actor == nil || k.isExpired(a.db.Now()) {
@@ -186,33 +187,33 @@ const (
 	connectionsByID = keyColumns + `k.kind = 'assistant' AND k.id = ?`
 )
 
-// read reads a key with everything that determines its permissions. Without an actor there is no such key.
-func (a *Authenticator) read(ctx context.Context, q db.Querier, query string, by any) (cached, error) {
+// read reads a key with its permissions. The actor in the result is nil if there is no such key.
+func (a *Authenticator) read(ctx context.Context, q db.Querier, query string, arg any) (cachedKey, error) {
 	var r row
-	err := q.QueryRow(ctx, query, by).
+	err := q.QueryRow(ctx, query, arg).
 		Scan(&r.KeyID, &r.kind, &r.KeyName, &r.Level, &r.granted, &r.expires, &r.Daily.KeyCredits, &r.lost, &r.TeamID,
 			&r.TeamName, &r.zone, &r.Language, &r.Plan, &r.planUntil,
-			&r.teamCredits, &r.ownCredits, &r.accessOff, &r.closed, &r.PersonID, &r.PersonName, &r.Role, &r.held)
+			&r.teamCredits, &r.ownCredits, &r.accessOff, &r.closed, &r.PersonID, &r.PersonName, &r.Role, &r.suspended)
 	if errors.Is(err, sql.ErrNoRows) {
-		return cached{}, nil
+		return cachedKey{}, nil
 	}
 	if err != nil {
-		return cached{}, fmt.Errorf("looking up a key: %w", err)
+		return cachedKey{}, fmt.Errorf("looking up a key: %w", err)
 	}
 	return a.actor(ctx, q, r)
 }
 
 // actor returns the actor of a key with its current permissions.
-func (a *Authenticator) actor(ctx context.Context, q db.Querier, r row) (cached, error) {
-	out := cached{actor: &r.Actor, expires: db.Time(r.expires)}
+func (a *Authenticator) actor(ctx context.Context, q db.Querier, r row) (cachedKey, error) {
+	out := cachedKey{actor: &r.Actor, expiresAt: db.Time(r.expires)}
 	r.Assistant, r.Granted = r.kind == "assistant", access.SplitCapabilities(r.granted)
 	var err error
 	if r.Zone, err = time.LoadLocation(r.zone); err != nil {
-		return cached{}, fmt.Errorf("loading the time zone of team %d: %w", r.TeamID, err)
+		return cachedKey{}, fmt.Errorf("loading the time zone of team %d: %w", r.TeamID, err)
 	}
 	until := db.Time(r.planUntil)
 	if a.db.Now().Before(until) {
-		out.recheck = until
+		out.recheckAt = until
 	}
 	current := a.terms.InEffect(r.Plan, until, a.db.Now())
 	r.Plan = current.ID
@@ -223,26 +224,26 @@ func (a *Authenticator) actor(ctx context.Context, q db.Querier, r row) (cached,
 	if r.ownCredits.Valid {
 		r.Daily.TeamCredits = plan.LowerLimit(r.Daily.TeamCredits, r.ownCredits.Int64)
 	}
-	if r.Gates, err = pausedFor(ctx, q, r.TeamID, r.KeyID); err != nil {
-		return cached{}, err
+	if r.Gates, err = readPauses(ctx, q, r.TeamID, r.KeyID); err != nil {
+		return cachedKey{}, err
 	}
 	r.Gates.TeamOff, r.Gates.PlanLapsed, r.Gates.TeamClosed, r.Gates.OwnerHeld = r.accessOff > 0, !current.APIKeys,
-		r.closed > 0, r.held > 0
+		r.closed > 0, r.suspended > 0
 	r.Gates.NotMember, r.Gates.NotOwner, r.Gates.NotRole = r.lost == LostMembership, r.lost == LostOwnership,
 		r.lost == LostRole
 	r.Capabilities = slices.DeleteFunc(r.BaseCapabilities(), r.IsPaused)
 	return out, nil
 }
 
-// Refresh makes this process forget what it has cached if access changed.
-func (a *Authenticator) Refresh(ctx context.Context) error { return a.cache.look(ctx) }
+// Refresh clears this process's key cache if access changed.
+func (a *Authenticator) Refresh(ctx context.Context) error { return a.cache.refresh(ctx) }
 
-// Watch keeps the cache of keys valid until ctx is canceled. It passes errors to report.
+// Watch keeps the key cache up to date until ctx is canceled. It passes errors to report.
 func (a *Authenticator) Watch(ctx context.Context, report func(error)) {
-	tick := time.NewTicker(cachePoll)
+	tick := time.NewTicker(cachePollInterval)
 	defer tick.Stop()
 	for {
-		if err := a.cache.look(ctx); err != nil && ctx.Err() == nil {
+		if err := a.cache.refresh(ctx); err != nil && ctx.Err() == nil {
 			report(err)
 		}
 		select {

@@ -12,70 +12,74 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// cached is a cached key.
-type cached struct {
-	actor   *access.Actor
-	expires time.Time // when it becomes invalid; zero for never
-	recheck time.Time // when to read it again, because its team's plan lapses
+// cachedKey is a cached key or token.
+type cachedKey struct {
+	actor     *access.Actor
+	expiresAt time.Time // zero if it does not expire
+	recheckAt time.Time // when the team's plan lapses, so that the key must be read again; zero for never
 }
 
-func (c cached) isExpired(now time.Time) bool { return !c.expires.IsZero() && !now.Before(c.expires) }
+func (c cachedKey) isExpired(now time.Time) bool {
+	return !c.expiresAt.IsZero() && !now.Before(c.expiresAt)
+}
 
-func (c cached) stale(now time.Time) bool { return !c.recheck.IsZero() && !now.Before(c.recheck) }
+func (c cachedKey) needsRecheck(now time.Time) bool {
+	return !c.recheckAt.IsZero() && !now.Before(c.recheckAt)
+}
 
 const (
-	cachePoll  = 250 * time.Millisecond // how often each node checks whether keys changed
-	cacheTrust = time.Second            // how long the cache is used without a check: changes apply within a second
-	cacheMax   = 100_000                // cached keys
+	cachePollInterval = 250 * time.Millisecond // how often each node checks whether access changed
+	cacheMaxAge       = time.Second            // how long the cache is valid after a check; changes apply within this time
+	maxCachedKeys     = 100_000                // the cache is cleared when it is full
 )
 
-// keyCache caches keys and tokens by their hash. A version in the database counts changes of access. Each node compares
-// it a few times a second and clears its cache on a change.
+// keyCache caches keys and tokens by their hash. A version in the database is incremented when access changes. Each node
+// reads the version several times a second and clears its cache when it has changed.
 type keyCache struct {
-	db      *db.DB
-	mu      sync.RWMutex
-	byHash  map[[sha256.Size]byte]cached
-	version atomic.Int64 // the version that byHash belongs to
-	looking sync.Mutex   // held during the comparison of the version
-	looked  atomic.Int64 // when the version was last compared, microseconds
+	db          *db.DB
+	mu          sync.RWMutex
+	byHash      map[[sha256.Size]byte]cachedKey
+	version     atomic.Int64 // version of access for which byHash is valid
+	refreshMu   sync.Mutex   // held by refresh
+	refreshedAt atomic.Int64 // when the version was last read, in microseconds
 }
 
 func newKeyCache(d *db.DB) *keyCache {
-	return &keyCache{db: d, byHash: map[[sha256.Size]byte]cached{}}
+	return &keyCache{db: d, byHash: map[[sha256.Size]byte]cachedKey{}}
 }
 
-// get returns the cached entry of a hash and whether it is valid. An expired key is cached as
-// invalid.
+// get returns the cached actor of a hash and reports whether the cache can answer. If so, a nil actor means that the key
+// has expired.
 func (c *keyCache) get(hash [sha256.Size]byte, now time.Time) (*access.Actor, bool) {
-	if now.Sub(db.Time(c.looked.Load())) > cacheTrust {
+	if now.Sub(db.Time(c.refreshedAt.Load())) > cacheMaxAge {
 		return nil, false
 	}
 	c.mu.RLock()
 	k, ok := c.byHash[hash]
 	c.mu.RUnlock()
-	if !ok || k.isExpired(now) || k.stale(now) {
-		return nil, ok && !k.stale(now)
+	if !ok || k.isExpired(now) || k.needsRecheck(now) {
+		return nil, ok && !k.needsRecheck(now)
 	}
 	return k.actor, true
 }
 
-// put caches a key that was read while the version was the one given.
-func (c *keyCache) put(hash [sha256.Size]byte, k cached, version int64) {
+// put caches a key that was read at a version of access. It does nothing if the version has changed.
+func (c *keyCache) put(hash [sha256.Size]byte, k cachedKey, version int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if version != c.version.Load() {
 		return
 	}
-	if len(c.byHash) >= cacheMax {
+	if len(c.byHash) >= maxCachedKeys {
 		clear(c.byHash)
 	}
 	c.byHash[hash] = k
 }
 
-// look compares the version and clears the cache after a change.
-func (c *keyCache) look(ctx context.Context) error {
-	c.looking.Lock() // an older version must not replace a newer one
-	defer c.looking.Unlock()
+// refresh reads the version of access and clears the cache if it has changed.
+func (c *keyCache) refresh(ctx context.Context) error {
+	c.refreshMu.Lock() // Keep an older version from replacing a newer one.
+	defer c.refreshMu.Unlock()
 	at := c.db.Now()
 	var version int64
 	if err := c.db.QueryRow(ctx, `SELECT version FROM access_version WHERE id = 1`).Scan(&version); err != nil {
@@ -87,6 +91,6 @@ func (c *keyCache) look(ctx context.Context) error {
 		c.version.Store(version)
 	}
 	c.mu.Unlock()
-	c.looked.Store(db.Micros(at))
+	c.refreshedAt.Store(db.Micros(at))
 	return nil
 }

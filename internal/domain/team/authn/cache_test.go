@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// TestCacheVersion checks that a slow comparison of versions does not replace a newer version by an older one.
+// A slow refresh must not replace a newer version with an older one.
 func TestCacheVersion(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
@@ -18,14 +18,14 @@ func TestCacheVersion(t *testing.T) {
 		for range 300 {
 			var all sync.WaitGroup
 			for range 4 {
-				all.Go(func() { must.NoError(t, c.look(t.Context())) })
+				all.Go(func() { must.NoError(t, c.refresh(t.Context())) })
 			}
 			var want int64
 			must.NoError(t, d.InTx(t.Context(), "test.revoke", func(ctx context.Context, tx *db.Tx) error {
 				return tx.QueryRow(ctx, `UPDATE access_version SET version = version + 1 WHERE id = 1 RETURNING version`).
 					Scan(&want)
 			}))
-			must.NoError(t, c.look(t.Context()))
+			must.NoError(t, c.refresh(t.Context()))
 			all.Wait()
 			if got := c.version.Load(); got != want {
 				t.Fatalf("version %d, want %d", got, want)

@@ -13,35 +13,35 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// InApp returns the actor of a person in a team, or not_found if the person is suspended or not a member. A pause of
-// everything still allows reading, so that people see what happens. The switches of the API do not apply.
+// InApp returns the actor of a person who uses the app in a team. It returns not_found if the person is suspended or not
+// a member. If everything is paused, the person can still read. Pauses of the API do not apply.
 func (a *Authenticator) InApp(ctx context.Context, person, team int64) (*access.Actor, error) {
 	var actor access.Actor
-	var zone, own string
+	var zone, personZone string
 	var until, closed int64
 	err := a.db.QueryRow(ctx,
 		`SELECT t.id, t.name, t.timezone, t.content_language, t.plan, t.plan_until, t.closed_at, p.id, p.name, p.timezone,
 		m.role FROM memberships m JOIN teams t ON t.id = m.team_id JOIN people p ON p.id = m.person_id
 		WHERE m.person_id = ? AND m.team_id = ? AND p.held_at = 0`, person, team).
 		Scan(&actor.TeamID, &actor.TeamName, &zone, &actor.Language, &actor.Plan, &until, &closed, &actor.PersonID,
-			&actor.PersonName, &own, &actor.Role)
+			&actor.PersonName, &personZone, &actor.Role)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, apierr.Missing()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking up who acts: %w", err)
+		return nil, fmt.Errorf("looking up a member: %w", err)
 	}
 	if actor.Zone, err = time.LoadLocation(zone); err != nil {
 		return nil, fmt.Errorf("loading the time zone of team %d: %w", team, err)
 	}
-	if actor.OwnZone = actor.Zone; own != "" {
-		if actor.OwnZone, err = time.LoadLocation(own); err != nil {
+	if actor.OwnZone = actor.Zone; personZone != "" {
+		if actor.OwnZone, err = time.LoadLocation(personZone); err != nil {
 			return nil, fmt.Errorf("loading the time zone of person %d: %w", person, err)
 		}
 	}
 	actor.Plan = a.terms.InEffect(actor.Plan, db.Time(until), a.db.Now()).ID
 	actor.Daily = access.Daily{FreeCalls: -1, KeyCredits: -1, TeamCredits: -1}
-	paused, err := pausedFor(ctx, a.db, team, 0)
+	paused, err := readPauses(ctx, a.db, team, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -12,16 +12,16 @@ import (
 
 // KeyGates are conditions that block every key of a team.
 type KeyGates struct {
-	Off       bool                 // the owner has turned access off
-	NoKeys    bool                 // the plan has no keys
-	OwnerHeld bool                 // the owner's account is suspended
-	Paused    []access.PauseAction // by the operator, of the whole team or service
+	Off       bool                 // whether the owner turned access off
+	NoKeys    bool                 // whether the plan includes no keys
+	OwnerHeld bool                 // whether the owner's account is suspended
+	Paused    []access.PauseAction // actions that the operator paused for the team or service
 }
 
-// Any reports whether any of them is closed.
+// Any reports whether any condition blocks the keys.
 func (g KeyGates) Any() bool { return g.Off || g.NoKeys || g.OwnerHeld || len(g.Paused) > 0 }
 
-// KeyGates returns the gates of a team's keys.
+// KeyGates returns the conditions that block a team's keys.
 func (a *Authenticator) KeyGates(ctx context.Context, team int64) (KeyGates, error) {
 	var g KeyGates
 	var plan string
@@ -43,8 +43,8 @@ func (a *Authenticator) KeyGates(ctx context.Context, team int64) (KeyGates, err
 	return g, nil
 }
 
-// pausedFor returns what is paused for a key of a team; key 0 is none.
-func pausedFor(ctx context.Context, q db.Querier, team, key int64) (access.Gates, error) {
+// readPauses returns the pauses that apply to a team and key. key may be 0.
+func readPauses(ctx context.Context, q db.Querier, team, key int64) (access.Gates, error) {
 	var g access.Gates
 	actions, err := db.All(ctx, q, func(rows *sql.Rows, a *access.PauseAction) error { return rows.Scan(a) },
 		`SELECT action FROM pauses

@@ -9,43 +9,44 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// usesEvery is how often the times of use are written, so that reading with a key writes nothing.
-const usesEvery = time.Minute
+// flushInterval is how often usage times are stored. They are not stored on each call, so that reads write nothing.
+const flushInterval = time.Minute
 
-// uses holds the last uses of keys until they are written.
-type uses struct {
-	mu sync.Mutex
-	at map[int64]time.Time // by key ID
+// pendingUses holds the last usage times of keys that are not stored yet.
+type pendingUses struct {
+	mu    sync.Mutex
+	byKey map[int64]time.Time // by key ID
 }
 
-func (u *uses) note(key int64, at time.Time) {
+func (u *pendingUses) record(key int64, at time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.at[key] = at
+	u.byKey[key] = at
 }
 
-// last returns when a key was last used, if that is not yet written.
-func (u *uses) last(key int64) time.Time {
+// last returns the pending usage time of a key, or the zero time.
+func (u *pendingUses) last(key int64) time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.at[key]
+	return u.byKey[key]
 }
 
-// take returns and clears the recorded times.
-func (u *uses) take() map[int64]time.Time {
+// drain returns and clears the pending times.
+func (u *pendingUses) drain() map[int64]time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	out := u.at
-	u.at = map[int64]time.Time{}
+	out := u.byKey
+	u.byKey = map[int64]time.Time{}
 	return out
 }
 
-// LastUse returns when this process last saw a key, if that is not written yet.
+// LastUse returns when a key was last used in this process, if that is not stored yet. Otherwise it returns the zero
+// time.
 func (a *Authenticator) LastUse(key int64) time.Time { return a.uses.last(key) }
 
-// NoteUses writes when keys were last used since it was last called.
+// NoteUses stores the pending usage times of keys.
 func (a *Authenticator) NoteUses(ctx context.Context) error {
-	used := a.uses.take()
+	used := a.uses.drain()
 	if len(used) == 0 {
 		return nil
 	}
@@ -59,22 +60,22 @@ func (a *Authenticator) NoteUses(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("recording which keys are used: %w", err)
+		return fmt.Errorf("storing usage times of keys: %w", err)
 	}
 	return nil
 }
 
-// RunUses regularly writes when keys were used, until ctx is done, and then the rest. It passes errors to report and
-// drops what could not be written.
+// RunUses regularly stores usage times until ctx is canceled, and once more before it returns. It passes errors to
+// report and drops times that could not be stored.
 func (a *Authenticator) RunUses(ctx context.Context, report func(error)) {
-	tick := time.NewTicker(usesEvery)
+	tick := time.NewTicker(flushInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastUses)
+			finalCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalFlushTimeout)
 			defer cancel()
-			if err := a.NoteUses(last); err != nil {
+			if err := a.NoteUses(finalCtx); err != nil {
 				report(err)
 			}
 			return
@@ -86,5 +87,5 @@ func (a *Authenticator) RunUses(ctx context.Context, report func(error)) {
 	}
 }
 
-// lastUses bounds the last write, which the end of the program waits for.
-const lastUses = 5 * time.Second
+// finalFlushTimeout limits how long the final write may delay the shutdown.
+const finalFlushTimeout = 5 * time.Second

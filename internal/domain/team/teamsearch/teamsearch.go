@@ -1,4 +1,4 @@
-// Package teamsearch finds teams and people for the operator.
+// Package teamsearch searches teams and people for the operator.
 package teamsearch
 
 import (
@@ -12,23 +12,23 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Query selects teams or people whose name or email address contains a text or whose ID it is; all if it is empty.
-// After is the ID below the first result.
+// Query selects teams or people by a part of the name or email address, or by ID. An empty text selects all. Results
+// have IDs above After.
 type Query struct {
 	Text  string
 	After int64
-	Most  int
+	Most  int // maximum number of results
 }
 
-// Results are the results of a part of the search. Next is the ID after which to continue; 0 at the end.
+// Results is a page of results. Next is the value of After for the next page, or 0 for the last page.
 type Results[T any] struct {
 	Items []T
 	Next  int64
 }
 
-// lookedThrough is the number of teams or people read per search, because no index finds a part of a name, and a page
-// with few results must not read everything.
-const lookedThrough = 10_000
+// scanLimit is the maximum number of teams or people that a search reads. No index supports a search for a part of a
+// name, so a search with few results would otherwise read the whole table.
+const scanLimit = 10_000
 
 // pattern returns the LIKE pattern of the search.
 func (s Query) pattern() string {
@@ -36,8 +36,8 @@ func (s Query) pattern() string {
 		`\_`).Replace(strings.ToLower(strings.TrimSpace(s.Text))) + "%"
 }
 
-// number returns the ID that the text is, on the first page; else 0.
-func (s Query) number() int64 {
+// exactID returns the search text as an ID on the first page. It returns 0 if the text is not a number.
+func (s Query) exactID() int64 {
 	number, err := strconv.ParseInt(strings.TrimSpace(s.Text), 10, 64)
 	if err != nil || s.After > 0 {
 		return 0
@@ -45,78 +45,79 @@ func (s Query) number() int64 {
 	return number
 }
 
-// address returns the search text if it is a complete email address, else a value that matches nobody.
-func (s Query) address() string {
+// exactEmail returns the search text on the first page if it is a complete email address. Otherwise it returns a value
+// that matches nobody.
+func (s Query) exactEmail() string {
 	if text := strings.ToLower(strings.TrimSpace(s.Text)); s.After == 0 && strings.Contains(text, "@") {
 		return text
 	}
 	return "@"
 }
 
-// within returns the last ID that a search scans, and whether there are more.
-func (s Query) within(ctx context.Context, q db.Querier, table string) (int64, bool, error) {
+// scanRange returns the last ID that a search reads and reports whether there are more rows.
+func (s Query) scanRange(ctx context.Context, q db.Querier, table string) (int64, bool, error) {
 	var last int64
 	err := q.QueryRow(ctx,
 		`SELECT COALESCE(MAX(id), 0) FROM (SELECT id FROM `+table+` WHERE id > ? ORDER BY id LIMIT ?) x`, s.After,
-		lookedThrough).Scan(&last)
+		scanLimit).Scan(&last)
 	var more bool
 	if err == nil {
 		err = q.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM `+table+` WHERE id > ?)`, last).Scan(&more)
 	}
 	if err != nil {
-		return 0, false, fmt.Errorf("looking through %s: %w", table, err)
+		return 0, false, fmt.Errorf("reading a range of %s: %w", table, err)
 	}
 	return last, more, nil
 }
 
-// arrangeHits returns the hits in order, starting with an exact ID, up to the requested number.
-func arrangeHits[T any](q Query, hits, named []T, id func(T) int64, last int64, more bool) Results[T] {
-	out := Results[T]{Items: hits}
+// mergeResults returns a page that begins with the exact matches. last and more are the results of scanRange.
+func mergeResults[T any](q Query, found, exact []T, id func(T) int64, last int64, more bool) Results[T] {
+	out := Results[T]{Items: found}
 	switch {
-	case len(hits) > q.Most:
-		out.Items, out.Next = hits[:q.Most], id(hits[q.Most-1])
+	case len(found) > q.Most:
+		out.Items, out.Next = found[:q.Most], id(found[q.Most-1])
 	case more:
 		out.Next = last
 	}
-	for _, one := range named {
-		out.Items = slices.DeleteFunc(out.Items, func(other T) bool { return id(other) == id(one) })
+	for _, match := range exact {
+		out.Items = slices.DeleteFunc(out.Items, func(other T) bool { return id(other) == id(match) })
 	}
-	out.Items = append(named, out.Items...)
+	out.Items = append(exact, out.Items...)
 	return out
 }
 
-// Teams searches teams by ID order, for the operator. Each call reads a limited part of them.
+// Teams searches teams in the order of their IDs. Each call reads at most scanLimit teams.
 func Teams(ctx context.Context, d *db.DB, q Query) (Results[team.Team], error) {
-	last, more, err := q.within(ctx, d, "teams")
+	last, more, err := q.scanRange(ctx, d, "teams")
 	if err != nil {
 		return Results[team.Team]{}, err
 	}
-	named, err := db.All(ctx, d, team.ScanTeam, `SELECT `+team.Columns+` FROM teams WHERE id = ?`, q.number())
+	exact, err := db.All(ctx, d, team.ScanTeam, `SELECT `+team.Columns+` FROM teams WHERE id = ?`, q.exactID())
 	if err != nil {
-		return Results[team.Team]{}, fmt.Errorf("finding a team by its number: %w", err)
+		return Results[team.Team]{}, fmt.Errorf("finding a team by ID: %w", err)
 	}
-	hits, err := db.AllSized(ctx, d, q.Most+1, team.ScanTeam,
+	found, err := db.AllSized(ctx, d, q.Most+1, team.ScanTeam,
 		`SELECT `+team.Columns+
 			` FROM teams WHERE id > ? AND id <= ? AND LOWER(name) LIKE ? ESCAPE '\' ORDER BY id LIMIT ?`, q.After, last,
 		q.pattern(), q.Most+1)
 	if err != nil {
 		return Results[team.Team]{}, fmt.Errorf("finding teams: %w", err)
 	}
-	return arrangeHits(q, hits, named, func(t team.Team) int64 { return t.ID }, last, more), nil
+	return mergeResults(q, found, exact, func(t team.Team) int64 { return t.ID }, last, more), nil
 }
 
-// People searches people by ID order, for the operator. Each call reads a limited part of them.
+// People searches people in the order of their IDs. Each call reads at most scanLimit people.
 func People(ctx context.Context, d *db.DB, q Query) (Results[team.Person], error) {
-	last, more, err := q.within(ctx, d, "people")
+	last, more, err := q.scanRange(ctx, d, "people")
 	if err != nil {
 		return Results[team.Person]{}, err
 	}
-	named, err := db.All(ctx, d, team.ScanPerson, `SELECT `+team.PersonColumns+` FROM people WHERE id = ? OR email = ?`,
-		q.number(), q.address())
+	exact, err := db.All(ctx, d, team.ScanPerson, `SELECT `+team.PersonColumns+` FROM people WHERE id = ? OR email = ?`,
+		q.exactID(), q.exactEmail())
 	if err != nil {
-		return Results[team.Person]{}, fmt.Errorf("finding a person by number or address: %w", err)
+		return Results[team.Person]{}, fmt.Errorf("finding a person by ID or email address: %w", err)
 	}
-	hits, err := db.AllSized(ctx, d, q.Most+1, team.ScanPerson,
+	found, err := db.AllSized(ctx, d, q.Most+1, team.ScanPerson,
 		`SELECT `+team.PersonColumns+
 			` FROM people WHERE id > ? AND id <= ? AND (LOWER(name) LIKE ? ESCAPE '\' OR email LIKE ? ESCAPE '\')
 		ORDER BY id LIMIT ?`,
@@ -124,5 +125,5 @@ func People(ctx context.Context, d *db.DB, q Query) (Results[team.Person], error
 	if err != nil {
 		return Results[team.Person]{}, fmt.Errorf("finding people: %w", err)
 	}
-	return arrangeHits(q, hits, named, func(p team.Person) int64 { return p.ID }, last, more), nil
+	return mergeResults(q, found, exact, func(p team.Person) int64 { return p.ID }, last, more), nil
 }

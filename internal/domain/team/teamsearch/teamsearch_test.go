@@ -23,7 +23,7 @@ type env struct {
 	team team.Team
 }
 
-func each(t *testing.T, run func(t *testing.T, w env)) {
+func eachDatabase(t *testing.T, run func(t *testing.T, w env)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)))
@@ -35,8 +35,8 @@ func each(t *testing.T, run func(t *testing.T, w env)) {
 	})
 }
 
-// crowd creates teams and people, some thousands more than one search goes through.
-func (w env) crowd(t *testing.T, n int) {
+// insertMany creates n teams and n people.
+func (w env) insertMany(t *testing.T, n int) {
 	t.Helper()
 	must.NoError(t, w.db.InTx(t.Context(), "test.crowd", func(ctx context.Context, tx *db.Tx) error {
 		for _, statement := range []string{
@@ -53,11 +53,11 @@ func (w env) crowd(t *testing.T, n int) {
 	}))
 }
 
-// A search reads a limited part of all teams and people, and returns where to continue. An ID or a complete address is
-// always found.
+// A search reads a limited number of teams or people and returns where to continue. An ID or a complete address is
+// always found on the first page.
 func TestSearchLimit(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		w.crowd(t, 10_500)
+	eachDatabase(t, func(t *testing.T, w env) {
+		w.insertMany(t, 10_500)
 		zoe := must.Get(w.AddPerson(t.Context(), "Zoë", "zoe@example.com", ""))(t)
 		last := must.Get(w.AddTeam(t.Context(),
 			team.Team{Name: "Zebra & Sons", Timezone: "UTC", Language: "en", Plan: "free"}, zoe.ID))(t)
@@ -73,9 +73,9 @@ func TestSearchLimit(t *testing.T) {
 			q := teamsearch.Query{Text: c.text, Most: 50}
 			for range 2 {
 				found := must.Get(teamsearch.Teams(t.Context(), w.db, q))(t)
-				got = append(got, nameOf(found.Items, func(t team.Team) string { return t.Name }))
+				got = append(got, onlyName(found.Items, func(t team.Team) string { return t.Name }))
 				if (found.Next == 0) != (q.After > 0) {
-					t.Errorf("%q after %d goes on after %d", c.text, q.After, found.Next)
+					t.Errorf("%q after %d: next is %d", c.text, q.After, found.Next)
 				}
 				q.After = found.Next
 			}
@@ -87,46 +87,46 @@ func TestSearchLimit(t *testing.T) {
 			"ada": "Ada", "Zoe@Example.com": "Zoë", fmt.Sprint(zoe.ID): "Zoë", "zoe": "–",
 		} {
 			found := must.Get(teamsearch.People(t.Context(), w.db, teamsearch.Query{Text: text, Most: 50}))(t)
-			if got := nameOf(found.Items, func(p team.Person) string {
+			if got := onlyName(found.Items, func(p team.Person) string {
 				return p.Name
 			}); got != want || found.Next == 0 {
-				t.Errorf("%q finds %s, and goes on after %d", text, got, found.Next)
+				t.Errorf("%q finds %s, next is %d", text, got, found.Next)
 			}
 		}
 	})
 }
 
-// nameOf returns the name of the only thing that was found.
-func nameOf[T any](found []T, name func(T) string) string {
+// onlyName returns the name of the only result, or – if there is none.
+func onlyName[T any](found []T, name func(T) string) string {
 	switch len(found) {
 	case 0:
 		return "–"
 	case 1:
 		return name(found[0])
 	}
-	return fmt.Sprintf("%d of them", len(found))
+	return fmt.Sprintf("%d results", len(found))
 }
 
-// A page of many results ends when full, and the next one continues there.
+// A search with many results returns full pages, and each page continues after the previous one.
 func TestSearchContinues(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		w.crowd(t, 70)
+	eachDatabase(t, func(t *testing.T, w env) {
+		w.insertMany(t, 70)
 		seen := map[int64]bool{}
 		q := teamsearch.Query{Text: "crowd", Most: 30}
 		for page := 1; ; page++ {
 			found := must.Get(teamsearch.Teams(t.Context(), w.db, q))(t)
-			for _, one := range found.Items {
-				seen[one.ID] = true
+			for _, item := range found.Items {
+				seen[item.ID] = true
 			}
 			if q.After = found.Next; q.After == 0 {
 				if page != 3 || len(found.Items) != 10 {
-					t.Errorf("page %d is the last, with %d", page, len(found.Items))
+					t.Errorf("last page is %d with %d results", page, len(found.Items))
 				}
 				break
 			}
 		}
 		if len(seen) != 70 {
-			t.Errorf("%d teams were found", len(seen))
+			t.Errorf("found %d teams, want 70", len(seen))
 		}
 	})
 }
