@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// staff is a team's owner, an admin and an editor.
+// staff has the person IDs of a team's owner, an admin and an editor.
 type staff struct{ owner, admin, editor int64 }
 
 func (w env) addStaff(t *testing.T) staff {
@@ -33,7 +33,7 @@ func (w env) addMember(t *testing.T, email string, role access.Role) int64 {
 	return p.ID
 }
 
-// People without permission get the same error as strangers, and change nothing.
+// Actions without permission return not_found, as for strangers, and change nothing.
 func TestAdminActionsByOthers(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.addStaff(t)
@@ -49,10 +49,10 @@ func TestAdminActionsByOthers(t *testing.T) {
 				_, _, err := h.AddKey(ctx, team.NewKey{Name: "k", Level: access.Full}, "once")
 				return err
 			}},
-			"change key": {false, func(h team.Admin) error { return h.ChangeKey(ctx, key.ID, access.ReadOnly, 5) }},
-			"revoke key": {false, func(h team.Admin) error { return h.RevokeKey(ctx, key.ID) }},
-			"limit":      {false, func(h team.Admin) error { return h.SetDailyCredits(ctx, &hundred) }},
-			"hand on":    {false, func(h team.Admin) error { return h.TransferOwnership(ctx, s.editor) }},
+			"change key":         {false, func(h team.Admin) error { return h.ChangeKey(ctx, key.ID, access.ReadOnly, 5) }},
+			"revoke key":         {false, func(h team.Admin) error { return h.RevokeKey(ctx, key.ID) }},
+			"limit":              {false, func(h team.Admin) error { return h.SetDailyCredits(ctx, &hundred) }},
+			"transfer ownership": {false, func(h team.Admin) error { return h.TransferOwnership(ctx, s.editor) }},
 			"profile": {true, func(h team.Admin) error {
 				return h.SetProfile(ctx, team.Profile{Name: "N", Timezone: "Asia/Tokyo", Language: "ja"})
 			}},
@@ -71,7 +71,7 @@ func TestAdminActionsByOthers(t *testing.T) {
 		}
 		must.NoError(t, w.SetHold(ctx, s.owner, true))
 		if err := w.Admin(s.owner, w.team.ID).SetAccess(ctx, false); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("by a suspended owner: %v", err)
+			t.Errorf("SetAccess by a suspended owner: %v", err)
 		}
 		if b, err := w.KeyGates(ctx, w.team.ID); err != nil || b.Off || !b.OwnerHeld {
 			t.Errorf("%+v (%v)", b, err)
@@ -79,7 +79,7 @@ func TestAdminActionsByOthers(t *testing.T) {
 	})
 }
 
-// Submitting the form twice creates one key. It works, and is listed with its creator and last use.
+// A form that is submitted twice creates one key. The key works and is listed with its creator and last use.
 func TestAdminKeys(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.addStaff(t)
@@ -87,10 +87,10 @@ func TestAdminKeys(t *testing.T) {
 		n := team.NewKey{
 			Name: "calendar", Level: access.Drafts, DailyCredits: &limit, Expires: w.clock.Now().Add(time.Hour),
 		}
-		k, value, err := h.AddKey(ctx, n, "one sending")
+		k, value, err := h.AddKey(ctx, n, "form 1")
 		must.NoError(t, err)
-		if _, _, err := h.AddKey(ctx, n, "one sending"); reason(err) != apierr.WrongState {
-			t.Errorf("sent twice: %v", err)
+		if _, _, err := h.AddKey(ctx, n, "form 1"); reason(err) != apierr.WrongState {
+			t.Errorf("second submission: %v", err)
 		}
 		must.Get(w.Authenticate(ctx, value))(t)
 		storedUse := func() int64 {
@@ -101,11 +101,11 @@ func TestAdminKeys(t *testing.T) {
 		}
 		if listed, err := w.ListedKey(ctx, w.team.ID, k.ID); err != nil || !listed.UsedAt.Equal(w.clock.Now()) ||
 			storedUse() != 0 {
-			t.Errorf("a use is not told, or written before its time: %+v (%v)", listed, err)
+			t.Errorf("the use is not listed or was stored too early: %+v (%v)", listed, err)
 		}
 		must.NoError(t, w.NoteUses(ctx))
 		if storedUse() != db.Micros(w.clock.Now()) {
-			t.Errorf("%d is written", storedUse())
+			t.Errorf("stored use is %d", storedUse())
 		}
 		must.NoError(t, w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: k.ID, Action: access.PauseEverything}))
 		list, err := w.ListKeys(ctx, w.team.ID, 0, 10)
@@ -117,12 +117,12 @@ func TestAdminKeys(t *testing.T) {
 			t.Errorf("%v %s", err, diff)
 		}
 		if more, err := w.ListKeys(ctx, w.team.ID, k.ID, 10); err != nil || len(more) != 0 {
-			t.Errorf("below the oldest: %v (%v)", more, err)
+			t.Errorf("page after the oldest key: %v (%v)", more, err)
 		}
 	})
 }
 
-// The owner's changes of a key apply at once, and a revoked key stays revoked.
+// The owner's changes to a key apply immediately. A revoked key cannot be changed.
 func TestAdminChangeKey(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx, h := t.Context(), w.Admin(w.addStaff(t).owner, w.team.ID)
@@ -133,13 +133,13 @@ func TestAdminChangeKey(t *testing.T) {
 		}
 		must.NoError(t, h.RevokeKey(ctx, k.ID))
 		if _, err := w.Authenticate(ctx, value); !apierr.Is(err, apierr.Unauthorized) {
-			t.Errorf("a revoked key: %v", err)
+			t.Errorf("revoked key: %v", err)
 		}
 		if err := h.RevokeKey(ctx, k.ID); reason(err) != apierr.WrongState {
-			t.Errorf("revoked twice: %v", err)
+			t.Errorf("second RevokeKey: %v", err)
 		}
 		if err := h.ChangeKey(ctx, k.ID, access.Full, 7); reason(err) != apierr.WrongState {
-			t.Errorf("a revoked key changed: %v", err)
+			t.Errorf("ChangeKey of a revoked key: %v", err)
 		}
 	})
 }
@@ -164,12 +164,12 @@ func TestInvalidKeysRefused(t *testing.T) {
 			}
 		}
 		if _, _, err := h.AddKey(ctx, team.NewKey{Name: "k", Level: access.Full}, ""); argument(err) != "once" {
-			t.Errorf("no sending: %v", err)
+			t.Errorf("without a form ID: %v", err)
 		}
 		other := must.Get(w.AddTeam(ctx, team.Team{Name: "Other", Timezone: "UTC", Language: "en", Plan: "free"}, s.owner))(t)
 		if _, _, err := w.Admin(s.owner, other.ID).AddKey(ctx, team.NewKey{Name: "k", Level: access.Full},
 			"once"); !apierr.Is(err, apierr.PlanLapsed) {
-			t.Errorf("on a plan without keys: %v", err)
+			t.Errorf("plan without keys: %v", err)
 		}
 		k, _ := w.addKey(t, access.Full, time.Time{})
 		for name, err := range map[string]error{
@@ -187,7 +187,7 @@ func TestInvalidKeysRefused(t *testing.T) {
 	})
 }
 
-// The owner's limit applies if it is below the plan's, and cannot exceed it.
+// The owner's limit applies in addition to the limit of the plan or operator. It cannot exceed that limit when it is set.
 func TestOwnerDailyLimit(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx := t.Context()
@@ -205,7 +205,7 @@ func TestOwnerDailyLimit(t *testing.T) {
 			}
 		}
 		setLimit := func(n int64) error { return h.SetDailyCredits(ctx, &n) }
-		checkLimit(250) // the plan's
+		checkLimit(250) // the plan's limit
 		must.NoError(t, setLimit(40))
 		checkLimit(40)
 		for _, n := range []int64{-1, 251} {
@@ -258,7 +258,7 @@ func TestProfile(t *testing.T) {
 	})
 }
 
-// The last operator who can sign in cannot be removed from their only team.
+// The only operator who can sign in cannot be removed from their only team.
 func TestLastOperatorCannotBeRemoved(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.addStaff(t)
@@ -270,11 +270,11 @@ func TestLastOperatorCannotBeRemoved(t *testing.T) {
 		}
 		setOperator(s.editor, true)
 		if err := owner.Remove(ctx, s.editor); reason(err) != apierr.WrongState {
-			t.Errorf("the last operator is taken out: %v", err)
+			t.Errorf("removing the only operator: %v", err)
 		}
 		setOperator(s.admin, true)
 		if err := owner.Remove(ctx, s.editor); err != nil {
-			t.Errorf("one of two operators: %v", err)
+			t.Errorf("removing one of two operators: %v", err)
 		}
 	})
 }
@@ -295,7 +295,7 @@ func TestAdminMembers(t *testing.T) {
 			}
 		}
 		if err := admin.SetRole(ctx, s.editor, access.Owner); argument(err) != "role" {
-			t.Errorf("an owner made: %v", err)
+			t.Errorf("SetRole to owner: %v", err)
 		}
 		must.NoError(t, admin.SetRole(ctx, s.editor, access.Client))
 		if m, err := w.Member(ctx, w.team.ID, s.editor); err != nil || m.Role != access.Client {
@@ -304,16 +304,16 @@ func TestAdminMembers(t *testing.T) {
 		_, value := w.addKey(t, access.Full, time.Time{})
 		must.NoError(t, owner.TransferOwnership(ctx, s.admin))
 		if a, err := w.Authenticate(ctx, value); err != nil || !a.Gates.NotOwner {
-			t.Errorf("the former owner's key: %+v (%v)", a, err)
+			t.Errorf("key of the former owner: %+v (%v)", a, err)
 		}
-		if err := owner.Remove(ctx, s.editor); err != nil { // an admin now
+		if err := owner.Remove(ctx, s.editor); err != nil { // The former owner is now an admin.
 			t.Fatal(err)
 		}
 		if _, err := w.Member(ctx, w.team.ID, s.editor); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("a removed member: %v", err)
+			t.Errorf("removed member: %v", err)
 		}
 		if err := owner.Remove(ctx, s.editor); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("removed twice: %v", err)
+			t.Errorf("second Remove: %v", err)
 		}
 		page, err := w.MemberPage(ctx, w.team.ID, s.owner, 10)
 		if err != nil || len(page) != 1 || page[0].PersonID != s.admin || page[0].Role != access.Owner {

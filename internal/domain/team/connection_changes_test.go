@@ -16,8 +16,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// A connection cannot exceed its person's rights. People who are not members, and teams without API access, cannot
-// connect one.
+// Connect refuses capabilities beyond the person's role, people who are not members, and teams without API keys.
 func TestConnectRefused(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.addStaff(t)
@@ -34,12 +33,12 @@ func TestConnectRefused(t *testing.T) {
 			"a long name": {func(n *team.NewConnection) {
 				n.Client = strings.Repeat("x", 201)
 			}, apierr.ValidationFailed},
-			"a name of two lines": {func(n *team.NewConnection) { n.Client = "a\nb" }, apierr.ValidationFailed},
-			"nothing granted":     {func(n *team.NewConnection) { n.Capabilities = nil }, apierr.ValidationFailed},
-			"something unknown": {func(n *team.NewConnection) {
+			"a name with a line break": {func(n *team.NewConnection) { n.Client = "a\nb" }, apierr.ValidationFailed},
+			"no capabilities":          {func(n *team.NewConnection) { n.Capabilities = nil }, apierr.ValidationFailed},
+			"an unknown capability": {func(n *team.NewConnection) {
 				n.Capabilities = []access.Capability{"admin"}
 			}, apierr.ValidationFailed},
-			"more than the role's": {func(n *team.NewConnection) {
+			"capabilities beyond the role": {func(n *team.NewConnection) {
 				n.Capabilities = []access.Capability{access.Read, access.Spend}
 			}, apierr.ValidationFailed},
 			"a client":     {func(n *team.NewConnection) { n.PersonID = client }, apierr.ValidationFailed},
@@ -78,8 +77,8 @@ func TestConnectRefused(t *testing.T) {
 	})
 }
 
-// People see and end their own connections, managers all; only owners limit them. Keys and connections are never
-// confused.
+// People see and end their own connections. The owner and admins see and end all connections. Only the owner limits
+// them. Operations on keys do not affect connections, and vice versa.
 func TestConnectionActions(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.addStaff(t)
@@ -92,25 +91,25 @@ func TestConnectionActions(t *testing.T) {
 			err  error
 			code apierr.Code
 		}{
-			"a viewer ends an editor's":     {admin(viewer).EndConnection(ctx, editors), apierr.NotFound},
-			"an editor ends a viewer's":     {admin(s.editor).EndConnection(ctx, viewers), apierr.NotFound},
-			"an admin ends a key as one":    {admin(s.admin).EndConnection(ctx, key.ID), apierr.NotFound},
-			"an owner revokes one as a key": {admin(s.owner).RevokeKey(ctx, editors), apierr.NotFound},
-			"an owner changes one as a key": {
+			"a viewer ends an editor's":              {admin(viewer).EndConnection(ctx, editors), apierr.NotFound},
+			"an editor ends a viewer's":              {admin(s.editor).EndConnection(ctx, viewers), apierr.NotFound},
+			"an admin ends a key as a connection":    {admin(s.admin).EndConnection(ctx, key.ID), apierr.NotFound},
+			"an owner revokes a connection as a key": {admin(s.owner).RevokeKey(ctx, editors), apierr.NotFound},
+			"an owner changes a connection as a key": {
 				admin(s.owner).ChangeKey(ctx, editors, access.Full, 1), apierr.NotFound,
 			},
-			"an admin limits one":          {admin(s.admin).LimitConnection(ctx, editors, 5), apierr.NotFound},
-			"an owner limits a key as one": {admin(s.owner).LimitConnection(ctx, key.ID, 5), apierr.NotFound},
-			"a limit below what there is": {
+			"an admin limits a connection":          {admin(s.admin).LimitConnection(ctx, editors, 5), apierr.NotFound},
+			"an owner limits a key as a connection": {admin(s.owner).LimitConnection(ctx, key.ID, 5), apierr.NotFound},
+			"an owner sets an invalid limit": {
 				admin(s.owner).LimitConnection(ctx, editors, -2), apierr.ValidationFailed,
 			},
-			"an owner limits one":              {admin(s.owner).LimitConnection(ctx, editors, 5), ""},
-			"the operator gives one a level":   {w.SetKeyLevel(ctx, editors, access.Full), apierr.Internal},
-			"a viewer ends the own":            {admin(viewer).EndConnection(ctx, viewers), ""},
-			"somebody else ends what is ended": {admin(s.admin).EndConnection(ctx, viewers), apierr.ValidationFailed},
+			"an owner limits a connection":              {admin(s.owner).LimitConnection(ctx, editors, 5), ""},
+			"the operator sets a level of a connection": {w.SetKeyLevel(ctx, editors, access.Full), apierr.Internal},
+			"a viewer ends their own":                   {admin(viewer).EndConnection(ctx, viewers), ""},
+			"an admin ends an ended connection":         {admin(s.admin).EndConnection(ctx, viewers), apierr.ValidationFailed},
 		} {
 			switch {
-			case name == "the operator gives one a level" && c.err != nil:
+			case name == "the operator sets a level of a connection" && c.err != nil:
 			case codeOf(c.err) != c.code:
 				t.Errorf("%s: %v", name, c.err)
 			}
@@ -135,7 +134,7 @@ func TestConnectionActions(t *testing.T) {
 			t.Errorf("%+v (%v)", keys, err)
 		}
 		if _, err := w.ListedKey(ctx, w.team.ID, editors); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("a connection as a key: %v", err)
+			t.Errorf("ListedKey of a connection: %v", err)
 		}
 		for person, sees := range map[int64]bool{s.owner: true, s.admin: true, s.editor: true, viewer: false} {
 			if home, err := w.ConnectionHome(ctx, person, editors,
@@ -146,14 +145,14 @@ func TestConnectionActions(t *testing.T) {
 	})
 }
 
-// Events of connections have their own kinds, recorded once.
+// Changes of connections are recorded once, with separate event kinds.
 func TestConnectionEvents(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.addStaff(t)
 		_, first := w.connectWithToken(t, s.editor, access.Read)
 		_, second := w.connectWithToken(t, s.editor, access.Read)
 		must.NoError(t, w.Admin(s.owner, w.team.ID).LimitConnection(ctx, first, 7))
-		for range 2 { // the second time nothing is left to end
+		for range 2 { // The second call does nothing.
 			must.NoError(t, w.db.InTx(ctx, "test.disconnect", func(ctx context.Context, tx *db.Tx) error {
 				return w.Disconnect(ctx, tx, second, "revoked")
 			}))

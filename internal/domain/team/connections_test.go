@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// fakeTokens are tokens as an OAuth server issues them.
+// fakeTokens implements authn.Tokens.
 type fakeTokens map[string]struct {
 	connection int64
 	until      time.Time
@@ -33,7 +33,8 @@ func (i fakeTokens) Connection(_ context.Context, token string) (int64, time.Tim
 	return t.connection, t.until, ok, nil
 }
 
-// connectWithToken connects an assistant for a person and returns its authenticator and token.
+// connectWithToken connects an assistant for a person. It returns an authenticator that accepts the token "token", and
+// the connection's ID.
 func (w env) connectWithToken(t *testing.T, person int64, granted ...access.Capability) (authn.TokenAuthenticator, int64) {
 	t.Helper()
 	connection := must.Get(w.connect(t.Context(),
@@ -54,7 +55,7 @@ func (w env) connect(ctx context.Context, n team.NewConnection) (int64, error) {
 	return connection, err
 }
 
-// A token acts for its person in tools only, within the grant and the role.
+// A token has the granted capabilities that the person's role allows. It is accepted only for tools.
 func TestAuthenticateToken(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		w.watchKeys(t)
@@ -70,12 +71,12 @@ func TestAuthenticateToken(t *testing.T) {
 				t.Error(diff)
 			}
 			if _, err := w.Authenticate(ctx, "token"); !apierr.Is(err, apierr.Unauthorized) {
-				t.Fatalf("a token where keys alone are taken: %v", err)
+				t.Fatalf("token without WithTokens: %v", err)
 			}
 		}
 		_, value := w.addKey(t, access.Drafts, time.Time{})
 		if a, err := auth.Authenticate(ctx, value); err != nil || a.Assistant {
-			t.Errorf("a key where tools are called: %+v (%v)", a, err)
+			t.Errorf("key with WithTokens: %+v (%v)", a, err)
 		}
 		for _, wrong := range []string{"", "other", apikey.New(apikey.APIKey), "prk_"} {
 			if _, err := auth.Authenticate(ctx, wrong); !apierr.Is(err, apierr.Unauthorized) {
@@ -83,16 +84,16 @@ func TestAuthenticateToken(t *testing.T) {
 			}
 		}
 		if _, err := auth.Authenticate(ctx, "broken"); !errors.Is(err, errNoTokens) {
-			t.Errorf("tokens that cannot be read: %v", err)
+			t.Errorf("unreadable token: %v", err)
 		}
 		w.clock.Advance(time.Hour)
 		if _, err := auth.Authenticate(ctx, "token"); !apierr.Is(err, apierr.Unauthorized) {
-			t.Errorf("a token past its end: %v", err)
+			t.Errorf("expired token: %v", err)
 		}
 	})
 }
 
-// Repeated wrong tokens are slowed down like wrong keys.
+// Repeated wrong tokens are rate limited like wrong keys.
 func TestWrongTokensThrottled(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		tools := w.WithTokens(fakeTokens{})
@@ -102,30 +103,30 @@ func TestWrongTokensThrottled(t *testing.T) {
 				return
 			}
 		}
-		t.Error("a wrong token is never slowed")
+		t.Error("a repeated wrong token was not rate limited")
 	})
 }
 
-// lifetimeCase is something that happens to a connection.
+// lifetimeCase is a change that may end a connection.
 type lifetimeCase struct {
-	role      access.Role // its person's
+	role      access.Role // role of the connection's person
 	granted   []access.Capability
 	change    func(ctx context.Context, w env, person, connection int64) error
 	code      apierr.Code // the expected code; empty if allowed
 	remaining []access.Capability
 }
 
-// The effect of each change of a person, role or connection.
+// TestConnectionLifetime checks the effect of changes to the person, the role and the connection.
 func TestConnectionLifetime(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]lifetimeCase{
 		"an editor becomes viewer": {
 			access.Editor, []access.Capability{access.Read, access.Publish}, setRole(access.Viewer), apierr.RoleLost, nil,
 		},
-		"an editor who granted reading alone becomes viewer": {
+		"an editor who granted only read becomes viewer": {
 			access.Editor, []access.Capability{access.Read}, setRole(access.Viewer), apierr.RoleLost, nil,
 		},
-		"an editor becomes client by hand": {access.Editor, []access.Capability{access.Read, access.Write},
+		"an admin action makes an editor client": {access.Editor, []access.Capability{access.Read, access.Write},
 			func(ctx context.Context, w env, person, _ int64) error {
 				members, err := w.Members(ctx, w.team.ID)
 				if err != nil {
@@ -143,22 +144,22 @@ func TestConnectionLifetime(t *testing.T) {
 			access.Admin, access.Capabilities(), setRole(access.Editor), "",
 			[]access.Capability{access.Read, access.Write, access.Publish},
 		},
-		"an owner hands on and stays admin": {access.Owner, access.Capabilities(), transferOwnership, "", access.Capabilities()},
+		"an owner transfers ownership and becomes admin": {access.Owner, access.Capabilities(), transferOwnership, "", access.Capabilities()},
 		"a member is removed": {access.Editor, []access.Capability{access.Read},
 			func(ctx context.Context, w env, person, _ int64) error {
 				return w.RemoveMember(ctx, w.team.ID, person)
 			}, apierr.MembershipLost, nil},
-		"a member is removed and comes back": {access.Editor, []access.Capability{access.Read},
+		"a member is removed and added again": {access.Editor, []access.Capability{access.Read},
 			func(ctx context.Context, w env, person, _ int64) error {
 				return errors.Join(w.RemoveMember(ctx, w.team.ID, person),
 					w.SetMember(ctx, w.team.ID, person, access.Editor))
 			}, apierr.MembershipLost, nil},
-		"a role is lost, then the membership": {access.Editor, []access.Capability{access.Read},
+		"a member loses a role, then the membership": {access.Editor, []access.Capability{access.Read},
 			func(ctx context.Context, w env, person, _ int64) error {
 				return errors.Join(w.SetMember(ctx, w.team.ID, person, access.Viewer),
 					w.RemoveMember(ctx, w.team.ID, person))
 			}, apierr.MembershipLost, nil},
-		"a role is lost and given back": {access.Editor, []access.Capability{access.Read},
+		"a member loses a role and gets it back": {access.Editor, []access.Capability{access.Read},
 			func(ctx context.Context, w env, person, _ int64) error {
 				return errors.Join(w.SetMember(ctx, w.team.ID, person, access.Viewer),
 					w.SetMember(ctx, w.team.ID, person, access.Admin))
@@ -175,15 +176,15 @@ func TestConnectionLifetime(t *testing.T) {
 			func(ctx context.Context, w env, _, made int64) error {
 				return w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: made, Action: access.PausePublishing})
 			}, "", []access.Capability{access.Read}},
-		"the operator revokes it": {access.Editor, []access.Capability{access.Read},
+		"the operator revokes the connection": {access.Editor, []access.Capability{access.Read},
 			func(ctx context.Context, w env, _, made int64) error {
 				return w.RevokeKey(ctx, made)
 			}, apierr.Unauthorized, nil},
-		"its end comes": {access.Editor, []access.Capability{access.Read},
+		"the connection expires": {access.Editor, []access.Capability{access.Read},
 			func(ctx context.Context, w env, _, made int64) error {
 				return w.SetKeyEnd(ctx, made, w.clock.Now().Add(-time.Second))
 			}, apierr.Unauthorized, nil},
-		"its person ends it": {access.Viewer, []access.Capability{access.Read},
+		"the person ends the connection": {access.Viewer, []access.Capability{access.Read},
 			func(ctx context.Context, w env, person, made int64) error {
 				return w.Admin(person, w.team.ID).EndConnection(ctx, made)
 			}, apierr.Unauthorized, nil},
@@ -216,7 +217,7 @@ func (c lifetimeCase) run(t *testing.T, w env) {
 	active, err := w.IsConnectionActive(ctx, w.db, connection)
 	wantEnded := c.code != "" && c.code != apierr.AccountNotApproved && c.code != apierr.ConnectionSuspended
 	if err != nil || active == wantEnded {
-		t.Errorf("stands: %v (%v)", active, err)
+		t.Errorf("active: %v (%v)", active, err)
 	}
 }
 
@@ -235,7 +236,7 @@ func transferOwnership(ctx context.Context, w env, owner, _ int64) error {
 		w.Admin(owner, w.team.ID).TransferOwnership(ctx, next.ID))
 }
 
-// personWithRole returns a person with a role: the team's owner, or a new member.
+// personWithRole returns the team's owner or a new member with the role.
 func (w env) personWithRole(t *testing.T, r access.Role) int64 {
 	t.Helper()
 	if r == access.Owner {
@@ -252,7 +253,7 @@ func codeOf(err error) apierr.Code {
 	return apierr.Of(err).Code
 }
 
-// gateError returns the error with which the pipeline would refuse the actor because of its gates.
+// gateError returns the error that the pipeline returns because of the actor's gates.
 func gateError(a *access.Actor) error {
 	for code, closed := range map[apierr.Code]bool{
 		apierr.ConnectionSuspended: a.Gates.Paused, apierr.AccountNotApproved: a.Gates.OwnerHeld,

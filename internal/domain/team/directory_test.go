@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// addSecondTeam creates a second team with another owner.
+// addSecondTeam creates a second team with another owner and returns both.
 func (w env) addSecondTeam(t *testing.T) (team.Team, int64) {
 	t.Helper()
 	owner := must.Get(w.AddPerson(t.Context(), "Olga", "olga@example.com", ""))(t)
@@ -25,8 +25,8 @@ func identity(subject, email string) team.DirectoryIdentity {
 	return team.DirectoryIdentity{Issuer: "https://login.example", Subject: subject, Email: email, Name: "Dee Rectory"}
 }
 
-// The first sign-in with the directory removes everything with which someone else could use the account. Later sign-ins
-// keep what the person has added.
+// The first sign-in with the directory removes all other access to an unconfirmed account. Later sign-ins keep the
+// credentials that the person adds.
 func TestDirectoryTakesOverUnconfirmedAccount(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		signIns := team.NewSignIns(w.Service)
@@ -40,10 +40,10 @@ func TestDirectoryTakesOverUnconfirmedAccount(t *testing.T) {
 		if _, err := signIns.SignIn(t.Context(),
 			team.Attempt{Email: "ada@example.com", Password: "correct horse quartz"}); !apierr.Is(err,
 			apierr.Unauthorized) {
-			t.Errorf("the former password: %v", err)
+			t.Errorf("old password: %v", err)
 		}
 		if _, err := w.PersonByRecovery(t.Context(), r.Token); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("a link that was made before: %v", err)
+			t.Errorf("earlier recovery link: %v", err)
 		}
 		if line, err := w.ConnectionLine(t.Context(), w.team.ID, assistant); err != nil || line.RevokedAt.IsZero() ||
 			w.count(t, "passkeys") != 0 {
@@ -54,7 +54,7 @@ func TestDirectoryTakesOverUnconfirmedAccount(t *testing.T) {
 			"person.email_confirmed",
 		} {
 			if n := w.count(t, "events WHERE kind = ?", kind); n != 1 {
-				t.Errorf("%d events %s, want 1", n, kind)
+				t.Errorf("%d events of kind %s, want 1", n, kind)
 			}
 		}
 		w.addPasskey(t, 1, "own")
@@ -65,7 +65,7 @@ func TestDirectoryTakesOverUnconfirmedAccount(t *testing.T) {
 	})
 }
 
-// A takeover also revokes and lists the API keys and invitations that the account issued, and no others.
+// A takeover also revokes the API keys and invitations that the account issued, and records their names.
 func TestTakeoverRevokesIssuedItems(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx := t.Context()
@@ -78,13 +78,13 @@ func TestTakeoverRevokesIssuedItems(t *testing.T) {
 		must.NoError(t, err)
 		must.Get(w.FromDirectory(ctx, identity("ada", "ada@example.com"), ""))(t)
 		if n := w.count(t, "api_keys WHERE revoked_at = 0"); n != 0 {
-			t.Errorf("%d keys work on", n)
+			t.Errorf("%d keys are not revoked", n)
 		}
 		if _, err := w.InvitationByToken(ctx, planted); !strings.Contains(apierr.Of(err).Detail, "revoked") {
-			t.Errorf("an invitation by the former holder: %v", err)
+			t.Errorf("invitation of the account: %v", err)
 		}
 		if _, err := w.InvitationByToken(ctx, others); err != nil {
-			t.Errorf("somebody else's invitation: %v", err)
+			t.Errorf("invitation of another person: %v", err)
 		}
 		var detail string
 		must.NoError(t, w.db.QueryRow(ctx, `SELECT detail FROM events WHERE kind = 'person.sign_ins_removed'`).Scan(&detail))
@@ -98,8 +98,8 @@ func TestTakeoverRevokesIssuedItems(t *testing.T) {
 	})
 }
 
-// A takeover turns memberships that someone else may have accepted into invitations. Ownership, memberships given by
-// the operator, and those accepted after the confirmation stay.
+// A takeover turns memberships that someone else may have accepted into open invitations. Memberships that the operator
+// created, or that were accepted after the confirmation, stay.
 func TestTakeoverReoffersMemberships(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx, signIns := t.Context(), team.NewSignIns(w.Service)
@@ -113,20 +113,20 @@ func TestTakeoverReoffersMemberships(t *testing.T) {
 			t.Fatalf("%+v (%v)", p, err)
 		}
 		if n := w.count(t, "memberships WHERE person_id = ? AND team_id = ?", vic.ID, other.ID); n != 0 {
-			t.Error("the planted membership stays")
+			t.Error("the accepted membership still exists")
 		}
 		if w.roleOf(t, "vic@example.com") != access.Viewer {
-			t.Error("the operator's membership is gone")
+			t.Error("the membership that the operator created was removed")
 		}
 		if _, err := w.InvitationByToken(ctx, token); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("the former link: %v", err)
+			t.Errorf("old link: %v", err)
 		}
 		open, err := w.OpenOffers(ctx, "vic@example.com")
 		if err != nil || len(open) != 1 || open[0].TeamID != other.ID || open[0].Role != access.Admin {
 			t.Fatalf("%+v (%v)", open, err)
 		}
 		if _, err := w.AcceptOpen(ctx, olga, open[0].ID); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("somebody else accepts it: %v", err)
+			t.Errorf("another person accepts the invitation: %v", err)
 		}
 		must.Get(w.AcceptOpen(ctx, vic.ID, open[0].ID))(t)
 		must.Get(w.Unlink(ctx, "vic@example.com"))(t)
@@ -137,7 +137,7 @@ func TestTakeoverReoffersMemberships(t *testing.T) {
 	})
 }
 
-// A confirmed address keeps its credentials at the first sign-in with the directory.
+// The first sign-in with the directory keeps the credentials of a confirmed account.
 func TestDirectoryLinksConfirmedAccount(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		w.exec(t, `UPDATE people SET email_proved_at = 1 WHERE id = 1`)
@@ -157,7 +157,7 @@ func TestDirectoryLinksConfirmedAccount(t *testing.T) {
 			}
 		}
 		if n := w.count(t, "events WHERE kind = 'person.directory_refused'"); n != 2 {
-			t.Errorf("%d events of refusals, want 2", n)
+			t.Errorf("%d refusal events, want 2", n)
 		}
 		if p, err := w.FromDirectory(t.Context(), identity("ada", "married@example.com"), ""); err != nil || p.ID != 1 {
 			t.Errorf("a changed address: %+v (%v)", p, err)
@@ -165,8 +165,8 @@ func TestDirectoryLinksConfirmedAccount(t *testing.T) {
 	})
 }
 
-// After unlinking, the next person with the address may be another one. The former person cannot sign in, even with an
-// earlier mailed link.
+// After Unlink, another person may sign in with the address. The former person can no longer sign in, not even with an
+// earlier emailed link.
 func TestUnlinkRemovesSignInMethods(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx, signIns := t.Context(), team.NewSignIns(w.Service)
@@ -183,17 +183,17 @@ func TestUnlinkRemovesSignInMethods(t *testing.T) {
 			t.Fatalf("%+v (%v)", p, err)
 		}
 		if _, err := w.PersonByRecovery(ctx, mailed.Token); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("a recovery link from before: %v", err)
+			t.Errorf("earlier recovery link: %v", err)
 		}
 		if o, err := w.Accept(ctx, invited, 1); err != nil || !o.Waiting {
-			t.Errorf("an invitation that was mailed before proves the address: %+v (%v)", o, err)
+			t.Errorf("an earlier emailed invitation confirmed the address: %+v (%v)", o, err)
 		}
 		if p, err := w.FromDirectory(ctx, identity("eve", "ada@example.com"), ""); err != nil || p.ID != 1 {
 			t.Errorf("after unlinking: %+v (%v)", p, err)
 		}
 		_, err = signIns.SignIn(ctx, team.Attempt{Email: "ada@example.com", Password: goodPassword})
 		if n := w.count(t, "passkeys"); !apierr.Is(err, apierr.Unauthorized) || n != 0 {
-			t.Errorf("the former person's password: %v; %d passkeys", err, n)
+			t.Errorf("old password: %v; %d passkeys", err, n)
 		}
 	})
 }
@@ -221,7 +221,7 @@ func TestConcurrentFirstSignIns(t *testing.T) {
 	})
 }
 
-// A person with an unconfirmed address becomes a member of a second team only when its owner or admin confirms.
+// A person with an unconfirmed address becomes a member of a second team only after the owner or an admin confirms.
 func TestSecondTeamRequiresConfirmation(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx := t.Context()
@@ -239,7 +239,7 @@ func TestSecondTeamRequiresConfirmation(t *testing.T) {
 			t.Fatalf("waits: %t, member: %t", o.Waiting, isMember())
 		}
 		if _, err := w.Accept(ctx, token, 1); !strings.Contains(apierr.Of(err).Detail, "must confirm") {
-			t.Errorf("again: %v", err)
+			t.Errorf("second Accept: %v", err)
 		}
 		waiting, err := w.Waiting(ctx, other.ID)
 		if err != nil || len(waiting) != 1 || waiting[0].Email != "ada@example.com" ||
@@ -269,7 +269,7 @@ func TestSecondTeamRequiresConfirmation(t *testing.T) {
 		waiting = must.Get(w.Waiting(ctx, other.ID))(t)
 		must.NoError(t, w.Admin(olga, other.ID).ConfirmMember(ctx, waiting[0].Invitation))
 		if !isMember() {
-			t.Error("the confirmed person is no member")
+			t.Error("the confirmed person is not a member")
 		}
 	})
 }

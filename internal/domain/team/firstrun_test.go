@@ -32,7 +32,7 @@ func TestFirstRun(t *testing.T) {
 		sealer := must.Get(tokencrypt.New(must.Get(tokencrypt.NewKey())(t)))(t)
 		first, other := team.NewFirstRun(signIns, sealer.Signer("setup code")), team.NewFirstRun(signIns, sealer.Signer("setup code"))
 		if first.Code() != other.Code() || !must.Get(first.Pending(t.Context()))(t) {
-			t.Errorf("the codes are %s and %s", first.Code(), other.Code())
+			t.Errorf("codes %s and %s differ, or the setup is not pending", first.Code(), other.Code())
 		}
 		for argument, change := range map[string]func(*team.FirstPerson){
 			"code":     func(p *team.FirstPerson) { p.Code = "AAAA-AAAA-AAAA-AAAA" },
@@ -46,13 +46,13 @@ func TestFirstRun(t *testing.T) {
 			change(&in)
 			_, err := first.Create(t.Context(), in)
 			if got := apierr.Of(err).Context["argument"]; got != argument {
-				t.Errorf("a wrong %s: %v", argument, err)
+				t.Errorf("invalid %s: %v", argument, err)
 			}
 		}
 
 		var created atomic.Int64
 		var wg sync.WaitGroup
-		for i, node := range []*team.FirstRun{first, other, first, other} { // another setup came first
+		for i, node := range []*team.FirstRun{first, other, first, other} {
 			wg.Go(func() {
 				in := firstPerson(strings.ToLower(strings.ReplaceAll(first.Code(), "-", " ")))
 				in.Email = fmt.Sprintf("ada%d@example.com", i)
@@ -66,10 +66,10 @@ func TestFirstRun(t *testing.T) {
 		wg.Wait()
 		people := must.Get(s.People(t.Context()))(t)
 		if created.Load() != 1 || len(people) != 1 || !people[0].Operator || people[0].EmailConfirmed {
-			t.Fatalf("%d were created: %+v", created.Load(), people)
+			t.Fatalf("%d calls succeeded, people: %+v", created.Load(), people)
 		}
 		if must.Get(other.Pending(t.Context()))(t) {
-			t.Error("it is still pending")
+			t.Error("the setup is still pending")
 		}
 		_, err := signIns.SignIn(t.Context(), team.Attempt{Email: people[0].Email, Password: "correct horse quartz", From: "client"})
 		must.NoError(t, err)
@@ -88,6 +88,6 @@ func TestFirstRunCodeThrottled(t *testing.T) {
 				return
 			}
 		}
-		t.Error("a hundred wrong codes do not delay the next")
+		t.Error("100 wrong codes were not rate limited")
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/domain/team"
 )
 
-// However many strangers sign in at once, 16 wait for a hash, 8 of them from one client. The others are refused at
-// once, and a browser known for its account is served.
+// At most 16 sign-ins by strangers wait for a password hash, at most 8 of them from one client. Others are refused
+// immediately. A known browser is never refused.
 func TestHashQueueLimit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -37,14 +37,14 @@ func TestHashQueueLimit(t *testing.T) {
 				}
 				for range all - c.waiting {
 					if f := apierr.Of(<-errs); f.Code != apierr.RateLimited || f.RetryAfter <= 0 {
-						t.Errorf("a stranger who finds no room: %v", f)
+						t.Errorf("a stranger while the queue is full: %v", f)
 					}
 				}
 				if _, err := signIns.SignIn(t.Context(),
 					team.Attempt{
 						Email: "ada@example.com", Password: "correct horse quartz", From: c.from(0), Browser: known,
 					}); err != nil {
-					t.Errorf("a known browser: %v", err)
+					t.Errorf("known browser: %v", err)
 				}
 				release()
 				for range c.waiting {
@@ -57,13 +57,13 @@ func TestHashQueueLimit(t *testing.T) {
 	}
 }
 
-// Accepting an invitation to an existing account's address computes no hash, and failed attempts are counted.
+// Joining with the email address of an existing account hashes no password, and failed attempts are limited.
 func TestJoiningWithAccountComputesNoHash(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		signIns := team.NewSignIns(w.Service)
 		w.addPerson(t, "bea@example.com", "wobbly pass word", "")
 		_, token := w.invite(t, w.owner.ID, "bea@example.com", access.Editor)
-		release := signIns.HoldHashes() // so that hashing would wait
+		release := signIns.HoldHashes() // Hashing would block.
 		defer release()
 		for i := range 11 {
 			_, err := signIns.Join(t.Context(), token,
@@ -76,7 +76,7 @@ func TestJoiningWithAccountComputesNoHash(t *testing.T) {
 	})
 }
 
-// Wrong passwords from one IPv6 site are counted together. Known browsers in it are not delayed.
+// Wrong passwords from one IPv6 site are counted together. Known browsers in the site are not delayed.
 func TestGuessesFromOneSite(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		signIns, known := team.NewSignIns(w.Service), w.signIn(t, w.owner.ID, "")
@@ -87,13 +87,13 @@ func TestGuessesFromOneSite(t *testing.T) {
 			return err
 		}
 		if err := try("a@example.com", "wrong", "2001:db8:1:a::/64", ""); !apierr.Is(err, apierr.Unauthorized) {
-			t.Errorf("the last free try: %v", err)
+			t.Errorf("last allowed attempt: %v", err)
 		}
 		if err := try("b@example.com", "wrong", "2001:db8:1:b::/64", ""); !apierr.Is(err, apierr.RateLimited) {
-			t.Errorf("one more, from another network of the site: %v", err)
+			t.Errorf("another attempt from another subnet of the site: %v", err)
 		}
 		if err := try("b@example.com", "wrong", "2001:db8:2:b::/64", ""); !apierr.Is(err, apierr.Unauthorized) {
-			t.Errorf("from another site: %v", err)
+			t.Errorf("attempt from another site: %v", err)
 		}
 		if err := try("ada@example.com", "correct horse quartz", "2001:db8:1:b::/64", known); err != nil {
 			t.Errorf("a known browser in the site: %v", err)
@@ -101,8 +101,7 @@ func TestGuessesFromOneSite(t *testing.T) {
 	})
 }
 
-// An attacker who knows the password and guesses codes does not delay the person in a known browser, and a stolen
-// browser guesses no faster than others.
+// An attacker who guesses codes does not delay the person in a known browser. A known browser has the same limit.
 func TestCodeGuessesFromKnownBrowsers(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		signIns, known, second := team.NewSignIns(w.Service), w.signIn(t, w.owner.ID, ""), w.signIn(t, w.owner.ID, "")
@@ -113,7 +112,7 @@ func TestCodeGuessesFromKnownBrowsers(t *testing.T) {
 		for _, browser := range []string{"", known} {
 			for range 5 {
 				if err := guess(browser, wrong); !apierr.Is(err, apierr.Unauthorized) {
-					t.Errorf("a free try: %v", err)
+					t.Errorf("allowed attempt: %v", err)
 				}
 			}
 			if err := guess(browser, nil); !apierr.Is(err, apierr.RateLimited) {

@@ -21,30 +21,30 @@ func (w env) exec(t *testing.T, statement string, args ...any) {
 	}))
 }
 
-// addPasskey adds a passkey that no device has.
+// addPasskey adds a passkey for a person.
 func (w env) addPasskey(t *testing.T, person int64, name string) {
 	t.Helper()
 	w.exec(t, `INSERT INTO passkeys (person_id, credential_id, name, credential, created_at) VALUES (?, ?, ?, '{}', 1)`,
 		person, []byte(name), name)
 }
 
-// connectAssistant connects an assistant for a person.
+// connectAssistant connects an assistant for a person and returns the connection's ID.
 func (w env) connectAssistant(t *testing.T, person int64, name string) int64 {
 	t.Helper()
-	var made int64
+	var connection int64
 	must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		made, err = w.Connect(ctx, tx,
+		connection, err = w.Connect(ctx, tx,
 			team.NewConnection{
 				TeamID: w.team.ID, PersonID: person, Client: name, ClientID: name,
 				Capabilities: []access.Capability{access.Read},
 			})
 		return err
 	}))
-	return made
+	return connection
 }
 
-// Confirming the address completes waiting invitations; a team that the person has left stays so.
+// Confirming the email address completes pending memberships. Only the person can use the link, and only once.
 func TestConfirmedEmailCompletesJoin(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		other, olga := w.addSecondTeam(t)
@@ -61,22 +61,22 @@ func TestConfirmedEmailCompletesJoin(t *testing.T) {
 		})
 		must.NoError(t, letters.Confirm(t.Context(), 1))
 		if err := w.ConfirmEmail(t.Context(), link, olga); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("somebody else uses the link: %v", err)
+			t.Errorf("another person uses the link: %v", err)
 		}
 		must.NoError(t, w.ConfirmEmail(t.Context(), link, 1))
 		if w.count(t, "memberships WHERE team_id = ? AND person_id = 1 AND role = 'viewer'", other.ID) != 1 {
-			t.Error("the person still waits")
+			t.Error("the person is not a member")
 		}
 		if err := w.ConfirmEmail(t.Context(), link, 1); !strings.Contains(apierr.Of(err).Detail, "already been used") {
-			t.Errorf("a second time: %v", err)
+			t.Errorf("second call: %v", err)
 		}
 		if err := letters.Confirm(t.Context(), 1); !strings.Contains(apierr.Of(err).Detail, "already confirmed") {
-			t.Errorf("once confirmed: %v", err)
+			t.Errorf("Confirm after confirmation: %v", err)
 		}
 	})
 }
 
-// A new password removes every credential that is not kept, in every team; a first password removes none.
+// A password change removes all credentials that are not kept. A first password removes none.
 func TestNewPasswordRemovesCredentials(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		signIns := team.NewSignIns(w.Service)
@@ -105,7 +105,7 @@ func TestNewPasswordRemovesCredentials(t *testing.T) {
 		all := addCredentials()
 		_, err := signIns.ChangePassword(t.Context(), team.Change{Person: 1, Old: "wrong", New: goodPassword})
 		if err == nil {
-			t.Fatal("a wrong password")
+			t.Fatal("ChangePassword accepted a wrong password")
 		}
 		checkRemaining("a refused change", "Passkey own", "Passkey planted", "Assistant Claude (Harbour)")
 		must.Get(signIns.ChangePassword(t.Context(),
@@ -118,14 +118,14 @@ func TestNewPasswordRemovesCredentials(t *testing.T) {
 		must.Get(signIns.Recover(t.Context(), r.Token, goodPassword+" 2", team.Choice{Keep: []string{all[2].ID}}))(t)
 		checkRemaining("a recovery", "Assistant Claude (Harbour)")
 		if w.count(t, "people WHERE email_proved_at > 0") != 0 {
-			t.Error("a link that was shown to the operator proves the address")
+			t.Error("a link that was shown to the operator confirmed the address")
 		}
 
 		bea := w.addPerson(t, "bea@example.com", "", access.Editor)
 		w.addPasskey(t, bea.ID, "bea's")
 		_, err = signIns.ChangePassword(t.Context(), team.Change{Person: bea.ID, New: goodPassword})
 		if err != nil || w.count(t, "passkeys WHERE person_id = ?", bea.ID) != 1 {
-			t.Errorf("a first password removes a passkey (%v)", err)
+			t.Errorf("the first password removed a passkey (%v)", err)
 		}
 	})
 }
@@ -143,7 +143,7 @@ func TestUnconfirmedOperator(t *testing.T) {
 	})
 }
 
-// A new password revokes only those of the person's own keys and invitations that were selected.
+// A password change revokes only selected keys and invitations, and only if the person created them.
 func TestNewPasswordRevokesOnlyOwnItems(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		bea := w.addPerson(t, "bea@example.com", "correct horse quartz", access.Admin)
@@ -166,7 +166,7 @@ func TestNewPasswordRevokesOnlyOwnItems(t *testing.T) {
 			}))(t)
 		if n := w.count(t, "invitations WHERE revoked_at > 0"); n != 1 || w.count(t,
 			"api_keys WHERE revoked_at > 0") != 0 {
-			t.Errorf("%d invitations are revoked, or somebody else's key is", n)
+			t.Errorf("%d invitations are revoked, or a key of another person is revoked", n)
 		}
 		if issued, err := w.ListIssued(t.Context(), 1); err != nil || len(issued) != 2 {
 			t.Errorf("%+v (%v)", issued, err)
@@ -174,7 +174,7 @@ func TestNewPasswordRevokesOnlyOwnItems(t *testing.T) {
 	})
 }
 
-// An authenticator app is removed with its recovery codes, once, unless it is required.
+// RemoveApp removes an authenticator app with its recovery codes. KeepFactor prevents the removal of the last factor.
 func TestRemoveApp(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ada := w.owner.ID
@@ -183,14 +183,14 @@ func TestRemoveApp(t *testing.T) {
 		w.exec(t, `INSERT INTO totp_recovery_codes (code_hash, person_id) VALUES (?, ?)`, []byte("hash"), ada)
 		if err := w.RemoveApp(t.Context(), ada, team.KeepFactor); !apierr.Is(err, apierr.ValidationFailed) || w.count(t,
 			"totp_secrets") != 1 {
-			t.Errorf("the only second factor of a person who needs one: %v", err)
+			t.Errorf("RemoveApp with KeepFactor: %v", err)
 		}
 		must.NoError(t, w.RemoveApp(t.Context(), ada, nil))
 		if w.count(t, "totp_secrets") != 0 || w.count(t, "totp_recovery_codes") != 0 {
-			t.Error("something of the app is left")
+			t.Error("the app or its recovery codes still exist")
 		}
 		if err := w.RemoveApp(t.Context(), ada, nil); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("a second time: %v", err)
+			t.Errorf("second call: %v", err)
 		}
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Names of people and teams never become links in invitation mails, and never change the text around them.
+// Names of people and teams do not become links in invitation emails and do not change the surrounding text.
 func TestInvitationMailHasOneLink(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		var letter team.Letter
@@ -47,15 +47,15 @@ func TestInvitationMailHasOneLink(t *testing.T) {
 	})
 }
 
-// A name with a web address is refused. A team that already has one can still change its settings.
+// Names with URLs are refused. A team that already has such a name can still change its other settings.
 func TestNamesWithWebAddress(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		const address = "Log in at https://evil.example"
 		h := w.Admin(1, w.team.ID)
 		profile := team.Profile{Name: address, Timezone: "UTC", Language: "en"}
 		for what, err := range map[string]error{
-			"a renamed team":   h.SetProfile(t.Context(), profile),
-			"a renamed person": w.SetProfile(t.Context(), 1, address, "", ""),
+			"team name":   h.SetProfile(t.Context(), profile),
+			"person name": w.SetProfile(t.Context(), 1, address, "", ""),
 		} {
 			if apierr.Of(err).Context["reason"] != apierr.NotAllowedValue || !strings.Contains(apierr.Of(err).Detail,
 				"://") {
@@ -64,7 +64,7 @@ func TestNamesWithWebAddress(t *testing.T) {
 		}
 		if _, err := w.AddTeam(t.Context(), team.Team{Name: address, Timezone: "UTC", Language: "en", Plan: "team"},
 			1); err == nil {
-			t.Error("a new team is called by a web address")
+			t.Error("a team with a URL as name was created")
 		}
 		profile.Name = "Booking.com"
 		must.NoError(t, h.SetProfile(t.Context(), profile))
@@ -74,7 +74,7 @@ func TestNamesWithWebAddress(t *testing.T) {
 	})
 }
 
-// Mailed invitations are limited for a new team, per address, and per person.
+// Emailed invitations are limited per new team, per address and per person.
 func TestInvitationMailLimits(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		letters := team.NewLetters(w.Service, "https://press.example", func(context.Context, team.Letter) error {

@@ -23,7 +23,7 @@ func (w env) invite(t *testing.T, by int64, email string, role access.Role) (tea
 	return i, token
 }
 
-// roleOf returns a person's role in the world's team; empty for none.
+// roleOf returns the role of the member with an email address, or "".
 func (w env) roleOf(t *testing.T, email string) access.Role {
 	t.Helper()
 	members := must.Get(w.Members(t.Context(), w.team.ID))(t)
@@ -45,7 +45,7 @@ func TestInvitePermissions(t *testing.T) {
 			_, _, err := w.Invite(t.Context(), person, w.team.ID, "new@example.com", access.Editor)
 			if may := role == access.Owner || role == access.Admin; may != (err == nil) || !may && !apierr.Is(err,
 				apierr.NotFound) {
-				t.Errorf("%q invites: %v", role, err)
+				t.Errorf("Invite by %q: %v", role, err)
 			}
 		}
 		for name, c := range map[string]struct {
@@ -54,13 +54,13 @@ func TestInvitePermissions(t *testing.T) {
 			field  string
 			reason string
 		}{
-			"an owner":         {"x@example.com", access.Owner, "role", apierr.NotAllowedValue},
-			"no role":          {"x@example.com", "king", "role", apierr.NotAllowedValue},
-			"a member":         {"Editor@example.com ", access.Viewer, "email", apierr.NotAllowedValue},
-			"no address":       {"x", access.Viewer, "email", apierr.Malformed},
-			"a name beside it": {"X <x@example.com>", access.Viewer, "email", apierr.Malformed},
-			"not a character":  {"x@example.com\ufffd", access.Viewer, "email", apierr.Malformed},
-			"nothing":          {"", access.Viewer, "email", apierr.Malformed},
+			"an owner":               {"x@example.com", access.Owner, "role", apierr.NotAllowedValue},
+			"no role":                {"x@example.com", "king", "role", apierr.NotAllowedValue},
+			"a member":               {"Editor@example.com ", access.Viewer, "email", apierr.NotAllowedValue},
+			"no address":             {"x", access.Viewer, "email", apierr.Malformed},
+			"an address with a name": {"X <x@example.com>", access.Viewer, "email", apierr.Malformed},
+			"invalid UTF-8":          {"x@example.com\ufffd", access.Viewer, "email", apierr.Malformed},
+			"nothing":                {"", access.Viewer, "email", apierr.Malformed},
 		} {
 			_, _, err := w.Invite(t.Context(), 1, w.team.ID, c.email, c.role)
 			if f := apierr.Of(err); f.Code != apierr.ValidationFailed || f.Context["argument"] != c.field ||
@@ -70,7 +70,7 @@ func TestInvitePermissions(t *testing.T) {
 		}
 		if _, _, err := w.Invite(t.Context(), 1, w.team.ID+1, "x@example.com", access.Viewer); !apierr.Is(err,
 			apierr.NotFound) {
-			t.Errorf("a team that is not there: %v", err)
+			t.Errorf("unknown team: %v", err)
 		}
 	})
 }
@@ -88,13 +88,13 @@ func TestAcceptInvitationOnce(t *testing.T) {
 		var stored int
 		if err := w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM invitations WHERE CAST(token_hash AS TEXT) LIKE ?`,
 			"%"+token+"%").Scan(&stored); err != nil || stored > 0 {
-			t.Errorf("the token is kept (%v)", err)
+			t.Errorf("the token is stored (%v)", err)
 		}
 		o, err := w.InvitationByToken(t.Context(), token)
 		if err != nil || o.TeamName != "Harbour" || o.Mailed {
 			t.Errorf("%+v (%v)", o, err)
 		}
-		// People with another address cannot use it.
+		// People with another address cannot use the link.
 		bea := w.addPerson(t, "bea@example.com", "", "")
 		if _, err := w.Accept(t.Context(), token, bea.ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("another person: %v", err)
@@ -116,7 +116,7 @@ func TestAcceptInvitationOnce(t *testing.T) {
 			}
 		}
 		if joined != 1 || w.roleOf(t, "new@example.com") != access.Editor {
-			t.Errorf("%d joined, as %q", joined, w.roleOf(t, "new@example.com"))
+			t.Errorf("%d calls succeeded, role %q", joined, w.roleOf(t, "new@example.com"))
 		}
 		if open, err := w.Invitations(t.Context(), w.team.ID); err != nil || len(open) != 0 {
 			t.Errorf("%+v (%v)", open, err)
@@ -128,7 +128,7 @@ func TestAcceptInvitationOnce(t *testing.T) {
 	})
 }
 
-// When an invitation has ended, its link says why and cannot be used.
+// The link of an ended invitation returns the reason and cannot be used.
 func TestEndedInvitation(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		admin := w.addPerson(t, "admin@example.com", "", access.Admin)
@@ -136,18 +136,18 @@ func TestEndedInvitation(t *testing.T) {
 			end    func(team.Invitation) error
 			detail string
 		}{
-			"taken back": {func(i team.Invitation) error {
+			"revoked": {func(i team.Invitation) error {
 				return w.Revoke(t.Context(), 1, w.team.ID, i.ID)
 			}, "revoked"},
 			"replaced": {func(i team.Invitation) error {
 				_, _, err := w.Invite(t.Context(), 1, w.team.ID, i.Email, access.Viewer)
 				return err
 			}, "revoked"},
-			"who invited is an admin no more": {func(team.Invitation) error {
+			"inviter is no longer an admin": {func(team.Invitation) error {
 				return w.SetMember(t.Context(), w.team.ID, admin.ID, access.Editor)
 			}, "revoked"},
-			"the team is closed": {func(team.Invitation) error { return w.Close(t.Context(), w.team.ID) }, "closed"},
-			"too old": {func(team.Invitation) error {
+			"team closed": {func(team.Invitation) error { return w.Close(t.Context(), w.team.ID) }, "closed"},
+			"expired": {func(team.Invitation) error {
 				w.clock.Advance(7 * 24 * time.Hour)
 				return nil
 			}, "has expired"},
@@ -166,19 +166,19 @@ func TestEndedInvitation(t *testing.T) {
 			}
 		}
 		if n := w.roleOf(t, "new@example.com"); n != "" {
-			t.Errorf("joined as %q", n)
+			t.Errorf("got role %q", n)
 		}
 		if _, err := w.InvitationByToken(t.Context(), "nothing"); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("no invitation: %v", err)
+			t.Errorf("unknown token: %v", err)
 		}
 		i, _ := w.invite(t, 1, "last@example.com", access.Viewer)
 		if err := w.Revoke(t.Context(), 1, w.team.ID+1, i.ID); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("another team's: %v", err)
+			t.Errorf("invitation of another team: %v", err)
 		}
 	})
 }
 
-// Members and open invitations share the plan's ten seats; ended invitations do not count.
+// Members and open invitations use the plan's ten seats. Ended invitations do not.
 func TestSeatLimit(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		tokens := map[int]string{}
@@ -187,16 +187,16 @@ func TestSeatLimit(t *testing.T) {
 		}
 		_, _, err := w.Invite(t.Context(), 1, w.team.ID, "late@example.com", access.Viewer)
 		if f := apierr.Of(err); f.Code != apierr.PlanLimitReached || f.Context["limit"] != "seats" {
-			t.Fatalf("an eleventh: %v", err)
+			t.Fatalf("eleventh seat: %v", err)
 		}
-		w.invite(t, 1, "p0@example.com", access.Editor) // replacing its own
+		w.invite(t, 1, "p0@example.com", access.Editor) // replaces the invitation of the same address
 		open := must.Get(w.Invitations(t.Context(), w.team.ID))(t)
 		must.NoError(t, w.Revoke(t.Context(), 1, w.team.ID, open[0].ID))
 		_, late := w.invite(t, 1, "late@example.com", access.Viewer)
-		must.NoError(t, w.SetPlan(t.Context(), w.team.ID, "creator", time.Time{})) // one seat
+		must.NoError(t, w.SetPlan(t.Context(), w.team.ID, "creator", time.Time{})) // the plan has one seat
 		if _, err := team.NewSignIns(w.Service).Join(t.Context(), late,
 			team.Newcomer{Name: "Late", Password: goodPassword}); !apierr.Is(err, apierr.PlanLimitReached) {
-			t.Errorf("joined beyond the plan: %v", err)
+			t.Errorf("Join without a free seat: %v", err)
 		}
 		must.NoError(t, w.SetPlan(t.Context(), w.team.ID, "team", time.Time{}))
 		w.clock.Advance(8 * 24 * time.Hour)
@@ -206,7 +206,7 @@ func TestSeatLimit(t *testing.T) {
 	})
 }
 
-// People with an account join by signing in, even without a team, and keep an existing role.
+// People with an account join by signing in, even if they have no team. Members keep their role.
 func TestJoinWithExistingAccount(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		signIns, try := team.NewSignIns(w.Service), newAttempts()
@@ -214,7 +214,7 @@ func TestJoinWithExistingAccount(t *testing.T) {
 		_, token := w.invite(t, 1, "bea@example.com", access.Viewer)
 		if _, err := signIns.Join(t.Context(), token,
 			team.Newcomer{Name: "Bea", Password: goodPassword}); !strings.Contains(apierr.Of(err).Detail, "sign in") {
-			t.Errorf("somebody takes a known person's place: %v", err)
+			t.Errorf("Join with the address of an existing account: %v", err)
 		}
 		if _, err := signIns.Invitee(t.Context(), token, try("", "wrong")); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("a wrong password: %v", err)
@@ -224,14 +224,14 @@ func TestJoinWithExistingAccount(t *testing.T) {
 			_, err = w.Accept(t.Context(), token, invitee.ID)
 		}
 		if err != nil || w.roleOf(t, "bea@example.com") != access.Viewer {
-			t.Errorf("as %q (%v)", w.roleOf(t, "bea@example.com"), err)
+			t.Errorf("got role %q (%v)", w.roleOf(t, "bea@example.com"), err)
 		}
 		late := w.addPerson(t, "late@example.com", "wobbly pass word", "")
 		_, token = w.invite(t, 1, "late@example.com", access.Viewer)
 		must.NoError(t, w.SetMember(t.Context(), w.team.ID, late.ID, access.Admin))
 		if _, err := w.Accept(t.Context(), token, late.ID); err != nil || w.roleOf(t,
 			"late@example.com") != access.Admin {
-			t.Errorf("as %q (%v)", w.roleOf(t, "late@example.com"), err)
+			t.Errorf("got role %q (%v)", w.roleOf(t, "late@example.com"), err)
 		}
 		_, token = w.invite(t, 1, "guessed@example.com", access.Viewer)
 		w.addPerson(t, "guessed@example.com", "wobbly pass word", "")
@@ -240,12 +240,12 @@ func TestJoinWithExistingAccount(t *testing.T) {
 		}
 		if _, err := signIns.Invitee(t.Context(), token, try("", "wobbly pass word")); !apierr.Is(err,
 			apierr.RateLimited) {
-			t.Errorf("guessed without end: %v", err)
+			t.Errorf("guesses are not limited: %v", err)
 		}
 	})
 }
 
-// directoryIdentity returns the directory's identity of a person.
+// directoryIdentity returns the identity of a person with an email address.
 func directoryIdentity(email string) team.DirectoryIdentity {
 	return team.DirectoryIdentity{
 		Issuer: "https://login.example", Subject: strings.ToLower(email), Email: email, Name: "Dee Rectory",
@@ -282,7 +282,7 @@ func TestChooseInvitation(t *testing.T) {
 		for _, token := range []string{"", "no such token"} {
 			if _, err := enter("New@example.com", token); !errors.Is(err, team.ErrChooseInvitation) || w.roleOf(t,
 				"new@example.com") != "" {
-				t.Errorf("without the link's token: as %q (%v)", w.roleOf(t, "new@example.com"), err)
+				t.Errorf("without the token: role %q (%v)", w.roleOf(t, "new@example.com"), err)
 			}
 		}
 		open, err := w.OpenOffers(t.Context(), "New@example.com")
@@ -293,7 +293,7 @@ func TestChooseInvitation(t *testing.T) {
 			return w.JoinFromDirectory(t.Context(), directoryIdentity(email), open[0].ID)
 		}
 		if _, err := choose("mallory@example.com"); !apierr.Is(err, apierr.Unauthorized) {
-			t.Errorf("an invitation to somebody else: %v", err)
+			t.Errorf("an invitation to another address: %v", err)
 		}
 		p, err := choose("new@example.com")
 		if err != nil || p.Name != "Dee Rectory" || w.roleOf(t, "new@example.com") != access.Editor {
@@ -318,11 +318,11 @@ func TestDirectoryInvitationToOthers(t *testing.T) {
 		_, token, err := w.Invite(t.Context(), 1, other.ID, "two@example.com", access.Admin)
 		must.NoError(t, err)
 		if _, err := enter("two@example.com", token); err != nil || w.roleOf(t, "two@example.com") != "" {
-			t.Errorf("joined another team than that of the link (%v)", err)
+			t.Errorf("joined another team (%v)", err)
 		}
 		w.invite(t, 1, "teamless@example.com", access.Client)
 		if _, err := enter("teamless@example.com", token); !errors.Is(err, team.ErrChooseInvitation) {
-			t.Errorf("by the link of somebody else: %v", err)
+			t.Errorf("with the link of another address: %v", err)
 		}
 		open, err := w.OpenOffers(t.Context(), "teamless@example.com")
 		if err != nil || len(open) != 1 {
@@ -330,7 +330,7 @@ func TestDirectoryInvitationToOthers(t *testing.T) {
 		}
 		if _, err := w.JoinFromDirectory(t.Context(), directoryIdentity("teamless@example.com"), open[0].ID); err != nil || w.roleOf(t,
 			"teamless@example.com") != access.Client {
-			t.Errorf("as %q (%v)", w.roleOf(t, "teamless@example.com"), err)
+			t.Errorf("got role %q (%v)", w.roleOf(t, "teamless@example.com"), err)
 		}
 	})
 }

@@ -11,14 +11,14 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// signIn returns a browser's tokens after a person signed in.
+// signIn records a sign-in of a person and returns the browser's new tokens.
 func (w env) signIn(t *testing.T, person int64, browser string) string {
 	t.Helper()
 	return must.Get(w.NoteSignIn(t.Context(),
 		team.SignedIn{Person: person, Method: "password", Browser: browser, BrowserName: "Firefox on Linux"}))(t)
 }
 
-// An attack from many clients delays strangers, on all nodes and up to an hour, but no browser that signed in before.
+// Guesses from many clients delay unknown browsers on all nodes, up to an hour, but not known browsers.
 func TestPasswordGuessesFromKnownBrowsers(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		signIns, other, try := team.NewSignIns(w.Service), team.NewSignIns(w.Service), newAttempts()
@@ -35,7 +35,7 @@ func TestPasswordGuessesFromKnownBrowsers(t *testing.T) {
 			w.clock.Advance(2 * time.Minute)
 		}
 		if longest < 58*time.Minute || longest > time.Hour || checked > 10+10+10 {
-			t.Errorf("%d of 300 guesses in ten hours were checked, and the longest delay was %s", checked, longest)
+			t.Errorf("%d of 300 guesses in ten hours were checked, longest delay %s", checked, longest)
 		}
 		attempt := try("ada@example.com", "correct horse quartz")
 		for _, browser := range []string{"", others, strings.Repeat("x", 5000), ".."} {
@@ -43,13 +43,13 @@ func TestPasswordGuessesFromKnownBrowsers(t *testing.T) {
 			_, err := other.SignIn(t.Context(), attempt)
 			if f := apierr.Of(err); f.Code != apierr.RateLimited || !strings.Contains(f.Detail,
 				"Sign in from a browser you have used before or with a passkey") {
-				t.Errorf("a stranger on another node: %v", err)
+				t.Errorf("unknown browser on another node: %v", err)
 			}
 		}
 		attempt.Browser = known
 		for _, node := range []*team.SignIns{signIns, other} {
 			if p, err := node.SignIn(t.Context(), attempt); err != nil || p.ID != ada.ID {
-				t.Errorf("a browser that signed in before: %v", err)
+				t.Errorf("known browser: %v", err)
 			}
 		}
 		w.clock.Advance(24 * time.Hour)
@@ -62,7 +62,7 @@ func TestPasswordGuessesFromKnownBrowsers(t *testing.T) {
 	})
 }
 
-// A stolen known browser guesses no faster than others, from any address.
+// Guesses with a stolen known browser are limited across addresses and nodes.
 func TestStolenBrowserThrottled(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		signIns, other, try := team.NewSignIns(w.Service), team.NewSignIns(w.Service), newAttempts()
@@ -80,20 +80,20 @@ func TestStolenBrowserThrottled(t *testing.T) {
 			}
 		}
 		if checked > 5+4 { // each node counts the first attempts separately
-			t.Errorf("%d guesses were checked at once", checked)
+			t.Errorf("%d guesses were checked", checked)
 		}
 		a := try("ada@example.com", "correct horse quartz")
 		a.Browser = stolen
 		if _, err := other.SignIn(t.Context(), a); !apierr.Is(err, apierr.RateLimited) {
-			t.Errorf("the right password after them: %v", err)
+			t.Errorf("right password after the guesses: %v", err)
 		}
 		if _, err := signIns.SignIn(t.Context(), try("ada@example.com", "correct horse quartz")); err != nil {
-			t.Errorf("from elsewhere: %v", err)
+			t.Errorf("right password from an unknown browser: %v", err)
 		}
 	})
 }
 
-// A browser is known for each person who signed in with it, until all of their sessions are ended.
+// A browser is known for each person who signed in with it, until all sessions of the person end.
 func TestKnownBrowsers(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		signIns := team.NewSignIns(w.Service)
@@ -102,15 +102,15 @@ func TestKnownBrowsers(t *testing.T) {
 		both := w.signIn(t, bea, first)
 		second := w.signIn(t, ada, "")
 		if again := w.signIn(t, ada, both+".something else"); again != both {
-			t.Error("a known browser gets something else to hold")
+			t.Error("a known browser got other tokens")
 		}
 		checkKnown := func(browser string, person int64, want bool) {
 			t.Helper()
 			if w.KnownFor(t.Context(), w.db, person, browser) != want {
-				t.Errorf("%d is known: %t", person, !want)
+				t.Errorf("person %d is known: %t", person, !want)
 			}
 		}
-		checkKnown(first, bea, false) // planted tokens become nobody's
+		checkKnown(first, bea, false) // A planted token is not known for another person.
 		checkKnown(both, ada, true)
 		checkKnown(both, bea, true)
 		must.Get(signIns.ChangePassword(t.Context(),
@@ -134,7 +134,7 @@ func TestKnownBrowsers(t *testing.T) {
 		checkKnown(browsers[1], bea, false)
 		checkKnown(browsers[20], bea, false)
 		if n, err := w.SweepSignIns(t.Context()); err != nil || n == 0 || w.count(t, "known_browsers") != 0 {
-			t.Errorf("%d swept, %d left (%v)", n, w.count(t, "known_browsers"), err)
+			t.Errorf("deleted %d, %d left (%v)", n, w.count(t, "known_browsers"), err)
 		}
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// Links that confirm an address are limited and expire, and only their hashes are stored.
+// Confirmation links are limited and expire. Only their hashes are stored.
 func TestConfirmationLinks(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		var links []string
@@ -47,7 +47,7 @@ func TestConfirmationLinks(t *testing.T) {
 	})
 }
 
-// A mailed invitation confirms the address; one whose mail is rejected is withdrawn at once.
+// An emailed invitation confirms the address. If the email is rejected, the invitation is revoked immediately.
 func TestMailedInvitations(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx := t.Context()
@@ -80,15 +80,15 @@ func TestMailedInvitations(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		if open, err := w.Invitations(ctx, w.team.ID); err != nil || len(open) != 0 {
-			t.Errorf("open although the mail was refused: %+v (%v)", open, err)
+			t.Errorf("still open after the email was rejected: %+v (%v)", open, err)
 		}
 		if _, err := w.InvitationByToken(ctx, tokenOf(sent[1])); !strings.Contains(apierr.Of(err).Detail, "revoked") {
-			t.Errorf("the link that was not mailed: %v", err)
+			t.Errorf("link of the rejected email: %v", err)
 		}
 	})
 }
 
-// A letter is in the language of the person who has the address, or else of the person who sends it.
+// An email is in the language of the person with the address, or of the sender if there is no such person.
 func TestLetterLanguage(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		var got team.Letter
@@ -104,24 +104,24 @@ func TestLetterLanguage(t *testing.T) {
 		must.NoError(t, w.SetProfile(t.Context(), 1, "Ada", "", "de"))
 		invite("new@example.com")
 		if !strings.HasPrefix(got.Subject, "Einladung in das Team „") || !strings.Contains(got.Text, "Rolle: Redaktion.") {
-			t.Errorf("the invitation reads %+v", got)
+			t.Errorf("invitation: %+v", got)
 		}
 		invite("known@example.com")
 		if !strings.HasPrefix(got.Subject, "Invitation to the team “") {
-			t.Errorf("the invitation of a person who reads English reads %+v", got)
+			t.Errorf("invitation to a person with another language: %+v", got)
 		}
 		must.NoError(t, letters.Confirm(t.Context(), 1))
 		if got.Subject != "E-Mail-Adresse bestätigen" {
-			t.Errorf("the confirmation reads %+v", got)
+			t.Errorf("confirmation: %+v", got)
 		}
 		must.Get(letters.Recover(t.Context(), "ada@example.com"))(t)
 		if got.Subject != "Neues Passwort festlegen" {
-			t.Errorf("the recovery reads %+v", got)
+			t.Errorf("recovery: %+v", got)
 		}
 	})
 }
 
-// An invitation expires on its own if the process dies before the mail server answers.
+// An invitation expires within a minute if the process ends before the mail server responds.
 func TestInvitationExpiresUnlessMailed(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		var ends time.Time
@@ -134,12 +134,12 @@ func TestInvitationExpiresUnlessMailed(t *testing.T) {
 		})
 		must.Get(letters.Invite(t.Context(), 1, w.team.ID, "new@example.com", access.Editor))(t)
 		if life := ends.Sub(w.clock.Now()); life <= 0 || life > time.Minute {
-			t.Errorf("before the mail is accepted the invitation is open for %v", life)
+			t.Errorf("before the email is accepted, the invitation is open for %v", life)
 		}
 	})
 }
 
-// A team cannot flood a mailbox.
+// Emailed invitations from a team to one address are limited.
 func TestMailedInvitationLimit(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		letters := team.NewLetters(w.Service, "https://press.example", func(context.Context, team.Letter) error {
@@ -153,7 +153,7 @@ func TestMailedInvitationLimit(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		if open, err := w.Invitations(t.Context(), w.team.ID); err != nil || len(open) != 1 {
-			t.Errorf("a refusal changed something: %+v (%v)", open, err)
+			t.Errorf("the refused call changed invitations: %+v (%v)", open, err)
 		}
 	})
 }

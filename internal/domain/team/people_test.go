@@ -59,14 +59,14 @@ func TestChangePassword(t *testing.T) {
 		}
 		if _, err := signIns.SignIn(t.Context(),
 			team.Attempt{Email: p.Email, Password: "correct horse quartz"}); !apierr.Is(err, apierr.Unauthorized) {
-			t.Errorf("the former password: %v", err)
+			t.Errorf("old password: %v", err)
 		}
 		for range 5 {
 			_, _ = signIns.ChangePassword(t.Context(), team.Change{Person: 1, Old: "wrong", New: goodPassword})
 		}
 		if _, err := signIns.ChangePassword(t.Context(),
 			team.Change{Person: 1, Old: goodPassword, New: goodPassword + "!"}); !apierr.Is(err, apierr.RateLimited) {
-			t.Errorf("guessed without end: %v", err)
+			t.Errorf("guesses are not limited: %v", err)
 		}
 	})
 }
@@ -75,12 +75,12 @@ func TestRecovery(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		signIns := team.NewSignIns(w.Service)
 		if _, err := w.Recover(t.Context(), "nobody@example.com"); err == nil {
-			t.Error("nobody is recovered")
+			t.Error("recovered an unknown person")
 		}
 		first := must.Get(w.Recover(t.Context(), "ADA@example.com"))(t)
 		second := must.Get(w.Recover(t.Context(), "ada@example.com"))(t)
 		if _, err := w.PersonByRecovery(t.Context(), first.Token); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("an earlier link: %v", err)
+			t.Errorf("earlier link: %v", err)
 		}
 		if p, err := w.PersonByRecovery(t.Context(), second.Token); err != nil || p.Email != "ada@example.com" {
 			t.Errorf("%+v (%v)", p, err)
@@ -98,18 +98,18 @@ func TestRecovery(t *testing.T) {
 		}
 		if _, err := signIns.Recover(t.Context(), second.Token, goodPassword+"!",
 			team.Choice{}); !strings.Contains(apierr.Of(err).Detail, "used") {
-			t.Errorf("used twice: %v", err)
+			t.Errorf("second use: %v", err)
 		}
 		late := must.Get(w.Recover(t.Context(), "ada@example.com"))(t)
 		must.NoError(t, w.SetHold(t.Context(), 1, true))
 		if _, err := w.PersonByRecovery(t.Context(), late.Token); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("suspended: %v", err)
+			t.Errorf("suspended person: %v", err)
 		}
 		must.NoError(t, w.SetHold(t.Context(), 1, false))
 		w.clock.Advance(time.Hour)
 		if _, err := signIns.Recover(t.Context(), late.Token, goodPassword+"!",
 			team.Choice{}); !strings.Contains(apierr.Of(err).Detail, "expired") {
-			t.Errorf("too late: %v", err)
+			t.Errorf("expired link: %v", err)
 		}
 	})
 }
@@ -126,12 +126,12 @@ func TestSetOperator(t *testing.T) {
 			}
 		}
 		if _, err := w.SetOperator(t.Context(), "nobody@example.com", true); err == nil {
-			t.Error("nobody runs the service")
+			t.Error("an unknown person became an operator")
 		}
 	})
 }
 
-// Every change that would leave no operator who can sign in is rolled back.
+// With KeepOperator, a change that would leave no operator who can sign in is rolled back.
 func TestLastOperatorKept(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx, s := t.Context(), w.addStaff(t)
@@ -149,7 +149,7 @@ func TestLastOperatorKept(t *testing.T) {
 			"suspended":  func() error { return w.SetHold(ctx, s.editor, true, team.KeepOperator) },
 			"in no team": func() error { return w.RemoveMember(ctx, w.team.ID, s.editor, team.KeepOperator) },
 		}
-		must.NoError(t, changes["suspended"]()) // there is no operator at this time
+		must.NoError(t, changes["suspended"]()) // allowed, because there was no operator before
 		must.NoError(t, w.SetHold(ctx, s.editor, false))
 		setOperator(s.editor, true)
 		for name, change := range changes {
@@ -167,11 +167,11 @@ func TestLastOperatorKept(t *testing.T) {
 	})
 }
 
-// Wrong links are delayed after a while. Valid links are never refused, because they cannot be guessed.
+// Wrong links are rate limited. Valid links are always accepted, because they cannot be guessed.
 func TestLinkGuessesThrottled(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		signIns := team.NewSignIns(w.Service)
-		look := func(token string) error {
+		check := func(token string) error {
 			return signIns.CheckSecret("here", func() error {
 				_, err := w.InvitationByToken(t.Context(), token)
 				return err
@@ -179,15 +179,15 @@ func TestLinkGuessesThrottled(t *testing.T) {
 		}
 		_, token := w.invite(t, 1, "new@example.com", access.Viewer)
 		for i := range 40 {
-			must.NoError(t, look(token))
-			if err := look("wrong"); apierr.Is(err, apierr.NotFound) != (i < 30) || apierr.Is(err,
+			must.NoError(t, check(token))
+			if err := check("wrong"); apierr.Is(err, apierr.NotFound) != (i < 30) || apierr.Is(err,
 				apierr.RateLimited) != (i >= 30) {
 				t.Errorf("wrong link %d: %v", i, err)
 			}
 		}
 		if _, err := signIns.SignIn(t.Context(),
 			team.Attempt{Email: "ada@example.com", Password: "correct horse quartz", From: "here"}); err != nil {
-			t.Errorf("a right password beside them: %v", err)
+			t.Errorf("right password from the same client: %v", err)
 		}
 	})
 }

@@ -26,7 +26,7 @@ func (w env) addPerson(t *testing.T, email, password string, role access.Role) t
 	return p
 }
 
-// newAttempts returns attempts, each from another client.
+// newAttempts returns a function that creates attempts from different clients.
 func newAttempts() func(email, password string) team.Attempt {
 	n := 0
 	return func(email, password string) team.Attempt {
@@ -35,7 +35,7 @@ func newAttempts() func(email, password string) team.Attempt {
 	}
 }
 
-// Everyone who may not sign in gets the same error, for every reason.
+// SignIn returns the same error for every reason why a person may not sign in.
 func TestSignIn(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		signIns, try := team.NewSignIns(w.Service), newAttempts()
@@ -55,7 +55,7 @@ func TestSignIn(t *testing.T) {
 				t.Errorf("%q: %v", c[0], err)
 			}
 			if previous != nil && previous.Error() != err.Error() {
-				t.Errorf("%q is told %q, others %q", c[0], err, previous)
+				t.Errorf("%q: error %q, but others get %q", c[0], err, previous)
 			}
 			previous = err
 		}
@@ -63,7 +63,7 @@ func TestSignIn(t *testing.T) {
 		for range 7 {
 			if p, err := signIns.SignIn(t.Context(), try("teamless@example.com", "wobbly pass word")); !errors.Is(err,
 				team.ErrNoTeam) || p.ID != 0 {
-				t.Errorf("in no team: %+v (%v)", p, err)
+				t.Errorf("person without a team: %+v (%v)", p, err)
 			}
 		}
 		for _, email := range []string{"ada@example.com", " ADA@Example.com "} {
@@ -75,7 +75,8 @@ func TestSignIn(t *testing.T) {
 	})
 }
 
-// Five wrong passwords per address and client are free. Then the delay grows to an hour. The right one resets it.
+// Five wrong passwords per address and client cause no delay. Then the delay doubles up to an hour. The right password
+// resets the delay.
 func TestPasswordGuessDelay(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		signIns := team.NewSignIns(w.Service)
@@ -100,19 +101,19 @@ func TestPasswordGuessDelay(t *testing.T) {
 		err := try(" Ada@example.com", "correct horse quartz")
 		if f := apierr.Of(err); f.Code != apierr.RateLimited || f.RetryAfter != 55*time.Second ||
 			!strings.Contains(f.Detail, "in 55 seconds") {
-			t.Errorf("the right password after five wrong ones: %v", err)
+			t.Errorf("right password after five wrong passwords: %v", err)
 		}
 		if err := try("bea@example.com", "wobbly pass word"); err != nil {
-			t.Errorf("somebody else: %v", err)
+			t.Errorf("another account: %v", err)
 		}
 		w.clock.Advance(55 * time.Second)
 		for _, minutes := range []int{2, 4, 8, 16, 32, 60, 60} {
 			delay := time.Duration(minutes) * time.Minute
 			if err := try("ada@example.com", "wrong"); !apierr.Is(err, apierr.Unauthorized) {
-				t.Fatalf("before the delay of %s: %v", delay, err)
+				t.Fatalf("guess before the delay of %s: %v", delay, err)
 			}
 			if wait := apierr.Of(try("ada@example.com", "wrong")).RetryAfter; wait != delay {
-				t.Fatalf("the delay is %s, want %s", wait, delay)
+				t.Fatalf("delay %s, want %s", wait, delay)
 			}
 			w.clock.Advance(delay)
 		}
@@ -122,7 +123,7 @@ func TestPasswordGuessDelay(t *testing.T) {
 	})
 }
 
-// A client is limited to thirty wrong passwords over all addresses.
+// A client is limited to 30 wrong passwords across all addresses.
 func TestGuessesForManyEmails(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		signIns := team.NewSignIns(w.Service)
@@ -134,7 +135,7 @@ func TestGuessesForManyEmails(t *testing.T) {
 			}
 		}
 		if n := w.count(t, "sign_in_tries"); n != 0 {
-			t.Errorf("single tries at ever new addresses have made %d rows", n)
+			t.Errorf("single attempts for different addresses stored %d rows", n)
 		}
 	})
 }
@@ -150,12 +151,12 @@ func TestNoLockoutByWrongPasswords(t *testing.T) {
 			}
 		}
 		if _, err := signIns.SignIn(t.Context(), try("ada@example.com", "correct horse quartz")); err != nil {
-			t.Errorf("the owner, from an address of her own: %v", err)
+			t.Errorf("right password from another client: %v", err)
 		}
 	})
 }
 
-// Behind an untrusted proxy all people share one client. Those who signed in before still can.
+// Behind an untrusted proxy, all people share one client. A known browser can still sign in.
 func TestAllClientsShareProxyAddress(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		signIns := team.NewSignIns(w.Service)
@@ -166,19 +167,19 @@ func TestAllClientsShareProxyAddress(t *testing.T) {
 		}
 		attempt := team.Attempt{Email: "ada@example.com", Password: "correct horse quartz", From: "the proxy"}
 		if _, err := signIns.SignIn(t.Context(), attempt); !apierr.Is(err, apierr.RateLimited) {
-			t.Errorf("a stranger: %v", err)
+			t.Errorf("unknown browser: %v", err)
 		}
 		attempt.Browser = known
 		if _, err := signIns.SignIn(t.Context(), attempt); err != nil {
-			t.Errorf("a browser that signed in before: %v", err)
+			t.Errorf("known browser: %v", err)
 		}
 		if err := signIns.CheckSecret("the proxy", func() error { return nil }); err != nil {
-			t.Errorf("a passkey: %v", err)
+			t.Errorf("passkey: %v", err)
 		}
 	})
 }
 
-// Addresses with and without an account get the same refusal.
+// Rate limits are the same for addresses with and without an account.
 func TestThrottleDoesNotRevealAccounts(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		errs := map[string][]string{}
@@ -200,7 +201,7 @@ func TestThrottleDoesNotRevealAccounts(t *testing.T) {
 	})
 }
 
-// Concurrent guesses are counted one by one.
+// Concurrent guesses are counted individually.
 func TestConcurrentGuesses(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		signIns, try := team.NewSignIns(w.Service), newAttempts()
@@ -221,7 +222,7 @@ func TestConcurrentGuesses(t *testing.T) {
 	})
 }
 
-// Codes can be guessed five times, on all nodes together except for the first ones.
+// Wrong codes are limited across all nodes. Each node counts the first attempts separately.
 func TestCodeGuessDelay(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		nodes := []*team.SignIns{team.NewSignIns(w.Service), team.NewSignIns(w.Service)}
@@ -237,10 +238,10 @@ func TestCodeGuessDelay(t *testing.T) {
 			return nodes[0].GuessCode(t.Context(), person, "", func() error { return nil })
 		}
 		if err := tryCorrect(7); !apierr.Is(err, apierr.RateLimited) {
-			t.Errorf("the right code: %v", err)
+			t.Errorf("right code: %v", err)
 		}
 		if err := tryCorrect(8); err != nil {
-			t.Errorf("somebody else's: %v", err)
+			t.Errorf("code of another person: %v", err)
 		}
 		w.clock.Advance(time.Hour)
 		if err := tryCorrect(7); err != nil {

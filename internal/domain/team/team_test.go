@@ -55,7 +55,7 @@ func (w env) addKey(t *testing.T, level access.Level, expires time.Time) (team.K
 	return k, value
 }
 
-// watchKeys refreshes the cache, as a running program does.
+// watchKeys keeps the key cache up to date, as a running process does.
 func (w env) watchKeys(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -90,7 +90,7 @@ func TestAuthenticate(t *testing.T) {
 	})
 }
 
-// Revoking, changing a level and losing a role apply at once, however recently the key was used.
+// Changes to a key apply immediately, even if the key is cached.
 func TestKeyChangesApplyImmediately(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		w.watchKeys(t)
@@ -100,7 +100,7 @@ func TestKeyChangesApplyImmediately(t *testing.T) {
 			return err == nil && a.Can(c)
 		}
 		if !can(access.Spend) {
-			t.Fatal("a full key may not spend")
+			t.Fatal("a full key cannot spend")
 		}
 		must.NoError(t, w.SetKeyLevel(t.Context(), k.ID, access.Drafts))
 		if can(access.Publish) || !can(access.Write) {
@@ -109,14 +109,14 @@ func TestKeyChangesApplyImmediately(t *testing.T) {
 		must.NoError(t, w.Pause(t.Context(),
 			team.Pause{Scope: team.ForKey, Target: k.ID, Action: access.PausePublishing}))
 		if can(access.Publish) {
-			t.Error("a key that is paused may publish")
+			t.Error("a paused key can publish")
 		}
 		must.NoError(t, w.RevokeKey(t.Context(), k.ID))
 		if can(access.Read) {
 			t.Error("a revoked key works")
 		}
 		if err := w.RevokeKey(t.Context(), k.ID); err == nil {
-			t.Error("revoked twice")
+			t.Error("revoking a revoked key succeeded")
 		}
 	})
 }
@@ -128,12 +128,12 @@ func TestKeyExpires(t *testing.T) {
 		must.Get(w.Authenticate(t.Context(), value))(t)
 		w.clock.Advance(time.Hour)
 		if _, err := w.Authenticate(t.Context(), value); !apierr.Is(err, apierr.Unauthorized) {
-			t.Errorf("after its end: %v", err)
+			t.Errorf("expired key: %v", err)
 		}
 	})
 }
 
-// Repeating a wrong key is slowed down; another wrong key is not.
+// Repeated attempts with one wrong key are rate limited. Attempts with another wrong key are not.
 func TestWrongKeysThrottled(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		wrong, limited := apikey.New(apikey.APIKey), 0
@@ -147,7 +147,7 @@ func TestWrongKeysThrottled(t *testing.T) {
 			}
 		}
 		if limited < 15 || limited > 25 {
-			t.Errorf("%d of 40 were slowed down", limited)
+			t.Errorf("%d of 40 attempts were rate limited", limited)
 		}
 		if _, err := w.Authenticate(t.Context(), apikey.New(apikey.APIKey)); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("another wrong key: %v", err)
@@ -182,14 +182,14 @@ func TestInvalidInputRefused(t *testing.T) {
 			"no zone":           errorOf(w.AddTeam(ctx, team.Team{Name: "X", Plan: "team"}, 1)),
 			"an unknown zone": errorOf(w.AddTeam(ctx, team.Team{Name: "X", Timezone: "Mars/Olympus", Plan: "team"},
 				1)),
-			"an unknown plan":    errorOf(w.AddTeam(ctx, team.Team{Name: "X", Timezone: "UTC", Plan: "gold"}, 1)),
-			"an unknown owner":   errorOf(w.AddTeam(ctx, team.Team{Name: "X", Timezone: "UTC", Plan: "team"}, 99)),
-			"an unknown level":   w.SetKeyLevel(ctx, 1, "admin"),
-			"an unknown role":    w.SetMember(ctx, w.team.ID, 1, "boss"),
-			"a key that is none": w.RevokeKey(ctx, 99),
+			"an unknown plan":  errorOf(w.AddTeam(ctx, team.Team{Name: "X", Timezone: "UTC", Plan: "gold"}, 1)),
+			"an unknown owner": errorOf(w.AddTeam(ctx, team.Team{Name: "X", Timezone: "UTC", Plan: "team"}, 99)),
+			"an unknown level": w.SetKeyLevel(ctx, 1, "admin"),
+			"an unknown role":  w.SetMember(ctx, w.team.ID, 1, "boss"),
+			"an unknown key":   w.RevokeKey(ctx, 99),
 		} {
 			if err == nil {
-				t.Errorf("%s was taken", name)
+				t.Errorf("%s was accepted", name)
 			}
 		}
 	})
@@ -197,7 +197,7 @@ func TestInvalidInputRefused(t *testing.T) {
 
 func errorOf[T any](_ T, err error) error { return err }
 
-// Plans that teams are on but that are missing from the configuration are reported, because their keys would stop.
+// CheckPlans reports plans of teams that are missing from the terms.
 func TestCheckPlans(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		must.NoError(t, w.CheckPlans(t.Context()))
