@@ -41,7 +41,7 @@ func (c adminPostsDecide) Run(ctx context.Context, p *program, log *slog.Logger)
 	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error {
 		err := s.Delivery.Decide(ctx, 0, 0, c.Post, c.Account,
 			delivery.Decision{Published: c.Published, Permalink: c.Permalink})
-		if err != nil && apierr.Of(err).Code == apierr.NotFound {
+		if err != nil && apierr.FromError(err).Code == apierr.NotFound {
 			return errors.New("no post with this ID was sent to an account with this ID; list both with: pressroom " +
 				"admin posts unconfirmed")
 		}

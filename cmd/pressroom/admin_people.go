@@ -125,7 +125,7 @@ func (f linkFlags) link(path, token string) string {
 
 // operatorError rewords an app error for the command line.
 func operatorError(err error) error {
-	switch f := apierr.Of(err); {
+	switch f := apierr.FromError(err); {
 	case err == nil || f.Code == apierr.Internal:
 		return err
 	case f.Code == apierr.ProviderUnavailable: // the app's text refers to the operator, who reads this

@@ -220,8 +220,8 @@ func (e *Error) Wrap(err error) *Error {
 	return &out
 }
 
-// Of returns the Error in err's tree. If there is none, it returns an internal_error that hides err's text.
-func Of(err error) *Error {
+// FromError returns the Error in err's tree. If there is none, it returns an internal_error that hides err's text.
+func FromError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}

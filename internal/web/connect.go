@@ -94,7 +94,7 @@ func (a *App) connectHere(w http.ResponseWriter, r *http.Request, person int64, 
 	}
 	account, err := a.Connector.SignIn(r.Context(), person, token, given)
 	a.noteRefusal(r, err)
-	switch f := apierr.Of(err); {
+	switch f := apierr.FromError(err); {
 	case err == nil:
 		shell.Redirect(w, r, connectedPath(account))
 	case f.IsServerError() || f.Code == apierr.NotFound:
@@ -138,7 +138,7 @@ func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 			Platform: r.PathValue("platform"), State: q.Get("state"), Code: q.Get("code"), Error: q.Get("error"),
 		})
 	a.noteRefusal(r, err)
-	switch f := apierr.Of(err); {
+	switch f := apierr.FromError(err); {
 	case err != nil && (out.Retry == "" || f.IsServerError() || f.Code == apierr.NotFound):
 		a.ShowError(w, r, err)
 	case err != nil:

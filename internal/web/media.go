@@ -110,7 +110,7 @@ func disposition(download bool, name string) string {
 
 // writeProblem answers with a problem document and logs server errors.
 func (a *App) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
-	if err = a.AsUnavailable(r, err); !shell.ClientGone(r) && apierr.Of(err).Code == apierr.Internal {
+	if err = a.AsUnavailable(r, err); !shell.ClientGone(r) && apierr.FromError(err).Code == apierr.Internal {
 		a.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "route", r.Pattern, "error", err)
 	}
 	problem.Write(w, err, a.PublicURL)

@@ -125,7 +125,7 @@ func (a *App) upload(w http.ResponseWriter, r *http.Request) {
 
 // translated returns an error with its text in the visitor's language, for scripts of pages, which show it.
 func (a *App) translated(r *http.Request, err error) error {
-	out := *apierr.Of(err)
+	out := *apierr.FromError(err)
 	out.Detail = a.Detail(r, err)
 	return &out
 }
@@ -208,7 +208,7 @@ func (a *App) addParts(r *http.Request) ([]string, error) {
 		}
 		_, err := a.add(r,
 			media.Incoming{Name: part.FileName(), Type: part.Header.Get("Content-Type"), Size: -1, Body: part})
-		switch f := apierr.Of(err); {
+		switch f := apierr.FromError(err); {
 		case err == nil:
 		case f.Code == apierr.NotFound, f.Code == apierr.Internal, f.IsServerError() && files == 1:
 			return err

@@ -148,7 +148,7 @@ var unauthorized = apierr.New(apierr.Unauthorized,
 
 // toolError returns an error with a text for tools.
 func toolError(err error) error {
-	e := apierr.Of(err)
+	e := apierr.FromError(err)
 	switch {
 	case e.Code == apierr.Unauthorized:
 		return unauthorized
@@ -196,7 +196,7 @@ func (x *exchange) log(took time.Duration) {
 		slog.Int64("key", x.key),
 	}
 	if x.cause != nil && status != problem.StatusClientClosed {
-		attrs = append(attrs, slog.String("refused", string(apierr.Of(x.cause).Code)))
+		attrs = append(attrs, slog.String("refused", string(apierr.FromError(x.cause).Code)))
 		if level > slog.LevelInfo {
 			attrs = append(attrs, slog.Any("error", x.cause))
 		}

@@ -40,7 +40,7 @@ var errorResponses = []errorResponse{
 	{component: "TooManyRequests", applies: always, header: "Retry-After", headerComponent: "RetryAfter",
 		example: apierr.New(apierr.RateLimited, "Too many requests with this key.").With("scope", "credential").
 			After(2 * time.Second)},
-	{component: "Failed", applies: always, example: apierr.Of(nil)},
+	{component: "Failed", applies: always, example: apierr.FromError(nil)},
 	{component: "Unavailable", applies: always, header: "Retry-After", headerComponent: "RetryAfter",
 		example: apierr.AtCapacity(time.Second)},
 	{component: "NotConfirmed", applies: reachesProvider,

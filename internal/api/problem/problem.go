@@ -91,7 +91,7 @@ const ReferencePath = "/docs/errors"
 
 // Of returns the document for an error. An error without a code becomes internal_error and reveals nothing.
 func Of(err error, publicURL string) Document {
-	f := apierr.Of(err)
+	f := apierr.FromError(err)
 	e := byCode[f.Code]
 	return Document{
 		Type: publicURL + ReferencePath + "#" + string(f.Code), Title: e.Title, Status: e.Status, Detail: f.Detail,
@@ -119,7 +119,7 @@ func LogLevel(r *http.Request, status int, cause error) slog.Level {
 	switch {
 	case r.Context().Err() != nil:
 		return slog.LevelInfo
-	case status == http.StatusServiceUnavailable && apierr.Of(cause).Context["reason"] == apierr.Busy:
+	case status == http.StatusServiceUnavailable && apierr.FromError(cause).Context["reason"] == apierr.Busy:
 		return slog.LevelInfo
 	case status == http.StatusServiceUnavailable:
 		return slog.LevelWarn
@@ -143,7 +143,7 @@ func Write(w http.ResponseWriter, err error, publicURL string) int {
 	if doc.Status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", `Bearer realm="api"`)
 	}
-	if wait := apierr.Of(err).RetryAfter; wait > 0 {
+	if wait := apierr.FromError(err).RetryAfter; wait > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(wait/time.Second)))
 	}
 	w.WriteHeader(doc.Status)

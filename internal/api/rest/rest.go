@@ -186,7 +186,7 @@ func (x *exchange) log(took time.Duration) {
 		slog.Int64("key", x.key),
 	}
 	if x.cause != nil && status != problem.StatusClientClosed {
-		attrs = append(attrs, slog.String("refused", string(apierr.Of(x.cause).Code)))
+		attrs = append(attrs, slog.String("refused", string(apierr.FromError(x.cause).Code)))
 		if level > slog.LevelInfo {
 			attrs = append(attrs, slog.Any("error", x.cause))
 		}

@@ -164,7 +164,7 @@ func TestMetadataDocuments(t *testing.T) {
 	eachEnv(t, func(t *testing.T, w *env) {
 		const id = "https://app.example/client.json"
 		if _, err := w.ParseRequest(t.Context(), "here",
-			request(id, oauth2.GenerateVerifier())); apierr.Of(err).Code != apierr.ValidationFailed {
+			request(id, oauth2.GenerateVerifier())); apierr.FromError(err).Code != apierr.ValidationFailed {
 			t.Errorf("without a document: %v", err)
 		}
 		w.document = fmt.Sprintf(`{"client_id":%q,"client_name":"Helper","redirect_uris":[%q]}`, id, back)
@@ -182,7 +182,7 @@ func TestMetadataDocuments(t *testing.T) {
 		}
 		w.document = strings.Repeat(" ", 17<<10) + w.document
 		w.clock.Advance(2 * time.Hour)
-		if _, err := w.Client(t.Context(), "here", id); apierr.Of(err).Code != apierr.ValidationFailed {
+		if _, err := w.Client(t.Context(), "here", id); apierr.FromError(err).Code != apierr.ValidationFailed {
 			t.Errorf("a document that is too long: %v", err)
 		}
 	})

@@ -31,7 +31,7 @@ func TestRegistrationRateLimit(t *testing.T) {
 				return err
 			},
 		} {
-			if err := try(); apierr.Of(err).Code != apierr.RateLimited || apierr.Of(err).RetryAfter != time.Minute {
+			if err := try(); apierr.FromError(err).Code != apierr.RateLimited || apierr.FromError(err).RetryAfter != time.Minute {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -144,7 +144,7 @@ func (s *Service) connect(ctx context.Context, tx *db.Tx, g grant) (Tokens, *Err
 			Capabilities: g.capabilities,
 		})
 	if err != nil {
-		if apierr.Of(err).Code != apierr.Internal { // refused before any write
+		if apierr.FromError(err).Code != apierr.Internal { // refused before any write
 			return Tokens{}, errNotPermitted, s.end(ctx, tx, g, endInvalid)
 		}
 		return Tokens{}, nil, fmt.Errorf("creating a connection: %w", err)

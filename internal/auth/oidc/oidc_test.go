@@ -143,7 +143,7 @@ func TestRejectedAnswers(t *testing.T) {
 		answer := w.visit(t, address)
 		change(&attempt, answer)
 		_, err = w.Finish(t.Context(), attempt, answer)
-		if code := apierr.Of(err).Code; code != apierr.Unauthorized && code != apierr.ValidationFailed {
+		if code := apierr.FromError(err).Code; code != apierr.Unauthorized && code != apierr.ValidationFailed {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -120,7 +120,7 @@ func TestClonedPasskey(t *testing.T) {
 		clone := *d
 		clone.Count = 1
 		if _, err := w.enter(t, &clone); !apierr.Is(err, apierr.Unauthorized) ||
-			!strings.Contains(apierr.Of(err).Detail, "copied") {
+			!strings.Contains(apierr.FromError(err).Detail, "copied") {
 			t.Errorf("the copy: %v", err)
 		}
 		if _, err := w.enter(t, d); !apierr.Is(err, apierr.Unauthorized) {
@@ -209,7 +209,7 @@ func TestRenameAndRemove(t *testing.T) {
 			t.Error(err)
 		}
 		for _, name := range []string{"", " ", "two\nlines", strings.Repeat("x", 101)} {
-			if err := w.Rename(t.Context(), ada, id, name); apierr.Of(err).Context["argument"] != "name" {
+			if err := w.Rename(t.Context(), ada, id, name); apierr.FromError(err).Context["argument"] != "name" {
 				t.Errorf("%q: %v", name, err)
 			}
 		}
@@ -221,7 +221,7 @@ func TestRenameAndRemove(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		}
-		if err := w.Remove(t.Context(), ada, id, nil); !strings.Contains(apierr.Of(err).Detail, "only way to sign in") {
+		if err := w.Remove(t.Context(), ada, id, nil); !strings.Contains(apierr.FromError(err).Detail, "only way to sign in") {
 			t.Errorf("the only way to sign in: %v", err)
 		}
 		w.device(t, ada)
@@ -244,7 +244,7 @@ func TestTooMany(t *testing.T) {
 		for range 20 {
 			w.device(t, ada)
 		}
-		if err := w.register(t, ada, &authenticator.Device{Origin: origin}); !strings.Contains(apierr.Of(err).Detail,
+		if err := w.register(t, ada, &authenticator.Device{Origin: origin}); !strings.Contains(apierr.FromError(err).Detail,
 			"20 passkeys") {
 			t.Errorf("%v", err)
 		}

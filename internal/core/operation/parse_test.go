@@ -71,7 +71,7 @@ func TestCheckDetails(t *testing.T) {
 		args, err := operation.ParseObject([]byte(body))
 		must.NoError(t, err)
 		maps.Copy(args, map[string]any{"id": "a", "text": "x"})
-		if _, err = op.Check(args); err == nil || apierr.Of(err).Detail != want {
+		if _, err = op.Check(args); err == nil || apierr.FromError(err).Detail != want {
 			t.Errorf("%s: %v, want %s", body, err, want)
 		}
 	}
@@ -143,7 +143,7 @@ func TestCheck(t *testing.T) {
 			}
 			continue
 		}
-		f := apierr.Of(err)
+		f := apierr.FromError(err)
 		if f.Context["reason"] != c.reason || errorArgument(f) != c.argument {
 			t.Errorf("%s: %v, want %s %s", c.body, f.Context, c.reason, c.argument)
 		}
@@ -169,7 +169,7 @@ func TestCheckItem(t *testing.T) {
 	} {
 		args, err := operation.ParseObject([]byte(body))
 		must.NoError(t, err)
-		if _, err = op.Check(args); err == nil || apierr.Of(err).Context["item"] != want {
+		if _, err = op.Check(args); err == nil || apierr.FromError(err).Context["item"] != want {
 			t.Errorf("%s: %v, want item %v", body, err, want)
 		}
 	}
@@ -207,7 +207,7 @@ func TestParseQuery(t *testing.T) {
 				continue
 			}
 		}
-		if apierr.Of(err).Context["reason"] != want {
+		if apierr.FromError(err).Context["reason"] != want {
 			t.Errorf("%s: %v, want %s", query, err, want)
 		}
 	}
@@ -257,13 +257,13 @@ func FuzzParseObject(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		args, err := operation.ParseObject(raw)
 		if err != nil {
-			if apierr.Of(err).Code != apierr.ValidationFailed {
+			if apierr.FromError(err).Code != apierr.ValidationFailed {
 				t.Fatalf("%q: %v", raw, err)
 			}
 			return
 		}
 		canonical, err := op.Check(args)
-		if err != nil && apierr.Of(err).Code != apierr.ValidationFailed {
+		if err != nil && apierr.FromError(err).Code != apierr.ValidationFailed {
 			t.Fatalf("%q: %v", raw, err)
 		}
 		if err == nil && len(canonical) > 0 && !json.Valid(canonical) {
@@ -281,7 +281,7 @@ func FuzzParseQuery(f *testing.F) {
 		if err == nil {
 			_, err = op.Check(args)
 		}
-		if err != nil && apierr.Of(err).Code != apierr.ValidationFailed {
+		if err != nil && apierr.FromError(err).Code != apierr.ValidationFailed {
 			t.Fatalf("%q: %v", query, err)
 		}
 	})

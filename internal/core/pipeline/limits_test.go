@@ -34,7 +34,7 @@ func TestGates(t *testing.T) {
 			if !apierr.Is(err, closed.code) {
 				t.Errorf("with %d gates closed: %v, want %s", i+1, err, closed.code)
 			}
-			if text := apierr.Of(err).Detail; assistant && closed.code != apierr.OwnershipLost &&
+			if text := apierr.FromError(err).Detail; assistant && closed.code != apierr.OwnershipLost &&
 				strings.Contains(strings.ToLower(text), "key") {
 				t.Errorf("the detail for an assistant mentions a key: %s", text)
 			}

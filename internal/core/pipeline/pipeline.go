@@ -112,7 +112,7 @@ func (cs *callState) annotate(span tracing.Span) {
 // classify returns service_unavailable for an internal error that was caused by an unavailable dependency. A call that
 // timed out while the dependencies respond remains an internal error, because a retry would take just as long.
 func (p *Pipeline) classify(ctx context.Context, err error) error {
-	if err == nil || apierr.Of(err).Code != apierr.Internal || !p.Unavailable(err) ||
+	if err == nil || apierr.FromError(err).Code != apierr.Internal || !p.Unavailable(err) ||
 		errors.Is(ctx.Err(), context.DeadlineExceeded) && p.Healthy() {
 		return err
 	}

@@ -48,7 +48,7 @@ func TestTimeoutIsNotUnavailable(t *testing.T) {
 				Arguments: func() (operation.Arguments, error) {
 					return operation.Arguments{}, nil
 				}})
-			if apierr.Of(err).Code != c.code {
+			if apierr.FromError(err).Code != c.code {
 				t.Errorf("%s: %v, want %s", name, err, c.code)
 			}
 		})

@@ -148,7 +148,7 @@ func (h *env) useConcurrently(t *testing.T, c *account.Connector, token func() s
 			_, err := c.SignIn(t.Context(), h.owner, link, as(fmt.Sprintf("h%d.test", i)))
 			var code apierr.Code
 			if err != nil {
-				code = apierr.Of(err).Code
+				code = apierr.FromError(err).Code
 			}
 			mu.Lock()
 			defer mu.Unlock()

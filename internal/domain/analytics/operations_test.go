@@ -121,7 +121,7 @@ func TestRefusals(t *testing.T) {
 		}
 		w.plan = "without"
 		_, err := w.ask(account, 30)
-		if refused := apierr.Of(err); refused.Code != apierr.PlanLimitReached ||
+		if refused := apierr.FromError(err); refused.Code != apierr.PlanLimitReached ||
 			refused.Context["limit"] != "analytics_retention_days" {
 			w.t.Errorf("a plan without: %v", err)
 		}

@@ -182,7 +182,7 @@ func (m *machine) begin(t *rapid.T, team *modelTeam, r *modelWork) {
 func (m *machine) judge(t *rapid.T, want string, err error) {
 	got := ""
 	if err != nil {
-		f := apierr.Of(err)
+		f := apierr.FromError(err)
 		got = fmt.Sprintf("%s %v", f.Code, f.Context["scope"])
 		if f.Code == apierr.DailyCreditLimit && (f.RetryAfter < time.Second || f.RetryAfter > 25*time.Hour) {
 			t.Fatalf("Retry-After is %v", f.RetryAfter)

@@ -188,7 +188,7 @@ func checkRefusal(t *testing.T, name string, err error, code apierr.Code, scope 
 		t.Errorf("%s: %v", name, err)
 		return
 	}
-	f := apierr.Of(err)
+	f := apierr.FromError(err)
 	text := strings.ToLower(f.Detail)
 	for _, word := range []string{"buy", "purchase", "top up", "top-up", "plan", "pay", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"} {
 		if strings.Contains(text, word) {
@@ -235,7 +235,7 @@ func TestInvalidCharges(t *testing.T) {
 				a.KeyID = 0
 			}), 1), "another key's claim": anothers,
 		} {
-			if _, err := w.reserveFor(t.Context(), c); err == nil || apierr.Of(err).Code != apierr.Internal {
+			if _, err := w.reserveFor(t.Context(), c); err == nil || apierr.FromError(err).Code != apierr.Internal {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -274,7 +274,7 @@ func TestIdempotencyKeyPaysOnce(t *testing.T) {
 		}
 		_, err = w.reserveFor(t.Context(), first)
 		for _, err := range []error{err, w.unspent(t.Context(), first.Claim)} {
-			if !apierr.Is(err, apierr.KeyReused) || apierr.Of(err).Context["reason"] != apierr.ChargeKeySpent {
+			if !apierr.Is(err, apierr.KeyReused) || apierr.FromError(err).Context["reason"] != apierr.ChargeKeySpent {
 				t.Errorf("%v", err)
 			}
 		}
@@ -303,7 +303,7 @@ func chargeConcurrently(t *testing.T, w env, c func(i int) pipeline.Charge) map[
 			_, err := w.reserveFor(t.Context(), c(i))
 			end := "reserved"
 			if err != nil {
-				f := apierr.Of(err)
+				f := apierr.FromError(err)
 				end = fmt.Sprintf("%s %v %v", f.Code, f.Context["scope"], f.Context["reason"])
 			}
 			mu.Lock()

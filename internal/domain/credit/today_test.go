@@ -67,7 +67,7 @@ func refusedUntil(t *testing.T, w env, a *access.Actor, midnight time.Time) {
 	t.Helper()
 	_, err := w.reserveFor(t.Context(), charge(a, 7))
 	want := (midnight.Sub(w.clock.Now()) + time.Second - 1).Truncate(time.Second)
-	if f := apierr.Of(err); f.Code != apierr.DailyCreditLimit || f.RetryAfter != want {
+	if f := apierr.FromError(err); f.Code != apierr.DailyCreditLimit || f.RetryAfter != want {
 		t.Errorf("%v: %v of %v, not %v", a.Zone, err, f.RetryAfter, want)
 	}
 }

@@ -46,7 +46,7 @@ func (s *env) decide(t *testing.T, d Decision) error {
 }
 
 func isState(err error, state string) bool {
-	f := apierr.Of(err)
+	f := apierr.FromError(err)
 	return err != nil && f.Code == apierr.ValidationFailed && f.Context["state"] == state
 }
 
@@ -164,7 +164,7 @@ func TestInvalidDecisions(t *testing.T) {
 			"a link without end": s.decide(t, Decision{Published: true, Permalink: "https://example.test/" +
 				strings.Repeat("a", maxPermalink)}),
 		} {
-			if code := apierr.Of(err).Code; err == nil || code != apierr.NotFound && code != apierr.ValidationFailed {
+			if code := apierr.FromError(err).Code; err == nil || code != apierr.NotFound && code != apierr.ValidationFailed {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -310,7 +310,7 @@ func TestDecisionsNeverSendTwice(t *testing.T) {
 			switch rapid.IntRange(0, 2).Draw(rt, "step") {
 			case 0:
 				err := s.decide(t, Decision{Published: n.held > 0})
-				if err != nil && apierr.Of(err).Code != apierr.ValidationFailed {
+				if err != nil && apierr.FromError(err).Code != apierr.ValidationFailed {
 					rt.Fatal(err)
 				}
 			case 1:

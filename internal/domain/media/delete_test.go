@@ -122,7 +122,7 @@ func TestDeleteFileInUse(t *testing.T) {
 					t.Errorf("it is used by (-want +got):\n%s (%v)", diff, err)
 				}
 				err = w.Delete(ctx, w.callAs(access.Editor), i.ID)
-				if state, _ := apierr.Of(err).Context["state"].(string); state != c.state {
+				if state, _ := apierr.FromError(err).Context["state"].(string); state != c.state {
 					t.Errorf("the deletion was refused with %q, want %q: %v", state, c.state, err)
 				}
 				if c.state != "" {
@@ -144,7 +144,7 @@ func TestDeleteFileOfPolledPost(t *testing.T) {
 		w.exec(t,
 			`INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, created_at)
 		VALUES ('d', ?, ?, ?, 'j', 'planned', 1, ?)`, w.team, id, account, db.Micros(w.clock.Now()))
-		if err := w.Delete(t.Context(), w.callAs(access.Editor), i.ID); apierr.Of(err).Context["state"] != "sending" {
+		if err := w.Delete(t.Context(), w.callAs(access.Editor), i.ID); apierr.FromError(err).Context["state"] != "sending" {
 			t.Errorf("a starting delivery lost its file: %v", err)
 		}
 		w.exec(t, `UPDATE deliveries SET phase = 'linking' WHERE id = 'd'`)

@@ -234,7 +234,7 @@ func TestDeriveFails(t *testing.T) {
 			{"error", func(context.Context, Item, blob.Reader, io.Writer) (shape, error) { return shape{}, errStore }},
 			{"panic", func(context.Context, Item, blob.Reader, io.Writer) (shape, error) { panic(errStore) }},
 		} {
-			if _, _, err := w.derive(t.Context(), photo, r); err == nil || apierr.Of(err).Code != apierr.Internal {
+			if _, _, err := w.derive(t.Context(), photo, r); err == nil || apierr.FromError(err).Code != apierr.Internal {
 				t.Errorf("%s: %v", r.variant, err)
 			}
 		}

@@ -155,7 +155,7 @@ func TestManyScansRejected(t *testing.T) {
 		}
 		for name, send := range ways {
 			err := send(Incoming{Name: "x.jpg", Size: int64(len(many)), Body: bytes.NewReader(many)})
-			if told := apierr.Of(err); told.Code != apierr.ValidationFailed || !strings.Contains(told.Detail,
+			if told := apierr.FromError(err); told.Code != apierr.ValidationFailed || !strings.Contains(told.Detail,
 				"save it again as a baseline") {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -169,7 +169,7 @@ func TestManyScansRejected(t *testing.T) {
 			Open(t.Context(), stored.ID, fit); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
 			t.Errorf("for a network: %v", err)
 		}
-		if _, err := w.openFitted(t.Context(), stored, fit); apierr.Of(err).Context["state"] != "damaged" {
+		if _, err := w.openFitted(t.Context(), stored, fit); apierr.FromError(err).Context["state"] != "damaged" {
 			t.Errorf("at a link: %v", err)
 		}
 		w.checkIdle(t)
@@ -215,7 +215,7 @@ func TestDiskReserve(t *testing.T) {
 		for name, send := range ways {
 			body := bytes.NewReader(file)
 			err := send(Incoming{Size: int64(len(file)), Body: body})
-			if f := apierr.Of(err); f.Code != apierr.Unavailable || f.Context["reason"] != "disk_full" ||
+			if f := apierr.FromError(err); f.Code != apierr.Unavailable || f.Context["reason"] != "disk_full" ||
 				f.RetryAfter == 0 || body.Len() != len(file) {
 				t.Errorf("%s: %v with %d bytes left", name, err, body.Len())
 			}
@@ -229,7 +229,7 @@ func TestDiskReserve(t *testing.T) {
 		body := &diskFillingBody{
 			generatedBody: generatedBody{head: film(1, 0), size: 300 * mib}, at: 20 * mib, fill: func() { w.Disk = full },
 		}
-		if err := ways["a form"](Incoming{Size: -1, Body: body}); apierr.Of(err).Context["reason"] != "disk_full" ||
+		if err := ways["a form"](Incoming{Size: -1, Body: body}); apierr.FromError(err).Context["reason"] != "disk_full" ||
 			body.read > 20*mib+2*checkStep {
 			t.Errorf("during the upload: %v after %d bytes", err, body.read)
 		}
@@ -253,7 +253,7 @@ func TestFormsRejectedByLength(t *testing.T) {
 		wants := func(length int64, code apierr.Code) {
 			t.Helper()
 			for way, err := range check(length) {
-				if err == nil && code != "" || err != nil && apierr.Of(err).Code != code {
+				if err == nil && code != "" || err != nil && apierr.FromError(err).Code != code {
 					t.Errorf("%d bytes to %s: %v, want %q", length, way, err, code)
 				}
 			}
@@ -308,7 +308,7 @@ func TestConcurrentUploadsOfPerson(t *testing.T) {
 			<-d.begun
 		}
 		err := add(w.person, bytes.NewReader(film(2, 10)))
-		if f := apierr.Of(err); f.Code != apierr.RateLimited || f.Context["scope"] != "uploads_under_way" || f.RetryAfter == 0 {
+		if f := apierr.FromError(err); f.Code != apierr.RateLimited || f.Context["scope"] != "uploads_under_way" || f.RetryAfter == 0 {
 			t.Errorf("a fourth upload: %v", err)
 		}
 		must(t, add(w.person+1, bytes.NewReader(film(3, 10))))

@@ -290,7 +290,7 @@ func TestMetadataCannotBeRemoved(t *testing.T) {
 			Open(t.Context(), video.ID, network.FileLimits{}); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
 			t.Errorf("the video for a network: %v", err)
 		}
-		if _, err := w.OpenFile(t.Context(), w.person, video.ID, false); apierr.Of(err).Context["state"] != "damaged" {
+		if _, err := w.OpenFile(t.Context(), w.person, video.ID, false); apierr.FromError(err).Context["state"] != "damaged" {
 			t.Errorf("the video for a person: %v", err)
 		}
 		if _, err := w.OpenForExport(t.Context(), w.team, video.ID); !apierr.Is(err, apierr.NotFound) {

@@ -102,7 +102,7 @@ func TestConcurrentChanges(t *testing.T) {
 			wg.Go(func() {
 				r, s := rand.New(rand.NewPCG(uint64(n), 7)), p.services[n%len(p.services)]
 				for range 60 {
-					if err := p.act(t.Context(), s, r); err != nil && apierr.Of(err).Code == apierr.Internal {
+					if err := p.act(t.Context(), s, r); err != nil && apierr.FromError(err).Code == apierr.Internal {
 						t.Error(err)
 					}
 				}

@@ -110,10 +110,10 @@ func TestConcurrentVideos(t *testing.T) {
 		contentOf(t, shown)
 		leave := w.fillTurns(t)
 		another := w.addUncleaned(t, videoWithLocation(3)).ID
-		if _, err := w.OpenForTeam(t.Context(), w.team, another); apierr.Of(err).Context["reason"] != apierr.Busy {
+		if _, err := w.OpenForTeam(t.Context(), w.team, another); apierr.FromError(err).Context["reason"] != apierr.Busy {
 			t.Errorf("while too many wait: %v", err)
 		}
-		if _, err := w.OpenForExport(t.Context(), w.team, film.ID); apierr.Of(err).Context["reason"] != apierr.Busy {
+		if _, err := w.OpenForExport(t.Context(), w.team, film.ID); apierr.FromError(err).Context["reason"] != apierr.Busy {
 			t.Errorf("an export while too many wait: %v", err)
 		}
 		leave()

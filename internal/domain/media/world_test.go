@@ -286,7 +286,7 @@ func (w fixture) add(t fatal, file []byte) Item {
 
 func wantCode(t fatal, err error, want apierr.Code) {
 	t.Helper()
-	if got := apierr.Of(err); err == nil || got.Code != want {
+	if got := apierr.FromError(err); err == nil || got.Code != want {
 		t.Fatalf("%v instead of %s", err, want)
 	}
 }

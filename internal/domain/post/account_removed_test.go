@@ -70,8 +70,8 @@ func TestRemoveAccount(t *testing.T) {
 		}
 		for tool, args := range map[string]map[string]any{"publish_post": {"post_id": single},
 			"schedule_post": {"post_id": single, "scheduled_at": soon}} {
-			if _, err := w.Try(t, tool, args); apierr.Of(err).Code != apierr.PreflightBlocked ||
-				!strings.Contains(apierr.Of(err).Detail, "accounts_missing") {
+			if _, err := w.Try(t, tool, args); apierr.FromError(err).Code != apierr.PreflightBlocked ||
+				!strings.Contains(apierr.FromError(err).Detail, "accounts_missing") {
 				t.Errorf("%s of a post without accounts: %v", tool, err)
 			}
 		}
@@ -79,7 +79,7 @@ func TestRemoveAccount(t *testing.T) {
 		viewer := *w.Call.Actor
 		viewer.Capabilities = access.RoleCapabilities(access.Viewer)
 		call.Actor = &viewer
-		if _, err := w.RemoveAccount(t.Context(), call, other); apierr.Of(err).Code != apierr.PublishNotAllowed {
+		if _, err := w.RemoveAccount(t.Context(), call, other); apierr.FromError(err).Code != apierr.PublishNotAllowed {
 			t.Errorf("RemoveAccount by a viewer: %v", err)
 		}
 	})

@@ -149,7 +149,7 @@ func TestComposeRefuses(t *testing.T) {
 				51)}, apierr.ValidationFailed, "media_ids"},
 		} {
 			_, err := w.Compose(t.Context(), act, id, seen, c.composition)
-			if f := apierr.Of(err); err == nil || f.Code != c.code || f.Context["argument"] != c.argument {
+			if f := apierr.FromError(err); err == nil || f.Code != c.code || f.Context["argument"] != c.argument {
 				t.Errorf("%s: %v, %v", name, err, f.Context)
 			}
 		}
@@ -175,7 +175,7 @@ func TestComposeRefuses(t *testing.T) {
 		posttest.CheckError(t, err, apierr.PublishNotAllowed, "")
 		withoutTime := valid
 		withoutTime.At = time.Time{}
-		if _, err = w.Compose(t.Context(), act, id, seen, withoutTime); apierr.Of(err).Context["argument"] != "scheduled_at" {
+		if _, err = w.Compose(t.Context(), act, id, seen, withoutTime); apierr.FromError(err).Context["argument"] != "scheduled_at" {
 			t.Errorf("a scheduled post without a time: %v", err)
 		}
 		w.Do(t, "publish_post", map[string]any{"post_id": id})

@@ -87,7 +87,7 @@ func TestRepeatablePosts(t *testing.T) {
 		scheduled := w.Draft(t, "once", soon)
 		w.Do(t, "schedule_post", map[string]any{"post_id": scheduled, "scheduled_at": soon.Format(time.RFC3339)})
 		expectError(apierr.ValidationFailed, "scheduled", scheduled, daily)
-		if _, err := w.StopRepeating(ctx, w.Person, id); apierr.Of(err).Context["state"] != "not_recurring" {
+		if _, err := w.StopRepeating(ctx, w.Person, id); apierr.FromError(err).Context["state"] != "not_recurring" {
 			t.Error(err)
 		}
 		if got := w.SeriesPosts(t); got != "" {

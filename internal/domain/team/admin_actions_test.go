@@ -144,9 +144,9 @@ func TestAdminChangeKey(t *testing.T) {
 	})
 }
 
-func reason(err error) any { return apierr.Of(err).Context["reason"] }
+func reason(err error) any { return apierr.FromError(err).Context["reason"] }
 
-func argument(err error) any { return apierr.Of(err).Context["argument"] }
+func argument(err error) any { return apierr.FromError(err).Context["argument"] }
 
 func TestInvalidKeysRefused(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {

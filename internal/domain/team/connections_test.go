@@ -250,7 +250,7 @@ func codeOf(err error) apierr.Code {
 	if err == nil {
 		return ""
 	}
-	return apierr.Of(err).Code
+	return apierr.FromError(err).Code
 }
 
 // gateError returns the error that the pipeline returns because of the actor's gates.

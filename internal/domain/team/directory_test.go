@@ -80,7 +80,7 @@ func TestTakeoverRevokesIssuedItems(t *testing.T) {
 		if n := w.count(t, "api_keys WHERE revoked_at = 0"); n != 0 {
 			t.Errorf("%d keys are not revoked", n)
 		}
-		if _, err := w.InvitationByToken(ctx, planted); !strings.Contains(apierr.Of(err).Detail, "revoked") {
+		if _, err := w.InvitationByToken(ctx, planted); !strings.Contains(apierr.FromError(err).Detail, "revoked") {
 			t.Errorf("invitation of the account: %v", err)
 		}
 		if _, err := w.InvitationByToken(ctx, others); err != nil {
@@ -238,7 +238,7 @@ func TestSecondTeamRequiresConfirmation(t *testing.T) {
 		if !o.Waiting || isMember() {
 			t.Fatalf("waits: %t, member: %t", o.Waiting, isMember())
 		}
-		if _, err := w.Accept(ctx, token, 1); !strings.Contains(apierr.Of(err).Detail, "must confirm") {
+		if _, err := w.Accept(ctx, token, 1); !strings.Contains(apierr.FromError(err).Detail, "must confirm") {
 			t.Errorf("second Accept: %v", err)
 		}
 		waiting, err := w.Waiting(ctx, other.ID)

@@ -45,7 +45,7 @@ func TestFirstRun(t *testing.T) {
 			in := firstPerson(first.Code())
 			change(&in)
 			_, err := first.Create(t.Context(), in)
-			if got := apierr.Of(err).Context["argument"]; got != argument {
+			if got := apierr.FromError(err).Context["argument"]; got != argument {
 				t.Errorf("invalid %s: %v", argument, err)
 			}
 		}

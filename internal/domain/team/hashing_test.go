@@ -36,7 +36,7 @@ func TestHashQueueLimit(t *testing.T) {
 					}()
 				}
 				for range all - c.waiting {
-					if f := apierr.Of(<-errs); f.Code != apierr.RateLimited || f.RetryAfter <= 0 {
+					if f := apierr.FromError(<-errs); f.Code != apierr.RateLimited || f.RetryAfter <= 0 {
 						t.Errorf("a stranger while the queue is full: %v", f)
 					}
 				}
@@ -68,7 +68,7 @@ func TestJoiningWithAccountComputesNoHash(t *testing.T) {
 		for i := range 11 {
 			_, err := signIns.Join(t.Context(), token,
 				team.Newcomer{Name: "Bea", Password: goodPassword, From: "192.0.2.1"})
-			if i < 10 && !strings.Contains(apierr.Of(err).Detail, "That did not work.") || i == 10 && !apierr.Is(err,
+			if i < 10 && !strings.Contains(apierr.FromError(err).Detail, "That did not work.") || i == 10 && !apierr.Is(err,
 				apierr.RateLimited) {
 				t.Errorf("attempt %d: %v", i, err)
 			}

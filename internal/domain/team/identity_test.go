@@ -67,10 +67,10 @@ func TestConfirmedEmailCompletesJoin(t *testing.T) {
 		if w.count(t, "memberships WHERE team_id = ? AND person_id = 1 AND role = 'viewer'", other.ID) != 1 {
 			t.Error("the person is not a member")
 		}
-		if err := w.ConfirmEmail(t.Context(), link, 1); !strings.Contains(apierr.Of(err).Detail, "already been used") {
+		if err := w.ConfirmEmail(t.Context(), link, 1); !strings.Contains(apierr.FromError(err).Detail, "already been used") {
 			t.Errorf("second call: %v", err)
 		}
-		if err := letters.Confirm(t.Context(), 1); !strings.Contains(apierr.Of(err).Detail, "already confirmed") {
+		if err := letters.Confirm(t.Context(), 1); !strings.Contains(apierr.FromError(err).Detail, "already confirmed") {
 			t.Errorf("Confirm after confirmation: %v", err)
 		}
 	})

@@ -57,7 +57,7 @@ func TestNamesWithWebAddress(t *testing.T) {
 			"team name":   h.SetProfile(t.Context(), profile),
 			"person name": w.SetProfile(t.Context(), 1, address, "", ""),
 		} {
-			if apierr.Of(err).Context["reason"] != apierr.NotAllowedValue || !strings.Contains(apierr.Of(err).Detail,
+			if apierr.FromError(err).Context["reason"] != apierr.NotAllowedValue || !strings.Contains(apierr.FromError(err).Detail,
 				"://") {
 				t.Errorf("%s: %v", what, err)
 			}
@@ -95,7 +95,7 @@ func TestInvitationMailLimits(t *testing.T) {
 		expectRefusal := func(want string, to string, by int64) {
 			t.Helper()
 			_, err := letters.Invite(t.Context(), by, w.team.ID, to, access.Editor)
-			if got := apierr.Of(err).Detail; want == "" && err != nil || want != "" && !strings.Contains(got, want) {
+			if got := apierr.FromError(err).Detail; want == "" && err != nil || want != "" && !strings.Contains(got, want) {
 				t.Errorf("%v, want %q", err, want)
 			}
 		}

@@ -63,7 +63,7 @@ func TestInvitePermissions(t *testing.T) {
 			"nothing":                {"", access.Viewer, "email", apierr.Malformed},
 		} {
 			_, _, err := w.Invite(t.Context(), 1, w.team.ID, c.email, c.role)
-			if f := apierr.Of(err); f.Code != apierr.ValidationFailed || f.Context["argument"] != c.field ||
+			if f := apierr.FromError(err); f.Code != apierr.ValidationFailed || f.Context["argument"] != c.field ||
 				f.Context["reason"] != c.reason {
 				t.Errorf("%s: %v %v", name, err, f.Context)
 			}
@@ -111,7 +111,7 @@ func TestAcceptInvitationOnce(t *testing.T) {
 		for _, err := range results {
 			if err == nil {
 				joined++
-			} else if f := apierr.Of(err); f.Code != apierr.ValidationFailed {
+			} else if f := apierr.FromError(err); f.Code != apierr.ValidationFailed {
 				t.Errorf("%v", err)
 			}
 		}
@@ -160,7 +160,7 @@ func TestEndedInvitation(t *testing.T) {
 			_, joined := team.NewSignIns(w.Service).Join(t.Context(), token,
 				team.Newcomer{Name: "New", Password: goodPassword})
 			for _, err := range []error{seen, joined} {
-				if f := apierr.Of(err); f.Code != apierr.ValidationFailed || !strings.Contains(f.Detail, c.detail) {
+				if f := apierr.FromError(err); f.Code != apierr.ValidationFailed || !strings.Contains(f.Detail, c.detail) {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
@@ -186,7 +186,7 @@ func TestSeatLimit(t *testing.T) {
 			_, tokens[n] = w.invite(t, 1, fmt.Sprintf("p%d@example.com", n), access.Viewer)
 		}
 		_, _, err := w.Invite(t.Context(), 1, w.team.ID, "late@example.com", access.Viewer)
-		if f := apierr.Of(err); f.Code != apierr.PlanLimitReached || f.Context["limit"] != "seats" {
+		if f := apierr.FromError(err); f.Code != apierr.PlanLimitReached || f.Context["limit"] != "seats" {
 			t.Fatalf("eleventh seat: %v", err)
 		}
 		w.invite(t, 1, "p0@example.com", access.Editor) // replaces the invitation of the same address
@@ -213,7 +213,7 @@ func TestJoinWithExistingAccount(t *testing.T) {
 		w.addPerson(t, "bea@example.com", "wobbly pass word", "")
 		_, token := w.invite(t, 1, "bea@example.com", access.Viewer)
 		if _, err := signIns.Join(t.Context(), token,
-			team.Newcomer{Name: "Bea", Password: goodPassword}); !strings.Contains(apierr.Of(err).Detail, "sign in") {
+			team.Newcomer{Name: "Bea", Password: goodPassword}); !strings.Contains(apierr.FromError(err).Detail, "sign in") {
 			t.Errorf("Join with the address of an existing account: %v", err)
 		}
 		if _, err := signIns.Invitee(t.Context(), token, try("", "wrong")); !apierr.Is(err, apierr.Unauthorized) {

@@ -28,7 +28,7 @@ func TestPasswordGuessesFromKnownBrowsers(t *testing.T) {
 		checked := 0
 		for range 300 {
 			_, err := signIns.SignIn(t.Context(), try("ada@example.com", "wrong"))
-			longest = max(longest, apierr.Of(err).RetryAfter)
+			longest = max(longest, apierr.FromError(err).RetryAfter)
 			if apierr.Is(err, apierr.Unauthorized) {
 				checked++
 			}
@@ -41,7 +41,7 @@ func TestPasswordGuessesFromKnownBrowsers(t *testing.T) {
 		for _, browser := range []string{"", others, strings.Repeat("x", 5000), ".."} {
 			attempt.Browser = browser
 			_, err := other.SignIn(t.Context(), attempt)
-			if f := apierr.Of(err); f.Code != apierr.RateLimited || !strings.Contains(f.Detail,
+			if f := apierr.FromError(err); f.Code != apierr.RateLimited || !strings.Contains(f.Detail,
 				"Sign in from a browser you have used before or with a passkey") {
 				t.Errorf("unknown browser on another node: %v", err)
 			}

@@ -40,7 +40,7 @@ func TestConfirmationLinks(t *testing.T) {
 			}
 		}
 		w.clock.Advance(time.Hour)
-		if err := w.ConfirmEmail(t.Context(), links[4], 1); !strings.Contains(apierr.Of(err).Detail, "expired") {
+		if err := w.ConfirmEmail(t.Context(), links[4], 1); !strings.Contains(apierr.FromError(err).Detail, "expired") {
 			t.Errorf("an hour later: %v", err)
 		}
 		must.NoError(t, letters.Confirm(t.Context(), 1))
@@ -82,7 +82,7 @@ func TestMailedInvitations(t *testing.T) {
 		if open, err := w.Invitations(ctx, w.team.ID); err != nil || len(open) != 0 {
 			t.Errorf("still open after the email was rejected: %+v (%v)", open, err)
 		}
-		if _, err := w.InvitationByToken(ctx, tokenOf(sent[1])); !strings.Contains(apierr.Of(err).Detail, "revoked") {
+		if _, err := w.InvitationByToken(ctx, tokenOf(sent[1])); !strings.Contains(apierr.FromError(err).Detail, "revoked") {
 			t.Errorf("link of the rejected email: %v", err)
 		}
 	})
@@ -180,7 +180,7 @@ func TestMailedRecoveryConfirmsAddress(t *testing.T) {
 		}
 		none := team.NewLetters(w.Service, "", nil)
 		if _, err := none.Recover(t.Context(), "ada@example.com"); none.Possible() ||
-			apierr.Of(err).Code != apierr.ValidationFailed {
+			apierr.FromError(err).Code != apierr.ValidationFailed {
 			t.Errorf("without a mail server: %v", err)
 		}
 	})

@@ -23,7 +23,7 @@ func TestPasswordRules(t *testing.T) {
 			"": apierr.TooShort, "not \xff readable text": apierr.Malformed,
 		} {
 			_, err := signIns.ChangePassword(t.Context(), team.Change{Person: bea.ID, New: password})
-			if f := apierr.Of(err); f.Code != apierr.ValidationFailed || f.Context["reason"] != reason ||
+			if f := apierr.FromError(err); f.Code != apierr.ValidationFailed || f.Context["reason"] != reason ||
 				f.Context["argument"] != "password" {
 				t.Errorf("%q: %v %v", password, err, f.Context)
 			}
@@ -49,7 +49,7 @@ func TestChangePassword(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		signIns := team.NewSignIns(w.Service)
 		_, err := signIns.ChangePassword(t.Context(), team.Change{Person: 1, Old: "wrong", New: goodPassword})
-		if f := apierr.Of(err); f.Context["argument"] != "old" {
+		if f := apierr.FromError(err); f.Context["argument"] != "old" {
 			t.Errorf("%v", err)
 		}
 		p, err := signIns.ChangePassword(t.Context(),
@@ -86,7 +86,7 @@ func TestRecovery(t *testing.T) {
 			t.Errorf("%+v (%v)", p, err)
 		}
 		if _, err := signIns.Recover(t.Context(), second.Token, "short",
-			team.Choice{}); apierr.Of(err).Context["reason"] != apierr.TooShort {
+			team.Choice{}); apierr.FromError(err).Context["reason"] != apierr.TooShort {
 			t.Errorf("%v", err)
 		}
 		p, err := signIns.Recover(t.Context(), second.Token, goodPassword, team.Choice{})
@@ -97,7 +97,7 @@ func TestRecovery(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := signIns.Recover(t.Context(), second.Token, goodPassword+"!",
-			team.Choice{}); !strings.Contains(apierr.Of(err).Detail, "used") {
+			team.Choice{}); !strings.Contains(apierr.FromError(err).Detail, "used") {
 			t.Errorf("second use: %v", err)
 		}
 		late := must.Get(w.Recover(t.Context(), "ada@example.com"))(t)
@@ -108,7 +108,7 @@ func TestRecovery(t *testing.T) {
 		must.NoError(t, w.SetHold(t.Context(), 1, false))
 		w.clock.Advance(time.Hour)
 		if _, err := signIns.Recover(t.Context(), late.Token, goodPassword+"!",
-			team.Choice{}); !strings.Contains(apierr.Of(err).Detail, "expired") {
+			team.Choice{}); !strings.Contains(apierr.FromError(err).Detail, "expired") {
 			t.Errorf("expired link: %v", err)
 		}
 	})

@@ -99,7 +99,7 @@ func TestPasswordGuessDelay(t *testing.T) {
 		}
 		w.clock.Advance(5 * time.Second)
 		err := try(" Ada@example.com", "correct horse quartz")
-		if f := apierr.Of(err); f.Code != apierr.RateLimited || f.RetryAfter != 55*time.Second ||
+		if f := apierr.FromError(err); f.Code != apierr.RateLimited || f.RetryAfter != 55*time.Second ||
 			!strings.Contains(f.Detail, "in 55 seconds") {
 			t.Errorf("right password after five wrong passwords: %v", err)
 		}
@@ -112,7 +112,7 @@ func TestPasswordGuessDelay(t *testing.T) {
 			if err := try("ada@example.com", "wrong"); !apierr.Is(err, apierr.Unauthorized) {
 				t.Fatalf("guess before the delay of %s: %v", delay, err)
 			}
-			if wait := apierr.Of(try("ada@example.com", "wrong")).RetryAfter; wait != delay {
+			if wait := apierr.FromError(try("ada@example.com", "wrong")).RetryAfter; wait != delay {
 				t.Fatalf("delay %s, want %s", wait, delay)
 			}
 			w.clock.Advance(delay)

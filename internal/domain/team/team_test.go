@@ -141,7 +141,7 @@ func TestWrongKeysThrottled(t *testing.T) {
 			_, err := w.Authenticate(t.Context(), wrong)
 			if apierr.Is(err, apierr.RateLimited) {
 				limited++
-				if f := apierr.Of(err); f.RetryAfter < time.Second || f.Context["scope"] != "failed_authentication" {
+				if f := apierr.FromError(err); f.RetryAfter < time.Second || f.Context["scope"] != "failed_authentication" {
 					t.Fatalf("%+v", f)
 				}
 			}

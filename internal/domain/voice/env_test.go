@@ -85,7 +85,7 @@ func (w env) must(err error) {
 // mustRefuse fails unless an error has the code and, for a validation error, the reason.
 func (w env) mustRefuse(err error, code apierr.Code, reason, argument string) {
 	w.t.Helper()
-	got := apierr.Of(err)
+	got := apierr.FromError(err)
 	if err == nil || got.Code != code || reason != "" && got.Context["reason"] != reason || argument != "" &&
 		got.Context["argument"] != argument {
 		w.t.Errorf("got %v %v, want %s %s %s", err, got.Context, code, reason, argument)

@@ -88,7 +88,7 @@ func TestNormalizeRefuses(t *testing.T) {
 			d := fullDraft()
 			c.change(&d)
 			got, err := normalize(d)
-			f := apierr.Of(err)
+			f := apierr.FromError(err)
 			if err == nil || f.Code != apierr.ValidationFailed || f.Context["reason"] != c.reason || c.argument != "" &&
 				f.Context["argument"] != c.argument {
 				t.Fatalf("got %v %v (%+v)", err, f.Context, got)

@@ -141,7 +141,7 @@ func (p *Handlers) local(do http.HandlerFunc) http.HandlerFunc {
 // formError returns the text of an error that the person can correct in the form. It answers other errors and reports
 // false.
 func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
-	f := apierr.Of(err)
+	f := apierr.FromError(err)
 	if f.IsServerError() {
 		p.ShowError(w, r, err)
 		return "", false
@@ -154,6 +154,6 @@ func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) 
 
 // fieldOf returns the form field of an error.
 func fieldOf(err error) string {
-	field, _ := apierr.Of(err).Context["argument"].(string)
+	field, _ := apierr.FromError(err).Context["argument"].(string)
 	return field
 }

@@ -179,7 +179,7 @@ func (p *Handlers) enterAfterCode(w http.ResponseWriter, r *http.Request, of wai
 // enterWithoutTeam signs in a person whose code was correct but whose invitation is no longer valid. The code is used
 // up, so the person is signed in anyway, with an explanation.
 func (p *Handlers) enterWithoutTeam(w http.ResponseWriter, r *http.Request, person team.Person, why error) {
-	f := apierr.Of(why)
+	f := apierr.FromError(why)
 	if f.IsServerError() {
 		p.ShowError(w, r, why)
 		return

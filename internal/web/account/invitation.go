@@ -54,7 +54,7 @@ func (p *Handlers) badLink(w http.ResponseWriter, r *http.Request, err error) {
 			"Check that you opened the complete link. If you did, ask for a new one.")
 		return
 	}
-	if f := apierr.Of(err); f.Context["state"] == "used" && strings.HasPrefix(r.URL.Path, team.InvitationPath) {
+	if f := apierr.FromError(err); f.Context["state"] == "used" && strings.HasPrefix(r.URL.Path, team.InvitationPath) {
 		p.Show(w, r, shell.StatusOf(err), pages["invitationused"], "Invitation already accepted", p.Detail(r, err))
 		return
 	}

@@ -70,7 +70,7 @@ func (p *Handlers) changeProfile(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		if wrong, ok := p.formError(w, r, err); ok {
 			out.Wrong = wrong
-			out.Field, _ = apierr.Of(err).Context["argument"].(string)
+			out.Field, _ = apierr.FromError(err).Context["argument"].(string)
 			p.show(w, r, shell.StatusOf(err), out)
 		}
 		return

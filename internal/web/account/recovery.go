@@ -69,7 +69,7 @@ func (p *Handlers) recover(w http.ResponseWriter, r *http.Request) {
 		person, err = p.signIns.Recover(r.Context(), r.PathValue("token"), r.PostForm.Get("password"), choiceOf(r))
 		return err
 	})
-	switch f := apierr.Of(err); {
+	switch f := apierr.FromError(err); {
 	case err == nil:
 		p.renewOrTell(w, r, person)
 	case f.Code == apierr.ValidationFailed && fieldOf(err) != "", f.Code == apierr.RateLimited:

@@ -191,7 +191,7 @@ func (p *Handlers) refuseSignIn(w http.ResponseWriter, r *http.Request, form sig
 // logRefused logs a failed sign-in with the client's address, so that operators can detect guessing. Form values are
 // not logged.
 func (p *Handlers) logRefused(r *http.Request, err error) {
-	if f := apierr.Of(err); !f.IsServerError() {
+	if f := apierr.FromError(err); !f.IsServerError() {
 		p.Log.InfoContext(r.Context(), "sign-in failed", "route", r.Pattern, "code", string(f.Code), "client",
 			p.Client(r))
 	}

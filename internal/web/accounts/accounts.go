@@ -92,7 +92,7 @@ func (p *Handlers) actor(r *http.Request) (*access.Actor, error) {
 
 // formError returns the text of an error to show on the page it came from. It answers other errors and reports false.
 func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
-	told := apierr.Of(err)
+	told := apierr.FromError(err)
 	if told.IsServerError() || told.Code == apierr.NotFound {
 		p.ShowError(w, r, err)
 		return "", false

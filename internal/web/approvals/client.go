@@ -260,7 +260,7 @@ type deadLink struct {
 // refuseLink shows a page for a link that no longer works, with the client's input. It does not reveal whether a post has
 // existed.
 func (p *Handlers) refuseLink(w http.ResponseWriter, r *http.Request, err error, comment string) {
-	f := apierr.Of(err)
+	f := apierr.FromError(err)
 	if f.IsServerError() {
 		p.ShowError(w, r, err)
 		return
@@ -350,7 +350,7 @@ func (p *Handlers) actOn(r *http.Request, what, postID, suffix string) error {
 func (p *Handlers) afterAct(w http.ResponseWriter, r *http.Request, err error, postID, suffix string) {
 	f := &apierr.Error{}
 	if err != nil {
-		f = apierr.Of(err)
+		f = apierr.FromError(err)
 	}
 	v, failed := p.clientView(r)
 	switch {

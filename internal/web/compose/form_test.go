@@ -60,12 +60,12 @@ func TestInstants(t *testing.T) {
 		{"2031-03-31", "25:00", "date", "The date or time is invalid. Enter them as 2026-03-29 and 10:15."},
 	} {
 		_, _, err := when{Date: c.date, Time: c.time}.instant(zone(t, "Europe/Berlin"))
-		if f := apierr.Of(err); err == nil || f.Context["argument"] != c.field || f.Detail != c.text {
+		if f := apierr.FromError(err); err == nil || f.Context["argument"] != c.field || f.Detail != c.text {
 			t.Errorf("%s %s: %v", c.date, c.time, err)
 		}
 	}
 	_, _, err := when{Date: "2011-12-30", Time: "12:00"}.instant(zone(t, "Pacific/Apia"))
-	if f := apierr.Of(err); f.Context["argument"] != "time" || !strings.Contains(f.Detail, "from 00:00 to 00:00") {
+	if f := apierr.FromError(err); f.Context["argument"] != "time" || !strings.Contains(f.Detail, "from 00:00 to 00:00") {
 		t.Errorf("a whole day that was skipped: %v", err)
 	}
 }
@@ -122,7 +122,7 @@ func TestRules(t *testing.T) {
 		"repeat": {Often: "hourly"}, "every": {Often: "daily", Every: "0"}, "until": {Often: "daily", Ends: "until"},
 		"count": {Often: "daily", Ends: "count", Count: "many"},
 	} {
-		if _, err := r.rule(third); apierr.Of(err).Context["argument"] != field {
+		if _, err := r.rule(third); apierr.FromError(err).Context["argument"] != field {
 			t.Errorf("%+v: %v", r, err)
 		}
 	}
@@ -173,7 +173,7 @@ func TestArrangeMedia(t *testing.T) {
 	}
 	for _, cover := range []string{"x", "-1", "1e9", "NaN"} {
 		s.Covers[9] = cover
-		if _, wrong := s.composition(); len(wrong) != 1 || apierr.Of(wrong[0]).Context["argument"] != "cover-9" {
+		if _, wrong := s.composition(); len(wrong) != 1 || apierr.FromError(wrong[0]).Context["argument"] != "cover-9" {
 			t.Errorf("a cover at %s: %v", cover, wrong)
 		}
 	}

@@ -152,7 +152,7 @@ func (p *Handlers) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, d
 	}
 	status := http.StatusOK
 	for _, one := range why {
-		f := apierr.Of(one)
+		f := apierr.FromError(one)
 		if f.Context["argument"] == nil && (f.IsServerError() || f.Code == apierr.NotFound) {
 			p.ShowError(w, r, one)
 			return
@@ -176,7 +176,7 @@ func (p *Handlers) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, d
 
 // errorText returns the text of an error in the form's terms.
 func errorText(l *locale.Language, err error) string {
-	f := apierr.Of(err)
+	f := apierr.FromError(err)
 	if f.Code == apierr.PreflightBlocked {
 		return l.T("A network would reject the post. See the reasons in the preview.")
 	}

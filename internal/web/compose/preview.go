@@ -74,7 +74,7 @@ func (p *Handlers) check(
 	out.Stands = held.IsTemplate
 	out.Next, err = p.next(ctx, s, *held, at, actor.OwnZone)
 	switch {
-	case err != nil && apierr.Of(err).IsServerError():
+	case err != nil && apierr.FromError(err).IsServerError():
 		return out, err
 	case err != nil && wrong == nil:
 		wrong = err

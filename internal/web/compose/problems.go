@@ -62,7 +62,7 @@ var fields = map[string]string{
 
 // problemOf returns an error as a problem of the form.
 func problemOf(l *locale.Language, err error) problem {
-	field, _ := apierr.Of(err).Context["argument"].(string)
+	field, _ := apierr.FromError(err).Context["argument"].(string)
 	if id, ok := fields[field]; ok {
 		field = id
 	}

@@ -261,7 +261,7 @@ func (p *Handlers) describe(r *http.Request, actor *access.Actor, s sheet) error
 	for id, alt := range s.Alts {
 		if m, ok := known[id]; ok && strings.TrimSpace(alt) != m.Alt {
 			err := p.library.Describe(r.Context(), actor.PersonID, id, alt)
-			if f := apierr.Of(err); err != nil && f.Context["argument"] == "alt" {
+			if f := apierr.FromError(err); err != nil && f.Context["argument"] == "alt" {
 				named := apierr.New(f.Code, f.Detail).With("argument", "alt-"+strconv.FormatInt(id, 10))
 				named.Format, named.Args = f.Format, f.Args
 				err = named

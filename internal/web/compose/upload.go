@@ -99,7 +99,7 @@ func (f *filesForm) take(part *multipart.Part, fields url.Values) error {
 		if apierr.Is(err, apierr.Internal) {
 			return err
 		}
-		told := apierr.Of(err).With("argument", "files")
+		told := apierr.FromError(err).With("argument", "files")
 		told.Detail, told.Format = part.FileName()+": "+f.Detail(f.r, err), "" // in the language already
 		f.refusals = append(f.refusals, told)
 		return nil
@@ -111,7 +111,7 @@ func (f *filesForm) take(part *multipart.Part, fields url.Values) error {
 // close records why all further files are rejected.
 func (f *filesForm) close(err error) {
 	f.closed = true
-	f.refusals = append(f.refusals, apierr.Of(err).With("argument", "files"))
+	f.refusals = append(f.refusals, apierr.FromError(err).With("argument", "files"))
 }
 
 // addFile adds a file to the library while holding an upload slot.

@@ -136,7 +136,7 @@ type refusal struct {
 
 func (p *Handlers) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	var known *oauth.Error
-	told := apierr.Of(p.AsUnavailable(r, err))
+	told := apierr.FromError(p.AsUnavailable(r, err))
 	switch {
 	case errors.As(err, &known):
 		p.Log.InfoContext(r.Context(), "OAuth request rejected", "route", r.Pattern, "error", known.Code, "why",

@@ -71,7 +71,7 @@ func (p *Handlers) turn(w http.ResponseWriter, r *http.Request, err error) {
 			})
 		return
 	}
-	told := apierr.Of(err)
+	told := apierr.FromError(err)
 	if told.IsServerError() {
 		p.ServerError(w, r, err)
 		return

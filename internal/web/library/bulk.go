@@ -119,7 +119,7 @@ func (p *Handlers) doAll(r *http.Request, ids []int64, do bulkAction) ([]result,
 		if at >= 0 {
 			err = do(asked{r, call, id}, &out[n])
 		}
-		told := apierr.Of(err)
+		told := apierr.FromError(err)
 		switch {
 		case err == nil:
 			out[n].Done = true

@@ -103,7 +103,7 @@ func (p *Handlers) saveTexts(w http.ResponseWriter, r *http.Request) {
 		if err := p.saveText(r, call, image); err != nil {
 			v.Problems++
 			image.Wrong = p.Detail(r, err)
-			if apierr.Of(err).IsServerError() {
+			if apierr.FromError(err).IsServerError() {
 				image.Wrong = p.T(r, "It could not be saved. Try again in a moment.")
 				p.Log.ErrorContext(r.Context(), "saving an alternative text failed", "media", image.ID, "error", err)
 			}

@@ -133,7 +133,7 @@ func (p *Handlers) delete(w http.ResponseWriter, a asked) {
 		err = p.media.Delete(a.Context(), a.call, a.id)
 	}
 	switch {
-	case err != nil && choice == "" && apierr.Of(err).Context["state"] == "in_use":
+	case err != nil && choice == "" && apierr.FromError(err).Context["state"] == "in_use":
 		p.show(w, a, shell.StatusOf(err), "delete",
 			shell.FormError{Text: p.T(a.Request, "Choose below what happens to the posts."), Field: "posts"})
 	case err != nil:

@@ -109,7 +109,7 @@ func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) 
 	if refusal, ok := errors.AsType[apierr.OperatorError](err); ok {
 		return sentence(refusalText(p.Language(r), err, string(refusal))), http.StatusUnprocessableEntity, true
 	}
-	told := apierr.Of(err)
+	told := apierr.FromError(err)
 	if told.IsServerError() || told.Code == apierr.NotFound {
 		p.ShowError(w, r, err)
 		return "", 0, false

@@ -88,7 +88,7 @@ func (p *Handlers) doAll(r *http.Request, ids []string, do bulkAction) []bulkRes
 			out[i].Name = cut(60, p.nameOf(r, found))
 			out[i].Said, err = do(r, found)
 		}
-		told := apierr.Of(err)
+		told := apierr.FromError(err)
 		switch {
 		case err == nil:
 			out[i].Done, out[i].Deleted = true, out[i].Said == p.T(r, deletedText)
@@ -208,7 +208,7 @@ func (p *Handlers) moving(zone *time.Location, becomes func(time.Time) time.Time
 		}
 		after, err := p.posts.Compose(r.Context(), call.Actor, before.ID, seen, c)
 		switch {
-		case err != nil && apierr.Of(err).Context["state"] == "changed":
+		case err != nil && apierr.FromError(err).Context["state"] == "changed":
 			return "", apierr.BadState("changed", "It has changed since the list was loaded. Check it and try again.")
 		case err != nil:
 			return "", err

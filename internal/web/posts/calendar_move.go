@@ -90,7 +90,7 @@ func (p *Handlers) doMove(r *http.Request) (moved, error) {
 	after, err := p.posts.Compose(r.Context(), call.Actor, before.ID, seen,
 		post.Composition{At: at, Day: day, OnlyTime: true})
 	switch {
-	case err != nil && apierr.Of(err).Context["state"] == "changed":
+	case err != nil && apierr.FromError(err).Context["state"] == "changed":
 		return moved{}, apierr.BadState("changed", "Someone else changed this post meanwhile, so it was not moved.")
 	case err != nil:
 		return moved{}, err

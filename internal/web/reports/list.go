@@ -141,6 +141,6 @@ func notesText(l *locale.Language, said []string, b *operation.Billing, begun lo
 
 // fieldOf returns the form field of an error.
 func fieldOf(err error) string {
-	field, _ := apierr.Of(err).Context["argument"].(string)
+	field, _ := apierr.FromError(err).Context["argument"].(string)
 	return field
 }

@@ -112,7 +112,7 @@ func maySpend(r *http.Request) bool { return shell.VisitorOf(r.Context()).Is(she
 
 // formError returns the text of an error to show at the form it came from. It answers other errors and reports false.
 func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
-	told := apierr.Of(err)
+	told := apierr.FromError(err)
 	if told.IsServerError() || told.Code == apierr.NotFound {
 		p.ShowError(w, r, err)
 		return "", false

@@ -127,7 +127,7 @@ type wrong struct{ Wrong, Field string }
 
 // formError returns an error that the person can correct in the form. It answers other errors and reports false.
 func (p *Handlers) formError(w http.ResponseWriter, r *http.Request, err error) (wrong, bool) {
-	f := apierr.Of(err)
+	f := apierr.FromError(err)
 	if f.IsServerError() || f.Code == apierr.NotFound {
 		p.ShowError(w, r, err)
 		return wrong{}, false

@@ -62,7 +62,7 @@ type FormError struct{ Text, Field string }
 
 // SetRetryAfter sets the Retry-After header field (RFC 9110, section 10.2.3) if waiting helps against an error.
 func SetRetryAfter(w http.ResponseWriter, err error) {
-	if wait := apierr.Of(err).RetryAfter; wait > 0 {
+	if wait := apierr.FromError(err).RetryAfter; wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)))
 	}
 }
@@ -71,7 +71,7 @@ func SetRetryAfter(w http.ResponseWriter, err error) {
 // reports false if the form cannot correct the error.
 func (f *Frame) FormErrorOf(w http.ResponseWriter, r *http.Request, err error,
 	names map[string]string) (FormError, bool) {
-	told := apierr.Of(err)
+	told := apierr.FromError(err)
 	field, _ := told.Context["argument"].(string)
 	if told.IsServerError() || told.Code == apierr.NotFound && field == "" {
 		f.ShowError(w, r, err)

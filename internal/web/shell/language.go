@@ -44,7 +44,7 @@ func (f *Frame) Detail(r *http.Request, err error) string { return Detail(f.Lang
 
 // Detail returns the text of an error in a language, or in English if it has no translation.
 func Detail(l *locale.Language, err error) string {
-	e := apierr.Of(err)
+	e := apierr.FromError(err)
 	switch {
 	case l == locale.English: // also if a number is not formatted like those of pages
 	case e.Format != "" && l.Has(locale.Key(e.Format)):

@@ -148,7 +148,7 @@ func (f *Frame) ServerError(w http.ResponseWriter, r *http.Request, err error) {
 
 // ShowError answers with a service's error. Missing and inaccessible items get the same answer.
 func (f *Frame) ShowError(w http.ResponseWriter, r *http.Request, err error) {
-	told := apierr.Of(err)
+	told := apierr.FromError(err)
 	switch told.Code {
 	case apierr.NotFound:
 		f.NotFound(w, r)

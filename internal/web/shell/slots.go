@@ -170,7 +170,7 @@ func (*Frame) Enter(r *http.Request, limiter *loadshed.Limiter) error {
 // AsUnavailable returns service_unavailable if err occurred because a dependency is unreachable. It does not if a page took
 // too long while the database is reachable, because a retry would take as long.
 func (f *Frame) AsUnavailable(r *http.Request, err error) error {
-	if apierr.Of(err).Code != apierr.Internal || !f.IsUnavailable(err) || errors.Is(r.Context().Err(),
+	if apierr.FromError(err).Code != apierr.Internal || !f.IsUnavailable(err) || errors.Is(r.Context().Err(),
 		context.DeadlineExceeded) && f.IsReachable() {
 		return err
 	}
@@ -179,7 +179,7 @@ func (f *Frame) AsUnavailable(r *http.Request, err error) error {
 
 // unavailable asks the person to try again later.
 func (f *Frame) unavailable(w http.ResponseWriter, r *http.Request, err error) {
-	told := apierr.Of(err)
+	told := apierr.FromError(err)
 	text := f.T(r, overloadedText(r))
 	if told.Context["reason"] == apierr.DiskFull {
 		text = f.Detail(r, err)

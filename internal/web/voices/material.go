@@ -120,7 +120,7 @@ func (p *Handlers) addMaterial(w http.ResponseWriter, a asked) {
 			Text: a.PostForm.Get("text"), Link: a.PostForm.Get("link"), PostID: a.PostForm.Get("post_id"),
 		})
 	if err != nil {
-		if apierr.Is(err, apierr.NotFound) && apierr.Of(err).Context["argument"] == "post_id" {
+		if apierr.Is(err, apierr.NotFound) && apierr.FromError(err).Context["argument"] == "post_id" {
 			err = apierr.Invalid(apierr.NotAllowedValue, "post_id", "Post not found in this team.")
 		}
 		if wrong, ok := p.FormErrorOf(w, a.Request, err, fieldNames); ok {

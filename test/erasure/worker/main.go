@@ -36,7 +36,7 @@ func work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Erasure.RequestDeletion(ctx, *person, *team, *name, true); err != nil && apierr.Of(err).Code == apierr.Internal {
+	if err := s.Erasure.RequestDeletion(ctx, *person, *team, *name, true); err != nil && apierr.FromError(err).Code == apierr.Internal {
 		return err // otherwise the deletion was requested before
 	}
 	if err := s.Erasure.Work(ctx); err != nil {

@@ -226,7 +226,7 @@ func (w env) events(t fatal) []string {
 // checkRefused fails unless an error has the code and, for a validation error, the reason.
 func checkRefused(t fatal, err error, code apierr.Code, reason string) {
 	t.Helper()
-	got := apierr.Of(err)
+	got := apierr.FromError(err)
 	if err == nil || got.Code != code {
 		t.Fatalf("%v instead of %s", err, code)
 	}

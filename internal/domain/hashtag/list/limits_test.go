@@ -30,7 +30,7 @@ func TestLimits(t *testing.T) {
 		w.mustCreate(t, CreateInput{})
 		_, err := w.create(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "n"})
 		checkRefused(t, err, apierr.PlanLimitReached, "")
-		if limit := apierr.Of(err).Context["limit"]; limit != "hashtag_lists" {
+		if limit := apierr.FromError(err).Context["limit"]; limit != "hashtag_lists" {
 			t.Errorf("limit %v", limit)
 		}
 		w.newTeam(t, "creator").mustCreate(t, CreateInput{}) // another team's lists do not count

@@ -186,7 +186,7 @@ func TestForeignListNotFound(t *testing.T) {
 			_, change := w.Change(t.Context(), w.team, w.actor(), id, Change{Name: &name})
 			for _, err := range []error{open, add, change, w.Remove(t.Context(), w.team, w.actor(), id, "theirs"),
 				w.Delete(t.Context(), w.team, w.actor(), id)} {
-				if diff := cmp.Diff(apierr.Missing(), apierr.Of(err)); diff != "" {
+				if diff := cmp.Diff(apierr.Missing(), apierr.FromError(err)); diff != "" {
 					t.Errorf("%d: %s", id, diff)
 				}
 			}
@@ -197,7 +197,7 @@ func TestForeignListNotFound(t *testing.T) {
 		before := w.mustGet(t, 1)
 		_, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: 1, Hashtags: []string{"intruder"}})
 		checkRefused(t, err, apierr.ValidationFailed, apierr.WrongState)
-		if state := apierr.Of(err).Context["state"]; state != "ready_made" {
+		if state := apierr.FromError(err).Context["state"]; state != "ready_made" {
 			t.Errorf("state %v", state)
 		}
 		checkRefused(t, w.Delete(t.Context(), w.team, w.actor(), 1), apierr.ValidationFailed, apierr.WrongState)

@@ -83,7 +83,7 @@ func (s *Service) Show(ctx context.Context, token string) (Page, error) {
 	var hiddenErr error
 	for _, linked := range l.posts {
 		p, err := s.proposal(ctx, linked)
-		apiErr := apierr.Of(err)
+		apiErr := apierr.FromError(err)
 		switch {
 		case err == nil:
 			out.TeamName, out.Zone = p.TeamName, p.Zone
@@ -225,7 +225,7 @@ func (s *Service) visibleProposals(ctx context.Context, token string, id int64, 
 		switch {
 		case err == nil:
 			out = append(out, p)
-		case apierr.Of(err).IsServerError():
+		case apierr.FromError(err).IsServerError():
 			return nil, err
 		default:
 			hidden = err

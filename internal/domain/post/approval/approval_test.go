@@ -104,8 +104,8 @@ func TestApprovalTransitions(t *testing.T) {
 			err := c.do(t, w, id, token)
 			got := w.Status(t, id)
 			if err != nil {
-				state, _ := apierr.Of(err).Context["state"].(string)
-				got = strings.TrimSpace(string(apierr.Of(err).Code) + " " + state)
+				state, _ := apierr.FromError(err).Context["state"].(string)
+				got = strings.TrimSpace(string(apierr.FromError(err).Code) + " " + state)
 			}
 			if got != c.want {
 				t.Errorf("%s, %s: %s, want %s (%v)", c.state, c.name, got, c.want, err)

@@ -77,7 +77,7 @@ func (s *Service) schedule(ctx context.Context, tx *db.Tx, scheduler approvalSch
 		if err == nil {
 			return nil
 		}
-		apiErr := apierr.Of(err)
+		apiErr := apierr.FromError(err)
 		if apiErr.IsServerError() {
 			return err
 		}

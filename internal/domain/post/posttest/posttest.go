@@ -189,8 +189,8 @@ func (w *Env) ExpectError(t *testing.T, code apierr.Code, state, tool string, ar
 // CheckError checks the code and context.state of an error.
 func CheckError(t *testing.T, err error, code apierr.Code, state string) {
 	t.Helper()
-	got, _ := apierr.Of(err).Context["state"].(string)
-	if err == nil || apierr.Of(err).Code != code || got != state {
+	got, _ := apierr.FromError(err).Context["state"].(string)
+	if err == nil || apierr.FromError(err).Code != code || got != state {
 		t.Errorf("error %v with state %q, want code %s with state %q", err, got, code, state)
 	}
 }

@@ -103,7 +103,7 @@ func TestParseInvalidRules(t *testing.T) {
 		"FREQ=MONTHLY;BYMONTHDAY=1" + strings.Repeat(",1", 200),
 	} {
 		_, err := Parse(rule, parseWallClock(t, "2026-11-23T09:00:00"), time.UTC)
-		if !apierr.Is(err, apierr.ValidationFailed) || apierr.Of(err).Context["argument"] != "rule" {
+		if !apierr.Is(err, apierr.ValidationFailed) || apierr.FromError(err).Context["argument"] != "rule" {
 			t.Errorf("%q: %v", rule, err)
 		}
 	}
