@@ -173,7 +173,7 @@ func problemFor(p []byte, badPath bool) error {
 // response returns the whole response, which closes the connection as net/http does.
 func (p *protocolErrors) response(err error) []byte {
 	id := uuid.Must(uuid.NewV7()).String()
-	doc := problem.Of(err, p.publicURL)
+	doc := problem.FromError(err, p.publicURL)
 	body, marshalErr := json.Marshal(doc)
 	if marshalErr != nil {
 		body = []byte("{}")

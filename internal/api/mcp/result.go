@@ -105,7 +105,7 @@ func (x *exchange) errorResult(err error) *sdk.CallToolResult {
 // recordProblem records an error for the log and returns its problem document.
 func (x *exchange) recordProblem(err error) problem.Document {
 	x.cause = err
-	doc := withKeyArgument(problem.Of(toolError(err), x.edge.opts.PublicURL))
+	doc := withKeyArgument(problem.FromError(toolError(err), x.edge.opts.PublicURL))
 	x.status = doc.Status
 	return doc
 }

@@ -77,7 +77,7 @@ func TestRequestsRequireKey(t *testing.T) {
 	} {
 		for _, method := range []string{"POST", "GET", "DELETE", "OPTIONS"} {
 			got := e.send(t, method, ping, headers...)
-			want := must.Get(json.Marshal(problem.Of(apierr.New(apierr.Unauthorized,
+			want := must.Get(json.Marshal(problem.FromError(apierr.New(apierr.Unauthorized,
 				"Connect the assistant. If its access has expired or was revoked, connect it again. Or send a valid "+
 					"team API key as a bearer token in the Authorization header."), publicURL)))(t)
 			if got.status != http.StatusUnauthorized || got.body != string(want)+"\n" {

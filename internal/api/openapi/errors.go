@@ -74,7 +74,7 @@ func (b *builder) addErrors(op *operation.Operation, out map[string]response) {
 		if !r.applies(op) {
 			continue
 		}
-		shown := problem.Of(r.example, exampleURL)
+		shown := problem.FromError(r.example, exampleURL)
 		out[strconv.Itoa(shown.Status)] = response{Ref: "#/components/responses/" + r.component}
 		if _, ok := b.components.Responses[r.component]; !ok {
 			b.components.Responses[r.component] = r.response(shown)

@@ -89,8 +89,8 @@ var byCode = func() map[apierr.Code]Entry {
 // ReferencePath is the path of the error reference below the public URL.
 const ReferencePath = "/docs/errors"
 
-// Of returns the document for an error. An error without a code becomes internal_error and reveals nothing.
-func Of(err error, publicURL string) Document {
+// FromError returns the document for an error. An error without a code becomes internal_error and reveals nothing.
+func FromError(err error, publicURL string) Document {
 	f := apierr.FromError(err)
 	e := byCode[f.Code]
 	return Document{
@@ -131,7 +131,7 @@ func LogLevel(r *http.Request, status int, cause error) slog.Level {
 
 // Write sends the document for an error with its header fields and returns the status.
 func Write(w http.ResponseWriter, err error, publicURL string) int {
-	doc := Of(err, publicURL)
+	doc := FromError(err, publicURL)
 	body, marshalErr := json.Marshal(doc)
 	if marshalErr != nil {
 		doc.Status, body = http.StatusInternalServerError, []byte("{}")

@@ -60,7 +60,7 @@ func declaredCodes(t *testing.T) []string {
 // An error without a code becomes internal_error and reveals nothing about its cause.
 func TestUnknownErrorsRevealNothing(t *testing.T) {
 	t.Parallel()
-	doc := problem.Of(errors.New("pq: password of user pressroom"), "https://press.example")
+	doc := problem.FromError(errors.New("pq: password of user pressroom"), "https://press.example")
 	raw := must.Get(json.Marshal(doc))(t)
 	if doc.Status != 500 || doc.Code != apierr.Internal || strings.Contains(string(raw), "password") {
 		t.Errorf("%s", raw)

@@ -160,4 +160,4 @@ func (f *Frame) ShowError(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // StatusOf returns the HTTP status of an error.
-func StatusOf(err error) int { return problem.Of(err, "").Status }
+func StatusOf(err error) int { return problem.FromError(err, "").Status }
