@@ -2,28 +2,28 @@ package network
 
 import "slices"
 
-// Measure is a count of something in a text, such as characters or hashtags, with the network's limit.
+// Measure is the number of units in a text, such as characters or hashtags, with the network's limit.
 type Measure struct {
-	Unit string // for people, after a number
-	Have int
-	Most int // maximum; 0 means no limit
-	Warn int // the network ignores more than this; 0 means no limit
+	Unit      string // name to display after the number
+	Count     int
+	Limit     int // 0 means no limit
+	SoftLimit int // the network ignores units beyond this number; 0 means no limit
 }
 
-// Over reports whether Have exceeds Most, so that the network would refuse the post.
-func (m Measure) Over() bool { return m.Most > 0 && m.Have > m.Most }
+// ExceedsLimit reports whether Count exceeds Limit, so that the network would refuse the post.
+func (m Measure) ExceedsLimit() bool { return m.Limit > 0 && m.Count > m.Limit }
 
-// Excess returns by how much Have exceeds Most, or 0.
+// Excess returns by how much Count exceeds Limit, or 0.
 func (m Measure) Excess() int {
-	if !m.Over() {
+	if !m.ExceedsLimit() {
 		return 0
 	}
-	return m.Have - m.Most
+	return m.Count - m.Limit
 }
 
-// Near reports whether Have exceeds 90% of Most, or exceeds Warn.
-func (m Measure) Near() bool {
-	return m.Most > 0 && m.Have*10 > m.Most*9 || m.Warn > 0 && m.Have > m.Warn
+// NearLimit reports whether Count exceeds 90% of Limit, or exceeds SoftLimit.
+func (m Measure) NearLimit() bool {
+	return m.Limit > 0 && m.Count*10 > m.Limit*9 || m.SoftLimit > 0 && m.Count > m.SoftLimit
 }
 
 // RulesProvider is a network that returns its limits.
@@ -33,10 +33,10 @@ type RulesProvider interface{ Rules() Rules }
 func (r Rules) Measure(c Content) []Measure {
 	out := []Measure{}
 	if r.Text.Unit.Count != nil {
-		out = append(out, Measure{Unit: r.Text.Unit.Name, Have: r.Text.Unit.Count(c.Text), Most: r.maxLength(c)})
+		out = append(out, Measure{Unit: r.Text.Unit.Name, Count: r.Text.Unit.Count(c.Text), Limit: r.maxLength(c)})
 	}
 	if r.Text.MaxBytes > 0 {
-		out = append(out, Measure{Unit: "bytes", Have: len(c.Text), Most: r.Text.MaxBytes})
+		out = append(out, Measure{Unit: "bytes", Count: len(c.Text), Limit: r.Text.MaxBytes})
 	}
 	links := Links(c.Text)
 	slices.Sort(links)

@@ -30,11 +30,11 @@ func TestMeasure(t *testing.T) {
 		}
 	}
 	for m, want := range map[Measure][3]bool{
-		{Have: 300, Most: 300}: {false, true, false}, {Have: 301, Most: 300}: {true, true, true}, {Have: 270, Most: 300}: {},
-		{Have: 6, Most: 30, Warn: 5}: {false, true, false}, {Have: 9}: {},
+		{Count: 300, Limit: 300}: {false, true, false}, {Count: 301, Limit: 300}: {true, true, true}, {Count: 270, Limit: 300}: {},
+		{Count: 6, Limit: 30, SoftLimit: 5}: {false, true, false}, {Count: 9}: {},
 	} {
-		if m.Over() != want[0] || m.Near() != want[1] || (m.Excess() > 0) != want[2] {
-			t.Errorf("%+v: over %v, near %v, excess %d", m, m.Over(), m.Near(), m.Excess())
+		if m.ExceedsLimit() != want[0] || m.NearLimit() != want[1] || (m.Excess() > 0) != want[2] {
+			t.Errorf("%+v: over %v, near %v, excess %d", m, m.ExceedsLimit(), m.NearLimit(), m.Excess())
 		}
 	}
 }
@@ -50,7 +50,7 @@ func TestMeasureAgreesWithCheck(t *testing.T) {
 			Text: strings.Repeat(rapid.SampledFrom([]string{"a", "ä ", "👋🏽", "#b ", "@c ", "https://d.example "}).
 				Draw(t, "text"), rapid.IntRange(1, 2300).Draw(t, "times")), Media: []Media{jpeg()},
 		}
-		over := slices.ContainsFunc(rules.Measure(c), Measure.Over)
+		over := slices.ContainsFunc(rules.Measure(c), Measure.ExceedsLimit)
 		refused := slices.ContainsFunc(rules.Check(c), func(p Problem) bool {
 			return p.Blocking && (p.Code == "caption_too_long" || strings.HasSuffix(p.Code, "s_too_many"))
 		})

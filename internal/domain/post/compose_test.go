@@ -213,7 +213,7 @@ func TestCheckComposition(t *testing.T) {
 			check.Content.Text != text || len(check.Content.Media) != 1 || got.Left == 0 {
 			t.Errorf("%+v", got)
 		}
-		want := []network.Measure{{Unit: "characters", Have: 9, Most: 300}, {Unit: "bytes", Have: 9, Most: 3000}}
+		want := []network.Measure{{Unit: "characters", Count: 9, Limit: 300}, {Unit: "bytes", Count: 9, Limit: 3000}}
 		if diff := cmp.Diff(want, check.Measures); diff != "" {
 			t.Error(diff)
 		}
