@@ -8,15 +8,15 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Open is the total of all teams' open reservations.
-type Open struct {
+// OpenReservations is the total of the open reservations of all teams.
+type OpenReservations struct {
 	Reservations, Credits int64
-	Oldest                time.Time // zero if there is none
+	Oldest                time.Time // creation time of the oldest reservation; zero if there is none
 }
 
-// Open returns the total of open reservations.
-func (s *Service) Open(ctx context.Context) (Open, error) {
-	var out Open
+// OpenReservations returns the total of the open reservations of all teams.
+func (s *Service) OpenReservations(ctx context.Context) (OpenReservations, error) {
+	var out OpenReservations
 	var oldest int64
 	err := s.db.QueryRow(ctx,
 		`SELECT COUNT(*), COALESCE(SUM(charged), 0), COALESCE(MIN(created_at), 0) FROM reservations
