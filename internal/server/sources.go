@@ -64,7 +64,7 @@ func fetchPublic(fetcher *safehttp.Client) func(context.Context, string, int64, 
 }
 
 // sources are the configured providers: official ones and the vendor's.
-type sources struct{ official, vendor []joined.Named }
+type sources struct{ official, vendor []joined.NamedProvider }
 
 // metrics and media return the providers in order of preference: official providers for metrics, the vendor for media.
 func (s sources) metrics() (*joined.Source, error) {
@@ -88,7 +88,7 @@ func (s *Server) openSources(fetcher *safehttp.Client) (sources, error) {
 		if err != nil {
 			return out, fmt.Errorf("opening Instagram's API (--sources): %w", err)
 		}
-		out.official = append(out.official, joined.Named{Name: "instagram_graph", Source: source})
+		out.official = append(out.official, joined.NamedProvider{Name: "instagram_graph", Source: source})
 	}
 	if o := s.cfg.Sources.TikTokResearch; o != nil {
 		opts := *o
@@ -97,7 +97,7 @@ func (s *Server) openSources(fetcher *safehttp.Client) (sources, error) {
 		if err != nil {
 			return out, fmt.Errorf("opening TikTok's research API (--sources): %w", err)
 		}
-		out.official = append(out.official, joined.Named{Name: "tiktok_research", Source: source})
+		out.official = append(out.official, joined.NamedProvider{Name: "tiktok_research", Source: source})
 	}
 	if s.cfg.BridgeURL != "" {
 		source, err := bridge.New(bridge.Options{
@@ -106,7 +106,7 @@ func (s *Server) openSources(fetcher *safehttp.Client) (sources, error) {
 		if err != nil {
 			return out, fmt.Errorf("opening the provider of --bridge: %w", err)
 		}
-		out.vendor = append(out.vendor, joined.Named{Name: "bridge", Source: source})
+		out.vendor = append(out.vendor, joined.NamedProvider{Name: "bridge", Source: source})
 	}
 	return out, nil
 }

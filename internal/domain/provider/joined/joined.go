@@ -25,19 +25,19 @@ type Media interface {
 	Fetch(ctx context.Context, address string, most int64, into io.Writer) error
 }
 
-// Named is a provider with a name, which prefixes stored URLs and cursors and must not change.
-type Named struct {
+// NamedProvider is a provider with a name. The name prefixes stored URLs and cursors, so it must not change.
+type NamedProvider struct {
 	Name   string // lowercase letters, digits and _; not http or https
 	Source Figures
 }
 
 // Source combines providers.
-type Source struct{ all []Named }
+type Source struct{ all []NamedProvider }
 
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 
 // New combines providers. Names must be unique and must not look like a URL scheme.
-func New(all ...Named) (*Source, error) {
+func New(all ...NamedProvider) (*Source, error) {
 	seen := map[string]bool{"http": true, "https": true}
 	for _, one := range all {
 		if !nameForm.MatchString(one.Name) || seen[one.Name] || one.Source == nil {
@@ -94,7 +94,7 @@ func (s *Source) ProfileMedia(ctx context.Context, q provider.Query) (provider.P
 }
 
 // prefixAddresses prefixes the URLs and the cursor of a page with the provider's name.
-func (n Named) prefixAddresses(page provider.Page) provider.Page {
+func (n NamedProvider) prefixAddresses(page provider.Page) provider.Page {
 	for i := range page.Items {
 		page.Items[i].URL = n.Name + ":" + page.Items[i].URL
 	}

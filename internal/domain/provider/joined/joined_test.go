@@ -48,7 +48,7 @@ func (h *fakeMedia) Fetch(_ context.Context, address string, _ int64, into io.Wr
 	return err
 }
 
-func join(t *testing.T, all ...Named) *Source {
+func join(t *testing.T, all ...NamedProvider) *Source {
 	t.Helper()
 	s := must.Get(New(all...))(t)
 	return s
@@ -71,7 +71,7 @@ func TestFallback(t *testing.T) {
 		{provider.ErrNotOffered, provider.ErrNotOffered, "", provider.ErrNotOffered},
 	} {
 		first, second := &fakeFigures{name: "first", err: c.first}, &fakeFigures{name: "second", err: c.second}
-		s := join(t, Named{"a", first}, Named{"b", second})
+		s := join(t, NamedProvider{"a", first}, NamedProvider{"b", second})
 		profile, err := s.Profile(t.Context(), provider.ProfileQuery{})
 		if !errors.Is(err, c.err) || err == nil && profile.Account.DisplayName != c.want {
 			t.Errorf("%v, %v: %v, %v", c.first, c.second, profile, err)
@@ -95,14 +95,14 @@ func TestPagesFromOneProvider(t *testing.T) {
 	figures := &fakeFigures{name: "figures"}
 	stories, posts := &fakeMedia{fakeFigures: fakeFigures{name: "stories"}, mediaErr: provider.ErrNotOffered},
 		&fakeMedia{fakeFigures: fakeFigures{name: "posts"}}
-	s := join(t, Named{"figures", figures}, Named{"stories", stories}, Named{"posts", posts})
+	s := join(t, NamedProvider{"figures", figures}, NamedProvider{"stories", stories}, NamedProvider{"posts", posts})
 	page := must.Get(s.ProfileMedia(t.Context(), provider.Query{}))(t)
 	if diff := cmp.Diff(provider.Page{Items: []provider.Item{{ID: "1", URL: "posts:https://cdn.example/posts?a=b:c"}},
 		Next: "posts:after:"}, page); diff != "" {
 		t.Error(diff)
 	}
 	other := &fakeMedia{fakeFigures: fakeFigures{name: "other"}}
-	s = join(t, Named{"other", other}, Named{"posts", posts})
+	s = join(t, NamedProvider{"other", other}, NamedProvider{"posts", posts})
 	if _, err := s.ProfileMedia(t.Context(), provider.Query{Cursor: page.Next}); err != nil || len(other.requests) != 0 {
 		t.Errorf("%v; requests to the other provider: %v", err, other.requests)
 	}
@@ -120,7 +120,7 @@ func TestPagesFromOneProvider(t *testing.T) {
 func TestUnprefixedAddresses(t *testing.T) {
 	t.Parallel()
 	one, two := &fakeMedia{fakeFigures: fakeFigures{name: "one"}}, &fakeMedia{fakeFigures: fakeFigures{name: "two"}}
-	s := join(t, Named{"figures", &fakeFigures{}}, Named{"one", one})
+	s := join(t, NamedProvider{"figures", &fakeFigures{}}, NamedProvider{"one", one})
 	var file bytes.Buffer
 	if err := s.Fetch(t.Context(), "https://cdn.example/x", 9, &file); err != nil ||
 		file.String() != "one https://cdn.example/x" {
@@ -130,7 +130,7 @@ func TestUnprefixedAddresses(t *testing.T) {
 		one.requests[0] != "media Y3Vyc29y" {
 		t.Errorf("%v, %v", err, one.requests)
 	}
-	s = join(t, Named{"one", one}, Named{"two", two})
+	s = join(t, NamedProvider{"one", one}, NamedProvider{"two", two})
 	for _, kept := range []string{"https://cdn.example/x", "gone:https://cdn.example/x", ""} {
 		if _, ok := errors.AsType[*provider.Unavailable](s.Fetch(t.Context(), kept, 9, &file)); !ok {
 			t.Errorf("%q was fetched", kept)
@@ -145,11 +145,11 @@ func TestUnprefixedAddresses(t *testing.T) {
 func TestInvalidNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "http", "https", "a:b", "A", "1", "twice"} {
-		if _, err := New(Named{"twice", &fakeFigures{}}, Named{name, &fakeFigures{}}); err == nil {
+		if _, err := New(NamedProvider{"twice", &fakeFigures{}}, NamedProvider{name, &fakeFigures{}}); err == nil {
 			t.Errorf("the invalid name %q was accepted", name)
 		}
 	}
-	if _, err := New(Named{"a", nil}); err == nil {
+	if _, err := New(NamedProvider{"a", nil}); err == nil {
 		t.Error("a nil provider was accepted")
 	}
 }
