@@ -193,7 +193,7 @@ func (s *Server) countJobs(ctx context.Context, c *counts) error {
 }
 
 func (s *Server) countReservations(ctx context.Context, c *counts) error {
-	open, err := s.Credits.Open(ctx)
+	open, err := s.Credits.OpenReservations(ctx)
 	if err != nil {
 		return err
 	}

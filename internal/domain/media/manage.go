@@ -44,8 +44,8 @@ func requireLibrary(call operation.Call) error {
 	return call.Require(access.Read)
 }
 
-// TeamOf returns which of the teams owns a library item, or not_found.
-func (s *Service) TeamOf(ctx context.Context, id int64, teams []int64) (int64, error) {
+// FindTeam returns the team that owns a library item. It returns not_found unless that is one of teams.
+func (s *Service) FindTeam(ctx context.Context, id int64, teams []int64) (int64, error) {
 	home, err := db.OwningTeam(ctx, s.db, `media WHERE id = ? AND deleted_at = 0`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.Missing()

@@ -48,10 +48,10 @@ func TestPermissions(t *testing.T) {
 		if err := w.Move(ctx, w.callAs(access.Editor), id, stranger.folderOf(t)); !apierr.Is(err, apierr.FolderNotFound) {
 			t.Errorf("the item was moved into another team's folder: %v", err)
 		}
-		if home, err := w.TeamOf(ctx, id, []int64{stranger.team, w.team}); err != nil || home != w.team {
+		if home, err := w.FindTeam(ctx, id, []int64{stranger.team, w.team}); err != nil || home != w.team {
 			t.Errorf("the item belongs to team %d (%v)", home, err)
 		}
-		if _, err := w.TeamOf(ctx, id, []int64{stranger.team}); !apierr.Is(err, apierr.NotFound) {
+		if _, err := w.FindTeam(ctx, id, []int64{stranger.team}); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("found in a team that does not have the item: %v", err)
 		}
 	})

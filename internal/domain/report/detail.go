@@ -37,7 +37,7 @@ func (s *Service) FindOwner(ctx context.Context, id string) (Owner, error) {
 type Detail struct {
 	Kind, Platform, Subject string
 	Status                  Status
-	Working                 bool          // being created or refreshed
+	InProgress              bool          // whether the report is being created or refreshed
 	Refunded                int64         // credits refunded after a failure
 	LastFailed              string        // why the last refresh failed; empty if it succeeded
 	Wait                    time.Duration // until this person may refresh it again
@@ -74,7 +74,7 @@ func (s *Service) Detail(ctx context.Context, team, person int64, kind, id strin
 
 // addLastJob adds the outcome of the report's last job.
 func (s *Service) addLastJob(ctx context.Context, r record, last job.Record, out *Detail) error {
-	out.Working = last.ID != "" && !last.IsFinished()
+	out.InProgress = last.ID != "" && !last.IsFinished()
 	if last.State != job.Failed {
 		return nil
 	}

@@ -21,7 +21,7 @@ import (
 
 // GetInput is the input of get_report.
 type GetInput struct {
-	Named
+	Ref
 
 	Sections []string `json:"sections,omitempty" maxItems:"20" jsonschema:"Names from sections_available. Omit for the summary only."`
 	Cursor   *string  `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous page."`

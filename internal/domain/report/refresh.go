@@ -10,15 +10,15 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Named identifies a report by kind and ID.
-type Named struct {
+// Ref identifies a report by kind and ID.
+type Ref struct {
 	Type string `json:"type" enum:"profile|hashtag" title:"ReportKind"`
 	ID   string `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$"`
 }
 
 // refreshPrice returns the price of a refresh, which is 0 if one is running. It locks the report's row and fails if the
 // report cannot be refreshed now.
-func (s *Service) refreshPrice(ctx context.Context, call operation.Call, in Named) (int64, error) {
+func (s *Service) refreshPrice(ctx context.Context, call operation.Call, in Ref) (int64, error) {
 	var cost int64
 	err := call.InTx(ctx, s.db, "report.refreshable", func(ctx context.Context, tx *db.Tx) error {
 		r, running, err := s.lockForRefresh(ctx, tx, call, in)
@@ -32,7 +32,7 @@ func (s *Service) refreshPrice(ctx context.Context, call operation.Call, in Name
 
 // lockForRefresh locks a report that may be refreshed. It also returns the running job, if any.
 func (s *Service) lockForRefresh(ctx context.Context, tx *db.Tx, call operation.Call,
-	in Named) (record, job.Record, error) {
+	in Ref) (record, job.Record, error) {
 	r, err := lock(ctx, tx, call.TeamID, in.Type, in.ID)
 	if err != nil {
 		return r, job.Record{}, err
@@ -71,7 +71,7 @@ func (s *Service) runningJob(ctx context.Context, tx *db.Tx, r record) (job.Reco
 }
 
 // refresh starts a refresh, or returns the running job.
-func (s *Service) refresh(ctx context.Context, call operation.Call, in Named) (operation.Answer[job.Job], error) {
+func (s *Service) refresh(ctx context.Context, call operation.Call, in Ref) (operation.Answer[job.Job], error) {
 	var out operation.Answer[job.Job]
 	err := call.InTx(ctx, s.db, "report.refresh", func(ctx context.Context, tx *db.Tx) error {
 		r, running, err := s.lockForRefresh(ctx, tx, call, in)

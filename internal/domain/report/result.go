@@ -12,12 +12,12 @@ import (
 
 // Result is the result of a finished report job.
 type Result struct {
-	Report         Made  `json:"report"`
-	CreditsCharged int64 `json:"credits_charged"`
+	Report         JobReport `json:"report"`
+	CreditsCharged int64     `json:"credits_charged"`
 }
 
-// Made identifies the report of a job.
-type Made struct {
+// JobReport is the report that a job creates or refreshes.
+type JobReport struct {
 	ID     string `json:"id"`
 	Kind   string `json:"kind"`
 	Status Status `json:"status,omitempty"` // omitted if the report was deleted
@@ -44,7 +44,7 @@ func readResult(ctx context.Context, q db.Querier, charged job.Charged, r job.Re
 	if err = ignoreMissing(err); err != nil {
 		return made, fmt.Errorf("reading the report of job %s: %w", r.ID, err)
 	}
-	made.Result = Result{Report: Made{ID: r.Subject, Kind: reportKind(r.Type), Status: found.status},
+	made.Result = Result{Report: JobReport{ID: r.Subject, Kind: reportKind(r.Type), Status: found.status},
 		CreditsCharged: credits}
 	return made, nil
 }

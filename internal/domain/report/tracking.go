@@ -18,7 +18,7 @@ import (
 
 // TrackInput is the input of set_report_tracking.
 type TrackInput struct {
-	Named
+	Ref
 
 	Enabled       bool `json:"enabled" jsonschema:"Whether tracking is on."`
 	FrequencyDays int  `json:"frequency_days,omitempty" enum:"1|3|7" default:"3" jsonschema:"Days between refreshes; 3 if omitted."`
@@ -223,7 +223,7 @@ func (s *Service) disableTracking(ctx context.Context, tx *db.Tx, r *record, rea
 
 // DisableTracking turns off tracking of reports for a person whose role may spend, even while spending is paused:
 // recurring charges must always be stoppable. It returns how many were tracked.
-func (s *Service) DisableTracking(ctx context.Context, call operation.Call, reports ...Named) (int, error) {
+func (s *Service) DisableTracking(ctx context.Context, call operation.Call, reports ...Ref) (int, error) {
 	if !slices.Contains(access.RoleCapabilities(call.Role), access.Spend) {
 		return 0, call.Require(access.Spend)
 	}

@@ -44,7 +44,7 @@ func (f filters) Any() bool { return f.Kind+f.Query+f.Alt != "" }
 
 // filter converts the filters for the library.
 func (f filters) filter() (gallery.Filter, error) {
-	out := gallery.Filter{Kind: f.Kind, Text: f.Query, Undescribed: f.Alt == "missing", Order: gallery.Order(f.Sort)}
+	out := gallery.Filter{Kind: f.Kind, Text: f.Query, WithoutAltText: f.Alt == "missing", Order: gallery.Order(f.Sort)}
 	allowed := func(argument, value string, values ...string) error {
 		if value != "" && !slices.Contains(values, value) {
 			return apierr.Invalid(apierr.NotAllowedValue, argument, "The address of this page is invalid.")
@@ -210,7 +210,7 @@ func (p *Handlers) fill(r *http.Request, v *gridView, after string) error {
 			return err
 		}
 	}
-	if v.Missing, err = gallery.Count(ctx, p.DB, team, gallery.Filter{Undescribed: true}); err != nil {
+	if v.Missing, err = gallery.Count(ctx, p.DB, team, gallery.Filter{WithoutAltText: true}); err != nil {
 		return err
 	}
 	v.Storage, err = p.storage(r, call)

@@ -108,7 +108,7 @@ func (p *Handlers) of(do func(http.ResponseWriter, asked)) http.HandlerFunc {
 // elsewhere shows an item of another of the person's teams and selects that team.
 func (p *Handlers) elsewhere(w http.ResponseWriter, r *http.Request, err error, id int64) {
 	p.SwitchToTeamOf(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
-		return p.media.TeamOf(ctx, id, teams)
+		return p.media.FindTeam(ctx, id, teams)
 	})
 }
 

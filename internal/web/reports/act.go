@@ -55,7 +55,7 @@ func (p *Handlers) stopTracking(w http.ResponseWriter, r *http.Request, kind, id
 	actor, err := p.Teams.InApp(r.Context(), v.ID, v.Team.ID)
 	if err == nil {
 		call := operation.Call{Actor: actor, Operation: "end_tracking", RequestID: uuid.NewString(), Now: p.DB.Now()}
-		_, err = p.reports.DisableTracking(r.Context(), call, report.Named{Type: kind, ID: id})
+		_, err = p.reports.DisableTracking(r.Context(), call, report.Ref{Type: kind, ID: id})
 	}
 	if err != nil {
 		p.showError(w, r, kind, id, "tracking", err)

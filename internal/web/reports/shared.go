@@ -67,7 +67,7 @@ func (p *Handlers) openShared(r *http.Request) (sharedView, error) {
 // asTeam returns a source that reads a report of a team without a visitor.
 func (p *Handlers) asTeam(ctx context.Context, team int64, kind, id string, zone *time.Location) source {
 	return func(sections []string, limit int, cursor string) (report.ReportSummary, answer, error) {
-		in := report.GetInput{Named: report.Named{Type: kind, ID: id}, Sections: sections, Limit: limit}
+		in := report.GetInput{Ref: report.Ref{Type: kind, ID: id}, Sections: sections, Limit: limit}
 		if cursor != "" {
 			in.Cursor = &cursor
 		}

@@ -333,10 +333,10 @@ func (p *Handlers) endTrackings(r *http.Request, key int64, chosen []string) (in
 	if err != nil {
 		return 0, err
 	}
-	var those []report.Named
+	var those []report.Ref
 	for _, t := range tracked {
 		if slices.Contains(chosen, t.ID) {
-			those = append(those, report.Named{Type: t.Kind, ID: t.ID})
+			those = append(those, report.Ref{Type: t.Kind, ID: t.ID})
 		}
 	}
 	return p.Reports.DisableTracking(r.Context(),

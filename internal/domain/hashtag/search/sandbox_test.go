@@ -41,7 +41,7 @@ func (w env) runSandbox(t *testing.T) {
 	}
 	official := must.Get(instagramgraph.New(opts))(t)
 	vendor := must.Get(bridge.New(bridge.Options{URL: front.URL + "/vendor", FetchPublic: public, Now: w.clock.Now}))(t)
-	w.Source = must.Get(joined.New(joined.Named{Name: "instagram_graph", Source: official}, joined.Named{Name: "bridge",
+	w.Source = must.Get(joined.New(joined.NamedProvider{Name: "instagram_graph", Source: official}, joined.NamedProvider{Name: "bridge",
 		Source: vendor}))(t)
 }
 

@@ -27,11 +27,11 @@ const (
 
 // Filter selects items.
 type Filter struct {
-	Folder      *int64 // nil for all; 0 for items without a folder
-	Kind        string // image or video; empty for both
-	Text        string // a part of the name, the file name or the alternative text, ignoring case
-	Undescribed bool   // only images without alternative text
-	Order       Order
+	Folder         *int64 // nil for all; 0 for items without a folder
+	Kind           string // image or video; empty for both
+	Text           string // a part of the name, the file name or the alternative text, ignoring case
+	WithoutAltText bool   // only images without alternative text
+	Order          Order
 }
 
 // Item is an image or a video of the library.
@@ -51,8 +51,8 @@ type Item struct {
 	search string // the sort key of lists
 }
 
-// Undescribed reports whether the item is an image without alternative text.
-func (i Item) Undescribed() bool { return i.Kind == "image" && i.Alt == "" }
+// LacksAltText reports whether the item is an image without alternative text.
+func (i Item) LacksAltText() bool { return i.Kind == "image" && i.Alt == "" }
 
 const columns = `m.id, m.name, m.file_name, m.type, m.kind, m.alt, m.size_bytes, m.width, m.height, m.duration,
 	m.thumbnail <> '', m.search`
@@ -128,7 +128,7 @@ func (f Filter) where(team int64) (string, []any) {
 	if f.Kind != "" {
 		add("m.kind = ?", f.Kind)
 	}
-	if f.Undescribed {
+	if f.WithoutAltText {
 		add("m.kind = 'image'")
 		add("m.alt = ''")
 	}

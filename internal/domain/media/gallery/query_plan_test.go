@@ -52,13 +52,13 @@ func TestQueriesUseIndexes(t *testing.T) {
 		team, folder := fill(t, d), int64(3)
 		for name, f := range map[string]Filter{
 			"all": {}, "oldest": {Order: Oldest}, "folder": {Folder: &folder}, "kind": {Kind: "image"}, "text": {Text: "pic"},
-			"undescribed": {Undescribed: true},
+			"undescribed": {WithoutAltText: true},
 		} {
 			text, args, err := listQuery(team, f, "2000", 24)
 			must.NoError(t, err)
 			check(t, d, name, text, args, "TEMP B-TREE", "Sort")
 		}
-		where, args := Filter{Undescribed: true}.where(team)
+		where, args := Filter{WithoutAltText: true}.where(team)
 		if plan := testkit.Plan(t, d, `SELECT COUNT(*) FROM media m WHERE `+where, args...); !strings.Contains(plan, "media_undescribed") {
 			t.Errorf("undescribed images are not counted by their index\n%s", plan)
 		}
