@@ -1527,6 +1527,9 @@ type Post struct {
 	Media   []PostMedia `json:"media"`
 	// Choices for single networks.
 	Options *Options `json:"options,omitzero"`
+	// Choices that a person made for all posts of the team. They apply to this post, because it has none for the
+	// network.
+	DefaultOptions *Options `json:"default_options,omitzero"`
 	// Publication time; for a draft, the planned time; for a template, the start of its series.
 	ScheduledAt *Moment      `json:"scheduled_at,omitzero"`
 	PublishedAt *Moment      `json:"published_at,omitzero"`
@@ -1575,6 +1578,9 @@ type PostChange struct {
 	Media   []PostMedia `json:"media"`
 	// Choices for single networks.
 	Options *Options `json:"options,omitzero"`
+	// Choices that a person made for all posts of the team. They apply to this post, because it has none for the
+	// network.
+	DefaultOptions *Options `json:"default_options,omitzero"`
 	// Publication time; for a draft, the planned time; for a template, the start of its series.
 	ScheduledAt *Moment      `json:"scheduled_at,omitzero"`
 	PublishedAt *Moment      `json:"published_at,omitzero"`

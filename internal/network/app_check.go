@@ -36,6 +36,27 @@ type Finding struct {
 	Detail   string // for people; may quote the network
 	NextStep string // what the operator has to do; empty if nothing
 	Expired  bool   // the access token was refused; a renewed one may work
+
+	Creator *Creator // of CreatorInfo
+}
+
+// Creator has the settings of an account that limit a post's options.
+type Creator struct {
+	Audiences                   []string // in the network's words
+	NoComment, NoDuet, NoStitch bool
+}
+
+// Forbids reports whether the settings forbid an audience, or "comment", "duet" or "stitch".
+func (c Creator) Forbids(option string) bool {
+	switch option {
+	case "comment":
+		return c.NoComment
+	case "duet":
+		return c.NoDuet
+	case "stitch":
+		return c.NoStitch
+	}
+	return !slices.Contains(c.Audiences, option)
 }
 
 // Next steps that do not depend on the network's error code.

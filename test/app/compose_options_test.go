@@ -136,6 +136,94 @@ func TestComposerCreatorInfo(t *testing.T) {
 		b.open("/posts/new?account="+c.id()).shows(http.StatusOK, "TikTok options").lacks("TikTok says about")
 		b.open(fmt.Sprint("/posts/new?account=", id)).shows(http.StatusOK, "TikTok says about mira.keller", "Audiences: PUBLIC_TO_EVERYONE",
 			"Turned off: duets, stitches")
+		page := b.open(fmt.Sprint("/posts/new?account=", id))
+		for option, disabled := range map[string]bool{
+			`value="PUBLIC_TO_EVERYONE" data-limited="PUBLIC_TO_EVERYONE"`:   false,
+			`value="FOLLOWER_OF_CREATOR" data-limited="FOLLOWER_OF_CREATOR"`: true,
+			`name="tiktok-comment" value="yes" data-limited="comment"`:       false,
+			`name="tiktok-duet" value="yes" data-limited="duet"`:             true,
+			`name="tiktok-stitch" value="yes" data-limited="stitch"`:         true,
+		} {
+			if _, rest, found := strings.Cut(page.source, option); !found || strings.HasPrefix(rest, " disabled>") != disabled {
+				t.Errorf("%s: found %t, followed by %.20s", option, found, rest)
+			}
+		}
+		f := page.form("Save draft").fill("account", c.id(), fmt.Sprint(id))
+		preview := b.send(http.MethodPost, "/posts/preview", f.values).source
+		if !strings.Contains(preview, `data-off="duet stitch FOLLOWER_OF_CREATOR"`) {
+			t.Errorf("the preview does not say what the account forbids: %s", preview)
+		}
+		kept := page.form("Save draft").fill("tiktok-duet", "yes").fill("caption", "x").press().shows(http.StatusOK, "Saved.")
+		if _, rest, _ := strings.Cut(b.open(kept.path+"/edit").source, `data-limited="duet"`); !strings.HasPrefix(rest, " checked>") {
+			t.Errorf("a forbidden choice of the post cannot be removed: %.20s", rest)
+		}
+	})
+}
+
+// A person sets the team's default for TikTok. It applies to posts without TikTok options.
+func TestTikTokDefault(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		admin := c.as(t, access.Admin)
+		admin.open("/settings/team").shows(http.StatusOK).lacks("TikTok default")
+		tikTok := must.Get(strconv.ParseInt(c.addAccountOf(t, "tiktok"), 10, 64))(t)
+		c.as(t, access.Editor).open("/settings/team").shows(http.StatusOK).lacks("TikTok default")
+		made := c.callTool(t, "create_post", map[string]any{
+			"caption": "By the API", "account_ids": []int64{tikTok}, "media_ids": []int64{c.addVideo(t)},
+		})
+		problems := func() string {
+			return fmt.Sprint(c.callTool(t, "validate_post", map[string]any{"post_id": made["id"]})["problems"])
+		}
+		effective := func() *network.TikTokOptions { // of the delivery
+			p := c.storedPost(t, "/posts/"+fmt.Sprint(made["id"]))
+			return p.Content(p.Targets[0], "en").Options.TikTok
+		}
+		if got := effective(); got != nil {
+			t.Errorf("without a default: %+v", got)
+		}
+		const save = "Save the TikTok default"
+		form := func() *form { return admin.open("/settings/team").shows(http.StatusOK, "TikTok default").form(save) }
+		form().fill("tiktok-mode", "direct").press().shows(http.StatusUnprocessableEntity, "Choose who can see the post on TikTok.")
+		form().fill("tiktok-mode", "direct").fill("tiktok-privacy", "SELF_ONLY").press().
+			shows(http.StatusUnprocessableEntity, "TikTok requires agreement to its Music Usage Confirmation.")
+		form().fill("tiktok-mode", "direct").fill("tiktok-privacy", "SELF_ONLY").fill("tiktok-music", "yes").
+			fill("tiktok-comment", "yes").press().shows(http.StatusOK, "Saved.")
+		if v := form().values; v.Get("tiktok-privacy") != "SELF_ONLY" || v.Get("tiktok-comment") != "yes" || v.Get("tiktok-duet") != "" {
+			t.Errorf("form values %v", v)
+		}
+		admin.open("/settings/audit").shows(http.StatusOK, "turned the team’s default for TikTok on")
+		if got := effective(); got == nil || *got != (network.TikTokOptions{
+			PrivacyLevel: "SELF_ONLY", AllowComment: true, MusicUsageConfirmed: true,
+		}) {
+			t.Errorf("with a default: %+v", got)
+		}
+		shown := c.callTool(t, "get_post", map[string]any{"id": made["id"]})
+		want := map[string]any{"tiktok": map[string]any{
+			"privacy_level": "SELF_ONLY", "allow_comment": true, "music_usage_confirmed": true,
+		}}
+		if diff := cmp.Diff(want, shown["default_options"]); diff != "" || shown["options"] != nil {
+			t.Errorf("options %v, default %s", shown["options"], diff)
+		}
+		editor := c.as(t, access.Editor)
+		editor.open("/posts/new").shows(http.StatusOK, "the team’s default applies. Who can see the post: Only the account itself.")
+
+		own := map[string]any{"tiktok": map[string]any{"privacy_level": "PUBLIC_TO_EVERYONE"}}
+		c.callTool(t, "update_post", map[string]any{"id": made["id"], "options": own})
+		shown = c.callTool(t, "get_post", map[string]any{"id": made["id"]})
+		if diff := cmp.Diff(own, shown["options"]); diff != "" || shown["default_options"] != nil {
+			t.Errorf("default %v, options %s", shown["default_options"], diff)
+		}
+		if got := problems(); !strings.Contains(got, "option_missing") {
+			t.Errorf("own options without an agreement: %s", got)
+		}
+		c.callTool(t, "update_post", map[string]any{"id": made["id"], "options": map[string]any{}})
+		form().fill("tiktok-mode", "inbox").press().shows(http.StatusOK, "Saved.")
+		editor.open("/posts/new").shows(http.StatusOK, "the post goes to the inbox in the TikTok app")
+		form().fill("tiktok-mode", "").press().shows(http.StatusOK, "Saved.")
+		admin.open("/settings/audit").shows(http.StatusOK, "turned the team’s default for TikTok off")
+		if got := effective(); got != nil {
+			t.Errorf("after the default was removed: %+v", got)
+		}
 	})
 }
 

@@ -84,6 +84,7 @@ var matrix = map[string]entry{
 	"POST /account/authenticator/replace":           {who: shell.People},
 	"POST /account/authenticator/codes":             {who: shell.People},
 	"POST /account/authenticator/remove":            {who: shell.People},
+	"POST /settings/team/tiktok":                    {who: shell.Managers, form: url.Values{"tiktok-mode": {""}}},
 	"POST /settings/team/second-factor":             {who: shell.Owners, form: url.Values{"required": {"no"}}},
 	"POST /account/sessions/end":                    {who: shell.People, order: 8},
 	"POST /account/sessions/{session}/end":          {who: mine, order: 1},

@@ -1090,6 +1090,11 @@ export interface Post {
   media: PostMedia[];
   /** Choices for single networks. */
   options?: Options;
+  /**
+   * Choices that a person made for all posts of the team. They apply to this post, because it has none for the
+   * network.
+   */
+  default_options?: Options;
   /** Publication time; for a draft, the planned time; for a template, the start of its series. */
   scheduled_at?: Moment;
   published_at?: Moment;
@@ -1136,6 +1141,11 @@ export interface PostChange {
   media: PostMedia[];
   /** Choices for single networks. */
   options?: Options;
+  /**
+   * Choices that a person made for all posts of the team. They apply to this post, because it has none for the
+   * network.
+   */
+  default_options?: Options;
   /** Publication time; for a draft, the planned time; for a template, the start of its series. */
   scheduled_at?: Moment;
   published_at?: Moment;

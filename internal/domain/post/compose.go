@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/post/teamoptions"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
@@ -74,7 +75,7 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 	}
 	for _, t := range p.Targets {
 		check := AccountCheck{Target: t, Content: p.Content(t, call.Language),
-			Problems: s.problems(call, Record{Caption: p.Caption, Media: p.Media, Options: p.Options,
+			Problems: s.problems(call, Record{Caption: p.Caption, Media: p.Media, Options: p.Options, TeamOptions: p.TeamOptions,
 				Targets: []Target{t}}, nil)}
 		if rules, ok := s.accounts.Rules(t.Platform); ok {
 			check.Measures = rules.Measure(check.Content)
@@ -93,6 +94,9 @@ func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call
 		p.Options = *c.Options
 	}
 	var err error
+	if p.TeamOptions, err = teamoptions.Read(ctx, q, call.TeamID); err != nil {
+		return p, err
+	}
 	if p.Media, err = s.library.ForPost(ctx, q, call.TeamID, c.Media); err != nil {
 		return p, err
 	}

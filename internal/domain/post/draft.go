@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/post/teamoptions"
 	"pressroom/internal/domain/post/thumbnailcheck"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/auditlog"
@@ -30,6 +31,9 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 	}
 	p := Record{Media: media, ID: uuid.Must(uuid.NewV7()).String(), TeamID: call.TeamID, Status: Draft,
 		Caption: in.Caption, Excerpt: excerpt(in.Caption), Approval: NotNeeded, Targets: targets}
+	if p.TeamOptions, err = teamoptions.Read(ctx, call.Reader(s.db), call.TeamID); err != nil {
+		return operation.Answer[Post]{}, err
+	}
 	if in.Options != nil {
 		p.Options = *in.Options
 		if err := thumbnailcheck.Check(ctx, call.Reader(s.db), s.library, call.TeamID, p.Options); err != nil {

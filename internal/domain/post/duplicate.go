@@ -71,7 +71,7 @@ func (s *Service) splitTargets(
 // copyToDraft returns a draft with the post's content for the given targets. It omits deleted files.
 func (p Record) copyToDraft(targets []Target) Record {
 	draft := Record{TeamID: p.TeamID, Status: Draft, Caption: p.Caption, Excerpt: p.Excerpt, Approval: NotNeeded,
-		Media: slices.DeleteFunc(slices.Clone(p.Media), isDeleted), Options: p.Options}
+		Media: slices.DeleteFunc(slices.Clone(p.Media), isDeleted), Options: p.Options, TeamOptions: p.TeamOptions}
 	for _, t := range targets {
 		target := Target{AccountID: t.AccountID, Platform: t.Platform, Username: t.Username, Active: t.Active,
 			State: TargetPending, Caption: t.Caption}

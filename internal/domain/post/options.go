@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 
+	"pressroom/internal/domain/post/teamoptions"
 	"pressroom/internal/domain/post/thumbnailcheck"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
@@ -24,9 +25,14 @@ func setOptions(p *Record, o network.Options) bool {
 	return differs
 }
 
+// effectiveOptions returns the post's options, and the team's for networks without any.
+func (p Record) effectiveOptions() network.Options {
+	return teamoptions.Effective(p.Options, p.TeamOptions)
+}
+
 // inboxNotes returns a note if the post was published to an inbox and is not public yet.
 func (p Record) inboxNotes() []string {
-	if p.Options.TikTok == nil || p.Options.TikTok.Mode != network.TikTokInbox {
+	if o := p.effectiveOptions(); o.TikTok == nil || o.TikTok.Mode != network.TikTokInbox {
 		return nil
 	}
 	for _, t := range p.Targets {

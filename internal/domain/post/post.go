@@ -78,6 +78,7 @@ type Record struct {
 	Targets     []Target
 	Media       []network.Media // in order
 	Options     network.Options // settings for individual networks
+	TeamOptions network.Options // the team's, which apply where Options has none
 	hasMedia    bool
 }
 
@@ -112,7 +113,7 @@ func (p Record) Content(t Target, language string) network.Content {
 	if t.Media != nil {
 		media = t.Media
 	}
-	return network.Content{Text: text, Languages: []string{language}, Media: media, Options: p.Options}
+	return network.Content{Text: text, Languages: []string{language}, Media: media, Options: p.effectiveOptions()}
 }
 
 // Slot returns the time by which lists are sorted and monthly limits are counted. It is zero for a template.

@@ -5,6 +5,7 @@ import (
 
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/post/teamoptions"
 	"pressroom/internal/domain/post/warning"
 	"pressroom/internal/network"
 	"pressroom/internal/teamtime"
@@ -47,6 +48,7 @@ type Post struct {
 	Caption     string            `json:"caption" jsonschema:"The full text."`
 	Media       []PostMedia       `json:"media"`
 	Options     *network.Options  `json:"options,omitempty" jsonschema:"Choices for single networks."`
+	Defaults    *network.Options  `json:"default_options,omitempty"`
 	ScheduledAt *teamtime.Moment  `json:"scheduled_at,omitempty"`
 	PublishedAt *teamtime.Moment  `json:"published_at,omitempty"`
 	Approval    Approval          `json:"approval" enum:"not_needed|waiting|approved|rejected"`
@@ -62,6 +64,8 @@ type Post struct {
 // Descriptions describes members in the schema.
 func (Post) Descriptions() map[string]string {
 	return map[string]string{
+		"default_options": "Choices that a person made for all posts of the team. They apply to this post, because it has " +
+			"none for the network.",
 		"scheduled_at": "Publication time; for a draft, the planned time; for a template, the start of its series.",
 		"replaces":     "The post whose failed accounts this post takes over with edited content.",
 		"archived_at":  "When the failed post was archived; an archived post is not retried.",
@@ -139,6 +143,12 @@ func (s *Service) apiPost(call operation.Call, p Record, quotes *operation.Quote
 		ScheduledAt: call.MomentOrNil(p.ScheduledAt), PublishedAt: call.MomentOrNil(p.PublishedAt),
 		CreatedAt: call.Moment(p.CreatedAt), UpdatedAt: call.Moment(p.UpdatedAt),
 		Replaces: p.Replaces, ArchivedAt: call.MomentOrNil(p.ArchivedAt),
+	}
+	out.Defaults = teamoptions.Defaults(p.Options, p.TeamOptions, func(platform string) bool {
+		return slices.ContainsFunc(p.Targets, func(t Target) bool { return t.Platform == platform })
+	})
+	if !p.Options.IsZero() {
+		out.Options = &p.Options
 	}
 	for _, m := range p.Media {
 		out.Media = append(out.Media, PostMedia{m.ID, m.Name, m.Type})

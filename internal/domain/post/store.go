@@ -16,15 +16,16 @@ import (
 
 const columns = `p.id, p.team_id, p.status, p.caption, p.excerpt, p.approval, p.approval_round, p.series_id,
 	p.is_template, p.occurs_at, p.skipped, p.scheduled_at, p.submitted_at, p.published_at, p.job_id, p.has_media,
-	p.options, p.created_at, p.updated_at, p.planned_day, p.replaces, p.archived_at`
+	p.options, (SELECT post_options FROM teams WHERE teams.id = p.team_id), p.created_at, p.updated_at, p.planned_day,
+	p.replaces, p.archived_at`
 
 type scanner interface{ Scan(...any) error }
 
 func scanPost(row scanner, p *Record) error {
-	var status, approval, options string
+	var status, approval, options, teamOptions string
 	var template, media, occurs, skipped, scheduled, submitted, published, created, updated, archived int64
 	err := row.Scan(&p.ID, &p.TeamID, &status, &p.Caption, &p.Excerpt, &approval, &p.Round, &p.SeriesID, &template,
-		&occurs, &skipped, &scheduled, &submitted, &published, &p.JobID, &media, &options, &created, &updated,
+		&occurs, &skipped, &scheduled, &submitted, &published, &p.JobID, &media, &options, &teamOptions, &created, &updated,
 		&p.PlannedDay, &p.Replaces, &archived)
 	if err != nil {
 		return err
@@ -34,7 +35,10 @@ func scanPost(row scanner, p *Record) error {
 	p.OccursAt, p.ScheduledAt, p.SubmittedAt, p.PublishedAt = db.Time(occurs), db.Time(scheduled), db.Time(submitted),
 		db.Time(published)
 	p.CreatedAt, p.UpdatedAt, p.ArchivedAt = db.Time(created), db.Time(updated), db.Time(archived)
-	p.Options, err = network.DecodeOptions(options)
+	if p.Options, err = network.DecodeOptions(options); err != nil {
+		return err
+	}
+	p.TeamOptions, err = network.DecodeOptions(teamOptions)
 	return err
 }
 

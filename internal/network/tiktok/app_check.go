@@ -43,6 +43,9 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 		return []network.Finding{found}
 	}
 	found.Detail = about.describe()
+	found.Creator = &network.Creator{
+		Audiences: about.Privacy, NoComment: about.NoComment, NoDuet: about.NoDuet, NoStitch: about.NoStitch,
+	}
 	return append([]network.Finding{found}, network.CheckScopes(g.Scopes, n.requiredScopes(g)...)...)
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
+	"pressroom/internal/domain/account/appcheck"
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/post"
 	"pressroom/internal/domain/post/approval"
@@ -68,7 +69,7 @@ type Handlers struct {
 
 // Creators describe the settings of TikTok accounts, as read from the network.
 type Creators interface {
-	CreatorInfo(ctx context.Context, account int64) string
+	CreatorInfo(ctx context.Context, account int64) appcheck.Creator
 }
 
 // New returns the handlers.

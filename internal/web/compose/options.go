@@ -10,8 +10,11 @@ import (
 	"unicode/utf8"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/account/appcheck"
 	"pressroom/internal/locale"
 	"pressroom/internal/network"
+	"pressroom/internal/web/shell"
 )
 
 // The values of fields with three states.
@@ -81,34 +84,22 @@ func (c choices) of(held network.Options) *network.Options {
 	return &held
 }
 
-// audiences are the audiences of TikTok, with words for people.
-var audiences = []choice{
-	{"PUBLIC_TO_EVERYONE", "Everyone"},
-	{"MUTUAL_FOLLOW_FRIENDS", "Friends: followers whom the account follows"},
-	{"FOLLOWER_OF_CREATOR", "Followers"},
-	{"SELF_ONLY", "Only the account itself"},
-}
-
 // visibilities are the visibilities of YouTube, with words for people.
-var visibilities = []choice{{"public", "Public"}, {"unlisted", "Unlisted"}, {"private", "Private"}}
-
-// choice is a value of a select field.
-type choice struct {
-	Value string
-	Name  locale.Key
+var visibilities = []shell.Choice{
+	{Value: "public", Name: "Public"}, {Value: "unlisted", Name: "Unlisted"}, {Value: "private", Name: "Private"},
 }
 
 // errors returns what is wrong with the choices, each with its field.
 func (c choices) errors() []error {
 	var out []error
-	if c.TikTok != nil && c.TikTok.PrivacyLevel != "" && !isOffered(audiences, c.TikTok.PrivacyLevel) {
+	if c.TikTok != nil && c.TikTok.PrivacyLevel != "" && !shell.IsOffered(shell.TikTokAudiences, c.TikTok.PrivacyLevel) {
 		out = append(out, apierr.Invalid(apierr.NotAllowedValue, "tiktok-privacy", "Choose who can see the post on TikTok."))
 	}
 	y := c.YouTube
 	if y == nil {
 		return out
 	}
-	if y.PrivacyStatus != "" && !isOffered(visibilities, y.PrivacyStatus) {
+	if y.PrivacyStatus != "" && !shell.IsOffered(visibilities, y.PrivacyStatus) {
 		out = append(out, apierr.Invalid(apierr.NotAllowedValue, "youtube-privacy", "Choose who can see the video on YouTube."))
 	}
 	if y.PlaylistID != "" && !playlistID.MatchString(y.PlaylistID) {
@@ -142,25 +133,58 @@ func (v *view) Publishes(platform string) bool {
 }
 
 // creator is a TikTok account with what its settings allow.
-type creator struct{ Username, Allows string }
+type creator struct {
+	appcheck.Creator
+
+	Username string
+}
+
+// limited are the options of a post that the settings of an account can forbid.
+func limited() []string {
+	out := []string{"comment", "duet", "stitch"}
+	for _, a := range shell.TikTokAudiences {
+		out = append(out, a.Value)
+	}
+	return out
+}
+
+// Off returns the options that the account's settings forbid, separated by spaces.
+func (c creator) Off() string {
+	return strings.Join(slices.DeleteFunc(limited(), func(option string) bool { return !c.Forbids(option) }), " ")
+}
+
+// Forbids reports whether the settings of a selected account forbid an option.
+func (v *view) Forbids(option string) bool {
+	return slices.ContainsFunc(v.Creators, func(c creator) bool { return c.Forbids(option) })
+}
 
 const maxCreators = 3 // accounts of a page whose settings are read
 
 // creatorsOf reads the settings of the first selected TikTok accounts. Accounts whose settings cannot be read are left
 // out.
-func (p *Handlers) creatorsOf(r *http.Request, selected []chosen) []creator {
+func (p *Handlers) creatorsOf(r *http.Request, accounts []account.SocialAccount, selected []int64) []creator {
 	var out []creator
 	asked := 0
-	for _, c := range selected {
-		if c.Platform != tikTok || !c.Active || asked == maxCreators {
+	for _, a := range accounts {
+		if a.Platform != tikTok || !a.Active || !slices.Contains(selected, a.ID) || asked == maxCreators {
 			continue
 		}
 		asked++
-		if allows := p.creators.CreatorInfo(r.Context(), c.ID); allows != "" {
-			out = append(out, creator{c.Username, allows})
+		if c := p.creators.CreatorInfo(r.Context(), a.ID); c.Text != "" {
+			out = append(out, creator{c, a.Username})
 		}
 	}
 	return out
+}
+
+// TeamAudience returns the audience of the team's default for TikTok.
+func (v *view) TeamAudience() locale.Key {
+	for _, a := range shell.TikTokAudiences {
+		if v.TeamTikTok != nil && a.Value == v.TeamTikTok.PrivacyLevel {
+			return a.Name
+		}
+	}
+	return ""
 }
 
 // TikTokChoices returns the choices for TikTok, empty if there are none.
@@ -191,11 +215,7 @@ func (v *view) Kids() string {
 }
 
 // Audiences returns TikTok's audiences.
-func (*view) Audiences() []choice { return audiences }
+func (*view) Audiences() []shell.Choice { return shell.TikTokAudiences }
 
 // Visibilities returns YouTube's visibilities.
-func (*view) Visibilities() []choice { return visibilities }
-
-func isOffered(all []choice, value string) bool {
-	return slices.ContainsFunc(all, func(c choice) bool { return c.Value == value })
-}
+func (*view) Visibilities() []shell.Choice { return visibilities }

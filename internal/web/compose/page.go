@@ -44,6 +44,8 @@ type view struct {
 	Offers   []unsavedForm
 	Wording  wording
 	Creators []creator
+	// the team's default for TikTok; nil for none
+	TeamTikTok *network.TikTokOptions
 }
 
 // group is a network with its accounts.
@@ -207,7 +209,12 @@ func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
 		return view{}, err
 	}
 	out.choose(accounts, out.Post)
-	out.Creators = p.creatorsOf(r, out.Chosen)
+	out.Creators = p.creatorsOf(r, accounts, out.Accounts)
+	defaults, _, err := p.Teams.PostOptions(ctx, actor.TeamID)
+	if err != nil {
+		return view{}, err
+	}
+	out.TeamTikTok = defaults.TikTok
 	if out.Post != nil && out.Post.IsTemplate {
 		zone, err := zoneOf(*out.Post)
 		if err != nil {

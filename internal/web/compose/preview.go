@@ -262,7 +262,7 @@ func (p *Handlers) preview(w http.ResponseWriter, r *http.Request) {
 	for _, part := range []struct {
 		name string
 		body any
-	}{{"preview", out}, {"fresh", fresh}, {"twice", fresh}, {"tallies", out}, {"voice", fresh.Wording}} {
+	}{{"preview", out}, {"fresh", fresh}, {"twice", fresh}, {"creators", fresh}, {"tallies", out}, {"voice", fresh.Wording}} {
 		if err := pages["compose"](p.Language(r)).ExecuteTemplate(&page, part.name, part.body); err != nil {
 			p.ServerError(w, r, err)
 			return
@@ -295,6 +295,7 @@ func (p *Handlers) previewOf(r *http.Request, s sheet) (outlook, view, error) {
 		return outlook{}, view{}, err
 	}
 	fresh := view{sheet: s, Path: "/posts/new", Zone: actor.OwnZone, Post: held}
+	fresh.Creators = p.creatorsOf(r, accounts, s.Accounts)
 	fresh.addFresh(r, p.Language(r), accounts, known)
 	if fresh.Wording, err = p.wordingOf(r, s); err != nil {
 		return outlook{}, view{}, err

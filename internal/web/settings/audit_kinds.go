@@ -40,6 +40,7 @@ var kinds = []kind{
 	{"team.access", "The team", "API and tool access changed", "turned API and tool access {on}"},
 	{"team.second_factor", "The team", "Two-factor authentication requirement",
 		"turned the two-factor authentication requirement {on}"},
+	{"team.post_options", "The team", "TikTok default changed", "turned the team’s default for TikTok {on}"},
 	{"team.created", "The team", "Team created", "created the team on the plan {plan}"},
 	{"team.changed", "The team", "Settings changed", "changed the team’s settings"},
 	{"team.timezone", "The team", "Time zone changed", "set the time zone to {timezone}"},

@@ -69,6 +69,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "POST /settings/access", For: shell.Owners, Do: p.switchAccess, Urgent: true},
 		{Pattern: "GET /settings/team", For: shell.Members, Do: p.teamPage},
 		{Pattern: "POST /settings/team", For: shell.Managers, Do: p.changeTeam, RestoresForm: true},
+		{Pattern: "POST /settings/team/tiktok", For: shell.Managers, Do: p.changeTikTok},
 		{Pattern: "POST /settings/team/second-factor", For: shell.Owners, Do: p.requireFactor, Recent: true},
 		{Pattern: "GET /settings/members", For: shell.Managers, Do: p.membersPage},
 		{Pattern: "GET /settings/members/{person}", For: shell.Managers, Do: p.memberPage},

@@ -49,6 +49,7 @@ type teamForm struct {
 	Languages []language
 	Factor    bool   // members must use a second factor
 	NoFactor  string // error of changing that
+	TikTok    tikTokForm
 }
 
 // language is a language with its BCP 47 tag.
@@ -93,6 +94,14 @@ func (p *Handlers) showTeamAgain(w http.ResponseWriter, r *http.Request, status 
 }
 
 func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, f teamForm) {
+	if !f.TikTok.Shown {
+		o, hasTikTok, err := p.Teams.PostOptions(r.Context(), here(r))
+		if err != nil {
+			p.ShowError(w, r, err)
+			return
+		}
+		f.TikTok = newTikTokForm(o, hasTikTok)
+	}
 	f.Zones, f.Languages, f.Factor = teamtime.Zones, languages, shell.VisitorOf(r.Context()).Team.SecondFactor
 	p.Show(w, r, status, pages["team"], "General", f)
 }

@@ -213,7 +213,8 @@ func TestCheckEnds(t *testing.T) {
 func TestCreatorInfo(t *testing.T) {
 	t.Parallel()
 	n, a := one(network.Grant{Access: "given"}, func(network.Grant) []network.Finding {
-		return []network.Finding{{Subject: network.CreatorInfo, Result: network.Works, Detail: "Audiences:\nSELF_ONLY"}}
+		return []network.Finding{{Subject: network.CreatorInfo, Result: network.Works, Detail: "Audiences:\nSELF_ONLY",
+			Creator: &network.Creator{Audiences: []string{"SELF_ONLY"}, NoDuet: true}}}
 	})
 	lost := a.grants[1]
 	lost.Lost = true
@@ -221,13 +222,14 @@ func TestCreatorInfo(t *testing.T) {
 	clock := now
 	s := &appcheck.Service{Accounts: a, Now: func() time.Time { return clock }}
 	for range 2 {
-		if got := s.CreatorInfo(t.Context(), 1); got != "Audiences: SELF_ONLY" {
-			t.Errorf("%q", got)
+		if got := s.CreatorInfo(t.Context(), 1); got.Text != "Audiences: SELF_ONLY" || got.Forbids("SELF_ONLY") ||
+			got.Forbids("comment") || !got.Forbids("duet") || !got.Forbids("PUBLIC_TO_EVERYONE") {
+			t.Errorf("%+v", got)
 		}
 	}
 	clock = clock.Add(2 * time.Minute)
 	_ = s.CreatorInfo(t.Context(), 1)
-	if got := s.CreatorInfo(t.Context(), 2); got != "" || len(n.requests) != 2 {
-		t.Errorf("%q after %d requests", got, len(n.requests))
+	if got := s.CreatorInfo(t.Context(), 2); got.Text != "" || len(n.requests) != 2 {
+		t.Errorf("%+v after %d requests", got, len(n.requests))
 	}
 }

@@ -22,49 +22,57 @@ type creators struct {
 }
 
 type creator struct {
-	text string
-	at   time.Time
+	Creator
+
+	at time.Time
 }
 
-// CreatorInfo describes for people what an account's own settings at TikTok allow, or returns "" if they cannot be read
-// within seconds. A composer shows it; delivery reads it again.
-func (s *Service) CreatorInfo(ctx context.Context, account int64) string {
-	if text, ok := s.knownCreator(account); ok {
-		return text
+// Creator is what the settings of a TikTok account allow.
+type Creator struct {
+	network.Creator
+
+	Text string // for people; empty if the settings are not known
+}
+
+// CreatorInfo returns what an account's own settings at TikTok allow. Its text is empty if they cannot be read within
+// seconds. A composer shows it; delivery reads it again.
+func (s *Service) CreatorInfo(ctx context.Context, account int64) Creator {
+	if known, ok := s.knownCreator(account); ok {
+		return known
 	}
 	bounded, cancel := context.WithTimeout(ctx, creatorTimeout)
 	defer cancel()
-	text := s.readCreator(bounded, account)
+	read := s.readCreator(bounded, account)
 	s.creators.mu.Lock()
 	defer s.creators.mu.Unlock()
 	if s.creators.known == nil || len(s.creators.known) >= maxCreators {
 		s.creators.known = map[int64]creator{}
 	}
-	s.creators.known[account] = creator{text, s.Now()}
-	return text
+	s.creators.known[account] = creator{read, s.Now()}
+	return read
 }
 
-func (s *Service) knownCreator(account int64) (string, bool) {
+func (s *Service) knownCreator(account int64) (Creator, bool) {
 	s.creators.mu.Lock()
 	defer s.creators.mu.Unlock()
 	c, ok := s.creators.known[account]
-	return c.text, ok && s.Now().Sub(c.at) < creatorLife
+	return c.Creator, ok && s.Now().Sub(c.at) < creatorLife
 }
 
-func (s *Service) readCreator(ctx context.Context, account int64) string {
+func (s *Service) readCreator(ctx context.Context, account int64) Creator {
 	g, err := s.Accounts.Grant(ctx, account)
 	if err != nil || g.Lost {
-		return ""
+		return Creator{}
 	}
 	n, err := s.Accounts.Network(g.Platform)
 	asked, ok := n.(network.AppChecker)
 	if err != nil || !ok {
-		return ""
+		return Creator{}
 	}
 	for _, f := range s.checkAccount(ctx, asked, accountGrant{g, account}) {
-		if f.Subject == network.CreatorInfo && f.Result == network.Works {
-			return plaintext.Line(f.Detail)
+		if f.Subject == network.CreatorInfo && f.Result == network.Works && f.Creator != nil {
+			return Creator{*f.Creator, plaintext.Line(f.Detail)}
 		}
 	}
-	return ""
+	return Creator{}
 }

@@ -29,6 +29,7 @@ async function look() {
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     welcome(page.getElementById('fresh'));
     put(page.getElementById('twice'));
+    put(page.getElementById('creators'));
     put(page.getElementById('tallies'));
     put(page.getElementById('voice-check'));
     follow();
@@ -97,11 +98,20 @@ function follow() {
   for (const scripted of form.querySelectorAll('[data-scripted]')) scripted.hidden = false;
   document.getElementById('drop').classList.add('scripted');
   showVersions();
+  limit();
   const often = document.getElementById('often');
   for (const part of form.querySelectorAll('[data-for]')) part.hidden = part.dataset.for !== often?.value;
   for (const [field, ends] of [['until', 'until'], ['times', 'count']]) {
     const input = document.getElementById(field);
     if (input) input.parentElement.hidden = form.querySelector('input[name=ends]:checked')?.value !== ends;
+  }
+}
+
+// limit disables the options of TikTok that the settings of a selected account forbid, except chosen ones.
+function limit() {
+  const off = new Set([...form.querySelectorAll('#creators [data-off]')].flatMap((part) => part.dataset.off.split(' ')));
+  for (const option of form.querySelectorAll('[data-limited]')) {
+    option.disabled = off.has(option.dataset.limited) && !(option.selected || option.checked);
   }
 }
 

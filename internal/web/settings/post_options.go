@@ -1,0 +1,87 @@
+package settings
+
+import (
+	"net/http"
+	"net/url"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/network"
+	"pressroom/internal/web/shell"
+)
+
+const tikTokDefault = "/settings/team#tiktok"
+
+// tikTokForm is the team's default for TikTok, as entered.
+type tikTokForm struct {
+	wrong
+
+	Shown   bool // the team has a TikTok account, or a default
+	Options network.TikTokOptions
+	Mode    string // empty for no default
+}
+
+// Audiences returns TikTok's audiences.
+func (tikTokForm) Audiences() []shell.Choice { return shell.TikTokAudiences }
+
+func newTikTokForm(o network.Options, hasTikTok bool) tikTokForm {
+	f := tikTokForm{Shown: hasTikTok || o.TikTok != nil}
+	if o.TikTok != nil {
+		f.Options, f.Mode = *o.TikTok, network.TikTokDirect
+		if o.TikTok.Mode == network.TikTokInbox {
+			f.Mode = network.TikTokInbox
+		}
+	}
+	return f
+}
+
+func tikTokIn(form url.Values) tikTokForm {
+	is := func(name string) bool { return form.Get(name) == "yes" }
+	f := tikTokForm{Shown: true, Mode: form.Get("tiktok-mode"), Options: network.TikTokOptions{
+		PrivacyLevel: form.Get("tiktok-privacy"), AllowComment: is("tiktok-comment"), AllowDuet: is("tiktok-duet"),
+		AllowStitch: is("tiktok-stitch"), MusicUsageConfirmed: is("tiktok-music"),
+	}}
+	return f
+}
+
+// options returns the options that the form chooses.
+func (f tikTokForm) options() (network.Options, error) {
+	o := f.Options
+	switch f.Mode {
+	case "":
+		return network.Options{}, nil
+	case network.TikTokInbox:
+		return network.Options{TikTok: &network.TikTokOptions{Mode: network.TikTokInbox}}, nil
+	case network.TikTokDirect:
+		if o.PrivacyLevel != "" && !shell.IsOffered(f.Audiences(), o.PrivacyLevel) {
+			return network.Options{}, apierr.Invalid(apierr.NotAllowedValue, "tiktok-privacy", "Choose who can see the post on TikTok.")
+		}
+		return network.Options{TikTok: &o}, nil
+	}
+	return network.Options{}, apierr.Invalid(apierr.NotAllowedValue, "tiktok-mode", "Choose how posts are sent to TikTok.")
+}
+
+// changeTikTok sets the team's default for TikTok.
+func (p *Handlers) changeTikTok(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	form := tikTokIn(r.PostForm)
+	o, err := form.options()
+	if err == nil {
+		err = p.admin(r).SetPostOptions(r.Context(), o)
+	}
+	if err == nil {
+		p.finish(w, r, "Saved.", tikTokDefault)
+		return
+	}
+	var ok bool
+	if form.wrong, ok = p.formError(w, r, err); !ok {
+		return
+	}
+	profile, failed := p.Teams.Profile(r.Context(), here(r))
+	if failed != nil {
+		p.ShowError(w, r, failed)
+		return
+	}
+	p.showTeam(w, r, shell.StatusOf(err), teamForm{Profile: profile, TikTok: form})
+}
