@@ -15,9 +15,9 @@ import (
 	"pressroom/internal/sandbox/world"
 )
 
-func (b *fixture) figures(t *testing.T, profile, query string) bridge.ProfileFigures {
+func (b *fixture) figures(t *testing.T, profile, query string) bridge.ProfileMetrics {
 	t.Helper()
-	return decodeBridge[bridge.ProfileFigures](t, b, profile+"?"+query)
+	return decodeBridge[bridge.ProfileMetrics](t, b, profile+"?"+query)
 }
 
 func decodeBridge[T any](t *testing.T, b *fixture, path string) T {
@@ -31,7 +31,7 @@ func decodeBridge[T any](t *testing.T, b *fixture, path string) T {
 }
 
 // allMetrics returns the metrics of all pages.
-func (b *fixture) allMetrics(t *testing.T, profile, query string, between func()) []bridge.PostFigures {
+func (b *fixture) allMetrics(t *testing.T, profile, query string, between func()) []bridge.PostMetrics {
 	t.Helper()
 	page := b.figures(t, profile, query)
 	all := page.Posts
@@ -155,8 +155,8 @@ func TestVendorHashtag(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b := startBridge(t, &now)
-	ask := func(limit string) bridge.HashtagFigures {
-		return decodeBridge[bridge.HashtagFigures](t, b, "instagram/hashtags/bread?limit="+limit)
+	ask := func(limit string) bridge.HashtagMetrics {
+		return decodeBridge[bridge.HashtagMetrics](t, b, "instagram/hashtags/bread?limit="+limit)
 	}
 	first := ask("1000")
 	if diff := cmp.Diff(first, ask("1000")); diff != "" {
@@ -170,7 +170,7 @@ func TestVendorHashtag(t *testing.T) {
 	if second.Hashtag.Posts < first.Hashtag.Posts {
 		t.Errorf("%d posts became %d", first.Hashtag.Posts, second.Hashtag.Posts)
 	}
-	at := slices.IndexFunc(second.Recent, func(post bridge.PostFigures) bool { return post.ID == first.Recent[0].ID })
+	at := slices.IndexFunc(second.Recent, func(post bridge.PostMetrics) bool { return post.ID == first.Recent[0].ID })
 	if at < 1 || second.Recent[at].Caption != first.Recent[0].Caption {
 		t.Errorf("the newest post of an hour ago is at position %d", at)
 	}
@@ -190,7 +190,7 @@ func TestVendorSmallHashtag(t *testing.T) {
 		if h.Size(now.Unix())-h.Size(now.Unix()-24*60*60) > 200 {
 			continue
 		}
-		result := decodeBridge[bridge.HashtagFigures](t, b, h.Platform+"/hashtags/"+h.Name+"?limit=1000")
+		result := decodeBridge[bridge.HashtagMetrics](t, b, h.Platform+"/hashtags/"+h.Name+"?limit=1000")
 		if want := now.Add(time.Second - 24*time.Hour).Format(time.RFC3339); result.RecentFrom != want || result.Hashtag.Posts < 100 {
 			t.Errorf("#%s: %d posts, since %s", h.Name, result.Hashtag.Posts, result.RecentFrom)
 		}

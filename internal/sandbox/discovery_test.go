@@ -275,8 +275,8 @@ func TestHashtagMedia(t *testing.T) {
 	if a := o.call(t, b, id, "fields", "id,name"); a.member("name") != h.Name {
 		t.Errorf("the hashtag by its id: %s", a.body)
 	}
-	want := decodeBridge[bridge.HashtagFigures](t, b, "instagram/hashtags/"+h.Name+"?limit=1000")
-	for path, posts := range map[string][]bridge.PostFigures{"/top_media": want.Top, "/recent_media": want.Recent} {
+	want := decodeBridge[bridge.HashtagMetrics](t, b, "instagram/hashtags/"+h.Name+"?limit=1000")
+	for path, posts := range map[string][]bridge.PostMetrics{"/top_media": want.Top, "/recent_media": want.Recent} {
 		began := now
 		media := o.hashtagPages(t, b, id+path, 23, func() { now = now.Add(time.Minute) })
 		now = began

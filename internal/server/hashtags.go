@@ -49,7 +49,7 @@ type hashtagObserver struct {
 }
 
 // Hashtag records statistics of a hashtag.
-func (o hashtagObserver) Hashtag(ctx context.Context, platform string, f provider.HashtagFigures) error {
+func (o hashtagObserver) Hashtag(ctx context.Context, platform string, f provider.HashtagMetrics) error {
 	figures := stats.Analyze(platform, f, o.db.Now())
 	return o.db.InTx(ctx, "hashtag.learned", func(ctx context.Context, tx *db.Tx) error {
 		return o.figures.Record(ctx, tx, figures)

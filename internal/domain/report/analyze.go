@@ -33,7 +33,7 @@ func (s *Service) analyze(ctx context.Context, t task, a sourceData) (measuremen
 	return s.analyzeProfile(ctx, t, a.profile)
 }
 
-func (s *Service) analyzeProfile(ctx context.Context, t task, f provider.ProfileFigures) (measurement, error) {
+func (s *Service) analyzeProfile(ctx context.Context, t task, f provider.ProfileMetrics) (measurement, error) {
 	now := s.db.Now()
 	if f.Account.MeasuredAt.IsZero() {
 		f.Account.MeasuredAt = now

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-func (s *Service) analyzeHashtag(ctx context.Context, t task, f provider.HashtagFigures) (measurement, error) {
+func (s *Service) analyzeHashtag(ctx context.Context, t task, f provider.HashtagMetrics) (measurement, error) {
 	if f.MeasuredAt.IsZero() {
 		f.MeasuredAt = s.db.Now()
 	}

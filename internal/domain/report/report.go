@@ -33,8 +33,8 @@ const (
 
 // Source is a provider of public metrics. See package provider for its errors.
 type Source interface {
-	Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileFigures, error)
-	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error)
+	Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileMetrics, error)
+	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error)
 	// Reachable checks quickly whether figures of a platform are available now.
 	Reachable(ctx context.Context, platform string) error
 }
@@ -52,7 +52,7 @@ type Credits interface {
 
 // Observer receives the fetched figures to update hashtag statistics.
 type Observer interface {
-	Hashtag(ctx context.Context, platform string, f provider.HashtagFigures) error
+	Hashtag(ctx context.Context, platform string, f provider.HashtagMetrics) error
 	Posts(ctx context.Context, platform string, posts []provider.Post) error
 }
 

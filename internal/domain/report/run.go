@@ -134,8 +134,8 @@ func reportKind(t job.Type) string {
 
 // sourceData is a provider's response: a profile or a hashtag.
 type sourceData struct {
-	profile provider.ProfileFigures
-	hashtag provider.HashtagFigures
+	profile provider.ProfileMetrics
+	hashtag provider.HashtagMetrics
 }
 
 func (s *Service) fetch(ctx context.Context, t task) (sourceData, error) {

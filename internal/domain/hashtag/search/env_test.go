@@ -43,11 +43,11 @@ const (
 // script is a provider that records requests and answers as a test sets.
 type script struct {
 	mu       sync.Mutex
-	tells    func(context.Context, provider.HashtagQuery) (provider.HashtagFigures, error)
+	tells    func(context.Context, provider.HashtagQuery) (provider.HashtagMetrics, error)
 	requests []string
 }
 
-func (s *script) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+func (s *script) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	s.mu.Lock()
 	s.requests = append(s.requests, q.Platform+"/"+q.Hashtag)
 	tells := s.tells
@@ -55,7 +55,7 @@ func (s *script) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider
 	return tells(ctx, q)
 }
 
-func (s *script) answerWith(tells func(context.Context, provider.HashtagQuery) (provider.HashtagFigures, error)) {
+func (s *script) answerWith(tells func(context.Context, provider.HashtagQuery) (provider.HashtagMetrics, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tells = tells
@@ -133,20 +133,20 @@ func (w env) queryInt(t *testing.T, query string, args ...any) int64 {
 }
 
 // answerAny answers for every hashtag except those with the prefix missing, and fails for those with the prefix error.
-func (w env) answerAny(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+func (w env) answerAny(_ context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	switch {
 	case len(q.Hashtag) > 7 && q.Hashtag[:7] == "missing":
-		return provider.HashtagFigures{}, provider.ErrNotFound
+		return provider.HashtagMetrics{}, provider.ErrNotFound
 	case len(q.Hashtag) > 5 && q.Hashtag[:5] == "error":
-		return provider.HashtagFigures{}, &provider.Unavailable{After: time.Hour, Err: errors.New("provider down")}
+		return provider.HashtagMetrics{}, &provider.Unavailable{After: time.Hour, Err: errors.New("provider down")}
 	}
 	return w.figures(q.Hashtag, 120_000), nil
 }
 
 // figures returns complete figures of a hashtag. Its posts also have the related hashtags.
-func (w env) figures(tag string, size int64, related ...string) provider.HashtagFigures {
+func (w env) figures(tag string, size int64, related ...string) provider.HashtagMetrics {
 	now := w.clock.Now()
-	f := provider.HashtagFigures{Hashtag: tag, Size: &size, From: now.Add(-day), MeasuredAt: now}
+	f := provider.HashtagMetrics{Hashtag: tag, Size: &size, From: now.Add(-day), MeasuredAt: now}
 	for i := range 30 {
 		p := provider.Post{ID: fmt.Sprint(tag, "-", i), TakenAt: now.Add(-time.Duration(i) * 47 * time.Minute),
 			Hashtags: append([]string{tag}, related...), Likes: new(int64(100 + i))}

@@ -83,7 +83,7 @@ func TestPages(t *testing.T) {
 // Unknown figures are omitted, and hashtags without size or rate are listed separately.
 func TestUnknownFiguresOmitted(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
-		w.script.answerWith(func(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+		w.script.answerWith(func(_ context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 			f := w.figures(q.Hashtag, 120_000)
 			if q.Hashtag == "beach" {
 				f.Size, f.Recent = nil, f.Recent[:3]
@@ -171,12 +171,12 @@ func TestFurtherHashtags(t *testing.T) {
 			beside[tag] = []string{"love", "desk"}
 		}
 		full := false
-		w.script.answerWith(func(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+		w.script.answerWith(func(_ context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 			if own := slices.Contains([]string{"office", "coffee", "print", "summer"}, q.Hashtag); own == q.Background {
 				t.Errorf("%+v used quota reserved for others", q)
 			}
 			if full && q.Hashtag == "shells" {
-				return provider.HashtagFigures{}, &provider.Unavailable{After: week,
+				return provider.HashtagMetrics{}, &provider.Unavailable{After: week,
 					Err: errors.New("no quota is left")}
 			}
 			return w.figures(q.Hashtag, 5_000, append([]string{"love"}, beside[q.Hashtag]...)...), nil

@@ -16,7 +16,7 @@ import (
 
 // Source is a provider of hashtag figures. See package provider for its errors.
 type Source interface {
-	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error)
+	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error)
 }
 
 // Credits settles reservations in the team's wallet.

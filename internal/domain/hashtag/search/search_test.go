@@ -131,12 +131,12 @@ func TestPrices(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			forEachDatabase(t, func(t *testing.T, w env) {
-				w.script.answerWith(func(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+				w.script.answerWith(func(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 					if q.Hashtag == "missing" {
-						return provider.HashtagFigures{}, provider.ErrNotFound
+						return provider.HashtagMetrics{}, provider.ErrNotFound
 					}
 					if strings.Contains(q.Hashtag, "error") {
-						return provider.HashtagFigures{}, &provider.Unavailable{After: time.Hour,
+						return provider.HashtagMetrics{}, &provider.Unavailable{After: time.Hour,
 							Err: errors.New("provider down")}
 					}
 					return w.answerAny(ctx, q)
@@ -201,10 +201,10 @@ func (w env) report(t *testing.T, hashtag string, age time.Duration, tracked boo
 func TestRetryAfterShortOutage(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
 		fails := 1
-		w.script.answerWith(func(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+		w.script.answerWith(func(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 			if q.Hashtag == "beach" && fails > 0 {
 				fails--
-				return provider.HashtagFigures{}, &provider.Unavailable{After: 5 * time.Second,
+				return provider.HashtagMetrics{}, &provider.Unavailable{After: 5 * time.Second,
 					Err: errors.New("too often")}
 			}
 			return w.answerAny(ctx, q)
@@ -302,10 +302,10 @@ func TestRestartAnywhere(t *testing.T) {
 			w.clock.Advance(2 * week)
 			before := len(w.script.since(0))
 			ctx, stop := context.WithCancel(t.Context())
-			w.script.answerWith(func(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+			w.script.answerWith(func(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 				if q.Hashtag == want[cut] && ctx.Err() == nil && len(w.script.since(before)) == cut+1 {
 					stop()
-					return provider.HashtagFigures{}, ctx.Err()
+					return provider.HashtagMetrics{}, ctx.Err()
 				}
 				return w.answerAny(ctx, q)
 			})

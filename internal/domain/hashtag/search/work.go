@@ -155,9 +155,9 @@ func (s *Service) measure(ctx context.Context, h job.LeasedJob, q provider.Hasht
 	})
 }
 
-func (s *Service) fetch(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+func (s *Service) fetch(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	if s.Source == nil {
-		return provider.HashtagFigures{}, provider.ErrNotOffered
+		return provider.HashtagMetrics{}, provider.ErrNotOffered
 	}
 	figures, err := s.Source.Hashtag(ctx, q)
 	if figures.MeasuredAt.IsZero() {

@@ -32,7 +32,7 @@ type env struct {
 	db     *db.DB
 	clock  *testkit.Clock
 	store  *stats.Store
-	tells  func(provider.HashtagQuery) (provider.HashtagFigures, error)
+	tells  func(provider.HashtagQuery) (provider.HashtagMetrics, error)
 	listed map[string]bool
 
 	mu       sync.Mutex
@@ -50,7 +50,7 @@ func forEachDatabase(t *testing.T, run func(w *env)) {
 }
 
 // Hashtag returns the scripted response.
-func (w *env) Hashtag(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+func (w *env) Hashtag(_ context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	w.mu.Lock()
 	w.requests = append(w.requests, q.Platform+"/"+q.Hashtag)
 	w.mu.Unlock()
@@ -63,8 +63,8 @@ func (w *env) Hashtag(_ context.Context, q provider.HashtagQuery) (provider.Hash
 	return w.tells(q)
 }
 
-func (w *env) figures(hashtag string, size int64) provider.HashtagFigures {
-	return provider.HashtagFigures{Hashtag: hashtag, Size: &size, MeasuredAt: w.db.Now(), From: w.db.Now().Add(-day),
+func (w *env) figures(hashtag string, size int64) provider.HashtagMetrics {
+	return provider.HashtagMetrics{Hashtag: hashtag, Size: &size, MeasuredAt: w.db.Now(), From: w.db.Now().Add(-day),
 		Recent: []provider.Post{{ID: "p" + hashtag, TakenAt: w.db.Now().Add(-time.Hour)}}}
 }
 
@@ -90,7 +90,7 @@ func (w *env) enqueue(platform string, tags ...string) {
 	w.write(func(ctx context.Context, tx *db.Tx) error { return w.store.Enqueue(ctx, tx, platform, tags) })
 }
 
-func (w *env) record(platform string, f provider.HashtagFigures) {
+func (w *env) record(platform string, f provider.HashtagMetrics) {
 	w.t.Helper()
 	learned := stats.Analyze(platform, f, w.db.Now())
 	w.write(func(ctx context.Context, tx *db.Tx) error { return w.store.Record(ctx, tx, learned) })

@@ -35,7 +35,7 @@ const (
 
 // Source is a provider of hashtag figures. See package provider for its errors.
 type Source interface {
-	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error)
+	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error)
 }
 
 // Options configures a Measurer. Zero values select the defaults.
@@ -256,7 +256,7 @@ func (b *Measurer) measure(ctx context.Context, c claim) error {
 }
 
 // save stores the figures of a hashtag.
-func (b *Measurer) save(ctx context.Context, c claim, figures provider.HashtagFigures) error {
+func (b *Measurer) save(ctx context.Context, c claim, figures provider.HashtagMetrics) error {
 	if provider.Acquire(ctx) != nil {
 		return nil //nolint:nilerr // due again when the lease expires
 	}
@@ -267,7 +267,7 @@ func (b *Measurer) save(ctx context.Context, c claim, figures provider.HashtagFi
 	})
 }
 
-func (b *Measurer) fetch(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+func (b *Measurer) fetch(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	return b.opts.Source.Hashtag(ctx, q)

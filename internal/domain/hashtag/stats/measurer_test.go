@@ -88,9 +88,9 @@ func TestMissingNotRetried(t *testing.T) {
 		b := w.background()
 		w.enqueue(provider.Instagram, "missing", "sea")
 		w.listed["instagram/missing"] = true
-		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
+		w.tells = func(q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 			if q.Hashtag == "missing" {
-				return provider.HashtagFigures{}, provider.ErrNotFound
+				return provider.HashtagMetrics{}, provider.ErrNotFound
 			}
 			return w.figures(q.Hashtag, 1), nil
 		}
@@ -113,9 +113,9 @@ func TestUnsupportedPlatform(t *testing.T) {
 		b := w.background()
 		w.enqueue(provider.TikTok, numberTags("tag", 3)...)
 		w.enqueue(provider.Instagram, "sea")
-		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
+		w.tells = func(q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 			if q.Platform == provider.TikTok {
-				return provider.HashtagFigures{}, provider.ErrNotOffered
+				return provider.HashtagMetrics{}, provider.ErrNotOffered
 			}
 			return w.figures(q.Hashtag, 1), nil
 		}
@@ -131,16 +131,16 @@ func TestUnavailableSource(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
 		b := w.background()
 		w.enqueue(provider.Instagram, "sea", "lake")
-		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
-			return provider.HashtagFigures{}, &provider.Unavailable{After: 2 * time.Hour, Err: errBroken}
+		w.tells = func(provider.HashtagQuery) (provider.HashtagMetrics, error) {
+			return provider.HashtagMetrics{}, &provider.Unavailable{After: 2 * time.Hour, Err: errBroken}
 		}
 		w.check(b, "instagram/sea")
 		w.clock.Advance(2*time.Hour - tick)
 		w.check(b)
 		w.clock.Advance(tick)
 		// The provider stated a time: the hashtag stays first.
-		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
-			return provider.HashtagFigures{}, &provider.Unavailable{Err: errBroken}
+		w.tells = func(provider.HashtagQuery) (provider.HashtagMetrics, error) {
+			return provider.HashtagMetrics{}, &provider.Unavailable{Err: errBroken}
 		}
 		w.check(b, "instagram/sea")
 		w.clock.Advance(15 * time.Minute)
@@ -165,8 +165,8 @@ func TestFailureBackoff(t *testing.T) {
 		b := w.background()
 		w.enqueue(provider.Instagram, "sea")
 		w.listed["instagram/sea"] = true
-		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
-			return provider.HashtagFigures{}, errBroken
+		w.tells = func(provider.HashtagQuery) (provider.HashtagMetrics, error) {
+			return provider.HashtagMetrics{}, errBroken
 		}
 		for try := range 10 {
 			if more, err := b.Measure(t.Context()); !more || err == nil || !strings.Contains(err.Error(), "broken") {
@@ -176,7 +176,7 @@ func TestFailureBackoff(t *testing.T) {
 			w.check(b)
 			w.clock.Advance(tick)
 		}
-		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) { panic("broken") }
+		w.tells = func(provider.HashtagQuery) (provider.HashtagMetrics, error) { panic("broken") }
 		w.check(b, "instagram/sea")
 		w.clock.Advance(7 * day)
 		w.tells = nil
@@ -190,7 +190,7 @@ func TestNodesShareWork(t *testing.T) {
 		w.enqueue("", numberTags("tag", 20)...)
 		var mu sync.Mutex
 		under := map[string]int{}
-		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
+		w.tells = func(q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 			mu.Lock()
 			under[q.Platform+"/"+q.Hashtag]++
 			mu.Unlock()
@@ -227,9 +227,9 @@ func TestDeadNode(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
 		w.enqueue(provider.Instagram, "sea")
 		ctx, kill := context.WithCancel(t.Context())
-		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
+		w.tells = func(provider.HashtagQuery) (provider.HashtagMetrics, error) {
 			kill()
-			return provider.HashtagFigures{}, context.Canceled
+			return provider.HashtagMetrics{}, context.Canceled
 		}
 		if _, err := w.background().Measure(ctx); err != nil {
 			t.Error(err)
@@ -246,11 +246,11 @@ func TestDeadNode(t *testing.T) {
 func TestLateNodeDoesNotReschedule(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
 		w.enqueue(provider.Instagram, "sea")
-		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
+		w.tells = func(provider.HashtagQuery) (provider.HashtagMetrics, error) {
 			w.clock.Advance(7 * time.Minute)
 			w.tells = nil
 			w.check(w.background(), "instagram/sea")
-			return provider.HashtagFigures{}, provider.ErrNotFound
+			return provider.HashtagMetrics{}, provider.ErrNotFound
 		}
 		if _, err := w.background().Measure(t.Context()); err != nil {
 			t.Error(err)
@@ -265,7 +265,7 @@ func TestRunMeasuresUntilTheEnd(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
 		w.enqueue(provider.Instagram, "sea", "lake")
 		ctx, stop := context.WithCancel(t.Context())
-		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
+		w.tells = func(q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 			if q.Hashtag == "lake" {
 				defer stop()
 			}

@@ -71,7 +71,7 @@ func TestPostsMatchModel(t *testing.T) {
 				if under == "" {
 					w.recordPosts(posts...)
 				} else {
-					w.record(provider.Instagram, provider.HashtagFigures{Hashtag: under, Recent: posts})
+					w.record(provider.Instagram, provider.HashtagMetrics{Hashtag: under, Recent: posts})
 				}
 			}
 			if diff := cmp.Diff(m.lines(), w.queryLines(`SELECT post || ': ' || hashtags FROM hashtag_posts`)); diff != "" {
@@ -126,7 +126,7 @@ func TestTrimCrowdedHashtags(t *testing.T) {
 		for i := range 50 {
 			others[i].Hashtags = append(others[i].Hashtags, "rare")
 		}
-		w.record(provider.Instagram, provider.HashtagFigures{Hashtag: "love", Recent: own})
+		w.record(provider.Instagram, provider.HashtagMetrics{Hashtag: "love", Recent: own})
 		w.recordPosts(others...)
 		w.audit()
 		for gone := int64(1); gone > 0; {
@@ -162,12 +162,12 @@ func TestRelatedToOfSyntheticPosts(t *testing.T) {
 			w.must(err)
 			return found
 		}
-		w.record(provider.Instagram, provider.HashtagFigures{Hashtag: asked, Recent: n.PostsUnder(0, 150)})
+		w.record(provider.Instagram, provider.HashtagMetrics{Hashtag: asked, Recent: n.PostsUnder(0, 150)})
 		if found := beside(50, asked); len(found) != 0 || found == nil {
 			t.Errorf("hashtags are related without a reference sample: %+v", found)
 		}
 		for i := 1; i < n.Subjects; i++ {
-			w.record(provider.Instagram, provider.HashtagFigures{Hashtag: syntheticrelated.Subject(i),
+			w.record(provider.Instagram, provider.HashtagMetrics{Hashtag: syntheticrelated.Subject(i),
 				Recent: n.PostsUnder(i, 100)})
 		}
 		w.recordPosts(n.PostsAnywhere(100)...)
@@ -204,7 +204,7 @@ func TestConcurrentPosts(t *testing.T) {
 			go func() {
 				posts := n.PostsUnder(i%2, 60)
 				slices.Reverse(posts)
-				learned := stats.Analyze(provider.Instagram, provider.HashtagFigures{Hashtag: syntheticrelated.Subject(
+				learned := stats.Analyze(provider.Instagram, provider.HashtagMetrics{Hashtag: syntheticrelated.Subject(
 					i % 2), Recent: posts, MeasuredAt: began}, began)
 				done <- w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 					if i%3 == 0 {

@@ -62,9 +62,9 @@ func TestReadyMadeMeasuredLast(t *testing.T) {
 func TestReadyMadeYieldsQuota(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
 		b := w.withReadyMade("coffee", "tea")
-		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
+		w.tells = func(q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 			if q.LowPriority {
-				return provider.HashtagFigures{}, &provider.Unavailable{After: 3 * day, Err: errBroken}
+				return provider.HashtagMetrics{}, &provider.Unavailable{After: 3 * day, Err: errBroken}
 			}
 			return w.figures(q.Hashtag, 1), nil
 		}
@@ -84,16 +84,16 @@ func TestReadyMadeYieldsQuota(t *testing.T) {
 func TestReadyMadeFailures(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
 		b := w.withReadyMade("missing", "broken", "panics", "tea")
-		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
+		w.tells = func(q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 			switch q.Hashtag {
 			case "missing":
-				return provider.HashtagFigures{}, provider.ErrNotFound
+				return provider.HashtagMetrics{}, provider.ErrNotFound
 			case "broken":
-				return provider.HashtagFigures{}, errBroken
+				return provider.HashtagMetrics{}, errBroken
 			case "panics":
 				panic("broken")
 			}
-			return provider.HashtagFigures{}, provider.ErrNotOffered
+			return provider.HashtagMetrics{}, provider.ErrNotOffered
 		}
 		w.check(b, "instagram/missing")
 		w.clock.Advance(10 * time.Minute)

@@ -24,7 +24,7 @@ type Observation struct {
 
 // Analyze analyzes a provider's response. It needs some milliseconds of CPU and no database, so call it before the
 // transaction that stores the result.
-func Analyze(platform string, f provider.HashtagFigures, now time.Time) Observation {
+func Analyze(platform string, f provider.HashtagMetrics, now time.Time) Observation {
 	if f.MeasuredAt.IsZero() || f.MeasuredAt.After(now) {
 		f.MeasuredAt = now // a clock ahead of ours must not outdate later measurements
 	}

@@ -71,7 +71,7 @@ func TestAnalyzeWithClockAhead(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
 	for _, at := range []time.Time{{}, now.Add(time.Hour)} {
-		if got := Analyze(provider.Instagram, provider.HashtagFigures{Hashtag: "sea", MeasuredAt: at}, now).
+		if got := Analyze(provider.Instagram, provider.HashtagMetrics{Hashtag: "sea", MeasuredAt: at}, now).
 			Figures.MeasuredAt; !got.Equal(now) {
 			t.Errorf("measured at %s", got)
 		}

@@ -113,7 +113,7 @@ func TestRecord(t *testing.T) {
 			t.Error(diff)
 		}
 		// Missing figures stay unknown.
-		w.record(provider.TikTok, provider.HashtagFigures{Hashtag: "sea"})
+		w.record(provider.TikTok, provider.HashtagMetrics{Hashtag: "sea"})
 		if diff := cmp.Diff(stats.Figures{Platform: provider.TikTok, Hashtag: "sea", MeasuredAt: began},
 			w.get(provider.TikTok, "sea")["sea"]); diff != "" {
 			t.Error(diff)

@@ -86,7 +86,7 @@ func checkGuideFigures(t *testing.T, client *Client) {
 	ask := provider.ProfileQuery{Platform: provider.Instagram, Username: "slow.bread", PostLimit: 10}
 	figures := must.Get(client.Profile(t.Context(), ask))(t)
 	taken := time.Date(2026, 11, 20, 17, 4, 5, 0, time.UTC)
-	want := provider.ProfileFigures{
+	want := provider.ProfileMetrics{
 		Account: provider.Account{
 			Username: "slow.bread", DisplayName: "Slow Bread 🥖", Biography: "Sourdough, and nothing else.",
 			Website:   "https://bread.example/",

@@ -20,8 +20,8 @@ const (
 )
 
 // Profile returns the public metrics of a profile. Its errors are those of ProfileMedia.
-func (c *Client) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileFigures, error) {
-	var figures provider.ProfileFigures
+func (c *Client) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileMetrics, error) {
+	var figures provider.ProfileMetrics
 	posts := wire.Posts{Since: q.Since, Limit: q.PostLimit}
 	params := url.Values{"limit": {strconv.Itoa(min(max(q.PostLimit, 1), maxPosts))}}
 	if !q.Since.IsZero() {
@@ -30,7 +30,7 @@ func (c *Client) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 	for range maxPages {
 		page, err := c.profilePage(ctx, params, q)
 		if err != nil {
-			return provider.ProfileFigures{}, err
+			return provider.ProfileMetrics{}, err
 		}
 		if figures.Account.MeasuredAt.IsZero() {
 			figures.Account = page.account
@@ -54,11 +54,11 @@ func (c *Client) profilePage(ctx context.Context, params url.Values, q provider.
 
 // Hashtag returns the public metrics of a hashtag. Its errors are provider.ErrNotFound, provider.ErrNotOffered and
 // *provider.Unavailable.
-func (c *Client) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+func (c *Client) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	params := url.Values{"limit": {strconv.Itoa(min(max(q.PostLimit, 1), maxHashtagPosts))}}
 	body, err := c.get(ctx, maxFiguresBytes, params, q.Platform, "hashtags", q.Hashtag)
 	if err != nil {
-		return provider.HashtagFigures{}, err
+		return provider.HashtagMetrics{}, err
 	}
 	return readHashtag(body, q, c.opts.Now().UTC())
 }
@@ -128,7 +128,7 @@ func readObject(text json.RawMessage, into any) bool {
 }
 
 // readHashtag decodes the figures of a hashtag.
-func readHashtag(body []byte, q provider.HashtagQuery, now time.Time) (provider.HashtagFigures, error) {
+func readHashtag(body []byte, q provider.HashtagQuery, now time.Time) (provider.HashtagMetrics, error) {
 	var parsed struct {
 		Hashtag json.RawMessage   `json:"hashtag"`
 		Top     []json.RawMessage `json:"top"`
@@ -139,17 +139,17 @@ func readHashtag(body []byte, q provider.HashtagQuery, now time.Time) (provider.
 		Posts wire.Count `json:"posts"`
 	}
 	if !wire.Decode(body, &parsed) || !readObject(parsed.Hashtag, &size) || parsed.Top == nil || parsed.Recent == nil {
-		return provider.HashtagFigures{}, errInvalidResponse
+		return provider.HashtagMetrics{}, errInvalidResponse
 	}
-	figures := provider.HashtagFigures{Hashtag: q.Hashtag, Size: size.Posts.Value(), From: wire.ParseTime(parsed.From,
+	figures := provider.HashtagMetrics{Hashtag: q.Hashtag, Size: size.Posts.Value(), From: wire.ParseTime(parsed.From,
 		now), MeasuredAt: now}
 	top, err := readPosts(parsed.Top, now)
 	if err != nil {
-		return provider.HashtagFigures{}, err
+		return provider.HashtagMetrics{}, err
 	}
 	recent, err := readPosts(parsed.Recent, now)
 	if err != nil {
-		return provider.HashtagFigures{}, err
+		return provider.HashtagMetrics{}, err
 	}
 	best, newest := wire.Posts{Limit: q.PostLimit}, wire.Posts{Limit: q.PostLimit}
 	best.Add(top)

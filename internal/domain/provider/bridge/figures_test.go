@@ -72,7 +72,7 @@ func TestFiguresResponse(t *testing.T) {
 						`"views":[1],"duration_seconds":86401}`,
 				}, ",")+`]}`), nil)
 	figures := must.Get(client.Profile(t.Context(), profileQuery(100)))(t)
-	want := provider.ProfileFigures{
+	want := provider.ProfileMetrics{
 		Account: provider.Account{Username: "natgeo", DisplayName: "A B", Biography: "Hi\n🙂", MeasuredAt: now},
 		Posts: []provider.Post{
 			{ID: "1", Format: provider.FormatImage, TakenAt: now, Caption: "é", Likes: new(int64(0)),

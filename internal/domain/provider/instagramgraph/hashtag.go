@@ -25,16 +25,16 @@ const (
 // An account can query a limited number of distinct hashtags per week, each as often as it likes. If no account has a
 // free slot, provider.Unavailable states when the next is freed. Background queries need two thirds of an account's
 // slots to be free.
-func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	if q.Platform != provider.Instagram || !s.opts.Hashtags {
-		return provider.HashtagFigures{}, provider.ErrNotOffered
+		return provider.HashtagMetrics{}, provider.ErrNotOffered
 	}
 	var last error
 	tried := map[string]bool{}
 	for range s.accounts.all {
 		one, err := s.reserveSlot(ctx, q, tried, last)
 		if err != nil {
-			return provider.HashtagFigures{}, err
+			return provider.HashtagMetrics{}, err
 		}
 		tried[one.id] = true
 		figures, err := s.fetchHashtag(ctx, one, q)
@@ -43,17 +43,17 @@ func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider
 			return figures, err
 		}
 		if !f.kind.isAccountSpecific() {
-			return provider.HashtagFigures{}, f.publicError()
+			return provider.HashtagMetrics{}, f.publicError()
 		}
 		s.pauseAccount(ctx, one, f)
 		if f.kind == kindQuotaFull {
 			if err := s.opts.HashtagStore.Release(ctx, q.Hashtag, one.id); err != nil {
-				return provider.HashtagFigures{}, err
+				return provider.HashtagMetrics{}, err
 			}
 		}
 		last = f
 	}
-	return provider.HashtagFigures{}, s.noAccount(last, true)
+	return provider.HashtagMetrics{}, s.noAccount(last, true)
 }
 
 // reserveSlot reserves a slot for a hashtag at one of the available accounts that were not tried yet.
@@ -98,24 +98,24 @@ func (s *Source) reserveSlot(ctx context.Context, q provider.HashtagQuery, tried
 
 // fetchHashtag queries a hashtag through an account that has a slot for it.
 func (s *Source) fetchHashtag(ctx context.Context, one *account,
-	q provider.HashtagQuery) (provider.HashtagFigures, error) {
+	q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	id, err := s.hashtagID(ctx, one, q.Hashtag)
 	if err != nil {
-		return provider.HashtagFigures{}, err
+		return provider.HashtagMetrics{}, err
 	}
 	top, _, err := s.fetchPosts(ctx, one, id+"/top_media", q.PostLimit)
 	if err != nil {
-		return provider.HashtagFigures{}, err
+		return provider.HashtagMetrics{}, err
 	}
 	if err := one.lockRecent(ctx); err != nil {
-		return provider.HashtagFigures{}, err
+		return provider.HashtagMetrics{}, err
 	}
 	defer one.unlockRecent()
 	// Posts published while reading are not returned, so the time of measurement is the start.
-	figures := provider.HashtagFigures{Hashtag: q.Hashtag, Top: top.All(), MeasuredAt: s.now()}
+	figures := provider.HashtagMetrics{Hashtag: q.Hashtag, Top: top.All(), MeasuredAt: s.now()}
 	recent, whole, err := s.fetchPosts(ctx, one, id+"/recent_media", q.PostLimit)
 	if err != nil {
-		return provider.HashtagFigures{}, err
+		return provider.HashtagMetrics{}, err
 	}
 	figures.Recent = recent.NewestFirst()
 	if whole {

@@ -29,7 +29,7 @@ func TestHashtag(t *testing.T) {
 		"recent_media": media(2, nil),
 	}
 	figures := must.Get(g.source(1, nil).Hashtag(t.Context(), hashtagQuery("bread", 100)))(t)
-	want := provider.HashtagFigures{
+	want := provider.HashtagMetrics{
 		Hashtag: "bread", MeasuredAt: began, From: began.Add(-24 * time.Hour),
 		Top: []provider.Post{
 			{ID: "18000000", Format: provider.FormatReel, Caption: "Bread 0", URL: "https://www.instagram.com/reel/0/",

@@ -29,14 +29,14 @@ var nameForm = regexp.MustCompile(`^[a-z0-9._]{1,30}$`)
 
 // Profile returns the public metrics of a professional account. Errors are provider.ErrNotFound (also for personal
 // accounts, which Instagram does not distinguish), provider.ErrNotOffered and *provider.Unavailable.
-func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileFigures, error) {
+func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileMetrics, error) {
 	if q.Platform != provider.Instagram {
-		return provider.ProfileFigures{}, provider.ErrNotOffered
+		return provider.ProfileMetrics{}, provider.ErrNotOffered
 	}
 	if !nameForm.MatchString(q.Username) {
-		return provider.ProfileFigures{}, provider.ErrNotFound
+		return provider.ProfileMetrics{}, provider.ErrNotFound
 	}
-	var figures provider.ProfileFigures
+	var figures provider.ProfileMetrics
 	err := s.tryAccounts(ctx, func(one *account) error {
 		var err error
 		figures, err = s.profile(ctx, one, q)
@@ -46,24 +46,24 @@ func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 }
 
 // profile reads a profile through an account, page by page.
-func (s *Source) profile(ctx context.Context, one *account, q provider.ProfileQuery) (provider.ProfileFigures, error) {
+func (s *Source) profile(ctx context.Context, one *account, q provider.ProfileQuery) (provider.ProfileMetrics, error) {
 	posts := wire.Posts{Since: q.Since, Limit: q.PostLimit}
 	cursor := ""
-	var figures provider.ProfileFigures
+	var figures provider.ProfileMetrics
 	for page := range maxPages {
 		said, err := s.discover(ctx, one, q.Username, func() []string {
 			return s.profileQueryFields(page == 0,
 				q.PostLimit, cursor)
 		})
 		if err != nil {
-			return provider.ProfileFigures{}, err
+			return provider.ProfileMetrics{}, err
 		}
 		now := s.now()
 		if page == 0 {
 			figures.Account = said.account(q.Username, now)
 		}
 		if cursor, err = said.Media.nextCursor(); err != nil {
-			return provider.ProfileFigures{}, err
+			return provider.ProfileMetrics{}, err
 		}
 		if !posts.Add(said.Media.posts(now)) || cursor == "" {
 			break

@@ -35,7 +35,7 @@ func TestProfile(t *testing.T) {
 		}
 	}))
 	figures := must.Get(g.source(1, nil).Profile(t.Context(), profileQuery(100)))(t)
-	want := provider.ProfileFigures{
+	want := provider.ProfileMetrics{
 		Account: provider.Account{
 			Username: "natgeo", DisplayName: "National Geographic", Biography: "We 🌍\nare here",
 			Website:   "https://example.com/",

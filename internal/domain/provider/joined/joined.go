@@ -15,8 +15,8 @@ import (
 
 // Figures is a provider. It returns provider.ErrNotOffered for unsupported queries.
 type Figures interface {
-	Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileFigures, error)
-	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error)
+	Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileMetrics, error)
+	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error)
 }
 
 // Media is a provider that also has profile media.
@@ -49,25 +49,25 @@ func New(all ...NamedProvider) (*Source, error) {
 }
 
 // Profile returns the result of the first provider that offers it.
-func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileFigures, error) {
+func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileMetrics, error) {
 	for _, one := range s.all {
 		figures, err := one.Source.Profile(ctx, q)
 		if !errors.Is(err, provider.ErrNotOffered) {
 			return figures, err
 		}
 	}
-	return provider.ProfileFigures{}, provider.ErrNotOffered
+	return provider.ProfileMetrics{}, provider.ErrNotOffered
 }
 
 // Hashtag returns the result of the first provider that offers it.
-func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	for _, one := range s.all {
 		figures, err := one.Source.Hashtag(ctx, q)
 		if !errors.Is(err, provider.ErrNotOffered) {
 			return figures, err
 		}
 	}
-	return provider.HashtagFigures{}, provider.ErrNotOffered
+	return provider.HashtagMetrics{}, provider.ErrNotOffered
 }
 
 // ProfileMedia returns a page of the first provider that offers it; further pages come from the same one. URLs and

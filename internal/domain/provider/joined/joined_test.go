@@ -20,14 +20,14 @@ type fakeFigures struct {
 	requests []string
 }
 
-func (t *fakeFigures) Profile(context.Context, provider.ProfileQuery) (provider.ProfileFigures, error) {
+func (t *fakeFigures) Profile(context.Context, provider.ProfileQuery) (provider.ProfileMetrics, error) {
 	t.requests = append(t.requests, "profile")
-	return provider.ProfileFigures{Account: provider.Account{DisplayName: t.name}}, t.err
+	return provider.ProfileMetrics{Account: provider.Account{DisplayName: t.name}}, t.err
 }
 
-func (t *fakeFigures) Hashtag(context.Context, provider.HashtagQuery) (provider.HashtagFigures, error) {
+func (t *fakeFigures) Hashtag(context.Context, provider.HashtagQuery) (provider.HashtagMetrics, error) {
 	t.requests = append(t.requests, "hashtag")
-	return provider.HashtagFigures{Hashtag: t.name}, t.err
+	return provider.HashtagMetrics{Hashtag: t.name}, t.err
 }
 
 // fakeMedia also has media.

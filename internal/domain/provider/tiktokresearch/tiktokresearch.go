@@ -93,17 +93,17 @@ type user struct {
 
 // Profile returns the public metrics of a profile. Errors are provider.ErrNotFound, provider.ErrPrivate,
 // provider.ErrNotOffered and *provider.Unavailable.
-func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileFigures, error) {
+func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileMetrics, error) {
 	if q.Platform != provider.TikTok {
-		return provider.ProfileFigures{}, provider.ErrNotOffered
+		return provider.ProfileMetrics{}, provider.ErrNotOffered
 	}
 	if !nameForm.MatchString(q.Username) {
-		return provider.ProfileFigures{}, provider.ErrNotFound
+		return provider.ProfileMetrics{}, provider.ErrNotFound
 	}
 	var parsed user
 	if err := s.post(ctx, "/v2/research/user/info/", userFields, map[string]any{"username": q.Username},
 		&parsed); err != nil {
-		return provider.ProfileFigures{}, err
+		return provider.ProfileMetrics{}, err
 	}
 	account := provider.Account{
 		Username: q.Username, DisplayName: wire.SingleLine(parsed.Name), Biography: wire.Text(parsed.Biography,
@@ -113,12 +113,12 @@ func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 	}
 	posts, err := s.fetchVideos(ctx, q, account.Posts)
 	if err != nil {
-		return provider.ProfileFigures{}, err
+		return provider.ProfileMetrics{}, err
 	}
-	return provider.ProfileFigures{Account: account, Posts: posts}, nil
+	return provider.ProfileMetrics{Account: account, Posts: posts}, nil
 }
 
 // Hashtag is not offered: the API finds videos by hashtag, but has neither its size nor its top posts.
-func (s *Source) Hashtag(context.Context, provider.HashtagQuery) (provider.HashtagFigures, error) {
-	return provider.HashtagFigures{}, provider.ErrNotOffered
+func (s *Source) Hashtag(context.Context, provider.HashtagQuery) (provider.HashtagMetrics, error) {
+	return provider.HashtagMetrics{}, provider.ErrNotOffered
 }

@@ -30,7 +30,7 @@ func TestProfile(t *testing.T) {
 	r.pageSize = 100
 	figures := must.Get(r.source(nil).Profile(t.Context(), profileQuery(10, began.AddDate(0, 0, -10))))(t)
 	link := "https://www.tiktok.com/@khaby.lame/video/"
-	want := provider.ProfileFigures{
+	want := provider.ProfileMetrics{
 		Account: provider.Account{
 			Username: "khaby.lame", DisplayName: "Khabane Lame", Biography: "If u wanna laugh 🙂",
 			Website:   "https://example.com/",

@@ -19,7 +19,7 @@ func exampleInput() Input {
 		}
 		return ""
 	}
-	f := provider.HashtagFigures{Hashtag: "planted", MeasuredAt: measuredAt, From: measuredAt.AddDate(0, 0, -1)}
+	f := provider.HashtagMetrics{Hashtag: "planted", MeasuredAt: measuredAt, From: measuredAt.AddDate(0, 0, -1)}
 	for i := 1; i <= 40; i++ {
 		f.Recent = append(f.Recent, provider.Post{
 			ID: "r" + strconv.Itoa(i), TakenAt: measuredAt.Add(-time.Duration(i) * 30 * time.Minute),

@@ -46,7 +46,7 @@ func drawInput(t *rapid.T) Input {
 	})
 	posts := rapid.SliceOfN(post, 0, 60)
 	return Input{
-		Figures: provider.HashtagFigures{
+		Figures: provider.HashtagMetrics{
 			Hashtag: "sea", Size: figure.Draw(t, "size"), Top: posts.Draw(t, "top"), Recent: posts.Draw(t, "recent"),
 			From: moment.Draw(t, "from"), MeasuredAt: rapid.SampledFrom([]time.Time{measuredAt, measuredAt, measuredAt,
 				{}}).Draw(t, "at"),
@@ -108,7 +108,7 @@ func TestMonotonic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seconds := rapid.SliceOfNDistinct(rapid.IntRange(1, 24*3600-1), minScored+1, 80, rapid.ID[int]).
 			Draw(t, "seconds")
-		var f provider.HashtagFigures
+		var f provider.HashtagMetrics
 		f.MeasuredAt = measuredAt
 		if rapid.Bool().Draw(t, "whole") {
 			f.From = measuredAt.AddDate(0, 0, -1)
@@ -189,9 +189,9 @@ func TestTooLittleDataOmitsFigures(t *testing.T) {
 		"nothing": {Input{}, "No posts were found"},
 		"young":   {Input{Figures: young.Measure(measuredAt)}, noteSizeUnknown},
 		"few":     {Input{Figures: few.Measure(measuredAt)}, noteSizeUnknown},
-		"top": {Input{Figures: provider.HashtagFigures{MeasuredAt: measuredAt, Top: few.Measure(measuredAt).Top}},
+		"top": {Input{Figures: provider.HashtagMetrics{MeasuredAt: measuredAt, Top: few.Measure(measuredAt).Top}},
 			"that of top posts only"},
-		"untimed": {Input{Figures: provider.HashtagFigures{Recent: few.Measure(measuredAt).Recent}},
+		"untimed": {Input{Figures: provider.HashtagMetrics{Recent: few.Measure(measuredAt).Recent}},
 			"too few recent posts"},
 	} {
 		found := Analyze(c.in)

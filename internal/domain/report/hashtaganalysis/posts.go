@@ -19,7 +19,7 @@ type measuredPosts struct {
 	all         []provider.Post // from both lists
 }
 
-func newMeasuredPosts(f provider.HashtagFigures) measuredPosts {
+func newMeasuredPosts(f provider.HashtagMetrics) measuredPosts {
 	s := measuredPosts{at: f.MeasuredAt, top: uniquePosts(f.Top), recent: uniquePosts(f.Recent)}
 	s.all = uniquePosts(slices.Concat(s.top, s.recent))
 	return s

@@ -24,7 +24,7 @@ const (
 )
 
 // Measure returns the sample to store for a measurement.
-func Measure(f provider.HashtagFigures) Sample {
+func Measure(f provider.HashtagMetrics) Sample {
 	return newMeasuredPosts(f).sample(f.From, f.Size)
 }
 

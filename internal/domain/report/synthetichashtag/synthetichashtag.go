@@ -132,9 +132,9 @@ func (h Hashtag) wave(at time.Time) float64 {
 
 // Measure returns what a provider would: up to MostRecent posts of the last Window, and top posts sampled uniformly
 // from the whole life. It is deterministic for a time.
-func (h Hashtag) Measure(at time.Time) provider.HashtagFigures {
+func (h Hashtag) Measure(at time.Time) provider.HashtagMetrics {
 	dice := newRand(h.Seed, uint64(at.UnixNano()))
-	out := provider.HashtagFigures{Hashtag: h.Name, MeasuredAt: at}
+	out := provider.HashtagMetrics{Hashtag: h.Name, MeasuredAt: at}
 	out.Recent, out.From = h.recent(dice, at)
 	out.Top = h.top(dice, at)
 	return out

@@ -11,12 +11,12 @@ import (
 
 // Limits of a page of metrics.
 const (
-	maxFigures = 200
-	maxRecent  = 1000
+	maxPageSize = 200
+	maxRecent   = 1000
 )
 
-// PostFigures is a post with its metrics. Metrics that the network hides are omitted.
-type PostFigures struct {
+// PostMetrics is a post with its metrics. Metrics that the network hides are omitted.
+type PostMetrics struct {
 	ID       string   `json:"id"`
 	Format   string   `json:"format"`
 	TakenAt  string   `json:"taken_at"`
@@ -40,10 +40,10 @@ type profileHead struct {
 	Posts       int64  `json:"posts"`
 }
 
-// ProfileFigures is a page of a profile's metrics.
-type ProfileFigures struct {
+// ProfileMetrics is a page of a profile's metrics.
+type ProfileMetrics struct {
 	Profile profileHead   `json:"profile"`
-	Posts   []PostFigures `json:"posts"`
+	Posts   []PostMetrics `json:"posts"`
 	Next    string        `json:"next_cursor,omitempty"`
 }
 
@@ -57,7 +57,7 @@ func (s *Bridge) profile(w http.ResponseWriter, r *http.Request) {
 	if !s.checkProfile(w, profile.Name) {
 		return
 	}
-	limit, ok := parseLimit(query.Get("limit"), maxFigures)
+	limit, ok := parseLimit(query.Get("limit"), maxPageSize)
 	since, err := parseSince(query.Get("since"))
 	cursor := world.Cursor{Type: "figures", Day: world.DayOf(s.Now())}
 	valid := true
@@ -72,7 +72,7 @@ func (s *Bridge) profile(w http.ResponseWriter, r *http.Request) {
 	case !valid:
 		base.WriteJSON(w, http.StatusBadRequest, apiError{"invalid_cursor"})
 	default:
-		base.WriteJSON(w, http.StatusOK, newProfileFigures(profile, cursor, limit, since, s.BaseURL(r)))
+		base.WriteJSON(w, http.StatusOK, newProfileMetrics(profile, cursor, limit, since, s.BaseURL(r)))
 	}
 }
 
@@ -85,52 +85,52 @@ func parseSince(text string) (int64, error) {
 	return since.Unix(), err
 }
 
-// newProfileFigures returns a page of the profile on the day of the cursor, with posts since a time.
-func newProfileFigures(p world.Profile, cursor world.Cursor, limit int, since int64, base string) ProfileFigures {
-	posts, h := p.Posts(cursor.Day), p.Traits()
-	face := p.Face(cursor.Day, len(posts))
-	answer := ProfileFigures{Profile: profileHead{
-		Username: p.Name, DisplayName: face.DisplayName, Biography: face.Biography, Website: face.Website,
-		Followers: face.Followers, Follows: face.Follows, Posts: face.Posts,
-	}, Posts: []PostFigures{}}
-	wanted := len(posts)
-	for wanted > 0 && posts[wanted-1].At < since {
-		wanted--
+// newProfileMetrics returns a page of the profile on the day of the cursor, with posts since a time.
+func newProfileMetrics(p world.Profile, cursor world.Cursor, limit int, since int64, base string) ProfileMetrics {
+	posts, traits := p.Posts(cursor.Day), p.Traits()
+	details := p.Face(cursor.Day, len(posts))
+	page := ProfileMetrics{Profile: profileHead{
+		Username: p.Name, DisplayName: details.DisplayName, Biography: details.Biography, Website: details.Website,
+		Followers: details.Followers, Follows: details.Follows, Posts: details.Posts,
+	}, Posts: []PostMetrics{}}
+	count := len(posts)
+	for count > 0 && posts[count-1].At < since {
+		count--
 	}
-	from, to, next := cursor.Page(wanted, limit)
+	from, to, next := cursor.Page(count, limit)
 	for _, post := range posts[from:to] {
-		figures := newPostFigures(post, world.StartOf(cursor.Day), world.PostURL(base, p.Platform, p.Name, post))
-		if h.HidesLikes {
-			figures.Likes = nil
+		metrics := newPostMetrics(post, world.StartOf(cursor.Day), world.PostURL(base, p.Platform, p.Name, post))
+		if traits.HidesLikes {
+			metrics.Likes = nil
 		}
-		answer.Posts = append(answer.Posts, figures)
+		page.Posts = append(page.Posts, metrics)
 	}
-	answer.Next = next
-	return answer
+	page.Next = next
+	return page
 }
 
-// newPostFigures returns a post as it was at a time in Unix seconds.
-func newPostFigures(post world.Post, now int64, url string) PostFigures {
-	figures := post.Figures(now)
-	answer := PostFigures{
+// newPostMetrics returns a post as it was at a time in Unix seconds.
+func newPostMetrics(post world.Post, now int64, url string) PostMetrics {
+	metrics := post.Figures(now)
+	answer := PostMetrics{
 		ID: post.ID, Format: post.Format, TakenAt: time.Unix(post.At, 0).UTC().Format(time.RFC3339),
 		Caption: post.Caption, URL: url,
-		Hashtags: post.Tags, Likes: &figures.Likes, Comments: figures.Comments, Shares: figures.Shares,
+		Hashtags: post.Tags, Likes: &metrics.Likes, Comments: metrics.Comments, Shares: metrics.Shares,
 		Duration: post.File.Seconds,
 	}
 	if post.Views > 0 {
-		answer.Views = &figures.Views
+		answer.Views = &metrics.Views
 	}
 	return answer
 }
 
-// HashtagFigures has the statistics of a hashtag.
-type HashtagFigures struct {
+// HashtagMetrics has the statistics of a hashtag.
+type HashtagMetrics struct {
 	Hashtag struct {
 		Posts int64 `json:"posts"`
 	} `json:"hashtag"`
-	Top        []PostFigures `json:"top"`
-	Recent     []PostFigures `json:"recent"`
+	Top        []PostMetrics `json:"top"`
+	Recent     []PostMetrics `json:"recent"`
 	RecentFrom string        `json:"recent_from"`
 }
 
@@ -138,7 +138,7 @@ type HashtagFigures struct {
 func (s *Bridge) hashtag(w http.ResponseWriter, r *http.Request) {
 	platform, name := r.PathValue("platform"), r.PathValue("hashtag")
 	hashtag, ok := world.NewHashtag(platform, name)
-	limit, fits := parseLimit(r.URL.Query().Get("limit"), maxRecent)
+	limit, validLimit := parseLimit(r.URL.Query().Get("limit"), maxRecent)
 	_, known := mediaTypes[platform]
 	switch {
 	case !known:
@@ -147,35 +147,35 @@ func (s *Bridge) hashtag(w http.ResponseWriter, r *http.Request) {
 		base.WriteJSON(w, http.StatusNotFound, apiError{"hashtag_not_found"})
 	case strings.HasPrefix(hashtag.Name, world.HashtagFailing):
 		base.WriteJSON(w, http.StatusInternalServerError, apiError{"internal"})
-	case !fits:
+	case !validLimit:
 		base.WriteJSON(w, http.StatusBadRequest, apiError{"invalid_limit"})
 	default:
-		base.WriteJSON(w, http.StatusOK, newHashtagFigures(hashtag, s.Now(), limit, s.BaseURL(r)))
+		base.WriteJSON(w, http.StatusOK, newHashtagMetrics(hashtag, s.Now(), limit, s.BaseURL(r)))
 	}
 }
 
-func newHashtagFigures(h world.Hashtag, now time.Time, limit int, base string) HashtagFigures {
-	answer := HashtagFigures{Top: []PostFigures{}, Recent: []PostFigures{}}
-	answer.Hashtag.Posts = h.Size(now.Unix())
-	for _, post := range firstOf(h.Top(world.DayOf(now)), limit) {
-		answer.Top = append(answer.Top,
-			newPostFigures(post, topMoment(now), world.PostURL(base, h.Platform, "someone", post)))
+func newHashtagMetrics(h world.Hashtag, now time.Time, limit int, base string) HashtagMetrics {
+	metrics := HashtagMetrics{Top: []PostMetrics{}, Recent: []PostMetrics{}}
+	metrics.Hashtag.Posts = h.Size(now.Unix())
+	for _, post := range firstPosts(h.Top(world.DayOf(now)), limit) {
+		metrics.Top = append(metrics.Top,
+			newPostMetrics(post, topPostsTime(now), world.PostURL(base, h.Platform, "someone", post)))
 	}
-	recent, _, cut := h.Recent(h.StartRecent(now.Unix()), limit)
+	recent, _, truncated := h.Recent(h.StartRecent(now.Unix()), limit)
 	from := now.Unix() - world.SecondsPerDay + 1
 	for _, post := range recent {
-		answer.Recent = append(answer.Recent,
-			newPostFigures(post, now.Unix(), world.PostURL(base, h.Platform, "someone", post)))
-		if cut {
+		metrics.Recent = append(metrics.Recent,
+			newPostMetrics(post, now.Unix(), world.PostURL(base, h.Platform, "someone", post)))
+		if truncated {
 			from = post.At + 1 // the page may omit other posts of that second
 		}
 	}
-	answer.RecentFrom = time.Unix(min(from, now.Unix()), 0).UTC().Format(time.RFC3339)
-	return answer
+	metrics.RecentFrom = time.Unix(min(from, now.Unix()), 0).UTC().Format(time.RFC3339)
+	return metrics
 }
 
-func firstOf(posts []world.Post, limit int) []world.Post { return posts[:min(limit, len(posts))] }
+func firstPosts(posts []world.Post, limit int) []world.Post { return posts[:min(limit, len(posts))] }
 
-// topMoment returns the time as of which top posts are counted. It is the end of the day, so that the day's metrics do
+// topPostsTime returns the time as of which top posts are counted. It is the end of the day, so that the day's metrics do
 // not change and the newest posts have some.
-func topMoment(now time.Time) int64 { return world.StartOf(world.DayOf(now) + 1) }
+func topPostsTime(now time.Time) int64 { return world.StartOf(world.DayOf(now) + 1) }

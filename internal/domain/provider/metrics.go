@@ -24,13 +24,13 @@ type ProfileQuery struct {
 	PostLimit int       // maximum number of posts
 }
 
-// ProfileFigures holds the public metrics of a profile and its posts.
-type ProfileFigures struct {
+// ProfileMetrics holds the public metrics of a profile and its posts.
+type ProfileMetrics struct {
 	Account Account
 	Posts   []Post // newest first
 }
 
-// Account is a profile. Unknown figures are nil, never 0. Texts are untrusted.
+// Account is a profile. Unknown metrics are nil, never 0. Texts are untrusted.
 type Account struct {
 	Username                  string
 	DisplayName               string
@@ -40,7 +40,7 @@ type Account struct {
 	MeasuredAt                time.Time
 }
 
-// Post is a public post. Unknown figures are nil, never 0; unknown times and texts are zero. Texts and URLs are
+// Post is a public post. Unknown metrics are nil, never 0; unknown times and texts are zero. Texts and URLs are
 // untrusted.
 type Post struct {
 	ID       string // assigned by the network; 1–100 characters of A–Z a–z 0–9 _ -
@@ -68,8 +68,8 @@ type HashtagQuery struct {
 	LowPriority bool
 }
 
-// HashtagFigures holds the public metrics of a hashtag. No official API returns its size.
-type HashtagFigures struct {
+// HashtagMetrics holds the public metrics of a hashtag. No official API returns its size.
+type HashtagMetrics struct {
 	Hashtag    string
 	Size       *int64    // total number of posts, if known
 	Top        []Post    // top posts as ranked by the network, of any age
