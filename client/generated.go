@@ -1178,23 +1178,6 @@ type GetReportInput struct {
 	Limit int64 `json:"limit,omitzero"`
 }
 
-// HashtagFigures is a record of the API's answers.
-type HashtagFigures struct {
-	// Without #.
-	Hashtag string `json:"hashtag"`
-	// Number of posts that use it. Omitted if unknown.
-	Posts *TagPosts `json:"posts,omitzero"`
-	// Posts published per day. Omitted until measured.
-	PostsPerDay *float64 `json:"posts_per_day,omitzero"`
-	// nano < 10k, small < 100k, medium < 500k, large < 1M posts.
-	Tier  HashtagTier `json:"tier,omitzero"`
-	Score *float64    `json:"score,omitzero"`
-	// Network of the metrics. Only in lists for all networks.
-	Platform AnalysisPlatform `json:"platform,omitzero"`
-	// Group within the list.
-	Subcategory string `json:"subcategory,omitzero"`
-}
-
 // HashtagList is a record of the API's answers.
 type HashtagList struct {
 	ID   int64  `json:"id"`
@@ -1209,7 +1192,7 @@ type HashtagList struct {
 	// Remix Icon name.
 	Icon string `json:"icon,omitzero"`
 	// All hashtags, in the order in which they were added.
-	Hashtags []HashtagFigures `json:"hashtags"`
+	Hashtags []ListedHashtag `json:"hashtags"`
 }
 
 // HashtagListChange is a record of the API's answers.
@@ -1400,6 +1383,23 @@ type ListSocialAccountsInput struct {
 	Cursor string `json:"cursor,omitzero"`
 	// Items per page.
 	Limit int64 `json:"limit,omitzero"`
+}
+
+// ListedHashtag is a record of the API's answers.
+type ListedHashtag struct {
+	// Without #.
+	Hashtag string `json:"hashtag"`
+	// Number of posts that use it. Omitted if unknown.
+	Posts *TagPosts `json:"posts,omitzero"`
+	// Posts published per day. Omitted until measured.
+	PostsPerDay *float64 `json:"posts_per_day,omitzero"`
+	// nano < 10k, small < 100k, medium < 500k, large < 1M posts.
+	Tier  HashtagTier `json:"tier,omitzero"`
+	Score *float64    `json:"score,omitzero"`
+	// Network of the metrics. Only in lists for all networks.
+	Platform AnalysisPlatform `json:"platform,omitzero"`
+	// Group within the list.
+	Subcategory string `json:"subcategory,omitzero"`
 }
 
 // MediaFolder is a record of the API's answers.

@@ -121,7 +121,7 @@ type (
 
 	// FoundHashtag is a hashtag with its statistics.
 	FoundHashtag struct {
-		HashtagFigures
+		ListedHashtag
 
 		MeasuredAt *Moment `json:"measured_at"`
 	}

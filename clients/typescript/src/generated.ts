@@ -761,22 +761,6 @@ export interface GetReportInput {
   limit?: number;
 }
 
-export interface HashtagFigures {
-  /** Without #. */
-  hashtag: string;
-  /** Number of posts that use it. Omitted if unknown. */
-  posts?: TagPosts;
-  /** Posts published per day. Omitted until measured. */
-  posts_per_day?: number;
-  /** nano < 10k, small < 100k, medium < 500k, large < 1M posts. */
-  tier?: HashtagTier | Other;
-  score?: number;
-  /** Network of the metrics. Only in lists for all networks. */
-  platform?: AnalysisPlatform | Other;
-  /** Group within the list. */
-  subcategory?: string;
-}
-
 export interface HashtagList {
   id: number;
   name: string;
@@ -790,7 +774,7 @@ export interface HashtagList {
   /** Remix Icon name. */
   icon?: string;
   /** All hashtags, in the order in which they were added. */
-  hashtags: HashtagFigures[];
+  hashtags: ListedHashtag[];
 }
 
 export interface HashtagListChange {
@@ -974,6 +958,22 @@ export interface ListSocialAccountsInput {
   cursor?: string;
   /** Items per page. */
   limit?: number;
+}
+
+export interface ListedHashtag {
+  /** Without #. */
+  hashtag: string;
+  /** Number of posts that use it. Omitted if unknown. */
+  posts?: TagPosts;
+  /** Posts published per day. Omitted until measured. */
+  posts_per_day?: number;
+  /** nano < 10k, small < 100k, medium < 500k, large < 1M posts. */
+  tier?: HashtagTier | Other;
+  score?: number;
+  /** Network of the metrics. Only in lists for all networks. */
+  platform?: AnalysisPlatform | Other;
+  /** Group within the list. */
+  subcategory?: string;
 }
 
 export interface MediaFolder {

@@ -20,7 +20,7 @@ const perPage = 100
 type view struct {
 	list.HashtagListEntry
 
-	Shown   []list.HashtagFigures
+	Shown   []list.ListedHashtag
 	Text    string // the hashtags shown, as text for a caption
 	Groups  []string
 	Group   string // selected subcategory; empty for all
@@ -67,9 +67,9 @@ func (v *view) at(sort, group string, page int) string {
 }
 
 // orders are the numeric sort orders. Unknown values come last.
-var orders = map[string]func(a, b list.HashtagFigures) int{
-	"posts": func(a, b list.HashtagFigures) int {
-		known := func(h list.HashtagFigures) float64 {
+var orders = map[string]func(a, b list.ListedHashtag) int{
+	"posts": func(a, b list.ListedHashtag) int {
+		known := func(h list.ListedHashtag) float64 {
 			if h.Posts == nil {
 				return -1
 			}
@@ -77,10 +77,10 @@ var orders = map[string]func(a, b list.HashtagFigures) int{
 		}
 		return cmp.Compare(known(b), known(a))
 	},
-	"day": func(a, b list.HashtagFigures) int {
+	"day": func(a, b list.ListedHashtag) int {
 		return cmp.Compare(figureOf(b.PostsPerDay), figureOf(a.PostsPerDay))
 	},
-	"score": func(a, b list.HashtagFigures) int { return cmp.Compare(figureOf(b.Score), figureOf(a.Score)) },
+	"score": func(a, b list.ListedHashtag) int { return cmp.Compare(figureOf(b.Score), figureOf(a.Score)) },
 }
 
 // figureOf returns a sort key. Unknown values sort below all others.
@@ -138,12 +138,12 @@ func (p *Handlers) fill(r *http.Request, id int64, v *view) error {
 }
 
 // among returns the page's hashtags of a sorted list.
-func (v *view) among(all []list.HashtagFigures) []list.HashtagFigures {
-	items, of := make([]list.Item, len(all)), map[string]list.HashtagFigures{}
+func (v *view) among(all []list.ListedHashtag) []list.ListedHashtag {
+	items, of := make([]list.Item, len(all)), map[string]list.ListedHashtag{}
 	for i, h := range all {
 		items[i], of[h.Hashtag] = list.Item{Hashtag: h.Hashtag, Subcategory: h.Subcategory}, h
 	}
-	shown := []list.HashtagFigures{}
+	shown := []list.ListedHashtag{}
 	for _, i := range v.arrange(items) {
 		shown = append(shown, of[i.Hashtag])
 	}
@@ -186,7 +186,7 @@ func (v *view) lead() {
 }
 
 // asText returns hashtags as text for a caption.
-func asText(tags []list.HashtagFigures) string {
+func asText(tags []list.ListedHashtag) string {
 	var out strings.Builder
 	for i, h := range tags {
 		if i > 0 {

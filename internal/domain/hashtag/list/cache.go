@@ -10,7 +10,7 @@ import (
 // cacheEntry holds the hashtags of a list at a revision of the list and a version of the figures. It is immutable.
 type cacheEntry struct {
 	revision, version int64
-	hashtags          []HashtagFigures
+	hashtags          []ListedHashtag
 	json              []byte
 }
 

@@ -36,7 +36,7 @@ func TestCache(t *testing.T) {
 				quick := must.Get(answer.Data.JSON())(t)
 				slow := must.Get(operation.JSON(struct {
 					HashtagListEntry
-					Hashtags []HashtagFigures `json:"hashtags"`
+					Hashtags []ListedHashtag `json:"hashtags"`
 				}{answer.Data.HashtagListEntry, answer.Data.Hashtags}))(t)
 				if first == "" {
 					first = string(quick)

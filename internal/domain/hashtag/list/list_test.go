@@ -29,8 +29,8 @@ func TestCreate(t *testing.T) {
 		if diff := cmp.Diff(want, c); diff != "" {
 			t.Error(diff)
 		}
-		opened := HashtagList{HashtagListEntry: want.HashtagListEntry, Hashtags: []HashtagFigures{{HashtagSummary: stats.HashtagSummary{Hashtag: "travel"}},
-			{HashtagSummary: stats.HashtagSummary{Hashtag: "sunset"}}}}
+		opened := HashtagList{HashtagListEntry: want.HashtagListEntry, Hashtags: []ListedHashtag{
+			{HashtagSummary: stats.HashtagSummary{Hashtag: "travel"}}, {HashtagSummary: stats.HashtagSummary{Hashtag: "sunset"}}}}
 		if diff := cmp.Diff(opened, w.mustGet(t, c.ID), ignoreEncodedJSON); diff != "" {
 			t.Error(diff)
 		}
@@ -146,7 +146,7 @@ func TestAdd(t *testing.T) {
 		if diff := cmp.Diff(want, answer.Data); diff != "" {
 			t.Error(diff)
 		}
-		shown := []HashtagFigures{
+		shown := []ListedHashtag{
 			{HashtagSummary: stats.HashtagSummary{Hashtag: "first"}},
 			{HashtagSummary: stats.HashtagSummary{Hashtag: "zebra"}, Subcategory: "Fruit"},
 			{HashtagSummary: stats.HashtagSummary{Hashtag: "apple"}, Subcategory: "Fruit"},
@@ -223,10 +223,10 @@ func TestFigures(t *testing.T) {
 			return stats.HashtagSummary{Hashtag: name, Posts: &hashtaganalysis.TagPosts{Count: posts, Basis: "measured"},
 				Tier: tier, Score: new(50.0)}
 		}
-		bare := func(name string) HashtagFigures {
-			return HashtagFigures{HashtagSummary: stats.HashtagSummary{Hashtag: name}}
+		bare := func(name string) ListedHashtag {
+			return ListedHashtag{HashtagSummary: stats.HashtagSummary{Hashtag: name}}
 		}
-		for platform, want := range map[string][]HashtagFigures{
+		for platform, want := range map[string][]ListedHashtag{
 			"": {{HashtagSummary: shown("one", "huge", 2_000_000), Platform: "tiktok"}, bare("none"),
 				{HashtagSummary: shown("both", "nano", 9_999), Platform: "instagram"}, bare("named")},
 			"instagram": {bare("one"), bare("none"), {HashtagSummary: shown("both", "nano", 9_999)}, bare("named")},
@@ -243,7 +243,7 @@ func TestFigures(t *testing.T) {
 		if ready.Size != int64(len(ready.Hashtags)) || !ready.ReadyMade || ready.Size < 20 {
 			t.Errorf("%+v", ready.HashtagListEntry)
 		}
-		n := slices.IndexFunc(ready.Hashtags, func(h HashtagFigures) bool { return h.Hashtag == "pizza" })
+		n := slices.IndexFunc(ready.Hashtags, func(h ListedHashtag) bool { return h.Hashtag == "pizza" })
 		if n < 0 || ready.Hashtags[n].Platform != "tiktok" || ready.Hashtags[n].Subcategory != "Dishes" {
 			t.Errorf("%+v", ready.Hashtags[n])
 		}

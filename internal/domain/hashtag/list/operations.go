@@ -70,8 +70,8 @@ type (
 	HashtagLists struct {
 		HashtagLists []HashtagListEntry `json:"hashtag_lists"`
 	}
-	// HashtagFigures is a hashtag in a list.
-	HashtagFigures struct {
+	// ListedHashtag is a hashtag in a list.
+	ListedHashtag struct {
 		stats.HashtagSummary
 
 		Platform    string `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform"`
@@ -81,7 +81,7 @@ type (
 	HashtagList struct {
 		HashtagListEntry
 
-		Hashtags []HashtagFigures `json:"hashtags" jsonschema:"All hashtags, in the order in which they were added."`
+		Hashtags []ListedHashtag `json:"hashtags" jsonschema:"All hashtags, in the order in which they were added."`
 
 		hashtagsJSON []byte // Hashtags as JSON; nil if not encoded yet
 	}
@@ -101,7 +101,7 @@ func (HashtagListEntry) Descriptions() map[string]string {
 }
 
 // Descriptions describes members in the schema.
-func (HashtagFigures) Descriptions() map[string]string {
+func (ListedHashtag) Descriptions() map[string]string {
 	return map[string]string{"platform": "Network of the metrics. Only in lists for all networks."}
 }
 
@@ -180,7 +180,7 @@ var (
 		Icon: "ri-cup-line"}
 	exampleGrown = HashtagListEntry{ID: 1_000_017, Name: "Coffee", Platform: "instagram", Size: 3, Color: "#c0643a",
 		Icon: "ri-cup-line"}
-	exampleHashtags = []HashtagFigures{
+	exampleHashtags = []ListedHashtag{
 		{HashtagSummary: stats.HashtagSummary{Hashtag: "coffee", Posts: &hashtaganalysis.TagPosts{Count: 182_000_000, Basis: "measured"},
 			PostsPerDay: new(21_400.0), Tier: "huge", Score: new(64.0)}},
 		{HashtagSummary: stats.HashtagSummary{Hashtag: "latteart"}, Subcategory: "Drinks"},

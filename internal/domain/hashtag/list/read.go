@@ -89,7 +89,7 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 }
 
 // missingFiguresNotes explains why hashtags of a ready-made list have no figures yet.
-func (s *Service) missingFiguresNotes(l List, shown []HashtagFigures) []string {
+func (s *Service) missingFiguresNotes(l List, shown []ListedHashtag) []string {
 	without := 0
 	for _, h := range shown {
 		if h.Posts == nil && h.PostsPerDay == nil && h.Score == nil {
@@ -152,8 +152,8 @@ func (s *Service) load(ctx context.Context, l List) (cacheEntry, error) {
 
 // addFigures returns the hashtags as clients see them. For a list of all platforms, each hashtag names the platform of
 // its figures.
-func (s *Service) addFigures(ctx context.Context, l List, items []Item) ([]HashtagFigures, error) {
-	out := make([]HashtagFigures, len(items))
+func (s *Service) addFigures(ctx context.Context, l List, items []Item) ([]ListedHashtag, error) {
+	out := make([]ListedHashtag, len(items))
 	if len(items) == 0 {
 		return out, nil
 	}
@@ -166,7 +166,7 @@ func (s *Service) addFigures(ctx context.Context, l List, items []Item) ([]Hasht
 		return nil, err
 	}
 	for n, i := range items {
-		h := HashtagFigures{HashtagSummary: stats.HashtagSummary{Hashtag: i.Hashtag}, Subcategory: i.Subcategory}
+		h := ListedHashtag{HashtagSummary: stats.HashtagSummary{Hashtag: i.Hashtag}, Subcategory: i.Subcategory}
 		if f, found := known[i.Hashtag]; found {
 			h.HashtagSummary = stats.Summarize(f)
 			if l.Platform == "" && hasFigures(f) {
