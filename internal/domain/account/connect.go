@@ -23,13 +23,13 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// ConnectPath is the path of the page that connects accounts, below the public URL.
+// ConnectPath is the path prefix of pages that connect accounts. A token follows it.
 const ConnectPath = "/connect/"
 
 // linkLifetime is how long a link can be opened.
 const linkLifetime = time.Hour
 
-// Connector lets people connect accounts in the browser, by a link that only its page uses.
+// Connector connects accounts that people authorize in the browser, after they open a signed link.
 type Connector struct {
 	ConnectorOptions
 
@@ -40,8 +40,8 @@ type Connector struct {
 type ConnectorOptions struct {
 	Accounts    *Service
 	Terms       plan.Terms
-	PublicURL   string                     // public URL of the service, without a final slash
-	CheckServer func(address string) error // checks a server that a person enters; nil allows all
+	PublicURL   string                     // public URL of the installation, without a trailing slash
+	CheckServer func(address string) error // returns an error for a server that is not allowed; nil allows all
 }
 
 // NewConnector returns a connector.
@@ -49,19 +49,19 @@ func NewConnector(opts ConnectorOptions) *Connector {
 	return &Connector{opts, opts.Accounts.seal.Signer("connect links")}
 }
 
-// link is the content of a link.
+// link is the decoded content of a link.
 type link struct {
 	team     int64
-	account  int64 // to reconnect; 0 for a new one
-	person   int64 // who requested it
-	inApp    bool  // requested in the app, not by a key
+	account  int64 // account to reconnect; 0 for a new account
+	person   int64 // person who requested the link
+	inApp    bool  // requested in the app, not with an API key
 	ends     time.Time
 	platform string
 }
 
 const (
-	linkByKey      = 1       // version of links that a key requested
-	linkInApp      = 2       // version of links that a person requested in the app
+	linkByKey      = 1       // version byte of links that were requested with an API key
+	linkInApp      = 2       // version byte of links that were requested in the app
 	linkHeadLength = 1 + 8*5 // version, team, account, person, end in seconds, nonce
 	linkSum        = sha256.Size
 	maxLinkLength  = 200 // characters
@@ -69,22 +69,22 @@ const (
 
 var linkEncoding = base64.RawURLEncoding.Strict()
 
-// token returns the token of a link. No two are equal, so that each can be used once.
+// token returns a new token for a link. Each token is unique, so that it can be used only once.
 func (c *Connector) token(l link) string {
 	body := []byte{linkByKey}
 	if l.inApp {
 		body[0] = linkInApp
 	}
 	for _, n := range []int64{l.team, l.account, l.person, l.ends.Unix()} {
-		body = binary.BigEndian.AppendUint64(body, uint64(n)) //nolint:gosec // IDs are positive, and it ends after 1970
+		body = binary.BigEndian.AppendUint64(body, uint64(n)) //nolint:gosec // IDs and times are positive.
 	}
 	var nonce [8]byte
-	_, _ = rand.Read(nonce[:]) // never fails
+	_, _ = rand.Read(nonce[:]) // It never returns an error.
 	body = append(append(body, nonce[:]...), l.platform...)
 	return linkEncoding.EncodeToString(append(body, c.links.Sign(body)...))
 }
 
-// parse returns the content of a token, or not_found. It does not check the expiry.
+// parse decodes and verifies a token. It returns not_found for an invalid token. It does not check the expiry.
 func (c *Connector) parse(token string) (link, error) {
 	if len(token) > maxLinkLength {
 		return link{}, apierr.Missing()
@@ -97,27 +97,27 @@ func (c *Connector) parse(token string) (link, error) {
 	if !c.links.Verify(body, sum) {
 		return link{}, apierr.Missing()
 	}
-	number := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+8*i:])) } //nolint:gosec // signed, so as it was written
+	number := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+8*i:])) } //nolint:gosec // encoded from an int64
 	return link{number(0), number(1), number(2), body[0] == linkInApp, time.Unix(number(3), 0),
 		string(body[linkHeadLength:])}, nil
 }
 
-// Offer is what the page of a link shows.
+// Offer is the content of a link's page.
 type Offer struct {
 	Platform string
 	TeamName string
-	Asker    string         // who requested the link
-	ByKey    bool           // by a program with a key, not in the app
-	Own      bool           // requested by the person who opens it
-	Again    string         // username of the account to reconnect; empty for a new one
-	Full     bool           // the plan allows no more accounts
-	Ways     []SignInMethod // ways to sign in at the network; empty if the person signs in here
+	Asker    string         // name of the person who requested the link
+	ByKey    bool           // whether the link was requested with an API key
+	Own      bool           // whether the person who opens the link requested it
+	Again    string         // username of the account to reconnect; empty for a new account
+	Full     bool           // whether the plan allows no more accounts
+	Ways     []SignInMethod // sign-in methods of the network; empty if the person enters credentials in the app
 }
 
-// SignInMethod is one of a network's ways to sign in.
+// SignInMethod is a sign-in method of a network.
 type SignInMethod struct {
-	Kind   string // the network's name for it
-	Origin string // of the network's consent page
+	Kind   string // identifies the method for the network
+	Origin string // origin of the network's consent page
 }
 
 var (
@@ -127,8 +127,8 @@ var (
 		"social_accounts")
 )
 
-// Offer returns what a link is for. It returns not_found for anybody but owners and admins of its team, and
-// wrong_state after the link has expired or was used.
+// Offer returns the content of a link's page. It returns not_found unless the person is an owner or admin of the link's
+// team, and wrong_state after the link has expired or was used.
 func (c *Connector) Offer(ctx context.Context, person int64, token string) (Offer, error) {
 	_, out, err := c.open(ctx, person, token)
 	return out, err
@@ -193,7 +193,7 @@ func (c *Connector) checkUnused(ctx context.Context, q db.Querier, token string)
 // platformTikTokBusiness is the platform of links that connect TikTok business accounts.
 const platformTikTokBusiness = "tiktok_business"
 
-// network returns the network of the link.
+// network returns the platform of the link's network.
 func (l link) network() string {
 	if l.platform == platformTikTokBusiness {
 		return "tiktok"
@@ -238,7 +238,7 @@ func origin(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// readAccount returns an account of a team, or not_found.
+// readAccount returns a connected account of a team. It returns not_found if there is no such account.
 func readAccount(ctx context.Context, q db.Querier, team, id int64) (Account, error) {
 	found, err := db.All(ctx, q, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ? AND id = ?
 		AND disconnected_at = 0`, team, id)
@@ -251,8 +251,8 @@ func readAccount(ctx context.Context, q db.Querier, team, id int64) (Account, er
 	return found[0], nil
 }
 
-// slotsLeft returns how many accounts a plan still allows a team; plan.Unlimited for any number. Lost
-// connections keep their place, because they can come back at any time.
+// slotsLeft returns how many more accounts a team's plan allows, or plan.Unlimited. Lost connections count, because they
+// can be reconnected at any time.
 func slotsLeft(ctx context.Context, q db.Querier, team int64, p plan.Plan) (int64, error) {
 	if p.SocialAccounts == plan.Unlimited {
 		return plan.Unlimited, nil
@@ -265,7 +265,7 @@ func slotsLeft(ctx context.Context, q db.Querier, team int64, p plan.Plan) (int6
 	return max(0, p.SocialAccounts-n), nil
 }
 
-// SignIn connects an account of a network whose credentials we ask for ourselves. They are not stored.
+// SignIn connects an account with credentials that a person entered in the app. The credentials are not stored.
 func (c *Connector) SignIn(ctx context.Context, person int64, token string,
 	given network.Credentials) (Account, error) {
 	l, offer, err := c.open(ctx, person, token)
@@ -299,7 +299,7 @@ func (c *Connector) SignIn(ctx context.Context, person int64, token string,
 	return a, err
 }
 
-// userError returns an error that says what a person can do. The network's own words are not repeated.
+// userError returns an error that tells a person what to do. It does not include texts of the network.
 func userError(err error, refused string) error {
 	failed, ok := errors.AsType[*network.Error](err)
 	missing, lacks := errors.AsType[*network.MissingPermissionError](err)
@@ -325,8 +325,8 @@ func userError(err error, refused string) error {
 	return apierr.New(apierr.ProviderUnavailable, "The network is unavailable. Try again in a few minutes.").Wrap(err)
 }
 
-// connectChosen connects the account that a person confirmed and uses up the link, in one transaction. It locks
-// the team's row, so that two links cannot both take the plan's last place.
+// connectChosen connects an account and marks the link as used. It locks the team's row, so that two links cannot both
+// use the last slot of the plan.
 func (c *Connector) connectChosen(ctx context.Context, tx *db.Tx, person int64, token string,
 	chosen network.Candidate) (Account, error) {
 	l, err := c.parse(token)

@@ -32,7 +32,7 @@ func (handleNetwork) Connect(_ context.Context, c network.Credentials) (network.
 		Refresh: "refresh"}, nil
 }
 
-// env is a team with its owner and the services over some networks.
+// env has a team with its owner and an account service.
 type env struct {
 	db          *db.DB
 	service     *account.Service
@@ -99,7 +99,7 @@ func TestSlotsLeft(t *testing.T) {
 			}
 		}
 		if _, err := h.requestLink(t, c, "free", `{"account_id":1}`); !apierr.Is(err, apierr.ValidationFailed) {
-			t.Errorf("an account that works: %v", err)
+			t.Errorf("link for a connected account: %v", err)
 		}
 		must.NoError(t, h.service.MarkLost(t.Context(), 1, account.AnyGrant))
 		link, err := h.requestLink(t, c, "free", `{"account_id":1}`)
@@ -109,7 +109,7 @@ func TestSlotsLeft(t *testing.T) {
 	})
 }
 
-// Of ten concurrent connections, only the plan's three succeed.
+// Only three of ten concurrent connections succeed, because the plan allows three accounts.
 func TestConcurrentLinks(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		h := newEnv(t, d, handleNetwork{})
@@ -122,7 +122,7 @@ func TestConcurrentLinks(t *testing.T) {
 	})
 }
 
-// One link connects one account.
+// A link that is used concurrently connects only one account.
 func TestConcurrentLinkUse(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		h := newEnv(t, d, handleNetwork{})
@@ -136,7 +136,7 @@ func TestConcurrentLinkUse(t *testing.T) {
 	})
 }
 
-// useConcurrently signs in ten accounts at the same time and counts the results.
+// useConcurrently signs in ten accounts concurrently and counts the results by error code.
 func (h *env) useConcurrently(t *testing.T, c *account.Connector, token func() string) map[apierr.Code]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -159,7 +159,7 @@ func (h *env) useConcurrently(t *testing.T, c *account.Connector, token func() s
 	return got
 }
 
-// Any other text as a link returns not_found.
+// Offer and SignIn return not_found for invalid tokens.
 func FuzzOffer(f *testing.F) {
 	d := testkit.Open(f, testkit.SQLite(f), nil)
 	key, err := tokencrypt.NewKey()

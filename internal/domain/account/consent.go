@@ -21,27 +21,27 @@ import (
 const (
 	attemptLifetime = 10 * time.Minute // time to return from the network
 	choiceLifetime  = 10 * time.Minute // time to choose an account
-	exchangeTimeout = time.Minute      // timeout
+	exchangeTimeout = time.Minute      // time for the network to exchange the code
 	maxCode         = 8192             // bytes
 	maxChoices      = 500              // accounts of one consent
 )
 
 // The steps of an attempt to connect.
 const (
-	stepConsent  = "consent"  // the person is on the network's page
-	stepExchange = "exchange" // the state has been returned
-	stepChoice   = "choice"   // the network returned several accounts
+	stepConsent  = "consent"  // the person is on the network's consent page
+	stepExchange = "exchange" // the network returned the state
+	stepChoice   = "choice"   // the person chooses one of several accounts
 )
 
-// attempt is the encrypted state of a round trip to a network's consent page.
+// attempt is the encrypted state of an authorization at a network's consent page.
 type attempt struct {
-	Token      string      `json:"token"` // of the link
+	Token      string      `json:"token"` // token of the link
 	Verifier   string      `json:"verifier,omitempty"`
-	Kind       string      `json:"kind,omitempty"` // of signing in
+	Kind       string      `json:"kind,omitempty"` // sign-in method
 	Candidates []candidate `json:"candidates,omitempty"`
 }
 
-// candidate is a network.Candidate as stored.
+// candidate is a stored network.Candidate.
 type candidate struct {
 	Grant       network.Grant `json:"grant"`
 	DisplayName string        `json:"display_name"`
@@ -56,8 +56,8 @@ func (c *Connector) redirect(platform string) string {
 	return c.PublicURL + ConnectPath + "callback/" + platform
 }
 
-// Begin starts a round trip and returns the URL of the network's consent page. It replaces an earlier one of
-// the same person and link. kind is that of one of the offer's ways.
+// Begin starts an authorization and returns the URL of the network's consent page. It replaces an earlier attempt of the
+// same person and link. kind is the Kind of one of the offer's sign-in methods.
 func (c *Connector) Begin(ctx context.Context, person int64, token, kind string) (string, error) {
 	l, offer, err := c.open(ctx, person, token)
 	if err != nil {
@@ -122,17 +122,17 @@ func (c *Connector) openAttempt(sealed, state []byte, step string) (attempt, err
 	return a, nil
 }
 
-// Callback is what a browser brings back from a network's page.
+// Callback has the parameters with which a network's consent page redirects back.
 type Callback struct {
 	Platform string
 	State    string
 	Code     string
-	Error    string // instead of a code (RFC 6749, section 4.1.2.1)
+	Error    string // set instead of Code (RFC 6749, section 4.1.2.1)
 }
 
-// Outcome is the result of a round trip.
+// Outcome is the result of an authorization.
 type Outcome struct {
-	Account Account // connected account; ID 0 if none is yet
+	Account Account // connected account; its ID is 0 if none is connected yet
 	Choice  int64   // ID of a choice between several accounts, or 0
 	Retry   string  // token of the link to start again; may be empty
 }
@@ -140,7 +140,8 @@ type Outcome struct {
 var errAttempt = apierr.BadState("ended",
 	"This sign-in is unknown, has expired or was already used. Open the link again.")
 
-// Return ends a round trip of the same person, with an account, a choice or an error. A state works once.
+// Return completes an authorization of the same person. It connects the account or stores a choice between several
+// accounts. A state can be used only once.
 func (c *Connector) Return(ctx context.Context, person int64, r Callback) (Outcome, error) {
 	a, err := c.authorizer(r.Platform)
 	if err != nil {
@@ -166,7 +167,7 @@ func (c *Connector) Return(ctx context.Context, person int64, r Callback) (Outco
 	return out, err
 }
 
-// consumeState uses up a state and returns its attempt.
+// consumeState marks a state as used and returns its attempt.
 func (c *Connector) consumeState(ctx context.Context, person int64, platform string, state []byte) (attempt, error) {
 	var sealed []byte
 	err := c.Accounts.db.InTx(ctx, "social.take_attempt", func(ctx context.Context, tx *db.Tx) error {
@@ -183,10 +184,10 @@ func (c *Connector) consumeState(ctx context.Context, person int64, platform str
 	return c.openAttempt(sealed, state, stepConsent)
 }
 
-// scopeErrors are the codes for scopes that the operator's app may not request: of RFC 6749 and of LinkedIn.
+// scopeErrors are the error codes of RFC 6749 and LinkedIn for scopes that the operator's app may not request.
 var scopeErrors = []string{"invalid_scope", "unauthorized_scope_error"}
 
-// consentError returns the error for a missing code. The network's own words are not repeated.
+// consentError returns the error for a callback without a code. It does not include texts of the network.
 func consentError(code string) error {
 	if code == "access_denied" || strings.HasPrefix(code, "user_cancelled") {
 		return apierr.BadState("denied", "You did not allow access at the network, so nothing was connected.")
@@ -198,7 +199,7 @@ func consentError(code string) error {
 	return apierr.BadState("failed", "The network did not complete the sign-in, so nothing was connected. Try again.")
 }
 
-// connectFound connects the only account, or stores several for the person to choose from.
+// connectFound connects a single account, or stores several accounts for the person to choose from.
 func (c *Connector) connectFound(ctx context.Context, person int64, state []byte, token string,
 	found []network.Candidate) (Account, int64, error) {
 	l, err := c.parse(token)
@@ -226,7 +227,7 @@ func (c *Connector) connectFound(ctx context.Context, person int64, state []byte
 	return a, choice, err
 }
 
-// filterReconnect returns only the account to reconnect, or all accounts for a new connection.
+// filterReconnect returns only the account to reconnect. It returns errOtherAccount if the network did not return it.
 func (c *Connector) filterReconnect(ctx context.Context, l link,
 	found []network.Candidate) ([]network.Candidate, error) {
 	wanted, err := readAccount(ctx, c.Accounts.db, l.team, l.account)
@@ -256,7 +257,7 @@ func (c *Connector) storeChoice(ctx context.Context, tx *db.Tx, state []byte, to
 		AND step = ? RETURNING id`,
 		stepChoice, sealed, db.Micros(tx.Now().Add(choiceLifetime)), state, stepExchange).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, errAttempt // restarted meanwhile
+		return 0, errAttempt // The person has started another attempt.
 	}
 	if err != nil {
 		return 0, fmt.Errorf("storing accounts to choose from: %w", err)
@@ -264,20 +265,20 @@ func (c *Connector) storeChoice(ctx context.Context, tx *db.Tx, state []byte, to
 	return id, nil
 }
 
-// Choice is what a person chooses from.
+// Choice is a choice between several accounts.
 type Choice struct {
 	Offer
 
 	Accounts []Chosen
 }
 
-// Chosen is one of the accounts, in the order in which Choose counts them.
+// Chosen is an account of a choice. Its index is an argument of Choose.
 type Chosen struct {
 	Username, DisplayName string
-	Connected             bool // already connected to the team
+	Connected             bool // whether the account is already connected to the team
 }
 
-// Choice returns the accounts that a person may choose from, or not_found.
+// Choice returns the accounts that a person may choose from. It returns not_found for an unknown or expired choice.
 func (c *Connector) Choice(ctx context.Context, person, id int64) (Choice, error) {
 	a, err := c.readChoice(ctx, c.Accounts.db, person, id)
 	if err != nil {
@@ -299,13 +300,13 @@ func (c *Connector) Choice(ctx context.Context, person, id int64) (Choice, error
 	return out, err
 }
 
-// connectedIDs returns the network IDs of the accounts that the team has connected at the link's network.
+// connectedIDs returns the network IDs of the team's connected accounts of the link's network.
 func (c *Connector) connectedIDs(ctx context.Context, l link) ([]string, error) {
 	ids, err := db.All(ctx, c.Accounts.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
 		`SELECT network_id FROM social_accounts WHERE team_id = ? AND platform = ? AND connection_state <> ?
 			AND disconnected_at = 0`, l.team, l.network(), string(Lost))
 	if err != nil {
-		return nil, fmt.Errorf("reading which accounts a team has connected: %w", err)
+		return nil, fmt.Errorf("listing the connected accounts of a team: %w", err)
 	}
 	return ids, nil
 }
@@ -324,7 +325,7 @@ func (c *Connector) readChoice(ctx context.Context, q db.Querier, person, id int
 	return c.openAttempt(sealed, state, stepChoice)
 }
 
-// Choose connects one of the accounts of a choice.
+// Choose connects the account with an index in a choice.
 func (c *Connector) Choose(ctx context.Context, person, id int64, which int) (Account, error) {
 	var out Account
 	err := c.Accounts.db.InTx(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
@@ -344,7 +345,8 @@ func (c *Connector) Choose(ctx context.Context, person, id int64, which int) (Ac
 	return out, err
 }
 
-// FindConnected returns an account for a person who may connect accounts of its team, and the team's name.
+// FindConnected returns a connected account and the name of its team. It returns not_found unless the person may connect
+// accounts of the team.
 func (c *Connector) FindConnected(ctx context.Context, person, id int64) (Account, string, error) {
 	var a Account
 	var state, team string
@@ -363,7 +365,7 @@ func (c *Connector) FindConnected(ctx context.Context, person, id int64) (Accoun
 	return a, team, nil
 }
 
-// Sweep deletes expired attempts and used links, up to a thousand of each, and returns how many.
+// Sweep deletes at most 1,000 expired attempts and 1,000 expired links. It returns the number of deleted rows.
 func (c *Connector) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := c.Accounts.db.InTx(ctx, "social.sweep_connecting", func(ctx context.Context, tx *db.Tx) error {

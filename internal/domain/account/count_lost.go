@@ -14,7 +14,7 @@ type LostCount struct {
 	Accounts int64
 }
 
-// CountLost counts the accounts of every team that must be reconnected.
+// CountLost counts the accounts that must be reconnected, across all teams.
 func (s *Service) CountLost(ctx context.Context) ([]LostCount, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, l *LostCount) error {
 		return rows.Scan(&l.Platform, &l.Accounts)

@@ -13,10 +13,9 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Disconnect removes an account from its team for an owner or admin; anybody else gets not_found. The grant
-// stops working here at once. If the network supports revocation, it is revoked there, and until then kept
-// encrypted only for that purpose. Published posts stay; scheduled posts to the account fail. Reconnecting
-// restores the same account.
+// Disconnect disconnects an account from its team. It returns not_found unless the person is an owner or admin of the
+// team. The grant is no longer used. If the network supports revocation, the grant is kept encrypted until it is revoked
+// there. Published posts stay, and scheduled posts to the account fail. Reconnecting restores the same account.
 func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (RevocationState, error) {
 	var told RevocationState
 	var revocation int64
@@ -56,7 +55,7 @@ func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (
 	return s.revokeQueued(ctx, revocation)
 }
 
-// FindTeam returns the team of an account, or not_found for an unknown or disconnected one. The caller must
+// FindTeam returns the team of an account. It returns not_found for an unknown or disconnected account. The caller must
 // check access to the team.
 func (s *Service) FindTeam(ctx context.Context, account int64) (int64, error) {
 	var team int64
@@ -71,13 +70,13 @@ func (s *Service) FindTeam(ctx context.Context, account int64) (int64, error) {
 	return team, nil
 }
 
-// ConnectionPeriod is the time from when to when an account is connected.
+// ConnectionPeriod is the period during which an account is connected.
 type ConnectionPeriod struct {
 	Since time.Time
 	Ends  time.Time // zero if unknown or lost
 }
 
-// ConnectionPeriods returns the periods of some accounts of a team.
+// ConnectionPeriods returns the connection periods of a team's accounts by ID.
 func (s *Service) ConnectionPeriods(ctx context.Context, team int64, ids []int64) (map[int64]ConnectionPeriod, error) {
 	out := map[int64]ConnectionPeriod{}
 	if len(ids) == 0 {

@@ -29,7 +29,7 @@ func (r *revokingNetwork) Revoke(_ context.Context, g network.Grant) error {
 	return r.fail
 }
 
-// connect connects an account to a team as its first member.
+// connect connects an account to the team.
 func (h *env) connect(t *testing.T, name string) account.Account {
 	t.Helper()
 	a := must.Get(h.service.Connect(t.Context(), h.team, "bluesky", network.Credentials{Server: "https://example.test",
@@ -37,8 +37,8 @@ func (h *env) connect(t *testing.T, name string) account.Account {
 	return a
 }
 
-// Disconnecting deletes the grant, tells the network and observers, and frees the plan's slot. References to the
-// account stay valid.
+// Disconnect deletes the grant, revokes it at the network, notifies observers and frees the plan's slot. References to
+// the account stay valid.
 func TestDisconnect(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &revokingNetwork{}
@@ -53,7 +53,7 @@ func TestDisconnect(t *testing.T) {
 		var rows int
 		if err := d.QueryRow(t.Context(), `SELECT sealed_grant FROM social_accounts WHERE id = ?`,
 			a.ID).Scan(&sealed); err != nil || len(sealed) > 0 {
-			t.Errorf("%d bytes of the grant are left (%v)", len(sealed), err)
+			t.Errorf("%d bytes of the grant are still stored (%v)", len(sealed), err)
 		}
 		if g, err := h.service.Grant(t.Context(), a.ID); err != nil || !g.Lost || g.Access != "" {
 			t.Errorf("%+v (%v)", g, err)
@@ -62,7 +62,7 @@ func TestDisconnect(t *testing.T) {
 			t.Errorf("%v (%v)", found, err)
 		}
 		if _, err := h.service.FindTeam(t.Context(), a.ID); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("whose it is: %v", err)
+			t.Errorf("FindTeam of a disconnected account: %v", err)
 		}
 		if err := h.service.CheckKeys(t.Context()); err != nil {
 			t.Error(err)
@@ -72,7 +72,7 @@ func TestDisconnect(t *testing.T) {
 			t.Errorf("%d events (%v)", rows, err)
 		}
 		if _, err := h.service.Disconnect(t.Context(), h.owner, h.team, a.ID); !apierr.Is(err, apierr.NotFound) {
-			t.Errorf("once more: %v", err)
+			t.Errorf("second Disconnect: %v", err)
 		}
 		// Reconnecting restores the same account.
 		if again := h.connect(t, "harbour"); again.ID != a.ID || !again.Active() {
@@ -107,9 +107,9 @@ func TestDisconnectPermissions(t *testing.T) {
 			}
 		}
 		if len(n.told) > 0 {
-			t.Error("the network was told")
+			t.Error("the network was called")
 		}
-		// The account is disconnected even if the network cannot be told.
+		// The account is disconnected even if the revocation fails.
 		if revoked, err := h.service.Disconnect(t.Context(), people[access.Admin], h.team, a.ID); err != nil ||
 			revoked != account.RevocationFailed {
 			t.Errorf("%s (%v)", revoked, err)

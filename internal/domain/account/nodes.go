@@ -15,13 +15,13 @@ import (
 
 const (
 	announceEvery      = 20 * time.Second
-	nodeTimeout        = time.Minute      // after a node's last sign of life
-	nodeForgetAfter    = 24 * time.Hour   // after which a silent node is deleted
-	keyWarningInterval = 10 * time.Minute // between two warnings of a missing key
+	nodeTimeout        = time.Minute      // after the last heartbeat, a node no longer counts as running
+	nodeForgetAfter    = 24 * time.Hour   // after the last heartbeat, a node is deleted
+	keyWarningInterval = 10 * time.Minute // between two reports of a missing key
 )
 
-// Serve records every twenty seconds, until the context ends, that this node runs and which encryption keys it
-// has, so that Reseal can refuse keys that nodes lack. It reports keys that this node lacks.
+// Serve records a heartbeat with this node's encryption keys every 20 seconds until ctx is canceled. Reseal uses the
+// heartbeats to refuse keys that running nodes lack. Serve passes errors to report, including keys that this node lacks.
 func (s *Service) Serve(ctx context.Context, report func(error)) {
 	node := rand.Text()
 	var told time.Time
@@ -32,7 +32,7 @@ func (s *Service) Serve(ctx context.Context, report func(error)) {
 		if err == nil {
 			err = s.checkKeyMarks(ctx)
 		}
-		// A missing key stays missing, so it is reported rarely.
+		// A missing key is reported rarely, because restarting the node is the only way to add it.
 		if now := s.db.Now(); err != nil && ctx.Err() == nil && (!errors.Is(err, errMissingKey) ||
 			now.Sub(told) >= keyWarningInterval) {
 			report(err)

@@ -20,16 +20,16 @@ func (c *Connector) OfferedPlatforms() []string {
 	return out
 }
 
-// SlotsLeft returns how many accounts a team's plan still allows; plan.Unlimited for any number.
+// SlotsLeft returns how many more accounts a team's plan allows, or plan.Unlimited.
 func (c *Connector) SlotsLeft(ctx context.Context, actor *access.Actor) (int64, error) {
 	p, ok := c.Terms.Plan(actor.Plan)
 	if !ok {
-		p = plan.Plan{} // a removed plan allows no accounts
+		p = plan.Plan{} // A plan that was removed from the terms allows no accounts.
 	}
 	return slotsLeft(ctx, c.Accounts.db, actor.TeamID, p)
 }
 
-// Again is where a person of a team connects an account again, be its connection lost or about to end.
+// Again returns the path of a page where a person can reconnect an account of the team.
 func (c *Connector) Again(ctx context.Context, actor *access.Actor, account int64) (string, error) {
 	a, err := readAccount(ctx, c.Accounts.db, actor.TeamID, account)
 	if err != nil {

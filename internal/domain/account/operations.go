@@ -20,7 +20,7 @@ import (
 // Platforms are the networks of the contract.
 const Platforms = "instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x"
 
-// SocialAccount is an account as clients read it (contract, Records).
+// SocialAccount is the API representation of an account (contract, Records).
 type SocialAccount struct {
 	ID              int64              `json:"id"`
 	Platform        string             `json:"platform" enum:"instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x" title:"Platform"`
@@ -78,7 +78,7 @@ func (s *Service) Operations() []operation.Operation {
 	}
 }
 
-// LinkInput says what a link is to connect.
+// LinkInput selects the account to connect with a link.
 type LinkInput struct {
 	Platform  string `json:"platform,omitempty" enum:"instagram|facebook|tiktok|tiktok_business|youtube|linkedin|x|threads|pinterest|bluesky" title:"ConnectPlatform"`
 	AccountID int64  `json:"account_id,omitempty" min:"1" jsonschema:"Lost account to reconnect; not together with platform."`
@@ -89,11 +89,11 @@ func (LinkInput) Descriptions() map[string]string {
 	return map[string]string{"platform": "Network of a new account; not together with account_id."}
 }
 
-// ConnectLink is where a person connects an account.
+// ConnectLink is a link with which a person connects an account.
 type ConnectLink struct {
 	URL       string          `json:"url"`
 	ExpiresAt teamtime.Moment `json:"expires_at"`
-	// SlotsLeft is nil if it does not apply and points at nil without a limit: the only null of the contract.
+	// SlotsLeft is nil if it does not apply, and points to nil if there is no limit. It is the only null in the contract.
 	SlotsLeft **int64 `json:"slots_left,omitempty" nullable:"true" min:"0"`
 }
 
@@ -224,7 +224,7 @@ func show(a Account, quotes *operation.Quotes) SocialAccount {
 	return e
 }
 
-// Of returns a team's accounts by ID. Unknown IDs are omitted.
+// Of returns a team's connected accounts by ID. It omits unknown IDs.
 func (s *Service) Of(ctx context.Context, q db.Querier, team int64, ids []int64) (map[int64]Account, error) {
 	found, err := db.All(ctx, q, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ?
 		AND disconnected_at = 0 AND id IN (`+db.Placeholders(len(ids))+`)`, db.Args(team, ids)...)
@@ -238,7 +238,7 @@ func (s *Service) Of(ctx context.Context, q db.Querier, team int64, ids []int64)
 	return out, nil
 }
 
-// FindFirst returns the account of a network that the team connected first.
+// FindFirst returns the ID of the team's oldest account of a network. It reports false if there is none.
 func (s *Service) FindFirst(ctx context.Context, team int64, platform string) (int64, bool) {
 	var id int64
 	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND platform = ?
@@ -246,7 +246,7 @@ func (s *Service) FindFirst(ctx context.Context, team int64, platform string) (i
 	return id, err == nil
 }
 
-// Find returns a team's account by username.
+// Find returns the ID of a team's account with a username. It reports false if there is none.
 func (s *Service) Find(ctx context.Context, team int64, platform, username string) (int64, bool) {
 	var id int64
 	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND platform = ? AND username = ?

@@ -10,10 +10,10 @@ import (
 // Overview summarizes a team's accounts.
 type Overview struct {
 	Accounts int64
-	Ailing   []Account // the first accounts whose connection is lost or about to end
+	Ailing   []Account // accounts with a lost or expiring connection, up to a limit
 }
 
-// Overview returns a summary of a team's accounts, with the first few that need attention.
+// Overview returns a summary of a team's accounts. It includes at most limit accounts that need attention.
 func (s *Service) Overview(ctx context.Context, team int64, limit int) (Overview, error) {
 	var out Overview
 	err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM social_accounts WHERE team_id = ? AND disconnected_at = 0`,

@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// The overview lists the team's connected accounts and those that need attention.
+// Overview counts the team's connected accounts and lists those that need attention.
 func TestStanding(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		h := newEnv(t, d, &revokingNetwork{})

@@ -15,20 +15,21 @@ import (
 )
 
 const (
-	renewInterval         = time.Minute        // how often due grants are looked for
-	minRetry              = 5 * time.Minute    // shortest wait after a temporary failure
-	maxRetry              = 6 * time.Hour      // longest wait, unless the network names a time
-	maxPostpone           = 24 * time.Hour     // longest wait that a network can ask for
-	retriesPerLife        = 20                 // failed tries fit about this often into the remaining life
-	maxConcurrentRenewals = 8                  // at once on one node
+	renewInterval         = time.Minute        // how often due grants are renewed
+	minRetry              = 5 * time.Minute    // minimum delay after a temporary failure
+	maxRetry              = 6 * time.Hour      // maximum delay unless the network requests one
+	maxPostpone           = 24 * time.Hour     // maximum delay that a network can request
+	retriesPerLife        = 20                 // approximate number of retries in the remaining lifetime
+	maxConcurrentRenewals = 8                  // per node
 	renewBatch            = 100                // grants per round
-	expiryWarning         = 7 * 24 * time.Hour // how long before its end a connection is expiring
-	longLived             = 24 * time.Hour     // longer-lived grants are renewed days ahead
-	shortAhead            = 10 * time.Minute   // shorter-lived grants are renewed this long ahead
+	expiryWarning         = 7 * 24 * time.Hour // remaining lifetime below which a connection is expiring
+	longLived             = 24 * time.Hour     // grants with a longer lifetime are renewed at least this long before they expire
+	shortAhead            = 10 * time.Minute   // other grants are renewed this long before they expire
 )
 
-// renewAt returns when to renew a grant: with half of its life left, or a day if that is earlier, or shortly
-// before its end if it is short-lived. It returns zero if the network names no end.
+// renewAt returns when to renew a grant. A long-lived grant is renewed halfway through its lifetime, but at least a day
+// before it expires. A short-lived grant is renewed shortly before it expires. renewAt returns the zero time if the grant
+// does not expire.
 func renewAt(g network.Grant, now time.Time) time.Time {
 	if g.Expires.IsZero() {
 		return time.Time{}
@@ -45,8 +46,8 @@ func renewAt(g network.Grant, now time.Time) time.Time {
 	return at
 }
 
-// endsAt returns when a grant ends unless a person renews it; zero for never. A grant without a refresh token
-// ends with its access.
+// endsAt returns when a grant ends unless a person reconnects the account. It returns the zero time if the grant does not
+// end. A grant without a refresh token ends when its access token expires.
 func endsAt(g network.Grant) time.Time {
 	switch {
 	case g.Refresh == "":
@@ -65,8 +66,8 @@ func connectionState(g network.Grant, now time.Time) Connection {
 	return Connected
 }
 
-// Run renews grants before they end, marks connections that are about to end or have ended, and revokes grants
-// at networks, until the context ends.
+// Run renews grants, marks expiring and ended connections, and revokes grants at networks until ctx is canceled. It
+// passes errors to report.
 func (s *Service) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(renewInterval)
 	defer tick.Stop()
@@ -82,8 +83,8 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// Renew is one round of Run. A refusal or a temporary failure of a network is not an error: it is retried
-// later.
+// Renew runs one round of Run. It returns no error for a refusal or temporary failure of a network, because these are
+// handled later.
 func (s *Service) Renew(ctx context.Context) error {
 	now := s.db.Now()
 	return errors.Join(
@@ -98,7 +99,7 @@ func (s *Service) Renew(ctx context.Context) error {
 	)
 }
 
-// forEachDue calls do for the due accounts of a round, several at once.
+// forEachDue calls do concurrently for the IDs that a query returns.
 func (s *Service) forEachDue(ctx context.Context, do func(context.Context, int64) error, query string,
 	until int64) error {
 	ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *int64) error {
@@ -128,7 +129,7 @@ func (s *Service) markExpiring(ctx context.Context, account int64) error {
 			string(Expiring), db.Micros(tx.Now()), account, string(Connected),
 			db.Micros(tx.Now().Add(expiryWarning))).Scan(&team)
 		if errors.Is(err, sql.ErrNoRows) {
-			return nil // renewed meanwhile
+			return nil // The grant was renewed concurrently.
 		}
 		if err != nil {
 			return fmt.Errorf("marking account %d as expiring: %w", account, err)
@@ -138,7 +139,7 @@ func (s *Service) markExpiring(ctx context.Context, account int64) error {
 	})
 }
 
-// renew renews one grant unless another node does.
+// renew renews a grant unless another node is renewing it.
 func (s *Service) renew(ctx context.Context, account int64) error {
 	g, err := s.Grant(ctx, account)
 	if err != nil || g.Lost {
@@ -153,7 +154,7 @@ func (s *Service) renew(ctx context.Context, account int64) error {
 	case err == nil:
 		return nil
 	case isDead(err) && g.Refresh == "" && s.db.Now().Before(g.Expires):
-		return s.postpone(ctx, account, g.Version, time.Time{}) // not renewable; works until its end
+		return s.postpone(ctx, account, g.Version, time.Time{}) // The grant cannot be renewed but works until it expires.
 	case isDead(err):
 		return s.markLost(ctx, account, g.Version, "refused")
 	}
@@ -164,7 +165,7 @@ func (s *Service) renew(ctx context.Context, account int64) error {
 	return errors.Join(err, s.postpone(ctx, account, g.Version, retryAt(g.Grant, after, s.db.Now())))
 }
 
-// retryAt returns when to retry a failed refresh, not before the network allows it.
+// retryAt returns when to retry a failed refresh. after is the earliest time that the network allows.
 func retryAt(g network.Grant, after, now time.Time) time.Time {
 	at := now.Add(max(minRetry, min(g.Expires.Sub(now)/retriesPerLife, maxRetry)))
 	if after.After(at) {
@@ -176,7 +177,7 @@ func retryAt(g network.Grant, after, now time.Time) time.Time {
 	return at
 }
 
-// postpone postpones a refresh until a time, or forever if that is zero.
+// postpone postpones a refresh until a time. With the zero time, the grant is not refreshed again.
 func (s *Service) postpone(ctx context.Context, account, version int64, until time.Time) error {
 	return s.db.InTx(context.WithoutCancel(ctx), "social.postpone", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE social_accounts SET refreshing_until = 0, refresh_at = ? WHERE id = ?

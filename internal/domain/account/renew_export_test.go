@@ -20,15 +20,15 @@ func TestRenewal(t *testing.T) {
 		10 * time.Minute: 5 * time.Minute, time.Minute: time.Minute, -day: time.Minute,
 	} {
 		if got := renewAt(network.Grant{Expires: now.Add(life)}, now).Sub(now); got != want {
-			t.Errorf("what lives for %v is renewed after %v, want %v", life, got, want)
+			t.Errorf("grant with a lifetime of %v is renewed after %v, want %v", life, got, want)
 		}
 	}
 	if at := renewAt(network.Grant{RefreshExpires: now}, now); !at.IsZero() {
-		t.Errorf("what does not end is renewed at %v", at)
+		t.Errorf("grant without expiry is renewed at %v", at)
 	}
 }
 
-// A grant is never renewed immediately, but before it expires.
+// A grant is renewed before it expires, but not immediately.
 func TestRenewalTime(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -36,7 +36,7 @@ func TestRenewalTime(t *testing.T) {
 		life := time.Duration(rapid.Int64Range(-int64(day), int64(400*day)).Draw(t, "life"))
 		after := renewAt(network.Grant{Expires: now.Add(life)}, now).Sub(now)
 		if after < renewInterval || life > 2*renewInterval && after >= life {
-			t.Fatalf("what lives for %v is renewed after %v", life, after)
+			t.Fatalf("grant with a lifetime of %v is renewed after %v", life, after)
 		}
 	})
 }
@@ -48,8 +48,8 @@ func TestStanding(t *testing.T) {
 		grant network.Grant
 		want  Connection
 	}{
-		"for ever":  {network.Grant{}, Connected},
-		"renewable": {network.Grant{Refresh: "r", Expires: now.Add(time.Hour)}, Connected},
+		"without expiry": {network.Grant{}, Connected},
+		"renewable":      {network.Grant{Refresh: "r", Expires: now.Add(time.Hour)}, Connected},
 		"renewable for months": {network.Grant{Refresh: "r", Expires: now.Add(time.Hour),
 			RefreshExpires: now.Add(90 * day)}, Connected},
 		"renewable for days": {network.Grant{Refresh: "r", Expires: now.Add(time.Hour),
@@ -75,7 +75,7 @@ func TestRevokeAgainAfterFailure(t *testing.T) {
 		{30 * day, 90 * day, day},
 	} {
 		if got := retryAt(network.Grant{Expires: now.Add(c.left)}, now.Add(c.after), now).Sub(now); got != c.want {
-			t.Errorf("with %v left and %v to wait it is tried again after %v, want %v", c.left, c.after, got, c.want)
+			t.Errorf("%v left, network delay %v: retried after %v, want %v", c.left, c.after, got, c.want)
 		}
 	}
 }

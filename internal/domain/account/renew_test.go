@@ -16,7 +16,7 @@ import (
 
 const day = 24 * time.Hour
 
-// expiringNetwork is a network whose grants end, and are renewed as a test says.
+// expiringNetwork is a network whose grants expire, with configurable results of a refresh.
 type expiringNetwork struct {
 	network.Network
 
@@ -48,7 +48,7 @@ func (m *expiringNetwork) Refresh(context.Context, network.Grant) (network.Grant
 	return m.grant(), m.fail
 }
 
-// grantEnv is an account of such a network.
+// grantEnv has an account of an expiringNetwork.
 type grantEnv struct {
 	*expiringNetwork
 
@@ -73,7 +73,7 @@ func eachGrant(t *testing.T, life time.Duration, token string, run func(t *testi
 	})
 }
 
-// after advances the clock, runs a round, and checks the total number of calls and the account's state.
+// after advances the clock, calls Renew, and checks the total number of refreshes and the connection's state.
 func (l *grantEnv) after(d time.Duration, calls int64, want account.Connection) {
 	l.t.Helper()
 	l.clock.Advance(d)
@@ -95,22 +95,22 @@ func TestRenewLongLivedGrants(t *testing.T) {
 	})
 }
 
-// Renewing a grant can fill in its holder, by which the account is found from then on.
+// A renewed grant can have a holder that the previous grant lacked.
 func TestRenewFillsInHolder(t *testing.T) {
 	t.Parallel()
 	eachGrant(t, 60*day, "refresh", func(t *testing.T, l *grantEnv) {
-		noted := func(want string) {
+		checkHolder := func(want string) {
 			t.Helper()
 			var holder string
 			if err := l.db.QueryRow(t.Context(), `SELECT grant_holder FROM social_accounts WHERE id = ?`,
 				l.account.ID).Scan(&holder); err != nil || holder != want {
-				t.Errorf("the holder is %q, not %q (%v)", holder, want, err)
+				t.Errorf("holder %q, want %q (%v)", holder, want, err)
 			}
 		}
-		noted("")
+		checkHolder("")
 		l.whose = "threads:7"
 		l.after(30*day, 1, account.Connected)
-		noted("threads:7")
+		checkHolder("threads:7")
 	})
 }
 
@@ -122,7 +122,7 @@ func TestRenewShortLivedGrants(t *testing.T) {
 	})
 }
 
-// A network that is unreachable for long disconnects no account, and is retried with pauses.
+// A network that is unreachable for a long time loses no connection and is retried with delays.
 func TestRenewTransientFailureKeepsConnection(t *testing.T) {
 	t.Parallel()
 	eachGrant(t, time.Hour, "refresh", func(_ *testing.T, l *grantEnv) {
@@ -147,7 +147,7 @@ func TestRenewDeadGrant(t *testing.T) {
 	})
 }
 
-// A grant that cannot be renewed works until it expires, with a notice a week before.
+// A grant that cannot be renewed works until it expires. Its connection is expiring for the last week.
 func TestGrantWithoutRefreshExpires(t *testing.T) {
 	t.Parallel()
 	eachGrant(t, 60*day, "", func(t *testing.T, l *grantEnv) {
@@ -166,7 +166,7 @@ func TestGrantWithoutRefreshExpires(t *testing.T) {
 	})
 }
 
-// A person's new connection is not undone by the refusal or renewal of the old grant.
+// A concurrent renewal or refusal of the old grant does not undo a reconnection.
 func TestReconnectDuringRenewal(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]error{"renewed": nil, "refused": &network.Error{Class: network.AuthDead}} {
@@ -175,15 +175,15 @@ func TestReconnectDuringRenewal(t *testing.T) {
 			eachGrant(t, time.Hour, "refresh", func(t *testing.T, l *grantEnv) {
 				l.fail = fail
 				l.while = func() {
-					l.token = "a person's"
+					l.token = "new"
 					if _, err := l.service.Connect(t.Context(), l.account.TeamID, "threads",
 						network.Credentials{}); err != nil {
 						t.Error(err)
 					}
-					l.token = "the old one's"
+					l.token = "old"
 				}
 				l.after(50*time.Minute, 1, account.Connected)
-				if g, err := l.service.Grant(t.Context(), l.account.ID); err != nil || g.Refresh != "a person's" {
+				if g, err := l.service.Grant(t.Context(), l.account.ID); err != nil || g.Refresh != "new" {
 					t.Errorf("the grant is %q (%v)", g.Refresh, err)
 				}
 			})
@@ -191,7 +191,7 @@ func TestReconnectDuringRenewal(t *testing.T) {
 	}
 }
 
-// The same applies if a delivery found the old grant expired: it continues with the new one.
+// If a person reconnects the account while a delivery refreshes its grant, the delivery gets the new grant.
 func TestReconnectDuringDeliveryRefresh(t *testing.T) {
 	t.Parallel()
 	eachGrant(t, time.Hour, "refresh", func(t *testing.T, l *grantEnv) {

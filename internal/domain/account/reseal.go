@@ -14,14 +14,14 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// errMissingKey reports that an encryption key is missing. A node without it would claim deliveries that it
-// cannot send.
+// errMissingKey reports that an encryption key is missing. A node that lacks a key would claim deliveries that it cannot
+// send.
 var errMissingKey = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) lacks a key that encrypted accounts in this " +
 	"database; add the missing key after a comma, and remove it after pressroom admin reseal reports that it is no " +
 	"longer used")
 
-// CheckKeys returns an error if the keys do not decrypt everything in the database. It reads one index entry
-// for each key.
+// CheckKeys returns an error if the keys cannot decrypt all grants in the database. It reads one index entry for each
+// key.
 func (s *Service) CheckKeys(ctx context.Context) error {
 	if err := s.checkKeyMarks(ctx); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (s *Service) checkKeyMarks(ctx context.Context) error {
 	return err
 }
 
-// The columns that hold sealed grants.
+// Columns with sealed grants.
 var (
 	grants = tokencrypt.Column{Table: "social_accounts", Name: "sealed_grant", Row: "id", Owner: "id",
 		Bond: sealContext}
@@ -45,7 +45,7 @@ var (
 		Bond: sealContext}
 )
 
-// checkNewestGrant decrypts one grant: a key with the right name may still be the wrong key.
+// checkNewestGrant decrypts one grant, because a key with the right ID may still be the wrong key.
 func (s *Service) checkNewestGrant(ctx context.Context) error {
 	var newest int64
 	err := s.db.QueryRow(ctx, `SELECT COALESCE(MAX(id), 0) FROM social_accounts
@@ -62,14 +62,14 @@ func (s *Service) checkNewestGrant(ctx context.Context) error {
 	return nil
 }
 
-// ResealResult is what a change of encryption keys has done.
+// ResealResult is the result of re-encrypting grants.
 type ResealResult struct {
-	Resealed int `json:"resealed"` // grants and other secrets that are now encrypted with the first key
-	Left     int `json:"left"`     // of them, encrypted with another key meanwhile by a node that still uses it
+	Resealed int `json:"resealed"` // number of grants that were re-encrypted with the first key
+	Left     int `json:"left"`     // number of grants that are still encrypted with another key, because another node stored them since
 }
 
-// Reseal is ResealUnchecked, but refuses if a running node lacks the first key, because it could not decrypt
-// the result. A node that was killed counts as running for a minute.
+// Reseal is like ResealUnchecked, but returns an error if a running node lacks the first key, because that node could not
+// decrypt the result. A node that was killed counts as running for a minute.
 func (s *Service) Reseal(ctx context.Context) (ResealResult, error) {
 	lack, err := s.lacking(ctx)
 	switch {
@@ -83,14 +83,14 @@ func (s *Service) Reseal(ctx context.Context) (ResealResult, error) {
 	return s.ResealUnchecked(ctx)
 }
 
-// ResealUnchecked encrypts with the first key everything that another key encrypted, while nodes run. What
-// changes meanwhile is left to the next pass.
+// ResealUnchecked re-encrypts all grants that are not encrypted with the first key. Nodes may run concurrently. It skips
+// grants that change concurrently.
 func (s *Service) ResealUnchecked(ctx context.Context) (ResealResult, error) {
 	var out ResealResult
 	for _, column := range []tokencrypt.Column{grants, revocations} {
 		done, err := column.Reseal(ctx, s.db, s.seal)
 		out.Resealed += done
-		if err != nil { // what is done stays done
+		if err != nil { // Record the grants that were already re-encrypted.
 			return out, errors.Join(err, s.recordResealed(context.WithoutCancel(ctx), out))
 		}
 	}
@@ -118,7 +118,7 @@ func (s *Service) recordResealed(ctx context.Context, done ResealResult) error {
 	return nil
 }
 
-// serversBatch is how many accounts Servers reads at once.
+// serversBatch is the number of accounts that Servers reads per query.
 const serversBatch = 100
 
 type sealedGrant struct {
@@ -136,7 +136,7 @@ func (s *Service) ConnectedPlatforms(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// Servers returns the number of a network's accounts by server. Disconnected and lost accounts are omitted.
+// Servers returns the number of a network's connected accounts by server.
 func (s *Service) Servers(ctx context.Context, platform string) (map[string]int, error) {
 	out := map[string]int{}
 	for after := int64(0); ; {

@@ -18,7 +18,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// countingNetwork is a network on which each connection is another account.
+// countingNetwork is a network on which each connection has a new account.
 type countingNetwork struct {
 	rotatingNetwork
 
@@ -41,30 +41,30 @@ func sealedWith(t *testing.T, d *db.DB, n network.Network, keys ...string) *acco
 	return account.New(d, s, nil, n)
 }
 
-// A sealing key is replaced while nodes run: both keys open everything meanwhile, and the old one can be removed in the
-// end.
+// A sealing key can be replaced while nodes run. While both keys are configured, all grants can be read. After Reseal,
+// the old key can be removed.
 func TestChangingTheSealingKey(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &countingNetwork{}
 		old, next := newKey(t), newKey(t)
 		before, both, after := sealedWith(t, d, n, old), sealedWith(t, d, n, next, old), sealedWith(t, d, n, next)
-		ids := connectMany(t, d, before, 250) // more than two checks
+		ids := connectMany(t, d, before, 250) // more than two batches
 		for name, s := range map[string]*account.Service{"the old key": before, "both": both} {
 			if err := s.CheckKeys(t.Context()); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		if err := after.CheckKeys(t.Context()); err == nil || !strings.Contains(err.Error(), "reseal") {
-			t.Errorf("the old key was taken away too early, and the program starts: %v", err)
+			t.Errorf("CheckKeys without the old key before Reseal: %v", err)
 		}
 		if got, err := both.Reseal(t.Context()); err != nil || got != (account.ResealResult{Resealed: 250}) {
 			t.Fatalf("resealed %+v, %v", got, err)
 		}
 		if got, err := both.Reseal(t.Context()); err != nil || got != (account.ResealResult{}) {
-			t.Errorf("a second time %+v, %v", got, err)
+			t.Errorf("second Reseal: %+v, %v", got, err)
 		}
 		if err := after.CheckKeys(t.Context()); err != nil {
-			t.Errorf("only the new key: %v", err)
+			t.Errorf("CheckKeys with only the new key: %v", err)
 		}
 		for _, id := range ids {
 			if g, err := after.Grant(t.Context(), id); err != nil || g.Access == "" {
@@ -72,13 +72,13 @@ func TestChangingTheSealingKey(t *testing.T) {
 			}
 		}
 		if err := before.CheckKeys(t.Context()); err == nil {
-			t.Error("the old key is believed")
+			t.Error("CheckKeys with only the old key succeeded")
 		}
 	})
 }
 
-// While a node without the first key is running, resealing is refused unless forced; stopped nodes and those silent for
-// a minute do not count. Resealing is recorded.
+// Reseal is refused while a node without the first key is running. Nodes that stopped or whose last heartbeat is more than
+// a minute old do not count. Resealing is recorded as an event.
 func TestResealRequiresKeyOnEveryNode(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -95,7 +95,7 @@ func TestResealRequiresKeyOnEveryNode(t *testing.T) {
 				t.Errorf("resealed %+v, %v", got, err)
 			}
 			if err := node.CheckKeys(t.Context()); err != nil {
-				t.Errorf("something was changed: %v", err)
+				t.Errorf("the refused Reseal changed grants: %v", err)
 			}
 		}
 		refused()
@@ -103,20 +103,20 @@ func TestResealRequiresKeyOnEveryNode(t *testing.T) {
 		refused()
 		quit()
 		if got, err := both.Reseal(t.Context()); err != nil || got.Resealed != 3 {
-			t.Errorf("once it has ended: %+v, %v", got, err)
+			t.Errorf("after the node stopped: %+v, %v", got, err)
 		}
 		ready()
 		last := sealedWith(t, d, n, newKey(t), next)
-		killed := serveNodeWith(t, d, both, 1, func(error) {}) // it may notice that it lacks the third key
+		killed := serveNodeWith(t, d, both, 1, func(error) {}) // It may report that it lacks the third key.
 		if got, err := last.Reseal(t.Context()); err == nil {
-			t.Errorf("a third key: %+v", got)
+			t.Errorf("Reseal with a third key: %+v", got)
 		}
 		clock.Advance(2 * time.Minute) // its heartbeat is too old
 		if got, err := last.Reseal(t.Context()); err != nil || got.Resealed != 3 {
 			t.Errorf("two minutes later: %+v, %v", got, err)
 		}
 		if got, err := both.ResealUnchecked(t.Context()); err == nil {
-			t.Errorf("opened without the key: %+v", got)
+			t.Errorf("ResealUnchecked without the key: %+v", got)
 		}
 		killed()
 		var events int
@@ -127,40 +127,40 @@ func TestResealRequiresKeyOnEveryNode(t *testing.T) {
 	})
 }
 
-// Forced resealing succeeds although a node lacks the first key; that node logs it.
+// ResealUnchecked succeeds although a node lacks the first key. That node reports the missing key.
 func TestResealForced(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n, old, next := &countingNetwork{}, newKey(t), newKey(t)
 		node, both := sealedWith(t, d, n, old), sealedWith(t, d, n, next, old)
 		connectMany(t, d, node, 3)
-		told := make(chan error, 9)
-		// it may check during or after resealing
-		defer serveNodeWith(t, d, node, 1, func(err error) { told <- err })()
+		reported := make(chan error, 9)
+		// The node may check its keys during or after resealing.
+		defer serveNodeWith(t, d, node, 1, func(err error) { reported <- err })()
 		if got, err := both.ResealUnchecked(t.Context()); err != nil || got.Resealed != 3 {
 			t.Errorf("%+v, %v", got, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		go node.Serve(ctx, func(err error) { told <- err })
-		if err := <-told; !strings.Contains(err.Error(), "PRESSROOM_SEALING_KEY") {
+		go node.Serve(ctx, func(err error) { reported <- err })
+		if err := <-reported; !strings.Contains(err.Error(), "PRESSROOM_SEALING_KEY") {
 			t.Error(err)
 		}
 	})
 }
 
-// serveNode runs a node until it is stopped, and waits until this many nodes are known.
+// serveNode runs a node and waits until the given number of nodes is known. The returned function stops the node.
 func serveNode(t *testing.T, d *db.DB, s *account.Service, known int) func() {
 	t.Helper()
 	return serveNodeWith(t, d, s, known, func(err error) { t.Error(err) })
 }
 
-func serveNodeWith(t *testing.T, d *db.DB, s *account.Service, known int, tells func(error)) func() {
+func serveNodeWith(t *testing.T, d *db.DB, s *account.Service, known int, report func(error)) func() {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		s.Serve(ctx, tells)
+		s.Serve(ctx, report)
 	}()
 	for n := 0; n < known; <-time.After(time.Millisecond) {
 		must.NoError(t, d.QueryRow(t.Context(), `SELECT COUNT(*) FROM nodes`).Scan(&n))
@@ -198,7 +198,7 @@ func TestRenewDuringReseal(t *testing.T) {
 		if _, err := newer.Reseal(t.Context()); err != nil {
 			t.Error(err)
 		}
-		const renewedOnce = 3 // a new grant is the second
+		const renewedOnce = 3 // A new account has version 2.
 		for _, id := range ids {
 			if g, err := newer.Grant(t.Context(), id); err != nil || g.Version != renewedOnce || n.used[g.Refresh] {
 				t.Errorf("account %d: version %d, used %t, %v", id, g.Version, n.used[g.Refresh], err)
@@ -212,8 +212,7 @@ func TestRenewDuringReseal(t *testing.T) {
 
 func newKey(t *testing.T) string {
 	t.Helper()
-	key := must.Get(tokencrypt.NewKey())(t)
-	return key
+	return must.Get(tokencrypt.NewKey())(t)
 }
 
 func connectMany(t *testing.T, d *db.DB, s *account.Service, number int) []int64 {

@@ -18,16 +18,16 @@ type RevocationState string
 
 // The states of a revocation.
 const (
-	RevocationWaiting     RevocationState = "waiting"  // not yet revoked; retried for a day
-	RevocationRevoked     RevocationState = "revoked"  // the grant no longer works there
-	RevocationKept        RevocationState = "kept"     // not revoked, because another account here uses the same consent
-	RevocationFailed      RevocationState = "failed"   // failed; the person can revoke it in the network's settings
-	RevocationUnsupported RevocationState = "no_means" // not supported; the person can revoke it in the network's settings
+	RevocationWaiting     RevocationState = "waiting"  // not revoked yet; retried for a day
+	RevocationRevoked     RevocationState = "revoked"  // the grant no longer works at the network
+	RevocationKept        RevocationState = "kept"     // not revoked, because another account uses the same consent
+	RevocationFailed      RevocationState = "failed"   // failed; the person can revoke access in the network's settings
+	RevocationUnsupported RevocationState = "no_means" // not supported; the person can revoke access in the network's settings
 )
 
 const (
 	revokeTimeout = 10 * time.Second // per attempt
-	revokeLease   = time.Minute      // how long a node holds a revocation for one attempt
+	revokeLease   = time.Minute      // lease of a node for one attempt
 	revokePeriod  = 24 * time.Hour   // until the revocation fails and the grant is deleted
 )
 
@@ -35,7 +35,7 @@ const (
 var revokeDelays = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 3 * time.Hour,
 	6 * time.Hour, 12 * time.Hour}
 
-// grantToRevoke is the grant of an account that is being disconnected.
+// grantToRevoke is the grant of a disconnected account.
 type grantToRevoke struct {
 	team, account    int64
 	platform, holder string
@@ -67,11 +67,11 @@ func (s *Service) queueRevocation(ctx context.Context, tx *db.Tx, g grantToRevok
 	return state, id, nil
 }
 
-// sharesHolder reports whether a connected account of any team has a grant of the same holder. An account on
-// the same network whose holder is unknown counts, because it may share the grant.
+// sharesHolder reports whether a connected account of any team has a grant of the same holder. It also reports true if
+// the holder of another account on the same network is unknown, because that account may share the grant.
 func sharesHolder(ctx context.Context, tx *db.Tx, platform, holder string) (bool, error) {
 	if holder == "" {
-		return false, nil // grants are revoked individually
+		return false, nil // The network revokes grants individually.
 	}
 	var n int64
 	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM social_accounts WHERE disconnected_at = 0
@@ -83,7 +83,7 @@ func sharesHolder(ctx context.Context, tx *db.Tx, platform, holder string) (bool
 	return n > 0, nil
 }
 
-// cancelRevocation cancels the revocation of a consent that the person has just given again.
+// cancelRevocation cancels the revocations of a holder who has given consent again.
 func cancelRevocation(ctx context.Context, tx *db.Tx, holder string) error {
 	if holder == "" {
 		return nil
@@ -96,7 +96,7 @@ func cancelRevocation(ctx context.Context, tx *db.Tx, holder string) error {
 	return nil
 }
 
-// retryRevocation retries a revocation unless another node does.
+// retryRevocation retries a revocation unless another node is retrying it.
 func (s *Service) retryRevocation(ctx context.Context, id int64) error {
 	mine := false
 	err := s.db.InTx(ctx, "social.lock_revocation", func(ctx context.Context, tx *db.Tx) error {
@@ -118,16 +118,16 @@ func (s *Service) revokeQueued(ctx context.Context, id int64) (RevocationState, 
 	err := s.db.QueryRow(ctx, `SELECT team_id, account_id, platform, holder, sealed_grant FROM grant_revocations
 		WHERE id = ? AND next_at > 0`, id).Scan(&g.team, &g.account, &g.platform, &g.holder, &g.sealed)
 	if errors.Is(err, sql.ErrNoRows) {
-		return RevocationKept, nil // reconnected meanwhile
+		return RevocationKept, nil // The account was reconnected concurrently.
 	}
 	if err != nil {
 		return "", fmt.Errorf("reading a grant to revoke: %w", err)
 	}
-	ctx = context.WithoutCancel(ctx) // the caller may be gone
+	ctx = context.WithoutCancel(ctx) // Finish even if the request is canceled.
 	return s.recordRevocation(ctx, id, s.callRevoke(ctx, g))
 }
 
-// callRevoke makes one call to the network.
+// callRevoke calls the network to revoke a grant.
 func (s *Service) callRevoke(ctx context.Context, g grantToRevoke) error {
 	n, err := s.Network(g.platform)
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *Service) callRevoke(ctx context.Context, g grantToRevoke) error {
 	return r.Revoke(ctx, grant)
 }
 
-// recordRevocation records the result of an attempt. After the last attempt, it deletes the grant.
+// recordRevocation records the result of an attempt. It deletes the grant after the last attempt.
 func (s *Service) recordRevocation(ctx context.Context, id int64, revokeErr error) (RevocationState, error) {
 	var state RevocationState
 	err := s.db.InTx(ctx, "social.revoked", func(ctx context.Context, tx *db.Tx) error {
@@ -199,7 +199,7 @@ func revocationOf(revokeErr error) RevocationState {
 	return RevocationFailed
 }
 
-// DisconnectedAccount is an account that was disconnected, and the state of its grant's revocation.
+// DisconnectedAccount is a disconnected account with the state of its grant's revocation.
 type DisconnectedAccount struct {
 	Username, Platform string
 	State              RevocationState
@@ -211,7 +211,7 @@ const (
 	disconnectedWindow = 7 * 24 * time.Hour
 )
 
-// ListDisconnected returns the accounts that a team disconnected in the last week, the newest first.
+// ListDisconnected returns the accounts that a team disconnected in the last week, newest first.
 func (s *Service) ListDisconnected(ctx context.Context, team int64) ([]DisconnectedAccount, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, t *DisconnectedAccount) error {
 		var at int64

@@ -12,8 +12,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// holderNetwork is a network on which a person allows several accounts at once: the name before the dot is the
-// person's.
+// holderNetwork is a network where one consent covers several accounts. The server of the credentials is the holder.
 type holderNetwork struct {
 	handleNetwork
 
@@ -30,7 +29,7 @@ func (p *holderNetwork) Revoke(_ context.Context, g network.Grant) error {
 	return p.fail
 }
 
-// revokeEnv is a home on such a network, with a clock.
+// revokeEnv is an env with a holderNetwork and a clock.
 type revokeEnv struct {
 	*env
 	*holderNetwork
@@ -59,11 +58,11 @@ func (p revokeEnv) connect(holder, name string) account.Account {
 func (p revokeEnv) disconnect(a account.Account, want account.RevocationState) {
 	p.t.Helper()
 	if got, err := p.service.Disconnect(p.t.Context(), p.owner, p.team, a.ID); err != nil || got != want {
-		p.t.Errorf("%s is disconnected as %q, want %q (%v)", a.Username, got, want, err)
+		p.t.Errorf("revocation of %s is %q, want %q (%v)", a.Username, got, want, err)
 	}
 }
 
-// checkRevocations checks the displayed revocations, newest first, and the number of stored grants.
+// checkRevocations checks the states of revocations, newest first, and the number of stored grants.
 func (p revokeEnv) checkRevocations(sealed int, want ...account.RevocationState) {
 	p.t.Helper()
 	found, err := p.service.ListDisconnected(p.t.Context(), p.team)
@@ -72,23 +71,23 @@ func (p revokeEnv) checkRevocations(sealed int, want ...account.RevocationState)
 		got = append(got, one.State)
 	}
 	if err != nil || !slices.Equal(got, want) {
-		p.t.Errorf("the team is told %v, want %v (%v)", got, want, err)
+		p.t.Errorf("states %v, want %v (%v)", got, want, err)
 	}
 	var kept int
 	if err := p.db.QueryRow(p.t.Context(), `SELECT COUNT(*) FROM grant_revocations
 		WHERE length(sealed_grant) > 0`).Scan(&kept); err != nil || kept != sealed {
-		p.t.Errorf("%d grants are kept, want %d (%v)", kept, sealed, err)
+		p.t.Errorf("%d stored grants, want %d (%v)", kept, sealed, err)
 	}
 }
 
-// renew runs a round at a time.
+// renew advances the clock and calls Renew.
 func (p revokeEnv) renew(later time.Duration) {
 	p.t.Helper()
 	p.clock.Advance(later)
 	must.NoError(p.t, p.service.Renew(p.t.Context()))
 }
 
-// A person's grant for several accounts is revoked with the last of them.
+// A consent for several accounts is revoked when the last account is disconnected.
 func TestRevokeLastAccount(t *testing.T) {
 	eachRevoke(t, func(t *testing.T, p revokeEnv) {
 		first, second, other := p.connect("x:ada", "one"), p.connect("x:ada", "two"), p.connect("x:mira", "three")
@@ -96,13 +95,13 @@ func TestRevokeLastAccount(t *testing.T) {
 		p.disconnect(other, account.RevocationRevoked)
 		p.disconnect(second, account.RevocationRevoked)
 		if !slices.Equal(p.told, []string{"x:mira", "x:ada"}) {
-			t.Errorf("told of %v", p.told)
+			t.Errorf("revoked grants of %v", p.told)
 		}
 		p.checkRevocations(0, account.RevocationRevoked, account.RevocationRevoked, account.RevocationKept)
 	})
 }
 
-// If another account's holder is unknown, nothing is revoked.
+// A grant is not revoked while another account has an unknown holder.
 func TestRevokeWithUnknownHolder(t *testing.T) {
 	eachRevoke(t, func(_ *testing.T, p revokeEnv) {
 		known := p.connect("x:ada", "one")
@@ -112,7 +111,7 @@ func TestRevokeWithUnknownHolder(t *testing.T) {
 	})
 }
 
-// An unreachable network is told again with growing pauses for a day at most; then the grant is deleted anyway.
+// Revocation at an unreachable network is retried with growing delays for a day. Then the grant is deleted.
 func TestRevokeAgain(t *testing.T) {
 	eachRevoke(t, func(t *testing.T, p revokeEnv) {
 		p.fail = &network.Error{Class: network.Transient}
@@ -120,12 +119,12 @@ func TestRevokeAgain(t *testing.T) {
 		p.checkRevocations(1, account.RevocationWaiting)
 		p.renew(30 * time.Second)
 		if len(p.told) != 1 {
-			t.Fatalf("told %d times in half a minute", len(p.told))
+			t.Fatalf("%d attempts in 30 seconds, want 1", len(p.told))
 		}
 		p.renew(time.Minute)
 		p.renew(time.Second)
 		if len(p.told) != 2 {
-			t.Fatalf("told %d times", len(p.told))
+			t.Fatalf("%d attempts", len(p.told))
 		}
 		p.fail = nil
 		p.renew(6 * time.Minute)
@@ -137,12 +136,12 @@ func TestRevokeAgain(t *testing.T) {
 		}
 		p.checkRevocations(0, account.RevocationFailed, account.RevocationRevoked)
 		if tries := len(p.told) - 3; tries < 5 || tries > 8 {
-			t.Errorf("tried %d times in a day", tries)
+			t.Errorf("%d attempts in a day", tries)
 		}
 	})
 }
 
-// A person who grants access again meanwhile keeps the consent.
+// A new consent of the same holder cancels the revocation.
 func TestReconnectCancelsRevocation(t *testing.T) {
 	eachRevoke(t, func(t *testing.T, p revokeEnv) {
 		p.fail = &network.Error{Class: network.Transient}
@@ -152,12 +151,12 @@ func TestReconnectCancelsRevocation(t *testing.T) {
 		p.checkRevocations(0, account.RevocationKept)
 		p.renew(time.Hour)
 		if len(p.told) != 1 {
-			t.Errorf("told %d times", len(p.told))
+			t.Errorf("%d attempts", len(p.told))
 		}
 	})
 }
 
-// Revocations that a network refuses, does not support or reports as unnecessary are not retried.
+// A revocation is not retried if the network refuses it, does not support it, or reports that the grant is invalid.
 func TestRevokeRefused(t *testing.T) {
 	eachRevoke(t, func(t *testing.T, p revokeEnv) {
 		for _, c := range []struct {
@@ -173,7 +172,7 @@ func TestRevokeRefused(t *testing.T) {
 		}
 		p.renew(time.Hour)
 		if len(p.told) != 3 {
-			t.Errorf("told %d times", len(p.told))
+			t.Errorf("%d attempts", len(p.told))
 		}
 	})
 }

@@ -7,7 +7,7 @@ import (
 
 const maxHandle = 100 // characters
 
-// sanitizeHandle returns a username as one word. Some networks have no usernames and return display names.
+// sanitizeHandle returns a username as one word. Some networks have no usernames and return display names instead.
 func sanitizeHandle(name string) string {
 	word := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || strings.ContainsRune("._-/", r) {
@@ -19,9 +19,9 @@ func sanitizeHandle(name string) string {
 	return string(runes[:min(len(runes), maxHandle)])
 }
 
-const maxName = 200 // characters, also of an ID
+const maxName = 200 // characters; also the maximum length of an ID
 
-// sanitizeName returns a network's name as one line of text.
+// sanitizeName returns a name from a network as a single line of text.
 func sanitizeName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -1,4 +1,4 @@
-// Package account manages a team's accounts at the networks: their connections and the encrypted grants by which
+// Package account manages a team's accounts on social networks: their connections and the encrypted grants with which
 // pressroom acts for them.
 package account
 
@@ -41,7 +41,7 @@ type Account struct {
 	Connection  Connection
 	Probe       string // "refused" if the network refused the grant, else empty
 	Status      string // "needs_reauth" if a person must reconnect, else empty
-	Renewed     bool   // it was an account of the team before it was connected just now
+	Renewed     bool   // whether the account was already connected before the last connection
 }
 
 // Active reports whether posts can be sent to the account.
@@ -55,13 +55,13 @@ type Service struct {
 	observer Observer
 }
 
-// Observer is notified of changed connections, in the transactions that change them.
+// Observer is notified of changed connections in the transactions that change them.
 type Observer interface {
 	AccountConnected(ctx context.Context, tx *db.Tx, account int64) error
 	AccountDisconnected(ctx context.Context, tx *db.Tx, account int64) error
 }
 
-// New returns the service for the supported networks. The observer may be nil.
+// New returns a Service for the given networks. The observer may be nil.
 func New(d *db.DB, s *tokencrypt.Sealer, observer Observer, networks ...network.Network) *Service {
 	out := &Service{db: d, seal: s, observer: observer, networks: map[string]network.Network{}}
 	for _, n := range networks {
@@ -73,7 +73,7 @@ func New(d *db.DB, s *tokencrypt.Sealer, observer Observer, networks ...network.
 // Platforms returns the names of the supported networks.
 func (s *Service) Platforms() []string { return slices.Sorted(maps.Keys(s.networks)) }
 
-// ErrNoNetwork reports that a network is not supported here.
+// ErrNoNetwork reports that this installation does not support a network.
 var ErrNoNetwork = errors.New("network not supported")
 
 // Network returns a network by its platform.
@@ -85,8 +85,7 @@ func (s *Service) Network(platform string) (network.Network, error) {
 	return n, nil
 }
 
-// Rules returns what a network accepts. It reports false if the network is not supported or has no documented
-// rules.
+// Rules returns the rules of a network. It reports false if the network is not supported or has no documented rules.
 func (s *Service) Rules(platform string) (network.Rules, bool) {
 	ruled, ok := s.networks[platform].(network.RulesProvider)
 	if !ok {
@@ -95,7 +94,7 @@ func (s *Service) Rules(platform string) (network.Rules, bool) {
 	return ruled.Rules(), true
 }
 
-// Connect connects or reconnects an account. An older grant is kept until the new one has worked.
+// Connect connects or reconnects an account. If it fails, an existing grant does not change.
 func (s *Service) Connect(ctx context.Context, team int64, platform string, c network.Credentials) (Account, error) {
 	n, err := s.Network(platform)
 	if err != nil {
@@ -114,7 +113,7 @@ func (s *Service) Connect(ctx context.Context, team int64, platform string, c ne
 	return a, err
 }
 
-// storeAccount adds an account with its grant, or gives an existing account the new grant.
+// storeAccount inserts an account with its grant, or updates an existing account with the new grant.
 func (s *Service) storeAccount(ctx context.Context, tx *db.Tx, a Account, grant network.Grant,
 	by auditlog.Actor) (Account, error) {
 	now := db.Micros(tx.Now())
@@ -169,12 +168,12 @@ func (s *Service) storeGrant(ctx context.Context, tx *db.Tx, id int64, g network
 
 func sealContext(id int64) string { return "social_account:" + strconv.FormatInt(id, 10) }
 
-// Grant is a network's grant with its version, which changes with every renewal.
+// Grant is a decrypted grant. Version is incremented with every renewal.
 type Grant struct {
 	network.Grant
 	Platform string
 	Version  int64
-	Lost     bool // the connection is lost; a person must reconnect the account
+	Lost     bool // whether the connection is lost, so that a person must reconnect the account
 }
 
 // Grant returns an account's decrypted grant.
@@ -207,9 +206,9 @@ const (
 	refreshPoll  = 250 * time.Millisecond // how often other nodes check for the result
 )
 
-// Refresh renews a grant that its network calls expired and returns the new one. Two nodes never refresh a
-// grant at once, because a refresh token works only once. A temporary failure changes nothing; a dead token
-// loses the connection.
+// Refresh renews a grant that its network reported as expired, and returns the new grant. Two nodes never refresh a
+// grant concurrently, because a refresh token works only once. A temporary failure changes nothing. If the refresh token
+// is no longer valid, the connection is lost.
 func (s *Service) Refresh(ctx context.Context, account int64, stale Grant) (Grant, error) {
 	for {
 		g, err := s.Grant(ctx, account)
@@ -268,8 +267,7 @@ func (s *Service) loseRefused(ctx context.Context, account int64, g Grant, why e
 	return g, why
 }
 
-// exchangeGrant exchanges a grant for a new one and stores it, unless somebody has reconnected the account
-// meanwhile.
+// exchangeGrant exchanges a grant for a new one and stores it unless a person has reconnected the account since.
 func (s *Service) exchangeGrant(ctx context.Context, account int64, g Grant) error {
 	n, err := s.Network(g.Platform)
 	if err != nil {
@@ -311,8 +309,8 @@ func (s *Service) unlockRefresh(ctx context.Context, account int64) error {
 // AnyGrant matches every version of an account's grant.
 var AnyGrant = Grant{Version: math.MaxInt64}
 
-// MarkLost marks an account's connection as lost because its network refused this grant. A newer grant is not
-// changed.
+// MarkLost marks an account's connection as lost because its network refused this grant. It does nothing if the account
+// has a newer grant.
 func (s *Service) MarkLost(ctx context.Context, account int64, refused Grant) error {
 	return s.markLost(ctx, account, refused.Version, "refused")
 }

@@ -19,7 +19,7 @@ import (
 	"pressroom/internal/testkit/must"
 )
 
-// rotatingNetwork is a network whose refresh tokens work once, as networks' do: a second use of one ends the session.
+// rotatingNetwork is a network whose refresh tokens work only once.
 type rotatingNetwork struct {
 	network.Network
 	mu     sync.Mutex
@@ -77,7 +77,7 @@ func eachDatabase(t *testing.T, run func(t *testing.T, d *db.DB)) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) { run(t, testkit.Open(t, url, nil)) })
 }
 
-// Twenty workers find an expired token at once: it is refreshed once, and all continue with the new one.
+// If 20 workers find an expired token concurrently, it is refreshed once, and all get the new token.
 func TestOneRefreshForAll(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &rotatingNetwork{}
@@ -107,7 +107,7 @@ func TestTransientFailureKeepsTheConnection(t *testing.T) {
 		stale := must.Get(s.Grant(t.Context(), a.ID))(t)
 		n.fail = &network.Error{Class: network.Transient, Err: errors.New("cut off")}
 		if _, err := s.Refresh(t.Context(), a.ID, stale); err == nil {
-			t.Fatal("the failure was swallowed")
+			t.Fatal("Refresh returned no error")
 		}
 		n.fail = nil
 		fresh, err := s.Refresh(t.Context(), a.ID, stale)
@@ -117,7 +117,7 @@ func TestTransientFailureKeepsTheConnection(t *testing.T) {
 	})
 }
 
-// A dead token disconnects the account until a person reconnects it; it stays the same account.
+// An invalid token loses the connection. Reconnecting restores the same account.
 func TestReconnectRestoresLostAccount(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &rotatingNetwork{}
@@ -125,7 +125,7 @@ func TestReconnectRestoresLostAccount(t *testing.T) {
 		stale := must.Get(s.Grant(t.Context(), a.ID))(t)
 		n.fail = &network.Error{Class: network.AuthDead, Code: "ExpiredToken"}
 		if _, err := s.Refresh(t.Context(), a.ID, stale); err == nil {
-			t.Fatal("a dead token was taken for a good one")
+			t.Fatal("Refresh with an invalid token succeeded")
 		}
 		if g, err := s.Grant(t.Context(), a.ID); err != nil || !g.Lost {
 			t.Fatalf("lost: %t (%v)", g.Lost, err)
@@ -140,7 +140,7 @@ func TestReconnectRestoresLostAccount(t *testing.T) {
 	})
 }
 
-// A node that died during a refresh delays the others by half a minute at most.
+// A node that crashed during a refresh delays other nodes by at most 30 seconds.
 func TestRefreshTakeover(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -161,7 +161,7 @@ func TestRefreshTakeover(t *testing.T) {
 	})
 }
 
-// Tokens are unreadable in the database, and one that is moved to another account does not open.
+// Grants are encrypted, and a grant that is copied to another account cannot be decrypted.
 func TestGrantsSealedPerAccount(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &rotatingNetwork{}
@@ -170,7 +170,7 @@ func TestGrantsSealedPerAccount(t *testing.T) {
 		must.NoError(t, d.QueryRow(t.Context(), `SELECT sealed_grant FROM social_accounts WHERE id = ?`,
 			a.ID).Scan(&sealed))
 		if bytes.Contains(sealed, []byte("refresh-")) {
-			t.Fatal("the token can be read")
+			t.Fatal("the stored grant contains a plain token")
 		}
 		must.NoError(t, d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username,
@@ -179,7 +179,7 @@ func TestGrantsSealedPerAccount(t *testing.T) {
 			return err
 		}))
 		if _, err := s.Grant(t.Context(), a.ID+1); err == nil {
-			t.Fatal("a grant opened for another account")
+			t.Fatal("a copied grant was decrypted")
 		}
 	})
 }

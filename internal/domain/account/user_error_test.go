@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/network"
 )
 
-// The error names the missing permission and its purpose.
+// The error includes the missing permission and its effect.
 func TestMissingPermissionNamed(t *testing.T) {
 	t.Parallel()
 	err := userError(network.PermissionMissing("business_management", "No Page was found."), "refused")

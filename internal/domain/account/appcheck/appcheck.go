@@ -1,4 +1,5 @@
-// Package appcheck asks the configured networks what the operator's apps may do, and what the operator has to do next.
+// Package appcheck checks at the configured networks what the operator's apps may do, and suggests what the operator must
+// do next.
 package appcheck
 
 import (
@@ -14,22 +15,22 @@ import (
 )
 
 const (
-	timeout       = 25 * time.Second // of the whole check
-	expiryMargin  = time.Minute      // remaining life of an access token below which it is renewed first
-	maxCandidates = 20               // newest accounts of a network that are looked at
+	timeout       = 25 * time.Second // timeout of the whole check
+	expiryMargin  = time.Minute      // remaining lifetime of an access token below which it is renewed first
+	maxCandidates = 20               // newest accounts of a network that are considered
 )
 
-// Finding is one thing that an app can or cannot do.
+// Finding is the result of one check.
 type Finding struct {
 	Network  string         `json:"network"`
-	Account  string         `json:"account"` // its username; empty for the app itself
+	Account  string         `json:"account"` // username; empty for the app itself
 	Subject  string         `json:"subject"`
 	Result   network.Result `json:"result"`
-	Detail   string         `json:"detail"` // may quote the network, as one line of plain text
+	Detail   string         `json:"detail"` // single line of plain text; may quote the network
 	NextStep string         `json:"next_step"`
 }
 
-// Accounts are the connected accounts.
+// Accounts provides the connected accounts.
 type Accounts interface {
 	Platforms() []string
 	Network(platform string) (network.Network, error)
@@ -38,13 +39,12 @@ type Accounts interface {
 	Refresh(ctx context.Context, account int64, stale account.Grant) (account.Grant, error)
 }
 
-// Deliveries know how the networks answered the last posts.
+// Deliveries provides the networks' verdicts on the last posts.
 type Deliveries interface {
 	AppVerdicts(ctx context.Context) (map[string]delivery.AppVerdict, error)
 }
 
-// Service checks apps. Its calls change nothing at a network. An access token that has expired is renewed, as before
-// any other call.
+// Service checks apps. Its calls change nothing at a network, except that it renews expired access tokens.
 type Service struct {
 	Accounts   Accounts
 	Deliveries Deliveries
@@ -53,7 +53,7 @@ type Service struct {
 	creators creators
 }
 
-// Check asks all networks at once and returns the findings by network. It ends within half a minute.
+// Check checks all networks concurrently and returns the findings, sorted by network. It returns within 30 seconds.
 func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 	verdicts, err := s.Deliveries.AppVerdicts(ctx)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 	return out, nil
 }
 
-// CountFailures returns how many things do not work.
+// CountFailures returns the number of findings with the result Fails.
 func CountFailures(found []Finding) int {
 	n := 0
 	for _, f := range found {
@@ -119,7 +119,7 @@ func (s *Service) check(ctx context.Context, platform string) ([]Finding, error)
 	return out, nil
 }
 
-// checkAccount asks about an account. It renews an access token that has expired, or that the network refuses, once.
+// checkAccount checks an account. It renews the access token once if it has expired or the network reports it as expired.
 func (s *Service) checkAccount(ctx context.Context, asked network.AppChecker, g accountGrant) []network.Finding {
 	isOld := !g.Expires.IsZero() && s.Now().Add(expiryMargin).After(g.Expires)
 	var found []network.Finding
@@ -137,14 +137,14 @@ func (s *Service) checkAccount(ctx context.Context, asked network.AppChecker, g 
 	return asked.CheckAccount(ctx, fresh.Grant)
 }
 
-// accountGrant is the grant of an account.
+// accountGrant is a grant with the ID of its account.
 type accountGrant struct {
 	account.Grant
 
 	account int64
 }
 
-// grants returns the grant of the newest account of each kind, since kinds belong to different apps or permissions.
+// grants returns the grant of the newest account of each kind. Kinds belong to different apps or permissions.
 func (s *Service) grants(ctx context.Context, platform string) ([]accountGrant, error) {
 	accounts, err := s.Accounts.Newest(ctx, platform, maxCandidates)
 	if err != nil {

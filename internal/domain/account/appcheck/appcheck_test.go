@@ -44,7 +44,7 @@ func (c *checked) CheckAccount(ctx context.Context, g network.Grant) []network.F
 // unchecked is a network that cannot check apps.
 type unchecked struct{ network.Network }
 
-// accounts are accounts and their networks.
+// accounts implements appcheck.Accounts.
 type accounts struct {
 	networks map[string]network.Network
 	order    []string
@@ -78,7 +78,7 @@ func (a *accounts) Refresh(_ context.Context, _ int64, stale account.Grant) (acc
 	return stale, a.renewed
 }
 
-// verdicts are the results of the last posts.
+// verdicts implements appcheck.Deliveries.
 type verdicts map[string]delivery.AppVerdict
 
 func (v verdicts) AppVerdicts(context.Context) (map[string]delivery.AppVerdict, error) { return v, nil }
@@ -195,7 +195,7 @@ func TestCheckRenews(t *testing.T) {
 	}
 }
 
-// A network that does not answer makes its finding Unclear after half a minute.
+// If a network does not respond within 30 seconds, the finding is Unclear.
 func TestCheckEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestCheckEnds(t *testing.T) {
 	})
 }
 
-// The settings of an account are read at most once a minute. An account that has to be reconnected has none.
+// The settings of an account are read at most once a minute. They are empty for a lost account.
 func TestCreatorInfo(t *testing.T) {
 	t.Parallel()
 	n, a := one(network.Grant{Access: "given"}, func(network.Grant) []network.Finding {

@@ -11,8 +11,8 @@ import (
 
 const (
 	creatorTimeout = 3 * time.Second
-	creatorLife    = time.Minute // how long the settings of an account are reused
-	maxCreators    = 1000        // accounts whose settings are kept
+	creatorLife    = time.Minute // how long the settings of an account are cached
+	maxCreators    = 1000        // maximum number of cached accounts
 )
 
 // creators are the settings of accounts that were read lately.
