@@ -51,12 +51,12 @@ func NewConnector(opts ConnectorOptions) *Connector {
 
 // link is the decoded content of a link.
 type link struct {
-	team     int64
-	account  int64 // account to reconnect; 0 for a new account
-	person   int64 // person who requested the link
-	inApp    bool  // requested in the app, not with an API key
-	ends     time.Time
-	platform string
+	teamID    int64
+	accountID int64 // account to reconnect; 0 for a new account
+	personID  int64 // person who requested the link
+	inApp     bool  // requested in the app, not with an API key
+	expiresAt time.Time
+	platform  string
 }
 
 const (
@@ -75,7 +75,7 @@ func (c *Connector) token(l link) string {
 	if l.inApp {
 		body[0] = linkInApp
 	}
-	for _, n := range []int64{l.team, l.account, l.person, l.ends.Unix()} {
+	for _, n := range []int64{l.teamID, l.accountID, l.personID, l.expiresAt.Unix()} {
 		body = binary.BigEndian.AppendUint64(body, uint64(n)) //nolint:gosec // IDs and times are positive.
 	}
 	var nonce [8]byte
@@ -130,32 +130,32 @@ var (
 // Offer returns the content of a link's page. It returns not_found unless the person is an owner or admin of the link's
 // team, and wrong_state after the link has expired or was used.
 func (c *Connector) Offer(ctx context.Context, person int64, token string) (Offer, error) {
-	_, out, err := c.open(ctx, person, token)
+	_, out, err := c.openOffer(ctx, person, token)
 	return out, err
 }
 
-// open returns the content of a link that a person may use now, and what it is for.
-func (c *Connector) open(ctx context.Context, person int64, token string) (link, Offer, error) {
+// openOffer returns a link that a person may use now, and its offer.
+func (c *Connector) openOffer(ctx context.Context, person int64, token string) (link, Offer, error) {
 	l, err := c.parse(token)
 	if err != nil {
 		return l, Offer{}, err
 	}
 	offer, err := c.readOffer(ctx, c.Accounts.db, person, token, l)
-	if err == nil && !c.Accounts.db.Now().Before(l.ends) {
+	if err == nil && !c.Accounts.db.Now().Before(l.expiresAt) {
 		err = errLinkEnded
 	}
 	return l, offer, err
 }
 
 func (c *Connector) readOffer(ctx context.Context, q db.Querier, person int64, token string, l link) (Offer, error) {
-	out := Offer{Platform: l.platform, ByKey: !l.inApp, Own: l.person == person}
+	out := Offer{Platform: l.platform, ByKey: !l.inApp, Own: l.personID == person}
 	var plan string
 	var until int64
 	err := q.QueryRow(ctx, `SELECT t.name, t.plan, t.plan_until, asker.name FROM teams t
 		JOIN memberships m ON m.team_id = t.id AND m.person_id = ? AND m.role IN ('owner', 'admin')
 		JOIN people p ON p.id = m.person_id AND p.held_at = 0
 		JOIN memberships k ON k.team_id = t.id AND k.person_id = ? JOIN people asker ON asker.id = k.person_id
-		WHERE t.id = ? AND t.closed_at = 0`, person, l.person, l.team).Scan(&out.TeamName, &plan, &until, &out.Asker)
+		WHERE t.id = ? AND t.closed_at = 0`, person, l.personID, l.teamID).Scan(&out.TeamName, &plan, &until, &out.Asker)
 	if errors.Is(err, sql.ErrNoRows) {
 		return out, apierr.Missing()
 	}
@@ -165,15 +165,15 @@ func (c *Connector) readOffer(ctx context.Context, q db.Querier, person int64, t
 	if err := c.checkUnused(ctx, q, token); err != nil {
 		return out, err
 	}
-	if out.Ways, err = c.ways(l); err != nil {
+	if out.Ways, err = c.signInMethods(l); err != nil {
 		return out, apierr.Missing()
 	}
-	if l.account != 0 {
-		a, err := readAccount(ctx, q, l.team, l.account)
+	if l.accountID != 0 {
+		a, err := readAccount(ctx, q, l.teamID, l.accountID)
 		out.Again = a.Username
 		return out, err
 	}
-	left, err := slotsLeft(ctx, q, l.team, c.Terms.InEffect(plan, db.Time(until), c.Accounts.db.Now()))
+	left, err := slotsLeft(ctx, q, l.teamID, c.Terms.InEffect(plan, db.Time(until), c.Accounts.db.Now()))
 	out.Full = left == 0
 	return out, err
 }
@@ -201,14 +201,14 @@ func (l link) network() string {
 	return l.platform
 }
 
-// offers reports whether a link for that platform offers a way of signing in. A reconnected account may have
-// been connected by any.
-func (l link) offers(kind string) bool {
-	return l.network() != "tiktok" || l.account != 0 || (kind == "business") == (l.platform == platformTikTokBusiness)
+// offersMethod reports whether a link offers a sign-in method. A link to reconnect an account offers all methods, because
+// the account may have been connected with any of them.
+func (l link) offersMethod(kind string) bool {
+	return l.network() != "tiktok" || l.accountID != 0 || (kind == "business") == (l.platform == platformTikTokBusiness)
 }
 
-// ways returns the ways to sign in; none if the network asks for credentials instead.
-func (c *Connector) ways(l link) ([]SignInMethod, error) {
+// signInMethods returns the sign-in methods of a link. There are none if the person enters credentials in the app.
+func (c *Connector) signInMethods(l link) ([]SignInMethod, error) {
 	n, err := c.Accounts.Network(l.network())
 	if err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func (c *Connector) ways(l link) ([]SignInMethod, error) {
 	}
 	var out []SignInMethod
 	for _, kind := range a.Kinds() {
-		if l.offers(kind) {
+		if l.offersMethod(kind) {
 			out = append(out, SignInMethod{kind, origin(a.Authorize(network.Authorization{Kind: kind,
 				Redirect: c.redirect(l.network())}))})
 		}
@@ -267,8 +267,8 @@ func slotsLeft(ctx context.Context, q db.Querier, team int64, p plan.Plan) (int6
 
 // SignIn connects an account with credentials that a person entered in the app. The credentials are not stored.
 func (c *Connector) SignIn(ctx context.Context, person int64, token string,
-	given network.Credentials) (Account, error) {
-	l, offer, err := c.open(ctx, person, token)
+	credentials network.Credentials) (Account, error) {
+	l, offer, err := c.openOffer(ctx, person, token)
 	if err != nil {
 		return Account{}, err
 	}
@@ -279,15 +279,15 @@ func (c *Connector) SignIn(ctx context.Context, person int64, token string,
 	if err != nil {
 		return Account{}, err
 	}
-	if given.Server == "" || given.Identifier == "" || given.Password == "" {
+	if credentials.Server == "" || credentials.Identifier == "" || credentials.Password == "" {
 		return Account{}, apierr.Invalid(apierr.MissingArgument, "",
 			"Enter the server, the handle and the app password.")
 	}
-	if c.CheckServer != nil && c.CheckServer(given.Server) != nil {
+	if c.CheckServer != nil && c.CheckServer(credentials.Server) != nil {
 		return Account{}, apierr.Invalid(apierr.NotAllowedValue, "server",
 			"This server is not allowed. Ask the operator to allow it.")
 	}
-	grant, err := n.Connect(ctx, given)
+	grant, err := n.Connect(ctx, credentials)
 	if err != nil {
 		return Account{}, userError(err, "The server rejected this handle and app password.")
 	}
@@ -301,24 +301,24 @@ func (c *Connector) SignIn(ctx context.Context, person int64, token string,
 
 // userError returns an error that tells a person what to do. It does not include texts of the network.
 func userError(err error, refused string) error {
-	failed, ok := errors.AsType[*network.Error](err)
-	missing, lacks := errors.AsType[*network.MissingPermissionError](err)
+	networkErr, ok := errors.AsType[*network.Error](err)
+	missing, permissionMissing := errors.AsType[*network.MissingPermissionError](err)
 	switch {
 	case !ok:
 		return fmt.Errorf("connecting an account: %w", err)
-	case lacks:
+	case permissionMissing:
 		effect := locale.Key(missing.Effect)
 		if missing.Cure == "" {
 			return apierr.Invalidf(apierr.NotAllowedValue, "", "%s The permission %s is missing. Connect again and allow it.", effect,
 				missing.Permission).Wrap(err)
 		}
 		return apierr.Invalidf(apierr.NotAllowedValue, "", "%s %s", effect, locale.Key(missing.Cure)).Wrap(err)
-	case slices.Contains([]network.Class{network.AuthDead, network.AuthRefresh, network.Rejected}, failed.Class):
+	case slices.Contains([]network.Class{network.AuthDead, network.AuthRefresh, network.Rejected}, networkErr.Class):
 		return apierr.Invalid(apierr.NotAllowedValue, "", refused).Wrap(err)
-	case failed.Class == network.HostBlocked:
+	case networkErr.Class == network.HostBlocked:
 		return apierr.New(apierr.ProviderUnavailable,
 			"This service does not allow the account’s server. Ask the operator to allow it.").Wrap(err)
-	case failed.Class == network.Unapproved:
+	case networkErr.Class == network.Unapproved:
 		return apierr.New(apierr.ProviderUnavailable,
 			"The network has not approved this service for this action. Contact the operator.").Wrap(err)
 	}
@@ -334,7 +334,7 @@ func (c *Connector) connectChosen(ctx context.Context, tx *db.Tx, person int64, 
 		return Account{}, err
 	}
 	var team int64
-	err = tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+c.Accounts.db.ForUpdate(), l.team).Scan(&team)
+	err = tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+c.Accounts.db.ForUpdate(), l.teamID).Scan(&team)
 	if err != nil {
 		return Account{}, fmt.Errorf("locking the team: %w", err)
 	}
@@ -342,10 +342,10 @@ func (c *Connector) connectChosen(ctx context.Context, tx *db.Tx, person int64, 
 	if err != nil {
 		return Account{}, err
 	}
-	a := Account{TeamID: l.team, Platform: l.network(), NetworkID: chosen.Grant.Account}
+	a := Account{TeamID: l.teamID, Platform: l.network(), NetworkID: chosen.Grant.Account}
 	a.Username = cmp.Or(sanitizeHandle(chosen.Grant.Username), a.NetworkID)
 	a.DisplayName = cmp.Or(sanitizeName(chosen.DisplayName), a.Username)
-	if a.Renewed, err = checkFits(ctx, tx, l, offer, a); err != nil {
+	if a.Renewed, err = checkConnectable(ctx, tx, l, offer, a); err != nil {
 		return Account{}, err
 	}
 	if a, err = c.Accounts.storeAccount(ctx, tx, a, chosen.Grant, auditlog.Actor{PersonID: person}); err != nil {
@@ -353,7 +353,7 @@ func (c *Connector) connectChosen(ctx context.Context, tx *db.Tx, person int64, 
 	}
 	hash := sha256.Sum256([]byte(token))
 	_, err = tx.Exec(ctx, `INSERT INTO connect_links (token_hash, account_id, expires_at) VALUES (?, ?, ?)`, hash[:],
-		a.ID, db.Micros(l.ends.Add(attemptLifetime+choiceLifetime)))
+		a.ID, db.Micros(l.expiresAt.Add(attemptLifetime+choiceLifetime)))
 	if err != nil {
 		return a, fmt.Errorf("marking a link as used: %w", err)
 	}
@@ -367,22 +367,22 @@ var (
 	errNoAccount = apierr.BadState("no_account", "No account can be connected.")
 )
 
-// checkFits reports whether the team has the account already. It returns an error for an account other than the one
-// to reconnect, and for a new account beyond the plan's limit.
-func checkFits(ctx context.Context, tx *db.Tx, l link, offer Offer, a Account) (bool, error) {
+// checkConnectable reports whether the team already has the account. It returns an error if this is not the account to
+// reconnect, or if a new account exceeds the plan's limit.
+func checkConnectable(ctx context.Context, tx *db.Tx, l link, offer Offer, a Account) (bool, error) {
 	if a.NetworkID == "" || sanitizeName(a.NetworkID) != a.NetworkID {
 		return false, errNoAccount
 	}
-	var known int64
+	var existing int64
 	err := tx.QueryRow(ctx, `SELECT COALESCE(MAX(id), 0) FROM social_accounts WHERE team_id = ? AND platform = ?
-		AND network_id = ? AND disconnected_at = 0`, l.team, a.Platform, a.NetworkID).Scan(&known)
+		AND network_id = ? AND disconnected_at = 0`, l.teamID, a.Platform, a.NetworkID).Scan(&existing)
 	switch {
 	case err != nil:
 		return false, fmt.Errorf("reading an account: %w", err)
-	case l.account != 0 && known != l.account:
+	case l.accountID != 0 && existing != l.accountID:
 		return false, errOtherAccount
-	case known == 0 && offer.Full:
+	case existing == 0 && offer.Full:
 		return false, errPlanFull
 	}
-	return known != 0, nil
+	return existing != 0, nil
 }

@@ -37,15 +37,15 @@ type env struct {
 	db          *db.DB
 	service     *account.Service
 	team, owner int64
-	observer    *observer
+	observer    *fakeObserver
 }
 
-// observer records disconnected accounts.
-type observer struct{ disconnected []int64 }
+// fakeObserver is an account.Observer that records disconnected accounts.
+type fakeObserver struct{ disconnected []int64 }
 
-func (*observer) AccountConnected(context.Context, *db.Tx, int64) error { return nil }
+func (*fakeObserver) AccountConnected(context.Context, *db.Tx, int64) error { return nil }
 
-func (o *observer) AccountDisconnected(_ context.Context, _ *db.Tx, account int64) error {
+func (o *fakeObserver) AccountDisconnected(_ context.Context, _ *db.Tx, account int64) error {
 	o.disconnected = append(o.disconnected, account)
 	return nil
 }
@@ -56,10 +56,10 @@ func newEnv(t *testing.T, d *db.DB, networks ...network.Network) *env {
 	sealer := must.Get(tokencrypt.New(key))(t)
 	teams := team.New(d, nil, plan.Default())
 	owner := must.Get(teams.AddPerson(t.Context(), "Ada", "ada@example.com", ""))(t)
-	made := must.Get(teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "free"},
+	created := must.Get(teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "free"},
 		owner.ID))(t)
-	seen := &observer{}
-	return &env{d, account.New(d, sealer, seen, networks...), made.ID, owner.ID, seen}
+	observer := &fakeObserver{}
+	return &env{d, account.New(d, sealer, observer, networks...), created.ID, owner.ID, observer}
 }
 
 func (h *env) connector() *account.Connector {
@@ -82,7 +82,7 @@ func (h *env) token(t *testing.T, c *account.Connector) string {
 	return strings.TrimPrefix(link.URL, "https://press.example/connect/")
 }
 
-func as(handle string) network.Credentials {
+func credentials(handle string) network.Credentials {
 	return network.Credentials{Server: "https://pds.test", Identifier: handle, Password: "secret"}
 }
 
@@ -90,7 +90,7 @@ func TestSlotsLeft(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		h := newEnv(t, d, handleNetwork{})
 		c := h.connector()
-		must.Get(c.SignIn(t.Context(), h.owner, h.token(t, c), as("first.test")))(t)
+		must.Get(c.SignIn(t.Context(), h.owner, h.token(t, c), credentials("first.test")))(t)
 		for plan, want := range map[string]string{"free": `"slots_left":2`, "agency": `"slots_left":null`,
 			"gone": `"slots_left":0`} {
 			link := must.Get(h.requestLink(t, c, plan, `{"platform":"bluesky"}`))(t)
@@ -145,7 +145,7 @@ func (h *env) useConcurrently(t *testing.T, c *account.Connector, token func() s
 	for i := range 10 {
 		link := token()
 		all.Go(func() {
-			_, err := c.SignIn(t.Context(), h.owner, link, as(fmt.Sprintf("h%d.test", i)))
+			_, err := c.SignIn(t.Context(), h.owner, link, credentials(fmt.Sprintf("h%d.test", i)))
 			var code apierr.Code
 			if err != nil {
 				code = apierr.FromError(err).Code

@@ -47,8 +47,8 @@ type candidate struct {
 	DisplayName string        `json:"display_name"`
 }
 
-// attemptBond returns the encryption context of an attempt, which binds it to its row.
-func attemptBond(state []byte, step string) string {
+// attemptContext returns the encryption context of an attempt. It binds the ciphertext to its row and step.
+func attemptContext(state []byte, step string) string {
 	return "connect_attempt:" + step + ":" + hex.EncodeToString(state)
 }
 
@@ -59,7 +59,7 @@ func (c *Connector) redirect(platform string) string {
 // Begin starts an authorization and returns the URL of the network's consent page. It replaces an earlier attempt of the
 // same person and link. kind is the Kind of one of the offer's sign-in methods.
 func (c *Connector) Begin(ctx context.Context, person int64, token, kind string) (string, error) {
-	l, offer, err := c.open(ctx, person, token)
+	l, offer, err := c.openOffer(ctx, person, token)
 	if err != nil {
 		return "", err
 	}
@@ -73,10 +73,10 @@ func (c *Connector) Begin(ctx context.Context, person int64, token, kind string)
 	if !slices.ContainsFunc(offer.Ways, func(w SignInMethod) bool { return w.Kind == kind }) {
 		return "", apierr.Invalid(apierr.NotAllowedValue, "kind", "Choose one of the ways to sign in.")
 	}
-	trip := network.Authorization{Kind: kind, State: rand.Text() + rand.Text(), Verifier: rand.Text() + rand.Text(),
+	auth := network.Authorization{Kind: kind, State: rand.Text() + rand.Text(), Verifier: rand.Text() + rand.Text(),
 		Redirect: c.redirect(l.network())}
-	state, of := sha256.Sum256([]byte(trip.State)), sha256.Sum256([]byte(token))
-	sealed, err := c.sealAttempt(state[:], stepConsent, attempt{Token: token, Verifier: trip.Verifier, Kind: kind})
+	state, linkHash := sha256.Sum256([]byte(auth.State)), sha256.Sum256([]byte(token))
+	sealed, err := c.sealAttempt(state[:], stepConsent, attempt{Token: token, Verifier: auth.Verifier, Kind: kind})
 	if err != nil {
 		return "", err
 	}
@@ -85,13 +85,13 @@ func (c *Connector) Begin(ctx context.Context, person int64, token, kind string)
 			sealed, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (person_id, link_hash) DO UPDATE SET state_hash = excluded.state_hash, step = excluded.step,
 			sealed = excluded.sealed, expires_at = excluded.expires_at`,
-			state[:], of[:], person, l.network(), stepConsent, sealed, db.Micros(tx.Now().Add(attemptLifetime)))
+			state[:], linkHash[:], person, l.network(), stepConsent, sealed, db.Micros(tx.Now().Add(attemptLifetime)))
 		return err
 	})
 	if err != nil {
 		return "", fmt.Errorf("storing an attempt to connect: %w", err)
 	}
-	return a.Authorize(trip), nil
+	return a.Authorize(auth), nil
 }
 
 func (c *Connector) authorizer(platform string) (network.Authorizer, error) {
@@ -107,12 +107,12 @@ func (c *Connector) sealAttempt(state []byte, step string, a attempt) ([]byte, e
 	if err != nil {
 		return nil, fmt.Errorf("encoding an attempt to connect: %w", err)
 	}
-	return c.Accounts.seal.Seal(plain, attemptBond(state, step))
+	return c.Accounts.seal.Seal(plain, attemptContext(state, step))
 }
 
 func (c *Connector) openAttempt(sealed, state []byte, step string) (attempt, error) {
 	var a attempt
-	plain, err := c.Accounts.seal.Open(sealed, attemptBond(state, step))
+	plain, err := c.Accounts.seal.Open(sealed, attemptContext(state, step))
 	if err != nil {
 		return a, err
 	}
@@ -148,22 +148,22 @@ func (c *Connector) Return(ctx context.Context, person int64, r Callback) (Outco
 		return Outcome{}, err
 	}
 	state := sha256.Sum256([]byte(r.State))
-	trip, err := c.consumeState(ctx, person, r.Platform, state[:])
+	started, err := c.consumeState(ctx, person, r.Platform, state[:])
 	if err != nil {
 		return Outcome{}, err
 	}
-	out := Outcome{Retry: trip.Token}
+	out := Outcome{Retry: started.Token}
 	if r.Error != "" || r.Code == "" || len(r.Code) > maxCode {
 		return out, consentError(r.Error)
 	}
-	bounded, cancel := context.WithTimeout(ctx, exchangeTimeout)
+	exchangeCtx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
-	found, err := a.Exchange(bounded, network.Authorization{Kind: trip.Kind, State: r.State, Verifier: trip.Verifier,
+	candidates, err := a.Exchange(exchangeCtx, network.Authorization{Kind: started.Kind, State: r.State, Verifier: started.Verifier,
 		Redirect: c.redirect(r.Platform)}, r.Code)
 	if err != nil {
 		return out, userError(err, "The network did not accept this sign-in. Try again.")
 	}
-	out.Account, out.Choice, err = c.connectFound(ctx, person, state[:], trip.Token, found)
+	out.Account, out.Choice, err = c.connectFound(ctx, person, state[:], started.Token, candidates)
 	return out, err
 }
 
@@ -201,27 +201,27 @@ func consentError(code string) error {
 
 // connectFound connects a single account, or stores several accounts for the person to choose from.
 func (c *Connector) connectFound(ctx context.Context, person int64, state []byte, token string,
-	found []network.Candidate) (Account, int64, error) {
+	candidates []network.Candidate) (Account, int64, error) {
 	l, err := c.parse(token)
 	if err != nil {
 		return Account{}, 0, err
 	}
-	if l.account != 0 {
-		if found, err = c.filterReconnect(ctx, l, found); err != nil {
+	if l.accountID != 0 {
+		if candidates, err = c.filterReconnect(ctx, l, candidates); err != nil {
 			return Account{}, 0, err
 		}
 	}
 	var a Account
 	var choice int64
 	err = c.Accounts.db.InTx(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
-		switch len(found) {
+		switch len(candidates) {
 		case 0:
 			return errNoAccount
 		case 1:
-			a, err = c.connectChosen(ctx, tx, person, token, found[0])
+			a, err = c.connectChosen(ctx, tx, person, token, candidates[0])
 			return err
 		}
-		choice, err = c.storeChoice(ctx, tx, state, token, found[:min(len(found), maxChoices)])
+		choice, err = c.storeChoice(ctx, tx, state, token, candidates[:min(len(candidates), maxChoices)])
 		return err
 	})
 	return a, choice, err
@@ -229,12 +229,12 @@ func (c *Connector) connectFound(ctx context.Context, person int64, state []byte
 
 // filterReconnect returns only the account to reconnect. It returns errOtherAccount if the network did not return it.
 func (c *Connector) filterReconnect(ctx context.Context, l link,
-	found []network.Candidate) ([]network.Candidate, error) {
-	wanted, err := readAccount(ctx, c.Accounts.db, l.team, l.account)
+	candidates []network.Candidate) ([]network.Candidate, error) {
+	wanted, err := readAccount(ctx, c.Accounts.db, l.teamID, l.accountID)
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range found {
+	for _, f := range candidates {
 		if f.Grant.Account == wanted.NetworkID {
 			return []network.Candidate{f}, nil
 		}
@@ -243,9 +243,9 @@ func (c *Connector) filterReconnect(ctx context.Context, l link,
 }
 
 func (c *Connector) storeChoice(ctx context.Context, tx *db.Tx, state []byte, token string,
-	found []network.Candidate) (int64, error) {
+	candidates []network.Candidate) (int64, error) {
 	a := attempt{Token: token}
-	for _, f := range found {
+	for _, f := range candidates {
 		a.Candidates = append(a.Candidates, candidate(f))
 	}
 	sealed, err := c.sealAttempt(state, stepChoice, a)
@@ -292,10 +292,10 @@ func (c *Connector) Choice(ctx context.Context, person, id int64) (Choice, error
 	if out.Offer, err = c.readOffer(ctx, c.Accounts.db, person, a.Token, l); err != nil {
 		return Choice{}, err
 	}
-	there, err := c.connectedIDs(ctx, l)
+	connected, err := c.connectedIDs(ctx, l)
 	for _, f := range a.Candidates {
 		out.Accounts = append(out.Accounts, Chosen{sanitizeName(f.Grant.Username), sanitizeName(f.DisplayName),
-			slices.Contains(there, f.Grant.Account)})
+			slices.Contains(connected, f.Grant.Account)})
 	}
 	return out, err
 }
@@ -304,7 +304,7 @@ func (c *Connector) Choice(ctx context.Context, person, id int64) (Choice, error
 func (c *Connector) connectedIDs(ctx context.Context, l link) ([]string, error) {
 	ids, err := db.All(ctx, c.Accounts.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
 		`SELECT network_id FROM social_accounts WHERE team_id = ? AND platform = ? AND connection_state <> ?
-			AND disconnected_at = 0`, l.team, l.network(), string(Lost))
+			AND disconnected_at = 0`, l.teamID, l.network(), string(Lost))
 	if err != nil {
 		return nil, fmt.Errorf("listing the connected accounts of a team: %w", err)
 	}
@@ -326,17 +326,17 @@ func (c *Connector) readChoice(ctx context.Context, q db.Querier, person, id int
 }
 
 // Choose connects the account with an index in a choice.
-func (c *Connector) Choose(ctx context.Context, person, id int64, which int) (Account, error) {
+func (c *Connector) Choose(ctx context.Context, person, id int64, index int) (Account, error) {
 	var out Account
 	err := c.Accounts.db.InTx(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
 		a, err := c.readChoice(ctx, tx, person, id)
 		if err != nil {
 			return err
 		}
-		if which < 0 || which >= len(a.Candidates) {
+		if index < 0 || index >= len(a.Candidates) {
 			return apierr.Invalid(apierr.OutOfRange, "", "Choose one of the accounts.")
 		}
-		if out, err = c.connectChosen(ctx, tx, person, a.Token, network.Candidate(a.Candidates[which])); err != nil {
+		if out, err = c.connectChosen(ctx, tx, person, a.Token, network.Candidate(a.Candidates[index])); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, `DELETE FROM connect_attempts WHERE id = ?`, id)
@@ -376,11 +376,11 @@ func (c *Connector) Sweep(ctx context.Context) (int64, error) {
 			`DELETE FROM connect_links WHERE token_hash IN (SELECT token_hash FROM connect_links WHERE expires_at <= ?
 				ORDER BY expires_at LIMIT 1000)`,
 		} {
-			gone, err := tx.Exec(ctx, statement, db.Micros(tx.Now()))
+			deleted, err := tx.Exec(ctx, statement, db.Micros(tx.Now()))
 			if err != nil {
 				return err
 			}
-			n += gone
+			n += deleted
 		}
 		return nil
 	})

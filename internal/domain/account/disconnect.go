@@ -17,14 +17,14 @@ import (
 // team. The grant is no longer used. If the network supports revocation, the grant is kept encrypted until it is revoked
 // there. Published posts stay, and scheduled posts to the account fail. Reconnecting restores the same account.
 func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (RevocationState, error) {
-	var told RevocationState
+	var state RevocationState
 	var revocation int64
 	err := s.db.InTx(ctx, "social.disconnect", func(ctx context.Context, tx *db.Tx) error {
-		leaving := grantToRevoke{team: team, account: account}
+		grant := grantToRevoke{team: team, account: account}
 		err := tx.QueryRow(ctx, `SELECT a.platform, a.sealed_grant, a.grant_holder FROM social_accounts a
 			WHERE a.id = ? AND a.team_id = ? AND a.disconnected_at = 0 AND EXISTS (SELECT 1 FROM memberships m
 			WHERE m.team_id = a.team_id AND m.person_id = ? AND m.role IN ('owner', 'admin'))`+s.db.ForUpdate(),
-			account, team, person).Scan(&leaving.platform, &leaving.sealed, &leaving.holder)
+			account, team, person).Scan(&grant.platform, &grant.sealed, &grant.holder)
 		if errors.Is(err, sql.ErrNoRows) {
 			return apierr.Missing()
 		}
@@ -38,7 +38,7 @@ func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (
 		if err != nil {
 			return fmt.Errorf("disconnecting account %d: %w", account, err)
 		}
-		if told, revocation, err = s.queueRevocation(ctx, tx, leaving); err != nil {
+		if state, revocation, err = s.queueRevocation(ctx, tx, grant); err != nil {
 			return err
 		}
 		if s.observer != nil {
@@ -47,10 +47,10 @@ func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (
 			}
 		}
 		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "social_account.disconnected",
-			strconv.FormatInt(account, 10), map[string]any{"platform": leaving.platform})
+			strconv.FormatInt(account, 10), map[string]any{"platform": grant.platform})
 	})
-	if err != nil || told != RevocationWaiting {
-		return told, err
+	if err != nil || state != RevocationWaiting {
+		return state, err
 	}
 	return s.revokeQueued(ctx, revocation)
 }

@@ -20,12 +20,12 @@ import (
 type revokingNetwork struct {
 	handleNetwork
 
-	told []string // refresh tokens
-	fail error
+	revoked []string // refresh tokens
+	fail    error
 }
 
 func (r *revokingNetwork) Revoke(_ context.Context, g network.Grant) error {
-	r.told = append(r.told, g.Refresh)
+	r.revoked = append(r.revoked, g.Refresh)
 	return r.fail
 }
 
@@ -45,9 +45,9 @@ func TestDisconnect(t *testing.T) {
 		h := newEnv(t, d, n)
 		a, other := h.connect(t, "harbour"), h.connect(t, "pier")
 		revoked, err := h.service.Disconnect(t.Context(), h.owner, h.team, a.ID)
-		if err != nil || revoked != account.RevocationRevoked || len(n.told) != 1 || n.told[0] != "refresh" ||
+		if err != nil || revoked != account.RevocationRevoked || len(n.revoked) != 1 || n.revoked[0] != "refresh" ||
 			!slices.Equal(h.observer.disconnected, []int64{a.ID}) {
-			t.Fatalf("%s %v %v (%v)", revoked, n.told, h.observer.disconnected, err)
+			t.Fatalf("%s %v %v (%v)", revoked, n.revoked, h.observer.disconnected, err)
 		}
 		var sealed []byte
 		var rows int
@@ -106,7 +106,7 @@ func TestDisconnectPermissions(t *testing.T) {
 				t.Errorf("%+v: %v", c, err)
 			}
 		}
-		if len(n.told) > 0 {
+		if len(n.revoked) > 0 {
 			t.Error("the network was called")
 		}
 		// The account is disconnected even if the revocation fails.

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestHandle(t *testing.T) {
+func TestSanitizeHandle(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"harbour.coffee":                   "harbour.coffee",

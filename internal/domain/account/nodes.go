@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	announceEvery      = 20 * time.Second
+	heartbeatInterval  = 20 * time.Second
 	nodeTimeout        = time.Minute      // after the last heartbeat, a node no longer counts as running
-	nodeForgetAfter    = 24 * time.Hour   // after the last heartbeat, a node is deleted
+	nodeRetention      = 24 * time.Hour   // after the last heartbeat, a node is deleted
 	keyWarningInterval = 10 * time.Minute // between two reports of a missing key
 )
 
@@ -24,23 +24,23 @@ const (
 // heartbeats to refuse keys that running nodes lack. Serve passes errors to report, including keys that this node lacks.
 func (s *Service) Serve(ctx context.Context, report func(error)) {
 	node := rand.Text()
-	var told time.Time
-	tick := time.NewTicker(announceEvery)
+	var reportedAt time.Time
+	tick := time.NewTicker(heartbeatInterval)
 	defer tick.Stop()
 	for {
-		err := s.announce(ctx, node)
+		err := s.recordNode(ctx, node)
 		if err == nil {
 			err = s.checkKeyMarks(ctx)
 		}
 		// A missing key is reported rarely, because restarting the node is the only way to add it.
 		if now := s.db.Now(); err != nil && ctx.Err() == nil && (!errors.Is(err, errMissingKey) ||
-			now.Sub(told) >= keyWarningInterval) {
+			now.Sub(reportedAt) >= keyWarningInterval) {
 			report(err)
-			told = now
+			reportedAt = now
 		}
 		select {
 		case <-ctx.Done():
-			if err := s.leave(context.WithoutCancel(ctx), node); err != nil {
+			if err := s.removeNode(context.WithoutCancel(ctx), node); err != nil {
 				report(err)
 			}
 			return
@@ -49,7 +49,7 @@ func (s *Service) Serve(ctx context.Context, report func(error)) {
 	}
 }
 
-func (s *Service) announce(ctx context.Context, node string) error {
+func (s *Service) recordNode(ctx context.Context, node string) error {
 	keys, err := json.Marshal(s.seal.IDs())
 	if err != nil {
 		return fmt.Errorf("encoding the keys of this node: %w", err)
@@ -59,7 +59,7 @@ func (s *Service) announce(ctx context.Context, node string) error {
 		_, err := tx.Exec(ctx, `INSERT INTO nodes (id, sealing_keys, seen_at) VALUES (?, ?, ?) ON CONFLICT (id)
 			DO UPDATE SET seen_at = excluded.seen_at`, node, string(keys), db.Micros(now))
 		if err == nil {
-			_, err = tx.Exec(ctx, `DELETE FROM nodes WHERE seen_at < ?`, db.Micros(now.Add(-nodeForgetAfter)))
+			_, err = tx.Exec(ctx, `DELETE FROM nodes WHERE seen_at < ?`, db.Micros(now.Add(-nodeRetention)))
 		}
 		if err != nil {
 			return fmt.Errorf("recording that this node runs: %w", err)
@@ -68,7 +68,7 @@ func (s *Service) announce(ctx context.Context, node string) error {
 	})
 }
 
-func (s *Service) leave(ctx context.Context, node string) error {
+func (s *Service) removeNode(ctx context.Context, node string) error {
 	return s.db.InTx(ctx, "social.leave", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM nodes WHERE id = ?`, node); err != nil {
 			return fmt.Errorf("recording that this node stops: %w", err)
@@ -77,22 +77,22 @@ func (s *Service) leave(ctx context.Context, node string) error {
 	})
 }
 
-// lacking returns the number of running nodes without the first key.
-func (s *Service) lacking(ctx context.Context) (int, error) {
+// countNodesWithoutKey returns the number of running nodes that lack the first key of this node.
+func (s *Service) countNodesWithoutKey(ctx context.Context) (int, error) {
 	found, err := db.All(ctx, s.db, func(r *sql.Rows, keys *string) error { return r.Scan(keys) },
 		`SELECT sealing_keys FROM nodes WHERE seen_at > ?`, db.Micros(s.db.Now().Add(-nodeTimeout)))
 	if err != nil {
 		return 0, fmt.Errorf("listing running nodes: %w", err)
 	}
-	lack := 0
+	count := 0
 	for _, text := range found {
 		var keys []string
 		if err := json.Unmarshal([]byte(text), &keys); err != nil {
 			return 0, fmt.Errorf("decoding the keys of a node: %w", err)
 		}
 		if !slices.Contains(keys, s.seal.ID()) {
-			lack++
+			count++
 		}
 	}
-	return lack, nil
+	return count, nil
 }

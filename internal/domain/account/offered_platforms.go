@@ -13,7 +13,7 @@ import (
 func (c *Connector) OfferedPlatforms() []string {
 	var out []string
 	for platform := range strings.SplitSeq(Platforms+"|"+platformTikTokBusiness, "|") {
-		if _, err := c.ways(link{platform: platform}); err == nil {
+		if _, err := c.signInMethods(link{platform: platform}); err == nil {
 			out = append(out, platform)
 		}
 	}
@@ -35,9 +35,9 @@ func (c *Connector) Again(ctx context.Context, actor *access.Actor, account int6
 	if err != nil {
 		return "", err
 	}
-	l := link{team: actor.TeamID, account: account, person: actor.PersonID, inApp: true, platform: a.Platform,
-		ends: c.Accounts.db.Now().Add(linkLifetime)}
-	if _, err := c.ways(l); err != nil {
+	l := link{teamID: actor.TeamID, accountID: account, personID: actor.PersonID, inApp: true, platform: a.Platform,
+		expiresAt: c.Accounts.db.Now().Add(linkLifetime)}
+	if _, err := c.signInMethods(l); err != nil {
 		return "", apierr.New(apierr.ProviderUnavailable,
 			"This installation no longer supports that network.").Wrap(err)
 	}

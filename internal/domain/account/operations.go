@@ -134,9 +134,9 @@ func (c *Connector) link(
 	if (in.Platform == "") == (in.AccountID == 0) {
 		return out, apierr.Invalid(apierr.ExactlyOneOf, "platform", "Give exactly one of platform and account_id.")
 	}
-	l := link{team: call.TeamID, account: in.AccountID, person: call.PersonID, inApp: call.InApp(),
-		platform: in.Platform, ends: call.Now.Add(linkLifetime).Truncate(time.Second)}
-	blame := "platform"
+	l := link{teamID: call.TeamID, accountID: in.AccountID, personID: call.PersonID, inApp: call.InApp(),
+		platform: in.Platform, expiresAt: call.Now.Add(linkLifetime).Truncate(time.Second)}
+	argument := "platform"
 	if in.AccountID != 0 {
 		a, err := readAccount(ctx, c.Accounts.db, call.TeamID, in.AccountID)
 		if err != nil {
@@ -146,19 +146,19 @@ func (c *Connector) link(
 			return out, apierr.BadState(string(a.Connection),
 				"This account is connected. Only a lost account can be reconnected.")
 		}
-		l.platform, blame = a.Platform, "account_id"
+		l.platform, argument = a.Platform, "account_id"
 	}
-	if _, err := c.ways(l); err != nil {
-		return out, apierr.Invalid(apierr.NotAllowedValue, blame, "This installation does not support that network.")
+	if _, err := c.signInMethods(l); err != nil {
+		return out, apierr.Invalid(apierr.NotAllowedValue, argument, "This installation does not support that network.")
 	}
-	out.Data = ConnectLink{URL: c.PublicURL + ConnectPath + c.token(l), ExpiresAt: call.Moment(l.ends)}
+	out.Data = ConnectLink{URL: c.PublicURL + ConnectPath + c.token(l), ExpiresAt: call.Moment(l.expiresAt)}
 	if in.AccountID != 0 {
 		return out, nil
 	}
 	p, _ := c.Terms.Plan(call.Plan) // a removed plan allows no accounts
-	left, err := slotsLeft(ctx, c.Accounts.db, call.TeamID, p)
-	out.Data.SlotsLeft = new(&left)
-	if left == plan.Unlimited {
+	slots, err := slotsLeft(ctx, c.Accounts.db, call.TeamID, p)
+	out.Data.SlotsLeft = new(&slots)
+	if slots == plan.Unlimited {
 		out.Data.SlotsLeft = new(*int64)
 	}
 	return out, err
@@ -215,13 +215,13 @@ func (s *Service) list(
 }
 
 func show(a Account, quotes *operation.Quotes) SocialAccount {
-	e := SocialAccount{ID: a.ID, Platform: a.Platform, Username: a.Username, Active: a.Active(),
+	out := SocialAccount{ID: a.ID, Platform: a.Platform, Username: a.Username, Active: a.Active(),
 		ConnectionState: a.Connection, ConnectionProbe: a.Probe, AccountStatus: a.Status}
 	if a.DisplayName != a.Username {
-		e.DisplayName = quotes.Add(a.DisplayName, operation.Source{Kind: "display_name", Platform: a.Platform,
+		out.DisplayName = quotes.Add(a.DisplayName, operation.Source{Kind: "display_name", Platform: a.Platform,
 			Account: a.Username})
 	}
-	return e
+	return out
 }
 
 // Of returns a team's connected accounts by ID. It omits unknown IDs.

@@ -9,12 +9,12 @@ import (
 )
 
 // Overview counts the team's connected accounts and lists those that need attention.
-func TestStanding(t *testing.T) {
+func TestConnectionState(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		h := newEnv(t, d, &revokingNetwork{})
-		a, b, gone := h.connect(t, "harbour"), h.connect(t, "pier"), h.connect(t, "gone")
-		must.Get(h.service.Disconnect(t.Context(), h.owner, h.team, gone.ID))(t)
-		wants := func(team int64, accounts int64, ailing ...int64) {
+		a, b, disconnected := h.connect(t, "harbour"), h.connect(t, "pier"), h.connect(t, "gone")
+		must.Get(h.service.Disconnect(t.Context(), h.owner, h.team, disconnected.ID))(t)
+		checkOverview := func(team int64, accounts int64, ailing ...int64) {
 			t.Helper()
 			got, err := h.service.Overview(t.Context(), team, 1)
 			if err != nil || got.Accounts != accounts || len(got.Ailing) != len(ailing) {
@@ -26,11 +26,11 @@ func TestStanding(t *testing.T) {
 				}
 			}
 		}
-		wants(h.team, 2)
+		checkOverview(h.team, 2)
 		for _, lost := range []account.Account{b, a} {
 			must.NoError(t, h.service.MarkLost(t.Context(), lost.ID, account.AnyGrant))
 		}
-		wants(h.team, 2, a.ID)
-		wants(h.team+1, 0)
+		checkOverview(h.team, 2, a.ID)
+		checkOverview(h.team+1, 0)
 	})
 }

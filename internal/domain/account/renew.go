@@ -19,12 +19,12 @@ const (
 	minRetry              = 5 * time.Minute    // minimum delay after a temporary failure
 	maxRetry              = 6 * time.Hour      // maximum delay unless the network requests one
 	maxPostpone           = 24 * time.Hour     // maximum delay that a network can request
-	retriesPerLife        = 20                 // approximate number of retries in the remaining lifetime
+	retriesPerLifetime    = 20                 // approximate number of retries in the remaining lifetime
 	maxConcurrentRenewals = 8                  // per node
 	renewBatch            = 100                // grants per round
 	expiryWarning         = 7 * 24 * time.Hour // remaining lifetime below which a connection is expiring
 	longLived             = 24 * time.Hour     // grants with a longer lifetime are renewed at least this long before they expire
-	shortAhead            = 10 * time.Minute   // other grants are renewed this long before they expire
+	shortLivedMargin      = 10 * time.Minute   // other grants are renewed this long before they expire
 )
 
 // renewAt returns when to renew a grant. A long-lived grant is renewed halfway through its lifetime, but at least a day
@@ -34,14 +34,14 @@ func renewAt(g network.Grant, now time.Time) time.Time {
 	if g.Expires.IsZero() {
 		return time.Time{}
 	}
-	life := max(0, g.Expires.Sub(now))
-	ahead := min(shortAhead, life/2)
-	if life > longLived {
-		ahead = max(longLived, life/2)
+	lifetime := max(0, g.Expires.Sub(now))
+	margin := min(shortLivedMargin, lifetime/2)
+	if lifetime > longLived {
+		margin = max(longLived, lifetime/2)
 	}
-	at := g.Expires.Add(-ahead)
-	if soonest := now.Add(renewInterval); at.Before(soonest) {
-		return soonest
+	at := g.Expires.Add(-margin)
+	if earliest := now.Add(renewInterval); at.Before(earliest) {
+		return earliest
 	}
 	return at
 }
@@ -108,17 +108,17 @@ func (s *Service) forEachDue(ctx context.Context, do func(context.Context, int64
 	if err != nil {
 		return fmt.Errorf("listing due grants: %w", err)
 	}
-	var working sync.WaitGroup
-	places, failed := make(chan struct{}, maxConcurrentRenewals), make([]error, len(ids))
+	var group sync.WaitGroup
+	slots, errs := make(chan struct{}, maxConcurrentRenewals), make([]error, len(ids))
 	for i, id := range ids {
-		places <- struct{}{}
-		working.Go(func() {
-			defer func() { <-places }()
-			failed[i] = do(ctx, id)
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			errs[i] = do(ctx, id)
 		})
 	}
-	working.Wait()
-	return errors.Join(failed...)
+	group.Wait()
+	return errors.Join(errs...)
 }
 
 func (s *Service) markExpiring(ctx context.Context, account int64) error {
@@ -145,8 +145,8 @@ func (s *Service) renew(ctx context.Context, account int64) error {
 	if err != nil || g.Lost {
 		return err
 	}
-	mine, err := s.lockRefresh(ctx, account, g.Version)
-	if err != nil || !mine {
+	locked, err := s.lockRefresh(ctx, account, g.Version)
+	if err != nil || !locked {
 		return err
 	}
 	err = s.exchangeGrant(ctx, account, g)
@@ -159,15 +159,15 @@ func (s *Service) renew(ctx context.Context, account int64) error {
 		return s.markLost(ctx, account, g.Version, "refused")
 	}
 	var after time.Time
-	if failed, theirs := errors.AsType[*network.Error](err); theirs {
-		after, err = failed.After, nil
+	if networkErr, isNetworkErr := errors.AsType[*network.Error](err); isNetworkErr {
+		after, err = networkErr.After, nil
 	}
 	return errors.Join(err, s.postpone(ctx, account, g.Version, retryAt(g.Grant, after, s.db.Now())))
 }
 
 // retryAt returns when to retry a failed refresh. after is the earliest time that the network allows.
 func retryAt(g network.Grant, after, now time.Time) time.Time {
-	at := now.Add(max(minRetry, min(g.Expires.Sub(now)/retriesPerLife, maxRetry)))
+	at := now.Add(max(minRetry, min(g.Expires.Sub(now)/retriesPerLifetime, maxRetry)))
 	if after.After(at) {
 		at = after
 	}

@@ -11,7 +11,7 @@ import (
 
 const day = 24 * time.Hour
 
-func TestRenewal(t *testing.T) {
+func TestRenewAt(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for life, want := range map[time.Duration]time.Duration{
@@ -41,7 +41,7 @@ func TestRenewalTime(t *testing.T) {
 	})
 }
 
-func TestStanding(t *testing.T) {
+func TestConnectionState(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
@@ -65,7 +65,7 @@ func TestStanding(t *testing.T) {
 	}
 }
 
-func TestRevokeAgainAfterFailure(t *testing.T) {
+func TestRetryAt(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct{ left, after, want time.Duration }{

@@ -20,20 +20,20 @@ const day = 24 * time.Hour
 type expiringNetwork struct {
 	network.Network
 
-	clock *testkit.Clock
-	life  time.Duration
-	token string // refresh token; may be empty
-	whose string // holder of the grants; empty if unknown
-	fail  error
-	calls atomic.Int64
-	while func() // called during a refresh
+	clock     *testkit.Clock
+	lifetime  time.Duration
+	token     string // refresh token; may be empty
+	holder    string // holder of the grants; empty if unknown
+	fail      error
+	calls     atomic.Int64
+	onRefresh func() // called during a refresh
 }
 
 func (m *expiringNetwork) Platform() string { return "threads" }
 
 func (m *expiringNetwork) grant() network.Grant {
-	return network.Grant{Account: "1", Username: "harbour", Access: "access", Refresh: m.token, Holder: m.whose,
-		Expires: m.clock.Now().Add(m.life)}
+	return network.Grant{Account: "1", Username: "harbour", Access: "access", Refresh: m.token, Holder: m.holder,
+		Expires: m.clock.Now().Add(m.lifetime)}
 }
 
 func (m *expiringNetwork) Connect(context.Context, network.Credentials) (network.Grant, error) {
@@ -42,8 +42,8 @@ func (m *expiringNetwork) Connect(context.Context, network.Credentials) (network
 
 func (m *expiringNetwork) Refresh(context.Context, network.Grant) (network.Grant, error) {
 	m.calls.Add(1)
-	if m.while != nil {
-		m.while()
+	if m.onRefresh != nil {
+		m.onRefresh()
 	}
 	return m.grant(), m.fail
 }
@@ -62,7 +62,7 @@ func eachGrant(t *testing.T, life time.Duration, token string, run func(t *testi
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
-		m := &expiringNetwork{clock: clock, life: life, token: token}
+		m := &expiringNetwork{clock: clock, lifetime: life, token: token}
 		h := newEnv(t, testkit.Open(t, url, clock), m)
 		l := &grantEnv{expiringNetwork: m, t: t, db: h.db, service: h.service}
 		var err error
@@ -108,7 +108,7 @@ func TestRenewFillsInHolder(t *testing.T) {
 			}
 		}
 		checkHolder("")
-		l.whose = "threads:7"
+		l.holder = "threads:7"
 		l.after(30*day, 1, account.Connected)
 		checkHolder("threads:7")
 	})
@@ -174,7 +174,7 @@ func TestReconnectDuringRenewal(t *testing.T) {
 			t.Parallel()
 			eachGrant(t, time.Hour, "refresh", func(t *testing.T, l *grantEnv) {
 				l.fail = fail
-				l.while = func() {
+				l.onRefresh = func() {
 					l.token = "new"
 					if _, err := l.service.Connect(t.Context(), l.account.TeamID, "threads",
 						network.Credentials{}); err != nil {
@@ -197,7 +197,7 @@ func TestReconnectDuringDeliveryRefresh(t *testing.T) {
 	eachGrant(t, time.Hour, "refresh", func(t *testing.T, l *grantEnv) {
 		stale := must.Get(l.service.Grant(t.Context(), l.account.ID))(t)
 		l.fail = &network.Error{Class: network.AuthDead}
-		l.while = func() {
+		l.onRefresh = func() {
 			if _, err := l.service.Connect(t.Context(), l.account.TeamID, "threads",
 				network.Credentials{}); err != nil {
 				t.Error(err)

@@ -71,14 +71,14 @@ type ResealResult struct {
 // Reseal is like ResealUnchecked, but returns an error if a running node lacks the first key, because that node could not
 // decrypt the result. A node that was killed counts as running for a minute.
 func (s *Service) Reseal(ctx context.Context) (ResealResult, error) {
-	lack, err := s.lacking(ctx)
+	lacking, err := s.countNodesWithoutKey(ctx)
 	switch {
 	case err != nil:
 		return ResealResult{}, err
-	case lack > 0:
+	case lacking > 0:
 		return ResealResult{}, apierr.OperatorError(fmt.Sprintf("nothing was re-encrypted: %d of the running nodes lack the "+
 			"first key and could no longer publish; restart every node with both keys and run this again, or use "+
-			"--force if these nodes are gone", lack))
+			"--force if these nodes are gone", lacking))
 	}
 	return s.ResealUnchecked(ctx)
 }
@@ -88,29 +88,29 @@ func (s *Service) Reseal(ctx context.Context) (ResealResult, error) {
 func (s *Service) ResealUnchecked(ctx context.Context) (ResealResult, error) {
 	var out ResealResult
 	for _, column := range []tokencrypt.Column{grants, revocations} {
-		done, err := column.Reseal(ctx, s.db, s.seal)
-		out.Resealed += done
+		count, err := column.Reseal(ctx, s.db, s.seal)
+		out.Resealed += count
 		if err != nil { // Record the grants that were already re-encrypted.
 			return out, errors.Join(err, s.recordResealed(context.WithoutCancel(ctx), out))
 		}
 	}
 	for _, column := range []tokencrypt.Column{grants, revocations} {
-		left, err := column.Left(ctx, s.db, s.seal)
+		remaining, err := column.Left(ctx, s.db, s.seal)
 		if err != nil {
 			return out, err
 		}
-		out.Left += left
+		out.Left += remaining
 	}
 	return out, s.recordResealed(ctx, out)
 }
 
-func (s *Service) recordResealed(ctx context.Context, done ResealResult) error {
-	if done.Resealed == 0 {
+func (s *Service) recordResealed(ctx context.Context, result ResealResult) error {
+	if result.Resealed == 0 {
 		return nil
 	}
 	err := s.db.InTx(ctx, "social.resealed", func(ctx context.Context, tx *db.Tx) error {
 		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "service.resealed", "",
-			map[string]any{"resealed": done.Resealed, "left": done.Left})
+			map[string]any{"resealed": result.Resealed, "left": result.Left})
 	})
 	if err != nil {
 		return fmt.Errorf("recording the re-encryption of grants: %w", err)
@@ -139,10 +139,10 @@ func (s *Service) ConnectedPlatforms(ctx context.Context) ([]string, error) {
 // Servers returns the number of a network's connected accounts by server.
 func (s *Service) Servers(ctx context.Context, platform string) (map[string]int, error) {
 	out := map[string]int{}
-	for after := int64(0); ; {
+	for lastID := int64(0); ; {
 		found, err := db.All(ctx, s.db, func(r *sql.Rows, g *sealedGrant) error { return r.Scan(&g.id, &g.sealed) },
 			`SELECT id, sealed_grant FROM social_accounts WHERE platform = ? AND connection_state <> ?
-				AND length(sealed_grant) > 0 AND id > ? ORDER BY id LIMIT ?`, platform, string(Lost), after,
+				AND length(sealed_grant) > 0 AND id > ? ORDER BY id LIMIT ?`, platform, string(Lost), lastID,
 			serversBatch)
 		if err != nil {
 			return nil, fmt.Errorf("listing the servers of accounts: %w", err)
@@ -150,14 +150,14 @@ func (s *Service) Servers(ctx context.Context, platform string) (map[string]int,
 		if len(found) == 0 {
 			return out, nil
 		}
-		for _, one := range found {
-			grant, err := s.openGrant(one)
+		for _, sealed := range found {
+			grant, err := s.openGrant(sealed)
 			if err != nil {
 				return nil, err
 			}
 			out[grant.Server]++
 		}
-		after = found[len(found)-1].id
+		lastID = found[len(found)-1].id
 	}
 }
 

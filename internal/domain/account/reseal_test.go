@@ -34,8 +34,8 @@ func (n *countingNetwork) Connect(context.Context, network.Credentials) (network
 	return g, nil
 }
 
-// sealedWith returns the accounts' service with some keys.
-func sealedWith(t *testing.T, d *db.DB, n network.Network, keys ...string) *account.Service {
+// newServiceWithKeys returns an account service with encryption keys.
+func newServiceWithKeys(t *testing.T, d *db.DB, n network.Network, keys ...string) *account.Service {
 	t.Helper()
 	s := must.Get(tokencrypt.New(strings.Join(keys, ",")))(t)
 	return account.New(d, s, nil, n)
@@ -43,11 +43,11 @@ func sealedWith(t *testing.T, d *db.DB, n network.Network, keys ...string) *acco
 
 // A sealing key can be replaced while nodes run. While both keys are configured, all grants can be read. After Reseal,
 // the old key can be removed.
-func TestChangingTheSealingKey(t *testing.T) {
+func TestChangeSealingKey(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &countingNetwork{}
 		old, next := newKey(t), newKey(t)
-		before, both, after := sealedWith(t, d, n, old), sealedWith(t, d, n, next, old), sealedWith(t, d, n, next)
+		before, both, after := newServiceWithKeys(t, d, n, old), newServiceWithKeys(t, d, n, next, old), newServiceWithKeys(t, d, n, next)
 		ids := connectMany(t, d, before, 250) // more than two batches
 		for name, s := range map[string]*account.Service{"the old key": before, "both": both} {
 			if err := s.CheckKeys(t.Context()); err != nil {
@@ -85,7 +85,7 @@ func TestResealRequiresKeyOnEveryNode(t *testing.T) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		d := testkit.Open(t, url, clock)
 		n, old, next := &countingNetwork{}, newKey(t), newKey(t)
-		node, both := sealedWith(t, d, n, old), sealedWith(t, d, n, next, old)
+		node, both := newServiceWithKeys(t, d, n, old), newServiceWithKeys(t, d, n, next, old)
 		connectMany(t, d, node, 3)
 		quit := serveNode(t, d, node, 1)
 		refused := func() {
@@ -106,7 +106,7 @@ func TestResealRequiresKeyOnEveryNode(t *testing.T) {
 			t.Errorf("after the node stopped: %+v, %v", got, err)
 		}
 		ready()
-		last := sealedWith(t, d, n, newKey(t), next)
+		last := newServiceWithKeys(t, d, n, newKey(t), next)
 		killed := serveNodeWith(t, d, both, 1, func(error) {}) // It may report that it lacks the third key.
 		if got, err := last.Reseal(t.Context()); err == nil {
 			t.Errorf("Reseal with a third key: %+v", got)
@@ -131,7 +131,7 @@ func TestResealRequiresKeyOnEveryNode(t *testing.T) {
 func TestResealForced(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n, old, next := &countingNetwork{}, newKey(t), newKey(t)
-		node, both := sealedWith(t, d, n, old), sealedWith(t, d, n, next, old)
+		node, both := newServiceWithKeys(t, d, n, old), newServiceWithKeys(t, d, n, next, old)
 		connectMany(t, d, node, 3)
 		reported := make(chan error, 9)
 		// The node may check its keys during or after resealing.
@@ -177,7 +177,7 @@ func TestRenewDuringReseal(t *testing.T) {
 		n := &countingNetwork{rotatingNetwork: rotatingNetwork{used: map[string]bool{}}}
 		old, next := newKey(t), newKey(t)
 		// nodes in the second step of a key rotation
-		older, newer := sealedWith(t, d, n, old, next), sealedWith(t, d, n, next, old)
+		older, newer := newServiceWithKeys(t, d, n, old, next), newServiceWithKeys(t, d, n, next, old)
 		ids := connectMany(t, d, older, 20)
 		var wg sync.WaitGroup
 		for _, id := range ids {
@@ -204,7 +204,7 @@ func TestRenewDuringReseal(t *testing.T) {
 				t.Errorf("account %d: version %d, used %t, %v", id, g.Version, n.used[g.Refresh], err)
 			}
 		}
-		if err := sealedWith(t, d, n, next).CheckKeys(t.Context()); err != nil {
+		if err := newServiceWithKeys(t, d, n, next).CheckKeys(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})

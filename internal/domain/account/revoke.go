@@ -46,7 +46,7 @@ type grantToRevoke struct {
 func (s *Service) queueRevocation(ctx context.Context, tx *db.Tx, g grantToRevoke) (RevocationState, int64, error) {
 	state, sealed, next, ended := RevocationWaiting, g.sealed, tx.Now().Add(revokeLease), time.Time{}
 	n, err := s.Network(g.platform)
-	if _, can := n.(network.Revoker); err != nil || !can {
+	if _, revocable := n.(network.Revoker); err != nil || !revocable {
 		state = RevocationUnsupported
 	} else if shared, err := sharesHolder(ctx, tx, g.platform, g.holder); err != nil {
 		return "", 0, err
@@ -98,14 +98,14 @@ func cancelRevocation(ctx context.Context, tx *db.Tx, holder string) error {
 
 // retryRevocation retries a revocation unless another node is retrying it.
 func (s *Service) retryRevocation(ctx context.Context, id int64) error {
-	mine := false
+	locked := false
 	err := s.db.InTx(ctx, "social.lock_revocation", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE grant_revocations SET next_at = ? WHERE id = ? AND next_at > 0
 			AND next_at <= ?`, db.Micros(tx.Now().Add(revokeLease)), id, db.Micros(tx.Now()))
-		mine = n == 1
+		locked = n == 1
 		return err
 	})
-	if err != nil || !mine {
+	if err != nil || !locked {
 		return err
 	}
 	_, err = s.revokeQueued(ctx, id)
@@ -168,7 +168,7 @@ func (s *Service) recordRevocation(ctx context.Context, id int64, revokeErr erro
 			return err
 		}
 		next := tx.Now().Add(revokeDelays[min(tries, len(revokeDelays))-1])
-		if state = revocationOf(revokeErr); state == RevocationWaiting && next.After(db.Time(asked).Add(revokePeriod)) {
+		if state = revocationState(revokeErr); state == RevocationWaiting && next.After(db.Time(asked).Add(revokePeriod)) {
 			state = RevocationFailed
 		}
 		if state == RevocationWaiting {
@@ -185,8 +185,8 @@ func (s *Service) recordRevocation(ctx context.Context, id int64, revokeErr erro
 	return state, nil
 }
 
-// revocationOf returns the state after an attempt. Permanent refusals and internal errors are not retried.
-func revocationOf(revokeErr error) RevocationState {
+// revocationState returns the state after an attempt. Permanent refusals and internal errors are not retried.
+func revocationState(revokeErr error) RevocationState {
 	netErr, isNetErr := errors.AsType[*network.Error](revokeErr)
 	switch {
 	case revokeErr == nil, isDead(revokeErr):

@@ -16,8 +16,8 @@ import (
 type holderNetwork struct {
 	handleNetwork
 
-	told []string // holders
-	fail error
+	revoked []string // holders
+	fail    error
 }
 
 func (p *holderNetwork) Connect(_ context.Context, c network.Credentials) (network.Grant, error) {
@@ -25,7 +25,7 @@ func (p *holderNetwork) Connect(_ context.Context, c network.Credentials) (netwo
 }
 
 func (p *holderNetwork) Revoke(_ context.Context, g network.Grant) error {
-	p.told = append(p.told, g.Holder)
+	p.revoked = append(p.revoked, g.Holder)
 	return p.fail
 }
 
@@ -94,8 +94,8 @@ func TestRevokeLastAccount(t *testing.T) {
 		p.disconnect(first, account.RevocationKept)
 		p.disconnect(other, account.RevocationRevoked)
 		p.disconnect(second, account.RevocationRevoked)
-		if !slices.Equal(p.told, []string{"x:mira", "x:ada"}) {
-			t.Errorf("revoked grants of %v", p.told)
+		if !slices.Equal(p.revoked, []string{"x:mira", "x:ada"}) {
+			t.Errorf("revoked grants of %v", p.revoked)
 		}
 		p.checkRevocations(0, account.RevocationRevoked, account.RevocationRevoked, account.RevocationKept)
 	})
@@ -118,13 +118,13 @@ func TestRevokeAgain(t *testing.T) {
 		p.disconnect(p.connect("x:ada", "one"), account.RevocationWaiting)
 		p.checkRevocations(1, account.RevocationWaiting)
 		p.renew(30 * time.Second)
-		if len(p.told) != 1 {
-			t.Fatalf("%d attempts in 30 seconds, want 1", len(p.told))
+		if len(p.revoked) != 1 {
+			t.Fatalf("%d attempts in 30 seconds, want 1", len(p.revoked))
 		}
 		p.renew(time.Minute)
 		p.renew(time.Second)
-		if len(p.told) != 2 {
-			t.Fatalf("%d attempts", len(p.told))
+		if len(p.revoked) != 2 {
+			t.Fatalf("%d attempts", len(p.revoked))
 		}
 		p.fail = nil
 		p.renew(6 * time.Minute)
@@ -135,7 +135,7 @@ func TestRevokeAgain(t *testing.T) {
 			p.renew(time.Hour)
 		}
 		p.checkRevocations(0, account.RevocationFailed, account.RevocationRevoked)
-		if tries := len(p.told) - 3; tries < 5 || tries > 8 {
+		if tries := len(p.revoked) - 3; tries < 5 || tries > 8 {
 			t.Errorf("%d attempts in a day", tries)
 		}
 	})
@@ -150,8 +150,8 @@ func TestReconnectCancelsRevocation(t *testing.T) {
 		p.connect("x:ada", "two")
 		p.checkRevocations(0, account.RevocationKept)
 		p.renew(time.Hour)
-		if len(p.told) != 1 {
-			t.Errorf("%d attempts", len(p.told))
+		if len(p.revoked) != 1 {
+			t.Errorf("%d attempts", len(p.revoked))
 		}
 	})
 }
@@ -171,8 +171,8 @@ func TestRevokeRefused(t *testing.T) {
 			p.disconnect(p.connect("x:ada", "one"), c.want)
 		}
 		p.renew(time.Hour)
-		if len(p.told) != 3 {
-			t.Errorf("%d attempts", len(p.told))
+		if len(p.revoked) != 3 {
+			t.Errorf("%d attempts", len(p.revoked))
 		}
 	})
 }

@@ -87,11 +87,11 @@ func (s *Service) Network(platform string) (network.Network, error) {
 
 // Rules returns the rules of a network. It reports false if the network is not supported or has no documented rules.
 func (s *Service) Rules(platform string) (network.Rules, bool) {
-	ruled, ok := s.networks[platform].(network.RulesProvider)
+	provider, ok := s.networks[platform].(network.RulesProvider)
 	if !ok {
 		return network.Rules{}, false
 	}
-	return ruled.Rules(), true
+	return provider.Rules(), true
 }
 
 // Connect connects or reconnects an account. If it fails, an existing grant does not change.
@@ -215,11 +215,11 @@ func (s *Service) Refresh(ctx context.Context, account int64, stale Grant) (Gran
 		if err != nil || g.Version != stale.Version || g.Lost {
 			return g, err
 		}
-		mine, err := s.lockRefresh(ctx, account, stale.Version)
+		locked, err := s.lockRefresh(ctx, account, stale.Version)
 		if err != nil {
 			return g, err
 		}
-		if mine {
+		if locked {
 			return s.refresh(ctx, account, g)
 		}
 		select {
@@ -231,40 +231,40 @@ func (s *Service) Refresh(ctx context.Context, account int64, stale Grant) (Gran
 }
 
 func (s *Service) lockRefresh(ctx context.Context, account, version int64) (bool, error) {
-	var mine bool
+	var locked bool
 	err := s.db.InTx(ctx, "social.lock_refresh", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE social_accounts SET refreshing_until = ? WHERE id = ? AND grant_version = ?
 			AND refreshing_until < ?`,
 			db.Micros(tx.Now().Add(refreshLease)), account, version, db.Micros(tx.Now()))
-		mine = n == 1
+		locked = n == 1
 		return err
 	})
 	if err != nil {
 		return false, fmt.Errorf("locking the refresh of account %d: %w", account, err)
 	}
-	return mine, nil
+	return locked, nil
 }
 
 func (s *Service) refresh(ctx context.Context, account int64, g Grant) (Grant, error) {
 	err := s.exchangeGrant(ctx, account, g)
 	switch {
 	case isDead(err):
-		return s.loseRefused(ctx, account, g, err)
+		return s.markRefused(ctx, account, g, err)
 	case err != nil:
 		return g, errors.Join(err, s.unlockRefresh(ctx, account))
 	}
 	return s.Grant(ctx, account)
 }
 
-// loseRefused marks the connection as lost, unless somebody has reconnected the account meanwhile.
-func (s *Service) loseRefused(ctx context.Context, account int64, g Grant, why error) (Grant, error) {
+// markRefused marks the connection as lost unless a person has reconnected the account since.
+func (s *Service) markRefused(ctx context.Context, account int64, g Grant, refusal error) (Grant, error) {
 	if err := s.markLost(ctx, account, g.Version, "refused"); err != nil {
-		return g, errors.Join(why, err)
+		return g, errors.Join(refusal, err)
 	}
-	if now, err := s.Grant(ctx, account); err == nil && now.Version != g.Version && !now.Lost {
-		return now, nil
+	if current, err := s.Grant(ctx, account); err == nil && current.Version != g.Version && !current.Lost {
+		return current, nil
 	}
-	return g, why
+	return g, refusal
 }
 
 // exchangeGrant exchanges a grant for a new one and stores it unless a person has reconnected the account since.
@@ -273,9 +273,9 @@ func (s *Service) exchangeGrant(ctx context.Context, account int64, g Grant) err
 	if err != nil {
 		return err
 	}
-	bounded, cancel := context.WithTimeout(ctx, refreshLease-5*time.Second)
+	refreshCtx, cancel := context.WithTimeout(ctx, refreshLease-5*time.Second)
 	defer cancel()
-	fresh, err := n.Refresh(bounded, g.Grant)
+	renewed, err := n.Refresh(refreshCtx, g.Grant)
 	if err != nil {
 		return fmt.Errorf("refreshing the grant of account %d: %w", account, err)
 	}
@@ -285,7 +285,7 @@ func (s *Service) exchangeGrant(ctx context.Context, account int64, g Grant) err
 		if err != nil || n == 0 {
 			return err
 		}
-		return s.storeGrant(ctx, tx, account, fresh)
+		return s.storeGrant(ctx, tx, account, renewed)
 	})
 	if err != nil {
 		return fmt.Errorf("storing the new grant of account %d: %w", account, err)

@@ -78,7 +78,7 @@ func eachDatabase(t *testing.T, run func(t *testing.T, d *db.DB)) {
 }
 
 // If 20 workers find an expired token concurrently, it is refreshed once, and all get the new token.
-func TestOneRefreshForAll(t *testing.T) {
+func TestConcurrentRefresh(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &rotatingNetwork{}
 		s, a := connectAccount(t, d, n)

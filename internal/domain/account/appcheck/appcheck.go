@@ -50,7 +50,7 @@ type Service struct {
 	Deliveries Deliveries
 	Now        func() time.Time
 
-	creators creators
+	creators creatorCache
 }
 
 // Check checks all networks concurrently and returns the findings, sorted by network. It returns within 30 seconds.
@@ -59,14 +59,14 @@ func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	bounded, cancel := context.WithTimeout(ctx, timeout)
+	checkCtx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	platforms := s.Accounts.Platforms()
 	found := make([][]Finding, len(platforms))
 	errs := make([]error, len(platforms))
 	var group sync.WaitGroup
 	for i, platform := range platforms {
-		group.Go(func() { found[i], errs[i] = s.check(bounded, platform) })
+		group.Go(func() { found[i], errs[i] = s.check(checkCtx, platform) })
 	}
 	group.Wait()
 	out := []Finding{}
@@ -75,7 +75,7 @@ func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 			return nil, errs[i]
 		}
 		if v, ok := verdicts[platform]; ok {
-			found[i] = append(found[i], lastPost(platform, v))
+			found[i] = append(found[i], lastPostFinding(platform, v))
 		}
 		out = append(out, found[i]...)
 	}
@@ -98,11 +98,11 @@ func (s *Service) check(ctx context.Context, platform string) ([]Finding, error)
 	if err != nil {
 		return nil, err
 	}
-	asked, ok := n.(network.AppChecker)
+	checker, ok := n.(network.AppChecker)
 	if !ok {
 		return nil, nil
 	}
-	out := collect(platform, "", asked.CheckApp(ctx))
+	out := newFindings(platform, "", checker.CheckApp(ctx))
 	grants, err := s.grants(ctx, platform)
 	if err != nil {
 		return nil, err
@@ -114,27 +114,27 @@ func (s *Service) check(ctx context.Context, platform string) ([]Finding, error)
 		})
 	}
 	for _, g := range grants {
-		out = append(out, collect(platform, g.Username, s.checkAccount(ctx, asked, g))...)
+		out = append(out, newFindings(platform, g.Username, s.checkAccount(ctx, checker, g))...)
 	}
 	return out, nil
 }
 
 // checkAccount checks an account. It renews the access token once if it has expired or the network reports it as expired.
-func (s *Service) checkAccount(ctx context.Context, asked network.AppChecker, g accountGrant) []network.Finding {
-	isOld := !g.Expires.IsZero() && s.Now().Add(expiryMargin).After(g.Expires)
+func (s *Service) checkAccount(ctx context.Context, checker network.AppChecker, g accountGrant) []network.Finding {
+	expired := !g.Expires.IsZero() && s.Now().Add(expiryMargin).After(g.Expires)
 	var found []network.Finding
-	if !isOld {
-		found = asked.CheckAccount(ctx, g.Grant.Grant)
-		isOld = slices.ContainsFunc(found, func(f network.Finding) bool { return f.Expired })
+	if !expired {
+		found = checker.CheckAccount(ctx, g.Grant.Grant)
+		expired = slices.ContainsFunc(found, func(f network.Finding) bool { return f.Expired })
 	}
-	if !isOld {
+	if !expired {
 		return found
 	}
 	fresh, err := s.Accounts.Refresh(ctx, g.account, g.Grant)
 	if err != nil {
-		return []network.Finding{network.CallFinding(asked.Platform(), "access token", err)}
+		return []network.Finding{network.CallFinding(checker.Platform(), "access token", err)}
 	}
-	return asked.CheckAccount(ctx, fresh.Grant)
+	return checker.CheckAccount(ctx, fresh.Grant)
 }
 
 // accountGrant is a grant with the ID of its account.
@@ -165,7 +165,7 @@ func (s *Service) grants(ctx context.Context, platform string) ([]accountGrant, 
 	return out, nil
 }
 
-func collect(platform, account string, findings []network.Finding) []Finding {
+func newFindings(platform, account string, findings []network.Finding) []Finding {
 	var out []Finding
 	for _, f := range findings {
 		out = append(out, Finding{
@@ -176,9 +176,9 @@ func collect(platform, account string, findings []network.Finding) []Finding {
 	return out
 }
 
-// lastPost returns what the last post says about the app. Some approvals, such as TikTok's and YouTube's audits and
-// Pinterest's Standard access, show only there.
-func lastPost(platform string, v delivery.AppVerdict) Finding {
+// lastPostFinding returns a finding about the app from the last post. Some approvals can be checked only by publishing,
+// such as TikTok's and YouTube's audits and Pinterest's Standard access.
+func lastPostFinding(platform string, v delivery.AppVerdict) Finding {
 	out := Finding{
 		Network: platform, Subject: "last post", Result: network.Works,
 		Detail: "Published at " + v.At.UTC().Format(time.RFC3339) + ".",

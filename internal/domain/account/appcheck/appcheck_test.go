@@ -18,8 +18,8 @@ import (
 
 var now = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
-// checked is a network whose answers the test gives.
-type checked struct {
+// checkableNetwork is a network with configurable findings.
+type checkableNetwork struct {
 	network.Network
 
 	platform  string
@@ -28,11 +28,11 @@ type checked struct {
 	requests  []string // access tokens of the checked accounts
 }
 
-func (c *checked) Platform() string { return c.platform }
+func (c *checkableNetwork) Platform() string { return c.platform }
 
-func (c *checked) CheckApp(context.Context) []network.Finding { return c.app }
+func (c *checkableNetwork) CheckApp(context.Context) []network.Finding { return c.app }
 
-func (c *checked) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
+func (c *checkableNetwork) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
 	c.requests = append(c.requests, g.Access)
 	if g.Access == "hangs" {
 		<-ctx.Done()
@@ -41,8 +41,8 @@ func (c *checked) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	return c.onAccount(g)
 }
 
-// unchecked is a network that cannot check apps.
-type unchecked struct{ network.Network }
+// uncheckableNetwork is a network without app checks.
+type uncheckableNetwork struct{ network.Network }
 
 // accounts implements appcheck.Accounts.
 type accounts struct {
@@ -87,9 +87,9 @@ func grant(platform string, g network.Grant) account.Grant {
 	return account.Grant{Platform: platform, Grant: g}
 }
 
-// one returns a network with one account.
-func one(g network.Grant, onAccount func(network.Grant) []network.Finding) (*checked, *accounts) {
-	c := &checked{platform: "threads", onAccount: onAccount}
+// newSingleAccount returns a network and its accounts, with one account.
+func newSingleAccount(g network.Grant, onAccount func(network.Grant) []network.Finding) (*checkableNetwork, *accounts) {
+	c := &checkableNetwork{platform: "threads", onAccount: onAccount}
 	return c, &accounts{
 		networks: map[string]network.Network{"threads": c}, order: []string{"threads"}, ids: []int64{1},
 		grants: map[int64]account.Grant{1: grant("threads", g)},
@@ -107,7 +107,7 @@ func works(network.Grant) []network.Finding {
 // Check returns the findings of the app, of the newest account of each kind, and of the last post.
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	tiktok := &checked{
+	tiktok := &checkableNetwork{
 		platform: "tiktok", app: []network.Finding{{Subject: "client key and secret", Result: network.Works}},
 		onAccount: func(g network.Grant) []network.Finding {
 			return []network.Finding{{
@@ -115,9 +115,9 @@ func TestCheck(t *testing.T) {
 			}}
 		},
 	}
-	bare := &checked{platform: "x", app: []network.Finding{{Subject: "client ID and secret", Result: network.Works}}}
+	bare := &checkableNetwork{platform: "x", app: []network.Finding{{Subject: "client ID and secret", Result: network.Works}}}
 	a := &accounts{
-		networks: map[string]network.Network{"tiktok": tiktok, "x": bare, "other": unchecked{}},
+		networks: map[string]network.Network{"tiktok": tiktok, "x": bare, "other": uncheckableNetwork{}},
 		order:    []string{"tiktok", "x", "other"}, ids: []int64{4, 3, 2},
 		grants: map[int64]account.Grant{
 			4: grant("tiktok", network.Grant{Username: "new\x1b", Access: "4"}),
@@ -154,7 +154,7 @@ func TestCheck(t *testing.T) {
 }
 
 // An access token that has expired, or that the network refuses as expired, is renewed once.
-func TestCheckRenews(t *testing.T) {
+func TestCheckRenewsToken(t *testing.T) {
 	t.Parallel()
 	old := func(g network.Grant) []network.Finding {
 		if g.Access != "fresh" {
@@ -182,7 +182,7 @@ func TestCheckRenews(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n, a := one(network.Grant{Access: "given", Expires: c.expires}, c.answer)
+			n, a := newSingleAccount(network.Grant{Access: "given", Expires: c.expires}, c.answer)
 			a.renewed = c.renewed
 			found := must.Get(service(a, nil).Check(t.Context()))(t)
 			if diff := cmp.Diff(c.want, n.requests); diff != "" || len(found) != 1 || found[0].Result != c.result {
@@ -196,10 +196,10 @@ func TestCheckRenews(t *testing.T) {
 }
 
 // If a network does not respond within 30 seconds, the finding is Unclear.
-func TestCheckEnds(t *testing.T) {
+func TestCheckTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		_, a := one(network.Grant{Access: "hangs"}, nil)
+		_, a := newSingleAccount(network.Grant{Access: "hangs"}, nil)
 		began := time.Now()
 		found := must.Get(service(a, nil).Check(t.Context()))(t)
 		if took := time.Since(began); took > 30*time.Second || len(found) != 1 || found[0].Result != network.Unclear ||
@@ -212,7 +212,7 @@ func TestCheckEnds(t *testing.T) {
 // The settings of an account are read at most once a minute. They are empty for a lost account.
 func TestCreatorInfo(t *testing.T) {
 	t.Parallel()
-	n, a := one(network.Grant{Access: "given"}, func(network.Grant) []network.Finding {
+	n, a := newSingleAccount(network.Grant{Access: "given"}, func(network.Grant) []network.Finding {
 		return []network.Finding{{Subject: network.CreatorInfo, Result: network.Works, Detail: "Audiences:\nSELF_ONLY",
 			Creator: &network.Creator{Audiences: []string{"SELF_ONLY"}, NoDuet: true}}}
 	})

@@ -11,14 +11,14 @@ import (
 
 const (
 	creatorTimeout = 3 * time.Second
-	creatorLife    = time.Minute // how long the settings of an account are cached
+	creatorTTL     = time.Minute // how long the settings of an account are cached
 	maxCreators    = 1000        // maximum number of cached accounts
 )
 
-// creators are the settings of accounts that were read lately.
-type creators struct {
-	mu    sync.Mutex
-	known map[int64]creator
+// creatorCache caches the settings of accounts.
+type creatorCache struct {
+	mu        sync.Mutex
+	byAccount map[int64]creator
 }
 
 type creator struct {
@@ -37,26 +37,26 @@ type Creator struct {
 // CreatorInfo returns what an account's own settings at TikTok allow. Its text is empty if they cannot be read within
 // seconds. A composer shows it; delivery reads it again.
 func (s *Service) CreatorInfo(ctx context.Context, account int64) Creator {
-	if known, ok := s.knownCreator(account); ok {
+	if known, ok := s.cachedCreator(account); ok {
 		return known
 	}
-	bounded, cancel := context.WithTimeout(ctx, creatorTimeout)
+	readCtx, cancel := context.WithTimeout(ctx, creatorTimeout)
 	defer cancel()
-	read := s.readCreator(bounded, account)
+	read := s.readCreator(readCtx, account)
 	s.creators.mu.Lock()
 	defer s.creators.mu.Unlock()
-	if s.creators.known == nil || len(s.creators.known) >= maxCreators {
-		s.creators.known = map[int64]creator{}
+	if s.creators.byAccount == nil || len(s.creators.byAccount) >= maxCreators {
+		s.creators.byAccount = map[int64]creator{}
 	}
-	s.creators.known[account] = creator{read, s.Now()}
+	s.creators.byAccount[account] = creator{read, s.Now()}
 	return read
 }
 
-func (s *Service) knownCreator(account int64) (Creator, bool) {
+func (s *Service) cachedCreator(account int64) (Creator, bool) {
 	s.creators.mu.Lock()
 	defer s.creators.mu.Unlock()
-	c, ok := s.creators.known[account]
-	return c.Creator, ok && s.Now().Sub(c.at) < creatorLife
+	c, ok := s.creators.byAccount[account]
+	return c.Creator, ok && s.Now().Sub(c.at) < creatorTTL
 }
 
 func (s *Service) readCreator(ctx context.Context, account int64) Creator {
@@ -65,11 +65,11 @@ func (s *Service) readCreator(ctx context.Context, account int64) Creator {
 		return Creator{}
 	}
 	n, err := s.Accounts.Network(g.Platform)
-	asked, ok := n.(network.AppChecker)
+	checker, ok := n.(network.AppChecker)
 	if err != nil || !ok {
 		return Creator{}
 	}
-	for _, f := range s.checkAccount(ctx, asked, accountGrant{g, account}) {
+	for _, f := range s.checkAccount(ctx, checker, accountGrant{g, account}) {
 		if f.Subject == network.CreatorInfo && f.Result == network.Works && f.Creator != nil {
 			return Creator{*f.Creator, plaintext.Line(f.Detail)}
 		}
