@@ -2,7 +2,11 @@ package networks
 
 import (
 	"encoding/json"
+	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +77,32 @@ func TestStrictApps(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestStrictAppsInGuide checks that the sandbox knows each app without approvals that docs/networks.md lists.
+func TestStrictAppsInGuide(t *testing.T) {
+	t.Parallel()
+	_, table, found := strings.Cut(string(must.Get(os.ReadFile("../../docs/networks.md"))(t)), "| ending of `client_id` |")
+	if !found {
+		t.Fatal("the guide has no table of strict apps")
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	var sources strings.Builder
+	must.NoError(t, filepath.WalkDir("../../internal/sandbox", func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+			sources.Write(must.Get(os.ReadFile(path))(t)) //nolint:gosec // our own file
+		}
+		return err
+	}))
+	endings := regexp.MustCompile("`(-[a-z-]+)`").FindAllStringSubmatch(table, -1)
+	if len(endings) < 8 {
+		t.Errorf("%d endings", len(endings))
+	}
+	for _, ending := range endings {
+		if !strings.Contains(sources.String(), `"`+ending[1]+`"`) {
+			t.Errorf("the sandbox does not know %s", ending[1])
+		}
+	}
 }
 
 // readFigures reads the metrics of an account's posts. Networks do not list posts that only the account can see.
