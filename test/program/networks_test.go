@@ -19,7 +19,8 @@ func TestNetworksCheck(t *testing.T) {
 	t.Parallel()
 	o, _ := newOperator(t, "team")
 	addr := "127.0.0.1:" + freePort(t)
-	start(t, nil, "sandbox", "--data", filepath.Join(t.TempDir(), "sandbox"), "--addr", addr)
+	start(t, nil, "sandbox", "--data", filepath.Join(t.TempDir(), "sandbox"), "--addr", addr,
+		"--bluesky-account", "shop.test:open-sesame") // as in docs/networks.md
 	o.until("the sandbox", func() bool {
 		resp, err := http.Get("http://" + addr + "/held")
 		if err == nil {
@@ -27,6 +28,11 @@ func TestNetworksCheck(t *testing.T) {
 		}
 		return err == nil
 	})
+	session := must.Get(http.Post("http://"+addr+"/bluesky/xrpc/com.atproto.server.createSession", "application/json",
+		strings.NewReader(`{"identifier":"shop.test","password":"open-sesame"}`)))(t)
+	if session.Body.Close(); session.StatusCode != http.StatusOK {
+		t.Errorf("signing in to Bluesky: HTTP %d", session.StatusCode)
+	}
 	settings := must.Get(exec.CommandContext(t.Context(), binary(t), "sandbox", "--settings", "--addr", addr).Output())(t)
 	file := filepath.Join(t.TempDir(), "networks.json")
 	must.NoError(t, os.WriteFile(file, settings, 0o600))
