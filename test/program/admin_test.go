@@ -190,7 +190,7 @@ func TestInvalidCommands(t *testing.T) {
 		{"does not exist", "credits statement --team 99"},
 		{"no such", "teams member --team 1 --person 99 --role editor"},
 		{"no such", "teams member --team 1 --person 99 --role owner"},
-		{"no member", "teams member --team 1 --person 2 --role none"},
+		{"not a member", "teams member --team 1 --person 2 --role none"},
 		{"owner", "teams member --team 1 --person 1 --role none"},
 		{"owner", "teams member --team 1 --person 1 --role admin"},
 		{"no such person", "people hold --person 99"},
