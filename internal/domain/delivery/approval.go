@@ -10,15 +10,15 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// AppVerdict is how a network answered the last post for which the operator's app mattered.
+// AppVerdict is a network's response to the last post that it either published or refused because of the operator's app.
 type AppVerdict struct {
 	At          time.Time
 	Accepted    bool
-	NetworkCode string // the network's own: untrusted
-	NetworkText string // the network's own: untrusted
+	NetworkCode string // from the network; untrusted
+	NetworkText string // from the network; untrusted
 }
 
-// AppVerdicts returns the newest verdict of each network among the newest 500 attempts.
+// AppVerdicts returns the newest verdict of each network, by platform. It searches the newest 500 attempts.
 func (s *Service) AppVerdicts(ctx context.Context) (map[string]AppVerdict, error) {
 	type row struct {
 		AppVerdict
@@ -41,7 +41,7 @@ func (s *Service) AppVerdicts(ctx context.Context) (map[string]AppVerdict, error
 	}
 	out := map[string]AppVerdict{}
 	for _, v := range rows {
-		out[v.platform] = v.AppVerdict // the newest is the last
+		out[v.platform] = v.AppVerdict // Later rows are newer.
 	}
 	return out, nil
 }

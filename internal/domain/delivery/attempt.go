@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/platform/tracing"
 )
 
-// Deliver processes a delivery until it ends or has to wait. It may be called any number of times, on any number of
-// nodes: the lease admits one caller at a time.
+// Deliver processes a delivery until it ends or must wait. It may be called repeatedly and on several nodes, because only
+// one caller can hold the lease.
 func (s *Service) Deliver(ctx context.Context, id string) error {
 	claimed := s.instant()
 	d, mine, err := s.claim(ctx, id)
@@ -43,19 +43,19 @@ func (s *Service) Deliver(ctx context.Context, id string) error {
 
 // attempt is the work of one lease holder on a delivery.
 type attempt struct {
-	s              *Service
-	d              delivery
-	net            network.Network
-	grant          account.Grant
-	refreshed      bool
-	sentBefore     bool // an earlier commit has no answer, so each further one follows a lookup
-	done           bool
-	server         server
-	leaseConfirmed atomic.Pointer[instant] // when the lease was last known to be held
+	s               *Service
+	d               delivery
+	net             network.Network
+	grant           account.Grant
+	refreshed       bool
+	committedBefore bool // whether an earlier commit got no answer, so that each further commit requires a lookup
+	done            bool
+	server          server
+	leaseConfirmed  atomic.Pointer[instant] // when the lease was last confirmed
 }
 
-// renewLease renews the lease and records when. It reads the clock before the query, so that it never overestimates how
-// long the lease lasts.
+// renewLease renews the lease and records the time. It reads the clock before the query, so that it never overestimates
+// the remaining time of the lease.
 func (a *attempt) renewLease(ctx context.Context, d delivery) error {
 	at := a.s.instant()
 	if err := a.s.renewLease(ctx, d); err != nil {
@@ -65,7 +65,7 @@ func (a *attempt) renewLease(ctx context.Context, d delivery) error {
 	return nil
 }
 
-// run takes the delivery from phase to phase until it ends or waits.
+// run processes the phases of the delivery until it ends or must wait.
 func (a *attempt) run(ctx context.Context) error {
 	if err := a.connect(ctx); err != nil {
 		return err
@@ -80,8 +80,8 @@ func (a *attempt) run(ctx context.Context) error {
 	return nil
 }
 
-// mayCall reports whether no circuit keeps the delivery from calling, and otherwise how long to wait. Another server
-// than the account's, such as Bluesky's video service, counts only for deliveries that failed there.
+// mayCall reports whether all circuits allow a call. If not, it returns how long to wait. The circuit of a server other
+// than the account's, such as Bluesky's video service, applies only to deliveries that failed there.
 func (a *attempt) mayCall() (time.Duration, bool) {
 	for _, s := range append(a.s.circuits.failedElsewhere(a.server, a.d.ID), a.server) {
 		if wait, may := a.s.circuits.allow(s, a.d.ID); !may {
@@ -91,8 +91,7 @@ func (a *attempt) mayCall() (time.Duration, bool) {
 	return 0, true
 }
 
-// step makes the call of the current phase. An open circuit delays only deliveries that have not begun their
-// commit.
+// step makes the network call of the current phase. An open circuit delays only deliveries whose commit has not started.
 func (a *attempt) step(ctx context.Context) error {
 	if a.d.Phase == planned || a.d.Phase == prepared {
 		if wait, may := a.mayCall(); !may {
@@ -108,7 +107,7 @@ func (a *attempt) step(ctx context.Context) error {
 		return a.fetchPermalink(ctx)
 	case finishing:
 		return a.finishSteps(ctx)
-	case committing, doubtful, ended:
+	case committing, unconfirmed, ended:
 	}
 	return a.resolve(ctx)
 }

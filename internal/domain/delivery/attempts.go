@@ -12,26 +12,27 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// AttemptLine is one step in the delivery of a post to an account.
+// AttemptLine is an entry in the history of a delivery.
 type AttemptLine struct {
 	AccountID int64     `json:"account_id"`
 	At        time.Time `json:"at"`
 	EndedAt   time.Time `json:"ended_at,omitzero"` // zero if the end is unknown
-	// Call is prepare (only if it failed), commit or resolve for a call to the network; rest for a wait while the
-	// network fails; decide for a person's decision.
+	// Call is prepare (recorded only if it failed), commit or resolve for a network call, rest for a wait while the
+	// network fails, and decide for a person's decision.
 	Call string `json:"call"`
-	// published; answered, if the network answered something else; a network.Class; network_fails or patience_is_over
-	// for a pause; published or not_published for a decision; empty while unknown.
+	// Result is published, answered (the network gave another answer) or a network.Class for a network call,
+	// network_fails or patience_is_over for a wait, and published or not_published for a decision. It is empty while
+	// unknown.
 	Result      string `json:"result"`
-	By          string `json:"by,omitempty"`           // who decided; empty for the operator and for other calls
-	NetworkCode string `json:"network_code,omitempty"` // the network's own: untrusted
-	NetworkText string `json:"network_text,omitempty"` // the network's own: untrusted
+	By          string `json:"by,omitempty"`           // name of the person who decided; empty for the operator and for other calls
+	NetworkCode string `json:"network_code,omitempty"` // from the network; untrusted
+	NetworkText string `json:"network_text,omitempty"` // from the network; untrusted
 }
 
-// maxAttempts bounds the attempts that are returned, the newest.
-const maxAttempts = 500 // the newest attempts in a history
+// maxAttempts is the maximum number of attempts in a history.
+const maxAttempts = 500
 
-// Attempts returns the last 500 attempts of a team's post, the oldest first. It returns not_found if the team
+// Attempts returns the last 500 attempts of a team's post, oldest first. It returns not_found if the team
 // has no such post.
 func (s *Service) Attempts(ctx context.Context, team int64, postID string) ([]AttemptLine, error) {
 	var one int
@@ -62,7 +63,7 @@ func (s *Service) AccountAttempts(ctx context.Context, team int64, postID string
 }
 
 func listAttempts(ctx context.Context, q db.Querier, where string, args ...any) ([]AttemptLine, error) {
-	lines, err := db.All(ctx, q, func(rows *sql.Rows, l *AttemptLine) error {
+	attempts, err := db.All(ctx, q, func(rows *sql.Rows, l *AttemptLine) error {
 		var at, ended int64
 		err := rows.Scan(&l.AccountID, &at, &ended, &l.Call, &l.Result, &l.NetworkCode, &l.NetworkText, &l.By)
 		l.At, l.EndedAt = db.Time(at), db.Time(ended)
@@ -74,6 +75,6 @@ func listAttempts(ctx context.Context, q db.Querier, where string, args ...any) 
 	if err != nil {
 		return nil, fmt.Errorf("reading the attempts at a post: %w", err)
 	}
-	slices.Reverse(lines)
-	return lines, nil
+	slices.Reverse(attempts)
+	return attempts, nil
 }

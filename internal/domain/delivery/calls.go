@@ -17,8 +17,8 @@ func (a *attempt) startCall(ctx context.Context, name string) (context.Context, 
 
 // endCall ends the span of a network call.
 func endCall(span tracing.Span, err error) {
-	if said, ok := errors.AsType[*network.Error](err); ok {
-		span.Set("pressroom.result", string(said.Class))
+	if networkErr, ok := errors.AsType[*network.Error](err); ok {
+		span.Set("pressroom.result", string(networkErr.Class))
 	}
 	span.End(err)
 }
@@ -27,13 +27,13 @@ func endCall(span tracing.Span, err error) {
 // network may still serve reads.
 func (a *attempt) reportCall(ctx context.Context, call string, err error) {
 	if ctx.Err() != nil {
-		return // we canceled the call
+		return // The call was canceled by this process.
 	}
 	if a.s.opts.OnCall != nil {
 		a.s.opts.OnCall(a.grant.Platform, call, callResult(err))
 	}
 	if errors.Is(err, errLeaseStale) {
-		return // nothing was sent
+		return // Nothing was sent.
 	}
 	e, _ := errors.AsType[*network.Error](err)
 	switch call {
@@ -44,7 +44,8 @@ func (a *attempt) reportCall(ctx context.Context, call string, err error) {
 	}
 }
 
-// reportPrepare reports a call that publishes nothing. It closes the circuit of another server than the account's.
+// reportPrepare reports a prepare call to the circuits. A success closes only circuits of servers other than the
+// account's.
 func (a *attempt) reportPrepare(e *network.Error, ok bool) {
 	switch {
 	case isOutage(e):
@@ -65,7 +66,7 @@ func (a *attempt) reportCommit(e *network.Error, ok bool) {
 	}
 }
 
-// isOutage reports whether a server gave no answer or a server error. e may be nil.
+// isOutage reports whether a server gave no answer or returned a server error. e may be nil.
 func isOutage(e *network.Error) bool {
 	return e != nil && (e.Class == network.Transient || e.Class == network.Uncertain && !e.IsClientError())
 }
@@ -78,9 +79,9 @@ func (a *attempt) calledServer(e *network.Error) server {
 	return server{a.grant.Platform, e.Host}
 }
 
-// callResult returns the value of the metric label result.
+// callResult returns the value of the metric label "result".
 func callResult(err error) string {
-	if e, said := errors.AsType[*network.Error](err); said {
+	if e, ok := errors.AsType[*network.Error](err); ok {
 		return string(e.Class)
 	}
 	if err != nil {

@@ -21,7 +21,7 @@ var testServer = server{"bluesky", "https://one.example"}
 
 // openCircuit opens a circuit at once.
 func openCircuit(c *circuits) {
-	for range openAfter - 1 {
+	for range openAfterFailures - 1 {
 		c.recordFailure(testServer, "a")
 	}
 	c.recordFailure(testServer, "b")
@@ -73,7 +73,7 @@ func TestCircuitIgnoresBlockedCalls(t *testing.T) {
 	t.Parallel()
 	s := &Service{circuits: newCircuits(testkit.NewClock(noon).Now)}
 	barred := func() {
-		for n := range 3 * openAfter {
+		for n := range 3 * openAfterFailures {
 			f := &attempt{s: s, d: delivery{ID: string(rune('a' + n))}, server: testServer}
 			for _, call := range []string{"prepare", "commit"} {
 				f.reportCall(t.Context(), call, &network.Error{Class: network.HostBlocked})
@@ -195,7 +195,7 @@ func TestCircuitWaitLimit(t *testing.T) {
 			AND tries < ? ORDER BY id LIMIT 1`, maxTries).Scan(&post))
 		story, err := p.Attempts(t.Context(), p.calls[0].TeamID, post)
 		if err != nil || !slices.ContainsFunc(story, func(l AttemptLine) bool {
-			return l.Call == callRest && l.Result == resultGaveUp && l.EndedAt.Sub(l.At) >= maxOutageWait
+			return l.Call == callWait && l.Result == resultGaveUp && l.EndedAt.Sub(l.At) >= maxOutageWait
 		}) {
 			t.Errorf("%+v, %v", story, err)
 		}
@@ -302,7 +302,7 @@ func TestCircuitOfAnotherServer(t *testing.T) {
 		return &attempt{s: s, d: delivery{ID: id}, server: testServer, grant: account.Grant{Platform: testServer.platform}}
 	}
 	const host = "https://video.example"
-	for i := range 2 * openAfter {
+	for i := range 2 * openAfterFailures {
 		of(string(rune('a'+i))).reportCall(t.Context(), "prepare", &network.Error{Class: network.Transient, Host: host})
 	}
 	home, other := s.circuits.get(testServer), s.circuits.get(server{testServer.platform, host})

@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/platform/failpoint"
 )
 
-// commit records that the commit begins, then makes the one call that publishes the post.
+// commit records the start of the commit and then makes the call that publishes the post.
 func (a *attempt) commit(ctx context.Context) error {
 	attempt, err := a.beginCall(ctx, "commit")
 	if err != nil {
@@ -18,8 +18,8 @@ func (a *attempt) commit(ctx context.Context) error {
 	return a.send(ctx, attempt)
 }
 
-// send makes the call of a commit. It returns an error if the lease may have expired, because another node may have
-// found nothing at the network and sent the post.
+// send makes the call that publishes the post. It returns an error if the lease may have expired, because another node may
+// have sent the post since.
 func (a *attempt) send(ctx context.Context, attempt int64) error {
 	if err := a.checkLease(); err != nil {
 		return err
@@ -31,16 +31,16 @@ func (a *attempt) send(ctx context.Context, attempt int64) error {
 	failpoint.Point("after commit call")
 	a.reportCall(ctx, "commit", err)
 	if err == nil {
-		receipt.At = a.s.db.Now() // our clock; a receipt from a lookup has the network's time
+		receipt.At = a.s.db.Now() // Use our clock here. The receipt of a lookup has the network's time.
 		return a.recordPublished(ctx, attempt, receipt)
 	}
 	a.recordAnswer(ctx, attempt, err)
-	switch classOf(err) { //nolint:exhaustive // every other class is a refusal
+	switch errorClass(err) { //nolint:exhaustive // every other class is a refusal
 	case network.Uncertain:
-		return nil // the phase is committing, so the next step resolves
+		return nil // The phase is committing, so the next step looks up the post.
 	case network.Duplicate:
-		if t, _, lookErr := sendHistory(ctx, a.s.db, a.d, attempt); lookErr != nil || !t.First.IsZero() {
-			return lookErr // an earlier call of ours may have made the duplicate
+		if history, _, historyErr := sendHistory(ctx, a.s.db, a.d, attempt); historyErr != nil || !history.First.IsZero() {
+			return historyErr // An earlier commit may have published the duplicate.
 		}
 	case network.Processing:
 		if err := a.replaceDraft(ctx, err); err != nil {

@@ -16,25 +16,24 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// UnconfirmedDelivery is an account of a post whose outcome is unknown.
+// UnconfirmedDelivery is a delivery with an unknown outcome.
 type UnconfirmedDelivery struct {
 	TeamID    int64         `json:"team_id"`
 	PostID    string        `json:"post_id"`
 	AccountID int64         `json:"account_id"`
 	Platform  string        `json:"platform"`
-	Username  string        `json:"username"` // at the network
-	Excerpt   string        `json:"excerpt"`  // the start of the post's text
+	Username  string        `json:"username"` // username at the network
+	Excerpt   string        `json:"excerpt"`  // start of the post's text
 	Since     time.Time     `json:"since"`    // when it became unconfirmed
 	Attempts  []AttemptLine `json:"attempts"`
 }
 
 const maxUnconfirmed = 200 // per list
 
-// ListUnconfirmed returns up to 200 unconfirmed accounts of a team, or of all teams if team is 0, the oldest
-// first.
+// ListUnconfirmed returns up to 200 unconfirmed deliveries of a team, or of all teams if team is 0, oldest first.
 func (s *Service) ListUnconfirmed(ctx context.Context, team int64) ([]UnconfirmedDelivery, error) {
 	ids := []string{}
-	doubts, err := db.All(ctx, s.db, func(rows *sql.Rows, d *UnconfirmedDelivery) error {
+	unconfirmedList, err := db.All(ctx, s.db, func(rows *sql.Rows, d *UnconfirmedDelivery) error {
 		var id string
 		var since int64
 		err := rows.Scan(&id, &d.TeamID, &d.PostID, &d.AccountID, &d.Platform, &d.Username, &d.Excerpt, &since)
@@ -48,20 +47,20 @@ func (s *Service) ListUnconfirmed(ctx context.Context, team int64) ([]Unconfirme
 		return nil, fmt.Errorf("listing unconfirmed accounts: %w", err)
 	}
 	for i, id := range ids {
-		if doubts[i].Attempts, err = listAttempts(ctx, s.db, `d.id = ?`, id); err != nil {
+		if unconfirmedList[i].Attempts, err = listAttempts(ctx, s.db, `d.id = ?`, id); err != nil {
 			return nil, err
 		}
 	}
-	return doubts, nil
+	return unconfirmedList, nil
 }
 
-// Decision records whether a person found the post on the network.
+// Decision is a person's statement whether the network published the post.
 type Decision struct {
 	Published bool
-	Permalink string // of a published post, if known
+	Permalink string // permalink of a published post; may be empty
 }
 
-// result returns the result to record with the attempt.
+// result returns the Result of the decision's AttemptLine.
 func (d Decision) result() string {
 	if d.Published {
 		return "published"
@@ -71,7 +70,7 @@ func (d Decision) result() string {
 
 const maxPermalink = 2000 // characters
 
-// validate checks the permalink.
+// validate returns an error if the permalink is invalid.
 func (d Decision) validate() error {
 	if d.Permalink == "" {
 		return nil
@@ -91,18 +90,18 @@ func (d Decision) validate() error {
 }
 
 const (
-	decideTimeout  = 30 * time.Second       // how long a decision waits for a running lookup
-	decideInterval = 250 * time.Millisecond // between two tries
+	decideTimeout  = 30 * time.Second       // maximum time to wait for a running lookup
+	decideInterval = 250 * time.Millisecond // time between two attempts
 )
 
 // errLookupRunning reports that a lookup of the account is running.
 var errLookupRunning = errors.New("the network is being asked")
 
-// Decide resolves an unconfirmed account with what a person found on the network. person is 0 for the operator; team 0
-// means any team. Repeating a decision changes nothing.
+// Decide records a person's decision for an unconfirmed account of a post. person is 0 for the operator. team may be 0 for
+// any team. Repeating a decision changes nothing.
 //
-// It returns not_found for an unknown post or account and wrong_state for an account that is not unconfirmed. A
-// running lookup finishes first, because its result is newer than what the person saw.
+// Decide returns not_found for an unknown post or account, and wrong_state for an account that is not unconfirmed. It
+// waits for a running lookup, because that result is newer than what the person saw.
 func (s *Service) Decide(ctx context.Context, person, team int64, postID string, accountID int64, d Decision) error {
 	if err := d.validate(); err != nil {
 		return err
@@ -127,7 +126,7 @@ func (s *Service) Decide(ctx context.Context, person, team int64, postID string,
 	}
 }
 
-// newestDelivery is the condition for the delivery that determines an account's state.
+// newestDelivery is an SQL condition that selects the newest delivery of a post to an account.
 const newestDelivery = `id = (SELECT id FROM deliveries WHERE post_id = ? AND account_id = ? AND (team_id = ?
 	OR ? = 0) ORDER BY created_at DESC, id DESC LIMIT 1)`
 
@@ -153,19 +152,19 @@ func (s *Service) decide(ctx context.Context, tx *db.Tx, person, team int64, pos
 		return fmt.Errorf("recording a decision: %w", err)
 	}
 	d.Draft = []byte(draft)
-	result, into, err := s.decisionResult(ctx, tx, d, decision)
+	result, next, err := s.decisionResult(ctx, tx, d, decision)
 	if err != nil {
 		return err
 	}
-	if err := recordResult(ctx, tx, s.posts, d, into, result); err != nil {
+	if err := recordResult(ctx, tx, s.posts, d, next, result); err != nil {
 		return err
 	}
 	return auditlog.Record(ctx, tx, d.TeamID, auditlog.Actor{PersonID: person}, "post.account_decided", postID,
 		map[string]any{"account": accountID, "decision": decision.result()})
 }
 
-// decisionResult returns the result of a decision and the next phase. The last commit is the best known time of
-// publication.
+// decisionResult returns the result of a decision and the next phase. The time of publication is the time of the last
+// commit.
 func (s *Service) decisionResult(
 	ctx context.Context, tx *db.Tx, d delivery, decision Decision,
 ) (post.Result, phase, error) {
@@ -193,7 +192,7 @@ func (s *Service) decisionResult(
 	return r, finishing, nil
 }
 
-// checkPermalink refuses a URL outside the network, because the app links to it.
+// checkPermalink returns an error for a URL outside the network, because the app links to it.
 func (s *Service) checkPermalink(ctx context.Context, tx *db.Tx, d delivery, address string) error {
 	if address == "" {
 		return nil
@@ -210,7 +209,7 @@ func (s *Service) checkPermalink(ctx context.Context, tx *db.Tx, d delivery, add
 		"The permalink must start with https:// and belong to "+network.Host(platform)+". You may omit it.")
 }
 
-// undecidableError returns why an account cannot be decided, or nil if the same decision was made before.
+// undecidableError returns why a decision is not possible, or nil if the same decision was already recorded.
 func undecidableError(ctx context.Context, tx *db.Tx, team int64, postID string, accountID int64,
 	decision Decision) error {
 	var id, outcome string

@@ -1,15 +1,20 @@
 // Package delivery publishes posts on networks exactly once, even if the process ends at any point.
 //
-// A delivery is one account of one submission. It moves through phases, each of which is committed to the database
-// before the network call that it describes: planned (the request is not fixed), prepared (the request is fixed),
-// committing (the call that publishes the post was started) and ended. A delivery in phase committing is only committed
-// again after a lookup.
+// A delivery sends one post to one account. It moves through phases. Each phase is committed to the database before the
+// network call that it describes:
 //
-// The files follow an attempt, and each calls only later ones: worker_pool.go and fair_queue.go start it, attempt.go
-// claims the delivery and goes from phase to phase, prepare.go, lookup.go, commit.go and permalink.go make the calls,
-// poll.go and retry.go decide about waits and failures, record.go writes what happened, and lease.go holds the lease.
-// An epoch in every write keeps out a holder that lost its lease. The job queue only wakes deliveries; wake_at in the
-// record makes sure that a lost wake is repeated.
+//   - planned: the request is not fixed yet.
+//   - prepared: the request is fixed.
+//   - committing: the call that publishes the post was started.
+//   - ended: the result is recorded.
+//
+// The publishing call is repeated only after a lookup at the network found no post.
+//
+// An attempt is the work of one lease holder on a delivery. worker_pool.go and fair_queue.go start attempts. attempt.go
+// claims the delivery and runs its phases. prepare.go, lookup.go, commit.go and permalink.go make network calls. poll.go
+// and retry.go handle waits and failures. record.go stores results, and lease.go manages the lease. Every write checks the
+// lease's epoch, so that a holder that lost its lease cannot write. The job queue only wakes deliveries. If a wake is
+// lost, the waker repeats it at the stored time wake_at.
 package delivery
 
 import (
@@ -34,24 +39,24 @@ const (
 	prepared   phase = "prepared"
 	committing phase = "committing"
 	ended      phase = "ended"
-	// doubtful has ended as unconfirmed and is looked up from time to time.
-	doubtful phase = "doubtful"
+	// unconfirmed has ended with an unknown outcome and is looked up from time to time.
+	unconfirmed phase = "doubtful"
 	// linking has ended as published and waits for its permalink.
 	linking phase = "linking"
 	// finishing has ended as published and makes further calls for the post, such as one that sets a thumbnail.
 	finishing phase = "finishing"
 )
 
-// Work is the queue's name of deliveries.
+// Work is the name of deliveries in the job queue.
 const Work = "delivery"
 
 // Options configure the service.
 type Options struct {
-	Lease      time.Duration // how long a dead node delays a delivery
+	Lease      time.Duration // how long a crashed node delays a delivery
 	Workers    int           // concurrent deliveries on a node
-	PerNetwork int           // of these for one network; 0 means half, at least 2
-	// OnCall observes each network call: its platform, the call and its result, which is ok, the class of the error,
-	// or failed for an internal fault. OnPublished observes how late a post was published. Both may be nil.
+	PerNetwork int           // concurrent deliveries per network; 0 means half of Workers, but at least 2
+	// OnCall is called after each network call. The result is ok, the class of the network's error, or failed for an
+	// internal error. OnPublished is called with the delay of each published post. Both may be nil.
 	OnCall      func(platform, call, result string)
 	OnPublished func(time.Duration)
 	// Hosts are additional hosts of permalinks, by platform.
@@ -77,7 +82,7 @@ type Service struct {
 	library  Library
 	waiting  *fairQueue
 	circuits *circuits
-	owner    string // this process
+	owner    string // unique ID of this process
 	opts     Options
 	log      *slog.Logger
 }
@@ -87,7 +92,7 @@ type Library interface {
 	Files(team int64) network.Files
 }
 
-// New returns the service and registers it with the queue. Posts must submit to a [Submitter] of the same queue.
+// New returns a Service and registers it with the queue. The post service must use a [Submitter] of the same queue.
 func New(d *db.DB, posts *post.Service, accounts *account.Service, library Library, queue *job.Queue, opts Options,
 	log *slog.Logger) *Service {
 	s := &Service{db: d, posts: posts, accounts: accounts, library: library, queue: queue, owner: uuid.NewString(),
@@ -97,7 +102,7 @@ func New(d *db.DB, posts *post.Service, accounts *account.Service, library Libra
 	return s
 }
 
-// delivery is one account of one submission, as stored.
+// delivery is a stored delivery of one post to one account.
 type delivery struct {
 	ID        string
 	TeamID    int64
@@ -106,12 +111,12 @@ type delivery struct {
 	JobID     string
 	Phase     phase
 	Draft     network.Draft
-	Tries     int // failed calls that may be repeated
+	Tries     int // failed calls that were or will be repeated
 	Lookups   int // inconclusive lookups
 	Epoch     int64
 	NetworkID string    // the network's ID of the published post
-	FirstAt   time.Time // of the first submission of this post to this account
+	FirstAt   time.Time // first submission of this post to this account
 	CreatedAt time.Time
 	DueAt     time.Time // when the post is due
-	Trace     string    // of the request that caused it; see package tracing
+	Trace     string    // trace of the request that caused the delivery; see package tracing
 }

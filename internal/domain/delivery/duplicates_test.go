@@ -25,7 +25,7 @@ func TestAmbiguousDuplicates(t *testing.T) {
 		"published during the lookup": {"hello", ended, "1", 2, publishedOutcome},
 		"it is being sent": {"hello", committing, "", 1, outcome{"unconfirmed", "not_confirmed",
 			"failed", "failed", "not_confirmed"}},
-		"outcome unknown": {"hello ", doubtful, "", 1, outcome{"unconfirmed", "not_confirmed",
+		"outcome unknown": {"hello ", unconfirmed, "", 1, outcome{"unconfirmed", "not_confirmed",
 			"failed", "failed", "not_confirmed"}},
 		"it has other words":                {"good bye", committing, "", 1, publishedOutcome},
 		"it ended, and is another post":     {"hello", ended, "2", 1, publishedOutcome},

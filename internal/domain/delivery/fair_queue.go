@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// maxQueued bounds the deliveries that wait in memory. The waker wakes one that found no place again.
+// maxQueued is the maximum number of deliveries that wait in memory. The waker wakes rejected deliveries again later.
 const maxQueued = 10_000
 
-// queued is a delivery that waits for its turn.
+// queued is a delivery that waits in a fairQueue.
 type queued struct {
 	id       string
 	platform string
@@ -19,12 +19,12 @@ type queued struct {
 // picks the network with the fewest running deliveries, and within it the team with the fewest. A team without
 // competition may use all slots of its network.
 type fairQueue struct {
-	maxRunning    int // at once
-	maxPerNetwork int // at once, for one network
+	maxRunning    int // concurrent deliveries
+	maxPerNetwork int // concurrent deliveries per network
 
 	mu       sync.Mutex
-	changed  chan struct{} // buffered signal: a delivery arrived or a place is free
-	idle     chan struct{} // closed when the queue is closed and nothing runs
+	changed  chan struct{} // signals that a delivery arrived or a slot is free
+	idle     chan struct{} // closed when the queue is closed and no delivery runs
 	closed   bool
 	waiting  map[string]bool
 	networks map[string]*networkQueue // by platform
@@ -41,17 +41,17 @@ type networkQueue struct {
 // teamQueue holds the deliveries of one team to one network.
 type teamQueue struct {
 	share
-	ids []string // in the order of their wakes
+	ids []string // in the order in which they were added
 }
 
-// share is what networks and teams are compared by.
+// share is the usage of a network or team, by which the next delivery is selected.
 type share struct {
 	running  int
 	waiting  int
-	lastTurn uint64 // the turn that it last had
+	lastTurn uint64 // turn in which a delivery was last started
 }
 
-// before reports whether q is next: fewer running deliveries first, then the longest wait.
+// before reports whether q precedes other: first by fewer running deliveries, then by the longer wait.
 func (q *share) before(other *share) bool {
 	return cmp.Or(cmp.Compare(q.running, other.running), cmp.Compare(q.lastTurn, other.lastTurn)) < 0
 }
@@ -62,8 +62,8 @@ func (q *share) start(turn uint64) {
 	q.lastTurn = turn
 }
 
-func newFairQueue(flights, each int) *fairQueue {
-	return &fairQueue{maxRunning: flights, maxPerNetwork: each, changed: make(chan struct{}, 1),
+func newFairQueue(maxRunning, maxPerNetwork int) *fairQueue {
+	return &fairQueue{maxRunning: maxRunning, maxPerNetwork: maxPerNetwork, changed: make(chan struct{}, 1),
 		idle: make(chan struct{}), waiting: map[string]bool{}, networks: map[string]*networkQueue{}}
 }
 
@@ -81,27 +81,27 @@ func (p *fairQueue) contains(id string) bool {
 	return p.waiting[id]
 }
 
-// add appends a delivery, once.
-func (p *fairQueue) add(b queued) {
+// add appends a delivery unless it is already in the queue.
+func (p *fairQueue) add(d queued) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || p.waiting[b.id] || len(p.waiting) >= maxQueued {
+	if p.closed || p.waiting[d.id] || len(p.waiting) >= maxQueued {
 		return
 	}
-	of := p.networks[b.platform]
-	if of == nil {
-		of = &networkQueue{teams: map[int64]*teamQueue{}}
-		p.networks[b.platform] = of
+	network := p.networks[d.platform]
+	if network == nil {
+		network = &networkQueue{teams: map[int64]*teamQueue{}}
+		p.networks[d.platform] = network
 	}
-	in := of.teams[b.team]
-	if in == nil {
-		in = &teamQueue{}
-		of.teams[b.team] = in
+	team := network.teams[d.team]
+	if team == nil {
+		team = &teamQueue{}
+		network.teams[d.team] = team
 	}
-	p.waiting[b.id] = true
-	of.waiting++
-	in.waiting++
-	in.ids = append(in.ids, b.id)
+	p.waiting[d.id] = true
+	network.waiting++
+	team.waiting++
+	team.ids = append(team.ids, d.id)
 	p.signal()
 }
 
@@ -113,49 +113,49 @@ func (p *fairQueue) next() (queued, bool) {
 	if p.closed || p.running >= p.maxRunning {
 		return queued{}, false
 	}
-	var b queued
-	var of *networkQueue
-	for platform, l := range p.networks {
-		if l.waiting > 0 && l.running < p.maxPerNetwork && (of == nil || l.before(&of.share)) {
-			b.platform, of = platform, l
+	var d queued
+	var nextNetwork *networkQueue
+	for platform, candidate := range p.networks {
+		if candidate.waiting > 0 && candidate.running < p.maxPerNetwork && (nextNetwork == nil || candidate.before(&nextNetwork.share)) {
+			d.platform, nextNetwork = platform, candidate
 		}
 	}
-	if of == nil {
-		return b, false
+	if nextNetwork == nil {
+		return d, false
 	}
-	var in *teamQueue
-	for team, l := range of.teams {
-		if l.waiting > 0 && (in == nil || l.before(&in.share)) {
-			b.team, in = team, l
+	var nextTeam *teamQueue
+	for team, candidate := range nextNetwork.teams {
+		if candidate.waiting > 0 && (nextTeam == nil || candidate.before(&nextTeam.share)) {
+			d.team, nextTeam = team, candidate
 		}
 	}
-	b.id, in.ids = in.ids[0], in.ids[1:]
-	delete(p.waiting, b.id)
+	d.id, nextTeam.ids = nextTeam.ids[0], nextTeam.ids[1:]
+	delete(p.waiting, d.id)
 	p.turns++
 	p.running++
-	of.start(p.turns)
-	in.start(p.turns)
-	return b, true
+	nextNetwork.start(p.turns)
+	nextTeam.start(p.turns)
+	return d, true
 }
 
-// release frees a place.
-func (p *fairQueue) release(b queued) {
+// release frees the slot of a delivery.
+func (p *fairQueue) release(d queued) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	of := p.networks[b.platform]
-	in := of.teams[b.team]
+	network := p.networks[d.platform]
+	team := network.teams[d.team]
 	p.running--
-	of.running--
-	in.running--
-	if in.running == 0 && in.waiting == 0 {
-		delete(of.teams, b.team)
+	network.running--
+	team.running--
+	if team.running == 0 && team.waiting == 0 {
+		delete(network.teams, d.team)
 	}
 	p.closeIdle()
 	p.signal()
 }
 
-// close stops the queue from starting deliveries. The waker of another node, or of the next start, wakes what
-// still waits.
+// close stops the queue from starting deliveries. Another node wakes the waiting deliveries, or this node does after a
+// restart.
 func (p *fairQueue) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -165,7 +165,7 @@ func (p *fairQueue) close() {
 	}
 }
 
-// closeIdle closes idle when the queue is closed and nothing runs.
+// closeIdle closes the channel idle if the queue is closed and no delivery runs.
 func (p *fairQueue) closeIdle() {
 	if p.closed && p.running == 0 {
 		close(p.idle)

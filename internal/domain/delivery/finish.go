@@ -13,13 +13,13 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-const maxFinishTries = 8 // rounds of calls before a post stays without what failed
+const maxFinishTries = 8 // maximum attempts before a failed step becomes a warning
 
-// isPublished reports whether a delivery in this phase has ended as published and makes further calls.
+// isPublished reports whether a delivery in this phase is published and makes further calls.
 func (p phase) isPublished() bool { return p == linking || p == finishing }
 
-// stepsOf returns the calls that the post needs after its publication.
-func (a *attempt) stepsOf() []string {
+// finishStepNames returns the steps that the post needs after its publication.
+func (a *attempt) finishStepNames() []string {
 	finisher, ok := a.net.(network.Finisher)
 	if !ok {
 		return nil
@@ -27,7 +27,7 @@ func (a *attempt) stepsOf() []string {
 	return finisher.FinishSteps(a.d.Draft)
 }
 
-// finisher returns an account's network if its published posts may need further calls, or nil.
+// finisher returns the network of an account if its published posts may need further calls. Otherwise it returns nil.
 func (s *Service) finisher(ctx context.Context, q db.Querier, account int64) (network.Finisher, error) {
 	var platform string
 	if err := q.QueryRow(ctx, `SELECT platform FROM social_accounts WHERE id = ?`, account).Scan(&platform); err != nil {
@@ -35,19 +35,19 @@ func (s *Service) finisher(ctx context.Context, q db.Querier, account int64) (ne
 	}
 	n, err := s.accounts.Network(platform)
 	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // the network is turned off, and nothing calls it
+		return nil, nil //nolint:nilerr,nilnil // The network is not configured, so no calls are made.
 	}
 	finisher, _ := n.(network.Finisher)
 	return finisher, nil
 }
 
-// finishSteps makes the calls that a published post still needs. What fails for good becomes a warning of the post.
+// finishSteps makes the remaining calls for a published post. A step that fails permanently becomes a warning.
 func (a *attempt) finishSteps(ctx context.Context) error {
 	finisher, ok := a.net.(network.Finisher)
 	if !ok {
 		return a.recordFinished(ctx, nil)
 	}
-	if len(a.d.Draft) == 0 { // the post was found on the network before it was sent
+	if len(a.d.Draft) == 0 { // The post was found on the network, but not sent by this delivery.
 		if err := a.plan(ctx); err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (a *attempt) finishSteps(ctx context.Context) error {
 	return a.recordFinished(ctx, failed)
 }
 
-// finishStep makes one call, again with a new access token if the network refuses the old one.
+// finishStep makes one call. It repeats the call with a new access token if the network refuses the old one.
 func (a *attempt) finishStep(ctx context.Context, finisher network.Finisher, step string) error {
 	for {
 		attempt, err := a.beginCall(ctx, step)
@@ -107,7 +107,7 @@ func (a *attempt) finishStep(ctx context.Context, finisher network.Finisher, ste
 		endCall(span, err)
 		a.reportCall(ctx, step, err)
 		a.recordAnswer(ctx, attempt, err)
-		if classOf(err) != network.AuthRefresh || err == nil || a.refreshed {
+		if errorClass(err) != network.AuthRefresh || err == nil || a.refreshed {
 			return err
 		}
 		a.refreshed = true
@@ -119,21 +119,21 @@ func (a *attempt) finishStep(ctx context.Context, finisher network.Finisher, ste
 	}
 }
 
-// stepAnswer is the last answer to a call that a published post needs.
+// stepAnswer is the last result of a step.
 type stepAnswer struct{ result, code string }
 
 func (s stepAnswer) isDone() bool { return s.result == "answered" }
 
-// isTemporary reports whether the call may succeed if it is repeated soon. A call without a result was interrupted.
+// isTemporary reports whether the step may succeed if it is repeated soon. A step without a result was interrupted.
 func (s stepAnswer) isTemporary() bool {
-	switch network.Class(s.result) { //nolint:exhaustive // all others are final
+	switch network.Class(s.result) { //nolint:exhaustive // All other classes are permanent.
 	case "", network.Transient, network.Rate, network.Processing, network.Uncertain, network.HostBlocked:
 		return true
 	}
 	return false
 }
 
-// stepAnswers returns the last answer to each call of a delivery.
+// stepAnswers returns the last result of each call of a delivery, by call.
 func stepAnswers(ctx context.Context, q db.Querier, id string) (map[string]stepAnswer, error) {
 	out := map[string]stepAnswer{}
 	_, err := db.All(ctx, q, func(rows *sql.Rows, call *string) error {
@@ -148,7 +148,7 @@ func stepAnswers(ctx context.Context, q db.Querier, id string) (map[string]stepA
 	return out, nil
 }
 
-// recordFinished ends the delivery. The post stays published.
+// recordFinished ends the delivery and stores the failed steps as warnings. The post stays published.
 func (a *attempt) recordFinished(ctx context.Context, failed []warning.FailedStep) error {
 	a.done = true
 	err := a.s.db.InTx(ctx, "delivery.finished", func(ctx context.Context, tx *db.Tx) error {
@@ -159,7 +159,7 @@ func (a *attempt) recordFinished(ctx context.Context, failed []warning.FailedSte
 		return warning.Set(ctx, tx, a.d.PostID, a.d.AccountID, failed)
 	})
 	if err != nil {
-		return fmt.Errorf("storing what %s lacks: %w", a.d.ID, err)
+		return fmt.Errorf("storing the warnings of %s: %w", a.d.ID, err)
 	}
 	return nil
 }

@@ -9,18 +9,17 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// maxOtherPublications limits what is compared with a network's list. No network lists more of an account's newest
-// posts.
+// maxOtherPublications is the maximum number of our posts that are compared with a network's list. No network lists more
+// of an account's posts.
 const maxOtherPublications = 500
 
-// sendHistory returns when a delivery was committed without an answer before this attempt, and what else of
-// ours the account shows. It also reports whether a commit got no answer at all.
+// sendHistory returns when a delivery had inconclusive commits before this attempt, and the IDs of our other posts on the
+// account. It also reports whether a commit got no answer at all.
 //
-// Lookups without an answer count as well, because the network may still be working on the request. If the node
-// died during a commit, the commit counts from the next attempt, because the node may have sent until it lost
-// the lease.
+// Lookups without an answer count too, because the network may still be processing the request. If a node crashed during a
+// commit, the commit counts until the next attempt, because the node may have sent the request until it lost the lease.
 func sendHistory(ctx context.Context, q db.Querier, d delivery, attempt int64) (network.CommitHistory, bool, error) {
-	var first, last, silent, undecided int64
+	var first, last, unanswered, undecided int64
 	err := q.QueryRow(ctx, `SELECT COALESCE(SUM(CASE WHEN call = 'commit' AND network_code = '' THEN 1
 		ELSE 0 END), 0), COALESCE(SUM(CASE WHEN call = 'commit' AND result <> ? THEN 1 ELSE 0 END), 0),
 			COALESCE(MIN(CASE WHEN call = 'commit' THEN started_at END), 0),
@@ -30,16 +29,16 @@ func sendHistory(ctx context.Context, q db.Querier, d delivery, attempt int64) (
 		FROM delivery_attempts WHERE delivery_id = ?) tried
 		WHERE id <> ? AND (call = 'commit' AND result IN ('', ?, ?) OR call = 'resolve' AND result IN ('', ?))`,
 		string(network.Processing), d.ID, attempt, string(network.Uncertain), string(network.Processing),
-		string(network.Transient)).Scan(&silent, &undecided, &first, &last)
+		string(network.Transient)).Scan(&unanswered, &undecided, &first, &last)
 	if err != nil {
 		return network.CommitHistory{}, false, fmt.Errorf("reading when %s was committed: %w", d.ID, err)
 	}
 	out := network.CommitHistory{First: db.Time(first), Last: db.Time(last), Undecided: undecided > 0}
 	out.OtherPosts, err = otherPublications(ctx, q, d)
-	return out, silent > 0, err
+	return out, unanswered > 0, err
 }
 
-// otherPublications returns the IDs and addresses of our other posts on the account.
+// otherPublications returns the network IDs and permalinks of our other posts on the account.
 func otherPublications(ctx context.Context, q db.Querier, d delivery) ([]string, error) {
 	found, err := db.All(ctx, q, func(rows *sql.Rows, r *[2]string) error { return rows.Scan(&r[0], &r[1]) },
 		`SELECT network_id, permalink FROM deliveries WHERE account_id = ? AND network_id <> '' AND id <> ?

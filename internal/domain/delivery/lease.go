@@ -13,11 +13,11 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// errLeaseLost reports that another worker has the lease. Nothing may be written.
+// errLeaseLost reports that another worker holds the lease, so that this worker must not write.
 var errLeaseLost = errors.New("the lease was lost")
 
-// claim takes the lease of a delivery that is due and not leased. It reports false if there is nothing to do, the team
-// is being deleted or publishing is on hold.
+// claim acquires the lease of a delivery. It reports false if the delivery is not due, has ended or is leased, if the team
+// is being deleted, or if publishing is on hold.
 func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) {
 	d := delivery{ID: id}
 	err := s.db.InTx(ctx, "delivery.claim", func(ctx context.Context, tx *db.Tx) error {
@@ -42,10 +42,10 @@ func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) 
 		}
 		d.Phase, d.Draft, d.FirstAt, d.CreatedAt = phase(phaseText), []byte(draft), db.Time(first), db.Time(created)
 		d.DueAt = d.CreatedAt
-		if due > 0 && due < created && earlier == 0 { // neither published early nor a retry
+		if due > 0 && due < created && earlier == 0 { // The post was neither published early nor retried.
 			d.DueAt = db.Time(due)
 		}
-		if d.Phase == doubtful || d.Phase.isPublished() {
+		if d.Phase == unconfirmed || d.Phase.isPublished() {
 			return nil
 		}
 		if err := post.Begin(ctx, tx, d.PostID, d.AccountID); err != nil {
@@ -97,8 +97,8 @@ func updateLeasedTx(ctx context.Context, tx *db.Tx, d delivery, set string, args
 	return nil
 }
 
-// instant is one point in time on three clocks: the clock that all nodes share, the machine's wall clock, which
-// may jump, and its monotonic clock, which may stop while the machine sleeps.
+// instant is a point in time on three clocks: the clock that all nodes share, the machine's wall clock, which may jump,
+// and the machine's monotonic clock, which may stop while the machine is suspended.
 type instant struct{ cluster, wall, monotonic time.Time }
 
 // instant returns the current time on all three clocks.
@@ -107,12 +107,12 @@ func (s *Service) instant() instant {
 	return instant{s.db.Now(), now.Round(0), now}
 }
 
-// until returns how much time has passed until now, by the clock that shows most.
+// until returns the time that has passed until now. It is the maximum of the three clocks.
 func (i instant) until(now instant) time.Duration {
 	return max(now.cluster.Sub(i.cluster), now.wall.Sub(i.wall), now.monotonic.Sub(i.monotonic))
 }
 
-// errLeaseStale reports that a lease has not been renewed in time, so another node may hold the delivery.
+// errLeaseStale reports that a lease was not renewed in time, so that another node may hold the delivery.
 var errLeaseStale = errors.New("the lease was not renewed in time; another node may have taken over")
 
 // checkLease returns errLeaseStale if a lease's duration has passed since the last renewal.

@@ -13,42 +13,42 @@ import (
 	"pressroom/internal/platform/failpoint"
 )
 
-// resolve looks up at the network whether a commit took effect.
+// resolve looks up at the network whether a commit published the post.
 func (a *attempt) resolve(ctx context.Context) error {
 	attempt, err := a.beginCall(ctx, "resolve")
 	if err != nil {
 		return err
 	}
-	tried, silent, err := sendHistory(ctx, a.s.db, a.d, attempt)
+	history, noAnswer, err := sendHistory(ctx, a.s.db, a.d, attempt)
 	if err != nil {
 		return err
 	}
-	a.sentBefore = !tried.First.IsZero()
-	verdict, receipt, err := a.lookUp(ctx, tried)
+	a.committedBefore = !history.First.IsZero()
+	verdict, receipt, err := a.lookUp(ctx, history)
 	a.recordAnswer(ctx, attempt, err)
 	switch {
 	case verdict == network.Published:
 		return a.recordPublished(ctx, attempt, receipt)
 	case verdict == network.Absent && err != nil:
 		return a.handleAbandoned(ctx, err)
-	case verdict == network.Absent && a.d.Phase == doubtful:
+	case verdict == network.Absent && a.d.Phase == unconfirmed:
 		return a.finish(ctx, ended, failedResult("network_error", ""))
 	case verdict == network.Absent:
-		return a.resend(ctx, tried, silent)
-	case classOf(err) == network.AuthRefresh && !a.refreshed:
+		return a.resend(ctx, history, noAnswer)
+	case errorClass(err) == network.AuthRefresh && !a.refreshed:
 		return a.refreshGrant(ctx)
-	case classOf(err) == network.Processing:
+	case errorClass(err) == network.Processing:
 		return a.waitForNetwork(ctx, err)
 	}
 	return a.lookUpLater(ctx, err)
 }
 
-// lookUp makes the network call of resolve. A post that was found only by its content may belong to another
-// delivery and then counts as unknown.
-func (a *attempt) lookUp(ctx context.Context, t network.CommitHistory) (network.Verdict, network.Receipt, error) {
+// lookUp makes the network call of resolve. If the post was found only by its content and may belong to another delivery,
+// the verdict is unknown.
+func (a *attempt) lookUp(ctx context.Context, history network.CommitHistory) (network.Verdict, network.Receipt, error) {
 	failpoint.Point("before resolve call")
 	callCtx, span := a.startCall(ctx, "network.resolve")
-	verdict, receipt, err := a.net.Resolve(callCtx, a.grant.Grant, a.d.Draft, t)
+	verdict, receipt, err := a.net.Resolve(callCtx, a.grant.Grant, a.d.Draft, history)
 	endCall(span, err)
 	failpoint.Point("after resolve call")
 	a.reportCall(ctx, "resolve", err)
@@ -58,23 +58,23 @@ func (a *attempt) lookUp(ctx context.Context, t network.CommitHistory) (network.
 	return verdict, receipt, err
 }
 
-// errAmbiguous is the error of a lookup that found a post which another publication may have made.
+// errAmbiguous is the error of a lookup that found a post of possibly another delivery.
 var errAmbiguous = &network.Error{Class: network.Uncertain,
 	Err: errors.New("another publication on this account has the same content, and the post found may be that one")}
 
-// belongsToOther reports whether a post that was found by its content may belong to another delivery with the
-// same words. Otherwise this post would count as published and never be sent.
+// belongsToOther reports whether a post that was found by its content may belong to another delivery with the same words.
+// In that case, this post must not count as published, because it would never be sent.
 func (a *attempt) belongsToOther(ctx context.Context, r network.Receipt) bool {
-	// The order matters: a delivery that ends between the two checks has its ID by the second. On an error, assume
-	// that the post is another's.
+	// The order matters: if the other delivery ends between the two checks, the second check finds its ID. On an error,
+	// assume that the post belongs to another delivery.
 	if rival, err := a.s.hasRival(ctx, a.d); err != nil || rival {
 		return true
 	}
-	shown, err := otherPublications(ctx, a.s.db, a.d)
-	return err != nil || (network.CommitHistory{OtherPosts: shown}).BelongsToOther(r.ID, r.Permalink)
+	published, err := otherPublications(ctx, a.s.db, a.d)
+	return err != nil || (network.CommitHistory{OtherPosts: published}).BelongsToOther(r.ID, r.Permalink)
 }
 
-// hasRival reports whether another post with the same words was sent to the account and has no result yet.
+// hasRival reports whether another post with the same words is being published on the account and has no result yet.
 func (s *Service) hasRival(ctx context.Context, d delivery) (bool, error) {
 	posts, err := db.All(ctx, s.db, func(rows *sql.Rows, post *string) error { return rows.Scan(post) },
 		`SELECT DISTINCT d.post_id FROM deliveries d WHERE d.team_id = ? AND d.phase IN ('committing', 'doubtful')
@@ -85,36 +85,36 @@ func (s *Service) hasRival(ctx context.Context, d delivery) (bool, error) {
 	if len(posts) == 0 {
 		return false, nil
 	}
-	ours, err := s.posts.TextFor(ctx, d.TeamID, d.PostID, d.AccountID)
+	text, err := s.posts.TextFor(ctx, d.TeamID, d.PostID, d.AccountID)
 	if err != nil {
 		return false, fmt.Errorf("reading the content of post %s: %w", d.PostID, err)
 	}
 	return slices.ContainsFunc(posts, func(post string) bool {
-		theirs, err := s.posts.TextFor(ctx, d.TeamID, post, d.AccountID)
-		return err != nil || sameWords(ours, theirs) // an unreadable post may have the same words
+		otherText, err := s.posts.TextFor(ctx, d.TeamID, post, d.AccountID)
+		return err != nil || sameWords(text, otherText) // If the post cannot be read, it may have the same words.
 	}), nil
 }
 
-// handleAbandoned fails or restarts a delivery that the network accepted and later dropped, depending on its
-// reason.
+// handleAbandoned handles a post that the network accepted and later dropped. Depending on the error, it fails or restarts
+// the delivery.
 func (a *attempt) handleAbandoned(ctx context.Context, err error) error {
-	if a.d.Phase != doubtful {
+	if a.d.Phase != unconfirmed {
 		return a.handleRefusal(ctx, planned, err)
 	}
 	if e, ok := errors.AsType[*network.Error](err); ok && e.Class == network.Unapproved {
 		a.logUnapproved(ctx, e)
 	}
-	code := cmp.Or(refusalCodes[classOf(err)], "network_error") // every other class is temporary
+	code := cmp.Or(refusalCodes[errorClass(err)], "network_error") // All other classes are temporary.
 	return a.finish(ctx, ended, failedResult(code, errorMessage(err)))
 }
 
-// resend commits again, immediately after a lookup that found nothing. A commit without any answer may still
-// take effect, so the last lookup counts only after quietTime.
-func (a *attempt) resend(ctx context.Context, t network.CommitHistory, silent bool) error {
+// resend commits again, immediately after a lookup found nothing. A commit without an answer may still publish the post.
+// Therefore the delivery fails only if a lookup after quietTime finds nothing.
+func (a *attempt) resend(ctx context.Context, history network.CommitHistory, noAnswer bool) error {
 	now := a.s.db.Now()
-	quiet := now.Sub(t.Last)
-	switch last := a.d.Tries+1 >= maxTries || now.Sub(t.First) > maxOutageWait; {
-	case last && silent && quiet < quietTime:
+	quiet := now.Sub(history.Last)
+	switch last := a.d.Tries+1 >= maxTries || now.Sub(history.First) > maxOutageWait; {
+	case last && noAnswer && quiet < quietTime:
 		return a.postpone(ctx, min(quietTime-quiet, maxPollInterval))
 	case last:
 		return a.finish(ctx, ended, failedResult("network_error", ""))

@@ -9,30 +9,30 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Step is what happens next to an account of a post.
+// Step is the next step of a delivery.
 type Step string
 
 // The steps.
 const (
-	StepSend      Step = "handing" // being sent
-	StepPrepare   Step = "making"  // the network prepares media
-	StepRetry     Step = "again"   // sent again after a temporary failure
-	StepRest      Step = "resting" // it waits while the network fails
-	StepResolve   Step = "asking"  // outcome being looked up
-	StepLookUp    Step = "looking" // outcome looked up from time to time
-	StepPermalink Step = "linking" // published, permalink being looked up
-	StepFinish    Step = "finish"  // published, thumbnail or playlist being set
+	StepSend      Step = "handing" // the post is being sent
+	StepPrepare   Step = "making"  // the network is preparing media
+	StepRetry     Step = "again"   // the post is sent again after a temporary failure
+	StepRest      Step = "resting" // the delivery waits while the network fails
+	StepResolve   Step = "asking"  // the outcome is being looked up
+	StepLookUp    Step = "looking" // the outcome is unknown and looked up from time to time
+	StepPermalink Step = "linking" // published; the permalink is being looked up
+	StepFinish    Step = "finish"  // published; the thumbnail or playlist is being set
 )
 
 // Next is the next step of an account of a post.
 type Next struct {
 	AccountID int64
 	Step      Step
-	At        time.Time // when; zero for now
-	Until     time.Time // of StepLookUp: about when lookups end
+	At        time.Time // time of the step; zero for now
+	Until     time.Time // for StepLookUp, the approximate time of the last lookup
 }
 
-// NextSteps returns the next step of each account of a team's post that has not ended.
+// NextSteps returns the next step of each unfinished delivery of a team's post.
 func (s *Service) NextSteps(ctx context.Context, team int64, postID string) ([]Next, error) {
 	now := s.db.Now()
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, n *Next) error {
@@ -68,7 +68,7 @@ func (d pendingDelivery) step() Step {
 	switch d.phase {
 	case committing:
 		return StepResolve
-	case doubtful:
+	case unconfirmed:
 		return StepLookUp
 	case linking:
 		return StepPermalink
@@ -77,7 +77,7 @@ func (d pendingDelivery) step() Step {
 	case planned, prepared, ended:
 	}
 	switch {
-	case d.lastCall == callRest:
+	case d.lastCall == callWait:
 		return StepRest
 	case d.tries > 0:
 		return StepRetry
@@ -87,10 +87,10 @@ func (d pendingDelivery) step() Step {
 	return StepSend
 }
 
-// at returns when the step happens; zero if it is due or running.
+// at returns the time of the step. It is zero if the step is due or running.
 func (d pendingDelivery) at(now time.Time) time.Time {
 	at := d.notBefore
-	if d.phase == doubtful || d.phase.isPublished() {
+	if d.phase == unconfirmed || d.phase.isPublished() {
 		at = max(at, d.wake)
 	}
 	if d.lease > db.Micros(now) || at <= db.Micros(now) {

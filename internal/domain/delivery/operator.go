@@ -14,12 +14,12 @@ import (
 type PhaseCount struct {
 	Phase      string
 	Deliveries int64
-	Oldest     time.Time // when the oldest of them was created
+	Oldest     time.Time // creation time of the oldest delivery
 }
 
 // Phases returns the phases of unfinished deliveries, in order.
 func Phases() []string {
-	return []string{string(planned), string(prepared), string(committing), string(doubtful), string(linking),
+	return []string{string(planned), string(prepared), string(committing), string(unconfirmed), string(linking),
 		string(finishing)}
 }
 
@@ -37,8 +37,8 @@ func (s *Service) CountByPhase(ctx context.Context) ([]PhaseCount, error) {
 	return out, nil
 }
 
-// CountUnconfirmed returns the number of unconfirmed accounts of all teams, and since when the oldest is
-// unconfirmed; the zero time if there is none.
+// CountUnconfirmed returns the number of unconfirmed deliveries of all teams, and since when the oldest is unconfirmed. The
+// time is zero if there is none.
 func (s *Service) CountUnconfirmed(ctx context.Context) (int64, time.Time, error) {
 	var n, oldest int64
 	err := s.db.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MIN(ended_at), 0) FROM deliveries
@@ -49,7 +49,7 @@ func (s *Service) CountUnconfirmed(ctx context.Context) (int64, time.Time, error
 	return n, db.Time(oldest), nil
 }
 
-// StuckDelivery is an old unfinished delivery with the reason for its waiting.
+// StuckDelivery is an old unfinished delivery, with details about why it has not ended.
 type StuckDelivery struct {
 	ID          string
 	TeamID      int64
@@ -57,17 +57,17 @@ type StuckDelivery struct {
 	AccountID   int64
 	Platform    string
 	Phase       string
-	Since       time.Time // when it was created
+	Since       time.Time // creation time
 	Tries       int64
-	Held        bool      // a node works on it
-	RestsUntil  time.Time // not tried before; zero if it does not wait
-	Last        string    // result of the last attempt; empty if none is known
-	NetworkCode string    // the network's own: untrusted
+	Held        bool      // whether a node is working on the delivery
+	RestsUntil  time.Time // the delivery waits until then; zero if it does not wait
+	Last        string    // result of the last attempt; empty if unknown
+	NetworkCode string    // from the network; untrusted
 }
 
 const maxStuck = 50 // per list
 
-// ListStuck returns up to 50 unfinished deliveries of all teams that were created before a time, the oldest
+// ListStuck returns up to 50 unfinished deliveries of all teams that were created before a time, oldest
 // first.
 func (s *Service) ListStuck(ctx context.Context, before time.Time) ([]StuckDelivery, error) {
 	now := s.db.Now()
@@ -91,8 +91,8 @@ func (s *Service) ListStuck(ctx context.Context, before time.Time) ([]StuckDeliv
 	return out, nil
 }
 
-// Wake makes a delivery run now, for the operator, except during a wait that the network asked for. It returns
-// not_found if no delivery with this ID can be woken.
+// Wake runs a delivery immediately, for the operator. It returns not_found if there is no such delivery, or if the
+// delivery has ended, is running or must wait before the next call.
 func (s *Service) Wake(ctx context.Context, id string) error {
 	return s.db.InTx(ctx, "delivery.wake_by_hand", func(ctx context.Context, tx *db.Tx) error {
 		now := db.Micros(tx.Now())
@@ -116,16 +116,16 @@ type Failure struct {
 	Platform    string
 	Call        string // prepare, commit or resolve
 	Result      string // a network.Class
-	NetworkCode string // the network's own: untrusted
-	NetworkText string // the network's own: untrusted
+	NetworkCode string // from the network; untrusted
+	NetworkText string // from the network; untrusted
 }
 
 const (
-	searchedAttempts = 500 // newest attempts that are searched
-	maxFailures      = 30  // returned
+	searchedAttempts = 500 // number of newest attempts that are searched
+	maxFailures      = 30  // maximum number of returned failures
 )
 
-// RecentFailures returns up to 30 failed calls among the newest 500, the newest first.
+// RecentFailures returns up to 30 failed calls among the newest 500 attempts, newest first.
 func (s *Service) RecentFailures(ctx context.Context) ([]Failure, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, f *Failure) error {
 		var at int64

@@ -8,14 +8,14 @@ import (
 	"pressroom/internal/platform/failpoint"
 )
 
-// prepare fixes the request and makes the network prepare media, which are not public yet.
+// prepare fixes the request and lets the network prepare media. Nothing is public yet.
 func (a *attempt) prepare(ctx context.Context) error {
 	if len(a.d.Draft) == 0 {
 		if err := a.plan(ctx); err != nil || a.done {
 			return err
 		}
 	}
-	began := a.s.db.Now()
+	started := a.s.db.Now()
 	failpoint.Point("before prepare call")
 	callCtx, span := a.startCall(ctx, "network.prepare")
 	draft, wait, err := a.net.Prepare(callCtx, a.grant.Grant, a.d.Draft, a.s.library.Files(a.d.TeamID))
@@ -23,7 +23,7 @@ func (a *attempt) prepare(ctx context.Context) error {
 	failpoint.Point("after prepare call")
 	a.reportCall(ctx, "prepare", err)
 	if err != nil {
-		a.recordFailedCall(ctx, "prepare", began, err)
+		a.recordFailedCall(ctx, "prepare", started, err)
 		return a.handleRefusal(ctx, planned, err)
 	}
 	a.d.Draft = draft
@@ -34,7 +34,7 @@ func (a *attempt) prepare(ctx context.Context) error {
 	return a.saveDraft(ctx, "delivery.prepared")
 }
 
-// plan fixes the request to the byte and stores it.
+// plan creates the exact request and stores it.
 func (a *attempt) plan(ctx context.Context) error {
 	p, t, language, err := a.s.posts.LoadForDelivery(ctx, a.d.TeamID, a.d.PostID, a.d.AccountID)
 	if err != nil {

@@ -40,8 +40,8 @@ func (a *attempt) beginCall(ctx context.Context, call string) (int64, error) {
 	return id, nil
 }
 
-// checkNotHeld returns an error while publishing is on hold, because a PostgreSQL replica may have taken over since the
-// delivery was claimed.
+// checkNotHeld returns an error if publishing is on hold. The hold may have begun after the delivery was claimed, for
+// example because a PostgreSQL replica took over.
 func checkNotHeld(ctx context.Context, tx *db.Tx) error {
 	state, err := restoreguard.Read(ctx, tx)
 	if err == nil && state.IsHeld() {
@@ -52,13 +52,13 @@ func checkNotHeld(ctx context.Context, tx *db.Tx) error {
 
 // saveDraft stores the phase and the draft.
 func (a *attempt) saveDraft(ctx context.Context, name string) error {
-	a.refreshed = false // the next phase may outlast the token
+	a.refreshed = false // The access token may expire again in the next phase.
 	return a.s.updateLeased(ctx, name, a.d, `UPDATE deliveries SET phase = ?, draft = ?`, func(*db.Tx) []any {
 		return []any{string(a.d.Phase), string(a.d.Draft)}
 	})
 }
 
-// recordAnswer stores the answer to a call for the post's history. Failures are only logged.
+// recordAnswer stores the result of a call in the delivery's history. It only logs failures.
 func (a *attempt) recordAnswer(ctx context.Context, attempt int64, cause error) {
 	result, code, text := describeAnswer(cause)
 	err := a.s.db.InTx(ctx, "delivery.note", func(ctx context.Context, tx *db.Tx) error {
@@ -71,13 +71,13 @@ func (a *attempt) recordAnswer(ctx context.Context, attempt int64, cause error) 
 	}
 }
 
-// recordFailedCall stores a failed call that was not recorded when it began, because it publishes nothing.
-func (a *attempt) recordFailedCall(ctx context.Context, call string, began time.Time, cause error) {
+// recordFailedCall stores a failed call that was not recorded before it was made, because it publishes nothing.
+func (a *attempt) recordFailedCall(ctx context.Context, call string, started time.Time, cause error) {
 	result, code, text := describeAnswer(cause)
 	err := a.s.db.InTx(ctx, "delivery.note", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result,
 			network_code, network_text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			a.d.ID, a.d.Epoch, call, db.Micros(began), db.Micros(tx.Now()), result, code, text)
+			a.d.ID, a.d.Epoch, call, db.Micros(started), db.Micros(tx.Now()), result, code, text)
 		return err
 	})
 	if err != nil {
@@ -85,8 +85,8 @@ func (a *attempt) recordFailedCall(ctx context.Context, call string, began time.
 	}
 }
 
-// describeAnswer returns the result of a call and the network's own code and text. An answer without a code has
-// its HTTP status as code, so that only a missing answer has none.
+// describeAnswer returns the result of a call with the network's code and text. If the network's answer has no code, the
+// HTTP status is the code. So the code is empty only if there was no answer.
 func describeAnswer(cause error) (string, string, string) {
 	if e, ok := errors.AsType[*network.Error](cause); ok {
 		code := e.Code
@@ -98,8 +98,8 @@ func describeAnswer(cause error) (string, string, string) {
 	return "answered", "", ""
 }
 
-// postpone releases the lease for some time. After a commit without an answer the delivery continues with a lookup,
-// even if the last lookup found nothing.
+// postpone releases the lease and schedules the next attempt. After a commit without an answer, the next attempt begins
+// with a lookup, even if the last lookup found nothing.
 func (a *attempt) postpone(ctx context.Context, wait time.Duration) error {
 	a.done = true
 	err := a.s.db.InTx(ctx, "delivery.later", func(ctx context.Context, tx *db.Tx) error {
@@ -111,10 +111,10 @@ func (a *attempt) postpone(ctx context.Context, wait time.Duration) error {
 	return nil
 }
 
-// postponeTx is postpone in a transaction of the caller.
+// postponeTx is like postpone, but uses the caller's transaction.
 func (a *attempt) postponeTx(ctx context.Context, tx *db.Tx, wait time.Duration) error {
 	a.done = true
-	if a.sentBefore && a.d.Phase == prepared {
+	if a.committedBefore && a.d.Phase == prepared {
 		a.d.Phase = committing
 	}
 	at := db.Micros(tx.Now().Add(wait))
@@ -130,19 +130,19 @@ func (a *attempt) recordPublished(ctx context.Context, attempt int64, r network.
 		at = a.s.db.Now()
 	}
 	a.done = true
-	into := ended
+	next := ended
 	switch {
 	case r.Permalink == "" && r.ID != "":
-		into = linking
-	case len(a.stepsOf()) > 0:
-		into = finishing
+		next = linking
+	case len(a.finishStepNames()) > 0:
+		next = finishing
 	}
 	err := a.s.db.InTx(ctx, "delivery.published", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = 'published' WHERE id = ?`,
 			db.Micros(tx.Now()), attempt); err != nil {
 			return err
 		}
-		return recordResult(ctx, tx, a.s.posts, a.d, into, post.Result{State: post.TargetPublished,
+		return recordResult(ctx, tx, a.s.posts, a.d, next, post.Result{State: post.TargetPublished,
 			PublishedAt: at.Truncate(time.Microsecond), Permalink: r.Permalink, NetworkID: r.ID})
 	})
 	if err != nil {
@@ -154,11 +154,11 @@ func (a *attempt) recordPublished(ctx context.Context, attempt int64, r network.
 	return nil
 }
 
-// finish ends the attempt with a result.
-func (a *attempt) finish(ctx context.Context, into phase, r post.Result) error {
+// finish ends the attempt with a result and the next phase.
+func (a *attempt) finish(ctx context.Context, next phase, r post.Result) error {
 	a.done = true
 	err := a.s.db.InTx(ctx, "delivery.ended", func(ctx context.Context, tx *db.Tx) error {
-		return a.finishTx(ctx, tx, into, r)
+		return a.finishTx(ctx, tx, next, r)
 	})
 	if err != nil {
 		return fmt.Errorf("ending delivery %s: %w", a.d.ID, err)
@@ -166,10 +166,10 @@ func (a *attempt) finish(ctx context.Context, into phase, r post.Result) error {
 	return nil
 }
 
-// finishTx is finish in a transaction of the caller.
-func (a *attempt) finishTx(ctx context.Context, tx *db.Tx, into phase, r post.Result) error {
+// finishTx is like finish, but uses the caller's transaction.
+func (a *attempt) finishTx(ctx context.Context, tx *db.Tx, next phase, r post.Result) error {
 	a.done = true
-	return recordResult(ctx, tx, a.s.posts, a.d, into, r)
+	return recordResult(ctx, tx, a.s.posts, a.d, next, r)
 }
 
 // failedResult returns the result of an account that failed.
@@ -182,14 +182,14 @@ func unconfirmedResult(message string) post.Result {
 	return post.Result{State: post.TargetUnconfirmed, ErrorCode: "not_confirmed", NetworkText: message}
 }
 
-// recordResult stores a delivery's result, in the post and, with the last delivery, in the job.
+// recordResult stores the result of a delivery and the next phase. It updates the post and the job.
 func recordResult(
-	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, into phase, r post.Result,
+	ctx context.Context, tx *db.Tx, posts *post.Service, d delivery, next phase, r post.Result,
 ) error {
 	now := db.Micros(tx.Now())
 	wake := int64(0)
-	switch into {
-	case doubtful:
+	switch next {
+	case unconfirmed:
 		wake = db.Micros(tx.Now().Add(lookupInterval(d.Lookups)))
 	case linking:
 		d.Lookups, wake = 0, db.Micros(tx.Now().Add(firstPermalinkDelay))
@@ -200,7 +200,7 @@ func recordResult(
 	n, err := tx.Exec(ctx, `UPDATE deliveries SET phase = ?, outcome = ?, error_code = ?, network_text = ?,
 		permalink = ?, network_id = ?, looks = ?, owner = '', lease_until = 0, not_before = 0, wake_at = ?,
 		ended_at = CASE WHEN ended_at = 0 THEN ? ELSE ended_at END WHERE id = ? AND epoch = ?`,
-		string(into), string(r.State), r.ErrorCode, r.NetworkText, r.Permalink, r.NetworkID, d.Lookups, wake, now,
+		string(next), string(r.State), r.ErrorCode, r.NetworkText, r.Permalink, r.NetworkID, d.Lookups, wake, now,
 		d.ID, d.Epoch)
 	if err != nil {
 		return fmt.Errorf("ending delivery %s: %w", d.ID, err)
@@ -214,7 +214,7 @@ func recordResult(
 	return updateJob(ctx, tx, d.JobID)
 }
 
-// updateJob finishes a job after its last delivery, and corrects it when a later lookup changes a result.
+// updateJob finishes a job after its last delivery, and corrects the job if a later lookup changes a result.
 func updateJob(ctx context.Context, tx *db.Tx, id string) error {
 	type part struct {
 		state post.TargetState

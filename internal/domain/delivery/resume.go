@@ -14,15 +14,15 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// Outcome is the result for a candidate, now or after the hold.
+// Outcome is what happens to a candidate when the hold is lifted.
 type Outcome string
 
 // The outcomes.
 const (
-	OutcomeWentOut     Outcome = "went_out"    // found at the network: counts as published, never sent again
-	OutcomeUnconfirmed Outcome = "unconfirmed" // unknown to the network: a person decides
-	OutcomeGoesLate    Outcome = "goes_late"   // not found, sent now
-	OutcomeMissed      Outcome = "missed"      // not found and too late: fails, may be retried
+	OutcomeWentOut     Outcome = "went_out"    // found at the network; counts as published and is not sent again
+	OutcomeUnconfirmed Outcome = "unconfirmed" // the lookup was inconclusive; a person decides
+	OutcomeGoesLate    Outcome = "goes_late"   // not found; sent now
+	OutcomeMissed      Outcome = "missed"      // not found and too late; fails and can be retried
 	OutcomeWaits       Outcome = "waits"       // scheduled for later, or the team may not publish now
 )
 
@@ -32,47 +32,48 @@ type ResumedAccount struct {
 	PostID    string    `json:"post_id"`
 	AccountID int64     `json:"account_id"`
 	Platform  string    `json:"platform"`
-	Username  string    `json:"username"` // at the network
-	Excerpt   string    `json:"excerpt"`  // the start of the post's text, on one line
+	Username  string    `json:"username"` // username at the network
+	Excerpt   string    `json:"excerpt"`  // start of the post's text, on one line
 	Due       time.Time `json:"due"`
 	Outcome   Outcome   `json:"fate"`
-	Permalink string    `json:"permalink,omitempty"` // of the published post
-	Reason    string    `json:"why,omitempty"`       // why the outcome is unknown
+	Permalink string    `json:"permalink,omitempty"` // permalink of the published post
+	Reason    string    `json:"why,omitempty"`       // reason why the outcome is unknown
 }
 
 // ResumeReport describes a resumption or its dry run.
 type ResumeReport struct {
-	Held        restoreguard.Cause `json:"held"` // for what
+	Held        restoreguard.Cause `json:"held"` // cause of the hold
 	Since       time.Time          `json:"since"`
 	Resumed     bool               `json:"resumed"`
 	WentOut     int                `json:"went_out"`
 	Unconfirmed int                `json:"unconfirmed"`
 	GoesLate    int                `json:"goes_late"`
 	Missed      int                `json:"missed"`
-	// scheduled for later, but perhaps published early
+	// UncertainFuture counts posts that are scheduled for later but may already be published.
 	UncertainFuture int                  `json:"waits_in_doubt"`
-	Accounts        []ResumedAccount     `json:"accounts"` // without those that wait and are not in doubt
-	Series          []post.OverdueSeries `json:"series"`   // occurrences that are skipped
+	Accounts        []ResumedAccount     `json:"accounts"` // omits accounts that wait and were certainly not published
+	Series          []post.OverdueSeries `json:"series"`   // series with skipped occurrences
 }
 
 // ResumeOptions configure Resume.
 type ResumeOptions struct {
-	MaxLateness time.Duration // how late a post may still go out
-	DryRun      bool          // changes nothing
-	// NoWait queries the networks even if they may not list the last posts before the hold yet.
+	MaxLateness time.Duration // how late a post may be sent
+	DryRun      bool          // report the outcomes without changing anything
+	// NoWait looks up posts even if the networks may not list the last posts before the hold yet.
 	NoWait bool
 	// AllowUnreachable resumes even if a network is temporarily unreachable.
 	AllowUnreachable bool
-	// SuppressMail cancels mail that was due by a time, because another installation may have sent it. It may be nil.
+	// SuppressMail cancels emails that were due before a time, because another installation may have sent them. It may
+	// be nil.
 	SuppressMail func(ctx context.Context, tx *db.Tx, by time.Time) error
 }
 
-// maxListingDelay is how long a post may be missing from a network's list after a node that did not know of the
-// hold sent it. It exceeds a lease, a call and every network's own delay together.
+// maxListingDelay is how long after the start of a hold a post may be missing from a network's list. It is longer than the
+// sum of a lease, a network call and the delay of any network.
 const maxListingDelay = 3 * time.Minute
 
-// ResumableIn returns how long networks may still omit posts published right before the hold; zero or negative if they
-// no longer do.
+// ResumableIn returns how long networks may still omit posts that were published right before the hold. It is zero or
+// negative if all posts are listed.
 func (s *Service) ResumableIn(ctx context.Context) (time.Duration, error) {
 	state, err := restoreguard.Read(ctx, s.db)
 	if err != nil || !state.IsHeld() || state.Cause == restoreguard.ByHand {
@@ -81,7 +82,7 @@ func (s *Service) ResumableIn(ctx context.Context) (time.Duration, error) {
 	return state.HeldAt.Add(maxListingDelay).Sub(s.db.Now()), nil
 }
 
-// checkResumable refuses to resume while networks may miss posts.
+// checkResumable returns an error while networks may omit posts from their lists.
 func (s *Service) checkResumable(ctx context.Context, opts ResumeOptions) error {
 	if opts.NoWait || opts.DryRun {
 		return nil
@@ -94,9 +95,9 @@ func (s *Service) checkResumable(ctx context.Context, opts ResumeOptions) error 
 	return err
 }
 
-// Resume lifts a hold. First it looks up what each account published since the database was last current, and records
-// that, so that nothing is sent again. A manual hold needs no lookup. It returns an apierr.OperatorError without a
-// hold. It may be repeated after an interruption.
+// Resume lifts a hold. Before that, it looks up and records the posts that each account published since the database was
+// last current, so that they are not sent again. A manual hold needs no lookup. Resume returns an apierr.OperatorError if
+// there is no hold. It can be repeated after an interruption.
 func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (ResumeReport, error) {
 	state, err := restoreguard.Read(ctx, s.db)
 	if err != nil {
@@ -110,28 +111,28 @@ func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (ResumeReport,
 	}
 	out := ResumeReport{Held: state.Cause, Since: state.Since, Accounts: []ResumedAccount{},
 		Series: []post.OverdueSeries{}}
-	doubts, err := s.listCandidates(ctx)
+	candidates, err := s.listCandidates(ctx)
 	if err != nil {
 		return out, err
 	}
 	if state.Cause != restoreguard.ByHand {
-		if err := s.checkConfigured(doubts); err != nil {
+		if err := s.checkConfigured(candidates); err != nil {
 			return out, err
 		}
-		s.lookUpAccounts(ctx, doubts, state.Since)
+		s.lookUpAccounts(ctx, candidates, state.Since)
 		if out.Series, err = s.posts.ListOverdueSeries(ctx); err != nil {
 			return out, err
 		}
 	}
-	s.decideOutcomes(doubts, opts.MaxLateness)
-	out.addAccounts(doubts)
+	s.decideOutcomes(candidates, opts.MaxLateness)
+	out.addAccounts(candidates)
 	if opts.DryRun || ctx.Err() != nil {
 		return out, context.Cause(ctx)
 	}
-	if err := checkReached(doubts); err != nil && !opts.AllowUnreachable {
+	if err := checkReached(candidates); err != nil && !opts.AllowUnreachable {
 		return out, err
 	}
-	if err := s.applyOutcomes(ctx, state, doubts, out.Series); err != nil {
+	if err := s.applyOutcomes(ctx, state, candidates, out.Series); err != nil {
 		return out, err
 	}
 	err = s.lift(ctx, state, out, opts)
@@ -139,7 +140,7 @@ func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (ResumeReport,
 	return out, err
 }
 
-// lift ends the hold after everything is recorded.
+// lift ends the hold after all outcomes are recorded.
 func (s *Service) lift(ctx context.Context, state restoreguard.State, found ResumeReport, opts ResumeOptions) error {
 	return s.whileHeld(ctx, "delivery.resume", state, func(ctx context.Context, tx *db.Tx) error {
 		if opts.SuppressMail != nil && state.Cause != restoreguard.ByHand {
@@ -152,11 +153,11 @@ func (s *Service) lift(ctx context.Context, state restoreguard.State, found Resu
 	})
 }
 
-// checkConfigured returns an error if a network is not configured, because everything due on it would become
+// checkConfigured returns an error if the network of a candidate is not configured, because its posts would become
 // unconfirmed.
-func (s *Service) checkConfigured(doubts []*candidate) error {
+func (s *Service) checkConfigured(candidates []*candidate) error {
 	var missing []string
-	for _, d := range doubts {
+	for _, d := range candidates {
 		if _, err := s.accounts.Network(d.Platform); err != nil && !slices.Contains(missing, d.Platform) {
 			missing = append(missing, d.Platform)
 		}
@@ -169,11 +170,11 @@ func (s *Service) checkConfigured(doubts []*candidate) error {
 		", which are not configured here; set PRESSROOM_NETWORKS (or --networks) and the secrets as for serve")
 }
 
-// checkReached returns an error if a network was temporarily unreachable, because posts that were published early would
-// be published twice.
-func checkReached(doubts []*candidate) error {
+// checkReached returns an error if a network was temporarily unreachable, because posts that were published early could be
+// published twice.
+func checkReached(candidates []*candidate) error {
 	var names []string
-	for _, d := range doubts {
+	for _, d := range candidates {
 		if name := fmt.Sprintf("%s (account %d)", d.Platform, d.AccountID); d.retryable && !slices.Contains(names,
 			name) {
 			names = append(names, name)
@@ -189,30 +190,30 @@ func checkReached(doubts []*candidate) error {
 }
 
 // decideOutcomes sets the outcome of each candidate. A candidate that was not looked up is known not to be published.
-func (s *Service) decideOutcomes(doubts []*candidate, late time.Duration) {
+func (s *Service) decideOutcomes(candidates []*candidate, maxLateness time.Duration) {
 	now := s.db.Now()
-	// scheduled posts that have a result for an account, so that all their accounts are submitted
-	settled := map[string]bool{}
-	for _, d := range doubts {
-		if d.Outcome = d.outcome(now, late); d.Outcome == OutcomeWentOut {
+	// If one account of a scheduled post has a result, the post is submitted for all its accounts.
+	submitted := map[string]bool{}
+	for _, d := range candidates {
+		if d.Outcome = d.outcome(now, maxLateness); d.Outcome == OutcomeWentOut {
 			d.Permalink = d.receipt.Permalink
 		}
-		settled[d.PostID] = settled[d.PostID] || d.delivery.ID == "" && (d.Outcome == OutcomeWentOut ||
+		submitted[d.PostID] = submitted[d.PostID] || d.delivery.ID == "" && (d.Outcome == OutcomeWentOut ||
 			d.Outcome == OutcomeUnconfirmed)
 	}
-	for _, d := range doubts {
-		if d.Outcome == OutcomeWaits && settled[d.PostID] { // submitting it would publish it early, or against a pause
+	for _, d := range candidates {
+		if d.Outcome == OutcomeWaits && submitted[d.PostID] { // Submitting the account would publish the post early or despite a pause.
 			d.Outcome = OutcomeMissed
-			if d.inDoubt() {
-				d.Outcome = OutcomeUnconfirmed // it may have been published with the other
+			if d.isUncertain() {
+				d.Outcome = OutcomeUnconfirmed // The post may have been published on this account too.
 			}
 		}
 	}
 }
 
 // addAccounts counts and lists the candidates.
-func (r *ResumeReport) addAccounts(doubts []*candidate) {
-	for _, d := range doubts {
+func (r *ResumeReport) addAccounts(candidates []*candidate) {
+	for _, d := range candidates {
 		switch d.Outcome {
 		case OutcomeWentOut:
 			r.WentOut++
@@ -223,7 +224,7 @@ func (r *ResumeReport) addAccounts(doubts []*candidate) {
 		case OutcomeMissed:
 			r.Missed++
 		case OutcomeWaits:
-			if !d.inDoubt() {
+			if !d.isUncertain() {
 				continue
 			}
 			r.UncertainFuture++

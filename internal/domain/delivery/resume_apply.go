@@ -12,26 +12,26 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// applyOutcomes records the outcomes during the hold, with a transaction per post.
-func (s *Service) applyOutcomes(ctx context.Context, state restoreguard.State, doubts []*candidate,
+// applyOutcomes records the outcomes during the hold, in one transaction per post.
+func (s *Service) applyOutcomes(ctx context.Context, state restoreguard.State, candidates []*candidate,
 	series []post.OverdueSeries) error {
-	of := map[string][]*candidate{}
-	for _, d := range doubts {
+	byPost := map[string][]*candidate{}
+	for _, d := range candidates {
 		if d.Outcome != OutcomeWaits {
-			of[d.PostID] = append(of[d.PostID], d)
+			byPost[d.PostID] = append(byPost[d.PostID], d)
 		}
 	}
-	for _, id := range slices.Sorted(keysOf(of)) {
+	for _, id := range slices.Sorted(keysOf(byPost)) {
 		err := s.whileHeld(ctx, "delivery.reckon", state, func(ctx context.Context, tx *db.Tx) error {
-			return s.applyPostOutcomes(ctx, tx, of[id])
+			return s.applyPostOutcomes(ctx, tx, byPost[id])
 		})
 		if err != nil {
 			return fmt.Errorf("recording the outcome of post %s: %w", id, err)
 		}
 	}
-	for _, b := range series {
+	for _, overdue := range series {
 		err := s.whileHeld(ctx, "delivery.pass_by", state, func(ctx context.Context, tx *db.Tx) error {
-			return s.posts.SkipOverdue(ctx, tx, b)
+			return s.posts.SkipOverdue(ctx, tx, overdue)
 		})
 		if err != nil {
 			return err
@@ -40,14 +40,14 @@ func (s *Service) applyOutcomes(ctx context.Context, state restoreguard.State, d
 	return nil
 }
 
-// whileHeld writes only during the hold. Afterwards deliveries may be running.
+// whileHeld runs a transaction that fails if the hold has ended, because deliveries may be running then.
 func (s *Service) whileHeld(ctx context.Context, name string, state restoreguard.State,
-	work func(context.Context, *db.Tx) error) error {
+	do func(context.Context, *db.Tx) error) error {
 	return s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
 		if err := restoreguard.CheckUnchanged(ctx, tx, state); err != nil {
 			return err
 		}
-		return work(ctx, tx)
+		return do(ctx, tx)
 	})
 }
 
@@ -61,77 +61,78 @@ func keysOf(of map[string][]*candidate) func(func(string) bool) {
 	}
 }
 
-// applyPostOutcomes records the outcomes of one post's accounts. A scheduled post without any result is left for its
-// release.
-func (s *Service) applyPostOutcomes(ctx context.Context, tx *db.Tx, doubts []*candidate) error {
-	one, refused := doubts[0], ""
-	if one.delivery.ID == "" {
-		if !slices.ContainsFunc(doubts, func(d *candidate) bool { return d.Outcome != OutcomeGoesLate }) {
+// applyPostOutcomes records the outcomes of one post's accounts. It does not change a scheduled post that can be released
+// normally.
+func (s *Service) applyPostOutcomes(ctx context.Context, tx *db.Tx, candidates []*candidate) error {
+	first, refused := candidates[0], ""
+	if first.delivery.ID == "" {
+		if !slices.ContainsFunc(candidates, func(d *candidate) bool { return d.Outcome != OutcomeGoesLate }) {
 			return nil
 		}
-		handed, why, err := s.posts.ForceSubmit(ctx, tx, one.TeamID, one.PostID)
-		if err != nil || !handed {
+		submitted, refusal, err := s.posts.ForceSubmit(ctx, tx, first.TeamID, first.PostID)
+		if err != nil || !submitted {
 			return err
 		}
-		refused = why
+		refused = refusal
 	}
-	under, err := s.listOpen(ctx, tx, ` AND d.post_id = ?`, one.PostID)
+	unfinished, err := s.listOpen(ctx, tx, ` AND d.post_id = ?`, first.PostID)
 	if err != nil {
 		return err
 	}
-	for _, d := range doubts {
-		i := slices.IndexFunc(under, func(u delivery) bool { return u.AccountID == d.AccountID })
+	for _, d := range candidates {
+		i := slices.IndexFunc(unfinished, func(u delivery) bool { return u.AccountID == d.AccountID })
 		if i < 0 || d.Outcome == OutcomeGoesLate && refused == "" {
 			continue
 		}
-		if err := s.applyOutcome(ctx, tx, under[i], d, refused); err != nil {
+		if err := s.applyOutcome(ctx, tx, unfinished[i], d, refused); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// applyOutcome ends a delivery with its outcome. One that would go out but is refused fails with that refusal.
-func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, of *candidate, refused string) error {
+// applyOutcome ends a delivery with the outcome of a candidate. refused is an error code for candidates that would be sent
+// now; it may be empty.
+func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, c *candidate, refused string) error {
 	// The new epoch invalidates the last holder's lease.
 	err := tx.QueryRow(ctx, `UPDATE deliveries SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`, d.ID).Scan(&d.Epoch)
 	if err != nil {
 		return fmt.Errorf("claiming delivery %s: %w", d.ID, err)
 	}
-	told, result, into := "published", post.Result{State: post.TargetPublished, PublishedAt: of.receipt.At,
-		Permalink: of.receipt.Permalink, NetworkID: of.receipt.ID}, ended
+	lookupResult, result, next := "published", post.Result{State: post.TargetPublished, PublishedAt: c.receipt.At,
+		Permalink: c.receipt.Permalink, NetworkID: c.receipt.ID}, ended
 	switch {
-	case of.Outcome == OutcomeUnconfirmed:
-		told, result = string(network.Uncertain), unconfirmedResult("")
-	case of.Outcome == OutcomeGoesLate:
-		told, result = "answered", failedResult(refused, "")
-	case of.Outcome == OutcomeMissed:
-		told, result = "answered", failedResult("missed_while_held", "")
+	case c.Outcome == OutcomeUnconfirmed:
+		lookupResult, result = string(network.Uncertain), unconfirmedResult("")
+	case c.Outcome == OutcomeGoesLate:
+		lookupResult, result = "answered", failedResult(refused, "")
+	case c.Outcome == OutcomeMissed:
+		lookupResult, result = "answered", failedResult("missed_while_held", "")
 	case result.Permalink == "" && result.NetworkID != "":
-		into = linking
+		next = linking
 	default:
 		finisher, err := s.finisher(ctx, tx, d.AccountID)
 		if err != nil {
 			return err
 		}
 		if finisher != nil {
-			into = finishing // finds out which calls the post needs
+			next = finishing // The phase determines which calls the post needs.
 		}
 	}
 	if result.State == post.TargetPublished && result.PublishedAt.IsZero() {
-		result.PublishedAt = of.Due
+		result.PublishedAt = c.Due
 	}
-	if of.asked {
+	if c.lookedUp {
 		now := db.Micros(tx.Now())
 		_, err := tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result)
-			VALUES (?, ?, 'resolve', ?, ?, ?)`, d.ID, d.Epoch, now, now, told)
+			VALUES (?, ?, 'resolve', ?, ?, ?)`, d.ID, d.Epoch, now, now, lookupResult)
 		if err != nil {
 			return fmt.Errorf("recording the lookup of %s: %w", d.ID, err)
 		}
 	}
-	if err := recordResult(ctx, tx, s.posts, d, into, result); err != nil {
+	if err := recordResult(ctx, tx, s.posts, d, next, result); err != nil {
 		return err
 	}
 	return auditlog.Record(ctx, tx, d.TeamID, auditlog.Actor{}, "post.account_reckoned", d.PostID,
-		map[string]any{"account": d.AccountID, "fate": of.Outcome, "error_code": result.ErrorCode})
+		map[string]any{"account": d.AccountID, "fate": c.Outcome, "error_code": result.ErrorCode})
 }

@@ -11,58 +11,58 @@ import (
 	"pressroom/internal/platform/plaintext"
 )
 
-// candidate is a post to an account that was due and may have been published elsewhere during a hold.
+// candidate is an account of a post that another installation may have published during the hold.
 type candidate struct {
 	ResumedAccount
 
-	delivery  delivery // has no ID if the post is still scheduled
+	delivery  delivery // its ID is empty if the post is still scheduled
 	text      string
 	receipt   network.Receipt
-	asked     bool
-	retryable bool // the lookup failed for a temporary reason
+	lookedUp  bool
+	retryable bool // whether the lookup failed temporarily
 	verdict   network.Verdict
-	paused    bool // its team may not publish
+	paused    bool // whether the team may not publish
 }
 
-// outcome returns the result for a candidate. The team or another account of the post may still change it.
-func (d *candidate) outcome(now time.Time, late time.Duration) Outcome {
+// outcome returns the outcome of a candidate. Another account of the post may still change it; see decideOutcomes.
+func (d *candidate) outcome(now time.Time, maxLateness time.Duration) Outcome {
 	switch {
-	case d.asked && d.verdict == network.Published:
+	case d.lookedUp && d.verdict == network.Published:
 		return OutcomeWentOut
 	case d.delivery.ID == "" && d.Due.After(now):
 		return OutcomeWaits
-	case d.inDoubt():
+	case d.isUncertain():
 		return OutcomeUnconfirmed
 	case d.paused:
 		return OutcomeWaits
-	case !d.asked && d.delivery.Phase == committing:
-		return OutcomeGoesLate // its delivery looks it up first
-	case now.Sub(d.Due) > late:
+	case !d.lookedUp && d.delivery.Phase == committing:
+		return OutcomeGoesLate // The delivery looks up the post before it commits again.
+	case now.Sub(d.Due) > maxLateness:
 		return OutcomeMissed
 	}
 	return OutcomeGoesLate
 }
 
-// inDoubt reports whether the lookup was inconclusive.
-func (d *candidate) inDoubt() bool { return d.asked && d.verdict == network.Unknown }
+// isUncertain reports whether the lookup was inconclusive.
+func (d *candidate) isUncertain() bool { return d.lookedUp && d.verdict == network.Unknown }
 
-// listCandidates returns everything that is due or will be: unfinished deliveries and scheduled posts, including future
-// ones, which may have been published early.
+// listCandidates returns the accounts of unfinished deliveries and of scheduled posts. It includes future posts, because
+// they may have been published early.
 func (s *Service) listCandidates(ctx context.Context) ([]*candidate, error) {
 	scheduled, err := s.posts.ListScheduled(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := []*candidate{}
-	for _, g := range scheduled {
-		out = append(out, &candidate{ResumedAccount: ResumedAccount{TeamID: g.TeamID, PostID: g.PostID,
-			AccountID: g.AccountID, Due: g.At}, paused: g.Paused})
+	for _, target := range scheduled {
+		out = append(out, &candidate{ResumedAccount: ResumedAccount{TeamID: target.TeamID, PostID: target.PostID,
+			AccountID: target.AccountID, Due: target.At}, paused: target.Paused})
 	}
-	under, err := s.listOpen(ctx, s.db, ``)
+	unfinished, err := s.listOpen(ctx, s.db, ``)
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range under {
+	for _, d := range unfinished {
 		out = append(out, &candidate{ResumedAccount: ResumedAccount{TeamID: d.TeamID, PostID: d.PostID,
 			AccountID: d.AccountID, Due: d.CreatedAt}, delivery: d})
 	}
@@ -78,7 +78,7 @@ func (s *Service) listCandidates(ctx context.Context) ([]*candidate, error) {
 	return out, nil
 }
 
-// listOpen returns the deliveries without a result that match conditions on d.
+// listOpen returns the deliveries without a result that match an additional SQL condition on deliveries d.
 func (s *Service) listOpen(ctx context.Context, q db.Querier, where string, args ...any) ([]delivery, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, d *delivery) error {
 		var phaseText, draft string
@@ -109,7 +109,7 @@ func (s *Service) accountName(ctx context.Context, account int64) (string, strin
 
 const maxExcerpt = 60 // characters
 
-// excerpt returns the start of a text on one line, without characters that do not print.
+// excerpt returns the start of a text on one line, without unprintable characters.
 func excerpt(text string) string {
 	text = plaintext.Line(network.Clip(text, 4*maxExcerpt))
 	if short := network.Clip(text, maxExcerpt); short != text {

@@ -13,67 +13,68 @@ import (
 )
 
 const (
-	accountLookupTimeout = 2 * time.Minute // for one account
-	maxListedPosts       = 500             // of one account
+	accountLookupTimeout = 2 * time.Minute // per account
+	maxListedPosts       = 500             // per account
 	maxClockSkew         = 5 * time.Minute // how far the network's clock may be behind ours
 )
 
-const maxConcurrentLookups = 8 // accounts
+// maxConcurrentLookups is the number of accounts that are looked up concurrently.
+const maxConcurrentLookups = 8
 
-// lookUpAccounts looks up the candidates of each account, several accounts at once.
-func (s *Service) lookUpAccounts(ctx context.Context, doubts []*candidate, since time.Time) {
-	of := map[int64][]*candidate{}
-	for _, d := range doubts {
-		of[d.AccountID] = append(of[d.AccountID], d)
+// lookUpAccounts looks up the candidates of each account, with several accounts concurrently.
+func (s *Service) lookUpAccounts(ctx context.Context, candidates []*candidate, since time.Time) {
+	byAccount := map[int64][]*candidate{}
+	for _, d := range candidates {
+		byAccount[d.AccountID] = append(byAccount[d.AccountID], d)
 	}
-	places := make(chan struct{}, maxConcurrentLookups)
-	var asking sync.WaitGroup
-	for account, list := range of {
-		places <- struct{}{}
-		asking.Go(func() {
-			defer func() { <-places }()
+	slots := make(chan struct{}, maxConcurrentLookups)
+	var group sync.WaitGroup
+	for account, list := range byAccount {
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
 			s.lookUpAccount(ctx, account, list, since)
 		})
 	}
-	asking.Wait()
+	group.Wait()
 }
 
-// lookUpAccount lists an account's posts since a time and matches them with the candidates. A request that was fixed
-// before is looked up individually, because the network knows more about it.
-func (s *Service) lookUpAccount(ctx context.Context, account int64, doubts []*candidate, since time.Time) {
+// lookUpAccount lists an account's posts since a time and matches them with the candidates. A candidate whose request was
+// already fixed is also looked up individually, because the network has more information about it.
+func (s *Service) lookUpAccount(ctx context.Context, account int64, candidates []*candidate, since time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, accountLookupTimeout)
 	defer cancel()
-	for _, d := range doubts {
-		d.asked, d.Reason = true, "The network could not be asked."
+	for _, d := range candidates {
+		d.lookedUp, d.Reason = true, "The network could not be asked."
 	}
-	grant, listed, reticent, err := s.listAccountPosts(ctx, account, since.Add(-maxClockSkew))
+	grant, listed, incomplete, err := s.listAccountPosts(ctx, account, since.Add(-maxClockSkew))
 	if err != nil {
 		s.log.WarnContext(ctx, "Looking up published posts failed", "account", account, "error", err)
-		for _, d := range doubts {
+		for _, d := range candidates {
 			d.retryable, d.Reason = isTemporary(err), describeFailure(err)
 		}
 		return
 	}
-	for _, d := range doubts {
+	for _, d := range candidates {
 		d.verdict, d.Reason = network.Absent, ""
-		if reticent {
+		if incomplete {
 			d.verdict, d.Reason = network.Unknown, "The network's list of posts may be incomplete."
 		}
 	}
-	match(doubts, listed)
-	for _, d := range doubts {
+	match(candidates, listed)
+	for _, d := range candidates {
 		if d.verdict != network.Published && (d.delivery.Phase == prepared || d.delivery.Phase == committing) {
 			s.resolveCandidate(ctx, grant, d)
 		}
-		if d.verdict == network.Published && d.receipt.MatchedByContent && isTaken(doubts, d) {
+		if d.verdict == network.Published && d.receipt.MatchedByContent && isTaken(candidates, d) {
 			d.verdict, d.Reason = network.Unknown, "The account shows one post that matches this and another post."
 		}
 	}
 }
 
-// isTaken reports whether the post that a candidate was found as belongs to another candidate.
-func isTaken(doubts []*candidate, d *candidate) bool {
-	return slices.ContainsFunc(doubts, func(other *candidate) bool {
+// isTaken reports whether the post that was found for a candidate was also found for another candidate.
+func isTaken(candidates []*candidate, d *candidate) bool {
+	return slices.ContainsFunc(candidates, func(other *candidate) bool {
 		return other != d && other.verdict == network.Published &&
 			(network.CommitHistory{OtherPosts: []string{other.receipt.ID, other.receipt.Permalink}}).BelongsToOther(d.receipt.ID,
 				d.receipt.Permalink)
@@ -85,27 +86,27 @@ var (
 	errNoPostList = errors.New("the network does not list posts")
 )
 
-// isTemporary reports whether the error that prevented a lookup may pass.
+// isTemporary reports whether a failed lookup may succeed later.
 func isTemporary(err error) bool {
 	if errors.Is(err, errGrantLost) || errors.Is(err, errNoPostList) {
 		return false
 	}
 	return slices.Contains([]network.Class{network.Transient, network.Uncertain, network.Processing, network.Rate,
-		network.Quota, network.HostBlocked}, classOf(err))
+		network.Quota, network.HostBlocked}, errorClass(err))
 }
 
-// describeFailure returns why a lookup failed, for people.
+// describeFailure returns the reason to display for a failed lookup.
 func describeFailure(err error) string {
 	switch {
 	case errors.Is(err, errGrantLost):
 		return "The account is disconnected, so the network could not be asked."
-	case errors.Is(err, errNoPostList), classOf(err) == network.Unapproved:
+	case errors.Is(err, errNoPostList), errorClass(err) == network.Unapproved:
 		return "The network does not let this app list posts."
 	}
 	return "The network could not be asked."
 }
 
-// resolveCandidate looks up a request that was fixed before the hold.
+// resolveCandidate looks up a candidate whose request was fixed before the hold.
 func (s *Service) resolveCandidate(ctx context.Context, grant account.Grant, d *candidate) {
 	n, err := s.accounts.Network(grant.Platform)
 	if err != nil {
@@ -123,12 +124,12 @@ func (s *Service) resolveCandidate(ctx context.Context, grant account.Grant, d *
 		d.verdict, d.receipt = verdict, receipt
 	case verdict == network.Unknown:
 		d.verdict, d.Reason = verdict, "The network does not say whether it published the post."
-	case err != nil: // the network dropped it; a new request follows
+	case err != nil: // The network dropped the request, so a new request follows.
 	}
 }
 
-// listAccountPosts returns an account's posts that are unknown here, and reports whether the network's list may be
-// incomplete.
+// listAccountPosts returns the grant of an account and the account's posts that are not stored here. It also reports
+// whether the network's list may be incomplete.
 func (s *Service) listAccountPosts(ctx context.Context, id int64,
 	since time.Time) (account.Grant, []network.CollectedPost, bool, error) {
 	grant, err := s.accounts.Grant(ctx, id)
@@ -139,17 +140,17 @@ func (s *Service) listAccountPosts(ctx context.Context, id int64,
 	if err != nil {
 		return grant, nil, false, err
 	}
-	from, ok := n.(network.Collector)
+	collector, ok := n.(network.Collector)
 	switch {
 	case grant.Lost:
 		return grant, nil, false, errGrantLost
 	case !ok:
 		return grant, nil, false, errNoPostList
 	}
-	told, err := from.Collect(ctx, grant.Grant, since, maxListedPosts)
-	if err != nil && classOf(err) == network.AuthRefresh {
+	listed, err := collector.Collect(ctx, grant.Grant, since, maxListedPosts)
+	if err != nil && errorClass(err) == network.AuthRefresh {
 		if grant, err = s.accounts.Refresh(ctx, id, grant); err == nil {
-			told, err = from.Collect(ctx, grant.Grant, since, maxListedPosts)
+			listed, err = collector.Collect(ctx, grant.Grant, since, maxListedPosts)
 		}
 	}
 	if err != nil {
@@ -159,9 +160,9 @@ func (s *Service) listAccountPosts(ctx context.Context, id int64,
 	if err != nil {
 		return grant, nil, false, err
 	}
-	_, reticent := n.(network.PartialLister)
-	reticent = reticent || told.Truncated || len(told.Posts) >= maxListedPosts // checked before known posts are removed
-	return grant, slices.DeleteFunc(told.Posts, func(f network.CollectedPost) bool {
+	_, incomplete := n.(network.PartialLister)
+	incomplete = incomplete || listed.Truncated || len(listed.Posts) >= maxListedPosts // Check this before known posts are removed.
+	return grant, slices.DeleteFunc(listed.Posts, func(f network.CollectedPost) bool {
 		return known.BelongsToOther(f.ID, f.URL)
-	}), reticent, nil
+	}), incomplete, nil
 }

@@ -11,45 +11,45 @@ import (
 	"pressroom/internal/network"
 )
 
-// match assigns each listed post to the candidate with the same text and the nearest time. A text that only has
-// the same words or beginning may have been changed by the network; a person decides about those.
-func match(doubts []*candidate, listed []network.CollectedPost) {
-	taken := map[*candidate]bool{}
-	rest := slices.DeleteFunc(slices.Clone(listed), func(f network.CollectedPost) bool {
-		d := nearest(f, candidatesFor(doubts, f, taken, sameText))
+// match assigns each listed post to the candidate with the same text and the nearest time. If only the words or the
+// beginning are the same, the network may have changed the text, so the verdict is unknown and a person decides.
+func match(candidates []*candidate, listed []network.CollectedPost) {
+	matched := map[*candidate]bool{}
+	unmatched := slices.DeleteFunc(slices.Clone(listed), func(f network.CollectedPost) bool {
+		d := nearest(f, candidatesFor(candidates, f, matched, sameText))
 		if d == nil {
 			return false
 		}
-		taken[d] = true
+		matched[d] = true
 		d.verdict, d.Reason, d.receipt = network.Published, "", network.Receipt{ID: f.ID, Permalink: f.URL, At: f.PostedAt}
 		return true
 	})
-	for _, f := range rest {
-		why := "The account shows a post with this text and another link: "
-		could := candidatesFor(doubts, f, taken, sameWords)
+	for _, f := range unmatched {
+		reason := "The account shows a post with this text and another link: "
+		possible := candidatesFor(candidates, f, matched, sameWords)
 		switch {
-		case len(could) == 0:
-			why, could = "The account shows a post that could be this one: ", candidatesFor(doubts, f, taken,
+		case len(possible) == 0:
+			reason, possible = "The account shows a post that could be this one: ", candidatesFor(candidates, f, matched,
 				samePrefix)
-		case textWithoutLinks(f.Text) == "": // any image without text could match
-			why = "The account shows a post without text that could be this one: "
+		case textWithoutLinks(f.Text) == "": // A post without text could be any candidate without text.
+			reason = "The account shows a post without text that could be this one: "
 		}
-		for _, d := range could { // one of them, but not known which
-			d.verdict, d.Reason = network.Unknown, why+f.URL
+		for _, d := range possible { // The post is one of these candidates.
+			d.verdict, d.Reason = network.Unknown, reason+f.URL
 		}
 	}
 }
 
-// candidatesFor returns the candidates that a listed post could be and that are not yet matched: those that were due
-// when it was posted, else those that may have been published early.
-func candidatesFor(doubts []*candidate, f network.CollectedPost, taken map[*candidate]bool,
-	is func(ours, listed string) bool) []*candidate {
-	var due, ahead []*candidate
-	for _, d := range doubts {
+// candidatesFor returns the unmatched candidates whose text matches a listed post. It returns the candidates that were due
+// when the post was published, or if there are none, the candidates that were due later.
+func candidatesFor(candidates []*candidate, f network.CollectedPost, matched map[*candidate]bool,
+	matches func(ours, listed string) bool) []*candidate {
+	var due, early []*candidate
+	for _, d := range candidates {
 		switch {
-		case taken[d] || !is(d.text, f.Text):
+		case matched[d] || !matches(d.text, f.Text):
 		case d.Due.After(f.PostedAt.Add(maxClockSkew)):
-			ahead = append(ahead, d)
+			early = append(early, d)
 		default:
 			due = append(due, d)
 		}
@@ -57,13 +57,13 @@ func candidatesFor(doubts []*candidate, f network.CollectedPost, taken map[*cand
 	if len(due) > 0 {
 		return due
 	}
-	return ahead
+	return early
 }
 
 // nearest returns the candidate whose time is nearest to that of a listed post, or nil.
-func nearest(f network.CollectedPost, doubts []*candidate) *candidate {
+func nearest(f network.CollectedPost, candidates []*candidate) *candidate {
 	var best *candidate
-	for _, d := range doubts {
+	for _, d := range candidates {
 		if best == nil || d.Due.Sub(f.PostedAt).Abs() < best.Due.Sub(f.PostedAt).Abs() {
 			best = d
 		}
@@ -76,12 +76,11 @@ func sameText(a, b string) bool {
 	return normalizeText(a) != "" && normalizeText(a) == normalizeText(b)
 }
 
-// sameWords reports whether two texts are equal except for links, which networks replace. Posts of a series may
-// differ only in a link.
+// sameWords reports whether two texts are equal except for links, because networks replace links.
 func sameWords(a, b string) bool { return textWithoutLinks(a) == textWithoutLinks(b) }
 
-// samePrefix reports whether one text begins with the other, with or without links: a network may cut within a
-// link.
+// samePrefix reports whether one text begins with the other. It compares the texts with and without links, because a
+// network may truncate a text within a link.
 func samePrefix(a, b string) bool {
 	return isPrefix(normalizeText(a), normalizeText(b)) || isPrefix(textWithoutLinks(a), textWithoutLinks(b))
 }
@@ -92,19 +91,19 @@ func isPrefix(a, b string) bool {
 	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a))
 }
 
-// trimEllipsis removes the mark of a text that the network has cut.
+// trimEllipsis removes the ellipsis of a text that the network truncated.
 func trimEllipsis(text string) string { return strings.TrimSpace(strings.TrimSuffix(text, "…")) }
 
 var (
 	schemePattern = regexp.MustCompile(`(?i)https?://`)
 	slashPattern  = regexp.MustCompile(`/(\s|$)`)
-	// Scripts without spaces between words are excluded, because the start of a domain cannot be found there.
+	// Scripts without spaces between words are excluded, because the start of a domain cannot be detected in them.
 	domainPattern = regexp.MustCompile(
 		`(?:[\p{Latin}\p{Greek}\p{Cyrillic}\pN_-]+\.)+[\p{Latin}\p{Greek}\p{Cyrillic}]{2,}(?:[:/?#][^\s<>"「」『』（）、。，]*)?`)
 )
 
-// normalizeText removes what networks change in texts and links: whitespace, Unicode form, the scheme of a link
-// and its final slash.
+// normalizeText removes differences that networks introduce: whitespace, the Unicode form, and the scheme and trailing
+// slash of links.
 func normalizeText(text string) string {
 	text = schemePattern.ReplaceAllLiteralString(norm.NFC.String(html.UnescapeString(text)), "")
 	return strings.Join(strings.Fields(slashPattern.ReplaceAllString(text, "$1")), " ")

@@ -13,7 +13,7 @@ func TestMatch(t *testing.T) {
 	t.Parallel()
 	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
 	going := func(text string, minutes int) *candidate {
-		return &candidate{ResumedAccount: ResumedAccount{Due: at(minutes)}, text: text, asked: true,
+		return &candidate{ResumedAccount: ResumedAccount{Due: at(minutes)}, text: text, lookedUp: true,
 			verdict: network.Absent}
 	}
 	shown := func(text string, minutes int) network.CollectedPost {

@@ -12,36 +12,36 @@ import (
 )
 
 const (
-	maxTries         = 6                // failed calls before the delivery fails
-	maxRefusedGrants = 3                // refusals of new grants before the account counts as lost
-	quietTime        = 90 * time.Second // after a call without an answer, in which it may still take effect
-	maxLookups       = 6                // inconclusive lookups before the account is unconfirmed
-	maxRateLimitWait = 15 * time.Minute // longest wait requested by a network
+	maxTries         = 6                // failed calls until the delivery fails
+	maxRefusedGrants = 3                // refusals of new grants until the connection counts as lost
+	quietTime        = 90 * time.Second // time after a call without an answer during which it may still publish the post
+	maxLookups       = 6                // inconclusive lookups until the account is unconfirmed
+	maxRateLimitWait = 15 * time.Minute // maximum wait that a network can request
 	minBackoff       = 500 * time.Millisecond
 	maxBackoff       = 15 * time.Second
 	lookUpFor        = 24 * time.Hour // how long an unconfirmed account is looked up
 )
 
-// backoff returns the wait after the nth failure: half a second, doubling up to 15 s.
+// backoff returns the wait after the nth failure. It doubles from minBackoff to maxBackoff.
 func backoff(n int) time.Duration {
 	return min(maxBackoff, minBackoff<<min(n, 10))
 }
 
-// lookupInterval returns the wait before an unconfirmed account is looked up again: a minute, doubling up to
-// some hours.
-func lookupInterval(looks int) time.Duration {
-	return time.Minute << min(max(0, looks-maxLookups), 8)
+// lookupInterval returns the wait before an unconfirmed account is looked up again. It doubles from a minute to several
+// hours.
+func lookupInterval(lookups int) time.Duration {
+	return time.Minute << min(max(0, lookups-maxLookups), 8)
 }
 
-// classOf returns the class of a network's error. Any other error counts as transient.
-func classOf(err error) network.Class {
+// errorClass returns the class of a network error. Other errors count as transient.
+func errorClass(err error) network.Class {
 	if e, ok := errors.AsType[*network.Error](err); ok {
 		return e.Class
 	}
 	return network.Transient
 }
 
-// errorMessage returns the network's own text, or "".
+// errorMessage returns the network's message in an error, or "".
 func errorMessage(err error) string {
 	if e, ok := errors.AsType[*network.Error](err); ok {
 		return e.Message
@@ -49,19 +49,19 @@ func errorMessage(err error) string {
 	return ""
 }
 
-// refusalCodes are the error codes of refusals that no repeat can change.
+// refusalCodes are the error codes of permanent refusals.
 var refusalCodes = map[network.Class]string{
 	network.Rejected: "rejected_content", network.Unapproved: "app_not_approved",
 	network.RejectedMedia: "rejected_media", network.Duplicate: "duplicate_content",
 }
 
-// handleRefusal decides what follows a call that certainly had no effect: fail, wait, or start again from phase
-// back.
-func (a *attempt) handleRefusal(ctx context.Context, back phase, err error) error {
+// handleRefusal handles an error of a call that had no effect. The delivery fails, waits, or starts again from the phase
+// restart.
+func (a *attempt) handleRefusal(ctx context.Context, restart phase, err error) error {
 	if ctx.Err() != nil {
-		return context.Cause(ctx) // we are stopping or lost the lease: another holder takes over
+		return context.Cause(ctx) // The process stops or lost the lease, so another holder continues.
 	}
-	a.d.Phase = back
+	a.d.Phase = restart
 	var e *network.Error
 	if !errors.As(err, &e) {
 		e = &network.Error{Class: network.Transient, Err: err}
@@ -77,8 +77,8 @@ func (a *attempt) handleRefusal(ctx context.Context, back phase, err error) erro
 		case a.d.Tries+1 >= maxRefusedGrants:
 			return a.handleLostGrant(ctx, e.Message)
 		}
-		// The grant is new, so only repeated refusals mean that it is invalid.
-		return a.retry(ctx, back, "account_needs_reauth", e.Message, 0)
+		// The grant is new, so a single refusal does not mean that it is invalid.
+		return a.retry(ctx, restart, "account_needs_reauth", e.Message, 0)
 	case network.AuthDead:
 		return a.handleLostGrant(ctx, e.Message)
 	case network.Rate, network.Quota:
@@ -89,16 +89,16 @@ func (a *attempt) handleRefusal(ctx context.Context, back phase, err error) erro
 		}
 		return a.finish(ctx, ended, failedResult(refusalCodes[e.Class], e.Message))
 	case network.HostBlocked:
-		return a.retry(ctx, back, "server_not_allowed", "", 0) // our own setting, so the circuit does not matter
-	case network.Transient, network.Uncertain, network.Processing: // the call publishes nothing, so it may be repeated
+		return a.retry(ctx, restart, "server_not_allowed", "", 0) // The operator's settings block the server, so the circuit does not apply.
+	case network.Transient, network.Uncertain, network.Processing: // The call published nothing, so it can be repeated.
 	}
 	if wait, may := a.mayCall(); !may {
-		return a.waitForCircuit(ctx, wait) // the whole network fails, so this is not a try
+		return a.waitForCircuit(ctx, wait) // The whole network fails, so this does not count as a try.
 	}
-	return a.retry(ctx, back, "network_error", e.Message, 0)
+	return a.retry(ctx, restart, "network_error", e.Message, 0)
 }
 
-// logUnapproved logs for the operator that a network rejects the app itself.
+// logUnapproved logs that a network refused the operator's app.
 func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
 	a.s.log.WarnContext(ctx, "A network does not accept this installation's app for a post: it may lack an approval, "+
 		"an audit, a permission or credit, or its settings may be outdated",
@@ -106,10 +106,10 @@ func (a *attempt) logUnapproved(ctx context.Context, e *network.Error) {
 		"post", a.d.PostID, "account", a.d.AccountID)
 }
 
-// retry starts again from a phase after a backoff, or after the wait that the network requested if that is longer.
-// After maxTries the delivery fails with the code.
-func (a *attempt) retry(ctx context.Context, from phase, code, message string, wait time.Duration) error {
-	a.d.Phase = from
+// retry starts again from a phase after a backoff, or after wait if that is longer. After maxTries the delivery fails with
+// the code.
+func (a *attempt) retry(ctx context.Context, restart phase, code, message string, wait time.Duration) error {
+	a.d.Phase = restart
 	a.d.Tries++
 	if a.d.Tries >= maxTries {
 		return a.finish(ctx, ended, failedResult(code, message))
@@ -117,7 +117,7 @@ func (a *attempt) retry(ctx context.Context, from phase, code, message string, w
 	return a.postpone(ctx, max(wait, backoff(a.d.Tries)))
 }
 
-// waitForQuota waits as long as the network requested, up to maxRateLimitWait.
+// waitForQuota waits as long as the network requests. The delivery fails if that is longer than maxRateLimitWait.
 func (a *attempt) waitForQuota(ctx context.Context, e *network.Error) error {
 	code := "rate_limited"
 	if e.Class == network.Quota {
@@ -130,7 +130,7 @@ func (a *attempt) waitForQuota(ctx context.Context, e *network.Error) error {
 	return a.retry(ctx, a.d.Phase, code, e.Message, wait)
 }
 
-// refreshGrant renews the grant once. The delivery continues in its phase.
+// refreshGrant renews the grant. The delivery continues in its phase.
 func (a *attempt) refreshGrant(ctx context.Context) error {
 	fresh, err := a.s.accounts.Refresh(ctx, a.d.AccountID, a.grant)
 	a.refreshed = true
@@ -138,43 +138,43 @@ func (a *attempt) refreshGrant(ctx context.Context) error {
 	case err == nil && !fresh.Lost:
 		a.grant = fresh
 		return nil
-	case err == nil || classOf(err) == network.AuthDead:
+	case err == nil || errorClass(err) == network.AuthDead:
 		return a.handleLostGrant(ctx, errorMessage(err))
-	case a.d.Phase == committing || a.d.Phase == doubtful:
+	case a.d.Phase == committing || a.d.Phase == unconfirmed:
 		return a.lookUpLater(ctx, err)
 	}
 	return a.handleRefusal(ctx, a.d.Phase, err)
 }
 
-// handleLostGrant fails the delivery unless the account was reconnected meanwhile. After a commit the account becomes
-// unconfirmed instead, because it cannot be looked up.
+// handleLostGrant fails the delivery unless the account was reconnected concurrently. After a commit, the account becomes
+// unconfirmed instead, because the post cannot be looked up.
 func (a *attempt) handleLostGrant(ctx context.Context, message string) error {
 	if err := a.s.accounts.MarkLost(ctx, a.d.AccountID, a.grant); err != nil {
 		return err
 	}
-	now, err := a.s.accounts.Grant(ctx, a.d.AccountID)
+	current, err := a.s.accounts.Grant(ctx, a.d.AccountID)
 	if err != nil {
 		return err
 	}
-	if !now.Lost {
-		a.grant, a.refreshed = now, false
+	if !current.Lost {
+		a.grant, a.refreshed = current, false
 		return nil
 	}
-	if a.d.Phase == committing || a.d.Phase == doubtful {
+	if a.d.Phase == committing || a.d.Phase == unconfirmed {
 		a.d.Lookups++
 		return a.leaveUnconfirmed(ctx, message)
 	}
 	return a.finish(ctx, ended, failedResult("account_needs_reauth", message))
 }
 
-// lookUpLater waits before the next lookup. After maxLookups the account is unconfirmed and looked up ever more
-// rarely, for a day.
+// lookUpLater waits before the next lookup. After maxLookups the account becomes unconfirmed. Lookups then continue for a
+// day at increasing intervals.
 func (a *attempt) lookUpLater(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	a.d.Lookups++
-	if a.d.Phase != doubtful && a.d.Lookups < maxLookups {
+	if a.d.Phase != unconfirmed && a.d.Lookups < maxLookups {
 		return a.postpone(ctx, backoff(a.d.Lookups))
 	}
 	return a.leaveUnconfirmed(ctx, errorMessage(err))
@@ -182,21 +182,21 @@ func (a *attempt) lookUpLater(ctx context.Context, err error) error {
 
 // leaveUnconfirmed ends the delivery as unconfirmed. Lookups continue for lookUpFor.
 func (a *attempt) leaveUnconfirmed(ctx context.Context, message string) error {
-	if a.d.Phase == doubtful && a.s.db.Now().Sub(a.d.CreatedAt) > lookUpFor {
+	if a.d.Phase == unconfirmed && a.s.db.Now().Sub(a.d.CreatedAt) > lookUpFor {
 		return a.finish(ctx, ended, unconfirmedResult(message))
 	}
-	return a.finish(ctx, doubtful, unconfirmedResult(message))
+	return a.finish(ctx, unconfirmed, unconfirmedResult(message))
 }
 
-// callRest is the call of an attempt that records a wait for the network; the others are its results.
+// callWait is the call of an AttemptLine that records a wait for a failing network. The other constants are its results.
 const (
-	callRest           = "rest"
+	callWait           = "rest"
 	resultNetworkFails = "network_fails"    // while waiting
 	resultGaveUp       = "patience_is_over" // after maxOutageWait
 )
 
-// waitForCircuit waits while the circuit is open, which uses up no try. After maxOutageWait the delivery fails:
-// a post that is long out of date should not go out as a surprise.
+// waitForCircuit waits while the circuit is open. The wait does not count as a try. After maxOutageWait the delivery fails,
+// so that an outdated post is not published unexpectedly.
 func (a *attempt) waitForCircuit(ctx context.Context, wait time.Duration) error {
 	err := a.s.db.InTx(ctx, "delivery.rest", func(ctx context.Context, tx *db.Tx) error {
 		id, since, err := outageStart(ctx, tx, a.d)
@@ -218,18 +218,18 @@ func (a *attempt) waitForCircuit(ctx context.Context, wait time.Duration) error 
 	return nil
 }
 
-// outageStart returns the attempt that records the current wait and when the wait began. It inserts the attempt
-// if there is none. Any answer from the network ends a wait.
+// outageStart returns the ID and start of the current wait. It starts a wait if there is none. Any answer from the network
+// ends a wait.
 func outageStart(ctx context.Context, tx *db.Tx, d delivery) (int64, time.Time, error) {
 	var id, since int64
 	err := tx.QueryRow(ctx, `SELECT id, started_at FROM delivery_attempts WHERE delivery_id = ? AND call = ?
 		AND id > (SELECT COALESCE(MAX(id), 0) FROM delivery_attempts WHERE delivery_id = ? AND call <> ?
 		AND result NOT IN ('', ?, ?)) ORDER BY id LIMIT 1`,
-		d.ID, callRest, d.ID, callRest, string(network.Transient), string(network.Uncertain)).Scan(&id, &since)
+		d.ID, callWait, d.ID, callWait, string(network.Transient), string(network.Uncertain)).Scan(&id, &since)
 	if errors.Is(err, sql.ErrNoRows) {
 		since = db.Micros(tx.Now())
 		err = tx.QueryRow(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, result)
-			VALUES (?, ?, ?, ?, ?) RETURNING id`, d.ID, d.Epoch, callRest, since, resultNetworkFails).Scan(&id)
+			VALUES (?, ?, ?, ?, ?) RETURNING id`, d.ID, d.Epoch, callWait, since, resultNetworkFails).Scan(&id)
 	}
 	if err != nil {
 		return 0, time.Time{}, fmt.Errorf("recording that %s waits: %w", d.ID, err)

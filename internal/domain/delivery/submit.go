@@ -15,13 +15,13 @@ import (
 // Submitter stores deliveries for posts.
 type Submitter struct{ queue *job.Queue }
 
-// NewSubmitter returns a submitter that wakes deliveries through a queue.
+// NewSubmitter returns a Submitter that wakes deliveries with a queue.
 func NewSubmitter(queue *job.Queue) Submitter { return Submitter{queue} }
 
-// Submit stores one delivery for each account in the transaction of the post's change, and wakes them. A retry
-// keeps the time of the first submission, which identifies the publication at the network.
+// Submit stores and wakes one delivery for each account, in the caller's transaction. A retry keeps the time of the first
+// submission, which identifies the publication at the network.
 func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o post.Order) error {
-	made := make([]delivery, len(o.Targets))
+	deliveries := make([]delivery, len(o.Targets))
 	ids := make([]string, len(o.Targets))
 	for i, t := range o.Targets {
 		first, err := firstSubmission(ctx, tx, o.Post, t.AccountID)
@@ -37,12 +37,12 @@ func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o
 		if err != nil {
 			return fmt.Errorf("inserting a delivery: %w", err)
 		}
-		made[i], ids[i] = d, d.ID
+		deliveries[i], ids[i] = d, d.ID
 	}
 	if o.Refused == "" {
 		return s.queue.Wake(ctx, tx, Work, ids...)
 	}
-	for _, d := range made {
+	for _, d := range deliveries {
 		if err := recordResult(ctx, tx, posts, d, ended, failedResult(o.Refused, "")); err != nil {
 			return err
 		}
@@ -50,8 +50,8 @@ func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o
 	return nil
 }
 
-// firstSubmission returns the time in microseconds that identifies a publication at the network. For a post that is due
-// it is the planned time, so that every copy of the database computes the same value.
+// firstSubmission returns the time, in microseconds, that identifies a publication at the network. For a due post it is the
+// scheduled time, so that every copy of the database computes the same value.
 func firstSubmission(ctx context.Context, tx *db.Tx, p post.Record, account int64) (int64, error) {
 	var first int64
 	err := tx.QueryRow(ctx, `SELECT COALESCE(MIN(first_at), 0) FROM deliveries WHERE post_id = ? AND account_id = ?`,

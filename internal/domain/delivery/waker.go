@@ -12,15 +12,14 @@ import (
 )
 
 const (
-	wakeInterval  = 250 * time.Millisecond // a due post must go out within two seconds
+	wakeInterval  = 250 * time.Millisecond // A due post must be published within two seconds.
 	wakeBatch     = 100
-	pulseInterval = 5 * time.Second // how often the queue is tested end to end
-	// Pulse is the queue's name of that test.
+	pulseInterval = 5 * time.Second // how often the queue is tested
+	// Pulse is the name of that test in the queue.
 	Pulse = "pulse"
 )
 
-// Waker releases due posts and wakes deliveries that are due or whose lease has expired. Every worker node runs
-// one; they may run side by side.
+// Waker releases due posts and wakes deliveries that are due or whose lease has expired. Every worker node runs a Waker.
 type Waker struct {
 	s         *Service
 	lastPulse atomic.Int64 // when the queue last delivered a pulse, in microseconds
@@ -38,10 +37,10 @@ func (s *Service) NewWaker() *Waker {
 	return w
 }
 
-// LastPulse returns when the queue last delivered work to this process.
+// LastPulse returns when the queue last delivered a pulse to this process.
 func (w *Waker) LastPulse() time.Time { return db.Time(w.lastPulse.Load()) }
 
-// Run wakes deliveries until the context ends. It passes errors to report and continues.
+// Run calls Once repeatedly until ctx is canceled. It passes errors to report and continues.
 func (w *Waker) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(wakeInterval)
 	defer tick.Stop()
@@ -57,7 +56,7 @@ func (w *Waker) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// Once releases and wakes everything that is due.
+// Once releases due posts and wakes due deliveries.
 func (w *Waker) Once(ctx context.Context) error {
 	due, err := w.s.posts.Due(ctx, wakeBatch)
 	if err != nil {
@@ -98,7 +97,7 @@ func (w *Waker) wake(ctx context.Context) error {
 	})
 }
 
-// sendPulse wakes no work. Readiness uses it to detect a queue that does not deliver.
+// sendPulse sends a pulse through the queue. The readiness check uses it to detect a queue that does not deliver work.
 func (w *Waker) sendPulse(ctx context.Context) error {
 	if now := w.s.db.Now(); now.Sub(w.pulseSent) >= pulseInterval {
 		w.pulseSent = now

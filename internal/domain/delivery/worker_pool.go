@@ -10,36 +10,36 @@ import (
 	"time"
 )
 
-// deliverTimeout ends an attempt that hangs. Each call has its own shorter timeout.
+// deliverTimeout limits the duration of an attempt. Each network call has a shorter timeout.
 const deliverTimeout = 5 * time.Minute
 
-// admit queues a woken delivery in memory; the job queue continues at once.
+// admit adds a woken delivery to the queue in memory, without waiting for the attempt.
 func (s *Service) admit(ctx context.Context, id string) error {
 	if s.waiting.contains(id) {
 		return nil
 	}
-	b := queued{id: id}
+	d := queued{id: id}
 	err := s.db.QueryRow(ctx, `SELECT d.team_id, a.platform FROM deliveries d
-		JOIN social_accounts a ON a.id = d.account_id WHERE d.id = ? AND d.phase <> 'ended'`, id).Scan(&b.team,
-		&b.platform)
+		JOIN social_accounts a ON a.id = d.account_id WHERE d.id = ? AND d.phase <> 'ended'`, id).Scan(&d.team,
+		&d.platform)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("reading woken delivery %s: %w", id, err)
 	}
-	s.waiting.add(b)
+	s.waiting.add(d)
 	return nil
 }
 
-// Run works on queued deliveries until the context ends, which cancels them. Call Drain first to let them
-// finish.
+// Run processes queued deliveries until ctx is canceled, which also cancels running deliveries. Call Drain first to let
+// them finish.
 func (s *Service) Run(ctx context.Context) {
-	var flights sync.WaitGroup
-	defer flights.Wait()
+	var group sync.WaitGroup
+	defer group.Wait()
 	for {
-		for b, free := s.waiting.next(); free; b, free = s.waiting.next() {
-			flights.Go(func() { s.work(ctx, b) })
+		for d, free := s.waiting.next(); free; d, free = s.waiting.next() {
+			group.Go(func() { s.work(ctx, d) })
 		}
 		select {
 		case <-ctx.Done():
@@ -49,23 +49,23 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-// work runs one delivery. A panic in one network's code must not end the others.
-func (s *Service) work(ctx context.Context, b queued) {
-	defer s.waiting.release(b)
+// work processes one delivery. It recovers from a panic, so that other deliveries continue.
+func (s *Service) work(ctx context.Context, d queued) {
+	defer s.waiting.release(d)
 	defer func() {
 		if fault := recover(); fault != nil {
 			s.log.ErrorContext(ctx, "Delivery attempt panicked; it is retried when its lease expires", "delivery",
-				b.id, "panic", fault, "stack", string(debug.Stack()))
+				d.id, "panic", fault, "stack", string(debug.Stack()))
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, deliverTimeout)
 	defer cancel()
-	if err := s.Deliver(ctx, b.id); err != nil && ctx.Err() == nil {
-		s.log.ErrorContext(ctx, "Claiming a delivery failed", "delivery", b.id, "error", err)
+	if err := s.Deliver(ctx, d.id); err != nil && ctx.Err() == nil {
+		s.log.ErrorContext(ctx, "Claiming a delivery failed", "delivery", d.id, "error", err)
 	}
 }
 
-// Drain starts no more deliveries and waits for running ones, until the context ends.
+// Drain stops starting deliveries and waits for running deliveries to finish or for ctx to be canceled.
 func (s *Service) Drain(ctx context.Context) error {
 	s.waiting.close()
 	select {
