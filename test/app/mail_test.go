@@ -116,7 +116,7 @@ func TestMailedInvitationIsNotShown(t *testing.T) {
 		b.open("/account").shows(200, "Confirmed").lacks("Not confirmed")
 
 		box.refuse(true)
-		p := send("gone@harbour.example").shows(502, "The mail could not be sent", "No open invitations.")
+		p := send("gone@harbour.example").shows(502, "The mail could not be sent").lacks("Open invitations")
 		if got := p.form("Send invitation").values.Get("email"); got != "gone@harbour.example" {
 			t.Errorf("the input is lost: %q", got)
 		}

@@ -170,7 +170,7 @@ func TestSettingsTeam(t *testing.T) {
 		_, key, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "k", Level: access.Full})
 		must.NoError(t, err)
 		owner, admin, viewer := c.as(t, access.Owner), c.as(t, access.Admin), c.as(t, access.Viewer)
-		off := owner.open("/settings/access").shows(200, "On", "refused within a second").form("Turn off access").
+		off := owner.open("/settings/access").shows(200, "On", "lose access within a second").form("Turn off access").
 			press().shows(200, "access is off")
 		if h.callStatus(t, key) != 403 {
 			t.Error("a key works although API access is off")
@@ -181,7 +181,7 @@ func TestSettingsTeam(t *testing.T) {
 			t.Error("a key does not work although API access is on")
 		}
 		page := admin.open("/settings/team").shows(200, "still go out at the same moment")
-		page.shows(200, "such as Europe/Berlin", "all times are shown in the new zone").mustBeSmall()
+		page.shows(200, "entered in this zone", "Scheduled posts still go out at the same moment").mustBeSmall()
 		if !strings.Contains(page.source, `<option value="de-AT">`) || !strings.Contains(page.source, `<option value="Asia/Tokyo">`) {
 			t.Error("no time zones or languages are offered")
 		}
@@ -201,13 +201,13 @@ func TestSettingsMembers(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		admin, owner := c.as(t, access.Admin), c.as(t, access.Owner)
-		list := admin.open("/settings/members").shows(200, "5 people", "50 seats", c.people[access.Viewer].Email, "No open invitations.")
-		editor := list.follow("Open Ada editor").shows(200, "Editor").lacks("Transfer ownership…")
+		list := admin.open("/settings/members").shows(200, "5 people", "5 of 50 seats used", c.people[access.Viewer].Email).lacks("Open invitations")
+		editor := list.follow("Ada editor").shows(200, "Editor").lacks("Transfer ownership…")
 		editor.form("Change role").fill("role", "owner").press().shows(422, "Choose one of the roles")
 		editor.form("Change role").fill("role", "viewer").press().shows(200, "The role was changed", "Viewer")
-		list.follow("Open Ada owner").shows(200, "only when the owner transfers ownership").lacks("Change role")
-		list.follow("Open Ada admin").shows(200, "This is you").lacks("Change role")
-		list.follow("Open Ada client").follow("Remove from team…").shows(200, "loses access to the team immediately").
+		list.follow("Ada owner").shows(200, "only when the owner transfers ownership").lacks("Change role")
+		list.follow("Ada admin").shows(200, "This is you").lacks("Change role")
+		list.follow("Ada client").follow("Remove from team…").shows(200, "loses access to the team immediately").
 			form("Remove from team").press().shows(200, "no longer a member", "4 people")
 
 		list.form("Create invitation").fill("email", "nonsense").press().shows(422, "valid email address")
@@ -216,7 +216,7 @@ func TestSettingsMembers(t *testing.T) {
 		link := regexp.MustCompile(`/invitation/[A-Z2-7]+`).FindString(made.source)
 		h.browser(t).open(link).shows(200, c.team.Name)
 		admin.open("/settings/members").shows(200, "1 open invitation", "nora@harbour.example").lacks(link).
-			form("Revoke the invitation of nora@harbour.example").press().shows(200, "The invitation was revoked", "No open invitations")
+			form("Revoke the invitation of nora@harbour.example").press().shows(200, "The invitation was revoked").lacks("Open invitations")
 		h.browser(t).open(link).shows(422, "was revoked")
 
 		on := owner.open(fmt.Sprintf("/settings/members/%d", c.people[access.Admin].ID)).follow("Transfer ownership…").

@@ -100,7 +100,7 @@ async function members(page) {
   await look(page, 'settings-members');
   await page.getByRole('button', { name: 'Revoke the invitation of nora@harbour.example' }).click();
   await said(page, 'The invitation was revoked');
-  await page.getByRole('link', { name: 'Open Ada Okafor' }).click();
+  await page.getByRole('link', { name: 'Ada Okafor', exact: true }).click();
   await look(page, 'settings-member');
 }
 

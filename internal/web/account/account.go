@@ -52,7 +52,7 @@ func New(
 
 // Routes returns the routes of the pages.
 func (p *Handlers) Routes() []shell.Route {
-	own := p.signInMethods().Here // otherwise these routes reject every request
+	own := p.signInMethods().Local // otherwise these routes reject every request
 	routes := []shell.Route{
 		{Pattern: "GET /setup", For: shell.Anyone, Do: p.unlessSetUp(p.firstRunPage)},
 		{Pattern: "POST /setup", For: shell.Anyone, Do: p.unlessSetUp(p.setUp)},
@@ -116,7 +116,7 @@ func (p *Handlers) Routes() []shell.Route {
 
 // signInMethods are the available ways to sign in.
 type signInMethods struct {
-	Here      bool // by password or passkey
+	Local     bool // by password or passkey
 	Passkeys  bool
 	Directory bool
 }
@@ -129,7 +129,7 @@ func (p *Handlers) signInMethods() signInMethods {
 // local returns a handler that rejects every request if people can only sign in with the directory.
 func (p *Handlers) local(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !p.signInMethods().Here {
+		if !p.signInMethods().Local {
 			p.ShowMessage(w, r, http.StatusForbidden, "Not done",
 				"This service allows sign-in only through the directory.")
 			return

@@ -14,7 +14,7 @@ import (
 // factorView is the page of a person who needs a second factor.
 type factorView struct {
 	Has      bool // the person has a passkey
-	Ways     signInMethods
+	Methods  signInMethods
 	By       []team.OwnTeam // teams that require it; the operator if empty
 	Operator bool           // only the operator pages require it
 }
@@ -40,7 +40,7 @@ func (p *Handlers) factorPage(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	out := factorView{Has: has.Any(), Ways: p.signInMethods(), By: v.RequiredBy()}
+	out := factorView{Has: has.Any(), Methods: p.signInMethods(), By: v.RequiredBy()}
 	out.Operator = len(out.By) == 0 && p.SecondFactor == shell.OnlyOperators
 	p.Show(w, r, http.StatusOK, pages["secondfactor"], "Second factor", out)
 }

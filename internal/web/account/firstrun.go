@@ -20,7 +20,7 @@ type firstRunView struct {
 // WhileUnset returns a handler that redirects to the setup page as long as the installation has no people.
 func (p *Handlers) WhileUnset(otherwise http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if shell.VisitorOf(r.Context()) != nil || !p.signInMethods().Here {
+		if shell.VisitorOf(r.Context()) != nil || !p.signInMethods().Local {
 			otherwise(w, r)
 			return
 		}

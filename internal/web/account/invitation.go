@@ -14,7 +14,7 @@ import (
 type invitationView struct {
 	team.Offer
 
-	Ways               signInMethods
+	Methods            signInMethods
 	Path               string
 	Name, Wrong, Field string
 	Fits               bool // sent to the visitor's email address
@@ -42,7 +42,7 @@ func (p *Handlers) showInvitation(w http.ResponseWriter, r *http.Request, status
 		return
 	}
 	v := shell.VisitorOf(r.Context())
-	view.Ways, view.Path, view.Fits = p.signInMethods(), team.InvitationPath+r.PathValue("token"),
+	view.Methods, view.Path, view.Fits = p.signInMethods(), team.InvitationPath+r.PathValue("token"),
 		v != nil && v.Email == view.Email
 	p.ShowTitled(w, r, status, pages["invitation"], p.T(r, "Join %s", view.TeamName), view)
 }

@@ -17,7 +17,7 @@ import (
 
 // view is the account page.
 type view struct {
-	Ways     signInMethods
+	Methods  signInMethods
 	Name     string // current or as entered
 	Timezone string // IANA, or "" for each team's; as Name
 	Language string // BCP 47, or "" for that of the browser; as Name
@@ -84,7 +84,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, out 
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	zone := v.Zone
 	var err error
-	out.Zones, out.Languages, out.Ways, out.Mails = teamtime.Zones, locale.All(), p.signInMethods(), p.Letters.Possible()
+	out.Zones, out.Languages, out.Methods, out.Mails = teamtime.Zones, locale.All(), p.signInMethods(), p.Letters.Possible()
 	if out.Passkeys, err = p.passkeys.List(ctx, v.ID); err != nil {
 		p.ShowError(w, r, err)
 		return

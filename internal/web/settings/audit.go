@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/domain/account"
@@ -72,19 +73,38 @@ func whoOf(l *locale.Language, e auditlog.Event) string {
 	case slices.Contains(clients, e.Kind):
 		return l.T("The client")
 	case e.Kind == "assistant.disconnected":
-		return "Pressroom"
+		return "pressroom"
 	case slices.Contains(operators, kindOf(e.Kind).Group):
 		return l.T("The operator")
 	}
-	return "Pressroom"
+	return "pressroom"
 }
 
 // auditView is a page of the audit log.
 type auditView struct {
-	Lines  []line
+	Days   []auditDay
 	Kind   string
 	Groups []group
 	Pages  *pager
+}
+
+// auditDay has the events of a day, newest first.
+type auditDay struct {
+	At    time.Time // of the newest
+	Lines []line
+}
+
+// byDay groups lines, newest first, by the day of their time.
+func byDay(lines []line) []auditDay {
+	var out []auditDay
+	for _, l := range lines {
+		if n := len(out); n == 0 || out[n-1].At.Format(time.DateOnly) != l.At.Format(time.DateOnly) {
+			out = append(out, auditDay{At: l.At})
+		}
+		last := &out[len(out)-1]
+		last.Lines = append(last.Lines, l)
+	}
+	return out
 }
 
 // group is a group of kinds in the filter.
@@ -131,14 +151,16 @@ func (p *Handlers) auditPage(w http.ResponseWriter, r *http.Request) {
 		next = auditPath(view.Kind, events[eventsPerPage-1].ID)
 	}
 	view.Pages = pagerOf(first, next)
+	var lines []line
 	for _, e := range events {
 		e.At = in(e.At, zone(r))
-		view.Lines = append(view.Lines, line{Event: e, Who: whoOf(p.Language(r), e), Text: sentence(p.Language(r), e), Link: linkOf(e)})
+		lines = append(lines, line{Event: e, Who: whoOf(p.Language(r), e), Text: sentence(p.Language(r), e), Link: linkOf(e)})
 	}
-	if err := p.name(r, view.Lines); err != nil {
+	if err := p.name(r, lines); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
+	view.Days = byDay(lines)
 	p.Show(w, r, http.StatusOK, pages["audit"], "Audit log", view)
 }
 

@@ -4,6 +4,7 @@ import (
 	"html/template"
 	"slices"
 	"strings"
+	"time"
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/plan"
@@ -16,6 +17,8 @@ import (
 // words returns the functions of the package's templates.
 func words(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
+		"day":        func(at time.Time) string { return l.Format(at, locale.LongDate) },
+		"clock":      func(at time.Time) template.HTML { return clockIn(l, at) },
 		"level":      func(v access.Level) string { return levelName(l, v) },
 		"levelsays":  func(v access.Level) string { return l.T(levelNames[v][1]) },
 		"role":       func(r access.Role) string { return l.T(roleNames[r][0]) },
@@ -35,6 +38,12 @@ func words(l *locale.Language) template.FuncMap {
 	}
 }
 
+// clockIn formats the time of day of an instant.
+func clockIn(l *locale.Language, at time.Time) template.HTML {
+	text := `<time datetime="` + at.Format(time.RFC3339) + `">` + l.Format(at, locale.Clock) + `</time>`
+	return template.HTML(text) //nolint:gosec // contains only digits
+}
+
 var levelNames = map[access.Level][2]locale.Key{
 	access.ReadOnly: {"Read only", "Can read everything and change nothing."},
 	access.Drafts: {
@@ -50,7 +59,7 @@ func levelName(l *locale.Language, of access.Level) string { return l.T(levelNam
 var roleNames = map[access.Role][2]locale.Key{
 	access.Owner: {"Owner", "Can do everything. Only owners manage API keys, API access and daily limits."},
 	access.Admin: {
-		"Admin", "Can do everything but what is reserved for the owner. Manages members and credits and sees the " +
+		"Admin", "Can do everything except what only the owner can do. Manages members and credits and sees the " +
 			"audit log.",
 	},
 	access.Editor: {"Editor", "Can write, schedule and publish. Cannot spend credits."},
@@ -58,7 +67,7 @@ var roleNames = map[access.Role][2]locale.Key{
 	access.Client: {
 		"Client",
 		"Can approve or reject posts that wait for approval, and change nothing else. Sees all posts, but not the " +
-			"media library. For the people that the posts are made for.",
+			"media library. For the clients you post for.",
 	},
 }
 

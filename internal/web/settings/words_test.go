@@ -33,7 +33,7 @@ func TestSentences(t *testing.T) {
 			"Asia/Tokyo ": {Person: "Ada", Kind: "team.changed", Detail: map[string]any{"renamed": true, "timezone": "Asia/Tokyo"}},
 		"Ada changed the team’s settings: original files are kept with " +
 			"their metadata ": {Person: "Ada", Kind: "team.changed", Detail: map[string]any{"renamed": false, "keep_originals": true}},
-		"Pressroom could not publish a post on an account: rejected " +
+		"pressroom could not publish a post on an account: rejected " +
 			"content /posts/p2": {Kind: "post.account_failed", Subject: "p2", Detail: map[string]any{"error_code": "rejected_content"}},
 		"Ada, by the assistant Claude, created a post /posts/p1": {
 			Person: "Ada", Key: "Claude", Assistant: true, Kind: "post.created", Subject: "p1",
@@ -44,9 +44,9 @@ func TestSentences(t *testing.T) {
 		},
 		"The operator disconnected an assistant " +
 			"/settings/assistants/3": {Kind: "assistant.revoked", Subject: "3"},
-		"Pressroom ended the connection of an assistant that revoked its access or let it expire " +
+		"pressroom ended the connection of an assistant that revoked its access or let it expire " +
 			"/settings/assistants/3": {Kind: "assistant.disconnected", Subject: "3"},
-		"Pressroom noticed that an assistant ended its own connection /settings/assistants/3": {
+		"pressroom noticed that an assistant ended its own connection /settings/assistants/3": {
 			Kind: "assistant.disconnected", Subject: "3", Detail: map[string]any{"reason": "revoked"},
 		},
 		"Ada removed a member from the team ":  {Person: "Ada", Kind: "member.removed", Subject: "4"},
