@@ -1,10 +1,10 @@
-// Package analytics measures a team's own connected accounts. A collector asks each account's network regularly
-// for the figures of all its posts, regardless of how they were published, and stores them. Analyses use only
-// stored figures and call no network.
+// Package analytics measures a team's own connected accounts. It regularly reads the metrics of all posts of each account
+// from the network, regardless of how the posts were published, and stores them. Analyses use only stored metrics and
+// call no network.
 //
-// Every account has turns. A node claims a turn by moving the account's next turn after the longest duration of
-// this one, so that no other node has the account meanwhile and a dead node delays it no longer. A number that
-// increases with every turn keeps a late node from writing.
+// A turn is one collection of an account's metrics. A node claims a turn by moving the account's next turn beyond the
+// maximum duration of a turn. No other node collects the account until then, and a crashed node delays the account no
+// longer than that. A number that is incremented with every turn keeps a late node from writing.
 package analytics
 
 import (
@@ -25,10 +25,10 @@ import (
 // Options are settings of the operator; 0 means the default.
 type Options struct {
 	Terms  plan.Terms
-	Every  time.Duration // about the time between two turns of an account; default 6 hours
-	AtOnce int           // accounts that a node collects at once, at most half of them of one network; default 8
-	// Called observes the network call of each turn: its platform, the call and its result, which is ok, the class of
-	// the error, or failed for an internal fault. It may be nil.
+	Every  time.Duration // approximate time between two turns of an account; default 6 hours
+	AtOnce int           // concurrent turns of a node, at most half of them for one network; default 8
+	// Called is called after the network call of each turn. The result is ok, the class of the network's error, or failed
+	// for an internal error. It may be nil.
 	Called func(platform, call, result string)
 	// Posts receives the posts that a turn collected. It may be nil.
 	Posts func(ctx context.Context, platform string, posts []network.CollectedPost) error
@@ -43,7 +43,7 @@ const (
 	usualAtOnce = 8
 )
 
-// Service collects and analyzes figures.
+// Service collects and analyzes metrics.
 type Service struct {
 	db       *db.DB
 	accounts *account.Service
@@ -52,7 +52,7 @@ type Service struct {
 	places   slots
 }
 
-// New returns the service. Accounts must have an [AccountObserver].
+// New returns a Service. The account service must use an [AccountObserver].
 func New(d *db.DB, accounts *account.Service, opts Options) *Service {
 	if opts.Every <= 0 {
 		opts.Every = usualEvery
@@ -68,10 +68,10 @@ func New(d *db.DB, accounts *account.Service, opts Options) *Service {
 	}
 }
 
-// AccountObserver schedules and deletes figures as accounts are connected and disconnected.
+// AccountObserver schedules turns of connected accounts and deletes the metrics of disconnected accounts.
 type AccountObserver struct{}
 
-// AccountConnected makes an account due at once. A running turn with an older grant stores nothing.
+// AccountConnected makes an account due immediately. A running turn with an older grant stores nothing.
 func (AccountObserver) AccountConnected(ctx context.Context, tx *db.Tx, account int64) error {
 	_, err := tx.Exec(ctx, `INSERT INTO account_collections (account_id, due_at) VALUES (?, ?)
 		ON CONFLICT (account_id) DO UPDATE SET due_at = excluded.due_at, epoch = account_collections.epoch + 1,
@@ -82,7 +82,7 @@ func (AccountObserver) AccountConnected(ctx context.Context, tx *db.Tx, account 
 	return nil
 }
 
-// AccountDisconnected deletes everything that was collected of an account. A running turn stores nothing.
+// AccountDisconnected deletes all metrics of an account. A running turn stores nothing.
 func (AccountObserver) AccountDisconnected(ctx context.Context, tx *db.Tx, account int64) error {
 	for _, table := range []string{"account_collections", "account_posts", "account_days", "account_pictures"} {
 		if _, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE account_id = ?`, account); err != nil {
@@ -92,14 +92,14 @@ func (AccountObserver) AccountDisconnected(ctx context.Context, tx *db.Tx, accou
 	return nil
 }
 
-// slots are the turns that this node may run at once.
+// slots limits the concurrent turns of this node.
 type slots struct {
 	max, maxPerNetwork int // in total, and for one network
 
 	mu    sync.Mutex
 	taken map[string]int // by platform
 	all   int
-	freed chan struct{} // buffered signal: a slot is free
+	freed chan struct{} // signals that a slot is free
 }
 
 // newSlots returns slots for max turns.
@@ -120,7 +120,7 @@ func (p *slots) available() (int, []string) {
 	return p.max - p.all, full
 }
 
-// take takes a slot and reports whether one was free.
+// take reserves a slot. It reports false if no slot is free.
 func (p *slots) take(platform string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,16 +16,16 @@ import (
 
 const (
 	lookEvery       = time.Second
-	firstPeriod     = 90 * 24 * time.Hour // how far back the first turn reads
-	usualPeriod     = 30 * 24 * time.Hour // and all others; older posts hardly change
-	overlap         = 24 * time.Hour      // how far a turn after a long pause overlaps with the last
+	firstPeriod     = 90 * 24 * time.Hour // period of the first turn
+	usualPeriod     = 30 * 24 * time.Hour // period of later turns, because older posts rarely change
+	overlap         = 24 * time.Hour      // overlap with the last turn after a long pause
 	maxPostsPerTurn = 500                 // per turn
-	minPause        = 15 * time.Minute    // if a network asks for a pause without a duration
-	minBackoff      = time.Minute         // after a failed turn; doubles
-	maxPause        = 24 * time.Hour      // longest pause that a network can ask for
+	minPause        = 15 * time.Minute    // if a network requests a pause without a duration
+	minBackoff      = time.Minute         // after a failed turn; doubles with each failure
+	maxPause        = 24 * time.Hour      // maximum pause that a network can request
 )
 
-// Run collects accounts when they are due, until the context ends.
+// Run collects the metrics of due accounts until ctx is canceled.
 func (s *Service) Run(ctx context.Context, report func(error)) {
 	var turns sync.WaitGroup
 	defer turns.Wait()
@@ -44,7 +44,7 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// Once runs all due turns and waits for those that this node has claimed.
+// Once runs all due turns and waits for the turns that this node claimed.
 func (s *Service) Once(ctx context.Context) error {
 	var mu sync.Mutex
 	var failed []error
@@ -62,7 +62,7 @@ func (s *Service) Once(ctx context.Context) error {
 	}
 }
 
-// start starts the due turns for which there is a slot and returns how many were due.
+// start starts due turns while there are free slots. It returns the number of due turns.
 func (s *Service) start(ctx context.Context, turns *sync.WaitGroup, report func(error)) (int, error) {
 	found, err := s.listDue(ctx)
 	for _, d := range found {
@@ -78,7 +78,7 @@ func (s *Service) start(ctx context.Context, turns *sync.WaitGroup, report func(
 	return len(found), err
 }
 
-// collect runs one account's turn. A panic in one network's code must not end the others.
+// collect runs the turn of one account. It recovers from a panic, so that other turns continue.
 func (s *Service) collect(ctx context.Context, account int64) error {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -96,7 +96,7 @@ func (s *Service) collect(ctx context.Context, account int64) error {
 	return nil
 }
 
-// runTurn runs a turn. A lost connection, a closed team, a plan without analytics or a network without figures
+// runTurn runs a turn. A lost connection, a closed team, a plan without analytics or a network without metrics
 // is checked again later, because it may change.
 func (s *Service) runTurn(ctx context.Context, t turn) error {
 	g, err := s.accounts.Grant(ctx, t.account)
@@ -134,14 +134,14 @@ func (s *Service) runTurn(ctx context.Context, t turn) error {
 	return nil
 }
 
-// nextTurn returns when the turn after a successful one starts, spread randomly so that accounts are not due at
-// once.
+// nextTurn returns the time of the turn after a successful turn. It is random, so that accounts are not all due at the same
+// time.
 func (s *Service) nextTurn() time.Time {
 	tenth := s.opts.Every / 10
 	return s.db.Now().Add(s.opts.Every - tenth + rand.N(2*tenth+1)) //nolint:gosec // not a secret
 }
 
-// since returns the time from which a turn requests posts.
+// since returns the start of the period for which a turn requests posts.
 func (t *turn) since(now time.Time) time.Time {
 	first := later(now.Add(-firstPeriod), firstDay(now, t.zone, t.kept))
 	if t.collected.IsZero() {
@@ -162,7 +162,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// fetch requests figures from the network, and again after renewing the grant if necessary. It also returns what
+// fetch requests metrics from the network, and again after renewing the grant if necessary. It also returns what
 // arrived before an error.
 func (s *Service) fetch(ctx context.Context, t turn, from network.Collector, g account.Grant,
 	since time.Time) (network.Collection, error) {
@@ -211,7 +211,7 @@ func classOf(err error) network.Class {
 // connection.
 func (s *Service) handleFailure(ctx context.Context, t turn, g account.Grant, told network.Collection,
 	cause error) error {
-	if ctx.Err() != nil { // we are stopping; another node continues
+	if ctx.Err() != nil { // The process stops, and another node continues.
 		return s.write(context.WithoutCancel(ctx), "insight.left", t, func(_ context.Context, tx *db.Tx,
 			_ *turn) (time.Time, error) {
 			return tx.Now(), nil
@@ -236,7 +236,7 @@ func (s *Service) handleFailure(ctx context.Context, t turn, g account.Grant, to
 	})
 }
 
-// retryAt returns when to retry a failed turn.
+// retryAt returns the time of the next turn after a failed turn.
 func (s *Service) retryAt(t turn, cause error) time.Time {
 	now := s.db.Now()
 	pause := min(s.opts.Every, minBackoff<<min(t.fails-1, 10))
@@ -250,11 +250,11 @@ func (s *Service) retryAt(t turn, cause error) time.Time {
 	return now.Add(pause + rand.N(minBackoff)) //nolint:gosec // not a secret
 }
 
-// write ends a turn in one transaction, which also deletes expired figures.
+// write ends a turn in one transaction, which also deletes expired metrics.
 func (s *Service) write(ctx context.Context, name string, t turn, what func(context.Context, *db.Tx,
 	*turn) (time.Time, error)) error {
 	return s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
-		t := t // the transaction may be repeated
+		t := t // The transaction may be repeated, so it must not change t.
 		next, err := what(ctx, tx, &t)
 		if err != nil {
 			return err

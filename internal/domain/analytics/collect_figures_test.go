@@ -71,7 +71,7 @@ func TestClosedTeam(t *testing.T) {
 	})
 }
 
-// A new figure replaces the old one; a missing figure keeps it.
+// A new metric replaces the old one; a missing metric keeps it.
 func TestUpdateFigures(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()
@@ -129,7 +129,7 @@ func TestMorePostsThanTurnAllows(t *testing.T) {
 	})
 }
 
-// Implausible figures of a network are limited.
+// Implausible metrics of a network are limited.
 func TestImplausibleFigures(t *testing.T) {
 	each(t, func(w *env) {
 		id := w.harbour()

@@ -46,7 +46,7 @@ const (
 	stamp    = stampDay + ", 15:04"
 )
 
-// collects reports whether figures are collected from a network.
+// collects reports whether metrics are collected from a network.
 func (s *Service) collects(platform string) bool {
 	n, err := s.accounts.Network(platform)
 	_, ok := n.(network.Collector)

@@ -57,7 +57,7 @@ type AccountAnalyticsPeriod struct {
 	To   teamtime.Moment `json:"to"`
 }
 
-// AccountAnalyticsReach is the sum of a figure over posts.
+// AccountAnalyticsReach is the sum of a metric over posts.
 type AccountAnalyticsReach struct {
 	Value int64  `json:"value" min:"0"`
 	Basis string `json:"basis" enum:"measured" jsonschema:"Always measured, never estimated."`
@@ -88,7 +88,7 @@ func (AccountAnalyticsEngagement) Descriptions() map[string]string {
 	}
 }
 
-// AccountAnalyticsEngagementPerPost is the median of a figure over posts.
+// AccountAnalyticsEngagementPerPost is the median of a metric over posts.
 type AccountAnalyticsEngagementPerPost struct {
 	Median   float64                                    `json:"median" min:"0"`
 	Interval *AccountAnalyticsEngagementPerPostInterval `json:"interval,omitempty"`
@@ -106,7 +106,7 @@ type AccountAnalyticsEngagementPerPostInterval struct {
 	High float64 `json:"high" min:"0"`
 }
 
-// AccountAnalyticsBestPostCounts are what a network counted for one post.
+// AccountAnalyticsBestPostCounts are a network's metrics of one post.
 type AccountAnalyticsBestPostCounts struct {
 	Reach    *int64 `json:"reach,omitempty"`
 	Views    *int64 `json:"views,omitempty"`
@@ -173,7 +173,7 @@ func (AccountAnalyticsFollowers) Descriptions() map[string]string {
 	}
 }
 
-// Operations returns what clients can do with analytics.
+// Operations returns the operations on analytics.
 func (s *Service) Operations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
@@ -199,7 +199,7 @@ func (s *Service) analytics(
 	ctx context.Context, call operation.Call, in Input,
 ) (operation.Answer[AccountAnalytics], error) {
 	out := operation.Answer[AccountAnalytics]{App: "/accounts/" + strconv.FormatInt(in.AccountID, 10)}
-	plan, _ := s.opts.Terms.Plan(call.Plan) // a removed plan has none
+	plan, _ := s.opts.Terms.Plan(call.Plan) // A plan that was removed from the terms has no analytics.
 	kept := keptDays(plan)
 	if kept == 0 {
 		return out, errNotInPlan
@@ -222,11 +222,11 @@ func (s *Service) analytics(
 	return out, nil
 }
 
-// view is everything that an analysis uses.
+// view is the stored data of an analysis.
 type view struct {
 	call     operation.Call
 	account  account.Account
-	kept     int       // days that the plan keeps figures
+	kept     int       // number of days that the plan keeps metrics
 	from     time.Time // start of the period
 	standing collectionState
 	joined   time.Time    // when the account was first connected
@@ -235,7 +235,7 @@ type view struct {
 	excerpt  string // of the best post
 }
 
-// knownSince returns the time since which the period's posts are known; zero before the first collection.
+// knownSince returns the time since which all posts of the period are known. It is zero before the first turn.
 func (v view) knownSince() time.Time {
 	if v.standing.collected.IsZero() {
 		return time.Time{}
@@ -247,7 +247,7 @@ func (v view) knownSince() time.Time {
 	return since
 }
 
-// read reads the stored figures.
+// read reads the stored metrics.
 func (s *Service) read(ctx context.Context, v *view) error {
 	team, account := v.call.TeamID, v.account.ID
 	var err error
@@ -322,7 +322,7 @@ type FollowerCount struct {
 	Followers int64
 }
 
-// FollowerHistory returns the daily follower counts of a team's account since a time, as far as measured.
+// FollowerHistory returns the measured daily follower counts of a team's account since a time.
 func (s *Service) FollowerHistory(ctx context.Context, team, account int64, since time.Time) ([]FollowerCount, error) {
 	days, err := s.days(ctx, team, account, dayOf(since, since.Location()))
 	if err != nil {

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	pictureSide      = 128              // pixels of the longest side of a stored picture
-	maxPictureBytes  = 5 << 20          // of a picture at the network
-	maxPicturePixels = 48 << 20         // bytes of pixels that all pictures being scaled take together
-	pictureTimeout   = 30 * time.Second // for fetching a picture
-	pictureEvery     = 24 * time.Hour   // minimum between two fetches, because some networks sign URLs anew each time
+	pictureSide      = 128              // maximum width and height of a stored picture, in pixels
+	maxPictureBytes  = 5 << 20          // maximum size of a picture at the network
+	maxPicturePixels = 48 << 20         // maximum memory for scaling pictures concurrently, in bytes
+	pictureTimeout   = 30 * time.Second // timeout for fetching a picture
+	pictureEvery     = 24 * time.Hour   // minimum time between two fetches, because some networks return a new URL each time
 )
 
-// Picture is an account's profile picture, with the names to show without one.
+// Picture is an account's profile picture, with the names to display if there is none.
 type Picture struct {
 	Platform, Name, Username string
 	Type                     string // MIME; empty if there is no picture
@@ -50,15 +50,15 @@ func (s *Service) Picture(ctx context.Context, team, account int64) (Picture, er
 	return out, nil
 }
 
-// newPicture is a picture to be stored, or none if the account has removed its picture.
+// newPicture is a picture to store. It is empty if the account has removed its picture.
 type newPicture struct {
 	thumbnail.Result
 
 	source [sha256.Size]byte
 }
 
-// fetchPicture returns the picture at the network's URL, or nil if it need not or cannot be stored. A failure must not
-// fail the turn, so it is only logged.
+// fetchPicture returns the picture at the network's URL. It returns nil if the picture is unchanged or cannot be fetched. It
+// only logs failures, so that they do not fail the turn.
 func (s *Service) fetchPicture(ctx context.Context, t turn, told network.Collection) *newPicture {
 	if told.NoPicture {
 		return &newPicture{}
@@ -82,7 +82,7 @@ func (s *Service) fetchPicture(ctx context.Context, t turn, told network.Collect
 	return out
 }
 
-// wantsPicture reports whether a picture is not the stored one, which was fetched some time ago.
+// wantsPicture reports whether the picture has a new URL and the stored picture was fetched long enough ago.
 func (s *Service) wantsPicture(ctx context.Context, account int64, source [sha256.Size]byte) (bool, error) {
 	var stored []byte
 	var fetched int64
@@ -115,7 +115,7 @@ func (s *Service) scalePicture(ctx context.Context, t turn, url string) (thumbna
 	return s.pictures.Thumbnail(ctx, t.account, in, info, pictureSide)
 }
 
-// storePicture stores a picture, if there is a new one, or deletes the one that the account has removed.
+// storePicture stores a new picture, or deletes the stored picture if the account has removed it.
 func (t *turn) storePicture(ctx context.Context, tx *db.Tx, p *newPicture) error {
 	if p == nil {
 		return nil

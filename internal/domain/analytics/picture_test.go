@@ -117,7 +117,7 @@ func TestRemovePicture(t *testing.T) {
 	})
 }
 
-// A picture that is no image or cannot be fetched changes nothing and does not fail the turn. A network without figures
+// A picture that is no image or cannot be fetched changes nothing and does not fail the turn. A network without metrics
 // may still have a picture.
 func TestPictureFails(t *testing.T) {
 	each(t, func(w *env) {

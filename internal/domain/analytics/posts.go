@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// AccountPost is a post of an account with its figures. Its text is shortened and comes from the account.
+// AccountPost is a post of an account with its metrics. Its text is shortened and comes from the account.
 type AccountPost struct {
 	ID      string // the network's ID
 	At      time.Time

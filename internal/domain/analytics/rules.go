@@ -27,13 +27,13 @@ func knownFormat(format string) string {
 	return unknownFormat
 }
 
-// firstDay returns the first instant of a period of days in a zone that ends today.
+// firstDay returns the start of a period of days in a time zone. Today is the last day.
 func firstDay(now time.Time, zone *time.Location, days int) time.Time {
 	date := dateOf(now, zone).AddDate(0, 0, 1-days)
 	return teamtime.StartOfDay(date.Year(), date.Month(), date.Day(), zone)
 }
 
-// dateOf returns the date of an instant in a zone, as midnight in UTC, where every day has 24 hours.
+// dateOf returns the date of a time in a time zone, as midnight UTC, so that every day has 24 hours.
 func dateOf(t time.Time, zone *time.Location) time.Time {
 	year, month, day := t.In(zone).Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
@@ -45,7 +45,7 @@ func dayBefore(t time.Time, zone *time.Location) string {
 	return dateOf(t, zone).AddDate(0, 0, -1).Format(time.DateOnly)
 }
 
-// daysBetween returns the number of dates from one instant to another, both included.
+// daysBetween returns the number of dates from one time to another, including both dates.
 func daysBetween(from, to time.Time, zone *time.Location) int {
 	return int(dateOf(to, zone).Sub(dateOf(from, zone))/(24*time.Hour)) + 1
 }
@@ -63,7 +63,7 @@ func (c AccountAnalyticsBestPostCounts) interactions() (int64, bool) {
 	return sum, told
 }
 
-// total returns the sum of a figure, or nil if no post has it.
+// total returns the sum of a metric, or nil if no post has it.
 func total(posts []storedPost, figure func(AccountAnalyticsBestPostCounts) *int64) *AccountAnalyticsReach {
 	var out AccountAnalyticsReach
 	for _, p := range posts {
@@ -79,7 +79,7 @@ func total(posts []storedPost, figure func(AccountAnalyticsBestPostCounts) *int6
 	return &out
 }
 
-// sum returns the sum of a figure, or nil if no post has it.
+// sum returns the sum of a metric, or nil if no post has it.
 func sum(posts []storedPost, figure func(AccountAnalyticsBestPostCounts) *int64) *int64 {
 	if t := total(posts, figure); t != nil {
 		return &t.Value
@@ -117,7 +117,7 @@ func engagement(posts []storedPost, followers int64) *AccountAnalyticsEngagement
 	}
 }
 
-// spread returns the median of figures with a 95% confidence interval, or nil without figures.
+// spread returns the median of values with a 95% confidence interval, or nil if there are no values.
 func spread(figures []float64) *AccountAnalyticsEngagementPerPost {
 	n := len(figures)
 	if n == 0 {
@@ -131,11 +131,11 @@ func spread(figures []float64) *AccountAnalyticsEngagementPerPost {
 	return out
 }
 
-// roundRate returns a rate rounded to a millionth.
+// roundRate rounds a rate to six decimal places.
 func roundRate(rate float64) float64 { return math.Round(rate*1e6) / 1e6 }
 
-// rank returns the k for which the kth smallest and the kth largest of n figures contain the median with a
-// probability of at least 95%, for any distribution; 0 if n is below 6. Each figure is below the median with
+// rank returns the k for which the kth smallest and the kth largest of n metrics contain the median with a
+// probability of at least 95%, for any distribution; 0 if n is below 6. Each metric is below the median with
 // probability one half, so fewer than k of n coin tosses may be heads with a probability of at most 2.5%.
 func rank(n int) int {
 	all, _ := math.Lgamma(float64(n + 1))
@@ -151,7 +151,7 @@ func rank(n int) int {
 	return 0
 }
 
-// tail is the probability of error at each end of an interval.
+// tail is the error probability at each end of a confidence interval.
 const tail = 0.025
 
 // best returns the post with the most interactions or, without them, the one that was seen most. Of equal posts

@@ -17,7 +17,7 @@ const (
 	maxURL     = 2000 // characters
 )
 
-// store stores what a complete turn returned.
+// store stores the result of a complete turn.
 func (t *turn) store(ctx context.Context, tx *db.Tx, told network.Collection, since time.Time) error {
 	if err := t.storePosts(ctx, tx, told.Posts); err != nil {
 		return err
@@ -43,7 +43,7 @@ func (t *turn) store(ctx context.Context, tx *db.Tx, told network.Collection, si
 	return nil
 }
 
-// storePosts stores the figures of posts. A figure that the network provided once and omits now is kept.
+// storePosts stores the metrics of posts. A metric that the network provided once and omits now is kept.
 func (t *turn) storePosts(ctx context.Context, tx *db.Tx, posts []network.CollectedPost) error {
 	for _, p := range posts {
 		if p.ID == "" || len(p.ID) > maxID || p.PostedAt.IsZero() || p.PostedAt.After(tx.Now().Add(overlap)) {
@@ -79,7 +79,7 @@ func address(text string) string {
 	return network.WebURL(text)
 }
 
-// count returns a figure as stored. Networks return −1 for unknown figures.
+// count returns a metric as stored. Networks return −1 for unknown metrics.
 func count(n *int64) sql.NullInt64 {
 	if n == nil || *n < 0 {
 		return sql.NullInt64{}
@@ -87,7 +87,7 @@ func count(n *int64) sql.NullInt64 {
 	return sql.NullInt64{Int64: *n, Valid: true}
 }
 
-// deleteMissing deletes posts that the network omitted twice in a row: they were deleted there.
+// deleteMissing deletes posts that the network omitted in two consecutive turns, because they were deleted there.
 func (t *turn) deleteMissing(ctx context.Context, tx *db.Tx, reached time.Time) error {
 	_, err := tx.Exec(ctx, `DELETE FROM account_posts WHERE account_id = ? AND posted_at > ? AND collected_at < ?`,
 		t.account, db.Micros(reached), db.Micros(t.collected))
@@ -111,8 +111,8 @@ func (t *turn) storeFollowers(ctx context.Context, tx *db.Tx, followers *int64) 
 	return nil
 }
 
-// deleteExpired deletes what the plan no longer keeps. For followers it keeps one more day, from which changes
-// are computed.
+// deleteExpired deletes metrics that are older than the plan keeps. It keeps follower counts for one more day, because
+// changes are computed from them.
 func (t *turn) deleteExpired(ctx context.Context, tx *db.Tx) error {
 	first := firstDay(tx.Now(), t.zone, t.kept)
 	if _, err := tx.Exec(ctx, `DELETE FROM account_posts WHERE account_id = ? AND posted_at < ?`, t.account,
@@ -128,7 +128,7 @@ func (t *turn) deleteExpired(ctx context.Context, tx *db.Tx) error {
 		return fmt.Errorf("deleting days of account %d: %w", t.account, err)
 	}
 	switch {
-	case t.kept == 0: // start again if the plan changes
+	case t.kept == 0: // The plan keeps no metrics.
 		t.collected, t.knownFrom = time.Time{}, time.Time{}
 	case !t.knownFrom.IsZero():
 		t.knownFrom = later(t.knownFrom, first)
@@ -169,7 +169,7 @@ type storedPost struct {
 	figures  AccountAnalyticsBestPostCounts
 }
 
-// maxAnalyzed bounds the posts of one analysis.
+// maxAnalyzed is the maximum number of posts in an analysis.
 const maxAnalyzed = 20_000
 
 const shownQuery = `SELECT p.network_id, p.posted_at, p.format, p.url, p.reach, p.views, p.likes, p.comments,

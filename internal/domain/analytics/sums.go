@@ -8,10 +8,10 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// PostSums are the figures of a post, summed over its accounts. A figure that no network reports is nil.
+// PostSums are the metrics of a post, summed over its accounts. A metric that no network reports is nil.
 type PostSums struct{ Views, Likes, Comments *int64 }
 
-// SumByPost returns the collected figures of a team's posts by id. Posts without figures are omitted.
+// SumByPost returns the collected metrics of a team's posts by id. Posts without metrics are omitted.
 func (s *Service) SumByPost(ctx context.Context, team int64, posts []string) (map[string]PostSums, error) {
 	out := map[string]PostSums{}
 	if len(posts) == 0 {
@@ -37,7 +37,7 @@ func (s *Service) SumByPost(ctx context.Context, team int64, posts []string) (ma
 	return out, nil
 }
 
-// FiguresOfPost returns the collected figures of one of a team's posts by account. Accounts without figures are omitted.
+// FiguresOfPost returns the collected metrics of one of a team's posts by account. Accounts without metrics are omitted.
 func (s *Service) FiguresOfPost(ctx context.Context, team int64, post string) (map[int64]PostSums, error) {
 	type found struct {
 		PostSums

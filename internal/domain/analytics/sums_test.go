@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// A post's figures are summed over its accounts. Figures that no network reports are missing, and so are other teams'
+// A post's metrics are summed over its accounts. Metrics that no network reports are missing, and so are other teams'
 // posts.
 func TestSumByPost(t *testing.T) {
 	each(t, func(w *env) {

@@ -14,7 +14,7 @@ import (
 const (
 	maxTurn     = 10 * time.Minute      // longest
 	turnLease   = maxTurn + time.Minute // how long a dead node delays an account
-	maxKeptDays = 730                   // most days that figures are kept, for any plan
+	maxKeptDays = 730                   // most days that metrics are kept, for any plan
 )
 
 // turn is the state of an account whose turn a node has claimed.
@@ -27,7 +27,7 @@ type turn struct {
 	collected time.Time // end of the last complete turn; zero for never
 	knownFrom time.Time // all posts since then were known at that time
 	zone      *time.Location
-	kept      int  // days that the plan keeps figures; 0 without analytics
+	kept      int  // days that the plan keeps metrics; 0 without analytics
 	closed    bool // the team is closed
 }
 
@@ -105,7 +105,7 @@ func (t *turn) readTeam(ctx context.Context, tx *db.Tx, offered plan.Terms) erro
 	return nil
 }
 
-// keptDays returns how many days a plan keeps figures.
+// keptDays returns how many days a plan keeps metrics.
 func keptDays(p plan.Plan) int {
 	if p.AnalyticsRetentionDays == plan.Unlimited {
 		return maxKeptDays

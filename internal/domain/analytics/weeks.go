@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// AccountWeeks are the figures of an account in a period, compared with the period before: of seven days for weeks.
+// AccountWeeks are the metrics of an account in a period, compared with the period before: of seven days for weeks.
 type AccountWeeks struct {
 	ID         int64
 	Platform   string
@@ -26,7 +26,7 @@ type AccountWeeks struct {
 	Now, Past  Week     // the period, and the one before
 }
 
-// Week sums up what an account posted in a period. A sum is nil if the network reported no such figure.
+// Week sums up what an account posted in a period. A sum is nil if the network reported no such metric.
 type Week struct {
 	Posts      int64
 	Views      *int64
@@ -35,7 +35,7 @@ type Week struct {
 
 const (
 	weekDays = 7
-	// maxAccountWeeks is the maximum number of accounts of which figures are compared.
+	// maxAccountWeeks is the maximum number of accounts of which metrics are compared.
 	maxAccountWeeks = 200
 )
 
@@ -44,7 +44,7 @@ func (s *Service) CompareWeeks(ctx context.Context, team int64, zone *time.Locat
 	return s.ComparePeriods(ctx, team, zone, weekDays)
 }
 
-// ComparePeriods returns the figures of a team's connected accounts in the last days and in as many days before, those
+// ComparePeriods returns the metrics of a team's connected accounts in the last days and in as many days before, those
 // with the most followers first. Days are those of the zone; today is the last.
 func (s *Service) ComparePeriods(
 	ctx context.Context, team int64, zone *time.Location, days int,

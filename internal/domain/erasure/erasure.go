@@ -14,13 +14,13 @@ import (
 // Options holds the dependencies of a Service.
 type Options struct {
 	DB *db.DB
-	// Refund returns the credits reserved for work that will not be done.
+	// Refund refunds the credits that are reserved for work that is deleted.
 	Refund func(ctx context.Context, tx *db.Tx, reservation int64) error
-	// Disconnect disconnects an account for a person and tells the network.
+	// Disconnect disconnects an account on behalf of a person and revokes its grant at the network.
 	Disconnect func(ctx context.Context, person, team, account int64) error
-	// Open opens the bytes of a team's media item, or returns not_found if they no longer exist.
+	// Open opens a media file of a team. It returns not_found if the file no longer exists.
 	Open func(ctx context.Context, team, media int64) (io.ReadCloser, error)
-	// MetaSecrets are the secrets of the operator's apps at Meta by their platforms.
+	// MetaSecrets are the secrets of the operator's apps at Meta, by platform.
 	MetaSecrets map[string]string
 }
 
@@ -32,8 +32,8 @@ func New(o Options) *Service { return &Service{o} }
 
 const runEvery = time.Second
 
-// Run deletes what is due until the context ends. Every working node runs it, at the same time as others. The work is
-// found in the database, so another node continues what a node that died has left.
+// Run deletes due data until ctx is canceled. Every worker node runs it. The remaining work is stored in the database, so
+// that other nodes continue after a node crashes.
 func (s *Service) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(runEvery)
 	defer tick.Stop()
@@ -49,7 +49,7 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// bumpAccessVersion makes every node discard its cache of keys.
+// bumpAccessVersion invalidates the key caches of all nodes.
 func bumpAccessVersion(ctx context.Context, tx *db.Tx) error {
 	if _, err := tx.Exec(ctx, `UPDATE access_version SET version = version + 1 WHERE id = 1`); err != nil {
 		return fmt.Errorf("recording a change of access: %w", err)
@@ -57,7 +57,7 @@ func bumpAccessVersion(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// all runs statements with the same arguments and returns how many rows the last one changed.
+// all executes statements with the same arguments. It returns the number of rows that the last statement changed.
 func all(ctx context.Context, tx *db.Tx, args []any, statements ...string) (int64, error) {
 	var n int64
 	for _, statement := range statements {

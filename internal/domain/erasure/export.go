@@ -17,8 +17,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// file is a file of the export with one JSON line per row. The keys select rows of a table with a team ID, one page at
-// a time; the rows belong to the keys of a page.
+// file is a file of the export with one line of JSON per row. The keys are selected by team ID, one page at a time. The rows
+// are selected by the keys of a page.
 type file struct {
 	name, keys string
 	page       int    // keys per query: fewer if each has many rows
@@ -97,8 +97,8 @@ var files = []file{
 		detail AS detail_json FROM events WHERE id IN`},
 }
 
-// Export writes a team's data as a ZIP archive: a file of JSON lines for each subject, and the library's files. It
-// writes while it reads, and calls alive repeatedly.
+// Export writes a team's data as a ZIP archive. The archive has a JSON Lines file for each kind of data, and the files of
+// the library. Export streams the archive and calls alive repeatedly.
 func (s *Service) Export(ctx context.Context, team int64, to io.Writer, alive func()) error {
 	out := zip.NewWriter(to)
 	for _, f := range files {
@@ -247,7 +247,7 @@ func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, 
 				return fmt.Errorf("reading the name of media %d: %w", id, err)
 			}
 			if name == "" || deleted > 0 {
-				continue // only its row is left, or nothing
+				continue // The file was deleted.
 			}
 			err := s.exportOne(ctx, team, id,
 				zip.FileHeader{Name: fmt.Sprintf("media/%d-%s", id, plain(name)), Modified: db.Time(created)}, out,
@@ -263,7 +263,7 @@ func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, 
 	return missing, err
 }
 
-// exportOne writes a file of the library. It is not compressed, because media already are.
+// exportOne writes a file of the library without compression, because media files are already compressed.
 func (s *Service) exportOne(
 	ctx context.Context, team, id int64, entry zip.FileHeader, out *zip.Writer, alive func(),
 ) error {
@@ -283,7 +283,7 @@ func (s *Service) exportOne(
 	return nil
 }
 
-// writeMissing names the files of the library that are not in the export.
+// writeMissing writes the list of files that are missing from the export.
 func writeMissing(out *zip.Writer, missing []int64, at time.Time) error {
 	w, err := out.CreateHeader(&zip.FileHeader{Name: "media_missing.jsonl", Method: zip.Deflate, Modified: at})
 	if err != nil {
@@ -298,7 +298,7 @@ func writeMissing(out *zip.Writer, missing []int64, at time.Time) error {
 	return nil
 }
 
-// keepAliveReader calls alive with every part that is read.
+// keepAliveReader is a reader that calls alive on every read.
 type keepAliveReader struct {
 	io.Reader
 	alive func()
@@ -309,7 +309,7 @@ func (l keepAliveReader) Read(p []byte) (int, error) {
 	return l.Reader.Read(p) //nolint:wrapcheck // io.EOF must stay as it is
 }
 
-// plain returns a file name without folders that every system accepts.
+// plain returns a file name without folders that is valid on all operating systems.
 func plain(name string) string {
 	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	return strings.Map(func(c rune) rune {

@@ -25,7 +25,7 @@ import (
 // The second is JSON, the first its HMAC-SHA256 with the app's secret. Source: Meta for Developers, Data Deletion
 // Request Callback, November 2026.
 
-// signed is the JSON of the second part.
+// signed is the decoded second part of a signed request.
 type signed struct {
 	Algorithm string      `json:"algorithm"`
 	UserID    json.Number `json:"user_id"` // a text or a number
@@ -46,7 +46,7 @@ func (s *Service) verify(request string) ([]string, string, error) {
 	for platform, secret := range s.MetaSecrets {
 		h := hmac.New(sha256.New, []byte(secret))
 		h.Write([]byte(payload))
-		// With an empty secret anybody could sign.
+		// Ignore empty secrets, because anyone could sign with them.
 		if secret != "" && hmac.Equal(given, h.Sum(nil)) {
 			platforms = append(platforms, platform)
 		}
@@ -144,8 +144,7 @@ func eraseAccounts(ctx context.Context, tx *db.Tx, apps []string, user string) (
 	return total, nil
 }
 
-// eraseAccount deletes the data of an account that came from the network: grant, names and figures. Posts that the team
-// wrote for it stay.
+// eraseAccount deletes the data of an account that came from the network: grant, names and metrics. The team's posts stay.
 func eraseAccount(ctx context.Context, tx *db.Tx, team, account int64, platform string) error {
 	if _, err := all(ctx, tx, []any{account},
 		`DELETE FROM account_posts WHERE account_id = ?`,
@@ -172,14 +171,14 @@ func eraseAccount(ctx context.Context, tx *db.Tx, team, account int64, platform 
 		map[string]any{"platform": platform})
 }
 
-// Erased is the result of a network's request.
+// Erased is the result of a deletion request.
 type Erased struct {
 	App      string
 	Accounts int64
 	At       time.Time
 }
 
-// ErasureStatus returns the result for a code. It returns not_found for an unknown code.
+// ErasureStatus returns the result of the deletion request with a code. It returns not_found for an unknown code.
 func (s *Service) ErasureStatus(ctx context.Context, code string) (Erased, error) {
 	var out Erased
 	var at int64

@@ -29,7 +29,7 @@ func (s *Service) Leave(ctx context.Context, person, team int64) error {
 		case errors.Is(err, sql.ErrNoRows):
 			return apierr.Missing()
 		case err != nil:
-			return fmt.Errorf("looking up who leaves: %w", err)
+			return fmt.Errorf("looking up a member who leaves: %w", err)
 		case role == "owner":
 			return errOwner
 		}
@@ -43,8 +43,8 @@ func (s *Service) Leave(ctx context.Context, person, team int64) error {
 	})
 }
 
-// removeMember removes a person from a team. The person's assistants there end; keys that the person created as a
-// former owner stay ended, for another reason.
+// removeMember removes a person from a team and ends the person's connections in the team. Keys that have already ended keep
+// their reason.
 func removeMember(ctx context.Context, tx *db.Tx, person, team int64) error {
 	if _, err := all(ctx, tx, []any{team, person},
 		`UPDATE api_keys SET lost = 'membership_lost' WHERE team_id = ? AND person_id = ? AND revoked_at = 0`,
@@ -74,7 +74,7 @@ func (s *Service) DeletePerson(ctx context.Context, person int64) error {
 	})
 }
 
-// erase deletes everything about a person but the ID.
+// erase deletes all data of a person except the ID.
 func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
 	var email string
 	if err := tx.QueryRow(ctx, `SELECT email FROM people WHERE id = ? AND deleted_at = 0`+s.DB.ForUpdate(),

@@ -11,8 +11,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Work deletes the data of every team that is being deleted, one batch at a time, until nothing is left or the context
-// ends.
+// Work deletes the data of all teams that are being deleted, in batches, until nothing is left or ctx is canceled.
 func (s *Service) Work(ctx context.Context) error {
 	teams, err := db.All(ctx, s.DB, scanID, `SELECT team_id FROM team_deletions WHERE ended_at = 0 ORDER BY team_id`)
 	if err != nil {
@@ -31,7 +30,7 @@ func (s *Service) Work(ctx context.Context) error {
 	return nil
 }
 
-// removeRound deletes one batch of data of a team and reports whether nothing is left.
+// removeRound deletes one batch of a team's data and reports whether no data is left.
 func (s *Service) removeRound(ctx context.Context, team int64) (bool, error) {
 	if more, err := s.disconnect(ctx, team); more || err != nil {
 		return false, err
@@ -44,7 +43,7 @@ func (s *Service) removeRound(ctx context.Context, team int64) (bool, error) {
 			`SELECT asked_by, with_person FROM team_deletions WHERE team_id = ? AND ended_at = 0`+s.DB.ForUpdate(),
 			team).Scan(&by, &with)
 		if errors.Is(err, sql.ErrNoRows) {
-			over = true // another node finished
+			over = true // Another node finished the deletion.
 			return nil
 		}
 		if err != nil {
@@ -67,8 +66,8 @@ func (s *Service) removeRound(ctx context.Context, team int64) (bool, error) {
 	return over, err
 }
 
-// disconnect disconnects one account of the team as a member would, so that the network is notified, and reports
-// whether there may be more.
+// disconnect disconnects one account of the team, so that its grant is revoked at the network. It reports whether there may
+// be more accounts.
 func (s *Service) disconnect(ctx context.Context, team int64) (bool, error) {
 	var by, account int64
 	err := s.DB.QueryRow(ctx,
@@ -85,7 +84,8 @@ func (s *Service) disconnect(ctx context.Context, team int64) (bool, error) {
 	return true, s.Disconnect(ctx, by, team, account)
 }
 
-// removal is a step of deletion: statements that take the team's ID. The last one's rows are counted.
+// removal is a step of a deletion. Each statement has the team's ID as argument. The rows of the last statement are
+// counted.
 type removal []string
 
 // few is the number of items with much related data per transaction, many the number of others.
@@ -135,7 +135,7 @@ var byTeam = []removal{
 		JOIN memberships m ON m.person_id = n.person_id AND m.team_id = n.team_id WHERE n.team_id = ? ` + many + `)`},
 }
 
-// batch deletes some of the remaining data and returns the number of items, 0 if there are none.
+// batch deletes a part of the remaining data and returns the number of deleted items. It returns 0 if no data is left.
 func (s *Service) batch(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	if n, err := removeSomePosts(ctx, tx, team); n > 0 || err != nil {
 		return n, err
@@ -156,7 +156,7 @@ func (s *Service) batch(ctx context.Context, tx *db.Tx, team int64) (int64, erro
 	return 0, nil
 }
 
-// removeSomePosts removes posts with all that belongs to them.
+// removeSomePosts deletes posts with all related data.
 func removeSomePosts(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	ids, err := db.All(ctx, tx, func(rows *sql.Rows, id *string) error {
 		return rows.Scan(id)
@@ -214,7 +214,7 @@ func removeMedia(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 		return 0, fmt.Errorf("finding media to delete: %w", err)
 	}
 	for _, f := range files {
-		if f.deleted == 0 { // else its bytes no longer exist
+		if f.deleted == 0 { // Otherwise the file no longer exists.
 			_, err := tx.Exec(ctx,
 				`INSERT INTO media_pending (blob, doomed, created_at) VALUES (?, 1, ?) ON CONFLICT (blob) DO UPDATE
 		SET doomed = 1`, f.blob, db.Micros(tx.Now()))
@@ -232,7 +232,7 @@ func removeMedia(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	return int64(len(files)), nil
 }
 
-// dropDerived deletes the files that were made from an item, and leaves their bytes to the sweep of the library.
+// dropDerived deletes the records of files that were derived from an item. The sweep of the library deletes the files.
 func dropDerived(ctx context.Context, tx *db.Tx, item int64) error {
 	_, err := tx.Exec(ctx,
 		`INSERT INTO media_pending (blob, doomed, created_at) SELECT blob, 1, ? FROM media_derived
@@ -266,7 +266,7 @@ func (s *Service) end(ctx context.Context, tx *db.Tx, team, by int64, account bo
 	}
 	if account {
 		if err := s.erase(ctx, tx, by); err != nil && !errors.Is(err, errOwns) {
-			return err // people who have joined another team meanwhile stay
+			return err // People who belong to another team keep their accounts.
 		}
 	}
 	if err := bumpAccessVersion(ctx, tx); err != nil {

@@ -21,7 +21,7 @@ var (
 	errWorks  = apierr.BadState("works", "Only a revoked key can be deleted. Revoke it first.")
 )
 
-// DeleteDraft deletes a draft that was never published, in a person's name.
+// DeleteDraft deletes a draft that was never published, on behalf of a person.
 func (s *Service) DeleteDraft(ctx context.Context, person, team int64, post string) error {
 	return s.DB.InTx(ctx, "leaving.delete_draft", func(ctx context.Context, tx *db.Tx) error {
 		var status string
@@ -46,18 +46,18 @@ func (s *Service) DeleteDraft(ctx context.Context, person, team int64, post stri
 	})
 }
 
-// ForgetKey deletes a revoked key for the team's owner. Its entries in the audit log stay, by its ID.
+// ForgetKey deletes a revoked key, on behalf of the team's owner. Its entries in the audit log keep the key's ID.
 func (s *Service) ForgetKey(ctx context.Context, person, team, key int64) error {
 	return s.forget(ctx, person, team, key, "key", `k.revoked_at > 0`, errWorks)
 }
 
-// ForgetAssistant deletes a revoked assistant connection for the team's owner. Its entries in the audit log stay, by
-// its ID.
+// ForgetAssistant deletes an ended connection, on behalf of the team's owner. Its entries in the audit log keep the
+// connection's ID.
 func (s *Service) ForgetAssistant(ctx context.Context, person, team, connection int64) error {
 	return s.forget(ctx, person, team, connection, "assistant", `k.revoked_at > 0 OR k.lost <> ''`, errStands)
 }
 
-// forget deletes a key or connection that matches the condition isOver, or else returns the error stands.
+// forget deletes a key or connection that matches the SQL condition isOver. Otherwise it returns the error stands.
 func (s *Service) forget(ctx context.Context, person, team, key int64, kind, isOver string, stands error) error {
 	return s.DB.InTx(ctx, "leaving.forget_"+kind, func(ctx context.Context, tx *db.Tx) error {
 		var over int64

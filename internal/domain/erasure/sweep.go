@@ -31,8 +31,8 @@ var sweeps = []struct {
 		ORDER BY asked_at LIMIT 1000)`, networkKept},
 }
 
-// Sweep deletes invitations and recoveries that ended long ago and old requests of networks, at most a thousand of
-// each, and returns how many.
+// Sweep deletes old invitations, recoveries, grant revocations and deletion requests, at most 1,000 of each. It returns the
+// number of deleted rows.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var total int64
 	for _, sweep := range sweeps {

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Contents counts what is deleted with a team.
+// Contents counts the data that is deleted with a team.
 type Contents struct {
 	Posts, Scheduled, Series, Accounts, Media, Reports, Tracked, Lists, Voices, Keys, Assistants, Members int64
 	// of the media
@@ -22,8 +22,8 @@ type Contents struct {
 	Credits int64 // remaining
 }
 
-// CountContents returns what a deletion of the team would delete. Each count only reads an index, so templates of
-// series are subtracted.
+// CountContents counts the data that deleting the team would delete. Each count reads only an index. Therefore templates of
+// series are counted separately and subtracted.
 func (s *Service) CountContents(ctx context.Context, team int64) (Contents, error) {
 	var out Contents
 	err := s.DB.QueryRow(ctx,
@@ -57,9 +57,9 @@ var (
 	errDeleted = apierr.BadState("deleted", "The team is already being deleted.")
 )
 
-// RequestDeletion starts the deletion of a team by its owner, who confirms its name. Publishing stops, its keys stop
-// working, and its data is deleted in the background. If account is set and the owner is in no other team, the owner's
-// account is deleted too.
+// RequestDeletion starts the deletion of a team. Only the owner may call it and must repeat the team's name. Publishing and
+// the team's keys stop working, and the data is deleted in the background. If account is set and the owner belongs to no
+// other team, the owner's account is deleted too.
 func (s *Service) RequestDeletion(ctx context.Context, person, team int64, name string, account bool) error {
 	return s.DB.InTx(ctx, "leaving.ask", func(ctx context.Context, tx *db.Tx) error {
 		if err := s.ownedBy(ctx, tx, person, team, name); err != nil {

@@ -1,5 +1,5 @@
-// Package job runs work in the background: it stores the record that clients read as a job, and has the queue
-// that wakes the work. The record is authoritative; the queue's own IDs are never exposed.
+// Package job runs work in the background. It stores job records, which clients read, and provides the queue that wakes
+// work. The record is authoritative. IDs of the queue are never exposed.
 package job
 
 import (
@@ -42,7 +42,7 @@ const (
 	Failed             State = "failed"
 )
 
-// Record is a job as stored.
+// Record is a stored job.
 type Record struct {
 	ID         string // <type>:<uuid>
 	TeamID     int64
@@ -54,7 +54,8 @@ type Record struct {
 	ErrorCode  string
 	CreatedAt  time.Time
 	FinishedAt time.Time
-	// Reservation is the credit reservation for the work, or 0. The code that ends the job settles it.
+	// Reservation is the ID of the credit reservation for the work, or 0. The code that ends the job must charge or refund
+	// it.
 	Reservation int64
 }
 
@@ -69,8 +70,8 @@ type Store struct {
 	waits    *waiters
 }
 
-// NewStore returns a store. results has the function that reads the result of each type of job; inFlight limits a
-// team's unfinished jobs.
+// NewStore returns a Store. results has a function for each type of job that reads the result. inFlight is the maximum
+// number of a team's unfinished jobs.
 func NewStore(d *db.DB, results map[Type]Result, inFlight int) *Store {
 	return &Store{db: d, results: results, inFlight: inFlight, waits: newWaiters()}
 }
@@ -84,14 +85,14 @@ type New struct {
 	Reservation int64  // see Record
 }
 
-// Create creates a pending job in the transaction of the work's own record, for work that no caller waits for.
+// Create creates a pending job in the transaction that stores the work. It is for work that no caller requested, so it has
+// no limit.
 func (s *Store) Create(ctx context.Context, tx *db.Tx, n New) (Record, error) {
 	return create(ctx, tx, n, 0)
 }
 
-// Start is Create for work that a caller requested. It returns rate_limited, with scope jobs_in_flight, if the
-// team's callers have too many unfinished jobs. It locks the team's row, so that two calls cannot both take the
-// last place.
+// Start is like Create, for work that a caller requested. It returns rate_limited with the scope jobs_in_flight if the team
+// has too many unfinished jobs. It locks the team's row, so that concurrent calls cannot exceed the limit.
 func (s *Store) Start(ctx context.Context, tx *db.Tx, n New) (Record, error) {
 	var id, open int64
 	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), n.TeamID).Scan(&id); err != nil {
@@ -109,7 +110,7 @@ func (s *Store) Start(ctx context.Context, tx *db.Tx, n New) (Record, error) {
 	return create(ctx, tx, n, 1)
 }
 
-// retryAfterFull is an estimate of when an unfinished job will have ended.
+// retryAfterFull is the suggested delay before a caller tries again.
 const retryAfterFull = 5 * time.Second
 
 func create(ctx context.Context, tx *db.Tx, n New, place int) (Record, error) {
@@ -126,7 +127,7 @@ func create(ctx context.Context, tx *db.Tx, n New, place int) (Record, error) {
 	return r, nil
 }
 
-// Begin records that a job is running. A job that runs or has ended does not change.
+// Begin records that a pending job is running. It does not change jobs in other states.
 func Begin(ctx context.Context, tx *db.Tx, id string) error {
 	if _, err := tx.Exec(ctx, `UPDATE jobs SET state = ? WHERE id = ? AND state = ?`, string(Running), id,
 		string(Pending)); err != nil {
@@ -135,7 +136,7 @@ func Begin(ctx context.Context, tx *db.Tx, id string) error {
 	return nil
 }
 
-// Advance records how many parts are done and that the job runs.
+// Advance records the number of finished parts of a running job.
 func Advance(ctx context.Context, tx *db.Tx, id string, done int) error {
 	_, err := tx.Exec(ctx, `UPDATE jobs SET state = ?, done = ? WHERE id = ? AND finished_at = 0`, string(Running),
 		done, id)
@@ -156,7 +157,7 @@ func Finish(ctx context.Context, tx *db.Tx, id string, state State, errorCode st
 	return nil
 }
 
-// Correct changes the outcome of a job that has ended, when more is known later.
+// Correct changes the result of a job that has already ended.
 func Correct(ctx context.Context, tx *db.Tx, id string, state State, errorCode string) error {
 	_, err := tx.Exec(ctx, `UPDATE jobs SET state = ?, error_code = ? WHERE id = ? AND finished_at > 0`,
 		string(state), errorCode, id)
@@ -168,7 +169,7 @@ func Correct(ctx context.Context, tx *db.Tx, id string, state State, errorCode s
 
 const columns = `id, team_id, type, state, subject, done, total, error_code, created_at, finished_at, reservation_id`
 
-// Get returns a team's job. A missing job and one of another team are the same not_found.
+// Get returns a team's job. It returns not_found if the team has no such job.
 func Get(ctx context.Context, q db.Querier, team int64, id string) (Record, error) {
 	var r Record
 	var kind, state string
@@ -186,7 +187,7 @@ func Get(ctx context.Context, q db.Querier, team int64, id string) (Record, erro
 	return r, nil
 }
 
-// FindTeam returns which of the teams has the job, or not_found.
+// FindTeam returns the team of a job. It returns not_found unless that is one of teams.
 func (s *Store) FindTeam(ctx context.Context, id string, teams []int64) (int64, error) {
 	home, err := db.OwningTeam(ctx, s.db, `jobs WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -198,7 +199,8 @@ func (s *Store) FindTeam(ctx context.Context, id string, teams []int64) (int64, 
 // RecordLifetime is how long a job's record is kept after its end.
 const RecordLifetime = 30 * 24 * time.Hour
 
-// Sweep deletes jobs that ended long ago and are not a post's last job. It returns how many.
+// Sweep deletes jobs that ended before RecordLifetime, except the last job of each post. It returns the number of deleted
+// jobs.
 func (s *Store) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "job.sweep", func(ctx context.Context, tx *db.Tx) error {

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// Job is a job as clients see it.
+// Job is the API representation of a job.
 type Job struct {
 	JobID      string           `json:"job_id" pattern:"^(?:[a-z_]{1,32}:[A-Za-z0-9-]{1,64})$"`
 	Type       Type             `json:"type" enum:"profile_report|hashtag_report|social_post|hashtag_search|media_import|content_fetch"`
@@ -33,13 +33,13 @@ func (Job) Descriptions() map[string]string {
 	}
 }
 
-// JobProgress is how many parts of a job are done.
+// JobProgress is the number of finished and total parts of a job.
 type JobProgress struct {
 	Done  int64 `json:"done"`
 	Total int64 `json:"total"`
 }
 
-// JobError is why a job failed.
+// JobError is the reason why a job failed.
 type JobError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -54,10 +54,11 @@ type Output struct {
 	Notes     []string
 }
 
-// Result reads the result of a job, possibly before it has ended.
+// Result reads the result of a job. The job may not have ended yet.
 type Result func(ctx context.Context, q db.Querier, call operation.Call, r Record, in GetInput) (Output, error)
 
-// Charged returns the amount charged for a reservation, or reserved while it is open; 0 for no reservation.
+// Charged returns the credits that were charged for a reservation, or that are reserved while it is open. It returns 0 for
+// no reservation.
 type Charged func(ctx context.Context, q db.Querier, reservation int64) (int64, error)
 
 // errorMessages are the explanations of error codes of jobs and accounts.
@@ -97,7 +98,7 @@ var errorMessages = map[string]string{
 // Message returns the explanation of an error code.
 func Message(code string) string { return errorMessages[code] }
 
-// Show returns a client's view of a record without its result.
+// Show returns the API representation of a record without its result.
 func Show(call operation.Call, r Record) Job {
 	e := Job{JobID: r.ID, Type: r.Type, State: r.State, Finished: r.IsFinished(), CreatedAt: call.Moment(r.CreatedAt),
 		FinishedAt: call.MomentOrNil(r.FinishedAt), Progress: JobProgress{r.Done, r.Total}}
@@ -107,7 +108,7 @@ func Show(call operation.Call, r Record) Job {
 	return e
 }
 
-// Summary returns the state of the job in words.
+// Summary describes the state of the job.
 func (e Job) Summary() string {
 	if e.Finished {
 		return "job " + e.JobID + " has ended, " + string(e.State)
@@ -117,11 +118,10 @@ func (e Job) Summary() string {
 
 // GetInput selects a job and a page of its result.
 type GetInput struct {
-	JobID  string  `json:"job_id" pattern:"^(?:[a-z_]{1,32}:[A-Za-z0-9-]{1,64})$"`
-	Cursor *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous response."`
-	Limit  int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page of a long result."`
-	// WaitSeconds replaces polling.
-	WaitSeconds int `json:"wait_seconds,omitempty" min:"0" max:"25" default:"0"`
+	JobID       string  `json:"job_id" pattern:"^(?:[a-z_]{1,32}:[A-Za-z0-9-]{1,64})$"`
+	Cursor      *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous response."`
+	Limit       int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page of a long result."`
+	WaitSeconds int     `json:"wait_seconds,omitempty" min:"0" max:"25" default:"0"`
 }
 
 // Descriptions describes members in the schema.
@@ -132,7 +132,7 @@ func (GetInput) Descriptions() map[string]string {
 	}
 }
 
-// Operations returns what clients can do with jobs.
+// Operations returns the operations on jobs.
 func (s *Store) Operations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
@@ -177,7 +177,7 @@ func (s *Store) get(ctx context.Context, call operation.Call, in GetInput) (oper
 	return s.View(ctx, s.db, call, r, in)
 }
 
-// View returns a client's view of a record, with the result of a finished job.
+// View returns the API representation of a record. It includes the result of a finished job.
 func (s *Store) View(ctx context.Context, q db.Querier, call operation.Call, r Record, in GetInput) (
 	operation.Answer[Job], error,
 ) {

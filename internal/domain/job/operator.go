@@ -15,16 +15,16 @@ type StateCount struct {
 	Type   Type
 	State  State
 	Jobs   int64
-	Oldest time.Time // when the oldest of them was created
+	Oldest time.Time // creation time of the oldest job
 }
 
-// CountUnfinished counts the unfinished jobs of every team.
+// CountUnfinished counts the unfinished jobs of all teams.
 func (s *Store) CountUnfinished(ctx context.Context) ([]StateCount, error) {
 	return s.countByState(ctx, `SELECT type, state, COUNT(*), MIN(created_at) FROM jobs WHERE finished_at = 0
 		GROUP BY type, state ORDER BY type, state`)
 }
 
-// CountEnded counts the jobs of every team that ended since a time.
+// CountEnded counts the jobs of all teams that ended since a time.
 func (s *Store) CountEnded(ctx context.Context, since time.Time) ([]StateCount, error) {
 	return s.countByState(ctx, `SELECT type, state, COUNT(*), MIN(created_at) FROM jobs WHERE finished_at > ?
 		GROUP BY type, state ORDER BY type, state`, db.Micros(since))
@@ -49,16 +49,16 @@ type StuckJob struct {
 	TeamID  int64
 	Type    Type
 	State   State
-	Since   time.Time // when it was created
+	Since   time.Time // creation time
 	Starts  int64     // number of starts
 	Held    bool      // whether a node is working on it
-	WakesAt time.Time // when it runs next; zero for never
+	WakesAt time.Time // time of the next start; zero if none is scheduled
 }
 
-const maxStuck = 50 // listed at once
+const maxStuck = 50 // per list
 
-// ListStuck returns up to 50 unfinished jobs of every team that were created before a time, the oldest first.
-// It omits jobs of posts, whose progress their deliveries show, and upload batches, which wait for people.
+// ListStuck returns up to 50 unfinished jobs of all teams that were created before a time, oldest first. It omits jobs of
+// posts, because delivery.ListStuck lists their deliveries, and upload batches, because they wait for people.
 func (s *Store) ListStuck(ctx context.Context, before time.Time) ([]StuckJob, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, j *StuckJob) error {
 		var since, lease, wake int64
@@ -75,7 +75,8 @@ func (s *Store) ListStuck(ctx context.Context, before time.Time) ([]StuckJob, er
 	return out, nil
 }
 
-// Wake makes a job run now, for the operator. It returns not_found if no job with this ID can be woken.
+// Wake runs a job immediately, for the operator. It returns not_found if there is no such job, or if the job has ended or
+// is running.
 func (s *Store) Wake(ctx context.Context, id string) error {
 	return s.db.InTx(ctx, "job.wake_by_hand", func(ctx context.Context, tx *db.Tx) error {
 		now := db.Micros(tx.Now())

@@ -16,18 +16,18 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Wake is a message of the queue about a piece of work. It may arrive late, twice or never: the work's record says what
-// to do, and is woken again later.
+// Wake is a message in the queue that work may be due. It may arrive late, twice or never. The stored record of the work
+// determines what to do, and lost wakes are repeated.
 type Wake struct {
 	Work string `json:"work"` // kind of work
 	ID   string `json:"id"`
 }
 
-// Kind returns the queue's name of the message.
+// Kind returns the name of the message in the queue.
 func (Wake) Kind() string { return "wake" }
 
-// Queue delivers wakes to worker nodes through the database's transactions. Jobs, which may take minutes each, have
-// separate workers, so that they do not delay posts.
+// Queue delivers wakes to worker nodes. Wakes are stored in database transactions. Jobs can take minutes, so they have
+// separate workers and do not delay posts.
 type Queue struct {
 	db      *db.DB
 	client  *river.Client[*sql.Tx]
@@ -36,17 +36,17 @@ type Queue struct {
 }
 
 const (
-	// The drivers for SQLite and database/sql poll. A due post must go out within two seconds; this is a tenth of that.
+	// pollEvery is short because a due post must be published within two seconds.
 	pollEvery = 200 * time.Millisecond
-	// Each call has its own timeout; this one ends work that hangs nevertheless.
+	// wakeTimeout ends work that hangs. Each network call has a shorter timeout.
 	wakeTimeout = 5 * time.Minute
-	// jobsQueue carries the wakes of jobs.
+	// jobsQueue is the queue for the wakes of jobs.
 	jobsQueue = "jobs"
-	// Wakes are not needed after their work.
+	// wakesKept is how long finished wakes are kept.
 	wakesKept = time.Hour
 )
 
-// NewQueue returns a queue. Before Start it only accepts wakes.
+// NewQueue returns a Queue. It accepts wakes, but delivers none before Start.
 func NewQueue(d *db.DB, workers int, log *slog.Logger) (*Queue, error) {
 	q := &Queue{db: d, handler: map[string]func(context.Context, string) error{}}
 	pool := river.NewWorkers()
@@ -98,7 +98,7 @@ func (q *Queue) work(ctx context.Context, j *river.Job[Wake]) error {
 	return do(ctx, j.Args.ID)
 }
 
-// Wake sends wakes when the transaction commits.
+// Wake adds wakes for work of a kind in the transaction. They are delivered after it commits.
 func (q *Queue) Wake(ctx context.Context, tx *db.Tx, kind string, ids ...string) error {
 	if len(ids) == 0 {
 		return nil
@@ -125,7 +125,7 @@ func (q *Queue) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop waits for running work, until the context ends.
+// Stop stops the workers and waits for running work until ctx is canceled.
 func (q *Queue) Stop(ctx context.Context) error {
 	if !q.started {
 		return nil

@@ -12,29 +12,29 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// pollingDriver is the queue's driver. It reads before it claims wakes, because every node polls several times
-// a second, almost always without result, and a write would block others.
+// pollingDriver is the queue's database driver. It checks for wakes with a read before it claims them with a write. Every
+// node polls several times a second, usually without result, and writes would block other writers.
 type pollingDriver struct {
 	riverdriver.Driver[*sql.Tx]
 
 	db *db.DB
 }
 
-// GetExecutor is called only by the queue's own code.
+// GetExecutor returns the executor with which the queue polls.
 func (s pollingDriver) GetExecutor() riverdriver.Executor {
 	return pollingExecutor{s.Driver.GetExecutor(), s.db}
 }
 
-// UnwrapExecutor is called for what is inserted in a transaction of ours.
+// UnwrapExecutor returns the executor that inserts wakes in a caller's transaction.
 func (s pollingDriver) UnwrapExecutor(tx *sql.Tx) riverdriver.ExecutorTx {
-	if !s.db.Postgres() { // SQLite sets the time itself
+	if !s.db.Postgres() { // The library uses SQLite's clock for inserting and claiming.
 		return s.Driver.UnwrapExecutor(tx)
 	}
 	return insertingTx{s.Driver.UnwrapExecutor(tx), s.db}
 }
 
-// insertingTx inserts wakes that are due by every clock: the library dates them by the machine's clock and
-// claims them by the database's.
+// insertingTx inserts wakes that are due by the clocks of both the machine and the database. The library inserts them with
+// the machine's time and claims them with the database's time.
 type insertingTx struct {
 	riverdriver.ExecutorTx
 
@@ -57,7 +57,7 @@ func (e insertingTx) JobInsertFastMany(ctx context.Context,
 	return put, nil
 }
 
-// dueNow returns a time that has passed on both clocks.
+// dueNow returns the earlier of two times.
 func dueNow(database, machine time.Time) time.Time {
 	if machine.Before(database) {
 		return machine

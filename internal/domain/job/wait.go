@@ -9,18 +9,18 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// MaxWait is how many seconds a call may wait for the end of a job. It is less than the time limit of a call.
+// MaxWait is the maximum number of seconds that a call may wait for a job. It is less than the timeout of a call.
 const MaxWait = 25
 
 const (
-	firstCheck       = 150 * time.Millisecond // most work is short
-	lastLook         = time.Second
-	progressInterval = 5 * time.Second // between progress messages
-	maxWaiters       = 256             // waiting calls of one node; others return at once
+	minCheckInterval = 150 * time.Millisecond // first poll interval; most jobs are short
+	maxCheckInterval = time.Second            // maximum poll interval
+	progressInterval = 5 * time.Second        // time between progress messages
+	maxWaiters       = 256                    // maximum waiting calls per node; further calls return immediately
 )
 
-// waiters are the calls that wait for jobs to end. Any node may end a job, so its record is polled, ever more
-// rarely, without an open transaction.
+// waiters limits the calls that wait for jobs. Any node may end a job, so waiting calls poll its record at increasing
+// intervals, without an open transaction.
 type waiters struct {
 	places chan struct{}
 	over   chan struct{}
@@ -31,10 +31,10 @@ func newWaiters() *waiters {
 	return &waiters{places: make(chan struct{}, maxWaiters), over: make(chan struct{})}
 }
 
-// EndWaits makes every waiting call return at once, and later ones too, because the program ends.
+// EndWaits makes all current and later waits return immediately, because the process is shutting down.
 func (s *Store) EndWaits() { s.waits.end.Do(func() { close(s.waits.over) }) }
 
-// wait returns the record when the job has ended, or after the given seconds.
+// wait waits until the job has ended or the given number of seconds has passed, and returns the record.
 func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds int) (Record, error) {
 	if r.IsFinished() || seconds <= 0 {
 		return r, nil
@@ -51,10 +51,10 @@ func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds
 	end := time.NewTimer(time.Duration(min(seconds, MaxWait)) * time.Second)
 	defer end.Stop()
 	heard := progressReporter{call: call, began: time.Now(), total: seconds}
-	for pause := firstCheck; !r.IsFinished(); pause = min(pause*3/2, lastLook) {
+	for pause := minCheckInterval; !r.IsFinished(); pause = min(pause*3/2, maxCheckInterval) {
 		heard.report(r)
 		select {
-		case <-ctx.Done(): // the caller is gone
+		case <-ctx.Done():
 			return r, nil
 		case <-s.waits.over:
 			return r, nil
@@ -70,7 +70,7 @@ func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds
 	return r, nil
 }
 
-// progressReporter reports the progress of a job to a waiting caller: on each change, and from time to time.
+// progressReporter reports the progress of a job to a waiting caller on each change, and at least every progressInterval.
 type progressReporter struct {
 	call  operation.Call
 	began time.Time

@@ -15,24 +15,22 @@ import (
 	"pressroom/internal/platform/tracing"
 )
 
-// Do does the work of a type of job. It ends the job by LeasedJob.Finish, in the transaction of the work's last
-// effect, or asks to be called again by LeasedJob.Postpone. It may be called again from the start at any time,
-// after a crash or a failure.
+// Do does the work of a type of job. It ends the job with LeasedJob.Finish in the same transaction as the last effect of the
+// work, or postpones it with LeasedJob.Postpone. After a crash or failure, it is called again from the start.
 type Do func(ctx context.Context, h LeasedJob) error
 
-// ErrLeaseLost reports that another node has the job, or that it has ended. Nothing may be written.
+// ErrLeaseLost reports that another node holds the job's lease or that the job has ended, so that nothing may be written.
 var ErrLeaseLost = errors.New("the lease of the job was lost")
 
-// LeasedJob is a job that this process works on.
+// LeasedJob is a job whose lease this process holds.
 type LeasedJob struct {
 	Record
 
-	Epoch int64 // how often the job was started, including now
+	Epoch int64 // number of times the job was started
 	trace string
 }
 
-// Finish ends the job in the transaction that ends its work. It returns ErrLeaseLost if another node has the
-// job.
+// Finish ends the job in the caller's transaction. It returns ErrLeaseLost if this process no longer holds the lease.
 func (h LeasedJob) Finish(ctx context.Context, tx *db.Tx, state State, errorCode string) error {
 	if err := h.Lock(ctx, tx); err != nil {
 		return err
@@ -40,7 +38,8 @@ func (h LeasedJob) Finish(ctx context.Context, tx *db.Tx, state State, errorCode
 	return Finish(ctx, tx, h.ID, state, errorCode)
 }
 
-// Lock locks the job's record for the transaction. It returns ErrLeaseLost if another node has the job.
+// Lock locks the job's record until the transaction ends. It returns ErrLeaseLost if this process no longer holds the
+// lease.
 func (h LeasedJob) Lock(ctx context.Context, tx *db.Tx) error {
 	n, err := tx.Exec(ctx, `UPDATE jobs SET epoch = epoch WHERE id = ? AND epoch = ? AND finished_at = 0`, h.ID,
 		h.Epoch)
@@ -53,7 +52,7 @@ func (h LeasedJob) Lock(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// Postpone releases the lease until a time.
+// Postpone releases the lease. The job is started again at a time.
 func (h LeasedJob) Postpone(ctx context.Context, tx *db.Tx, at time.Time) error {
 	if err := h.Lock(ctx, tx); err != nil {
 		return err
@@ -73,15 +72,15 @@ func wakeAt(ctx context.Context, tx *db.Tx, id string, at time.Time) error {
 type Worker struct {
 	db    *db.DB
 	queue *Queue
-	owner string // this process
+	owner string // unique ID of this process
 	do    map[Type]Do
 	log   *slog.Logger
 }
 
-// work is the queue's name of jobs.
+// work is the name of jobs in the queue.
 const work = "job"
 
-// NewWorker returns a worker. Handle registers what it does.
+// NewWorker returns a Worker without handlers.
 func NewWorker(d *db.DB, queue *Queue, log *slog.Logger) *Worker {
 	w := &Worker{db: d, queue: queue, owner: uuid.NewString(), do: map[Type]Do{}, log: log}
 	queue.Handle(work, w.run)
@@ -92,7 +91,7 @@ func NewWorker(d *db.DB, queue *Queue, log *slog.Logger) *Worker {
 func (w *Worker) Handle(t Type, do Do) { w.do[t] = do }
 
 const (
-	leaseDuration = 10 * time.Second // how long a dead node delays a job
+	leaseDuration = 10 * time.Second // how long a crashed node delays a job
 	rewakeAfter   = 10 * time.Second // how long to wait for the queue before waking again
 	wakeEvery     = 500 * time.Millisecond
 	wakeBatch     = 100
@@ -106,15 +105,16 @@ func (w *Worker) Submit(ctx context.Context, tx *db.Tx, id string) error {
 	return w.queue.Wake(ctx, tx, work, id)
 }
 
-// WakeAt wakes a job at a time.
+// WakeAt schedules the next start of a job.
 func (w *Worker) WakeAt(ctx context.Context, tx *db.Tx, id string, at time.Time) error {
 	return wakeAt(ctx, tx, id, at)
 }
 
-// notHeldCondition is the SQL condition of a job that may run: while publishing is on hold, charged work waits.
+// notHeldCondition is an SQL condition that selects jobs that may run. Jobs with a reservation wait while publishing is on
+// hold.
 const notHeldCondition = `(reservation_id = 0 OR ` + restoreguard.Free + `)`
 
-// run does the work of a job that no node has. The queue may call it with any job, any number of times.
+// run claims a job and does its work. It does nothing if the job has ended or another node holds its lease.
 func (w *Worker) run(ctx context.Context, id string) error {
 	h, mine, err := w.claim(ctx, id)
 	if err != nil || !mine {
@@ -182,8 +182,7 @@ func (w *Worker) renew(ctx context.Context, h LeasedJob) error {
 	})
 }
 
-// Run wakes jobs that are due or whose lease has expired, until the context ends. Every worker node runs one;
-// they may run side by side.
+// Run wakes jobs that are due or whose lease has expired until ctx is canceled. Every worker node runs it.
 func (w *Worker) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(wakeEvery)
 	defer tick.Stop()

@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// DiscardMail cancels the mail for all notices before a time, because it may have been sent from elsewhere.
+// DiscardMail cancels the emails of all notices before a time, because another installation may have sent them.
 func (*Service) DiscardMail(ctx context.Context, tx *db.Tx, by time.Time) error {
 	_, err := tx.Exec(ctx, `UPDATE notices SET mail_at = 0, unmailed = 1 WHERE mail_at > 0 AND created_at <= ?`,
 		db.Micros(by))

@@ -34,10 +34,10 @@ const (
 	notPublished = "not_published" // its decision: the post is not there
 )
 
-// gather is how long a mail waits for more notices of its kind.
+// gather is how long an email is delayed to include more notices of its kind.
 const gather = time.Minute
 
-// HandleEvent creates the notices of an event, in the transaction that records it.
+// HandleEvent creates the notices for an event, in the transaction that records the event.
 func (s *Service) HandleEvent(ctx context.Context, tx *db.Tx, e db.Event) error {
 	if e.Team == 0 {
 		return s.notifyAccount(ctx, tx, e)
@@ -85,8 +85,8 @@ func roleList(roles []access.Role) string {
 	return strings.TrimSuffix(strings.Repeat("?, ", len(roles)), ", ")
 }
 
-// excludedPerson returns the person who caused the event and needs no notice, or 0. Everybody is notified of keys and
-// assistants, because someone else may have acted for the person.
+// excludedPerson returns the person who caused the event and is not notified, or 0. All recipients are notified of changes
+// to keys and connections, because someone else may have acted in the person's name.
 func excludedPerson(kind Kind, e db.Event) int64 {
 	if e.Key > 0 || kind == KeyChanged || kind == AssistantConnected {
 		return 0
@@ -109,7 +109,7 @@ type recorded struct {
 	LimitBefore *int64  `json:"daily_credits_before"`
 }
 
-// describe returns the details of a notice, such as names, which may change before it is read.
+// describe returns the details of a notice, such as names. They are stored, because they may change later.
 func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Event) (detail, error) {
 	var r recorded
 	if err := json.Unmarshal(e.Detail, &r); err != nil {
@@ -163,8 +163,8 @@ const (
 	lowAgain = 24 * time.Hour // time until a team is notified again of low credits
 )
 
-// NotifyLowCredits notifies a team if its credits have just fallen below the owner's threshold, at most once a day. It
-// runs in the transaction that takes the credits.
+// NotifyLowCredits notifies a team when its credits fall below the owner's threshold, at most once a day. It must be called
+// in the transaction that charges the credits.
 func (s *Service) NotifyLowCredits(ctx context.Context, tx *db.Tx, team, before, after int64) error {
 	n, err := tx.Exec(ctx,
 		`UPDATE notice_thresholds SET told_at = ?

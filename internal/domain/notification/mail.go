@@ -14,14 +14,14 @@ import (
 	"pressroom/internal/platform/plaintext"
 )
 
-// Mail is a mail to one address.
+// Mail is an email to one address.
 type Mail struct {
 	ID      string // the same for every attempt
 	To      string
 	Subject string
 	Text    string
 	HTML    string // the same as Text; empty for plain text only
-	// Unsubscribe is the address that ends mails of this kind (RFC 8058); empty for none.
+	// Unsubscribe is the URL for one-click unsubscription (RFC 8058); empty for none.
 	Unsubscribe string
 }
 
@@ -33,10 +33,10 @@ const (
 	mostLines = 10               // maximum notices in a mail
 )
 
-// waits are the delays after each failed attempt. After the last one, the mail is given up.
+// waits are the delays after failed attempts. After the last failed attempt, the email is discarded.
 var waits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour}
 
-// RunMail sends due mail until ctx is canceled.
+// RunMail sends due emails until ctx is canceled.
 func (s *Service) RunMail(ctx context.Context, report func(error)) {
 	if !s.Mails() {
 		return
@@ -59,7 +59,7 @@ func (s *Service) RunMail(ctx context.Context, report func(error)) {
 	}
 }
 
-// batch is the content of a mail: notices of one kind to one person about one team, or about the person's account.
+// batch has the notices of an email. They are of one kind, for one person, and about one team or the person's account.
 type batch struct {
 	person, team int64
 	kind         Kind
@@ -70,7 +70,7 @@ type batch struct {
 	tries        int
 }
 
-// MailNext sends one mail that is due and reports whether there was one. A mail that fails is retried later.
+// MailNext sends one due email and reports whether there was one. A failed email is retried later.
 func (s *Service) MailNext(ctx context.Context) (bool, error) {
 	b, found, err := s.claim(ctx)
 	if err != nil || !found || len(b.notices) == 0 {
@@ -84,7 +84,7 @@ func (s *Service) MailNext(ctx context.Context) (bool, error) {
 	return true, s.saveOutcome(ctx, b, failed == nil)
 }
 
-// claim returns the mail that has been due longest and keeps other nodes from sending it.
+// claim returns the email that has been due longest and claims it, so that other nodes do not send it.
 func (s *Service) claim(ctx context.Context) (batch, bool, error) {
 	var b batch
 	var found bool
@@ -106,7 +106,7 @@ func (s *Service) claim(ctx context.Context) (batch, bool, error) {
 	return b, found, err
 }
 
-// claimNotices fills a batch, or delays it if the person just got a mail of this kind.
+// claimNotices adds due notices to a batch, or delays them if the person recently got an email of this kind.
 func (s *Service) claimNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 	const group = ` WHERE person_id = ? AND team_id = ? AND kind = ? AND mail_at > 0 `
 	which := []any{b.person, b.team, string(b.kind)}
@@ -126,7 +126,7 @@ func (s *Service) claimNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 	if err != nil {
 		return err
 	}
-	// Old and unwanted notices are not mailed.
+	// Old and muted notices are not sent by email.
 	since := db.Micros(now) + 1
 	if wanted {
 		since = db.Micros(now.Add(-stale))
@@ -149,7 +149,7 @@ func (s *Service) claimNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 	return s.readBack(ctx, tx, b)
 }
 
-// readBack loads the notices of a batch.
+// readBack reads the notices of a batch.
 func (s *Service) readBack(ctx context.Context, tx *db.Tx, b *batch) error {
 	for i := range b.notices {
 		found, err := db.All(ctx, tx, scan, columns+ofMember+`n.id = ?`, b.person, b.notices[i].ID)
@@ -190,7 +190,7 @@ func (s *Service) shouldMail(ctx context.Context, tx *db.Tx, b *batch) (bool, er
 	return true, nil
 }
 
-// saveOutcome records the outcome of a mail.
+// saveOutcome records whether an email was sent.
 func (s *Service) saveOutcome(ctx context.Context, b batch, sent bool) error {
 	return s.db.InTx(ctx, "notice.keep_mail", func(ctx context.Context, tx *db.Tx) error {
 		var next, mailed, given int64
@@ -212,7 +212,7 @@ func (s *Service) saveOutcome(ctx context.Context, b batch, sent bool) error {
 	})
 }
 
-// write returns the mail of a batch.
+// write returns the email of a batch.
 func (s *Service) write(b batch) Mail {
 	l := cmp.Or(locale.ByTag(b.language), locale.English)
 	from := plaintext.Line(b.name)
@@ -240,7 +240,7 @@ func (s *Service) write(b batch) Mail {
 	return m
 }
 
-// mailText returns the text of a notice in a mail.
+// mailText returns the text of a notice for an email.
 func (n Notice) mailText(l *locale.Language) string {
 	if n.Team != 0 {
 		return n.Text(l)

@@ -1,5 +1,6 @@
-// Package notification notifies people of what happened in their teams and to their accounts: in the app and, with a
-// mail server, by mail. Notices are written in the transaction of their event, one for each person who can act on it.
+// Package notification notifies people of events in their teams and changes to their accounts. Notifications appear in the
+// app and are sent by email if there is a mail server. Notices are stored in the transaction of their event, one for each
+// person who can act on it.
 package notification
 
 import (
@@ -34,7 +35,7 @@ const (
 	AssistantConnected Kind = "assistant_connected"
 )
 
-// About describes a kind: its name in the settings, its recipients and its plural.
+// About describes a kind of notice: its name in the settings, its recipients and its plural.
 type About struct {
 	Kind Kind
 	Name locale.Key
@@ -81,7 +82,7 @@ type detail struct {
 	Event     string `json:"event"`               // the kind of the event
 	Status    string `json:"status,omitempty"`    // of a post that was decided on, where available
 	Commented bool   `json:"commented,omitempty"` // of a decision: the client wrote something with it
-	// of an approval: the post was to be scheduled, which was not possible
+	// for an approval: whether the approved post could not be scheduled
 	NotScheduled bool   `json:"not_scheduled,omitempty"`
 	Platform     string `json:"platform,omitempty"` // of an account
 	Name         string `json:"name,omitempty"`     // of an account, a key or an assistant
@@ -102,7 +103,7 @@ type detail struct {
 	LimitBefore *int64 `json:"limit_before,omitempty"` // if known
 }
 
-// Notice is one notice of a person.
+// Notice is a notification of a person.
 type Notice struct {
 	ID       int64
 	Team     int64 // 0 for the person's own account
@@ -116,13 +117,13 @@ type Notice struct {
 	detail   detail
 }
 
-// Platform returns the network that the notice is about; empty for none.
+// Platform returns the network of the notice, or "" if it is not about a network.
 func (n Notice) Platform() string { return n.detail.Platform }
 
 // Name returns the name of the notice's account, key or assistant, which a user wrote; it may be empty.
 func (n Notice) Name() string { return n.detail.Name }
 
-// Browser returns the browser in which something was done to the person's own account; empty if that is not known.
+// Browser returns the browser in which the person's account was changed, or "" if unknown.
 func (n Notice) Browser(l *locale.Language) string {
 	browser, system, found := strings.Cut(n.detail.Browser, " on ")
 	switch {
@@ -136,7 +137,7 @@ func (n Notice) Browser(l *locale.Language) string {
 	return l.T("%s on %s|browser", browser, system)
 }
 
-// Text returns the notice as a sentence in a language, without what others wrote.
+// Text returns the notice as a sentence in a language. It contains no texts that people wrote.
 func (n Notice) Text(l *locale.Language) string {
 	d := n.detail
 	switch n.Kind {
@@ -221,7 +222,7 @@ func keyText(l *locale.Language, d detail) string {
 	return join(l.T("An API key was changed."), level, l.T(unless))
 }
 
-// join returns sentences as a text.
+// join joins sentences with spaces.
 func join(sentences ...string) string { return strings.Join(sentences, " ") }
 
 // capabilities describes the capabilities of assistants.
@@ -243,7 +244,7 @@ func assistantText(l *locale.Language, d detail) string {
 		l.T("If nobody on your team connected it, revoke the connection."))
 }
 
-// limitText returns the sentence about the new daily limit of a key, and about the old one if that is known.
+// limitText returns a sentence about the new daily limit of a key and, if known, the old limit.
 func limitText(l *locale.Language, d detail, both, only locale.Key) string {
 	now := int64(plan.Unlimited)
 	if d.Limit != nil {
@@ -301,7 +302,7 @@ type Options struct {
 	Log       *slog.Logger
 }
 
-// Service stores notices and mails them.
+// Service stores notices and sends them by email.
 type Service struct {
 	Options
 

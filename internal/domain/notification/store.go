@@ -43,8 +43,8 @@ func scan(rows *sql.Rows, n *Notice) error {
 	return nil
 }
 
-// List returns at most limit notices of a person from all teams, newest first. A before other than 0 selects those with
-// lower IDs.
+// List returns at most limit notices of a person from all teams, newest first. If before is not 0, it returns only notices
+// with lower IDs.
 func (s *Service) List(ctx context.Context, person, before int64, limit int) ([]Notice, error) {
 	where, args := `1 = 1`, []any{person}
 	if before > 0 {
@@ -58,7 +58,7 @@ func (s *Service) List(ctx context.Context, person, before int64, limit int) ([]
 	return out, nil
 }
 
-// Get returns one of a person's notices, and not_found for others.
+// Get returns a notice of a person. It returns not_found if the person has no such notice.
 func (s *Service) Get(ctx context.Context, person, id int64) (Notice, error) {
 	out, err := db.All(ctx, s.db, scan, columns+ofMember+`n.id = ?`, person, id)
 	if err != nil {
@@ -70,10 +70,10 @@ func (s *Service) Get(ctx context.Context, person, id int64) (Notice, error) {
 	return out[0], nil
 }
 
-// MostCounted is up to how many unread notices are counted.
+// MostCounted is the maximum count of unread notices.
 const MostCounted = 100
 
-// Unread counts a person's notices that are not read, up to MostCounted.
+// Unread counts a person's unread notices, up to MostCounted.
 func (s *Service) Unread(ctx context.Context, person int64) (int, error) {
 	var n int
 	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT n.id`+ofMember+`n.read_at = 0 LIMIT ?) u`, person,
@@ -83,7 +83,7 @@ func (s *Service) Unread(ctx context.Context, person int64) (int, error) {
 	return n, nil
 }
 
-// Read marks a notice of a person as read, and if all is set also those with lower IDs.
+// Read marks a notice of a person as read. If all is set, it also marks all notices with lower IDs.
 func (s *Service) Read(ctx context.Context, person, id int64, all bool) error {
 	these := `id = ?`
 	if all {
@@ -112,7 +112,7 @@ func (s *Service) Forget(ctx context.Context, team int64, kind Kind, subject str
 // kept is the retention time of notices.
 const kept = 90 * 24 * time.Hour
 
-// Sweep deletes notices older than 90 days, at most a thousand, and returns how many.
+// Sweep deletes at most 1,000 notices older than 90 days. It returns the number of deleted notices.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "notice.sweep", func(ctx context.Context, tx *db.Tx) error {
@@ -128,7 +128,7 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// MutedKinds returns the kinds that a person wants no mail of.
+// MutedKinds returns the kinds of notices that are not sent to a person by email.
 func (s *Service) MutedKinds(ctx context.Context, person int64) ([]Kind, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, k *Kind) error {
 		return rows.Scan(k)
@@ -139,7 +139,7 @@ func (s *Service) MutedKinds(ctx context.Context, person int64) ([]Kind, error) 
 	return out, nil
 }
 
-// SetMutedKinds sets the kinds of which a person wants no mail. It ignores unknown kinds.
+// SetMutedKinds sets the kinds of notices that are not sent to a person by email. It ignores unknown kinds.
 func (s *Service) SetMutedKinds(ctx context.Context, person int64, unwanted map[Kind]bool) error {
 	return s.db.InTx(ctx, "notice.choose", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM notice_choices WHERE person_id = ?`, person); err != nil {
