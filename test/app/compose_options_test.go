@@ -181,7 +181,7 @@ func TestTikTokDefault(t *testing.T) {
 		if got := effective(); got != nil {
 			t.Errorf("without a default: %+v", got)
 		}
-		const save = "Save the TikTok default"
+		const save = "Set the TikTok default"
 		form := func() *form { return admin.open("/settings/team").shows(http.StatusOK, "TikTok default").form(save) }
 		form().fill("tiktok-mode", "direct").press().shows(http.StatusUnprocessableEntity, "Choose who can see the post on TikTok.")
 		form().fill("tiktok-mode", "direct").fill("tiktok-privacy", "SELF_ONLY").press().
