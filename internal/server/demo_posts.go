@@ -78,7 +78,7 @@ func (q *Quickstart) addSamplePosts(ctx context.Context, team int64, pictures ma
 			asked = append(asked, id)
 		}
 	}
-	sent, err := q.Approvals.Ask(ctx, q.owner, approval.Ask{Posts: asked, Schedule: true})
+	sent, err := q.Approvals.RequestPosts(ctx, q.owner, approval.NewRequest{Posts: asked, Schedule: true})
 	if err != nil {
 		return err
 	}

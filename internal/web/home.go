@@ -245,7 +245,7 @@ func (a *App) withDetails(ctx context.Context, team int64, zone *time.Location, 
 	for i, entry := range entries {
 		ids[i] = entry.PostID
 	}
-	details, err := postlist.DetailsOf(ctx, a.DB, team, ids)
+	details, err := postlist.ListDetails(ctx, a.DB, team, ids)
 	if err != nil {
 		return nil, err
 	}

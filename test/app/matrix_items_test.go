@@ -106,7 +106,7 @@ func (c *crew) samplePosts(tb testing.TB, owner *browser, s samples) {
 		})["id"].(string)
 	c.callTool(tb, "update_post", map[string]any{"id": draft, "scheduled_at": c.apiTime(48 * time.Hour)})
 	s["posts{id}"] = draft
-	asked := must.Get(c.Approvals.Ask(tb.Context(), c.people[access.Owner].ID, approval.Ask{Posts: []string{draft}}))(tb)
+	asked := must.Get(c.Approvals.RequestPosts(tb.Context(), c.people[access.Owner].ID, approval.NewRequest{Posts: []string{draft}}))(tb)
 	s["approvals{id}"], s["approval{token}"] = asked.ID, asked.Link[strings.LastIndex(asked.Link, "/")+1:]
 	sent := c.draft(tb, marker+" is sent.", "")
 	s["jobs{id}"], _ = c.callTool(tb, "publish_post", map[string]any{"post_id": sent})["job_id"].(string)

@@ -48,7 +48,7 @@ func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) 
 		if d.Phase == unconfirmed || d.Phase.isPublished() {
 			return nil
 		}
-		if err := post.Begin(ctx, tx, d.PostID, d.AccountID); err != nil {
+		if err := post.MarkSending(ctx, tx, d.PostID, d.AccountID); err != nil {
 			return err
 		}
 		return job.Begin(ctx, tx, d.JobID)

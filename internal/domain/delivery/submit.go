@@ -20,7 +20,7 @@ func NewSubmitter(queue *job.Queue) Submitter { return Submitter{queue} }
 
 // Submit stores and wakes one delivery for each account, in the caller's transaction. A retry keeps the time of the first
 // submission, which identifies the publication at the network.
-func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o post.Order) error {
+func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o post.Submission) error {
 	deliveries := make([]delivery, len(o.Targets))
 	ids := make([]string, len(o.Targets))
 	for i, t := range o.Targets {

@@ -99,7 +99,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	for i, r := range page {
 		ids[i] = r.id
 	}
-	accounts, err := AccountsOf(ctx, s.db, call.TeamID, ids)
+	accounts, err := ListAccounts(ctx, s.db, call.TeamID, ids)
 	if err != nil {
 		return out, err
 	}
@@ -235,10 +235,10 @@ func (q *listQuery) position(r listRow) string {
 	return strconv.FormatInt(slot, 10) + "|" + r.id
 }
 
-// AccountsOf returns the accounts of a team's posts by post ID. The accounts of each post are in the post's order.
+// ListAccounts returns the accounts of a team's posts by post ID. The accounts of each post are in the post's order.
 // They are sorted here, because that is cheaper than sorting in the database. The condition on the team keeps
 // PostgreSQL from joining the accounts of all teams.
-func AccountsOf(ctx context.Context, q db.Querier, team int64, posts []string) (map[string][]PostEntryAccount, error) {
+func ListAccounts(ctx context.Context, q db.Querier, team int64, posts []string) (map[string][]PostEntryAccount, error) {
 	out := make(map[string][]PostEntryAccount, len(posts))
 	if len(posts) == 0 {
 		return out, nil

@@ -174,8 +174,8 @@ func New(d *db.DB, accounts *account.Service, jobs *job.Store, library Library, 
 	}
 }
 
-// Order asks a Submitter to send one post to some of its accounts, under one job.
-type Order struct {
+// Submission asks a Submitter to send one post to some of its accounts, under one job.
+type Submission struct {
 	Post    Record
 	Job     job.Record
 	Targets []Target

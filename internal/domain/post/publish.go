@@ -17,7 +17,7 @@ import (
 // Submitter stores deliveries to networks in the caller's transaction. It records results that are known immediately
 // with posts.RecordResult.
 type Submitter interface {
-	Submit(ctx context.Context, tx *db.Tx, posts *Service, o Order) error
+	Submit(ctx context.Context, tx *db.Tx, posts *Service, o Submission) error
 }
 
 // Publication is the job that sends a post.
@@ -169,7 +169,7 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Record, targets []Ta
 		map[string]any{"job": j.ID, "accounts": len(targets)}); err != nil {
 		return j, err
 	}
-	return j, s.submitter.Submit(ctx, tx, s, Order{Post: *p, Job: j, Targets: targets, Refused: refusal})
+	return j, s.submitter.Submit(ctx, tx, s, Submission{Post: *p, Job: j, Targets: targets, Refused: refusal})
 }
 
 // retry sends a post to its failed accounts again and lists the accounts that it skips.

@@ -19,8 +19,8 @@ import (
 // At most one post of a family publishes to an account. A post holds an account if the account's state in that post is
 // anything but failed. Other posts of the family cannot retry or add the account while it is held.
 
-// First returns the ID of the family's original post.
-func (p Record) First() string {
+// FamilyID returns the ID of the family's original post.
+func (p Record) FamilyID() string {
 	if p.Replaces != "" {
 		return p.Replaces
 	}
@@ -64,7 +64,7 @@ func (s *Service) Replace(ctx context.Context, actor *access.Actor, id string) (
 			return errNothingToReplace
 		}
 		draft = from.copyToDraft(connected)
-		draft.Replaces = from.First()
+		draft.Replaces = from.FamilyID()
 		return s.insertDraft(ctx, tx, call, "", &draft)
 	})
 	return draft, err
@@ -107,7 +107,7 @@ func (s *Service) HeldByOthers(ctx context.Context, q db.Querier, p Record) (map
 	}
 	found, err := db.All(ctx, q, func(rows *sql.Rows, h *holding) error { return rows.Scan(&h.account, &h.post) },
 		`SELECT t.account_id, t.post_id FROM post_targets t WHERE t.state <> 'failed' AND t.post_id <> ? AND t.post_id IN
-		(SELECT ? UNION ALL SELECT id FROM posts WHERE replaces = ? AND replaces <> '')`, p.ID, p.First(), p.First())
+		(SELECT ? UNION ALL SELECT id FROM posts WHERE replaces = ? AND replaces <> '')`, p.ID, p.FamilyID(), p.FamilyID())
 	if err != nil {
 		return nil, fmt.Errorf("reading which accounts the family of a post holds: %w", err)
 	}

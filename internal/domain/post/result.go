@@ -22,8 +22,8 @@ type Result struct {
 	Decided     bool   // a person recorded the result; that is a separate event
 }
 
-// Begin records that a post is being sent to an account.
-func Begin(ctx context.Context, tx *db.Tx, post string, account int64) error {
+// MarkSending records that a post is being sent to an account.
+func MarkSending(ctx context.Context, tx *db.Tx, post string, account int64) error {
 	_, err := tx.Exec(ctx, `UPDATE post_targets SET state = ? WHERE post_id = ? AND account_id = ?`,
 		string(TargetSending), post, account)
 	if err != nil {

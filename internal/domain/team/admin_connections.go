@@ -15,20 +15,20 @@ import (
 // May returns the current capabilities of a connection: the granted capabilities that the person's role includes.
 func (k ListedKey) May() []access.Capability { return access.Within(k.Granted, k.Role) }
 
-// ConnectionLines lists at most limit connections of a team, newest first. If person is not 0, it lists only that
+// ListConnections lists at most limit connections of a team, newest first. If person is not 0, it lists only that
 // person's connections. If before is not 0, it lists only connections with lower IDs.
-func (s *Service) ConnectionLines(ctx context.Context, team, person, before int64, limit int) ([]ListedKey, error) {
+func (s *Service) ListConnections(ctx context.Context, team, person, before int64, limit int) ([]ListedKey, error) {
 	return s.listOfKind(ctx, team, OfAssistant, person, before, limit)
 }
 
-// ConnectionLine returns a connection of a team. It returns not_found if the team has no such connection.
-func (s *Service) ConnectionLine(ctx context.Context, team, connection int64) (ListedKey, error) {
+// Connection returns a connection of a team. It returns not_found if the team has no such connection.
+func (s *Service) Connection(ctx context.Context, team, connection int64) (ListedKey, error) {
 	return s.getOfKind(ctx, team, OfAssistant, connection)
 }
 
-// ConnectionHome returns the team of a connection. It returns not_found if none of the teams has the connection, or if
+// FindConnectionTeam returns the team of a connection. It returns not_found if none of the teams has the connection, or if
 // the person may not see it. A person sees their own connections. Owners and admins see all connections of the team.
-func (s *Service) ConnectionHome(ctx context.Context, person, connection int64, teams []int64) (int64, error) {
+func (s *Service) FindConnectionTeam(ctx context.Context, person, connection int64, teams []int64) (int64, error) {
 	home, err := s.findOwningTeam(ctx, OfAssistant, connection, teams)
 	if err != nil {
 		return 0, err

@@ -80,8 +80,8 @@ func (s *Service) getOfKind(ctx context.Context, team int64, kind Kind, key int6
 	return found[0], nil
 }
 
-// TeamOfKey returns the team that owns a key. It returns not_found unless that is one of teams.
-func (s *Service) TeamOfKey(ctx context.Context, key int64, teams []int64) (int64, error) {
+// FindKeyTeam returns the team that owns a key. It returns not_found unless that is one of teams.
+func (s *Service) FindKeyTeam(ctx context.Context, key int64, teams []int64) (int64, error) {
 	return s.findOwningTeam(ctx, OfKey, key, teams)
 }
 

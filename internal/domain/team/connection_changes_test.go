@@ -114,12 +114,12 @@ func TestConnectionActions(t *testing.T) {
 				t.Errorf("%s: %v", name, c.err)
 			}
 		}
-		list, err := w.ConnectionLines(ctx, w.team.ID, s.editor, 0, 10)
+		list, err := w.ListConnections(ctx, w.team.ID, s.editor, 0, 10)
 		if err != nil || len(list) != 1 || list[0].ID != editors || list[0].DailyCredits != 5 ||
 			list[0].Host != "claude.example" || len(list[0].May()) != 2 {
 			t.Fatalf("%+v (%v)", list, err)
 		}
-		all, err := w.ConnectionLines(ctx, w.team.ID, 0, 0, 10)
+		all, err := w.ListConnections(ctx, w.team.ID, 0, 0, 10)
 		if err != nil || len(all) != 2 || all[0].ID < all[1].ID {
 			t.Errorf("%+v (%v)", all, err)
 		}
@@ -137,7 +137,7 @@ func TestConnectionActions(t *testing.T) {
 			t.Errorf("ListedKey of a connection: %v", err)
 		}
 		for person, sees := range map[int64]bool{s.owner: true, s.admin: true, s.editor: true, viewer: false} {
-			if home, err := w.ConnectionHome(ctx, person, editors,
+			if home, err := w.FindConnectionTeam(ctx, person, editors,
 				[]int64{w.team.ID}); (err == nil && home == w.team.ID) != sees {
 				t.Errorf("person %d: %d (%v)", person, home, err)
 			}

@@ -45,7 +45,7 @@ func TestDirectoryTakesOverUnconfirmedAccount(t *testing.T) {
 		if _, err := w.PersonByRecovery(t.Context(), r.Token); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("earlier recovery link: %v", err)
 		}
-		if line, err := w.ConnectionLine(t.Context(), w.team.ID, assistant); err != nil || line.RevokedAt.IsZero() ||
+		if line, err := w.Connection(t.Context(), w.team.ID, assistant); err != nil || line.RevokedAt.IsZero() ||
 			w.count(t, "passkeys") != 0 {
 			t.Errorf("%+v (%v), %d passkeys", line, err, w.count(t, "passkeys"))
 		}

@@ -128,9 +128,9 @@ func (s *Service) Person(ctx context.Context, person int64) (Person, error) {
 // Plans returns the IDs of all plans.
 func (s *Service) Plans() []string { return s.terms.PlanIDs() }
 
-// TeamsOf lists the teams of a person with the person's roles, for the operator. It includes the teams of suspended
+// ListTeams lists the teams of a person with the person's roles, for the operator. It includes the teams of suspended
 // people.
-func (s *Service) TeamsOf(ctx context.Context, person int64) ([]OwnTeam, error) {
+func (s *Service) ListTeams(ctx context.Context, person int64) ([]OwnTeam, error) {
 	return db.All(ctx, s.db, func(rows *sql.Rows, t *OwnTeam) error {
 		var closed int64
 		err := rows.Scan(&t.ID, &t.Name, &t.Timezone, &t.Role, &closed)

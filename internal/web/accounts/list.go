@@ -194,7 +194,7 @@ func (p *Handlers) reconnect(w http.ResponseWriter, r *http.Request, a account.A
 		p.ShowError(w, r, err)
 		return
 	}
-	path, err := p.connector.Again(r.Context(), actor, a.ID)
+	path, err := p.connector.ReconnectPath(r.Context(), actor, a.ID)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return

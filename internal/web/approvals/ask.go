@@ -55,7 +55,7 @@ func (p *Handlers) showAsk(w http.ResponseWriter, r *http.Request, status int, i
 func (p *Handlers) addPosts(r *http.Request, v *askView, ids []string, zone *time.Location) error {
 	team := shell.VisitorOf(r.Context()).Team.ID
 	ids = ids[:min(len(ids), approval.MaxPosts)]
-	details, err := postlist.DetailsOf(r.Context(), p.DB, team, ids)
+	details, err := postlist.ListDetails(r.Context(), p.DB, team, ids)
 	if err != nil {
 		return err
 	}
@@ -90,11 +90,11 @@ func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ids := r.PostForm["post"]
-	wanted := approval.Ask{Posts: ids, Schedule: r.PostForm.Get("schedule") != "", Email: r.PostForm.Get("email")}
+	wanted := approval.NewRequest{Posts: ids, Schedule: r.PostForm.Get("schedule") != "", Email: r.PostForm.Get("email")}
 	err := p.require(r, "ask_approval")
-	var sent approval.Sent
+	var sent approval.SentRequest
 	if err == nil {
-		sent, err = p.approvals.Ask(r.Context(), shell.VisitorOf(r.Context()).ID, wanted)
+		sent, err = p.approvals.RequestPosts(r.Context(), shell.VisitorOf(r.Context()).ID, wanted)
 	}
 	if err != nil {
 		if wrong, ok := p.FormErrorOf(w, r, err, nil); ok {
@@ -107,7 +107,7 @@ func (p *Handlers) ask(w http.ResponseWriter, r *http.Request) {
 }
 
 // flashSent shows on the next page whether the link was created and mailed.
-func (p *Handlers) flashSent(r *http.Request, sent approval.Sent, email string) {
+func (p *Handlers) flashSent(r *http.Request, sent approval.SentRequest, email string) {
 	switch {
 	case sent.Mail != nil:
 		p.Log.WarnContext(r.Context(), "failed to mail an approval link", "request", sent.ID, "error", sent.Mail)

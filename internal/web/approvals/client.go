@@ -56,7 +56,7 @@ type card struct {
 	Choice       string // suffix of the values of its buttons; empty for a single post
 	Title        string
 	Looks        []look
-	Thread       []approval.Said
+	Thread       []approval.ThreadEntry
 	Comment      string // comment that was entered but not sent
 	Wrong, Field string
 	Next         bool // the first post that waits for a decision

@@ -41,10 +41,10 @@ type request struct {
 
 // asked is a post of a link with its thread.
 type asked struct {
-	approval.Asked
+	approval.RequestedPost
 
 	Details postlist.Details
-	Thread  []approval.Said
+	Thread  []approval.ThreadEntry
 	Why     locale.Key // why it was not scheduled
 	Opens   bool       // the thread has a comment of the client
 }
@@ -131,7 +131,7 @@ func (p *Handlers) detailsOf(r *http.Request, requests ...approval.Request) (map
 			ids = append(ids, a.ID)
 		}
 	}
-	return postlist.DetailsOf(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, ids)
+	return postlist.ListDetails(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, ids)
 }
 
 func (p *Handlers) addUnanswered(r *http.Request, v *inboxView, zone *time.Location) error {
@@ -156,7 +156,7 @@ func (p *Handlers) requestIn(one approval.Request, details map[string]postlist.D
 		if !a.At.IsZero() {
 			a.At = a.At.In(zone)
 		}
-		out.Posts = append(out.Posts, asked{Asked: a, Details: details[a.ID], Why: ScheduleError(a.ScheduleError)})
+		out.Posts = append(out.Posts, asked{RequestedPost: a, Details: details[a.ID], Why: ScheduleError(a.ScheduleError)})
 	}
 	return out
 }
@@ -213,7 +213,7 @@ func (p *Handlers) showRequest(w http.ResponseWriter, r *http.Request, status in
 	p.Show(w, r, status, pages["request"], "Approval link", v)
 }
 
-func (a *asked) addThread(thread []approval.Said, zone *time.Location) {
+func (a *asked) addThread(thread []approval.ThreadEntry, zone *time.Location) {
 	for _, said := range thread {
 		said.At = said.At.In(zone)
 		a.Thread = append(a.Thread, said)
@@ -271,7 +271,7 @@ const maxAnswer = 3*4*approval.MaxComment + shell.MaxForm
 // answerView is a rejected answer.
 type answerView struct {
 	PostID, Comment, Back string
-	Thread                []approval.Said
+	Thread                []approval.ThreadEntry
 	MaxComment            int
 	Wrong                 shell.FormError
 }
@@ -290,7 +290,7 @@ func (p *Handlers) answer(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 	case r.PostForm.Get("do") == "aside":
-		told, err = "The comments are marked as answered.", p.approvals.SetAside(r.Context(), call, id)
+		told, err = "The comments are marked as answered.", p.approvals.DismissComments(r.Context(), call, id)
 	default:
 		err = p.approvals.CommentAs(r.Context(), call, id, r.PostForm.Get("comment"))
 	}

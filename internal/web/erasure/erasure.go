@@ -177,7 +177,7 @@ func (p *Handlers) keyPage(w http.ResponseWriter, r *http.Request) {
 func (p *Handlers) assistantPage(w http.ResponseWriter, r *http.Request) {
 	id, err := shell.PathID(r, "connection")
 	if err == nil {
-		_, err = p.Teams.ConnectionLine(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
+		_, err = p.Teams.Connection(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 	}
 	if err != nil {
 		p.ShowError(w, r, err)

@@ -39,7 +39,7 @@ func (p *Handlers) addTeam(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f := r.PostForm
-	made, err := p.Teams.AddTeamOf(r.Context(), shell.VisitorOf(r.Context()).ID, team.Team{
+	made, err := p.Teams.AddTeamForOwner(r.Context(), shell.VisitorOf(r.Context()).ID, team.Team{
 		Name: f.Get("name"), Timezone: f.Get("timezone"), Language: f.Get("language"), Plan: f.Get("plan"),
 	}, f.Get("owner"))
 	if err != nil {

@@ -57,7 +57,7 @@ func (p *Handlers) personPage(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	teams, err := p.Teams.TeamsOf(r.Context(), found.ID)
+	teams, err := p.Teams.ListTeams(r.Context(), found.ID)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return

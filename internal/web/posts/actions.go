@@ -131,11 +131,11 @@ func (p *Handlers) askApproval(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	ask := approval.Ask{Posts: []string{id}, Schedule: r.PostForm.Get("schedule") != "", Email: r.PostForm.Get("email")}
+	ask := approval.NewRequest{Posts: []string{id}, Schedule: r.PostForm.Get("schedule") != "", Email: r.PostForm.Get("email")}
 	err := p.require(r, "ask_approval", access.Write)
-	var sent approval.Sent
+	var sent approval.SentRequest
 	if err == nil {
-		sent, err = p.approvals.Ask(r.Context(), shell.VisitorOf(r.Context()).ID, ask)
+		sent, err = p.approvals.RequestPosts(r.Context(), shell.VisitorOf(r.Context()).ID, ask)
 	}
 	told := p.T(r, "The post is waiting for approval. Send the link below to the client.")
 	switch {

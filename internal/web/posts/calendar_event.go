@@ -43,7 +43,7 @@ func (p *Handlers) eventMaker(r *http.Request, entries []calendar.Entry, zone *t
 	for i, entry := range entries {
 		ids[i] = entry.PostID
 	}
-	details, err := postlist.DetailsOf(r.Context(), p.DB, v.Team.ID, ids)
+	details, err := postlist.ListDetails(r.Context(), p.DB, v.Team.ID, ids)
 	l, writer, publisher := p.Language(r), v.Is(shell.Writers), v.Is(shell.Publishers)
 	return func(entries []calendar.Entry, changes bool) []event {
 		out := make([]event, len(entries))

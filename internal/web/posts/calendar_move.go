@@ -205,7 +205,7 @@ func (p *Handlers) quick(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	zone := shell.VisitorOf(r.Context()).Zone
-	accounts, err := post.AccountsOf(r.Context(), p.DB, held.TeamID, []string{held.ID})
+	accounts, err := post.ListAccounts(r.Context(), p.DB, held.TeamID, []string{held.ID})
 	if err != nil {
 		p.ServerError(w, r, err)
 		return

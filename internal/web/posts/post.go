@@ -44,15 +44,15 @@ type view struct {
 	Blocked      bool
 	Fate         *post.Forecast // forecast for a scheduled post that needs no approval
 	Rounds       []round
-	Unsent       bool            // waits for approval, but no link to this version was created
-	Revoked      bool            // waits for approval, but the links to this version were revoked
-	Linked       bool            // a link to this version exists; it may have expired
-	Thread       []approval.Said // comments, the oldest first
-	Schedules    bool            // approval schedules the post
-	NotScheduled string          // why approval did not schedule the post
-	Mails        bool            // links can be mailed
-	Email        string          // rejected address
-	Remark       string          // rejected comment of a client
+	Unsent       bool                   // waits for approval, but no link to this version was created
+	Revoked      bool                   // waits for approval, but the links to this version were revoked
+	Linked       bool                   // a link to this version exists; it may have expired
+	Thread       []approval.ThreadEntry // comments, the oldest first
+	Schedules    bool                   // approval schedules the post
+	NotScheduled string                 // why approval did not schedule the post
+	Mails        bool                   // links can be mailed
+	Email        string                 // rejected address
+	Remark       string                 // rejected comment of a client
 	Rule         string
 	Running      bool // the series is running
 	Upcoming     []occurrence

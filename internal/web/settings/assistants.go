@@ -39,7 +39,7 @@ func whoseAssistants(r *http.Request) int64 {
 func (p *Handlers) assistantsPage(w http.ResponseWriter, r *http.Request) {
 	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
 	whose := whoseAssistants(r)
-	lines, err := p.Teams.ConnectionLines(r.Context(), here(r), whose, before, keysPerPage+1)
+	lines, err := p.Teams.ListConnections(r.Context(), here(r), whose, before, keysPerPage+1)
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
@@ -65,7 +65,7 @@ func (p *Handlers) connectionIn(r *http.Request) (team.ListedKey, error) {
 	if err != nil {
 		return team.ListedKey{}, err
 	}
-	k, err := p.Teams.ConnectionLine(r.Context(), here(r), id)
+	k, err := p.Teams.Connection(r.Context(), here(r), id)
 	if err == nil && whoseAssistants(r) != 0 && k.PersonID != whoseAssistants(r) {
 		return team.ListedKey{}, apierr.Missing()
 	}
@@ -93,7 +93,7 @@ func (p *Handlers) assistantPage(w http.ResponseWriter, r *http.Request) {
 			if err != nil {
 				return 0, err
 			}
-			return p.Teams.ConnectionHome(ctx, shell.VisitorOf(ctx).ID, id, teams)
+			return p.Teams.FindConnectionTeam(ctx, shell.VisitorOf(ctx).ID, id, teams)
 		})
 		return
 	}

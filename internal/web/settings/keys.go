@@ -197,7 +197,7 @@ func (p *Handlers) keyPage(w http.ResponseWriter, r *http.Request) {
 			if err != nil {
 				return 0, err
 			}
-			return p.Teams.TeamOfKey(ctx, id, teams)
+			return p.Teams.FindKeyTeam(ctx, id, teams)
 		})
 	case !shell.VisitorOf(r.Context()).Is(shell.Managers):
 		p.Forbid(w, r, shell.Managers)

@@ -147,8 +147,8 @@ func markAnswered(ctx context.Context, tx *db.Tx, postID string) error {
 	return nil
 }
 
-// SetAside marks the clients' comments on a post as answered without adding an answer.
-func (s *Service) SetAside(ctx context.Context, call operation.Call, postID string) error {
+// DismissComments marks the clients' comments on a post as answered without adding an answer.
+func (s *Service) DismissComments(ctx context.Context, call operation.Call, postID string) error {
 	if err := call.Require(access.Write); err != nil {
 		return err
 	}
@@ -163,8 +163,8 @@ func (s *Service) SetAside(ctx context.Context, call operation.Call, postID stri
 	})
 }
 
-// Said is a decision or comment on a post.
-type Said struct {
+// ThreadEntry is a decision or comment on a post.
+type ThreadEntry struct {
 	At       time.Time
 	Name     string        // name of the client, as entered (untrusted), or of the team member
 	Team     bool          // whether this is an answer of the team
@@ -173,13 +173,13 @@ type Said struct {
 }
 
 // Threads returns the decisions and comments on a team's posts by post ID, oldest first.
-func (s *Service) Threads(ctx context.Context, team int64, posts []string) (map[string][]Said, error) {
-	out := map[string][]Said{}
+func (s *Service) Threads(ctx context.Context, team int64, posts []string) (map[string][]ThreadEntry, error) {
+	out := map[string][]ThreadEntry{}
 	if len(posts) == 0 {
 		return out, nil
 	}
 	type row struct {
-		Said
+		ThreadEntry
 		post string
 	}
 	scan := func(rows *sql.Rows, r *row) error {
@@ -204,10 +204,10 @@ func (s *Service) Threads(ctx context.Context, team int64, posts []string) (map[
 		return nil, fmt.Errorf("reading comments on posts: %w", err)
 	}
 	for _, r := range slices.Concat(decisions, comments) {
-		out[r.post] = append(out[r.post], r.Said)
+		out[r.post] = append(out[r.post], r.ThreadEntry)
 	}
 	for _, thread := range out {
-		slices.SortStableFunc(thread, func(a, b Said) int { return a.At.Compare(b.At) })
+		slices.SortStableFunc(thread, func(a, b ThreadEntry) int { return a.At.Compare(b.At) })
 	}
 	return out, nil
 }

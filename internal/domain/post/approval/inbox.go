@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Asked is a post of an approval request.
-type Asked struct {
+// RequestedPost is a post of an approval request.
+type RequestedPost struct {
 	ID            string
 	Excerpt       string
 	Status        post.Status
@@ -27,10 +27,10 @@ type Asked struct {
 }
 
 // Waits reports whether the client can still decide on the post with this link.
-func (a Asked) Waits() bool { return a.Approval == post.Waiting && !a.Changed && !a.Revoked }
+func (a RequestedPost) Waits() bool { return a.Approval == post.Waiting && !a.Changed && !a.Revoked }
 
 // Sendable reports whether the post can be sent to the client again.
-func (a Asked) Sendable() bool {
+func (a RequestedPost) Sendable() bool {
 	return a.Approval != post.Approved && (a.Status == post.Draft || a.Status == post.Scheduled ||
 		a.Status == post.Failed && a.Approval == post.Waiting)
 }
@@ -115,7 +115,7 @@ func (s *Service) addPosts(ctx context.Context, team int64, requests []Request) 
 		ids[i], byID[requests[i].ID] = requests[i].ID, &requests[i]
 	}
 	type row struct {
-		Asked
+		RequestedPost
 		request    string
 		round, now int64
 	}
@@ -144,7 +144,7 @@ func (s *Service) addPosts(ctx context.Context, team int64, requests []Request) 
 		if r.Status != post.Draft || r.Approval != post.Approved {
 			r.ScheduleError = "" // The post was scheduled later.
 		}
-		byID[r.request].Posts = append(byID[r.request].Posts, r.Asked)
+		byID[r.request].Posts = append(byID[r.request].Posts, r.RequestedPost)
 	}
 	return nil
 }
@@ -152,13 +152,13 @@ func (s *Service) addPosts(ctx context.Context, team int64, requests []Request) 
 // Unanswered is a post with comments of clients that the team has not answered.
 type Unanswered struct {
 	PostID, Excerpt string
-	Comments        []Said // oldest first
+	Comments        []ThreadEntry // oldest first
 }
 
 // ListUnanswered returns a team's posts with unanswered comments. It reads at most limit comments, oldest first.
 func (s *Service) ListUnanswered(ctx context.Context, team int64, limit int) ([]Unanswered, error) {
 	type row struct {
-		Said
+		ThreadEntry
 		post, excerpt string
 	}
 	found, err := db.All(ctx, s.DB, func(rows *sql.Rows, r *row) error {
@@ -178,20 +178,20 @@ func (s *Service) ListUnanswered(ctx context.Context, team int64, limit int) ([]
 		if i < 0 {
 			i, out = len(out), append(out, Unanswered{PostID: r.post, Excerpt: r.excerpt})
 		}
-		out[i].Comments = append(out[i].Comments, r.Said)
+		out[i].Comments = append(out[i].Comments, r.ThreadEntry)
 	}
 	return out, nil
 }
 
 // Resend requests approval of the current versions of a request's posts with the same link. It extends the link's
 // lifetime and sends the email again if the request has an address. Approved and submitted posts do not change.
-func (s *Service) Resend(ctx context.Context, person, team int64, id string) (Sent, error) {
+func (s *Service) Resend(ctx context.Context, person, team int64, id string) (SentRequest, error) {
 	r, call, err := s.requestFor(ctx, person, team, id)
 	if err != nil {
-		return Sent{}, err
+		return SentRequest{}, err
 	}
 	if !r.RevokedAt.IsZero() {
-		return Sent{}, apierr.BadState("revoked", "The link was revoked. Create another one.")
+		return SentRequest{}, apierr.BadState("revoked", "The link was revoked. Create another one.")
 	}
 	err = s.DB.InTx(ctx, "post.resend_approval", func(ctx context.Context, tx *db.Tx) error {
 		if err := s.resendPosts(ctx, tx, call, r); err != nil {
@@ -205,15 +205,15 @@ func (s *Service) Resend(ctx context.Context, person, team int64, id string) (Se
 		return recordMail(ctx, tx, call, r)
 	})
 	if err != nil {
-		return Sent{}, err
+		return SentRequest{}, err
 	}
-	return Sent{ID: id, Link: s.Link(id), Mail: s.mail(ctx, team, id)}, nil
+	return SentRequest{ID: id, Link: s.Link(id), Mail: s.mail(ctx, team, id)}, nil
 }
 
 // resendPosts requests approval again for the posts of a request that the link no longer shows or that were rejected.
 func (s *Service) resendPosts(ctx context.Context, tx *db.Tx, call operation.Call, r Request) error {
 	anyWaiting := false
-	for _, requested := range slices.SortedFunc(slices.Values(r.Posts), func(a, b Asked) int { return cmp.Compare(a.ID, b.ID) }) {
+	for _, requested := range slices.SortedFunc(slices.Values(r.Posts), func(a, b RequestedPost) int { return cmp.Compare(a.ID, b.ID) }) {
 		p, err := s.Posts.Lock(ctx, tx, call.TeamID, requested.ID)
 		if err != nil {
 			return err
@@ -241,7 +241,7 @@ func (s *Service) requestFor(ctx context.Context, person, team int64, id string)
 	if err != nil {
 		return r, operation.Call{}, err
 	}
-	ask := Ask{}
+	ask := NewRequest{}
 	for _, p := range r.Posts {
 		ask.Posts = append(ask.Posts, p.ID)
 	}

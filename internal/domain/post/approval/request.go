@@ -21,39 +21,39 @@ import (
 // MaxPosts is the maximum number of posts per link.
 const MaxPosts = 30
 
-// Ask describes an approval request to create.
-type Ask struct {
+// NewRequest describes an approval request to create.
+type NewRequest struct {
 	Posts    []string
 	Schedule bool   // schedule posts with a time when they are approved
 	Email    string // the client's address; if empty, no email is sent
 }
 
-// Sent is a created approval link.
-type Sent struct {
+// SentRequest is a created approval link.
+type SentRequest struct {
 	ID   string // ID of the request
 	Link string
 	Mail error // error of sending the email; nil if it was sent or not requested
 }
 
-// Request requests approval of one post and returns the link. See Ask.
+// Request requests approval of one post and returns the link. See RequestPosts.
 func (s *Service) Request(ctx context.Context, person int64, postID string) (string, error) {
-	sent, err := s.Ask(ctx, person, Ask{Posts: []string{postID}})
+	sent, err := s.RequestPosts(ctx, person, NewRequest{Posts: []string{postID}})
 	return sent.Link, err
 }
 
-// Ask requests a client's approval of posts. It returns a link to the page where the client decides on the current
+// RequestPosts requests a client's approval of posts. It returns a link to the page where the client decides on the current
 // versions. The link works for 30 days. A scheduled post stays scheduled but is not published before it is approved. A
 // post that already awaits approval gets another link.
 //
-// Ask returns not_found if the person may not write, or may not publish and ask.Schedule is set. It returns wrong_state
+// RequestPosts returns not_found if the person may not write, or may not publish and ask.Schedule is set. It returns wrong_state
 // if a post is approved, submitted or the template of a series. If it returns an error, it changes no post.
-func (s *Service) Ask(ctx context.Context, person int64, ask Ask) (Sent, error) {
+func (s *Service) RequestPosts(ctx context.Context, person int64, ask NewRequest) (SentRequest, error) {
 	if err := s.checkAsk(&ask); err != nil {
-		return Sent{}, err
+		return SentRequest{}, err
 	}
 	call, err := s.callAs(ctx, person, ask)
 	if err != nil {
-		return Sent{}, err
+		return SentRequest{}, err
 	}
 	r := Request{ID: uuid.Must(uuid.NewV7()).String(), PersonID: call.PersonID, Email: ask.Email, Schedules: ask.Schedule}
 	err = s.DB.InTx(ctx, "post.ask_approval", func(ctx context.Context, tx *db.Tx) error {
@@ -74,16 +74,16 @@ func (s *Service) Ask(ctx context.Context, person int64, ask Ask) (Sent, error) 
 		return recordMail(ctx, tx, call, r)
 	})
 	if err != nil {
-		return Sent{}, err
+		return SentRequest{}, err
 	}
-	return Sent{ID: r.ID, Link: s.Link(r.ID), Mail: s.mail(ctx, call.TeamID, r.ID)}, nil
+	return SentRequest{ID: r.ID, Link: s.Link(r.ID), Mail: s.mail(ctx, call.TeamID, r.ID)}, nil
 }
 
 // Link returns the URL of a request's approval page.
 func (s *Service) Link(request string) string { return s.PublicURL + Path + s.token(request) }
 
 // checkAsk removes duplicate posts and validates a request.
-func (s *Service) checkAsk(ask *Ask) error {
+func (s *Service) checkAsk(ask *NewRequest) error {
 	var ids []string
 	for _, id := range ask.Posts {
 		if !slices.Contains(ids, id) {
@@ -101,7 +101,7 @@ func (s *Service) checkAsk(ask *Ask) error {
 }
 
 // callAs returns the call of a person who may request approval of all posts. The posts must belong to one team.
-func (s *Service) callAs(ctx context.Context, person int64, ask Ask) (operation.Call, error) {
+func (s *Service) callAs(ctx context.Context, person int64, ask NewRequest) (operation.Call, error) {
 	needs := access.Write
 	if ask.Schedule {
 		needs = access.Publish
@@ -255,5 +255,5 @@ type Request struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time
 	RevokedAt time.Time
-	Posts     []Asked
+	Posts     []RequestedPost
 }

@@ -179,7 +179,7 @@ func addAccounts(ctx context.Context, d *db.DB, team int64, spans []Span) error 
 		}
 	}
 	slices.Sort(ids)
-	accounts, err := post.AccountsOf(ctx, d, team, slices.Compact(ids))
+	accounts, err := post.ListAccounts(ctx, d, team, slices.Compact(ids))
 	if err != nil {
 		return err
 	}

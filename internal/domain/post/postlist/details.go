@@ -35,8 +35,8 @@ func (d Details) States(s post.Status) []post.Status {
 	return []post.Status{s}
 }
 
-// DetailsOf returns the details of a team's posts by ID. It omits posts of other teams.
-func DetailsOf(ctx context.Context, d *db.DB, team int64, ids []string) (map[string]Details, error) {
+// ListDetails returns the details of a team's posts by ID. It omits posts of other teams.
+func ListDetails(ctx context.Context, d *db.DB, team int64, ids []string) (map[string]Details, error) {
 	out := map[string]Details{}
 	if len(ids) == 0 {
 		return out, nil

@@ -24,7 +24,7 @@ func TestListUnconfirmed(t *testing.T) {
 				return err
 			}))
 		}
-		found := must.Get(postlist.DetailsOf(t.Context(), w.DB, w.Call.TeamID, []string{unconfirmed, failed}))(t)
+		found := must.Get(postlist.ListDetails(t.Context(), w.DB, w.Call.TeamID, []string{unconfirmed, failed}))(t)
 		if len(found) != 2 || !found[unconfirmed].Unconfirmed || found[failed].Unconfirmed {
 			t.Errorf("details: %+v", found)
 		}

@@ -21,9 +21,9 @@ type Relative struct {
 func Family(ctx context.Context, d *db.DB, p post.Record) ([]Relative, error) {
 	out, err := db.All(ctx, d, func(rows *sql.Rows, r *Relative) error {
 		err := rows.Scan(&r.ID, &r.Status, &r.Excerpt)
-		r.First = r.ID == p.First()
+		r.First = r.ID == p.FamilyID()
 		return err
-	}, familyQuery, p.TeamID, p.First(), p.ID, p.TeamID, p.First(), p.ID)
+	}, familyQuery, p.TeamID, p.FamilyID(), p.ID, p.TeamID, p.FamilyID(), p.ID)
 	if err != nil {
 		return nil, fmt.Errorf("reading the family of a post: %w", err)
 	}

@@ -69,11 +69,11 @@ func List(ctx context.Context, d *db.DB, team int64, f Filter, cursor string, li
 	for i, e := range page {
 		ids[i] = e.ID
 	}
-	details, err := DetailsOf(ctx, d, team, ids)
+	details, err := ListDetails(ctx, d, team, ids)
 	if err != nil {
 		return nil, "", err
 	}
-	accounts, err := post.AccountsOf(ctx, d, team, ids)
+	accounts, err := post.ListAccounts(ctx, d, team, ids)
 	if err != nil {
 		return nil, "", err
 	}

@@ -60,7 +60,7 @@ type Deliveries struct {
 }
 
 // Submit implements post.Submitter.
-func (d *Deliveries) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, order post.Order) error {
+func (d *Deliveries) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, order post.Submission) error {
 	for _, t := range order.Targets {
 		r := post.Result{State: post.TargetFailed, ErrorCode: order.Refused}
 		if order.Refused == "" {
