@@ -52,7 +52,7 @@ func TestNoticesByEvent(t *testing.T) {
 			must.NoError(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
 		}
 		p := admin.open("/notices").shows(200, "An account was disconnected.", fmt.Sprintf("harbour%d.test", c.team.ID),
-			"Notifications 1 unread")
+			"Notifications 1 unread").contains(`<li class="row unread"`, `<span class="badge bad">`)
 		p.follow("An account was disconnected. Its posts wait until you reconnect it.").shows(200)
 		editor.open("/notices").lacks("An account was disconnected.")
 

@@ -4,6 +4,7 @@ package notifications
 import (
 	"cmp"
 	"embed"
+	"html/template"
 	"net/http"
 	"strconv"
 	"strings"
@@ -17,7 +18,31 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, nil)
+var pages = shell.Parse(files, template.FuncMap{"look": lookOf})
+
+// look is the icon of a kind of notification, and the class of its color.
+type look struct{ Icon, Class string }
+
+var looks = map[notification.Kind]look{
+	notification.PostFailed:         {"error-warning-line", "bad"},
+	notification.PostUnconfirmed:    {"question-line", "warn"},
+	notification.AccountLost:        {"plug-line", "bad"},
+	notification.ApprovalAsked:      {"hourglass-line", "warn"},
+	notification.ApprovalDecided:    {"checkbox-circle-line", "good"},
+	notification.ApprovalComment:    {"chat-3-line", ""},
+	notification.CreditsLow:         {"bank-card-line", "warn"},
+	notification.TrackingStopped:    {"bar-chart-line", "warn"},
+	notification.KeyChanged:         {"key-2-line", ""},
+	notification.AssistantConnected: {"robot-2-line", ""},
+}
+
+// lookOf returns the look of a kind. Kinds that are about the person's own account look like security events.
+func lookOf(k notification.Kind) look {
+	if l, ok := looks[k]; ok {
+		return l
+	}
+	return look{"shield-user-line", "warn"}
+}
 
 // Handlers serves the notification pages.
 type Handlers struct {

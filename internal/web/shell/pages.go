@@ -31,6 +31,11 @@ type page struct {
 	Body    any
 }
 
+// IsForGuests reports whether the page is for people who have a link but no account.
+func (p page) IsForGuests() bool {
+	return p.Visitor == nil && (p.Section == "approval" || p.Section == "shared")
+}
+
 // perLanguage returns a function that makes a template for a language on first use.
 func perLanguage(parse func(*locale.Language) *template.Template) Page {
 	made := map[*locale.Language]func() *template.Template{}

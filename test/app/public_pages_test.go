@@ -1,0 +1,24 @@
+package app
+
+import (
+	"net/http"
+	"testing"
+
+	"pressroom/internal/core/access"
+)
+
+// People without an account see what the product does. A page for a link that no longer works offers no sign-in, and
+// the page of an error leads on.
+func TestPublicPages(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		owner, stranger := h.crew(t).as(t, access.Owner), h.browser(t)
+		stranger.open("/").shows(http.StatusOK, "Social posts from first idea to result", "How it works", "Documentation").
+			contains(`href="/sign-in"`)
+		stranger.open("/approval/unknown").shows(http.StatusNotFound, "This link is no longer active",
+			"Ask the team that sent it for a new one.").lacks(`href="/sign-in"`, "Documentation")
+		stranger.open("/shared/reports/unknown").lacks(`href="/sign-in"`, "Documentation")
+
+		owner.open("/nowhere").shows(http.StatusNotFound, "Page not found, or you don't have access.", "Go to the home page").
+			contains(`class="act second" href="/search"`)
+	})
+}
