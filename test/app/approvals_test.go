@@ -99,7 +99,7 @@ func TestApproveAllAndSchedule(t *testing.T) {
 		b.open(at).shows(200, not+"it has no time.", "4 of 4 approved")
 		b.open("/notices").shows(200, "The client approved a post, but it could not be scheduled. Open it to see why.",
 			"The client approved a post. It will be published at its scheduled time.")
-		c.as(t, access.Admin).open("/settings/audit").shows(200, "scheduled a post : Has a time.")
+		c.as(t, access.Admin).open("/settings/audit").shows(200, "scheduled a post: Has a time.")
 		c.callTool(t, "schedule_post", map[string]any{"post_id": undated, "scheduled_at": h.apiTime(48 * time.Hour)})
 		b.open("/posts/" + undated).shows(200).lacks(not)
 	})
@@ -156,7 +156,7 @@ func TestApprovalComments(t *testing.T) {
 			shows(200, "The team has been notified of your comment.", "I agree.")
 		b.open("/approvals").shows(200, "Comments to reply to 1", "Ada client", "I agree.")
 		c.as(t, access.Admin).open("/settings/audit").
-			shows(200, "The client commented on a post : For the client.", "Ada editor answered a client’s comment on a post")
+			shows(200, "The client commented on a post: For the client.", "Ada editor answered a client’s comment on a post")
 		for range 28 {
 			p.form("Comment only").fill("comment", "Again.").press().shows(200)
 		}

@@ -34,8 +34,8 @@ func TestApprovalRequest(t *testing.T) {
 		b.open("/posts/"+id).shows(200, "Changes requested", "By Ms <Client>", "The client wrote:", "Not the second <picture>.")
 		b.open("/posts/"+id).form("Send to the client for approval").press().shows(200, "The client’s link", "version 2")
 		record := c.as(t, access.Admin).open("/settings/audit").
-			shows(200, "The client , who entered the name Ms <Client> , requested changes to a post : For the client .",
-				"asked a client to approve a post : For the client .")
+			shows(200, "The client , who entered the name Ms <Client> , requested changes to a post: For the client",
+				"asked a client to approve a post: For the client")
 		record.form("Filter").fill("kind", "post.rejected").press().shows(200, "Client requested changes", "Ms <Client>").
 			lacks("asked a client to approve")
 	})
@@ -88,7 +88,7 @@ func TestClientDecisionInApp(t *testing.T) {
 		editor.open("/notices").
 			shows(200, "The client approved a post. It is still a draft: schedule or publish it.",
 				"The client requested changes to a post and left a comment.")
-		c.as(t, access.Admin).open("/settings/audit").shows(200, "Ada client approved a post : Quieter").lacks("who entered the name")
+		c.as(t, access.Admin).open("/settings/audit").shows(200, "Ada client approved a post: Quieter").lacks("who entered the name")
 		editor.open(at).shows(200, "Draft. Not scheduled yet.")
 	})
 }
