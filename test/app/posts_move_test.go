@@ -201,19 +201,24 @@ func TestCalendarFilters(t *testing.T) {
 	})
 }
 
-// A week or day shows as many hours as it has in the team's time zone.
+// A week or day shows as many hours as it has in the team's time zone. Hours of the night without posts are folded.
 func TestCalendarHours(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
 		for day, hours := range map[string]int{"2027-06-15": 24, "2027-03-28": 23, "2027-10-31": 25} {
 			title := must.Get(time.Parse(time.DateOnly, day))(t).Format("Monday 2 January 2006")
-			p := b.open("/calendar?view=day&day="+day).shows(200, title)
+			p := b.open("/calendar?view=day&night=all&day="+day).shows(200, title, "Hide the night")
 			if n := strings.Count(p.source, "data-at="); n != hours {
 				t.Errorf("%s has %d hours, want %d", day, n, hours)
 			}
 		}
-		b.open("/calendar?view=week&day=2027-10-31").shows(200, "02:00 CEST", "02:00 CET").contains(
+		b.open("/calendar?view=week&night=all&day=2027-10-31").shows(200, "02:00 CEST", "02:00 CET").contains(
 			`data-at="2027-10-31T02:00:00&#43;02:00"`, `data-at="2027-10-31T02:00:00&#43;01:00"`)
+		folded := b.open("/calendar?view=day&day=2027-06-15").shows(200, "Show the hours from 00:00 to 07:00",
+			"Show the hours from 22:00 to 24:00")
+		if n := strings.Count(folded.source, "data-at="); n != 15 {
+			t.Errorf("%d hours are shown with the night folded, want 15", n)
+		}
 	})
 }

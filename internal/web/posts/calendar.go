@@ -50,6 +50,7 @@ type calendarQuery struct {
 	View                    string
 	Day                     string // a day within the period; empty for now
 	Account, Network, State string
+	Night                   string // not empty to show all hours of the night
 }
 
 // viewName is a view with its label.
@@ -73,7 +74,7 @@ func calendarStateName(s calendar.State) locale.Key {
 
 // queryOf parses a query. An unknown view means the month view.
 func queryOf(q url.Values) calendarQuery {
-	c := calendarQuery{q.Get("view"), q.Get("day"), q.Get("account"), q.Get("network"), q.Get("state")}
+	c := calendarQuery{q.Get("view"), q.Get("day"), q.Get("account"), q.Get("network"), q.Get("state"), q.Get("night")}
 	if c.View != weekView && c.View != dayView {
 		c.View = monthView
 	}
@@ -84,7 +85,7 @@ func queryOf(q url.Values) calendarQuery {
 func (c calendarQuery) Here() string {
 	q := url.Values{"view": {c.View}}
 	for name, value := range map[string]string{
-		"day": c.Day, "account": c.Account, "network": c.Network, "state": c.State,
+		"day": c.Day, "account": c.Account, "network": c.Network, "state": c.State, "night": c.Night,
 	} {
 		if value != "" {
 			q.Set(name, value)
@@ -102,6 +103,15 @@ func (c calendarQuery) Link(view, day string) string {
 // On returns the path of the same period with another network, or all.
 func (c calendarQuery) On(network string) string {
 	c.Network = network
+	return "/calendar?" + c.Here()
+}
+
+// Nights returns the path of the same period with or without all hours of the night.
+func (c calendarQuery) Nights(all bool) string {
+	c.Night = ""
+	if all {
+		c.Night = "all"
+	}
 	return "/calendar?" + c.Here()
 }
 

@@ -19,13 +19,13 @@ const (
 	draftsBeside  = 10
 )
 
-// Hours without posts outside of these hours are drawn with a reduced height.
+// Hours without posts outside of these hours are folded.
 const (
 	morning = 7
 	night   = 22
 )
 
-// rollingWeeks is the number of weeks in the month view without a selected day, starting with the previous week.
+// rollingWeeks is the number of weeks in the month view without a selected day, starting with the current week.
 const rollingWeeks = 5
 
 const daysPerWeek = 7
@@ -48,7 +48,7 @@ func (p period) dates() (time.Time, int) {
 	case p.view == weekView:
 		return monday(p.day), daysPerWeek
 	case p.rolling:
-		return monday(p.day).AddDate(0, 0, -daysPerWeek), rollingWeeks * daysPerWeek
+		return monday(p.day), rollingWeeks * daysPerWeek
 	}
 	first := p.day.AddDate(0, 0, 1-p.day.Day())
 	last := first.AddDate(0, 1, -1)
@@ -95,14 +95,16 @@ type (
 	dayHour struct {
 		Start  time.Time
 		Past   bool
-		Now    int // current quarter of the hour, from 1; 0 if the hour is not the current one
-		Night  bool
+		Now    int  // current quarter of the hour, from 1; 0 if the hour is not the current one
+		Night  bool // folded
+		Spills bool // its posts reach into the next hour, which has none
 		Events []event
 	}
 	// hourRow is a row of the week and day view.
 	hourRow struct {
 		Label string
 		Night bool
+		Until string // where folded hours end, such as 07:00; empty for a single hour
 
 		hour   int
 		second bool // the hour that occurs again because clocks go back
@@ -164,6 +166,9 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter cale
 	}
 	if view.View != monthView {
 		view.Rows = shown.addHours(view.Days, bounds)
+		if view.Night == "" {
+			view.Rows = foldNights(view.Days, view.Rows)
+		}
 	}
 	return nil
 }
@@ -213,12 +218,49 @@ func (p period) addHours(days []calendarDay, bounds []time.Time) []hourRow {
 			quiet = quiet && len(days[i].Hours[len(rows)].Events) == 0
 		}
 		row.Night = quiet
-		for i := range days {
-			days[i].Hours[len(rows)].Night = quiet
-		}
 		rows = append(rows, row)
 	}
+	for i := range days {
+		hours := days[i].Hours
+		for n := range hours {
+			hours[n].Spills = len(hours[n].Events) == 1 && hours[n].Half() && n+1 < len(hours) && len(hours[n+1].Events) == 0
+		}
+	}
 	return rows
+}
+
+// foldNights combines each run of quiet hours at night into one row.
+func foldNights(days []calendarDay, rows []hourRow) []hourRow {
+	out, hours := []hourRow{}, make([][]dayHour, len(days))
+	for from := 0; from < len(rows); {
+		to := from + 1
+		for rows[from].Night && to < len(rows) && rows[to].Night {
+			to++
+		}
+		row := rows[from]
+		row.Night = to-from > 1
+		if row.Night {
+			row.Until = "24:00"
+			if to < len(rows) {
+				row.Until = rows[to].Label
+			}
+		}
+		out = append(out, row)
+		for i := range days {
+			h := days[i].Hours[from]
+			for _, other := range days[i].Hours[from+1 : to] {
+				h.Now = max(h.Now, other.Now)
+				h.Past = h.Past && other.Past
+			}
+			h.Night = row.Night
+			hours[i] = append(hours[i], h)
+		}
+		from = to
+	}
+	for i := range days {
+		days[i].Hours = hours[i]
+	}
+	return out
 }
 
 // label returns the time at which the hour of a row starts, with the zone's abbreviation if a day has the hour twice,

@@ -31,7 +31,7 @@ func TestPeriodDates(t *testing.T) {
 		{"2026-11-22", monthView, "2026-10-26", false, 42},
 		{"2027-02-28", monthView, "2027-02-01", false, 28}, // from a Monday to a Sunday
 		{"2027-03-05", monthView, "2027-03-01", false, 35},
-		{"2026-11-26", monthView, "2026-11-16", true, 35}, // last week, this one, and three more
+		{"2026-11-26", monthView, "2026-11-23", true, 35}, // this week and four more
 	} {
 		from, n := period{view: c.view, day: date(t, c.day), rolling: c.rolling}.dates()
 		if from.Format(time.DateOnly) != c.from || n != c.days {

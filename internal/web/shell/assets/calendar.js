@@ -27,7 +27,7 @@ function destination(spot, event) {
   const { at, day } = spot.dataset;
   if (at === undefined) return { fields: day ? { date: day, time: timeOf(dragged) } : {}, text: '' };
   const box = spot.getBoundingClientRect();
-  const later = at.slice(14, 16) === '00' && !spot.classList.contains('night') && event.clientY > box.top + box.height / 2;
+  const later = at.slice(14, 16) === '00' && event.clientY > box.top + box.height / 2;
   const text = at.slice(11, 14) + (later ? '30' : at.slice(14, 16));
   return { fields: { at: new Date(Date.parse(at) + (later ? half : 0)).toISOString() }, text };
 }
