@@ -58,7 +58,7 @@ func TestOperatorManagesTeams(t *testing.T) {
 		c := h.crew(t)
 		b := c.asOperator(t, access.Viewer)
 		b.open("/operator/teams").form("Search").fill("q", strings.ToUpper(c.team.Name)).press().
-			shows(http.StatusOK, c.team.Name, "limit of the plan")
+			shows(http.StatusOK, c.team.Name, "Plan limit")
 		b.open("/operator/teams?q=nobody").shows(http.StatusOK, "No matches.")
 		path := fmt.Sprintf("/operator/teams/%d", c.team.ID)
 		p := b.open(path)

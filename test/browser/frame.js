@@ -3,7 +3,7 @@
 
 const { assert, look, open, run, signIn, world } = require('./drive.js');
 
-const places = ['Home', 'Calendar', 'Posts', 'Analytics', 'Media', 'Hashtags', 'Voices', 'Settings'];
+const places = ['Home', 'Calendar', 'Posts', 'Analytics', 'Accounts', 'Media', 'Hashtags', 'Voices', 'Settings'];
 
 // rail tabs from the top of a page through all places, and opens each.
 async function rail(browser) {

@@ -27,6 +27,7 @@ func words(l *locale.Language) template.FuncMap {
 	return template.FuncMap{
 		// in UTC, because the pages cover many teams
 		"time":     func(at time.Time) template.HTML { return shell.TimeIn(l, at.UTC()) },
+		"plan":     planName,
 		"limit":    func(credits *int64) string { return limitWords(l, credits) },
 		"paused":   func(a access.PauseAction) string { return l.T(actions[a]) },
 		"scope":    func(s team.Scope) string { return l.T(scopes[s]) },
@@ -41,6 +42,12 @@ func words(l *locale.Language) template.FuncMap {
 		"kind":     func(k credit.Kind) string { return known(l, kinds, k) },
 		"teamlink": func(id int64) template.HTML { return teamLink(l, id) },
 	}
+}
+
+// planName returns the name of a plan with a capital letter.
+func planName(id string) string {
+	first, size := utf8.DecodeRuneInString(id)
+	return string(unicode.ToUpper(first)) + id[size:]
 }
 
 // known returns the text of a value, or the value itself if it has none.
@@ -84,7 +91,7 @@ func sentence(text string) string {
 func limitWords(l *locale.Language, credits *int64) string {
 	switch {
 	case credits == nil:
-		return l.T("limit of the plan")
+		return l.T("Plan limit")
 	case *credits == plan.Unlimited:
 		return l.T("no limit")
 	case *credits == 0:

@@ -32,9 +32,10 @@ var (
 		{Name: "Home", Icon: "home-5-line", Sections: []string{""}},
 		{Name: "Calendar", Icon: "calendar-line", Sections: []string{"calendar"}},
 		{Name: "Posts", Icon: "file-list-2-line", Sections: []string{"posts", "jobs"}},
-		{Name: "Analytics", Icon: "bar-chart-2-line", Sections: []string{"analytics", "accounts", "reports", "connect", "connected"}},
+		{Name: "Analytics", Icon: "bar-chart-2-line", Sections: []string{"analytics", "reports"}},
 	}
 	moreItems = []navItem{
+		{Name: "Accounts", Icon: "share-line", Sections: []string{"accounts", "connect", "connected"}},
 		{Name: "Media", Icon: "image-line", Sections: []string{"media", "upload"}},
 		{Name: "Hashtags", Icon: "hashtag", Sections: []string{"hashtags"}},
 		{Name: "Voices", Icon: "quill-pen-line", Sections: []string{"voices"}},

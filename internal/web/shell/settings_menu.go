@@ -26,7 +26,6 @@ var settingsGroups = []settingsGroup{
 	{"Team", []settingsItem{
 		{Name: "General", Icon: "building-4-line", Path: "/settings/team", For: Members},
 		{Name: "Members", Icon: "team-line", Path: "/settings/members", For: Managers},
-		{Name: "Accounts", Icon: "share-line", Path: "/accounts", For: Members},
 	}},
 	{"Developers", []settingsItem{
 		{Name: "API keys", Icon: "key-2-line", Path: "/settings/keys", For: Managers},
