@@ -50,21 +50,6 @@ const (
 	CodeHttpVersionNotSupported    = "http_version_not_supported"
 )
 
-// AccountAnalyticsBestPostFormat is one of the constants of this type. Further values may be added.
-type AccountAnalyticsBestPostFormat string
-
-// Values of AccountAnalyticsBestPostFormat.
-const (
-	AccountAnalyticsBestPostFormatText     AccountAnalyticsBestPostFormat = "text"
-	AccountAnalyticsBestPostFormatImage    AccountAnalyticsBestPostFormat = "image"
-	AccountAnalyticsBestPostFormatVideo    AccountAnalyticsBestPostFormat = "video"
-	AccountAnalyticsBestPostFormatReel     AccountAnalyticsBestPostFormat = "reel"
-	AccountAnalyticsBestPostFormatCarousel AccountAnalyticsBestPostFormat = "carousel"
-	AccountAnalyticsBestPostFormatStory    AccountAnalyticsBestPostFormat = "story"
-	AccountAnalyticsBestPostFormatLink     AccountAnalyticsBestPostFormat = "link"
-	AccountAnalyticsBestPostFormatUnknown  AccountAnalyticsBestPostFormat = "unknown"
-)
-
 // AnalysisPlatform is one of the constants of this type. Further values may be added.
 type AnalysisPlatform string
 
@@ -123,82 +108,32 @@ const (
 	ConnectPlatformBluesky        ConnectPlatform = "bluesky"
 )
 
-// FindingBestTimeDays is one of the constants of this type. Further values may be added.
-type FindingBestTimeDays string
+// DayGroup is one of the constants of this type. Further values may be added.
+type DayGroup string
 
-// Values of FindingBestTimeDays.
+// Values of DayGroup.
 const (
-	FindingBestTimeDaysWeekdays FindingBestTimeDays = "weekdays"
-	FindingBestTimeDaysWeekend  FindingBestTimeDays = "weekend"
+	DayGroupWeekdays DayGroup = "weekdays"
+	DayGroupWeekend  DayGroup = "weekend"
 )
 
-// FindingComponentCauseFigure is one of the constants of this type. Further values may be added.
-type FindingComponentCauseFigure string
+// EngagementCount is one of the constants of this type. Further values may be added.
+type EngagementCount string
 
-// Values of FindingComponentCauseFigure.
+// Values of EngagementCount.
 const (
-	FindingComponentCauseFigureRateByFollowers       FindingComponentCauseFigure = "rate_by_followers"
-	FindingComponentCauseFigureRateByViews           FindingComponentCauseFigure = "rate_by_views"
-	FindingComponentCauseFigureViewsByFollowers      FindingComponentCauseFigure = "views_by_followers"
-	FindingComponentCauseFigurePercentPerMonth       FindingComponentCauseFigure = "percent_per_month"
-	FindingComponentCauseFigurePostsPerWeek          FindingComponentCauseFigure = "posts_per_week"
-	FindingComponentCauseFigureEvenness              FindingComponentCauseFigure = "evenness"
-	FindingComponentCauseFigurePostsPerDay           FindingComponentCauseFigure = "posts_per_day"
-	FindingComponentCauseFigureMedianLikes           FindingComponentCauseFigure = "median_likes"
-	FindingComponentCauseFigureTopLikesByRecentLikes FindingComponentCauseFigure = "top_likes_by_recent_likes"
+	EngagementCountLikes    EngagementCount = "likes"
+	EngagementCountComments EngagementCount = "comments"
+	EngagementCountShares   EngagementCount = "shares"
 )
 
-// FindingComponentCauseScale is one of the constants of this type. Further values may be added.
-type FindingComponentCauseScale string
+// EstimateBasis is one of the constants of this type. Further values may be added.
+type EstimateBasis string
 
-// Values of FindingComponentCauseScale.
+// Values of EstimateBasis.
 const (
-	FindingComponentCauseScaleLinear      FindingComponentCauseScale = "linear"
-	FindingComponentCauseScaleLogarithmic FindingComponentCauseScale = "logarithmic"
-)
-
-// FindingComponentName is one of the constants of this type. Further values may be added.
-type FindingComponentName string
-
-// Values of FindingComponentName.
-const (
-	FindingComponentNameEngagement  FindingComponentName = "engagement"
-	FindingComponentNameReach       FindingComponentName = "reach"
-	FindingComponentNameGrowth      FindingComponentName = "growth"
-	FindingComponentNameActivity    FindingComponentName = "activity"
-	FindingComponentNameConsistency FindingComponentName = "consistency"
-	FindingComponentNameReactions   FindingComponentName = "reactions"
-	FindingComponentNameCompetition FindingComponentName = "competition"
-)
-
-// FindingEngagementCount is one of the constants of this type. Further values may be added.
-type FindingEngagementCount string
-
-// Values of FindingEngagementCount.
-const (
-	FindingEngagementCountLikes    FindingEngagementCount = "likes"
-	FindingEngagementCountComments FindingEngagementCount = "comments"
-	FindingEngagementCountShares   FindingEngagementCount = "shares"
-)
-
-// FindingEngagementOf is one of the constants of this type. Further values may be added.
-type FindingEngagementOf string
-
-// Values of FindingEngagementOf.
-const (
-	FindingEngagementOfRecent FindingEngagementOf = "recent"
-	FindingEngagementOfTop    FindingEngagementOf = "top"
-)
-
-// FindingFormatFormat is one of the constants of this type. Further values may be added.
-type FindingFormatFormat string
-
-// Values of FindingFormatFormat.
-const (
-	FindingFormatFormatImage    FindingFormatFormat = "image"
-	FindingFormatFormatVideo    FindingFormatFormat = "video"
-	FindingFormatFormatReel     FindingFormatFormat = "reel"
-	FindingFormatFormatCarousel FindingFormatFormat = "carousel"
+	EstimateBasisMeasured  EstimateBasis = "measured"
+	EstimateBasisEstimated EstimateBasis = "estimated"
 )
 
 // HashtagListChangeRefusedReason is one of the constants of this type. Further values may be added.
@@ -378,6 +313,21 @@ const (
 	PostApprovalRejected  PostApproval = "rejected"
 )
 
+// PostFormat is one of the constants of this type. Further values may be added.
+type PostFormat string
+
+// Values of PostFormat.
+const (
+	PostFormatText     PostFormat = "text"
+	PostFormatImage    PostFormat = "image"
+	PostFormatVideo    PostFormat = "video"
+	PostFormatReel     PostFormat = "reel"
+	PostFormatCarousel PostFormat = "carousel"
+	PostFormatStory    PostFormat = "story"
+	PostFormatLink     PostFormat = "link"
+	PostFormatUnknown  PostFormat = "unknown"
+)
+
 // PostStatus is one of the constants of this type. Further values may be added.
 type PostStatus string
 
@@ -401,6 +351,17 @@ const (
 	PostWarningCodeOther           PostWarningCode = "other"
 )
 
+// ReportFormat is one of the constants of this type. Further values may be added.
+type ReportFormat string
+
+// Values of ReportFormat.
+const (
+	ReportFormatImage    ReportFormat = "image"
+	ReportFormatVideo    ReportFormat = "video"
+	ReportFormatReel     ReportFormat = "reel"
+	ReportFormatCarousel ReportFormat = "carousel"
+)
+
 // ReportKind is one of the constants of this type. Further values may be added.
 type ReportKind string
 
@@ -410,13 +371,22 @@ const (
 	ReportKindHashtag ReportKind = "hashtag"
 )
 
-// ReportPostShown is one of the constants of this type. Further values may be added.
-type ReportPostShown string
+// ReportPostList is one of the constants of this type. Further values may be added.
+type ReportPostList string
 
-// Values of ReportPostShown.
+// Values of ReportPostList.
 const (
-	ReportPostShownTop    ReportPostShown = "top"
-	ReportPostShownRecent ReportPostShown = "recent"
+	ReportPostListTop    ReportPostList = "top"
+	ReportPostListRecent ReportPostList = "recent"
+)
+
+// ReportPostOrder is one of the constants of this type. Further values may be added.
+type ReportPostOrder string
+
+// Values of ReportPostOrder.
+const (
+	ReportPostOrderRecent ReportPostOrder = "recent"
+	ReportPostOrderTop    ReportPostOrder = "top"
 )
 
 // ReportStatus is one of the constants of this type. Further values may be added.
@@ -427,6 +397,45 @@ const (
 	ReportStatusPending ReportStatus = "pending"
 	ReportStatusReady   ReportStatus = "ready"
 	ReportStatusError   ReportStatus = "error"
+)
+
+// ScoreComponent is one of the constants of this type. Further values may be added.
+type ScoreComponent string
+
+// Values of ScoreComponent.
+const (
+	ScoreComponentEngagement  ScoreComponent = "engagement"
+	ScoreComponentReach       ScoreComponent = "reach"
+	ScoreComponentGrowth      ScoreComponent = "growth"
+	ScoreComponentActivity    ScoreComponent = "activity"
+	ScoreComponentConsistency ScoreComponent = "consistency"
+	ScoreComponentReactions   ScoreComponent = "reactions"
+	ScoreComponentCompetition ScoreComponent = "competition"
+)
+
+// ScoreMetric is one of the constants of this type. Further values may be added.
+type ScoreMetric string
+
+// Values of ScoreMetric.
+const (
+	ScoreMetricRateByFollowers       ScoreMetric = "rate_by_followers"
+	ScoreMetricRateByViews           ScoreMetric = "rate_by_views"
+	ScoreMetricViewsByFollowers      ScoreMetric = "views_by_followers"
+	ScoreMetricPercentPerMonth       ScoreMetric = "percent_per_month"
+	ScoreMetricPostsPerWeek          ScoreMetric = "posts_per_week"
+	ScoreMetricEvenness              ScoreMetric = "evenness"
+	ScoreMetricPostsPerDay           ScoreMetric = "posts_per_day"
+	ScoreMetricMedianLikes           ScoreMetric = "median_likes"
+	ScoreMetricTopLikesByRecentLikes ScoreMetric = "top_likes_by_recent_likes"
+)
+
+// ScoreScale is one of the constants of this type. Further values may be added.
+type ScoreScale string
+
+// Values of ScoreScale.
+const (
+	ScoreScaleLinear      ScoreScale = "linear"
+	ScoreScaleLogarithmic ScoreScale = "logarithmic"
 )
 
 // SkippedReason is one of the constants of this type. Further values may be added.
@@ -452,33 +461,24 @@ const (
 	SocialAccountConnectionStateLost      SocialAccountConnectionState = "lost"
 )
 
-// TagPostsBasis is one of the constants of this type. Further values may be added.
-type TagPostsBasis string
+// TikTokMode is one of the constants of this type. Further values may be added.
+type TikTokMode string
 
-// Values of TagPostsBasis.
+// Values of TikTokMode.
 const (
-	TagPostsBasisMeasured  TagPostsBasis = "measured"
-	TagPostsBasisEstimated TagPostsBasis = "estimated"
+	TikTokModeDirect TikTokMode = "direct"
+	TikTokModeInbox  TikTokMode = "inbox"
 )
 
-// TikTokOptionsMode is one of the constants of this type. Further values may be added.
-type TikTokOptionsMode string
+// TikTokPrivacyLevel is one of the constants of this type. Further values may be added.
+type TikTokPrivacyLevel string
 
-// Values of TikTokOptionsMode.
+// Values of TikTokPrivacyLevel.
 const (
-	TikTokOptionsModeDirect TikTokOptionsMode = "direct"
-	TikTokOptionsModeInbox  TikTokOptionsMode = "inbox"
-)
-
-// TikTokOptionsPrivacyLevel is one of the constants of this type. Further values may be added.
-type TikTokOptionsPrivacyLevel string
-
-// Values of TikTokOptionsPrivacyLevel.
-const (
-	TikTokOptionsPrivacyLevelPUBLICTOEVERYONE    TikTokOptionsPrivacyLevel = "PUBLIC_TO_EVERYONE"
-	TikTokOptionsPrivacyLevelMUTUALFOLLOWFRIENDS TikTokOptionsPrivacyLevel = "MUTUAL_FOLLOW_FRIENDS"
-	TikTokOptionsPrivacyLevelFOLLOWEROFCREATOR   TikTokOptionsPrivacyLevel = "FOLLOWER_OF_CREATOR"
-	TikTokOptionsPrivacyLevelSELFONLY            TikTokOptionsPrivacyLevel = "SELF_ONLY"
+	TikTokPrivacyLevelPUBLICTOEVERYONE    TikTokPrivacyLevel = "PUBLIC_TO_EVERYONE"
+	TikTokPrivacyLevelMUTUALFOLLOWFRIENDS TikTokPrivacyLevel = "MUTUAL_FOLLOW_FRIENDS"
+	TikTokPrivacyLevelFOLLOWEROFCREATOR   TikTokPrivacyLevel = "FOLLOWER_OF_CREATOR"
+	TikTokPrivacyLevelSELFONLY            TikTokPrivacyLevel = "SELF_ONLY"
 )
 
 // UntrustedSourceKind is one of the constants of this type. Further values may be added.
@@ -520,14 +520,14 @@ const (
 	WeekdaySunday    Weekday = "sunday"
 )
 
-// YouTubeOptionsPrivacyStatus is one of the constants of this type. Further values may be added.
-type YouTubeOptionsPrivacyStatus string
+// YouTubePrivacyStatus is one of the constants of this type. Further values may be added.
+type YouTubePrivacyStatus string
 
-// Values of YouTubeOptionsPrivacyStatus.
+// Values of YouTubePrivacyStatus.
 const (
-	YouTubeOptionsPrivacyStatusPublic   YouTubeOptionsPrivacyStatus = "public"
-	YouTubeOptionsPrivacyStatusUnlisted YouTubeOptionsPrivacyStatus = "unlisted"
-	YouTubeOptionsPrivacyStatusPrivate  YouTubeOptionsPrivacyStatus = "private"
+	YouTubePrivacyStatusPublic   YouTubePrivacyStatus = "public"
+	YouTubePrivacyStatusUnlisted YouTubePrivacyStatus = "unlisted"
+	YouTubePrivacyStatusPrivate  YouTubePrivacyStatus = "private"
 )
 
 // AccountAnalytics is a record of the API's answers.
@@ -552,9 +552,9 @@ type AccountAnalytics struct {
 
 // AccountAnalyticsBestPost: The post with the most interactions; without interactions, the post with the most views.
 type AccountAnalyticsBestPost struct {
-	URL      string                         `json:"url,omitzero"`
-	PostedAt Moment                         `json:"posted_at"`
-	Format   AccountAnalyticsBestPostFormat `json:"format"`
+	URL      string     `json:"url,omitzero"`
+	PostedAt Moment     `json:"posted_at"`
+	Format   PostFormat `json:"format"`
 	// Reference to the start of its text.
 	Text   *Pointer                       `json:"text,omitzero"`
 	Counts AccountAnalyticsBestPostCounts `json:"counts"`
@@ -634,8 +634,8 @@ type AccountAnalyticsFollowers struct {
 
 // AccountAnalyticsFormat is a record of the API's answers.
 type AccountAnalyticsFormat struct {
-	Format AccountAnalyticsBestPostFormat `json:"format"`
-	Posts  int64                          `json:"posts"`
+	Format PostFormat `json:"format"`
+	Posts  int64      `json:"posts"`
 	// Interactions per post. Omitted if the network provides none.
 	Engagement *AccountAnalyticsEngagementPerPost `json:"engagement,omitzero"`
 }
@@ -878,7 +878,7 @@ type FindingBestTime struct {
 	// Length of the block in hours.
 	Hours int64 `json:"hours"`
 	// weekdays: Monday to Friday. weekend: Saturday and Sunday.
-	Days FindingBestTimeDays `json:"days"`
+	Days DayGroup `json:"days"`
 	// Posts in the block. Hashtag: top posts.
 	Posts int64 `json:"posts"`
 	// Whether the block is significantly better than others.
@@ -893,7 +893,7 @@ type FindingBestTime struct {
 
 // FindingBlock is a record of the API's answers.
 type FindingBlock struct {
-	Days FindingBestTimeDays `json:"days"`
+	Days DayGroup `json:"days"`
 	// First hour.
 	Hour  int64 `json:"hour"`
 	Hours int64 `json:"hours"`
@@ -921,26 +921,26 @@ type FindingCadence struct {
 
 // FindingComponent is a record of the API's answers.
 type FindingComponent struct {
-	Name  FindingComponentName `json:"name"`
-	Value float64              `json:"value"`
+	Name  ScoreComponent `json:"name"`
+	Value float64        `json:"value"`
 	// Weights of the known components sum to 1.
 	Weight float64 `json:"weight"`
 }
 
 // FindingComponentCause is a record of the API's answers.
 type FindingComponentCause struct {
-	Name  FindingComponentName `json:"name"`
-	Value float64              `json:"value"`
+	Name  ScoreComponent `json:"name"`
+	Value float64        `json:"value"`
 	// Weights of the known components sum to 1.
-	Weight   float64                     `json:"weight"`
-	Figure   FindingComponentCauseFigure `json:"figure"`
-	Measured float64                     `json:"measured"`
+	Weight   float64     `json:"weight"`
+	Figure   ScoreMetric `json:"figure"`
+	Measured float64     `json:"measured"`
 	// Profile: this value and lower values score 0.
 	Floor *float64 `json:"floor,omitzero"`
 	// Profile: this value and higher values score 100.
 	Ceiling *float64 `json:"ceiling,omitzero"`
 	// Profile: the scale between these values. Hashtag scales are logarithmic.
-	Scale FindingComponentCauseScale `json:"scale,omitzero"`
+	Scale ScoreScale `json:"scale,omitzero"`
 	// Hashtag: the value that scores 0.
 	Worst *float64 `json:"worst,omitzero"`
 	// Hashtag: the value that scores 100.
@@ -953,11 +953,11 @@ type FindingComponentCause struct {
 type FindingEngagement struct {
 	Basis string `json:"basis"`
 	// Hashtag: recent posts still gather reactions.
-	Of FindingEngagementOf `json:"of,omitzero"`
+	Of ReportPostOrder `json:"of,omitzero"`
 	// Posts. Profile: two days old or more, with all figures of counts.
 	PostsAnalysed int64 `json:"posts_analysed"`
 	// Profile: parts of engagement.
-	Counts []FindingEngagementCount `json:"counts,omitzero"`
+	Counts []EngagementCount `json:"counts,omitzero"`
 	// Profile: engagement per follower, as a share.
 	RateByFollowers *FindingMedian `json:"rate_by_followers,omitzero"`
 	// Profile: engagement per view, as a share.
@@ -980,8 +980,8 @@ type FindingEstimate struct {
 
 // FindingFormat is a record of the API's answers.
 type FindingFormat struct {
-	Format FindingFormatFormat `json:"format"`
-	Posts  int64               `json:"posts"`
+	Format ReportFormat `json:"format"`
+	Posts  int64        `json:"posts"`
 	// Profile: median reactions.
 	Engagement *FindingMedian `json:"engagement,omitzero"`
 	// Profile: relative engagement, all else being equal.
@@ -1773,17 +1773,17 @@ type ReportList struct {
 
 // ReportPost is a record of the API's answers.
 type ReportPost struct {
-	ID              string          `json:"id"`
-	Shown           ReportPostShown `json:"shown,omitzero"`
-	URL             string          `json:"url,omitzero"`
-	TakenAt         *Moment         `json:"taken_at,omitzero"`
-	Format          string          `json:"format,omitzero"`
-	Caption         *Pointer        `json:"caption,omitzero"`
-	Likes           *int64          `json:"likes,omitzero"`
-	Comments        *int64          `json:"comments,omitzero"`
-	Shares          *int64          `json:"shares,omitzero"`
-	Views           *int64          `json:"views,omitzero"`
-	DurationSeconds *float64        `json:"duration_seconds,omitzero"`
+	ID              string         `json:"id"`
+	Shown           ReportPostList `json:"shown,omitzero"`
+	URL             string         `json:"url,omitzero"`
+	TakenAt         *Moment        `json:"taken_at,omitzero"`
+	Format          string         `json:"format,omitzero"`
+	Caption         *Pointer       `json:"caption,omitzero"`
+	Likes           *int64         `json:"likes,omitzero"`
+	Comments        *int64         `json:"comments,omitzero"`
+	Shares          *int64         `json:"shares,omitzero"`
+	Views           *int64         `json:"views,omitzero"`
+	DurationSeconds *float64       `json:"duration_seconds,omitzero"`
 }
 
 // ReportPosts: The posts that the report is based on, newest first.
@@ -1925,7 +1925,7 @@ type TagPosts struct {
 	Low *int64 `json:"low,omitzero"`
 	// Upper end of the 95% interval. Omitted if measured.
 	High  *int64        `json:"high,omitzero"`
-	Basis TagPostsBasis `json:"basis"`
+	Basis EstimateBasis `json:"basis"`
 }
 
 // TagRate is a record of the API's answers.
@@ -1934,16 +1934,16 @@ type TagRate struct {
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 	// measured: over a day or more. estimated: from a shorter time.
-	Basis TagPostsBasis `json:"basis"`
+	Basis EstimateBasis `json:"basis"`
 }
 
 // TikTokOptions is a record of the API's answers.
 type TikTokOptions struct {
 	// direct (the default) publishes. inbox sends the media to the account's inbox in the TikTok app, where a person
 	// completes the post; the other choices are then made there.
-	Mode TikTokOptionsMode `json:"mode,omitzero"`
+	Mode TikTokMode `json:"mode,omitzero"`
 	// Who can see the post. Required for direct posts. The account must offer it.
-	PrivacyLevel TikTokOptionsPrivacyLevel `json:"privacy_level,omitzero"`
+	PrivacyLevel TikTokPrivacyLevel `json:"privacy_level,omitzero"`
 	// Whether people may comment.
 	AllowComment *bool `json:"allow_comment,omitzero"`
 	// Whether people may make duets. Videos only.
@@ -2092,7 +2092,7 @@ type YouTubeOptions struct {
 	// Title of the video, without < and >. The first line of the text if omitted.
 	Title string `json:"title,omitzero"`
 	// Who can see the video; the operator's setting if omitted.
-	PrivacyStatus YouTubeOptionsPrivacyStatus `json:"privacy_status,omitzero"`
+	PrivacyStatus YouTubePrivacyStatus `json:"privacy_status,omitzero"`
 	// Whether the video is made for children. Undeclared if omitted, unless the operator sets it.
 	SelfDeclaredMadeForKids *bool `json:"self_declared_made_for_kids,omitzero"`
 	// Labels altered or synthetic content.

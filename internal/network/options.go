@@ -18,9 +18,9 @@ func (o Options) IsZero() bool { return o == Options{} }
 
 // TikTokOptions uses the names and values of TikTok's Content Posting API where they exist.
 type TikTokOptions struct {
-	Mode string `json:"mode,omitempty" enum:"direct|inbox"`
+	Mode string `json:"mode,omitempty" enum:"direct|inbox" title:"TikTokMode"`
 
-	PrivacyLevel string `json:"privacy_level,omitempty" enum:"PUBLIC_TO_EVERYONE|MUTUAL_FOLLOW_FRIENDS|FOLLOWER_OF_CREATOR|SELF_ONLY"`
+	PrivacyLevel string `json:"privacy_level,omitempty" enum:"PUBLIC_TO_EVERYONE|MUTUAL_FOLLOW_FRIENDS|FOLLOWER_OF_CREATOR|SELF_ONLY" title:"TikTokPrivacyLevel"`
 
 	AllowComment        bool `json:"allow_comment,omitempty" jsonschema:"Whether people may comment."`
 	AllowDuet           bool `json:"allow_duet,omitempty"`
@@ -54,7 +54,7 @@ const (
 // YouTubeOptions uses the names and values of YouTube's Data API, in snake case.
 type YouTubeOptions struct {
 	Title                   string `json:"title,omitempty" maxLength:"100" pattern:"^[^<>]*$"`
-	PrivacyStatus           string `json:"privacy_status,omitempty" enum:"public|unlisted|private"`
+	PrivacyStatus           string `json:"privacy_status,omitempty" enum:"public|unlisted|private" title:"YouTubePrivacyStatus"`
 	SelfDeclaredMadeForKids *bool  `json:"self_declared_made_for_kids,omitempty"`
 	ContainsSyntheticMedia  bool   `json:"contains_synthetic_media,omitempty"`
 	CategoryID              string `json:"category_id,omitempty" pattern:"^[0-9]{1,4}$"`

@@ -53,8 +53,6 @@ export type Code =
   | "http_version_not_supported"
   | Other;
 
-export type AccountAnalyticsBestPostFormat = "text" | "image" | "video" | "reel" | "carousel" | "story" | "link" | "unknown";
-
 export type AnalysisPlatform = "instagram" | "tiktok";
 
 export type BrandVoiceEmojiPolicy = "none" | "sparing" | "free";
@@ -65,19 +63,11 @@ export type Capability = "read" | "write" | "publish" | "spend";
 
 export type ConnectPlatform = "instagram" | "facebook" | "tiktok" | "tiktok_business" | "youtube" | "linkedin" | "x" | "threads" | "pinterest" | "bluesky";
 
-export type FindingBestTimeDays = "weekdays" | "weekend";
+export type DayGroup = "weekdays" | "weekend";
 
-export type FindingComponentCauseFigure = "rate_by_followers" | "rate_by_views" | "views_by_followers" | "percent_per_month" | "posts_per_week" | "evenness" | "posts_per_day" | "median_likes" | "top_likes_by_recent_likes";
+export type EngagementCount = "likes" | "comments" | "shares";
 
-export type FindingComponentCauseScale = "linear" | "logarithmic";
-
-export type FindingComponentName = "engagement" | "reach" | "growth" | "activity" | "consistency" | "reactions" | "competition";
-
-export type FindingEngagementCount = "likes" | "comments" | "shares";
-
-export type FindingEngagementOf = "recent" | "top";
-
-export type FindingFormatFormat = "image" | "video" | "reel" | "carousel";
+export type EstimateBasis = "measured" | "estimated";
 
 export type HashtagListChangeRefusedReason = "empty" | "too_long" | "bad_characters" | "list_full" | "banned";
 
@@ -107,25 +97,35 @@ export type PostAccountState = "pending" | "sending" | "published" | "failed" | 
 
 export type PostApproval = "not_needed" | "waiting" | "approved" | "rejected";
 
+export type PostFormat = "text" | "image" | "video" | "reel" | "carousel" | "story" | "link" | "unknown";
+
 export type PostStatus = "draft" | "scheduled" | "processing" | "published" | "partially_published" | "failed";
 
 export type PostWarningCode = "thumbnail_not_set" | "playlist_not_set" | "other";
 
+export type ReportFormat = "image" | "video" | "reel" | "carousel";
+
 export type ReportKind = "profile" | "hashtag";
 
-export type ReportPostShown = "top" | "recent";
+export type ReportPostList = "top" | "recent";
+
+export type ReportPostOrder = "recent" | "top";
 
 export type ReportStatus = "pending" | "ready" | "error";
+
+export type ScoreComponent = "engagement" | "reach" | "growth" | "activity" | "consistency" | "reactions" | "competition";
+
+export type ScoreMetric = "rate_by_followers" | "rate_by_views" | "views_by_followers" | "percent_per_month" | "posts_per_week" | "evenness" | "posts_per_day" | "median_likes" | "top_likes_by_recent_likes";
+
+export type ScoreScale = "linear" | "logarithmic";
 
 export type SkippedReason = "not_failed" | "no_retries_left" | "retried_moments_ago" | "unconfirmed" | "account_gone" | "replaced";
 
 export type SocialAccountConnectionState = "connected" | "expiring" | "lost";
 
-export type TagPostsBasis = "measured" | "estimated";
+export type TikTokMode = "direct" | "inbox";
 
-export type TikTokOptionsMode = "direct" | "inbox";
-
-export type TikTokOptionsPrivacyLevel = "PUBLIC_TO_EVERYONE" | "MUTUAL_FOLLOW_FRIENDS" | "FOLLOWER_OF_CREATOR" | "SELF_ONLY";
+export type TikTokPrivacyLevel = "PUBLIC_TO_EVERYONE" | "MUTUAL_FOLLOW_FRIENDS" | "FOLLOWER_OF_CREATOR" | "SELF_ONLY";
 
 export type UntrustedSourceKind = "biography" | "caption" | "client_comment" | "comment" | "display_name" | "network_error";
 
@@ -133,7 +133,7 @@ export type UploadState = "waiting" | "stored" | "refused" | "replaced" | "expir
 
 export type Weekday = "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
 
-export type YouTubeOptionsPrivacyStatus = "public" | "unlisted" | "private";
+export type YouTubePrivacyStatus = "public" | "unlisted" | "private";
 
 export interface AccountAnalytics {
   account_id: number;
@@ -158,7 +158,7 @@ export interface AccountAnalytics {
 export interface AccountAnalyticsBestPost {
   url?: string;
   posted_at: Moment;
-  format: AccountAnalyticsBestPostFormat | Other;
+  format: PostFormat | Other;
   /** Reference to the start of its text. */
   text?: Pointer;
   counts: AccountAnalyticsBestPostCounts;
@@ -233,7 +233,7 @@ export interface AccountAnalyticsFollowers {
 }
 
 export interface AccountAnalyticsFormat {
-  format: AccountAnalyticsBestPostFormat | Other;
+  format: PostFormat | Other;
   posts: number;
   /** Interactions per post. Omitted if the network provides none. */
   engagement?: AccountAnalyticsEngagementPerPost;
@@ -476,7 +476,7 @@ export interface FindingBestTime {
   /** Length of the block in hours. */
   hours: number;
   /** weekdays: Monday to Friday. weekend: Saturday and Sunday. */
-  days: FindingBestTimeDays | Other;
+  days: DayGroup | Other;
   /** Posts in the block. Hashtag: top posts. */
   posts: number;
   /** Whether the block is significantly better than others. */
@@ -490,7 +490,7 @@ export interface FindingBestTime {
 }
 
 export interface FindingBlock {
-  days: FindingBestTimeDays | Other;
+  days: DayGroup | Other;
   /** First hour. */
   hour: number;
   hours: number;
@@ -517,25 +517,25 @@ export interface FindingCadence {
 }
 
 export interface FindingComponent {
-  name: FindingComponentName | Other;
+  name: ScoreComponent | Other;
   value: number;
   /** Weights of the known components sum to 1. */
   weight: number;
 }
 
 export interface FindingComponentCause {
-  name: FindingComponentName | Other;
+  name: ScoreComponent | Other;
   value: number;
   /** Weights of the known components sum to 1. */
   weight: number;
-  figure: FindingComponentCauseFigure | Other;
+  figure: ScoreMetric | Other;
   measured: number;
   /** Profile: this value and lower values score 0. */
   floor?: number;
   /** Profile: this value and higher values score 100. */
   ceiling?: number;
   /** Profile: the scale between these values. Hashtag scales are logarithmic. */
-  scale?: FindingComponentCauseScale | Other;
+  scale?: ScoreScale | Other;
   /** Hashtag: the value that scores 0. */
   worst?: number;
   /** Hashtag: the value that scores 100. */
@@ -548,11 +548,11 @@ export interface FindingComponentCause {
 export interface FindingEngagement {
   basis: string;
   /** Hashtag: recent posts still gather reactions. */
-  of?: FindingEngagementOf | Other;
+  of?: ReportPostOrder | Other;
   /** Posts. Profile: two days old or more, with all figures of counts. */
   posts_analysed: number;
   /** Profile: parts of engagement. */
-  counts?: FindingEngagementCount[];
+  counts?: EngagementCount[];
   /** Profile: engagement per follower, as a share. */
   rate_by_followers?: FindingMedian;
   /** Profile: engagement per view, as a share. */
@@ -573,7 +573,7 @@ export interface FindingEstimate {
 }
 
 export interface FindingFormat {
-  format: FindingFormatFormat | Other;
+  format: ReportFormat | Other;
   posts: number;
   /** Profile: median reactions. */
   engagement?: FindingMedian;
@@ -1329,7 +1329,7 @@ export interface ReportList {
 
 export interface ReportPost {
   id: string;
-  shown?: ReportPostShown | Other;
+  shown?: ReportPostList | Other;
   url?: string;
   taken_at?: Moment;
   format?: string;
@@ -1475,7 +1475,7 @@ export interface TagPosts {
   low?: number;
   /** Upper end of the 95% interval. Omitted if measured. */
   high?: number;
-  basis: TagPostsBasis | Other;
+  basis: EstimateBasis | Other;
 }
 
 export interface TagRate {
@@ -1483,7 +1483,7 @@ export interface TagRate {
   low: number;
   high: number;
   /** measured: over a day or more. estimated: from a shorter time. */
-  basis: TagPostsBasis | Other;
+  basis: EstimateBasis | Other;
 }
 
 export interface TikTokOptions {
@@ -1491,9 +1491,9 @@ export interface TikTokOptions {
    * direct (the default) publishes. inbox sends the media to the account's inbox in the TikTok app, where a person
    * completes the post; the other choices are then made there.
    */
-  mode?: TikTokOptionsMode | Other;
+  mode?: TikTokMode | Other;
   /** Who can see the post. Required for direct posts. The account must offer it. */
-  privacy_level?: TikTokOptionsPrivacyLevel | Other;
+  privacy_level?: TikTokPrivacyLevel | Other;
   /** Whether people may comment. */
   allow_comment?: boolean;
   /** Whether people may make duets. Videos only. */
@@ -1629,7 +1629,7 @@ export interface YouTubeOptions {
   /** Title of the video, without < and >. The first line of the text if omitted. */
   title?: string;
   /** Who can see the video; the operator's setting if omitted. */
-  privacy_status?: YouTubeOptionsPrivacyStatus | Other;
+  privacy_status?: YouTubePrivacyStatus | Other;
   /** Whether the video is made for children. Undeclared if omitted, unless the operator sets it. */
   self_declared_made_for_kids?: boolean;
   /** Labels altered or synthetic content. */

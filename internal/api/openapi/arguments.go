@@ -50,12 +50,17 @@ func idempotencyKey(rule operation.KeyRule) parameter {
 }
 
 // body returns the JSON object of a write. Without arguments beyond the path, it may be {} or absent.
-func body(op *operation.Operation) *bodyObject {
+func (b *builder) body(op *operation.Operation) *bodyObject {
 	if op.Reads() {
 		return nil
 	}
 	schema := without(op.Input, op.InPath...)
 	media := mediaType{Schema: schema}
+	if len(schema.Properties) > 0 && !b.Inline {
+		name := goName(op.Tool) + RequestSuffix
+		b.components.Schemas[name] = schema
+		media.Schema = ref(name)
+	}
 	if example := bodyExample(op); len(example) > 0 {
 		media.Example = example
 	}

@@ -12,6 +12,7 @@ type (
 		OpenAPI    string                                `json:"openapi"`
 		Info       infoObject                            `json:"info"`
 		Dialect    string                                `json:"jsonSchemaDialect"`
+		Docs       externalDocs                          `json:"externalDocs"`
 		Servers    []server                              `json:"servers"`
 		Security   []map[string][]string                 `json:"security"`
 		Tags       []tagObject                           `json:"tags"`
@@ -23,7 +24,16 @@ type (
 		Summary     string        `json:"summary"`
 		Description string        `json:"description"`
 		Version     string        `json:"version"`
+		Contact     contactObject `json:"contact"`
 		License     licenseObject `json:"license"`
+	}
+	contactObject struct {
+		Name string `json:"name"`
+		URL  string `json:"url"`
+	}
+	externalDocs struct {
+		Description string `json:"description"`
+		URL         string `json:"url"`
 	}
 	licenseObject struct {
 		Name       string `json:"name"`

@@ -15,15 +15,13 @@ import (
 
 // errorResponse is the error response of a status.
 type errorResponse struct {
-	component       string
-	applies         func(*operation.Operation) bool
-	header          string // sent in addition to the common ones
-	headerComponent string
-	example         error
+	component string
+	applies   func(*operation.Operation) bool
+	example   error
 }
 
 var errorResponses = []errorResponse{
-	{component: "Unauthorized", applies: always, header: "WWW-Authenticate", headerComponent: "Challenge",
+	{component: "Unauthorized", applies: always,
 		example: apierr.New(apierr.Unauthorized,
 			"Send a valid team API key as a bearer token in the Authorization header.")},
 	{component: "PaymentRequired", applies: (*operation.Operation).IsPaid,
@@ -31,17 +29,17 @@ var errorResponses = []errorResponse{
 	{component: "Forbidden", applies: always,
 		example: apierr.New(apierr.WriteNotAllowed, "This key cannot create or change anything.")},
 	{component: "NotFound", applies: hasItemID, example: apierr.Missing()},
-	{component: "Conflict", applies: takesKey, header: "Retry-After", headerComponent: "RetryAfter",
+	{component: "Conflict", applies: takesKey,
 		example: apierr.New(apierr.KeyInProgress, "The first request with this Idempotency-Key is still in progress.").
 			After(time.Second)},
 	{component: "Unprocessable", applies: always,
 		example: apierr.Invalid(apierr.UnknownArgument, "colour",
 			"Unknown argument. This operation accepts: name, platform.")},
-	{component: "TooManyRequests", applies: always, header: "Retry-After", headerComponent: "RetryAfter",
+	{component: "TooManyRequests", applies: always,
 		example: apierr.New(apierr.RateLimited, "Too many requests with this key.").With("scope", "credential").
 			After(2 * time.Second)},
 	{component: "Failed", applies: always, example: apierr.FromError(nil)},
-	{component: "Unavailable", applies: always, header: "Retry-After", headerComponent: "RetryAfter",
+	{component: "Unavailable", applies: always,
 		example: apierr.AtCapacity(time.Second)},
 	{component: "NotConfirmed", applies: reachesProvider,
 		example: apierr.New(apierr.ProviderUnavailable,
@@ -83,11 +81,7 @@ func (b *builder) addErrors(op *operation.Operation, out map[string]response) {
 }
 
 func (r errorResponse) response(shown problem.Document) response {
-	headers := commonHeaders()
-	if r.header != "" {
-		headers[r.header] = headerRef(r.headerComponent)
-	}
-	return response{Description: describeCodes(shown.Status), Headers: headers,
+	return response{Description: describeCodes(shown.Status),
 		Content: map[string]mediaType{"application/problem+json": {Schema: ref("Problem"), Example: shown}}}
 }
 

@@ -21,11 +21,14 @@ type Info struct {
 	// Closed forbids undescribed members in responses, so that tests find them. The document for clients leaves
 	// responses open, because members may be added within v1.
 	Closed bool
+	// Inline describes requests, envelopes and enumerations where they are used. The document for clients has components
+	// for them, so that generated code has named types.
+	Inline bool
 }
 
 // Build returns the document of all operations as indented JSON.
 func Build(reg *operation.Registry, info Info) ([]byte, error) {
-	b := builder{closed: info.Closed, components: baseComponents()}
+	b := builder{Info: info, components: baseComponents()}
 	b.addPart("Moment", operation.MomentSchema())
 	paths := map[string]map[string]operationObject{}
 	tags := map[string]bool{}
@@ -40,13 +43,20 @@ func Build(reg *operation.Registry, info Info) ([]byte, error) {
 		paths[op.Path][strings.ToLower(op.Method)] = described
 		tags[described.Tags[0]] = true
 	}
+	if !info.Inline {
+		if err := nameSchemas(b.components.Schemas, paths); err != nil {
+			return nil, err
+		}
+	}
+	docs := strings.TrimSuffix(info.ServerURL, "/api/v1") + "/docs"
 	return write(document{
 		OpenAPI: "3.1.0",
 		Info: infoObject{
 			Title: "pressroom", Summary: "Analytics and social publishing for one team", Description: about,
-			Version: info.Version, License: licenseObject{"Apache License 2.0", "Apache-2.0"},
+			Version: info.Version, Contact: contactObject{"pressroom", docs}, License: licenseObject{"Apache License 2.0", "Apache-2.0"},
 		},
 		Dialect: dialect,
+		Docs:    externalDocs{"Guides, the reference and all error codes", docs},
 		Servers: []server{{URL: info.ServerURL}},
 		Security: []map[string][]string{
 			{"apiKey": {}},
@@ -73,12 +83,18 @@ fixed or as a range. "x-recurring-price" describes repeated charges that the cal
 repeat and when they stop.
 
 Requests are rate limited by key, across REST and tools. Writes and calls that reach social networks have further
-limits. "RateLimit" and "RateLimit-Policy" show their state. Free calls count against the team's daily allowance,
-which "GET /limits" returns.`, `"`, "`")
+limits. Free calls count against the team's daily allowance, which "GET /limits" returns.
+
+Every response has these headers: "X-Request-Id" is the ID of the request in the logs. "RateLimit" is the state of
+the rate limits after the request: "r" calls are allowed now, and "t" is the number of seconds until all of them are
+allowed again or, after "rate_limited", until the next one is (draft-ietf-httpapi-ratelimit-headers). It is absent if
+the request was rejected before it was counted. "RateLimit-Policy" has the limits: "q" calls within "w" seconds.
+"Cache-Control" is "no-store". Status 401 comes with "WWW-Authenticate", and an error that ends by itself with
+"Retry-After" in seconds, as in "context.retry_after_seconds".`, `"`, "`")
 
 // builder collects components while it describes operations.
 type builder struct {
-	closed     bool
+	Info
 	components components
 }
 
@@ -93,7 +109,7 @@ func (b *builder) operation(op *operation.Operation) (operationObject, error) {
 	}
 	return operationObject{
 		ID: op.Tool, Summary: op.Summary, Description: op.FullDescription(), Tags: []string{tag},
-		extensions: newExtensions(op), Parameters: parameters(op), Body: body(op), Responses: responses,
+		extensions: newExtensions(op), Parameters: parameters(op), Body: b.body(op), Responses: responses,
 	}, nil
 }
 

@@ -29,7 +29,11 @@ func (b *builder) responses(op *operation.Operation) (map[string]response, error
 	if err != nil {
 		return nil, err
 	}
-	media := mediaType{Schema: b.envelope(op, component), Example: exampleEnvelope(op)}
+	envelope, err := b.addEnvelope(op, component)
+	if err != nil {
+		return nil, err
+	}
+	media := mediaType{Schema: envelope, Example: exampleEnvelope(op)}
 	out := map[string]response{
 		strconv.Itoa(op.Success): {
 			Description: successDescriptions[op.Success], Headers: responseHeaders(op),
@@ -87,6 +91,20 @@ func equal(a, b *jsonschema.Schema) (bool, error) {
 	return bytes.Equal(left, right), nil
 }
 
+// addEnvelope adds the schema of a response as a component and returns a reference to it.
+func (b *builder) addEnvelope(op *operation.Operation, output string) (*jsonschema.Schema, error) {
+	name, schema := output+EnvelopeSuffix, b.envelope(op, output)
+	switch {
+	case b.Inline:
+		return schema, nil
+	case isPaginated(op):
+		name = "Paged" + name
+	case op.IsPaid():
+		name = "Paid" + name
+	}
+	return ref(name), b.addComponent(name, schema)
+}
+
 // envelope returns the schema of a response, from the type that the edge writes.
 func (b *builder) envelope(op *operation.Operation, component string) *jsonschema.Schema {
 	var absent []string
@@ -134,7 +152,7 @@ func (b *builder) open(s *jsonschema.Schema) {
 	if len(s.Types) == 0 {
 		s.Types = nil
 	}
-	if !b.closed && s.AdditionalProperties != nil && s.AdditionalProperties.Not != nil {
+	if !b.Closed && s.AdditionalProperties != nil && s.AdditionalProperties.Not != nil {
 		s.AdditionalProperties = nil
 	}
 	b.open(s.AdditionalProperties)

@@ -121,7 +121,7 @@ type AccountAnalyticsBestPostCounts struct {
 type AccountAnalyticsBestPost struct {
 	URL      string                         `json:"url,omitempty"`
 	PostedAt teamtime.Moment                `json:"posted_at"`
-	Format   string                         `json:"format" enum:"text|image|video|reel|carousel|story|link|unknown"`
+	Format   string                         `json:"format" enum:"text|image|video|reel|carousel|story|link|unknown" title:"PostFormat"`
 	Text     *operation.Pointer             `json:"text,omitempty" jsonschema:"Reference to the start of its text."`
 	Counts   AccountAnalyticsBestPostCounts `json:"counts"`
 }
@@ -148,7 +148,7 @@ type AccountAnalyticsCadenceByWeekday struct {
 
 // AccountAnalyticsFormat is the number of posts of a format.
 type AccountAnalyticsFormat struct {
-	Format     string                             `json:"format" enum:"text|image|video|reel|carousel|story|link|unknown"`
+	Format     string                             `json:"format" enum:"text|image|video|reel|carousel|story|link|unknown" title:"PostFormat"`
 	Posts      int                                `json:"posts" min:"1"`
 	Engagement *AccountAnalyticsEngagementPerPost `json:"engagement,omitempty"`
 }

@@ -246,7 +246,7 @@ type ReportPosts struct {
 // ReportPost is a post of a report. Unknown metrics are omitted.
 type ReportPost struct {
 	ID              string             `json:"id"`
-	Shown           string             `json:"shown,omitempty" enum:"top|recent"`
+	Shown           string             `json:"shown,omitempty" enum:"top|recent" title:"ReportPostList"`
 	URL             string             `json:"url,omitempty"`
 	TakenAt         *teamtime.Moment   `json:"taken_at,omitempty"`
 	Format          string             `json:"format,omitempty"`

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"pressroom/internal/api/openapi"
 )
 
 type (
@@ -48,7 +50,7 @@ type (
 		Ref         string           `json:"$ref"`
 		Type        kind             `json:"type"`
 		Nullable    bool             `json:"-"`
-		Title       string           `json:"title"`
+		Title       string           `json:"-"` // of an enumeration, the name of its component
 		Description string           `json:"description"`
 		Properties  ordered[*schema] `json:"properties"`
 		Required    []string         `json:"required"`
@@ -87,7 +89,7 @@ func (k *kind) UnmarshalJSON(raw []byte) error {
 // keywords are the keywords of JSON Schema that the generator uses or may ignore.
 var keywords = names(
 	`$ref additionalProperties default description enum example format items maxItems maxLength maximum minItems minLength
-	minimum pattern properties required title type`)
+	minimum pattern properties required type`)
 
 var kinds = names("string integer number boolean array object")
 
@@ -182,7 +184,79 @@ func parse(description []byte) (*document, error) {
 	if err := json.Unmarshal(description, &d); err != nil {
 		return nil, fmt.Errorf("reading the description: %w", err)
 	}
+	for _, c := range d.Components.Schemas {
+		if err := d.resolve(c.Value); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range d.Paths {
+		for _, o := range p.Value {
+			if err := d.resolveOperation(o); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return &d, nil
+}
+
+// resolveOperation replaces references to requests, envelopes and enumerations.
+func (d *document) resolveOperation(o operation) error {
+	bodies := []contents{}
+	if o.RequestBody != nil {
+		bodies = append(bodies, *o.RequestBody)
+	}
+	for _, r := range o.Responses {
+		bodies = append(bodies, r)
+	}
+	for _, b := range bodies {
+		for _, c := range b.Content {
+			if name := component(c.Schema.Ref); isPartOfOperation(name) {
+				*c.Schema, _ = d.component(name)
+			}
+		}
+	}
+	for _, p := range o.Parameters {
+		if err := d.resolve(p.Schema); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isPartOfOperation reports whether a component is the request or the envelope of operations.
+func isPartOfOperation(name string) bool {
+	return strings.HasSuffix(name, openapi.RequestSuffix) || strings.HasSuffix(name, openapi.EnvelopeSuffix)
+}
+
+// resolve replaces the references to enumerations in a schema. The title of an enumeration is its component's name.
+func (d *document) resolve(s *schema) error {
+	if s == nil {
+		return nil
+	}
+	if s.Ref != "" {
+		name := component(s.Ref)
+		target, ok := d.component(name)
+		if !ok {
+			return fmt.Errorf("there is no component %s", name)
+		}
+		if len(target.Enum) > 0 {
+			s.Ref, s.Title, s.Type, s.Enum = "", name, target.Type, target.Enum
+		}
+	}
+	for _, p := range s.Properties {
+		if err := d.resolve(p.Value); err != nil {
+			return err
+		}
+	}
+	return d.resolve(s.Items)
+}
+
+func (d *document) component(name string) (schema, bool) {
+	s, ok := d.Components.Schemas.get(name)
+	if !ok {
+		return schema{}, false
+	}
+	return *s, true
 }
 
 // component returns the name of the component that a reference points to.

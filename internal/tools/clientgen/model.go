@@ -84,7 +84,9 @@ type builder struct {
 
 func build(d *document) (*model, error) {
 	b := &builder{byForm: map[string]string{}, byValues: map[string]string{}, taken: map[string]bool{}}
-	components := slices.Clone(d.Components.Schemas)
+	components := slices.DeleteFunc(slices.Clone(d.Components.Schemas), func(c member[*schema]) bool {
+		return isPartOfOperation(c.Name) || len(c.Value.Enum) > 0
+	})
 	slices.SortFunc(components, func(x, y member[*schema]) int { return cmp.Compare(x.Name, y.Name) })
 	for _, c := range components {
 		b.byForm[form(c.Value)] = c.Name
@@ -148,7 +150,7 @@ func (b *builder) shape(owner, wire string, s *schema) shape {
 	case s.Type == "object":
 		return shape{Base: "string_map"}
 	case len(s.Enum) > 1 && s.Type == "string":
-		return shape{Base: b.enum(owner+goName(wire), s), Named: true, Enum: true}
+		return shape{Base: b.enum(s), Named: true, Enum: true}
 	case s.Type == "":
 		return shape{Base: "any"}
 	}
@@ -175,16 +177,15 @@ func form(s *schema) string {
 	return string(raw)
 }
 
-// enum returns the name of an enumeration: its title, or else a derived one. Equal values are one type.
-func (b *builder) enum(derived string, s *schema) string {
+// enum returns the name of an enumeration.
+func (b *builder) enum(s *schema) string {
 	key := strings.Join(s.Enum, "|")
 	if known, ok := b.byValues[key]; ok {
 		return known
 	}
-	name := b.fresh(cmp.Or(s.Title, derived))
-	b.byValues[key] = name
-	b.Enums = append(b.Enums, &enum{Name: name, Values: s.Enum})
-	return name
+	b.byValues[key] = s.Title
+	b.Enums = append(b.Enums, &enum{Name: s.Title, Values: s.Enum})
+	return s.Title
 }
 
 func (b *builder) operation(method, path string, o operation) error {

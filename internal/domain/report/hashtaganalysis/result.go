@@ -33,7 +33,7 @@ type TagPosts struct {
 	Count int64  `json:"count"`
 	Low   *int64 `json:"low,omitempty" jsonschema:"Lower end of the 95% interval. Omitted if measured."`
 	High  *int64 `json:"high,omitempty" jsonschema:"Upper end of the 95% interval. Omitted if measured."`
-	Basis string `json:"basis" enum:"measured|estimated"`
+	Basis string `json:"basis" enum:"measured|estimated" title:"EstimateBasis"`
 }
 
 // TagRate is the number of posts per day with its 95% confidence interval.
@@ -41,5 +41,5 @@ type TagRate struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
-	Basis string  `json:"basis" enum:"measured|estimated" jsonschema:"measured: over a day or more. estimated: from a shorter time."`
+	Basis string  `json:"basis" enum:"measured|estimated" title:"EstimateBasis" jsonschema:"measured: over a day or more. estimated: from a shorter time."`
 }

@@ -32,9 +32,9 @@ type Result struct {
 // provider has no recent ones). Rates are shares: 0.034 is 3.4%.
 type FindingEngagement struct {
 	Basis           string         `json:"basis" enum:"measured"`
-	Of              string         `json:"of,omitempty" enum:"recent|top" jsonschema:"Hashtag: recent posts still gather reactions."`
+	Of              string         `json:"of,omitempty" enum:"recent|top" title:"ReportPostOrder" jsonschema:"Hashtag: recent posts still gather reactions."`
 	PostsAnalysed   int            `json:"posts_analysed" jsonschema:"Posts. Profile: two days old or more, with all figures of counts."`
-	Counts          []string       `json:"counts,omitzero" enum:"likes|comments|shares" jsonschema:"Profile: parts of engagement."`
+	Counts          []string       `json:"counts,omitzero" enum:"likes|comments|shares" title:"EngagementCount" jsonschema:"Profile: parts of engagement."`
 	RateByFollowers *FindingMedian `json:"rate_by_followers,omitempty" jsonschema:"Profile: engagement per follower, as a share."`
 	RateByViews     *FindingMedian `json:"rate_by_views,omitempty" jsonschema:"Profile: engagement per view, as a share."`
 	Likes           *FindingMedian `json:"likes,omitempty"`
@@ -92,7 +92,7 @@ type FindingBestTime struct {
 	Weekday   string       `json:"weekday" enum:"monday|tuesday|wednesday|thursday|friday|saturday|sunday" title:"Weekday"`
 	Hour      int          `json:"hour" min:"0" max:"23" jsonschema:"First hour of the block in the team's time zone."`
 	Hours     int          `json:"hours" jsonschema:"Length of the block in hours."`
-	Days      string       `json:"days" enum:"weekdays|weekend" jsonschema:"weekdays: Monday to Friday. weekend: Saturday and Sunday."`
+	Days      string       `json:"days" enum:"weekdays|weekend" title:"DayGroup" jsonschema:"weekdays: Monday to Friday. weekend: Saturday and Sunday."`
 	Posts     int          `json:"posts" jsonschema:"Posts in the block. Hashtag: top posts."`
 	StandsOut bool         `json:"stands_out" jsonschema:"Whether the block is significantly better than others."`
 	Ratio     FindingRatio `json:"ratio" jsonschema:"Profile: relative engagement. Hashtag: share of top posts over that of all."`

@@ -8,7 +8,7 @@ type FindingScore struct {
 
 // FindingComponent is a part of the score.
 type FindingComponent struct {
-	Name   string  `json:"name" enum:"engagement|reach|growth|activity|consistency|reactions|competition"`
+	Name   string  `json:"name" enum:"engagement|reach|growth|activity|consistency|reactions|competition" title:"ScoreComponent"`
 	Value  float64 `json:"value" min:"0" max:"100"`
 	Weight float64 `json:"weight" min:"0" max:"1" jsonschema:"Weights of the known components sum to 1."`
 }
@@ -25,11 +25,11 @@ type FindingScoreSection struct {
 type FindingComponentCause struct {
 	FindingComponent
 
-	Figure     string   `json:"figure" enum:"rate_by_followers|rate_by_views|views_by_followers|percent_per_month|posts_per_week|evenness|posts_per_day|median_likes|top_likes_by_recent_likes"`
+	Figure     string   `json:"figure" enum:"rate_by_followers|rate_by_views|views_by_followers|percent_per_month|posts_per_week|evenness|posts_per_day|median_likes|top_likes_by_recent_likes" title:"ScoreMetric"`
 	Measured   float64  `json:"measured"`
 	Floor      *float64 `json:"floor,omitempty" jsonschema:"Profile: this value and lower values score 0."`
 	Ceiling    *float64 `json:"ceiling,omitempty" jsonschema:"Profile: this value and higher values score 100."`
-	Scale      string   `json:"scale,omitempty" enum:"linear|logarithmic"`
+	Scale      string   `json:"scale,omitempty" enum:"linear|logarithmic" title:"ScoreScale"`
 	Worst      *float64 `json:"worst,omitempty" jsonschema:"Hashtag: the value that scores 0."`
 	Best       *float64 `json:"best,omitempty" jsonschema:"Hashtag: the value that scores 100."`
 	FullWeight float64  `json:"full_weight" jsonschema:"Weight if all components are known."`

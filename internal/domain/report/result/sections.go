@@ -46,7 +46,7 @@ type FindingFormats struct {
 
 // FindingFormat is a format of posts.
 type FindingFormat struct {
-	Format      string         `json:"format" enum:"image|video|reel|carousel"`
+	Format      string         `json:"format" enum:"image|video|reel|carousel" title:"ReportFormat"`
 	Posts       int            `json:"posts"`
 	Engagement  *FindingMedian `json:"engagement,omitempty" jsonschema:"Profile: median reactions."`
 	Ratio       *FindingRatio  `json:"ratio,omitempty" jsonschema:"Profile: relative engagement, all else being equal."`
@@ -88,7 +88,7 @@ type FindingTimes struct {
 
 // FindingBlock is four hours on weekdays or on the weekend.
 type FindingBlock struct {
-	Days  string        `json:"days" enum:"weekdays|weekend"`
+	Days  string        `json:"days" enum:"weekdays|weekend" title:"DayGroup"`
 	Hour  int           `json:"hour" jsonschema:"First hour."`
 	Hours int           `json:"hours"`
 	Posts int           `json:"posts"`

@@ -1,0 +1,116 @@
+package openapi
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Suffixes of the names of components that only requests and responses refer to.
+const (
+	RequestSuffix  = "Request"  // the JSON object of a write
+	EnvelopeSuffix = "Envelope" // the JSON object of a response
+)
+
+// schemaNamer names the enumerations of a document, so that generated clients have one type for each.
+type schemaNamer struct {
+	schemas map[string]*jsonschema.Schema // the document's components
+	names   map[string]string             // of enumerations, by their values
+}
+
+// nameSchemas replaces each enumeration of strings by a reference to a component and sets the format of integers.
+func nameSchemas(schemas map[string]*jsonschema.Schema, paths map[string]map[string]operationObject) error {
+	n := schemaNamer{schemas: schemas, names: map[string]string{}}
+	for _, owner := range slices.Sorted(maps.Keys(schemas)) {
+		if err := n.properties(owner, schemas[owner]); err != nil {
+			return err
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		for _, method := range slices.Sorted(maps.Keys(paths[path])) {
+			if err := n.parameters(paths[path][method]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (n *schemaNamer) parameters(op operationObject) error {
+	for i, p := range op.Parameters {
+		s, err := n.schema(goName(op.ID), p.Name, p.Schema)
+		if err != nil {
+			return err
+		}
+		op.Parameters[i].Schema = s
+	}
+	return nil
+}
+
+// properties names the enumerations within an object.
+func (n *schemaNamer) properties(owner string, s *jsonschema.Schema) error {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		named, err := n.schema(owner, name, s.Properties[name])
+		if err != nil {
+			return err
+		}
+		s.Properties[name] = named
+	}
+	return nil
+}
+
+// schema returns the schema that replaces the one of a member of owner.
+func (n *schemaNamer) schema(owner, member string, s *jsonschema.Schema) (*jsonschema.Schema, error) {
+	switch {
+	case s.Type == "integer":
+		s.Format = cmp.Or(s.Format, "int64")
+	case s.Items != nil:
+		items, err := n.schema(owner, singular(member), s.Items)
+		s.Items = items
+		return s, err
+	case len(s.Properties) > 0:
+		return s, n.properties(owner+goName(member), s)
+	case len(s.Enum) > 1 && s.Type == "string":
+		return n.enumeration(cmp.Or(s.Title, owner+goName(member)), s)
+	}
+	return s, nil
+}
+
+// enumeration returns a reference to the component of an enumeration. Enumerations with equal values share one.
+func (n *schemaNamer) enumeration(name string, s *jsonschema.Schema) (*jsonschema.Schema, error) {
+	key := fmt.Sprint(s.Enum)
+	if _, ok := n.names[key]; !ok {
+		if n.schemas[name] != nil {
+			return nil, fmt.Errorf("an enumeration needs another name than %s: set its tag title", name)
+		}
+		n.names[key] = name
+		n.schemas[name] = &jsonschema.Schema{Type: s.Type, Enum: s.Enum}
+	}
+	named := ref(n.names[key])
+	named.Description, named.Default = s.Description, s.Default
+	return named, nil
+}
+
+var initialisms = map[string]string{"id": "ID", "url": "URL", "api": "API"}
+
+// goName returns a name in snake case in camel case, as types are named: create_post becomes CreatePost.
+func goName(name string) string {
+	var out strings.Builder
+	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		out.WriteString(cmp.Or(initialisms[word], strings.ToUpper(word[:1])+word[1:]))
+	}
+	return out.String()
+}
+
+// singular returns the singular of a list's name.
+func singular(name string) string {
+	if stem, ok := strings.CutSuffix(name, "ies"); ok {
+		return stem + "y"
+	}
+	return strings.TrimSuffix(name, "s")
+}
