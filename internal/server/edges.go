@@ -32,9 +32,6 @@ func (s *Server) buildHandlers() error {
 	// The document is built when it is first requested, because building it is slow.
 	info := openapi.Info{Version: openapi.Version, ServerURL: s.cfg.PublicURL + rest.Prefix}
 	describe := sync.OnceValues(func() ([]byte, error) { return openapi.Build(s.registry, info) })
-	inline := info
-	inline.Inline = true
-	describeInline := sync.OnceValues(func() ([]byte, error) { return openapi.Build(s.registry, inline) })
 	api := rest.New(s.registry, s.pipe,
 		rest.Options{PublicURL: s.cfg.PublicURL, Describe: describe, Log: s.cfg.Log, Observe: s.metrics.observeRequest})
 	tools := mcp.New(s.registry, s.toolPipe,
@@ -68,7 +65,7 @@ func (s *Server) buildHandlers() error {
 			Credits: s.Credits, Delivery: s.Delivery, Jobs: s.jobs, Posts: s.Posts, Platforms: s.platforms,
 			Hold: s.Hold, Apps: s.Apps,
 		},
-		Directory: directory, Describe: describeInline, Notifications: s.Notifications, TOTP: s.TOTP,
+		Directory: directory, Describe: describe, Notifications: s.Notifications, TOTP: s.TOTP,
 		SecurityContact: s.cfg.SecurityContact, SandboxBluesky: s.cfg.SandboxBluesky,
 		Components: s.cfg.Components,
 		SignIns:    s.signIns, FirstRun: s.firstRun, Feed: s.feed,

@@ -36,7 +36,7 @@ var (
 	scopes  = []string{"youtube.upload", "youtube.readonly", "youtube.force"} // look like settings
 )
 
-// accepts reports whether a network knows a setting, whatever its type.
+// accepts reports whether a network has a setting of any type.
 func accepts(platform, path string) bool {
 	return slices.ContainsFunc([]string{`"1"`, `5`, `true`, `{}`}, func(value string) bool {
 		parts := strings.Split(path, ".")
@@ -112,7 +112,8 @@ func checkSnippet(t *testing.T, platform, text string) {
 // The table of apps in docs/networks.md has the settings and secrets that exist, and the scopes that the sign-in requests.
 func TestAppsInGuide(t *testing.T) {
 	t.Parallel()
-	_, table, found := strings.Cut(string(must.Get(os.ReadFile("../../docs/networks.md"))(t)), "| network | in the file | secret | scopes |\n")
+	guide := string(must.Get(os.ReadFile("../../docs/networks.md"))(t))
+	_, table, found := strings.Cut(guide, "| network | in the file | secret | scopes |\n")
 	if !found {
 		t.Fatal("docs/networks.md has no table of apps")
 	}
@@ -156,7 +157,8 @@ func checkApp(t *testing.T, platform, path, cell, secretName string, want []stri
 		t.Errorf("%s has no sign-in", platform)
 		return
 	}
-	address := must.Get(url.Parse(sign.Authorize(network.Authorization{Kind: kind, State: "s", Redirect: "https://a.test", Verifier: "v"})))(t)
+	request := network.Authorization{Kind: kind, State: "s", Redirect: "https://a.test", Verifier: "v"}
+	address := must.Get(url.Parse(sign.Authorize(request)))(t)
 	got := strings.FieldsFunc(address.Query().Get("scope"), func(r rune) bool { return r == ' ' || r == ',' })
 	for i := range got {
 		got[i] = strings.TrimPrefix(got[i], "https://www.googleapis.com/auth/")

@@ -194,7 +194,8 @@ func TestTooManyFilesInPost(t *testing.T) {
 		for i := range media.MaxFormFiles + 1 {
 			files[strconv.Itoa(i)+".txt"] = []byte("No picture.")
 		}
-		p := b.open("/posts/new?caption=Hello").form("Upload").attachAll(files).shows(422, fmt.Sprintf(media.TooManyFormFiles, media.MaxFormFiles))
+		p := b.open("/posts/new?caption=Hello").form("Upload").attachAll(files).
+			shows(422, fmt.Sprintf(media.TooManyFormFiles, media.MaxFormFiles))
 		if got := p.form("Save draft").values.Get("caption"); got != "Hello" {
 			t.Errorf("typed: %q", got)
 		}

@@ -201,7 +201,8 @@ func TestSettingsMembers(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		admin, owner := c.as(t, access.Admin), c.as(t, access.Owner)
-		list := admin.open("/settings/members").shows(200, "5 people", "5 of 50 seats used", c.people[access.Viewer].Email).lacks("Open invitations")
+		list := admin.open("/settings/members").shows(200, "5 people", "5 of 50 seats used", c.people[access.Viewer].Email).
+			lacks("Open invitations")
 		editor := list.follow("Ada editor").shows(200, "Editor").lacks("Transfer ownership…")
 		editor.form("Change role").fill("role", "owner").press().shows(422, "Choose one of the roles")
 		editor.form("Change role").fill("role", "viewer").press().shows(200, "The role was changed", "Viewer")

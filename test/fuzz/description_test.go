@@ -98,7 +98,7 @@ type document struct {
 func (h *env) describe() []*described {
 	h.t.Helper()
 	raw := must.Get(openapi.Build(h.Registry(),
-		openapi.Info{Version: openapi.Version, ServerURL: h.cfg.PublicURL + rest.Prefix, Closed: true, Inline: true}))(h.t)
+		openapi.Info{Version: openapi.Version, ServerURL: h.cfg.PublicURL + rest.Prefix, Closed: true}))(h.t)
 	// jsonschema-go resolves references in $defs.
 	raw = bytes.ReplaceAll(raw, []byte("#/components/schemas/"), []byte("#/$defs/"))
 	var doc document
@@ -125,9 +125,10 @@ func (doc *document) operation(t *testing.T, method, path string, problem *jsons
 			d.keyed, d.keyRequired = true, p.Required
 			continue
 		}
-		d.arguments = append(d.arguments, argument{p.Name, p.In, p.Schema, p.Required, p.Example})
+		d.arguments = append(d.arguments, argument{p.Name, p.In, doc.inline(t, p.Schema), p.Required, p.Example})
 	}
 	body := op.RequestBody.Content["application/json"]
+	body.Schema = doc.inline(t, body.Schema)
 	for _, name := range slices.Sorted(maps.Keys(body.Schema.below("properties"))) {
 		of, _ := body.Schema.below("properties")[name].(map[string]any)
 		d.arguments = append(d.arguments,
@@ -147,6 +148,23 @@ func (doc *document) operation(t *testing.T, method, path string, problem *jsons
 		d.answers[code] = doc.resolve(t, success.Content["application/json"].Schema)
 	}
 	return d
+}
+
+// inline returns a schema without references.
+func (doc *document) inline(t *testing.T, s schema) schema {
+	t.Helper()
+	if name, ok := strings.CutPrefix(s.text("$ref"), "#/$defs/"); ok {
+		s = nil
+		must.NoError(t, json.Unmarshal(doc.Components.Schemas[name], &s))
+	}
+	if items := s.below("items"); items != nil {
+		s["items"] = map[string]any(doc.inline(t, items))
+	}
+	properties := s.below("properties")
+	for name := range properties {
+		properties[name] = map[string]any(doc.inline(t, properties.below(name)))
+	}
+	return s
 }
 
 // resolve resolves a schema with references to the document's components.

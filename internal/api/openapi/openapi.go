@@ -21,14 +21,11 @@ type Info struct {
 	// Closed forbids undescribed members in responses, so that tests find them. The document for clients leaves
 	// responses open, because members may be added within v1.
 	Closed bool
-	// Inline describes requests, envelopes and enumerations where they are used. The document for clients has components
-	// for them, so that generated code has named types.
-	Inline bool
 }
 
 // Build returns the document of all operations as indented JSON.
 func Build(reg *operation.Registry, info Info) ([]byte, error) {
-	b := builder{Info: info, components: baseComponents()}
+	b := builder{closed: info.Closed, components: baseComponents()}
 	b.addPart("Moment", operation.MomentSchema())
 	paths := map[string]map[string]operationObject{}
 	tags := map[string]bool{}
@@ -43,10 +40,8 @@ func Build(reg *operation.Registry, info Info) ([]byte, error) {
 		paths[op.Path][strings.ToLower(op.Method)] = described
 		tags[described.Tags[0]] = true
 	}
-	if !info.Inline {
-		if err := nameSchemas(b.components.Schemas, paths); err != nil {
-			return nil, err
-		}
+	if err := nameSchemas(b.components.Schemas, paths); err != nil {
+		return nil, err
 	}
 	docs := strings.TrimSuffix(info.ServerURL, "/api/v1") + "/docs"
 	return write(document{
@@ -94,7 +89,7 @@ the request was rejected before it was counted. "RateLimit-Policy" has the limit
 
 // builder collects components while it describes operations.
 type builder struct {
-	Info
+	closed     bool
 	components components
 }
 

@@ -95,8 +95,6 @@ func equal(a, b *jsonschema.Schema) (bool, error) {
 func (b *builder) addEnvelope(op *operation.Operation, output string) (*jsonschema.Schema, error) {
 	name, schema := output+EnvelopeSuffix, b.envelope(op, output)
 	switch {
-	case b.Inline:
-		return schema, nil
 	case isPaginated(op):
 		name = "Paged" + name
 	case op.IsPaid():
@@ -152,7 +150,7 @@ func (b *builder) open(s *jsonschema.Schema) {
 	if len(s.Types) == 0 {
 		s.Types = nil
 	}
-	if !b.Closed && s.AdditionalProperties != nil && s.AdditionalProperties.Not != nil {
+	if !b.closed && s.AdditionalProperties != nil && s.AdditionalProperties.Not != nil {
 		s.AdditionalProperties = nil
 	}
 	b.open(s.AdditionalProperties)

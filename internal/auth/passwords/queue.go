@@ -2,6 +2,7 @@ package passwords
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"time"
 
@@ -40,6 +41,15 @@ type Caller struct {
 	Key   string // a client, an invitation or a person
 	Known bool   // signed in, in a browser that is known for the account, or with a recovery link
 }
+
+// ClientCaller is a client that has not signed in. from is its identifier.
+func ClientCaller(from string) Caller { return Caller{Key: "client " + loadshed.SitePrefix(from)} }
+
+// InvitationCaller is a person with an invitation.
+func InvitationCaller(id int64) Caller { return Caller{Key: fmt.Sprint("invitation ", id)} }
+
+// PersonCaller is a person who is signed in, in a known browser, or with a recovery link.
+func PersonCaller(id int64) Caller { return Caller{Key: fmt.Sprint("person ", id), Known: true} }
 
 // Do runs a function that hashes a password. It returns rate_limited, without running the function, if too many
 // requests wait already or the wait takes too long.

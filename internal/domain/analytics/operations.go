@@ -148,7 +148,7 @@ type AccountAnalyticsCadenceByWeekday struct {
 
 // AccountAnalyticsFormat is the number of posts of a format.
 type AccountAnalyticsFormat struct {
-	Format     string                             `json:"format" enum:"text|image|video|reel|carousel|story|link|unknown" title:"PostFormat"`
+	Format     string                             `json:"format" enum:"text|image|video|reel|carousel|story|link|unknown"`
 	Posts      int                                `json:"posts" min:"1"`
 	Engagement *AccountAnalyticsEngagementPerPost `json:"engagement,omitempty"`
 }

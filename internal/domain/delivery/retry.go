@@ -89,7 +89,8 @@ func (a *attempt) handleRefusal(ctx context.Context, restart phase, err error) e
 		}
 		return a.finish(ctx, ended, failedResult(refusalCodes[e.Class], e.Message))
 	case network.HostBlocked:
-		return a.retry(ctx, restart, "server_not_allowed", "", 0) // The operator's settings block the server, so the circuit does not apply.
+		// The operator's settings block the server, so the circuit does not apply.
+		return a.retry(ctx, restart, "server_not_allowed", "", 0)
 	case network.Transient, network.Uncertain, network.Processing: // The call published nothing, so it can be repeated.
 	}
 	if wait, may := a.mayCall(); !may {

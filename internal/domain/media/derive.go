@@ -102,6 +102,12 @@ func (s *Service) deriveShared(ctx context.Context, i Item, r recipe, lost strin
 		}()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deriveWithin)
 		defer cancel()
+		if lost == "" {
+			// The previous shared work may have ended after this caller looked for the file.
+			if d, err := findDerived(ctx, s.db, i, r.variant); !errors.Is(err, sql.ErrNoRows) {
+				return d, err
+			}
+		}
 		return s.makeDerived(ctx, i, r, lost)
 	})
 	select {

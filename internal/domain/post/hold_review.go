@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"pressroom/internal/domain/post/seriesgap"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 )
@@ -60,7 +61,7 @@ func (s *Service) ListOverdueSeries(ctx context.Context) ([]OverdueSeries, error
 		if err != nil {
 			return nil, err
 		}
-		if series.Skipped = missed.skipped; series.Skipped > 0 {
+		if series.Skipped = missed.Skipped; series.Skipped > 0 {
 			out = append(out, series)
 		}
 	}
@@ -68,8 +69,8 @@ func (s *Service) ListOverdueSeries(ctx context.Context) ([]OverdueSeries, error
 }
 
 // overdue returns the occurrences up to now that were not created.
-func (r Series) overdue(now time.Time) (gap, error) {
-	var missed gap
+func (r Series) overdue(now time.Time) (seriesgap.Gap, error) {
+	var missed seriesgap.Gap
 	recurring, err := r.recurrence()
 	if err != nil {
 		return missed, err
@@ -78,7 +79,7 @@ func (r Series) overdue(now time.Time) (gap, error) {
 		if at.After(now) {
 			break
 		}
-		missed.include(at)
+		missed.Include(at)
 	}
 	return missed, nil
 }
@@ -98,11 +99,11 @@ func (s *Service) SkipOverdue(ctx context.Context, tx *db.Tx, overdue OverdueSer
 	if err != nil {
 		return err
 	}
-	if err := missed.record(ctx, tx, p, r.ID); err != nil {
+	if err := missed.Record(ctx, tx, p.TeamID, p.ID, r.ID); err != nil {
 		return err
 	}
-	if missed.skipped > 0 {
-		r.last = missed.last
+	if missed.Skipped > 0 {
+		r.last = missed.Last
 	}
 	return s.createNext(ctx, tx, &p, r)
 }

@@ -31,7 +31,8 @@ func TestMediaRemoved(t *testing.T) {
 			w.Exec(t, `UPDATE posts SET has_media = 1 WHERE id = ?`, id)
 			return id
 		}
-		draft, scheduled, unrelated, published, approved := draftWithMedia("draft", 1), draftWithMedia("scheduled", 1, 2), draftWithMedia("other", 2),
+		draft, scheduled, unrelated, published, approved := draftWithMedia("draft", 1), draftWithMedia("scheduled", 1, 2),
+			draftWithMedia("other", 2),
 			draftWithMedia("sent", 1), draftWithMedia("approved", 1)
 		override := w.Draft(t, "own", time.Time{})
 		must.Get(w.Override(t.Context(), w.Person, override, w.Account, post.Override{Media: []int64{1}}))(t)
@@ -63,7 +64,8 @@ func TestMediaRemoved(t *testing.T) {
 				media = append(media, m.ID)
 			}
 			if string(p.Status) != want.status || !slices.Equal(media, want.media) || w.lastChangeRemovedMedia(t, id) != want.removed {
-				t.Errorf("%s is %s with media %v, last change removed media: %v; want %+v", p.Caption, p.Status, media, w.lastChangeRemovedMedia(t, id), want)
+				t.Errorf("%s is %s with media %v, last change removed media: %v; want %+v", p.Caption, p.Status, media,
+					w.lastChangeRemovedMedia(t, id), want)
 			}
 		}
 		if p := w.getPost(t, override); p.Targets[0].Media == nil || len(p.Targets[0].Media) != 0 {

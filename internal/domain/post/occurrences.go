@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/post/seriesgap"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/teamtime"
@@ -22,12 +23,12 @@ func (s *Service) createNext(ctx context.Context, tx *db.Tx, template *Record, r
 	if err != nil {
 		return err
 	}
-	var missed gap
+	var missed seriesgap.Gap
 	r.wake = time.Time{}
 	for at := range recurring.After(r.last) {
 		r.last = at
 		if tx.Now().Sub(at) > maxOccurrenceDelay {
-			missed.include(at)
+			missed.Include(at)
 			continue
 		}
 		created, err := createOccurrence(ctx, tx, *template, at)
@@ -39,7 +40,7 @@ func (s *Service) createNext(ctx context.Context, tx *db.Tx, template *Record, r
 			break
 		}
 	}
-	if err := missed.record(ctx, tx, *template, r.ID); err != nil {
+	if err := missed.Record(ctx, tx, template.TeamID, template.ID, r.ID); err != nil {
 		return err
 	}
 	if r.wake.IsZero() {
@@ -216,9 +217,9 @@ func (s *Service) skip(ctx context.Context, tx *db.Tx, p *Record) error {
 	if err := Update(ctx, tx, p); err != nil {
 		return err
 	}
-	var missed gap
-	missed.include(p.ScheduledAt)
-	return missed.record(ctx, tx, *p, p.SeriesID)
+	var missed seriesgap.Gap
+	missed.Include(p.ScheduledAt)
+	return missed.Record(ctx, tx, p.TeamID, p.ID, p.SeriesID)
 }
 
 // postsLeftForOccurrence returns how many more posts the plan allows in the month of a due occurrence, including the

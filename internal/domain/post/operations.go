@@ -8,6 +8,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/post/seriesgap"
 	"pressroom/internal/network"
 	"pressroom/internal/teamtime"
 )
@@ -282,7 +283,7 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 	}
 	out := s.answer(call, p)
 	if p.IsTemplate {
-		out.Notes, err = s.gapNotes(ctx, call, p.SeriesID)
+		out.Notes, err = seriesgap.Notes(ctx, s.db, call, p.SeriesID)
 	}
 	return out, err
 }

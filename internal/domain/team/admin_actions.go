@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/team/names"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/teamtime"
@@ -107,8 +108,8 @@ type Profile struct {
 // normalize validates a profile and returns it in canonical form.
 func (p Profile) normalize() (Profile, error) {
 	p.Name, p.Timezone = strings.TrimSpace(p.Name), strings.TrimSpace(p.Timezone)
-	if !isSingleLine(p.Name) {
-		return p, apierr.Invalidf(apierr.Malformed, "name", "The team needs a name, one line of at most %d characters.", maxNameLength)
+	if !names.IsValid(p.Name) {
+		return p, apierr.Invalidf(apierr.Malformed, "name", "The team needs a name, one line of at most %d characters.", names.MaxLength)
 	}
 	if !teamtime.IsZone(p.Timezone) {
 		return p, errTimezone
@@ -158,8 +159,8 @@ func (h Admin) SetProfile(ctx context.Context, p Profile) error {
 		if err != nil {
 			return auditEntry{}, err
 		}
-		if p.Name != old.Name && containsURL(p.Name) {
-			return auditEntry{}, errNameWithURL
+		if p.Name != old.Name && names.ContainsURL(p.Name) {
+			return auditEntry{}, names.ErrURL
 		}
 		detail := map[string]any{"renamed": p.Name != old.Name}
 		if p.Timezone != old.Timezone {

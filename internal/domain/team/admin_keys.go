@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/team/names"
 	"pressroom/internal/platform/db"
 )
 
@@ -123,7 +124,7 @@ func (s *Service) setLatestUse(k *ListedKey) {
 }
 
 var (
-	errKeyName           = apierr.Invalidf(apierr.Malformed, "name", "A key needs a name, one line of at most %d characters.", maxNameLength)
+	errKeyName           = apierr.Invalidf(apierr.Malformed, "name", "A key needs a name, one line of at most %d characters.", names.MaxLength)
 	errKeyLevel          = apierr.Invalid(apierr.NotAllowedValue, "level", "Choose a level for the key.")
 	errKeyLimit          = apierr.Invalid(apierr.OutOfRange, "daily_credits", "Enter a daily limit of 0 or more credits.")
 	errExpiryPassed      = apierr.Invalid(apierr.InThePast, "expires", "That date has passed. Choose a future date.")
@@ -194,7 +195,7 @@ func (k Key) checkNew(now time.Time, formID string) error {
 	switch {
 	case formID == "" || len(formID) > maxFormID:
 		return errNoFormID
-	case !isSingleLine(k.Name):
+	case !names.IsValid(k.Name):
 		return errKeyName
 	case !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(now):
 		return errExpiryPassed

@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/team/names"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 )
@@ -38,7 +39,7 @@ type NewConnection struct {
 
 var (
 	errClientName = apierr.Invalidf(apierr.Malformed, "client", "An assistant needs a name, one line of at most %d characters.",
-		maxNameLength)
+		names.MaxLength)
 	errNoCapability = apierr.Invalid(apierr.NotAllowedValue, "capabilities", "Choose what the assistant may do.")
 	errClientRole   = apierr.Invalid(apierr.NotAllowedValue, "team", "Clients of a team cannot connect assistants.")
 	errBeyondRole   = apierr.Invalid(apierr.NotAllowedValue, "capabilities",
@@ -48,7 +49,7 @@ var (
 // check validates the connection. It sorts the granted capabilities and removes duplicates.
 func (n *NewConnection) check() error {
 	n.Client = strings.TrimSpace(n.Client)
-	if !isSingleLine(n.Client) {
+	if !names.IsValid(n.Client) {
 		return errClientName
 	}
 	known := access.Capabilities()

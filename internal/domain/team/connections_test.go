@@ -144,7 +144,9 @@ func TestConnectionLifetime(t *testing.T) {
 			access.Admin, access.Capabilities(), setRole(access.Editor), "",
 			[]access.Capability{access.Read, access.Write, access.Publish},
 		},
-		"an owner transfers ownership and becomes admin": {access.Owner, access.Capabilities(), transferOwnership, "", access.Capabilities()},
+		"an owner transfers ownership and becomes admin": {
+			access.Owner, access.Capabilities(), transferOwnership, "", access.Capabilities(),
+		},
 		"a member is removed": {access.Editor, []access.Capability{access.Read},
 			func(ctx context.Context, w env, person, _ int64) error {
 				return w.RemoveMember(ctx, w.team.ID, person)

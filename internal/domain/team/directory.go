@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/domain/team/names"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 )
@@ -67,11 +68,11 @@ func (s *Service) JoinFromDirectory(ctx context.Context, identity DirectoryIdent
 }
 
 func (s *Service) fromDirectory(ctx context.Context, identity DirectoryIdentity, ref invitationRef) (Person, error) {
-	identity.Email, identity.Name = normalizeEmail(identity.Email), strings.TrimSpace(identity.Name)
-	if identity.Issuer == "" || identity.Subject == "" || !isEmail(identity.Email) {
+	identity.Email, identity.Name = names.NormalizeEmail(identity.Email), strings.TrimSpace(identity.Name)
+	if identity.Issuer == "" || identity.Subject == "" || !names.IsEmail(identity.Email) {
 		return Person{}, errNoDirectoryPerson
 	}
-	if !isSingleLine(identity.Name) {
+	if !names.IsValid(identity.Name) {
 		identity.Name = identity.Email
 	}
 	p, err := s.findLinked(ctx, s.db, identity, "")
@@ -276,7 +277,7 @@ func (s *Service) selectOffer(ctx context.Context, tx *db.Tx, email string, ref 
 // sign-in from the directory with the address links the person again. Unlink also resets the confirmation of the
 // address, because the directory may have reassigned it. The next sign-in therefore removes all other sign-in methods.
 func (s *Service) Unlink(ctx context.Context, email string) (Person, error) {
-	p := Person{Email: normalizeEmail(email)}
+	p := Person{Email: names.NormalizeEmail(email)}
 	err := s.db.InTx(ctx, "team.unlink", func(ctx context.Context, tx *db.Tx) error {
 		err := tx.QueryRow(ctx, `UPDATE people SET epoch = epoch + 1, email_proved_at = 0
 			WHERE email = ? AND EXISTS (SELECT 1 FROM directory_identities d WHERE d.person_id = people.id)

@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/auth/passwords"
 	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/domain/team/names"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/teamtime"
@@ -68,7 +69,8 @@ var (
 		"you started.").With("argument", "code")
 	// ErrSetUp is returned if the installation already has people or teams.
 	ErrSetUp    = apierr.BadState("set_up", "This installation is already set up. Sign in.")
-	errTeamName = apierr.Invalidf(apierr.Malformed, "team", "You need a name for the team, one line of at most %d characters.", maxNameLength)
+	errTeamName = apierr.Invalidf(apierr.Malformed, "team", "You need a name for the team, one line of at most %d characters.",
+		names.MaxLength)
 )
 
 // Create creates the first person as an operator, and a team that the person owns. It returns unauthorized for a wrong
@@ -77,12 +79,12 @@ func (f *FirstRun) Create(ctx context.Context, in FirstPerson) (Person, error) {
 	if err := f.checkCode(in); err != nil {
 		return Person{}, err
 	}
-	p := Person{Name: strings.TrimSpace(in.Name), Email: normalizeEmail(in.Email), Operator: true}
+	p := Person{Name: strings.TrimSpace(in.Name), Email: names.NormalizeEmail(in.Email), Operator: true}
 	t := Team{Name: strings.TrimSpace(in.TeamName), Timezone: in.Timezone, Language: "en", Plan: f.plan()}
 	if err := f.check(ctx, p, t, in.Password); err != nil {
 		return Person{}, err
 	}
-	hash, err := f.signIns.hashPassword(ctx, clientCaller(in.From), in.Password)
+	hash, err := f.signIns.hashPassword(ctx, passwords.ClientCaller(in.From), in.Password)
 	if err != nil {
 		return Person{}, err
 	}
@@ -123,13 +125,13 @@ func (f *FirstRun) check(ctx context.Context, p Person, t Team, password string)
 		return err
 	case !pending:
 		return ErrSetUp
-	case !isSingleLine(p.Name):
+	case !names.IsValid(p.Name):
 		return errPersonName
-	case containsURL(p.Name):
-		return errNameWithURL
-	case !isEmail(p.Email):
+	case names.ContainsURL(p.Name):
+		return names.ErrURL
+	case !names.IsEmail(p.Email):
 		return errEmail
-	case !isSingleLine(t.Name) || containsURL(t.Name):
+	case !names.IsValid(t.Name) || names.ContainsURL(t.Name):
 		return errTeamName
 	case !teamtime.IsZone(t.Timezone):
 		return errTimezone

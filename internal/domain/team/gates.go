@@ -10,6 +10,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team/names"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 )
@@ -36,8 +37,8 @@ type Pause struct {
 // Pause pauses an action until Resume is called. It applies on every node within a second. Pausing again only changes
 // the reason.
 func (s *Service) Pause(ctx context.Context, p Pause) error {
-	if p.Reason != "" && !isSingleLine(p.Reason) {
-		return operatorErrorf("the reason must be one line of at most %d characters", maxNameLength)
+	if p.Reason != "" && !names.IsValid(p.Reason) {
+		return operatorErrorf("the reason must be one line of at most %d characters", names.MaxLength)
 	}
 	return s.change(ctx, "team.pause", func(ctx context.Context, tx *db.Tx) error {
 		team, err := p.check(ctx, tx)

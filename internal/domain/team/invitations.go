@@ -6,15 +6,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/mail"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/team/names"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 )
@@ -54,18 +52,9 @@ var (
 	errEmailTaken         = apierr.BadState("known",
 		"That did not work. If you have an account with this email address, sign in with it to join. If you cannot "+
 			"sign in, ask the operator of this service for a link to set a new password.")
-	errPersonName = apierr.Invalidf(apierr.Malformed, "name", "Enter your name, one line of at most %d characters.", maxNameLength)
+	errPersonName = apierr.Invalidf(apierr.Malformed, "name", "Enter your name, one line of at most %d characters.", names.MaxLength)
 	errNoManager  = apierr.Missing()
 )
-
-// normalizeEmail returns an email address in the form in which it is stored.
-func normalizeEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
-
-// isEmail reports whether a normalized text is an email address without a name.
-func isEmail(email string) bool {
-	parsed, err := mail.ParseAddress(email)
-	return err == nil && parsed.Address == email && isSingleLine(email) && !strings.ContainsRune(email, utf8.RuneError)
-}
 
 // Invite invites a person to a team. The second result is the token of the link, which is not stored. by is the inviting
 // owner or admin, or 0 for the operator. Invite returns not_found for other people. It replaces an open invitation to
@@ -79,8 +68,8 @@ func (s *Service) Invite(
 func (s *Service) invite(
 	ctx context.Context, by, team int64, i Invitation, life time.Duration,
 ) (Invitation, string, error) {
-	i.Email = normalizeEmail(i.Email)
-	if !isEmail(i.Email) {
+	i.Email = names.NormalizeEmail(i.Email)
+	if !names.IsEmail(i.Email) {
 		return i, "", errEmail
 	}
 	if !i.Role.Valid() || i.Role == access.Owner {

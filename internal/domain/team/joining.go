@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/auth/passwords"
 	"pressroom/internal/auth/throttle"
+	"pressroom/internal/domain/team/names"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 )
@@ -50,10 +51,10 @@ func (s *SignIns) Join(ctx context.Context, token string, n Newcomer) (Person, e
 // check returns an error for an invalid name or password.
 func (n Newcomer) check(p Person) error {
 	switch {
-	case !isSingleLine(p.Name):
+	case !names.IsValid(p.Name):
 		return errPersonName
-	case containsURL(p.Name):
-		return errNameWithURL
+	case names.ContainsURL(p.Name):
+		return names.ErrURL
 	case n.Password != "":
 		return passwords.Check(n.Password, p.Name, p.Email)
 	case n.Also == nil:
@@ -89,7 +90,7 @@ func (s *SignIns) createMember(ctx context.Context, token string, o Offer, p Per
 	hash := ""
 	if n.Password != "" {
 		var err error
-		if hash, err = s.hashPassword(ctx, invitationCaller(o.ID), n.Password); err != nil {
+		if hash, err = s.hashPassword(ctx, passwords.InvitationCaller(o.ID), n.Password); err != nil {
 			return p, err
 		}
 	}

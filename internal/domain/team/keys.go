@@ -8,6 +8,7 @@ import (
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/team/names"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 )
@@ -64,8 +65,8 @@ func (k Key) check() error {
 	if !isDailyLimit(k.DailyCredits) {
 		return errDailyCredits
 	}
-	if !isSingleLine(k.Name) {
-		return operatorErrorf("a key needs a name, one line of at most %d characters", maxNameLength)
+	if !names.IsValid(k.Name) {
+		return operatorErrorf("a key needs a name, one line of at most %d characters", names.MaxLength)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team/names"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/teamtime"
@@ -30,7 +31,7 @@ func (s *Service) AddTeamForOwner(ctx context.Context, operator int64, t Team, e
 	return s.addTeam(ctx, t, func(ctx context.Context, tx *db.Tx, t Team) (int64, error) {
 		var person, confirmed int64
 		err := tx.QueryRow(ctx, `SELECT id, email_proved_at FROM people WHERE email = ? AND held_at = 0`+s.db.ForUpdate(),
-			normalizeEmail(email)).Scan(&person, &confirmed)
+			names.NormalizeEmail(email)).Scan(&person, &confirmed)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return 0, errNoOwner
@@ -96,10 +97,10 @@ func (s *Service) checkNewTeam(t *Team) error {
 	switch {
 	case !teamtime.IsZone(t.Timezone):
 		return errTimezone
-	case !isSingleLine(t.Name):
-		return operatorErrorf("a team needs a name, one line of at most %d characters", maxNameLength)
-	case containsURL(t.Name):
-		return errNameWithURL
+	case !names.IsValid(t.Name):
+		return operatorErrorf("a team needs a name, one line of at most %d characters", names.MaxLength)
+	case names.ContainsURL(t.Name):
+		return names.ErrURL
 	}
 	return s.checkPlan(t.Plan)
 }

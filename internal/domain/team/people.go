@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/auth/passwords"
 	"pressroom/internal/auth/throttle"
+	"pressroom/internal/domain/team/names"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/teamtime"
@@ -44,7 +45,7 @@ func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) 
 	if hash != "" {
 		tries := []throttle.Try{{Counter: s.known, Key: throttle.NewKey("password of %d", p.ID), Forgets: true, Refusal: tooManyPasswords}}
 		err := throttle.Guess(ctx, tries, func() error {
-			return s.comparePassword(ctx, personCaller(p.ID), signInAccount{Person: p, hash: hash}, c.Old, errSignIn)
+			return s.comparePassword(ctx, passwords.PersonCaller(p.ID), signInAccount{Person: p, hash: hash}, c.Old, errSignIn)
 		})
 		if errors.Is(err, errSignIn) {
 			return Person{}, errOldPassword
@@ -56,7 +57,7 @@ func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) 
 	if err := passwords.Check(c.New, p.Name, p.Email); err != nil {
 		return Person{}, err
 	}
-	newHash, err := s.hashPassword(ctx, personCaller(p.ID), c.New)
+	newHash, err := s.hashPassword(ctx, passwords.PersonCaller(p.ID), c.New)
 	if err != nil {
 		return Person{}, err
 	}
@@ -89,10 +90,10 @@ func (s *Service) personAndHash(ctx context.Context, person int64) (Person, stri
 func (s *Service) SetProfile(ctx context.Context, person int64, name, zone, language string) error {
 	name, zone = strings.TrimSpace(name), strings.TrimSpace(zone)
 	switch {
-	case !isSingleLine(name):
-		return apierr.Invalidf(apierr.Malformed, "name", "You need a name, one line of at most %d characters.", maxNameLength)
-	case containsURL(name):
-		return errNameWithURL
+	case !names.IsValid(name):
+		return apierr.Invalidf(apierr.Malformed, "name", "You need a name, one line of at most %d characters.", names.MaxLength)
+	case names.ContainsURL(name):
+		return names.ErrURL
 	case zone != "" && !teamtime.IsZone(zone):
 		return errTimezone
 	}
@@ -154,7 +155,7 @@ func (s *Service) SetOperator(ctx context.Context, email string, on bool, opts .
 }
 
 func (s *Service) setOperator(ctx context.Context, email string, on, requireConfirmed bool, opts ...ChangeOption) (Person, error) {
-	p := Person{Email: normalizeEmail(email), Operator: on}
+	p := Person{Email: names.NormalizeEmail(email), Operator: on}
 	err := s.db.InTx(ctx, "team.set_operator", withOptions(opts, func(ctx context.Context, tx *db.Tx) error {
 		var wasOperator, proved int64
 		err := tx.QueryRow(ctx,
@@ -183,7 +184,7 @@ func (s *Service) setOperator(ctx context.Context, email string, on, requireConf
 // it has no rate limit.
 func (s *Service) HasPassword(ctx context.Context, email, password string) (bool, error) {
 	var hash string
-	err := s.db.QueryRow(ctx, `SELECT password_hash FROM people WHERE email = ?`, normalizeEmail(email)).Scan(&hash)
+	err := s.db.QueryRow(ctx, `SELECT password_hash FROM people WHERE email = ?`, names.NormalizeEmail(email)).Scan(&hash)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return false, fmt.Errorf("reading a password hash: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/auth/passwords"
+	"pressroom/internal/domain/team/names"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 )
@@ -41,7 +42,7 @@ func (s *Service) createRecovery(ctx context.Context, email string, mailed bool)
 	hash := apikey.Hash(r.Token)
 	err := s.db.InTx(ctx, "team.recover", func(ctx context.Context, tx *db.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT id, name, email FROM people WHERE email = ?`,
-			normalizeEmail(email)).Scan(&r.Person.ID, &r.Person.Name, &r.Person.Email)
+			names.NormalizeEmail(email)).Scan(&r.Person.ID, &r.Person.Name, &r.Person.Email)
 		if errors.Is(err, sql.ErrNoRows) {
 			return operatorErrorf("there is no person with this email address")
 		}
@@ -134,7 +135,7 @@ func (s *SignIns) Recover(ctx context.Context, token, password string, choice Ch
 	if err := passwords.Check(password, p.Name, p.Email); err != nil {
 		return Person{}, err
 	}
-	newHash, err := s.hashPassword(ctx, personCaller(p.ID), password)
+	newHash, err := s.hashPassword(ctx, passwords.PersonCaller(p.ID), password)
 	if err != nil {
 		return Person{}, err
 	}

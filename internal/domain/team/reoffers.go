@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team/names"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 )
@@ -25,7 +26,7 @@ const openOffersQuery = `SELECT i.id, i.email, i.role, COALESCE(b.name, ''), t.i
 // OpenOffers lists the open invitations to an email address, oldest first. The caller must have verified that the
 // person owns the address.
 func (s *Service) OpenOffers(ctx context.Context, email string) ([]Offer, error) {
-	out, err := db.All(ctx, s.db, scanOffer, openOffersQuery+` ORDER BY i.id`, normalizeEmail(email), db.Micros(s.db.Now()))
+	out, err := db.All(ctx, s.db, scanOffer, openOffersQuery+` ORDER BY i.id`, names.NormalizeEmail(email), db.Micros(s.db.Now()))
 	if err != nil {
 		return nil, fmt.Errorf("listing invitations to an address: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/auth/passwords"
 	"pressroom/internal/auth/throttle"
 	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team/names"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/platform/loadshed"
 )
@@ -56,7 +57,7 @@ func NewSignIns(s *Service) *SignIns {
 		strangers: throttle.NewShared(s.db, strangersPace),
 		known:     throttle.NewShared(s.db, knownPace), links: throttle.NewLocal(s.db.Now, clientPace),
 		sites: throttle.NewLocal(s.db.Now, sitePace), invitations: throttle.NewLocal(s.db.Now, invitationPace),
-		hashing: passwords.NewQueue(hashTimeout),
+		hashing: passwords.NewQueue(5 * time.Second),
 	}
 }
 
@@ -92,7 +93,7 @@ var ErrNoTeam = apierr.New(apierr.Unauthorized,
 // After several wrong passwords, SignIn returns rate_limited even for the right password. A browser in which the person
 // signed in before is not delayed by wrong passwords from elsewhere.
 func (s *SignIns) SignIn(ctx context.Context, a Attempt) (Person, error) {
-	a.Email = normalizeEmail(a.Email)
+	a.Email = names.NormalizeEmail(a.Email)
 	p, err := s.findAccount(ctx, a.Email)
 	if err != nil {
 		return Person{}, err
@@ -109,7 +110,7 @@ func (s *SignIns) SignIn(ctx context.Context, a Attempt) (Person, error) {
 // checkPassword checks the password of an attempt and limits the rate of guesses. It returns wrongErr for a wrong
 // password.
 func (s *SignIns) checkPassword(ctx context.Context, a Attempt, account signInAccount, wrongErr error) error {
-	client, caller := throttle.NewKey("client %s", a.From), clientCaller(a.From)
+	client, caller := throttle.NewKey("client %s", a.From), passwords.ClientCaller(a.From)
 	tries := []throttle.Try{
 		{Counter: s.pairs, Key: throttle.NewKey("email %s client %s", a.Email, a.From), Forgets: true, Refusal: tooManyPasswords},
 		{Counter: s.clients, Key: client, Refusal: tooManyPasswords},
@@ -127,7 +128,7 @@ func (s *SignIns) checkPassword(ctx context.Context, a Attempt, account signInAc
 	token := tokens[account.ID]
 	if token != "" {
 		own := throttle.Try{Counter: s.known, Key: throttle.NewKey("browser %s", token), Forgets: true, Refusal: tooManyPasswords}
-		tries, caller = []throttle.Try{own}, personCaller(account.ID)
+		tries, caller = []throttle.Try{own}, passwords.PersonCaller(account.ID)
 	}
 	err = throttle.Guess(ctx, tries, func() error { return s.comparePassword(ctx, caller, account, a.Password, wrongErr) })
 	if token != "" && errors.Is(err, wrongErr) {
@@ -179,7 +180,7 @@ type signInAccount struct {
 // findAccount returns the account with an email address if it is not suspended and has a password.
 func (s *SignIns) findAccount(ctx context.Context, email string) (signInAccount, error) {
 	p := signInAccount{hash: passwords.DummyHash}
-	if !isSingleLine(email) { // No account has such an address, and PostgreSQL rejects invalid text.
+	if !names.IsValid(email) { // No account has such an address, and PostgreSQL rejects invalid text.
 		return p, nil
 	}
 	var teams int64

@@ -7,14 +7,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/auth/passwords"
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/team/authn"
+	"pressroom/internal/domain/team/names"
 	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/platform/db"
 	"pressroom/internal/teamtime"
@@ -78,21 +77,6 @@ type Key struct {
 	Host    string              `json:"client_host,omitempty"`  // for a connection, the host of the client's redirect URI
 }
 
-// maxNameLength is the maximum length of a name, in characters.
-const maxNameLength = 200
-
-// isSingleLine reports whether a text is a valid name: not empty, on one line, and not too long.
-func isSingleLine(text string) bool {
-	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxNameLength &&
-		!strings.ContainsFunc(text, unicode.IsControl)
-}
-
-// errNameWithURL is returned for names that mail clients would display as links.
-var errNameWithURL = apierr.Invalid(apierr.NotAllowedValue, "name", "Names must not contain web addresses. Remove “://”.")
-
-// containsURL reports whether a name contains a URL with a scheme. It reports false for names such as Booking.com.
-func containsURL(name string) bool { return strings.Contains(name, "://") }
-
 // operatorErrorf returns an error that is shown to the operator.
 func operatorErrorf(format string, args ...any) error {
 	return apierr.OperatorErrorf(format, args...)
@@ -101,11 +85,11 @@ func operatorErrorf(format string, args ...any) error {
 // AddPerson creates a person. A person with an empty password cannot sign in with a password.
 func (s *Service) AddPerson(ctx context.Context, name, email, password string) (Person, error) {
 	p := Person{Name: strings.TrimSpace(name), Email: strings.ToLower(strings.TrimSpace(email))}
-	if !isSingleLine(p.Name) || !isSingleLine(p.Email) || !strings.Contains(p.Email, "@") {
-		return p, operatorErrorf("a person needs a name and an email address, one line of at most %d characters", maxNameLength)
+	if !names.IsValid(p.Name) || !names.IsValid(p.Email) || !strings.Contains(p.Email, "@") {
+		return p, operatorErrorf("a person needs a name and an email address, one line of at most %d characters", names.MaxLength)
 	}
-	if containsURL(p.Name) {
-		return p, errNameWithURL
+	if names.ContainsURL(p.Name) {
+		return p, names.ErrURL
 	}
 	if password != "" {
 		if err := passwords.Check(password, p.Name, p.Email); err != nil {

@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/media"
 	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/post/teamoptions"
 	"pressroom/internal/locale"
 	"pressroom/internal/network"
 	"pressroom/internal/web/shell"
@@ -210,7 +211,7 @@ func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
 	}
 	out.choose(accounts, out.Post)
 	out.Creators = p.creatorsOf(r, accounts, out.Accounts)
-	defaults, _, err := p.Teams.PostOptions(ctx, actor.TeamID)
+	defaults, err := teamoptions.Read(ctx, p.DB, actor.TeamID)
 	if err != nil {
 		return view{}, err
 	}

@@ -156,7 +156,7 @@ func (m *maker) entry(method, path string, op operation) (entry, error) {
 		}
 	}
 	if op.Body != nil {
-		e.Arguments = append(e.Arguments, fields(op.Body.Content[jsonType].Schema, "", m.place)...)
+		e.Arguments = append(e.Arguments, fields(m.doc.schemaOf(op.Body.Content[jsonType]), "", m.place)...)
 	}
 	e.Refusals = refusalsOf(op)
 	err := m.success(&e, op)
@@ -170,7 +170,7 @@ func (m *maker) success(e *entry, op operation) error {
 			continue
 		}
 		body := r.Value.Content[jsonType]
-		data, ok := body.Schema.Properties.get("data")
+		data, ok := m.doc.schemaOf(body).Properties.get("data")
 		if !ok {
 			return fmt.Errorf("its response type %s has no data", r.Name)
 		}

@@ -152,8 +152,43 @@ func read(raw []byte) (document, error) {
 	if err := json.Unmarshal(raw, &doc); err != nil {
 		return doc, fmt.Errorf("reading the description of the API: %w", err)
 	}
+	doc.inlineEnums()
 	if len(doc.Servers) == 0 {
 		return doc, errors.New("the OpenAPI document has no server")
 	}
 	return doc, nil
+}
+
+// inlineEnums replaces the references to enumerations, so that their values are shown where they are used.
+func (d *document) inlineEnums() {
+	for i := range d.Components.Schemas {
+		d.inline(&d.Components.Schemas[i].Value)
+	}
+	for _, path := range d.Paths {
+		for _, op := range path.Value {
+			for i := range op.Value.Parameters {
+				d.inline(&op.Value.Parameters[i].Schema)
+			}
+		}
+	}
+}
+
+func (d *document) inline(s *schema) {
+	if named, _ := d.Components.Schemas.get(s.component()); len(named.Enum) > 0 {
+		s.Ref, s.Type, s.Enum = "", named.Type, named.Enum
+	}
+	if s.Items != nil {
+		d.inline(s.Items)
+	}
+	for i := range s.Properties {
+		d.inline(&s.Properties[i].Value)
+	}
+}
+
+// schemaOf returns the schema of a body.
+func (d *document) schemaOf(m media) schema {
+	if named, ok := d.Components.Schemas.get(m.Schema.component()); ok {
+		return named
+	}
+	return m.Schema
 }

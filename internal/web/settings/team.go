@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/domain/post/teamoptions"
 	"pressroom/internal/domain/team"
 	"pressroom/internal/locale"
 	"pressroom/internal/teamtime"
@@ -95,7 +96,11 @@ func (p *Handlers) showTeamAgain(w http.ResponseWriter, r *http.Request, status 
 
 func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, f teamForm) {
 	if !f.TikTok.Shown {
-		o, hasTikTok, err := p.Teams.PostOptions(r.Context(), here(r))
+		o, err := teamoptions.Read(r.Context(), p.DB, here(r))
+		hasTikTok := false
+		if err == nil {
+			hasTikTok, err = teamoptions.HasTikTok(r.Context(), p.DB, here(r))
+		}
 		if err != nil {
 			p.ShowError(w, r, err)
 			return

@@ -107,7 +107,7 @@ func (s *Service) parse(token string) (link, error) {
 		return link{}, apierr.Missing()
 	}
 	number := func(i int) int64 {
-		return int64(binary.BigEndian.Uint64(body[1+tokenNumberSize*i:])) //nolint:gosec // The signature proves that it was encoded from an int64.
+		return int64(binary.BigEndian.Uint64(body[1+tokenNumberSize*i:])) //nolint:gosec // the signature proves that it is an int64
 	}
 	id := string(body[head:])
 	if body[0] == requestVersion {

@@ -41,5 +41,10 @@ type TagRate struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
-	Basis string  `json:"basis" enum:"measured|estimated" title:"EstimateBasis" jsonschema:"measured: over a day or more. estimated: from a shorter time."`
+	Basis string  `json:"basis" enum:"measured|estimated" title:"EstimateBasis"`
+}
+
+// Descriptions returns the descriptions that are too long for struct tags.
+func (TagRate) Descriptions() map[string]string {
+	return map[string]string{"basis": "measured: over a day or more. estimated: from a shorter time."}
 }

@@ -32,9 +32,9 @@ type Result struct {
 // provider has no recent ones). Rates are shares: 0.034 is 3.4%.
 type FindingEngagement struct {
 	Basis           string         `json:"basis" enum:"measured"`
-	Of              string         `json:"of,omitempty" enum:"recent|top" title:"ReportPostOrder" jsonschema:"Hashtag: recent posts still gather reactions."`
+	Of              string         `json:"of,omitempty" enum:"recent|top" title:"ReportPostOrder"`
 	PostsAnalysed   int            `json:"posts_analysed" jsonschema:"Posts. Profile: two days old or more, with all figures of counts."`
-	Counts          []string       `json:"counts,omitzero" enum:"likes|comments|shares" title:"EngagementCount" jsonschema:"Profile: parts of engagement."`
+	Counts          []string       `json:"counts,omitzero" enum:"likes|comments|shares" title:"EngagementCount"`
 	RateByFollowers *FindingMedian `json:"rate_by_followers,omitempty" jsonschema:"Profile: engagement per follower, as a share."`
 	RateByViews     *FindingMedian `json:"rate_by_views,omitempty" jsonschema:"Profile: engagement per view, as a share."`
 	Likes           *FindingMedian `json:"likes,omitempty"`
@@ -42,6 +42,14 @@ type FindingEngagement struct {
 	Shares          *FindingMedian `json:"shares,omitempty" jsonschema:"Profile, if its network provides them."`
 	Views           *FindingMedian `json:"views,omitempty"`
 	PostsPerWeek    *float64       `json:"posts_per_week,omitempty" jsonschema:"Profile only."`
+}
+
+// Descriptions returns the descriptions that are too long for struct tags.
+func (FindingEngagement) Descriptions() map[string]string {
+	return map[string]string{
+		"of":     "Hashtag: recent posts still gather reactions.",
+		"counts": "Profile: parts of engagement.",
+	}
 }
 
 // FindingRatio is a ratio with its 95% confidence interval.
@@ -92,7 +100,7 @@ type FindingBestTime struct {
 	Weekday   string       `json:"weekday" enum:"monday|tuesday|wednesday|thursday|friday|saturday|sunday" title:"Weekday"`
 	Hour      int          `json:"hour" min:"0" max:"23" jsonschema:"First hour of the block in the team's time zone."`
 	Hours     int          `json:"hours" jsonschema:"Length of the block in hours."`
-	Days      string       `json:"days" enum:"weekdays|weekend" title:"DayGroup" jsonschema:"weekdays: Monday to Friday. weekend: Saturday and Sunday."`
+	Days      string       `json:"days" enum:"weekdays|weekend" title:"DayGroup"`
 	Posts     int          `json:"posts" jsonschema:"Posts in the block. Hashtag: top posts."`
 	StandsOut bool         `json:"stands_out" jsonschema:"Whether the block is significantly better than others."`
 	Ratio     FindingRatio `json:"ratio" jsonschema:"Profile: relative engagement. Hashtag: share of top posts over that of all."`
@@ -102,7 +110,10 @@ type FindingBestTime struct {
 
 // Descriptions describes members in the schema.
 func (FindingBestTime) Descriptions() map[string]string {
-	return map[string]string{"weekday": "Best day of the block."}
+	return map[string]string{
+		"weekday": "Best day of the block.",
+		"days":    "weekdays: Monday to Friday. weekend: Saturday and Sunday.",
+	}
 }
 
 // MaxRatio bounds the intervals of ratios at 1/MaxRatio and MaxRatio. One that reaches both carries no information.
