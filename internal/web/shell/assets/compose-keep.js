@@ -85,7 +85,7 @@ async function refusedBy(answer) {
   if (answer.redirected) return translate('Not saved: you are signed out. Sign in again in another tab.');
   if (answer.status === 503 || answer.status === 429) return translate('Not saved: the server is busy. Trying again.');
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-  const reason = page.querySelector('main .lead')?.textContent.trim();
+  const reason = page.querySelector('#reason')?.textContent.trim();
   return reason ? translate('Not saved: %s', reason) : translate('Not saved: the server did not accept it.');
 }
 

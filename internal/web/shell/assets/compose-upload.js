@@ -81,7 +81,7 @@ function refusalOf(request, answer, batch) {
     return { reason: reasons.join(' '), files: named.length > 0 ? named : batch };
   }
   if (new URL(request.responseURL).pathname === '/sign-in') return { reason: translate('You are signed out. Sign in again in another tab.'), files: batch };
-  return { reason: answer.querySelector('main .lead')?.textContent.trim() || translate('The server did not accept them.'), files: batch };
+  return { reason: answer.querySelector('#reason')?.textContent.trim() || translate('The server did not accept them.'), files: batch };
 }
 
 // done ends an upload. Files that could not be sent wait for a decision, and so does a button that was pressed.
