@@ -39,73 +39,6 @@ func isTranslated(path string) bool {
 	return !slices.Contains(english, folder)
 }
 
-// verb is a verb of a text with the index of its argument.
-var verb = regexp.MustCompile(`%(\[\d+\])?([a-zA-Z])`)
-
-// verbs returns the arguments that a text shows, by index.
-func verbs(t *testing.T, text string) []string {
-	t.Helper()
-	var out []string
-	next := 1
-	for _, found := range verb.FindAllStringSubmatch(text, -1) {
-		if found[1] != "" {
-			next, _ = strconv.Atoi(strings.Trim(found[1], "[]"))
-		}
-		if found[2] != "s" && found[2] != "d" {
-			t.Errorf("%q: texts may only have the verbs %%s and %%d", text)
-		}
-		out = append(out, strconv.Itoa(next)+found[2])
-		next++
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-var markup = regexp.MustCompile(`<[^<>]*>`)
-
-// Translations show the same values and have the same markup as the English texts.
-func TestTranslationsMatch(t *testing.T) {
-	t.Parallel()
-	seen := map[string]string{}
-	for _, file := range must.Get(filepath.Glob("../locale/de/*.json"))(t) {
-		var entries map[string]json.RawMessage
-		must.NoError(t, json.Unmarshal(must.Get(os.ReadFile(file))(t), &entries))
-		for key, raw := range entries {
-			kind := "page"
-			if strings.HasSuffix(file, ".scripts.json") {
-				kind = "script"
-			}
-			if before, ok := seen[kind+key]; ok && before != string(raw) {
-				t.Errorf("%q has two translations: %s and %s", key, before, raw)
-			}
-			seen[kind+key] = string(raw)
-			var text string
-			forms := map[string]string{}
-			if json.Unmarshal(raw, &text) == nil {
-				forms["other"] = text
-			} else {
-				must.NoError(t, json.Unmarshal(raw, &forms))
-			}
-			want, tags := verbs(t, key), markup.FindAllString(key, -1)
-			slices.Sort(tags)
-			for form, text := range forms {
-				got, has := verbs(t, text), markup.FindAllString(text, -1)
-				slices.Sort(has)
-				missing := form == "one" && len(want) > 0 && slices.Equal(got, want[1:]) // "one post"
-				if !slices.Equal(got, want) && !missing {
-					t.Errorf("%s: %q shows the values %v, but %q shows %v", file, key, want, text, got)
-				}
-				if !slices.Equal(tags, has) {
-					t.Errorf("%s: %q has the markup %v, but %q has %v", file, key, tags, text, has)
-				}
-				if text == "" {
-					t.Errorf("%s: %q has an empty translation", file, key)
-				}
-			}
-		}
-	}
-}
-
 // template functions that translate their first text argument, and those with a number and two forms.
 var (
 	translates = []string{"t", "th"}
@@ -250,11 +183,11 @@ func goKeys(t *testing.T) map[string][]string {
 	var users []listed
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p listed
-		if err := d.Decode(&p); err == io.EOF {
+		err := d.Decode(&p)
+		if err == io.EOF {
 			break
-		} else {
-			must.NoError(t, err)
 		}
+		must.NoError(t, err)
 		exports[p.ImportPath] = p.Export
 		if slices.Contains(p.Imports, "pressroom/internal/locale") ||
 			strings.HasPrefix(p.ImportPath, "pressroom/internal/web") {
@@ -279,19 +212,26 @@ func goKeys(t *testing.T) map[string][]string {
 	return keys
 }
 
+// pluralArgs returns the arguments of a call that chooses between the singular and the plural of a text, or nil.
+func pluralArgs(node ast.Node, info *types.Info) []ast.Expr {
+	call, ok := node.(*ast.CallExpr)
+	if !ok || len(call.Args) < 3 {
+		return nil
+	}
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || f.Sel.Name != "N" && f.Sel.Name != "NH" || !isKey(info.Types[call.Args[1]].Type) {
+		return nil
+	}
+	return call.Args
+}
+
 // noteKey adds the key at a node and reports whether there may be more below it. The singular is no key.
 func noteKey(node ast.Node, info *types.Info, folder string, keys map[string][]string) bool {
-	if call, ok := node.(*ast.CallExpr); ok {
-		if f, ok := call.Fun.(*ast.SelectorExpr); ok && (f.Sel.Name == "N" || f.Sel.Name == "NH") && len(call.Args) > 2 {
-			if isKey(info.Types[call.Args[1]].Type) {
-				for i, arg := range call.Args {
-					if i != 1 {
-						ast.Inspect(arg, func(n ast.Node) bool { return noteKey(n, info, folder, keys) })
-					}
-				}
-				return false
-			}
+	if args := pluralArgs(node, info); args != nil {
+		for _, arg := range slices.Delete(slices.Clone(args), 1, 2) {
+			ast.Inspect(arg, func(n ast.Node) bool { return noteKey(n, info, folder, keys) })
 		}
+		return false
 	}
 	expr, ok := node.(ast.Expr)
 	if !ok {

@@ -90,7 +90,7 @@ func TestStrictAppsInGuide(t *testing.T) {
 	var sources strings.Builder
 	must.NoError(t, filepath.WalkDir("../../internal/sandbox", func(path string, _ fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
-			sources.Write(must.Get(os.ReadFile(path))(t)) //nolint:gosec // our own file
+			sources.Write(must.Get(os.ReadFile(path))(t))
 		}
 		return err
 	}))

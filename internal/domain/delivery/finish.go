@@ -62,23 +62,12 @@ func (a *attempt) finishSteps(ctx context.Context) error {
 		if answer, found := answers[step]; found && !answer.isTemporary() {
 			continue
 		}
-		switch {
-		case a.d.NetworkID == "":
-			answers[step] = stepAnswer{string(network.Rejected), network.CodePostUnknown}
-			continue
-		case a.grant.Lost:
-			answers[step] = stepAnswer{string(network.AuthDead), network.CodeAccountLost}
-			continue
-		}
-		err := a.finishStep(ctx, finisher, step)
+		answer, stepWait := a.tryStep(ctx, finisher, step)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		result, code, _ := describeAnswer(err)
-		answers[step] = stepAnswer{result, code}
-		if e, ok := errors.AsType[*network.Error](err); ok && e.Class == network.Rate {
-			wait = max(wait, min(e.After.Sub(a.s.db.Now()), maxRateLimitWait))
-		}
+		answers[step] = answer
+		wait = max(wait, stepWait)
 	}
 	a.d.Lookups++
 	if a.d.Lookups < maxFinishTries && slices.ContainsFunc(steps, func(step string) bool {
@@ -86,13 +75,35 @@ func (a *attempt) finishSteps(ctx context.Context) error {
 	}) {
 		return a.postpone(ctx, max(wait, backoff(a.d.Lookups+2)))
 	}
-	var failed []warning.FailedStep
+	return a.recordFinished(ctx, failedSteps(steps, answers))
+}
+
+// tryStep makes one step, if the post is known and the account is connected. It returns how long to wait before it is
+// repeated.
+func (a *attempt) tryStep(ctx context.Context, finisher network.Finisher, step string) (stepAnswer, time.Duration) {
+	switch {
+	case a.d.NetworkID == "":
+		return stepAnswer{string(network.Rejected), network.CodePostUnknown}, 0
+	case a.grant.Lost:
+		return stepAnswer{string(network.AuthDead), network.CodeAccountLost}, 0
+	}
+	err := a.finishStep(ctx, finisher, step)
+	result, code, _ := describeAnswer(err)
+	if e, ok := errors.AsType[*network.Error](err); ok && e.Class == network.Rate {
+		return stepAnswer{result, code}, min(e.After.Sub(a.s.db.Now()), maxRateLimitWait)
+	}
+	return stepAnswer{result, code}, 0
+}
+
+// failedSteps returns the steps that were not done.
+func failedSteps(steps []string, answers map[string]stepAnswer) []warning.FailedStep {
+	var out []warning.FailedStep
 	for _, step := range steps {
 		if answer := answers[step]; !answer.isDone() {
-			failed = append(failed, warning.FailedStep{Step: step, Code: answer.code})
+			out = append(out, warning.FailedStep{Step: step, Code: answer.code})
 		}
 	}
-	return a.recordFinished(ctx, failed)
+	return out
 }
 
 // finishStep makes one call. It repeats the call with a new access token if the network refuses the old one.

@@ -91,6 +91,26 @@ func (s *Service) applyPostOutcomes(ctx context.Context, tx *db.Tx, candidates [
 	return nil
 }
 
+// recordLookup records that the network was asked for the post of a delivery.
+func recordLookup(ctx context.Context, tx *db.Tx, d delivery, result string) error {
+	now := db.Micros(tx.Now())
+	_, err := tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result)
+		VALUES (?, ?, 'resolve', ?, ?, ?)`, d.ID, d.Epoch, now, now, result)
+	if err != nil {
+		return fmt.Errorf("recording the lookup of %s: %w", d.ID, err)
+	}
+	return nil
+}
+
+// phaseAfterPublishing returns the phase of a delivery whose post is published and has a permalink.
+func (s *Service) phaseAfterPublishing(ctx context.Context, tx *db.Tx, account int64) (phase, error) {
+	finisher, err := s.finisher(ctx, tx, account)
+	if err != nil || finisher == nil {
+		return ended, err
+	}
+	return finishing, nil // The phase determines which calls the post needs.
+}
+
 // applyOutcome ends a delivery with the outcome of a candidate. refused is an error code for candidates that would be sent
 // now; it may be empty.
 func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, c *candidate, refused string) error {
@@ -111,23 +131,16 @@ func (s *Service) applyOutcome(ctx context.Context, tx *db.Tx, d delivery, c *ca
 	case result.Permalink == "" && result.NetworkID != "":
 		next = linking
 	default:
-		finisher, err := s.finisher(ctx, tx, d.AccountID)
-		if err != nil {
+		if next, err = s.phaseAfterPublishing(ctx, tx, d.AccountID); err != nil {
 			return err
-		}
-		if finisher != nil {
-			next = finishing // The phase determines which calls the post needs.
 		}
 	}
 	if result.State == post.TargetPublished && result.PublishedAt.IsZero() {
 		result.PublishedAt = c.Due
 	}
 	if c.lookedUp {
-		now := db.Micros(tx.Now())
-		_, err := tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result)
-			VALUES (?, ?, 'resolve', ?, ?, ?)`, d.ID, d.Epoch, now, now, lookupResult)
-		if err != nil {
-			return fmt.Errorf("recording the lookup of %s: %w", d.ID, err)
+		if err := recordLookup(ctx, tx, d, lookupResult); err != nil {
+			return err
 		}
 	}
 	if err := recordResult(ctx, tx, s.posts, d, next, result); err != nil {

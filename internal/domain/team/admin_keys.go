@@ -124,7 +124,8 @@ func (s *Service) setLatestUse(k *ListedKey) {
 }
 
 var (
-	errKeyName           = apierr.Invalidf(apierr.Malformed, "name", "A key needs a name, one line of at most %d characters.", names.MaxLength)
+	errKeyName = apierr.Invalidf(apierr.Malformed, "name", "A key needs a name, one line of at most %d characters.",
+		names.MaxLength)
 	errKeyLevel          = apierr.Invalid(apierr.NotAllowedValue, "level", "Choose a level for the key.")
 	errKeyLimit          = apierr.Invalid(apierr.OutOfRange, "daily_credits", "Enter a daily limit of 0 or more credits.")
 	errExpiryPassed      = apierr.Invalid(apierr.InThePast, "expires", "That date has passed. Choose a future date.")

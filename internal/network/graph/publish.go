@@ -83,9 +83,15 @@ func (c *Containers) Resolve(
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
 	}
-	switch now.state {
-	case published:
+	if now.state == published {
 		return c.resolvePublished(ctx, g, p, t)
+	}
+	return c.verdict(now)
+}
+
+// verdict returns what the state of an unpublished container means.
+func (c *Containers) verdict(now container) (network.Verdict, network.Receipt, error) {
+	switch now.state {
 	case finished:
 		return network.Absent, network.Receipt{}, nil
 	case inProgress:

@@ -188,7 +188,7 @@ func subjectOf(l *locale.Language, i credit.Item) string {
 	if i.Subject.Name == "" {
 		return ""
 	}
-	name := ""
+	var name string
 	switch {
 	case i.Subject.Kind == "hashtag":
 		name = "#" + i.Subject.Name

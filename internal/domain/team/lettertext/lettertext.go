@@ -26,9 +26,9 @@ func Language(ctx context.Context, d *db.DB, email string, from int64) (*locale.
 }
 
 // Invitation returns the subject and text of an invitation. by is the name of the inviting person and may be empty.
-func Invitation(l *locale.Language, team, by, role, email, link string) (subject, text string) {
+func Invitation(l *locale.Language, team, by, role, email, link string) (string, string) {
 	team = quoteName(l, team)
-	text = l.T("You are invited to join the team %s as %s.", team, locale.Key(role))
+	text := l.T("You are invited to join the team %s as %s.", team, locale.Key(role))
 	if by != "" {
 		text = l.T("%s invites you to join the team %s as %s.", quoteName(l, by), team, locale.Key(role))
 	}
