@@ -96,7 +96,7 @@ async function refusals(page) {
   const answers = [
     [(route) => route.abort(), 'The connection broke.'],
     [(route) => route.fulfill({ status: 503, contentType: 'text/html', body: '<form id="compose"><div id="wrong-files"><p>red.png: The server is busy.</p></div></form>' }), 'red.png: The server is busy.'],
-    [(route) => route.fulfill({ status: 409, contentType: 'text/html', body: '<main><p class="lead">Of another team.</p></main>' }), 'Of another team.'],
+    [(route) => route.fulfill({ status: 409, contentType: 'text/html', body: '<main><p id="reason">Of another team.</p></main>' }), 'Of another team.'],
   ];
   for (const [answer, reason] of answers) {
     await page.route('**/posts/new', answer, { times: 1 });

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,6 +53,37 @@ func restInput(described map[string]any) input {
 	return out
 }
 
+// inline returns a part of the OpenAPI document with the components that its schemas refer to. It leaves out the format of
+// integers, which tools do not have, and the titles of enumerations, which are the names of components.
+func inline(part any, schemas map[string]any) any {
+	switch v := part.(type) {
+	case []any:
+		for i := range v {
+			v[i] = inline(v[i], schemas)
+		}
+	case map[string]any:
+		if ref, ok := v["$ref"].(string); ok {
+			named, _ := schemas[strings.TrimPrefix(ref, "#/components/schemas/")].(map[string]any)
+			merged := map[string]any{}
+			maps.Copy(merged, named)
+			maps.Copy(merged, v)
+			delete(merged, "$ref")
+			v = merged
+		}
+		if v["format"] == "int64" {
+			delete(v, "format")
+		}
+		if _, ok := v["title"].(string); ok {
+			delete(v, "title")
+		}
+		for name := range v {
+			v[name] = inline(v[name], schemas)
+		}
+		return v
+	}
+	return part
+}
+
 func (x input) add(schema map[string]any) {
 	properties, _ := schema["properties"].(map[string]any)
 	maps.Copy(x.arguments, properties)
@@ -67,7 +99,9 @@ func TestToolArguments(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
 		described := map[string]map[string]any{}
-		paths, _ := w.raw(http.MethodGet, w.base+"/openapi.json", nil, nil).at("paths").(map[string]any)
+		document := w.raw(http.MethodGet, w.base+"/openapi.json", nil, nil)
+		schemas, _ := document.at("components.schemas").(map[string]any)
+		paths, _ := inline(document.at("paths"), schemas).(map[string]any)
 		for _, methods := range paths {
 			all, _ := methods.(map[string]any)
 			for _, op := range all {
@@ -81,6 +115,7 @@ func TestToolArguments(t *testing.T) {
 		}
 		for _, one := range tools {
 			tool, _ := one.(map[string]any)
+			inline(tool, nil)
 			byTool, byREST := toolInput(tool), restInput(described[fmt.Sprint(tool["name"])])
 			for _, side := range []input{byTool, byREST} {
 				if key, _ := side.arguments["idempotency_key"].(map[string]any); key != nil {
