@@ -57,7 +57,7 @@ func (b *builder) body(op *operation.Operation) *bodyObject {
 	schema := without(op.Input, op.InPath...)
 	media := mediaType{Schema: schema}
 	if len(schema.Properties) > 0 {
-		name := goName(op.Tool) + RequestSuffix
+		name := GoName(op.Tool) + RequestSuffix
 		b.components.Schemas[name] = schema
 		media.Schema = ref(name)
 	}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -43,7 +41,7 @@ func nameSchemas(schemas map[string]*jsonschema.Schema, paths map[string]map[str
 
 func (n *schemaNamer) parameters(op operationObject) error {
 	for i, p := range op.Parameters {
-		s, err := n.schema(goName(op.ID), p.Name, p.Schema)
+		s, err := n.schema(GoName(op.ID), p.Name, p.Schema)
 		if err != nil {
 			return err
 		}
@@ -70,13 +68,13 @@ func (n *schemaNamer) schema(owner, member string, s *jsonschema.Schema) (*jsons
 	case s.Type == "integer":
 		s.Format = cmp.Or(s.Format, "int64")
 	case s.Items != nil:
-		items, err := n.schema(owner, singular(member), s.Items)
+		items, err := n.schema(owner, Singular(member), s.Items)
 		s.Items = items
 		return s, err
 	case len(s.Properties) > 0:
-		return s, n.properties(owner+goName(member), s)
+		return s, n.properties(owner+GoName(member), s)
 	case len(s.Enum) > 1 && s.Type == "string":
-		return n.enumeration(cmp.Or(s.Title, owner+goName(member)), s)
+		return n.enumeration(cmp.Or(s.Title, owner+GoName(member)), s)
 	}
 	return s, nil
 }
@@ -94,23 +92,4 @@ func (n *schemaNamer) enumeration(name string, s *jsonschema.Schema) (*jsonschem
 	named := ref(n.names[key])
 	named.Description, named.Default = s.Description, s.Default
 	return named, nil
-}
-
-var initialisms = map[string]string{"id": "ID", "url": "URL", "api": "API"}
-
-// goName returns a name in snake case in camel case, as types are named: create_post becomes CreatePost.
-func goName(name string) string {
-	var out strings.Builder
-	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		out.WriteString(cmp.Or(initialisms[word], strings.ToUpper(word[:1])+word[1:]))
-	}
-	return out.String()
-}
-
-// singular returns the singular of a list's name.
-func singular(name string) string {
-	if stem, ok := strings.CutSuffix(name, "ies"); ok {
-		return stem + "y"
-	}
-	return strings.TrimSuffix(name, "s")
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
+
+	"pressroom/internal/api/openapi"
 )
 
 var (
@@ -20,7 +22,7 @@ var (
 )
 
 var functions = template.FuncMap{
-	"exported": goName, "lowerCamel": lowerCamel, "wrapped": wrap, "quote": strconv.Quote, "sentence": sentence,
+	"exported": openapi.GoName, "lowerCamel": lowerCamel, "wrapped": wrap, "quote": strconv.Quote, "sentence": sentence,
 	"goField": goField, "goType": goType, "constant": constant, "doc": doc,
 	"tsType": tsType, "tsOptional": tsOptional, "literals": literals, "jsdoc": jsdoc,
 }

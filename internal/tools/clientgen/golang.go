@@ -1,6 +1,10 @@
 package clientgen
 
-import "slices"
+import (
+	"slices"
+
+	"pressroom/internal/api/openapi"
+)
 
 // distinctEmpty are optional strings of responses for which absent and empty differ.
 var distinctEmpty = map[string]bool{"PostAccount.caption": true}
@@ -60,11 +64,11 @@ func goField(r *record, f field) string {
 	if !f.Required {
 		tag += ",omitzero"
 	}
-	return goName(f.Wire) + " " + goType(r, f) + " `json:\"" + tag + "\"`"
+	return openapi.GoName(f.Wire) + " " + goType(r, f) + " `json:\"" + tag + "\"`"
 }
 
 // constant returns the name of a value of an enum.
-func constant(owner, value string) string { return owner + goName(value) }
+func constant(owner, value string) string { return owner + openapi.GoName(value) }
 
 // doc returns a comment, or an empty string for an empty text.
 func doc(prefix, text string) string {

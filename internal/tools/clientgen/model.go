@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"pressroom/internal/api/openapi"
 )
 
 type (
@@ -142,11 +144,11 @@ func (b *builder) shape(owner, wire string, s *schema) shape {
 	case s.Ref != "":
 		return shape{Base: component(s.Ref), Named: true}
 	case s.Type == "array":
-		of := b.shape(owner, singular(wire), s.Items)
+		of := b.shape(owner, openapi.Singular(wire), s.Items)
 		of.List = true
 		return of
 	case s.Type == "object" && len(s.Properties) > 0:
-		return shape{Base: b.inline(owner+goName(wire), s), Named: true}
+		return shape{Base: b.inline(owner+openapi.GoName(wire), s), Named: true}
 	case s.Type == "object":
 		return shape{Base: "string_map"}
 	case len(s.Enum) > 1 && s.Type == "string":
@@ -229,7 +231,7 @@ func (b *builder) input(c *call) {
 			s.Required = append(s.Required, a.Name)
 		}
 	}
-	c.Input = goName(c.Name) + "Input"
+	c.Input = openapi.GoName(c.Name) + "Input"
 	r := b.record(c.Input, s, true)
 	r.Comment = "What " + c.Name + " takes."
 	c.Free = len(s.Required) == 0

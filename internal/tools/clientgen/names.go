@@ -1,29 +1,6 @@
 package clientgen
 
-import (
-	"strings"
-	"unicode"
-)
-
-var initialisms = map[string]string{
-	"id": "ID", "ids": "IDs", "url": "URL", "mime": "MIME", "sha256": "SHA256", "api": "API", "utc": "UTC",
-	"webp": "WebP",
-}
-
-// goName returns a name of the document as an exported Go name: account_ids becomes AccountIDs.
-func goName(name string) string {
-	var out strings.Builder
-	for _, word := range strings.FieldsFunc(name, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}) {
-		if known, ok := initialisms[word]; ok {
-			out.WriteString(known)
-			continue
-		}
-		out.WriteString(strings.ToUpper(word[:1]) + word[1:])
-	}
-	return out.String()
-}
+import "strings"
 
 // lowerCamel returns an operation's name as a TypeScript method name.
 func lowerCamel(name string) string {
@@ -35,17 +12,6 @@ func lowerCamel(name string) string {
 		first += strings.ToUpper(word[:1]) + word[1:]
 	}
 	return first
-}
-
-// singular returns the singular of a list's name.
-func singular(name string) string {
-	switch {
-	case strings.HasSuffix(name, "ies"):
-		return strings.TrimSuffix(name, "ies") + "y"
-	case strings.HasSuffix(name, "media"), strings.HasSuffix(name, "ss"):
-		return name
-	}
-	return strings.TrimSuffix(name, "s")
 }
 
 // wrap returns a text as comment lines, each with the prefix.

@@ -1,0 +1,37 @@
+package openapi
+
+import (
+	"strings"
+	"unicode"
+)
+
+var initialisms = map[string]string{
+	"id": "ID", "ids": "IDs", "url": "URL", "mime": "MIME", "sha256": "SHA256", "api": "API", "utc": "UTC",
+	"webp": "WebP",
+}
+
+// GoName returns a name of the document as an exported Go name: account_ids becomes AccountIDs.
+func GoName(name string) string {
+	var out strings.Builder
+	for _, word := range strings.FieldsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		if known, ok := initialisms[word]; ok {
+			out.WriteString(known)
+			continue
+		}
+		out.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return out.String()
+}
+
+// Singular returns the singular of a list's name.
+func Singular(name string) string {
+	switch {
+	case strings.HasSuffix(name, "ies"):
+		return strings.TrimSuffix(name, "ies") + "y"
+	case strings.HasSuffix(name, "media"), strings.HasSuffix(name, "ss"):
+		return name
+	}
+	return strings.TrimSuffix(name, "s")
+}
