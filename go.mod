@@ -1,4 +1,4 @@
-module pressroom
+module pressroom.example/pressroom
 
 go 1.26.8
 

@@ -17,7 +17,7 @@ import (
 	"time"
 	_ "time/tzdata" // the seeded team's time zone also where the system has none
 
-	"pressroom/bench/floor"
+	"pressroom.example/pressroom/bench/floor"
 )
 
 // postgresVariable names the variable with the address of a PostgreSQL server whose user may create databases.

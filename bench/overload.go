@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pressroom/internal/platform/loadshed"
+	"pressroom.example/pressroom/internal/platform/loadshed"
 )
 
 const (

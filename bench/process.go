@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/core/plan"
 )
 
 // publicURL is the base of the links of both servers, so that both send the same bytes.

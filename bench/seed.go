@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
-	"pressroom/bench/floor"
+	"pressroom.example/pressroom/bench/floor"
 )
 
 // dataset is a seeded database: a team with its owner's full key, accounts, and posts on two accounts each.

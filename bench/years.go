@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/domain/hashtag/stats"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/hashtag/stats"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // instance is a running pressroom with a share of three years' data.

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/domain/hashtag/stats"
-	"pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/hashtag/stats"
+	"pressroom.example/pressroom/internal/domain/provider"
 )
 
 // yearCall is a request that is measured on each instance.

@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/credit"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/credit"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // The data of years can be filled into both kinds of databases. It has the expected size, and its ledger is consistent.

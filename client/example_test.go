@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/client"
+	"pressroom.example/pressroom/client"
 )
 
 // The examples run against the built program with its sandbox networks.
@@ -29,7 +29,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary := filepath.Join(dir, "pressroom")
-	if out, err := exec.Command("go", "build", "-o", binary, "pressroom/cmd/pressroom").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", binary, "pressroom.example/pressroom/cmd/pressroom").CombinedOutput(); err != nil {
 		panic(string(out))
 	}
 	program := exec.Command(binary, "quickstart", "--data", filepath.Join(dir, "data"), "--addr", "127.0.0.1:0", "--json")

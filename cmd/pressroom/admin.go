@@ -12,9 +12,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/domain/account"
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/server"
 )
 
 // adminCmd has the operator's commands. They use the database directly. A running service sees a change within a

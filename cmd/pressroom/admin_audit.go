@@ -5,9 +5,9 @@ import (
 	"errors"
 	"log/slog"
 
-	"pressroom/internal/domain/credit"
-	"pressroom/internal/domain/media"
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/domain/credit"
+	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/server"
 )
 
 type adminAudit struct{ storeFlags }

@@ -9,8 +9,8 @@ import (
 	"os"
 	"strings"
 
-	"pressroom/internal/platform/backup"
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/platform/backup"
+	"pressroom.example/pressroom/internal/server"
 )
 
 type (

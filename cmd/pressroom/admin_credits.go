@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"os"
 
-	"pressroom/internal/domain/credit"
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/domain/credit"
+	"pressroom.example/pressroom/internal/server"
 )
 
 type (

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"log/slog"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/delivery"
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/server"
 )
 
 type (

@@ -9,8 +9,8 @@ import (
 	"os"
 	"time"
 
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/server"
 )
 
 type (

@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/platform/restoreguard"
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/platform/restoreguard"
+	"pressroom.example/pressroom/internal/server"
 )
 
 type (

@@ -6,10 +6,10 @@ import (
 	"os"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/network"
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/server"
 )
 
 type (

@@ -9,9 +9,9 @@ import (
 	"os"
 	"strings"
 
-	"pressroom/internal/domain/account/appcheck"
-	"pressroom/internal/network"
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/domain/account/appcheck"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/server"
 )
 
 type (

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/notification"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/notification"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/server"
 )
 
 type (

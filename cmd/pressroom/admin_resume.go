@@ -11,9 +11,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"pressroom/internal/domain/delivery"
-	"pressroom/internal/platform/restoreguard"
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/platform/restoreguard"
+	"pressroom.example/pressroom/internal/server"
 )
 
 // endHold ends the hold and prints what happens to each delivery.

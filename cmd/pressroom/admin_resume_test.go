@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/delivery"
-	"pressroom/internal/platform/restoreguard"
+	"pressroom.example/pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
 
 // printResumption prints a line for each account of a post, after the limits of the check.

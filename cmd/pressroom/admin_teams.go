@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/server"
 )
 
 type (

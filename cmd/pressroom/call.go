@@ -10,7 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/mattn/go-isatty"
 
-	"pressroom/internal/apicli"
+	"pressroom.example/pressroom/internal/apicli"
 )
 
 type callCmd struct {

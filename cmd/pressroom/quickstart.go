@@ -11,7 +11,7 @@ import (
 	"os"
 	"text/template"
 
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/server"
 )
 
 type quickstartCmd struct {

@@ -8,8 +8,8 @@ import (
 	"os"
 	"time"
 
-	"pressroom/internal/sandbox"
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/sandbox"
+	"pressroom.example/pressroom/internal/server"
 )
 
 type sandboxCmd struct {

@@ -12,14 +12,14 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/auth/oidc"
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/notification"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/disk"
-	"pressroom/internal/platform/failpoint"
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/auth/oidc"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/notification"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/disk"
+	"pressroom.example/pressroom/internal/platform/failpoint"
+	"pressroom.example/pressroom/internal/server"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/platform/tlscert"
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/platform/tlscert"
+	"pressroom.example/pressroom/internal/server"
 )
 
 // tlsFlags are the flags for serving TLS.

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/client"
+	"pressroom.example/pressroom/client"
 )
 
 func main() {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/client"
+	"pressroom.example/pressroom/client"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"pressroom/client"
+	"pressroom.example/pressroom/client"
 )
 
 // arguments holds the arguments of a call by their JSON names.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"pressroom/client"
+	"pressroom.example/pressroom/client"
 )
 
 const introduction = `Usage: pressroom call OPERATION [ID...] [--ARGUMENT VALUE...]

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/client"
+	"pressroom.example/pressroom/client"
 )
 
 // settings are the flags of all commands.

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"pressroom/client"
+	"pressroom.example/pressroom/client"
 )
 
 // Exit statuses.

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"pressroom/client"
+	"pressroom.example/pressroom/client"
 )
 
 // uploadOperation describes `upload` like an operation, for its flags and help.

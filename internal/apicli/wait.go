@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"pressroom/client"
+	"pressroom.example/pressroom/client"
 )
 
 // getJob is the read that accepts --wait, for a job that was started before.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // A request is not sent if its check fails once the connection is open. Its outcome counts as unknown.

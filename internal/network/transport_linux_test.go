@@ -6,8 +6,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pressroom/internal/network"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // The transport sets TCP_USER_TIMEOUT, so that the kernel stops retransmitting soon after the process has exited.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // fixture is a sandbox on loopback.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/sandbox/bridge"
-	"pressroom/internal/sandbox/world"
+	"pressroom.example/pressroom/internal/sandbox/bridge"
+	"pressroom.example/pressroom/internal/sandbox/world"
 )
 
 func (b *fixture) figures(t *testing.T, profile, query string) bridge.ProfileMetrics {

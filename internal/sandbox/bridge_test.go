@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/sandbox/bridge"
-	"pressroom/internal/sandbox/world"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/sandbox/bridge"
+	"pressroom.example/pressroom/internal/sandbox/world"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 var vendorNow = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // Allow accepts a consent page as one of the network's people. It returns the parameters of the redirect to the app: a

@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/sandbox/bridge"
-	"pressroom/internal/sandbox/instagram"
-	"pressroom/internal/sandbox/world"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/sandbox/bridge"
+	"pressroom.example/pressroom/internal/sandbox/instagram"
+	"pressroom.example/pressroom/internal/sandbox/world"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // operator is an operator account that makes calls in tests.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/sandbox/bluesky"
-	"pressroom/internal/sandbox/graph"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/bluesky"
+	"pressroom.example/pressroom/internal/sandbox/graph"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // Earlier is a post that was published before the account was connected.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/sandbox/insights"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/sandbox/insights"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Earlier posts are shown like others, with their times and counts.

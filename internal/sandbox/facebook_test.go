@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // facebook calls the API at one of its hosts; values alternates names and values.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/pds"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/pds"
 )
 
 // rawCall is a call for which the genuine server and the sandbox must return the same status, error and message. In

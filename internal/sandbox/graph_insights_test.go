@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // threadsInsights returns a token of mira.keller that allows insights.

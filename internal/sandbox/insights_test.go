@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/sandbox/linkedin"
+	"pressroom.example/pressroom/internal/sandbox/linkedin"
 )
 
 // Invalid and unauthorized requests for figures are refused in the network's form.

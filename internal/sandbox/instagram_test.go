@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/sandbox/instagram"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/sandbox/instagram"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 const instagramGraph, instagramFacebook = "/instagram/graph/v25.0/", "/instagram/facebook/v25.0/"

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/sandbox/linkedin"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/sandbox/linkedin"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // linkedin calls the API with the headers that every call needs; headers alternates names and values, and an empty

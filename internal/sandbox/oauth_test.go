@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/sandbox/store"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func consentQuery() url.Values {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func (b *fixture) pinterestToken(t *testing.T, account string) string {

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // listedPost is a post in the response to GET /held.

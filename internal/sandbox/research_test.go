@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/sandbox/store"
-	"pressroom/internal/sandbox/world"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/world"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // researcher returns a token of an app.

@@ -12,17 +12,17 @@ import (
 	"fmt"
 	"net/http"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/bluesky"
-	"pressroom/internal/sandbox/bridge"
-	"pressroom/internal/sandbox/facebook"
-	"pressroom/internal/sandbox/instagram"
-	"pressroom/internal/sandbox/linkedin"
-	"pressroom/internal/sandbox/pinterest"
-	"pressroom/internal/sandbox/threads"
-	"pressroom/internal/sandbox/tiktok"
-	"pressroom/internal/sandbox/x"
-	"pressroom/internal/sandbox/youtube"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/bluesky"
+	"pressroom.example/pressroom/internal/sandbox/bridge"
+	"pressroom.example/pressroom/internal/sandbox/facebook"
+	"pressroom.example/pressroom/internal/sandbox/instagram"
+	"pressroom.example/pressroom/internal/sandbox/linkedin"
+	"pressroom.example/pressroom/internal/sandbox/pinterest"
+	"pressroom.example/pressroom/internal/sandbox/threads"
+	"pressroom.example/pressroom/internal/sandbox/tiktok"
+	"pressroom.example/pressroom/internal/sandbox/x"
+	"pressroom.example/pressroom/internal/sandbox/youtube"
 )
 
 // Options are the settings of a sandbox. Outside tests, use the zero value.

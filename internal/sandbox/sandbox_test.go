@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/sandbox/bluesky"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/sandbox/bluesky"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // discard is a writer that discards the response.

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // TestDurable checks the durability of the store, also in a folder whose name has a meaning in URLs.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // tiktokTokens returns the token endpoint's answer for mira.keller with all scopes.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 const xVerifier = "a-verifier-of-at-least-forty-three-characters-0"

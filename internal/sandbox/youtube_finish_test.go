@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/sandbox/youtube"
+	"pressroom.example/pressroom/internal/sandbox/youtube"
 )
 
 // The endpoints of thumbnails and playlists refuse as the network's reference says.

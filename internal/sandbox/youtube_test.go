@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/sandbox/youtube"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/sandbox/youtube"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 const scopeYouTube = "https://www.googleapis.com/auth/youtube"

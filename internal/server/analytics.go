@@ -9,8 +9,8 @@ import (
 	"net/url"
 	"slices"
 
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/analytics"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/analytics"
 )
 
 // buildAnalytics builds the collection of the accounts' metrics and pictures.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/platform/safehttp"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/platform/safehttp"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Pictures are fetched from hosts in the operator's settings of the network, without redirects and up to a maximum

@@ -7,12 +7,12 @@ import (
 	"net/url"
 	"time"
 
-	"pressroom/internal/auth/oauth"
-	"pressroom/internal/domain/ratelimit"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/safehttp"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/auth/oauth"
+	"pressroom.example/pressroom/internal/domain/ratelimit"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/safehttp"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 const (

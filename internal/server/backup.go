@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/domain/credit"
-	"pressroom/internal/platform/backup"
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/failpoint"
-	"pressroom/internal/platform/restoreguard"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/domain/credit"
+	"pressroom.example/pressroom/internal/platform/backup"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/failpoint"
+	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
 
 // Backup backs up the database and the files of an installation to a folder while the service runs. It does not migrate

@@ -5,15 +5,15 @@ import (
 	"log/slog"
 	"time"
 
-	"pressroom/internal/auth/oidc"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/credit"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/notification"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/tlscert"
+	"pressroom.example/pressroom/internal/auth/oidc"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/credit"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/notification"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/tlscert"
 )
 
 // Role is the work that a node does.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/account"
-	"pressroom/internal/sandbox"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/sandbox"
 )
 
 // demoPerson is the team's user name on sandbox networks that are connected in a browser.

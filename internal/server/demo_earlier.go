@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/sandbox"
+	"pressroom.example/pressroom/internal/sandbox"
 )
 
 // demoEarlier are posts from before the team used pressroom, so that its accounts have figures. Their times are days

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/hashtag/list"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/hashtag/list"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // demoList is the ready-made list on coffee and baking, whose hashtags are measured for the demo team.

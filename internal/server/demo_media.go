@@ -6,7 +6,7 @@ import (
 	"embed"
 	"fmt"
 
-	"pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/domain/media"
 )
 
 //go:embed demo/*.jpg

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // demoPast is the age of the demo team's oldest data.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/post/approval"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/post/approval"
 )
 
 // demoPost is a post of the demo team. Its time is days after the first start, at an hour in the team's time zone;

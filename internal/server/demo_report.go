@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/domain/provider/instagramgraph"
-	"pressroom/internal/domain/provider/tiktokresearch"
-	"pressroom/internal/domain/report"
+	"pressroom.example/pressroom/internal/domain/provider/instagramgraph"
+	"pressroom.example/pressroom/internal/domain/provider/tiktokresearch"
+	"pressroom.example/pressroom/internal/domain/report"
 )
 
 // demoOperators is the number of the operator's accounts on the sandbox's Instagram. Each may query 30 hashtags a week,

@@ -10,16 +10,16 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/api/rest"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/core/pipeline"
-	"pressroom/internal/domain/delivery"
-	"pressroom/internal/domain/notification"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/restoreguard"
+	"pressroom.example/pressroom/internal/api/rest"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/domain/notification"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
 
 // prepareDemo creates the demo team at the first start, and new keys at every start.

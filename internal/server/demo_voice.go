@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/voice"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/voice"
 )
 
 // demoVoices are the demo team's brand voices, the default first.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/platform/disk"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/disk"
 )
 
 // diskReserve returns the reserve of free space on the volumes that this node writes to.

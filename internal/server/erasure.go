@@ -5,10 +5,10 @@ import (
 	"errors"
 	"io"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/erasure"
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/erasure"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // buildErasure builds the deletion and export of data.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/network"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // build returns the network that settings configure, with the names of the secrets that it asked for.

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"sync"
 
-	"pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/apierr"
 )
 
 // handshakeListener completes the TLS handshake of each connection before it returns it. net/http would do it itself,

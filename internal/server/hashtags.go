@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/hashtag/list"
-	"pressroom/internal/domain/hashtag/search"
-	"pressroom/internal/domain/hashtag/stats"
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/hashtag/list"
+	"pressroom.example/pressroom/internal/domain/hashtag/search"
+	"pressroom.example/pressroom/internal/domain/hashtag/stats"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // buildHashtags builds hashtag lists, searches and measurements in the background.

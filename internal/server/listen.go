@@ -12,10 +12,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"pressroom/internal/api/problem"
-	"pressroom/internal/api/rest"
-	"pressroom/internal/apierr"
-	"pressroom/internal/platform/tlscert"
+	"pressroom.example/pressroom/internal/api/problem"
+	"pressroom.example/pressroom/internal/api/rest"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/platform/tlscert"
 )
 
 // httpListener is a listener with its server.

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // During an outage, each error is logged immediately and then throttled. Other errors are always logged.

@@ -3,9 +3,9 @@ package server
 import (
 	"context"
 
-	"pressroom/internal/domain/notification"
-	"pressroom/internal/domain/post/approval"
-	"pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/domain/notification"
+	"pressroom.example/pressroom/internal/domain/post/approval"
+	"pressroom.example/pressroom/internal/domain/team"
 )
 
 // sendLetter returns a function that mails links, or nil without a mail server.

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"net/url"
 
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/media"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/platform/safehttp"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/platform/safehttp"
 )
 
 // A team may use a fourth of a node's upload slots, but at least as many as one person uploads at once.

@@ -13,10 +13,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"pressroom/internal/domain/delivery"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/loadshed"
-	"pressroom/internal/platform/restoreguard"
+	"pressroom.example/pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/loadshed"
+	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
 
 // metrics are the program's metrics for Prometheus.

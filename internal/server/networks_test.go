@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/server"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/server"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Invalid network settings are rejected at the start with the name of the setting.

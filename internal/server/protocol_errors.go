@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/api/problem"
-	"pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/api/problem"
+	"pressroom.example/pressroom/internal/apierr"
 )
 
 // protocolErrors replaces the plain-text rejections that net/http sends before a handler is called, for example for

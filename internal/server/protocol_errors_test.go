@@ -20,10 +20,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/api/problem"
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/api/problem"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // echo responds with the body of the request.

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/network"
-	"pressroom/internal/sandbox"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/sandbox"
 )
 
 // Quickstart is a server with sandbox networks and a demo team, with all data in one directory.

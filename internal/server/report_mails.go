@@ -3,11 +3,11 @@ package server
 import (
 	"context"
 
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/domain/notification"
-	"pressroom/internal/domain/report/sharelink"
-	"pressroom/internal/domain/report/subscription"
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/domain/notification"
+	"pressroom.example/pressroom/internal/domain/report/sharelink"
+	"pressroom.example/pressroom/internal/domain/report/subscription"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 // buildReportMails builds the share links of reports and the mails with them.

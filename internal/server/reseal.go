@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 
-	"pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/account"
 )
 
 // Reseal re-encrypts everything with the first sealing key. Unless forced, it fails without changes while a running

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/domain/delivery"
 )
 
 // DefaultMaxLateness is how late a post may be published after a hold by default.

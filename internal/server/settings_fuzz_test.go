@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressroom/internal/server"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/server"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // ReadSources rejects everything that is not JSON.

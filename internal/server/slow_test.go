@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // pipes is a listener for in-memory connections, which use the fake clock of the test.

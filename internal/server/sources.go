@@ -10,14 +10,14 @@ import (
 	"os"
 	"slices"
 
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/provider/bridge"
-	"pressroom/internal/domain/provider/instagramgraph"
-	"pressroom/internal/domain/provider/joined"
-	"pressroom/internal/domain/provider/tiktokresearch"
-	"pressroom/internal/domain/report"
-	"pressroom/internal/platform/safehttp"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider/bridge"
+	"pressroom.example/pressroom/internal/domain/provider/instagramgraph"
+	"pressroom.example/pressroom/internal/domain/provider/joined"
+	"pressroom.example/pressroom/internal/domain/provider/tiktokresearch"
+	"pressroom.example/pressroom/internal/domain/report"
+	"pressroom.example/pressroom/internal/platform/safehttp"
 )
 
 // SourceSettings are the operator's settings of official providers (docs/sources.md). A nil provider is not used.

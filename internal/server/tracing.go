@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 
-	"pressroom/internal/platform/tracing"
+	"pressroom.example/pressroom/internal/platform/tracing"
 )
 
 // openTracer returns nil if no trace collector is configured, and for commands that only read.

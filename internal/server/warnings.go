@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/platform/safehttp"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/safehttp"
 )
 
 // guardedTransport logs requests that the guard blocks. They do not count as failures of a network.

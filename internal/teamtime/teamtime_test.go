@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/teamtime"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func zone(t must.T, name string) *time.Location {

@@ -4,7 +4,7 @@ import (
 	"net"
 	"testing"
 
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 func TestFreeAddr(t *testing.T) {

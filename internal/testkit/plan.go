@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Plan returns the query plan of a database, a line per step, without costs.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Migrate prepares an empty database for tests. It runs once per kind of database; the others are copies, to save time.

@@ -5,12 +5,12 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/analytics"
-	"pressroom/internal/domain/media"
-	"pressroom/internal/network"
-	"pressroom/internal/web/accounts"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/analytics"
+	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/web/accounts"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // maxLinkFiles limits the concurrent downloads of one approval link: more than a post's files, but only part of a

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/blob"
 )
 
 // gated is a store whose blobs open only once the gate is open. It counts openings by kind of file.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"net/http"
 
-	"pressroom/internal/locale"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // checklistDismissed is the kind of the event that hides a team's checklist.

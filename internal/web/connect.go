@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/account"
-	"pressroom/internal/locale"
-	"pressroom/internal/network"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // connectView is the page of a connect link. The password is never shown again.

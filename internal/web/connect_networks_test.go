@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // networks is a network's consent page and token endpoint behind a real listener.

@@ -8,15 +8,15 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/api/problem"
-	"pressroom/internal/domain/account"
-	"pressroom/internal/domain/analytics"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/domain/post/calendar"
-	"pressroom/internal/domain/post/postlist"
-	"pressroom/internal/locale"
-	"pressroom/internal/teamtime"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/api/problem"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/analytics"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/calendar"
+	"pressroom.example/pressroom/internal/domain/post/postlist"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 func (a *App) home(w http.ResponseWriter, r *http.Request) {

@@ -3,8 +3,8 @@ package web
 import (
 	"context"
 
-	"pressroom/internal/domain/media"
-	"pressroom/internal/web/compose"
+	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/web/compose"
 )
 
 // Library is the media library. It returns not_found for items that the person may not see.

@@ -16,14 +16,14 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/media"
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/platform/safehttp"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/safehttp"
 )
 
 // library is a real library with files in a folder.

@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"strings"
 
-	"pressroom/internal/api/problem"
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/media"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/api/problem"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // filePolicy is a Content-Security-Policy that prevents scripts in a served file.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/locale"
-	"pressroom/internal/web/plot"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/plot"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html

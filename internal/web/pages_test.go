@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/locale"
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // TestPagesCanBeParsed parses all pages, which are otherwise parsed on first use.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"pressroom/internal/platform/loadshed"
+	"pressroom.example/pressroom/internal/platform/loadshed"
 )
 
 // fill takes all slots of a limiter until the test ends.

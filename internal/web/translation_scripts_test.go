@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/locale"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 var (

@@ -22,8 +22,8 @@ import (
 	"testing"
 	"text/template/parse"
 
-	"pressroom/internal/locale"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // english are the folders that stay in English: the page of components is for developers, and the reference is made from
@@ -189,8 +189,8 @@ func goKeys(t *testing.T) map[string][]string {
 		}
 		must.NoError(t, err)
 		exports[p.ImportPath] = p.Export
-		if slices.Contains(p.Imports, "pressroom/internal/locale") ||
-			strings.HasPrefix(p.ImportPath, "pressroom/internal/web") {
+		if slices.Contains(p.Imports, "pressroom.example/pressroom/internal/locale") ||
+			strings.HasPrefix(p.ImportPath, "pressroom.example/pressroom/internal/web") {
 			users = append(users, p)
 		}
 	}
@@ -205,7 +205,7 @@ func goKeys(t *testing.T) map[string][]string {
 		must.Get((&types.Config{Importer: from}).Check(p.ImportPath, files, parsed, info))(t)
 		for _, file := range parsed {
 			ast.Inspect(file, func(n ast.Node) bool {
-				return noteKey(n, info, strings.TrimPrefix(p.ImportPath, "pressroom/internal/"), keys)
+				return noteKey(n, info, strings.TrimPrefix(p.ImportPath, "pressroom.example/pressroom/internal/"), keys)
 			})
 		}
 	}
@@ -249,7 +249,8 @@ func noteKey(node ast.Node, info *types.Info, folder string, keys map[string][]s
 
 func isKey(t types.Type) bool {
 	named, ok := t.(*types.Named)
-	return ok && named.Obj().Name() == "Key" && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == "pressroom/internal/locale"
+	return ok && named.Obj().Name() == "Key" && named.Obj().Pkg() != nil &&
+		named.Obj().Pkg().Path() == "pressroom.example/pressroom/internal/locale"
 }
 
 // literals returns all texts in Go code below internal, for the details of errors.

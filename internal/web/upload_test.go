@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/access"
 )
 
 // TestUploadPagePermissions checks that an inaccessible batch looks like a missing one.

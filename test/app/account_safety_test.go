@@ -12,12 +12,12 @@ import (
 
 	"github.com/oauth2-proxy/mockoidc"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/account"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/oidcserver"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/oidcserver"
 )
 
 // A valid code signs a person in even if the invitation was replaced in the meantime, because a code works only once.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/account"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func (c *crew) handle() string { return fmt.Sprintf("harbour%d.test", c.team.ID) }

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // requestApprovalLink requests approval and returns the path of the approval link.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 
 	"golang.org/x/oauth2"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"

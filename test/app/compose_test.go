@@ -16,9 +16,9 @@ import (
 
 	"golang.org/x/net/html"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // storedPost returns the stored post whose page has the given path.

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"testing"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/voice"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/voice"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // The composer offers the hashtags of the team's own lists.

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/media"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/web/compose"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/web/compose"
 )
 
 // storeUnsaved stores unsaved input as the composer's script does while a person types.

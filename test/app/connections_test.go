@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // connectAssistant connects an assistant for the member with the given role.

@@ -7,11 +7,11 @@ import (
 
 	"github.com/oauth2-proxy/mockoidc"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/server"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/oidcserver"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/server"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/oidcserver"
 )
 
 // newProvider returns an OpenID provider that signs in queued people, and a function that configures it.

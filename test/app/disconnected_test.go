@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // disconnect disconnects the team's account and keeps it in scheduled posts.

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/server"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/authenticator"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/server"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/authenticator"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // requireFactor makes the team require a second factor.

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"testing"
 
-	"pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/access"
 )
 
 // A person whose only second factor is the authenticator app moves it to a new phone. The old app works until a code of

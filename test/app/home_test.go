@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/account"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // The home page shows upcoming posts, the results of recent posts and accounts that need attention.

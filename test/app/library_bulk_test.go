@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/access"
 )
 
 // mediaID returns the ID in the path of a file's page.

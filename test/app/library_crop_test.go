@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // imageSize returns the size of the picture at a path.

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/media"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // addImage adds an image of one gray level to the team's library and returns its path.

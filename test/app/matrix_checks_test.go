@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // shownOnce matches the parts in which otherwise equal pages differ: form IDs and messages about earlier actions.

@@ -11,15 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/post/approval"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/domain/voice"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/post/approval"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/domain/voice"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // marker is part of every name and text of the sample team, to detect leaks.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // script must never appear unescaped on a page.

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // Audiences that the handler checks, because they depend on the item.

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // teamIndependent lists the audiences whose routes do not depend on the selected team.

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"testing"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // An operator creates a team for a person. Submitting the form twice creates one team.

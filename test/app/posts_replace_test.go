@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // publishRefused publishes a post on two accounts, one of which rejects it. It returns the post's ID and the account that

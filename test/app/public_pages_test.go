@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/access"
 )
 
 // People without an account see what the product does. A page for a link that no longer works offers no sign-in, and

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/report"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/report"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // createReport submits the form for a report and waits until the report is ready or has failed.

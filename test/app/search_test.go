@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/access"
 )
 
 // Search finds the team's items of every kind and the pages that the person may open.

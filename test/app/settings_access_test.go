@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Every route returns an error to people without permission and reveals no data.

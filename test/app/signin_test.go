@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/server"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/server"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // lines is a log that sends each line to a channel.

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/platform/backup"
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/server"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/s3"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/platform/backup"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/server"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/s3"
 )
 
 // small creates and backs up an installation with little data.

@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/server"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/server"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // addPerson adds a person and returns the events with a higher ID than above that are exported three minutes later.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/server"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/program"
+	"pressroom.example/pressroom/internal/server"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/program"
 )
 
 // A killed backup leaves the previous backup intact, and the next backup is complete. A killed restore leaves no usable

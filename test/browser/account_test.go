@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/program"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/program"
 )
 
 // TestAccount uses localhost, because passkeys require a domain name.

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/program"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/program"
 )
 
 // needs returns the path of Chromium. If Chromium, Node.js or an npm package is missing, it skips the test, or fails it in CI.

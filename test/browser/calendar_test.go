@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func TestCalendar(t *testing.T) {

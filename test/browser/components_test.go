@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 var update = flag.Bool("update", false, "store the pictures of the components")

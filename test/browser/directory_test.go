@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/oidcserver"
-	"pressroom/internal/testkit/program"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/oidcserver"
+	"pressroom.example/pressroom/internal/testkit/program"
 )
 
 // TestDirectory signs people in with their organization's directory, the only way to sign in.

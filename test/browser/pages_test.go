@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressroom/internal/testkit/program"
+	"pressroom.example/pressroom/internal/testkit/program"
 )
 
 func TestPages(t *testing.T) {

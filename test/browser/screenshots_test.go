@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"testing"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // TestScreenshots takes the README's screenshots. If SCREENSHOTS is set, it stores them in that folder of the repository;

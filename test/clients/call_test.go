@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/client"
-	"pressroom/internal/apicli"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/client"
+	"pressroom.example/pressroom/internal/apicli"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // called is the result of a run of `pressroom call`.

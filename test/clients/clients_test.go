@@ -12,10 +12,10 @@ import (
 	"sync"
 	"testing"
 
-	"pressroom/client"
-	"pressroom/internal/testkit/fixture"
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/program"
+	"pressroom.example/pressroom/client"
+	"pressroom.example/pressroom/internal/testkit/fixture"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/program"
 )
 
 func binary(tb testing.TB) string {

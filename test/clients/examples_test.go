@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 const examplesDir = "../../examples"

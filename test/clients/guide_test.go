@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"testing"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 const guide = "../../docs/clients.md"
@@ -32,7 +32,8 @@ func TestGuideInGo(t *testing.T) {
 	root := must.Get(filepath.Abs("../.."))(t)
 	program := filepath.Join(dir, "guide")
 	g.must(t, dir, nil, "go", "mod", "init", "guide")
-	g.must(t, dir, nil, "go", "mod", "edit", "-require", "pressroom@v0.0.0", "-replace", "pressroom="+root)
+	g.must(t, dir, nil, "go", "mod", "edit", "-require", "pressroom.example/pressroom@v0.0.0",
+		"-replace", "pressroom.example/pressroom="+root)
 	g.must(t, dir, []string{"GOFLAGS=-mod=readonly", "GOPROXY=off"}, "go", "build", "-o", program, ".")
 	g.must(t, dir, nil, program)
 	if n := g.countPosts(t, "Open from eight."); n != 1 {

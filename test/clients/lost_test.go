@@ -14,8 +14,8 @@ import (
 	"slices"
 	"testing"
 
-	"pressroom/client"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/client"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // picture returns a unique square PNG of noise with the given side in pixels.

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"testing"
 
-	"pressroom/client"
-	"pressroom/internal/domain/media"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/client"
+	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // strictly decodes a job's result and fails on unknown members.

@@ -17,13 +17,13 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/testkit"
-	_ "pressroom/internal/testkit/fixture" // creates the server's tables
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/pds"
-	"pressroom/internal/testkit/program"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/testkit"
+	_ "pressroom.example/pressroom/internal/testkit/fixture" // creates the server's tables
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/pds"
+	"pressroom.example/pressroom/internal/testkit/program"
 )
 
 // within is the time limit from the kill until the job has ended.

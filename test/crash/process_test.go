@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/program"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/program"
 )
 
 // process is one run of the program.

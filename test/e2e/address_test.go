@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // callers returns the request headers of each kind of caller.

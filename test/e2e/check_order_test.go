@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/api/rest"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/pipeline"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/server"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/api/rest"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/server"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // callAttempt is a call, either a change of a scheduled post or a paid call, with fields for everything that can be wrong.

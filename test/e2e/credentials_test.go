@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // invalidCredentials returns an invalid key or token for each way in which it can become invalid.

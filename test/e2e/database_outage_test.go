@@ -14,13 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/server"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/postgres"
-	"pressroom/internal/testkit/s3"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/server"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/postgres"
+	"pressroom.example/pressroom/internal/testkit/s3"
 )
 
 // A node without a database reports the outage to callers and to the operator, and recovers by itself. Calls during the

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 const canary = "zqcanary7391"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // rows counts the rows that a call added, changed or deleted.

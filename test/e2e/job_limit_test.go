@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/plan"
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/server"
 )
 
 // jobLimit returns terms that allow n running jobs per team.

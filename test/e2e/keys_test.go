@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/fixture"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/fixture"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // propagationTime is the time until a change of a key applies on every node.

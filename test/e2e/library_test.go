@@ -16,8 +16,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // file is a file to upload.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // readPages reads all pages of a list and returns a member of each item. For REST it checks that the Link header has the same

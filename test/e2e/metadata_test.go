@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // testLocation is the location in the metadata of the test files.

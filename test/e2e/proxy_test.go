@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/prism"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/prism"
 )
 
 // Every scenario runs over REST through a proxy that validates against the API description. Every response and every

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // A draft created through the API is published once, and the job has the result.

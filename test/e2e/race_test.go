@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/server"
 )
 
 // Of twenty concurrent publish calls on two nodes, one submits the post. The others report that, and each account

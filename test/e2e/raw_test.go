@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // rawCase is a REST request that has no equivalent in MCP, such as one with a malformed body, header or path.

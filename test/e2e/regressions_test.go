@@ -3,7 +3,7 @@ package e2e
 import (
 	"testing"
 
-	"pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/access"
 )
 
 // The filters from and to apply to the displayed time, also for a post that failed and has no scheduled time.

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/idempotency"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/server"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/fixture"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/idempotency"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/server"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/fixture"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // callConcurrently makes n concurrent calls and returns their answers.

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/fixture"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit/fixture"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Concurrent requests for one subject create one report, which is charged once.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"pressroom/internal/testkit/prism"
+	"pressroom.example/pressroom/internal/testkit/prism"
 )
 
 var requestIDs sync.Map // all X-Request-Ids seen

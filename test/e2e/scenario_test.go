@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/access"
 )
 
 // scenario is a call with its expected answer and effects. It runs over REST and over MCP, in two equally prepared teams, on

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/access"
 )
 
 // accountScenarios returns the scenarios of get_identity, get_job and list_social_accounts.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/auth/apikey"
 )
 
 // toFirst returns the arguments of a post to the first account, merged with more.

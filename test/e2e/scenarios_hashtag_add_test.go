@@ -3,7 +3,7 @@ package e2e
 import (
 	"strings"
 
-	"pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/auth/apikey"
 )
 
 func addScenarios() []scenario {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/auth/apikey"
 )
 
 // TestHashtagListScenarios runs the scenarios of hashtag lists.

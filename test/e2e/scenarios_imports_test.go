@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/core/access"
 )
 
 // importArgs returns arguments with a URL of the test's web server, merged with more.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // listsPosts checks that an answer lists the noted posts.

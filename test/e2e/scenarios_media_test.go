@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // mediaScenarios returns the scenarios of the media library.

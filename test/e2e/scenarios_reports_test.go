@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 const (

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/core/access"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 const searchPrice = 3

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/core/access"
 )
 
 // batchOf returns the rows of an opened batch with the given number of files.

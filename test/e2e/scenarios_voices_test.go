@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/voice"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/voice"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // appCall returns a call of the team's owner in the app.

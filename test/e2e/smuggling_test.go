@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // conversation is a raw TCP connection to the server.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/testkit/must"
 
 	"github.com/google/go-cmp/cmp"
 )

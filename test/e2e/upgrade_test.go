@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/plan"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/server"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/server"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // newerVersion is a schema version that no server knows. A restarted node does not change it.

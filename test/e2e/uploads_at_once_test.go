@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"testing"
 
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/server"
 )
 
 // Of the secrets that concurrent repeats return, only the last one works. All belong to one batch.

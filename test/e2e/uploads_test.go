@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/plan"
-	"pressroom/internal/server"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/server"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // A repeat with the same key returns the same batch with new secrets. The old secrets stop working. Uploaded files are

@@ -16,17 +16,17 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/media"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/sandbox"
-	"pressroom/internal/server"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/fixture"
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/program"
+	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/sandbox"
+	"pressroom.example/pressroom/internal/server"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/fixture"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/program"
 )
 
 // env is a database with a blob store and a network, and the worker that deletes.
@@ -70,7 +70,7 @@ func TestDeletionKilledAtEveryStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
-	worker := program.Build(t, "pressroom/test/erasure/worker", program.CrashPoints)
+	worker := program.Build(t, "pressroom.example/pressroom/test/erasure/worker", program.CrashPoints)
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		h := open(t, url, worker)
 		stays := h.home(t)

@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"pressroom/internal/api/openapi"
-	"pressroom/internal/api/rest"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/api/openapi"
+	"pressroom.example/pressroom/internal/api/rest"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // schema is a JSON Schema as the description writes it.

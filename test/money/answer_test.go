@@ -8,8 +8,8 @@ import (
 	"reflect"
 	"strings"
 
-	"pressroom/internal/core/pipeline"
-	"pressroom/test/money/standin"
+	"pressroom.example/pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/test/money/standin"
 )
 
 // apiCall is one API call. Two equal orders are the same call, made twice.

@@ -10,13 +10,13 @@ import (
 	"sync"
 	"testing"
 
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/server"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/fixture"
-	"pressroom/internal/testkit/must"
-	"pressroom/test/money/standin"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/server"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/fixture"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/test/money/standin"
 )
 
 // cluster is one or more servers on one database. They run in the test process and are called over HTTP.

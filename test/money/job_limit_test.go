@@ -3,9 +3,9 @@ package money
 import (
 	"testing"
 
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
-	"pressroom/test/money/standin"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/test/money/standin"
 )
 
 // A call that exceeds the limit of concurrent jobs is not charged. Its Idempotency-Key can be used again.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit"
-	"pressroom/test/money/standin"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/test/money/standin"
 )
 
 // A paid call and a write without a charge can use the same Idempotency-Key. Each keeps its own expiry.

@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
-	"pressroom/test/money/standin"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/test/money/standin"
 )
 
 // The database commits but its response is lost. The caller gets an error, and a repeat returns the first charge.

@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/platform/db"
-	"pressroom/test/money/standin"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/test/money/standin"
 )
 
 // fault is an error injected into a call.

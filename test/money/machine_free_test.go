@@ -6,9 +6,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/teamtime"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // freeLeft states whether a node accepts another free call of a team.

@@ -9,10 +9,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
-	"pressroom/test/money/standin"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/test/money/standin"
 )
 
 // machine applies random actions to the servers and to the model, and compares them.

@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/domain/idempotency"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/domain/idempotency"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // advanceClock advances the clock: by a random time, to about a team's midnight, or to about the expiry of a record.

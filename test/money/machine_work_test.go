@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/platform/db"
-	"pressroom/test/money/standin"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/test/money/standin"
 )
 
 // runJob runs a job, possibly one that has already ended.

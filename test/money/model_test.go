@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/domain/idempotency"
-	"pressroom/internal/teamtime"
-	"pressroom/test/money/standin"
+	"pressroom.example/pressroom/internal/domain/idempotency"
+	"pressroom.example/pressroom/internal/teamtime"
+	"pressroom.example/pressroom/test/money/standin"
 )
 
 // modelTeam is the expected state of a team's credits, computed from its calls.

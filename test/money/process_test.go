@@ -18,16 +18,16 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/server"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/fixture"
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/program"
-	"pressroom/test/money/standin"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/server"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/fixture"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/program"
+	"pressroom.example/pressroom/test/money/standin"
 )
 
 // programs are the paths of the built programs: serve is cmd/standin, admin is pressroom.
@@ -49,7 +49,8 @@ func TestMain(m *testing.M) {
 func build(t *testing.T) programs {
 	t.Helper()
 	return programs{
-		program.Build(t, "pressroom/test/money/cmd/standin", program.CrashPoints), program.Build(t, program.Pressroom, program.CrashPoints),
+		program.Build(t, "pressroom.example/pressroom/test/money/cmd/standin", program.CrashPoints),
+		program.Build(t, program.Pressroom, program.CrashPoints),
 	}
 }
 

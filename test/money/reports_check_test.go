@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // check compares the team of the last action, and the credit audit, with the model.

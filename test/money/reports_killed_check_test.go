@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // check compares the answers, the jobs and the ledger with each other.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 
 	"pgregory.net/rapid"
 )

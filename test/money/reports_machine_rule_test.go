@@ -7,9 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // outage requests a report while the provider's health check fails. The result of the check is cached for five seconds.

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // reportMachine applies random actions to the servers and to the model of the reports, and compares them.

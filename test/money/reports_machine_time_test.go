@@ -8,9 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/teamtime"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // advanceClock advances the clock: by a random time, or to about a midnight, a refresh or an expiry.

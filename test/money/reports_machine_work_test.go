@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // releaseOne releases the provider's answer about one report, with a random ending.

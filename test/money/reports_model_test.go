@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/idempotency"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/idempotency"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // teamState is the expected state of a team's credits and reports.

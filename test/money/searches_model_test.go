@@ -10,9 +10,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/core/plan"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // keyword is the kind of a searched subject. Each keyword is a single hashtag, so that the provider is called once.

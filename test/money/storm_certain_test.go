@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/domain/idempotency"
-	"pressroom/internal/testkit/must"
-	"pressroom/test/money/standin"
+	"pressroom.example/pressroom/internal/domain/idempotency"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/test/money/standin"
 )
 
 // makePredictableCalls makes sequential calls on a new day without lost free calls, so that their results are predictable.

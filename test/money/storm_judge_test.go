@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"pressroom/internal/domain/idempotency"
-	"pressroom/internal/testkit/must"
-	"pressroom/test/money/standin"
+	"pressroom.example/pressroom/internal/domain/idempotency"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/test/money/standin"
 )
 
 // check compares all answers with the database.

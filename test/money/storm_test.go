@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/idempotency"
-	"pressroom/internal/teamtime"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
-	"pressroom/test/money/standin"
+	"pressroom.example/pressroom/internal/domain/idempotency"
+	"pressroom.example/pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/test/money/standin"
 )
 
 // Clients make paid calls, repeat them and disconnect. Meanwhile servers are killed and restarted, the clock passes

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/account/appcheck"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/account/appcheck"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // TestAppCheck checks the app of every network, also with expired access tokens. Then two networks reject posts because of

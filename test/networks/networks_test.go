@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // try is a test case that runs on every network.

@@ -15,12 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/server"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/fixture"
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/program"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/server"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/fixture"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/program"
 )
 
 // stormVariable sets the number of posts of a storm.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/delivery"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // TestUnconfirmed makes every network hide the outcome of a post. A person then decides.

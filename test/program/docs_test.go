@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // shim replaces pressroom in the guides' commands. It starts servers in the background and waits until they are ready. A

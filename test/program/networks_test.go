@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // The check of the network apps prints each result, and the next step for each failure. If an app fails, it exits with

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/program"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/program"
 )
 
 func binary(tb testing.TB) string {

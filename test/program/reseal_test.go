@@ -8,10 +8,10 @@ import (
 
 	"github.com/pquerna/otp/totp"
 
-	"pressroom/internal/auth/tokencrypt"
-	apps "pressroom/internal/auth/totp"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	apps "pressroom.example/pressroom/internal/auth/totp"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Resealing covers the secrets of authenticator apps. A server without their sealing key does not start.

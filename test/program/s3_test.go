@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/s3"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/s3"
 )
 
 // With files in S3, a file can be uploaded, listed and downloaded. The audit detects a missing file.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // TestSecurityNamesRealTests checks that every test named in docs/security.md exists in the named package.

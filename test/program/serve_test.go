@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // does runs the program, which must succeed, and returns its output.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // The first person of an installation needs the setup code from the log, which works once.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/postgres"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/postgres"
 )
 
 // A node waits for a database that starts later. The log says if the database rejects the node or does not start.

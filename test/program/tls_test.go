@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit/acme"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/acme"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // writeCertificate writes a certificate for press.test with its key, and returns its pool of roots.

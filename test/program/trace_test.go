@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit/collector"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/collector"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // A published post can be traced from its request to the call of the network. Traces contain no secrets, names or texts of

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // disk is a preloaded library that simulates a full or slow disk (testdata/disk.c). It affects SQLite and PostgreSQL, which

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/sandbox"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/sandbox"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // calmUse is how long clients use the program before something is planted.

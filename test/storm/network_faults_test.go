@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pressroom/internal/testkit/fixture"
+	"pressroom.example/pressroom/internal/testkit/fixture"
 )
 
 // networkFault is the fault of a request to a network.

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/program"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/program"
 )
 
 func TestMain(m *testing.M) {

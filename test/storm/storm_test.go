@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Environment variables that set the duration of a storm and reproduce an earlier storm.

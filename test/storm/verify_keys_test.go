@@ -7,7 +7,7 @@ import (
 	"io"
 	"net/http"
 
-	"pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/blob"
 )
 
 // files compares each uploaded file, byte by byte.

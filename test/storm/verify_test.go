@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/fixture"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit/fixture"
 )
 
 // verifier compares the final state with the responses that the clients got.

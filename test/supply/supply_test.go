@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Every module is under a licence of the list; a text of another licence is told apart from those.

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Why scenarios of the suite fail here that are not about what pressroom is.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressroom/internal/testkit/program"
+	"pressroom.example/pressroom/internal/testkit/program"
 )
 
 const (

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/program"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/program"
 )
 
 // floorVariable makes the test's program serve the floor, with its files in that folder.

@@ -206,7 +206,7 @@ func imported(t *testing.T, folders ...string) []string {
 				return err
 			}
 			for _, one := range file.Imports {
-				if rest, own := strings.CutPrefix(strings.Trim(one.Path.Value, `"`), "pressroom/"); own {
+				if rest, own := strings.CutPrefix(strings.Trim(one.Path.Value, `"`), "pressroom.example/pressroom/"); own {
 					top, _, _ := strings.Cut(rest, "/")
 					found[top] = true
 				}

@@ -1,6 +1,6 @@
 // What checks deploy/: the parsers and linters of those who read these files. They have a module of their own, so that
 // what they need does not become something the service needs.
-module pressroom/tools/deploy
+module pressroom.example/pressroom/tools/deploy
 
 go 1.26.8
 

@@ -1,6 +1,6 @@
 // The S3 server that tests run. It has a module of its own, so that what it needs becomes something that neither the
 // service nor its checks need.
-module pressroom/tools/s3
+module pressroom.example/pressroom/tools/s3
 
 go 1.26.8
 

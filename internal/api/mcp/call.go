@@ -8,10 +8,10 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
 // A tool accepts the idempotency key as an argument instead of a header.

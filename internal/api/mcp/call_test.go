@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // result is the JSON of a tool's result.

@@ -7,7 +7,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/operation"
 )
 
 const (

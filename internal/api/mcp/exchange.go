@@ -13,10 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/api/problem"
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/api/problem"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
 const (

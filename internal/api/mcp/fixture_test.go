@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/api/mcp"
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/core/pipeline"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/api/mcp"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 const publicURL = "https://pressroom.example"

@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/auth/apikey"
 )
 
 // prompt is a common task that people can give to an assistant.

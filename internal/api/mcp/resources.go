@@ -10,9 +10,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
 const (

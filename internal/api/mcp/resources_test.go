@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // rpc sends a message of a protocol version with sessions. It returns the result, or the code of the error and of the

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/operation"
 )
 
 // parameters returns the arguments in the path and the query string, and the Idempotency-Key.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"pressroom/internal/api/problem"
-	"pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/api/problem"
+	"pressroom.example/pressroom/internal/core/operation"
 )
 
 // baseComponents returns the components that do not depend on operations.

@@ -3,7 +3,7 @@ package openapi
 import (
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/access"
 )
 
 // The used parts of an OpenAPI document, in the order in which they are written.

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"pressroom/internal/api/openapi"
-	"pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/api/openapi"
+	"pressroom.example/pressroom/internal/core/operation"
 )
 
 // described is the part of a document that the tests read.

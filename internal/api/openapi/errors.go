@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/api/problem"
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/api/problem"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/operation"
 )
 
 // errorResponse is the error response of a status.

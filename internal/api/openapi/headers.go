@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/operation"
 )
 
 var headerComponents = map[string]header{

@@ -16,9 +16,9 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"pressroom/internal/api/openapi"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/testkit/prism"
+	"pressroom.example/pressroom/internal/api/openapi"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/testkit/prism"
 )
 
 // kin-openapi, which Go generators use, accepts the document.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/api/openapi"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/api/openapi"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
 )
 
 type toyInput struct {

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"testing"
 
-	"pressroom/internal/api/problem"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/api/problem"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // A request is not logged as a server error if the client disconnected.

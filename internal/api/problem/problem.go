@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/apierr"
 )
 
 // Document is the body of every error response. Clients handle code and status; the texts may change.

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/api/problem"
-	"pressroom/internal/apierr"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/api/problem"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Every error code has exactly one status and title.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
 // RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11), as net/http writes them. Field names are

@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/api/problem"
-	"pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/api/problem"
+	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
 func TestSetRateLimits(t *testing.T) {

@@ -13,11 +13,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/api/problem"
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/api/problem"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
 // Prefix is the path prefix of all endpoints.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/operation"
 )
 
 // router finds the operation of a path. Unlike http.ServeMux it never redirects: every path that does not match exactly

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/auth/apikey"
 )
 
 func TestFindNewSecrets(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/auth/apikey"
 )
 
 func BenchmarkIn(b *testing.B) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/auth/apikey"
 )
 
 // encoding is one way in which a text is commonly pasted.

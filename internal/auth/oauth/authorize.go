@@ -7,10 +7,10 @@ import (
 	"net/url"
 	"slices"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/core/access"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // AuthorizationRequest is a valid authorization request.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/loadshed"
-	"pressroom/internal/platform/plaintext"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/loadshed"
+	"pressroom.example/pressroom/internal/platform/plaintext"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Lifetimes.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/oauth"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/oauth"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // A client that causes too many fetches or registrations is refused for a while; known clients still work.

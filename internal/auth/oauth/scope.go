@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/access"
 )
 
 // Scopes returns the supported scopes, which are the names of capabilities.

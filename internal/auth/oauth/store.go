@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/core/access"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // readClient returns a stored client, or not_found.

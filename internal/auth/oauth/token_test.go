@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/auth/oauth"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/auth/oauth"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // refresh exchanges a refresh token, and returns the error code of a refusal.

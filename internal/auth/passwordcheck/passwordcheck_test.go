@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/auth/passwordcheck"
+	"pressroom.example/pressroom/internal/auth/passwordcheck"
 )
 
 // base has the most common passwords.

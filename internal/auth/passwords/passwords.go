@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/crypto/argon2"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/passwordcheck"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/passwordcheck"
 )
 
 // argon2id with OWASP's first recommended set: 19 MiB, 2 passes, 1 lane. Several people can sign in at the same time on

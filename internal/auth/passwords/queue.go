@@ -6,8 +6,8 @@ import (
 	"runtime"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/platform/loadshed"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/platform/loadshed"
 )
 
 // A request that waits for a password hash uses one of the 128 page slots that a node has per processor. These limits

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/locale"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Pace defines how long wrong attempts delay the next attempt. The first attempts are free. After that, each doubles

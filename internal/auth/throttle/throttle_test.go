@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 var (

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Column is a column of a table that holds sealed texts, some of which may be empty. An index over the table has the

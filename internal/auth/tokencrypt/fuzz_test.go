@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Invalid keys and sealed texts are refused without being quoted. Valid keys open what they sealed, bound to its

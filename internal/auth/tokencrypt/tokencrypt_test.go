@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func key(t *testing.T) string {

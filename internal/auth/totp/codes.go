@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"strings"
 
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // makeCodes replaces a person's recovery codes.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // longestCode is the maximum length in characters of an app's code, with spaces that people may type.

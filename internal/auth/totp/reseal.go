@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
 )
 
 var errSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) does not hold every key that people's " +

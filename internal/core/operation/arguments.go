@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // Arguments are the arguments of a call by name: string, bool, json.Number, int64, []any or map[string]any.

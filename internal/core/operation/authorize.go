@@ -3,8 +3,8 @@ package operation
 import (
 	"slices"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
 )
 
 // deniedKey are the errors for a key whose level does not include a capability.

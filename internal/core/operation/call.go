@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // Call is the context in which an operation runs.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 type (

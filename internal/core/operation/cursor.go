@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"strconv"
 
-	"pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/apierr"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/access"
 )
 
 // KeyRule is the rule of an operation for the Idempotency-Key.

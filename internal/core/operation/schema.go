@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // ComponentsRef is the prefix of references to components of the OpenAPI description. MomentRef refers to Moment.

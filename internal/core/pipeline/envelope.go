@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // Envelope is the body of every successful response (spec, Success envelope).

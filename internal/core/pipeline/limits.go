@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // requestRate applies the rate limit on requests of a key. The app is exempt, because it makes several calls per page.

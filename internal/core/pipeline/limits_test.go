@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
 // Each closed gate has its own code, and the details differ for keys and connections. Of several closed gates, the

@@ -3,7 +3,7 @@ package pipeline
 import (
 	"context"
 
-	"pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/operation"
 )
 
 // runWaiting runs an operation that may wait, for a key or a connection. The key may be revoked or blocked during the

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressroom/internal/core/plan"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Accepted terms are consistent, and Read accepts them again after they were encoded.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/core/plan"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func file(t *testing.T, text string) string {

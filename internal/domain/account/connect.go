@@ -14,13 +14,13 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/locale"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // ConnectPath is the path prefix of pages that connect accounts. A token follows it.

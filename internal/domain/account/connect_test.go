@@ -9,17 +9,17 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/account"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // handleNetwork is a network that accepts any handle.

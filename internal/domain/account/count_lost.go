@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // LostCount is the number of accounts at a network that must be reconnected.

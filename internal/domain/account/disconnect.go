@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Disconnect disconnects an account from its team. It returns not_found unless the person is an owner or admin of the

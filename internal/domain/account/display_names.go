@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // DisplayNames returns the untrusted display names of a team's accounts by account ID. It omits accounts without a display

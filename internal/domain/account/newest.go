@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Newest returns the newest connected accounts of a network across all teams, newest first.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 const (

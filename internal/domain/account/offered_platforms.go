@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/plan"
 )
 
 // OfferedPlatforms returns the platforms that this installation can connect, in the order of the contract.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Overview summarizes a team's accounts.

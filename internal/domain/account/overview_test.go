@@ -3,9 +3,9 @@ package account_test
 import (
 	"testing"
 
-	"pressroom/internal/domain/account"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Overview counts the team's connected accounts and lists those that need attention.

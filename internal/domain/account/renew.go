@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 const (

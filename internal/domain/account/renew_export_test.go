@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const day = 24 * time.Hour

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/failpoint"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/failpoint"
 )
 
 // RevocationState is the state of revoking a grant at its network after its account was disconnected.

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/account"
-	"pressroom/internal/network"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // holderNetwork is a network where one consent covers several accounts. The server of the credentials is the holder.

@@ -14,10 +14,10 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Connection is the state of the connection to an account.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // The error includes the missing permission and its effect.

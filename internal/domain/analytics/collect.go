@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"pressroom/internal/domain/account"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 const (

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/domain/account"
-	"pressroom/internal/domain/analytics"
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/analytics"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // Every turn deletes what the plan no longer keeps, even of disconnected accounts.

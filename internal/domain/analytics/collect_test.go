@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/account"
-	"pressroom/internal/domain/analytics"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/analytics"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // turn is a turn that this node has claimed.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // notes returns why an answer is empty or partial.

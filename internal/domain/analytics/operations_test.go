@@ -7,11 +7,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/account"
-	"pressroom/internal/domain/analytics"
-	"pressroom/internal/network"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/analytics"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // parse reads a time of a test.

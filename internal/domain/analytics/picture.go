@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/mediainfo"
-	"pressroom/internal/platform/thumbnail"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/thumbnail"
 )
 
 const (

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // fill creates 30 accounts of two teams with 100 posts and days each.

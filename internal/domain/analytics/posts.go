@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // AccountPost is a post of an account with its metrics. Its text is shortened and comes from the account.

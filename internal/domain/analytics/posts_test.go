@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/analytics"
+	"pressroom.example/pressroom/internal/domain/analytics"
 )
 
 // Pages of posts cover the whole period, even if several posts have the same time, and contain no other team's posts.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // formats are the formats of posts.

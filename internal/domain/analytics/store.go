@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // PostSums are the metrics of a post, summed over its accounts. A metric that no network reports is nil.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // A post's metrics are summed over its accounts. Metrics that no network reports are missing, and so are other teams'

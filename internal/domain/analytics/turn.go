@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/core/plan"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 const (

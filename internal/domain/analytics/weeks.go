@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/domain/account"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // AccountWeeks are the metrics of an account in a period, compared with the period before: of seven days for weeks.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/analytics"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/analytics"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func (w *env) weeks() []analytics.AccountWeeks {

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Report is the result of an audit.

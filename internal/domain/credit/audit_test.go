@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 func TestLedgerIsImmutable(t *testing.T) {

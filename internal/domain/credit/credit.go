@@ -13,11 +13,11 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/pipeline"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // Kind is the purpose of a transfer.

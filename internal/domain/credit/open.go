@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // OpenReservations is the total of the open reservations of all teams.

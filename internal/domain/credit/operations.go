@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
 )
 
 // Credits are a team's balance, usage and limits (contract, Records).

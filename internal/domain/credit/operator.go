@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Booking is the result of an operator's booking.

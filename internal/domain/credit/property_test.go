@@ -10,10 +10,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/pipeline"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // modelTeam is the expected state of a team, in memory.

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/core/pipeline"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // reservation sets credits aside for paid work.

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Settle ends a reservation in the transaction that ends its work: the charged credits, from 0 to the reserved amount,

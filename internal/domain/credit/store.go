@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // dailyUsageQuery sums a team's day by the index reservations_of_day. The charge of an open reservation is its amount.

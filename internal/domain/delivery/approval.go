@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // AppVerdict is a network's response to the last post that it either published or refused because of the operator's app.

@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pressroom/internal/domain/account"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/tracing"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/tracing"
 )
 
 // Deliver processes a delivery until it ends or must wait. It may be called repeatedly and on several nodes, because only

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"pressroom/internal/network"
-	"pressroom/internal/platform/tracing"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/tracing"
 )
 
 // startCall starts the span of a network call.

@@ -10,11 +10,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/domain/account"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 var testServer = server{"bluesky", "https://one.example"}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"pressroom/internal/network"
-	"pressroom/internal/platform/failpoint"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/failpoint"
 )
 
 // commit records the start of the commit and then makes the call that publishes the post.

@@ -9,11 +9,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/domain/account"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func scanText(rows *sql.Rows, text *string) error { return rows.Scan(text) }

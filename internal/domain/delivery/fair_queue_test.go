@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // takeAll starts every delivery that may run.

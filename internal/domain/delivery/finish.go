@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/domain/post/warning"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/post/warning"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 const maxFinishTries = 8 // maximum attempts before a failed step becomes a warning

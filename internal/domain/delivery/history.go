@@ -5,8 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // maxOtherPublications is the maximum number of our posts that are compared with a network's list. No network lists more

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/restoreguard"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
 
 // errLeaseLost reports that another worker holds the lease, so that this worker must not write.

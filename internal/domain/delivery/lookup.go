@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"slices"
 
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/failpoint"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/failpoint"
 )
 
 // resolve looks up at the network whether a commit published the post.

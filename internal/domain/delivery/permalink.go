@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // fetchPermalink looks up the permalink of a published post. If the network provides none, the delivery ends without one.

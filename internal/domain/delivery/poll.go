@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const (

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"pressroom/internal/network"
-	"pressroom/internal/platform/failpoint"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/failpoint"
 )
 
 // prepare fixes the request and lets the network prepare media. Nothing is public yet.

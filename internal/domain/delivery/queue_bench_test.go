@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // BenchmarkBurst publishes a thousand posts of ten teams that are due at once to an instant network, to measure the

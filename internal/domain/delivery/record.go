@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/restoreguard"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
 
 // beginCall records an attempt before its call is made and returns its ID.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // After a commit without an answer, a lookup precedes every further commit, even with other failures between.

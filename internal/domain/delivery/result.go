@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // PostResult is the result of a finished publish or retry job.

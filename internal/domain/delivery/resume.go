@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/restoreguard"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
 
 // Outcome is what happens to a candidate when the hold is lifted.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/plaintext"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/plaintext"
 )
 
 // candidate is an account of a post that another installation may have published during the hold.

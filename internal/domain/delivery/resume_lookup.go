@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"pressroom/internal/domain/account"
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // cutList is a network that lists only the first posts and reports that.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // A listed post is matched with the candidate of the same text and nearest time, each once. Similar beginnings, other

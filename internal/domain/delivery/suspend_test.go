@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // A worker that continues after its lease expired changes nothing.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // The log tells the operator that a network refuses the app, even if this is found after the post was unconfirmed.

@@ -8,7 +8,7 @@ import (
 	"io"
 	"time"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Options holds the dependencies of a Service.

@@ -13,8 +13,8 @@ import (
 	"time"
 	"unicode"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // file is a file of the export with one line of JSON per row. The keys are selected by team ID, one page at a time. The rows

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // exportPictures writes the profile picture of each account as account_pictures/ID.jpg, or .png.

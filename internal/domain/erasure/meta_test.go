@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func sign(secret, payload string) string {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 var errLastOperator = apierr.BadState("last_operator",

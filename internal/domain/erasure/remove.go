@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Work deletes the data of all teams that are being deleted, in batches, until nothing is left or ctx is canceled.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/tracing"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/tracing"
 )
 
 // Type is the kind of work of a job, and the first part of its ID.

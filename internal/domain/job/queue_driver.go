@@ -9,7 +9,7 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/rivertype"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // pollingDriver is the queue's database driver. It checks for wakes with a read before it claims them with a write. Every

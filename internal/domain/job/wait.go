@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/operation"
 )
 
 // MaxWait is the maximum number of seconds that a call may wait for a job. It is less than the timeout of a call.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/restoreguard"
-	"pressroom/internal/platform/tracing"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/restoreguard"
+	"pressroom.example/pressroom/internal/platform/tracing"
 )
 
 // Do does the work of a type of job. It ends the job with LeasedJob.Finish in the same transaction as the last effect of the

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // TestExpiredLeaseWritesNothing checks that a worker that lost its lease writes nothing, and that an ended job is not

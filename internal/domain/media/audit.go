@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Grace is how long bytes may exist without an item. It exceeds the duration of any upload.

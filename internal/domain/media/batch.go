@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // batchFile is a stored file of a batch.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/job"
 )
 
 type modelBatch struct {

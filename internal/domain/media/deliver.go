@@ -11,9 +11,9 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/blob"
 )
 
 // File is an open file of the library.

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // tokenOf returns the token of a signed link.

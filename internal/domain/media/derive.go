@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/failpoint"
-	"pressroom/internal/platform/loadshed"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/failpoint"
+	"pressroom.example/pressroom/internal/platform/loadshed"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 func insertDownload(ctx context.Context, tx *db.Tx, d download) error {

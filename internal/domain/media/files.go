@@ -9,13 +9,13 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/media/filename"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/mediainfo"
-	"pressroom/internal/platform/thumbnail"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/media/filename"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/thumbnail"
 )
 
 // Files returns a network's access to the bytes of a team's media.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // FuzzToken checks that arbitrary tokens grant nothing.

@@ -7,11 +7,11 @@ import (
 	"io"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/platform/mediainfo"
-	"pressroom/internal/platform/stripmeta"
-	"pressroom/internal/platform/thumbnail"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/stripmeta"
+	"pressroom.example/pressroom/internal/platform/thumbnail"
 )
 
 // thumbnailSide is the longest side of a thumbnail, in pixels.

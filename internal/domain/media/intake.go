@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
 const (

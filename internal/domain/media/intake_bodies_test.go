@@ -7,7 +7,7 @@ import (
 	"io"
 	"sync"
 
-	"pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/blob"
 )
 
 // generatedBody is a body of any size that is never in memory: a head, then zeros. It counts the bytes read.

@@ -15,12 +15,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/disk"
-	"pressroom/internal/platform/mediainfo"
-	"pressroom/internal/platform/thumbnail"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/disk"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/thumbnail"
 )
 
 // uploadMethods returns the ways to upload a body whose size is known only from its sender.

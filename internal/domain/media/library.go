@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/media/filename"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/media/filename"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // MediaItem is a media item in the API (contract, Records).

@@ -11,15 +11,15 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/core/pipeline"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/media/filename"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/disk"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/media/filename"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/disk"
 )
 
 // VerifiedLink is a one-time upload link with a verified secret.

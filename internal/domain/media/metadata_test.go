@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/s3"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/s3"
 )
 
 // location is the location in the metadata of the test files.

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/media/filename"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/platform/loadshed"
-	"pressroom/internal/platform/mediainfo"
-	"pressroom/internal/platform/stripmeta"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/media/filename"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/loadshed"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/stripmeta"
 )
 
 // outgoing opens an item as it may leave the service: without metadata, and resized if needed.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // insertItems inserts 3,000 items of two teams in seven folders, every fifth a video.

@@ -9,13 +9,13 @@ import (
 	"io"
 	"strings"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/media/filename"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/failpoint"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/media/filename"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/failpoint"
 )
 
 // receive stages a file's bytes, up to a limit. The caller discards the result.

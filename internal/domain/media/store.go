@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/media/filename"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/media/filename"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // columns reads the folder's name in a subquery: with a join, PostgreSQL would plan each page anew.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // markerFolder contains the file that names the database of a blob store.

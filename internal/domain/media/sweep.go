@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 const (

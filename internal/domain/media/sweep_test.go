@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // pendingUpload is an upload with stored bytes but without an item.

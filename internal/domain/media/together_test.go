@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/job"
 )
 
 // concurrentServices is a set of services that change the same batches concurrently.

@@ -1,8 +1,8 @@
 package media
 
 import (
-	"pressroom/internal/domain/job"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // The input and answer of POST /uploads.

@@ -15,12 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/platform/loadshed"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/s3"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/loadshed"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/s3"
 )
 
 // drone returns a video with that many location samples, one in each span of bytes.

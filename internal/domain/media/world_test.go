@@ -26,17 +26,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/safehttp"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/safehttp"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // fixture is a team's library with a new database and an empty blob store.

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/locale"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/plaintext"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/plaintext"
 )
 
 // Kinds about a person's account. Their notices belong to no team (team 0). They are always mailed, even to people who

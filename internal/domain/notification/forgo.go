@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // DiscardMail cancels the emails of all notices before a time, because another installation may have sent them.

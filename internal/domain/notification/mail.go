@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/locale"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/plaintext"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/plaintext"
 )
 
 // Mail is an email to one address.

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"slices"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // maxUpcoming is the maximum number of upcoming posts of an account that are counted.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // CodeMissedApproval is the error code of accounts whose post was not approved in time.

@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // CreateDraft stores a person's composition as a new draft. Unlike create_post, it accepts a draft without accounts,

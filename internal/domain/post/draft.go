@@ -8,15 +8,15 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/post/teamoptions"
-	"pressroom/internal/domain/post/thumbnailcheck"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/post/teamoptions"
+	"pressroom.example/pressroom/internal/domain/post/thumbnailcheck"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // create stores a new draft.

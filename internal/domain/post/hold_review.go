@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/domain/post/seriesgap"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/post/seriesgap"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // ForceSubmit submits a scheduled post regardless of its time. The caller knows the outcome for some accounts and

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Load returns a team's post with its overrides. It returns not_found if the team has no such post.

@@ -5,8 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // MediaDescribed requests approval again for posts with a file when its alternative text changes. Clients approve the

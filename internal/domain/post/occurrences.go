@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/post/seriesgap"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/post/seriesgap"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // createNext creates the next occurrence of a locked series and records missed occurrences. Rules have at most one

@@ -5,12 +5,12 @@ import (
 	"net/http"
 	"slices"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/post/seriesgap"
-	"pressroom/internal/network"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/post/seriesgap"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // The inputs of the operations.

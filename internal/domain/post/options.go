@@ -4,10 +4,10 @@ import (
 	"context"
 	"reflect"
 
-	"pressroom/internal/domain/post/teamoptions"
-	"pressroom/internal/domain/post/thumbnailcheck"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/post/teamoptions"
+	"pressroom.example/pressroom/internal/domain/post/thumbnailcheck"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // changeOptions validates and sets a post's options and reports whether they differ.

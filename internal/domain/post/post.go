@@ -7,12 +7,12 @@ import (
 	"context"
 	"time"
 
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/account"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/post/warning"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/post/warning"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Status is the state of a post (spec, Enumerations).

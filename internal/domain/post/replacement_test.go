@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/domain/post/posttest"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/posttest"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // createPartlyFailed creates a post that is published on w.Account and failed on the given accounts.

@@ -3,8 +3,8 @@ package post
 import (
 	"context"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/operation"
 )
 
 // replayNotes returns notes for a call that repeats an Idempotency-Key. It returns none unless the post has changed

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Result is the outcome of sending a post to one account.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/job"
 )
 
 // MaxCaption is the maximum length of a caption, in characters. Longer captions are refused, never truncated.

@@ -9,7 +9,7 @@ import (
 	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"
 
-	"pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/job"
 )
 
 func TestStatusOf(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/domain/post/recurrence"
-	"pressroom/internal/locale"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/post/recurrence"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // MaxLookahead is how far ahead the future occurrences of a series are listed.

@@ -3,12 +3,12 @@ package post
 import (
 	"slices"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/post/teamoptions"
-	"pressroom/internal/domain/post/warning"
-	"pressroom/internal/network"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/post/teamoptions"
+	"pressroom.example/pressroom/internal/domain/post/warning"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // PostEntry is a post in a list.

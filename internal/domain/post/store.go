@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"strings"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/account"
-	"pressroom/internal/domain/post/warning"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/post/warning"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 const columns = `p.id, p.team_id, p.status, p.caption, p.excerpt, p.approval, p.approval_round, p.series_id,

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/job"
 )
 
 // summarizePublication returns a summary for a post that was already submitted, and "" for other posts.

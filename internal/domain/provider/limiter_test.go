@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Waiting for a provider holds no slot, one goroutine works at a time, and a pause of the same length follows.

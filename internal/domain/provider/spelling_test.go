@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // spellings returns other spellings of a text: canonical and compatible equivalents, with signs and spaces around, with

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/pipeline"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // FreeCalls is the teams' daily allowance of free calls. The database counts the calls of each team's day. Nodes take

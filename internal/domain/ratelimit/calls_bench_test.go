@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // BenchmarkTakeFreeCall measures counting a call with leases of full size.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/teamtime"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // TestAllowanceResetsAtMidnight checks the reset on days of different lengths.

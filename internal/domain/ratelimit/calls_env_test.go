@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // callDay is a database, its clock, and a team in Berlin on the 21st of November, UTC+1.

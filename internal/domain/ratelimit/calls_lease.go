@@ -4,7 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/access"
 )
 
 // lease is a number of calls of a team's day that one node may allow. Times are microseconds since 1970.

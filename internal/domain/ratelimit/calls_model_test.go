@@ -7,9 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/teamtime"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // callNode is a node of the model. It has its own clock, zone and limit, because nodes learn of changes one by one.

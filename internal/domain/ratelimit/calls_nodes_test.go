@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 func TestFreeCallsOfFourNodes(t *testing.T) {

@@ -3,8 +3,8 @@ package ratelimit
 import (
 	"time"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // day counts the free calls of a team's day. Times are microseconds since 1970.

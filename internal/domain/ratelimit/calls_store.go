@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // spentTTL is how long a node caches that a team has no calls left, because other nodes may return some.

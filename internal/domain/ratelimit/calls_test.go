@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 func TestFreeCallsEndAtTheLimit(t *testing.T) {

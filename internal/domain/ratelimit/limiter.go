@@ -9,7 +9,7 @@ import (
 	"github.com/throttled/throttled/v2"
 	"github.com/throttled/throttled/v2/store/memstore"
 
-	"pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/auth/apikey"
 )
 
 // maxLimiterKeys is the maximum number of keys. The oldest are forgotten first.

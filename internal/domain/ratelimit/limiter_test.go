@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/ratelimit"
+	"pressroom.example/pressroom/internal/domain/ratelimit"
 )
 
 func TestLimiter(t *testing.T) {

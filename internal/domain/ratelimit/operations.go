@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"net/http"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/plan"
 )
 
 // PlanLimits are a team's plan and its limits (contract, Records).

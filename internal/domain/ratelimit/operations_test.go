@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/plan"
 )
 
 // askLimits calls get_limits and returns its data as JSON.

@@ -11,8 +11,8 @@ import (
 	"github.com/throttled/throttled/v2"
 	"github.com/throttled/throttled/v2/store/memstore"
 
-	"pressroom/internal/core/pipeline"
-	"pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/core/plan"
 )
 
 // maxCallers is the maximum number of callers per scope in memory, about 200 bytes each. The one with the oldest call

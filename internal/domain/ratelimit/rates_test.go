@@ -10,10 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"pressroom/internal/core/pipeline"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/ratelimit"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/ratelimit"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

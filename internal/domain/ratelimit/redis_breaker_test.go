@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // TestResultsFromBeforeOutage checks that results of calls from before an outage are ignored.

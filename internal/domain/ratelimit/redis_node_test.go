@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/pipeline"
-	"pressroom/internal/domain/ratelimit"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/domain/ratelimit"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // node is a node's rates, with its clock and its log.

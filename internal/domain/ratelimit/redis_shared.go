@@ -7,7 +7,7 @@ import (
 
 	"github.com/throttled/throttled/v2"
 
-	"pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
 // lanes is the maximum number of concurrent calls of a node to Redis; a power of two.

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/pipeline"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/ratelimit"
-	"pressroom/internal/testkit/redis"
+	"pressroom.example/pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/ratelimit"
+	"pressroom.example/pressroom/internal/testkit/redis"
 )
 
 const (

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/report/analysis"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/report/analysis"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // postsSection is the section of a report's posts, which are stored in their own table.

@@ -3,8 +3,8 @@ package report
 import (
 	"context"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // ExportedPost is a post of a report for export. Caption and URL are untrusted.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"pressroom/internal/domain/report/hashtaganalysis"
-	"pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
 // findings is the stored analysis of a report.

@@ -9,14 +9,14 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/report/hashtaganalysis"
-	"pressroom/internal/domain/report/result"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom.example/pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // GetInput is the input of get_report.

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/report/hashtaganalysis"
-	"pressroom/internal/domain/report/words"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom.example/pressroom/internal/domain/report/words"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 func (s *Service) analyzeHashtag(ctx context.Context, t task, f provider.HashtagMetrics) (measurement, error) {

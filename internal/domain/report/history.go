@@ -9,10 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/report/analysis"
-	"pressroom/internal/domain/report/result"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/report/analysis"
+	"pressroom.example/pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // History shows a profile's engagement over time and over the week, counted from the posts of its report. It is

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // ReportEntry is a report in a list.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // MeasuredAt returns when the figures of a team's report on a hashtag were measured, or the zero time if it has none.

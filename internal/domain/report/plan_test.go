@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Queries use an index.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // The lists of a report's posts.

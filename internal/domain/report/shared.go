@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
 )
 
 // ForTeam returns a report of a team with the requested sections, for people outside the team. The caller must check

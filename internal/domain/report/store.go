@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 const columns = `id, team_id, kind, platform, subject, status, job_id, made_by, measured_at, refreshed_at,

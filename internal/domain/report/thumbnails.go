@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // thumbnail is a library item that shows a post.

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // TrackInput is the input of set_report_tracking.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // The summary of tracking has state, frequency and price.

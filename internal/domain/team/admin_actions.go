@@ -10,13 +10,13 @@ import (
 
 	"golang.org/x/text/language"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/team/names"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/team/names"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // Admin performs actions of a member who manages a team in the app. Its methods return not_found if the member's role

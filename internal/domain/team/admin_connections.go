@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"slices"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // May returns the current capabilities of a connection: the granted capabilities that the person's role includes.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/auth/throttle"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/auth/throttle"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 const (

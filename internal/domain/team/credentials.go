@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Credential is a means other than the password to sign in as a person or to act on the person's behalf.

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"strings"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/team/names"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/team/names"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // DirectoryIdentity is the identity of a person that the operator's directory authenticated. Issuer and subject identify

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/passwords"
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/domain/team/names"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/passwords"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/domain/team/names"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // FirstRun creates the first person and team of an installation. It requires the setup code, which the process logs.

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/ratelimit"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/ratelimit"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func firstPerson(code string) team.FirstPerson {

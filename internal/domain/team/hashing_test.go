@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/team"
 )
 
 // At most 16 sign-ins by strangers wait for a password hash, at most 8 of them from one client. Others are refused

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Values of Credential.Kind for issued items.

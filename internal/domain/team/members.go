@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"strings"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/team/authn"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/team/authn"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // SetMember sets a person's role in a team. If the person becomes the owner, the former owner becomes an admin, and the

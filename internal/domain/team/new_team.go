@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"strings"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/team/names"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/team/names"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // AddTeam creates a team with its owner.

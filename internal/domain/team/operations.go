@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
 )
 
 // Identity is the person and team that a key acts for (contract, Records).

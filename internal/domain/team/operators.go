@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 var errLastOperator = apierr.OperatorError("this is the only operator who can sign in; make somebody else an operator " +

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"strings"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/passwords"
-	"pressroom/internal/auth/throttle"
-	"pressroom/internal/domain/team/names"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/passwords"
+	"pressroom.example/pressroom/internal/auth/throttle"
+	"pressroom.example/pressroom/internal/domain/team/names"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // Choice selects the credentials to keep and to revoke when a password changes.

@@ -3,9 +3,9 @@ package team
 import (
 	"context"
 
-	"pressroom/internal/domain/post/teamoptions"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/post/teamoptions"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // SetPostOptions sets the options that apply to the team's posts without their own, for its owner and admins.

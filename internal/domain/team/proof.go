@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // ConfirmPath is the path prefix of links that confirm an email address. A token follows it.

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/passwords"
-	"pressroom/internal/auth/throttle"
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/team/names"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/loadshed"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/passwords"
+	"pressroom.example/pressroom/internal/auth/throttle"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/team/names"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/loadshed"
 )
 
 // Rate limits for attempts.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"pressroom/internal/auth/passwords"
-	"pressroom/internal/auth/throttle"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/auth/passwords"
+	"pressroom.example/pressroom/internal/auth/throttle"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // KnownFor reports whether a browser is known for a person.

@@ -3,8 +3,8 @@ package voice
 import (
 	"testing"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
 )
 
 // A draft has what people wrote, without the team's settings.

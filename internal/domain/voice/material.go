@@ -11,12 +11,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/apikey"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/safehttp"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/safehttp"
 )
 
 // Limits of material.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
 )
 
 // BrandVoiceEntry is a voice in a list.

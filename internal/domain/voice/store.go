@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // record is a stored voice. Guide is JSON, or empty if not selected.

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // blocks are the voices whose text blocks are in testdata.

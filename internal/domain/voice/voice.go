@@ -3,7 +3,7 @@
 // operations.
 package voice
 
-import "pressroom/internal/platform/db"
+import "pressroom.example/pressroom/internal/platform/db"
 
 // Limits. Lengths are in characters.
 const (

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 var _ network.AppChecker = (*Network)(nil)

@@ -3,8 +3,8 @@ package bluesky_test
 import (
 	"testing"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/networktest"
 )
 
 // An account with an unconfirmed email address can post text and images, but not videos.

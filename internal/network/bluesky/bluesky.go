@@ -16,7 +16,7 @@ import (
 	"cmp"
 	"strings"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const (

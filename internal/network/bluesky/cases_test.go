@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/bluesky"
-	"pressroom/internal/network/networktest"
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/pds"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/bluesky"
+	"pressroom.example/pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/pds"
 )
 
 func connect(t *testing.T, w env) {

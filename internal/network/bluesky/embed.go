@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const maxVideoAlt = 1000 // characters, by the lexicon app.bsky.embed.video; images have no limit

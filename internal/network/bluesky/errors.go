@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const (

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/bluesky"
-	"pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/bluesky"
+	"pressroom.example/pressroom/internal/network/networktest"
 )
 
 // serve starts a server with the same response to every call. It returns a grant for it.

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // facet marks a part of the text as a link, a tag or a mention, by the lexicon app.bsky.richtext.facet.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/bluesky"
-	"pressroom/internal/network/networktest"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/bluesky"
+	"pressroom.example/pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // endless is a library whose files all have the maximum size of a video.

@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const maxHandle = 253 // bytes (https://atproto.com/specs/handle)

@@ -11,7 +11,7 @@ import (
 	"reflect"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // Commit creates the post's record. Sending the same record again succeeds without creating a second post. If the

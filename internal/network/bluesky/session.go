@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // session is the response to a sign-in or a refresh.

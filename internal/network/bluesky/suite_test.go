@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/bluesky"
-	"pressroom/internal/network/networktest"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/pds"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/bluesky"
+	"pressroom.example/pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/pds"
 )
 
 // The cases run against a real Bluesky server and against the sandbox.

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func TestRecordKeyValidTID(t *testing.T) {

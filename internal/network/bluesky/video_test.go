@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/bluesky"
-	"pressroom/internal/network/networktest"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/bluesky"
+	"pressroom.example/pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func oneFilm(l *networktest.Library) []network.Media { return []network.Media{l.Video(20_000)} }

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // call is one XRPC call.

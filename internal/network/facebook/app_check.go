@@ -3,8 +3,8 @@ package facebook
 import (
 	"context"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/graph"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/graph"
 )
 
 var _ network.AppChecker = (*Network)(nil)

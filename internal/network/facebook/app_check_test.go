@@ -3,8 +3,8 @@ package facebook_test
 import (
 	"testing"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/networktest"
 )
 
 // An app without App Review, and a person who declined a permission.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/graph"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/graph"
 )
 
 var _ network.Collector = (*Network)(nil)

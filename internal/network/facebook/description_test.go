@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network/networktest"
 )
 
 // checkCall checks that a request and the sandbox's response match Meta's API description: calls, parameters,

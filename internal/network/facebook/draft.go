@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/graph"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/graph"
 )
 
 // draft is the draft of a publication.

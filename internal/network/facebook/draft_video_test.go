@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/networktest"
 )
 
 // A video that Facebook keeps as a draft counts neither as published nor as absent, because its owner may still share

@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/facebook"
-	"pressroom/internal/network/networktest"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/facebook"
+	"pressroom.example/pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // A sign-in fails if the person declined a required permission.

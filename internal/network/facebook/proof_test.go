@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/facebook"
-	"pressroom/internal/network/networktest"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/facebook"
+	"pressroom.example/pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Every call with a token has an appsecret_proof, so that apps that require the proof work.

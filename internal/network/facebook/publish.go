@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/graph"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/graph"
 )
 
 const pollInterval = 5 * time.Second // between checks of an undecided publication

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/graph"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/graph"
 )
 
 // The format of reels. Meta requires 9:16. A tolerance allows for whole pixels in small videos.

@@ -3,7 +3,7 @@ package facebook
 import (
 	"context"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // Revoke revokes all permissions that the person granted to the app.

@@ -12,8 +12,8 @@ import (
 	"net/url"
 	"strconv"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/graph"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/graph"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // CheckCredentials reports whether the network accepts the app's ID and secret. It works for Threads apps too.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // Containers implements the publishing protocol that Threads and Instagram share. Prepare creates a container, for

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const maxName = 200 // characters kept of a name

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // For some seconds after Threads has reported a container as finished, it may not find the container. Calls that

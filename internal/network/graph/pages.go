@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"slices"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // ScopeBusiness is the permission to list the Pages of business portfolios.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // IssuedAt is the key in Grant.Extra for the time when the token was issued, in RFC 3339.

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"net/url"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/graph"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/graph"
 )
 
 var _ network.AppChecker = (*Network)(nil)

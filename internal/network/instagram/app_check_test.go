@@ -3,8 +3,8 @@ package instagram_test
 import (
 	"testing"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/networktest"
 )
 
 // CheckAccount reports the account's limit with both sign-in methods. The finding fails if the limit is used up.

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/graph"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/graph"
 )
 
 var _ network.Collector = (*Network)(nil)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network/networktest"
 )
 
 var accountEdge = regexp.MustCompile(`^/instagram/(?:graph|facebook)/v25\.0/[0-9]+/([a-z_]+)$`)

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"slices"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/graph"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/graph"
 )
 
 // Keys in Grant.Extra of accounts connected by Facebook Login. The person's token is stored in Extra instead of

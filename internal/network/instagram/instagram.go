@@ -14,8 +14,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/graph"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/graph"
 )
 
 const (

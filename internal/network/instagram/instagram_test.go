@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/instagram"
-	"pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/instagram"
+	"pressroom.example/pressroom/internal/network/networktest"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/graph"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/graph"
 )
 
 // The scopes that publishing needs, by sign-in method. People can decline them.

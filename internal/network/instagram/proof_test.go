@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/instagram"
-	"pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/instagram"
+	"pressroom.example/pressroom/internal/network/networktest"
 )
 
 // Calls with Facebook Login have an appsecret_proof. Calls with Instagram Login do not.

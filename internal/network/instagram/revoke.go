@@ -3,7 +3,7 @@ package instagram
 import (
 	"context"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // Revoke revokes all permissions that the person granted with Facebook Login. No revocation is documented for Instagram

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/networktest"
 )
 
 // The app of each product has the scopes that its accounts need.

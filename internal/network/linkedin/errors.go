@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const duplicatePost = "DUPLICATE_POST"

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/linkedin"
-	"pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/linkedin"
+	"pressroom.example/pressroom/internal/network/networktest"
 )
 
 const companySecret = "company-secret"

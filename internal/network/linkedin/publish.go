@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const maxAlt = 4086 // characters; unconfirmed, from third-party documentation

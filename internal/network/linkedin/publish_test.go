@@ -10,10 +10,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/linkedin"
-	"pressroom/internal/network/networktest"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/linkedin"
+	"pressroom.example/pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Nothing is uploaded if the parts do not cover the file or a URL is invalid.

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // videoTicket has the upload URLs of a video.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // testChecking tests how the adapter reports what an app may do.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // Containers describes a network with Meta's media containers.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // AccessToken and the others are the secrets of a Stub's grant and app.

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // Library is a post's media, opened in memory and served over HTTP.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // PrepareFromEachDraft checks that preparing can resume from every stored draft, and that a prepared draft does not

@@ -18,9 +18,9 @@ import (
 	"testing/fstest"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/sandbox"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/sandbox"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // Password is the password of the sandbox's accounts on Bluesky.

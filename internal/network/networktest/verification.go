@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // How a capability is verified. The table in docs/networks.md has a row with these words for each network.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 var version = regexp.MustCompile(`\b(\d{4}-\d\d-\d\d|\d{8}|\d+\.\d+(\.\d+)?)\b`)

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 var _ network.AppChecker = (*Network)(nil)

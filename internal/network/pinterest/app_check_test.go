@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"testing"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/networktest"
-	"pressroom/internal/network/pinterest"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network/pinterest"
 )
 
 // An app with Trial access passes the checks but cannot create Pins.

@@ -10,10 +10,10 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/networktest"
-	"pressroom/internal/network/pinterest"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network/pinterest"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Reports cover 90 days, so the saves of older pins remain unknown.

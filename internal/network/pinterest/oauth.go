@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // Commit creates the pin. It creates URLs from which Pinterest fetches the images during the call.

@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"slices"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // uploadTarget is the form to which a video is uploaded.

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 var _ network.AppChecker = (*Network)(nil)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network/networktest"
 )
 
 var anyID = regexp.MustCompile(`\b[0-9]{10,}\b`)

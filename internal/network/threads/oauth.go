@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"strings"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/graph"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/graph"
 )
 
 const maxName = 200 // characters kept of a name

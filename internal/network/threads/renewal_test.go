@@ -7,10 +7,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/networktest"
-	"pressroom/internal/network/threads"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network/threads"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // A token of unknown age is renewed.

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"testing"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/networktest"
-	"pressroom/internal/network/tiktok"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network/tiktok"
 )
 
 // CheckAccount reports the account's settings from creator_info.

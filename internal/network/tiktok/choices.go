@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const (

@@ -11,9 +11,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/networktest"
-	"pressroom/internal/network/tiktok"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network/tiktok"
 )
 
 // The follower count is not requested without its scope.

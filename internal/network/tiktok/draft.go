@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // draft is the stored state of a publication.

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // holderPrefix is the prefix of Grant.Holder. Revoking one grant of an account revokes all grants that the account gave

@@ -18,7 +18,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const (

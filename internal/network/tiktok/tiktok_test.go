@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/networktest"
-	"pressroom/internal/network/tiktok"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network/tiktok"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/url"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 var _ network.AppChecker = (*Network)(nil)

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/networktest"
 )
 
 // An app without credit cannot connect accounts. The next step tells the operator to buy credit.

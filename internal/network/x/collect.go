@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const (

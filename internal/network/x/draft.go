@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const expiryMargin = time.Minute // an upload that expires sooner than this is replaced

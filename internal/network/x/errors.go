@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const quotaWait = 24 * time.Hour // retry time of a daily or monthly cap, which X does not report

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const codeMediaExpired = "media_expired" // not a code of X

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")

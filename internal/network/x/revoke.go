@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // Revoke revokes the tokens of a grant, the refresh token first. Other grants of the same account remain valid.

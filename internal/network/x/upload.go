@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"slices"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 var _ network.AppChecker = (*Network)(nil)

@@ -3,8 +3,8 @@ package youtube_test
 import (
 	"testing"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/networktest"
 )
 
 // CheckAccount reports an unverified channel, an exhausted quota and an API that is not enabled.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const (

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const (

@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/youtube"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/youtube"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // plannedVideo has the fields of a Draft that describe its video.

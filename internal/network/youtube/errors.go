@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // apiError is an error of Google's APIs.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network/networktest"
 )
 
 var (

@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/networktest"
-	"pressroom/internal/network/youtube"
-	"pressroom/internal/sandbox"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network/youtube"
+	"pressroom.example/pressroom/internal/sandbox"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 const (

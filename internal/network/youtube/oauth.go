@@ -11,7 +11,7 @@ import (
 	"regexp"
 	"strings"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const (

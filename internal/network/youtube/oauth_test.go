@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/networktest"
-	"pressroom/internal/network/youtube"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/network/youtube"
 )
 
 const redirect = "https://pressroom.test/connect/back"

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const pollInterval = 5 * time.Second // between checks of a session that has all bytes but no video yet

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // videoStatus is the status of an uploaded video.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/networktest"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network/networktest"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // statusServer completes every upload. The response to the upload has a video with the status insert. Later requests

@@ -17,7 +17,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // minAdvance is the minimum by which event IDs are advanced.

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"maps"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Actor identifies who caused an event. The zero value means the service itself or the operator.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Entry is an event in the format for the operator's list and export: with IDs, without names.

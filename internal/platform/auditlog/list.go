@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Event is a recorded event with the names of the person and API key that caused it.

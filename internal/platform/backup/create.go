@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/failpoint"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/failpoint"
 )
 
 // Source is the data to back up.

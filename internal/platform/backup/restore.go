@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	"pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/blob"
 )
 
 // RestoreFiles copies the backup's files to a store, which must be empty. Only files of this backup, from an

@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Finding is a problem of a backup.

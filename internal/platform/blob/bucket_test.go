@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/s3"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/s3"
 )
 
 // A multipart upload of 100 MB does not hold the file in memory. The test is not parallel because it measures the

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // stageIn is the environment variable that names the folder in which a copy of the test binary stages a file.

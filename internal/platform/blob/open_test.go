@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/s3"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/s3"
 )
 
 // wantOpenError checks that Open fails with an error that contains want and no secret.

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressroom/internal/platform/blob"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/platform/blob"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // A read-only store creates nothing and lists existing blobs.

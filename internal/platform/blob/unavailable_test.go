@@ -15,8 +15,8 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/s3"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/s3"
 )
 
 func TestIsUnavailable(t *testing.T) {

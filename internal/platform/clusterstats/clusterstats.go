@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Metric is a number or a time, with the values of its labels in order.

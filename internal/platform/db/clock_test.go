@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // The program uses PostgreSQL's time, even if the machine's clock differs.

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/platform/failpoint"
-	"pressroom/internal/platform/tracing"
+	"pressroom.example/pressroom/internal/platform/failpoint"
+	"pressroom.example/pressroom/internal/platform/tracing"
 )
 
 // Querier runs queries on the database or in a transaction.

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/platform/sqlite"
+	"pressroom.example/pressroom/internal/platform/sqlite"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"

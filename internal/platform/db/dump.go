@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"pressroom/internal/platform/sqlite"
+	"pressroom.example/pressroom/internal/platform/sqlite"
 )
 
 // The names of the files that Dump writes.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // docs/scaling.md lists every table and says correctly whether it has a team_id.

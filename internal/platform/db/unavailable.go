@@ -13,7 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pressroom/internal/platform/sqlite"
+	"pressroom.example/pressroom/internal/platform/sqlite"
 )
 
 // unavailableClasses are the classes of PostgreSQL's error codes (appendix A of its manual) that concern the server and

@@ -12,9 +12,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/must"
-	"pressroom/internal/testkit/postgres"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/postgres"
 )
 
 func TestIsUnavailable(t *testing.T) {

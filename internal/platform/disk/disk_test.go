@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/platform/disk"
+	"pressroom.example/pressroom/internal/platform/disk"
 )
 
 func TestReserve(t *testing.T) {

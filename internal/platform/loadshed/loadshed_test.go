@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressroom/internal/platform/loadshed"
+	"pressroom.example/pressroom/internal/platform/loadshed"
 )
 
 // full returns a limiter at its limit.

@@ -3,7 +3,7 @@ package loadshed_test
 import (
 	"testing"
 
-	"pressroom/internal/platform/loadshed"
+	"pressroom.example/pressroom/internal/platform/loadshed"
 )
 
 func TestNetworkPrefix(t *testing.T) {

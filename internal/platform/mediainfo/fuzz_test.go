@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
 func FuzzJPEG(f *testing.F) { fuzz(f, "progressive.jpg") }

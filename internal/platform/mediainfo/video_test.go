@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
 func TestVideos(t *testing.T) {

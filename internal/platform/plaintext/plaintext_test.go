@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/platform/plaintext"
+	"pressroom.example/pressroom/internal/platform/plaintext"
 )
 
 func TestPlaintext(t *testing.T) {

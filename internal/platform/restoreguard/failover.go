@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // FailoverCheck checks each new connection to PostgreSQL, before it is used, for a failover: whether a replica has been

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/platform/restoreguard"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/platform/restoreguard"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // TestFailoverHolds checks that the statement for a failover works in PostgreSQL, and that it holds only once.

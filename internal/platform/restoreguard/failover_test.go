@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/restoreguard"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
 
 // TestFailover checks that a connection to a server on another timeline holds the database, unless failovers are

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // location identifies where a database is stored. Unknown fields are zero and not compared.

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/restoreguard"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/restoreguard"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 func open(t *testing.T, url string) (*restoreguard.Service, *db.DB) {

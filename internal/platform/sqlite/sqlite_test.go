@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/platform/sqlite"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/platform/sqlite"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func open(t *testing.T, path string, writer bool) *sql.DB {

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
 // keepFirst zeroes a box's content beyond its first n bytes.

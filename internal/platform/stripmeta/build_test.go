@@ -15,7 +15,7 @@ import (
 	"slices"
 	"testing"
 
-	"pressroom/internal/platform/stripmeta"
+	"pressroom.example/pressroom/internal/platform/stripmeta"
 )
 
 // secret is the marker that tests write into every kind of metadata.

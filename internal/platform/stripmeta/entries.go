@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
 var errEncrypted = newDamageError("the video is encrypted")

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"io"
 
-	"pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
 // orientationOnly returns EXIF data (TIFF 6.0) with only the orientation from the n bytes of EXIF data at off, or nil

@@ -6,7 +6,7 @@ import (
 	"io"
 	"slices"
 
-	"pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
 // The blocks of GIF89a, appendix A.

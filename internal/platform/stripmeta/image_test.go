@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/image/webp"
 
-	"pressroom/internal/platform/mediainfo"
-	"pressroom/internal/platform/stripmeta"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/stripmeta"
 )
 
 func decodePNG(t *testing.T, data []byte) image.Image {

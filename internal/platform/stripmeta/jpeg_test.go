@@ -10,8 +10,8 @@ import (
 	"slices"
 	"testing"
 
-	"pressroom/internal/platform/mediainfo"
-	"pressroom/internal/platform/stripmeta"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/stripmeta"
 )
 
 func decodeJPEG(t *testing.T, data []byte) image.Image {

@@ -18,8 +18,8 @@ import (
 
 	"golang.org/x/image/webp"
 
-	"pressroom/internal/platform/mediainfo"
-	"pressroom/internal/platform/stripmeta"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/stripmeta"
 )
 
 // planter returns a file with a marker in one place.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"math"
 
-	"pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
 // action is the way in which a box is cleaned.

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
 var errSamples = newDamageError("the video's tables do not contain the positions of its pictures and sound")

@@ -15,7 +15,7 @@ import (
 	"fmt"
 	"io"
 
-	"pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
 // Scan finds the metadata in the first size bytes of r, a file of the MIME type that mediainfo.Read reported. It reads

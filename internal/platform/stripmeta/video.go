@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
 // maxBoxes limits the number of boxes of a video that are read, as in package mediainfo.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"pressroom/internal/platform/mediainfo"
-	"pressroom/internal/platform/stripmeta"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/stripmeta"
 )
 
 // hollow is a large file whose middle is zeros, which are not stored.

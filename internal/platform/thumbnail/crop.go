@@ -6,7 +6,7 @@ import (
 	"image"
 	"io"
 
-	"pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
 // cropQuality is the JPEG quality of cropped images, which are encoded once more for a network that limits sizes.

@@ -7,8 +7,8 @@ import (
 	"image/color"
 	"testing"
 
-	"pressroom/internal/platform/mediainfo"
-	"pressroom/internal/platform/thumbnail"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/thumbnail"
 )
 
 // TestCrop checks parts and turns of upright and turned images, and the types of the results.

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/image/webp"
 
-	"pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
 // layer is a picture at its position on a transparent canvas. The first frame of an animation may be smaller than the

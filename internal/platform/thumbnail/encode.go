@@ -9,7 +9,7 @@ import (
 	"image/png"
 	"math"
 
-	"pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
 // qualities are the JPEG qualities to try before the picture is scaled down. Lower ones are visible.

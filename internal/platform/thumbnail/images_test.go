@@ -13,8 +13,8 @@ import (
 	"slices"
 	"testing"
 
-	"pressroom/internal/platform/mediainfo"
-	"pressroom/internal/platform/thumbnail"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/thumbnail"
 )
 
 func info(tb testing.TB, data []byte) mediainfo.Info {

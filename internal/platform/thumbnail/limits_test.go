@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressroom/internal/platform/mediainfo"
-	"pressroom/internal/platform/thumbnail"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/thumbnail"
 )
 
 // panicking is a reader that panics, to simulate a decoder's panic.

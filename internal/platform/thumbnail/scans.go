@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
 // The limits on the scans of a JPEG. A scan of a progressive image can have fewer than 100 bytes and still visit every

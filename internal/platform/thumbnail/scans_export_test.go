@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
 // TestScanBounds checks the exact limits of scans and of their blocks.

@@ -10,8 +10,8 @@ import (
 	"math"
 	"slices"
 
-	"pressroom/internal/platform/loadshed"
-	"pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/loadshed"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
 )
 
 // The errors besides mediainfo.ErrDamaged and those of reading.

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"pressroom/internal/platform/mediainfo"
-	"pressroom/internal/platform/thumbnail"
+	"pressroom.example/pressroom/internal/platform/mediainfo"
+	"pressroom.example/pressroom/internal/platform/thumbnail"
 )
 
 const memory = 128 << 20

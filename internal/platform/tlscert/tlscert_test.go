@@ -19,9 +19,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/platform/tlscert"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/acme"
+	"pressroom.example/pressroom/internal/platform/tlscert"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/acme"
 )
 
 func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/platform/tracing"
-	"pressroom/internal/testkit/collector"
+	"pressroom.example/pressroom/internal/platform/tracing"
+	"pressroom.example/pressroom/internal/testkit/collector"
 )
 
 func open(t *testing.T) (*tracing.Tracer, *collector.Collector) {

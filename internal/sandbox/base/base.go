@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"pressroom/internal/sandbox/marker"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/marker"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // Options are the settings of a sandbox. Outside tests, use the zero value.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // FetchTimeout is how long a network waits for a file.

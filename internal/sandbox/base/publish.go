@@ -3,8 +3,8 @@ package base
 import (
 	"context"
 
-	"pressroom/internal/sandbox/marker"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/marker"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // Publish runs try. If a marker requests a wait, it runs try again afterwards. It returns the ID of the post, or the

@@ -10,7 +10,7 @@ import (
 	"os"
 	"time"
 
-	"pressroom/internal/sandbox/marker"
+	"pressroom.example/pressroom/internal/sandbox/marker"
 )
 
 // MaxBody is the maximum size of a request's body in bytes, as the genuine Bluesky server accepts.

@@ -9,8 +9,8 @@ import (
 	"net/url"
 	"strings"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 const (

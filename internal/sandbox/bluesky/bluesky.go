@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // Name is the name of the network in the sandbox.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // FormEarlier sets the ID, version and record of an earlier post.

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 const (

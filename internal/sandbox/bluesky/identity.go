@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 func (b *Network) resolveHandle(r *http.Request) (any, error) {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/sandbox/insights"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/insights"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // getProfile returns an account's profile with its number of followers. It needs a token, because the server forwards

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/sandbox/marker"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/marker"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 func recordURI(did, rkey string) string { return "at://" + did + "/" + collection + "/" + rkey }

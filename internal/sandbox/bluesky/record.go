@@ -9,7 +9,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // record is a valid record of a post.

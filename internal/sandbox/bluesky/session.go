@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // sessionAnswer is the answer to a sign-in or a renewal. Without tokens it describes a session.

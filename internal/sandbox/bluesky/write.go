@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"pressroom/internal/sandbox/marker"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/marker"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // swap is a precondition on the current record: nothing, no record, or a certain one.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/base"
 )
 
 // xrpcError is an error in the protocol's format.

@@ -16,7 +16,7 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/sandbox/world"
+	"pressroom.example/pressroom/internal/sandbox/world"
 )
 
 // The clips were made by

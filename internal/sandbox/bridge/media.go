@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/sandbox/world"
+	"pressroom.example/pressroom/internal/sandbox/world"
 )
 
 // media returns the items of the media type on the day of the cursor, the newest first. Stories are limited to the last

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/graph"
-	"pressroom/internal/sandbox/insights"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/graph"
+	"pressroom.example/pressroom/internal/sandbox/insights"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // Name is the name of the network in the sandbox.

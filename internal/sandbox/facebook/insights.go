@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"strings"
 
-	"pressroom/internal/sandbox/graph"
-	"pressroom/internal/sandbox/insights"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/graph"
+	"pressroom.example/pressroom/internal/sandbox/insights"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // postMetrics are the metrics of posts that the network still offers.

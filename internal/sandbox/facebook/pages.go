@@ -3,10 +3,10 @@ package facebook
 import (
 	"net/http"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/graph"
-	"pressroom/internal/sandbox/oauth"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/graph"
+	"pressroom.example/pressroom/internal/sandbox/oauth"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 const scopeBusiness = "business_management"

@@ -13,11 +13,11 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/graph"
-	"pressroom/internal/sandbox/insights"
-	"pressroom/internal/sandbox/marker"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/graph"
+	"pressroom.example/pressroom/internal/sandbox/insights"
+	"pressroom.example/pressroom/internal/sandbox/marker"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 const (

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/graph"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/graph"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // reelSession is the prefix of the stored session of a reel. Clients name a reel by its ID.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/sandbox/marker"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/marker"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // Container is a post that is prepared before it is published.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/oauth"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/oauth"
 )
 
 // API has the parts that Meta's networks share: responses and errors, tokens that are exchanged for long-lived ones,

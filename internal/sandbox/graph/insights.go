@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/sandbox/insights"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/insights"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 var errWithheld = &Error{

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 const containerLife = 24 * time.Hour

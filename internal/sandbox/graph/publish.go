@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"pressroom/internal/sandbox/marker"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/marker"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // Sizes of a page of a list.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/oauth"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/oauth"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // ExchangeCode exchanges a code for a token of one hour.

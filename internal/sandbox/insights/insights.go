@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"pressroom/internal/sandbox/store"
-	"pressroom/internal/sandbox/world"
+	"pressroom.example/pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/world"
 )
 
 // Counts holds the counts of a post.

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // Counts depend on the post and the time, and never decrease.

@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"unicode/utf16"
 
-	"pressroom/internal/sandbox/graph"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/graph"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 const (

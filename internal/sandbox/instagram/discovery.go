@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/sandbox/graph"
-	"pressroom/internal/sandbox/marker"
-	"pressroom/internal/sandbox/store"
-	"pressroom/internal/sandbox/world"
+	"pressroom.example/pressroom/internal/sandbox/graph"
+	"pressroom.example/pressroom/internal/sandbox/marker"
+	"pressroom.example/pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/world"
 )
 
 // discoveryCalls returns the calls for the public data of other accounts and of hashtags, which only Facebook Login can

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/sandbox/graph"
+	"pressroom.example/pressroom/internal/sandbox/graph"
 )
 
 // field is a requested field, as in media.limit(5){id,caption}.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/sandbox/world"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/sandbox/world"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // All fields are in the network's description.

@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/graph"
-	"pressroom/internal/sandbox/store"
-	"pressroom/internal/sandbox/world"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/graph"
+	"pressroom.example/pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/world"
 )
 
 const (

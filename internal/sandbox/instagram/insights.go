@@ -1,9 +1,9 @@
 package instagram
 
 import (
-	"pressroom/internal/sandbox/graph"
-	"pressroom/internal/sandbox/insights"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/graph"
+	"pressroom.example/pressroom/internal/sandbox/insights"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // postMetrics are the metrics of posts and reels.

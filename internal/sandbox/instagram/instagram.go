@@ -6,8 +6,8 @@ import (
 	"maps"
 	"net/http"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/graph"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/graph"
 )
 
 // Name is the network's name in addresses.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/oauth"
-	"pressroom/internal/sandbox/store"
-	"pressroom/internal/sandbox/world"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/oauth"
+	"pressroom.example/pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/world"
 )
 
 // Operator is a professional account of Instagram that can read the public data of others.

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"strings"
 
-	"pressroom/internal/sandbox/graph"
-	"pressroom/internal/sandbox/insights"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/graph"
+	"pressroom.example/pressroom/internal/sandbox/insights"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // describe returns the object with an ID: an account, a Page, a container or a post of the caller.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/sandbox/insights"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/insights"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // scopeAnalytics is the scope for analytics of a member's posts.

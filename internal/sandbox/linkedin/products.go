@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 const scopeBasicProfile = "r_basicprofile"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/base"
 )
 
 // apiError is an error in one of LinkedIn's formats.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/oauth"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/oauth"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 const kindRefresh = "refresh" // a kind of token

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // Outcome is the result of an attempt to publish. A refused attempt may also have changed something, because a marker

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // The markers that a post's text can contain. A marker acts on every network, or with @NAME on one, as in

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/sandbox/insights"
-	"pressroom/internal/sandbox/rest"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/insights"
+	"pressroom.example/pressroom/internal/sandbox/rest"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 const (

@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/rest"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/rest"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 const (

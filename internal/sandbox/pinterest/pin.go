@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/sandbox/marker"
-	"pressroom/internal/sandbox/rest"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/marker"
+	"pressroom.example/pressroom/internal/sandbox/rest"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // pinBody has the stored fields of a pin in addition to its description.

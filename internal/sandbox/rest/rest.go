@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/marker"
-	"pressroom/internal/sandbox/oauth"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/marker"
+	"pressroom.example/pressroom/internal/sandbox/oauth"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // KindRefresh is the kind of refresh tokens.

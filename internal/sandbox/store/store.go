@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"pressroom/internal/platform/sqlite"
+	"pressroom.example/pressroom/internal/platform/sqlite"
 )
 
 //go:embed schema.sql

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/graph"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/graph"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 const (

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"net/http"
 
-	"pressroom/internal/sandbox/graph"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/graph"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // describe returns the object with an ID: an account, a container or a post of the caller.

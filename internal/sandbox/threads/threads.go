@@ -5,8 +5,8 @@ import (
 	"context"
 	"net/http"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/graph"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/graph"
 )
 
 // Name is the network's name in addresses.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"pressroom/internal/sandbox/insights"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/insights"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // fieldScopes are the scopes that fields of an account need besides the basic one.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/sandbox/world"
+	"pressroom.example/pressroom/internal/sandbox/world"
 )
 
 // researchSearch is a query for videos.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // publication is a post, from its beginning.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/base"
 )
 
 // apiError is a refusal of TikTok's API.

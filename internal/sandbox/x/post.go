@@ -12,10 +12,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/marker"
-	"pressroom/internal/sandbox/rest"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/marker"
+	"pressroom.example/pressroom/internal/sandbox/rest"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 const (

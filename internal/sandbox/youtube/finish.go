@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 const maxThumbnail = 2 << 20 // bytes

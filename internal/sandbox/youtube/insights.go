@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/sandbox/insights"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/insights"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // scopeAnalytics is the scope of the Analytics API.

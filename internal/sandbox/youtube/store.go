@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // upload is an upload session.

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"strings"
 
-	"pressroom/internal/sandbox/marker"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/marker"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // unauditedClient is the end of the ID of an app that has not passed YouTube's audit.

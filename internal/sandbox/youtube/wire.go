@@ -4,7 +4,7 @@ import (
 	"errors"
 	"net/http"
 
-	"pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/base"
 )
 
 // apiError is a refusal of Google's APIs.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/sandbox/base"
-	"pressroom/internal/sandbox/oauth"
-	"pressroom/internal/sandbox/store"
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/oauth"
+	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
 // Name is the name of the network in the sandbox.

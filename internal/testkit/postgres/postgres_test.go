@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/testkit/postgres"
+	"pressroom.example/pressroom/internal/testkit/postgres"
 )
 
 // TestServer checks that a server keeps its address and committed data when stopped or killed.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/testkit/prism"
+	"pressroom.example/pressroom/internal/testkit/prism"
 )
 
 // answer is the response of the upstream.

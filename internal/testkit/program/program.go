@@ -17,11 +17,11 @@ import (
 	"syscall"
 	"testing"
 
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Pressroom is the command that most tests run.
-const Pressroom = "pressroom/cmd/pressroom"
+const Pressroom = "pressroom.example/pressroom/cmd/pressroom"
 
 // CrashPoints is the build tag of a program that kills itself where PRESSROOM_CRASH_AT names.
 const CrashPoints = "crashpoints"

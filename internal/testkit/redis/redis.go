@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // Server is the Redis server of one test.

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"testing"
 
-	"pressroom/internal/testkit/redis"
+	"pressroom.example/pressroom/internal/testkit/redis"
 )
 
 // TestServer checks that a server keeps its port, and loses its data when stopped but not when paused.

@@ -11,7 +11,7 @@ import (
 	"os/exec"
 	"time"
 
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 const (

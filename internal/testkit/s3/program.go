@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"pressroom/internal/testkit/program"
+	"pressroom.example/pressroom/internal/testkit/program"
 )
 
 const module = "github.com/versity/versitygw"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/testkit/s3"
+	"pressroom.example/pressroom/internal/testkit/s3"
 )
 
 // TestServers checks that servers are separate and require authentication.

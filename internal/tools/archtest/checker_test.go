@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-const module = "pressroom"
+const module = "pressroom.example/pressroom"
 
 // rule forbids from, except notFrom, to import to, except notTo. It applies to test files only if inTests is set.
 type rule struct {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"text/template"
 
-	"pressroom/internal/api/openapi"
+	"pressroom.example/pressroom/internal/api/openapi"
 )
 
 var (

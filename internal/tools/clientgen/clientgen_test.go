@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/tools/clientgen"
+	"pressroom.example/pressroom/internal/tools/clientgen"
 )
 
 var update = flag.Bool("update", false, "regenerate the clients' files")

@@ -3,7 +3,7 @@ package clientgen
 import (
 	"slices"
 
-	"pressroom/internal/api/openapi"
+	"pressroom.example/pressroom/internal/api/openapi"
 )
 
 // distinctEmpty are optional strings of responses for which absent and empty differ.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/api/openapi"
+	"pressroom.example/pressroom/internal/api/openapi"
 )
 
 type (

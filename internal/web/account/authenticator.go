@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/auth/totp"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/auth/totp"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // setupKey is the session key of the sealed secret of an unconfirmed authenticator app.

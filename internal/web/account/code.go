@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/totp"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/totp"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // codeKey is the session key of a sign-in that waits for a code. The person is not signed in yet.

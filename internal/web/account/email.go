@@ -3,8 +3,8 @@ package account
 import (
 	"net/http"
 
-	"pressroom/internal/domain/team"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // sendConfirmation emails the visitor a link that confirms the email address.

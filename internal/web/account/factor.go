@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"strings"
 
-	"pressroom/internal/domain/team"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // factorView is the page of a person who needs a second factor.

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"net/http"
 
-	"pressroom/internal/domain/team"
-	"pressroom/internal/teamtime"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // firstRunView is the page on which the first person of an installation is created. The password is never shown again.

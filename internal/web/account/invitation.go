@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"strings"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/passkey"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/passkey"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // invitationView is the page of an invitation. Passwords are never shown again.

@@ -3,10 +3,10 @@ package account
 import (
 	"net/http"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/passkey"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/passkey"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // passkeyForm is the page for adding a passkey.

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // recoveryView is the page for setting a new password.

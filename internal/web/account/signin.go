@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/oidc"
-	"pressroom/internal/auth/passkey"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/oidc"
+	"pressroom.example/pressroom/internal/auth/passkey"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // readSignIn parses a sign-in form, which may contain a saved form, and reports whether it is valid.

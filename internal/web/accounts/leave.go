@@ -3,11 +3,11 @@ package accounts
 import (
 	"net/http"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/account"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // revocationText describes what happened to the permission for publishing, and where a person can revoke it.

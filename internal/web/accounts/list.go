@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/account"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // listView is the list of accounts with their state, and of networks that can be connected.

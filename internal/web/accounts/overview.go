@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/domain/analytics"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/plot"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/domain/analytics"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/plot"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // overviewPeriods are the offered periods in days.

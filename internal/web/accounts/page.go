@@ -10,16 +10,16 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/core/pipeline"
-	"pressroom/internal/domain/account"
-	"pressroom/internal/domain/analytics"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/plot"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/analytics"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/plot"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // periods are the offered periods in days.

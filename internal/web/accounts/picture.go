@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/domain/analytics"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/domain/analytics"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // picturePolicy is a Content-Security-Policy that prevents scripts in SVG images.

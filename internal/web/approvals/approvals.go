@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/domain/post"
-	"pressroom/internal/domain/post/approval"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/approval"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html

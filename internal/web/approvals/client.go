@@ -7,13 +7,13 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/domain/post/approval"
-	"pressroom/internal/locale"
-	"pressroom/internal/network"
-	"pressroom/internal/web/preview"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/approval"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/web/preview"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // maxReview is the maximum size of a client's form in bytes: the longest comment on each post, with each byte escaped as

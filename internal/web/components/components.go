@@ -6,7 +6,7 @@ import (
 	"html/template"
 	"net/http"
 
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 //go:embed templates

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/account"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // maxAccounts is how many accounts the page lists; a post has at most a hundred.

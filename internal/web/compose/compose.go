@@ -14,17 +14,17 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/account/appcheck"
-	"pressroom/internal/domain/media"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/domain/post/approval"
-	"pressroom/internal/locale"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/web/preview"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/account/appcheck"
+	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/approval"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/web/preview"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // emojiList has a category per heading and an emoji per line, with its name and, after a comma, more words to find it by.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 // Every emoji is one character for people, has a name, and is offered once.

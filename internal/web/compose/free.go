@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/post/calendar"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/post/calendar"
 )
 
 // Bounds of the search for a free slot, in the team's time zone.

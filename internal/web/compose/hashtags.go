@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"net/http"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/hashtag/list"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/hashtag/list"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // Limits of the hashtag lists that the editor offers.

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/preview"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/preview"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // problem is something to correct in the form. Field is the id of the element that corrects it, if known.

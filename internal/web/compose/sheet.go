@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // sheet is the content of the form, whether or not it is valid.

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"net/url"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/media"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // receive parses a form with files and adds the files to the library. It returns the form, with the files at the end of the

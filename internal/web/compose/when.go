@@ -4,9 +4,9 @@ import (
 	"errors"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/locale"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // when is a time in the team's zone, as in the form.

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"slices"
 
-	"pressroom/internal/auth/oauth"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/auth/oauth"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html

@@ -11,12 +11,12 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/oauth"
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/oauth"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // passed lists the parameters of the request that the form repeats.

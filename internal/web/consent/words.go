@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 var roleNames = map[access.Role]locale.Key{

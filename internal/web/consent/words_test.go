@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 func TestOffers(t *testing.T) {

@@ -3,10 +3,10 @@ package erasure
 import (
 	"net/http"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // leaveView is a team that the visitor may leave.

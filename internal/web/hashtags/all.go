@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/hashtag/list"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/hashtag/list"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // allView is a page of hashtag lists.

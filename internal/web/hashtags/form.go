@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"net/url"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/hashtag/list"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/hashtag/list"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // maxForm is the maximum size of a form in bytes. It suffices for five thousand hashtags in any script, the maximum per

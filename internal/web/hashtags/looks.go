@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 // look is a color or icon that the form offers.

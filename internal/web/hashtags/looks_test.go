@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"testing"
 
-	"pressroom/internal/domain/hashtag/list"
+	"pressroom.example/pressroom/internal/domain/hashtag/list"
 )
 
 // TestLooks checks that the service accepts all offered values and that each has a drawing or color.

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/hashtag/list"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/hashtag/list"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // perPage is how many hashtags a page shows.

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/hashtag/list"
-	"pressroom/internal/domain/hashtag/search"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/hashtag/list"
+	"pressroom.example/pressroom/internal/domain/hashtag/search"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 type (

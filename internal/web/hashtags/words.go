@@ -4,11 +4,11 @@ import (
 	"html/template"
 	"strings"
 
-	"pressroom/internal/domain/hashtag/list"
-	"pressroom/internal/domain/report/hashtaganalysis"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/plot"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/domain/hashtag/list"
+	"pressroom.example/pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/plot"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // words returns the functions of the package's templates.

@@ -5,12 +5,12 @@ import (
 	"net/url"
 	"strings"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/media"
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // addView is the page with the ways to add files.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strconv"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/media"
-	"pressroom/internal/domain/media/gallery"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/domain/media/gallery"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // result is the result for a selected file.

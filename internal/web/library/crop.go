@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"strconv"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/media"
-	"pressroom/internal/domain/media/crop"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/domain/media/crop"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // shape is a ratio of width to height that people choose.

@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/media"
-	"pressroom/internal/domain/media/gallery"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/domain/media/gallery"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // maxTexts is the maximum size of a form with the alternative texts of a page of images, in bytes.

@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/media"
-	"pressroom/internal/domain/media/gallery"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/domain/media/gallery"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 const (

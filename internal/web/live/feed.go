@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 const (

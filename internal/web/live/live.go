@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/platform/loadshed"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/platform/loadshed"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/domain/credit"
-	"pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/domain/credit"
+	"pressroom.example/pressroom/internal/platform/auditlog"
 )
 
 func (p *Handlers) ledgerPage(w http.ResponseWriter, r *http.Request) {

@@ -4,11 +4,11 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/domain/account/appcheck"
-	"pressroom/internal/domain/delivery"
-	"pressroom/internal/locale"
-	"pressroom/internal/network"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/domain/account/appcheck"
+	"pressroom.example/pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // networkView is the state of a network.

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"net/url"
 
-	"pressroom/internal/domain/team"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // newTeamView is the form for a new team, with the last input.

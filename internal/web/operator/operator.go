@@ -10,15 +10,15 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/account/appcheck"
-	"pressroom/internal/domain/credit"
-	"pressroom/internal/domain/delivery"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/restoreguard"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/account/appcheck"
+	"pressroom.example/pressroom/internal/domain/credit"
+	"pressroom.example/pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/restoreguard"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html

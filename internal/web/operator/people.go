@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"net/http"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/domain/team/teamsearch"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/domain/team/teamsearch"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // peopleView is a page of people.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/delivery"
 )
 
 // postsView lists deliveries whose outcome a person must decide.

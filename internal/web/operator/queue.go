@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/delivery"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/post"
 )
 
 const (

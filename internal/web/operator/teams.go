@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/credit"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/domain/team/teamsearch"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/credit"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/domain/team/teamsearch"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // teamsView is a page of teams.

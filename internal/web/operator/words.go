@@ -9,17 +9,17 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/credit"
-	"pressroom/internal/domain/delivery"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/locale"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/restoreguard"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/credit"
+	"pressroom.example/pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/restoreguard"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // words returns the functions of the package's templates.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 // Heat is a heat map of the hours of the week, starting on Monday.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 const linesWidth, linesHeight = 840.0, 240.0

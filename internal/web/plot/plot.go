@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 //go:embed templates/*.svg

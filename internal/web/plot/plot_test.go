@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"pressroom/internal/locale"
-	"pressroom/internal/web/plot"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/plot"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

@@ -4,13 +4,13 @@ import (
 	"net/http"
 	"strings"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/delivery"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/locale"
-	"pressroom/internal/network"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // oneView is the page of one account of a post, with its history.

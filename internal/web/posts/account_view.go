@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"time"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/analytics"
-	"pressroom/internal/domain/delivery"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/locale"
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/analytics"
+	"pressroom.example/pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // accountView is an account of a post with its history.

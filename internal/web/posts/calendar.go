@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/domain/post/calendar"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/calendar"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // The views of the calendar.

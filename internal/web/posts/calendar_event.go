@@ -5,11 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/domain/post"
-	"pressroom/internal/domain/post/calendar"
-	"pressroom/internal/domain/post/postlist"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/calendar"
+	"pressroom.example/pressroom/internal/domain/post/postlist"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // event is a post in the calendar.

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/domain/post/calendar"
-	"pressroom/internal/locale"
-	"pressroom/internal/teamtime"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/domain/post/calendar"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // How many posts the calendar shows per day, by view, and how many drafts beside it.

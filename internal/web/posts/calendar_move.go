@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/domain/post/calendar"
-	"pressroom/internal/locale"
-	"pressroom/internal/teamtime"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/calendar"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // moved describes a move for the message in the calendar, and the data that undoes it.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/post/calendar"
+	"pressroom.example/pressroom/internal/domain/post/calendar"
 )
 
 // date returns midnight UTC of a date.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/domain/post"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // moment is an entry of a post's history.

@@ -8,15 +8,15 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/account"
-	"pressroom/internal/domain/post/calendar"
-	"pressroom/internal/domain/post/postlist"
-	"pressroom/internal/locale"
-	"pressroom/internal/teamtime"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/post/calendar"
+	"pressroom.example/pressroom/internal/domain/post/postlist"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 const (

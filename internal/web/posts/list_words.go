@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/domain/post"
-	"pressroom/internal/domain/post/postlist"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/postlist"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // tabNames are the labels of the tabs and the texts for empty tabs.

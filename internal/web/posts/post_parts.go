@@ -6,12 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/domain/post/calendar"
-	"pressroom/internal/network"
-	"pressroom/internal/web/approvals"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/calendar"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/web/approvals"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // addDeleted adds the post's deleted files and a note if one was removed from it.

@@ -7,17 +7,17 @@ import (
 	"html/template"
 	"time"
 
-	"pressroom/internal/domain/analytics"
-	"pressroom/internal/domain/delivery"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/media"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/domain/post/approval"
-	"pressroom/internal/domain/post/calendar"
-	"pressroom/internal/locale"
-	"pressroom/internal/teamtime"
-	"pressroom/internal/web/preview"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/domain/analytics"
+	"pressroom.example/pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/approval"
+	"pressroom.example/pressroom/internal/domain/post/calendar"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/web/preview"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html

@@ -3,10 +3,10 @@ package posts
 import (
 	"cmp"
 
-	"pressroom/internal/domain/post"
-	"pressroom/internal/locale"
-	"pressroom/internal/network"
-	"pressroom/internal/web/preview"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/web/preview"
 )
 
 // titleWords are the titles of posts by their state.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/domain/delivery"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 // clock returns the time of day of an instant in its own zone.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/network"
 )
 
 // Conditions under which a network shows a card for the first link of a text.

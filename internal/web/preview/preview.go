@@ -14,10 +14,10 @@ import (
 	"sync"
 	"time"
 
-	"pressroom/internal/domain/post"
-	"pressroom/internal/locale"
-	"pressroom/internal/network"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"sync"
 
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // problemForms are the texts with values of what networks refuse, as package network writes them. The API has only the

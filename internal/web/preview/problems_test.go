@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/locale"
-	"pressroom/internal/network"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/network"
 )
 
 func TestProblemText(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/api/problem"
-	"pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/api/problem"
+	"pressroom.example/pressroom/internal/apierr"
 )
 
 // chapter is a page with the operations of one tag and the types of their answers.

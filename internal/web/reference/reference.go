@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html

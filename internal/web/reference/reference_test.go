@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/net/html"
 
-	"pressroom/internal/testkit"
-	"pressroom/internal/web/reference"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/web/reference"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // serve returns a server with the reference of the API.

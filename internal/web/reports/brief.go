@@ -3,9 +3,9 @@ package reports
 import (
 	"time"
 
-	"pressroom/internal/domain/report"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/plot"
+	"pressroom.example/pressroom/internal/domain/report"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/plot"
 )
 
 // finding is a sentence of the summary with its icon.

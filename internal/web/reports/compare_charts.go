@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/domain/report"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/plot"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/domain/report"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/plot"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // readHistories reads the history of each report.

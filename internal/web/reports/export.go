@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/report"
-	"pressroom/internal/domain/report/result"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/report"
+	"pressroom.example/pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 func whole(n *int64) string {

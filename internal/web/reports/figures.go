@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"strconv"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/report"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/report"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // answer is the data that a source returns in addition to the report.

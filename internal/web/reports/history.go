@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/domain/report"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/plot"
+	"pressroom.example/pressroom/internal/domain/report"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/plot"
 )
 
 // history is a profile's history for charts.

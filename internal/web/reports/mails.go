@@ -7,13 +7,13 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/report/subscription"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/plot"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/report/subscription"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/plot"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // mailView is the part of the page about mails.

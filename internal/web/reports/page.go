@@ -6,12 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/report"
-	"pressroom/internal/domain/report/result"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/plot"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/report"
+	"pressroom.example/pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/plot"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 const (

@@ -7,14 +7,14 @@ import (
 	"embed"
 	"net/http"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/credit"
-	"pressroom/internal/domain/media"
-	"pressroom/internal/domain/report"
-	"pressroom/internal/domain/report/sharelink"
-	"pressroom/internal/domain/report/subscription"
-	"pressroom/internal/platform/loadshed"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/credit"
+	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/domain/report"
+	"pressroom.example/pressroom/internal/domain/report/sharelink"
+	"pressroom.example/pressroom/internal/domain/report/subscription"
+	"pressroom.example/pressroom/internal/platform/loadshed"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/domain/report"
-	"pressroom/internal/domain/report/sharelink"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/domain/report"
+	"pressroom.example/pressroom/internal/domain/report/sharelink"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // shareView is the page on which a report is shared.

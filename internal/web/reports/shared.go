@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/report"
-	"pressroom/internal/domain/report/sharelink"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/report"
+	"pressroom.example/pressroom/internal/domain/report/sharelink"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // maxLinkFiles limits the concurrent downloads of one link: more than a report's thumbnails.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/domain/report/result"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/plot"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/plot"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // words returns the functions of the package's templates.

@@ -5,9 +5,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/domain/report"
-	"pressroom/internal/domain/report/result"
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/domain/report"
+	"pressroom.example/pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 func TestReportIDs(t *testing.T) {

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/locale"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // kind is a kind of event. Label is its name in the filter. Sentence follows the name of the actor; {name} is

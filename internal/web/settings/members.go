@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 const membersPerPage = 100

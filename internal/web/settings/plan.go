@@ -4,10 +4,10 @@ import (
 	"context"
 	"net/http"
 
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/post/postlist"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/post/postlist"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // allowance is a limit of the plan and its use.

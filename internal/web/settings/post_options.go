@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"net/url"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/network"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 const tikTokDefault = "/settings/team#tiktok"

@@ -8,16 +8,16 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/account"
-	"pressroom/internal/domain/credit"
-	"pressroom/internal/domain/hashtag/list"
-	"pressroom/internal/domain/media"
-	"pressroom/internal/domain/ratelimit"
-	"pressroom/internal/domain/report"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/credit"
+	"pressroom.example/pressroom/internal/domain/hashtag/list"
+	"pressroom.example/pressroom/internal/domain/media"
+	"pressroom.example/pressroom/internal/domain/ratelimit"
+	"pressroom.example/pressroom/internal/domain/report"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html

@@ -4,12 +4,12 @@ import (
 	"net/http"
 	"net/url"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/post/teamoptions"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/locale"
-	"pressroom/internal/teamtime"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/post/teamoptions"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 func (p *Handlers) accessPage(w http.ResponseWriter, r *http.Request) {

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/credit"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/credit"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // words returns the functions of the package's templates.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 // stylesheet is the asset that joins the files of the folder styles.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // TestCSVText checks that text is not a formula in spreadsheets and is otherwise unchanged.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/domain/team"
 )
 
 // Requirement states who must use two factors.

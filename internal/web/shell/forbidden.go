@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 var forbiddenPage = ownPage("templates/forbidden.html")

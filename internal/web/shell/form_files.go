@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 // SendsFiles reports whether a request is a form that may contain files.

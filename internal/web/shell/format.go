@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/locale"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // funcs returns the functions available in templates, in a language.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/domain/team"
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 // knownCookie identifies the people who have signed in with a browser before. It grants no access and outlives sign-outs.

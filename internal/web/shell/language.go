@@ -3,8 +3,8 @@ package shell
 import (
 	"net/http"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 // Language returns the language of a request: the visitor's setting, or else what the browser accepts.

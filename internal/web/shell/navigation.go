@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode"
 
-	"pressroom/internal/domain/team"
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 // navItem is an entry of the navigation. It is current in these sections; the first is its path, unless it has a page.

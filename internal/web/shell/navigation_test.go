@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 func TestInitials(t *testing.T) {

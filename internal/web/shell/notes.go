@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 // Notes translates notes of operations, which are in English, also those that have values.

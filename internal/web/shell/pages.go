@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 //go:embed templates/*.html assets/* styles/*.css

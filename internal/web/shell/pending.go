@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Anonymous sessions are limited in total, not per client. A flood of unfinished sign-ins removes the oldest sessions and

@@ -7,7 +7,7 @@ import (
 
 	"github.com/alexedwards/scs/v2"
 
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // TestPendingSessionLimit checks that only the oldest anonymous sessions are removed beyond the limit.

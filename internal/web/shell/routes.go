@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/access"
 )
 
 // Audience is who may use a route.

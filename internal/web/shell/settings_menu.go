@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 // settingsGroup is a part of the settings menu.

@@ -9,13 +9,13 @@ import (
 	"net/url"
 	"strings"
 
-	"pressroom/internal/api/problem"
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/core/pipeline"
-	"pressroom/internal/domain/team"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/loadshed"
+	"pressroom.example/pressroom/internal/api/problem"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/loadshed"
 )
 
 // Options configure the frame.

@@ -3,7 +3,7 @@ package shell
 import (
 	"testing"
 
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 func TestBrowserNames(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressroom/internal/platform/loadshed"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/platform/loadshed"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // bare returns a frame without services.

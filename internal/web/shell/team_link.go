@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"pressroom/internal/core/pipeline"
-	"pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/core/pipeline"
+	"pressroom.example/pressroom/internal/domain/team"
 )
 
 // followTeamLink redirects a link that names a team to the page in that team and selects it; answers of the API

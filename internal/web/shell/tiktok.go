@@ -3,7 +3,7 @@ package shell
 import (
 	"slices"
 
-	"pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/locale"
 )
 
 // Choice is a value of a select field, with words for people.

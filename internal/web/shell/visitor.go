@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/team"
 )
 
 type visitorKey struct{}

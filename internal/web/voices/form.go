@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/domain/voice"
-	"pressroom/internal/locale"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/domain/voice"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // maxForm is the maximum size of the longest form in bytes: an escaped non-ASCII letter takes up to 12.

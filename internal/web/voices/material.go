@@ -8,11 +8,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/domain/voice"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/voice"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 type (

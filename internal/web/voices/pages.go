@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"slices"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/voice"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/voice"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // listView lists the team's voices.

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/voice"
-	"pressroom/internal/web/shell"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/voice"
+	"pressroom.example/pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html

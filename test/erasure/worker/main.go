@@ -10,8 +10,8 @@ import (
 	"os"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/server"
 )
 
 func main() {

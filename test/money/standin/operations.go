@@ -5,13 +5,13 @@ import (
 	"errors"
 	"net/http"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/failpoint"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/failpoint"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 type (

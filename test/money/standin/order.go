@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/job"
 )
 
 // Scenario is the price and outcome that a query encodes: "free …", or a price and an outcome such as "7 part …".

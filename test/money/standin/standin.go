@@ -6,11 +6,11 @@ import (
 	"context"
 	"sync"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/server"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/server"
 )
 
 // The names of the operations.

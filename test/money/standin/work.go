@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/failpoint"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/failpoint"
 )
 
 // jobSteps is the total progress of a job. The first try of a Later query counts as one step.

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"pressroom/internal/domain/account"
-	"pressroom/internal/domain/delivery"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/plaintext"
+	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/plaintext"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/platform/plaintext"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/plaintext"
 )
 
 const (

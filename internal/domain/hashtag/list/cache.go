@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"sync"
 
-	"pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/operation"
 )
 
 // cacheEntry holds the hashtags of a list at a revision of the list and a version of the figures. It is immutable.

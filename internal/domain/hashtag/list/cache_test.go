@@ -8,13 +8,13 @@ import (
 
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/hashtag/stats"
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/report/hashtaganalysis"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/hashtag/stats"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 var _ operation.JSONEncoder = HashtagList{}

@@ -3,7 +3,7 @@ package list
 import (
 	"context"
 
-	"pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/operation"
 )
 
 // maxPerTransaction is how many hashtags may be enqueued in the transaction that adds them to a list.

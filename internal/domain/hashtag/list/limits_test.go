@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func TestLimits(t *testing.T) {

@@ -6,10 +6,10 @@ import (
 	"context"
 	"time"
 
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/hashtag/stats"
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/hashtag/stats"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // The values of ListInput.Scope.

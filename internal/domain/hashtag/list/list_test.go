@@ -9,12 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/hashtag/stats"
-	"pressroom/internal/domain/report/hashtaganalysis"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/hashtag/stats"
+	"pressroom.example/pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func TestCreate(t *testing.T) {

@@ -3,10 +3,10 @@ package list
 import (
 	"net/http"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/hashtag/stats"
-	"pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/hashtag/stats"
+	"pressroom.example/pressroom/internal/domain/report/hashtaganalysis"
 )
 
 // The inputs of the operations.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Queries use an index of the team or the list. Rows of one team or list may be sorted, because plans bound them.

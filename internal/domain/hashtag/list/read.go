@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strconv"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/hashtag/stats"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/hashtag/stats"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // lists returns a page of the team's lists followed by the ready-made ones, by descending ID.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/hashtag/stats"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/hashtag/stats"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // The ready-made lists are valid.

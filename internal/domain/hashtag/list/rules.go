@@ -8,8 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/provider"
 )
 
 // Reasons for refusing a hashtag.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/domain/hashtag/stats"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/hashtag/stats"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Select returns the picked hashtags in order with their figures and reads no others.

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 const columns = `id, team_id, name, platform, color, icon, size, last_position, revision, created_at`

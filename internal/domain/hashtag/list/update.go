@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Change lists the fields of a list to change; nil leaves a field as it is. An empty color or icon removes it.

@@ -7,9 +7,9 @@ import (
 	"maps"
 	"slices"
 
-	"pressroom/internal/domain/hashtag/stats"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/hashtag/stats"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/provider"
 )
 
 const (

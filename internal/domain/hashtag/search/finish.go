@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/domain/job"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // outcome is the result of a search job.

@@ -7,9 +7,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/report/words"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/report/words"
 )
 
 // Input is the input of search_hashtags.

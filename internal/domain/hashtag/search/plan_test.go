@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Queries use an index.

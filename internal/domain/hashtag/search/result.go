@@ -9,11 +9,11 @@ import (
 	"net/url"
 	"strconv"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/hashtag/stats"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/hashtag/stats"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // The result of a finished search.

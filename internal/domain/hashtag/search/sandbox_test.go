@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/provider/bridge"
-	"pressroom/internal/domain/provider/instagramgraph"
-	"pressroom/internal/domain/provider/joined"
-	"pressroom/internal/domain/report/hashtaganalysis"
-	"pressroom/internal/sandbox"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider/bridge"
+	"pressroom.example/pressroom/internal/domain/provider/instagramgraph"
+	"pressroom.example/pressroom/internal/domain/provider/joined"
+	"pressroom.example/pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom.example/pressroom/internal/sandbox"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // runSandbox runs searches against the sandbox.

@@ -7,11 +7,11 @@ import (
 	"log/slog"
 	"time"
 
-	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/hashtag/stats"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/core/plan"
+	"pressroom.example/pressroom/internal/domain/hashtag/stats"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Source is a provider of hashtag figures. See package provider for its errors.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/domain/job"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // search is the stored state of a team's keyword.

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"pressroom/internal/domain/hashtag/stats"
+	"pressroom.example/pressroom/internal/domain/hashtag/stats"
 )
 
 // minPosts is how many posts must use a hashtag before it is measured, so that a single author cannot trigger it.

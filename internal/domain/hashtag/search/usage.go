@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Query is the query of a search.

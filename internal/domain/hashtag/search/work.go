@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/domain/hashtag/stats"
-	"pressroom/internal/domain/job"
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/hashtag/stats"
+	"pressroom.example/pressroom/internal/domain/job"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 const (

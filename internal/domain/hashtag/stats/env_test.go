@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/hashtag/stats"
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/hashtag/stats"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 var began = time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)

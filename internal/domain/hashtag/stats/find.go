@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // MaxMatches is the maximum number of hashtags a lookup returns.

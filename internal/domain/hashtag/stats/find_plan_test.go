@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // Every statement of Find scans an index in order, without sorting or scanning a table. That holds for frequent and

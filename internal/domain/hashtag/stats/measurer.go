@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/domain/hashtag/stats"
-	"pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/hashtag/stats"
+	"pressroom.example/pressroom/internal/domain/provider"
 )
 
 // A requested hashtag is measured once, and again after a week while in demand.

@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/domain/provider"
-	caption "pressroom/internal/domain/report/words"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/provider"
+	caption "pressroom.example/pressroom/internal/domain/report/words"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 const (

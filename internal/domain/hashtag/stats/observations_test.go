@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"pressroom/internal/domain/hashtag/stats"
-	"pressroom/internal/domain/hashtag/syntheticrelated"
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/hashtag/stats"
+	"pressroom.example/pressroom/internal/domain/hashtag/syntheticrelated"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // model is the expected state: the hashtags of posts and under which they were found.

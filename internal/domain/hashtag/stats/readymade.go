@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 const (

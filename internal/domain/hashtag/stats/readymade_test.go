@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/hashtag/stats"
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/hashtag/stats"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // withReadyMade returns a measurer with ready-made lists.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/report/hashtaganalysis"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // measuredPreference is how long a measured size is preferred to a newer estimate: as long as package hashtaganalysis

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // One call reads at most maxTargetPosts plus maxReferencePosts posts.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/domain/hashtag/syntheticrelated"
-	"pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/hashtag/syntheticrelated"
+	"pressroom.example/pressroom/internal/domain/provider"
 )
 
 // sampledPosts stores posts of a synthetic network.

@@ -6,7 +6,7 @@ package stats
 import (
 	"time"
 
-	"pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom.example/pressroom/internal/domain/report/hashtaganalysis"
 )
 
 // Figures holds what is known about a hashtag on a platform. An unknown figure is nil, never 0.

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/report/hashtaganalysis"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Store reads and writes hashtag statistics.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider"
 )
 
 // Network generates posts about subjects. Each subject has a hashtag, which most of its posts use.

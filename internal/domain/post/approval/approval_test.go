@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/domain/post/approval"
-	"pressroom/internal/domain/post/posttest"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/approval"
+	"pressroom.example/pressroom/internal/domain/post/posttest"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // testStep is an action on a post. token is the token of an approval link.

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/access"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/domain/post"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/plaintext"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/plaintext"
 )
 
 // Decision is a client's decision on one version of a post.

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/core/operation"
-	"pressroom/internal/locale"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/plaintext"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/plaintext"
 )
 
 // Letter is an email with a secret link for a client.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/domain/post"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Round is a version of a post that was sent to a client for approval.

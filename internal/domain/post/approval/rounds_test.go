@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/post"
-	"pressroom/internal/domain/post/approval"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/approval"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func TestRounds(t *testing.T) {

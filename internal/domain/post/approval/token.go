@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/apierr"
 )
 
 // link is the decoded content of an approval link.

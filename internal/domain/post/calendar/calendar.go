@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/domain/post"
-	"pressroom/internal/domain/post/recurrence"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/recurrence"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Entry is a post in the calendar.

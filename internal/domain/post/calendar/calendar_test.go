@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/post/calendar"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/post/calendar"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // dayBounds returns the bounds of n days in Berlin that begin at a date.

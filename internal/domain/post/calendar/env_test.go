@@ -3,7 +3,7 @@ package calendar_test
 import (
 	"testing"
 
-	"pressroom/internal/domain/post/posttest"
+	"pressroom.example/pressroom/internal/domain/post/posttest"
 )
 
 type env struct{ *posttest.Env }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Filter selects posts. The zero Filter selects all.

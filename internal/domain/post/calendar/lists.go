@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/domain/post"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // ListRecent returns a team's submitted posts up to a time, newest first. It includes posts that failed without being

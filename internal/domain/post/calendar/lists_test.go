@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/post"
-	"pressroom/internal/domain/post/calendar"
-	"pressroom/internal/domain/post/posttest"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/post/calendar"
+	"pressroom.example/pressroom/internal/domain/post/posttest"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // ListOverdueDrafts returns overdue drafts, latest first, including occurrences of a paused series.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/domain/post/posttest"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/post/posttest"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 const first = 1_900_000_000_000_000 // the time of the first post, in microseconds

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"pressroom/internal/domain/post/posttest"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/domain/post/posttest"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/testkit"
 )
 
 // SQLite uses the first of two lower bounds in the text of a query. A query with a lower time bound must begin at that

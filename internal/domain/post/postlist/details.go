@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/domain/post"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Details are the parts of a list entry that are not in the API's PostEntry.

@@ -5,8 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 
-	"pressroom/internal/domain/post"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Relative is another post of a post's family: the original post or an edited copy.

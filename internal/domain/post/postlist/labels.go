@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Label describes a post in activity logs.

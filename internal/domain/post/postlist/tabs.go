@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"pressroom/internal/domain/post"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Tab is a part of the list of posts.

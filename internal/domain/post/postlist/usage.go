@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/platform/db"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // MaxUsed is the maximum count of CountInMonth. Counting more posts would take too long.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/apierr"
 )
 
 // Parse returns validation_failed for invalid rules. The occurrences of valid rules are found quickly.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/teambition/rrule-go"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/teamtime"
 )
 
 // WallClock is the format of a stored time without a zone.

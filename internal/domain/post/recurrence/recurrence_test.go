@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // zones have daylight saving time of an hour, of half an hour, and none.

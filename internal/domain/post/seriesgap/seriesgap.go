@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/core/operation"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/core/operation"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Gap is a run of skipped occurrences.

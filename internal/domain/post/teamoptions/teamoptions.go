@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Read returns a team's options.

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"pressroom/internal/network"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/network"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 const published = "published" // post.TargetPublished, which would be an import cycle

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/provider/wire"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider/wire"
 )
 
 const (

@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 var program = regexp.MustCompile("(?s)```go\n(.*?)```")

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/provider/wire"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider/wire"
 )
 
 const (

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/provider/wire"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider/wire"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func profileQuery(limit int) provider.ProfileQuery {

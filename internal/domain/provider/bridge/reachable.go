@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"pressroom/internal/domain/provider/wire"
+	"pressroom.example/pressroom/internal/domain/provider/wire"
 )
 
 // Reachable checks whether the bridge answers. Any status is fine except server errors and 429. Errors are

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/sandbox"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/sandbox"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // vendor returns a client for the sandbox's vendor without delays.

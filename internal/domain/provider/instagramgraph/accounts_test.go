@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // After an account error, another account is used and the first is paused.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // HashtagStore stores hashtag IDs and quotas for all nodes.

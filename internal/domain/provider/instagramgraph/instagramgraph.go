@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pressroom/internal/domain/provider/wire"
+	"pressroom.example/pressroom/internal/domain/provider/wire"
 )
 
 const (

@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // mixedMedia returns posts including an album of three and a reel without a file.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/url"
 
-	"pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider"
 )
 
 // Reachable checks whether Instagram answers one of the accounts. Errors are provider.ErrNotOffered for other platforms

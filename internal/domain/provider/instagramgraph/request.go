@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/provider/wire"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider/wire"
 )
 
 // get requests a path through an account. Errors are *apiError and *provider.Unavailable, without the token or the

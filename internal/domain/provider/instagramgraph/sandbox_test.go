@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/sandbox"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/sandbox"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // newSandboxSource returns a source for the sandbox with a number of accounts.

@@ -7,10 +7,10 @@ import (
 	"regexp"
 	"testing"
 
-	"pressroom/internal/domain/provider/bridge"
-	"pressroom/internal/domain/provider/instagramgraph"
-	"pressroom/internal/domain/provider/tiktokresearch"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/provider/bridge"
+	"pressroom.example/pressroom/internal/domain/provider/instagramgraph"
+	"pressroom.example/pressroom/internal/domain/provider/tiktokresearch"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 var example = regexp.MustCompile("(?s)```json\\n(.*?)```")

@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider"
 )
 
 // Figures is a provider. It returns provider.ErrNotOffered for unsupported queries.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider"
 )
 
 // reachable is a provider that can be checked quickly.

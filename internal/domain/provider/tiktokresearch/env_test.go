@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 var began = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)

@@ -3,7 +3,7 @@ package tiktokresearch
 import (
 	"context"
 
-	"pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider"
 )
 
 // Reachable checks whether TikTok issues a token and is not paused. It requests none while it has one, because requests

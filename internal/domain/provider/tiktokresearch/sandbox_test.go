@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/sandbox"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/sandbox"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 func TestSandbox(t *testing.T) {

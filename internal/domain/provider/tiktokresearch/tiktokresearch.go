@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/provider/wire"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider/wire"
 )
 
 const (

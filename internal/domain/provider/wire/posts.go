@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider"
 )
 
 // Posts collects posts page by page.

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider"
 )
 
 const (

@@ -6,8 +6,8 @@ package analysis
 import (
 	"time"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
 // ProfileInput holds the figures of a profile.

@@ -11,11 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/report/analysis"
-	"pressroom/internal/domain/report/result"
-	"pressroom/internal/domain/report/synthetic"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/report/analysis"
+	"pressroom.example/pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/domain/report/synthetic"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // daily returns posts, one per day, up to ten days before the measurement.

@@ -3,9 +3,9 @@ package analysis_test
 import (
 	"testing"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/report/analysis"
-	"pressroom/internal/domain/report/synthetic"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/report/analysis"
+	"pressroom.example/pressroom/internal/domain/report/synthetic"
 )
 
 // BenchmarkAnalyze analyzes a profile with 10,000 posts.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/report/analysis"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/report/analysis"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 // handExample is an example in docs/scoring.md.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/domain/report/synthetic"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/report/synthetic"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 var update = flag.Bool("update", false, "update the tables of docs/scoring.md (takes minutes)")

@@ -1,8 +1,8 @@
 package analysis
 
 import (
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
 // engagement returns the medians of the counted posts.

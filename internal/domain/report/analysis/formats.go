@@ -3,7 +3,7 @@ package analysis
 import (
 	"slices"
 
-	"pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
 // formatsSection returns the engagement by format, ignoring unknown formats.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"runtime"
 	"testing"
 
-	"pressroom/internal/domain/report/analysis"
-	"pressroom/internal/domain/report/synthetic"
+	"pressroom.example/pressroom/internal/domain/report/analysis"
+	"pressroom.example/pressroom/internal/domain/report/synthetic"
 )
 
 // Analyzing a profile with 10,000 posts allocates less than 64 MB. The race detector drops pooled buffers of regular

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
 // notes returns remarks on what the results are based on.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/report/words"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/report/words"
 )
 
 // SettledAge is the age at which a post has gathered most of its reactions. Younger posts would look worse than they

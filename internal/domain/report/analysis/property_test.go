@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/report/analysis"
-	"pressroom/internal/domain/report/result"
-	"pressroom/internal/domain/report/synthetic"
-	"pressroom/internal/testkit/must"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/report/analysis"
+	"pressroom.example/pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/domain/report/synthetic"
+	"pressroom.example/pressroom/internal/testkit/must"
 )
 
 var measuredAt = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)

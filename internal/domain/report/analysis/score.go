@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
 // minScored is the minimum number of posts for a component of the score.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/domain/report/analysis"
-	"pressroom/internal/domain/report/result"
-	"pressroom/internal/domain/report/synthetic"
+	"pressroom.example/pressroom/internal/domain/report/analysis"
+	"pressroom.example/pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/domain/report/synthetic"
 )
 
 // input returns the input for a synthetic profile.

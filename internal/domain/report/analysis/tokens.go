@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
 // Maximum numbers of items in the summary and in sections.

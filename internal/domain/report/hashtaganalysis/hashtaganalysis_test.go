@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/report/synthetichashtag"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/report/synthetichashtag"
 )
 
 // drawInput generates possible figures.

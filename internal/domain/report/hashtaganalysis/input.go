@@ -5,7 +5,7 @@ package hashtaganalysis
 import (
 	"time"
 
-	"pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider"
 )
 
 // Input holds the figures of a hashtag.

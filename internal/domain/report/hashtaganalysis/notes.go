@@ -1,6 +1,6 @@
 package hashtaganalysis
 
-import "pressroom/internal/domain/report/result"
+import "pressroom.example/pressroom/internal/domain/report/result"
 
 // Notes on an estimated or unknown number of posts.
 const (

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/report/words"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/report/words"
 )
 
 // maxClockSkew is how far a network's clock may be ahead of ours.

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
 // proportion is a count of successes in a sample.

@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
 const (

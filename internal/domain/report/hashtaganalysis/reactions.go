@@ -3,8 +3,8 @@ package hashtaganalysis
 import (
 	"slices"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
 const (

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"pressroom/internal/domain/provider"
-	"pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
 const (

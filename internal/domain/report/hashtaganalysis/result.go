@@ -1,6 +1,6 @@
 package hashtaganalysis
 
-import "pressroom/internal/domain/report/result"
+import "pressroom.example/pressroom/internal/domain/report/result"
 
 // Result is the stored analysis of a hashtag.
 type Result struct {

@@ -3,7 +3,7 @@ package hashtaganalysis
 import (
 	"math"
 
-	"pressroom/internal/domain/report/result"
+	"pressroom.example/pressroom/internal/domain/report/result"
 )
 
 // scale maps a figure logarithmically to a component of the score: worst to 0, best to 100.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/domain/report/synthetichashtag"
+	"pressroom.example/pressroom/internal/domain/report/synthetichashtag"
 )
 
 var measuredAt = time.Date(2026, time.November, 18, 15, 20, 0, 0, time.UTC)

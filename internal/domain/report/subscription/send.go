@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/locale"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/plaintext"
-	"pressroom/internal/platform/restoreguard"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/plaintext"
+	"pressroom.example/pressroom/internal/platform/restoreguard"
 )
 
 const (

@@ -7,10 +7,10 @@ import (
 	"log/slog"
 	"time"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/auth/tokencrypt"
-	"pressroom/internal/locale"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/auth/tokencrypt"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // The periods.

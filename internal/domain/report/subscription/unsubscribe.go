@@ -8,9 +8,9 @@ import (
 	"errors"
 	"fmt"
 
-	"pressroom/internal/apierr"
-	"pressroom/internal/platform/auditlog"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Path is the path of the page on which a recipient unsubscribes, below the public URL.

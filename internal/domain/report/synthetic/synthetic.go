@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider"
 )
 
 // The generated effects.

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider"
 )
 
 // Shape is the shape of a hashtag's rate of posts over time.

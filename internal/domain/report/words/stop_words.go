@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider"
 )
 
 //go:embed stop.txt

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider"
 )
 
 // stripLinks returns a caption in the form of provider.Fold without links, email addresses and mentions. Invalid UTF-8

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider"
 )
 
 // minLetters is the minimum of letters in a word, other than ideographs. Single letters are list markers or

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"pressroom/internal/domain/provider"
+	"pressroom.example/pressroom/internal/domain/provider"
 )
 
 // Caption holds the distinct hashtags (without #) and words of a caption, in order. Links, addresses, mentions,

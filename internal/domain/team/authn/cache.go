@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pressroom/internal/core/access"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/core/access"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // cachedKey is a cached key or token.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // flushInterval is how often usage times are stored. They are not stored on each call, so that reads write nothing.

@@ -8,9 +8,9 @@ import (
 	"errors"
 	"fmt"
 
-	"pressroom/internal/locale"
-	"pressroom/internal/platform/db"
-	"pressroom/internal/platform/plaintext"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/platform/plaintext"
 )
 
 // Language returns the language for an email: the language of the person with the address, or the sender's language if

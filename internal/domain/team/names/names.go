@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/apierr"
 )
 
 // MaxLength is the maximum length of a name, in characters.

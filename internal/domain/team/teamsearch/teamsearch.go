@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/domain/team"
-	"pressroom/internal/platform/db"
+	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 // Query selects teams or people by a part of the name or email address, or by ID. An empty text selects all. Results

@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"pressroom/internal/server"
-	"pressroom/test/money/standin"
+	"pressroom.example/pressroom/internal/server"
+	"pressroom.example/pressroom/test/money/standin"
 )
 
 func main() {
