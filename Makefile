@@ -21,7 +21,7 @@ test: ## Run every test on SQLite and PostgreSQL
 	scripts/with-postgres scripts/test compiled
 
 test-quick: ## Run the tests that need only Go, on SQLite
-	env -u CI -u PRESSROOM_TEST_POSTGRES go test -short ./...
+	env -u CI -u PRESSROOM_TEST_POSTGRES go test -short ./... pressroom.example/pressroom/client
 
 test-race: test-tools ## Run the tests of the whole program with the race detector
 	scripts/with-postgres go test -race ./test/e2e ./test/program

@@ -41,6 +41,7 @@ require (
 	gonum.org/v1/gonum v0.17.0
 	modernc.org/sqlite v1.60.1
 	pgregory.net/rapid v1.3.0
+	pressroom.example/pressroom/client v0.0.0
 )
 
 require (
@@ -145,3 +146,6 @@ require (
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
 )
+
+// The client is a module of its own, so that programs which import it depend on nothing else.
+replace pressroom.example/pressroom/client => ./client

@@ -3,17 +3,15 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // fakeService serves one handler per request and records the requests. The last handler serves all further ones.
@@ -87,7 +85,7 @@ func TestRedirectsNotFollowed(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		s, c := newFakeService(t, respond(status, "text/plain", "", "Location", other.URL+"/api/v1/me"))
 		_, err := c.GetIdentity(t.Context())
-		e, ok := errors.AsType[*Error](err)
+		e, ok := asType[*Error](err)
 		if !ok || e.Status != status || !strings.Contains(e.Detail, "redirect") || len(s.requests) != 1 {
 			t.Errorf("%d: %v after %d requests", status, err, len(s.requests))
 		}
@@ -115,7 +113,7 @@ func TestForeignResponses(t *testing.T) {
 			t.Parallel()
 			s, client := newFakeService(t, c.handler)
 			_, err := client.GetIdentity(t.Context())
-			e, ok := errors.AsType[*Error](err)
+			e, ok := asType[*Error](err)
 			if !ok || e.Status != c.status || e.Code != "" || !strings.Contains(e.Detail, c.detail) || len(s.requests) != 1 {
 				t.Errorf("%v after %d requests", err, len(s.requests))
 			}
@@ -127,7 +125,7 @@ func TestErrorDetails(t *testing.T) {
 	t.Parallel()
 	_, c := newFakeService(t, problem(422, CodeValidationFailed, "X-Request-Id", "req-1"))
 	_, err := c.CreatePost(t.Context(), CreatePostInput{Caption: "c", AccountIDs: []int64{1}}, IdempotencyKey("k"))
-	e, ok := errors.AsType[*Error](err)
+	e, ok := asType[*Error](err)
 	if !ok {
 		t.Fatal(err)
 	}
@@ -136,8 +134,8 @@ func TestErrorDetails(t *testing.T) {
 		Context:   Context{Argument: "caption", Reason: "too_long"},
 		RequestID: "req-1", IdempotencyKey: "k", Attempts: 1,
 	}
-	if diff := cmp.Diff(want, e); diff != "" {
-		t.Error(diff)
+	if !reflect.DeepEqual(e, want) {
+		t.Errorf("got %+v, want %+v", e, want)
 	}
 	if text := err.Error(); text != "create_post: 422 validation_failed caption too_long: D. [request req-1]" {
 		t.Error(text)
@@ -198,16 +196,16 @@ func TestArguments(t *testing.T) {
 	}{
 		{"list_posts", ListPostsInput{}, "/posts", ""},
 		{"list_posts", ListPostsInput{
-			Status: PostStatusDraft, Limit: 3, AccountID: new(int64(1<<53 + 1)),
+			Status: PostStatusDraft, Limit: 3, AccountID: ptr[int64](1<<53 + 1),
 		}, "/posts?account_id=9007199254740993&limit=3&status=draft", ""},
 		{"list_media", ListMediaInput{FolderID: new(int64)}, "/media?folder_id=0", ""},
-		{"list_social_accounts", ListSocialAccountsInput{ActiveOnly: new(false)}, "/social-accounts?active_only=false", ""},
+		{"list_social_accounts", ListSocialAccountsInput{ActiveOnly: ptr(false)}, "/social-accounts?active_only=false", ""},
 		{"get_report", GetReportInput{
 			Type: "profile", ID: "a b/c", Sections: []string{"times", "posts"},
 		}, "/reports/profile/a%20b%2Fc?sections=times%2Cposts", ""},
 		{"get_job", map[string]any{"job_id": "social_post:1"}, "/jobs/social_post:1", ""},
 		{"update_post", UpdatePostInput{ID: "p"}, "/posts/p", `{}`},
-		{"update_post", UpdatePostInput{ID: "p", MediaIDs: []int64{}, Caption: new("")}, "/posts/p", `{"caption":"","media_ids":[]}`},
+		{"update_post", UpdatePostInput{ID: "p", MediaIDs: []int64{}, Caption: ptr("")}, "/posts/p", `{"caption":"","media_ids":[]}`},
 		{"update_post", UpdatePostInput{ID: "p", ClearScheduledAt: true}, "/posts/p", `{"scheduled_at":null}`},
 		{"update_post", &UpdatePostInput{ID: "p", ClearScheduledAt: true}, "/posts/p", `{"scheduled_at":null}`},
 		{"update_post", map[string]any{"id": "p", "scheduled_at": nil, "caption": nil}, "/posts/p", `{"scheduled_at":null}`},
@@ -243,7 +241,7 @@ func TestArguments(t *testing.T) {
 		}
 	}
 	if _, err := c.UpdatePost(t.Context(),
-		UpdatePostInput{ID: "p", ScheduledAt: new("2027-01-01T10:00Z"), ClearScheduledAt: true}); err == nil || CodeOf(err) != "" {
+		UpdatePostInput{ID: "p", ScheduledAt: ptr("2027-01-01T10:00Z"), ClearScheduledAt: true}); err == nil || CodeOf(err) != "" {
 		t.Errorf("a time that is both set and cleared was sent: %v", err)
 	}
 	if _, err := c.Call(t.Context(), "delete_everything", nil); err == nil {
@@ -360,3 +358,5 @@ func TestCallPages(t *testing.T) {
 		}
 	}
 }
+
+func ptr[T any](v T) *T { return &v }

@@ -91,9 +91,16 @@ func (e *JobFailedError) Error() string {
 	return fmt.Sprintf("job %s %s: %s: %s", e.JobID, strings.ReplaceAll(string(e.State), "_", " "), e.Code, e.Text)
 }
 
+// asType is errors.AsType, which Go has since 1.26.
+func asType[E error](err error) (E, bool) {
+	var e E
+	ok := errors.As(err, &e)
+	return e, ok
+}
+
 // CodeOf returns the code of the [*Error] in an error, or "".
 func CodeOf(err error) string {
-	if e, ok := errors.AsType[*Error](err); ok {
+	if e, ok := asType[*Error](err); ok {
 		return e.Code
 	}
 	return ""

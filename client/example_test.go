@@ -29,7 +29,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary := filepath.Join(dir, "pressroom")
-	if out, err := exec.Command("go", "build", "-o", binary, "pressroom.example/pressroom/cmd/pressroom").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-C", "..", "-o", binary, "./cmd/pressroom").CombinedOutput(); err != nil {
 		panic(string(out))
 	}
 	program := exec.Command(binary, "quickstart", "--data", filepath.Join(dir, "data"), "--addr", "127.0.0.1:0", "--json")
@@ -147,7 +147,8 @@ func ExampleIdempotencyKey() {
 
 func ExampleError() {
 	_, err := connect().CreatePost(context.Background(), client.CreatePostInput{Caption: "No accounts."})
-	e, ok := errors.AsType[*client.Error](err)
+	var e *client.Error
+	ok := errors.As(err, &e)
 	fmt.Println(ok, e.Status, e.Code, e.Context.Argument, e.Context.Reason)
 	// Output: true 422 validation_failed account_ids missing_argument
 }

@@ -169,7 +169,7 @@ func validUTF8(v reflect.Value) bool {
 	case reflect.Pointer, reflect.Interface:
 		return v.IsNil() || validUTF8(v.Elem())
 	case reflect.Slice, reflect.Array:
-		if raw, is := reflect.TypeAssert[json.RawMessage](v); is {
+		if raw, is := v.Interface().(json.RawMessage); is {
 			return utf8.Valid(raw)
 		}
 		for i := range v.Len() {

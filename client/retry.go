@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -71,7 +70,7 @@ func (r retry) withTimeout(ctx context.Context, try func(ctx context.Context) er
 
 // causeOf returns the reason why the limited context ended if that caused the error, else the error.
 func causeOf(ctx, limited context.Context, err error) error {
-	_, isResponse := errors.AsType[*Error](err)
+	_, isResponse := asType[*Error](err)
 	if err == nil || isResponse || ctx.Err() != nil || limited.Err() == nil {
 		return err
 	}
@@ -80,7 +79,7 @@ func causeOf(ctx, limited context.Context, err error) error {
 
 // describe adds details of the call to an error. An error response remains one, even if the pause was cut short.
 func describe(err error, ctx context.Context, call *UnansweredError) error { //nolint:revive // the error is the subject
-	if e, ok := errors.AsType[*Error](err); ok {
+	if e, ok := asType[*Error](err); ok {
 		e.Operation, e.IdempotencyKey, e.Attempts = call.Operation, call.IdempotencyKey, call.Attempts
 		if ctx.Err() != nil {
 			return fmt.Errorf("%w (given up: %w)", e, context.Cause(ctx))
@@ -96,16 +95,16 @@ func describe(err error, ctx context.Context, call *UnansweredError) error { //n
 
 // unsent reports whether no connection was established in the last try of an attempt.
 func unsent(err error) bool {
-	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
+	if dial, ok := asType[*net.OpError](err); ok && dial.Op == "dial" {
 		return true
 	}
-	_, ok := errors.AsType[*tls.CertificateVerificationError](err)
+	_, ok := asType[*tls.CertificateVerificationError](err)
 	return ok
 }
 
 // pause reports whether a retry may fix an error, and returns the pause before it.
 func (r retry) pause(attempt int, err error) (time.Duration, bool) {
-	e, ok := errors.AsType[*Error](err)
+	e, ok := asType[*Error](err)
 	if !ok {
 		return r.backoff(attempt), !permanent(err)
 	}
@@ -143,19 +142,19 @@ func temporary(e *Error) bool {
 
 // permanent reports whether an error would occur again at once.
 func permanent(err error) bool {
-	if _, ok := errors.AsType[*permanentError](err); ok {
+	if _, ok := asType[*permanentError](err); ok {
 		return true
 	}
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+	if _, ok := asType[*tls.CertificateVerificationError](err); ok {
 		return true
 	}
-	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+	if _, ok := asType[x509.UnknownAuthorityError](err); ok {
 		return true
 	}
-	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok { // the server does not speak TLS
+	if _, ok := asType[tls.RecordHeaderError](err); ok { // the server does not speak TLS
 		return true
 	}
-	lookup, ok := errors.AsType[*net.DNSError](err)
+	lookup, ok := asType[*net.DNSError](err)
 	return ok && lookup.IsNotFound
 }
 

@@ -130,7 +130,7 @@ func TestCancellation(t *testing.T) {
 		cancel()
 	}()
 	_, err := c.CreatePost(ctx, CreatePostInput{Caption: "c", AccountIDs: []int64{1}}, IdempotencyKey("k"))
-	lost, is := errors.AsType[*UnansweredError](err)
+	lost, is := asType[*UnansweredError](err)
 	if !is || lost.IdempotencyKey != "k" || lost.Attempts != 1 || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
@@ -143,7 +143,7 @@ func TestDeadlines(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	_, err := c.GetIdentity(ctx)
-	if e, ok := errors.AsType[*Error](err); !ok || e.RetryAfter != 30*time.Second || len(s.requests) != 1 || len(s.pauses) != 0 {
+	if e, ok := asType[*Error](err); !ok || e.RetryAfter != 30*time.Second || len(s.requests) != 1 || len(s.pauses) != 0 {
 		t.Errorf("%v after %d requests and %v", err, len(s.requests), s.pauses)
 	}
 }
@@ -160,7 +160,7 @@ func TestAttemptsTimeOut(t *testing.T) {
 	_, c = newFakeService(t, func(http.ResponseWriter, *http.Request) { <-held })
 	c.retry.attempt, c.retry.attempts = 500*time.Millisecond, 2
 	_, err := c.GetPost(t.Context(), GetPostInput{ID: "p"})
-	if _, is := errors.AsType[*UnansweredError](err); !is || errors.Is(err, context.DeadlineExceeded) ||
+	if _, is := asType[*UnansweredError](err); !is || errors.Is(err, context.DeadlineExceeded) ||
 		!strings.Contains(err.Error(), "within 500ms") {
 		t.Errorf("only the attempt timed out: %v", err)
 	}
@@ -175,7 +175,7 @@ func TestPermanentErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = c.GetIdentity(t.Context())
-	if lost, is := errors.AsType[*UnansweredError](err); !is || lost.Attempts != 1 {
+	if lost, is := asType[*UnansweredError](err); !is || lost.Attempts != 1 {
 		t.Errorf("%v", err)
 	}
 }
@@ -186,7 +186,7 @@ func TestUnsent(t *testing.T) {
 	s, c := newFakeService(t, cutOff)
 	s.Close()
 	_, err := c.GetIdentity(t.Context())
-	if lost, is := errors.AsType[*UnansweredError](err); !is || !lost.Unsent || lost.Attempts != 5 {
+	if lost, is := asType[*UnansweredError](err); !is || !lost.Unsent || lost.Attempts != 5 {
 		t.Errorf("not listening: %v", err)
 	}
 	s, c = newFakeService(t, cutOff)
@@ -195,7 +195,7 @@ func TestUnsent(t *testing.T) {
 		return nil
 	}
 	_, err = c.GetIdentity(t.Context())
-	if lost, is := errors.AsType[*UnansweredError](err); !is || lost.Unsent {
+	if lost, is := asType[*UnansweredError](err); !is || lost.Unsent {
 		t.Errorf("cut off, then not listening: %v", err)
 	}
 }
@@ -217,7 +217,7 @@ func TestUnsentOnReusedConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := c.CreatePost(t.Context(), CreatePostInput{Caption: "c", AccountIDs: []int64{1}})
-	if lost, is := errors.AsType[*UnansweredError](err); !is || lost.Unsent || len(s.requests) != 2 {
+	if lost, is := asType[*UnansweredError](err); !is || lost.Unsent || len(s.requests) != 2 {
 		t.Errorf("%d requests: %+v", len(s.requests), err)
 	}
 }

@@ -74,13 +74,14 @@ func (c *Client) Upload(ctx context.Context, files []File, in UploadInput, optio
 // ofWholeUpload adapts the error of a batch to the whole upload: its key, from which batches derive their own, and the
 // index of the invalid file.
 func ofWholeUpload(err error, key string, before int) error {
-	if e, ok := errors.AsType[*Error](err); ok && e.IdempotencyKey != "" {
+	if e, ok := asType[*Error](err); ok && e.IdempotencyKey != "" {
 		e.IdempotencyKey = key
 		if e.Context.Item != nil {
-			e.Context.Item = new(*e.Context.Item + int64(before))
+			item := *e.Context.Item + int64(before)
+			e.Context.Item = &item
 		}
 	}
-	if e, ok := errors.AsType[*UnansweredError](err); ok && e.IdempotencyKey != "" {
+	if e, ok := asType[*UnansweredError](err); ok && e.IdempotencyKey != "" {
 		e.IdempotencyKey = key
 	}
 	return err
@@ -112,11 +113,12 @@ func (c *Client) uploadValid(ctx context.Context, files []File, in UploadInput, 
 
 // nameFile adds the name of the invalid file to the error of a batch, and its index among the caller's files.
 func nameFile(err error, valid []File, indexes []int) error {
-	e, ok := errors.AsType[*Error](err)
+	e, ok := asType[*Error](err)
 	if ok && e.Context.Item != nil && *e.Context.Item >= 0 && *e.Context.Item < int64(len(valid)) {
 		i := *e.Context.Item
 		e.Detail = valid[i].Name + ": " + e.Detail
-		e.Context.Item = new(int64(indexes[i]))
+		item := int64(indexes[i])
+		e.Context.Item = &item
 	}
 	return err
 }
@@ -152,11 +154,12 @@ func (c *Client) uploadBatch(ctx context.Context, files []File, in UploadInput, 
 	slots, all := make(chan struct{}, parallel), sync.WaitGroup{}
 	for i := range files {
 		slots <- struct{}{}
-		all.Go(func() {
-			defer func() { <-slots }()
+		all.Add(1)
+		go func() {
+			defer func() { <-slots; all.Done() }()
 			results[i] = Uploaded{File: files[i]}
 			results[i].MediaID, results[i].Err = c.uploadOne(ctx, files[i], links[i])
-		})
+		}()
 	}
 	all.Wait()
 	return results, c.resolveUsed(ctx, batch.Data.JobID, results)

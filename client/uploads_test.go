@@ -36,7 +36,7 @@ func TestUploadOfInvalidFiles(t *testing.T) {
 		respond(422, "application/problem+json",
 			`{"code":"validation_failed","detail":"D.","context":{"argument":"files.size_bytes","reason":"out_of_range","item":1}}`))
 	_, err = c.Upload(t.Context(), files, UploadInput{})
-	if e, ok := errors.AsType[*Error](err); !ok || e.Context.Item == nil || *e.Context.Item != 3 ||
+	if e, ok := asType[*Error](err); !ok || e.Context.Item == nil || *e.Context.Item != 3 ||
 		!strings.Contains(err.Error(), "(item 3) out_of_range: c.png: D.") {
 		t.Errorf("%v", err)
 	}
@@ -55,8 +55,8 @@ func TestUploadKey(t *testing.T) {
 	for name, fails := range map[string]http.HandlerFunc{"rejected": problem(422, CodeValidationFailed), "unanswered": cutOff} {
 		s, c := newFakeService(t, first, fails)
 		_, err := c.Upload(t.Context(), files, UploadInput{}, IdempotencyKey("k"))
-		e, ok := errors.AsType[*Error](err)
-		lost, was := errors.AsType[*UnansweredError](err)
+		e, ok := asType[*Error](err)
+		lost, was := asType[*UnansweredError](err)
 		hasKey := ok && e.IdempotencyKey == "k" || was && lost.IdempotencyKey == "k"
 		if !hasKey || s.requests[1].Header.Get("Idempotency-Key") != "k-2" {
 			t.Errorf("%s: %+v", name, err)

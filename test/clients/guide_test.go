@@ -22,7 +22,7 @@ func snippet(t *testing.T, language string) []byte {
 	return found[0][1]
 }
 
-// The programs in the guide work. The Go program is a separate module that requires only pressroom's module.
+// The programs in the guide work. The Go program is a separate module that requires only the client's module.
 func TestGuideInGo(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -32,8 +32,8 @@ func TestGuideInGo(t *testing.T) {
 	root := must.Get(filepath.Abs("../.."))(t)
 	program := filepath.Join(dir, "guide")
 	g.must(t, dir, nil, "go", "mod", "init", "guide")
-	g.must(t, dir, nil, "go", "mod", "edit", "-require", "pressroom.example/pressroom@v0.0.0",
-		"-replace", "pressroom.example/pressroom="+root)
+	g.must(t, dir, nil, "go", "mod", "edit", "-require", "pressroom.example/pressroom/client@v0.0.0",
+		"-replace", "pressroom.example/pressroom/client="+filepath.Join(root, "client"))
 	g.must(t, dir, []string{"GOFLAGS=-mod=readonly", "GOPROXY=off"}, "go", "build", "-o", program, ".")
 	g.must(t, dir, nil, program)
 	if n := g.countPosts(t, "Open from eight."); n != 1 {
