@@ -68,6 +68,9 @@ func bill(path string) ([]byte, error) {
 	doc := billDocument{Format: "CycloneDX", Spec: "1.6", Version: 1, Metadata: metadata{main}}
 	on := dependency{Ref: main.Ref}
 	for _, m := range append([]*debug.Module{{Path: "std", Version: strings.TrimPrefix(info.GoVersion, "go")}}, info.Deps...) {
+		if m.Replace != nil && strings.HasPrefix(m.Replace.Path, "./") {
+			continue // a module of this repository
+		}
 		c, err := componentOf(m, dirs)
 		if err != nil {
 			return nil, err

@@ -63,7 +63,8 @@ func modulesOf(dir string, args ...string) ([]module, error) {
 	cmd := exec.Command("go",
 		append([]string{
 			"list", "-deps", "-f",
-			`{{with .Module}}{{if not .Main}}{"Path":"{{.Path}}","Version":"{{.Version}}","Dir":"{{.Dir}}"}{{end}}{{end}}`,
+			`{{with .Module}}{{if not (or .Main (and .Replace (not .Replace.Version)))}}` +
+				`{"Path":"{{.Path}}","Version":"{{.Version}}","Dir":"{{.Dir}}"}{{end}}{{end}}`,
 		}, args...)...)
 	var said bytes.Buffer
 	cmd.Dir, cmd.Stderr = dir, &said
