@@ -71,6 +71,36 @@ async function hashtags(page) {
   await look(page, 'compose-hashtag-lists');
 }
 
+// onPhone writes on a phone: the time and the other buttons are in the bar, and the preview takes the place of the form.
+async function onPhone(browser) {
+  const page = await open(browser, { viewport: { width: 390, height: 844 } });
+  await signIn(page, '/posts/new');
+  await page.goto('/posts/new');
+  assert.equal(await page.getByRole('navigation', { name: 'Main' }).isVisible(), false);
+  await page.getByLabel('Text', { exact: true }).fill('From the tram.');
+  await page.getByRole('button', { name: 'Select none' }).click();
+  await chip(page, 'Bluesky').click();
+  assert.equal(await page.getByText('Ready to publish.').first().isVisible(), false);
+  await page.getByRole('button', { name: 'Preview' }).click();
+  await page.getByText('Ready to publish.').first().waitFor();
+  assert.equal(await page.getByLabel('Text', { exact: true }).isVisible(), false);
+  await look(page, 'compose-phone-preview');
+  await page.getByRole('button', { name: 'Write' }).click();
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('button', { name: 'Publish now…' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Schedule', exact: true }).click(); // without a time, it asks for one
+  await page.locator('#date:focus').waitFor();
+  await page.getByRole('button', { name: 'Use next free slot' }).click();
+  await page.waitForFunction(() => document.getElementById('time').value !== '');
+  await look(page, 'compose-phone-time');
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByLabel('Date', { exact: true }).waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: /^When *: \w{3} \d/ }).waitFor();
+  await page.getByRole('button', { name: 'Schedule', exact: true }).click();
+  await page.getByText('The post is scheduled').waitFor();
+}
+
 run(async (browser) => {
   const page = await open(browser, { viewport: { width: 1280, height: 900 } });
   await signIn(page);
@@ -129,6 +159,7 @@ run(async (browser) => {
   await page.goto(`${new URL(page.url()).pathname}/edit`);
   assert.equal(await page.locator('#own .custom.changed').count(), 0);
   await hashtags(page);
+  await onPhone(browser);
 }).catch((error) => {
   console.error(error);
   process.exitCode = 1;

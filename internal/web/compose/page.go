@@ -35,6 +35,7 @@ type view struct {
 	Twice    bool // the time occurs twice because clocks go back
 	First    time.Time
 	Later    time.Time
+	Moment   string    // the chosen time or day in words; empty for none
 	Begins   time.Time // of a paused series: its first time, in its zone
 	ByDate   string    // label of monthly recurrence by date
 	ByDay    string
@@ -357,11 +358,16 @@ func (p *Handlers) pickerPage(r *http.Request, s *sheet) (mediaPicker, error) {
 
 // checkTime adds notes about the form's time.
 func (v *view) checkTime(l *locale.Language) {
+	if day, err := v.When.day(); err == nil && day != "" {
+		at, _ := time.Parse(dateOnly, day) // checked by day
+		v.Moment = l.Format(at, locale.ShortDate)
+	}
 	at, twice, err := v.When.instant(v.Zone)
 	if err != nil || at.IsZero() {
 		return
 	}
 	local := at.In(v.Zone)
+	v.Moment = l.Format(local, locale.ShortTime)
 	v.ByDate, v.ByDay = monthLabels(l, local)
 	if twice {
 		second, _ := other(local)

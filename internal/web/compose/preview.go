@@ -262,7 +262,8 @@ func (p *Handlers) preview(w http.ResponseWriter, r *http.Request) {
 	for _, part := range []struct {
 		name string
 		body any
-	}{{"preview", out}, {"fresh", fresh}, {"twice", fresh}, {"creators", fresh}, {"tallies", out}, {"voice", fresh.Wording}} {
+	}{{"preview", out}, {"fresh", fresh}, {"twice", fresh}, {"moment", fresh}, {"zone", fresh},
+		{"creators", fresh}, {"tallies", out}, {"voice", fresh.Wording}} {
 		if err := pages["compose"](p.Language(r)).ExecuteTemplate(&page, part.name, part.body); err != nil {
 			p.ServerError(w, r, err)
 			return

@@ -39,7 +39,9 @@ function take(id, answer, before) {
   const library = fresh.querySelector('#library');
   if (library) library.open ||= document.getElementById('library').open;
   const added = [...old.querySelectorAll('details[data-account]')].filter((details) => !fresh.querySelector(same(details)));
+  const shown = old.matches(':popover-open');
   old.replaceWith(document.adoptNode(fresh));
+  if (shown) document.getElementById(id).showPopover();
   added.forEach(insert);
 }
 

@@ -28,7 +28,7 @@ async function look() {
     }
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     welcome(page.getElementById('fresh'));
-    put(page.getElementById('twice'));
+    for (const part of ['twice', 'moment', 'zone']) put(page.getElementById(part));
     put(page.getElementById('creators'));
     put(page.getElementById('tallies'));
     put(page.getElementById('voice-check'));

@@ -1,0 +1,46 @@
+// On a narrow screen, shows either the form or its preview, and asks for the time when a post without one is scheduled.
+// Without this script, the preview follows the form.
+'use strict';
+
+const narrow = matchMedia('(max-width: 40rem)');
+const views = [...form.querySelectorAll('[data-show]')];
+const timeField = (field) => field?.closest('#when');
+
+function showView(name) {
+  form.dataset.view = name;
+  for (const button of views) button.setAttribute('aria-pressed', String(button.dataset.show === name));
+}
+
+function openTime(field) {
+  const when = timeField(field);
+  if (!narrow.matches || !when) return;
+  if (!when.matches(':popover-open')) when.showPopover();
+  field.focus();
+}
+
+for (const button of views) {
+  button.addEventListener('click', () => {
+    showView(button.dataset.show);
+    scrollTo({ top: 0 });
+  });
+}
+
+// A link to a part of the form shows it.
+document.addEventListener('click', (event) => {
+  const link = event.target.closest('a[href^="#"]');
+  const target = link && document.getElementById(link.hash.slice(1));
+  if (!target || !form.contains(target)) return;
+  showView(target.closest('#preview') ? 'preview' : 'write');
+  openTime(target);
+});
+
+form.addEventListener('submit', (event) => {
+  const date = document.getElementById('date');
+  if (!narrow.matches || event.submitter?.value !== 'schedule' || !timeField(date) || date.value) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  openTime(date);
+}, { capture: true });
+
+showView('write');
+openTime(form.querySelector('#when [aria-invalid]'));
