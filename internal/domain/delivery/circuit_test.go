@@ -19,7 +19,7 @@ import (
 
 var testServer = server{"bluesky", "https://one.example"}
 
-// openCircuit opens a circuit at once.
+// openCircuit records enough failures to open the circuit of testServer.
 func openCircuit(c *circuits) {
 	for range openAfterFailures - 1 {
 		c.recordFailure(testServer, "a")
@@ -30,8 +30,8 @@ func openCircuit(c *circuits) {
 func TestCircuitOpens(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		happens func(c *circuits, clock *testkit.Clock)
-		want    CircuitState
+		setup func(c *circuits, clock *testkit.Clock)
+		want  CircuitState
 	}{
 		"five failures of two deliveries": {func(c *circuits, _ *testkit.Clock) { openCircuit(c) }, Open},
 		"five failures of one delivery": {func(c *circuits, _ *testkit.Clock) {
@@ -48,31 +48,31 @@ func TestCircuitOpens(t *testing.T) {
 				c.recordFailure(testServer, "b")
 			}
 		}, Closed},
-		"over more than a minute": {func(c *circuits, clock *testkit.Clock) {
+		"failures over more than a minute": {func(c *circuits, clock *testkit.Clock) {
 			for _, id := range []string{"a", "b", "a", "b", "a", "b", "a"} {
 				c.recordFailure(testServer, id)
 				clock.Advance(16 * time.Second)
 			}
 		}, Closed},
-		"another server of the network fails": {func(c *circuits, _ *testkit.Clock) {
+		"answer from another server of the network": {func(c *circuits, _ *testkit.Clock) {
 			openCircuit(c)
 			c.recordAnswer(server{"bluesky", "https://two.example"})
 		}, Open},
 	} {
 		clock := testkit.NewClock(noon)
-		of := newCircuits(clock.Now)
-		c.happens(of, clock)
-		if got := of.worst("bluesky").State; got != c.want {
+		circuits := newCircuits(clock.Now)
+		c.setup(circuits, clock)
+		if got := circuits.worst("bluesky").State; got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
 }
 
-// Calls blocked by our own guard neither open nor close a circuit.
+// A call to a server that the operator does not allow neither opens nor closes a circuit.
 func TestCircuitIgnoresBlockedCalls(t *testing.T) {
 	t.Parallel()
 	s := &Service{circuits: newCircuits(testkit.NewClock(noon).Now)}
-	barred := func() {
+	reportBlocked := func() {
 		for n := range 3 * openAfterFailures {
 			f := &attempt{s: s, d: delivery{ID: string(rune('a' + n))}, server: testServer}
 			for _, call := range []string{"prepare", "commit"} {
@@ -80,65 +80,65 @@ func TestCircuitIgnoresBlockedCalls(t *testing.T) {
 			}
 		}
 	}
-	barred()
+	reportBlocked()
 	if got := s.Circuit("bluesky").State; got != Closed {
-		t.Errorf("the circuit is %s", got)
+		t.Errorf("closed circuit became %s", got)
 	}
 	openCircuit(s.circuits)
-	barred()
+	reportBlocked()
 	if got := s.Circuit("bluesky").State; got != Open {
-		t.Errorf("an open circuit is %s", got)
+		t.Errorf("open circuit became %s", got)
 	}
 }
 
-// A circuit is open ever longer while its probes fail, lets one delivery try at a time, and closes with a success.
+// Each failed probe doubles the time that a circuit is open. Only one delivery probes at a time. A success closes it.
 func TestCircuitProbes(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
 	c := newCircuits(clock.Now)
 	openCircuit(c)
 	for _, seconds := range []int{2, 4, 8, 16, 32, 60, 60} {
-		breaks := time.Duration(seconds) * time.Second
+		openTime := time.Duration(seconds) * time.Second
 		wait, may := c.allow(testServer, "b")
-		if may || wait != breaks || c.worst("bluesky") != (Circuit{Open, noon}) {
-			t.Fatalf("waits %v: %t, want %v; %+v", wait, may, breaks, c.worst("bluesky"))
+		if may || wait != openTime || c.worst("bluesky") != (Circuit{Open, noon}) {
+			t.Fatalf("allowed: %t; wait %v, want %v; circuit %+v", may, wait, openTime, c.worst("bluesky"))
 		}
 		clock.Advance(wait)
-		// on a node without deliveries the circuit stays half-open
+		// Without a delivery that probes, the circuit stays half-open.
 		if c.worst("bluesky") != (Circuit{HalfOpen, noon}) {
-			t.Fatalf("after the break the circuit is %+v", c.worst("bluesky"))
+			t.Fatalf("after the wait the circuit is %+v", c.worst("bluesky"))
 		}
-		if _, may := c.allow(testServer, "left"); !may || c.worst("bluesky").State != HalfOpen {
-			t.Fatal("no delivery may probe after the break")
+		if _, may := c.allow(testServer, "inconclusive"); !may || c.worst("bluesky").State != HalfOpen {
+			t.Fatal("the first delivery after the wait cannot probe")
 		}
-		c.releaseProbes("left") // the probe was inconclusive
+		c.releaseProbes("inconclusive")
 		if _, may := c.allow(testServer, "probe"); !may {
-			t.Fatal("the released probe is not available to the next delivery")
+			t.Fatal("after an inconclusive probe, another delivery cannot probe")
 		}
 		if _, may := c.allow(testServer, "probe"); !may {
-			t.Fatal("the probing delivery was blocked")
+			t.Fatal("the probe's second call was blocked")
 		}
-		if wait, may := c.allow(testServer, "other"); may || wait != breaks {
-			t.Fatalf("another delivery may call: %t, or waits %v", may, wait)
+		if wait, may := c.allow(testServer, "other"); may || wait != openTime {
+			t.Fatalf("during a probe, another delivery may call: %t; wait %v, want %v", may, wait, openTime)
 		}
-		c.recordFailure(testServer, "late") // of a call made before
+		c.recordFailure(testServer, "late") // a call that started before the circuit opened
 		c.recordFailure(testServer, "probe")
 	}
 	clock.Advance(maxOpenTime)
 	c.allow(testServer, "probe")
 	clock.Advance(2 * circuitIdleTime)
 	if c.worst("bluesky").State != HalfOpen {
-		t.Error("a slow probe was forgotten")
+		t.Error("the circuit of a slow probe was forgotten")
 	}
 	c.recordAnswer(testServer)
 	if _, may := c.allow(testServer, "other"); !may || c.worst("bluesky") != (Circuit{State: Closed}) ||
 		len(c.byServer) != 0 {
-		t.Errorf("after a success: %t, %+v", may, c.worst("bluesky"))
+		t.Errorf("after a success: allowed %t, circuit %+v", may, c.worst("bluesky"))
 	}
 	openCircuit(c)
 	clock.Advance(2 * circuitIdleTime)
 	if c.worst("bluesky") != (Circuit{State: Closed}) || len(c.byServer) != 0 {
-		t.Errorf("long after the last delivery: %+v", c.worst("bluesky"))
+		t.Errorf("long after the last failure: %+v", c.worst("bluesky"))
 	}
 }
 
@@ -149,28 +149,28 @@ func TestPublishAfterOutage(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
-		back := noon.Add(20 * time.Minute)
+		recovery := noon.Add(20 * time.Minute)
 		n := &memoryNetwork{platform: "bluesky"}
-		n.commits = func(context.Context) (bool, error) {
-			if clock.Now().Before(back) {
+		n.onCommit = func(context.Context) (bool, error) {
+			if clock.Now().Before(recovery) {
 				return false, errDown
 			}
 			return true, nil
 		}
 		p := newMultiEnv(t, testkit.Open(t, url, clock), 2, DefaultOptions, n)
 		p.scheduleDue(t, 0, 0, 1)
-		p.runUntil(t, clock, noon.Add(12*time.Second)) // separately, to use up most of its attempts
+		p.runUntil(t, clock, noon.Add(12*time.Second)) // Most attempts of this post fail before the circuit opens.
 		p.scheduleDue(t, 0, 0, 5)
 		p.scheduleDue(t, 1, 0, 5)
 		p.runUntil(t, clock, noon.Add(10*time.Minute))
 		if got := p.Circuit("bluesky"); got.State != Open {
-			t.Fatalf("while it is down: %+v", got)
+			t.Fatalf("during the outage: circuit %+v", got)
 		}
 		p.runUntil(t, clock, noon.Add(25*time.Minute))
-		if n.count() != 11 || n.most() != 1 || p.countOpen(t) != 0 || p.Circuit("bluesky").State != Closed {
-			t.Errorf("%d held, one %d times, %d open, %+v", n.count(), n.most(), p.countOpen(t), p.Circuit("bluesky"))
+		if n.postCount() != 11 || n.maxCopies() != 1 || p.countOpen(t) != 0 || p.Circuit("bluesky").State != Closed {
+			t.Errorf("%d published, one %d times; %d open; circuit %+v", n.postCount(), n.maxCopies(), p.countOpen(t), p.Circuit("bluesky"))
 		}
-		p.checkOnce(t, n)
+		p.checkPublishedOnce(t, n)
 	})
 }
 
@@ -179,42 +179,41 @@ func TestCircuitWaitLimit(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
-		n := &memoryNetwork{platform: "bluesky", commits: func(context.Context) (bool, error) { return false, errDown }}
+		n := &memoryNetwork{platform: "bluesky", onCommit: func(context.Context) (bool, error) { return false, errDown }}
 		p := newMultiEnv(t, testkit.Open(t, url, clock), 1, DefaultOptions, n)
 		p.scheduleDue(t, 0, 0, 5)
-		for range 12 { // repeated failures use up its attempts
+		for range 12 { // Each round opens the circuit again.
 			openCircuit(p.circuits)
 			p.runUntil(t, clock, clock.Now().Add(3*time.Minute))
 		}
-		if p.countOpen(t) != 0 || n.count() != 0 {
-			t.Fatalf("%d open, %d held", p.countOpen(t), n.count())
+		if p.countOpen(t) != 0 || n.postCount() != 0 {
+			t.Fatalf("%d open, %d published", p.countOpen(t), n.postCount())
 		}
-		p.checkOnce(t, n)
+		p.checkPublishedOnce(t, n)
 		var post string
 		must.NoError(t, p.db.QueryRow(t.Context(), `SELECT post_id FROM deliveries WHERE error_code = 'network_error'
 			AND tries < ? ORDER BY id LIMIT 1`, maxTries).Scan(&post))
-		story, err := p.Attempts(t.Context(), p.calls[0].TeamID, post)
-		if err != nil || !slices.ContainsFunc(story, func(l AttemptLine) bool {
+		history, err := p.Attempts(t.Context(), p.calls[0].TeamID, post)
+		if err != nil || !slices.ContainsFunc(history, func(l AttemptLine) bool {
 			return l.Call == callWait && l.Result == resultGaveUp && l.EndedAt.Sub(l.At) >= maxOutageWait
 		}) {
-			t.Errorf("%+v, %v", story, err)
+			t.Errorf("%+v, %v", history, err)
 		}
 	})
 }
 
-// With many concurrent deliveries, circuits and any network behavior, no post is published twice or lost, and the
-// displayed result is right.
+// However the network behaves, no post is published twice or lost, and each post shows its actual result.
 func TestCircuitsNeverPublishTwice(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
 	n := &memoryNetwork{platform: "bluesky"}
 	p := newMultiEnv(t, testkit.Open(t, testkit.SQLite(t), clock), 1, DefaultOptions, n)
 	rapid.Check(t, func(rt *rapid.T) {
-		does := rapid.SliceOfN(rapid.IntRange(0, 5), 0, 60).Draw(rt, "does")
-		n.commits = func(context.Context) (bool, error) {
+		effects := rapid.SliceOfN(rapid.IntRange(0, 5), 0, 60).Draw(rt, "does")
+		n.onCommit = func(context.Context) (bool, error) {
 			next := 0
-			if len(does) > 0 {
-				next, does = does[0], does[1:]
+			if len(effects) > 0 {
+				next, effects = effects[0], effects[1:]
 			}
 			switch next {
 			case 1:
@@ -228,14 +227,14 @@ func TestCircuitsNeverPublishTwice(t *testing.T) {
 		}
 		p.scheduleDue(t, 0, 0, rapid.IntRange(1, 12).Draw(rt, "posts"))
 		p.runUntil(t, clock, clock.Now().Add(2*time.Hour))
-		if p.countOpen(t) != 0 || n.most() > 1 {
-			rt.Fatalf("%d open, one held %d times", p.countOpen(t), n.most())
+		if p.countOpen(t) != 0 || n.maxCopies() > 1 {
+			rt.Fatalf("%d open, one published %d times", p.countOpen(t), n.maxCopies())
 		}
-		p.checkOnce(t, n)
+		p.checkPublishedOnce(t, n)
 	})
 }
 
-// runUntil works like the queue and the waker, moving the clock from wake to wake up to the given time.
+// runUntil wakes and sends deliveries as the waker and the queue do, and moves the clock up to the given time.
 func (p *multiEnv) runUntil(tb testing.TB, clock *testkit.Clock, until time.Time) {
 	tb.Helper()
 	waker := p.NewWaker()
@@ -258,25 +257,25 @@ func (p *multiEnv) runUntil(tb testing.TB, clock *testkit.Clock, until time.Time
 	}
 }
 
-// checkOnce checks that exactly the posts shown as published exist, once.
-func (p *multiEnv) checkOnce(tb testing.TB, n *memoryNetwork) {
+// checkPublishedOnce checks that the network has each post shown as published once, and no other post.
+func (p *multiEnv) checkPublishedOnce(tb testing.TB, n *memoryNetwork) {
 	tb.Helper()
 	var published, others int
 	err := p.db.QueryRow(tb.Context(), `SELECT COALESCE(SUM(CASE WHEN status = 'published' THEN 1
 		ELSE 0 END), 0), COALESCE(SUM(CASE WHEN status = 'failed' THEN 1 ELSE 0 END), 0) FROM posts`).Scan(&published,
 		&others)
-	if err != nil || published != n.count() || n.most() > 1 {
-		tb.Fatalf("%d published, %d failed, %d held: %v", published, others, n.count(), err)
+	if err != nil || published != n.postCount() || n.maxCopies() > 1 {
+		tb.Fatalf("%d shown as published, %d as failed, %d on the network: %v", published, others, n.postCount(), err)
 	}
 }
 
-// A refusal shows that the network works, even if it leaves the outcome open: the circuit stays closed.
+// A refusal with an uncertain outcome does not open the circuit, because the network answered.
 func TestCircuitIgnoresUncertainRefusals(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]CircuitState{http.StatusBadRequest: Closed, http.StatusRequestTimeout: Open,
 		http.StatusBadGateway: Open, 0: Open} {
 		clock := testkit.NewClock(noon)
-		n := &memoryNetwork{platform: "bluesky", commits: func(context.Context) (bool, error) {
+		n := &memoryNetwork{platform: "bluesky", onCommit: func(context.Context) (bool, error) {
 			return true, &network.Error{Class: network.Uncertain, Status: status, Code: "InvalidSwap"}
 		}}
 		p := newMultiEnv(t, testkit.Open(t, testkit.SQLite(t), clock), 1, DefaultOptions, n)
@@ -292,47 +291,46 @@ func TestCircuitIgnoresUncertainRefusals(t *testing.T) {
 	}
 }
 
-// Failures of another server than the account's, such as Bluesky's video service, hold back only the deliveries that
-// failed there, with a circuit of its own.
-func TestCircuitOfAnotherServer(t *testing.T) {
+// Each server has its own circuit. Failures of Bluesky's video service delay only deliveries that failed there.
+func TestCircuitPerServer(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
 	s := &Service{circuits: newCircuits(clock.Now)}
-	of := func(id string) *attempt {
+	newAttempt := func(id string) *attempt {
 		return &attempt{s: s, d: delivery{ID: id}, server: testServer, grant: account.Grant{Platform: testServer.platform}}
 	}
 	const host = "https://video.example"
 	for i := range 2 * openAfterFailures {
-		of(string(rune('a'+i))).reportCall(t.Context(), "prepare", &network.Error{Class: network.Transient, Host: host})
+		newAttempt(string(rune('a'+i))).reportCall(t.Context(), "prepare", &network.Error{Class: network.Transient, Host: host})
 	}
-	home, other := s.circuits.get(testServer), s.circuits.get(server{testServer.platform, host})
-	if home != nil || other == nil || other.state(clock.Now()) != Open {
-		t.Fatalf("home %+v, other %+v", home, other)
+	own, other := s.circuits.get(testServer), s.circuits.get(server{testServer.platform, host})
+	if own != nil || other == nil || other.state(clock.Now()) != Open {
+		t.Fatalf("account's server %+v, video service %+v", own, other)
 	}
-	if _, may := of("text").mayCall(); !may {
-		t.Error("a post without a video waits")
+	if _, may := newAttempt("text").mayCall(); !may {
+		t.Error("a post without a video has to wait")
 	}
-	wait, may := of("a").mayCall()
+	wait, may := newAttempt("a").mayCall()
 	if may || wait <= 0 {
-		t.Errorf("a video may call: %v, %v", may, wait)
+		t.Errorf("a video may call: %t; wait %v", may, wait)
 	}
 	clock.Advance(wait)
-	if _, may := of("b").mayCall(); !may {
-		t.Error("no video probes the service")
+	if _, may := newAttempt("b").mayCall(); !may {
+		t.Error("the first video after the wait cannot probe")
 	}
-	if _, may := of("c").mayCall(); may {
-		t.Error("two videos probe the service")
+	if _, may := newAttempt("c").mayCall(); may {
+		t.Error("two videos probe concurrently")
 	}
 	s.circuits.releaseProbes("b")
-	if _, may := of("c").mayCall(); !may {
-		t.Error("the slot of a finished probe is not free")
+	if _, may := newAttempt("c").mayCall(); !may {
+		t.Error("after an inconclusive probe, another video cannot probe")
 	}
-	of("text").reportCall(t.Context(), "prepare", nil) // does not concern the video service
+	newAttempt("text").reportCall(t.Context(), "prepare", nil) // a call to the account's server
 	if s.circuits.get(server{testServer.platform, host}) == nil {
 		t.Error("a post without a video closed the circuit")
 	}
-	of("c").reportCall(t.Context(), "prepare", nil)
-	if _, may := of("a").mayCall(); !may {
+	newAttempt("c").reportCall(t.Context(), "prepare", nil)
+	if _, may := newAttempt("a").mayCall(); !may {
 		t.Error("the circuit stays open after an answer")
 	}
 }

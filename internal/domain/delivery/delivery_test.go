@@ -23,10 +23,10 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 var (
 	publishedOutcome = outcome{"published", "", "published", "succeeded", ""}
 	refresh          = step{class: network.AuthRefresh}
-	lostNotSent      = step{class: network.Uncertain}               // no answer, and no effect
+	lostNotSent      = step{class: network.Uncertain}               // no answer, not published
 	lostButSent      = step{class: network.Uncertain, effect: true} // no answer, but published
 	unknownAnswer    = step{verdict: network.Unknown}
-	// will be published later.
+	// startsProcessing publishes the post, but the network is still processing it.
 	startsProcessing = step{class: network.Processing, effect: true, after: 10 * time.Second}
 	stillProcessing  = step{verdict: network.Unknown, class: network.Processing, after: 10 * time.Second}
 )
@@ -49,83 +49,83 @@ func TestOutcomes(t *testing.T) {
 		net      scriptedNetwork
 		want     outcome
 		commits  int
-		held     int
+		posts    int // on the network
 		inactive bool
-		atLeast  time.Duration // and must be used
-		within   time.Duration // and may be used; 0 means 10 minutes
+		atLeast  time.Duration // minimum duration
+		within   time.Duration // maximum duration; 0 means 10 minutes
 	}{
-		{name: "well", want: publishedOutcome, commits: 1, held: 1},
-		{name: "refused", net: scriptedNetwork{commits: []step{{class: network.Rejected}}},
+		{name: "published", want: publishedOutcome, commits: 1, posts: 1},
+		{name: "content rejected", net: scriptedNetwork{commits: []step{{class: network.Rejected}}},
 			want: failedOutcome("rejected_content"), commits: 1},
-		{name: "refused when made ready", net: scriptedNetwork{prepares: []step{{class: network.Rejected}}},
+		{name: "content rejected by prepare", net: scriptedNetwork{prepares: []step{{class: network.Rejected}}},
 			want: failedOutcome("rejected_content")},
-		{name: "media refused when made ready",
+		{name: "media rejected by prepare",
 			net:  scriptedNetwork{prepares: []step{{class: network.RejectedMedia}}},
 			want: failedOutcome("rejected_media")},
-		{name: "held already", net: scriptedNetwork{commits: []step{{class: network.Duplicate}}},
+		{name: "duplicate", net: scriptedNetwork{commits: []step{{class: network.Duplicate}}},
 			want: failedOutcome("duplicate_content"), commits: 1},
-		{name: "error, then well", net: scriptedNetwork{commits: repeatStep(2, transient)}, want: publishedOutcome,
-			commits: 3, held: 1, atLeast: time.Second},
-		{name: "error while made ready", net: scriptedNetwork{prepares: repeatStep(2, transient)}, want: publishedOutcome,
-			commits: 1, held: 1},
-		{name: "down for long", net: scriptedNetwork{commits: repeatStep(99, transient)},
+		{name: "transient commit errors", net: scriptedNetwork{commits: repeatStep(2, transient)}, want: publishedOutcome,
+			commits: 3, posts: 1, atLeast: time.Second},
+		{name: "transient prepare errors", net: scriptedNetwork{prepares: repeatStep(2, transient)}, want: publishedOutcome,
+			commits: 1, posts: 1},
+		{name: "long outage", net: scriptedNetwork{commits: repeatStep(99, transient)},
 			want: failedOutcome("network_error"), commits: maxTries},
-		{name: "a server that we may not call",
+		{name: "server not allowed",
 			net:  scriptedNetwork{prepares: repeatStep(99, step{class: network.HostBlocked})},
 			want: failedOutcome("server_not_allowed")},
-		{name: "a server that we may not call for a while",
+		{name: "server not allowed at first",
 			net: scriptedNetwork{commits: repeatStep(2, step{class: network.HostBlocked})}, want: publishedOutcome, commits: 3,
-			held: 1},
-		{name: "slowed down", net: scriptedNetwork{commits: []step{{class: network.Rate, after: 20 * time.Second}}},
-			want: publishedOutcome, commits: 2, held: 1, atLeast: 20 * time.Second},
-		{name: "slowed down for hours", net: scriptedNetwork{commits: []step{{class: network.Rate,
+			posts: 1},
+		{name: "rate limited", net: scriptedNetwork{commits: []step{{class: network.Rate, after: 20 * time.Second}}},
+			want: publishedOutcome, commits: 2, posts: 1, atLeast: 20 * time.Second},
+		{name: "rate limited for hours", net: scriptedNetwork{commits: []step{{class: network.Rate,
 			after: 3 * time.Hour}}}, want: failedOutcome("rate_limited"), commits: 1},
-		{name: "slowed down again and again", net: scriptedNetwork{commits: repeatStep(99, step{class: network.Rate})},
+		{name: "rate limited on every attempt", net: scriptedNetwork{commits: repeatStep(99, step{class: network.Rate})},
 			want: failedOutcome("rate_limited"), commits: maxTries},
 		{name: "quota used up", net: scriptedNetwork{commits: []step{{class: network.Quota, after: 12 * time.Hour}}},
 			want: failedOutcome("quota_used_up"), commits: 1},
 		{name: "token expired", net: scriptedNetwork{commits: []step{refresh}}, want: publishedOutcome, commits: 2,
-			held: 1},
-		{name: "token expired when made ready", net: scriptedNetwork{prepares: []step{refresh}},
-			want: publishedOutcome, commits: 1, held: 1},
-		{name: "token expired again and again", net: scriptedNetwork{commits: repeatStep(99, refresh)},
+			posts: 1},
+		{name: "token expired before prepare", net: scriptedNetwork{prepares: []step{refresh}},
+			want: publishedOutcome, commits: 1, posts: 1},
+		{name: "token expired on every attempt", net: scriptedNetwork{commits: repeatStep(99, refresh)},
 			want: failedOutcome("account_needs_reauth"), commits: 2 * maxRefusedGrants, inactive: true},
-		{name: "token dead", net: scriptedNetwork{commits: []step{{class: network.AuthDead}}},
+		{name: "token revoked", net: scriptedNetwork{commits: []step{{class: network.AuthDead}}},
 			want: failedOutcome("account_needs_reauth"), commits: 1, inactive: true},
-		{name: "token expired and cannot be renewed", net: scriptedNetwork{commits: []step{refresh},
-			renews: []step{{class: network.AuthDead}}}, want: failedOutcome("account_needs_reauth"), commits: 1,
+		{name: "token expired, refresh refused", net: scriptedNetwork{commits: []step{refresh},
+			refreshes: []step{{class: network.AuthDead}}}, want: failedOutcome("account_needs_reauth"), commits: 1,
 			inactive: true},
-		{name: "renewal fails for a while", net: scriptedNetwork{commits: []step{refresh, refresh},
-			renews: []step{transient}}, want: publishedOutcome, commits: 3, held: 1},
-		{name: "answer lost, it stands", net: scriptedNetwork{commits: []step{lostButSent}, truthful: true},
-			want: publishedOutcome, commits: 1, held: 1},
-		{name: "answer lost, nothing stands", net: scriptedNetwork{commits: []step{lostNotSent}, truthful: true},
-			want: publishedOutcome, commits: 2, held: 1},
-		{name: "answer lost, asked thrice", net: scriptedNetwork{commits: []step{lostButSent},
-			resolves: repeatStep(2, unknownAnswer), truthful: true}, want: publishedOutcome, commits: 1, held: 1},
-		{name: "answer lost, token expired", net: scriptedNetwork{commits: []step{lostButSent},
+		{name: "token expired, refresh fails once", net: scriptedNetwork{commits: []step{refresh, refresh},
+			refreshes: []step{transient}}, want: publishedOutcome, commits: 3, posts: 1},
+		{name: "no answer, published", net: scriptedNetwork{commits: []step{lostButSent}, truthful: true},
+			want: publishedOutcome, commits: 1, posts: 1},
+		{name: "no answer, not published", net: scriptedNetwork{commits: []step{lostNotSent}, truthful: true},
+			want: publishedOutcome, commits: 2, posts: 1},
+		{name: "no answer, third lookup succeeds", net: scriptedNetwork{commits: []step{lostButSent},
+			resolves: repeatStep(2, unknownAnswer), truthful: true}, want: publishedOutcome, commits: 1, posts: 1},
+		{name: "no answer, token expired before the lookup", net: scriptedNetwork{commits: []step{lostButSent},
 			resolves: []step{{verdict: network.Unknown, class: network.AuthRefresh}}, truthful: true},
-			want: publishedOutcome, commits: 1, held: 1},
-		{name: "answer lost again and again, nothing stands", net: scriptedNetwork{commits: repeatStep(99, lostNotSent),
+			want: publishedOutcome, commits: 1, posts: 1},
+		{name: "no answer on every attempt, not published", net: scriptedNetwork{commits: repeatStep(99, lostNotSent),
 			truthful: true}, want: failedOutcome("network_error"), commits: maxTries},
-		{name: "made ready in a while", net: scriptedNetwork{prepares: repeatStep(2, step{wait: 10 * time.Second})},
-			want: publishedOutcome, commits: 1, held: 1, atLeast: 20 * time.Second},
-		{name: "never made ready", net: scriptedNetwork{prepares: repeatStep(999, step{wait: time.Minute})},
+		{name: "prepare waits twice", net: scriptedNetwork{prepares: repeatStep(2, step{wait: 10 * time.Second})},
+			want: publishedOutcome, commits: 1, posts: 1, atLeast: 20 * time.Second},
+		{name: "prepare waits forever", net: scriptedNetwork{prepares: repeatStep(999, step{wait: time.Minute})},
 			want: failedOutcome("network_error"), within: 2 * time.Hour},
-		{name: "worked on for a while", net: scriptedNetwork{commits: []step{startsProcessing},
-			resolves: repeatStep(2, stillProcessing), truthful: true}, want: publishedOutcome, commits: 1, held: 1,
+		{name: "processing, then published", net: scriptedNetwork{commits: []step{startsProcessing},
+			resolves: repeatStep(2, stillProcessing), truthful: true}, want: publishedOutcome, commits: 1, posts: 1,
 			atLeast: 30 * time.Second},
-		{name: "worked on, then refused", net: scriptedNetwork{commits: []step{{class: network.Processing}},
+		{name: "processing, then rejected", net: scriptedNetwork{commits: []step{{class: network.Processing}},
 			resolves: []step{stillProcessing, {verdict: network.Absent, class: network.RejectedMedia}}},
 			want: failedOutcome("rejected_media"), commits: 1},
-		{name: "worked on, given up, then well", net: scriptedNetwork{commits: []step{{class: network.Processing}},
+		{name: "processing fails, retry succeeds", net: scriptedNetwork{commits: []step{{class: network.Processing}},
 			resolves: []step{{verdict: network.Absent, class: network.Transient}}}, want: publishedOutcome,
-			commits: 2, held: 1},
-		{name: "worked on for ever", net: scriptedNetwork{commits: []step{startsProcessing},
+			commits: 2, posts: 1},
+		{name: "processing forever", net: scriptedNetwork{commits: []step{startsProcessing},
 			resolves: repeatStep(9999, stillProcessing)}, want: outcome{"unconfirmed", "not_confirmed", "failed", "failed",
-			"not_confirmed"}, commits: 1, held: 1, within: 3 * time.Hour},
-		{name: "answer lost, nobody can say", net: scriptedNetwork{commits: []step{lostButSent}},
-			want: outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}, commits: 1, held: 1},
+			"not_confirmed"}, commits: 1, posts: 1, within: 3 * time.Hour},
+		{name: "no answer, every lookup fails", net: scriptedNetwork{commits: []step{lostButSent}},
+			want: outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}, commits: 1, posts: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -137,8 +137,8 @@ func TestOutcomes(t *testing.T) {
 				if got := s.outcome(t); got != c.want {
 					t.Errorf("got %+v, want %+v", got, c.want)
 				}
-				if n.committed != c.commits || n.held != c.held {
-					t.Errorf("%d commits, %d held, want %d and %d", n.committed, n.held, c.commits, c.held)
+				if n.commitCalls != c.commits || n.posts != c.posts {
+					t.Errorf("%d commits, %d posts, want %d and %d", n.commitCalls, n.posts, c.commits, c.posts)
 				}
 				if s.active(t) == c.inactive {
 					t.Errorf("the account is active: %t", !c.inactive)
@@ -151,8 +151,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// A person reconnects the account during a commit with the old grant, which the network refuses: the new connection
-// stays, and the post is published with it.
+// If a person reconnects the account while a commit with the old grant fails, the account stays connected and the post
+// is published with the new grant.
 func TestReconnectDuringDelivery(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -166,13 +166,13 @@ func TestReconnectDuringDelivery(t *testing.T) {
 			}
 		}}}
 		s.deliver(t, 10*time.Minute)
-		if s.outcome(t) != publishedOutcome || !s.active(t) || n.committed != 2 {
-			t.Errorf("%+v, connected: %t, %d commits", s.outcome(t), s.active(t), n.committed)
+		if s.outcome(t) != publishedOutcome || !s.active(t) || n.commitCalls != 2 {
+			t.Errorf("%+v, connected: %t, %d commits", s.outcome(t), s.active(t), n.commitCalls)
 		}
 	})
 }
 
-// An unconfirmed commit whose account is disconnected is retried with growing pauses, for a day.
+// If the account of an unconfirmed commit is disconnected, lookups are retried for a day with growing pauses.
 func TestUnconfirmedWithLostConnection(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -185,7 +185,7 @@ func TestUnconfirmedWithLostConnection(t *testing.T) {
 				return rows.Scan(id)
 			}, `SELECT id FROM social_accounts`)
 			if err != nil || s.accounts.MarkLost(context.Background(), ids[0], account.AnyGrant) != nil {
-				t.Error("the connection is still active", err)
+				t.Error("marking the grant as lost:", err)
 			}
 		}
 		n.commits = []step{lost}
@@ -199,13 +199,13 @@ func TestUnconfirmedWithLostConnection(t *testing.T) {
 	})
 }
 
-// An unconfirmed account is looked up for a day; the result then corrects the post and the job.
+// An unconfirmed account is looked up for a day. A later result corrects the post and the job.
 func TestLaterLookupCorrectsResult(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		commit step
 		want   outcome
-	}{"published": {lostButSent, publishedOutcome}, "nothing stands": {lostNotSent, failedOutcome("network_error")}} {
+	}{"published": {lostButSent, publishedOutcome}, "not published": {lostNotSent, failedOutcome("network_error")}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -214,29 +214,29 @@ func TestLaterLookupCorrectsResult(t *testing.T) {
 				s := newEnv(t, testkit.Open(t, url, clock), clock, n)
 				s.deliver(t, 2*time.Minute)
 				if got := s.outcome(t); got.state != "unconfirmed" || got.jobState != "failed" {
-					t.Fatalf("at first: %+v", got)
+					t.Fatalf("before the later lookup: %+v", got)
 				}
 				n.truthful = true
 				s.deliver(t, 6*time.Hour)
 				if got := s.outcome(t); got != c.want {
 					t.Errorf("after the later lookup: %+v, want %+v", got, c.want)
 				}
-				if n.committed != 1 {
-					t.Errorf("%d commits", n.committed)
+				if n.commitCalls != 1 {
+					t.Errorf("%d commits", n.commitCalls)
 				}
 			})
 		})
 	}
 }
 
-// A post is published before its permalink is known, and stays so whether or not it is found.
+// A post is published before its permalink is known, and stays published if the permalink is never found.
 func TestPermalinkArrivesLater(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		links []step
 		want  string
 	}{
-		"at once":               {nil, "https://example.test/late"},
+		"on the first lookup":   {nil, "https://example.test/late"},
 		"after a failure":       {[]step{{class: network.Transient}, {}}, "https://example.test/late"},
 		"with an expired token": {[]step{{class: network.AuthDead}}, "https://example.test/late"},
 		"never":                 {repeatStep(99, step{class: network.Transient}), ""},
@@ -245,27 +245,27 @@ func TestPermalinkArrivesLater(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, url string) {
 				clock := testkit.NewClock(noon)
-				n := &scriptedNetwork{commits: []step{{silent: true}}, links: c.links}
+				n := &scriptedNetwork{commits: []step{{noPermalink: true}}, permalinks: c.links}
 				s := newEnv(t, testkit.Open(t, url, clock), clock, n)
-				s.work(t)
+				s.deliverDue(t)
 				if got := s.outcome(t); got != publishedOutcome {
-					t.Fatalf("before the lookup: %+v", got)
+					t.Fatalf("before the permalink lookup: %+v", got)
 				}
 				s.deliver(t, time.Hour)
 				account := s.do(t, "get_post", map[string]any{"id": s.post})["accounts"].([]any)[0].(map[string]any)
 				if got, _ := account["permalink"].(string); got != c.want {
 					t.Errorf("permalink %q, want %q", got, c.want)
 				}
-				if got := s.outcome(t); got != publishedOutcome || n.committed != 1 || !s.active(t) ||
-					n.looked > maxPermalinkLookups {
-					t.Errorf("%+v, %d commits, %d lookups", got, n.committed, n.looked)
+				if got := s.outcome(t); got != publishedOutcome || n.commitCalls != 1 || !s.active(t) ||
+					n.permalinkCalls > maxPermalinkLookups {
+					t.Errorf("%+v, %d commits, %d lookups", got, n.commitCalls, n.permalinkCalls)
 				}
 			})
 		})
 	}
 }
 
-// A retry of a failed account keeps its identifier at the network and is a separate job.
+// A retry of a failed account uses the same idempotency time and a new job.
 func TestRetrySendsOnce(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -277,18 +277,18 @@ func TestRetrySendsOnce(t *testing.T) {
 		clock.Advance(time.Hour)
 		s.job = s.do(t, "retry_post", map[string]any{"post_id": s.post})["job_id"].(string)
 		s.deliver(t, time.Minute)
-		if got := s.outcome(t); got != publishedOutcome || s.job == first || n.held != 1 {
-			t.Errorf("got %+v, %d held, job %s after %s", got, n.held, s.job, first)
+		if got := s.outcome(t); got != publishedOutcome || s.job == first || n.posts != 1 {
+			t.Errorf("got %+v, %d posts, job %s after %s", got, n.posts, s.job, first)
 		}
 		var firsts int
 		if err := s.db.QueryRow(t.Context(), `SELECT COUNT(DISTINCT first_at)
 			FROM deliveries`).Scan(&firsts); err != nil || firsts != 1 {
-			t.Errorf("%d first attempts (%v)", firsts, err)
+			t.Errorf("%d different first_at (%v)", firsts, err)
 		}
 	})
 }
 
-// A job is running as soon as a worker works on it, not only after a part has ended.
+// A job is running as soon as a worker claims one of its deliveries.
 func TestJobRunningWhileSending(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -314,48 +314,47 @@ func TestJobRunningWhileSending(t *testing.T) {
 	})
 }
 
-// While the lease is held, no other worker can take the delivery.
+// While a worker has the lease, no other worker can claim the delivery.
 func TestExclusiveLease(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
 		n := &scriptedNetwork{}
 		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
-		n.commits = []step{{during: func() { s.work(t) }}}
+		n.commits = []step{{during: func() { s.deliverDue(t) }}}
 		s.deliver(t, time.Minute)
-		if n.committed != 1 || n.held != 1 {
-			t.Errorf("%d commits, %d held", n.committed, n.held)
+		if n.commitCalls != 1 || n.posts != 1 {
+			t.Errorf("%d commits, %d posts", n.commitCalls, n.posts)
 		}
 	})
 }
 
-// With any behavior of a network without idempotency, nothing is published twice, an account shown as published is
-// published, and one shown as failed is not.
+// However a network without idempotency behaves, no post is published twice, and each account shows its actual state.
 func TestNeverPublishTwice(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
 	d := testkit.Open(t, testkit.SQLite(t), clock)
-	effectless := []network.Class{network.Transient, network.HostBlocked, network.Rate, network.Quota, network.AuthRefresh,
+	notSent := []network.Class{network.Transient, network.HostBlocked, network.Rate, network.Quota, network.AuthRefresh,
 		network.AuthDead, network.Rejected, network.RejectedMedia, network.Duplicate, network.Unapproved}
 	rapid.Check(t, func(t *rapid.T) {
 		n := &scriptedNetwork{truthful: rapid.Bool().Draw(t, "truthful")}
 		for range rapid.IntRange(0, 8).Draw(t, "commits") {
 			if rapid.Bool().Draw(t, "uncertain") {
-				class := rapid.SampledFrom([]network.Class{network.Uncertain, network.Processing}).Draw(t, "how")
+				class := rapid.SampledFrom([]network.Class{network.Uncertain, network.Processing}).Draw(t, "class")
 				n.commits = append(n.commits, step{class: class, effect: rapid.Bool().Draw(t, "effect")})
 				continue
 			}
-			n.commits = append(n.commits, step{class: rapid.SampledFrom(effectless).Draw(t, "class")})
+			n.commits = append(n.commits, step{class: rapid.SampledFrom(notSent).Draw(t, "class")})
 		}
-		n.resolves = repeatStep(rapid.IntRange(0, maxLookups+2).Draw(t, "unsaid"), unknownAnswer)
+		n.resolves = repeatStep(rapid.IntRange(0, maxLookups+2).Draw(t, "unknown lookups"), unknownAnswer)
 		n.prepares = append(repeatStep(rapid.IntRange(0, 2).Draw(t, "prepares"), step{class: network.Transient}),
 			repeatStep(rapid.IntRange(0, 2).Draw(t, "waits"), step{wait: time.Second})...)
 		s := newEnv(t, d, clock, n)
 		s.deliver(t, time.Hour)
 		got := s.outcome(t)
-		if n.held > 1 || (got.state == "published") != (n.held == 1 && got.state != "unconfirmed") ||
-			got.state == "failed" && n.held > 0 {
-			t.Fatalf("%d held, shown as %+v", n.held, got)
+		if n.posts > 1 || (got.state == "published") != (n.posts == 1 && got.state != "unconfirmed") ||
+			got.state == "failed" && n.posts > 0 {
+			t.Fatalf("%d posts, shown as %+v", n.posts, got)
 		}
 		if got.state == "sending" || got.state == "pending" {
 			t.Fatalf("stuck: %+v", got)
@@ -364,7 +363,7 @@ func TestNeverPublishTwice(t *testing.T) {
 	})
 }
 
-// reconnect reconnects the account for the next round of a property.
+// reconnect reconnects the account, so that the next check of a property can use it.
 func (s *env) reconnect() error {
 	_, err := s.accounts.Connect(context.Background(), s.call.TeamID, "bluesky", network.Credentials{})
 	return err

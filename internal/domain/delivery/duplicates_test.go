@@ -11,25 +11,25 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// If the network lists only one of two posts with the same text, it is assigned to neither while it may be of the
-// other, and the missing one is sent.
+// A lookup that finds a post by its text does not assign it to a delivery while another delivery with the same text may
+// have published it.
 func TestAmbiguousDuplicates(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		text      string // of the other post
-		phase     phase  // phase at the end of the lookup
-		shows     string // the network's ID, if already known
+		phase     phase  // phase of the other delivery at the end of the lookup
+		networkID string // network ID of the other post, if already known
 		committed int
 		want      outcome
 	}{
-		"published during the lookup": {"hello", ended, "1", 2, publishedOutcome},
-		"it is being sent": {"hello", committing, "", 1, outcome{"unconfirmed", "not_confirmed",
+		"other is published during the lookup": {"hello", ended, "1", 2, publishedOutcome},
+		"other is being sent": {"hello", committing, "", 1, outcome{"unconfirmed", "not_confirmed",
 			"failed", "failed", "not_confirmed"}},
-		"outcome unknown": {"hello ", unconfirmed, "", 1, outcome{"unconfirmed", "not_confirmed",
+		"other is unconfirmed": {"hello ", unconfirmed, "", 1, outcome{"unconfirmed", "not_confirmed",
 			"failed", "failed", "not_confirmed"}},
-		"it has other words":                {"good bye", committing, "", 1, publishedOutcome},
-		"it ended, and is another post":     {"hello", ended, "2", 1, publishedOutcome},
-		"it is still to be sent, and later": {"hello", prepared, "", 1, publishedOutcome},
+		"other has another text":              {"good bye", committing, "", 1, publishedOutcome},
+		"other was published with another ID": {"hello", ended, "2", 1, publishedOutcome},
+		"other is not sent yet":               {"hello", prepared, "", 1, publishedOutcome},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -43,7 +43,7 @@ func TestAmbiguousDuplicates(t *testing.T) {
 				other := s.do(t, "create_post", map[string]any{"caption": c.text,
 					"account_ids": []int64{account}})["id"].(string)
 				s.do(t, "publish_post", map[string]any{"post_id": other})
-				become := func(p phase, id string) {
+				setOther := func(p phase, id string) {
 					err := s.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 						_, err := tx.Exec(ctx, `UPDATE deliveries SET phase = ?, network_id = ?, wake_at = 0,
 							lease_until = ? WHERE post_id = ?`, string(p), id, db.Micros(noon.AddDate(1, 0, 0)), other)
@@ -53,16 +53,16 @@ func TestAmbiguousDuplicates(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				become(committing, "")
-				it := step{verdict: network.Published, alike: true}
+				setOther(committing, "")
+				found := step{verdict: network.Published, matchedByContent: true}
 				n.commits, n.resolves = []step{lostNotSent},
-					[]step{{verdict: network.Published, alike: true, during: func() { become(c.phase, c.shows) }}}
-				if c.want != publishedOutcome { // it is found each time
-					n.resolves = append(n.resolves, repeatStep(99, it)...)
+					[]step{{verdict: network.Published, matchedByContent: true, during: func() { setOther(c.phase, c.networkID) }}}
+				if c.want != publishedOutcome {
+					n.resolves = append(n.resolves, repeatStep(99, found)...)
 				}
 				s.deliver(t, time.Hour)
-				if got := s.outcome(t); got != c.want || n.committed != c.committed {
-					t.Errorf("%+v after %d commits, want %+v after %d", got, n.committed, c.want, c.committed)
+				if got := s.outcome(t); got != c.want || n.commitCalls != c.committed {
+					t.Errorf("%+v after %d commits, want %+v after %d", got, n.commitCalls, c.want, c.committed)
 				}
 			})
 		})

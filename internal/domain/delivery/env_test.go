@@ -25,31 +25,32 @@ import (
 
 // step is the scripted result of one call.
 type step struct {
-	class   network.Class   // code of the error; may be empty
-	effect  bool            // the call took effect despite the error
-	after   time.Duration   // the requested wait
-	during  func()          // called meanwhile
-	verdict network.Verdict // of Resolve; Unknown comes with an error
-	wait    time.Duration   // of Prepare: how long the network is not ready
-	silent  bool            // of Commit: the permalink is known later
-	link    string          // of Permalink
-	alike   bool            // of Resolve: the post was found by its content
+	class            network.Class   // class of the error; empty if the call succeeds
+	effect           bool            // the call took effect despite the error
+	after            time.Duration   // wait that the error asks for
+	during           func()          // called during the call
+	verdict          network.Verdict // for Resolve; Unknown also returns an error
+	wait             time.Duration   // for Prepare: how long to wait before the next Prepare
+	noPermalink      bool            // for Commit: returns no permalink
+	permalink        string          // for Permalink
+	matchedByContent bool            // for Resolve: the post was found by its content
 }
 
-// scriptedNetwork is a network without idempotency: every commit with an effect creates another post. Each call follows
-// its script; after the end of the script calls succeed.
+// scriptedNetwork is a network without idempotency: every commit with an effect creates another post. Each method follows
+// its script. After the end of its script, a method succeeds.
 type scriptedNetwork struct {
-	tried                                       []network.CommitHistory // arguments of each Resolve
-	order                                       string                  // of the calls: C for Commit, R for Resolve
-	clock                                       *testkit.Clock
-	prepares, commits, resolves, renews, links  []step
-	prepared, committed, asked, renewed, looked int
-	held                                        int
-	steps                                       []string          // after the publication
-	finishes                                    map[string][]step // of the steps
-	finished                                    []string          // steps that were called, in order
-	finishedID                                  string            // ID of the post in the last of them
-	truthful                                    bool              // after the end of its script, Resolve returns what is published
+	histories                                          []network.CommitHistory // arguments of each Resolve
+	callOrder                                          string                  // C for each Commit, R for each Resolve
+	clock                                              *testkit.Clock
+	prepares, commits, resolves, refreshes, permalinks []step
+	prepareCalls, commitCalls, resolveCalls            int
+	refreshCalls, permalinkCalls                       int
+	posts                                              int
+	finishSteps                                        []string          // steps after the publication
+	finishScripts                                      map[string][]step // scripts of the steps, by name
+	finishCalls                                        []string          // names of the steps that were called, in order
+	finishedPostID                                     string            // ID of the post in the last Finish
+	truthful                                           bool              // without a script, Resolve reports whether a post exists
 }
 
 func next(script *[]step) (step, bool) {
@@ -68,7 +69,7 @@ func (n *scriptedNetwork) fail(s step) error {
 	if s.class == "" {
 		return nil
 	}
-	e := &network.Error{Class: s.class, Code: "Scripted", Message: "as the script says"}
+	e := &network.Error{Class: s.class, Code: "Scripted", Message: "scripted error"}
 	if s.after > 0 {
 		e.After = n.clock.Now().Add(s.after)
 	}
@@ -84,36 +85,36 @@ func (n *scriptedNetwork) Plan(i network.Intent) (network.Draft, error) {
 
 func (n *scriptedNetwork) Prepare(_ context.Context, _ network.Grant, d network.Draft,
 	_ network.Files) (network.Draft, time.Duration, error) {
-	n.prepared++
+	n.prepareCalls++
 	s, _ := next(&n.prepares)
 	return d, s.wait, n.fail(s)
 }
 
 func (n *scriptedNetwork) Commit(context.Context, network.Grant, network.Draft,
 	network.Files) (network.Receipt, error) {
-	n.committed++
-	n.order += "C"
+	n.commitCalls++
+	n.callOrder += "C"
 	s, scripted := next(&n.commits)
 	if s.effect || s.class == "" || !scripted {
-		n.held++
+		n.posts++
 	}
 	receipt := network.Receipt{ID: "1", Permalink: "https://example.test/1"}
-	if s.silent {
+	if s.noPermalink {
 		receipt.Permalink = ""
 	}
 	return receipt, n.fail(s)
 }
 
 func (n *scriptedNetwork) Permalink(context.Context, network.Grant, network.Receipt) (string, error) {
-	n.looked++
-	s, scripted := next(&n.links)
+	n.permalinkCalls++
+	s, scripted := next(&n.permalinks)
 	if !scripted {
-		s.link = "https://example.test/late"
+		s.permalink = "https://example.test/late"
 	}
-	return s.link, n.fail(s)
+	return s.permalink, n.fail(s)
 }
 
-func (n *scriptedNetwork) FinishSteps(network.Draft) []string { return n.steps }
+func (n *scriptedNetwork) FinishSteps(network.Draft) []string { return n.finishSteps }
 
 func (n *scriptedNetwork) PostID(_ network.Draft, permalink string) string {
 	_, id, _ := strings.Cut(permalink, "/post/")
@@ -122,24 +123,24 @@ func (n *scriptedNetwork) PostID(_ network.Draft, permalink string) string {
 
 func (n *scriptedNetwork) Finish(_ context.Context, _ network.Grant, _ network.Draft, id, name string,
 	_ network.Files) error {
-	n.finished, n.finishedID = append(n.finished, name), id
-	script := n.finishes[name]
+	n.finishCalls, n.finishedPostID = append(n.finishCalls, name), id
+	script := n.finishScripts[name]
 	s, _ := next(&script)
-	if n.finishes != nil {
-		n.finishes[name] = script
+	if n.finishScripts != nil {
+		n.finishScripts[name] = script
 	}
 	return n.fail(s)
 }
 
 func (n *scriptedNetwork) Resolve(_ context.Context, _ network.Grant, _ network.Draft,
 	t network.CommitHistory) (network.Verdict, network.Receipt, error) {
-	n.asked++
-	n.order += "R"
-	n.tried = append(n.tried, t)
+	n.resolveCalls++
+	n.callOrder += "R"
+	n.histories = append(n.histories, t)
 	s, scripted := next(&n.resolves)
-	receipt := network.Receipt{ID: "1", Permalink: "https://example.test/1", At: n.clock.Now(), MatchedByContent: s.alike}
+	receipt := network.Receipt{ID: "1", Permalink: "https://example.test/1", At: n.clock.Now(), MatchedByContent: s.matchedByContent}
 	switch {
-	case !scripted && n.truthful && n.held > 0:
+	case !scripted && n.truthful && n.posts > 0:
 		return network.Published, receipt, nil
 	case !scripted && n.truthful:
 		return network.Absent, receipt, nil
@@ -154,12 +155,12 @@ func (n *scriptedNetwork) Connect(context.Context, network.Credentials) (network
 }
 
 func (n *scriptedNetwork) Refresh(_ context.Context, g network.Grant) (network.Grant, error) {
-	n.renewed++
-	s, _ := next(&n.renews)
+	n.refreshCalls++
+	s, _ := next(&n.refreshes)
 	return g, n.fail(s)
 }
 
-// env is a post that was handed over to the scripted network.
+// env is a service with a post that is due on a scripted network.
 type env struct {
 	*Service
 	net   *scriptedNetwork
@@ -189,15 +190,15 @@ func newEnv(t failer, d *db.DB, clock *testkit.Clock, n *scriptedNetwork) *env {
 	queue := must.Get(job.NewQueue(d, 1, log))(t)
 	teams := team.New(d, nil, plan.Default())
 	owner := must.Get(teams.AddPerson(ctx, "Ada", key+"@example.com", ""))(t)
-	made := must.Get(teams.AddTeam(ctx, team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "agency"},
+	newTeam := must.Get(teams.AddTeam(ctx, team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "agency"},
 		owner.ID))(t)
 	accounts := account.New(d, sealer, nil, n)
-	account := must.Get(accounts.Connect(ctx, made.ID, "bluesky", network.Credentials{}))(t)
+	account := must.Get(accounts.Connect(ctx, newTeam.ID, "bluesky", network.Credentials{}))(t)
 	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result}, 5),
 		noLibrary{}, NewSubmitter(queue), post.DefaultLimits, plan.Default())
 	s := &env{Service: New(d, posts, accounts, noLibrary{}, queue, DefaultOptions, log), net: n, clock: clock, db: d,
 		tools: map[string]operation.Operation{}}
-	s.call = operation.Call{Now: clock.Now(), Actor: &access.Actor{TeamID: made.ID, PersonID: owner.ID,
+	s.call = operation.Call{Now: clock.Now(), Actor: &access.Actor{TeamID: newTeam.ID, PersonID: owner.ID,
 		Zone: time.UTC, Plan: "agency", Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}}
 	for _, op := range posts.Operations() {
 		s.tools[op.Tool] = op
@@ -227,17 +228,17 @@ func (s *env) do(t failer, tool string, args map[string]any) map[string]any {
 	return data
 }
 
-// deliver works like the queue and the waker, moving the clock to the next wake, until nothing is woken within the
-// given time.
+// deliver sends the post as the queue and the waker do. It moves the clock from wake to wake until the post has ended or
+// the given time has passed.
 func (s *env) deliver(t failer, within time.Duration) {
 	t.Helper()
 	end := s.clock.Now().Add(within)
-	for s.work(t) > 0 {
+	for s.deliverDue(t) > 0 {
 		var wake int64
 		err := s.db.QueryRow(context.Background(), `SELECT MIN(wake_at) FROM deliveries WHERE post_id = ?
 			AND phase <> 'ended'`, s.post).Scan(&wake)
 		if err != nil {
-			return // none is left
+			return // The post has ended.
 		}
 		// A lease that expires now has expired a moment later.
 		s.clock.Advance(max(0, db.Time(wake).Sub(s.clock.Now())) + time.Millisecond)
@@ -247,8 +248,8 @@ func (s *env) deliver(t failer, within time.Duration) {
 	}
 }
 
-// work delivers what is due once and returns the number of unfinished deliveries.
-func (s *env) work(t failer) int {
+// deliverDue makes one attempt for each unfinished delivery and returns their number.
+func (s *env) deliverDue(t failer) int {
 	t.Helper()
 	ids := must.Get(db.All(context.Background(), s.db, scanText, `SELECT id FROM deliveries WHERE post_id = ?
 		AND phase <> 'ended'`, s.post))(t)
@@ -281,7 +282,7 @@ func (s *env) active(t *testing.T) bool {
 	return state == "connected"
 }
 
-// noLibrary has no media: the scripts' posts show none.
+// noLibrary is a media library without files.
 type noLibrary struct{}
 
 func (noLibrary) Files(int64) network.Files { return nil }

@@ -13,11 +13,11 @@ import (
 	"pressroom.example/pressroom/internal/testkit"
 )
 
-// takeAll starts every delivery that may run.
-func (p *fairQueue) takeAll() []queued {
+// startAll starts every delivery that may run and returns them.
+func (p *fairQueue) startAll() []queued {
 	out := []queued{}
-	for b, free := p.next(); free; b, free = p.next() {
-		out = append(out, b)
+	for q, free := p.next(); free; q, free = p.next() {
+		out = append(out, q)
 	}
 	return out
 }
@@ -28,148 +28,148 @@ func addMany(p *fairQueue, platform string, team int64, n int) {
 	}
 }
 
-// A network has its share of the slots, however long its queue, and the others keep theirs.
+// A network with a long queue gets only its share of the slots.
 func TestNetworkShares(t *testing.T) {
 	t.Parallel()
 	p := newFairQueue(8, Options{Workers: 8}.perNetwork())
 	addMany(p, "slow", 1, 100)
-	slow := p.takeAll()
+	slow := p.startAll()
 	if len(slow) != 4 {
-		t.Fatalf("%d go to the network that is alone, want 4", len(slow))
+		t.Fatalf("%d deliveries to the only network, want 4", len(slow))
 	}
 	addMany(p, "a", 1, 100)
 	addMany(p, "b", 1, 100)
-	p.takeAll()
+	p.startAll()
 	if got := p.runningByNetwork(); got["slow"] != 4 || got["a"] != 2 || got["b"] != 2 {
-		t.Errorf("under way: %v", got)
+		t.Errorf("in flight: %v", got)
 	}
 	p.release(slow[0])
 	if next, _ := p.next(); next.platform == "slow" {
-		t.Error("the place goes to the network that has most already")
+		t.Error("the free slot goes to the network with most deliveries")
 	}
 }
 
-// A busy team uses free slots, and leaves the next one to a team that comes later.
+// A busy team may use all free slots. The next free slot goes to another team.
 func TestTeamFairness(t *testing.T) {
 	t.Parallel()
 	p := newFairQueue(16, 8)
 	addMany(p, "bluesky", 1, 500)
-	under := p.takeAll()
+	running := p.startAll()
 	addMany(p, "bluesky", 2, 2)
 	addMany(p, "bluesky", 3, 1)
 	order := []int64{}
-	for _, b := range under[:5] {
-		p.release(b)
+	for _, q := range running[:5] {
+		p.release(q)
 		next, _ := p.next()
 		order = append(order, next.team)
 	}
-	if want := []int64{2, 3, 2, 1, 1}; len(under) != 8 || !slices.Equal(sortedCopy(order[:2]), want[:2]) ||
+	if want := []int64{2, 3, 2, 1, 1}; len(running) != 8 || !slices.Equal(sortedCopy(order[:2]), want[:2]) ||
 		!slices.Equal(order[2:], want[2:]) {
-		t.Errorf("%d places for one team; then came the teams %v", len(under), order)
+		t.Errorf("%d slots for one team; then teams %v", len(running), order)
 	}
 }
 
 func sortedCopy(s []int64) []int64 { return slices.Sorted(slices.Values(s)) }
 
-// In any order of arrivals and ends, no share is exceeded, nothing is lost and nothing runs twice.
+// In any order of additions and releases, no limit is exceeded, and every delivery runs exactly once.
 func TestFairQueueModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		p := newFairQueue(rapid.IntRange(1, 6).Draw(t, "flights"), rapid.IntRange(1, 4).Draw(t, "each"))
-		came, went, under := map[string]bool{}, map[string]bool{}, []queued{}
-		land := func(i int) {
-			p.release(under[i])
-			under = slices.Delete(under, i, i+1)
+		p := newFairQueue(rapid.IntRange(1, 6).Draw(t, "max running"), rapid.IntRange(1, 4).Draw(t, "max per network"))
+		added, started, running := map[string]bool{}, map[string]bool{}, []queued{}
+		finish := func(i int) {
+			p.release(running[i])
+			running = slices.Delete(running, i, i+1)
 		}
-		fly := func() {
-			for _, b := range p.takeAll() {
-				if went[b.id] || !came[b.id] {
-					t.Fatalf("%s goes again or from nowhere", b.id)
+		start := func() {
+			for _, q := range p.startAll() {
+				if started[q.id] || !added[q.id] {
+					t.Fatalf("%s started twice or was never added", q.id)
 				}
-				went[b.id], under = true, append(under, b)
+				started[q.id], running = true, append(running, q)
 			}
 			for platform, n := range p.runningByNetwork() {
 				if n > p.maxPerNetwork {
-					t.Fatalf("%d under way to %s", n, platform)
+					t.Fatalf("%d in flight to %s", n, platform)
 				}
 			}
-			if len(under) > p.maxRunning {
-				t.Fatalf("%d under way", len(under))
+			if len(running) > p.maxRunning {
+				t.Fatalf("%d in flight", len(running))
 			}
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"come": func(t *rapid.T) {
-				b := queued{fmt.Sprint(len(came)), rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "platform"),
+			"add": func(t *rapid.T) {
+				q := queued{fmt.Sprint(len(added)), rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "platform"),
 					rapid.Int64Range(1, 3).Draw(t, "team")}
-				came[b.id] = true
-				p.add(b)
-				p.add(b) // woken twice
+				added[q.id] = true
+				p.add(q)
+				p.add(q) // woken twice
 			},
-			"land": func(t *rapid.T) {
-				if len(under) > 0 {
-					land(rapid.IntRange(0, len(under)-1).Draw(t, "which"))
+			"finish": func(t *rapid.T) {
+				if len(running) > 0 {
+					finish(rapid.IntRange(0, len(running)-1).Draw(t, "which"))
 				}
 			},
-			"": func(*rapid.T) { fly() },
+			"": func(*rapid.T) { start() },
 		})
-		for len(under) > 0 {
-			land(0)
-			fly()
+		for len(running) > 0 {
+			finish(0)
+			start()
 		}
-		if len(went) != len(came) {
-			t.Fatalf("%d came, %d went", len(came), len(went))
+		if len(started) != len(added) {
+			t.Fatalf("%d added, %d started", len(added), len(started))
 		}
 	})
 }
 
-// Draining waits for running deliveries and starts no more.
+// Drain waits for running deliveries and prevents new ones from starting.
 func TestStopWaitsForRunning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &Service{waiting: newFairQueue(4, 4)}
 		addMany(s.waiting, "bluesky", 1, 2)
-		b, _ := s.waiting.next()
-		ending, cancel := context.WithTimeout(t.Context(), time.Second)
+		running, _ := s.waiting.next()
+		drainCtx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := s.Drain(ending); err == nil {
-			t.Error("landed while something was under way")
+		if err := s.Drain(drainCtx); err == nil {
+			t.Error("Drain returned while a delivery was running")
 		}
-		time.AfterFunc(time.Second, func() { s.waiting.release(b) })
+		time.AfterFunc(time.Second, func() { s.waiting.release(running) })
 		if err := s.Drain(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if _, free := s.waiting.next(); free {
-			t.Error("another one started")
+			t.Error("another delivery started")
 		}
 	})
 }
 
-// While one network hangs, deliveries to another start within seconds, for busy teams too.
+// While one network hangs, deliveries to another network are sent, for the same team too.
 func TestHangingNetwork(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		again := make(chan struct{})
-		hangs, well := &memoryNetwork{platform: "threads", commits: func(ctx context.Context) (bool, error) {
+		unblock := make(chan struct{})
+		hanging, working := &memoryNetwork{platform: "threads", onCommit: func(ctx context.Context) (bool, error) {
 			select {
-			case <-again:
+			case <-unblock:
 			case <-ctx.Done():
 			}
 			return true, nil
 		}}, &memoryNetwork{platform: "bluesky"}
-		p := newMultiEnv(t, testkit.Open(t, url, nil), 2, Options{Lease: 10 * time.Second, Workers: 4}, hangs, well)
+		p := newMultiEnv(t, testkit.Open(t, url, nil), 2, Options{Lease: 10 * time.Second, Workers: 4}, hanging, working)
 		p.scheduleDue(t, 0, 0, 20)
 		p.scheduleDue(t, 1, 1, 20)
 		stop := p.start(t)
-		p.waitUntil(t, func() bool { return well.count() == 20 })
-		if got := p.InFlight(); got["threads"] != 2 || hangs.count() != 0 {
-			t.Errorf("under way: %v, %d held where it hangs", got, hangs.count())
+		p.waitUntil(t, func() bool { return working.postCount() == 20 })
+		if got := p.InFlight(); got["threads"] != 2 || hanging.postCount() != 0 {
+			t.Errorf("in flight: %v; %d published on the hanging network", got, hanging.postCount())
 		}
-		close(again)
+		close(unblock)
 		p.waitUntil(t, func() bool { return p.countOpen(t) == 0 })
 		stop()
-		for _, n := range []*memoryNetwork{hangs, well} {
-			if n.count() != 20 || n.most() != 1 {
-				t.Errorf("%s holds %d, one of them %d times", n.platform, n.count(), n.most())
+		for _, n := range []*memoryNetwork{hanging, working} {
+			if n.postCount() != 20 || n.maxCopies() != 1 {
+				t.Errorf("%s has %d posts, one of them %d times", n.platform, n.postCount(), n.maxCopies())
 			}
 		}
 	})

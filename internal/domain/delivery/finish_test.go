@@ -17,8 +17,8 @@ import (
 
 var bothSteps = []string{"thumbnail", "playlist"}
 
-// A published post stays published if its thumbnail or its playlist fails. Nothing is sent twice, a step that
-// succeeded is not repeated, and what failed for good is a warning.
+// A published post stays published if setting its thumbnail or playlist fails. A step that succeeded is not repeated,
+// and a step that finally failed becomes a warning.
 func TestFinishSteps(t *testing.T) {
 	t.Parallel()
 	transient, refused := step{class: network.Transient}, step{class: network.Rejected}
@@ -28,43 +28,46 @@ func TestFinishSteps(t *testing.T) {
 		warnings []any
 		renewed  int
 	}{
-		"well":  {scriptedNetwork{steps: bothSteps}, "thumbnail playlist", nil, 0},
-		"found": {scriptedNetwork{steps: bothSteps, commits: []step{lostButSent}, truthful: true}, "thumbnail playlist", nil, 0},
-		"refused": {scriptedNetwork{steps: bothSteps, finishes: map[string][]step{"thumbnail": {refused}}}, "thumbnail playlist",
-			[]any{"thumbnail_not_set"}, 0},
-		"failing for a moment": {scriptedNetwork{steps: bothSteps, finishes: map[string][]step{
+		"success": {scriptedNetwork{finishSteps: bothSteps}, "thumbnail playlist", nil, 0},
+		"success after a lookup": {scriptedNetwork{finishSteps: bothSteps, commits: []step{lostButSent}, truthful: true},
+			"thumbnail playlist", nil, 0},
+		"step refused": {scriptedNetwork{finishSteps: bothSteps, finishScripts: map[string][]step{"thumbnail": {refused}}},
+			"thumbnail playlist", []any{"thumbnail_not_set"}, 0},
+		"transient errors": {scriptedNetwork{finishSteps: bothSteps, finishScripts: map[string][]step{
 			"thumbnail": {refused}, "playlist": {transient, transient},
 		}}, "thumbnail" + strings.Repeat(" playlist", 3), []any{"thumbnail_not_set"}, 0},
-		"failing for ever": {scriptedNetwork{steps: bothSteps[1:], finishes: map[string][]step{"playlist": repeatStep(20, transient)}},
+		"permanent errors": {scriptedNetwork{finishSteps: bothSteps[1:], finishScripts: map[string][]step{
+			"playlist": repeatStep(20, transient),
+		}},
 			strings.TrimSpace(strings.Repeat("playlist ", maxFinishTries)), []any{"playlist_not_set"}, 0},
-		"limited": {scriptedNetwork{steps: bothSteps[1:], finishes: map[string][]step{
+		"rate limited": {scriptedNetwork{finishSteps: bothSteps[1:], finishScripts: map[string][]step{
 			"playlist": {{class: network.Rate, after: time.Minute}},
-		}}, "playlist" + " playlist", nil, 0},
-		"an old token": {scriptedNetwork{steps: bothSteps, finishes: map[string][]step{"thumbnail": {refresh}}},
-			"thumbnail" + " thumbnail playlist", nil, 1},
-		"a refused refresh": {scriptedNetwork{steps: bothSteps[1:], renews: []step{{class: network.AuthDead}},
-			finishes: map[string][]step{"playlist": {refresh}}}, "playlist", []any{"playlist_not_set"}, 1},
+		}}, "playlist playlist", nil, 0},
+		"token expired": {scriptedNetwork{finishSteps: bothSteps, finishScripts: map[string][]step{"thumbnail": {refresh}}},
+			"thumbnail thumbnail playlist", nil, 1},
+		"token expired, refresh refused": {scriptedNetwork{finishSteps: bothSteps[1:], refreshes: []step{{class: network.AuthDead}},
+			finishScripts: map[string][]step{"playlist": {refresh}}}, "playlist", []any{"playlist_not_set"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, database string) {
 				clock := testkit.NewClock(noon)
 				net := c.net
-				net.finishes = map[string][]step{}
-				maps.Copy(net.finishes, c.net.finishes)
+				net.finishScripts = map[string][]step{}
+				maps.Copy(net.finishScripts, c.net.finishScripts)
 				s := newEnv(t, testkit.Open(t, database, clock), clock, &net)
 				s.deliver(t, time.Hour)
 				if got := s.outcome(t); got != publishedOutcome {
 					t.Errorf("%+v", got)
 				}
-				if diff := cmp.Diff(c.finished, strings.Join(net.finished, " ")); diff != "" {
+				if diff := cmp.Diff(c.finished, strings.Join(net.finishCalls, " ")); diff != "" {
 					t.Errorf("calls: %s", diff)
 				}
 				if diff := cmp.Diff(c.warnings, s.warnings(t)); diff != "" {
 					t.Errorf("warnings: %s", diff)
 				}
-				if net.committed != 1 || net.held != 1 || net.renewed != c.renewed || s.work(t) != 0 {
-					t.Errorf("%d commits, %d posts, %d refreshes", net.committed, net.held, net.renewed)
+				if net.commitCalls != 1 || net.posts != 1 || net.refreshCalls != c.renewed || s.deliverDue(t) != 0 {
+					t.Errorf("%d commits, %d posts, %d refreshes", net.commitCalls, net.posts, net.refreshCalls)
 				}
 			})
 		})
@@ -77,8 +80,8 @@ func (s *env) warnings(t *testing.T) []any {
 	account, _ := s.do(t, "get_post", map[string]any{"id": s.post})["accounts"].([]any)[0].(map[string]any)
 	listed, _ := account["warnings"].([]any)
 	var codes []any
-	for _, one := range listed {
-		warning, _ := one.(map[string]any)
+	for _, item := range listed {
+		warning, _ := item.(map[string]any)
 		if text, _ := warning["message"].(string); !strings.HasPrefix(text, "The ") {
 			t.Errorf("message %q", text)
 		}
@@ -87,32 +90,32 @@ func (s *env) warnings(t *testing.T) []any {
 	return codes
 }
 
-// An account that is disconnected after the publication gets a warning, and no calls.
+// If the account is disconnected after the publication, the steps are not called and become warnings.
 func TestFinishWithoutGrant(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
 	d := testkit.Open(t, testkit.SQLite(t), clock)
-	net := scriptedNetwork{steps: bothSteps[:1]}
+	net := scriptedNetwork{finishSteps: bothSteps[:1]}
 	s := newEnv(t, d, clock, &net)
-	s.work(t)
+	s.deliverDue(t)
 	if next := must.Get(s.NextSteps(t.Context(), s.call.TeamID, s.post))(t); len(next) != 1 || next[0].Step != StepFinish {
-		t.Errorf("next %+v", next)
+		t.Errorf("next steps %+v", next)
 	}
 	must.NoError(t, d.InTx(t.Context(), "test.lost", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE social_accounts SET connection_state = 'lost'`)
 		return err
 	}))
 	s.deliver(t, time.Hour)
-	if diff := cmp.Diff([]any{"thumbnail_not_set"}, s.warnings(t)); diff != "" || len(net.finished) != 0 {
-		t.Errorf("calls %v; warnings: %s", net.finished, diff)
+	if diff := cmp.Diff([]any{"thumbnail_not_set"}, s.warnings(t)); diff != "" || len(net.finishCalls) != 0 {
+		t.Errorf("calls %v; warnings: %s", net.finishCalls, diff)
 	}
 	if got := s.outcome(t); got.state != "published" {
 		t.Errorf("%+v", got)
 	}
 }
 
-// A post that a person marks as published gets its steps if its ID is known. Otherwise each step is a warning. A post
-// without steps ends at once.
+// If a person decides that a post is published, its steps are called if the permalink contains the post's ID. Otherwise
+// each step becomes a warning.
 func TestFinishAfterDecision(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -121,33 +124,33 @@ func TestFinishAfterDecision(t *testing.T) {
 		finished []string
 		warnings []any
 	}{
-		"with a permalink":    {bothSteps, foundDecision, bothSteps, nil},
+		"with a permalink":    {bothSteps, publishedDecision, bothSteps, nil},
 		"without a permalink": {bothSteps, Decision{Published: true}, nil, []any{"thumbnail_not_set", "playlist_not_set"}},
-		"no steps":            {nil, foundDecision, nil, nil},
-		"not published":       {bothSteps, notFoundDecision, nil, nil},
+		"no steps":            {nil, publishedDecision, nil, nil},
+		"not published":       {bothSteps, unpublishedDecision, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, database string) {
 				s, n, _ := unconfirmedPost(t, database, lostButSent)
-				n.steps = c.steps
+				n.finishSteps = c.steps
 				must.NoError(t, s.decide(t, c.decision))
 				s.deliver(t, time.Hour)
-				if diff := cmp.Diff(c.finished, n.finished); diff != "" || len(n.finished) > 0 && n.finishedID != "1" {
-					t.Errorf("post %q, calls: %s", n.finishedID, diff)
+				if diff := cmp.Diff(c.finished, n.finishCalls); diff != "" || len(n.finishCalls) > 0 && n.finishedPostID != "1" {
+					t.Errorf("post %q, calls: %s", n.finishedPostID, diff)
 				}
 				if diff := cmp.Diff(c.warnings, s.warnings(t)); diff != "" {
 					t.Errorf("warnings: %s", diff)
 				}
-				if n.committed != 1 || s.work(t) != 0 {
-					t.Errorf("%d commits", n.committed)
+				if n.commitCalls != 1 || s.deliverDue(t) != 0 {
+					t.Errorf("%d commits", n.commitCalls)
 				}
 			})
 		})
 	}
 }
 
-// finishingLister is a lister whose posts need a step after their publication.
+// finishingLister is a lister with a step after the publication.
 type finishingLister struct {
 	*lister
 
@@ -168,7 +171,7 @@ func (l *finishingLister) Finish(_ context.Context, _ network.Grant, _ network.D
 	return nil
 }
 
-// A post that is found on the network when a restored database resumes still gets its steps.
+// If Resume finds a post on the network, the steps after its publication are still called.
 func TestFinishAfterResume(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {

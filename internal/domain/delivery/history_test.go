@@ -11,8 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// A network that does not answer may still process the request: the quiet time begins again with each unanswered
-// lookup.
+// The quiet period restarts after each unanswered lookup, because the network may still process the request.
 func TestQuietPeriodAfterLastSilence(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -24,23 +23,23 @@ func TestQuietPeriodAfterLastSilence(t *testing.T) {
 		}, truthful: true}
 		s := newEnv(t, testkit.Open(t, url, clock), clock, &n)
 		s.deliver(t, 10*time.Minute)
-		if got := s.outcome(t); got != publishedOutcome || n.committed != 2 || n.held != 1 {
-			t.Fatalf("%+v after %d commits, %d held", got, n.committed, n.held)
+		if got := s.outcome(t); got != publishedOutcome || n.commitCalls != 2 || n.posts != 1 {
+			t.Fatalf("%+v after %d commits, %d posts", got, n.commitCalls, n.posts)
 		}
-		for i, tried := range n.tried[1:] {
-			if !tried.First.Equal(n.tried[0].First) {
-				t.Errorf("look %d: first committed %v, then %v", i+2, n.tried[0].First, tried.First)
+		for i, history := range n.histories[1:] {
+			if !history.First.Equal(n.histories[0].First) {
+				t.Errorf("lookup %d: first commit %v, then %v", i+2, n.histories[0].First, history.First)
 			}
 		}
-		silent, decided := n.tried[2].Last, n.tried[3].Last
-		if !silent.After(n.tried[0].Last) || !decided.Equal(silent) {
-			t.Errorf("last silence: %v", n.tried)
+		third, fourth := n.histories[2].Last, n.histories[3].Last
+		if !third.After(n.histories[0].Last) || !fourth.Equal(third) {
+			t.Errorf("last commit of each lookup: %v", n.histories)
 		}
 	})
 }
 
-// A commit without a recorded end may have been sent until another worker took over: the quiet time begins with the
-// next attempt.
+// If a commit has no recorded end, the quiet period starts with the next attempt, because the first worker may have
+// sent the post until then.
 func TestQuietPeriodAfterTakeover(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -49,12 +48,12 @@ func TestQuietPeriodAfterTakeover(t *testing.T) {
 		must.NoError(t, s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`,
 			s.post).Scan(&d.ID))
 		for _, a := range []struct {
-			call          string
-			began, took   time.Duration
-			result        string
-			lastAsOfThere time.Duration // time since the last commit, as the next attempt sees it
+			call        string
+			start, took time.Duration
+			result      string
+			wantLast    time.Duration // expected time of the last commit, after noon
 		}{
-			{"commit", 0, 0, "", 0}, // it is not yet known to be abandoned
+			{"commit", 0, 0, "", 0}, // may still be running
 			{"resolve", 30 * time.Second, time.Second, string(network.Processing), 30 * time.Second},
 			{"resolve", 50 * time.Second, time.Second, "absent", 30 * time.Second},
 			{"commit", 60 * time.Second, 5 * time.Second, string(network.Uncertain), 65 * time.Second},
@@ -62,23 +61,23 @@ func TestQuietPeriodAfterTakeover(t *testing.T) {
 		} {
 			ended := int64(0)
 			if a.took > 0 {
-				ended = db.Micros(noon.Add(a.began + a.took))
+				ended = db.Micros(noon.Add(a.start + a.took))
 			}
 			must.NoError(t, s.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				_, err := tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at,
 					result) VALUES (?, 1, ?, ?, ?, ?)`,
-					d.ID, a.call, db.Micros(noon.Add(a.began)), ended, a.result)
+					d.ID, a.call, db.Micros(noon.Add(a.start)), ended, a.result)
 				return err
 			}))
 			got, _, err := sendHistory(t.Context(), s.db, d, 0)
-			if err != nil || !got.First.Equal(noon) || !got.Last.Equal(noon.Add(a.lastAsOfThere)) {
-				t.Errorf("after the %s of %v: %+v, want %v (%v)", a.call, a.began, got, a.lastAsOfThere, err)
+			if err != nil || !got.First.Equal(noon) || !got.Last.Equal(noon.Add(a.wantLast)) {
+				t.Errorf("after the %s of %v: %+v, want %v (%v)", a.call, a.start, got, a.wantLast, err)
 			}
 		}
 	})
 }
 
-// A commit without a clear answer is undecided.
+// A commit without an answer or with an uncertain answer is undecided.
 func TestUndecidedCommits(t *testing.T) {
 	t.Parallel()
 	for name, last := range map[string]string{"no answer": "", "an uncertain answer": string(network.Uncertain)} {
@@ -89,7 +88,7 @@ func TestUndecidedCommits(t *testing.T) {
 	}
 }
 
-// testUndecidedCommits checks a delivery of which only the last commit is undecided.
+// testUndecidedCommits checks a delivery in which only the last commit is undecided.
 func testUndecidedCommits(t *testing.T, last string) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s := newEnv(t, testkit.Open(t, url, testkit.NewClock(noon)), testkit.NewClock(noon), &scriptedNetwork{})

@@ -27,27 +27,28 @@ import (
 // twice.
 type memoryNetwork struct {
 	platform string
-	commits  func(ctx context.Context) (held bool, err error) // the effect of a commit; nil succeeds
+	onCommit func(ctx context.Context) (published bool, err error) // called by Commit; nil publishes
 
-	mu   sync.Mutex
-	held map[string]int // by the draft
+	mu     sync.Mutex
+	copies map[string]int // number of posts, by draft
 }
 
-// count is how many publications are held, most how often the one is that is held most often.
-func (n *memoryNetwork) count() int {
+// postCount returns the number of different drafts that were published.
+func (n *memoryNetwork) postCount() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return len(n.held)
+	return len(n.copies)
 }
 
-func (n *memoryNetwork) most() int {
+// maxCopies returns the highest number of posts of one draft.
+func (n *memoryNetwork) maxCopies() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	most := 0
-	for _, times := range n.held {
-		most = max(most, times)
+	highest := 0
+	for _, times := range n.copies {
+		highest = max(highest, times)
 	}
-	return most
+	return highest
 }
 
 func (n *memoryNetwork) Platform() string                             { return n.platform }
@@ -68,17 +69,17 @@ func (n *memoryNetwork) Prepare(_ context.Context, _ network.Grant, d network.Dr
 
 func (n *memoryNetwork) Commit(ctx context.Context, _ network.Grant, d network.Draft,
 	_ network.Files) (network.Receipt, error) {
-	held, err := true, error(nil)
-	if n.commits != nil {
-		held, err = n.commits(ctx)
+	published, err := true, error(nil)
+	if n.onCommit != nil {
+		published, err = n.onCommit(ctx)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if held {
-		if n.held == nil {
-			n.held = map[string]int{}
+	if published {
+		if n.copies == nil {
+			n.copies = map[string]int{}
 		}
-		n.held[string(d)]++
+		n.copies[string(d)]++
 	}
 	return network.Receipt{ID: "1", Permalink: "https://example.test/1"}, err
 }
@@ -87,17 +88,17 @@ func (n *memoryNetwork) Resolve(_ context.Context, _ network.Grant, d network.Dr
 	_ network.CommitHistory) (network.Verdict, network.Receipt, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.held[string(d)] > 0 {
+	if n.copies[string(d)] > 0 {
 		return network.Published, network.Receipt{ID: "1", Permalink: "https://example.test/1"}, nil
 	}
 	return network.Absent, network.Receipt{}, nil
 }
 
 func (n *memoryNetwork) Permalink(context.Context, network.Grant, network.Receipt) (string, error) {
-	return "", errors.New("nobody asks")
+	return "", errors.New("unexpected call of Permalink")
 }
 
-// multiEnv is some teams with an account each at some networks, and a service whose queue works.
+// multiEnv is a service for several teams, each with one account on every network.
 type multiEnv struct {
 	*Service
 	tools map[string]operation.Operation
@@ -113,21 +114,21 @@ func newMultiEnv(tb testing.TB, d *db.DB, teams int, opts Options, networks ...n
 	log := slog.New(slog.DiscardHandler)
 	must.NoError(tb, job.MigrateQueue(ctx, d, log))
 	queue := must.Get(job.NewQueue(d, 16, log))(tb)
-	people := team.New(d, nil, plan.Default())
-	owner := must.Get(people.AddPerson(ctx, "Ada", "ada@example.com", ""))(tb)
+	teamStore := team.New(d, nil, plan.Default())
+	owner := must.Get(teamStore.AddPerson(ctx, "Ada", "ada@example.com", ""))(tb)
 	accounts := account.New(d, sealer, nil, networks...)
 	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result}, 5),
 		noLibrary{}, NewSubmitter(queue), post.DefaultLimits, plan.Default())
 	p := &multiEnv{Service: New(d, posts, accounts, noLibrary{}, queue, opts, log),
 		tools: map[string]operation.Operation{}}
 	for n := range teams {
-		made := must.Get(people.AddTeam(ctx, team.Team{Name: fmt.Sprint("Harbour ", n), Timezone: "UTC", Language: "en",
+		newTeam := must.Get(teamStore.AddTeam(ctx, team.Team{Name: fmt.Sprint("Harbour ", n), Timezone: "UTC", Language: "en",
 			Plan: "agency"}, owner.ID))(tb)
-		p.calls = append(p.calls, operation.Call{Actor: &access.Actor{TeamID: made.ID, PersonID: owner.ID,
+		p.calls = append(p.calls, operation.Call{Actor: &access.Actor{TeamID: newTeam.ID, PersonID: owner.ID,
 			Zone: time.UTC, Plan: "agency", Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}})
 		ids := []int64{}
 		for _, net := range networks {
-			a := must.Get(accounts.Connect(ctx, made.ID, net.Platform(), network.Credentials{}))(tb)
+			a := must.Get(accounts.Connect(ctx, newTeam.ID, net.Platform(), network.Credentials{}))(tb)
 			ids = append(ids, a.ID)
 		}
 		p.ids = append(p.ids, ids)
@@ -138,7 +139,7 @@ func newMultiEnv(tb testing.TB, d *db.DB, teams int, opts Options, networks ...n
 	return p
 }
 
-// scheduleDue creates posts of a team to one of its accounts, all due now.
+// scheduleDue creates posts for one account of a team, all due now.
 func (p *multiEnv) scheduleDue(tb testing.TB, team, net, count int) {
 	tb.Helper()
 	raw := fmt.Appendf(nil, `{"caption":"hello","account_ids":[%d]}`, p.ids[team][net])
@@ -157,7 +158,7 @@ func (p *multiEnv) scheduleDue(tb testing.TB, team, net, count int) {
 	}))
 }
 
-// start runs all workers until the returned function is called.
+// start runs the waker and the workers until the returned function is called.
 func (p *multiEnv) start(tb testing.TB) func() {
 	tb.Helper()
 	ctx, stop := context.WithCancel(tb.Context())
@@ -175,16 +176,16 @@ func (p *multiEnv) start(tb testing.TB) func() {
 	}
 }
 
-// waitUntil waits for a condition.
-func (p *multiEnv) waitUntil(tb testing.TB, so func() bool) {
+// waitUntil waits up to 30 seconds until a condition is true.
+func (p *multiEnv) waitUntil(tb testing.TB, condition func() bool) {
 	tb.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.After(30 * time.Second); !so(); {
+	for deadline := time.After(30 * time.Second); !condition(); {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			tb.Fatal("it does not come to be")
+			tb.Fatal("the condition was not met within 30 seconds")
 		}
 	}
 }

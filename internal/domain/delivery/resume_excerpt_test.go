@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// The text for a network that never lists posts differs from that for one that does not answer.
+// describeFailure distinguishes networks that cannot list posts from networks that did not answer.
 func TestDescribeFailure(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
@@ -25,7 +25,7 @@ func TestDescribeFailure(t *testing.T) {
 	}
 }
 
-// The beginning of a text is printed to a terminal safely on one line.
+// An excerpt fits on one line and contains no terminal control characters.
 func TestExcerpt(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -42,15 +42,15 @@ type partialLister struct{ *lister }
 
 func (partialLister) ListsPartially() {}
 
-// heldEnv is a test environment whose database is held as a copy, with the restore guard.
+// heldEnv is a test environment in which the restore guard holds the database as a copy.
 type heldEnv struct {
 	*multiEnv
-	hold     *restoreguard.Service
-	complete *lister // the second of the two networks; the first may not list all posts
+	guard    *restoreguard.Service
+	complete *lister // the second network; the first may list posts only partially
 	clock    *testkit.Clock
 }
 
-// newHeldEnv opens a heldEnv. Its first network is bluesky if it is nil.
+// newHeldEnv returns a heldEnv. If first is nil, the first network is a partial lister for Bluesky.
 func newHeldEnv(t *testing.T, url string, first network.Network) *heldEnv {
 	t.Helper()
 	if first == nil {
@@ -58,10 +58,10 @@ func newHeldEnv(t *testing.T, url string, first network.Network) *heldEnv {
 	}
 	clock := testkit.NewClock(noon)
 	d := testkit.Open(t, url, clock)
-	c := &heldEnv{hold: restoreguard.New(d, restoreguard.Options{Log: slog.New(slog.DiscardHandler)}),
+	c := &heldEnv{guard: restoreguard.New(d, restoreguard.Options{Log: slog.New(slog.DiscardHandler)}),
 		complete: &lister{memoryNetwork: &memoryNetwork{platform: "x"}}, clock: clock}
 	c.multiEnv = newMultiEnv(t, d, 1, DefaultOptions, first, c.complete)
-	if state, err := c.hold.HoldCopy(t.Context(), ""); err != nil || state.Cause != restoreguard.Copied {
+	if state, err := c.guard.HoldCopy(t.Context(), ""); err != nil || state.Cause != restoreguard.Copied {
 		t.Fatalf("held: %+v %v", state, err)
 	}
 	return c
@@ -106,8 +106,8 @@ func (c *heldEnv) checkResume(t *testing.T, want ...string) {
 	}
 }
 
-// If one account of a post is resolved, so is the other. It is sent only if its team and client would have allowed it
-// when due.
+// Resume handles both accounts of an overdue post. It sends the post only if its team and client allowed it when it was
+// due.
 func TestResumeSendsOnlyAllowedPosts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -120,13 +120,13 @@ func TestResumeSendsOnlyAllowedPosts(t *testing.T) {
 			t.Helper()
 			c.exec(t, `UPDATE posts SET approval = 'waiting'`)
 		}, "x ended missed_waiting_approval"},
-		"a paused team": {72 * time.Hour, func(t *testing.T, c *heldEnv) {
+		"paused team": {72 * time.Hour, func(t *testing.T, c *heldEnv) {
 			t.Helper()
 			people := team.New(c.db, nil, plan.Default())
 			must.NoError(t, people.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.calls[0].TeamID,
 				Action: access.PausePublishing}))
 		}, "x ended missed_while_held"},
-		"a closed team": {20 * time.Minute, func(t *testing.T, c *heldEnv) {
+		"closed team": {20 * time.Minute, func(t *testing.T, c *heldEnv) {
 			t.Helper()
 			c.exec(t, `UPDATE teams SET closed_at = 1`)
 		}, "x ended missed_while_held"},
@@ -153,8 +153,8 @@ func (c *heldEnv) exec(t *testing.T, statement string) {
 	}))
 }
 
-// Resume reports future posts for which a network cannot say whether they were published early. If that may be
-// temporary, it keeps the hold unless AllowUnreachable is set.
+// Resume reports future posts that may have been published early because a network cannot list them. If the failure may
+// be temporary, Resume keeps the hold unless AllowUnreachable is set.
 func TestResumeReportsUncertainFuturePosts(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -164,9 +164,9 @@ func TestResumeReportsUncertainFuturePosts(t *testing.T) {
 		out, err := c.Resume(t.Context(), ResumeOptions{NoWait: true, MaxLateness: time.Hour})
 		if err == nil || !strings.Contains(err.Error(), "x (account ") || strings.Contains(err.Error(), "bluesky") ||
 			out.Resumed {
-			t.Errorf("with a network out of reach: %+v %v", out, err)
+			t.Errorf("with an unreachable network: %+v %v", out, err)
 		}
-		if state, err := c.hold.State(t.Context()); err != nil || !state.IsHeld() {
+		if state, err := c.guard.State(t.Context()); err != nil || !state.IsHeld() {
 			t.Errorf("after that: %+v %v", state, err)
 		}
 		out, err = c.Resume(t.Context(), ResumeOptions{NoWait: true, MaxLateness: time.Hour, AllowUnreachable: true})
@@ -184,8 +184,8 @@ func TestResumeReportsUncertainFuturePosts(t *testing.T) {
 	})
 }
 
-// If one account shows a post before its time, a person published it, so it may also be on the other account, whose
-// network cannot say.
+// If one account has a post before its time, a person published it. The other account is then unconfirmed if its network
+// cannot list all posts.
 func TestResumeSettlesPostsPublishedEarly(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -221,17 +221,17 @@ func TestResumeStopsIfHoldChanges(t *testing.T) {
 				}
 				out, err := held.Resume(t.Context(), ResumeOptions{NoWait: true, MaxLateness: time.Hour})
 				if err == nil || !strings.Contains(err.Error(), c.wantErr) || out.Resumed {
-					t.Errorf("overtaken: %+v %v", out, err)
+					t.Errorf("hold changed: %+v %v", out, err)
 				}
 				if got := held.statuses(t); len(got) > 0 {
-					t.Errorf("settled anyway: %v", got)
+					t.Errorf("deliveries created: %v", got)
 				}
 			})
 		})
 	}
 }
 
-// Posts published right before a hold may not be listed yet, so Resume refuses for three minutes unless NoWait is set.
+// Posts published right before a hold may not be listed yet. Resume fails for three minutes unless NoWait is set.
 func TestResumeWaitsForLateListings(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -249,12 +249,12 @@ func TestResumeWaitsForLateListings(t *testing.T) {
 			!strings.Contains(err.Error(), "try again in 2 seconds") {
 			t.Errorf("too soon: %v", err)
 		}
-		if state, err := c.hold.State(t.Context()); err != nil || !state.IsHeld() {
+		if state, err := c.guard.State(t.Context()); err != nil || !state.IsHeld() {
 			t.Errorf("after that: %+v %v", state, err)
 		}
 		c.clock.Advance(time.Second)
 		if done, err := c.Resume(t.Context(), ResumeOptions{MaxLateness: time.Hour}); err != nil || !done.Resumed {
-			t.Errorf("in time: %+v %v", done, err)
+			t.Errorf("after the wait: %+v %v", done, err)
 		}
 	})
 }

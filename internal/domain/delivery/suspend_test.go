@@ -19,31 +19,31 @@ func TestExpiredLeaseCannotWrite(t *testing.T) {
 		n := &scriptedNetwork{truthful: true}
 		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
 		n.commits = []step{{class: network.Rejected, effect: true, during: func() {
-			clock.Advance(2 * DefaultOptions.Lease) // the first worker hangs after its commit took effect
-			s.work(t)                               // another worker takes over and finds it
+			clock.Advance(2 * DefaultOptions.Lease) // The first worker hangs after its commit took effect.
+			s.deliverDue(t)                         // Another worker takes over and finds the post.
 		}}}
 		s.deliver(t, time.Minute)
-		if got := s.outcome(t); got != publishedOutcome || n.held != 1 || n.committed != 1 {
-			t.Errorf("got %+v, %d held, %d commits", got, n.held, n.committed)
+		if got := s.outcome(t); got != publishedOutcome || n.posts != 1 || n.commitCalls != 1 {
+			t.Errorf("got %+v, %d posts, %d commits", got, n.posts, n.commitCalls)
 		}
 	})
 }
 
-// A process that is suspended between recording and sending a commit does not send it after another has taken over.
+// A process that was suspended between recording and sending a commit does not send it after its lease expired.
 func TestSuspendedProcessDoesNotSend(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
 		n := &scriptedNetwork{truthful: true}
 		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
-		f, attempt := s.startCommit(t)
+		a, attempt := s.startCommit(t)
 		clock.Advance(DefaultOptions.Lease + time.Second)
 		s.deliver(t, time.Hour)
-		if err := f.send(t.Context(), attempt); !errors.Is(err, errLeaseStale) {
-			t.Errorf("going on: %v", err)
+		if err := a.send(t.Context(), attempt); !errors.Is(err, errLeaseStale) {
+			t.Errorf("send with an expired lease: %v", err)
 		}
-		if got := s.outcome(t); got != publishedOutcome || n.held != 1 {
-			t.Errorf("got %+v, %d held", got, n.held)
+		if got := s.outcome(t); got != publishedOutcome || n.posts != 1 {
+			t.Errorf("got %+v, %d posts", got, n.posts)
 		}
 	})
 }
@@ -60,29 +60,29 @@ func TestRenewedLeaseSends(t *testing.T) {
 			clock.Advance(DefaultOptions.Lease * 2 / 3)
 			must.NoError(t, f.renewLease(t.Context(), f.d))
 		}
-		if err := f.send(t.Context(), attempt); err != nil || n.held != 1 {
-			t.Errorf("going on: %v, %d held", err, n.held)
+		if err := f.send(t.Context(), attempt); err != nil || n.posts != 1 {
+			t.Errorf("send with a renewed lease: %v, %d posts", err, n.posts)
 		}
 	})
 }
 
-// A commit that was not sent says nothing about its network.
+// A commit that was not sent does not open the circuit.
 func TestCircuitIgnoresSuspension(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
 	s := newEnv(t, testkit.Open(t, testkit.SQLite(t), clock), clock, &scriptedNetwork{})
-	f, _ := s.startCommit(t)
+	a, _ := s.startCommit(t)
 	for n := range 20 {
-		f.d.ID = fmt.Sprint("delivery ", n) // several failures open a circuit
-		f.reportCall(t.Context(), "commit", &network.Error{Class: network.Uncertain,
+		a.d.ID = fmt.Sprint("delivery ", n) // Failures of several deliveries open a circuit.
+		a.reportCall(t.Context(), "commit", &network.Error{Class: network.Uncertain,
 			Err: fmt.Errorf("making a post: %w", errLeaseStale)})
 	}
-	if wait, may := s.circuits.allow(f.server, "another"); !may {
-		t.Errorf("the network rests for %s", wait)
+	if wait, may := s.circuits.allow(a.server, "another"); !may {
+		t.Errorf("the circuit is open for %s", wait)
 	}
 }
 
-// startCommit is a delivery's work until its commit was written and not made.
+// startCommit runs an attempt until the commit is recorded but not sent.
 func (s *env) startCommit(t *testing.T) (*attempt, int64) {
 	t.Helper()
 	var id string
@@ -92,10 +92,10 @@ func (s *env) startCommit(t *testing.T) (*attempt, int64) {
 	if err != nil || !mine {
 		t.Fatalf("claimed: %v, %v", mine, err)
 	}
-	f := &attempt{s: s.Service, d: d}
-	f.leaseConfirmed.Store(&claimed)
-	err = errors.Join(f.connect(t.Context()), f.plan(t.Context()), f.prepare(t.Context()))
-	attempt, beginErr := f.beginCall(t.Context(), "commit")
+	a := &attempt{s: s.Service, d: d}
+	a.leaseConfirmed.Store(&claimed)
+	err = errors.Join(a.connect(t.Context()), a.plan(t.Context()), a.prepare(t.Context()))
+	attempt, beginErr := a.beginCall(t.Context(), "commit")
 	must.NoError(t, errors.Join(err, beginErr))
-	return f, attempt
+	return a, attempt
 }

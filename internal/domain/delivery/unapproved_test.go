@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit"
 )
 
-// The log tells the operator that a network refuses the app, even if this is found after the post was unconfirmed.
+// If a network refuses the operator's app, the log says so once, even if only a lookup finds out.
 func TestLogUnapprovedApp(t *testing.T) {
 	t.Parallel()
 	refused := step{verdict: network.Absent, class: network.Unapproved}
