@@ -44,7 +44,7 @@ func TestSeveralPostsInOneLink(t *testing.T) {
 
 		guest := h.browser(t)
 		p := guest.open(link).shows(200, "3 posts from", "Shared by Ada editor", "0 approved, 3 to go",
-			"3 posts have no decision yet", "The <first> post. #coffee", "The second post.", "The third post.", "Bluesky").lacks("Is out.")
+			"Your name Approve all", "The <first> post. #coffee", "The second post.", "The third post.", "Bluesky").lacks("Is out.")
 		p.form("Continue").press().shows(422, "Choose whether you approve the post.")
 		f := p.form("Approve : The second post.")
 		f.press().shows(422, "Enter your name.")
@@ -202,6 +202,30 @@ func TestLinkShowsItsVersions(t *testing.T) {
 		guest.open(other).shows(422, "The team has revoked this link.")
 		b.send(http.MethodPost, at+"/revoke", url.Values{}).shows(422, "The link has already been revoked.")
 		b.open("/approvals?show=all").shows(200, "2 posts for the client", "Revoked")
+	})
+}
+
+// The list of links has tabs for links that wait and for decided ones. The page of a link shows the whole text of its posts
+// and how each network shows them, and says which posts a newer link has.
+func TestApprovalTabs(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b, guest := c.as(t, access.Editor), h.browser(t)
+		b.open("/approvals?show=decided").shows(200, "No link is decided yet.")
+		long := strings.Repeat("A long text. ", 20) + "Its end."
+		one, two := c.draft(t, long, ""), c.draft(t, "Another.", "")
+		_, old := b.requestApproval(false, one, two)
+		link, at := b.requestApproval(false, one)
+		b.open(old).shows(200, "Its end.", "Preview as the client sees it", "In a newer link", "Another.", "Open as the client").
+			lacks("Replaced by a newer link")
+		b.open("/approvals").shows(200, "Waiting 2 Decided All", "In a newer link")
+		_, newest := b.requestApproval(false, two)
+		b.open(old).shows(200, "Replaced by a newer link")
+		b.open("/approvals").shows(200, "Waiting 2", "1 post for the client").lacks("2 posts for the client")
+		guest.open(link).form("Approve").fill("name", "Cleo").press().shows(200, "Approved by Cleo")
+		b.open("/approvals").shows(200, "Waiting 1", "Another.").lacks("A long text.")
+		b.open("/approvals?show=decided").shows(200, "1 post for the client", "1 of 1 approved", "A long text.").lacks(newest)
+		b.open(at).shows(200, "1 of 1 approved").lacks("In a newer link")
 	})
 }
 

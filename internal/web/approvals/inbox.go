@@ -20,7 +20,8 @@ const (
 
 // inboxView lists approval requests that wait for clients, and comments that wait for the team.
 type inboxView struct {
-	All        bool // all links, not only those that wait
+	Tab        string // waiting, decided or all
+	Waiting    int    // links that wait
 	Requests   []request
 	Unanswered []unanswered
 	Comments   int
@@ -44,10 +45,15 @@ type asked struct {
 	approval.RequestedPost
 
 	Details postlist.Details
+	Caption string // the whole text; set on the page of a link
+	Looks   []look // set on the page of a link
 	Thread  []approval.ThreadEntry
 	Why     locale.Key // why it was not scheduled
 	Opens   bool       // the thread has a comment of the client
 }
+
+// Suffix distinguishes the names of the post's fields on the page.
+func (a asked) Suffix() string { return "-" + a.ID }
 
 type unanswered struct {
 	approval.Unanswered
@@ -81,12 +87,18 @@ func ScheduleError(code string) locale.Key {
 }
 
 func (p *Handlers) inbox(w http.ResponseWriter, r *http.Request) {
-	v := inboxView{All: r.URL.Query().Get("show") == "all", MaxComment: approval.MaxComment}
+	v := inboxView{Tab: "waiting", MaxComment: approval.MaxComment}
+	if tab := r.URL.Query().Get("show"); tab == "decided" || tab == "all" {
+		v.Tab = tab
+	}
 	zone, err := p.zone(r)
+	if err == nil {
+		v.Waiting, err = p.approvals.CountOpen(r.Context(), shell.VisitorOf(r.Context()).Team.ID)
+	}
 	if err == nil {
 		err = p.addRequests(r, &v, zone)
 	}
-	if err == nil && !v.All {
+	if err == nil && v.Tab == "waiting" {
 		err = p.addUnanswered(r, &v, zone)
 	}
 	if err != nil {
@@ -99,13 +111,13 @@ func (p *Handlers) inbox(w http.ResponseWriter, r *http.Request) {
 func (p *Handlers) addRequests(r *http.Request, v *inboxView, zone *time.Location) error {
 	before := r.URL.Query().Get("before")
 	found, err := p.approvals.Requests(r.Context(), shell.VisitorOf(r.Context()).Team.ID,
-		approval.Filter{Open: !v.All, Before: before, Limit: requestsPerPage + 1})
+		approval.Filter{Open: v.Tab == "waiting", Decided: v.Tab == "decided", Before: before, Limit: requestsPerPage + 1})
 	if err != nil {
 		return err
 	}
 	query := url.Values{}
-	if v.All {
-		query.Set("show", "all")
+	if v.Tab != "waiting" {
+		query.Set("show", v.Tab)
 	}
 	v.Pages = &pager{}
 	if before != "" {
@@ -209,8 +221,25 @@ func (p *Handlers) showRequest(w http.ResponseWriter, r *http.Request, status in
 	}
 	for i := range v.Posts {
 		v.Posts[i].addThread(threads[v.Posts[i].ID], zone)
+		if err := p.addContent(r, &v.Posts[i]); err != nil {
+			p.ShowError(w, r, err)
+			return
+		}
 	}
 	p.Show(w, r, status, pages["request"], "Approval link", v)
+}
+
+// addContent adds the whole text of a post and how the networks show it.
+func (p *Handlers) addContent(r *http.Request, a *asked) error {
+	found, err := p.posts.Load(r.Context(), shell.VisitorOf(r.Context()).Team.ID, a.ID)
+	if err != nil {
+		return err
+	}
+	a.Caption, a.Looks = found.Caption, looksOf(found, "")
+	for i := range a.Looks {
+		a.Looks[i].Lang = p.Language(r)
+	}
+	return nil
 }
 
 func (a *asked) addThread(thread []approval.ThreadEntry, zone *time.Location) {

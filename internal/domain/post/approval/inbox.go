@@ -24,6 +24,7 @@ type RequestedPost struct {
 	Changed       bool      // whether the post has changed, so that the link no longer shows it
 	Revoked       bool      // whether the post's links were revoked
 	ScheduleError string    // error code if scheduling on approval failed; otherwise empty
+	NewerRequest  string    // ID of the latest request if the post was sent again later; otherwise empty
 }
 
 // Waits reports whether the client can still decide on the post with this link.
@@ -37,6 +38,11 @@ func (a RequestedPost) Sendable() bool {
 
 // Live reports whether the link is neither revoked nor expired.
 func (r Request) Live(now time.Time) bool { return r.RevokedAt.IsZero() && now.Before(r.ExpiresAt) }
+
+// Replaced reports whether every post was sent again later, with another link.
+func (r Request) Replaced() bool {
+	return len(r.Posts) > 0 && !slices.ContainsFunc(r.Posts, func(p RequestedPost) bool { return p.NewerRequest == "" })
+}
 
 // Count returns the number of posts in an approval state.
 func (r Request) Count(state post.Approval) int {
@@ -78,21 +84,40 @@ func (s *Service) RequestByID(ctx context.Context, team int64, id string) (Reque
 
 // Filter selects requests.
 type Filter struct {
-	Open   bool   // only requests that are the latest request for a post without approval
-	Before string // only requests created before the request with this ID
-	Limit  int
+	Open    bool   // only requests that are the latest request for a post without approval
+	Decided bool   // only requests that are not open and are the latest request for a post with a decision
+	Before  string // only requests created before the request with this ID
+	Limit   int
 }
 
 // openCondition is the condition of Filter.Open.
-const openCondition = ` AND r.revoked_at = 0 AND EXISTS (SELECT 1 FROM approval_request_posts a JOIN posts p ON p.id = a.post_id
+const openCondition = `(r.revoked_at = 0 AND EXISTS (SELECT 1 FROM approval_request_posts a JOIN posts p ON p.id = a.post_id
 	WHERE a.request_id = r.id AND p.approval IN ('waiting', 'rejected') AND p.status IN ('draft', 'scheduled', 'failed')
-	AND NOT EXISTS (SELECT 1 FROM approval_request_posts o WHERE o.post_id = a.post_id AND o.request_id > a.request_id))`
+	AND NOT EXISTS (SELECT 1 FROM approval_request_posts o WHERE o.post_id = a.post_id AND o.request_id > a.request_id)))`
+
+// decidedCondition is the condition of Filter.Decided.
+const decidedCondition = `NOT ` + openCondition + ` AND EXISTS (SELECT 1 FROM approval_request_posts d
+	JOIN post_approvals v ON v.post_id = d.post_id AND v.round = d.round WHERE d.request_id = r.id AND v.decided_at > 0
+	AND NOT EXISTS (SELECT 1 FROM approval_request_posts o WHERE o.post_id = d.post_id AND o.request_id > d.request_id))`
+
+// CountOpen returns the number of a team's open requests.
+func (s *Service) CountOpen(ctx context.Context, team int64) (int, error) {
+	var n int
+	err := s.DB.QueryRow(ctx, `SELECT COUNT(*) FROM approval_requests r WHERE r.team_id = ? AND `+openCondition, team).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("counting requests for approval: %w", err)
+	}
+	return n, nil
+}
 
 // Requests returns a team's approval requests, latest first.
 func (s *Service) Requests(ctx context.Context, team int64, f Filter) ([]Request, error) {
 	query, args := requestColumns, []any{team}
-	if f.Open {
-		query += openCondition
+	switch {
+	case f.Open:
+		query += ` AND ` + openCondition
+	case f.Decided:
+		query += ` AND ` + decidedCondition
 	}
 	if f.Before != "" {
 		query, args = query+` AND r.id < ?`, append(args, f.Before)
@@ -122,11 +147,13 @@ func (s *Service) addPosts(ctx context.Context, team int64, requests []Request) 
 	found, err := db.All(ctx, s.DB, func(rows *sql.Rows, r *row) error {
 		var at, links, generation int64
 		err := rows.Scan(&r.request, &r.ID, &r.Excerpt, &r.Status, &r.Approval, &at, &r.round, &r.now, &links, &generation,
-			&r.ScheduleError)
+			&r.ScheduleError, &r.NewerRequest)
 		r.At, r.Revoked = db.Time(at), links != generation
 		return err
 	}, `SELECT a.request_id, p.id, p.excerpt, p.status, p.approval, p.scheduled_at, a.round, p.approval_round, a.links,
-		p.approval_links, COALESCE(v.schedule_error, '')
+		p.approval_links, COALESCE(v.schedule_error, ''),
+		COALESCE((SELECT MAX(o.request_id) FROM approval_request_posts o
+			WHERE o.post_id = a.post_id AND o.request_id > a.request_id), '')
 		FROM approval_request_posts a JOIN posts p ON p.id = a.post_id
 		LEFT JOIN post_approvals v ON v.post_id = p.id AND v.round = p.approval_round
 		WHERE p.team_id = ? AND a.request_id IN (`+db.Placeholders(len(ids))+`) ORDER BY a.request_id, a.position`,
