@@ -157,9 +157,11 @@ func TestAccountMetrics(t *testing.T) {
 				`INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, likes, comments,
 		collected_at) VALUES (?, ?, ?, 'image', ?, 'https://example.test/p', ?, 2, ?)`,
 				c.account, fmt.Sprint("p", day), at, fmt.Sprint("<b>Fresh</b> ", day), 10+day, now)
+		}
+		for day := range 12 {
 			c.change(t, `INSERT INTO account_days (account_id, day, followers, measured_at) VALUES (?, ?, ?, ?)
 				ON CONFLICT (account_id, day) DO UPDATE SET followers = excluded.followers`, c.account, h.now().
-				AddDate(0, 0, -day).Format(time.DateOnly), 300-day, at)
+				AddDate(0, 0, -day).Format(time.DateOnly), 300-day, today.AddDate(0, 0, -day).UnixMicro())
 		}
 		p := b.open(path).
 			shows(http.StatusOK, "Engagement", "Best post", "<b>Fresh</b> 8", "Posting days", "Followers", "Formats", "Export")
@@ -173,12 +175,17 @@ func TestAccountMetrics(t *testing.T) {
 		if !strings.Contains(file.header.Get("Content-Disposition"), "7-days.csv") {
 			t.Error(file.header)
 		}
-		weeks := b.open("/analytics").shows(http.StatusOK, c.handle()+" on Bluesky 300 +7 7 – 105 39", "2 before", "39 before")
+		weeks := b.open("/analytics").shows(http.StatusOK, c.handle()+" on Bluesky 300 +7 7 105 +169%", "+250% 2 before",
+			"+169% 39 before", "Followers gained", "The last seven days", "Best posts", "<b>Fresh</b> 6")
 		weeks.contains(`<svg class="spark"`, fmt.Sprintf(`<img src="/accounts/%d/picture"`, c.account))
-		weeks.shows(http.StatusOK, "Followers gained", c.handle()+" on Bluesky", "The last seven days")
-		weeks.contains(`aria-label="Followers gained by account`)
+		weeks.contains(`aria-label="Followers gained. The table`, `class="line past"`)
+		weeks.lacks("By network")
+		weeks.follow("Engagement").shows(http.StatusOK, "Engagement by day of the post")
+		weeks.follow("Export").shows(http.StatusOK, c.handle()+",bluesky,300,7,7,,105,2,,39")
+		b.open("/analytics?network=instagram").shows(http.StatusOK, c.handle()+" on Bluesky")
 		weeks.follow("28 days").
-			shows(http.StatusOK, "compared with the 28 days before", c.handle()+" on Bluesky 300 – 9 – 144 –", "0 before")
+			shows(http.StatusOK, "compared with the 28 days before", c.handle()+" on Bluesky 300 9 144", "0 before")
+		b.open("/analytics?days=365&show=engagement").shows(http.StatusOK, "Engagement by week of the post")
 		b.open("/analytics?days=3").shows(http.StatusOK, "The last seven days")
 		weeks.follow(c.handle()+" on Bluesky").shows(http.StatusOK, "Best post")
 		b.open("/").shows(http.StatusOK, "Accounts this week", "105 engagement, 39 before", "300 followers +7 in seven days")

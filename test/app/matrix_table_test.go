@@ -96,6 +96,7 @@ var matrix = map[string]entry{
 	"GET /recovery/{token}":                         {who: invited},
 	"POST /recovery/{token}":                        {who: invited},
 	"GET /analytics":                                {who: shell.Members},
+	"GET /analytics/figures.csv":                    {who: shell.Members},
 	"GET /live":                                     {who: shell.Members},
 	"GET /accounts":                                 {who: shell.Members},
 	"POST /accounts/connect":                        {who: shell.Managers},

@@ -3,6 +3,7 @@ package analytics_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"pressroom.example/pressroom/internal/platform/db"
 )
@@ -56,6 +57,59 @@ func TestSumByPost(t *testing.T) {
 			if other, err := w.service.SumByPost(t.Context(), team+1, ids); err != nil || len(other) > 0 {
 				t.Errorf("another team has %v (%v)", other, err)
 			}
+		}
+	})
+}
+
+// Charts and lists of the best posts read the accounts of one team. A post that the team published has its picture.
+func TestTopPosts(t *testing.T) {
+	each(t, func(w *env) {
+		account := w.harbour()
+		team := w.teamOf(account)
+		w.must(w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			for _, s := range []struct {
+				text string
+				args []any
+			}{
+				{`INSERT INTO posts (id, team_id, person_id, status, caption, excerpt, created_at, updated_at) VALUES
+					('own', ?, 1, 'published', '', '', 1, 1)`, []any{team}},
+				{`INSERT INTO post_targets (post_id, account_id, position, network_id) VALUES ('own', ?, 0, 'n2')`, []any{account}},
+				{`INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, views, likes, saves,
+					collected_at) VALUES (?, 'n1', 5000000, 'text', 'Elsewhere', '', 40, 3, NULL, 1),
+					(?, 'n2', 6000000, 'image', 'Own', '', NULL, 3, 4, 1), (?, 'n3', 7000000, 'image', '', '', 9, NULL, NULL, 1),
+					(?, 'n4', 1000000, 'image', '', '', 9, 99, NULL, 1)`, []any{account, account, account, account}},
+			} {
+				if _, err := tx.Exec(ctx, s.text, s.args...); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		ids, since := []int64{account}, time.Unix(2, 0)
+		top, err := w.service.TopPosts(t.Context(), team, ids, since, 5)
+		w.must(err)
+		if len(top) != 2 || top[0].ID != "n2" || top[0].PostID != "own" || top[0].Engagement != 7 || top[1].ID != "n1" ||
+			top[1].PostID != "" || top[1].Excerpt != "Elsewhere" || *top[1].Counts.Views != 40 {
+			t.Errorf("best posts: %+v", top)
+		}
+		figures, err := w.service.ListFigures(t.Context(), team, ids, since, time.Unix(7, 0))
+		w.must(err)
+		if len(figures) != 2 || figures[0].Views != nil || *figures[0].Engagement != 7 || *figures[1].Views != 40 {
+			t.Errorf("figures: %+v", figures)
+		}
+		own, err := w.service.OwnPosts(t.Context(), team, account, []string{"n1", "n2"})
+		w.must(err)
+		if len(own) != 1 || own["n2"].PostID != "own" || own["n2"].Picture != 0 {
+			t.Errorf("own posts: %+v", own)
+		}
+		if other, err := w.service.TopPosts(t.Context(), team+1, ids, since, 5); err != nil || len(other) > 0 {
+			t.Errorf("another team has %v (%v)", other, err)
+		}
+		if other, err := w.service.ListFigures(t.Context(), team+1, ids, since, time.Unix(7, 0)); err != nil || len(other) > 0 {
+			t.Errorf("another team has %v (%v)", other, err)
+		}
+		if other, err := w.service.OwnPosts(t.Context(), team+1, account, []string{"n2"}); err != nil || len(other) > 0 {
+			t.Errorf("another team has %v (%v)", other, err)
 		}
 	})
 }

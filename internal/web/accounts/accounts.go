@@ -38,6 +38,7 @@ func New(f *shell.Frame, connector *account.Connector, posts *post.Service, figu
 func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /analytics", For: shell.Members, Do: p.overview},
+		{Pattern: "GET /analytics/figures.csv", For: shell.Members, Do: p.exportOverview},
 		{Pattern: "GET /accounts", For: shell.Members, Do: p.list},
 		{Pattern: "POST /accounts/connect", For: shell.Managers, Do: p.connect},
 		{Pattern: "GET /accounts/{id}", For: shell.Members, Do: p.at(p.page)},

@@ -1,13 +1,14 @@
 package accounts
 
 import (
+	"cmp"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"time"
 
 	"pressroom.example/pressroom/internal/domain/analytics"
-	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/web/plot"
 	"pressroom.example/pressroom/internal/web/shell"
 )
@@ -15,86 +16,202 @@ import (
 // overviewPeriods are the offered periods in days.
 var overviewPeriods = []int{7, 28, 90, 365}
 
-// overviewView compares the period of all accounts with the preceding period of equal length.
+// bestPosts is how many of the best posts are shown.
+const bestPosts = 4
+
+// overviewView compares the period of the accounts with the preceding period of equal length.
 type overviewView struct {
-	Accounts []analytics.AccountWeeks
+	Accounts []analytics.AccountWeeks // those of the chosen network
+	Networks []string                 // of all accounts
+	Network  string                   // "" means all
 	ZoneName string
 	Manages  bool
 	Days     int
 	Periods  []int
+	Metric   string // what the chart shows: followers, views or engagement
 
-	Followers, Change *int64 // sums over all accounts with known values; nil if no value is known
+	Followers, Change *int64 // sums over the accounts with known values; nil if no value is known
 	Now, Past         analytics.Week
+	Best              []analytics.TopPost
+
+	chart chart
 }
 
 // overview shows the metrics of all accounts.
 func (p *Handlers) overview(w http.ResponseWriter, r *http.Request) {
-	v := shell.VisitorOf(r.Context())
-	zone, err := time.LoadLocation(v.Team.Timezone)
+	out, err := p.readOverview(r)
 	if err != nil {
-		p.ServerError(w, r, err)
-		return
-	}
-	out := overviewView{
-		ZoneName: v.Team.Timezone, Manages: v.Is(shell.Managers), Days: overviewPeriods[0], Periods: overviewPeriods,
-	}
-	if days, err := strconv.Atoi(r.URL.Query().Get("days")); err == nil && slices.Contains(overviewPeriods, days) {
-		out.Days = days
-	}
-	if out.Accounts, err = p.insight.ComparePeriods(r.Context(), v.Team.ID, zone, out.Days); err != nil {
 		p.ShowError(w, r, err)
 		return
-	}
-	for _, a := range out.Accounts {
-		addTo(&out.Followers, a.Followers)
-		addTo(&out.Change, a.Change)
-		addWeek(&out.Now, a.Now)
-		addWeek(&out.Past, a.Past)
 	}
 	p.Show(w, r, http.StatusOK, pages["overview"], "Analytics", out)
 }
 
-// maxPoints is about how many points of a line are drawn.
-const maxPoints = 40
-
-// gained returns a chart that compares how many followers the largest accounts gained in the period.
-func (v overviewView) gained(l *locale.Language) plot.Lines {
-	line := plot.Lines{Label: l.T("Followers gained by account in this period. The table below has the numbers.")}
-	for _, a := range v.Accounts {
-		days, counts := inPeriod(a, v.Days)
-		if len(counts) < 2 || len(line.Series) == plot.MaxSeries {
-			continue
-		}
-		one := plot.Series{Name: l.T("%s on %s|account", a.Username, shell.NetworkName(a.Platform))}
-		every := (len(counts)-1)/maxPoints + 1
-		for i, n := range counts {
-			if i%every != 0 && i != len(counts)-1 {
-				continue
-			}
-			gained := float64(n - counts[0])
-			one.Points = append(one.Points,
-				plot.Point{Name: l.Format(days[i], locale.ShortDay), At: float64(days[i].Unix()), Value: &gained})
-		}
-		line.Series = append(line.Series, one)
+// readOverview reads the accounts of the requested network in the requested period.
+func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
+	ctx, v := r.Context(), shell.VisitorOf(r.Context())
+	out := overviewView{
+		ZoneName: v.Team.Timezone, Manages: v.Is(shell.Managers), Days: overviewPeriods[0], Periods: overviewPeriods,
+		Metric: r.URL.Query().Get("show"),
 	}
-	return line
+	zone, err := time.LoadLocation(v.Team.Timezone)
+	if err != nil {
+		return out, err
+	}
+	if days, err := strconv.Atoi(r.URL.Query().Get("days")); err == nil && slices.Contains(overviewPeriods, days) {
+		out.Days = days
+	}
+	all, err := p.insight.ComparePeriods(ctx, v.Team.ID, zone, out.Days)
+	if err != nil {
+		return out, err
+	}
+	out.choose(all, r.URL.Query().Get("network"))
+	if !slices.Contains(out.Metrics(), out.Metric) {
+		out.Metric = out.Metrics()[0]
+	}
+	ids := make([]int64, len(out.Accounts))
+	for i, a := range out.Accounts {
+		ids[i] = a.ID
+	}
+	now := p.DB.Now()
+	out.chart = newChart(now, zone, out.Days)
+	posts, err := p.insight.ListFigures(ctx, v.Team.ID, ids, out.chart.past, now.Add(time.Second))
+	if err != nil {
+		return out, err
+	}
+	out.chart.add(out.Accounts, posts)
+	if out.Best, err = p.insight.TopPosts(ctx, v.Team.ID, ids, out.chart.from, bestPosts); err != nil {
+		return out, err
+	}
+	for i := range out.Best {
+		out.Best[i].At = out.Best[i].At.In(zone)
+	}
+	return out, nil
 }
 
-// inPeriod returns the counts of the last days before the newest one.
-func inPeriod(a analytics.AccountWeeks, days int) ([]time.Time, []int64) {
-	var at []time.Time
-	for _, text := range a.Days {
-		day, err := time.Parse(time.DateOnly, text)
-		if err != nil {
-			return nil, nil // the collection writes valid dates
+// choose keeps the accounts of a network, or all accounts if none is of that network, and sums them up.
+func (v *overviewView) choose(all []analytics.AccountWeeks, network string) {
+	for _, a := range all {
+		if !slices.Contains(v.Networks, a.Platform) {
+			v.Networks = append(v.Networks, a.Platform)
 		}
-		at = append(at, day)
 	}
-	from := 0
-	for from < len(at) && at[len(at)-1].Sub(at[from]) > time.Duration(days)*24*time.Hour {
-		from++
+	slices.SortFunc(v.Networks, func(a, b string) int { return cmp.Compare(shell.NetworkName(a), shell.NetworkName(b)) })
+	if slices.Contains(v.Networks, network) {
+		v.Network = network
 	}
-	return at[from:], a.Line[from:]
+	for _, a := range all {
+		if v.Network != "" && a.Platform != v.Network {
+			continue
+		}
+		v.Accounts = append(v.Accounts, a)
+		addTo(&v.Followers, a.Followers)
+		addTo(&v.Change, a.Change)
+		addWeek(&v.Now, a.Now)
+		addWeek(&v.Past, a.Past)
+	}
+}
+
+// Metrics returns what the chart can show.
+func (v overviewView) Metrics() []string {
+	out := []string{"followers", "engagement"}
+	if v.Now.Views != nil || v.Past.Views != nil {
+		out = append(out, "views")
+	}
+	return out
+}
+
+// link returns the path of the page with other settings. An empty network means all.
+func (v overviewView) link(days int, network, metric string) string {
+	q := url.Values{"days": {strconv.Itoa(days)}}
+	if network != "" {
+		q.Set("network", network)
+	}
+	if metric != v.Metrics()[0] {
+		q.Set("show", metric)
+	}
+	return "/analytics?" + q.Encode()
+}
+
+// PeriodLink returns the path of the page for another period.
+func (v overviewView) PeriodLink(days int) string { return v.link(days, v.Network, v.Metric) }
+
+// NetworkLink returns the path of the page for another network.
+func (v overviewView) NetworkLink(network string) string { return v.link(v.Days, network, v.Metric) }
+
+// MetricLink returns the path of the page with another metric in the chart.
+func (v overviewView) MetricLink(metric string) string { return v.link(v.Days, v.Network, metric) }
+
+// ExportLink returns the path of the page's figures as CSV.
+func (v overviewView) ExportLink() string {
+	return "/analytics/figures.csv" + v.link(v.Days, v.Network, v.Metrics()[0])[len("/analytics"):]
+}
+
+// part is the share of a network or account in the chart's metric.
+type part struct {
+	Platform string
+	Name     string // of the account; "" for a network
+	ID       int64  // of the account; 0 for a network
+	Value    int64
+	Share    float64 // of the largest part
+}
+
+// Parts returns the metric by network, or by account if one network is shown, the largest first. It is empty for fewer
+// than two.
+func (v overviewView) Parts() []part {
+	var out []part
+	for _, a := range v.Accounts {
+		value := map[string]*int64{"followers": a.Followers, "engagement": a.Now.Engagement, "views": a.Now.Views}[v.Metric]
+		if value == nil {
+			continue
+		}
+		i := slices.IndexFunc(out, func(one part) bool { return one.Platform == a.Platform })
+		switch {
+		case len(v.Networks) == 1 || v.Network != "":
+			out = append(out, part{Platform: a.Platform, Name: a.Username, ID: a.ID, Value: *value})
+		case i >= 0:
+			out[i].Value += *value
+		default:
+			out = append(out, part{Platform: a.Platform, Value: *value})
+		}
+	}
+	if len(out) < 2 {
+		return nil
+	}
+	slices.SortStableFunc(out, func(a, b part) int { return cmp.Compare(b.Value, a.Value) })
+	out = out[:min(len(out), maxParts)]
+	for i := range out {
+		out[i].Share = float64(out[i].Value) / float64(max(1, out[0].Value))
+	}
+	return out
+}
+
+// maxParts is how many networks or accounts are compared.
+const maxParts = 9
+
+// bar draws the part as a bar.
+func (p part) bar() plot.Share { return plot.Share{Of: p.Share} }
+
+// exportOverview sends the accounts' figures of the period as CSV, one account per line.
+func (p *Handlers) exportOverview(w http.ResponseWriter, r *http.Request) {
+	v, err := p.readOverview(r)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	out := shell.NewSheet(w, "analytics-"+strconv.Itoa(v.Days)+"-days.csv", "account", "platform", "followers",
+		"followers_change", "posts", "views", "engagement", "posts_before", "views_before", "engagement_before")
+	cell := func(n *int64) string {
+		if n == nil {
+			return ""
+		}
+		return strconv.FormatInt(*n, 10)
+	}
+	for _, a := range v.Accounts {
+		out.Row(a.Username, a.Platform, cell(a.Followers), cell(a.Change), cell(&a.Now.Posts), cell(a.Now.Views),
+			cell(a.Now.Engagement), cell(&a.Past.Posts), cell(a.Past.Views), cell(a.Past.Engagement))
+	}
+	out.Flush()
 }
 
 func addWeek(sum *analytics.Week, w analytics.Week) {

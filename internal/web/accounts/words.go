@@ -39,9 +39,16 @@ func words(l *locale.Language) template.FuncMap {
 		},
 		"upcoming": func(a post.Upcoming) string { return aheadWords(l, a) },
 		"line":     func(v view) template.HTML { return v.line(l) },
-		"chart":    func(v overviewView) template.HTML { return v.gained(l).Draw(l) },
-		"legend":   func(v overviewView) template.HTML { return v.gained(l).Legend() },
-		"series":   func(v overviewView) []plot.Series { return v.gained(l).Series },
+		"lines":    func(v overviewView) plot.Lines { return v.chart.lines(l, v.Metric) },
+		"draw":     func(c plot.Lines) template.HTML { return c.Draw(l) + c.Narrow().Draw(l) },
+		"rows":     func(v overviewView) []row { return v.chart.rows(l, v.Metric) },
+		"chart":    func(v overviewView) string { return v.chart.title(l, v.Metric) },
+		"small":    func(v overviewView, metric string) template.HTML { return plot.Spark(v.chart.line(metric)) },
+		"bar":      func(p part) template.HTML { return p.bar().Draw() },
+		"trend":    func(now, past *int64) template.HTML { return trend(l, now, past) },
+		"growth":   func(now, change *int64) template.HTML { return growth(l, now, change) },
+		"pointer":  func(n int64) *int64 { return &n },
+		"metric":   func(name string) string { return l.T(metrics[name]) },
 	}
 }
 
@@ -67,6 +74,9 @@ func number(l *locale.Language, v any) string {
 	}
 	return "–"
 }
+
+// metrics are the labels of what charts show.
+var metrics = map[string]locale.Key{"followers": "Followers", "views": "Views", "engagement": "Engagement"}
 
 // formats are the labels of the formats of posts.
 var formats = map[string]locale.Key{

@@ -3,13 +3,18 @@ package plot
 import (
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"pressroom.example/pressroom/internal/locale"
 )
 
-const linesWidth, linesHeight = 840.0, 240.0
+const (
+	linesWidth, linesHeight   = 840.0, 240.0
+	narrowWidth, narrowHeight = 340.0, 220.0
+	narrowNames               = 4
+)
 
 // MaxSeries is the maximum number of distinguishable lines in a chart.
 const MaxSeries = 6
@@ -18,24 +23,52 @@ const MaxSeries = 6
 type Lines struct {
 	Label   string // description
 	Percent bool   // the numbers are percent
+	Zero    bool   // the scale includes 0
 	Series  []Series
+
+	narrow bool
+}
+
+// Narrow returns the chart in the size of a phone.
+func (l Lines) Narrow() Lines {
+	l.narrow = true
+	return l
+}
+
+// size returns the width and height, and how many labels fit below.
+func (l Lines) size() (float64, float64, int) {
+	if l.narrow {
+		return narrowWidth, narrowHeight, narrowNames
+	}
+	return linesWidth, linesHeight, mostNames
 }
 
 // Series is one line of a chart. Its points are at their At, which increases.
 type Series struct {
 	Name   string
 	Points []Point
+	Past   bool // a line to compare with, drawn behind
+	Filled bool // the area below the line is filled
+}
+
+// class returns the class of a line, by its index.
+func (s Series) class(i int) string {
+	if s.Past {
+		return "past"
+	}
+	return "s" + strconv.Itoa(i+1)
 }
 
 type linesView struct {
 	lineView
 
+	Kind   string
 	Series []seriesView
 }
 
 type seriesView struct {
-	Class, Name, Path string
-	Dots              []dot
+	Class, Name, Path, Area string
+	Dots                    []dot
 }
 
 // Draw returns the first MaxSeries lines as SVG, or nothing if no line has two values.
@@ -45,37 +78,50 @@ func (l Lines) Draw(in *locale.Language) template.HTML {
 		return ""
 	}
 	low, high, step := scale(low, high)
-	view := linesView{lineView: lineView{
-		Label: l.Label, Right: linesWidth - right, Bottom: linesHeight - bottom, Width: linesWidth,
-		Height: linesHeight,
+	width, height, names := l.size()
+	view := linesView{Kind: "wide", lineView: lineView{
+		Label: l.Label, Right: width - right, Bottom: height - bottom, Width: width, Height: height,
 	}}
-	y := func(v float64) float64 { return top + (high-v)/(high-low)*(linesHeight-top-bottom) }
+	if l.narrow {
+		view.Kind = "narrow"
+	}
+	y := func(v float64) float64 { return top + (high-v)/(high-low)*(height-top-bottom) }
 	for v := low; v <= high+step/2; v += step {
 		view.Lines = append(view.Lines, tick{y(v), l.text(in, v)})
 	}
 	view.Left = leftOf(view.Lines)
 	x := func(at float64) float64 {
-		return view.Left + inset + (linesWidth-view.Left-right-2*inset)*(at-first)/(last-first)
+		return view.Left + inset + (width-view.Left-right-2*inset)*(at-first)/(last-first)
 	}
-	view.Names = l.names(x)
+	view.Names = l.names(x, first, last, names)
 	for i, s := range l.shown() {
-		drawn := seriesView{Class: "s" + strconv.Itoa(i+1), Name: s.Name}
-		var path strings.Builder
-		pen := "M"
-		for _, p := range s.Points {
-			if p.Value == nil {
-				pen = "M"
-				continue
-			}
-			path.WriteString(pen + coordinate(x(p.At)) + " " + coordinate(y(*p.Value)))
-			pen = "L"
-			drawn.Dots = append(drawn.Dots,
-				dot{x(p.At), y(*p.Value), s.Name + ", " + p.Name + ": " + l.text(in, *p.Value)})
-		}
-		drawn.Path = path.String()
-		view.Series = append(view.Series, drawn)
+		view.Series = append(view.Series, s.draw(s.class(i), x, y, func(v float64) string { return l.text(in, v) }))
 	}
+	slices.SortStableFunc(view.Series, func(a, b seriesView) int { // what is compared with is behind
+		return strings.Compare(a.Class[:1], b.Class[:1])
+	})
 	return draw("lines.svg", view)
+}
+
+// draw returns the line as drawn with functions of the chart.
+func (s Series) draw(class string, x, y func(float64) float64, text func(float64) string) seriesView {
+	drawn := seriesView{Class: class, Name: s.Name}
+	var path strings.Builder
+	pen := "M"
+	for _, p := range s.Points {
+		if p.Value == nil {
+			pen = "M"
+			continue
+		}
+		path.WriteString(pen + coordinate(x(p.At)) + " " + coordinate(y(*p.Value)))
+		pen = "L"
+		drawn.Dots = append(drawn.Dots, dot{x(p.At), y(*p.Value), s.Name + ", " + p.Name + ": " + text(*p.Value)})
+	}
+	drawn.Path = path.String()
+	if n := len(drawn.Dots); s.Filled && n > 1 && strings.Count(drawn.Path, "M") == 1 {
+		drawn.Area = drawn.Path + "V" + coordinate(y(0)) + "H" + coordinate(drawn.Dots[0].X) + "Z"
+	}
+	return drawn
 }
 
 // text returns one of the chart's numbers.
@@ -90,24 +136,25 @@ func (l Lines) text(in *locale.Language, v float64) string {
 func (l Lines) Legend() template.HTML {
 	var view linesView
 	for i, s := range l.shown() {
-		view.Series = append(view.Series, seriesView{Class: "s" + strconv.Itoa(i+1), Name: s.Name})
+		view.Series = append(view.Series, seriesView{Class: s.class(i), Name: s.Name})
 	}
 	return draw("legend.svg", view)
 }
 
 func (l Lines) shown() []Series { return l.Series[:min(len(l.Series), MaxSeries)] }
 
-// names returns the labels below the chart, taken from the longest line.
-func (l Lines) names(x func(float64) float64) []tick {
-	var longest Series
+// names returns the labels below the chart, taken from the line with the most points between two times.
+func (l Lines) names(x func(float64) float64, first, last float64, most int) []tick {
+	var longest []Point
 	for _, s := range l.shown() {
-		if len(s.Points) > len(longest.Points) {
-			longest = s
+		within := slices.DeleteFunc(slices.Clone(s.Points), func(p Point) bool { return p.At < first || p.At > last })
+		if len(within) > len(longest) {
+			longest = within
 		}
 	}
 	var out []tick
-	every := int(math.Ceil(float64(len(longest.Points)) / mostNames))
-	for i, p := range longest.Points {
+	every := int(math.Ceil(float64(len(longest)) / float64(most)))
+	for i, p := range longest {
 		if i%every == 0 {
 			out = append(out, tick{x(p.At), p.Name})
 		}
@@ -130,6 +177,9 @@ func (l Lines) ends() (float64, float64, float64, float64, bool) {
 			first, last = min(first, p.At), max(last, p.At)
 		}
 		some = some || values > 1
+	}
+	if l.Zero {
+		low, high = min(low, 0), max(high, 0)
 	}
 	return low, high, first, last, some && last > first
 }

@@ -1,0 +1,128 @@
+package analytics
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"pressroom.example/pressroom/internal/platform/db"
+)
+
+// PostFigures are the sums of one post that charts by day need.
+type PostFigures struct {
+	AccountID  int64
+	At         time.Time
+	Views      *int64 // nil if the network does not report it
+	Engagement *int64 // likes, comments, shares and saves; nil if the network reports none
+}
+
+const engagementSum = `CASE WHEN p.likes IS NULL AND p.comments IS NULL AND p.shares IS NULL AND p.saves IS NULL THEN NULL
+	ELSE COALESCE(p.likes, 0) + COALESCE(p.comments, 0) + COALESCE(p.shares, 0) + COALESCE(p.saves, 0) END`
+
+// ListFigures returns the metrics of the known posts of a team's accounts between two times, newest first.
+func (s *Service) ListFigures(ctx context.Context, team int64, accounts []int64, from, to time.Time) ([]PostFigures, error) {
+	if len(accounts) == 0 {
+		return nil, nil
+	}
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, p *PostFigures) error {
+		var at int64
+		err := rows.Scan(&p.AccountID, &at, &p.Views, &p.Engagement)
+		p.At = db.Time(at)
+		return err
+	}, `SELECT p.account_id, p.posted_at, p.views, `+engagementSum+` FROM account_posts p
+		JOIN social_accounts a ON a.id = p.account_id AND a.team_id = ?
+		WHERE p.posted_at >= ? AND p.posted_at < ? AND p.account_id IN (`+db.Placeholders(len(accounts))+`)
+		ORDER BY p.posted_at DESC LIMIT ?`,
+		append([]any{team, db.Micros(from)}, append(db.Args(db.Micros(to), accounts), maxAnalyzed)...)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the figures of posts: %w", err)
+	}
+	return out, nil
+}
+
+// TopPost is a post among those with the most engagement.
+type TopPost struct {
+	AccountPost
+	OwnPost
+
+	AccountID  int64
+	Platform   string
+	Username   string
+	Engagement int64
+}
+
+// OwnPost is what the team's own post shows that was published as a post of an account. It is zero for posts that were
+// published elsewhere.
+type OwnPost struct {
+	PostID  string
+	Picture int64 // ID of the first medium if it is an image
+	Film    bool  // whether the first medium is a video
+}
+
+// TopPosts returns the posts of a team's accounts since a time with the most engagement, best first. It leaves out posts
+// without known engagement.
+func (s *Service) TopPosts(ctx context.Context, team int64, accounts []int64, since time.Time, limit int) ([]TopPost, error) {
+	if len(accounts) == 0 {
+		return nil, nil
+	}
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, p *TopPost) error {
+		var at int64
+		f := &p.Counts
+		err := rows.Scan(&p.AccountID, &p.Platform, &p.Username, &p.ID, &at, &p.Format, &p.URL, &p.Excerpt, &f.Views, &f.Likes,
+			&f.Comments, &p.Engagement)
+		p.At = db.Time(at)
+		return err
+	}, `SELECT account_id, platform, username, network_id, posted_at, format, url, excerpt, views, likes, comments, engagement
+		FROM (SELECT p.account_id, a.platform, a.username, p.network_id, p.posted_at, p.format, p.url, p.excerpt, p.views,
+		p.likes, p.comments, `+engagementSum+` AS engagement FROM account_posts p
+		JOIN social_accounts a ON a.id = p.account_id AND a.team_id = ?
+		WHERE p.posted_at >= ? AND p.account_id IN (`+db.Placeholders(len(accounts))+`)) ranked
+		WHERE engagement > 0 ORDER BY engagement DESC, posted_at DESC, network_id LIMIT ?`,
+		append([]any{team}, append(db.Args(db.Micros(since), accounts), limit)...)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the best posts: %w", err)
+	}
+	for i, p := range out {
+		own, err := s.OwnPosts(ctx, team, p.AccountID, []string{p.ID})
+		if err != nil {
+			return nil, err
+		}
+		out[i].OwnPost = own[p.ID]
+	}
+	return out, nil
+}
+
+// OwnPosts returns the team's own posts that were published as posts of an account, by the network's ID. Others are
+// omitted.
+func (s *Service) OwnPosts(ctx context.Context, team, account int64, ids []string) (map[string]OwnPost, error) {
+	out := map[string]OwnPost{}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	type found struct {
+		OwnPost
+		id string
+	}
+	own, err := db.All(ctx, s.db, func(rows *sql.Rows, f *found) error {
+		var media int64
+		var kind string
+		err := rows.Scan(&f.id, &f.PostID, &media, &kind)
+		if f.Film = kind == "video"; kind == "image" {
+			f.Picture = media
+		}
+		return err
+	}, `SELECT t.network_id, t.post_id, COALESCE(m.id, 0), COALESCE(m.kind, '') FROM post_targets t
+		JOIN posts p ON p.id = t.post_id AND p.team_id = ?
+		LEFT JOIN post_media x ON x.post_id = t.post_id AND x.position = 0
+		LEFT JOIN media m ON m.id = x.media_id AND (m.thumbnail <> '' OR m.kind = 'video')
+		WHERE t.account_id = ? AND t.network_id IN (`+db.Placeholders(len(ids))+`)`,
+		append([]any{team}, db.Args(account, ids)...)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the posts of account %d in the app: %w", account, err)
+	}
+	for _, f := range own {
+		out[f.id] = f.OwnPost
+	}
+	return out, nil
+}

@@ -1,0 +1,225 @@
+package accounts
+
+import (
+	"html/template"
+	"math"
+	"time"
+
+	"pressroom.example/pressroom/internal/domain/analytics"
+	"pressroom.example/pressroom/internal/locale"
+	"pressroom.example/pressroom/internal/web/plot"
+	"pressroom.example/pressroom/internal/web/shell"
+)
+
+// maxDaily is the longest period in days that is drawn by day; longer ones are drawn by week.
+const maxDaily = 31
+
+// chart is what accounts gained and published in the parts of two periods: days, or weeks of a long period.
+type chart struct {
+	past, from time.Time // beginning of both periods
+	step       int       // days of a part
+	parts      []span    // of both periods, oldest first, in halves of equal length
+}
+
+// span is one part of a period.
+type span struct {
+	first, last       time.Time // days, as midnight UTC
+	gained            *int64    // followers since the beginning of the period; nil if unknown
+	posts             int64
+	views, engagement *int64
+}
+
+// newChart returns the parts of the last days and of as many days before.
+func newChart(now time.Time, zone *time.Location, days int) chart {
+	out := chart{
+		past: analytics.PeriodStart(now, zone, 2*days), from: analytics.PeriodStart(now, zone, days), step: 1,
+	}
+	if days > maxDaily {
+		out.step = 7
+	}
+	for _, begin := range []time.Time{dayIn(out.past), dayIn(out.from)} {
+		for day := 0; day < days; {
+			last := day + out.step - 1
+			if day == 0 { // the first week of a period may be shorter
+				last = (days - 1) % out.step
+			}
+			out.parts = append(out.parts, span{first: begin.AddDate(0, 0, day), last: begin.AddDate(0, 0, last)})
+			day = last + 1
+		}
+	}
+	return out
+}
+
+// dayIn returns the day of a time in its own zone, as midnight UTC.
+func dayIn(at time.Time) time.Time {
+	year, month, day := at.Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+}
+
+// add adds the followers of accounts and the metrics of their posts.
+func (c *chart) add(accounts []analytics.AccountWeeks, posts []analytics.PostFigures) {
+	half := len(c.parts) / 2
+	for _, a := range accounts {
+		addGained(c.parts[:half], a)
+		addGained(c.parts[half:], a)
+	}
+	for _, post := range posts {
+		day := dayIn(post.At.In(c.from.Location()))
+		for i := range c.parts {
+			if s := &c.parts[i]; !day.After(s.last) {
+				s.posts++
+				addTo(&s.views, post.Views)
+				addTo(&s.engagement, post.Engagement)
+				break
+			}
+		}
+	}
+}
+
+// addGained adds the followers that an account gained since the last count before the parts, or since its first count.
+func addGained(parts []span, a analytics.AccountWeeks) {
+	var base, newest *int64
+	next := 0
+	for i := range parts {
+		for ; next < len(a.Days) && a.Days[next] <= parts[i].last.Format(time.DateOnly); next++ {
+			newest = &a.Line[next]
+			if base == nil || a.Days[next] < parts[0].first.Format(time.DateOnly) {
+				base = newest
+			}
+		}
+		if newest != nil {
+			gained := *newest - *base
+			addTo(&parts[i].gained, &gained)
+		}
+	}
+}
+
+// figure returns a metric of a part.
+func (s span) figure(metric string) *int64 {
+	switch metric {
+	case "followers":
+		return s.gained
+	case "views":
+		return orZero(s.views, s.posts)
+	case "posts":
+		return &s.posts
+	}
+	return orZero(s.engagement, s.posts)
+}
+
+// orZero returns a metric of posts, which is 0 without posts.
+func orZero(n *int64, posts int64) *int64 {
+	if n == nil && posts == 0 {
+		return new(int64)
+	}
+	return n
+}
+
+// line returns a metric of the period, for a small line beside its sum.
+func (c chart) line(metric string) []int64 {
+	var out []int64
+	for _, s := range c.parts[len(c.parts)/2:] {
+		if n := s.figure(metric); n != nil {
+			out = append(out, *n)
+		}
+	}
+	return out
+}
+
+// lines returns the chart of a metric in the period and in the one before.
+func (c chart) lines(l *locale.Language, metric string) plot.Lines {
+	half := len(c.parts) / 2
+	out := plot.Lines{Label: c.title(l, metric) + ". " + l.T("The table below has the numbers."), Zero: true, Series: []plot.Series{
+		{Name: l.T("This period"), Filled: true, Points: c.points(l, metric, half)},
+	}}
+	before := plot.Series{Name: l.T("Period before"), Past: true, Points: c.points(l, metric, 0)}
+	for _, p := range before.Points {
+		if p.Value != nil && *p.Value != 0 {
+			out.Series = append(out.Series, before)
+			break
+		}
+	}
+	return out
+}
+
+// points returns a metric of the parts of a period that begins at an index.
+func (c chart) points(l *locale.Language, metric string, first int) []plot.Point {
+	var out []plot.Point
+	for i, s := range c.parts[first : first+len(c.parts)/2] {
+		one := plot.Point{Name: l.Format(s.first, locale.ShortDay), At: float64(i)}
+		if n := s.figure(metric); n != nil {
+			value := float64(*n)
+			one.Value = &value
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// title returns the heading of the chart of a metric.
+func (c chart) title(l *locale.Language, metric string) string {
+	switch {
+	case metric == "followers":
+		return l.T("Followers gained")
+	case metric == "views" && c.step == 1:
+		return l.T("Views by day of the post")
+	case metric == "views":
+		return l.T("Views by week of the post")
+	case c.step == 1:
+		return l.T("Engagement by day of the post")
+	}
+	return l.T("Engagement by week of the post")
+}
+
+// row is a line of the chart's table.
+type row struct {
+	Name      string
+	Now, Past *float64
+}
+
+// rows returns the numbers of a chart.
+func (c chart) rows(l *locale.Language, metric string) []row {
+	half := len(c.parts) / 2
+	now, past := c.points(l, metric, half), c.points(l, metric, 0)
+	out := make([]row, half)
+	for i := range out {
+		out[i] = row{now[i].Name, now[i].Value, past[i].Value}
+	}
+	return out
+}
+
+// trend returns the change of a number in percent of an earlier one, or nothing if that is unknown or 0.
+func trend(l *locale.Language, now, past *int64) template.HTML {
+	if now == nil || past == nil || *past == 0 {
+		return ""
+	}
+	return trendOf(l, 100*float64(*now-*past)/float64(*past))
+}
+
+// growth returns the percentage by which a number has changed.
+func growth(l *locale.Language, now, change *int64) template.HTML {
+	if now == nil || change == nil || *now <= *change {
+		return ""
+	}
+	return trendOf(l, 100*float64(*change)/float64(*now-*change))
+}
+
+func trendOf(l *locale.Language, percent float64) template.HTML {
+	percent = math.Round(percent*10) / 10
+	if math.Abs(percent) >= 10 {
+		percent = math.Round(percent)
+	}
+	class, icon, sign := "trend", "arrow-right-line", ""
+	switch {
+	case percent > 0:
+		class, icon, sign = "trend up", "arrow-up-s-line", "+"
+	case percent < 0:
+		class, icon = "trend down", "arrow-down-s-line"
+	}
+	drawn, err := shell.Icon(icon)
+	if err != nil {
+		return "" // the icons are ours
+	}
+	text := template.HTMLEscapeString(sign + plot.FormatPercent(l, percent))
+	return `<span class="` + template.HTML(class) + `">` + drawn + template.HTML(text) + `</span>` //nolint:gosec // escaped
+}
