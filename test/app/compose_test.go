@@ -195,7 +195,7 @@ func TestAddMediaToPost(t *testing.T) {
 		p.form("Search").fill("q", "nothing like it").press().shows(200, "No files match.")
 		// Media for one account only.
 		p = p.form("Search").fill("into", c.id()).fill("q", "").press()
-		p = p.form("Add harbour").press().shows(200, "Customized")
+		p = p.form("Add selected").fill("picked", harbour).press().shows(200, "Customized")
 		p.form("Save").fill("text-"+c.id(), "Only here.").press().shows(200, "Saved.")
 		held = c.storedPost(t, saved.path)
 		if own := held.Targets[0]; own.Caption == nil || *own.Caption != "Only here." || len(own.Media) != 1 ||

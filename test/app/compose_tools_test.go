@@ -71,6 +71,29 @@ func TestComposerChecksBrandVoice(t *testing.T) {
 	})
 }
 
+// Several files of the library are added at once. A search keeps those that were selected before it.
+func TestComposerAddsFromLibrary(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		p := b.open("/posts/new").form("Upload").attach("quay.png", colorPNG(t, 10)).form("Upload").
+			attach("roastery.png", colorPNG(t, 90))
+		ids := p.form("Save draft").values["media"]
+		p = b.open("/posts/new").shows(200, "Choose from the library").form("Search").fill("picked", ids[0]).fill("q", "roast").press()
+		p.contains(`<input type="hidden" name="picked" value="` + ids[0] + `">`).lacks("quay")
+		p = p.form("Add selected").fill("picked", ids...).press().shows(200, "In the post")
+		if got := p.form("Save draft").values["media"]; len(got) != 2 || got[0] != ids[0] || got[1] != ids[1] {
+			t.Errorf("media %v, want %v", got, ids)
+		}
+		b.open("/posts/new").form("Search").fill("kind", "video").press().shows(200, "No files match.")
+		f := b.open("/posts/new").form("Search")
+		f.values.Set("folder", "999") // it was deleted
+		f.press().shows(200, "quay", "roastery")
+		f.values.Set("folder", "0")
+		f.fill("kind", "image").press().shows(200, "quay", "roastery")
+	})
+}
+
 // People who may write get emoji by category.
 func TestEmoji(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {

@@ -70,13 +70,28 @@ run(async (browser) => {
   await page.getByRole('button', { name: 'Move blue up' }).click();
   await page.getByRole('button', { name: 'Move red up' }).waitFor();
   await page.getByLabel('Alt text').first().fill('The sea.');
+  // Files of the library are selected in a dialog, which searches while one types.
   await page.getByText('Choose from the library').click();
-  await page.getByLabel('Search the library').fill('nothing like it');
-  await page.keyboard.press('Enter');
-  await page.getByText('No files match.').waitFor();
-  await page.getByLabel('Search the library').fill('red');
-  await page.getByRole('button', { name: 'Search', exact: true }).click();
-  await page.getByRole('button', { name: 'Add red' }).waitFor();
+  const library = page.getByRole('dialog', { name: 'Media library' });
+  await library.getByLabel('Search the library').fill('nothing like it');
+  await library.getByText('No files match.').waitFor();
+  await library.getByLabel('Search the library').fill('');
+  await library.getByLabel('red', { exact: true }).check();
+  await library.getByLabel('Winter blend').check();
+  await library.getByRole('button', { name: 'Add 2' }).waitFor();
+  await look(page, 'compose-library');
+  await library.getByLabel('Search the library').fill('winter market');
+  await library.getByLabel('red', { exact: true }).waitFor({ state: 'detached' });
+  await library.getByLabel('Winter market').check();
+  await library.getByRole('button', { name: 'Add 3' }).click();
+  await page.getByRole('button', { name: 'Remove Winter market' }).click(); // red was there before
+  await page.getByRole('button', { name: 'Remove Winter market' }).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Remove Winter blend' }).click();
+  await page.getByRole('button', { name: 'Remove Winter blend' }).waitFor({ state: 'detached' });
+  assert.equal(await page.locator('#media li.file').count(), 2);
+  await page.getByText('Choose from the library').click();
+  await page.keyboard.press('Escape');
+  await library.waitFor({ state: 'hidden' });
   await look(page, 'compose-media');
 
   // One account shows another text.

@@ -5,13 +5,11 @@ import (
 	"crypto/rand"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
-	"pressroom.example/pressroom/internal/domain/media"
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/post/teamoptions"
 	"pressroom.example/pressroom/internal/locale"
@@ -74,13 +72,6 @@ type item struct {
 	Alt     string
 	Cover   string
 	First   bool // first occurrence in the form, which has its fields
-}
-
-// mediaPicker is the library page that the picker shows.
-type mediaPicker struct {
-	Items []media.MediaItem
-	Next  string // cursor
-	Wrong string
 }
 
 // newPage shows an empty form, prefilled from the query with a day, a text, accounts and media.
@@ -324,36 +315,6 @@ func (v *view) items(account int64, ids []int64, known map[int64]network.Media, 
 		out[len(out)-1].Last = true
 	}
 	return out, kept
-}
-
-const pickerSize = 12
-
-// pickerPage returns the library page for the picker. A cursor of another search starts it over.
-func (p *Handlers) pickerPage(r *http.Request, s *sheet) (mediaPicker, error) {
-	args := operation.Arguments{"limit": int64(pickerSize)}
-	if q := strings.TrimSpace(s.Picker.Query); q != "" {
-		args["query"] = q
-	}
-	if s.Picker.Cursor != "" {
-		args["cursor"] = s.Picker.Cursor
-	}
-	list, got, err := shell.Run[media.MediaList](p.Frame, r, "list_media", args)
-	if err != nil && args["cursor"] != nil && apierr.Is(err, apierr.ValidationFailed) {
-		delete(args, "cursor")
-		s.Picker.Cursor = ""
-		list, got, err = shell.Run[media.MediaList](p.Frame, r, "list_media", args)
-	}
-	if apierr.Is(err, apierr.ValidationFailed) {
-		return mediaPicker{Wrong: p.Detail(r, err)}, nil
-	}
-	if err != nil {
-		return mediaPicker{}, err
-	}
-	out := mediaPicker{Items: list.Media}
-	if got.Page != nil && got.Page.HasMore {
-		out.Next = got.Page.Cursor
-	}
-	return out, nil
 }
 
 // checkTime adds notes about the form's time.

@@ -60,8 +60,7 @@ func (p *Handlers) press(w http.ResponseWriter, r *http.Request, s sheet, refuse
 	case "page":
 		s.Picker.Cursor, s.Picker.Open = rest, true
 	case "add":
-		s.Picker.Open = true
-		s.add(number(rest))
+		s.addPicked()
 	case "free":
 		if err := p.takeFree(r, &s); err != nil {
 			p.show(w, r, s, err)

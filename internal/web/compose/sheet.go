@@ -46,14 +46,6 @@ func (o own) UsesText() bool { return o.NoText || strings.TrimSpace(o.Text) != "
 // UsesMedia reports whether the account does not publish the post's media.
 func (o own) UsesMedia() bool { return o.NoMedia || len(o.Media) > 0 }
 
-// picker is the state of the library picker.
-type picker struct {
-	Open   bool
-	Query  string
-	Cursor string
-	Into   int64 // account that overrides media, 0 for the post
-}
-
 // cleanText converts the line endings of forms and removes NUL.
 var cleanText = strings.NewReplacer("\r\n", "\n", "\x00", "")
 
@@ -95,8 +87,9 @@ func read(form url.Values) sheet {
 			Ends: form.Get("ends"), Until: form.Get("until"), Count: form.Get("count"),
 		},
 		Picker: picker{
-			Open: form.Get("picker") != "", Query: textOf(form, "q"), Cursor: form.Get("cursor"),
-			Into: number(form.Get("into")),
+			Open: form.Get("picker") != "", Query: textOf(form, "q"), Kind: form.Get("kind"),
+			Folder: form.Get("folder"), Cursor: form.Get("cursor"), Into: number(form.Get("into")),
+			Picked: numbers(form["picked"]),
 		},
 		Seen: number(form.Get("seen")), Voice: number(form.Get("voice")),
 	}

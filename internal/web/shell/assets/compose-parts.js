@@ -36,12 +36,15 @@ function take(id, answer, before) {
   }
   const same = (details) => `details[data-account="${details.dataset.account}"]`;
   for (const details of fresh.querySelectorAll('details[data-account]')) details.open ||= Boolean(old.querySelector(`${same(details)}[open]`));
-  const library = fresh.querySelector('#library');
-  if (library) library.open ||= document.getElementById('library').open;
+  if (id === 'media') fresh.querySelector('#library').open = false;
   const added = [...old.querySelectorAll('details[data-account]')].filter((details) => !fresh.querySelector(same(details)));
   const shown = old.matches(':popover-open');
+  const library = old.querySelector('dialog:modal'); // it stays as it is
+  if (library) fresh.querySelector('dialog').replaceWith(library);
   old.replaceWith(document.adoptNode(fresh));
   if (shown) document.getElementById(id).showPopover();
+  if (library) showLibrary();
+  if (id === 'shelf') countPicked();
   added.forEach(insert);
 }
 
@@ -96,9 +99,11 @@ function partOf(button) {
     case 'up':
     case 'down': return { value: arranging(value.split(':')[0], item), parts: ['media', 'own'], said: translate('Moved.') };
     case 'remove': return { value: arranging('remove', item), parts: ['media', 'own'], said: translate('Removed.') };
-    case 'add': return { value: () => value, parts: ['media', 'own'], said: translate('Added.') };
+    case 'add':
+      libraryDialog().close();
+      return { value: () => value, parts: ['media', 'own'], said: translate('Added.') };
     case 'search':
-    case 'page': return { value: () => value, parts: ['media'], said: '' };
+    case 'page': return { value: () => value, parts: ['shelf'], said: '' };
     case 'free': return { value: () => value, parts: ['when'], said: '' };
     case 'check': return { value: () => value, parts: ['media', 'own'], said: '' };
     default: return null;
@@ -150,7 +155,7 @@ function findFocus(label, button) {
   const same = [...form.querySelectorAll('button')].find((other) => !other.hidden && labelOf(other) === label)
     ?? (/^(up|down):/.test(button.value) ? form.querySelector(`${items}[data-media="${media}"] :is([value^="up:"], [value^="down:"])`) : null);
   const near = same ?? form.querySelector(`${items} [value^="remove:"]`);
-  (near ?? document.getElementById('files')).focus({ preventScroll: true });
+  (near ?? document.querySelector('dialog:modal #q') ?? document.getElementById('files')).focus({ preventScroll: true });
 }
 
 let whole = false; // the form is sent as a whole

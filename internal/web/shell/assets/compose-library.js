@@ -1,0 +1,59 @@
+// Shows the library over the form, searches while the person types, and counts the selected files. Without this script, the
+// library unfolds in the form.
+'use strict';
+
+const library = () => document.getElementById('library'); // it changes with an upload
+const libraryDialog = () => library().querySelector('dialog');
+const searchPause = 250; // milliseconds without a change
+let searchTimer = 0;
+
+// showLibrary shows the library over the page. A dialog that is part of the page, or was moved, has to be closed first.
+function showLibrary() {
+  library().open = true;
+  libraryDialog().removeAttribute('open');
+  libraryDialog().showModal();
+  countPicked();
+}
+
+const pickedItems = () => [...libraryDialog().querySelectorAll('[name=picked]')].filter((field) => field.type === 'hidden' || field.checked);
+
+function countPicked() {
+  const button = libraryDialog().querySelector('button[value=add]');
+  const n = pickedItems().length;
+  button.textContent = n > 0 ? translateCount(n, 'Add %d', 'Add %d') : translate('Add');
+  button.classList.toggle('second', n === 0);
+  button.disabled = n === 0;
+}
+
+function searchLibrary() {
+  clearTimeout(searchTimer);
+  changePart(libraryDialog().querySelector('button[value=search][data-by-hand]'));
+}
+
+document.addEventListener('click', (event) => {
+  if (event.target.closest('#library > summary')) {
+    event.preventDefault();
+    showLibrary();
+  } else if (event.target.closest('#library [data-close]') || event.target === libraryDialog()) {
+    libraryDialog().close();
+  }
+});
+
+// What happens in the library changes the form only when files are added.
+for (const type of ['input', 'change']) {
+  document.addEventListener(type, (event) => {
+    if (!event.target.closest('#library dialog')) return;
+    event.stopPropagation();
+    if (event.target.name === 'picked') countPicked();
+    else if (event.target.name === 'q') {
+      clearTimeout(searchTimer);
+      if (type === 'input') searchTimer = setTimeout(searchLibrary, searchPause);
+    } else if (type === 'change') searchLibrary();
+  }, { capture: true });
+}
+
+document.addEventListener('close', (event) => {
+  if (event.target === libraryDialog()) library().open = false;
+}, { capture: true });
+
+library().open = false;
