@@ -200,7 +200,7 @@ func TestReferencePages(t *testing.T) {
 			b.open("/docs").shows(200, "API reference", "POST /posts").follow("Draft a post").
 				shows(200, "Bearer $PRESSROOM_KEY", h.root+"/api/v1/posts", "PostMedia")
 			b.open("/docs").follow("Using the app").
-				shows(200, "An overview of the app", "Calendar", "From the first sign-in to the first post").mustBeSmall()
+				shows(200, "How to do the most common jobs.", "Get a client’s approval", "API reference").mustBeSmall()
 			b.open("/docs/start").shows(200, h.root+"/api/v1/me")
 			b.open("/docs/assistants").shows(200, h.root+"/mcp")
 			b.open("/docs/nothing").shows(404)

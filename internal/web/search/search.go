@@ -64,6 +64,7 @@ type result struct {
 	Icon, Name, Detail, Path string
 	Platform                 string // of an account or report
 	Picture                  int64  // ID of an image
+	Account                  int64  // ID of an account
 }
 
 func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
@@ -73,7 +74,9 @@ func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
 		p.Show(w, r, http.StatusUnprocessableEntity, pages["search"], "Search", out)
 		return
 	}
-	out.add(group{Name: "Go to", Results: p.matchingPages(r, out.Query)})
+	for _, found := range p.matchingPages(r, out.Query) {
+		out.add(found)
+	}
 	if v := shell.VisitorOf(r.Context()); out.Query != "" && v.Is(shell.Members) && v.Team.ID > 0 && !v.Team.Closed {
 		if err := p.addItems(r, &out); err != nil {
 			p.ShowError(w, r, err)
@@ -90,9 +93,9 @@ func (v *view) add(g group) {
 	}
 }
 
-// matchingPages returns the pages whose names contain every word of a query.
-func (p *Handlers) matchingPages(r *http.Request, query string) []result {
-	var out []result
+// matchingPages returns the pages whose names contain every word of a query, in groups.
+func (p *Handlers) matchingPages(r *http.Request, query string) []group {
+	var out []group
 	words := strings.Fields(strings.ToLower(query))
 next:
 	for _, place := range p.Places(r) {
@@ -101,7 +104,11 @@ next:
 				continue next
 			}
 		}
-		out = append(out, result{Icon: place.Icon, Name: place.Name, Path: place.Path})
+		if len(out) == 0 || out[len(out)-1].Name != place.Group {
+			out = append(out, group{Name: place.Group})
+		}
+		last := &out[len(out)-1]
+		last.Results = append(last.Results, result{Icon: place.Icon, Name: place.Name, Path: place.Path})
 	}
 	return out
 }
@@ -157,7 +164,7 @@ func (p *Handlers) accounts(r *http.Request, query string) (group, error) {
 		for _, a := range found.SocialAccounts {
 			if contains(a.Username, query) || contains(shell.NetworkName(a.Platform), query) {
 				out.Results = append(out.Results, result{Name: a.Username, Detail: shell.NetworkName(a.Platform),
-					Path: pathOf("accounts", a.ID), Platform: a.Platform})
+					Path: pathOf("accounts", a.ID), Platform: a.Platform, Account: a.ID})
 			}
 		}
 	})

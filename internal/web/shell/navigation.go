@@ -131,7 +131,10 @@ func NetworkLogo(platform string) (template.HTML, error) {
 }
 
 // Place is a page that the search finds.
-type Place struct{ Name, Icon, Path string }
+type Place struct {
+	Name, Icon, Path string
+	Group            locale.Key
+}
 
 // newPlaces are the pages that create something, by audience.
 var newPlaces = []struct {
@@ -152,15 +155,15 @@ func (f *Frame) Places(r *http.Request) []Place {
 	var out []Place
 	for _, one := range newPlaces {
 		if v.Is(one.For) && v.Team.ID > 0 && !v.Team.Closed {
-			out = append(out, Place{l.T(one.Name), one.Icon, one.Path})
+			out = append(out, Place{l.T(one.Name), one.Icon, one.Path, "Create"})
 		}
 	}
 	for _, item := range slices.Concat(mainItems, v.more()) {
-		out = append(out, Place{l.T(item.Name), item.Icon, item.Path()})
+		out = append(out, Place{l.T(item.Name), item.Icon, item.Path(), "Go to"})
 	}
 	for _, group := range f.settingsOf(r, v).Groups {
 		for _, item := range group.Items {
-			out = append(out, Place{l.T(item.Name), item.Icon, item.Path})
+			out = append(out, Place{l.T(item.Name), item.Icon, item.Path, "Settings"})
 		}
 	}
 	return out
