@@ -16,7 +16,7 @@ import (
 // buildAnalytics builds the collection of the accounts' metrics and pictures.
 func (s *Server) buildAnalytics(terms plan.Terms) {
 	s.Analytics = analytics.New(s.db, s.Accounts, analytics.Options{
-		Terms: terms, Every: s.cfg.CollectEvery, Called: s.metrics.countNetworkCall,
+		Terms: terms, Interval: s.cfg.CollectEvery, OnCall: s.metrics.countNetworkCall,
 		Posts: hashtagObserver{s.db, s.figures}.recordCollected, FetchPicture: s.pictureFetcher(), Log: s.cfg.Log,
 	})
 }

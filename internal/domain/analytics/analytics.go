@@ -2,9 +2,9 @@
 // from the network, regardless of how the posts were published, and stores them. Analyses use only stored metrics and
 // call no network.
 //
-// A turn is one collection of an account's metrics. A node claims a turn by moving the account's next turn beyond the
-// maximum duration of a turn. No other node collects the account until then, and a crashed node delays the account no
-// longer than that. A number that is incremented with every turn keeps a late node from writing.
+// A turn is one collection of an account's metrics. A node claims a turn by postponing the account's next turn until after
+// the maximum duration of a turn. Until then no other node collects the account. Each turn increments the account's epoch,
+// so that a node that is too late cannot write.
 package analytics
 
 import (
@@ -24,23 +24,23 @@ import (
 
 // Options are settings of the operator; 0 means the default.
 type Options struct {
-	Terms  plan.Terms
-	Every  time.Duration // approximate time between two turns of an account; default 6 hours
-	AtOnce int           // concurrent turns of a node, at most half of them for one network; default 8
-	// Called is called after the network call of each turn. The result is ok, the class of the network's error, or failed
+	Terms       plan.Terms
+	Interval    time.Duration // approximate time between two turns of an account; default 6 hours
+	Concurrency int           // maximum concurrent turns of a node; a network gets at most half of them; default 8
+	// OnCall is called after the network call of each turn. The result is ok, the class of the network's error, or failed
 	// for an internal error. It may be nil.
-	Called func(platform, call, result string)
+	OnCall func(platform, call, result string)
 	// Posts receives the posts that a turn collected. It may be nil.
 	Posts func(ctx context.Context, platform string, posts []network.CollectedPost) error
-	// FetchPicture fetches a profile picture of at most that many bytes. If it is nil, no pictures are stored.
+	// FetchPicture fetches a profile picture of at most maxBytes. If it is nil, no pictures are stored.
 	FetchPicture func(ctx context.Context, platform, url string, maxBytes int64, into io.Writer) error
 	Log          *slog.Logger
 }
 
 // Default settings.
 const (
-	usualEvery  = 6 * time.Hour
-	usualAtOnce = 8
+	defaultInterval    = 6 * time.Hour
+	defaultConcurrency = 8
 )
 
 // Service collects and analyzes metrics.
@@ -49,22 +49,22 @@ type Service struct {
 	accounts *account.Service
 	opts     Options
 	pictures *thumbnail.Maker
-	places   slots
+	slots    slots
 }
 
 // New returns a Service. The account service must use an [AccountObserver].
 func New(d *db.DB, accounts *account.Service, opts Options) *Service {
-	if opts.Every <= 0 {
-		opts.Every = usualEvery
+	if opts.Interval <= 0 {
+		opts.Interval = defaultInterval
 	}
-	if opts.AtOnce <= 0 {
-		opts.AtOnce = usualAtOnce
+	if opts.Concurrency <= 0 {
+		opts.Concurrency = defaultConcurrency
 	}
 	if opts.Log == nil {
 		opts.Log = slog.Default()
 	}
 	return &Service{
-		db: d, accounts: accounts, opts: opts, pictures: thumbnail.New(maxPicturePixels), places: newSlots(opts.AtOnce),
+		db: d, accounts: accounts, opts: opts, pictures: thumbnail.New(maxPicturePixels), slots: newSlots(opts.Concurrency),
 	}
 }
 
@@ -86,7 +86,7 @@ func (AccountObserver) AccountConnected(ctx context.Context, tx *db.Tx, account 
 func (AccountObserver) AccountDisconnected(ctx context.Context, tx *db.Tx, account int64) error {
 	for _, table := range []string{"account_collections", "account_posts", "account_days", "account_pictures"} {
 		if _, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE account_id = ?`, account); err != nil {
-			return fmt.Errorf("deleting the figures of account %d: %w", account, err)
+			return fmt.Errorf("deleting the metrics of account %d: %w", account, err)
 		}
 	}
 	return nil
@@ -98,7 +98,7 @@ type slots struct {
 
 	mu    sync.Mutex
 	taken map[string]int // by platform
-	all   int
+	total int
 	freed chan struct{} // signals that a slot is free
 }
 
@@ -107,39 +107,39 @@ func newSlots(limit int) slots {
 	return slots{max: limit, maxPerNetwork: max(1, limit/2), taken: map[string]int{}, freed: make(chan struct{}, 1)}
 }
 
-// available returns the number of free slots, and the networks without a free one.
-func (p *slots) available() (int, []string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// available returns the number of free slots, and the networks that use their maximum.
+func (s *slots) available() (int, []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var full []string
-	for platform, n := range p.taken {
-		if n >= p.maxPerNetwork {
+	for platform, n := range s.taken {
+		if n >= s.maxPerNetwork {
 			full = append(full, platform)
 		}
 	}
-	return p.max - p.all, full
+	return s.max - s.total, full
 }
 
 // take reserves a slot. It reports false if no slot is free.
-func (p *slots) take(platform string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.all >= p.max || p.taken[platform] >= p.maxPerNetwork {
+func (s *slots) take(platform string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.total >= s.max || s.taken[platform] >= s.maxPerNetwork {
 		return false
 	}
-	p.all++
-	p.taken[platform]++
+	s.total++
+	s.taken[platform]++
 	return true
 }
 
 // release frees a slot.
-func (p *slots) release(platform string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.all--
-	p.taken[platform]--
+func (s *slots) release(platform string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.total--
+	s.taken[platform]--
 	select {
-	case p.freed <- struct{}{}:
+	case s.freed <- struct{}{}:
 	default:
 	}
 }

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	lookEvery       = time.Second
+	pollInterval    = time.Second
 	firstPeriod     = 90 * 24 * time.Hour // period of the first turn
 	usualPeriod     = 30 * 24 * time.Hour // period of later turns, because older posts rarely change
 	overlap         = 24 * time.Hour      // overlap with the last turn after a long pause
-	maxPostsPerTurn = 500                 // per turn
+	maxPostsPerTurn = 500                 // maximum number of posts that a turn reads
 	minPause        = 15 * time.Minute    // if a network requests a pause without a duration
 	minBackoff      = time.Minute         // after a failed turn; doubles with each failure
 	maxPause        = 24 * time.Hour      // maximum pause that a network can request
@@ -29,7 +29,7 @@ const (
 func (s *Service) Run(ctx context.Context, report func(error)) {
 	var turns sync.WaitGroup
 	defer turns.Wait()
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		if _, err := s.start(ctx, &turns, report); err != nil && ctx.Err() == nil {
@@ -39,7 +39,7 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		case <-s.places.freed:
+		case <-s.slots.freed:
 		}
 	}
 }
@@ -66,9 +66,9 @@ func (s *Service) Once(ctx context.Context) error {
 func (s *Service) start(ctx context.Context, turns *sync.WaitGroup, report func(error)) (int, error) {
 	found, err := s.listDue(ctx)
 	for _, d := range found {
-		if s.places.take(d.platform) {
+		if s.slots.take(d.platform) {
 			turns.Go(func() {
-				defer s.places.release(d.platform)
+				defer s.slots.release(d.platform)
 				if err := s.collect(ctx, d.account); err != nil && ctx.Err() == nil {
 					report(err)
 				}
@@ -81,8 +81,8 @@ func (s *Service) start(ctx context.Context, turns *sync.WaitGroup, report func(
 // collect runs the turn of one account. It recovers from a panic, so that other turns continue.
 func (s *Service) collect(ctx context.Context, account int64) error {
 	defer func() {
-		if fault := recover(); fault != nil {
-			s.opts.Log.ErrorContext(ctx, "Collecting an account panicked", "account", account, "panic", fault,
+		if reason := recover(); reason != nil {
+			s.opts.Log.ErrorContext(ctx, "Collecting an account panicked", "account", account, "panic", reason,
 				"stack", string(debug.Stack()))
 		}
 	}()
@@ -96,8 +96,8 @@ func (s *Service) collect(ctx context.Context, account int64) error {
 	return nil
 }
 
-// runTurn runs a turn. A lost connection, a closed team, a plan without analytics or a network without metrics
-// is checked again later, because it may change.
+// runTurn runs a turn. It makes no call if the grant is lost, the team is closed, the plan has no analytics or the network
+// has no metrics. The next turn checks again.
 func (s *Service) runTurn(ctx context.Context, t turn) error {
 	g, err := s.accounts.Grant(ctx, t.account)
 	if err != nil {
@@ -107,29 +107,29 @@ func (s *Service) runTurn(ctx context.Context, t turn) error {
 	if err != nil && !errors.Is(err, account.ErrNoNetwork) {
 		return err
 	}
-	from, ok := n.(network.Collector)
+	collector, ok := n.(network.Collector)
 	if !ok || g.Lost || t.closed || t.kept == 0 {
 		return s.write(ctx, "insight.rest", t, func(context.Context, *db.Tx, *turn) (time.Time, error) {
 			return s.nextTurn(), nil
 		})
 	}
 	since := t.since(s.db.Now())
-	told, err := s.fetch(ctx, t, from, g, since)
+	collected, err := s.fetch(ctx, t, collector, g, since)
 	if err != nil {
-		return s.handleFailure(ctx, t, g, told, err)
+		return s.handleFailure(ctx, t, g, collected, err)
 	}
-	picture := s.fetchPicture(ctx, t, told)
+	picture := s.fetchPicture(ctx, t, collected)
 	err = s.write(ctx, "insight.collected", t, func(ctx context.Context, tx *db.Tx, t *turn) (time.Time, error) {
 		if err := t.storePicture(ctx, tx, picture); err != nil {
 			return time.Time{}, err
 		}
-		return s.nextTurn(), t.store(ctx, tx, told, since)
+		return s.nextTurn(), t.store(ctx, tx, collected, since)
 	})
 	if err != nil || s.opts.Posts == nil {
 		return err
 	}
-	if err := s.opts.Posts(ctx, t.platform, told.Posts); err != nil {
-		return fmt.Errorf("publishing the collected figures: %w", err)
+	if err := s.opts.Posts(ctx, t.platform, collected.Posts); err != nil {
+		return fmt.Errorf("passing on the collected posts: %w", err)
 	}
 	return nil
 }
@@ -137,8 +137,8 @@ func (s *Service) runTurn(ctx context.Context, t turn) error {
 // nextTurn returns the time of the turn after a successful turn. It is random, so that accounts are not all due at the same
 // time.
 func (s *Service) nextTurn() time.Time {
-	tenth := s.opts.Every / 10
-	return s.db.Now().Add(s.opts.Every - tenth + rand.N(2*tenth+1)) //nolint:gosec // not a secret
+	tenth := s.opts.Interval / 10
+	return s.db.Now().Add(s.opts.Interval - tenth + rand.N(2*tenth+1)) //nolint:gosec // not a secret
 }
 
 // since returns the start of the period for which a turn requests posts.
@@ -162,31 +162,31 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// fetch requests metrics from the network, and again after renewing the grant if necessary. It also returns what
-// arrived before an error.
-func (s *Service) fetch(ctx context.Context, t turn, from network.Collector, g account.Grant,
+// fetch requests metrics from the network. If the token has expired, it refreshes the grant and tries again. With an error
+// it also returns the metrics received before the error.
+func (s *Service) fetch(ctx context.Context, t turn, collector network.Collector, g account.Grant,
 	since time.Time) (network.Collection, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxTurn)
 	defer cancel()
-	told, err := from.Collect(ctx, g.Grant, since, maxPostsPerTurn)
+	collected, err := collector.Collect(ctx, g.Grant, since, maxPostsPerTurn)
 	s.reportCall(ctx, t, err)
 	if classOf(err) != network.AuthRefresh {
-		return told, err
+		return collected, err
 	}
-	fresh, err := s.accounts.Refresh(ctx, t.account, g)
+	renewed, err := s.accounts.Refresh(ctx, t.account, g)
 	switch {
 	case err != nil:
-		return told, err
-	case fresh.Lost:
-		return told, &network.Error{Class: network.AuthDead, Err: errors.New("the connection was lost")}
+		return collected, err
+	case renewed.Lost:
+		return collected, &network.Error{Class: network.AuthDead, Err: errors.New("the connection was lost")}
 	}
-	told, err = from.Collect(ctx, fresh.Grant, since, maxPostsPerTurn)
+	collected, err = collector.Collect(ctx, renewed.Grant, since, maxPostsPerTurn)
 	s.reportCall(ctx, t, err)
-	return told, err
+	return collected, err
 }
 
 func (s *Service) reportCall(ctx context.Context, t turn, err error) {
-	if s.opts.Called == nil || ctx.Err() != nil {
+	if s.opts.OnCall == nil || ctx.Err() != nil {
 		return
 	}
 	result := "ok"
@@ -196,20 +196,20 @@ func (s *Service) reportCall(ctx context.Context, t turn, err error) {
 			result = string(class)
 		}
 	}
-	s.opts.Called(t.platform, "collect", result)
+	s.opts.OnCall(t.platform, "collect", result)
 }
 
 // classOf returns the class of a network's error, or "" for any other error.
 func classOf(err error) network.Class {
-	if said, ok := errors.AsType[*network.Error](err); ok {
-		return said.Class
+	if networkErr, ok := errors.AsType[*network.Error](err); ok {
+		return networkErr.Class
 	}
 	return ""
 }
 
-// handleFailure stores what arrived before an error and schedules the next try. A dead grant loses the
-// connection.
-func (s *Service) handleFailure(ctx context.Context, t turn, g account.Grant, told network.Collection,
+// handleFailure stores the metrics received before an error and schedules the next turn. If the grant was revoked, it marks
+// the account as disconnected.
+func (s *Service) handleFailure(ctx context.Context, t turn, g account.Grant, collected network.Collection,
 	cause error) error {
 	if ctx.Err() != nil { // The process stops, and another node continues.
 		return s.write(context.WithoutCancel(ctx), "insight.left", t, func(_ context.Context, tx *db.Tx,
@@ -222,14 +222,14 @@ func (s *Service) handleFailure(ctx context.Context, t turn, g account.Grant, to
 		s.opts.Log.InfoContext(ctx, "Collecting an account failed", "account", t.account, "platform", t.platform,
 			"error", cause)
 	}
-	picture := s.fetchPicture(ctx, t, told)
+	picture := s.fetchPicture(ctx, t, collected)
 	return s.write(ctx, "insight.failed", t, func(ctx context.Context, tx *db.Tx, t *turn) (time.Time, error) {
 		t.fails++
 		t.failedBy = string(classOf(cause))
 		if err := t.storePicture(ctx, tx, picture); err != nil {
 			return time.Time{}, err
 		}
-		if err := t.storePosts(ctx, tx, told.Posts); err != nil || !dead {
+		if err := t.storePosts(ctx, tx, collected.Posts); err != nil || !dead {
 			return s.retryAt(*t, cause), err
 		}
 		return s.nextTurn(), s.accounts.MarkLostTx(ctx, tx, t.account, g)
@@ -239,23 +239,23 @@ func (s *Service) handleFailure(ctx context.Context, t turn, g account.Grant, to
 // retryAt returns the time of the next turn after a failed turn.
 func (s *Service) retryAt(t turn, cause error) time.Time {
 	now := s.db.Now()
-	pause := min(s.opts.Every, minBackoff<<min(t.fails-1, 10))
-	said, ok := errors.AsType[*network.Error](cause)
-	if ok && (said.Class == network.Rate || said.Class == network.Quota) {
+	pause := min(s.opts.Interval, minBackoff<<min(t.fails-1, 10))
+	networkErr, ok := errors.AsType[*network.Error](cause)
+	if ok && (networkErr.Class == network.Rate || networkErr.Class == network.Quota) {
 		pause = max(pause, minPause)
-		if !said.After.IsZero() {
-			pause = min(maxPause, max(minBackoff, said.After.Sub(now)))
+		if !networkErr.After.IsZero() {
+			pause = min(maxPause, max(minBackoff, networkErr.After.Sub(now)))
 		}
 	}
 	return now.Add(pause + rand.N(minBackoff)) //nolint:gosec // not a secret
 }
 
 // write ends a turn in one transaction, which also deletes expired metrics.
-func (s *Service) write(ctx context.Context, name string, t turn, what func(context.Context, *db.Tx,
+func (s *Service) write(ctx context.Context, name string, t turn, change func(context.Context, *db.Tx,
 	*turn) (time.Time, error)) error {
 	return s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
 		t := t // The transaction may be repeated, so it must not change t.
-		next, err := what(ctx, tx, &t)
+		next, err := change(ctx, tx, &t)
 		if err != nil {
 			return err
 		}

@@ -13,49 +13,49 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// Every turn deletes what the plan no longer keeps, even of disconnected accounts.
+// Every turn deletes metrics older than the plan keeps, even those of disconnected accounts.
 func TestRetentionPeriod(t *testing.T) {
-	each(t, func(w *env) {
-		id := w.harbour()
+	onEachDatabase(t, func(w *env) {
+		id := w.connectHarbour()
 		var posts []network.CollectedPost
 		for n := range 80 {
 			posts = append(posts, post(fmt.Sprint(n), start.Add(-time.Duration(n)*day), int64(n)))
 		}
-		w.tell(9, posts...)
-		w.after(0, 1)
+		w.setMetrics(9, posts...)
+		w.collectAfter(0, 1)
 		if n := w.count("account_posts"); n != 80 {
 			w.t.Fatalf("%d posts", n)
 		}
 		w.exec(`UPDATE teams SET plan = 'free'`) // keeps 30 days
-		w.after(turn, 2)
+		w.collectAfter(turnInterval, 2)
 		if n := w.count("account_posts"); n != 30 {
-			w.t.Errorf("%d posts are kept for 30 days", n)
+			w.t.Errorf("%d posts with a retention of 30 days", n)
 		}
 		w.must(w.accounts.MarkLost(w.t.Context(), id, account.AnyGrant))
-		w.after(10*day, 2)
+		w.collectAfter(10*day, 2)
 		if n := w.count("account_posts"); n != 20 {
 			w.t.Errorf("%d posts after 10 days more", n)
 		}
-		w.after(40*day, 2)
+		w.collectAfter(40*day, 2)
 		if posts, days := w.count("account_posts"), w.count("account_days"); posts != 0 || days != 0 {
 			w.t.Errorf("%d posts and %d days after 50 days more", posts, days)
 		}
 	})
 }
 
-// A plan without analytics collects and keeps nothing; a later plan with analytics starts from scratch.
+// A plan without analytics deletes all metrics. A later plan with analytics starts with the longest period.
 func TestPlanWithoutAnalytics(t *testing.T) {
-	each(t, func(w *env) {
-		w.harbour()
-		w.tell(1, post("1", start.Add(-time.Hour), 1))
-		w.after(0, 1)
-		w.exec(`UPDATE teams SET plan = 'gone'`)
-		w.after(turn, 1)
+	onEachDatabase(t, func(w *env) {
+		w.connectHarbour()
+		w.setMetrics(1, post("1", start.Add(-time.Hour), 1))
+		w.collectAfter(0, 1)
+		w.exec(`UPDATE teams SET plan = 'unknown'`)
+		w.collectAfter(turnInterval, 1)
 		if n := w.count("account_posts") + w.count("account_days"); n != 0 {
 			w.t.Errorf("%d rows are kept", n)
 		}
 		w.exec(`UPDATE teams SET plan = 'agency'`)
-		w.after(turn, 2)
+		w.collectAfter(turnInterval, 2)
 		if got := w.net.calls()[1].since; !got.Equal(w.clock.Now().Add(-90 * day)) {
 			w.t.Errorf("since %s", got)
 		}
@@ -63,27 +63,27 @@ func TestPlanWithoutAnalytics(t *testing.T) {
 }
 
 func TestClosedTeam(t *testing.T) {
-	each(t, func(w *env) {
-		w.harbour()
+	onEachDatabase(t, func(w *env) {
+		w.connectHarbour()
 		w.exec(`UPDATE teams SET closed_at = 1`)
-		w.after(0, 0)
-		w.after(turn, 0)
+		w.collectAfter(0, 0)
+		w.collectAfter(turnInterval, 0)
 	})
 }
 
 // A new metric replaces the old one; a missing metric keeps it.
-func TestUpdateFigures(t *testing.T) {
-	each(t, func(w *env) {
-		id := w.harbour()
+func TestUpdateMetrics(t *testing.T) {
+	onEachDatabase(t, func(w *env) {
+		id := w.connectHarbour()
 		first := post("1", start.Add(-time.Hour), 1)
 		first.Reach, first.Views = new(int64(100)), new(int64(-1))
-		w.tell(1, first)
-		w.after(0, 1)
+		w.setMetrics(1, first)
+		w.collectAfter(0, 1)
 		second := post("1", first.PostedAt, 2)
 		second.Views = new(int64(50))
-		w.tell(2, second)
-		w.after(turn, 2)
-		got := w.read(id, 7)
+		w.setMetrics(2, second)
+		w.collectAfter(turnInterval, 2)
+		got := w.analytics(id, 7)
 		want := analytics.AccountAnalyticsBestPostCounts{Reach: new(int64(100)), Views: new(int64(50)), Likes: new(int64(2))}
 		if diff := cmp.Diff(want, got.BestPost.Counts); diff != "" || w.count("account_posts") != 1 {
 			w.t.Error(diff)
@@ -93,35 +93,35 @@ func TestUpdateFigures(t *testing.T) {
 
 // A post missing from the network's list was deleted there. A single list may lack it for other reasons.
 func TestPostsDeletedOnNetwork(t *testing.T) {
-	each(t, func(w *env) {
-		w.harbour()
-		stays, goes := post("1", start.Add(-time.Hour), 1), post("2", start.Add(-2*time.Hour), 1)
-		old := post("3", start.Add(-40*day), 1) // further back than the second turn reaches
-		w.tell(1, stays, goes, old)
-		w.after(0, 1)
-		w.tell(1, stays)
-		w.after(turn, 2)
+	onEachDatabase(t, func(w *env) {
+		w.connectHarbour()
+		kept, removed := post("1", start.Add(-time.Hour), 1), post("2", start.Add(-2*time.Hour), 1)
+		old := post("3", start.Add(-40*day), 1) // older than the period of the second turn
+		w.setMetrics(1, kept, removed, old)
+		w.collectAfter(0, 1)
+		w.setMetrics(1, kept)
+		w.collectAfter(turnInterval, 2)
 		if n := w.count("account_posts"); n != 3 {
-			w.t.Errorf("%d posts after one list without it", n)
+			w.t.Errorf("%d posts after the first list without post 2", n)
 		}
-		w.after(turn, 3)
+		w.collectAfter(turnInterval, 3)
 		if n := w.count("account_posts"); n != 2 {
-			w.t.Errorf("%d posts after two lists without it", n)
+			w.t.Errorf("%d posts after the second list without post 2", n)
 		}
 	})
 }
 
-// For an account with more posts than a turn takes, the posts since the oldest received one are known.
+// If an account has more posts than a turn reads, its posts are known since the oldest post that was read.
 func TestMorePostsThanTurnAllows(t *testing.T) {
-	each(t, func(w *env) {
-		id := w.harbour()
+	onEachDatabase(t, func(w *env) {
+		id := w.connectHarbour()
 		var posts []network.CollectedPost
 		for n := range 500 {
 			posts = append(posts, post(fmt.Sprint(n), start.Add(-time.Duration(n)*time.Hour), 1))
 		}
-		w.tell(1, posts...)
-		w.after(0, 1)
-		got := w.read(id, 90)
+		w.setMetrics(1, posts...)
+		w.collectAfter(0, 1)
+		got := w.analytics(id, 90)
 		if got.Cadence.Posts != 500 || got.Cadence.Days != 22 || !strings.Contains(strings.Join(got.notes, " "),
 			"known since Sat 31 Oct 2026") {
 			w.t.Errorf("%+v, %q", got.Cadence, got.notes)
@@ -129,16 +129,16 @@ func TestMorePostsThanTurnAllows(t *testing.T) {
 	})
 }
 
-// Implausible metrics of a network are limited.
-func TestImplausibleFigures(t *testing.T) {
-	each(t, func(w *env) {
-		id := w.harbour()
-		strange := post("1", start.Add(-time.Hour), 1)
-		strange.Format, strange.URL, strange.Text = "hologram", "javascript:alert(1)", strings.Repeat("é", 1000)
-		w.tell(-5, strange, post("", start, 1), post("2", time.Time{}, 1), post("3", start.Add(1000*day), 1),
+// Implausible values from a network are dropped or shortened.
+func TestImplausibleValues(t *testing.T) {
+	onEachDatabase(t, func(w *env) {
+		id := w.connectHarbour()
+		implausible := post("1", start.Add(-time.Hour), 1)
+		implausible.Format, implausible.URL, implausible.Text = "hologram", "javascript:alert(1)", strings.Repeat("é", 1000)
+		w.setMetrics(-5, implausible, post("", start, 1), post("2", time.Time{}, 1), post("3", start.Add(1000*day), 1),
 			post(strings.Repeat("x", 400), start, 1))
-		w.after(0, 1)
-		got := w.read(id, 7)
+		w.collectAfter(0, 1)
+		got := w.analytics(id, 7)
 		if w.count("account_posts") != 1 || got.Followers != nil || got.BestPost.Format != "unknown" ||
 			got.BestPost.URL != "" || got.texts[0].Text != strings.Repeat("é", 300) {
 			w.t.Errorf("%+v", got)

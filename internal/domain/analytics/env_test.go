@@ -27,27 +27,27 @@ const day = 24 * time.Hour
 
 var start = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// asked is one call of Collect.
-type asked struct {
+// collectCall is the arguments of a call of Collect.
+type collectCall struct {
 	account, access string
 	since           time.Time
-	most            int
+	limit           int
 }
 
-// script is a network with scripted answers.
-type script struct {
+// scriptedNetwork is a network whose responses a test sets.
+type scriptedNetwork struct {
 	network.Network
 
-	mu     sync.Mutex
-	tells  func(asked) (network.Collection, error)
-	asked  []asked
-	fresh  func() (network.Grant, error) // the result of a refresh
-	grants int
+	mu        sync.Mutex
+	onCollect func(collectCall) (network.Collection, error)
+	requests  []collectCall
+	onRefresh func() (network.Grant, error) // called by Refresh
+	grants    int
 }
 
-func (n *script) Platform() string { return "instagram" }
+func (n *scriptedNetwork) Platform() string { return "instagram" }
 
-func (n *script) Connect(_ context.Context, c network.Credentials) (network.Grant, error) {
+func (n *scriptedNetwork) Connect(_ context.Context, c network.Credentials) (network.Grant, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.grants++
@@ -55,40 +55,42 @@ func (n *script) Connect(_ context.Context, c network.Credentials) (network.Gran
 		Refresh: "refresh"}, nil
 }
 
-func (n *script) Refresh(context.Context, network.Grant) (network.Grant, error) { return n.fresh() }
+func (n *scriptedNetwork) Refresh(context.Context, network.Grant) (network.Grant, error) {
+	return n.onRefresh()
+}
 
-func (n *script) Collect(_ context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
+func (n *scriptedNetwork) Collect(_ context.Context, g network.Grant, since time.Time, limit int) (network.Collection, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.asked = append(n.asked, asked{g.Account, g.Access, since, limit})
-	if n.tells == nil {
+	n.requests = append(n.requests, collectCall{g.Account, g.Access, since, limit})
+	if n.onCollect == nil {
 		return network.Collection{}, nil
 	}
-	return n.tells(n.asked[len(n.asked)-1])
+	return n.onCollect(n.requests[len(n.requests)-1])
 }
 
-func (n *script) calls() []asked {
+func (n *scriptedNetwork) calls() []collectCall {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.asked
+	return n.requests
 }
 
-// silent is a network that returns no posts.
-type silent struct{ network.Network }
+// networkWithoutMetrics is a network that is no Collector.
+type networkWithoutMetrics struct{ network.Network }
 
-func (silent) Platform() string { return "threads" }
+func (networkWithoutMetrics) Platform() string { return "threads" }
 
-func (silent) Connect(_ context.Context, c network.Credentials) (network.Grant, error) {
+func (networkWithoutMetrics) Connect(_ context.Context, c network.Credentials) (network.Grant, error) {
 	return network.Grant{Account: c.Identifier, Username: c.Identifier}, nil
 }
 
-// env is a team with a network that follows a script.
+// env is a team that can connect accounts of a scripted network.
 type env struct {
 	t        *testing.T
 	db       *db.DB
 	url      string
 	clock    *testkit.Clock
-	net      *script
+	net      *scriptedNetwork
 	accounts *account.Service
 	service  *analytics.Service
 	options  analytics.Options
@@ -97,7 +99,8 @@ type env struct {
 	plan     string
 }
 
-func each(t *testing.T, run func(w *env)) {
+// onEachDatabase runs a test with SQLite and, if available, PostgreSQL.
+func onEachDatabase(t *testing.T, run func(w *env)) {
 	t.Helper()
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) { run(newEnv(t, url)) })
@@ -105,7 +108,7 @@ func each(t *testing.T, run func(w *env)) {
 
 func newEnv(t *testing.T, url string) *env {
 	t.Helper()
-	w := &env{t: t, url: url, clock: testkit.NewClock(start), net: &script{}, plan: "agency"}
+	w := &env{t: t, url: url, clock: testkit.NewClock(start), net: &scriptedNetwork{}, plan: "agency"}
 	w.db = testkit.Open(t, url, w.clock)
 	var err error
 	w.zone, err = time.LoadLocation("Europe/Berlin")
@@ -114,7 +117,7 @@ func newEnv(t *testing.T, url string) *env {
 	w.must(err)
 	sealer, err := tokencrypt.New(key)
 	w.must(err)
-	w.accounts = account.New(w.db, sealer, analytics.AccountObserver{}, w.net, silent{})
+	w.accounts = account.New(w.db, sealer, analytics.AccountObserver{}, w.net, networkWithoutMetrics{})
 	w.options = analytics.Options{Terms: plan.Default(), Log: slog.New(slog.DiscardHandler)}
 	w.service = analytics.New(w.db, w.accounts, w.options)
 	w.team = w.newTeam("ada@example.com")
@@ -131,10 +134,10 @@ func (w *env) newTeam(email string) int64 {
 	teams := team.New(w.db, nil, plan.Default())
 	owner, err := teams.AddPerson(w.t.Context(), "Ada", email, "")
 	w.must(err)
-	made, err := teams.AddTeam(w.t.Context(), team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en",
+	created, err := teams.AddTeam(w.t.Context(), team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en",
 		Plan: w.plan}, owner.ID)
 	w.must(err)
-	return made.ID
+	return created.ID
 }
 
 // connect connects or reconnects an account with a network ID.
@@ -145,56 +148,56 @@ func (w *env) connect(team int64, platform, id string) int64 {
 	return a.ID
 }
 
-// harbour is an account of the team.
-func (w *env) harbour() int64 {
+// connectHarbour connects an account to the team and returns its ID.
+func (w *env) connectHarbour() int64 {
 	w.t.Helper()
 	return w.connect(w.team, "instagram", "harbour")
 }
 
-// after advances the clock, runs every due turn, and checks the total number of calls.
-func (w *env) after(d time.Duration, calls int) {
+// collectAfter advances the clock, runs every due turn, and checks the total number of calls.
+func (w *env) collectAfter(d time.Duration, calls int) {
 	w.t.Helper()
 	w.clock.Advance(d)
 	w.must(w.service.Once(w.t.Context()))
 	if got := len(w.net.calls()); got != calls {
-		w.t.Fatalf("the network was asked %d times, want %d", got, calls)
+		w.t.Fatalf("the network got %d calls, want %d", got, calls)
 	}
 }
 
-// tell sets the followers and posts that the network returns from now on.
-func (w *env) tell(followers int64, posts ...network.CollectedPost) {
+// setMetrics makes the network return these followers and posts from now on.
+func (w *env) setMetrics(followers int64, posts ...network.CollectedPost) {
 	w.net.mu.Lock()
 	defer w.net.mu.Unlock()
-	w.net.tells = func(asked) (network.Collection, error) {
+	w.net.onCollect = func(collectCall) (network.Collection, error) {
 		return network.Collection{Followers: &followers, Posts: posts}, nil
 	}
 }
 
-// refuse has the network fail from now on.
-func (w *env) refuse(class network.Class, after time.Time) {
+// setError makes the network fail from now on.
+func (w *env) setError(class network.Class, after time.Time) {
 	w.net.mu.Lock()
 	defer w.net.mu.Unlock()
-	w.net.tells = func(asked) (network.Collection, error) {
-		return network.Collection{}, &network.Error{Class: class, After: after, Err: errors.New("as the test says")}
+	w.net.onCollect = func(collectCall) (network.Collection, error) {
+		return network.Collection{}, &network.Error{Class: class, After: after, Err: errors.New("scripted error")}
 	}
 }
 
-func (w *env) state(id int64) account.Account {
+func (w *env) account(id int64) account.Account {
 	w.t.Helper()
 	found, err := w.accounts.Of(w.t.Context(), w.db, w.team, []int64{id})
 	w.must(err)
 	return found[id]
 }
 
-// answer is the result for a client.
-type answer struct {
+// response is the result of get_account_analytics.
+type response struct {
 	analytics.AccountAnalytics
 
 	notes []string
 	texts []operation.Untrusted
 }
 
-func (w *env) ask(account int64, days int) (answer, error) {
+func (w *env) tryAnalytics(account int64, days int) (response, error) {
 	w.t.Helper()
 	call := operation.Call{Actor: &access.Actor{TeamID: w.team, Zone: w.zone, Plan: w.plan}, Now: w.clock.Now()}
 	args, err := json.Marshal(analytics.Input{AccountID: account, PeriodDays: days})
@@ -202,20 +205,20 @@ func (w *env) ask(account int64, days int) (answer, error) {
 	op := w.service.Operations()[0]
 	result, err := op.Run(w.t.Context(), call, args)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	data, _ := result.Data.(analytics.AccountAnalytics)
-	return answer{data, result.Notes, result.Untrusted}, nil
+	return response{data, result.Notes, result.Untrusted}, nil
 }
 
-func (w *env) read(account int64, days int) answer {
+func (w *env) analytics(account int64, days int) response {
 	w.t.Helper()
-	a, err := w.ask(account, days)
+	a, err := w.tryAnalytics(account, days)
 	w.must(err)
 	return a
 }
 
-// post is one that people liked so often.
+// post returns a post with this number of likes.
 func post(id string, at time.Time, likes int64) network.CollectedPost {
 	return network.CollectedPost{ID: id, URL: "https://www.example.com/p/" + id, Text: "text of " + id, Format: "image",
 		PostedAt: at, Likes: &likes}

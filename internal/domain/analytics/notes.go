@@ -8,31 +8,31 @@ import (
 	"pressroom.example/pressroom/internal/network"
 )
 
-// notes returns why an answer is empty or partial.
-func (s *Service) notes(v view) []string {
+// listNotes returns notes that say why a response is empty or partial.
+func (s *Service) listNotes(v view) []string {
 	var notes []string
-	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if !s.collects(v.account.Platform) {
-		say("This installation collects no figures from %s.", v.account.Platform)
+		add("This installation collects no figures from %s.", v.account.Platform)
 		return notes
 	}
 	if !v.account.Active() {
-		say("The account is disconnected, so nothing new is collected. Earlier figures are still shown. To reconnect " +
+		add("The account is disconnected, so nothing new is collected. Earlier figures are still shown. To reconnect " +
 			"it, get a link with get_connect_link (GET /connect-link).")
 	}
-	collected := v.standing.collected
-	refused := v.account.Active() && v.standing.failedBy == network.Unapproved
+	collected := v.state.collected
+	refused := v.account.Active() && v.state.failedBy == network.Unapproved
 	switch late := v.call.Now.Sub(collected); {
 	case refused:
-		say("The network does not allow reading the account's posts: the operator's app must be approved for it, and " +
+		add("The network does not allow reading the account's posts: the operator's app must be approved for it, and " +
 			"the person who connects the account must allow it. This is retried automatically.")
-	case collected.IsZero() && v.standing.fails > 0:
-		say("Collecting this account has failed so far. It is retried automatically.")
+	case collected.IsZero() && v.state.fails > 0:
+		add("Collecting this account has failed so far. It is retried automatically.")
 	case collected.IsZero():
-		say("Nothing has been collected yet. Collection starts within seconds after the account is connected and " +
+		add("Nothing has been collected yet. Collection starts within seconds after the account is connected and " +
 			"takes minutes for many posts.")
-	case v.account.Active() && late > 2*s.opts.Every:
-		say("Collection has failed since %s. It is retried automatically.", collected.In(v.call.Zone).Format(stamp))
+	case v.account.Active() && late > 2*s.opts.Interval:
+		add("Collection has failed since %s. It is retried automatically.", collected.In(v.call.Zone).Format(stamp))
 	}
 	if collected.IsZero() {
 		return notes
@@ -56,7 +56,7 @@ func (s *Service) collects(platform string) bool {
 // approvalPlatforms are the networks that provide reach only to approved apps.
 var approvalPlatforms = []string{"instagram", "facebook", "linkedin"}
 
-// gaps returns notes about what is missing.
+// gaps returns a note for each metric or period that is missing.
 func (v view) gaps() []string {
 	var notes []string
 	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }

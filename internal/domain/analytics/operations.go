@@ -208,8 +208,8 @@ func (s *Service) analytics(
 	if err != nil {
 		return out, err
 	}
-	account, there := found[in.AccountID]
-	if !there {
+	account, ok := found[in.AccountID]
+	if !ok {
 		return out, apierr.Missing()
 	}
 	v := view{call: call, account: account, kept: kept, from: firstDay(call.Now, call.Zone, in.PeriodDays)}
@@ -217,30 +217,30 @@ func (s *Service) analytics(
 		return out, err
 	}
 	var quotes operation.Quotes
-	out.Data, out.Notes = v.show(in.PeriodDays, &quotes), s.notes(v)
+	out.Data, out.Notes = v.analyze(in.PeriodDays, &quotes), s.listNotes(v)
 	out.Untrusted = quotes
 	return out, nil
 }
 
-// view is the stored data of an analysis.
+// view is the request and the stored data of an analysis.
 type view struct {
-	call     operation.Call
-	account  account.Account
-	kept     int       // number of days that the plan keeps metrics
-	from     time.Time // start of the period
-	standing collectionState
-	joined   time.Time    // when the account was first connected
-	posts    []storedPost // of the period, newest first
-	days     []followerCount
-	excerpt  string // of the best post
+	call    operation.Call
+	account account.Account
+	kept    int       // number of days that the plan keeps metrics
+	from    time.Time // start of the period
+	state   collectionState
+	joined  time.Time    // when the account was first connected
+	posts   []storedPost // of the period, newest first
+	days    []followerCount
+	excerpt string // of the best post
 }
 
 // knownSince returns the time since which all posts of the period are known. It is zero before the first turn.
 func (v view) knownSince() time.Time {
-	if v.standing.collected.IsZero() {
+	if v.state.collected.IsZero() {
 		return time.Time{}
 	}
-	since := later(v.from, later(v.standing.knownFrom, firstDay(v.call.Now, v.call.Zone, v.kept)))
+	since := later(v.from, later(v.state.knownFrom, firstDay(v.call.Now, v.call.Zone, v.kept)))
 	if len(v.posts) == maxAnalyzed {
 		since = later(since, v.posts[len(v.posts)-1].postedAt)
 	}
@@ -251,14 +251,14 @@ func (v view) knownSince() time.Time {
 func (s *Service) read(ctx context.Context, v *view) error {
 	team, account := v.call.TeamID, v.account.ID
 	var err error
-	if v.standing, err = s.readState(ctx, team, account); err != nil {
+	if v.state, err = s.readState(ctx, team, account); err != nil {
 		return err
 	}
-	lives, err := s.accounts.ConnectionPeriods(ctx, team, []int64{account})
+	periods, err := s.accounts.ConnectionPeriods(ctx, team, []int64{account})
 	if err != nil {
 		return err
 	}
-	v.joined = lives[account].Since
+	v.joined = periods[account].Since
 	if v.days, err = s.days(ctx, team, account, dayBefore(v.from, v.call.Zone)); err != nil {
 		return err
 	}
@@ -272,12 +272,12 @@ func (s *Service) read(ctx context.Context, v *view) error {
 	return err
 }
 
-// show returns the analysis.
-func (v view) show(days int, quotes *operation.Quotes) AccountAnalytics {
+// analyze returns the analysis of the stored data.
+func (v view) analyze(days int, quotes *operation.Quotes) AccountAnalytics {
 	now := v.followers()
 	out := AccountAnalytics{
 		AccountID: v.account.ID, Period: AccountAnalyticsPeriod{days, v.call.Moment(v.from), v.call.Moment(v.call.Now)},
-		MeasuredAt: v.call.MomentOrNil(v.standing.collected),
+		MeasuredAt: v.call.MomentOrNil(v.state.collected),
 		Reach: total(v.posts, func(c AccountAnalyticsBestPostCounts) *int64 {
 			return c.Reach
 		}), Views: total(v.posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Views }),
@@ -301,7 +301,7 @@ func (v view) best(quotes *operation.Quotes) *AccountAnalyticsBestPost {
 	}
 	source := operation.Source{Kind: "caption", Platform: v.account.Platform, Account: v.account.Username, URL: top.url}
 	return &AccountAnalyticsBestPost{URL: top.url, PostedAt: v.call.Moment(top.postedAt), Format: top.format,
-		Text: quotes.Add(v.excerpt, source), Counts: top.figures}
+		Text: quotes.Add(v.excerpt, source), Counts: top.counts}
 }
 
 func (v view) followers() *AccountAnalyticsFollowers {
@@ -310,7 +310,7 @@ func (v view) followers() *AccountAnalyticsFollowers {
 	}
 	last := v.days[len(v.days)-1]
 	out := &AccountAnalyticsFollowers{Now: last.followers, MeasuredAt: v.call.Moment(last.at)}
-	if from, n, told := change(v.days, dayOf(v.from, v.call.Zone)); told {
+	if from, n, ok := change(v.days, dayOf(v.from, v.call.Zone)); ok {
 		out.Change, out.Since = &n, v.call.MomentOrNil(from.at)
 	}
 	return out
@@ -340,11 +340,11 @@ var exampleAnalytics = func() AccountAnalytics {
 	at := func(day, hour int) teamtime.Moment {
 		return teamtime.At(time.Date(2026, 6, day, hour, 0, 0, 0, berlin), berlin)
 	}
-	asked, before, joined := at(30, 15), at(1, 0), int64(36)
+	measured, monthStart, gained := at(30, 15), at(1, 0), int64(36)
 	reach, views, likes, comments, shares, saves := int64(4_812), int64(7_350), int64(301), int64(24), int64(18),
 		int64(40)
 	return AccountAnalytics{
-		AccountID: 4, Period: AccountAnalyticsPeriod{30, before, at(30, 17)}, MeasuredAt: &asked,
+		AccountID: 4, Period: AccountAnalyticsPeriod{30, monthStart, at(30, 17)}, MeasuredAt: &measured,
 		Reach: &AccountAnalyticsReach{4_812, basis, 1}, Views: &AccountAnalyticsReach{7_350, basis, 1},
 		Engagement: &AccountAnalyticsEngagement{Posts: 1, Likes: &likes, Comments: &comments, Shares: &shares,
 			Saves:           &saves,
@@ -361,6 +361,6 @@ var exampleAnalytics = func() AccountAnalytics {
 		Cadence: cadence([]storedPost{{postedAt: time.Date(2026, 6, 18, 9, 0, 0, 0, berlin)}},
 			time.Date(2026, 6, 1, 0, 0, 0, 0, berlin), time.Date(2026, 6, 30, 17, 0, 0, 0, berlin), berlin),
 		Formats:   []AccountAnalyticsFormat{{"reel", 1, &AccountAnalyticsEngagementPerPost{383, nil, 1}}},
-		Followers: &AccountAnalyticsFollowers{Now: 3_064, MeasuredAt: asked, Change: &joined, Since: &before},
+		Followers: &AccountAnalyticsFollowers{Now: 3_064, MeasuredAt: measured, Change: &gained, Since: &monthStart},
 	}
 }()

@@ -18,13 +18,13 @@ import (
 
 const (
 	pictureSide      = 128              // maximum width and height of a stored picture, in pixels
-	maxPictureBytes  = 5 << 20          // maximum size of a picture at the network
+	maxPictureBytes  = 5 << 20          // maximum size of a picture that is fetched
 	maxPicturePixels = 48 << 20         // maximum memory for scaling pictures concurrently, in bytes
 	pictureTimeout   = 30 * time.Second // timeout for fetching a picture
 	pictureEvery     = 24 * time.Hour   // minimum time between two fetches, because some networks return a new URL each time
 )
 
-// Picture is an account's profile picture, with the names to display if there is none.
+// Picture is an account's profile picture and the names to show without one.
 type Picture struct {
 	Platform, Name, Username string
 	Type                     string // MIME; empty if there is no picture
@@ -59,11 +59,11 @@ type newPicture struct {
 
 // fetchPicture returns the picture at the network's URL. It returns nil if the picture is unchanged or cannot be fetched. It
 // only logs failures, so that they do not fail the turn.
-func (s *Service) fetchPicture(ctx context.Context, t turn, told network.Collection) *newPicture {
-	if told.NoPicture {
+func (s *Service) fetchPicture(ctx context.Context, t turn, collected network.Collection) *newPicture {
+	if collected.NoPicture {
 		return &newPicture{}
 	}
-	url := told.Picture
+	url := collected.Picture
 	if url == "" || s.opts.FetchPicture == nil {
 		return nil
 	}

@@ -16,17 +16,17 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// files are what profile pictures' addresses return.
-type files struct {
+// pictureServer returns profile pictures by URL.
+type pictureServer struct {
 	content map[string][]byte
 	fetched []string
 }
 
-func (f *files) fetch(_ context.Context, platform, url string, limit int64, into io.Writer) error {
+func (f *pictureServer) fetch(_ context.Context, platform, url string, limit int64, into io.Writer) error {
 	f.fetched = append(f.fetched, platform+" "+url)
 	content, ok := f.content[url]
 	if !ok || int64(len(content)) > limit {
-		return errors.New("as the test says")
+		return errors.New("scripted error")
 	}
 	_, err := into.Write(content)
 	return err
@@ -39,24 +39,24 @@ func square(t *testing.T, side int) []byte {
 	return out.Bytes()
 }
 
-// pictures makes turns fetch pictures with f.
-func (w *env) pictures(f *files) {
+// fetchPicturesFrom makes turns fetch pictures from f.
+func (w *env) fetchPicturesFrom(f *pictureServer) {
 	w.options.FetchPicture = f.fetch
 	w.service = analytics.New(w.db, w.accounts, w.options)
 }
 
-// tellPicture makes the network return a picture URL, with an error if err is not nil.
-func (w *env) tellPicture(url string, err error) {
+// setPicture makes the network return a picture URL, with an error if err is not nil.
+func (w *env) setPicture(url string, err error) {
 	w.net.mu.Lock()
 	defer w.net.mu.Unlock()
-	w.net.tells = func(asked) (network.Collection, error) { return network.Collection{Picture: url}, err }
+	w.net.onCollect = func(collectCall) (network.Collection, error) { return network.Collection{Picture: url}, err }
 }
 
-// tellNoPicture makes the network return that the account has no picture.
-func (w *env) tellNoPicture() {
+// setNoPicture makes the network report that the account has no picture.
+func (w *env) setNoPicture() {
 	w.net.mu.Lock()
 	defer w.net.mu.Unlock()
-	w.net.tells = func(asked) (network.Collection, error) { return network.Collection{NoPicture: true}, nil }
+	w.net.onCollect = func(collectCall) (network.Collection, error) { return network.Collection{NoPicture: true}, nil }
 }
 
 func (w *env) picture(id int64) analytics.Picture {
@@ -64,100 +64,99 @@ func (w *env) picture(id int64) analytics.Picture {
 	return must.Get(w.service.Picture(w.t.Context(), w.team, id))(w.t)
 }
 
-// A turn stores the account's picture as a thumbnail. It is fetched again only if its URL changes, at most once a day.
+// A turn stores the account's picture as a thumbnail. It is fetched again at most once a day, and only if its URL changed.
 func TestPicture(t *testing.T) {
-	each(t, func(w *env) {
-		f := &files{content: map[string][]byte{"https://cdn/1": square(w.t, 600), "https://cdn/2": square(w.t, 50)}}
-		w.pictures(f)
-		id := w.harbour()
-		w.tellPicture("https://cdn/1", nil)
-		w.after(0, 1)
+	onEachDatabase(t, func(w *env) {
+		f := &pictureServer{content: map[string][]byte{"https://cdn/1": square(w.t, 600), "https://cdn/2": square(w.t, 50)}}
+		w.fetchPicturesFrom(f)
+		id := w.connectHarbour()
+		w.setPicture("https://cdn/1", nil)
+		w.collectAfter(0, 1)
 		got := w.picture(id)
-		about, _, err := image.DecodeConfig(bytes.NewReader(got.Image))
-		if err != nil || got.Type != "image/jpeg" || about.Width != 128 || about.Height != 128 || got.Username != "harbour" {
-			w.t.Fatalf("%s of %v, %v", got.Type, about, err)
+		config, _, err := image.DecodeConfig(bytes.NewReader(got.Image))
+		if err != nil || got.Type != "image/jpeg" || config.Width != 128 || config.Height != 128 || got.Username != "harbour" {
+			w.t.Fatalf("%s of %v, %v", got.Type, config, err)
 		}
-		w.after(2*day, 2)
-		w.tellPicture("https://cdn/2", nil)
-		w.after(turn, 3)
+		w.collectAfter(2*day, 2)
+		w.setPicture("https://cdn/2", nil)
+		w.collectAfter(turnInterval, 3)
 		if len(f.fetched) != 2 || f.fetched[0] != "instagram https://cdn/1" {
 			w.t.Errorf("fetched %v", f.fetched)
 		}
-		w.tellPicture("https://cdn/1", nil)
-		w.after(turn, 4)
-		if about, _, err := image.DecodeConfig(bytes.NewReader(w.picture(id).Image)); err != nil || about.Width != 50 ||
+		w.setPicture("https://cdn/1", nil)
+		w.collectAfter(turnInterval, 4)
+		if config, _, err := image.DecodeConfig(bytes.NewReader(w.picture(id).Image)); err != nil || config.Width != 50 ||
 			len(f.fetched) != 2 {
-			w.t.Errorf("fetched %v, has %v, %v", f.fetched, about, err)
+			w.t.Errorf("fetched %v, has %v, %v", f.fetched, config, err)
 		}
 	})
 }
 
-// A picture that the account has removed is deleted. It is kept if the network does not say.
+// A picture is deleted if the network reports that the account has none. It is kept if the network reports nothing.
 func TestRemovePicture(t *testing.T) {
-	each(t, func(w *env) {
-		w.pictures(&files{content: map[string][]byte{"https://cdn/1": square(w.t, 20)}})
-		id := w.harbour()
-		w.tellPicture("https://cdn/1", nil)
-		w.after(0, 1)
-		w.tellPicture("", nil)
-		w.after(turn, 2)
+	onEachDatabase(t, func(w *env) {
+		w.fetchPicturesFrom(&pictureServer{content: map[string][]byte{"https://cdn/1": square(w.t, 20)}})
+		id := w.connectHarbour()
+		w.setPicture("https://cdn/1", nil)
+		w.collectAfter(0, 1)
+		w.setPicture("", nil)
+		w.collectAfter(turnInterval, 2)
 		if w.picture(id).Type == "" {
-			w.t.Error("the picture is not kept")
+			w.t.Error("the picture was deleted")
 		}
-		w.tellNoPicture()
-		w.after(turn, 3)
+		w.setNoPicture()
+		w.collectAfter(turnInterval, 3)
 		if got := w.picture(id); got.Type != "" || got.Image != nil || got.Name == "" {
 			w.t.Errorf("%+v", got)
 		}
-		w.tellPicture("https://cdn/1", nil)
-		w.after(turn, 4)
+		w.setPicture("https://cdn/1", nil)
+		w.collectAfter(turnInterval, 4)
 		if w.picture(id).Type == "" {
 			w.t.Error("a new picture is not stored")
 		}
 	})
 }
 
-// A picture that is no image or cannot be fetched changes nothing and does not fail the turn. A network without metrics
-// may still have a picture.
-func TestPictureFails(t *testing.T) {
-	each(t, func(w *env) {
-		f := &files{content: map[string][]byte{"https://cdn/page": []byte("<html>"), "https://cdn/1": square(w.t, 20)}}
-		w.pictures(f)
-		id := w.harbour()
+// A file that is no image or cannot be fetched does not fail the turn. A picture is stored even if the metrics fail.
+func TestPictureFailures(t *testing.T) {
+	onEachDatabase(t, func(w *env) {
+		f := &pictureServer{content: map[string][]byte{"https://cdn/page": []byte("<html>"), "https://cdn/1": square(w.t, 20)}}
+		w.fetchPicturesFrom(f)
+		id := w.connectHarbour()
 		for i, url := range []string{"https://cdn/page", "https://cdn/none", ""} {
-			w.tellPicture(url, nil)
-			w.after(turn, i+1)
+			w.setPicture(url, nil)
+			w.collectAfter(turnInterval, i+1)
 			if got := w.picture(id); got.Type != "" || got.Name == "" {
 				w.t.Errorf("%s: %+v", url, got)
 			}
 		}
-		w.tellPicture("https://cdn/1", &network.Error{Class: network.Unapproved, Err: errors.New("as the test says")})
-		w.after(turn, 4)
+		w.setPicture("https://cdn/1", &network.Error{Class: network.Unapproved, Err: errors.New("scripted error")})
+		w.collectAfter(turnInterval, 4)
 		if got := w.picture(id); got.Type != "image/jpeg" || got.FetchedAt.Before(start) {
 			w.t.Errorf("%+v", got)
 		}
 	})
 }
 
-// A disconnected account has no picture, and no other team sees one.
+// Other teams cannot see the picture. Disconnecting the account deletes it.
 func TestDisconnectDeletesPicture(t *testing.T) {
-	each(t, func(w *env) {
-		w.pictures(&files{content: map[string][]byte{"https://cdn/1": square(w.t, 20)}})
-		id := w.harbour()
-		w.tellPicture("https://cdn/1", nil)
-		w.after(time.Second, 1)
+	onEachDatabase(t, func(w *env) {
+		w.fetchPicturesFrom(&pictureServer{content: map[string][]byte{"https://cdn/1": square(w.t, 20)}})
+		id := w.connectHarbour()
+		w.setPicture("https://cdn/1", nil)
+		w.collectAfter(time.Second, 1)
 		if _, err := w.service.Picture(w.t.Context(), w.newTeam("bob@example.com"), id); !apierr.Is(err, apierr.NotFound) {
 			w.t.Errorf("another team: %v", err)
 		}
 		var owner int64
 		w.must(w.db.QueryRow(w.t.Context(), `SELECT person_id FROM memberships WHERE team_id = ?`, w.team).Scan(&owner))
 		if w.picture(id).Type == "" {
-			w.t.Error("there is no picture")
+			w.t.Error("no picture before disconnecting")
 		}
 		_, err := w.accounts.Disconnect(w.t.Context(), owner, w.team, id)
 		w.must(err)
 		if got := w.picture(id); got.Type != "" {
-			w.t.Error("the picture is still there")
+			w.t.Error("the picture was not deleted")
 		}
 	})
 }

@@ -11,8 +11,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// fill creates 30 accounts of two teams with 100 posts and days each.
-func fill(t *testing.T, d *db.DB) {
+// createAccounts creates 30 accounts of two teams with 100 posts and days each.
+func createAccounts(t *testing.T, d *db.DB) {
 	t.Helper()
 	must.NoError(t, d.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
 		exec := func(query string, args ...any) error {
@@ -51,29 +51,29 @@ func fill(t *testing.T, d *db.DB) {
 	}))
 }
 
-// Frequent queries use indexes: they read no posts or days of other accounts and sort nothing.
-func TestQueriesWalkAlongIndexes(t *testing.T) {
+// Frequent queries use indexes. They read no posts or days of other accounts and sort nothing.
+func TestQueriesUseIndexes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
-		fill(t, d)
+		createAccounts(t, d)
 		due, args := dueQuery(5, []string{"threads"}, 8)
 		for _, c := range []struct {
 			name, query string
 			args        []any
 		}{
-			{"shown", shownQuery, []any{1, 2, 90, 100, 20}},
+			{"posts", postsQuery, []any{1, 2, 90, 100, 20}},
 			{"days", daysQuery, []any{1, 2, "2026-090"}},
 			{"due", due, args},
-			{"gone", `DELETE FROM account_posts WHERE account_id = ? AND posted_at > ? AND collected_at < ?`,
+			{"delete missing", `DELETE FROM account_posts WHERE account_id = ? AND posted_at > ? AND collected_at < ?`,
 				[]any{2, 90, 0}},
-			{"forgotten", `DELETE FROM account_posts WHERE account_id = ? AND posted_at < ?`, []any{2, 2}},
+			{"delete expired", `DELETE FROM account_posts WHERE account_id = ? AND posted_at < ?`, []any{2, 2}},
 		} {
 			plan := testkit.Plan(t, d, c.query, c.args...)
-			for _, bad := range []string{"SCAN p", "SCAN d", "SCAN account_posts", "TEMP B-TREE",
+			for _, unwanted := range []string{"SCAN p", "SCAN d", "SCAN account_posts", "TEMP B-TREE",
 				"Seq Scan on account_posts", "Seq Scan on account_days"} {
-				if strings.Contains(plan, bad) {
-					t.Errorf("%s: %s\n%s", c.name, bad, plan)
+				if strings.Contains(plan, unwanted) {
+					t.Errorf("%s: %s\n%s", c.name, unwanted, plan)
 				}
 			}
 		}

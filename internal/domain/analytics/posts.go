@@ -31,8 +31,8 @@ const pageQuery = `SELECT p.network_id, p.posted_at, p.format, p.url, p.excerpt,
 	WHERE a.team_id = ? AND p.account_id = ? AND p.posted_at >= ? AND (p.posted_at, p.network_id) < (?, ?)
 	ORDER BY p.posted_at DESC, p.network_id DESC LIMIT ?`
 
-// Posts returns the known posts of a team's account since a time, newest first, after a position.
-func (s *Service) Posts(ctx context.Context, team, account int64, since time.Time, behind PostPosition,
+// Posts returns the stored posts of a team's account since a time, newest first, that follow a position.
+func (s *Service) Posts(ctx context.Context, team, account int64, since time.Time, after PostPosition,
 	limit int) ([]AccountPost, error) {
 	found, err := db.AllSized(ctx, s.db, limit, func(rows *sql.Rows, p *AccountPost) error {
 		var at int64
@@ -41,14 +41,14 @@ func (s *Service) Posts(ctx context.Context, team, account int64, since time.Tim
 			&f.Shares, &f.Saves, &f.Clicks)
 		p.At = db.Time(at)
 		return err
-	}, pageQuery, team, account, db.Micros(since), db.Micros(behind.At), behind.ID, limit)
+	}, pageQuery, team, account, db.Micros(since), db.Micros(after.At), after.ID, limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the posts of account %d: %w", account, err)
 	}
 	return found, nil
 }
 
-// PeriodStart returns when a period of days in a zone starts that ends today.
+// PeriodStart returns the start of a period of days in a zone. Today is its last day.
 func PeriodStart(now time.Time, zone *time.Location, days int) time.Time {
 	return firstDay(now, zone, days)
 }

@@ -8,23 +8,23 @@ import (
 	"pressroom.example/pressroom/internal/domain/analytics"
 )
 
-// Pages of posts cover the whole period, even if several posts have the same time, and contain no other team's posts.
+// Pages of posts cover the whole period, even if several posts have the same time.
 func TestPosts(t *testing.T) {
-	each(t, func(w *env) {
-		account := w.harbour()
+	onEachDatabase(t, func(w *env) {
+		account := w.connectHarbour()
 		at := w.parse("2026-11-20T09:00:00+01:00")
-		w.tell(1000, post("d", at, 4), post("c", at, 3), post("b", at, 2), post("a", at.Add(-day), 1),
+		w.setMetrics(1000, post("d", at, 4), post("c", at, 3), post("b", at, 2), post("a", at.Add(-day), 1),
 			post("old", at.Add(-8*day), 9))
-		w.after(0, 1)
+		w.collectAfter(0, 1)
 		since := analytics.PeriodStart(at, w.zone, 7)
 		var got []string
-		behind := analytics.PostPosition{At: at.Add(time.Hour)}
+		after := analytics.PostPosition{At: at.Add(time.Hour)}
 		for range 3 {
-			found, err := w.service.Posts(t.Context(), w.teamOf(account), account, since, behind, 2)
+			found, err := w.service.Posts(t.Context(), w.teamOf(account), account, since, after, 2)
 			w.must(err)
 			for _, p := range found {
 				got = append(got, p.ID)
-				behind = analytics.PostPosition{At: p.At, ID: p.ID}
+				after = analytics.PostPosition{At: p.At, ID: p.ID}
 				if p.Counts.Likes == nil || p.Counts.Saves != nil || p.Excerpt == "" {
 					t.Errorf("%+v", p)
 				}
@@ -42,5 +42,5 @@ func TestPosts(t *testing.T) {
 
 func (w *env) teamOf(account int64) int64 {
 	w.t.Helper()
-	return w.state(account).TeamID
+	return w.account(account).TeamID
 }

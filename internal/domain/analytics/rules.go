@@ -16,7 +16,7 @@ var formats = []string{
 	network.FormatStory, network.FormatLink,
 }
 
-// unknownFormat is the format of posts whose network does not provide it.
+// unknownFormat is the format of a post if the network does not report one.
 const unknownFormat = "unknown"
 
 // knownFormat returns the format, or unknownFormat for any other text.
@@ -54,20 +54,20 @@ func daysBetween(from, to time.Time, zone *time.Location) int {
 // Views and clicks do not count.
 func (c AccountAnalyticsBestPostCounts) interactions() (int64, bool) {
 	var sum int64
-	told := false
+	ok := false
 	for _, n := range []*int64{c.Likes, c.Comments, c.Shares, c.Saves} {
 		if n != nil {
-			sum, told = sum+*n, true
+			sum, ok = sum+*n, true
 		}
 	}
-	return sum, told
+	return sum, ok
 }
 
 // total returns the sum of a metric, or nil if no post has it.
-func total(posts []storedPost, figure func(AccountAnalyticsBestPostCounts) *int64) *AccountAnalyticsReach {
+func total(posts []storedPost, metric func(AccountAnalyticsBestPostCounts) *int64) *AccountAnalyticsReach {
 	var out AccountAnalyticsReach
 	for _, p := range posts {
-		if n := figure(p.figures); n != nil {
+		if n := metric(p.counts); n != nil {
 			out.Value += *n
 			out.Posts++
 		}
@@ -80,8 +80,8 @@ func total(posts []storedPost, figure func(AccountAnalyticsBestPostCounts) *int6
 }
 
 // sum returns the sum of a metric, or nil if no post has it.
-func sum(posts []storedPost, figure func(AccountAnalyticsBestPostCounts) *int64) *int64 {
-	if t := total(posts, figure); t != nil {
+func sum(posts []storedPost, metric func(AccountAnalyticsBestPostCounts) *int64) *int64 {
+	if t := total(posts, metric); t != nil {
 		return &t.Value
 	}
 	return nil
@@ -89,41 +89,41 @@ func sum(posts []storedPost, figure func(AccountAnalyticsBestPostCounts) *int64)
 
 // engagement returns the interactions with posts, or nil if the network provides none.
 func engagement(posts []storedPost, followers int64) *AccountAnalyticsEngagement {
-	var each, byFollowers, byViews []float64
+	var perPost, byFollowers, byViews []float64
 	for _, p := range posts {
-		n, told := p.figures.interactions()
-		if !told {
+		n, ok := p.counts.interactions()
+		if !ok {
 			continue
 		}
-		each = append(each, float64(n))
+		perPost = append(perPost, float64(n))
 		if followers > 0 {
 			byFollowers = append(byFollowers, float64(n)/float64(followers))
 		}
-		if views := p.figures.Views; views != nil && *views > 0 {
+		if views := p.counts.Views; views != nil && *views > 0 {
 			byViews = append(byViews, float64(n)/float64(*views))
 		}
 	}
-	if len(each) == 0 {
+	if len(perPost) == 0 {
 		return nil
 	}
 	return &AccountAnalyticsEngagement{
-		Posts:    len(each),
+		Posts:    len(perPost),
 		Likes:    sum(posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Likes }),
 		Comments: sum(posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Comments }),
 		Shares:   sum(posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Shares }),
 		Saves:    sum(posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Saves }),
 		Clicks:   sum(posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Clicks }),
-		PerPost:  spread(each), RateByFollowers: spread(byFollowers), RateByViews: spread(byViews),
+		PerPost:  medianWithInterval(perPost), RateByFollowers: medianWithInterval(byFollowers), RateByViews: medianWithInterval(byViews),
 	}
 }
 
-// spread returns the median of values with a 95% confidence interval, or nil if there are no values.
-func spread(figures []float64) *AccountAnalyticsEngagementPerPost {
-	n := len(figures)
+// medianWithInterval returns the median of values with a 95% confidence interval, or nil if there are no values.
+func medianWithInterval(values []float64) *AccountAnalyticsEngagementPerPost {
+	n := len(values)
 	if n == 0 {
 		return nil
 	}
-	sorted := slices.Sorted(slices.Values(figures))
+	sorted := slices.Sorted(slices.Values(values))
 	out := &AccountAnalyticsEngagementPerPost{Median: roundRate((sorted[(n-1)/2] + sorted[n/2]) / 2), Posts: n}
 	if k := rank(n); k > 0 {
 		out.Interval = &AccountAnalyticsEngagementPerPostInterval{roundRate(sorted[k-1]), roundRate(sorted[n-k])}
@@ -154,16 +154,16 @@ func rank(n int) int {
 // tail is the error probability at each end of a confidence interval.
 const tail = 0.025
 
-// best returns the post with the most interactions or, without them, the one that was seen most. Of equal posts
-// it returns the newest.
+// best returns the post with the most interactions. If no post has interactions, it returns the post with the most views.
+// If several posts are equal, it returns the newest.
 func best(newestFirst []storedPost) (storedPost, bool) {
 	var found storedPost
 	most := int64(-1)
-	for _, weigh := range []func(AccountAnalyticsBestPostCounts) (int64, bool){
+	for _, metric := range []func(AccountAnalyticsBestPostCounts) (int64, bool){
 		AccountAnalyticsBestPostCounts.interactions, AccountAnalyticsBestPostCounts.timesSeen,
 	} {
 		for _, p := range newestFirst {
-			if n, told := weigh(p.figures); told && n > most {
+			if n, ok := metric(p.counts); ok && n > most {
 				found, most = p, n
 			}
 		}
@@ -206,10 +206,10 @@ func cadence(posts []storedPost, from, to time.Time, zone *time.Location) *Accou
 var weekdays = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 
 // longestRun returns the length of the longest run of a value.
-func longestRun(values []bool, of bool) int {
+func longestRun(values []bool, value bool) int {
 	most, run := 0, 0
 	for _, v := range values {
-		if v != of {
+		if v != value {
 			run = 0
 			continue
 		}
@@ -221,17 +221,17 @@ func longestRun(values []bool, of bool) int {
 
 // byFormat returns the posts by format, the most frequent first.
 func byFormat(posts []storedPost) []AccountAnalyticsFormat {
-	of := map[string][]float64{}
+	interactions := map[string][]float64{}
 	counts := map[string]int{}
 	for _, p := range posts {
 		counts[p.format]++
-		if n, told := p.figures.interactions(); told {
-			of[p.format] = append(of[p.format], float64(n))
+		if n, told := p.counts.interactions(); told {
+			interactions[p.format] = append(interactions[p.format], float64(n))
 		}
 	}
 	out := []AccountAnalyticsFormat{}
 	for format, n := range counts {
-		out = append(out, AccountAnalyticsFormat{Format: format, Posts: n, Engagement: spread(of[format])})
+		out = append(out, AccountAnalyticsFormat{Format: format, Posts: n, Engagement: medianWithInterval(interactions[format])})
 	}
 	slices.SortFunc(out, func(a, b AccountAnalyticsFormat) int {
 		return cmp.Or(cmp.Compare(b.Posts, a.Posts), cmp.Compare(a.Format, b.Format))

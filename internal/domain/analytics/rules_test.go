@@ -18,7 +18,7 @@ func berlin(t *testing.T) *time.Location {
 	return zone
 }
 
-// Days are the zone's, also those of 23 and 25 hours.
+// firstDay returns midnight in the zone, even across days with 23 or 25 hours.
 func TestFirstDay(t *testing.T) {
 	t.Parallel()
 	zone := berlin(t)
@@ -40,7 +40,7 @@ func TestFirstDay(t *testing.T) {
 	} {
 		now := must.Get(time.Parse(time.RFC3339, c.now))(t)
 		if got := firstDay(now, zone, c.days).In(zone).Format(time.RFC3339); got != c.want {
-			t.Errorf("%d days to %s begin at %s, want %s", c.days, c.now, got, c.want)
+			t.Errorf("%d days until %s start at %s, want %s", c.days, c.now, got, c.want)
 		}
 	}
 }
@@ -57,7 +57,7 @@ func TestDaysBetween(t *testing.T) {
 	})
 }
 
-// Ranks from published tables of binomial intervals.
+// The ranks are from published tables of binomial confidence intervals.
 func TestRank(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]int{1: 0, 5: 0, 6: 1, 8: 1, 9: 2, 10: 2, 12: 3, 15: 4, 20: 6, 25: 8, 30: 10, 50: 18,
@@ -69,24 +69,24 @@ func TestRank(t *testing.T) {
 }
 
 // For any distribution, the interval contains the median with a probability of 95%.
-func TestIntervalHolds(t *testing.T) {
+func TestIntervalContainsMedian(t *testing.T) {
 	t.Parallel()
-	throw := rand.New(rand.NewPCG(1, 2)) // the same random numbers each time
+	random := rand.New(rand.NewPCG(1, 2)) // fixed seed
 	for _, n := range []int{6, 17, 40} {
-		held := 0
+		hits := 0
 		const times = 4000
 		for range times {
 			figures := make([]float64, n)
 			for i := range figures {
-				figures[i] = throw.ExpFloat64()
+				figures[i] = random.ExpFloat64()
 			}
 			const median = 0.6931471805599453
-			if s := spread(figures); s.Interval.Low <= median && median <= s.Interval.High {
-				held++
+			if s := medianWithInterval(figures); s.Interval.Low <= median && median <= s.Interval.High {
+				hits++
 			}
 		}
-		if part := float64(held) / times; part < 0.945 {
-			t.Errorf("of %d figures %f hold it", n, part)
+		if share := float64(hits) / times; share < 0.945 {
+			t.Errorf("n = %d: %f of the intervals contain the median", n, share)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestSpread(t *testing.T) {
 		}},
 	} {
 		before := slices.Clone(c.figures)
-		if diff := cmp.Diff(c.want, spread(c.figures)); diff != "" || !slices.Equal(before, c.figures) {
+		if diff := cmp.Diff(c.want, medianWithInterval(c.figures)); diff != "" || !slices.Equal(before, c.figures) {
 			t.Error(diff)
 		}
 	}
@@ -118,22 +118,22 @@ func TestSpread(t *testing.T) {
 func TestBest(t *testing.T) {
 	t.Parallel()
 	if _, found := best(nil); found {
-		t.Error("none is best")
+		t.Error("best of no posts")
 	}
 	if _, found := best([]storedPost{{id: "1"}}); found {
-		t.Error("one without figures is best")
+		t.Error("best of posts without metrics")
 	}
 	for want, posts := range map[string][]storedPost{
-		"most likes": {{id: "few", figures: AccountAnalyticsBestPostCounts{Likes: new(int64(1)), Views: new(int64(900))}},
-			{id: "most likes", figures: AccountAnalyticsBestPostCounts{Likes: new(int64(2)), Comments: new(int64(1))}}},
-		"the newest": {{id: "the newest", figures: AccountAnalyticsBestPostCounts{Likes: new(int64(3))}},
-			{id: "older", figures: AccountAnalyticsBestPostCounts{Saves: new(int64(3))}}},
-		"seen most": {{id: "few", figures: AccountAnalyticsBestPostCounts{Views: new(int64(5))}},
-			{id: "seen most", figures: AccountAnalyticsBestPostCounts{Views: new(int64(6))}}},
-		"reached most": {{id: "few", figures: AccountAnalyticsBestPostCounts{Reach: new(int64(5))}},
-			{id: "reached most", figures: AccountAnalyticsBestPostCounts{Reach: new(int64(6))}}},
-		"liked by none": {{id: "seen", figures: AccountAnalyticsBestPostCounts{Views: new(int64(5))}},
-			{id: "liked by none", figures: AccountAnalyticsBestPostCounts{Likes: new(int64(0))}}},
+		"most likes": {{id: "few", counts: AccountAnalyticsBestPostCounts{Likes: new(int64(1)), Views: new(int64(900))}},
+			{id: "most likes", counts: AccountAnalyticsBestPostCounts{Likes: new(int64(2)), Comments: new(int64(1))}}},
+		"newest": {{id: "newest", counts: AccountAnalyticsBestPostCounts{Likes: new(int64(3))}},
+			{id: "older", counts: AccountAnalyticsBestPostCounts{Saves: new(int64(3))}}},
+		"most views": {{id: "few", counts: AccountAnalyticsBestPostCounts{Views: new(int64(5))}},
+			{id: "most views", counts: AccountAnalyticsBestPostCounts{Views: new(int64(6))}}},
+		"most reach": {{id: "few", counts: AccountAnalyticsBestPostCounts{Reach: new(int64(5))}},
+			{id: "most reach", counts: AccountAnalyticsBestPostCounts{Reach: new(int64(6))}}},
+		"no likes": {{id: "seen", counts: AccountAnalyticsBestPostCounts{Views: new(int64(5))}},
+			{id: "no likes", counts: AccountAnalyticsBestPostCounts{Likes: new(int64(0))}}},
 	} {
 		if got, _ := best(posts); got.id != want {
 			t.Errorf("%q is best, want %q", got.id, want)
@@ -161,17 +161,17 @@ func TestCadence(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	none := cadence(nil, at("2026-10-20T00:00:00+02:00"), at("2026-10-29T10:00:00+01:00"), zone)
-	if none.LongestGap != 10 || none.PostsPerWeek != 0 {
-		t.Errorf("%+v", none)
+	empty := cadence(nil, at("2026-10-20T00:00:00+02:00"), at("2026-10-29T10:00:00+01:00"), zone)
+	if empty.LongestGap != 10 || empty.PostsPerWeek != 0 {
+		t.Errorf("%+v", empty)
 	}
 }
 
 func TestChange(t *testing.T) {
 	t.Parallel()
-	days := func(of ...string) []followerCount {
+	days := func(dates ...string) []followerCount {
 		var out []followerCount
-		for i, day := range of {
+		for i, day := range dates {
 			out = append(out, followerCount{day: day, followers: int64(100 + 10*i)})
 		}
 		return out
@@ -179,7 +179,7 @@ func TestChange(t *testing.T) {
 	for _, c := range []struct {
 		days []followerCount
 		want int64
-		told bool
+		ok   bool
 	}{
 		{nil, 0, false},
 		{days("2026-11-01"), 0, false},
@@ -188,34 +188,34 @@ func TestChange(t *testing.T) {
 		{days("2026-10-31", "2026-11-01", "2026-11-02"), 20, true},
 		{days("2026-11-05", "2026-11-06"), 10, true},
 	} {
-		if _, got, told := change(c.days, "2026-11-01"); got != c.want || told != c.told {
-			t.Errorf("%v: %d, %t", c.days, got, told)
+		if _, got, ok := change(c.days, "2026-11-01"); got != c.want || ok != c.ok {
+			t.Errorf("%v: %d, %t", c.days, got, ok)
 		}
 	}
 }
 
-// A network uses at most half of the workers, however slow it is.
-func TestWorkersPerNetwork(t *testing.T) {
+// A network uses at most half of the slots.
+func TestSlotsPerNetwork(t *testing.T) {
 	t.Parallel()
-	p := newSlots(4)
+	s := newSlots(4)
 	for i, c := range []struct {
 		platform string
 		want     bool
 	}{{"x", true}, {"x", true}, {"x", false}, {"threads", true}, {"bluesky", true}, {"threads", false}} {
-		if got := p.take(c.platform); got != c.want {
-			t.Errorf("%d: a place for %s: %t", i, c.platform, got)
+		if got := s.take(c.platform); got != c.want {
+			t.Errorf("%d: slot for %s: %t", i, c.platform, got)
 		}
 	}
-	if room, full := p.available(); room != 0 || !slices.Equal(full, []string{"x"}) {
-		t.Errorf("room for %d, %v full", room, full)
+	if free, full := s.available(); free != 0 || !slices.Equal(full, []string{"x"}) {
+		t.Errorf("%d free slots, full networks %v", free, full)
 	}
-	p.release("x")
+	s.release("x")
 	select {
-	case <-p.freed:
+	case <-s.freed:
 	default:
-		t.Error("nobody learns of the free place")
+		t.Error("no signal for the free slot")
 	}
-	if room, full := p.available(); room != 1 || len(full) != 0 || !p.take("threads") {
-		t.Errorf("room for %d, %v full", room, full)
+	if free, full := s.available(); free != 1 || len(full) != 0 || !s.take("threads") {
+		t.Errorf("%d free slots, full networks %v", free, full)
 	}
 }

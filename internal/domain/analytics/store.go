@@ -18,16 +18,16 @@ const (
 )
 
 // store stores the result of a complete turn.
-func (t *turn) store(ctx context.Context, tx *db.Tx, told network.Collection, since time.Time) error {
-	if err := t.storePosts(ctx, tx, told.Posts); err != nil {
+func (t *turn) store(ctx context.Context, tx *db.Tx, collected network.Collection, since time.Time) error {
+	if err := t.storePosts(ctx, tx, collected.Posts); err != nil {
 		return err
 	}
-	if err := t.storeFollowers(ctx, tx, told.Followers); err != nil {
+	if err := t.storeFollowers(ctx, tx, collected.Followers); err != nil {
 		return err
 	}
 	reached := since
-	if len(told.Posts) >= maxPostsPerTurn {
-		oldest := slices.MinFunc(told.Posts, func(a, b network.CollectedPost) int { return a.PostedAt.Compare(b.PostedAt) })
+	if len(collected.Posts) >= maxPostsPerTurn {
+		oldest := slices.MinFunc(collected.Posts, func(a, b network.CollectedPost) int { return a.PostedAt.Compare(b.PostedAt) })
 		reached = later(since, oldest.PostedAt)
 	}
 	if err := t.deleteMissing(ctx, tx, reached); err != nil {
@@ -65,13 +65,13 @@ func (t *turn) storePosts(ctx context.Context, tx *db.Tx, posts []network.Collec
 			count(p.Reach), count(p.Views), count(p.Likes), count(p.Comments), count(p.Shares), count(p.Saves),
 			count(p.Clicks), db.Micros(tx.Now()))
 		if err != nil {
-			return fmt.Errorf("storing figures of account %d: %w", t.account, err)
+			return fmt.Errorf("storing metrics of account %d: %w", t.account, err)
 		}
 	}
 	return nil
 }
 
-// address returns a URL that may be shown as a link, or "".
+// address returns a URL that is safe to show as a link, or "".
 func address(text string) string {
 	if len(text) > maxURL {
 		return ""
@@ -166,13 +166,13 @@ type storedPost struct {
 	postedAt time.Time
 	format   string
 	url      string
-	figures  AccountAnalyticsBestPostCounts
+	counts   AccountAnalyticsBestPostCounts
 }
 
 // maxAnalyzed is the maximum number of posts in an analysis.
 const maxAnalyzed = 20_000
 
-const shownQuery = `SELECT p.network_id, p.posted_at, p.format, p.url, p.reach, p.views, p.likes, p.comments,
+const postsQuery = `SELECT p.network_id, p.posted_at, p.format, p.url, p.reach, p.views, p.likes, p.comments,
 	p.shares, p.saves, p.clicks
 	FROM social_accounts a JOIN account_posts p ON p.account_id = a.id WHERE a.team_id = ? AND p.account_id = ?
 	AND p.posted_at >= ? AND p.posted_at <= ? ORDER BY p.posted_at DESC LIMIT ?`
@@ -181,12 +181,12 @@ const shownQuery = `SELECT p.network_id, p.posted_at, p.format, p.url, p.reach, 
 func (s *Service) readPosts(ctx context.Context, team, account int64, from, to time.Time) ([]storedPost, error) {
 	found, err := db.All(ctx, s.db, func(rows *sql.Rows, p *storedPost) error {
 		var at int64
-		f := &p.figures
+		f := &p.counts
 		err := rows.Scan(&p.id, &at, &p.format, &p.url, &f.Reach, &f.Views, &f.Likes, &f.Comments, &f.Shares,
 			&f.Saves, &f.Clicks)
 		p.postedAt = db.Time(at)
 		return err
-	}, shownQuery, team, account, db.Micros(from), db.Micros(to), maxAnalyzed)
+	}, postsQuery, team, account, db.Micros(from), db.Micros(to), maxAnalyzed)
 	if err != nil {
 		return nil, fmt.Errorf("reading an account's posts: %w", err)
 	}

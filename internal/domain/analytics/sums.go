@@ -29,7 +29,7 @@ func (s *Service) SumByPost(ctx context.Context, team int64, posts []string) (ma
 		WHERE a.team_id = ? AND t.network_id <> '' AND t.post_id IN (`+db.Placeholders(len(posts))+`) GROUP BY t.post_id`,
 		db.Args(team, posts)...)
 	if err != nil {
-		return nil, fmt.Errorf("summing the figures of posts: %w", err)
+		return nil, fmt.Errorf("summing the metrics of posts: %w", err)
 	}
 	for _, f := range sums {
 		out[f.id] = f.PostSums
@@ -37,8 +37,8 @@ func (s *Service) SumByPost(ctx context.Context, team int64, posts []string) (ma
 	return out, nil
 }
 
-// FiguresOfPost returns the collected metrics of one of a team's posts by account. Accounts without metrics are omitted.
-func (s *Service) FiguresOfPost(ctx context.Context, team int64, post string) (map[int64]PostSums, error) {
+// MetricsByAccount returns the collected metrics of a team's post, by account. Accounts without metrics are omitted.
+func (s *Service) MetricsByAccount(ctx context.Context, team int64, post string) (map[int64]PostSums, error) {
 	type found struct {
 		PostSums
 		account int64
@@ -50,7 +50,7 @@ func (s *Service) FiguresOfPost(ctx context.Context, team int64, post string) (m
 		JOIN account_posts p ON p.account_id = t.account_id AND p.network_id = t.network_id
 		WHERE t.post_id = ? AND t.network_id <> ''`, team, post)
 	if err != nil {
-		return nil, fmt.Errorf("reading the figures of a post: %w", err)
+		return nil, fmt.Errorf("reading the metrics of a post: %w", err)
 	}
 	out := map[int64]PostSums{}
 	for _, f := range figures {

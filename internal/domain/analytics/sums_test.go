@@ -8,11 +8,10 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// A post's metrics are summed over its accounts. Metrics that no network reports are missing, and so are other teams'
-// posts.
+// A post's metrics are summed over its accounts. The sums omit metrics that no network reports.
 func TestSumByPost(t *testing.T) {
-	each(t, func(w *env) {
-		account := w.harbour()
+	onEachDatabase(t, func(w *env) {
+		account := w.connectHarbour()
 		team := w.teamOf(account)
 		w.must(w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			for _, s := range []struct {
@@ -44,13 +43,13 @@ func TestSumByPost(t *testing.T) {
 			got.Comments != nil {
 			t.Errorf("%+v", sums)
 		}
-		each, err := w.service.FiguresOfPost(t.Context(), team, "seen")
+		byAccount, err := w.service.MetricsByAccount(t.Context(), team, "seen")
 		w.must(err)
-		if first, second := each[account], each[900]; len(each) != 2 || *first.Views != 40 || *first.Likes != 3 ||
+		if first, second := byAccount[account], byAccount[900]; len(byAccount) != 2 || *first.Views != 40 || *first.Likes != 3 ||
 			*second.Views != 2 || second.Likes != nil {
-			t.Errorf("%+v", each)
+			t.Errorf("%+v", byAccount)
 		}
-		if other, err := w.service.FiguresOfPost(t.Context(), team+1, "seen"); err != nil || len(other) > 0 {
+		if other, err := w.service.MetricsByAccount(t.Context(), team+1, "seen"); err != nil || len(other) > 0 {
 			t.Errorf("another team has %v (%v)", other, err)
 		}
 		for _, ids := range [][]string{{"seen"}, nil} {

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	maxTurn     = 10 * time.Minute      // longest
-	turnLease   = maxTurn + time.Minute // how long a dead node delays an account
-	maxKeptDays = 730                   // most days that metrics are kept, for any plan
+	maxTurn     = 10 * time.Minute      // maximum duration of a turn
+	turnLease   = maxTurn + time.Minute // how long a crashed node delays an account
+	maxKeptDays = 730                   // maximum retention of any plan
 )
 
 // turn is the state of an account whose turn a node has claimed.
@@ -25,7 +25,7 @@ type turn struct {
 	fails     int       // consecutive failed turns before this one
 	failedBy  string    // class of the error that ended the last one, or ""
 	collected time.Time // end of the last complete turn; zero for never
-	knownFrom time.Time // all posts since then were known at that time
+	knownFrom time.Time // all posts since then are stored
 	zone      *time.Location
 	kept      int  // days that the plan keeps metrics; 0 without analytics
 	closed    bool // the team is closed
@@ -39,11 +39,11 @@ type dueAccount struct {
 
 // listDue returns due accounts for which there may be a slot.
 func (s *Service) listDue(ctx context.Context) ([]dueAccount, error) {
-	room, full := s.places.available()
-	if room <= 0 {
+	free, full := s.slots.available()
+	if free <= 0 {
 		return nil, nil
 	}
-	query, args := dueQuery(db.Micros(s.db.Now()), full, room)
+	query, args := dueQuery(db.Micros(s.db.Now()), full, free)
 	found, err := db.All(ctx, s.db, func(rows *sql.Rows, d *dueAccount) error {
 		return rows.Scan(&d.account, &d.platform)
 	}, query, args...)
@@ -113,8 +113,8 @@ func keptDays(p plan.Plan) int {
 	return int(min(p.AnalyticsRetentionDays, maxKeptDays))
 }
 
-// errTurnLost reports that another node has the account.
-var errTurnLost = errors.New("the turn is over")
+// errTurnLost reports that another node has claimed the account.
+var errTurnLost = errors.New("another node has claimed the account")
 
 // end releases the account until its next turn.
 func (t *turn) end(ctx context.Context, tx *db.Tx, next time.Time) error {

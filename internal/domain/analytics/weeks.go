@@ -13,17 +13,17 @@ import (
 	"pressroom.example/pressroom/internal/teamtime"
 )
 
-// AccountWeeks are the metrics of an account in a period, compared with the period before: of seven days for weeks.
+// AccountWeeks are the metrics of an account in a period and in the previous period of the same length.
 type AccountWeeks struct {
 	ID         int64
 	Platform   string
 	Username   string
 	Connection account.Connection
 	Followers  *int64   // the newest count of both periods; nil if there is none
-	Change     *int64   // since a period before the newest count; nil if unknown
+	Change     *int64   // change within one period until the newest count; nil if unknown
 	Line       []int64  // followers by day in both periods, oldest first
 	Days       []string // the days of Line as YYYY-MM-DD
-	Now, Past  Week     // the period, and the one before
+	Now, Past  Week     // the period and the previous period
 }
 
 // Week sums up what an account posted in a period. A sum is nil if the network reported no such metric.
@@ -35,17 +35,17 @@ type Week struct {
 
 const (
 	weekDays = 7
-	// maxAccountWeeks is the maximum number of accounts of which metrics are compared.
+	// maxAccountWeeks is the maximum number of accounts in a comparison.
 	maxAccountWeeks = 200
 )
 
-// CompareWeeks is ComparePeriods for seven days.
+// CompareWeeks calls ComparePeriods for seven days.
 func (s *Service) CompareWeeks(ctx context.Context, team int64, zone *time.Location) ([]AccountWeeks, error) {
 	return s.ComparePeriods(ctx, team, zone, weekDays)
 }
 
-// ComparePeriods returns the metrics of a team's connected accounts in the last days and in as many days before, those
-// with the most followers first. Days are those of the zone; today is the last.
+// ComparePeriods returns the metrics of a team's connected accounts in the last days and in as many days before. Accounts
+// with the most followers are first. Days start at midnight in the zone, and today is the last day.
 func (s *Service) ComparePeriods(
 	ctx context.Context, team int64, zone *time.Location, days int,
 ) ([]AccountWeeks, error) {
@@ -70,12 +70,14 @@ func (s *Service) ComparePeriods(
 	if err := s.addWeeks(ctx, ids, byID, now, days); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(out, func(a, b AccountWeeks) int { return cmp.Compare(number(b.Followers), number(a.Followers)) })
+	slices.SortStableFunc(out, func(a, b AccountWeeks) int {
+		return cmp.Compare(countOrMinusOne(b.Followers), countOrMinusOne(a.Followers))
+	})
 	return out, nil
 }
 
-// number returns a count, or -1 if it is unknown.
-func number(n *int64) int64 {
+// countOrMinusOne returns a count, or -1 if it is unknown.
+func countOrMinusOne(n *int64) int64 {
 	if n == nil {
 		return -1
 	}
@@ -90,11 +92,11 @@ func dateBefore(at time.Time, days int) string {
 func (s *Service) addFollowers(
 	ctx context.Context, ids []int64, byID map[int64]*AccountWeeks, now time.Time, period int,
 ) error {
-	type counted struct {
+	type dayCount struct {
 		account, followers int64
 		day                string
 	}
-	days, err := db.All(ctx, s.db, func(rows *sql.Rows, c *counted) error {
+	days, err := db.All(ctx, s.db, func(rows *sql.Rows, c *dayCount) error {
 		return rows.Scan(&c.account, &c.day, &c.followers)
 	}, `SELECT account_id, day, followers FROM account_days WHERE day > ? AND account_id IN (`+
 		db.Placeholders(len(ids))+`) ORDER BY account_id, day`, db.Args(dateBefore(now, 2*period), ids)...)
@@ -130,7 +132,7 @@ func (s *Service) addWeeks(
 	}
 	for _, part := range []struct {
 		from, to time.Time
-		of       func(*AccountWeeks) *Week
+		week     func(*AccountWeeks) *Week
 	}{
 		{begin(period), begin(-period), func(w *AccountWeeks) *Week { return &w.Now }},
 		{begin(2 * period), begin(period), func(w *AccountWeeks) *Week { return &w.Past }},
@@ -140,7 +142,7 @@ func (s *Service) addWeeks(
 			if err := rows.Scan(&account, &w.Posts, &w.Views, &w.Engagement); err != nil {
 				return err
 			}
-			*part.of(byID[account]) = *w
+			*part.week(byID[account]) = *w
 			return nil
 		}, `SELECT account_id, COUNT(*), CAST(SUM(views) AS BIGINT), CAST(SUM(CASE WHEN likes IS NULL AND comments IS NULL
 		AND shares IS NULL AND saves IS NULL THEN NULL ELSE COALESCE(likes, 0) + COALESCE(comments, 0) +

@@ -246,7 +246,7 @@ func (p *Handlers) addFigures(ctx context.Context, v *view) error {
 	if v.Sent == 0 {
 		return nil
 	}
-	found, err := p.analytics.FiguresOfPost(ctx, v.Stored.TeamID, v.ID)
+	found, err := p.analytics.MetricsByAccount(ctx, v.Stored.TeamID, v.ID)
 	for i := range v.Accounts {
 		v.Accounts[i].Figures = found[v.Accounts[i].ID]
 	}
