@@ -1,5 +1,6 @@
-// Package erasure deletes data: memberships, people's accounts, whole teams, unpublished drafts, revoked keys, and data
-// that a network asks to delete. It also exports a team's data. Ledger and audit log stay, without texts and names.
+// Package erasure deletes memberships, people's accounts, whole teams, unpublished drafts, revoked keys, and data that a
+// network asks to delete. The ledger and the audit log are kept without texts and names. The package also exports a team's
+// data.
 package erasure
 
 import (
@@ -14,7 +15,7 @@ import (
 // Options holds the dependencies of a Service.
 type Options struct {
 	DB *db.DB
-	// Refund refunds the credits that are reserved for work that is deleted.
+	// Refund refunds a reservation for work that is deleted.
 	Refund func(ctx context.Context, tx *db.Tx, reservation int64) error
 	// Disconnect disconnects an account on behalf of a person and revokes its grant at the network.
 	Disconnect func(ctx context.Context, person, team, account int64) error
@@ -30,12 +31,12 @@ type Service struct{ Options }
 // New returns a Service.
 func New(o Options) *Service { return &Service{o} }
 
-const runEvery = time.Second
+const pollInterval = time.Second
 
-// Run deletes due data until ctx is canceled. Every worker node runs it. The remaining work is stored in the database, so
-// that other nodes continue after a node crashes.
+// Run deletes due data until ctx is canceled. Every worker node runs it. The database stores what remains to be deleted, so
+// that other nodes can continue after a crash.
 func (s *Service) Run(ctx context.Context, report func(error)) {
-	tick := time.NewTicker(runEvery)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		if err := s.Work(ctx); err != nil && ctx.Err() == nil {
@@ -52,13 +53,13 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 // bumpAccessVersion invalidates the key caches of all nodes.
 func bumpAccessVersion(ctx context.Context, tx *db.Tx) error {
 	if _, err := tx.Exec(ctx, `UPDATE access_version SET version = version + 1 WHERE id = 1`); err != nil {
-		return fmt.Errorf("recording a change of access: %w", err)
+		return fmt.Errorf("incrementing the access version: %w", err)
 	}
 	return nil
 }
 
-// all executes statements with the same arguments. It returns the number of rows that the last statement changed.
-func all(ctx context.Context, tx *db.Tx, args []any, statements ...string) (int64, error) {
+// execAll executes statements with the same arguments. It returns the number of rows that the last statement changed.
+func execAll(ctx context.Context, tx *db.Tx, args []any, statements ...string) (int64, error) {
 	var n int64
 	for _, statement := range statements {
 		var err error

@@ -17,96 +17,97 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// file is a file of the export with one line of JSON per row. The keys are selected by team ID, one page at a time. The rows
-// are selected by the keys of a page.
-type file struct {
-	name, keys string
-	page       int    // keys per query: fewer if each has many rows
-	rows       string // ends with IN, followed by the keys; preceded by the team if it has a parameter for it
+// exportFile is a file of the export with one JSON object per line. The keys of a team are read one page at a time. Then the
+// rows with these keys are read.
+type exportFile struct {
+	name, keys string // keys is TABLE or TABLE/COLUMN; the default column is id
+	page       int    // keys per query; lower if a key has many rows
+	rows       string // query that ends with IN, to which the keys are appended; it may contain "team_id = ?"
 }
 
-const usual = 200
+const defaultPage = 200
 
-// files are the files of an export. Column names show their types: _at and _until are times, _json is JSON, is_ is a
-// boolean. They contain no secrets: no grants and no hashes of keys or links.
-var files = []file{
-	{"team.jsonl", `teams/id`, usual, `SELECT id, name, timezone, content_language, plan, plan_until, created_at
+// files are the files of an export. Names of columns ending in _at or _until are times, and names ending in _json are JSON.
+// Names beginning with is_ are booleans. The files contain no secrets: no grants, and no hashes of keys or links.
+var files = []exportFile{
+	{"team.jsonl", `teams/id`, defaultPage, `SELECT id, name, timezone, content_language, plan, plan_until, created_at
 		FROM teams WHERE id IN`},
-	{"members.jsonl", `memberships/person_id`, usual, `SELECT m.person_id, m.role, p.name, p.email,
+	{"members.jsonl", `memberships/person_id`, defaultPage, `SELECT m.person_id, m.role, p.name, p.email,
 		m.created_at AS joined_at FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id IN`},
-	{"posts.jsonl", `posts`, usual, `SELECT id, status, caption, COALESCE(NULLIF(options, ''), '{}') AS options_json,
+	{"posts.jsonl", `posts`, defaultPage, `SELECT id, status, caption, COALESCE(NULLIF(options, ''), '{}') AS options_json,
 		approval, is_template, series_id, scheduled_at, published_at, created_at, updated_at FROM posts WHERE id IN`},
-	{"post_accounts.jsonl", `posts`, usual, `SELECT post_id, account_id, state, caption, published_at, permalink,
+	{"post_accounts.jsonl", `posts`, defaultPage, `SELECT post_id, account_id, state, caption, published_at, permalink,
 		error_code, warnings FROM post_targets WHERE post_id IN`},
-	{"post_attempts.jsonl", `posts`, usual, `SELECT d.post_id, d.account_id, a.call, a.started_at, a.ended_at,
+	{"post_attempts.jsonl", `posts`, defaultPage, `SELECT d.post_id, d.account_id, a.call, a.started_at, a.ended_at,
 		a.result, a.network_code, a.network_text, a.person_id FROM deliveries d
 		JOIN delivery_attempts a ON a.delivery_id = d.id WHERE d.post_id IN`},
-	{"post_media.jsonl", `posts`, usual, `SELECT post_id, position, media_id, cover_ms FROM post_media
+	{"post_media.jsonl", `posts`, defaultPage, `SELECT post_id, position, media_id, cover_ms FROM post_media
 		WHERE post_id IN`},
-	{"post_account_media.jsonl", `posts`, usual, `SELECT post_id, account_id, position, media_id, cover_ms
+	{"post_account_media.jsonl", `posts`, defaultPage, `SELECT post_id, account_id, position, media_id, cover_ms
 		FROM post_target_media WHERE post_id IN`},
-	{"post_approvals.jsonl", `posts`, usual, `SELECT post_id, round, opened_at, decision, client_name, comment,
+	{"post_approvals.jsonl", `posts`, defaultPage, `SELECT post_id, round, opened_at, decision, client_name, comment,
 		decided_at FROM post_approvals WHERE post_id IN`},
-	{"approval_requests.jsonl", `approval_requests`, usual, `SELECT id, person_id, email, client_name,
+	{"approval_requests.jsonl", `approval_requests`, defaultPage, `SELECT id, person_id, email, client_name,
 		schedules AS is_scheduling, created_at, mailed_at, expires_at, revoked_at FROM approval_requests WHERE id IN`},
-	{"approval_request_posts.jsonl", `approval_requests`, usual, `SELECT request_id, post_id, round
+	{"approval_request_posts.jsonl", `approval_requests`, defaultPage, `SELECT request_id, post_id, round
 		FROM approval_request_posts WHERE request_id IN`},
-	{"post_comments.jsonl", `posts`, usual, `SELECT id, post_id, person_id, client_name, comment, created_at, answered_at
+	{"post_comments.jsonl", `posts`, defaultPage, `SELECT id, post_id, person_id, client_name, comment, created_at, answered_at
 		FROM approval_comments WHERE post_id IN`},
-	{"series.jsonl", `post_series`, usual, `SELECT id, rule, template_id, timezone, starts_at AS begins, paused_at,
+	{"series.jsonl", `post_series`, defaultPage, `SELECT id, rule, template_id, timezone, starts_at AS begins, paused_at,
 		created_at FROM post_series WHERE id IN`},
-	{"accounts.jsonl", `social_accounts`, usual, `SELECT id, platform, network_id, username, display_name,
+	{"accounts.jsonl", `social_accounts`, defaultPage, `SELECT id, platform, network_id, username, display_name,
 		connection_state, created_at, disconnected_at FROM social_accounts WHERE id IN`},
 	{"account_posts.jsonl", `social_accounts`, 1, `SELECT account_id, network_id, posted_at, format, excerpt, url,
 		reach, views, likes, comments, shares, saves, clicks, collected_at FROM account_posts WHERE account_id IN`},
 	{"account_days.jsonl", `social_accounts`, 1, `SELECT account_id, day, followers, measured_at FROM account_days
 		WHERE account_id IN`},
-	{"media.jsonl", `media`, usual, `SELECT id, name, file_name, type, size_bytes, width, height, alt, folder_id,
+	{"media.jsonl", `media`, defaultPage, `SELECT id, name, file_name, type, size_bytes, width, height, alt, folder_id,
 		created_at, deleted_at, deleted_by FROM media WHERE id IN`},
-	{"media_folders.jsonl", `media_folders`, usual, `SELECT id, name, created_at FROM media_folders WHERE id IN`},
+	{"media_folders.jsonl", `media_folders`, defaultPage, `SELECT id, name, created_at FROM media_folders WHERE id IN`},
 	{"reports.jsonl", `reports`, 5, `SELECT id, kind, platform, subject, status, account AS account_json,
 		analysis AS analysis_json, measured_at, tracked AS is_tracked, frequency_days, next_refresh_at, created_at FROM reports
 		WHERE id IN`},
 	{"report_posts.jsonl", `reports`, 5, `SELECT report_id, shown, post, taken_at, format, caption, url, likes,
 		comments, shares, views FROM report_posts WHERE report_id IN`},
-	{"report_links.jsonl", `report_links`, usual, `SELECT id, report_id, created_by, created_at, expires_at, opened_at
+	{"report_links.jsonl", `report_links`, defaultPage, `SELECT id, report_id, created_by, created_at, expires_at, opened_at
 		FROM report_links WHERE id IN`},
-	{"report_subscriptions.jsonl", `report_subscriptions/report_id`, usual, `SELECT report_id, period, day, hour, next_at,
+	{"report_subscriptions.jsonl", `report_subscriptions/report_id`, defaultPage, `SELECT report_id, period, day, hour, next_at,
 		created_by, created_at FROM report_subscriptions WHERE report_id IN`},
-	{"report_recipients.jsonl", `report_recipients`, usual, `SELECT id, report_id, person_id, email, added_by, created_at,
+	{"report_recipients.jsonl", `report_recipients`, defaultPage, `SELECT id, report_id, person_id, email, added_by, created_at,
 		unsubscribed_at FROM report_recipients WHERE id IN`},
-	{"hashtag_lists.jsonl", `hashtag_lists`, usual, `SELECT id, name, platform, color, icon, created_at
+	{"hashtag_lists.jsonl", `hashtag_lists`, defaultPage, `SELECT id, name, platform, color, icon, created_at
 		FROM hashtag_lists WHERE id IN`},
 	{"hashtag_list_items.jsonl", `hashtag_lists`, 10, `SELECT list_id, position, hashtag, subcategory
 		FROM hashtag_list_items WHERE list_id IN`},
-	{"voices.jsonl", `brand_voices`, usual, `SELECT id, name, is_default, guide AS guide_json, created_at, updated_at
+	{"voices.jsonl", `brand_voices`, defaultPage, `SELECT id, name, is_default, guide AS guide_json, created_at, updated_at
 		FROM brand_voices WHERE id IN`},
 	{"voice_materials.jsonl", `brand_voices`, 10, `SELECT voice_id, kind, post_id, content, created_at
 		FROM voice_materials WHERE voice_id IN`},
-	{"keys.jsonl", `api_keys`, usual, `SELECT id, kind, person_id, name, level, capabilities, client_host,
+	{"keys.jsonl", `api_keys`, defaultPage, `SELECT id, kind, person_id, name, level, capabilities, client_host,
 		daily_credits, created_at, expires_at, revoked_at FROM api_keys WHERE id IN`},
-	{"credits.jsonl", `ledger_transfers`, usual, `SELECT id, kind, reservation_id, reference, note, balance,
+	{"credits.jsonl", `ledger_transfers`, defaultPage, `SELECT id, kind, reservation_id, reference, note, balance,
 		created_at FROM ledger_transfers WHERE id IN`},
-	{"credit_entries.jsonl", `ledger_transfers`, usual, `SELECT transfer_id, account, amount FROM ledger_entries
+	{"credit_entries.jsonl", `ledger_transfers`, defaultPage, `SELECT transfer_id, account, amount FROM ledger_entries
 		WHERE transfer_id IN`},
-	{"credit_reservations.jsonl", `reservations`, usual, `SELECT id, person_id, key_id, operation, state, amount,
+	{"credit_reservations.jsonl", `reservations`, defaultPage, `SELECT id, person_id, key_id, operation, state, amount,
 		charged, created_at, ended_at FROM reservations WHERE id IN`},
-	{"credit_subjects.jsonl", `paid_subjects/reservation_id`, usual, `SELECT reservation_id, kind, report_id,
+	{"credit_subjects.jsonl", `paid_subjects/reservation_id`, defaultPage, `SELECT reservation_id, kind, report_id,
 		platform, subject FROM paid_subjects WHERE reservation_id IN`},
-	{"events.jsonl", `events`, usual, `SELECT id, at AS happened_at, person_id, key_id, kind, subject,
+	{"events.jsonl", `events`, defaultPage, `SELECT id, at AS happened_at, person_id, key_id, kind, subject,
 		detail AS detail_json FROM events WHERE id IN`},
 }
 
 // Export writes a team's data as a ZIP archive. The archive has a JSON Lines file for each kind of data, and the files of
-// the library. Export streams the archive and calls alive repeatedly.
+// the library. Export streams the archive and calls alive regularly, so that the caller
+// can extend deadlines.
 func (s *Service) Export(ctx context.Context, team int64, to io.Writer, alive func()) error {
 	out := zip.NewWriter(to)
 	for _, f := range files {
 		w, err := out.CreateHeader(&zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: s.DB.Now()})
 		if err != nil {
-			return fmt.Errorf("beginning %s of an export: %w", f.name, err)
+			return fmt.Errorf("starting %s of an export: %w", f.name, err)
 		}
-		if err := s.exportFile(ctx, team, f, w, alive); err != nil {
+		if err := s.writeRows(ctx, team, f, w, alive); err != nil {
 			return fmt.Errorf("writing %s of an export: %w", f.name, err)
 		}
 	}
@@ -121,30 +122,30 @@ func (s *Service) Export(ctx context.Context, team int64, to io.Writer, alive fu
 		return err
 	}
 	if err := out.Close(); err != nil {
-		return fmt.Errorf("ending an export: %w", err)
+		return fmt.Errorf("finishing an export: %w", err)
 	}
 	return nil
 }
 
-// keysOf returns the keys of a team's items, a page at a time.
-func (s *Service) keysOf(ctx context.Context, team int64, f file, do func(keys []any) error) error {
-	table, key, named := strings.Cut(f.keys, "/")
-	if !named {
+// eachKeyPage calls visit with the keys of a team's items, one page at a time.
+func (s *Service) eachKeyPage(ctx context.Context, team int64, f exportFile, visit func(keys []any) error) error {
+	table, key, hasKey := strings.Cut(f.keys, "/")
+	if !hasKey {
 		key = "id"
 	}
-	whose := `team_id`
+	teamColumn := `team_id`
 	if table == `teams` {
-		whose = `id`
+		teamColumn = `id`
 	}
-	first, after := `SELECT `+key+` FROM `+table+` WHERE `+whose+` = ? ORDER BY `+key+` LIMIT ?`,
-		`SELECT `+key+` FROM `+table+` WHERE `+whose+` = ? AND `+key+` > ? ORDER BY `+key+` LIMIT ?`
+	first, after := `SELECT `+key+` FROM `+table+` WHERE `+teamColumn+` = ? ORDER BY `+key+` LIMIT ?`,
+		`SELECT `+key+` FROM `+table+` WHERE `+teamColumn+` = ? AND `+key+` > ? ORDER BY `+key+` LIMIT ?`
 	query, args := first, []any{team, f.page}
 	for {
-		keys, err := s.column(ctx, query, args...)
+		keys, err := s.queryColumn(ctx, query, args...)
 		if err != nil || len(keys) == 0 {
 			return err
 		}
-		if err := do(keys); err != nil {
+		if err := visit(keys); err != nil {
 			return err
 		}
 		if len(keys) < f.page {
@@ -154,7 +155,7 @@ func (s *Service) keysOf(ctx context.Context, team int64, f file, do func(keys [
 	}
 }
 
-func (s *Service) column(ctx context.Context, query string, args ...any) ([]any, error) {
+func (s *Service) queryColumn(ctx context.Context, query string, args ...any) ([]any, error) {
 	rows, err := s.DB.Query(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -171,10 +172,10 @@ func (s *Service) column(ctx context.Context, query string, args ...any) ([]any,
 	return out, rows.Err()
 }
 
-func (s *Service) exportFile(ctx context.Context, team int64, f file, w io.Writer, alive func()) error {
+func (s *Service) writeRows(ctx context.Context, team int64, f exportFile, w io.Writer, alive func()) error {
 	lines := json.NewEncoder(w)
 	lines.SetEscapeHTML(false)
-	return s.keysOf(ctx, team, f, func(keys []any) error {
+	return s.eachKeyPage(ctx, team, f, func(keys []any) error {
 		alive()
 		args := keys
 		if strings.Contains(f.rows, `team_id = ?`) {
@@ -190,11 +191,11 @@ func (s *Service) exportFile(ctx context.Context, team int64, f file, w io.Write
 			return fmt.Errorf("reading a row: %w", err)
 		}
 		for rows.Next() {
-			values, places := make([]any, len(names)), make([]any, len(names))
+			values, pointers := make([]any, len(names)), make([]any, len(names))
 			for i := range values {
-				places[i] = &values[i]
+				pointers[i] = &values[i]
 			}
-			if err := rows.Scan(places...); err != nil {
+			if err := rows.Scan(pointers...); err != nil {
 				return err
 			}
 			if err := lines.Encode(line(names, values)); err != nil {
@@ -236,7 +237,7 @@ func line(names []string, values []any) map[string]any {
 // during the export or lost in the store.
 func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, alive func()) ([]int64, error) {
 	var missing []int64
-	err := s.keysOf(ctx, team, file{keys: "media", page: usual}, func(keys []any) error {
+	err := s.eachKeyPage(ctx, team, exportFile{keys: "media", page: defaultPage}, func(keys []any) error {
 		for _, key := range keys {
 			id, _ := key.(int64)
 			var name string
@@ -249,8 +250,8 @@ func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, 
 			if name == "" || deleted > 0 {
 				continue // The file was deleted.
 			}
-			err := s.exportOne(ctx, team, id,
-				zip.FileHeader{Name: fmt.Sprintf("media/%d-%s", id, plain(name)), Modified: db.Time(created)}, out,
+			err := s.exportMediaFile(ctx, team, id,
+				zip.FileHeader{Name: fmt.Sprintf("media/%d-%s", id, safeFileName(name)), Modified: db.Time(created)}, out,
 				alive)
 			if apierr.Is(err, apierr.NotFound) {
 				missing = append(missing, id)
@@ -263,8 +264,8 @@ func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, 
 	return missing, err
 }
 
-// exportOne writes a file of the library without compression, because media files are already compressed.
-func (s *Service) exportOne(
+// exportMediaFile writes a file of the library without compression, because media files are already compressed.
+func (s *Service) exportMediaFile(
 	ctx context.Context, team, id int64, entry zip.FileHeader, out *zip.Writer, alive func(),
 ) error {
 	in, err := s.Open(ctx, team, id)
@@ -275,7 +276,7 @@ func (s *Service) exportOne(
 	entry.Method = zip.Store
 	w, err := out.CreateHeader(&entry)
 	if err != nil {
-		return fmt.Errorf("beginning a file: %w", err)
+		return fmt.Errorf("starting a file: %w", err)
 	}
 	if _, err = io.Copy(w, keepAliveReader{in, alive}); err != nil {
 		return fmt.Errorf("copying a file: %w", err)
@@ -287,7 +288,7 @@ func (s *Service) exportOne(
 func writeMissing(out *zip.Writer, missing []int64, at time.Time) error {
 	w, err := out.CreateHeader(&zip.FileHeader{Name: "media_missing.jsonl", Method: zip.Deflate, Modified: at})
 	if err != nil {
-		return fmt.Errorf("beginning the list of missing files of an export: %w", err)
+		return fmt.Errorf("starting the list of missing files of an export: %w", err)
 	}
 	lines := json.NewEncoder(w)
 	for _, id := range missing {
@@ -298,7 +299,7 @@ func writeMissing(out *zip.Writer, missing []int64, at time.Time) error {
 	return nil
 }
 
-// keepAliveReader is a reader that calls alive on every read.
+// keepAliveReader calls alive on every read.
 type keepAliveReader struct {
 	io.Reader
 	alive func()
@@ -306,11 +307,11 @@ type keepAliveReader struct {
 
 func (l keepAliveReader) Read(p []byte) (int, error) {
 	l.alive()
-	return l.Reader.Read(p) //nolint:wrapcheck // io.EOF must stay as it is
+	return l.Reader.Read(p) //nolint:wrapcheck // callers compare with io.EOF
 }
 
-// plain returns a file name without folders that is valid on all operating systems.
-func plain(name string) string {
+// safeFileName returns a file name without folders and with only characters that all operating systems allow.
+func safeFileName(name string) string {
 	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	return strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) || strings.ContainsRune(`<>:"/\|?*`, c) {

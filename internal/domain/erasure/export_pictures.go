@@ -12,7 +12,7 @@ import (
 
 // exportPictures writes the profile picture of each account as account_pictures/ID.jpg, or .png.
 func (s *Service) exportPictures(ctx context.Context, team int64, out *zip.Writer, alive func()) error {
-	return s.keysOf(ctx, team, file{keys: "social_accounts", page: usual}, func(keys []any) error {
+	return s.eachKeyPage(ctx, team, exportFile{keys: "social_accounts", page: defaultPage}, func(keys []any) error {
 		alive()
 		for _, account := range keys {
 			var kind string

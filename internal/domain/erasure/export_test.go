@@ -25,7 +25,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// env has two teams on a new database, the first with a lot of data.
+// env is a service with two teams and a person in a new database.
 type env struct {
 	*Service
 
@@ -34,15 +34,15 @@ type env struct {
 
 const manyPosts = 2000
 
-// each runs a test with an env on each database.
-func each(t *testing.T, run func(t *testing.T, w env)) {
+// onEachDatabase runs a test with an env on each database.
+func onEachDatabase(t *testing.T, run func(t *testing.T, w env)) {
 	t.Helper()
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, testkit.NewClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)))
 		w := env{Service: New(Options{DB: d})}
-		must.NoError(t, d.InTx(t.Context(), "test.furnish", func(ctx context.Context, tx *db.Tx) error {
-			for _, made := range []struct {
+		must.NoError(t, d.InTx(t.Context(), "test.create", func(ctx context.Context, tx *db.Tx) error {
+			for _, row := range []struct {
 				into      *int64
 				statement string
 			}{
@@ -53,7 +53,7 @@ func each(t *testing.T, run func(t *testing.T, w env)) {
 				{&w.other, `INSERT INTO teams (name, timezone, content_language, plan, created_at)
 		VALUES ('Elsewhere', 'UTC', 'en', 'team', 1) RETURNING id`},
 			} {
-				if err := tx.QueryRow(ctx, made.statement).Scan(made.into); err != nil {
+				if err := tx.QueryRow(ctx, row.statement).Scan(row.into); err != nil {
 					return err
 				}
 			}
@@ -63,10 +63,10 @@ func each(t *testing.T, run func(t *testing.T, w env)) {
 	})
 }
 
-// does runs statements in a transaction.
-func (w env) does(t *testing.T, statements map[string][]any) {
+// exec runs statements in a transaction, in the order of their first word.
+func (w env) exec(t *testing.T, statements map[string][]any) {
 	t.Helper()
-	must.NoError(t, w.DB.InTx(t.Context(), "test.does", func(ctx context.Context, tx *db.Tx) error {
+	must.NoError(t, w.DB.InTx(t.Context(), "test.exec", func(ctx context.Context, tx *db.Tx) error {
 		for _, statement := range slices.Sorted(maps.Keys(statements)) {
 			if _, err := tx.Exec(ctx, statement[strings.IndexByte(statement, ' ')+1:],
 				statements[statement]...); err != nil {
@@ -77,8 +77,8 @@ func (w env) does(t *testing.T, statements map[string][]any) {
 	}))
 }
 
-// posts creates many posts of a team, each with the account and an attempt.
-func (w env) posts(t *testing.T, team, account int64, n int) {
+// createPosts creates n posts of a team, each with a delivery and an attempt.
+func (w env) createPosts(t *testing.T, team, account int64, n int) {
 	t.Helper()
 	must.NoError(t, w.DB.InTx(t.Context(), "test.posts", func(ctx context.Context, tx *db.Tx) error {
 		for i := range n {
@@ -105,8 +105,8 @@ func (w env) posts(t *testing.T, team, account int64, n int) {
 	}))
 }
 
-// account connects an account of a team.
-func (w env) account(t *testing.T, team int64) int64 {
+// createAccount connects an account of a team.
+func (w env) createAccount(t *testing.T, team int64) int64 {
 	t.Helper()
 	var id int64
 	must.NoError(t, w.DB.InTx(t.Context(), "test.account", func(ctx context.Context, tx *db.Tx) error {
@@ -119,10 +119,10 @@ func (w env) account(t *testing.T, team int64) int64 {
 	return id
 }
 
-// film is a file that is never in memory as a whole.
-type film struct{ left int64 }
+// largeFile generates a file while it is read, so that it needs no memory.
+type largeFile struct{ left int64 }
 
-func (f *film) Read(p []byte) (int, error) {
+func (f *largeFile) Read(p []byte) (int, error) {
 	if f.left == 0 {
 		return 0, io.EOF
 	}
@@ -134,22 +134,22 @@ func (f *film) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-const filmSize = 96 << 20
+const largeFileSize = 96 << 20
 
-// An export contains the team's data, without secrets and other teams' data. It needs little memory; a lost file is
-// named, and the others are exported.
+// An export contains the team's data, without secrets and without other teams' data. It needs little memory. Missing files
+// are listed.
 func TestExport(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		account, theirs := w.account(t, w.team), w.account(t, w.other)
-		w.posts(t, w.team, account, manyPosts)
-		w.posts(t, w.other, theirs, 3)
-		w.does(t, map[string][]any{
+	onEachDatabase(t, func(t *testing.T, w env) {
+		account, otherAccount := w.createAccount(t, w.team), w.createAccount(t, w.other)
+		w.createPosts(t, w.team, account, manyPosts)
+		w.createPosts(t, w.other, otherAccount, 3)
+		w.exec(t, map[string][]any{
 			`1 INSERT INTO memberships (team_id, person_id, role, created_at) VALUES (?, ?, 'owner', 1)`: {w.team, w.person},
 			`2 INSERT INTO api_keys (id, team_id, person_id, name, level, hash, created_at) VALUES (7, ?, ?, ` +
 				`'Script', 'full', ?, 1)`: {w.team, w.person, []byte("secret-key-hash")},
 			`2 INSERT INTO api_keys (id, team_id, person_id, kind, name, level, capabilities, client_host, hash, ` +
 				`created_at) VALUES (8, ?, ?, 'assistant', 'Helper', 'drafts', 'read,write', 'helper.example', ?, 1)`: {
-				w.team, w.person, []byte("secret-key-hash of none")},
+				w.team, w.person, []byte("secret-key-hash of an assistant")},
 			`3 INSERT INTO media (id, team_id, sha256, blob, name, file_name, search, type, kind, size_bytes, width,` +
 				` height, created_at) VALUES (1, ?, 'a', 'a', 'film', '../film.mp4', '', 'video/mp4', 'video', 1, 1,` +
 				` 1, 1790000000000000), (2, ?, 'b', 'b', 'film', 'film.mp4', '', 'video/mp4', 'video', 1, 1, 1, 1), ` +
@@ -162,44 +162,44 @@ func TestExport(t *testing.T) {
 			},
 			`6 INSERT INTO account_pictures (account_id, source, type, image, fetched_at) VALUES ` +
 				`(?, ?, 'image/png', ?, 1790000000000000), (?, ?, 'image/jpeg', ?, 1)`: {
-				account, []byte("s"), []byte("picture"), theirs, []byte("s"), []byte("their picture"),
+				account, []byte("s"), []byte("picture"), otherAccount, []byte("s"), []byte("their picture"),
 			},
 		})
 		w.Open = func(_ context.Context, team, id int64) (io.ReadCloser, error) {
 			if team != w.team || id == 3 {
 				return nil, apierr.Missing()
 			}
-			return io.NopCloser(&film{filmSize}), nil
+			return io.NopCloser(&largeFile{largeFileSize}), nil
 		}
 		to := must.Get(os.Create(filepath.Join(t.TempDir(), "export.zip")))(t)
 		defer to.Close()
 		peak, calls := uint64(0), 0
 		must.NoError(t, w.Export(t.Context(), w.team, to, func() {
 			if calls++; calls%500 == 0 {
-				runtime.GC() // garbage is not counted
+				runtime.GC() // so that only live memory is counted
 				var m runtime.MemStats
 				runtime.ReadMemStats(&m)
 				peak = max(peak, m.HeapAlloc)
 			}
 		}))
 		if most := uint64(64 << 20); peak == 0 || peak > most {
-			t.Errorf("%d MB were in use, want at most %d", peak>>20, most>>20)
+			t.Errorf("peak %d MB, want at most %d", peak>>20, most>>20)
 		}
 		size := must.Get(to.Seek(0, io.SeekEnd))(t)
 		archive := must.Get(zip.NewReader(to, size))(t)
-		w.judge(t, archive)
+		w.checkArchive(t, archive)
 	})
 }
 
-// judge checks an export of the first team.
-func (w env) judge(t *testing.T, archive *zip.Reader) {
+// checkArchive checks the export of the first team.
+func (w env) checkArchive(t *testing.T, archive *zip.Reader) {
 	t.Helper()
 	lines := map[string][]map[string]any{}
 	var media, pictures []string
 	for _, f := range archive.File {
 		if f.Name == "media/1-film.mp4" && f.Modified.UTC() != time.Unix(1_790_000_000, 0).UTC() ||
 			!strings.HasPrefix(f.Name, "media/") && f.Modified.Year() < 2000 {
-			t.Errorf("%s is dated %s", f.Name, f.Modified)
+			t.Errorf("%s has the time %s", f.Name, f.Modified)
 		}
 		if strings.HasPrefix(f.Name, "account_pictures/") {
 			pictures = append(pictures, fmt.Sprintf("%s %d", f.Name, f.UncompressedSize64))
@@ -209,14 +209,14 @@ func (w env) judge(t *testing.T, archive *zip.Reader) {
 			media = append(media, fmt.Sprintf("%s %d", name, f.UncompressedSize64))
 			continue
 		}
-		lines[f.Name] = read(t, f)
+		lines[f.Name] = readLines(t, f)
 	}
-	if diff := cmp.Diff([]string{fmt.Sprintf("1-film.mp4 %d", filmSize), fmt.Sprintf("2-film.mp4 %d", filmSize)},
+	if diff := cmp.Diff([]string{fmt.Sprintf("1-film.mp4 %d", largeFileSize), fmt.Sprintf("2-film.mp4 %d", largeFileSize)},
 		media); diff != "" {
-		t.Errorf("the files (-want +got):\n%s", diff)
+		t.Errorf("media files (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"account_pictures/1.png 7"}, pictures); diff != "" {
-		t.Errorf("the pictures (-want +got):\n%s", diff)
+		t.Errorf("pictures (-want +got):\n%s", diff)
 	}
 	for name, want := range map[string]int{
 		"team.jsonl": 1, "members.jsonl": 1, "posts.jsonl": manyPosts, "post_accounts.jsonl": manyPosts,
@@ -231,29 +231,29 @@ func (w env) judge(t *testing.T, archive *zip.Reader) {
 		"person_id": float64(w.person), "role": "owner", "name": "Ada", "email": "ada@example.com",
 		"joined_at": "1970-01-01T00:00:00.000001Z",
 	}, lines["members.jsonl"][0]); diff != "" {
-		t.Errorf("a member (-want +got):\n%s", diff)
+		t.Errorf("member (-want +got):\n%s", diff)
 	}
 	byKind := map[any]map[string]any{}
 	for _, line := range lines["keys.jsonl"] {
 		byKind[line["kind"]] = line
 	}
 	if key := byKind["key"]; key["name"] != "Script" || key["level"] != "full" || key["hash"] != nil {
-		t.Errorf("a key: %v", key)
+		t.Errorf("key: %v", key)
 	}
 	if a := byKind["assistant"]; a["name"] != "Helper" || a["capabilities"] != "read,write" ||
 		a["client_host"] != "helper.example" || a["hash"] != nil {
-		t.Errorf("an assistant: %v", a)
+		t.Errorf("assistant: %v", a)
 	}
-	if gone := lines["media.jsonl"][3]; gone["name"] != "gone" || gone["deleted_at"] != "1970-01-01T00:00:01Z" {
-		t.Errorf("a file that is gone: %v", gone)
+	if deleted := lines["media.jsonl"][3]; deleted["name"] != "gone" || deleted["deleted_at"] != "1970-01-01T00:00:01Z" {
+		t.Errorf("deleted file: %v", deleted)
 	}
 	if lost := lines["media_missing.jsonl"][0]; lost["id"] != float64(3) {
-		t.Errorf("a file that is missing: %v", lost)
+		t.Errorf("missing file: %v", lost)
 	}
 }
 
-// read parses a file of JSON lines and checks for forbidden content.
-func read(t *testing.T, f *zip.File) []map[string]any {
+// readLines parses a file of JSON lines and checks that it contains no secrets or other teams' data.
+func readLines(t *testing.T, f *zip.File) []map[string]any {
 	t.Helper()
 	in := must.Get(f.Open())(t)
 	defer in.Close()
@@ -261,7 +261,7 @@ func read(t *testing.T, f *zip.File) []map[string]any {
 	for scan := bufio.NewScanner(in); scan.Scan(); {
 		for _, secret := range []string{"secret-", "sealed", "c2VhbGVk", "Elsewhere"} {
 			if bytes.Contains(scan.Bytes(), []byte(secret)) {
-				t.Errorf("%s holds %q: %.200s", f.Name, secret, scan.Text())
+				t.Errorf("%s contains %q: %.200s", f.Name, secret, scan.Text())
 			}
 		}
 		line := map[string]any{}

@@ -21,12 +21,12 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Meta requests the deletion of a person's data with a signed request: two base64url parts separated by a full stop.
-// The second is JSON, the first its HMAC-SHA256 with the app's secret. Source: Meta for Developers, Data Deletion
+// Meta requests the deletion of a person's data with a signed request of two base64url parts, separated by a full stop. The
+// second part is JSON. The first part is its HMAC-SHA256 with the app's secret. Source: Meta for Developers, Data Deletion
 // Request Callback, November 2026.
 
-// signed is the decoded second part of a signed request.
-type signed struct {
+// deletionRequest is the decoded second part of a signed request.
+type deletionRequest struct {
 	Algorithm string      `json:"algorithm"`
 	UserID    json.Number `json:"user_id"` // a text or a number
 }
@@ -34,11 +34,11 @@ type signed struct {
 var errSignature = apierr.Invalid(apierr.Malformed, "signed_request",
 	"The request is not signed by an app of this installation.")
 
-// verify checks a signed request and returns the user and the apps that it may be for, because several apps can share a
+// verify checks a signed request and returns the user and the apps whose secret signed it. Several apps can have the same
 // secret.
 func (s *Service) verify(request string) ([]string, string, error) {
 	mac, payload, ok := strings.Cut(request, ".")
-	given, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(mac, "="))
+	signature, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(mac, "="))
 	if !ok || err != nil {
 		return nil, "", errSignature
 	}
@@ -47,7 +47,7 @@ func (s *Service) verify(request string) ([]string, string, error) {
 		h := hmac.New(sha256.New, []byte(secret))
 		h.Write([]byte(payload))
 		// Ignore empty secrets, because anyone could sign with them.
-		if secret != "" && hmac.Equal(given, h.Sum(nil)) {
+		if secret != "" && hmac.Equal(signature, h.Sum(nil)) {
 			platforms = append(platforms, platform)
 		}
 	}
@@ -64,26 +64,26 @@ func readSigned(payload string) (string, error) {
 	if err != nil {
 		return "", errSignature
 	}
-	var said signed
-	if err := json.Unmarshal(raw, &said); err != nil || !strings.EqualFold(said.Algorithm, "HMAC-SHA256") ||
-		said.UserID == "" {
+	var request deletionRequest
+	if err := json.Unmarshal(raw, &request); err != nil || !strings.EqualFold(request.Algorithm, "HMAC-SHA256") ||
+		request.UserID == "" {
 		return "", errSignature
 	}
-	return said.UserID.String(), nil
+	return request.UserID.String(), nil
 }
 
-// HandleMetaRequest deletes the data of the accounts in a signed request of Meta, in every team. It returns a code with
-// which the person can check the result. A repeated request deletes nothing and returns the same code, so that accounts
-// connected since then stay.
+// HandleMetaRequest handles a signed deletion request from Meta. It deletes the data of the user's accounts in every team and
+// returns a code with which the user can check the result. Repeating a request returns the same code and deletes nothing,
+// not even accounts that were connected since.
 func (s *Service) HandleMetaRequest(ctx context.Context, request string) (string, error) {
 	platforms, user, err := s.verify(request)
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256([]byte(request))
-	which, code := hex.EncodeToString(sum[:]), ""
+	requestHash, code := hex.EncodeToString(sum[:]), ""
 	err = s.DB.InTx(ctx, "leaving.network_asks", func(ctx context.Context, tx *db.Tx) error {
-		err := tx.QueryRow(ctx, `SELECT code FROM network_deletions WHERE request = ?`, which).Scan(&code)
+		err := tx.QueryRow(ctx, `SELECT code FROM network_deletions WHERE request = ?`, requestHash).Scan(&code)
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
@@ -94,7 +94,7 @@ func (s *Service) HandleMetaRequest(ctx context.Context, request string) (string
 		}
 		_, err = tx.Exec(ctx,
 			`INSERT INTO network_deletions (code, app, accounts, asked_at, request) VALUES (?, ?, ?, ?, ?)`, code,
-			strings.Join(platforms, " "), accounts, db.Micros(tx.Now()), which)
+			strings.Join(platforms, " "), accounts, db.Micros(tx.Now()), requestHash)
 		if err != nil {
 			return fmt.Errorf("storing a network's request: %w", err)
 		}
@@ -107,8 +107,7 @@ func (s *Service) HandleMetaRequest(ctx context.Context, request string) (string
 // users are Facebook users.
 const InstagramByFacebook = "instagram_facebook"
 
-// metaSubject returns how the user of a Meta app is stored: as an account of a platform, or as the person who granted
-// access to such accounts.
+// metaSubject returns the platform of a Meta app, and how the grants of its user name the holder.
 func metaSubject(app, user string) (string, string) {
 	if app == InstagramByFacebook {
 		return "instagram", "facebook:" + user
@@ -127,7 +126,7 @@ func eraseAccounts(ctx context.Context, tx *db.Tx, apps []string, user string) (
 			`SELECT id, team_id FROM social_accounts WHERE platform = ? AND (network_id = ? OR grant_holder = ?)
 		ORDER BY id`, platform, user, holder)
 		if err != nil {
-			return 0, fmt.Errorf("finding the accounts that a network's request is about: %w", err)
+			return 0, fmt.Errorf("finding the accounts of a deletion request: %w", err)
 		}
 		for _, a := range found {
 			if err := eraseAccount(ctx, tx, a.team, a.id, platform); err != nil {
@@ -144,9 +143,9 @@ func eraseAccounts(ctx context.Context, tx *db.Tx, apps []string, user string) (
 	return total, nil
 }
 
-// eraseAccount deletes the data of an account that came from the network: grant, names and metrics. The team's posts stay.
+// eraseAccount deletes the grant, names and metrics of an account. It keeps the team's posts.
 func eraseAccount(ctx context.Context, tx *db.Tx, team, account int64, platform string) error {
-	if _, err := all(ctx, tx, []any{account},
+	if _, err := execAll(ctx, tx, []any{account},
 		`DELETE FROM account_posts WHERE account_id = ?`,
 		`DELETE FROM account_days WHERE account_id = ?`,
 		`DELETE FROM account_collections WHERE account_id = ?`,
@@ -171,16 +170,16 @@ func eraseAccount(ctx context.Context, tx *db.Tx, team, account int64, platform 
 		map[string]any{"platform": platform})
 }
 
-// Erased is the result of a deletion request.
-type Erased struct {
+// ErasureResult is the result of a deletion request.
+type ErasureResult struct {
 	App      string
 	Accounts int64
 	At       time.Time
 }
 
 // ErasureStatus returns the result of the deletion request with a code. It returns not_found for an unknown code.
-func (s *Service) ErasureStatus(ctx context.Context, code string) (Erased, error) {
-	var out Erased
+func (s *Service) ErasureStatus(ctx context.Context, code string) (ErasureResult, error) {
+	var out ErasureResult
 	var at int64
 	err := s.DB.QueryRow(ctx, `SELECT app, accounts, asked_at FROM network_deletions WHERE code = ?`,
 		code).Scan(&out.App, &out.Accounts, &at)

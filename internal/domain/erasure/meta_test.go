@@ -23,33 +23,33 @@ func sign(secret, payload string) string {
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	s := New(Options{
-		MetaSecrets: map[string]string{"facebook": "shared", "instagram": "shared", "threads": "own", "none": ""},
+		MetaSecrets: map[string]string{"facebook": "shared", "instagram": "shared", "threads": "own", "without a secret": ""},
 	})
-	const good = `{"algorithm":"HMAC-SHA256","user_id":"12"}`
+	const valid = `{"algorithm":"HMAC-SHA256","user_id":"12"}`
 	for name, c := range map[string]struct {
 		request   string
 		platforms []string
 		user      string
 	}{
-		"an app of its own": {sign("own", good), []string{"threads"}, "12"},
-		"an app for two":    {sign("shared", good), []string{"facebook", "instagram"}, "12"},
-		"a number": {
+		"one app":                  {sign("own", valid), []string{"threads"}, "12"},
+		"two apps with one secret": {sign("shared", valid), []string{"facebook", "instagram"}, "12"},
+		"numeric user ID": {
 			sign("own", `{"algorithm":"hmac-sha256","user_id":9007199254740993}`), []string{"threads"},
 			"9007199254740993",
 		},
-		"with padding":         {sign("own", good) + "=", nil, ""}, // the signed text differs
-		"no secret":            {sign("", good), nil, ""},
-		"another secret":       {sign("other", good), nil, ""},
-		"no parts":             {"abc", nil, ""},
-		"no base64":            {"?." + good, nil, ""},
-		"no JSON":              {sign("own", "12"), nil, ""},
-		"nobody":               {sign("own", `{"algorithm":"HMAC-SHA256","user_id":""}`), nil, ""},
-		"an algorithm of none": {sign("own", `{"algorithm":"none","user_id":"12"}`), nil, ""},
+		"with padding":   {sign("own", valid) + "=", nil, ""}, // the signed text differs
+		"no secret":      {sign("", valid), nil, ""},
+		"another secret": {sign("other", valid), nil, ""},
+		"no parts":       {"abc", nil, ""},
+		"no base64":      {"?." + valid, nil, ""},
+		"no JSON":        {sign("own", "12"), nil, ""},
+		"no user":        {sign("own", `{"algorithm":"HMAC-SHA256","user_id":""}`), nil, ""},
+		"algorithm none": {sign("own", `{"algorithm":"none","user_id":"12"}`), nil, ""},
 	} {
 		platforms, user, err := s.verify(c.request)
 		if c.user == "" {
 			if err == nil {
-				t.Errorf("%s: believed", name)
+				t.Errorf("%s: accepted", name)
 			}
 			continue
 		}
@@ -59,14 +59,14 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// File names contain no folders.
-func TestPlain(t *testing.T) {
+// Exported file names contain no folders or forbidden characters.
+func TestSafeFileName(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"a.jpg": "a.jpg", "../../etc/passwd": "passwd", `..\..\x.png`: "x.png", "a\x00b?.mp4": "a_b_.mp4",
 		"über.jpg": "über.jpg",
 	} {
-		if got := plain(name); got != want {
+		if got := safeFileName(name); got != want {
 			t.Errorf("%q became %q, want %q", name, got, want)
 		}
 	}
@@ -74,19 +74,19 @@ func TestPlain(t *testing.T) {
 
 // A network's deletion request also deletes the account's picture.
 func TestEraseAccountPicture(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		account := w.account(t, w.team)
-		w.does(t, map[string][]any{`1 INSERT INTO account_pictures (account_id, source, type, image, fetched_at)
+	onEachDatabase(t, func(t *testing.T, w env) {
+		account := w.createAccount(t, w.team)
+		w.exec(t, map[string][]any{`1 INSERT INTO account_pictures (account_id, source, type, image, fetched_at)
 		VALUES (?, ?, 'image/png', ?, 1)`: {account, []byte("s"), []byte("i")}})
-		var left int
+		var remaining int
 		must.NoError(t, w.DB.InTx(t.Context(), "test.erase", func(ctx context.Context, tx *db.Tx) error {
 			if err := eraseAccount(ctx, tx, w.team, account, "bluesky"); err != nil {
 				return err
 			}
-			return tx.QueryRow(ctx, `SELECT COUNT(*) FROM account_pictures`).Scan(&left)
+			return tx.QueryRow(ctx, `SELECT COUNT(*) FROM account_pictures`).Scan(&remaining)
 		}))
-		if left != 0 {
-			t.Errorf("%d pictures are left", left)
+		if remaining != 0 {
+			t.Errorf("%d pictures remain", remaining)
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	errOwns = apierr.BadState("owner",
+	errOwnsTeams = apierr.BadState("owner",
 		"You own a team. Make another member the owner or delete the team before you delete your account.")
 	errOwner = apierr.BadState("owner", "You own this team. Make another member the owner, or delete the team.")
 )
@@ -43,10 +43,10 @@ func (s *Service) Leave(ctx context.Context, person, team int64) error {
 	})
 }
 
-// removeMember removes a person from a team and ends the person's connections in the team. Keys that have already ended keep
-// their reason.
+// removeMember removes a person from a team and ends the person's connections in the team. It changes no keys that have
+// already been revoked.
 func removeMember(ctx context.Context, tx *db.Tx, person, team int64) error {
-	if _, err := all(ctx, tx, []any{team, person},
+	if _, err := execAll(ctx, tx, []any{team, person},
 		`UPDATE api_keys SET lost = 'membership_lost' WHERE team_id = ? AND person_id = ? AND revoked_at = 0`,
 		`DELETE FROM invitations WHERE team_id = ? AND invited_by = ? AND accepted_at = 0`,
 		`DELETE FROM notices WHERE team_id = ? AND person_id = ?`,
@@ -61,7 +61,7 @@ func removeMember(ctx context.Context, tx *db.Tx, person, team int64) error {
 		strconv.FormatInt(person, 10), nil)
 }
 
-// DeletePerson deletes the account of a person who owns no team. What the person created for teams stays.
+// DeletePerson deletes the account of a person who owns no team. Items that the person created for teams are kept.
 func (s *Service) DeletePerson(ctx context.Context, person int64) error {
 	return s.DB.InTx(ctx, "leaving.delete_person", func(ctx context.Context, tx *db.Tx) error {
 		if err := ensureOperatorLeft(ctx, tx, 0, person, errOnlyOperator); err != nil {
@@ -74,7 +74,7 @@ func (s *Service) DeletePerson(ctx context.Context, person int64) error {
 	})
 }
 
-// erase deletes all data of a person except the ID.
+// erase deletes all data of a person except the person's ID.
 func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
 	var email string
 	if err := tx.QueryRow(ctx, `SELECT email FROM people WHERE id = ? AND deleted_at = 0`+s.DB.ForUpdate(),
@@ -87,7 +87,7 @@ func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
 		return fmt.Errorf("counting the teams that a person owns: %w", err)
 	}
 	if owned > 0 {
-		return errOwns
+		return errOwnsTeams
 	}
 	teams, err := db.All(ctx, tx, scanID, `SELECT team_id FROM memberships WHERE person_id = ? ORDER BY team_id`,
 		person)
@@ -99,7 +99,7 @@ func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
 			return err
 		}
 	}
-	if _, err := all(ctx, tx, []any{person},
+	if _, err := execAll(ctx, tx, []any{person},
 		`DELETE FROM passkeys WHERE person_id = ?`,
 		`DELETE FROM totp_recovery_codes WHERE person_id = ?`,
 		`DELETE FROM totp_secrets WHERE person_id = ?`,
@@ -120,7 +120,7 @@ func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
 		operator = 0, epoch = epoch + 1, email_proved_at = 0 WHERE id = ?`); err != nil {
 		return err
 	}
-	if _, err := all(ctx, tx, []any{email},
+	if _, err := execAll(ctx, tx, []any{email},
 		`DELETE FROM report_links WHERE recipient_id IN (SELECT id FROM report_recipients WHERE email = ?)`,
 		`DELETE FROM report_recipients WHERE email = ?`, `DELETE FROM invitations WHERE email = ?`); err != nil {
 		return err

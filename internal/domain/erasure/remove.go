@@ -18,11 +18,11 @@ func (s *Service) Work(ctx context.Context) error {
 		return fmt.Errorf("finding teams to delete: %w", err)
 	}
 	for _, team := range teams {
-		for over := false; !over; {
+		for done := false; !done; {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if over, err = s.removeRound(ctx, team); err != nil {
+			if done, err = s.removeBatch(ctx, team); err != nil {
 				return fmt.Errorf("deleting team %d: %w", team, err)
 			}
 		}
@@ -30,18 +30,18 @@ func (s *Service) Work(ctx context.Context) error {
 	return nil
 }
 
-// removeRound deletes one batch of a team's data and reports whether no data is left.
-func (s *Service) removeRound(ctx context.Context, team int64) (bool, error) {
+// removeBatch deletes one batch of a team's data and reports whether no data is left.
+func (s *Service) removeBatch(ctx context.Context, team int64) (bool, error) {
 	if more, err := s.disconnect(ctx, team); more || err != nil {
 		return false, err
 	}
 	over := false
 	err := s.DB.InTx(ctx, "leaving.remove", func(ctx context.Context, tx *db.Tx) error {
 		over = false
-		var by, with int64
+		var by, withPerson int64
 		err := tx.QueryRow(ctx,
 			`SELECT asked_by, with_person FROM team_deletions WHERE team_id = ? AND ended_at = 0`+s.DB.ForUpdate(),
-			team).Scan(&by, &with)
+			team).Scan(&by, &withPerson)
 		if errors.Is(err, sql.ErrNoRows) {
 			over = true // Another node finished the deletion.
 			return nil
@@ -52,7 +52,7 @@ func (s *Service) removeRound(ctx context.Context, team int64) (bool, error) {
 		if err := s.stopWork(ctx, tx, team); err != nil {
 			return err
 		}
-		n, err := s.batch(ctx, tx, team)
+		n, err := s.removeRows(ctx, tx, team)
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (s *Service) removeRound(ctx context.Context, team int64) (bool, error) {
 			return err
 		}
 		over = true
-		return s.end(ctx, tx, team, by, with > 0)
+		return s.finish(ctx, tx, team, by, withPerson > 0)
 	})
 	return over, err
 }
@@ -84,72 +84,71 @@ func (s *Service) disconnect(ctx context.Context, team int64) (bool, error) {
 	return true, s.Disconnect(ctx, by, team, account)
 }
 
-// removal is a step of a deletion. Each statement has the team's ID as argument. The rows of the last statement are
-// counted.
+// removal is a list of statements with the team's ID as argument. Only rows of the last statement are counted.
 type removal []string
 
 // few is the number of items with much related data per transaction, many the number of others.
 const (
-	few  = `LIMIT 20`
-	many = `LIMIT 500`
+	smallBatch = `LIMIT 20`
+	largeBatch = `LIMIT 500`
 )
 
-// byTeam are the tables with a team's ID, in an order that respects references.
-var byTeam = []removal{
+// teamData are the tables with a team's ID, in an order that respects references.
+var teamData = []removal{
 	{`DELETE FROM account_posts WHERE (account_id, network_id) IN (SELECT p.account_id, p.network_id
-		FROM social_accounts a JOIN account_posts p ON p.account_id = a.id WHERE a.team_id = ? ` + many + `)`},
+		FROM social_accounts a JOIN account_posts p ON p.account_id = a.id WHERE a.team_id = ? ` + largeBatch + `)`},
 	{`DELETE FROM grant_revocations WHERE team_id = ? AND next_at = 0`},
 	{`DELETE FROM account_days WHERE (account_id, day) IN (SELECT p.account_id, p.day FROM social_accounts a
-		JOIN account_days p ON p.account_id = a.id WHERE a.team_id = ? ` + many + `)`},
+		JOIN account_days p ON p.account_id = a.id WHERE a.team_id = ? ` + largeBatch + `)`},
 	{
 		`DELETE FROM connect_links WHERE account_id IN (SELECT id FROM social_accounts WHERE team_id = ?)`,
 		`DELETE FROM account_collections WHERE account_id IN (SELECT id FROM social_accounts WHERE team_id = ?)`,
 		`DELETE FROM account_pictures WHERE account_id IN (SELECT id FROM social_accounts WHERE team_id = ?)`,
-		`DELETE FROM social_accounts WHERE id IN (SELECT id FROM social_accounts WHERE team_id = ? ` + few + `)`,
+		`DELETE FROM social_accounts WHERE id IN (SELECT id FROM social_accounts WHERE team_id = ? ` + smallBatch + `)`,
 	},
-	{`DELETE FROM reports WHERE id IN (SELECT id FROM reports WHERE team_id = ? ` + few + `)`},
-	{`DELETE FROM hashtag_lists WHERE id IN (SELECT id FROM hashtag_lists WHERE team_id = ? ` + few + `)`},
-	{`DELETE FROM hashtag_searches WHERE id IN (SELECT id FROM hashtag_searches WHERE team_id = ? ` + many + `)`},
-	{`DELETE FROM brand_voices WHERE id IN (SELECT id FROM brand_voices WHERE team_id = ? ` + few + `)`},
-	{`DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE team_id = ? ` + few + `)`},
+	{`DELETE FROM reports WHERE id IN (SELECT id FROM reports WHERE team_id = ? ` + smallBatch + `)`},
+	{`DELETE FROM hashtag_lists WHERE id IN (SELECT id FROM hashtag_lists WHERE team_id = ? ` + smallBatch + `)`},
+	{`DELETE FROM hashtag_searches WHERE id IN (SELECT id FROM hashtag_searches WHERE team_id = ? ` + largeBatch + `)`},
+	{`DELETE FROM brand_voices WHERE id IN (SELECT id FROM brand_voices WHERE team_id = ? ` + smallBatch + `)`},
+	{`DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE team_id = ? ` + smallBatch + `)`},
 	{`DELETE FROM media_folders WHERE team_id = ?`},
 	{`DELETE FROM storage WHERE team_id = ?`},
 	{`DELETE FROM credit_holds WHERE team_id = ?`},
 	{`DELETE FROM paid_subjects WHERE reservation_id IN (SELECT reservation_id FROM paid_subjects WHERE team_id = ? ` +
-		many + `)`},
+		largeBatch + `)`},
 	{`DELETE FROM free_calls WHERE team_id = ?`},
 	{`DELETE FROM pauses WHERE scope = 'team' AND target = ?`},
 	{`DELETE FROM pauses WHERE scope = 'key' AND target IN (SELECT id FROM api_keys WHERE team_id = ?)`},
 	{`DELETE FROM idempotency_records WHERE (key_id, key) IN (SELECT r.key_id, r.key FROM api_keys k
-		JOIN idempotency_records r ON r.key_id = k.id WHERE k.team_id = ? ` + many + `)`},
+		JOIN idempotency_records r ON r.key_id = k.id WHERE k.team_id = ? ` + largeBatch + `)`},
 	{`DELETE FROM paid_requests WHERE (key_id, key, request_hash) IN (SELECT r.key_id, r.key, r.request_hash
-		FROM api_keys k JOIN paid_requests r ON r.key_id = k.id WHERE k.team_id = ? ` + many + `)`},
+		FROM api_keys k JOIN paid_requests r ON r.key_id = k.id WHERE k.team_id = ? ` + largeBatch + `)`},
 	{`DELETE FROM oauth_tokens WHERE hash IN (SELECT t.hash FROM oauth_grants g
-		JOIN oauth_tokens t ON t.grant_id = g.id WHERE g.team_id = ? ` + many + `)`},
+		JOIN oauth_tokens t ON t.grant_id = g.id WHERE g.team_id = ? ` + largeBatch + `)`},
 	{`DELETE FROM oauth_grants WHERE team_id = ?`},
 	{`DELETE FROM api_keys WHERE team_id = ?`},
 	{`DELETE FROM invitations WHERE team_id = ?`},
 	{`DELETE FROM notice_thresholds WHERE team_id = ?`},
 	{`DELETE FROM unsaved_forms WHERE team_id = ?`},
 	{`DELETE FROM notices WHERE id IN (SELECT n.id FROM notices n
-		JOIN memberships m ON m.person_id = n.person_id AND m.team_id = n.team_id WHERE n.team_id = ? ` + many + `)`},
+		JOIN memberships m ON m.person_id = n.person_id AND m.team_id = n.team_id WHERE n.team_id = ? ` + largeBatch + `)`},
 }
 
-// batch deletes a part of the remaining data and returns the number of deleted items. It returns 0 if no data is left.
-func (s *Service) batch(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
+// removeRows deletes a part of the remaining data and returns the number of deleted items. It returns 0 if no data is left.
+func (s *Service) removeRows(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	if n, err := removeSomePosts(ctx, tx, team); n > 0 || err != nil {
 		return n, err
 	}
 	if n, err := removeMedia(ctx, tx, team); n > 0 || err != nil {
 		return n, err
 	}
-	if n, err := all(ctx, tx, []any{team},
+	if n, err := execAll(ctx, tx, []any{team},
 		`DELETE FROM post_series_gaps WHERE series_id IN (SELECT id FROM post_series WHERE team_id = ?)`,
 		`DELETE FROM post_series WHERE team_id = ?`); n > 0 || err != nil {
 		return n, err
 	}
-	for _, r := range byTeam {
-		if n, err := all(ctx, tx, []any{team}, r...); n > 0 || err != nil {
+	for _, r := range teamData {
+		if n, err := execAll(ctx, tx, []any{team}, r...); n > 0 || err != nil {
 			return n, err
 		}
 	}
@@ -171,30 +170,30 @@ func removePosts(ctx context.Context, tx *db.Tx, ids []string) (int64, error) {
 	if len(ids) == 0 {
 		return 0, nil
 	}
-	args, these := make([]any, len(ids)), `(`+db.Placeholders(len(ids))+`)`
+	args, idList := make([]any, len(ids)), `(`+db.Placeholders(len(ids))+`)`
 	for i, id := range ids {
 		args[i] = id
 	}
 	requests, err := db.All(ctx, tx, func(rows *sql.Rows, id *string) error {
 		return rows.Scan(id)
-	}, `SELECT DISTINCT request_id FROM approval_request_posts WHERE post_id IN `+these, args...)
+	}, `SELECT DISTINCT request_id FROM approval_request_posts WHERE post_id IN `+idList, args...)
 	if err != nil {
 		return 0, fmt.Errorf("looking for approval links to delete: %w", err)
 	}
-	n, err := all(ctx, tx, args,
-		`DELETE FROM approval_comments WHERE post_id IN `+these,
-		`DELETE FROM approval_request_posts WHERE post_id IN `+these,
-		`DELETE FROM delivery_attempts WHERE delivery_id IN (SELECT id FROM deliveries WHERE post_id IN `+these+`)`,
-		`DELETE FROM deliveries WHERE post_id IN `+these,
-		`DELETE FROM post_approvals WHERE post_id IN `+these,
-		`DELETE FROM post_target_media WHERE post_id IN `+these,
-		`DELETE FROM post_targets WHERE post_id IN `+these,
-		`DELETE FROM post_media WHERE post_id IN `+these,
-		`DELETE FROM posts WHERE id IN `+these)
+	n, err := execAll(ctx, tx, args,
+		`DELETE FROM approval_comments WHERE post_id IN `+idList,
+		`DELETE FROM approval_request_posts WHERE post_id IN `+idList,
+		`DELETE FROM delivery_attempts WHERE delivery_id IN (SELECT id FROM deliveries WHERE post_id IN `+idList+`)`,
+		`DELETE FROM deliveries WHERE post_id IN `+idList,
+		`DELETE FROM post_approvals WHERE post_id IN `+idList,
+		`DELETE FROM post_target_media WHERE post_id IN `+idList,
+		`DELETE FROM post_targets WHERE post_id IN `+idList,
+		`DELETE FROM post_media WHERE post_id IN `+idList,
+		`DELETE FROM posts WHERE id IN `+idList)
 	if err != nil || len(requests) == 0 {
 		return n, err
 	}
-	_, err = all(ctx, tx, db.Args(requests[0], requests[1:]),
+	_, err = execAll(ctx, tx, db.Args(requests[0], requests[1:]),
 		`DELETE FROM approval_requests WHERE id IN (`+db.Placeholders(len(requests))+`) AND NOT EXISTS
 		(SELECT 1 FROM approval_request_posts a WHERE a.request_id = approval_requests.id)`)
 	return n, err
@@ -219,7 +218,7 @@ func removeMedia(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 				`INSERT INTO media_pending (blob, doomed, created_at) VALUES (?, 1, ?) ON CONFLICT (blob) DO UPDATE
 		SET doomed = 1`, f.blob, db.Micros(tx.Now()))
 			if err != nil {
-				return 0, fmt.Errorf("dooming the bytes of media %d: %w", f.id, err)
+				return 0, fmt.Errorf("marking the file of media %d: %w", f.id, err)
 			}
 		}
 		if err := dropDerived(ctx, tx, f.id); err != nil {
@@ -246,26 +245,26 @@ func dropDerived(ctx context.Context, tx *db.Tx, item int64) error {
 	return nil
 }
 
-// end finishes a deletion: it removes the members and clears the team's row except for its ID.
-func (s *Service) end(ctx context.Context, tx *db.Tx, team, by int64, account bool) error {
+// finish finishes a deletion: it removes the members and clears the team's row except for its ID.
+func (s *Service) finish(ctx context.Context, tx *db.Tx, team, by int64, account bool) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM memberships WHERE team_id = ?`, team); err != nil {
-		return fmt.Errorf("emptying team %d: %w", team, err)
+		return fmt.Errorf("clearing team %d: %w", team, err)
 	}
 	if _, err := tx.Exec(ctx,
 		`UPDATE teams SET name = '', timezone = 'UTC', content_language = '', daily_credits = NULL, own_daily_credits
 		= NULL WHERE id = ?`, team); err != nil {
-		return fmt.Errorf("emptying team %d: %w", team, err)
+		return fmt.Errorf("clearing team %d: %w", team, err)
 	}
 	// Revocations of grants that are not yet sent continue without the team.
 	if _, err := tx.Exec(ctx, `UPDATE grant_revocations SET team_id = 0 WHERE team_id = ?`, team); err != nil {
-		return fmt.Errorf("emptying team %d: %w", team, err)
+		return fmt.Errorf("clearing team %d: %w", team, err)
 	}
 	if _, err := tx.Exec(ctx, `UPDATE team_deletions SET ended_at = ? WHERE team_id = ?`, db.Micros(tx.Now()),
 		team); err != nil {
 		return fmt.Errorf("ending the deletion of team %d: %w", team, err)
 	}
 	if account {
-		if err := s.erase(ctx, tx, by); err != nil && !errors.Is(err, errOwns) {
+		if err := s.erase(ctx, tx, by); err != nil && !errors.Is(err, errOwnsTeams) {
 			return err // People who belong to another team keep their accounts.
 		}
 	}

@@ -13,12 +13,12 @@ import (
 )
 
 var (
-	errNoDraft = apierr.BadState("not_a_draft",
+	errNotDraft = apierr.BadState("not_a_draft",
 		"Only drafts that were never sent can be deleted. Unschedule the post first.")
 	errSeries = apierr.BadState("recurring_template",
 		"This post is the template of a series. End the series instead.")
-	errStands = apierr.BadState("works", "Only a disconnected assistant can be deleted. Disconnect it first.")
-	errWorks  = apierr.BadState("works", "Only a revoked key can be deleted. Revoke it first.")
+	errAssistantActive = apierr.BadState("works", "Only a disconnected assistant can be deleted. Disconnect it first.")
+	errKeyActive       = apierr.BadState("works", "Only a revoked key can be deleted. Revoke it first.")
 )
 
 // DeleteDraft deletes a draft that was never published, on behalf of a person.
@@ -37,7 +37,7 @@ func (s *Service) DeleteDraft(ctx context.Context, person, team int64, post stri
 		case template > 0:
 			return errSeries
 		case status != "draft" || sent > 0:
-			return errNoDraft
+			return errNotDraft
 		}
 		if _, err := removePosts(ctx, tx, []string{post}); err != nil {
 			return err
@@ -48,36 +48,36 @@ func (s *Service) DeleteDraft(ctx context.Context, person, team int64, post stri
 
 // ForgetKey deletes a revoked key, on behalf of the team's owner. Its entries in the audit log keep the key's ID.
 func (s *Service) ForgetKey(ctx context.Context, person, team, key int64) error {
-	return s.forget(ctx, person, team, key, "key", `k.revoked_at > 0`, errWorks)
+	return s.forget(ctx, person, team, key, "key", `k.revoked_at > 0`, errKeyActive)
 }
 
 // ForgetAssistant deletes an ended connection, on behalf of the team's owner. Its entries in the audit log keep the
 // connection's ID.
 func (s *Service) ForgetAssistant(ctx context.Context, person, team, connection int64) error {
-	return s.forget(ctx, person, team, connection, "assistant", `k.revoked_at > 0 OR k.lost <> ''`, errStands)
+	return s.forget(ctx, person, team, connection, "assistant", `k.revoked_at > 0 OR k.lost <> ''`, errAssistantActive)
 }
 
-// forget deletes a key or connection that matches the SQL condition isOver. Otherwise it returns the error stands.
-func (s *Service) forget(ctx context.Context, person, team, key int64, kind, isOver string, stands error) error {
+// forget deletes a key or connection that matches the SQL condition hasEnded. If it does not match, forget returns errActive.
+func (s *Service) forget(ctx context.Context, person, team, key int64, kind, hasEnded string, errActive error) error {
 	return s.DB.InTx(ctx, "leaving.forget_"+kind, func(ctx context.Context, tx *db.Tx) error {
-		var over int64
+		var ended int64
 		err := tx.QueryRow(ctx,
-			`SELECT CASE WHEN `+isOver+
+			`SELECT CASE WHEN `+hasEnded+
 				` THEN 1 ELSE 0 END FROM api_keys k JOIN memberships m ON m.team_id = k.team_id AND m.person_id = ? AND m.role = 'owner'
-			WHERE k.id = ? AND k.team_id = ? AND k.kind = ?`, person, key, team, kind).Scan(&over)
+			WHERE k.id = ? AND k.team_id = ? AND k.kind = ?`, person, key, team, kind).Scan(&ended)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return apierr.Missing()
 		case err != nil:
-			return fmt.Errorf("reading a deleted item: %w", err)
-		case over == 0:
-			return stands
+			return fmt.Errorf("reading a key: %w", err)
+		case ended == 0:
+			return errActive
 		}
 		if _, err := tx.Exec(ctx, `DELETE FROM pauses WHERE scope = 'key' AND target = ?`, key); err != nil {
-			return fmt.Errorf("ending the pauses of what is forgotten: %w", err)
+			return fmt.Errorf("deleting the pauses of a key: %w", err)
 		}
 		if _, err := tx.Exec(ctx, `DELETE FROM api_keys WHERE id = ? AND team_id = ?`, key, team); err != nil {
-			return fmt.Errorf("forgetting a key: %w", err)
+			return fmt.Errorf("deleting a key: %w", err)
 		}
 		if err := bumpAccessVersion(ctx, tx); err != nil {
 			return err

@@ -9,26 +9,26 @@ import (
 )
 
 const (
-	linksKept   = 30 * 24 * time.Hour  // ended invitations and recoveries, so that their links show that they ended
-	revokedKept = 30 * 24 * time.Hour  // revoked grants
-	networkKept = 365 * 24 * time.Hour // deletion requests of networks: the person may ask for their status
+	linkRetention       = 30 * 24 * time.Hour  // expired links; until then they show that they expired
+	revocationRetention = 30 * 24 * time.Hour  // revoked grants
+	requestRetention    = 365 * 24 * time.Hour // deletion requests, so that people can check their status
 )
 
-// sweeps are the records to delete, each with its retention time.
+// sweeps are statements that delete old records.
 var sweeps = []struct {
 	statement string
-	kept      time.Duration
+	retention time.Duration
 }{
 	{`DELETE FROM recoveries WHERE token_hash IN (SELECT token_hash FROM recoveries WHERE expires_at < ?
-		ORDER BY expires_at LIMIT 1000)`, linksKept},
+		ORDER BY expires_at LIMIT 1000)`, linkRetention},
 	{`DELETE FROM email_proofs WHERE token_hash IN (SELECT token_hash FROM email_proofs WHERE expires_at < ?
-		ORDER BY expires_at LIMIT 1000)`, linksKept},
+		ORDER BY expires_at LIMIT 1000)`, linkRetention},
 	{`DELETE FROM invitations WHERE id IN (SELECT id FROM invitations WHERE expires_at < ? ORDER BY expires_at
-		LIMIT 1000)`, linksKept},
+		LIMIT 1000)`, linkRetention},
 	{`DELETE FROM grant_revocations WHERE id IN (SELECT id FROM grant_revocations WHERE asked_at < ? AND next_at = 0
-		ORDER BY asked_at LIMIT 1000)`, revokedKept},
+		ORDER BY asked_at LIMIT 1000)`, revocationRetention},
 	{`DELETE FROM network_deletions WHERE code IN (SELECT code FROM network_deletions WHERE asked_at < ?
-		ORDER BY asked_at LIMIT 1000)`, networkKept},
+		ORDER BY asked_at LIMIT 1000)`, requestRetention},
 }
 
 // Sweep deletes old invitations, recoveries, grant revocations and deletion requests, at most 1,000 of each. It returns the
@@ -37,12 +37,12 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var total int64
 	for _, sweep := range sweeps {
 		err := s.DB.InTx(ctx, "leaving.sweep", func(ctx context.Context, tx *db.Tx) error {
-			n, err := tx.Exec(ctx, sweep.statement, db.Micros(tx.Now().Add(-sweep.kept)))
+			n, err := tx.Exec(ctx, sweep.statement, db.Micros(tx.Now().Add(-sweep.retention)))
 			total += n
 			return err
 		})
 		if err != nil {
-			return total, fmt.Errorf("sweeping old records: %w", err)
+			return total, fmt.Errorf("deleting old records: %w", err)
 		}
 	}
 	return total, nil

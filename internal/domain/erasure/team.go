@@ -17,9 +17,8 @@ import (
 // Contents counts the data that is deleted with a team.
 type Contents struct {
 	Posts, Scheduled, Series, Accounts, Media, Reports, Tracked, Lists, Voices, Keys, Assistants, Members int64
-	// of the media
-	Bytes   int64
-	Credits int64 // remaining
+	Bytes                                                                                                 int64 // size of the media
+	Credits                                                                                               int64 // remaining
 }
 
 // CountContents counts the data that deleting the team would delete. Each count reads only an index. Therefore templates of
@@ -50,9 +49,9 @@ func (s *Service) CountContents(ctx context.Context, team int64) (Contents, erro
 }
 
 var (
-	errName = apierr.Invalid(apierr.NotAllowedValue, "name",
+	errWrongName = apierr.Invalid(apierr.NotAllowedValue, "name",
 		"This is not the team’s name. Enter it exactly as shown above.")
-	errOnly = apierr.BadState("other_teams",
+	errOtherTeams = apierr.BadState("other_teams",
 		"You belong to other teams as well. Leave them first, then delete your account.")
 	errDeleted = apierr.BadState("deleted", "The team is already being deleted.")
 )
@@ -62,7 +61,7 @@ var (
 // other team, the owner's account is deleted too.
 func (s *Service) RequestDeletion(ctx context.Context, person, team int64, name string, account bool) error {
 	return s.DB.InTx(ctx, "leaving.ask", func(ctx context.Context, tx *db.Tx) error {
-		if err := s.ownedBy(ctx, tx, person, team, name); err != nil {
+		if err := s.checkOwner(ctx, tx, person, team, name); err != nil {
 			return err
 		}
 		if err := ensureOperatorLeft(ctx, tx, team, 0, errLastOperator); err != nil {
@@ -74,7 +73,7 @@ func (s *Service) RequestDeletion(ctx context.Context, person, team int64, name 
 			return fmt.Errorf("counting a person's teams: %w", err)
 		}
 		if account && others > 0 {
-			return errOnly
+			return errOtherTeams
 		}
 		if _, err := tx.Exec(ctx,
 			`INSERT INTO team_deletions (team_id, asked_by, asked_at, with_person) VALUES (?, ?, ?, ?)`, team, person,
@@ -93,11 +92,11 @@ func (s *Service) RequestDeletion(ctx context.Context, person, team int64, name 
 	})
 }
 
-// ownedBy locks the team. It returns an error if person does not own it or the name is wrong.
-func (s *Service) ownedBy(ctx context.Context, tx *db.Tx, person, team int64, name string) error {
-	var is string
+// checkOwner locks the team. It returns an error if person does not own the team or the name is wrong.
+func (s *Service) checkOwner(ctx context.Context, tx *db.Tx, person, team int64, name string) error {
+	var teamName string
 	var deleted int64
-	if err := tx.QueryRow(ctx, `SELECT name, deleted_at FROM teams WHERE id = ?`+s.DB.ForUpdate(), team).Scan(&is,
+	if err := tx.QueryRow(ctx, `SELECT name, deleted_at FROM teams WHERE id = ?`+s.DB.ForUpdate(), team).Scan(&teamName,
 		&deleted); err != nil {
 		return apierr.Missing()
 	}
@@ -108,23 +107,23 @@ func (s *Service) ownedBy(ctx context.Context, tx *db.Tx, person, team int64, na
 	case errors.Is(err, sql.ErrNoRows):
 		return apierr.Missing()
 	case err != nil:
-		return fmt.Errorf("finding who owns team %d: %w", team, err)
+		return fmt.Errorf("checking the owner of team %d: %w", team, err)
 	case deleted > 0:
 		return errDeleted
-	case strings.TrimSpace(name) != is:
-		return errName
+	case strings.TrimSpace(name) != teamName:
+		return errWrongName
 	}
 	return nil
 }
 
-// refundsAtOnce is how many reservations a transaction refunds.
-const refundsAtOnce = 200
+// maxRefunds is the maximum number of refunds per transaction.
+const maxRefunds = 200
 
-// stopWork stops publishing, tracking and jobs of a team. Workers that hold a delivery or a job are fenced off by the
-// new epoch. The result of a network call in progress is lost.
+// stopWork stops publishing, tracking and jobs of a team. The new epoch keeps workers from writing results, so the result of
+// a network call in progress is lost.
 func (s *Service) stopWork(ctx context.Context, tx *db.Tx, team int64) error {
 	now := db.Micros(tx.Now())
-	for _, do := range []struct {
+	for _, stop := range []struct {
 		statement string
 		args      []any
 	}{
@@ -138,13 +137,13 @@ func (s *Service) stopWork(ctx context.Context, tx *db.Tx, team int64) error {
 		{`UPDATE jobs SET state = 'failed', error_code = 'team_closed', finished_at = ?, owner = '', lease_until = 0,
 		wake_at = 0, epoch = epoch + 1 WHERE team_id = ? AND finished_at = 0`, []any{now, team}},
 	} {
-		if _, err := tx.Exec(ctx, do.statement, do.args...); err != nil {
+		if _, err := tx.Exec(ctx, stop.statement, stop.args...); err != nil {
 			return fmt.Errorf("stopping team %d: %w", team, err)
 		}
 	}
 	open, err := db.All(ctx, tx, scanID,
 		`SELECT id FROM reservations WHERE team_id = ? AND state = 'open' ORDER BY created_at LIMIT ?`, team,
-		refundsAtOnce)
+		maxRefunds)
 	if err != nil {
 		return fmt.Errorf("finding the reservations of team %d: %w", team, err)
 	}
@@ -161,10 +160,10 @@ func scanID(rows *sql.Rows, id *int64) error { return rows.Scan(id) }
 // Progress is the progress of a deletion.
 type Progress struct {
 	AskedAt time.Time
-	Removed int64 // items so far
+	Removed int64 // items deleted so far
 }
 
-// Progress returns the progress of a deletion. It returns not_found if there is none.
+// Progress returns the progress of a team's deletion. It returns not_found if the team is not being deleted.
 func (s *Service) Progress(ctx context.Context, team int64) (Progress, error) {
 	var out Progress
 	var asked int64
@@ -174,7 +173,7 @@ func (s *Service) Progress(ctx context.Context, team int64) (Progress, error) {
 		return out, apierr.Missing()
 	}
 	if err != nil {
-		return out, fmt.Errorf("reading how far the deletion of team %d is: %w", team, err)
+		return out, fmt.Errorf("reading the progress of deleting team %d: %w", team, err)
 	}
 	out.AskedAt = db.Time(asked)
 	return out, nil

@@ -14,8 +14,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/plaintext"
 )
 
-// Kinds about a person's account. Their notices belong to no team (team 0). They are always mailed, even to people who
-// are suspended or without a team.
+// Kinds about a person's account. Their notices have team 0. They are always mailed, even to people who are suspended or
+// in no team.
 const (
 	PasswordChanged Kind = "account_password"
 	RecoveryUsed    Kind = "account_recovery"
@@ -26,82 +26,82 @@ const (
 	OperatorChanged Kind = "account_operator"
 )
 
-// accountKinds are those kinds.
-var accountKinds = []About{
-	{Kind: PasswordChanged, Name: "Your password was changed", Many: "Your password was changed %d times"},
-	{Kind: RecoveryUsed, Name: "A recovery link for your account", Many: "%d notifications about recovery links"},
-	{Kind: NewBrowser, Name: "New sign-in to your account", Many: "%d new sign-ins to your account"},
-	{Kind: PasskeysChanged, Name: "The passkeys of your account changed", Many: "The passkeys of your account changed %d times"},
-	{Kind: FactorsChanged, Name: "Two-factor sign-in of your account changed", Many: "Two-factor sign-in of your account changed %d times"},
-	{Kind: AddressChanged, Name: "How you sign in changed", Many: "How you sign in changed %d times"},
-	{Kind: OperatorChanged, Name: "Your operator access changed", Many: "Your operator access changed %d times"},
+// accountKinds describes the kinds about a person's account.
+var accountKinds = []KindInfo{
+	{Kind: PasswordChanged, Name: "Your password was changed", Plural: "Your password was changed %d times"},
+	{Kind: RecoveryUsed, Name: "A recovery link for your account", Plural: "%d notifications about recovery links"},
+	{Kind: NewBrowser, Name: "New sign-in to your account", Plural: "%d new sign-ins to your account"},
+	{Kind: PasskeysChanged, Name: "The passkeys of your account changed", Plural: "The passkeys of your account changed %d times"},
+	{Kind: FactorsChanged, Name: "Two-factor sign-in of your account changed", Plural: "Two-factor sign-in of your account changed %d times"},
+	{Kind: AddressChanged, Name: "How you sign in changed", Plural: "How you sign in changed %d times"},
+	{Kind: OperatorChanged, Name: "Your operator access changed", Plural: "Your operator access changed %d times"},
 }
 
 // accountEvent is the notice for an event about a person's account.
 type accountEvent struct {
 	kind   Kind
 	text   locale.Key
-	advice locale.Key // to a person who did not do this
+	advice locale.Key // what to do if the person did not cause the event
 }
 
-// The advice.
+// What to do if the person did not cause an event.
 const (
-	takeBack locale.Key = "If this was not you, change your password, remove passkeys and authenticator apps that are not " +
+	adviseToRevoke locale.Key = "If this was not you, change your password, remove passkeys and authenticator apps that are not " +
 		"yours, and sign out of all sessions."
-	askForNew locale.Key = "If this was not you, ask the operator of this service for a recovery link right away."
-	askThem   locale.Key = "If you do not know why, ask the operator of this service."
+	adviseToRecover locale.Key = "If this was not you, ask the operator of this service for a recovery link right away."
+	adviseToAsk     locale.Key = "If you do not know why, ask the operator of this service."
 )
 
 var accountEvents = map[string]accountEvent{
 	"person.password_changed": {
-		PasswordChanged, "Your password was set or changed, and you were signed out in all other browsers.", askForNew,
+		PasswordChanged, "Your password was set or changed, and you were signed out in all other browsers.", adviseToRecover,
 	},
 	"person.recovery": {
 		RecoveryUsed,
-		"A link to set a new password for your account was created. It works once, for an hour.", askThem,
+		"A link to set a new password for your account was created. It works once, for an hour.", adviseToAsk,
 	},
 	"person.recovered": {
 		RecoveryUsed,
-		"A new password was set with a recovery link, and you were signed out in all other browsers.", askForNew,
+		"A new password was set with a recovery link, and you were signed out in all other browsers.", adviseToRecover,
 	},
 	"person.signed_in": {
-		NewBrowser, "New sign-in to your account from a browser that we do not recognize.", takeBack,
+		NewBrowser, "New sign-in to your account from a browser that we do not recognize.", adviseToRevoke,
 	},
-	"passkey.added":   {PasskeysChanged, "A passkey was added to your account.", takeBack},
-	"passkey.removed": {PasskeysChanged, "A passkey was removed from your account.", takeBack},
+	"passkey.added":   {PasskeysChanged, "A passkey was added to your account.", adviseToRevoke},
+	"passkey.removed": {PasskeysChanged, "A passkey was removed from your account.", adviseToRevoke},
 	"passkey.copied": {
 		PasskeysChanged,
 		"A passkey of your account was used by two devices, so somebody may have copied it. It no longer works: " +
 			"remove it.", "",
 	},
-	"totp.added":              {FactorsChanged, "An authenticator app was added to your account.", takeBack},
-	"totp.replaced":           {FactorsChanged, "The authenticator app of your account was replaced.", takeBack},
-	"totp.removed":            {FactorsChanged, "The authenticator app was removed from your account.", takeBack},
-	"totp.recovery_code_used": {FactorsChanged, "A recovery code was used to sign in to your account.", takeBack},
+	"totp.added":              {FactorsChanged, "An authenticator app was added to your account.", adviseToRevoke},
+	"totp.replaced":           {FactorsChanged, "The authenticator app of your account was replaced.", adviseToRevoke},
+	"totp.removed":            {FactorsChanged, "The authenticator app was removed from your account.", adviseToRevoke},
+	"totp.recovery_code_used": {FactorsChanged, "A recovery code was used to sign in to your account.", adviseToRevoke},
 	"totp.recovery_codes_made": {
-		FactorsChanged, "New recovery codes were created for your account. The old ones no longer work.", takeBack,
+		FactorsChanged, "New recovery codes were created for your account. The old ones no longer work.", adviseToRevoke,
 	},
 	"person.directory_linked": {
-		AddressChanged, "Your account was linked to your organization’s directory, which now signs you in.", askThem,
+		AddressChanged, "Your account was linked to your organization’s directory, which now signs you in.", adviseToAsk,
 	},
 	"person.directory_unlinked": {
-		AddressChanged, "Your account is no longer linked to your organization’s directory.", askThem,
+		AddressChanged, "Your account is no longer linked to your organization’s directory.", adviseToAsk,
 	},
 	"person.directory_refused": {
 		AddressChanged,
-		"Your organization’s directory tried to sign somebody else in with your email address. This was refused.", askThem,
+		"Your organization’s directory tried to sign somebody else in with your email address. This was refused.", adviseToAsk,
 	},
 	"person.sign_ins_removed": {
 		AddressChanged,
-		"The earlier ways to sign in to your account were removed because your email address was not confirmed.", askThem,
+		"The earlier ways to sign in to your account were removed because your email address was not confirmed.", adviseToAsk,
 	},
 	"person.email_confirmed": {AddressChanged, "Your email address was confirmed.", ""},
 	"person.operator": {
-		OperatorChanged, "You are now an operator of this service, with access to all teams.", askThem,
+		OperatorChanged, "You are now an operator of this service, with access to all teams.", adviseToAsk,
 	},
 }
 
-var operatorEnded = accountEvent{OperatorChanged, "You are no longer an operator of this service.", askThem}
+var operatorEnded = accountEvent{OperatorChanged, "You are no longer an operator of this service.", adviseToAsk}
 
 // accountText returns the sentence of a notice about an account.
 func (d detail) accountText(l *locale.Language) string {
@@ -119,10 +119,10 @@ func (d detail) accountText(l *locale.Language) string {
 	return text
 }
 
-// maxRevokedName is how many characters of a name a notice shows.
+// maxRevokedName is the maximum number of characters of a name in a notice.
 const maxRevokedName = 100
 
-// revokedText lists the keys and invitations that were revoked with the sign-ins. People wrote their names.
+// revokedText lists the keys and invitations that were revoked. Their names are user input.
 func (d detail) revokedText(l *locale.Language) string {
 	if len(d.Revoked) == 0 {
 		return ""
@@ -141,20 +141,20 @@ func (d detail) revokedText(l *locale.Language) string {
 // accountDetail has the fields of events about accounts.
 type accountDetail struct {
 	Browser string `json:"browser"`
-	New     bool   `json:"new_browser"` // of a sign-in
-	On      bool   `json:"on"`          // of the right to run the service
+	New     bool   `json:"new_browser"` // whether the sign-in was from a new browser
+	On      bool   `json:"on"`          // whether operator access was granted or removed
 
 	Revoked []string `json:"revoked"` // names of keys and invitations
 	More    int      `json:"more"`    // how many more were revoked
 }
 
-// notifyAccount writes the notice of an event about a person's account, for that person, regardless of who caused it.
-// The events that create an account have no notice.
+// notifyAccount creates the notice of an event about a person's account. The person is notified of their own changes too,
+// but not of the events that create the account.
 func (s *Service) notifyAccount(ctx context.Context, tx *db.Tx, e db.Event) error {
 	if e.Kind == "person.recovery_not_sent" {
-		return forgetRecovery(ctx, tx, e.Subject)
+		return deleteRecoveryNotice(ctx, tx, e.Subject)
 	}
-	about, found := accountEvents[e.Kind]
+	event, found := accountEvents[e.Kind]
 	if !found {
 		return nil
 	}
@@ -162,14 +162,14 @@ func (s *Service) notifyAccount(ctx context.Context, tx *db.Tx, e db.Event) erro
 	if err := json.Unmarshal(e.Detail, &in); err != nil {
 		return fmt.Errorf("reading the details of %s: %w", e.Kind, err)
 	}
-	if about.kind == NewBrowser && !in.New {
+	if event.kind == NewBrowser && !in.New {
 		return nil
 	}
 	person := e.Person
 	if !strings.HasPrefix(e.Kind, "passkey.") {
 		var err error
 		if person, err = strconv.ParseInt(e.Subject, 10, 64); err != nil {
-			return fmt.Errorf("reading whom %s is about: %w", e.Kind, err)
+			return fmt.Errorf("reading the person of %s: %w", e.Kind, err)
 		}
 	}
 	raw, err := json.Marshal(detail{Event: e.Kind, Browser: in.Browser, On: in.On, Revoked: in.Revoked, More: in.More})
@@ -181,7 +181,7 @@ func (s *Service) notifyAccount(ctx context.Context, tx *db.Tx, e db.Event) erro
 		SELECT p.id, 0, CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT),
 		CAST(? AS BIGINT)
 		FROM people p WHERE p.id = ? AND p.deleted_at = 0 AND p.created_at < ? ON CONFLICT DO NOTHING`,
-		string(about.kind), e.ID, e.Subject, string(raw), db.Micros(tx.Now()), db.Micros(tx.Now().Add(gather)), person,
+		string(event.kind), e.ID, e.Subject, string(raw), db.Micros(tx.Now()), db.Micros(tx.Now().Add(mailDelay)), person,
 		db.Micros(tx.Now()))
 	if err != nil {
 		return fmt.Errorf("notifying of %s: %w", e.Kind, err)
@@ -189,11 +189,11 @@ func (s *Service) notifyAccount(ctx context.Context, tx *db.Tx, e db.Event) erro
 	return nil
 }
 
-// forgetRecovery deletes the newest notice of a recovery link whose mail was not sent.
-func forgetRecovery(ctx context.Context, tx *db.Tx, subject string) error {
+// deleteRecoveryNotice deletes the newest notice of a recovery link whose mail was not sent.
+func deleteRecoveryNotice(ctx context.Context, tx *db.Tx, subject string) error {
 	person, err := strconv.ParseInt(subject, 10, 64)
 	if err != nil {
-		return fmt.Errorf("reading whose recovery link was not sent: %w", err)
+		return fmt.Errorf("reading the person of a recovery link that was not sent: %w", err)
 	}
 	raw, err := json.Marshal(detail{Event: "person.recovery"})
 	if err != nil {
@@ -204,12 +204,12 @@ func forgetRecovery(ctx context.Context, tx *db.Tx, subject string) error {
 		WHERE person_id = ? AND team_id = 0 AND kind = ? AND detail = ?)`,
 		person, string(RecoveryUsed), string(raw))
 	if err != nil {
-		return fmt.Errorf("withdrawing the notice of a recovery link: %w", err)
+		return fmt.Errorf("deleting the notice of a recovery link: %w", err)
 	}
 	return nil
 }
 
-// shouldMailAccount returns the address for a mail about a person's account. It reports false for a deleted account.
+// shouldMailAccount loads the address for mail about a person's account. It reports false if the account was deleted.
 func (s *Service) shouldMailAccount(ctx context.Context, tx *db.Tx, b *batch) (bool, error) {
 	err := tx.QueryRow(ctx, `SELECT email, language FROM people WHERE id = ? AND deleted_at = 0`, b.person).
 		Scan(&b.email, &b.language)
@@ -217,12 +217,12 @@ func (s *Service) shouldMailAccount(ctx context.Context, tx *db.Tx, b *batch) (b
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("reading where a mail goes: %w", err)
+		return false, fmt.Errorf("reading the address for a mail: %w", err)
 	}
 	return true, nil
 }
 
-// whenAndWhere returns the part of a mail that says when something was done to an account, and in which browser.
+// whenAndWhere returns the time of an account event and its browser as text for a mail.
 func (n Notice) whenAndWhere(l *locale.Language) string {
 	out := l.T("Time: %s", l.Format(n.At, locale.DateTime)+" "+n.At.Format("MST"))
 	if browser := n.Browser(l); browser != "" {

@@ -19,8 +19,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// records adds an event of no team, as a request from a browser does.
-func (w *env) records(t *testing.T, by int64, kind, subject string, detail map[string]any) {
+// recordAccountEvent records an event without a team, as a request from a browser does.
+func (w *env) recordAccountEvent(t *testing.T, by int64, kind, subject string, detail map[string]any) {
 	t.Helper()
 	ctx := auditlog.WithBrowser(t.Context(), "Firefox on Windows")
 	must.NoError(t, w.db.InTx(ctx, "test", func(ctx context.Context, tx *db.Tx) error {
@@ -28,77 +28,76 @@ func (w *env) records(t *testing.T, by int64, kind, subject string, detail map[s
 	}))
 }
 
-// Every change of how a person signs in notifies that person, in the app and by mail, regardless of who made it and of
-// the person's settings.
+// Every change to a person's sign-in notifies the person in the app and by mail, whatever the person's settings.
 func TestAccountNotices(t *testing.T) {
-	each(t, func(t *testing.T, w *env) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
 		ada := w.owner.ID
-		unwanted := map[notification.Kind]bool{notification.PasswordChanged: true, notification.NewBrowser: true}
+		muted := map[notification.Kind]bool{notification.PasswordChanged: true, notification.NewBrowser: true}
 		for _, k := range notification.Kinds {
-			unwanted[k.Kind] = true
+			muted[k.Kind] = true
 		}
-		must.NoError(t, w.SetMutedKinds(t.Context(), ada, unwanted))
-		door := team.NewSignIns(w.teams)
-		own := fmt.Sprint(ada)
+		must.NoError(t, w.SetMutedKinds(t.Context(), ada, muted))
+		signIns := team.NewSignIns(w.teams)
+		adaID := fmt.Sprint(ada)
 		record := func(by int64, kind, subject string) func() {
-			return func() { w.records(t, by, kind, subject, nil) }
+			return func() { w.recordAccountEvent(t, by, kind, subject, nil) }
 		}
-		operates := func(on bool) {
+		setOperator := func(on bool) {
 			must.Get(w.teams.SetOperator(auditlog.WithOperator(t.Context(), w.editor.ID), "ada@harbour.example", on))(t)
 		}
 		var browser string
 		signIn := func(browser string) string {
-			held := must.Get(w.teams.NoteSignIn(auditlog.WithBrowser(t.Context(), "Firefox on Windows"),
+			cookie := must.Get(w.teams.NoteSignIn(auditlog.WithBrowser(t.Context(), "Firefox on Windows"),
 				team.SignedIn{Person: ada, Browser: browser, BrowserName: "Firefox on Windows"}))(t)
-			return held
+			return cookie
 		}
 		w.clock.Advance(time.Minute)
-		browser = signIn("") // the very first one
+		browser = signIn("") // The first sign-in is not notified.
 		for _, c := range []struct {
-			name string
-			do   func()
-			says string
+			name     string
+			do       func()
+			wantText string
 		}{
 			{"password", func() {
-				must.Get(door.ChangePassword(auditlog.WithBrowser(t.Context(), "Firefox on Windows"),
+				must.Get(signIns.ChangePassword(auditlog.WithBrowser(t.Context(), "Firefox on Windows"),
 					team.Change{Person: ada, Old: "correct horse battery", New: "vivid tundra sextant 9"}))(t)
 				must.NoError(t, w.teams.KeepBrowser(t.Context(), ada, browser))
 			}, "Your password was set or changed"},
 			{"known browser", func() { browser = signIn(browser) }, ""},
 			{"new browser", func() { signIn("") }, "from a browser that we do not recognize"},
-			{"recovery made", func() {
+			{"recovery link created", func() {
 				must.Get(w.teams.Recover(t.Context(), "ada@harbour.example"))(t)
 			}, "A link to set a new password for your account was created"},
-			{"recovery not mailed", func() {
+			{"recovery mail failed", func() {
 				refuse := func(context.Context, team.Letter) error { return errors.New("no such mailbox") }
 				if _, err := team.NewLetters(w.teams, "https://press.example", refuse).Recover(t.Context(),
 					"ada@harbour.example"); err == nil {
 					t.Error("the mail was sent")
 				}
 			}, ""},
-			{"recovery used", record(ada, "person.recovered", own), "with a recovery link"},
+			{"recovery used", record(ada, "person.recovered", adaID), "with a recovery link"},
 			{"passkey added", record(ada, "passkey.added", "77"), "A passkey was added"},
 			{"passkey removed", record(ada, "passkey.removed", "77"), "A passkey was removed"},
 			{"passkey copied", record(ada, "passkey.copied", "77"), "used by two devices"},
-			{"operator", func() { operates(true) }, "You are now an operator of this service"},
-			{"operator already", func() { operates(true) }, ""},
-			{"no operator", func() { operates(false) }, "You are no longer an operator of this service"},
-			{"authenticator added", record(ada, "totp.added", own), "An authenticator app was added"},
-			{"authenticator replaced", record(ada, "totp.replaced", own), "was replaced"},
-			{"authenticator removed", record(0, "totp.removed", own), "The authenticator app was removed"},
-			{"recovery code", record(ada, "totp.recovery_code_used", own), "A recovery code was used"},
-			{"recovery codes", record(ada, "totp.recovery_codes_made", own), "New recovery codes were created"},
+			{"operator added", func() { setOperator(true) }, "You are now an operator of this service"},
+			{"operator added again", func() { setOperator(true) }, ""},
+			{"operator removed", func() { setOperator(false) }, "You are no longer an operator of this service"},
+			{"authenticator added", record(ada, "totp.added", adaID), "An authenticator app was added"},
+			{"authenticator replaced", record(ada, "totp.replaced", adaID), "was replaced"},
+			{"authenticator removed", record(0, "totp.removed", adaID), "The authenticator app was removed"},
+			{"recovery code used", record(ada, "totp.recovery_code_used", adaID), "A recovery code was used"},
+			{"recovery codes created", record(ada, "totp.recovery_codes_made", adaID), "New recovery codes were created"},
 			{"directory linked", record(ada, "person.directory_linked",
-				own), "was linked to your organization’s directory"},
-			{"directory unlinked", record(0, "person.directory_unlinked", own), "no longer linked"},
-			{"directory refused", record(0, "person.directory_refused", own), "This was refused"},
-			{"removed", record(0, "person.sign_ins_removed", own), "were removed"},
-			{"revoked", func() {
-				w.records(t, 0, "person.sign_ins_removed", own,
+				adaID), "was linked to your organization’s directory"},
+			{"directory unlinked", record(0, "person.directory_unlinked", adaID), "no longer linked"},
+			{"directory refused", record(0, "person.directory_refused", adaID), "This was refused"},
+			{"sign-ins removed", record(0, "person.sign_ins_removed", adaID), "were removed"},
+			{"keys revoked", func() {
+				w.recordAccountEvent(t, 0, "person.sign_ins_removed", adaID,
 					map[string]any{"revoked": []string{"API key evil.example (Harbour)"}, "more": 2})
 			}, "were revoked: “API key evil.\u200cexample (Harbour)” and 2 more."},
-			{"confirmed", record(ada, "person.email_confirmed", own), "was confirmed"},
-			{"renamed", record(ada, "person.renamed", own), ""},
+			{"email confirmed", record(ada, "person.email_confirmed", adaID), "was confirmed"},
+			{"renamed", record(ada, "person.renamed", adaID), ""},
 		} {
 			w.clock.Advance(time.Hour)
 			must.NoError(t, w.Read(t.Context(), ada, 1<<40, true))
@@ -106,33 +105,33 @@ func TestAccountNotices(t *testing.T) {
 			c.do()
 			unread := must.Get(w.Unread(t.Context(), ada))(t)
 			w.clock.Advance(2 * time.Minute)
-			if c.says == "" {
-				if w.wants(t, 0); unread != 0 {
-					t.Errorf("%s: it is told", c.name)
+			if c.wantText == "" {
+				if w.checkMails(t, 0); unread != 0 {
+					t.Errorf("%s: notified", c.name)
 				}
 				continue
 			}
-			w.wants(t, 1)
+			w.checkMails(t, 1)
 			list := must.Get(w.List(t.Context(), ada, 0, 1))(t)
 			n := list[0]
-			if unread != 1 || n.Team != 0 || n.Path() != "/account" || !strings.Contains(n.Text(locale.English), c.says) {
+			if unread != 1 || n.Team != 0 || n.Path() != "/account" || !strings.Contains(n.Text(locale.English), c.wantText) {
 				t.Errorf("%s: %d unread, %q of team %d", c.name, unread, n.Text(locale.English), n.Team)
 			}
-			checkMail(t, w, c.name, c.says, n)
+			checkMail(t, w, c.name, c.wantText, n)
 		}
 		if list, err := w.List(t.Context(), w.editor.ID, 0, 10); err != nil || len(list) > 0 {
-			t.Errorf("somebody else is told %+v (%v)", list, err)
+			t.Errorf("another person was notified: %+v (%v)", list, err)
 		}
 	})
 }
 
 // checkMail checks the mail of a notice about how a person signs in.
-func checkMail(t *testing.T, w *env, name, says string, n notification.Notice) {
+func checkMail(t *testing.T, w *env, name, wantText string, n notification.Notice) {
 	t.Helper()
 	mail := must.Get(netmail.ReadMessage(strings.NewReader(w.box.mails[0])))(t)
-	text := readable(t, mail)
+	text := mailBody(t, mail)
 	if w.box.to[0] != "ada@harbour.example" || !strings.HasPrefix(mail.Header.Get("Subject"), "pressroom: ") ||
-		!strings.Contains(text, says) ||
+		!strings.Contains(text, wantText) ||
 		!strings.Contains(text, "Time: Sat 21 Nov 2026, ") && !strings.Contains(text,
 			"Time: Sun 22 Nov 2026, ") || !strings.Contains(text, "cannot be turned off") {
 		t.Errorf("%s: to %s: %s\n%s", name, w.box.to, mail.Header, text)
@@ -143,29 +142,29 @@ func checkMail(t *testing.T, w *env, name, says string, n notification.Notice) {
 	}
 }
 
-// Suspended people and people without a team get their mails too, because nothing else reaches them.
+// Suspended people and people without a team get account mails too, because they cannot open the app.
 func TestAccountMailRecipients(t *testing.T) {
-	each(t, func(t *testing.T, w *env) {
-		alone := must.Get(w.teams.AddPerson(t.Context(), "Cleo", "cleo@harbour.example", ""))(t)
+	onEachDatabase(t, func(t *testing.T, w *env) {
+		cleo := must.Get(w.teams.AddPerson(t.Context(), "Cleo", "cleo@harbour.example", ""))(t)
 		w.clock.Advance(time.Minute)
 		must.NoError(t, w.teams.SetHold(t.Context(), w.editor.ID, true))
 		for _, email := range []string{"bea@harbour.example", "cleo@harbour.example"} {
 			must.Get(w.teams.Recover(t.Context(), email))(t)
 		}
 		w.clock.Advance(2 * time.Minute)
-		w.wants(t, 2)
+		w.checkMails(t, 2)
 		if !strings.Contains(strings.Join(w.box.to, " "), "bea@") || !strings.Contains(strings.Join(w.box.to, " "),
 			"cleo@") || !strings.Contains(w.box.mails[1], "UTC") {
-			t.Errorf("mails went to %s: %s", w.box.to, w.box.mails)
+			t.Errorf("mails to %s: %s", w.box.to, w.box.mails)
 		}
-		if list, err := w.List(t.Context(), alone.ID, 0, 10); err != nil || len(list) != 1 {
+		if list, err := w.List(t.Context(), cleo.ID, 0, 10); err != nil || len(list) != 1 {
 			t.Errorf("%+v (%v)", list, err)
 		}
 	})
 }
 
-// readable returns the text of a mail.
-func readable(t *testing.T, m *netmail.Message) string {
+// mailBody returns the text of a mail.
+func mailBody(t *testing.T, m *netmail.Message) string {
 	t.Helper()
 	body := m.Body
 	if m.Header.Get("Content-Transfer-Encoding") == "quoted-printable" {

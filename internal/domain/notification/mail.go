@@ -20,28 +20,28 @@ type Mail struct {
 	To      string
 	Subject string
 	Text    string
-	HTML    string // the same as Text; empty for plain text only
-	// Unsubscribe is the URL for one-click unsubscription (RFC 8058); empty for none.
+	HTML    string // HTML version of Text; empty for plain text only
+	// Unsubscribe is the URL for one-click unsubscription (RFC 8058); may be empty.
 	Unsubscribe string
 }
 
 const (
-	lookEvery = 5 * time.Second  // interval of checks for due mail
-	quiet     = 10 * time.Minute // minimum time between mails of one kind about one team
-	leased    = 5 * time.Minute  // maximum time of an attempt
-	stale     = 24 * time.Hour   // older notices are not mailed
-	mostLines = 10               // maximum notices in a mail
+	pollInterval    = 5 * time.Second  // interval of checks for due mail
+	minMailInterval = 10 * time.Minute // minimum time between two mails of a kind about a team
+	claimTime       = 5 * time.Minute  // how long a node claims a mail
+	maxMailAge      = 24 * time.Hour   // older notices are not mailed
+	maxMailLines    = 10               // maximum number of notices in a mail
 )
 
-// waits are the delays after failed attempts. After the last failed attempt, the email is discarded.
-var waits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour}
+// retryDelays are the delays after failed attempts. After the last failed attempt, the email is discarded.
+var retryDelays = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour}
 
 // RunMail sends due emails until ctx is canceled.
 func (s *Service) RunMail(ctx context.Context, report func(error)) {
 	if !s.Mails() {
 		return
 	}
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		for more := true; more && ctx.Err() == nil; {
@@ -63,9 +63,9 @@ func (s *Service) RunMail(ctx context.Context, report func(error)) {
 type batch struct {
 	person, team int64
 	kind         Kind
-	email        string // empty if nobody is to be notified
-	language     string // the person's: BCP 47, or ""
-	name         string // the team's
+	email        string // empty if no mail is to be sent
+	language     string // BCP 47 tag of the person's language, or ""
+	name         string // name of the team
 	notices      []Notice
 	tries        int
 }
@@ -78,7 +78,7 @@ func (s *Service) MailNext(ctx context.Context) (bool, error) {
 	}
 	failed := s.Send(ctx, s.write(b))
 	if failed != nil {
-		s.Log.WarnContext(ctx, "sending a mail failed", "person", b.person, "kind", b.kind, "try", b.tries, "error",
+		s.Log.WarnContext(ctx, "Sending an email failed; it is retried later", "person", b.person, "kind", b.kind, "try", b.tries, "error",
 			failed)
 	}
 	return true, s.saveOutcome(ctx, b, failed == nil)
@@ -109,17 +109,17 @@ func (s *Service) claim(ctx context.Context) (batch, bool, error) {
 // claimNotices adds due notices to a batch, or delays them if the person recently got an email of this kind.
 func (s *Service) claimNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 	const group = ` WHERE person_id = ? AND team_id = ? AND kind = ? AND mail_at > 0 `
-	which := []any{b.person, b.team, string(b.kind)}
+	groupArgs := []any{b.person, b.team, string(b.kind)}
 	var last int64
 	if err := tx.QueryRow(ctx,
 		`SELECT COALESCE(MAX(mailed_at), 0) FROM notices
-		WHERE person_id = ? AND team_id = ? AND kind = ? AND mailed_at > 0`, which...).Scan(&last); err != nil {
+		WHERE person_id = ? AND team_id = ? AND kind = ? AND mailed_at > 0`, groupArgs...).Scan(&last); err != nil {
 		return fmt.Errorf("finding the last mail: %w", err)
 	}
 	now := tx.Now()
-	if free := db.Time(last).Add(quiet); last > 0 && free.After(now) {
+	if allowedAt := db.Time(last).Add(minMailInterval); last > 0 && allowedAt.After(now) {
 		_, err := tx.Exec(ctx, `UPDATE notices SET mail_at = ?`+group+`AND mail_at <= ?`,
-			append([]any{db.Micros(free)}, append(which, db.Micros(now))...)...)
+			append([]any{db.Micros(allowedAt)}, append(groupArgs, db.Micros(now))...)...)
 		return err
 	}
 	wanted, err := s.shouldMail(ctx, tx, b)
@@ -129,11 +129,11 @@ func (s *Service) claimNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 	// Old and muted notices are not sent by email.
 	since := db.Micros(now) + 1
 	if wanted {
-		since = db.Micros(now.Add(-stale))
+		since = db.Micros(now.Add(-maxMailAge))
 	}
 	if _, err := tx.Exec(ctx, `UPDATE notices SET mail_at = 0`+group+`AND created_at < ?`,
-		append(which, since)...); err != nil {
-		return fmt.Errorf("leaving out what is not to be mailed: %w", err)
+		append(groupArgs, since)...); err != nil {
+		return fmt.Errorf("canceling unwanted mail: %w", err)
 	}
 	b.notices, err = db.All(ctx, tx, func(rows *sql.Rows, n *Notice) error {
 		var tries int
@@ -142,17 +142,17 @@ func (s *Service) claimNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 		return err
 	}, `UPDATE notices SET mail_at = ?, mail_tries = mail_tries + 1`+group+
 		`AND (mail_at <= ? OR mail_tries = 0) RETURNING id, subject, mail_tries`,
-		append([]any{db.Micros(now.Add(leased))}, append(which, db.Micros(now))...)...)
+		append([]any{db.Micros(now.Add(claimTime))}, append(groupArgs, db.Micros(now))...)...)
 	if err != nil {
 		return fmt.Errorf("claiming notices to mail: %w", err)
 	}
-	return s.readBack(ctx, tx, b)
+	return s.loadNotices(ctx, tx, b)
 }
 
-// readBack reads the notices of a batch.
-func (s *Service) readBack(ctx context.Context, tx *db.Tx, b *batch) error {
+// loadNotices reads the notices of a batch.
+func (s *Service) loadNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 	for i := range b.notices {
-		found, err := db.All(ctx, tx, scan, columns+ofMember+`n.id = ?`, b.person, b.notices[i].ID)
+		found, err := db.All(ctx, tx, scan, selectColumns+fromVisibleNotices+`n.id = ?`, b.person, b.notices[i].ID)
 		if err != nil {
 			return fmt.Errorf("reading a notice to mail: %w", err)
 		}
@@ -163,22 +163,22 @@ func (s *Service) readBack(ctx context.Context, tx *db.Tx, b *batch) error {
 	return nil
 }
 
-// shouldMail reports whether the person is still in the team with a role for this kind, not suspended, and wants mail of
-// it. It also loads the address.
+// shouldMail loads the address of the recipient. It reports false if the person has left the team, no longer has a role
+// for this kind, is suspended, or has muted the kind.
 func (s *Service) shouldMail(ctx context.Context, tx *db.Tx, b *batch) (bool, error) {
 	if b.team == 0 {
 		return s.shouldMailAccount(ctx, tx, b)
 	}
-	about, which, args := b.kind.about(), ``, []any{b.team, b.person}
-	if !about.Self { // Self includes every member: some were notified because it was done in their name
-		which = ` AND m.role IN (` + roleList(about.To) + `)`
-		for _, r := range about.To {
+	about, roleCondition, args := b.kind.info(), ``, []any{b.team, b.person}
+	if !about.NotifyActor { // Otherwise the actor was notified too, in any role.
+		roleCondition = ` AND m.role IN (` + roleList(about.Roles) + `)`
+		for _, r := range about.Roles {
 			args = append(args, string(r))
 		}
 	}
 	err := tx.QueryRow(ctx,
 		`SELECT p.email, p.language, t.name FROM memberships m JOIN people p ON p.id = m.person_id JOIN teams t ON t.id = m.team_id
-		WHERE m.team_id = ? AND m.person_id = ?`+which+
+		WHERE m.team_id = ? AND m.person_id = ?`+roleCondition+
 			` AND p.held_at = 0 AND NOT EXISTS (SELECT 1 FROM notice_choices c WHERE c.person_id = p.id AND c.kind = ?)`,
 		append(args, string(b.kind))...).Scan(&b.email, &b.language, &b.name)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -193,18 +193,18 @@ func (s *Service) shouldMail(ctx context.Context, tx *db.Tx, b *batch) (bool, er
 // saveOutcome records whether an email was sent.
 func (s *Service) saveOutcome(ctx context.Context, b batch, sent bool) error {
 	return s.db.InTx(ctx, "notice.keep_mail", func(ctx context.Context, tx *db.Tx) error {
-		var next, mailed, given int64
+		var next, mailed, discarded int64
 		switch {
 		case sent:
 			mailed = db.Micros(tx.Now())
-		case b.tries > len(waits):
-			given = 1
+		case b.tries > len(retryDelays):
+			discarded = 1
 		default:
-			next = db.Micros(tx.Now().Add(waits[b.tries-1]))
+			next = db.Micros(tx.Now().Add(retryDelays[b.tries-1]))
 		}
 		for _, n := range b.notices {
 			if _, err := tx.Exec(ctx, `UPDATE notices SET mail_at = ?, mailed_at = ?, unmailed = ? WHERE id = ?`, next,
-				mailed, given, n.ID); err != nil {
+				mailed, discarded, n.ID); err != nil {
 				return fmt.Errorf("recording the result of a mail: %w", err)
 			}
 		}
@@ -222,16 +222,16 @@ func (s *Service) write(b batch) Mail {
 		footer = l.T("This email is about your account %s at %s. These emails cannot be turned off.", b.email, s.PublicURL)
 	}
 	first := b.notices[0]
-	m := Mail{ID: fmt.Sprintf("notice-%d", first.ID), To: b.email, Subject: from + ": " + l.T(b.kind.about().Name)}
+	m := Mail{ID: fmt.Sprintf("notice-%d", first.ID), To: b.email, Subject: from + ": " + l.T(b.kind.info().Name)}
 	if len(b.notices) == 1 {
 		m.Text = first.mailText(l) + "\n\n" + fmt.Sprintf("%s/notices/%d\n", s.PublicURL, first.ID)
 	} else {
-		m.Subject = from + ": " + l.T(b.kind.about().Many, len(b.notices))
+		m.Subject = from + ": " + l.T(b.kind.info().Plural, len(b.notices))
 		var out strings.Builder
-		for _, n := range b.notices[:min(len(b.notices), mostLines)] {
+		for _, n := range b.notices[:min(len(b.notices), maxMailLines)] {
 			out.WriteString("- " + strings.ReplaceAll(n.mailText(l), "\n", "\n  ") + "\n")
 		}
-		if more := len(b.notices) - mostLines; more > 0 {
+		if more := len(b.notices) - maxMailLines; more > 0 {
 			out.WriteString("- " + l.T("and %d more", more) + "\n")
 		}
 		m.Text = out.String() + "\n" + s.PublicURL + "/notices\n"

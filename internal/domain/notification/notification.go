@@ -35,26 +35,26 @@ const (
 	AssistantConnected Kind = "assistant_connected"
 )
 
-// About describes a kind of notice: its name in the settings, its recipients and its plural.
-type About struct {
-	Kind Kind
-	Name locale.Key
-	Many locale.Key // "%d posts could not be published"
-	To   []access.Role
-	Self bool // also notifies the person for whom it was done, in any role
+// KindInfo describes a kind of notice.
+type KindInfo struct {
+	Kind        Kind
+	Name        locale.Key
+	Plural      locale.Key // subject of a mail with several notices, such as "%d accounts need to be reconnected"
+	Roles       []access.Role
+	NotifyActor bool // whether the person in whose name it was done is notified too, in any role
 }
 
-// The roles that can do something about a kind.
+// The roles that are notified.
 var (
 	publishers = []access.Role{access.Owner, access.Admin, access.Editor}
 	managers   = []access.Role{access.Owner, access.Admin}
 	owners     = []access.Role{access.Owner}
-	// a client decides in the app too.
+	// deciders includes clients, who can decide in the app too.
 	deciders = []access.Role{access.Owner, access.Admin, access.Editor, access.Client}
 )
 
-// Kinds are the kinds that are about teams, in the order in which people choose among them.
-var Kinds = []About{
+// Kinds are the kinds about teams, in the order of the notification settings.
+var Kinds = []KindInfo{
 	{PostFailed, "A post failed", "%d times a post could not be published", publishers, false},
 	{PostUnconfirmed, "A network did not confirm a post", "%d times a network did not confirm a post", publishers, false},
 	{AccountLost, "An account needs to be reconnected", "%d accounts need to be reconnected", managers, false},
@@ -68,39 +68,39 @@ var Kinds = []About{
 		"Assistants were connected or changed %d times", managers, true},
 }
 
-func (k Kind) about() About {
+func (k Kind) info() KindInfo {
 	for _, a := range slices.Concat(Kinds, accountKinds) {
 		if a.Kind == k {
 			return a
 		}
 	}
-	return About{Kind: k, Name: locale.Key(k), Many: "%d notifications"}
+	return KindInfo{Kind: k, Name: locale.Key(k), Plural: "%d notifications"}
 }
 
-// detail holds the details in a notice's sentence.
+// detail has the values in a notice's text.
 type detail struct {
-	Event     string `json:"event"`               // the kind of the event
-	Status    string `json:"status,omitempty"`    // of a post that was decided on, where available
-	Commented bool   `json:"commented,omitempty"` // of a decision: the client wrote something with it
-	// for an approval: whether the approved post could not be scheduled
+	Event     string `json:"event"`               // kind of the event
+	Status    string `json:"status,omitempty"`    // status of the post after a client's decision
+	Commented bool   `json:"commented,omitempty"` // whether the client left a comment with the decision
+	// whether an approved post could not be scheduled
 	NotScheduled bool   `json:"not_scheduled,omitempty"`
-	Platform     string `json:"platform,omitempty"` // of an account
-	Name         string `json:"name,omitempty"`     // of an account, a key or an assistant
-	Reason       string `json:"reason,omitempty"`   // or a person's decision
+	Platform     string `json:"platform,omitempty"` // platform of an account
+	Name         string `json:"name,omitempty"`     // name of an account, key or assistant
+	Reason       string `json:"reason,omitempty"`   // reason of a failure, or a person's decision
 	Level        string `json:"level,omitempty"`
-	May          string `json:"may,omitempty"` // of an assistant: its capabilities, with commas between
+	May          string `json:"may,omitempty"` // capabilities of an assistant, separated by commas
 	Credits      int64  `json:"credits,omitempty"`
-	Browser      string `json:"browser,omitempty"` // in which something was done to an account
-	On           bool   `json:"on,omitempty"`      // of the right to run the service
+	Browser      string `json:"browser,omitempty"` // browser in which an account was changed
+	On           bool   `json:"on,omitempty"`      // whether operator access was granted
 
-	Revoked []string `json:"revoked,omitempty"` // keys and invitations of an account after a takeover
+	Revoked []string `json:"revoked,omitempty"` // names of revoked keys and invitations
 	More    int      `json:"more,omitempty"`    // how many more were revoked
 
-	ByOperator bool `json:"by_operator,omitempty"` // the operator decided
-	SameLevel  bool `json:"same_level,omitempty"`  // of a key: only its daily limit was changed
-	// new limit of a key, in credits; plan.Unlimited for none
+	ByOperator bool `json:"by_operator,omitempty"` // whether the operator made the decision
+	SameLevel  bool `json:"same_level,omitempty"`  // whether only the daily limit of a key changed
+	// new daily limit of a key in credits, or plan.Unlimited
 	Limit       *int64 `json:"limit,omitempty"`
-	LimitBefore *int64 `json:"limit_before,omitempty"` // if known
+	LimitBefore *int64 `json:"limit_before,omitempty"` // previous limit; nil if unknown
 }
 
 // Notice is a notification of a person.
@@ -110,17 +110,17 @@ type Notice struct {
 	TeamName string
 	Kind     Kind
 	Subject  string
-	At       time.Time // in the team's zone, or for the person's own account in that of the person's first team
+	At       time.Time // in the person's time zone, or else the team's
 	Read     bool
-	Unmailed bool   // its mail was tried and given up
+	Unmailed bool   // whether sending its mail finally failed
 	Post     string // beginning of the post's text, written by a user; may be empty
 	detail   detail
 }
 
-// Platform returns the network of the notice, or "" if it is not about a network.
+// Platform returns the platform of the notice, or "" if it is not about an account.
 func (n Notice) Platform() string { return n.detail.Platform }
 
-// Name returns the name of the notice's account, key or assistant, which a user wrote; it may be empty.
+// Name returns the name of the notice's account, key or assistant. The name is user input and may be empty.
 func (n Notice) Name() string { return n.detail.Name }
 
 // Browser returns the browser in which the person's account was changed, or "" if unknown.
@@ -137,12 +137,12 @@ func (n Notice) Browser(l *locale.Language) string {
 	return l.T("%s on %s|browser", browser, system)
 }
 
-// Text returns the notice as a sentence in a language. It contains no texts that people wrote.
+// Text returns the notice as a sentence in a language. It contains no user input.
 func (n Notice) Text(l *locale.Language) string {
 	d := n.detail
 	switch n.Kind {
 	case PostFailed:
-		return l.T(failedText(d))
+		return l.T(postFailedText(d))
 	case PostUnconfirmed:
 		return l.T("A network did not confirm a post. Check whether it was published, then record the result here.")
 	case AccountLost:
@@ -150,11 +150,11 @@ func (n Notice) Text(l *locale.Language) string {
 	case ApprovalAsked:
 		return l.T("A post waits for the client’s approval. Clients in the team can decide on its page.")
 	case ApprovalDecided:
-		return l.T(decidedText(d))
+		return l.T(approvalText(d))
 	case ApprovalComment:
 		return l.T("The client commented on a post. Answer on its page or under Approvals.")
 	case CreditsLow:
-		return l.T("The team has fewer than %s credits left.", number(l, d.Credits))
+		return l.T("The team has fewer than %s credits left.", formatNumber(l, d.Credits))
 	case TrackingStopped:
 		if d.Reason == "credits" {
 			return l.T("Tracking of a report stopped: the team has too few credits for its next refresh.")
@@ -167,11 +167,11 @@ func (n Notice) Text(l *locale.Language) string {
 	case PasswordChanged, RecoveryUsed, NewBrowser, PasskeysChanged, FactorsChanged, AddressChanged, OperatorChanged:
 		return d.accountText(l)
 	}
-	return l.T(n.Kind.about().Name) + "."
+	return l.T(n.Kind.info().Name) + "."
 }
 
-// failedText returns why a post was not published to an account: it failed, or a person did not find it there.
-func failedText(d detail) locale.Key {
+// postFailedText returns the text of a post that failed or that a person did not find on the network.
+func postFailedText(d detail) locale.Key {
 	switch {
 	case d.Event != decidedEvent:
 		return "A post could not be published. Check the reason, then retry it."
@@ -181,8 +181,8 @@ func failedText(d detail) locale.Key {
 	return "A member of your team checked the network and did not find a post. It is marked as failed and can be retried."
 }
 
-// decidedText returns the sentence about a client's decision and the next step.
-func decidedText(d detail) locale.Key {
+// approvalText returns the text about a client's decision and the next step.
+func approvalText(d detail) locale.Key {
 	switch {
 	case d.Event != "post.approved" && d.Commented:
 		return "The client requested changes to a post and left a comment."
@@ -200,7 +200,7 @@ func decidedText(d detail) locale.Key {
 	return "The client approved a post."
 }
 
-// levels describes the levels of keys.
+// levels are the descriptions of the levels of keys.
 var levels = map[string]locale.Key{
 	string(access.ReadOnly): "It can read.", string(access.Drafts): "It can read and create drafts.",
 	string(access.Full): "It can read, write, publish and spend credits.",
@@ -225,7 +225,7 @@ func keyText(l *locale.Language, d detail) string {
 // join joins sentences with spaces.
 func join(sentences ...string) string { return strings.Join(sentences, " ") }
 
-// capabilities describes the capabilities of assistants.
+// capabilities are the names of the capabilities of assistants.
 var capabilities = map[string]locale.Key{
 	string(access.Read): "read|capability", string(access.Write): "create drafts|capability",
 	string(access.Publish): "publish|capability", string(access.Spend): "spend credits",
@@ -245,29 +245,29 @@ func assistantText(l *locale.Language, d detail) string {
 }
 
 // limitText returns a sentence about the new daily limit of a key and, if known, the old limit.
-func limitText(l *locale.Language, d detail, both, only locale.Key) string {
+func limitText(l *locale.Language, d detail, withBefore, withoutBefore locale.Key) string {
 	now := int64(plan.Unlimited)
 	if d.Limit != nil {
 		now = *d.Limit
 	}
 	if d.LimitBefore == nil {
-		return l.T(only, limitWords(l, now))
+		return l.T(withoutBefore, formatLimit(l, now))
 	}
-	return l.T(both, limitWords(l, *d.LimitBefore), limitWords(l, now))
+	return l.T(withBefore, formatLimit(l, *d.LimitBefore), formatLimit(l, now))
 }
 
-func limitWords(l *locale.Language, credits int64) string {
+func formatLimit(l *locale.Language, credits int64) string {
 	switch credits {
 	case plan.Unlimited:
 		return l.T("none|daily limit")
 	case 1:
 		return l.T("1 credit")
 	}
-	return l.T("%s credits", number(l, credits))
+	return l.T("%s credits", formatNumber(l, credits))
 }
 
-// number returns a number, in English without separators.
-func number(l *locale.Language, n int64) string {
+// formatNumber formats a number. English numbers have no separators.
+func formatNumber(l *locale.Language, n int64) string {
 	if l == locale.English {
 		return strconv.FormatInt(n, 10)
 	}

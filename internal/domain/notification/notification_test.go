@@ -27,18 +27,18 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// postbox is a real SMTP server that stores or refuses mails.
-type postbox struct {
-	mu      sync.Mutex
-	mails   []string
-	to      []string
-	refuses bool
+// mailServer is an SMTP server that stores or refuses mails.
+type mailServer struct {
+	mu       sync.Mutex
+	mails    []string
+	to       []string
+	refusing bool
 }
 
-func (p *postbox) NewSession(*smtp.Conn) (smtp.Session, error) { return &session{box: p}, nil }
+func (p *mailServer) NewSession(*smtp.Conn) (smtp.Session, error) { return &session{box: p}, nil }
 
 type session struct {
-	box *postbox
+	box *mailServer
 	to  string
 }
 
@@ -53,7 +53,7 @@ func (s *session) Data(r io.Reader) error {
 	}
 	s.box.mu.Lock()
 	defer s.box.mu.Unlock()
-	if s.box.refuses {
+	if s.box.refusing {
 		return &smtp.SMTPError{Code: 451, Message: "not now"}
 	}
 	s.box.mails, s.box.to = append(s.box.mails, string(raw)), append(s.box.to, s.to)
@@ -67,23 +67,23 @@ type env struct {
 	db            *db.DB
 	clock         *testkit.Clock
 	teams         *team.Service
-	box           *postbox
+	box           *mailServer
 	team          int64
 	owner, editor team.Person
 }
 
-func each(t *testing.T, run func(t *testing.T, w *env)) {
+func onEachDatabase(t *testing.T, run func(t *testing.T, w *env)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
-		w := &env{db: testkit.Open(t, url, clock), clock: clock, box: &postbox{}}
+		w := &env{db: testkit.Open(t, url, clock), clock: clock, box: &mailServer{}}
 		guesses := must.Get(ratelimit.NewGuesses())(t)
 		w.teams = team.New(w.db, guesses, plan.Default())
 		w.owner = must.Get(w.teams.AddPerson(t.Context(), "Ada", "ada@harbour.example", "correct horse battery"))(t)
 		w.editor = must.Get(w.teams.AddPerson(t.Context(), "Bea", "bea@harbour.example", "correct horse battery"))(t)
-		made := must.Get(w.teams.AddTeam(t.Context(),
+		newTeam := must.Get(w.teams.AddTeam(t.Context(),
 			team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, w.owner.ID))(t)
-		w.team = made.ID
+		w.team = newTeam.ID
 		must.NoError(t, w.teams.SetMember(t.Context(), w.team, w.editor.ID, access.Editor))
 		send := must.Get(notification.Server{
 			URL: "smtp://" + w.box.listen(t) + "?tls=none", From: "Pressroom <press@harbour.example>",
@@ -95,7 +95,7 @@ func each(t *testing.T, run func(t *testing.T, w *env)) {
 	})
 }
 
-func (p *postbox) listen(t *testing.T) string {
+func (p *mailServer) listen(t *testing.T) string {
 	t.Helper()
 	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	server := smtp.NewServer(p)
@@ -104,22 +104,22 @@ func (p *postbox) listen(t *testing.T) string {
 	go func() { ended <- server.Serve(l) }()
 	t.Cleanup(func() {
 		_ = server.Close()
-		_ = l.Close() // a server that is still starting does not know it
+		_ = l.Close() // A server that is still starting does not close it.
 		<-ended
 	})
 	return l.Addr().String()
 }
 
-// happens records an event of the team.
-func (w *env) happens(t *testing.T, kind, subject string, detail map[string]any) {
+// recordEvent records an event of the team.
+func (w *env) recordEvent(t *testing.T, kind, subject string, detail map[string]any) {
 	t.Helper()
 	must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		return auditlog.Record(ctx, tx, w.team, auditlog.Actor{}, kind, subject, detail)
 	}))
 }
 
-// post sends all due mail.
-func (w *env) post(t *testing.T) {
+// sendDueMail sends all due mails.
+func (w *env) sendDueMail(t *testing.T) {
 	t.Helper()
 	for range 100 {
 		more := must.Get(w.MailNext(t.Context()))(t)
@@ -127,119 +127,120 @@ func (w *env) post(t *testing.T) {
 			return
 		}
 	}
-	t.Fatal("mail is due over and over")
+	t.Fatal("more than 100 mails are due")
 }
 
-// wants checks the number of mails sent.
-func (w *env) wants(t *testing.T, mails int) {
+// checkMails sends all due mails and checks the total number of mails sent.
+func (w *env) checkMails(t *testing.T, mails int) {
 	t.Helper()
-	w.post(t)
+	w.sendDueMail(t)
 	if len(w.box.mails) != mails {
 		t.Fatalf("%d mails, want %d: %q", len(w.box.mails), mails, w.box.mails)
 	}
 }
 
 func TestNotificationsShareMail(t *testing.T) {
-	each(t, func(t *testing.T, w *env) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
 		for i := range 100 {
-			w.happens(t, "post.account_failed", fmt.Sprint("post-", i), map[string]any{"account": 1})
+			w.recordEvent(t, "post.account_failed", fmt.Sprint("post-", i), map[string]any{"account": 1})
 		}
-		w.wants(t, 0) // it waits for more notices of the same kind
+		w.checkMails(t, 0) // waits for more notices of the kind
 		w.clock.Advance(2 * time.Minute)
-		w.wants(t, 2) // one to each person who can act on it
-		w.happens(t, "post.account_failed", "late", nil)
+		w.checkMails(t, 2) // one to each recipient
+		w.recordEvent(t, "post.account_failed", "late", nil)
 		w.clock.Advance(2 * time.Minute)
-		w.wants(t, 2)
+		w.checkMails(t, 2)
 		w.clock.Advance(10 * time.Minute)
-		w.wants(t, 4)
+		w.checkMails(t, 4)
 		first := must.Get(netmail.ReadMessage(strings.NewReader(w.box.mails[0])))(t)
 		body := must.Get(io.ReadAll(first.Body))(t)
 		if got := first.Header.Get("Subject"); got != "Harbour: 100 times a post could not be published" {
-			t.Errorf("the subject is %q", got)
+			t.Errorf("subject %q", got)
 		}
 		if strings.Count(string(body), "https://") != 1 || !strings.Contains(string(body),
 			"https://press.example/notices") || !strings.Contains(string(body), "and 90 more") {
-			t.Errorf("the mail reads %s", body)
+			t.Errorf("mail: %s", body)
 		}
 		if !strings.HasPrefix(first.Header.Get("Content-Type"), "text/plain") {
-			t.Errorf("it is %s", first.Header.Get("Content-Type"))
+			t.Errorf("content type %s", first.Header.Get("Content-Type"))
 		}
 	})
 }
 
 // Each person gets mail in the language of the person's settings.
 func TestMailLanguage(t *testing.T) {
-	each(t, func(t *testing.T, w *env) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
 		must.NoError(t, w.teams.SetProfile(t.Context(), w.owner.ID, "Ada", "", "de"))
-		w.happens(t, "post.account_failed", "one", nil)
+		w.recordEvent(t, "post.account_failed", "one", nil)
 		w.clock.Advance(2 * time.Minute)
-		w.wants(t, 2)
+		w.checkMails(t, 2)
 		for i, to := range w.box.to {
 			want := "A post could not be published."
 			if to == "ada@harbour.example" {
 				want = "Ein Beitrag konnte nicht veröffentlicht werden."
 			}
 			mail := must.Get(netmail.ReadMessage(strings.NewReader(w.box.mails[i])))(t)
-			if text := readable(t, mail); !strings.HasPrefix(text, want) {
-				t.Errorf("the mail to %s reads %s", to, text)
+			if text := mailBody(t, mail); !strings.HasPrefix(text, want) {
+				t.Errorf("mail to %s: %s", to, text)
 			}
 		}
 	})
 }
 
 func TestMailRetries(t *testing.T) {
-	each(t, func(t *testing.T, w *env) {
-		w.box.refuses = true
-		w.happens(t, "key.created", "1", map[string]any{"level": "full"})
+	onEachDatabase(t, func(t *testing.T, w *env) {
+		w.box.refusing = true
+		w.recordEvent(t, "key.created", "1", map[string]any{"level": "full"})
 		for range 40 {
 			w.clock.Advance(30 * time.Minute)
-			w.post(t)
+			w.sendDueMail(t)
 		}
 		list := must.Get(w.List(t.Context(), w.owner.ID, 0, 10))(t)
 		if len(list) != 1 || !list[0].Unmailed || list[0].Read {
-			t.Fatalf("the notice is %+v", list)
+			t.Fatalf("notice %+v", list)
 		}
-		w.box.refuses = false
+		w.box.refusing = false
 		w.clock.Advance(time.Hour)
-		w.wants(t, 0)
+		w.checkMails(t, 0)
 
-		w.box.refuses = true
-		w.happens(t, "report.tracking_ended", "r1", map[string]any{"reason": "credits"})
+		w.box.refusing = true
+		w.recordEvent(t, "report.tracking_ended", "r1", map[string]any{"reason": "credits"})
 		w.clock.Advance(2 * time.Minute)
-		w.wants(t, 0)
-		w.box.refuses = false
-		w.wants(t, 0) // not at once
+		w.checkMails(t, 0)
+		w.box.refusing = false
+		w.checkMails(t, 0) // before the retry delay
 		w.clock.Advance(2 * time.Minute)
-		w.wants(t, 1)
+		w.checkMails(t, 1)
 		list = must.Get(w.List(t.Context(), w.owner.ID, 0, 1))(t)
 		if list[0].Unmailed || w.box.to[0] != "ada@harbour.example" || !strings.Contains(w.box.mails[0],
 			fmt.Sprint("https://press.example/notices/", list[0].ID)) {
-			t.Errorf("%+v got %s", list, w.box.mails)
+			t.Errorf("notice %+v, mails %s", list, w.box.mails)
 		}
 	})
 }
 
 func TestMailRecipients(t *testing.T) {
-	each(t, func(t *testing.T, w *env) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
 		must.NoError(t, w.SetMutedKinds(t.Context(), w.owner.ID,
-			map[notification.Kind]bool{notification.PostFailed: true, "no kind": true}))
-		unwanted := must.Get(w.MutedKinds(t.Context(), w.owner.ID))(t)
-		if len(unwanted) != 1 || unwanted[0] != notification.PostFailed {
-			t.Errorf("no mail is wanted of %v", unwanted)
+			map[notification.Kind]bool{notification.PostFailed: true, "unknown kind": true}))
+		muted := must.Get(w.MutedKinds(t.Context(), w.owner.ID))(t)
+		if len(muted) != 1 || muted[0] != notification.PostFailed {
+			t.Errorf("muted kinds %v", muted)
 		}
-		w.happens(t, "post.account_failed", "one", nil)
+		w.recordEvent(t, "post.account_failed", "one", nil)
 		must.NoError(t, w.teams.RemoveMember(t.Context(), w.team, w.editor.ID))
 		w.clock.Advance(2 * time.Minute)
-		w.wants(t, 0)
-		w.happens(t, "post.account_unconfirmed", "one", nil)
-		w.clock.Advance(25 * time.Hour) // as after a long time without a mail server
-		w.wants(t, 0)
+		w.checkMails(t, 0)
+		w.recordEvent(t, "post.account_unconfirmed", "one", nil)
+		w.clock.Advance(25 * time.Hour) // as after a long outage of the mail server
+		w.checkMails(t, 0)
 	})
 }
 
-// A rollback notifies nobody, because notices are in the same transaction. The same event notifies nobody twice.
+// Notices are created in the transaction of the event: after a rollback there are none. Handling an event again creates no
+// second notice.
 func TestNotificationInTransaction(t *testing.T) {
-	each(t, func(t *testing.T, w *env) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
 		stop := errors.New("stop")
 		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			must.NoError(t, auditlog.Record(ctx, tx, w.team, auditlog.Actor{}, "post.account_failed", "undone", nil))
@@ -252,37 +253,37 @@ func TestNotificationInTransaction(t *testing.T) {
 			must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				return w.HandleEvent(ctx, tx,
 					db.Event{
-						ID: 7, Team: w.team, Kind: "post.account_failed", Subject: "told", Detail: []byte(`{}`),
+						ID: 7, Team: w.team, Kind: "post.account_failed", Subject: "handled", Detail: []byte(`{}`),
 					})
 			}))
 		}
-		w.happens(t, "post.created", "nothing to tell", nil)
+		w.recordEvent(t, "post.created", "not notified", nil)
 		for _, p := range []team.Person{w.owner, w.editor} {
 			list := must.Get(w.List(t.Context(), p.ID, 0, 10))(t)
-			if len(list) != 1 || list[0].Subject != "told" {
-				t.Errorf("%s is told %+v", p.Name, list)
+			if len(list) != 1 || list[0].Subject != "handled" {
+				t.Errorf("notices of %s: %+v", p.Name, list)
 			}
 		}
 		w.clock.Advance(91 * 24 * time.Hour)
 		if n, err := w.Sweep(t.Context()); err != nil || n != 2 {
-			t.Errorf("%d notices are swept (%v)", n, err)
+			t.Errorf("%d notices were deleted (%v)", n, err)
 		}
 	})
 }
 
-// A person's decision notifies the others only if the post was not published.
+// A decision about an unconfirmed post notifies the other members only if the post was not published.
 func TestDecisionNotification(t *testing.T) {
-	each(t, func(t *testing.T, w *env) {
-		says := func(by int64, subject, decision string) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
+		decide := func(by int64, subject, decision string) {
 			t.Helper()
 			must.NoError(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				return auditlog.Record(ctx, tx, w.team, auditlog.Actor{PersonID: by}, "post.account_decided", subject,
 					map[string]any{"account": 1, "decision": decision})
 			}))
 		}
-		says(w.editor.ID, "found", "published")
-		says(w.editor.ID, "absent", "not_published")
-		says(0, "absent too", "not_published")
+		decide(w.editor.ID, "found", "published")
+		decide(w.editor.ID, "absent", "not_published")
+		decide(0, "absent too", "not_published")
 		for person, want := range map[int64][]string{
 			w.owner.ID: {
 				"The operator checked the network",
@@ -292,36 +293,36 @@ func TestDecisionNotification(t *testing.T) {
 		} {
 			list := must.Get(w.List(t.Context(), person, 0, 10))(t)
 			if len(list) != len(want) {
-				t.Fatalf("person %d is told %+v", person, list)
+				t.Fatalf("notices of person %d: %+v", person, list)
 			}
 			for i, n := range list {
 				if !strings.HasPrefix(n.Text(locale.English), want[i]) || n.Path() != "/posts/"+n.Subject {
-					t.Errorf("person %d is told %q of %s", person, n.Text(locale.English), n.Path())
+					t.Errorf("notice of person %d: %q, path %s", person, n.Text(locale.English), n.Path())
 				}
 			}
 		}
 	})
 }
 
-func TestServers(t *testing.T) {
+func TestServerURLs(t *testing.T) {
 	t.Parallel()
-	for url, fits := range map[string]bool{
+	for url, valid := range map[string]bool{
 		"smtp://mail.example": true, "smtps://ada:secret@mail.example:465": true,
 		"smtp://127.0.0.1:2525?tls=none": true,
 		"http://mail.example":            false, "mail.example:25": false, "smtp://": false,
 	} {
 		_, err := notification.Server{URL: url, From: "press@harbour.example"}.Sender()
-		if (err == nil) != fits {
+		if (err == nil) != valid {
 			t.Errorf("%s: %v", url, err)
 		}
 		if err != nil && strings.Contains(err.Error(), "secret") {
-			t.Errorf("an error tells the password: %v", err)
+			t.Errorf("the error contains the password: %v", err)
 		}
 	}
 	if _, err := (notification.Server{URL: "smtp://mail.example", From: "nobody"}).Sender(); err == nil {
-		t.Error("a sender without an address is taken")
+		t.Error("a sender without an address was accepted")
 	}
 	if send, err := (notification.Server{}).Sender(); send != nil || err != nil {
-		t.Error("without a server there is a sender")
+		t.Error("Sender without a server returned a function or an error")
 	}
 }

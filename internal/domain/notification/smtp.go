@@ -12,20 +12,20 @@ import (
 	"github.com/wneessen/go-mail"
 )
 
-// Server is a mail server that takes our mails.
+// Server is the mail server that sends our mails.
 type Server struct {
-	// URL is smtp://USER:PASSWORD@HOST:PORT, whose server must support STARTTLS, or smtps:// for TLS. ?tls=none
-	// disables encryption, for a server on the same machine. If it is empty, no mail is sent.
+	// URL is smtp://USER:PASSWORD@HOST:PORT for a server with STARTTLS, or smtps:// for TLS. The query ?tls=none disables
+	// encryption for a server on the same machine. Without a URL, no mail is sent.
 	URL  string
 	From string // the sender's address
 }
 
-const sendWithin = 30 * time.Second
+const sendTimeout = 30 * time.Second
 
 // Sender returns a function that sends mail, or nil if no server is configured.
 func (s Server) Sender() (func(context.Context, Mail) error, error) {
 	if s.URL == "" {
-		return nil, nil //nolint:nilnil // an installation without mail is a usual one
+		return nil, nil //nolint:nilnil // mail is optional
 	}
 	from, err := netmail.ParseAddress(s.From)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s Server) client() (*mail.Client, error) {
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
 		return nil, errors.New("the mail server (--smtp) must be smtp://USER:PASSWORD@HOST:PORT or smtps://…")
 	}
-	opts := []mail.Option{mail.WithTimeout(sendWithin), mail.WithTLSPortPolicy(mail.TLSMandatory)}
+	opts := []mail.Option{mail.WithTimeout(sendTimeout), mail.WithTLSPortPolicy(mail.TLSMandatory)}
 	switch {
 	case u.Scheme == "smtps":
 		opts = append(opts, mail.WithSSLPort(false))

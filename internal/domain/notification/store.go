@@ -14,11 +14,11 @@ import (
 )
 
 // Former members get no notices about a team, but always those about their own account.
-const ofMember = ` FROM notices n LEFT JOIN memberships m ON m.team_id = n.team_id AND m.person_id = n.person_id LEFT
+const fromVisibleNotices = ` FROM notices n LEFT JOIN memberships m ON m.team_id = n.team_id AND m.person_id = n.person_id LEFT
 		JOIN teams t ON t.id = n.team_id
 	WHERE n.person_id = ? AND (n.team_id = 0 OR m.person_id IS NOT NULL) AND `
 
-const columns = `SELECT n.id, n.team_id, COALESCE(t.name, ''), COALESCE(
+const selectColumns = `SELECT n.id, n.team_id, COALESCE(t.name, ''), COALESCE(
 		(SELECT NULLIF(p.timezone, '') FROM people p WHERE p.id = n.person_id), t.timezone,
 		(SELECT o.timezone FROM memberships f JOIN teams o ON o.id = f.team_id WHERE f.person_id = n.person_id
 		ORDER BY o.id LIMIT 1), 'UTC'),
@@ -32,11 +32,11 @@ func scan(rows *sql.Rows, n *Notice) error {
 		&n.Post); err != nil {
 		return err
 	}
-	where, err := time.LoadLocation(zone)
+	location, err := time.LoadLocation(zone)
 	if err != nil {
 		return fmt.Errorf("reading the zone of team %d: %w", n.Team, err)
 	}
-	n.At, n.Read = db.Time(at).In(where), read > 0
+	n.At, n.Read = db.Time(at).In(location), read > 0
 	if err := json.Unmarshal([]byte(raw), &n.detail); err != nil {
 		return fmt.Errorf("reading the details of notice %d: %w", n.ID, err)
 	}
@@ -50,7 +50,7 @@ func (s *Service) List(ctx context.Context, person, before int64, limit int) ([]
 	if before > 0 {
 		where, args = `n.id < ?`, append(args, before)
 	}
-	out, err := db.AllSized(ctx, s.db, limit, scan, columns+ofMember+where+` ORDER BY n.id DESC LIMIT ?`,
+	out, err := db.AllSized(ctx, s.db, limit, scan, selectColumns+fromVisibleNotices+where+` ORDER BY n.id DESC LIMIT ?`,
 		append(args, limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the notices of person %d: %w", person, err)
@@ -60,7 +60,7 @@ func (s *Service) List(ctx context.Context, person, before int64, limit int) ([]
 
 // Get returns a notice of a person. It returns not_found if the person has no such notice.
 func (s *Service) Get(ctx context.Context, person, id int64) (Notice, error) {
-	out, err := db.All(ctx, s.db, scan, columns+ofMember+`n.id = ?`, person, id)
+	out, err := db.All(ctx, s.db, scan, selectColumns+fromVisibleNotices+`n.id = ?`, person, id)
 	if err != nil {
 		return Notice{}, fmt.Errorf("reading notice %d: %w", id, err)
 	}
@@ -70,14 +70,14 @@ func (s *Service) Get(ctx context.Context, person, id int64) (Notice, error) {
 	return out[0], nil
 }
 
-// MostCounted is the maximum count of unread notices.
-const MostCounted = 100
+// MaxUnread is the maximum count of unread notices.
+const MaxUnread = 100
 
 // Unread counts a person's unread notices, up to MostCounted.
 func (s *Service) Unread(ctx context.Context, person int64) (int, error) {
 	var n int
-	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT n.id`+ofMember+`n.read_at = 0 LIMIT ?) u`, person,
-		MostCounted).Scan(&n); err != nil {
+	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT n.id`+fromVisibleNotices+`n.read_at = 0 LIMIT ?) u`, person,
+		MaxUnread).Scan(&n); err != nil {
 		return 0, fmt.Errorf("counting unread notices: %w", err)
 	}
 	return n, nil
@@ -85,32 +85,32 @@ func (s *Service) Unread(ctx context.Context, person int64) (int, error) {
 
 // Read marks a notice of a person as read. If all is set, it also marks all notices with lower IDs.
 func (s *Service) Read(ctx context.Context, person, id int64, all bool) error {
-	these := `id = ?`
+	condition := `id = ?`
 	if all {
-		these = `id <= ?`
+		condition = `id <= ?`
 	}
 	return s.db.InTx(ctx, "notice.read", func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, `UPDATE notices SET read_at = ? WHERE person_id = ? AND read_at = 0 AND `+these,
+		if _, err := tx.Exec(ctx, `UPDATE notices SET read_at = ? WHERE person_id = ? AND read_at = 0 AND `+condition,
 			db.Micros(tx.Now()), person, id); err != nil {
-			return fmt.Errorf("recording that notices are read: %w", err)
+			return fmt.Errorf("marking notices as read: %w", err)
 		}
 		return nil
 	})
 }
 
-// Forget deletes the notices of a team about a subject, because the operator acted in front of its members.
+// Forget deletes the notices of a team about a subject. It is used if the operator acts with the team's members present.
 func (s *Service) Forget(ctx context.Context, team int64, kind Kind, subject string) error {
 	return s.db.InTx(ctx, "notice.forget", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM notices WHERE team_id = ? AND kind = ? AND subject = ?`, team,
 			string(kind), subject); err != nil {
-			return fmt.Errorf("withdrawing notices: %w", err)
+			return fmt.Errorf("deleting notices: %w", err)
 		}
 		return nil
 	})
 }
 
-// kept is the retention time of notices.
-const kept = 90 * 24 * time.Hour
+// retention is how long notices are kept.
+const retention = 90 * 24 * time.Hour
 
 // Sweep deletes at most 1,000 notices older than 90 days. It returns the number of deleted notices.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
@@ -119,11 +119,11 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 		var err error
 		n, err = tx.Exec(ctx,
 			`DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE created_at < ? ORDER BY created_at
-		LIMIT 1000)`, db.Micros(tx.Now().Add(-kept)))
+		LIMIT 1000)`, db.Micros(tx.Now().Add(-retention)))
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("sweeping notices: %w", err)
+		return 0, fmt.Errorf("deleting old notices: %w", err)
 	}
 	return n, nil
 }
@@ -140,19 +140,19 @@ func (s *Service) MutedKinds(ctx context.Context, person int64) ([]Kind, error) 
 }
 
 // SetMutedKinds sets the kinds of notices that are not sent to a person by email. It ignores unknown kinds.
-func (s *Service) SetMutedKinds(ctx context.Context, person int64, unwanted map[Kind]bool) error {
+func (s *Service) SetMutedKinds(ctx context.Context, person int64, muted map[Kind]bool) error {
 	return s.db.InTx(ctx, "notice.choose", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM notice_choices WHERE person_id = ?`, person); err != nil {
-			return fmt.Errorf("forgetting a person's choice: %w", err)
+			return fmt.Errorf("deleting the muted kinds of a person: %w", err)
 		}
 		for _, k := range Kinds {
-			if !unwanted[k.Kind] {
+			if !muted[k.Kind] {
 				continue
 			}
 			if _, err := tx.Exec(ctx,
 				`INSERT INTO notice_choices (person_id, kind) VALUES (?, ?) ON CONFLICT DO NOTHING`, person,
 				string(k.Kind)); err != nil {
-				return fmt.Errorf("storing a person's choice: %w", err)
+				return fmt.Errorf("storing the muted kinds of a person: %w", err)
 			}
 		}
 		return nil
@@ -164,7 +164,7 @@ func (s *Service) Threshold(ctx context.Context, team int64) (int64, error) {
 	var n int64
 	err := s.db.QueryRow(ctx, `SELECT credits FROM notice_thresholds WHERE team_id = ?`, team).Scan(&n)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, fmt.Errorf("reading below what credits are low: %w", err)
+		return 0, fmt.Errorf("reading the threshold of low credits: %w", err)
 	}
 	return n, nil
 }

@@ -181,7 +181,7 @@ type choices struct {
 }
 
 type choice struct {
-	notification.About
+	notification.KindInfo
 
 	Wanted bool
 }

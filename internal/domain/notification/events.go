@@ -22,7 +22,7 @@ var byEvent = map[string]Kind{
 	"social_account.lost": AccountLost,
 	"post.approval_asked": ApprovalAsked, "post.approved": ApprovalDecided, "post.rejected": ApprovalDecided,
 	"post.commented": ApprovalComment,
-	lowEvent:         CreditsLow, "report.tracking_ended": TrackingStopped,
+	lowCreditsEvent:  CreditsLow, "report.tracking_ended": TrackingStopped,
 	"key.created": KeyChanged, "key.changed": KeyChanged, "key.level_changed": KeyChanged,
 	"key.limit_changed":   KeyChanged,
 	"assistant.connected": AssistantConnected, "assistant.limit_changed": AssistantConnected,
@@ -31,19 +31,19 @@ var byEvent = map[string]Kind{
 // decidedEvent is recorded when a person decides whether an unconfirmed post was published.
 const (
 	decidedEvent = "post.account_decided"
-	notPublished = "not_published" // its decision: the post is not there
+	notPublished = "not_published" // value of the event's decision
 )
 
-// gather is how long an email is delayed to include more notices of its kind.
-const gather = time.Minute
+// mailDelay delays an email, so that it can include more notices of its kind.
+const mailDelay = time.Minute
 
 // HandleEvent creates the notices for an event, in the transaction that records the event.
 func (s *Service) HandleEvent(ctx context.Context, tx *db.Tx, e db.Event) error {
 	if e.Team == 0 {
 		return s.notifyAccount(ctx, tx, e)
 	}
-	kind, told := byEvent[e.Kind]
-	if !told {
+	kind, ok := byEvent[e.Kind]
+	if !ok {
 		return nil
 	}
 	d, err := s.describe(ctx, tx, kind, e)
@@ -55,19 +55,19 @@ func (s *Service) HandleEvent(ctx context.Context, tx *db.Tx, e db.Event) error 
 	if err != nil {
 		return fmt.Errorf("encoding the details of a notice: %w", err)
 	}
-	about, marks := kind.about(), []any{}
-	roles := about.To
+	about, roleArgs := kind.info(), []any{}
+	roles := about.Roles
 	for _, r := range roles {
-		marks = append(marks, string(r))
+		roleArgs = append(roleArgs, string(r))
 	}
 	var self int64
-	if about.Self {
+	if about.NotifyActor {
 		self = e.Person
 	}
 	args := append([]any{
-		e.Team, string(kind), e.ID, e.Subject, string(raw), db.Micros(tx.Now()), db.Micros(tx.Now().Add(gather)),
+		e.Team, string(kind), e.ID, e.Subject, string(raw), db.Micros(tx.Now()), db.Micros(tx.Now().Add(mailDelay)),
 		e.Team,
-	}, marks...)
+	}, roleArgs...)
 	_, err = tx.Exec(ctx,
 		`INSERT INTO notices (person_id, team_id, kind, event_id, subject, detail, created_at, mail_at)
 		SELECT m.person_id, CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT),
@@ -85,8 +85,8 @@ func roleList(roles []access.Role) string {
 	return strings.TrimSuffix(strings.Repeat("?, ", len(roles)), ", ")
 }
 
-// excludedPerson returns the person who caused the event and is not notified, or 0. All recipients are notified of changes
-// to keys and connections, because someone else may have acted in the person's name.
+// excludedPerson returns the person who caused the event and is not notified, or 0. For changes to keys and connections it
+// returns 0, because someone else may have acted in the person's name.
 func excludedPerson(kind Kind, e db.Event) int64 {
 	if e.Key > 0 || kind == KeyChanged || kind == AssistantConnected {
 		return 0
@@ -94,8 +94,8 @@ func excludedPerson(kind Kind, e db.Event) int64 {
 	return e.Person
 }
 
-// recorded holds the fields of audit events that notices use.
-type recorded struct {
+// eventDetail has the fields of audit events that notices use.
+type eventDetail struct {
 	Account  int64  `json:"account"`
 	Reason   string `json:"reason"`
 	Decision string `json:"decision"` // a person's decision about an unconfirmed account
@@ -109,9 +109,9 @@ type recorded struct {
 	LimitBefore *int64  `json:"daily_credits_before"`
 }
 
-// describe returns the details of a notice, such as names. They are stored, because they may change later.
+// describe returns the details of a notice, such as names. They are stored with the notice, because they may change later.
 func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Event) (detail, error) {
-	var r recorded
+	var r eventDetail
 	if err := json.Unmarshal(e.Detail, &r); err != nil {
 		return detail{}, fmt.Errorf("reading the details of %s: %w", e.Kind, err)
 	}
@@ -128,16 +128,16 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Event
 		err = tx.QueryRow(ctx, `SELECT platform, username FROM social_accounts WHERE team_id = ? AND id = ?`, e.Team,
 			r.Account).Scan(&d.Platform, &d.Name)
 	case AccountLost:
-		account, unfit := strconv.ParseInt(e.Subject, 10, 64)
-		if unfit != nil {
-			return d, fmt.Errorf("reading which account is lost: %w", unfit)
+		account, parseErr := strconv.ParseInt(e.Subject, 10, 64)
+		if parseErr != nil {
+			return d, fmt.Errorf("reading the ID of the disconnected account: %w", parseErr)
 		}
 		err = tx.QueryRow(ctx, `SELECT platform, username FROM social_accounts WHERE team_id = ? AND id = ?`, e.Team,
 			account).Scan(&d.Platform, &d.Name)
 	case KeyChanged, AssistantConnected:
-		key, unfit := strconv.ParseInt(e.Subject, 10, 64)
-		if unfit != nil {
-			return d, fmt.Errorf("reading which key it is: %w", unfit)
+		key, parseErr := strconv.ParseInt(e.Subject, 10, 64)
+		if parseErr != nil {
+			return d, fmt.Errorf("reading the ID of the key: %w", parseErr)
 		}
 		err = tx.QueryRow(ctx, `SELECT name, level FROM api_keys WHERE team_id = ? AND id = ?`, e.Team,
 			key).Scan(&d.Name, &d.Level)
@@ -149,7 +149,7 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Event
 			FROM posts p WHERE p.team_id = ? AND p.id = ?`, r.Round, r.Round, e.Team, e.Subject).
 			Scan(&d.Status, &d.Commented, &d.NotScheduled)
 	case ApprovalAsked, ApprovalComment, CreditsLow, TrackingStopped,
-		// see hearAccount
+		// handled by notifyAccount
 		PasswordChanged, RecoveryUsed, NewBrowser, PasskeysChanged, FactorsChanged, AddressChanged, OperatorChanged:
 	}
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -159,8 +159,8 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Event
 }
 
 const (
-	lowEvent = "credits.low"
-	lowAgain = 24 * time.Hour // time until a team is notified again of low credits
+	lowCreditsEvent    = "credits.low"
+	lowCreditsInterval = 24 * time.Hour // time until a team is notified again of low credits
 )
 
 // NotifyLowCredits notifies a team when its credits fall below the owner's threshold, at most once a day. It must be called
@@ -169,18 +169,18 @@ func (s *Service) NotifyLowCredits(ctx context.Context, tx *db.Tx, team, before,
 	n, err := tx.Exec(ctx,
 		`UPDATE notice_thresholds SET told_at = ?
 		WHERE team_id = ? AND credits > 0 AND credits <= ? AND credits > ? AND told_at <= ?`,
-		db.Micros(tx.Now()), team, before, after, db.Micros(tx.Now().Add(-lowAgain)))
+		db.Micros(tx.Now()), team, before, after, db.Micros(tx.Now().Add(-lowCreditsInterval)))
 	if err != nil {
-		return fmt.Errorf("checking whether credits run low: %w", err)
+		return fmt.Errorf("checking the threshold of low credits: %w", err)
 	}
 	if n == 0 {
 		return nil
 	}
-	var below int64
+	var threshold int64
 	if err := tx.QueryRow(ctx, `SELECT credits FROM notice_thresholds WHERE team_id = ?`,
-		team).Scan(&below); err != nil {
-		return fmt.Errorf("reading below what credits are low: %w", err)
+		team).Scan(&threshold); err != nil {
+		return fmt.Errorf("reading the threshold of low credits: %w", err)
 	}
-	return auditlog.Record(ctx, tx, team, auditlog.Actor{}, lowEvent, strconv.FormatInt(team, 10),
-		map[string]any{"credits": below})
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{}, lowCreditsEvent, strconv.FormatInt(team, 10),
+		map[string]any{"credits": threshold})
 }
