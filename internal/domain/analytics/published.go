@@ -9,8 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// PostFigures are the sums of one post that charts by day need.
-type PostFigures struct {
+// PostMetrics are the metrics of a post in a chart by day.
+type PostMetrics struct {
 	AccountID  int64
 	At         time.Time
 	Views      *int64 // nil if the network does not report it
@@ -20,12 +20,12 @@ type PostFigures struct {
 const engagementSum = `CASE WHEN p.likes IS NULL AND p.comments IS NULL AND p.shares IS NULL AND p.saves IS NULL THEN NULL
 	ELSE COALESCE(p.likes, 0) + COALESCE(p.comments, 0) + COALESCE(p.shares, 0) + COALESCE(p.saves, 0) END`
 
-// ListFigures returns the metrics of the known posts of a team's accounts between two times, newest first.
-func (s *Service) ListFigures(ctx context.Context, team int64, accounts []int64, from, to time.Time) ([]PostFigures, error) {
+// ListPostMetrics returns the metrics of the stored posts of a team's accounts between two times, newest first.
+func (s *Service) ListPostMetrics(ctx context.Context, team int64, accounts []int64, from, to time.Time) ([]PostMetrics, error) {
 	if len(accounts) == 0 {
 		return nil, nil
 	}
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, p *PostFigures) error {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, p *PostMetrics) error {
 		var at int64
 		err := rows.Scan(&p.AccountID, &at, &p.Views, &p.Engagement)
 		p.At = db.Time(at)
@@ -36,7 +36,7 @@ func (s *Service) ListFigures(ctx context.Context, team int64, accounts []int64,
 		ORDER BY p.posted_at DESC LIMIT ?`,
 		append([]any{team, db.Micros(from)}, append(db.Args(db.Micros(to), accounts), maxAnalyzed)...)...)
 	if err != nil {
-		return nil, fmt.Errorf("reading the figures of posts: %w", err)
+		return nil, fmt.Errorf("reading the metrics of posts: %w", err)
 	}
 	return out, nil
 }
@@ -52,15 +52,15 @@ type TopPost struct {
 	Engagement int64
 }
 
-// OwnPost is what the team's own post shows that was published as a post of an account. It is zero for posts that were
-// published elsewhere.
+// OwnPost identifies the team's post that was published as a post of an account. It is zero for posts that were published
+// outside pressroom.
 type OwnPost struct {
 	PostID  string
-	Picture int64 // ID of the first medium if it is an image
-	Film    bool  // whether the first medium is a video
+	Picture int64 // ID of the first media item if it is an image
+	Film    bool  // whether the first media item is a video
 }
 
-// TopPosts returns the posts of a team's accounts since a time with the most engagement, best first. It leaves out posts
+// TopPosts returns the posts of a team's accounts since a time with the most engagement, best first. It omits posts
 // without known engagement.
 func (s *Service) TopPosts(ctx context.Context, team int64, accounts []int64, since time.Time, limit int) ([]TopPost, error) {
 	if len(accounts) == 0 {
@@ -93,8 +93,7 @@ func (s *Service) TopPosts(ctx context.Context, team int64, accounts []int64, si
 	return out, nil
 }
 
-// OwnPosts returns the team's own posts that were published as posts of an account, by the network's ID. Others are
-// omitted.
+// OwnPosts returns the team's posts that were published as posts of an account, by network ID. Other posts are omitted.
 func (s *Service) OwnPosts(ctx context.Context, team, account int64, ids []string) (map[string]OwnPost, error) {
 	out := map[string]OwnPost{}
 	if len(ids) == 0 {

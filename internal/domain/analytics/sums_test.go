@@ -62,8 +62,8 @@ func TestSumByPost(t *testing.T) {
 
 // Charts and lists of the best posts read the accounts of one team. A post that the team published has its picture.
 func TestTopPosts(t *testing.T) {
-	each(t, func(w *env) {
-		account := w.harbour()
+	onEachDatabase(t, func(w *env) {
+		account := w.connectHarbour()
 		team := w.teamOf(account)
 		w.must(w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			for _, s := range []struct {
@@ -91,7 +91,7 @@ func TestTopPosts(t *testing.T) {
 			top[1].PostID != "" || top[1].Excerpt != "Elsewhere" || *top[1].Counts.Views != 40 {
 			t.Errorf("best posts: %+v", top)
 		}
-		figures, err := w.service.ListFigures(t.Context(), team, ids, since, time.Unix(7, 0))
+		figures, err := w.service.ListPostMetrics(t.Context(), team, ids, since, time.Unix(7, 0))
 		w.must(err)
 		if len(figures) != 2 || figures[0].Views != nil || *figures[0].Engagement != 7 || *figures[1].Views != 40 {
 			t.Errorf("figures: %+v", figures)
@@ -104,7 +104,7 @@ func TestTopPosts(t *testing.T) {
 		if other, err := w.service.TopPosts(t.Context(), team+1, ids, since, 5); err != nil || len(other) > 0 {
 			t.Errorf("another team has %v (%v)", other, err)
 		}
-		if other, err := w.service.ListFigures(t.Context(), team+1, ids, since, time.Unix(7, 0)); err != nil || len(other) > 0 {
+		if other, err := w.service.ListPostMetrics(t.Context(), team+1, ids, since, time.Unix(7, 0)); err != nil || len(other) > 0 {
 			t.Errorf("another team has %v (%v)", other, err)
 		}
 		if other, err := w.service.OwnPosts(t.Context(), team+1, account, []string{"n2"}); err != nil || len(other) > 0 {

@@ -43,8 +43,9 @@ func TestCompareWeeks(t *testing.T) {
 		w.setMetrics(112, post("past", start.Add(-2*day), 5), post("now", start.Add(6*day), 3), post("also", start.Add(7*day), 4))
 		w.collectAfter(7*day, 2)
 		w.collectAfter(time.Second, 2)
-		if a := w.weeks()[0]; countOrMinusOne(a.Followers) != 112 || countOrMinusOne(a.Change) != 12 || len(a.Line) != 2 || a.Line[0] != 100 ||
-			a.Now.Posts != 2 || countOrMinusOne(a.Now.Engagement) != 7 || a.Past.Posts != 1 || countOrMinusOne(a.Past.Engagement) != 5 {
+		if a := w.weeks()[0]; countOrMinusOne(a.Followers) != 112 || countOrMinusOne(a.Change) != 12 ||
+			len(a.Line) != 2 || a.Line[0] != 100 || a.Now.Posts != 2 || countOrMinusOne(a.Now.Engagement) != 7 ||
+			a.Past.Posts != 1 || countOrMinusOne(a.Past.Engagement) != 5 {
 			w.t.Errorf("a week later: %+v", a)
 		}
 		w.clock.Advance(30 * day)

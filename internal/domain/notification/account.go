@@ -32,7 +32,8 @@ var accountKinds = []KindInfo{
 	{Kind: RecoveryUsed, Name: "A recovery link for your account", Plural: "%d notifications about recovery links"},
 	{Kind: NewBrowser, Name: "New sign-in to your account", Plural: "%d new sign-ins to your account"},
 	{Kind: PasskeysChanged, Name: "The passkeys of your account changed", Plural: "The passkeys of your account changed %d times"},
-	{Kind: FactorsChanged, Name: "Two-factor sign-in of your account changed", Plural: "Two-factor sign-in of your account changed %d times"},
+	{Kind: FactorsChanged, Name: "Two-factor sign-in of your account changed",
+		Plural: "Two-factor sign-in of your account changed %d times"},
 	{Kind: AddressChanged, Name: "How you sign in changed", Plural: "How you sign in changed %d times"},
 	{Kind: OperatorChanged, Name: "Your operator access changed", Plural: "Your operator access changed %d times"},
 }

@@ -28,7 +28,7 @@ func (w *env) recordAccountEvent(t *testing.T, by int64, kind, subject string, d
 	}))
 }
 
-// Every change to a person's sign-in notifies the person in the app and by mail, whatever the person's settings.
+// Every change to a person's sign-in notifies the person in the app and by mail, even if the person muted all kinds.
 func TestAccountNotices(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *env) {
 		ada := w.owner.ID

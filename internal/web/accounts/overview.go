@@ -75,7 +75,7 @@ func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 	}
 	now := p.DB.Now()
 	out.chart = newChart(now, zone, out.Days)
-	posts, err := p.insight.ListFigures(ctx, v.Team.ID, ids, out.chart.past, now.Add(time.Second))
+	posts, err := p.insight.ListPostMetrics(ctx, v.Team.ID, ids, out.chart.past, now.Add(time.Second))
 	if err != nil {
 		return out, err
 	}
