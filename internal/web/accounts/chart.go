@@ -57,7 +57,7 @@ func dayIn(at time.Time) time.Time {
 }
 
 // add adds the followers of accounts and the metrics of their posts.
-func (c *chart) add(accounts []analytics.AccountWeeks, posts []analytics.PostFigures) {
+func (c *chart) add(accounts []analytics.AccountWeeks, posts []analytics.PostMetrics) {
 	half := len(c.parts) / 2
 	for _, a := range accounts {
 		addGained(c.parts[:half], a)
