@@ -32,5 +32,5 @@ func TestUnauditedApp(t *testing.T) {
 	g := f.Grant()
 	d := f.MustPrepare(g, "a film", f.Library.Video(1000))
 	_, err := f.Commit(g, d)
-	networktest.WantClass(t, err, network.Unapproved, "private")
+	networktest.WantClass(t, err, network.Unapproved, "privacyStatus")
 }

@@ -42,6 +42,9 @@ const (
 	maxStatusInterval = time.Minute
 )
 
+// codeLocked is the code of a video that YouTube keeps private, for network.NextStep.
+const codeLocked = "privacyStatus"
+
 // outcome returns the receipt of a video that is processed and has the planned audience, else an error. YouTube assigns
 // the ID before it processes the file, so a video with an ID may still be processing, rejected, or visible only to its
 // channel.
@@ -56,7 +59,9 @@ func (n *Network) outcome(p draft, v video) (network.Receipt, error) {
 	case s.Upload == statusDeleted:
 		return network.Receipt{}, refusedVideo(network.Rejected, "uploadStatus", statusDeleted)
 	case s.Privacy == privacyPrivate && p.Privacy != privacyPrivate:
-		return network.Receipt{}, refusedVideo(network.Unapproved, "privacyStatus", privacyPrivate)
+		locked := refusedVideo(network.Unapproved, codeLocked, privacyPrivate)
+		locked.Code = codeLocked
+		return network.Receipt{}, locked
 	case s.Upload == statusProcessed && s.Privacy != "":
 		return n.receipt(v.ID, v.Snippet.PublishedAt), nil
 	}

@@ -57,8 +57,8 @@ func TestVideoStatus(t *testing.T) {
 		"listed later":              {uploaded + public, []string{"", processed + public}, published},
 		"made unlisted by a person": {uploaded + public, []string{processed + `"privacyStatus":"unlisted"`}, published},
 		"no status":                 {`"license":"youtube"`, []string{processed + public}, published},
-		"locked private":            {uploaded + private, nil, refused(network.Unapproved, "private")},
-		"locked later":              {uploaded + public, []string{processed + private}, refused(network.Unapproved, "private")},
+		"locked private":            {uploaded + private, nil, refused(network.Unapproved, "privacyStatus")},
+		"locked later":              {uploaded + public, []string{processed + private}, refused(network.Unapproved, "privacyStatus")},
 		"a duplicate":               {rejected + `"duplicate",` + private, nil, refused(network.Duplicate, "duplicate")},
 		"a duplicate, later":        {uploaded + public, []string{rejected + `"duplicate"`}, refused(network.Duplicate, "duplicate")},
 		"too long":                  {uploaded + public, []string{rejected + `"length"`}, refused(network.RejectedMedia, "length")},
@@ -84,7 +84,7 @@ func TestVideoStatus(t *testing.T) {
 				got.class = networktest.Class(err)
 			}
 			if failed, ok := errors.AsType[*network.Error](err); ok {
-				if got.code = failed.Code; !strings.HasSuffix(failed.Message, ": "+failed.Code) {
+				if got.code = failed.Code; !strings.Contains(failed.Message, failed.Code) {
 					t.Errorf("message %q", failed.Message)
 				}
 			}
