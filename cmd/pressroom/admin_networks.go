@@ -37,6 +37,9 @@ func (c adminNetworksCheck) Run(ctx context.Context, p *program, log *slog.Logge
 	if cfg.Networks, err = networkSettings(c.Networks); err != nil {
 		return err
 	}
+	if c.Networks == "" {
+		log.WarnContext(ctx, "without --networks, only Bluesky is checked: pass the file that serve uses")
+	}
 	cfg.ReadOnlyFiles = true
 	s, err := server.Open(ctx, cfg)
 	if err != nil {

@@ -17,11 +17,18 @@ type sandboxCmd struct {
 	Addr     string   `help:"Address to listen on." default:"127.0.0.1:8090"`
 	Accounts []string `name:"bluesky-account" help:"Create a Bluesky account, such as shop.test:secret. Repeatable." placeholder:"HANDLE:PASSWORD"`
 	Settings bool     `help:"Print settings for serve --networks and exit."`
+	Strict   bool     `help:"With --settings: use apps that lack audits, reviews or products."`
 }
 
 // Run serves the sandbox networks until ctx is canceled.
 func (c sandboxCmd) Run(ctx context.Context) error {
-	if c.Settings {
+	switch {
+	case c.Strict && !c.Settings:
+		return errors.New("--strict needs --settings: the app's ID decides which apps are strict")
+	case c.Strict:
+		_, err := fmt.Fprint(os.Stdout, server.StrictSandboxSettings("http://"+c.Addr))
+		return err
+	case c.Settings:
 		_, err := fmt.Fprint(os.Stdout, server.SandboxSettings("http://"+c.Addr))
 		return err
 	}

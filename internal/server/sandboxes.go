@@ -50,6 +50,33 @@ const sandboxes = `{
 // SandboxSettings returns network settings for the sandbox at an address, as text.
 func SandboxSettings(address string) string { return strings.ReplaceAll(sandboxes, "SANDBOX", address) }
 
+// StrictSandboxSettings is like SandboxSettings, with apps that lack an audit, a review or products, and without the
+// defaults that a strict app may not have. The app of X is the same, because an app without credit cannot connect accounts.
+func StrictSandboxSettings(address string) string {
+	var apps map[string]map[string]any
+	if err := json.Unmarshal([]byte(SandboxSettings(address)), &apps); err != nil {
+		panic(err) // the text above is invalid
+	}
+	apps["facebook"]["client_id"] = "sandbox-unreviewed-require-app-secret"
+	if login, ok := apps["instagram"]["facebook"].(map[string]any); ok {
+		login["client_id"] = "sandbox-unreviewed-require-app-secret"
+	}
+	apps["linkedin"]["client_id"] = "sandbox-self-service"
+	apps["linkedin"]["company"] = map[string]any{"client_id": "sandbox-community-management"}
+	delete(apps["linkedin"], "organizations")
+	apps["pinterest"]["client_id"] = "sandbox-trial"
+	apps["tiktok"]["client_id"] = "sandbox-unaudited"
+	delete(apps["tiktok"], "defaults")
+	apps["youtube"]["client_id"] = "sandbox-unaudited"
+	var out strings.Builder
+	e := json.NewEncoder(&out)
+	e.SetIndent("", "  ")
+	if err := e.Encode(apps); err != nil {
+		panic(err) // apps has only texts and objects
+	}
+	return out.String()
+}
+
 // SandboxNetworks returns the same settings with secrets, which the sandbox ignores.
 func SandboxNetworks(address string) NetworkSettings {
 	out := NetworkSettings{Secret: func(string) string { return "sandbox" }}

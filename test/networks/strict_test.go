@@ -1,6 +1,7 @@
 package networks
 
 import (
+	"bytes"
 	"encoding/json"
 	"io/fs"
 	"net/http"
@@ -17,19 +18,14 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// strictApps maps a network to the text in the sandbox's settings that is replaced for an app without approvals.
-var strictApps = map[string][2]string{
-	"facebook":  {`"client_id": "sandbox"`, `"client_id": "sandbox-require-app-secret"`},
-	"linkedin":  {`"client_id": "sandbox"`, `"company": {"client_id": "sandbox-community-management"}`},
-	"pinterest": {`"client_id": "sandbox"`, `"client_id": "sandbox-trial"`},
-	"tiktok":    {`"client_id": "sandbox"`, `"client_id": "sandbox-unaudited"`},
-	"youtube":   {`"client_id": "sandbox"`, `"client_id": "sandbox-unaudited"`},
-}
-
-func withStrictApps(cfg *server.Config) {
-	for platform, change := range strictApps {
-		changed := strings.Replace(string(cfg.Networks.ByPlatform[platform]), change[0], change[1], 1)
-		cfg.Networks.ByPlatform[platform] = json.RawMessage(changed)
+// withStrictApps uses the apps of pressroom sandbox --settings --strict. People connect LinkedIn companies, whose posts an
+// app can list.
+func withStrictApps(t *testing.T) func(*server.Config) {
+	return func(cfg *server.Config) {
+		address := strings.TrimSuffix(cfg.BlueskyServers[0], "/bluesky")
+		must.NoError(t, json.Unmarshal([]byte(server.StrictSandboxSettings(address)), &cfg.Networks.ByPlatform))
+		cfg.Networks.ByPlatform["linkedin"] = bytes.Replace(cfg.Networks.ByPlatform["linkedin"],
+			[]byte(`"client_id": "sandbox-self-service",`), nil, 1)
 	}
 }
 
@@ -39,13 +35,19 @@ var private = map[string]any{
 	"youtube": map[string]any{"privacy_status": "private", "title": "A private film"},
 }
 
+// public has options that need an audit.
+var public = map[string]any{
+	"tiktok":  map[string]any{"privacy_level": "PUBLIC_TO_EVERYONE", "music_usage_confirmed": true},
+	"youtube": map[string]any{"privacy_status": "public"},
+}
+
 // TestStrictApps follows the guides in docs/networks with apps that lack approvals. It connects an account, publishes text,
 // an image and a video, if the network supports them, and reads the metrics.
 func TestStrictApps(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
 		t.Parallel()
-		w := newEnvAs(t, database, server.RoleAll, 300*time.Millisecond, withStrictApps)
+		w := newEnvAs(t, database, server.RoleAll, 300*time.Millisecond, withStrictApps(t))
 		for _, platform := range w.networks {
 			for name, media := range map[string][]int64{"text": nil, "image": w.images[:1], "video": {w.video}} {
 				s := w.draft(platform, usual, w.caption(name, platform, ""), media)
@@ -69,14 +71,35 @@ func TestStrictApps(t *testing.T) {
 			w.readFigures(platform)
 		}
 		for _, platform := range []string{"tiktok", "youtube"} { // an audience that needs the audit
-			s := w.publish(w.draft(platform, usual, w.caption("public", platform, ""), w.least(platform)))
-			w.awaitJob(s)
+			s := w.draft(platform, usual, w.caption("public", platform, ""), w.least(platform))
+			if got := w.call(http.MethodPatch, "/posts/"+s.id, map[string]any{"options": public}); got.Status != http.StatusOK {
+				t.Fatalf("%s: %d %s", platform, got.Status, got.Code())
+			}
+			w.awaitJob(w.publish(s))
 			accounts, _ := w.get("/posts/" + s.id)["accounts"].([]any)
 			if account, _ := accounts[0].(map[string]any); account["error_code"] != "app_not_approved" {
 				t.Errorf("a public post on %s: %v", platform, account)
 			}
 		}
+		w.checkApps(map[string]string{
+			"pinterest": "Request Standard access", "tiktok": "Apply for the audit", "youtube": "Apply for YouTube's audit",
+		})
+		w.checkReviews()
 	})
+}
+
+// checkReviews checks that the check of apps reports the missing review of Facebook's and Instagram's apps.
+func (w *env) checkReviews() {
+	w.t.Helper()
+	missing := map[string]bool{}
+	for _, f := range must.Get(w.node.Apps.Check(w.t.Context()))(w.t) {
+		if f.Subject == "App Review" && f.Result == network.Unclear && strings.Contains(f.NextStep, "Complete App Review") {
+			missing[f.Network] = true
+		}
+	}
+	if !missing["facebook"] || !missing["instagram"] {
+		w.t.Errorf("App Review is missing for %v", missing)
+	}
 }
 
 // TestStrictAppsInGuide checks that the sandbox knows each app without approvals that docs/networks.md lists.

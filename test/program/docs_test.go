@@ -17,6 +17,7 @@ import (
 // new server replaces the previous server at its address.
 const shim = `#!/usr/bin/env bash
 set -euo pipefail
+case "$*" in *--settings*) exec "$REAL" "$@" ;; esac
 case "$1" in
 quickstart) addr=127.0.0.1:@8080@ ;;
 serve) addr=127.0.0.1:@8080@ ;;
@@ -59,6 +60,7 @@ func TestGuidesWork(t *testing.T) {
 			{"# Restart the service so that it knows both keys. Then:\n", "[ -n \"${PRESSROOM_DATABASE:-}\" ] || " +
 				"pressroom serve --database sqlite:pressroom.db\n"}, // PostgreSQL is there
 		}},
+		{file: "docs/networks.md"},
 		{file: "docs/app.md",
 			before: "pressroom quickstart --data pressroom-data\n" + awaitQuickstart +
 				"pressroom serve --database sqlite:pressroom.db\npressroom admin people add --name Ada --email ada@example.com\n"},

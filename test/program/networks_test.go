@@ -67,5 +67,18 @@ func TestNetworksCheck(t *testing.T) {
 			t.Errorf("no %q in %s", want, plain)
 		}
 	}
+	if _, log, err = o.run("networks", "check"); err != nil || !strings.Contains(log, "without --networks, only Bluesky is checked") {
+		t.Errorf("without settings: %v\n%s", err, log)
+	}
+	strict := must.Get(exec.CommandContext(t.Context(), binary(t), "sandbox", "--settings", "--strict", "--addr", addr).Output())(t)
+	must.NoError(t, os.WriteFile(file, strict, 0o600))
+	o.env = append(o.env, "PRESSROOM_PINTEREST_CLIENT_SECRET=right-secret", "PRESSROOM_LINKEDIN_COMPANY_CLIENT_SECRET=right-secret")
+	reviews, _ := json.Marshal(o.does("networks", "check", "--networks", file))
+	if n := strings.Count(string(reviews), "Complete App Review"); n != 2 {
+		t.Errorf("%d missing reviews in %s", n, reviews)
+	}
+	if err := exec.CommandContext(t.Context(), binary(t), "sandbox", "--strict").Run(); err == nil {
+		t.Error("sandbox --strict without --settings started")
+	}
 	o.cannot("reading the network settings", "networks", "check", "--networks", file+".missing")
 }

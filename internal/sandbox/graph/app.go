@@ -10,7 +10,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// unreviewedClient is the end of the client ID of an app without App Review.
+// unreviewedClient is the part of the client ID of an app without App Review. strictClient may follow it.
 const unreviewedClient = "-unreviewed"
 
 var errSecret = &Error{Status: http.StatusBadRequest, Code: 1, Message: "Error validating client secret."}
@@ -48,7 +48,7 @@ func (*API) AppPermissions(approved ...string) func(*http.Request) (any, error) 
 		data := []map[string]string{}
 		for _, permission := range approved {
 			status := "live"
-			if strings.HasSuffix(app, unreviewedClient) {
+			if strings.Contains(app, unreviewedClient) {
 				status = "unapproved"
 			}
 			data = append(data, map[string]string{"permission": permission, "status": status})
