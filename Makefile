@@ -5,7 +5,7 @@ MAKEFLAGS += --no-print-directory
 .PHONY: help run build test test-quick test-race test-tools check generate update-descriptions bench bench-quick screenshots growth storm storm-posts fuzz sbom reproduce clean
 
 DURATION ?= 15m
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+TAG ?= $(shell git describe --tags --exact-match --match "v*" 2>/dev/null)
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -14,7 +14,7 @@ run: build ## Build and start pressroom with a demo team and sandbox networks (A
 	bin/pressroom quickstart $(ARGS)
 
 build: ## Build bin/pressroom
-	go build -trimpath $(BUILDFLAGS) -ldflags "-X main.version=$(VERSION)" -o bin/pressroom ./cmd/pressroom
+	go build -trimpath $(BUILDFLAGS) -ldflags "-s -w -X main.tag=$(TAG)" -o bin/pressroom ./cmd/pressroom
 
 test: ## Run every test on SQLite and PostgreSQL
 	scripts/test-tools & tools=$$!; scripts/test compile && wait $$tools

@@ -14,9 +14,6 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// version is set by the build.
-var version = "dev"
-
 // program is the command line.
 type program struct {
 	Quickstart quickstartCmd `cmd:"" help:"Run a demo team with sandbox networks. Needs no setup."`
@@ -27,16 +24,10 @@ type program struct {
 	Health     healthCmd     `cmd:"" help:"Check whether a node is ready. Exits with status 1 if not ready."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 
+	VersionFlag versionFlag `name:"version" help:"Print the version."`
+
 	LogLevel  string `help:"Log level: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"PRESSROOM_LOG_LEVEL"`
 	LogFormat string `help:"Log format: text, json, or auto (text on a terminal, else json)." enum:"auto,text,json" default:"auto" env:"PRESSROOM_LOG_FORMAT"`
-}
-
-type versionCmd struct{}
-
-// Run prints the version.
-func (versionCmd) Run() error {
-	_, err := fmt.Println("pressroom", version)
-	return err
 }
 
 func main() {

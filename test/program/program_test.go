@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"pressroom.example/pressroom/internal/api/openapi"
 	"pressroom.example/pressroom/internal/testkit/must"
 	"pressroom.example/pressroom/internal/testkit/program"
 )
@@ -332,6 +333,15 @@ func TestHelpListsCommands(t *testing.T) {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("--help does not list %s", want)
 		}
+	}
+}
+
+func TestVersionFlag(t *testing.T) {
+	t.Parallel()
+	flag := must.Get(exec.Command(binary(t), "--version").Output())(t)
+	command := must.Get(exec.Command(binary(t), "version").Output())(t)
+	if string(flag) != string(command) || !strings.HasPrefix(string(flag), "pressroom "+openapi.Version) {
+		t.Errorf("--version: %q, version: %q", flag, command)
 	}
 }
 

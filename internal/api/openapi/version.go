@@ -1,5 +1,5 @@
 package openapi
 
-// Version is the version of the document (info.version). The last number rises when texts or examples change, the
-// middle one when something is added.
-const Version = "0.19.0"
+// Version is the version of the next release (SemVer): of the program, the document (info.version) and the clients.
+// scripts/release tags it. After a release, the first change to the document raises it.
+const Version = "0.1.0"
