@@ -312,7 +312,7 @@ func TestSystemd(t *testing.T) {
 	for name, instance := range map[string]string{
 		"pressroom.service": "pressroom.service", "pressroom@.service": "pressroom@worker.service",
 	} {
-		unit := bytes.ReplaceAll(read(t, "systemd", name), []byte("/usr/local/bin/pressroom"), []byte(program))
+		unit := bytes.ReplaceAll(read(t, "systemd", name), []byte("=pressroom "), []byte("="+program+" "))
 		if err := os.WriteFile(filepath.Join(dir, name), unit, 0o600); err != nil {
 			t.Fatal(err)
 		}
