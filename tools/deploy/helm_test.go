@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +25,7 @@ import (
 // least is what has to be said.
 func least() map[string]any {
 	return map[string]any{
+		"image":     map[string]any{"repository": "registry.example.com/pressroom"},
 		"publicURL": "https://press.example.com", "blobs": "s3://pressroom?endpoint=https://s3.example.com",
 		"secrets": map[string]any{"database": map[string]any{"name": "db"}, "sealingKey": map[string]any{"name": "sealing"}},
 	}
@@ -47,7 +49,7 @@ func full() map[string]any {
 	secrets["s3"], secrets["more"] = map[string]any{"name": "s3"}, []any{"mail"}
 	v["securityContact"] = "mailto:security@example.com"
 	v["image"] = map[string]any{
-		"tag": "v1", "digest": "sha256:" + strings.Repeat("0", 64), "pullSecrets": []any{map[string]any{"name": "pull"}},
+		"repository": "registry.example.com/pressroom", "tag": "v1", "digest": "sha256:" + strings.Repeat("0", 64), "pullSecrets": []any{map[string]any{"name": "pull"}},
 	}
 	v["nodeSelector"], v["podAnnotations"] = map[string]any{"a": "b"}, map[string]any{"c": "d"}
 	v["tolerations"] = []any{map[string]any{"key": "x", "operator": "Exists"}}
@@ -150,7 +152,7 @@ func checkPod(t *testing.T, name string, pod core.PodTemplateSpec, selected map[
 		}
 	}
 	c := pod.Spec.Containers[0]
-	if c.Image != "pressroom:dev" && c.Image != "pressroom@sha256:"+strings.Repeat("0", 64) {
+	if !regexp.MustCompile(`^registry\.example\.com/pressroom(:\d+\.\d+\.\d+|@sha256:0{64})$`).MatchString(c.Image) {
 		t.Errorf("%s runs %q", name, c.Image)
 	}
 	if c.LivenessProbe.HTTPGet.Path != "/livez" || c.ReadinessProbe.HTTPGet.Path != "/readyz" || c.StartupProbe == nil {

@@ -55,7 +55,7 @@ spec:
   {{- end }}
   containers:
     - name: pressroom
-      image: "{{ $v.image.repository }}{{ if $v.image.digest }}@{{ $v.image.digest }}{{ else }}:{{ $v.image.tag | default .root.Chart.AppVersion }}{{ end }}"
+      image: "{{ required "image.repository is required: push the image to your registry and set its name, such as registry.example.com/pressroom" $v.image.repository }}{{ if $v.image.digest }}@{{ $v.image.digest }}{{ else }}:{{ $v.image.tag | default .root.Chart.AppVersion }}{{ end }}"
       imagePullPolicy: {{ $v.image.pullPolicy }}
       args: [serve, --role, {{ .role }}]
       env:
