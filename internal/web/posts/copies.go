@@ -49,7 +49,11 @@ func (p *Handlers) copyOf(r *http.Request) (post.Record, []post.Target, error) {
 	if err != nil {
 		return post.Record{}, nil, err
 	}
-	return p.posts.Duplicate(r.Context(), call.Actor, r.PostForm.Get("once"), id)
+	once := r.PostForm.Get("once")
+	if once != "" {
+		once += "." + id // the list has one for all posts
+	}
+	return p.posts.Duplicate(r.Context(), call.Actor, once, id)
 }
 
 // editAgain opens a draft for the accounts that failed in the composer.

@@ -12,6 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/analytics"
+	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/post/calendar"
 	"pressroom.example/pressroom/internal/domain/post/postlist"
 	"pressroom.example/pressroom/internal/locale"
@@ -143,11 +145,16 @@ type (
 	}
 	listedPost struct {
 		postlist.Entry
+		analytics.PostSums
 
 		When   locale.Key // label of the time
 		At     time.Time  // zero if there is none
 		Day    time.Time  // of a draft that has a day without a time
 		Others int        // further accounts
+		// name of the group that begins with the post; empty for none
+		Heading locale.Key
+		Edits   bool // the visitor may change it
+		Deletes bool // the visitor may delete it
 	}
 	choice struct{ Value, Text, Platform string }
 )
@@ -206,8 +213,8 @@ func (p *Handlers) fill(r *http.Request, view *listView, cursor string) error {
 	if err != nil {
 		return err
 	}
-	for _, e := range found {
-		view.Posts = append(view.Posts, listedOf(e, zone))
+	if view.Posts, err = p.rows(r, found); err != nil {
+		return err
 	}
 	if next != "" {
 		here := view.query()
@@ -215,6 +222,30 @@ func (p *Handlers) fill(r *http.Request, view *listView, cursor string) error {
 		view.Next = "/posts?" + here.Encode()
 	}
 	return nil
+}
+
+// rows returns the rows of a page, with the figures that the networks report.
+func (p *Handlers) rows(r *http.Request, found []postlist.Entry) ([]listedPost, error) {
+	v := shell.VisitorOf(r.Context())
+	ids := make([]string, len(found))
+	for i, e := range found {
+		ids[i] = e.ID
+	}
+	sums, err := p.analytics.SumByPost(r.Context(), v.Team.ID, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]listedPost, len(found))
+	for i, e := range found {
+		out[i] = listedOf(e, v.Zone)
+		out[i].PostSums = sums[e.ID]
+		out[i].Edits = !e.Template && (e.Status == post.Draft || e.Status == post.Scheduled && v.Is(shell.Publishers))
+		out[i].Deletes = !e.Template && e.Status == post.Draft
+		if i == 0 || found[i-1].Group != e.Group {
+			out[i].Heading = groupNames[e.Group]
+		}
+	}
+	return out, nil
 }
 
 // choices returns the accounts of the filter, and the selected one.

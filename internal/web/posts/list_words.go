@@ -22,6 +22,11 @@ var tabNames = map[postlist.Tab][2]locale.Key{
 	postlist.Archived:      {"Archived", "Nothing is archived."},
 }
 
+// groupNames are the headings in the list of all posts.
+var groupNames = map[postlist.Tab]locale.Key{
+	postlist.Scheduled: "Scheduled", postlist.Series: "Series", postlist.Past: "Published and failed", postlist.Drafts: "Drafts",
+}
+
 // addTabs adds the tabs with their counts. An empty archive has no tab, unless it is selected.
 func (p *Handlers) addTabs(r *http.Request, view *listView) error {
 	counts, err := postlist.Counts(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID)
@@ -52,6 +57,8 @@ func (p *Handlers) addTabs(r *http.Request, view *listView) error {
 // orderOf describes the order of the list.
 func orderOf(f postlist.Filter) locale.Key {
 	switch byTime, earliest := f.ByTime(); {
+	case f.IsGrouped():
+		return "Scheduled posts come first, the soonest at the top."
 	case byTime && earliest:
 		return "Soonest first."
 	case byTime:
@@ -66,7 +73,7 @@ func listedOf(e postlist.Entry, zone *time.Location) listedPost {
 	out.Accounts = e.Accounts[:len(e.Accounts)-out.Others]
 	switch {
 	case !e.PublishedAt.IsZero():
-		out.When, out.At = "Published", e.PublishedAt
+		out.At = e.PublishedAt
 	case e.Template:
 		out.When, out.At = "From|start", e.ScheduledAt
 	case e.Status == post.Failed && !e.ScheduledAt.IsZero():

@@ -24,10 +24,13 @@ type Filter struct {
 	From, To time.Time // range of publication or scheduled times; To is exclusive
 }
 
+// IsGrouped reports whether the list has groups, each with its own order: it does if nothing is filtered.
+func (f Filter) IsGrouped() bool { return f == Filter{} }
+
 // ByTime reports whether the posts are sorted by time, and whether the earliest is first. Otherwise they are sorted by
 // creation, newest first.
 func (f Filter) ByTime() (bool, bool) {
-	t := f.Tab.tab()
+	t := f.definition()
 	return t.byTime || f.hasDates(), t.earliestFirst
 }
 
@@ -45,25 +48,20 @@ type Entry struct {
 	Changed     time.Time // when the post was last changed
 	SeriesID    int64
 	Accounts    []post.PostEntryAccount
+	Group       Tab // of a list with groups
 
 	slot int64
 }
 
 // List returns a page of a team's posts and the cursor of the next page, or "" for the last page.
 func List(ctx context.Context, d *db.DB, team int64, f Filter, cursor string, limit int) ([]Entry, string, error) {
-	text, args, err := listQuery(team, f, cursor, limit)
+	read := readPage
+	if f.IsGrouped() {
+		read = readGroups
+	}
+	page, next, err := read(ctx, d, team, f, cursor, limit)
 	if err != nil {
 		return nil, "", err
-	}
-	page, err := db.AllSized(ctx, d, limit+1, scanEntry, text, args...)
-	if err != nil {
-		return nil, "", fmt.Errorf("listing the posts of team %d: %w", team, err)
-	}
-	next := ""
-	if len(page) > limit {
-		page = page[:limit]
-		last := page[limit-1]
-		next = strconv.FormatInt(last.slot, 10) + "." + last.ID
 	}
 	ids := make([]string, len(page))
 	for i, e := range page {
@@ -83,6 +81,62 @@ func List(ctx context.Context, d *db.DB, team int64, f Filter, cursor string, li
 	return page, next, nil
 }
 
+// readPage reads a page of posts in one order.
+func readPage(ctx context.Context, d *db.DB, team int64, f Filter, cursor string, limit int) ([]Entry, string, error) {
+	text, args, err := listQuery(team, f, cursor, limit)
+	if err != nil {
+		return nil, "", err
+	}
+	page, err := db.AllSized(ctx, d, limit+1, scanEntry, text, args...)
+	if err != nil {
+		return nil, "", fmt.Errorf("listing the posts of team %d: %w", team, err)
+	}
+	next := ""
+	if len(page) > limit {
+		page = page[:limit]
+		last := page[limit-1]
+		next = strconv.FormatInt(last.slot, 10) + "." + last.ID
+	}
+	return page, next, nil
+}
+
+// readGroups reads a page of all posts, one group after another. The cursor begins with the number of its group.
+func readGroups(ctx context.Context, d *db.DB, team int64, _ Filter, cursor string, limit int) ([]Entry, string, error) {
+	first, rest := 0, ""
+	if cursor != "" {
+		number, after, _ := strings.Cut(cursor, "~")
+		var err error
+		if first, err = strconv.Atoi(number); err != nil || first < 0 || first >= len(groups) {
+			return nil, "", errCursor()
+		}
+		rest = after
+	}
+	var out []Entry
+	for i := first; i < len(groups); i++ {
+		room := limit - len(out)
+		page, next, err := readPage(ctx, d, team, Filter{Tab: groups[i].name}, rest, max(room, 1))
+		if err != nil {
+			return nil, "", err
+		}
+		if room == 0 && len(page) > 0 { // the page is full, and another one begins here
+			return out, strconv.Itoa(i) + "~", nil
+		}
+		for _, e := range page {
+			e.Group = groups[i].name
+			out = append(out, e)
+		}
+		if next != "" {
+			return out, strconv.Itoa(i) + "~" + next, nil
+		}
+		rest = ""
+	}
+	return out, "", nil
+}
+
+func errCursor() error {
+	return apierr.Invalid(apierr.InvalidCursor, "cursor", "This page of the list does not exist. Start at the first page.")
+}
+
 func scanEntry(rows *sql.Rows, e *Entry) error {
 	var scheduled, published, changed int64
 	err := rows.Scan(&e.ID, &e.Status, &e.Excerpt, &scheduled, &e.PlannedDay, &published, &changed, &e.SeriesID, &e.slot)
@@ -93,7 +147,7 @@ func scanEntry(rows *sql.Rows, e *Entry) error {
 // listQuery returns the SQL of a page. Each tab has an index in the order of its list. The list of all posts of an
 // account uses the account's index.
 func listQuery(team int64, f Filter, cursor string, limit int) (string, []any, error) {
-	t := f.Tab.tab()
+	t := f.definition()
 	byTime, earliestFirst := f.ByTime()
 	q := query{from: "posts p", order: "p.id DESC"}
 	switch {
@@ -163,7 +217,7 @@ func (q *query) after(cursor string, byTime, earliestFirst bool) error {
 	slot, id, _ := strings.Cut(cursor, ".")
 	at, err := strconv.ParseInt(slot, 10, 64)
 	if err != nil || id == "" {
-		return apierr.Invalid(apierr.InvalidCursor, "cursor", "This page of the list does not exist. Start at the first page.")
+		return errCursor()
 	}
 	switch {
 	case byTime && earliestFirst:

@@ -57,7 +57,7 @@ func TestTabs(t *testing.T) {
 			filter postlist.Filter
 			want   string
 		}{
-			{postlist.Filter{}, "waiting archived failed partly sent Übung 100% idea middle soon late"},
+			{postlist.Filter{}, "soon middle late archived failed partly sent waiting Übung 100% idea"},
 			{postlist.Filter{Account: w.Account, Text: "e"}, "archived failed sent idea middle late"},
 			{postlist.Filter{Tab: postlist.Drafts}, "waiting Übung 100% idea"},
 			{postlist.Filter{Tab: postlist.Scheduled}, "soon middle late"},
@@ -80,9 +80,11 @@ func TestTabs(t *testing.T) {
 		if got := fmt.Sprint(counts); got != "[{ 10} {draft 3} {scheduled 3} {waiting 1} {published 2} {failed 2} {archived 1}]" {
 			t.Error(got)
 		}
-		if _, _, err := postlist.List(t.Context(), w.DB, w.Call.TeamID, postlist.Filter{}, "AQ", 2); !apierr.Is(err,
-			apierr.ValidationFailed) {
-			t.Errorf("List with an invalid cursor: %v", err)
+		for _, cursor := range []string{"AQ", "9~", "0~AQ"} {
+			if _, _, err := postlist.List(t.Context(), w.DB, w.Call.TeamID, postlist.Filter{}, cursor, 2); !apierr.Is(err,
+				apierr.ValidationFailed) {
+				t.Errorf("List with the invalid cursor %s: %v", cursor, err)
+			}
 		}
 	})
 }

@@ -62,7 +62,10 @@ func TestTabsUseIndexes(t *testing.T) {
 				checkPlan(t, w, fmt.Sprintf("%+v", f), text, args, wanted)
 			}
 		}
-		text, args, err := listQuery(w.Call.TeamID, Filter{From: db.Time(first), To: db.Time(first + 9)}, "", 30)
+		text, args, err := listQuery(w.Call.TeamID, Filter{Tab: Past}, "", 30)
+		must.NoError(t, err)
+		checkPlan(t, w, "past", text, args, "posts_by_slot")
+		text, args, err = listQuery(w.Call.TeamID, Filter{From: db.Time(first), To: db.Time(first + 9)}, "", 30)
 		must.NoError(t, err)
 		checkPlan(t, w, "days", text, args, "posts_by_slot")
 	})

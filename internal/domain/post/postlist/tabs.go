@@ -44,6 +44,21 @@ var tabs = []tab{
 	{Archived, "p.archived_at > 0", false, false},
 }
 
+// The groups of the list of all posts, besides Scheduled and Drafts.
+const (
+	Series Tab = "series" // templates of series
+	Past   Tab = "past"   // submitted posts
+)
+
+// groups are the parts of the list of all posts, in its order. Each post is in one of them.
+var groups = []tab{
+	Scheduled.tab(),
+	{Series, "p.is_template = 1", false, false},
+	// Without the concatenation, databases would sort the posts of the states instead of reading them by time.
+	{Past, "p.status || '' IN ('processing', 'published', 'partially_published', 'failed') AND p.is_template = 0", true, false},
+	Drafts.tab(),
+}
+
 // aliases are post states that a URL may contain instead of a tab.
 var aliases = map[string]Tab{"processing": Published, "partially_published": Failed, "unconfirmed": Failed}
 
@@ -67,6 +82,16 @@ func (name Tab) tab() tab {
 		}
 	}
 	return tabs[0]
+}
+
+// definition returns the tab or group.
+func (f Filter) definition() tab {
+	for _, g := range groups {
+		if g.name == f.Tab {
+			return g
+		}
+	}
+	return f.Tab.tab()
 }
 
 // MaxCounted is the maximum count of a tab.

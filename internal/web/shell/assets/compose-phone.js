@@ -44,3 +44,7 @@ form.addEventListener('submit', (event) => {
 
 showView('write');
 openTime(form.querySelector('#when [aria-invalid]'));
+if (location.hash === '#when') {
+  openTime(document.getElementById('date'));
+  document.getElementById('date')?.focus();
+}

@@ -68,7 +68,7 @@ document.addEventListener('refreshed', () => {
   if (document.getElementById('all')) count();
 });
 
-filter.querySelector('button').hidden = true;
+filter.querySelector('button:not([type])').hidden = true;
 filter.addEventListener('change', (event) => {
   if (event.target.checkValidity()) void apply(); // a year that is still being typed is not valid
 });
@@ -80,4 +80,16 @@ filter.addEventListener('input', (event) => {
 filter.addEventListener('submit', (event) => {
   event.preventDefault();
   void apply();
+});
+
+// A menu of a post closes when something else is pressed, and on Escape.
+function closeMenus(except) {
+  for (const menu of document.querySelectorAll('.row-menu[open]')) if (menu !== except) menu.open = false;
+}
+document.addEventListener('click', (event) => closeMenus(event.target.closest('.row-menu')));
+document.addEventListener('keydown', (event) => {
+  const menu = event.key === 'Escape' && event.target.closest?.('.row-menu[open]');
+  if (!menu) return;
+  menu.open = false;
+  menu.querySelector('summary').focus();
 });
