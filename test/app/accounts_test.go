@@ -164,12 +164,15 @@ func TestAccountMetrics(t *testing.T) {
 				AddDate(0, 0, -day).Format(time.DateOnly), 300-day, today.AddDate(0, 0, -day).UnixMicro())
 		}
 		p := b.open(path).
-			shows(http.StatusOK, "Engagement", "Best post", "<b>Fresh</b> 8", "Posting days", "Followers", "Formats", "Export")
+			shows(http.StatusOK, "Engagement", "Best post", "<b>Fresh</b> 8", "Posting days", "Followers", "Formats", "Export",
+				"Mon", "About these figures")
 		p.lacks("<b>Fresh")
-		if !strings.Contains(p.source, `<svg class="plot"`) {
+		if !strings.Contains(p.source, `<svg class="plot wide"`) {
 			t.Error("no follower chart")
 		}
-		b.open(path+"?period=7").shows(http.StatusOK, "Based on 7 posts").lacks("Fresh&lt;/b&gt; 8")
+		b.open(path+"?period=7").
+			shows(http.StatusOK, "Based on 7 posts.", "+7 in this period", "+250% 7 per week", "+169% 39 before").
+			lacks("Fresh&lt;/b&gt; 8")
 		file := b.open(path+"/figures.csv?period=7").
 			shows(http.StatusOK, "figure,of,value,low,high,posts", "likes,account,91,,,7", "posts,image,7")
 		if !strings.Contains(file.header.Get("Content-Disposition"), "7-days.csv") {

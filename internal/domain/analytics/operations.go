@@ -316,25 +316,6 @@ func (v view) followers() *AccountAnalyticsFollowers {
 	return out
 }
 
-// FollowerCount is the follower count of an account on a day.
-type FollowerCount struct {
-	At        time.Time
-	Followers int64
-}
-
-// FollowerHistory returns the measured daily follower counts of a team's account since a time.
-func (s *Service) FollowerHistory(ctx context.Context, team, account int64, since time.Time) ([]FollowerCount, error) {
-	days, err := s.days(ctx, team, account, dayOf(since, since.Location()))
-	if err != nil {
-		return nil, err
-	}
-	out := make([]FollowerCount, len(days))
-	for i, d := range days {
-		out[i] = FollowerCount{d.at, d.followers}
-	}
-	return out, nil
-}
-
 var exampleAnalytics = func() AccountAnalytics {
 	berlin := time.FixedZone("CEST", 2*60*60)
 	at := func(day, hour int) teamtime.Moment {

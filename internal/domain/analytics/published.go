@@ -49,7 +49,7 @@ type TopPost struct {
 	AccountID  int64
 	Platform   string
 	Username   string
-	Engagement int64
+	Engagement *int64 // nil if the network reports none
 }
 
 // OwnPost identifies the team's post that was published as a post of an account. It is zero for posts that were published
@@ -60,9 +60,11 @@ type OwnPost struct {
 	Film    bool  // whether the first media item is a video
 }
 
-// TopPosts returns the posts of a team's accounts since a time with the most engagement, best first. It omits posts
-// without known engagement.
-func (s *Service) TopPosts(ctx context.Context, team int64, accounts []int64, since time.Time, limit int) ([]TopPost, error) {
+// TopPosts returns the posts of a team's accounts since a time with the most engagement, then with the
+// most views, best first. It omits posts with neither.
+func (s *Service) TopPosts(
+	ctx context.Context, team int64, accounts []int64, since time.Time, limit int,
+) ([]TopPost, error) {
 	if len(accounts) == 0 {
 		return nil, nil
 	}
@@ -78,7 +80,7 @@ func (s *Service) TopPosts(ctx context.Context, team int64, accounts []int64, si
 		p.likes, p.comments, `+engagementSum+` AS engagement FROM account_posts p
 		JOIN social_accounts a ON a.id = p.account_id AND a.team_id = ?
 		WHERE p.posted_at >= ? AND p.account_id IN (`+db.Placeholders(len(accounts))+`)) ranked
-		WHERE engagement > 0 ORDER BY engagement DESC, posted_at DESC, network_id LIMIT ?`,
+		WHERE engagement > 0 OR views > 0 ORDER BY COALESCE(engagement, 0) DESC, COALESCE(views, 0) DESC, posted_at DESC, network_id LIMIT ?`,
 		append([]any{team}, append(db.Args(db.Micros(since), accounts), limit)...)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the best posts: %w", err)

@@ -72,7 +72,8 @@ func TestTopPosts(t *testing.T) {
 			}{
 				{`INSERT INTO posts (id, team_id, person_id, status, caption, excerpt, created_at, updated_at) VALUES
 					('own', ?, 1, 'published', '', '', 1, 1)`, []any{team}},
-				{`INSERT INTO post_targets (post_id, account_id, position, network_id) VALUES ('own', ?, 0, 'n2')`, []any{account}},
+				{`INSERT INTO post_targets (post_id, account_id, position, network_id) VALUES ('own', ?, 0, 'n2')`,
+					[]any{account}},
 				{`INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, views, likes, saves,
 					collected_at) VALUES (?, 'n1', 5000000, 'text', 'Elsewhere', '', 40, 3, NULL, 1),
 					(?, 'n2', 6000000, 'image', 'Own', '', NULL, 3, 4, 1), (?, 'n3', 7000000, 'image', '', '', 9, NULL, NULL, 1),
@@ -87,7 +88,7 @@ func TestTopPosts(t *testing.T) {
 		ids, since := []int64{account}, time.Unix(2, 0)
 		top, err := w.service.TopPosts(t.Context(), team, ids, since, 5)
 		w.must(err)
-		if len(top) != 2 || top[0].ID != "n2" || top[0].PostID != "own" || top[0].Engagement != 7 || top[1].ID != "n1" ||
+		if len(top) != 3 || top[0].ID != "n2" || top[0].PostID != "own" || *top[0].Engagement != 7 || top[2].ID != "n3" || top[1].ID != "n1" ||
 			top[1].PostID != "" || top[1].Excerpt != "Elsewhere" || *top[1].Counts.Views != 40 {
 			t.Errorf("best posts: %+v", top)
 		}

@@ -21,6 +21,17 @@ type chart struct {
 	parts      []span    // of both periods, oldest first, in halves of equal length
 }
 
+// plotted is a chart as a page shows it.
+type plotted struct {
+	chart
+
+	Metric  string // what it shows
+	Metrics []metricLink
+}
+
+// metricLink leads to the page with another metric in the chart.
+type metricLink struct{ Name, Path string }
+
 // span is one part of a period.
 type span struct {
 	first, last       time.Time // days, as midnight UTC

@@ -28,13 +28,11 @@ type overviewView struct {
 	Manages  bool
 	Days     int
 	Periods  []int
-	Metric   string // what the chart shows: followers, views or engagement
+	Plot     plotted
 
 	Followers, Change *int64 // sums over the accounts with known values; nil if no value is known
 	Now, Past         analytics.Week
 	Best              []analytics.TopPost
-
-	chart chart
 }
 
 // overview shows the metrics of all accounts.
@@ -52,7 +50,6 @@ func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	out := overviewView{
 		ZoneName: v.Team.Timezone, Manages: v.Is(shell.Managers), Days: overviewPeriods[0], Periods: overviewPeriods,
-		Metric: r.URL.Query().Get("show"),
 	}
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
@@ -66,21 +63,20 @@ func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 		return out, err
 	}
 	out.choose(all, r.URL.Query().Get("network"))
-	if !slices.Contains(out.Metrics(), out.Metric) {
-		out.Metric = out.Metrics()[0]
+	out.Plot = plotted{newChart(p.DB.Now(), zone, out.Days), chosenMetric(r, out.metrics()), nil}
+	for _, name := range out.metrics() {
+		out.Plot.Metrics = append(out.Plot.Metrics, metricLink{name, out.link(out.Days, out.Network, name) + "#figures"})
 	}
 	ids := make([]int64, len(out.Accounts))
 	for i, a := range out.Accounts {
 		ids[i] = a.ID
 	}
-	now := p.DB.Now()
-	out.chart = newChart(now, zone, out.Days)
-	posts, err := p.insight.ListPostMetrics(ctx, v.Team.ID, ids, out.chart.past, now.Add(time.Second))
+	posts, err := p.insight.ListPostMetrics(ctx, v.Team.ID, ids, out.Plot.past, p.DB.Now().Add(time.Second))
 	if err != nil {
 		return out, err
 	}
-	out.chart.add(out.Accounts, posts)
-	if out.Best, err = p.insight.TopPosts(ctx, v.Team.ID, ids, out.chart.from, bestPosts); err != nil {
+	out.Plot.add(out.Accounts, posts)
+	if out.Best, err = p.insight.TopPosts(ctx, v.Team.ID, ids, out.Plot.from, bestPosts); err != nil {
 		return out, err
 	}
 	for i := range out.Best {
@@ -112,13 +108,24 @@ func (v *overviewView) choose(all []analytics.AccountWeeks, network string) {
 	}
 }
 
-// Metrics returns what the chart can show.
-func (v overviewView) Metrics() []string {
+// metrics returns what the chart can show.
+func (v overviewView) metrics() []string { return metricsOf(v.Now, v.Past) }
+
+// metricsOf returns what a chart of two periods can show.
+func metricsOf(now, past analytics.Week) []string {
 	out := []string{"followers", "engagement"}
-	if v.Now.Views != nil || v.Past.Views != nil {
+	if now.Views != nil || past.Views != nil {
 		out = append(out, "views")
 	}
 	return out
+}
+
+// chosenMetric returns the requested metric, or the first one.
+func chosenMetric(r *http.Request, of []string) string {
+	if name := r.URL.Query().Get("show"); slices.Contains(of, name) {
+		return name
+	}
+	return of[0]
 }
 
 // link returns the path of the page with other settings. An empty network means all.
@@ -127,24 +134,23 @@ func (v overviewView) link(days int, network, metric string) string {
 	if network != "" {
 		q.Set("network", network)
 	}
-	if metric != v.Metrics()[0] {
+	if metric != v.metrics()[0] {
 		q.Set("show", metric)
 	}
 	return "/analytics?" + q.Encode()
 }
 
 // PeriodLink returns the path of the page for another period.
-func (v overviewView) PeriodLink(days int) string { return v.link(days, v.Network, v.Metric) }
+func (v overviewView) PeriodLink(days int) string { return v.link(days, v.Network, v.Plot.Metric) }
 
 // NetworkLink returns the path of the page for another network.
-func (v overviewView) NetworkLink(network string) string { return v.link(v.Days, network, v.Metric) }
-
-// MetricLink returns the path of the page with another metric in the chart.
-func (v overviewView) MetricLink(metric string) string { return v.link(v.Days, v.Network, metric) }
+func (v overviewView) NetworkLink(network string) string {
+	return v.link(v.Days, network, v.Plot.Metric)
+}
 
 // ExportLink returns the path of the page's figures as CSV.
 func (v overviewView) ExportLink() string {
-	return "/analytics/figures.csv" + v.link(v.Days, v.Network, v.Metrics()[0])[len("/analytics"):]
+	return "/analytics/figures.csv" + v.link(v.Days, v.Network, v.metrics()[0])[len("/analytics"):]
 }
 
 // part is the share of a network or account in the chart's metric.
@@ -161,7 +167,7 @@ type part struct {
 func (v overviewView) Parts() []part {
 	var out []part
 	for _, a := range v.Accounts {
-		value := map[string]*int64{"followers": a.Followers, "engagement": a.Now.Engagement, "views": a.Now.Views}[v.Metric]
+		value := map[string]*int64{"followers": a.Followers, "engagement": a.Now.Engagement, "views": a.Now.Views}[v.Plot.Metric]
 		if value == nil {
 			continue
 		}

@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"fmt"
-	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -36,14 +35,37 @@ type view struct {
 	Days    int
 	Periods []int
 	Notes   []string
-	Text    string // beginning of the best post's text
-	Sizes   []analytics.FollowerCount
 	Manages bool
 	Wrong   string // why there are no analytics
 
 	ZoneName    string // the team's time zone, in which days are counted
-	Posts       []analytics.AccountPost
+	Posts       []listedPost
 	First, Next string // pages of posts
+
+	Week analytics.AccountWeeks // the period and the one before
+	Plot plotted
+	Best []analytics.TopPost
+}
+
+// listedPost is a post of the account, with the team's own post that was published as it.
+type listedPost struct {
+	analytics.AccountPost
+	analytics.OwnPost
+}
+
+// HasReach reports whether the network reports the reach of any listed post.
+func (v view) HasReach() bool {
+	return slices.ContainsFunc(v.Posts, func(p listedPost) bool { return p.Counts.Reach != nil })
+}
+
+// HasViews reports whether the network reports the views of any listed post.
+func (v view) HasViews() bool {
+	return slices.ContainsFunc(v.Posts, func(p listedPost) bool { return p.Counts.Views != nil })
+}
+
+// HasSaves reports whether the network reports how often any listed post was saved.
+func (v view) HasSaves() bool {
+	return slices.ContainsFunc(v.Posts, func(p listedPost) bool { return p.Counts.Saves != nil })
 }
 
 // postsPerPage is how many posts the page shows.
@@ -99,13 +121,43 @@ func (p *Handlers) read(r *http.Request, out *view) error {
 		return err
 	}
 	out.AccountAnalytics, out.Notes = found, notes.In(l, outcome.Notes)
-	if found.BestPost != nil {
-		out.Text = textOf(found.BestPost.Text, outcome.Untrusted)
-	}
-	if out.Sizes, err = p.sizes(r, zone, *out); err != nil {
+	if err := p.compare(r, zone, out); err != nil {
 		return err
 	}
 	return p.readPosts(r, zone, out)
+}
+
+// bestOfAccount is how many of an account's best posts are shown.
+const bestOfAccount = 3
+
+// compare reads the period and the one before, with the chart and the best posts.
+func (p *Handlers) compare(r *http.Request, zone *time.Location, out *view) error {
+	ctx, now := r.Context(), p.DB.Now()
+	all, err := p.insight.ComparePeriods(ctx, out.TeamID, zone, out.Days)
+	if err != nil {
+		return err
+	}
+	for _, a := range all {
+		if a.ID == out.ID {
+			out.Week = a
+		}
+	}
+	offered := metricsOf(out.Week.Now, out.Week.Past)
+	out.Plot = plotted{newChart(now, zone, out.Days), chosenMetric(r, offered), nil}
+	for _, name := range offered {
+		path := fmt.Sprintf("/accounts/%d?period=%d&show=%s#figures", out.ID, out.Days, name)
+		out.Plot.Metrics = append(out.Plot.Metrics, metricLink{name, path})
+	}
+	figures, err := p.insight.ListPostMetrics(ctx, out.TeamID, []int64{out.ID}, out.Plot.past, now.Add(time.Second))
+	if err != nil {
+		return err
+	}
+	out.Plot.add([]analytics.AccountWeeks{out.Week}, figures)
+	out.Best, err = p.insight.TopPosts(ctx, out.TeamID, []int64{out.ID}, out.Plot.from, bestOfAccount)
+	for i := range out.Best {
+		out.Best[i].At = out.Best[i].At.In(zone)
+	}
+	return err
 }
 
 // readPosts reads the requested page of the period's posts.
@@ -129,10 +181,18 @@ func (p *Handlers) readPosts(r *http.Request, zone *time.Location, out *view) er
 		last := found[postsPerPage-1]
 		out.Next = here + "&posts=" + url.QueryEscape(strconv.FormatInt(last.At.UnixMicro(), 10)+" "+last.ID) + "#posts"
 	}
+	ids := make([]string, len(found))
 	for i := range found {
-		found[i].At = found[i].At.In(zone)
+		ids[i] = found[i].ID
 	}
-	out.Posts = found
+	own, err := p.insight.OwnPosts(r.Context(), out.TeamID, out.ID, ids)
+	if err != nil {
+		return err
+	}
+	for _, one := range found {
+		one.At = one.At.In(zone)
+		out.Posts = append(out.Posts, listedPost{one, own[one.ID]})
+	}
 	return nil
 }
 
@@ -153,51 +213,33 @@ func (p *Handlers) figures(r *http.Request, account int64,
 		operation.Arguments{"account_id": account, "period_days": int64(days)})
 }
 
-// sizes returns the daily numbers of followers, in the team's time zone.
-func (p *Handlers) sizes(r *http.Request, zone *time.Location, out view) ([]analytics.FollowerCount, error) {
-	sizes, err := p.insight.FollowerHistory(r.Context(), out.TeamID, out.ID, p.DB.Now().In(zone).
-		AddDate(0, 0, -out.Days))
-	for i := range sizes {
-		sizes[i].At = sizes[i].At.In(zone)
-	}
-	return sizes, err
-}
-
-// textOf returns the untrusted text at a pointer, or "".
-func textOf(p *operation.Pointer, texts []operation.Untrusted) string {
-	if p != nil {
-		for _, u := range texts {
-			if u.ID == p.Untrusted {
-				return u.Text
+// MostCounted returns the largest sum of a kind of interaction, which scales the bars.
+func (v view) MostCounted() float64 {
+	var most int64
+	if v.Engagement != nil {
+		for _, c := range engagementCounts(*v.Engagement) {
+			if c.Count != nil {
+				most = max(most, *c.Count)
 			}
 		}
 	}
-	return ""
-}
-
-// line returns a chart of followers, or nothing for fewer than two days.
-func (v view) line(l *locale.Language) template.HTML {
-	if len(v.Sizes) < 2 {
-		return ""
-	}
-	line := plot.Line{Label: l.T("Followers by day. The table below has the numbers."), Spread: true}
-	for _, s := range v.Sizes {
-		count := float64(s.Followers)
-		line.Points = append(line.Points,
-			plot.Point{Name: l.Format(s.At, locale.ShortDay), At: float64(s.At.Unix()), Value: &count})
-	}
-	return line.Draw(l)
-}
-
-// MaxPosts returns the maximum of posts on any weekday, which scales the bars.
-func (v view) MaxPosts() float64 {
-	most := 0
-	if v.Cadence != nil {
-		for _, d := range v.Cadence.ByWeekday {
-			most = max(most, d.Posts)
-		}
-	}
 	return float64(most)
+}
+
+// columns returns a chart of posts by weekday, or nothing without posts.
+func (v view) columns(l *locale.Language) plot.Columns {
+	var out plot.Columns
+	if v.Cadence == nil {
+		return out
+	}
+	var texts []string
+	for _, d := range v.Cadence.ByWeekday {
+		count := float64(d.Posts)
+		out.Values = append(out.Values, plot.Point{Name: shortWeekday(l, d.Weekday), Value: &count})
+		texts = append(texts, known(l, weekdays, d.Weekday)+": "+l.Count(d.Posts))
+	}
+	out.Label = l.T("Posts by weekday") + ". " + strings.Join(texts, ", ")
+	return out
 }
 
 // export sends the analytics of the period as CSV, one metric per line.

@@ -38,12 +38,12 @@ func words(l *locale.Language) template.FuncMap {
 			return plot.FormatPercentRange(l, 100*s.Interval.Low, 100*s.Interval.High)
 		},
 		"upcoming": func(a post.Upcoming) string { return aheadWords(l, a) },
-		"line":     func(v view) template.HTML { return v.line(l) },
-		"lines":    func(v overviewView) plot.Lines { return v.chart.lines(l, v.Metric) },
+		"lines":    func(p plotted) plot.Lines { return p.lines(l, p.Metric) },
 		"draw":     func(c plot.Lines) template.HTML { return c.Draw(l) + c.Narrow().Draw(l) },
-		"rows":     func(v overviewView) []row { return v.chart.rows(l, v.Metric) },
-		"chart":    func(v overviewView) string { return v.chart.title(l, v.Metric) },
-		"small":    func(v overviewView, metric string) template.HTML { return plot.Spark(v.chart.line(metric)) },
+		"rows":     func(p plotted) []row { return p.rows(l, p.Metric) },
+		"title":    func(p plotted) string { return p.title(l, p.Metric) },
+		"small":    func(p plotted, metric string) template.HTML { return plot.Spark(p.line(metric)) },
+		"columns":  func(v view) template.HTML { return v.columns(l).Draw(l) },
 		"bar":      func(p part) template.HTML { return p.bar().Draw() },
 		"trend":    func(now, past *int64) template.HTML { return trend(l, now, past) },
 		"growth":   func(now, change *int64) template.HTML { return growth(l, now, change) },
@@ -89,10 +89,19 @@ var weekdays = map[string]locale.Key{
 	"saturday": "Saturday", "sunday": "Sunday",
 }
 
+// shortWeekday returns the short name of a weekday.
+func shortWeekday(l *locale.Language, name string) string {
+	for i := range 7 {
+		if day := time.Date(2024, time.January, 1+i, 0, 0, 0, 0, time.UTC); strings.EqualFold(day.Weekday().String(), name) {
+			return l.Format(day, locale.ShortWeekday)
+		}
+	}
+	return name
+}
+
 // totals are the labels of the sums of interactions.
 var totals = map[string]locale.Key{
-	"likes": "Total likes", "comments": "Total comments", "shares": "Total shares", "saves": "Total saves",
-	"clicks": "Total clicks",
+	"likes": "Likes", "comments": "Comments", "shares": "Shares", "saves": "Saves", "clicks": "Clicks",
 }
 
 // known returns the label of a name, or the name with a capital letter.
@@ -104,9 +113,9 @@ func known(l *locale.Language, labels map[string]locale.Key, name string) string
 }
 
 // shareOf returns a bar that shows a number as part of a whole.
-func shareOf(part int, whole float64) template.HTML {
+func shareOf(part *int64, whole float64) template.HTML {
 	if whole <= 0 {
 		return ""
 	}
-	return plot.Share{Of: float64(part) / whole}.Draw()
+	return plot.Share{Of: float64(*part) / whole}.Draw()
 }

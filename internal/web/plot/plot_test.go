@@ -54,7 +54,14 @@ func TestDrawings(t *testing.T) {
 		"range":  plot.Range{Value: 1.6, Low: 1.3, High: 44, Reach: 2}.Draw(),
 		"lines":  twoLines().Draw(locale.English),
 		"legend": twoLines().Legend(),
-		"share":  plot.Share{Of: 0.25, Second: true}.Draw(),
+		"columns": plot.Columns{Label: "Posts by <weekday>", Values: []plot.Point{{Name: "Mon", Value: new(2.0)}, {Name: "<Tue>"},
+			{Name: "Wed", Value: new(5.0)}}}.Draw(locale.English),
+		"compared": plot.Lines{Label: "Views", Zero: true, Series: []plot.Series{
+			{Name: "Now", Filled: true, Points: []plot.Point{{Name: "1 Mar", At: 0}, {Name: "2 Mar", At: 1, Value: new(3.0)},
+				{Name: "3 Mar", At: 2, Value: new(9.0)}}},
+			{Name: "Before", Past: true, Points: []plot.Point{{Name: "1 Feb", At: 1, Value: new(4.0)}, {At: 2, Value: new(2.0)}}},
+		}}.Narrow().Draw(locale.English),
+		"share": plot.Share{Of: 0.25, Second: true}.Draw(),
 	} {
 		golden(t, filepath.Join("testdata", name+".svg"), string(drawn))
 	}

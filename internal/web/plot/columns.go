@@ -1,0 +1,54 @@
+package plot
+
+import (
+	"html/template"
+
+	"pressroom.example/pressroom/internal/locale"
+)
+
+const columnsWidth, columnsHeight, columnGap = 340.0, 150.0, 14.0
+
+// Columns is a chart of a few values side by side. Its description has the numbers, too.
+type Columns struct {
+	Label  string // description
+	Values []Point
+}
+
+type columnsView struct {
+	Label         string
+	Width, Height float64
+	Columns       []columnView
+}
+
+type columnView struct {
+	X, Y, Width, Height, Middle float64
+	Name, Text                  string
+	IsEmpty                     bool
+}
+
+// Draw returns the chart as SVG, or nothing without a value above 0.
+func (c Columns) Draw(l *locale.Language) template.HTML {
+	most := 0.0
+	for _, p := range c.Values {
+		if p.Value != nil {
+			most = max(most, *p.Value)
+		}
+	}
+	if most <= 0 {
+		return ""
+	}
+	view := columnsView{Label: c.Label, Width: columnsWidth, Height: columnsHeight}
+	each, room := columnsWidth/float64(len(c.Values)), columnsHeight-top-2*bottom
+	for i, p := range c.Values {
+		value := 0.0
+		if p.Value != nil {
+			value = max(0, *p.Value)
+		}
+		height := max(2, room*value/most)
+		view.Columns = append(view.Columns, columnView{
+			X: each*float64(i) + columnGap/2, Y: columnsHeight - bottom - height, Width: each - columnGap, Height: height,
+			Middle: each * (float64(i) + 0.5), Name: p.Name, Text: FormatNumber(l, value), IsEmpty: value == 0,
+		})
+	}
+	return draw("columns.svg", view)
+}
