@@ -92,6 +92,9 @@ func TestOperatorManagesTeams(t *testing.T) {
 		// The audit log names the operator. The team cannot read it.
 		b.open(path).follow("Audit log").shows(http.StatusOK, "team.closed", fmt.Sprintf(`{"operator":%d}`, c.people[access.Viewer].ID))
 		c.as(t, access.Owner).open("/settings/audit").shows(http.StatusOK, "The operator").lacks("Ada viewer")
+		b.open(fmt.Sprintf("/operator/events?team=%d", c.team.ID)).
+			shows(http.StatusOK, "The audit log of "+c.team.Name+", newest first.", "Team reopened · "+c.team.Name, "Raw Type team.reopened")
+		b.open("/operator/teams").shows(http.StatusOK, "Members Accounts Last active")
 		lines := b.open(fmt.Sprintf("/operator/events.jsonl?team=%d", c.team.ID)).shows(http.StatusOK).source
 		if n := strings.Count(lines, "\n"); n != h.count(t, "events WHERE team_id = ?", c.team.ID) {
 			t.Errorf("the export has %d lines", n)
@@ -138,7 +141,7 @@ func TestOperatorPauses(t *testing.T) {
 			shows(http.StatusUnprocessableEntity, "Enter the number of the team, key or assistant.")
 		p.form("Pause").fill("scope", "team").fill("target", "987654").fill("action", "publish").press().
 			shows(http.StatusUnprocessableEntity, "There is no such team or key")
-		p = p.form("Pause").fill("scope", "team").fill("target", fmt.Sprint(c.team.ID)).fill("action", "publish").
+		p = p.form("Pause").fill("scope", "team").fill("target", fmt.Sprint(c.team.ID, " ", c.team.Name)).fill("action", "publish").
 			fill("reason", "odd posts").press()
 		p.shows(http.StatusOK, "It takes effect everywhere within a second.", "odd posts")
 		b.open(fmt.Sprintf("/operator/teams/%d", c.team.ID)).shows(http.StatusOK, "Publishing is paused: odd posts")
@@ -184,7 +187,7 @@ func TestOperatorWaitingPosts(t *testing.T) {
 		id := c.draft(t, "It waits for the end of the pause", "")
 		h.change(t, `UPDATE posts SET status = 'scheduled', scheduled_at = ? WHERE id = ?`, h.now().Add(-time.Hour).UnixMicro(), id)
 		b.open("/operator/queue").shows(http.StatusOK, "because publishing is paused or the team is closed").
-			lacks("Everything is on time").follow("View pauses").shows(http.StatusOK, fmt.Sprintf("Publishing of team %d", c.team.ID))
+			lacks("Everything is on time").follow("View pauses").shows(http.StatusOK, "Publishing of "+c.team.Name)
 		b.open("/operator").lacks("Everything is OK")
 	})
 }

@@ -41,7 +41,7 @@ async function searches(page) {
 // pauses pauses publishing for the team, sees it at the team, and ends it.
 async function pauses(page) {
   await page.goto('/operator/pauses');
-  await page.getByLabel('ID of the team, key or assistant').fill(String(world.team.id));
+  await page.getByLabel('Team, key or assistant').fill(String(world.team.id));
   await page.getByRole('radio', { name: /^Publishing/ }).check();
   await page.getByLabel('Reason').fill('odd posts');
   await page.getByRole('button', { name: 'Pause', exact: true }).click();

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"pressroom.example/pressroom/internal/domain/credit"
+	"pressroom.example/pressroom/internal/domain/team/teamsearch"
 	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/web/settings"
 )
 
 func (p *Handlers) ledgerPage(w http.ResponseWriter, r *http.Request) {
@@ -32,22 +34,42 @@ func (p *Handlers) audit(w http.ResponseWriter, r *http.Request) {
 
 // eventsView is a page of the audit log.
 type eventsView struct {
-	Team   int64
-	Events []auditlog.Entry
-	Pages  pager
-	File   string // path of the complete log
+	Team     int64
+	TeamName string
+	Days     []eventDay
+	Pages    pager
+	File     string // path of the complete log
+}
+
+// eventDay has the events of a day in UTC, newest first.
+type eventDay struct {
+	At    time.Time
+	Lines []eventLine
+}
+
+// eventLine is an event with the names of its team, person and key.
+type eventLine struct {
+	auditlog.Entry
+
+	Label, Icon                   string
+	TeamName, PersonName, KeyName string
 }
 
 func (p *Handlers) eventsPage(w http.ResponseWriter, r *http.Request) {
 	part := auditlog.Filter{Team: numberOf(r, "team"), BeforeID: numberOf(r, "before"), Limit: rowsPerPage + 1}
 	found, err := auditlog.Entries(r.Context(), p.DB, part)
+	view := eventsView{Team: part.Team, File: eventsPath("/operator/events.jsonl", part.Team, 0)}
+	if err == nil {
+		view.Days, err = p.eventDays(r, found[:min(len(found), rowsPerPage)])
+	}
+	if err == nil && part.Team > 0 {
+		var names teamsearch.Names
+		names, err = teamsearch.TeamNames(r.Context(), p.DB, []int64{part.Team})
+		view.TeamName = names[part.Team]
+	}
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
-	}
-	view := eventsView{
-		Team: part.Team, Events: found[:min(len(found), rowsPerPage)],
-		File: eventsPath("/operator/events.jsonl", part.Team, 0),
 	}
 	if part.BeforeID > 0 {
 		view.Pages.First = eventsPath("/operator/events", part.Team, 0)
@@ -56,6 +78,36 @@ func (p *Handlers) eventsPage(w http.ResponseWriter, r *http.Request) {
 		view.Pages.Next = eventsPath("/operator/events", part.Team, found[rowsPerPage-1].ID)
 	}
 	p.Show(w, r, http.StatusOK, pages["events"], "Audit log", view)
+}
+
+// eventDays adds names to events, newest first, and groups them by day.
+func (p *Handlers) eventDays(r *http.Request, events []auditlog.Entry) ([]eventDay, error) {
+	var teams, people, keys []int64
+	for _, e := range events {
+		teams, people, keys = append(teams, e.Team), append(people, e.Person), append(keys, e.Key)
+	}
+	teamNames, err := teamsearch.TeamNames(r.Context(), p.DB, teams)
+	if err != nil {
+		return nil, err
+	}
+	personNames, err := teamsearch.PersonNames(r.Context(), p.DB, people)
+	if err != nil {
+		return nil, err
+	}
+	keyNames, err := teamsearch.KeyNames(r.Context(), p.DB, keys)
+	var out []eventDay
+	for _, e := range events {
+		e.At = e.At.UTC()
+		if n := len(out); n == 0 || out[n-1].At.Format(time.DateOnly) != e.At.Format(time.DateOnly) {
+			out = append(out, eventDay{At: e.At})
+		}
+		last := &out[len(out)-1]
+		last.Lines = append(last.Lines, eventLine{
+			Entry: e, Label: settings.EventLabel(p.Language(r), e.Kind), Icon: settings.EventIcon(e.Kind),
+			TeamName: teamNames[e.Team], PersonName: personNames[e.Person], KeyName: keyNames[e.Key],
+		})
+	}
+	return out, err
 }
 
 func eventsPath(path string, team, before int64) string {

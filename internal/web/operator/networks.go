@@ -6,6 +6,7 @@ import (
 
 	"pressroom.example/pressroom/internal/domain/account/appcheck"
 	"pressroom.example/pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/domain/team/teamsearch"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/web/shell"
@@ -22,7 +23,8 @@ type networkView struct {
 type networksView struct {
 	Networks []networkView
 	Failures []delivery.Failure
-	Checked  bool // Findings is the result of a check that was just made
+	Names    teamsearch.Names // of the teams of the failures
+	Checked  bool             // Findings is the result of a check that was just made
 	Findings []appcheck.Finding
 }
 
@@ -57,7 +59,10 @@ func (p *Handlers) showNetworks(w http.ResponseWriter, r *http.Request, view net
 		view.Networks = append(view.Networks, networkView{p.Delivery.Circuit(platform), shell.NetworkName(platform)})
 	}
 	var err error
-	if view.Failures, err = p.Delivery.RecentFailures(r.Context()); err != nil {
+	if view.Failures, err = p.Delivery.RecentFailures(r.Context()); err == nil {
+		view.Names, err = namesOf(r.Context(), p.DB, view.Failures, func(f delivery.Failure) int64 { return f.TeamID })
+	}
+	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}

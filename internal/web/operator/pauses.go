@@ -10,12 +10,16 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/domain/team/teamsearch"
 	"pressroom.example/pressroom/internal/locale"
 )
 
 // pausesView lists the pauses and has the form for another.
 type pausesView struct {
 	Pauses []team.Pause
+	Names  teamsearch.Names // of the paused teams
+	Keys   teamsearch.Names // of the paused keys and assistants
+	Teams  []team.Team      // offered for another pause
 	APIOff bool
 	Wrong  string
 	Form   url.Values
@@ -42,12 +46,40 @@ func (p *Handlers) pausesPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) showPauses(w http.ResponseWriter, r *http.Request, status int, view pausesView) {
-	var err error
-	if view.Pauses, view.APIOff, err = p.pauses(r.Context()); err != nil {
+	if err := p.fillPauses(r.Context(), &view); err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
 	p.Show(w, r, status, pages["pauses"], "Pauses", view)
+}
+
+// offeredTeams is the maximum number of teams that the form of pauses offers.
+const offeredTeams = 500
+
+func (p *Handlers) fillPauses(ctx context.Context, view *pausesView) error {
+	var err error
+	if view.Pauses, view.APIOff, err = p.pauses(ctx); err != nil {
+		return err
+	}
+	var teams, keys []int64
+	for _, x := range view.Pauses {
+		switch x.Scope {
+		case team.ForTeam:
+			teams = append(teams, x.Target)
+		case team.ForKey:
+			keys = append(keys, x.Target)
+		case team.ForService:
+		}
+	}
+	if view.Names, err = teamsearch.TeamNames(ctx, p.DB, teams); err != nil {
+		return err
+	}
+	if view.Keys, err = teamsearch.KeyNames(ctx, p.DB, keys); err != nil {
+		return err
+	}
+	found, err := teamsearch.Teams(ctx, p.DB, teamsearch.Query{Most: offeredTeams})
+	view.Teams = found.Items
+	return err
 }
 
 // pauseIn returns the pause that a form describes.
@@ -59,7 +91,8 @@ func pauseIn(form url.Values) (team.Pause, error) {
 	if out.Scope == team.ForService {
 		return out, nil
 	}
-	id, err := strconv.ParseInt(strings.TrimSpace(form.Get("target")), 10, 64)
+	number, _, _ := strings.Cut(strings.TrimSpace(form.Get("target")), " ") // an offered team has its name after the ID
+	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || id < 1 {
 		return out, apierr.OperatorError("enter the number of the team, key or assistant")
 	}

@@ -7,11 +7,13 @@ import (
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/domain/delivery"
+	"pressroom.example/pressroom/internal/domain/team/teamsearch"
 )
 
 // postsView lists deliveries whose outcome a person must decide.
 type postsView struct {
 	Doubts []delivery.UnconfirmedDelivery
+	Names  teamsearch.Names // of the posts' teams
 	Wrong  string
 }
 
@@ -21,11 +23,15 @@ func (p *Handlers) postsPage(w http.ResponseWriter, r *http.Request) {
 
 func (p *Handlers) showPosts(w http.ResponseWriter, r *http.Request, status int, wrong string) {
 	doubts, err := p.Delivery.ListUnconfirmed(r.Context(), 0)
+	var names teamsearch.Names
+	if err == nil {
+		names, err = namesOf(r.Context(), p.DB, doubts, func(d delivery.UnconfirmedDelivery) int64 { return d.TeamID })
+	}
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	p.Show(w, r, status, pages["posts"], "Unconfirmed posts", postsView{doubts, wrong})
+	p.Show(w, r, status, pages["posts"], "Unconfirmed posts", postsView{doubts, names, wrong})
 }
 
 // decide records the outcome of a delivery. Only the audit log names the operator; the team sees "the operator".

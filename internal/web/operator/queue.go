@@ -9,6 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/domain/delivery"
 	"pressroom.example/pressroom/internal/domain/job"
 	"pressroom.example/pressroom/internal/domain/post"
+	"pressroom.example/pressroom/internal/domain/team/teamsearch"
+	"pressroom.example/pressroom/internal/platform/db"
 )
 
 const (
@@ -29,6 +31,7 @@ type queueView struct {
 	Deliveries  []delivery.PhaseCount
 	SlowJobs    []job.StuckJob
 	Slow        []delivery.StuckDelivery
+	Names       teamsearch.Names // of the teams of slow work
 }
 
 func (p *Handlers) queuePage(w http.ResponseWriter, r *http.Request) {
@@ -59,8 +62,27 @@ func (p *Handlers) queue(ctx context.Context) (queueView, error) {
 	if out.SlowJobs, err = p.Jobs.ListStuck(ctx, now.Add(-long)); err != nil {
 		return out, err
 	}
-	out.Slow, err = p.Delivery.ListStuck(ctx, now.Add(-long))
+	if out.Slow, err = p.Delivery.ListStuck(ctx, now.Add(-long)); err != nil {
+		return out, err
+	}
+	var teams []int64
+	for _, one := range out.SlowJobs {
+		teams = append(teams, one.TeamID)
+	}
+	for _, one := range out.Slow {
+		teams = append(teams, one.TeamID)
+	}
+	out.Names, err = teamsearch.TeamNames(ctx, p.DB, teams)
 	return out, err
+}
+
+// namesOf returns the names of the teams of items.
+func namesOf[T any](ctx context.Context, d *db.DB, items []T, team func(T) int64) (teamsearch.Names, error) {
+	ids := make([]int64, len(items))
+	for i, one := range items {
+		ids[i] = team(one)
+	}
+	return teamsearch.TeamNames(ctx, d, ids)
 }
 
 func (p *Handlers) wake(w http.ResponseWriter, r *http.Request) {

@@ -19,18 +19,27 @@ import (
 type teamsView struct {
 	Text  string
 	Teams []team.Team
+	Sizes map[int64]teamsearch.Size
 	Pages pager
 }
 
 func (p *Handlers) teamsPage(w http.ResponseWriter, r *http.Request) {
 	q := teamsearch.Query{Text: r.URL.Query().Get("q"), After: numberOf(r, "after"), Most: rowsPerPage}
 	found, err := teamsearch.Teams(r.Context(), p.DB, q)
+	var sizes map[int64]teamsearch.Size
+	if err == nil {
+		ids := make([]int64, len(found.Items))
+		for i, one := range found.Items {
+			ids[i] = one.ID
+		}
+		sizes, err = teamsearch.Sizes(r.Context(), p.DB, ids)
+	}
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["teams"], "Teams",
-		teamsView{q.Text, found.Items, searchPages("/operator/teams", q, found.Next)})
+		teamsView{q.Text, found.Items, sizes, searchPages("/operator/teams", q, found.Next)})
 }
 
 // searchPages returns the pager of a search.
@@ -59,6 +68,7 @@ func searchPages(path string, q teamsearch.Query, next int64) pager {
 type teamView struct {
 	team.Team
 
+	Size      teamsearch.Size
 	Members   []team.Member
 	Available int64         // available credits
 	Lines     []credit.Line // newest ledger lines
@@ -117,6 +127,11 @@ func (p *Handlers) fillTeam(r *http.Request, view *teamView) error {
 	if view.Team, err = p.Teams.Team(ctx, id); err != nil {
 		return err
 	}
+	sizes, err := teamsearch.Sizes(ctx, p.DB, []int64{id})
+	if err != nil {
+		return err
+	}
+	view.Size = sizes[id]
 	if view.Members, err = p.Teams.MemberPage(ctx, id, 0, 2*rowsPerPage); err != nil {
 		return err
 	}

@@ -1,9 +1,11 @@
 package operator
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"html/template"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -16,6 +18,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/delivery"
 	"pressroom.example/pressroom/internal/domain/job"
 	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/domain/team/teamsearch"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/platform/restoreguard"
@@ -40,7 +43,9 @@ func words(l *locale.Language) template.FuncMap {
 		"call":     func(call string) string { return known(l, calls, call) },
 		"class":    func(c string) string { return known(l, classes, network.Class(c)) },
 		"kind":     func(k credit.Kind) string { return known(l, kinds, k) },
-		"teamlink": func(id int64) template.HTML { return teamLink(l, id) },
+		"teamlink": func(id int64, names teamsearch.Names) template.HTML { return teamLink(l, id, names) },
+		"day":      func(at time.Time) string { return l.Format(at, locale.LongDate) },
+		"clock":    func(at time.Time) string { return l.Format(at, locale.Clock) },
 	}
 }
 
@@ -66,10 +71,10 @@ func translated(l *locale.Language, text string) string {
 	return l.T(locale.Key(text))
 }
 
-// teamLink returns a link to a team.
-func teamLink(l *locale.Language, id int64) template.HTML {
-	text := template.HTMLEscapeString(l.T("team %s", fmt.Sprint(id)))
-	return template.HTML(fmt.Sprintf(`<a href="/operator/teams/%d">%s</a>`, id, text)) //nolint:gosec // escaped
+// teamLink returns a link to a team with its name.
+func teamLink(l *locale.Language, id int64, names teamsearch.Names) template.HTML {
+	text := template.HTMLEscapeString(cmp.Or(names[id], l.T("team %s", strconv.FormatInt(id, 10))))
+	return template.HTML(fmt.Sprintf(`<a href="/operator/teams/%d"><bdi>%s</bdi></a>`, id, text)) //nolint:gosec // escaped
 }
 
 // refusalText returns the text of an apierr.OperatorError in a language, or in English if it has no translation.

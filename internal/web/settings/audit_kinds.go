@@ -148,6 +148,42 @@ func kindOf(name string) kind {
 	return kind{name, "", "", locale.Key(strings.NewReplacer(".", ": ", "_", " ").Replace(name))}
 }
 
+// EventLabel returns the name of a kind of event. A kind without a name is described by its words.
+func EventLabel(l *locale.Language, name string) string {
+	if k := kindOf(name); k.Label != "" {
+		return l.T(k.Label)
+	}
+	words := strings.NewReplacer(".", " ", "_", " ").Replace(name)
+	return strings.ToUpper(words[:min(1, len(words))]) + words[min(1, len(words)):]
+}
+
+// groupIcons are the icons of kinds of events by group.
+var groupIcons = map[locale.Key]string{
+	"API keys": "key-2-line", "Assistants": "robot-2-line", "The team": "building-4-line", "Members": "team-line",
+	"Social accounts": "share-line", "Posts": "file-list-2-line", "Reports": "bar-chart-line", "Hashtags": "hashtag",
+	"Brand voices": "quill-pen-line", "Media": "image-line", "Credits": "bank-card-line",
+}
+
+// kindIcons are the icons of kinds of events that differ from their group's.
+var kindIcons = map[string]string{
+	"post.approved": "check-line", "post.rejected": "pencil-line", "post.commented": "chat-1-line",
+	"post.comment_answered": "chat-1-line", "post.approval_asked": "send-plane-line", "post.account_published": "check-line",
+	"post.account_failed": "error-warning-line", "post.account_unconfirmed": "question-line",
+	"social_account.lost": "error-warning-line", "post.scheduled": "calendar-line", "post.deleted": "delete-bin-line",
+	"media.deleted": "delete-bin-line", "hashtag_list.deleted": "delete-bin-line", "brand_voice.deleted": "delete-bin-line",
+}
+
+// EventIcon returns the icon of a kind of event.
+func EventIcon(name string) string {
+	if icon, ok := kindIcons[name]; ok {
+		return icon
+	}
+	if icon, ok := groupIcons[kindOf(name).Group]; ok {
+		return icon
+	}
+	return "user-line"
+}
+
 // disconnections are the sentences of assistant.disconnected by its reason, which older events lack.
 var disconnections = map[string]locale.Key{
 	"revoked":       "noticed that an assistant ended its own connection",

@@ -1,0 +1,85 @@
+package teamsearch
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"pressroom.example/pressroom/internal/platform/db"
+)
+
+// Names are names by ID. Deleted teams and people have none.
+type Names map[int64]string
+
+// TeamNames returns the names of teams.
+func TeamNames(ctx context.Context, d *db.DB, ids []int64) (Names, error) {
+	return names(ctx, d, "teams", ids)
+}
+
+// PersonNames returns the names of people.
+func PersonNames(ctx context.Context, d *db.DB, ids []int64) (Names, error) {
+	return names(ctx, d, "people", ids)
+}
+
+// KeyNames returns the names of API keys and assistants.
+func KeyNames(ctx context.Context, d *db.DB, ids []int64) (Names, error) {
+	return names(ctx, d, "api_keys", ids)
+}
+
+func names(ctx context.Context, d *db.DB, table string, ids []int64) (Names, error) {
+	out := Names{}
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	type row struct {
+		id   int64
+		name string
+	}
+	found, err := db.All(ctx, d, func(rows *sql.Rows, r *row) error { return rows.Scan(&r.id, &r.name) },
+		`SELECT id, name FROM `+table+` WHERE id IN (`+db.Placeholders(len(ids))+`)`, db.Args(ids[0], ids[1:])...)
+	if err != nil {
+		return nil, fmt.Errorf("reading names of %s: %w", table, err)
+	}
+	for _, r := range found {
+		out[r.id] = r.name
+	}
+	return out, nil
+}
+
+// Size says how large and how active a team is.
+type Size struct {
+	Members, Accounts int64
+	LastActive        time.Time // of the last event in its audit log; zero if there is none
+}
+
+// Sizes returns the sizes of teams by ID.
+func Sizes(ctx context.Context, d *db.DB, ids []int64) (map[int64]Size, error) {
+	out := map[int64]Size{}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	type row struct {
+		Size
+
+		id int64
+	}
+	found, err := db.All(ctx, d, func(rows *sql.Rows, r *row) error {
+		var active int64
+		err := rows.Scan(&r.id, &r.Members, &r.Accounts, &active)
+		r.LastActive = db.Time(active)
+		return err
+	}, `SELECT t.id, (SELECT COUNT(*) FROM memberships m WHERE m.team_id = t.id),
+		(SELECT COUNT(*) FROM social_accounts a WHERE a.team_id = t.id),
+		COALESCE((SELECT e.at FROM events e WHERE e.team_id = t.id ORDER BY e.id DESC LIMIT 1), 0)
+		FROM teams t WHERE t.id IN (`+db.Placeholders(len(ids))+`)`, db.Args(ids[0], ids[1:])...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the sizes of teams: %w", err)
+	}
+	for _, r := range found {
+		out[r.id] = r.Size
+	}
+	return out, nil
+}
