@@ -76,7 +76,7 @@ func (a *App) connect(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		a.ShowError(w, r, err)
 	case len(offer.Ways) == 0:
-		a.connectHere(w, r, person, token)
+		a.connectHere(w, r, person, token, offer.Platform)
 	default:
 		address, err := a.Connector.Begin(ctx, person, token, r.PostForm.Get("kind"))
 		if err != nil {
@@ -87,13 +87,13 @@ func (a *App) connect(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (a *App) connectHere(w http.ResponseWriter, r *http.Request, person int64, token string) {
+func (a *App) connectHere(w http.ResponseWriter, r *http.Request, person int64, token, platform string) {
 	given := network.Credentials{
 		Server:     strings.TrimSpace(r.PostForm.Get("server")),
 		Identifier: strings.TrimSpace(r.PostForm.Get("identifier")), Password: r.PostForm.Get("password"),
 	}
 	account, err := a.Connector.SignIn(r.Context(), person, token, given)
-	a.noteRefusal(r, err)
+	a.noteRefusal(r, platform, err)
 	switch f := apierr.FromError(err); {
 	case err == nil:
 		shell.Redirect(w, r, connectedPath(account))
@@ -105,12 +105,18 @@ func (a *App) connectHere(w http.ResponseWriter, r *http.Request, person int64, 
 	}
 }
 
-// noteRefusal logs a network's error without its message, which may contain secrets.
-func (a *App) noteRefusal(r *http.Request, err error) {
-	if failed, ok := errors.AsType[*network.Error](err); ok {
-		a.Log.WarnContext(r.Context(), "connecting an account failed", "route", r.Pattern, "class", failed.Class,
-			"status", failed.Status, "code", failed.Code)
+// noteRefusal logs a network's error without its message, which may contain secrets. If the network does not accept the
+// app, it also logs what the operator has to do.
+func (a *App) noteRefusal(r *http.Request, platform string, err error) {
+	failed, ok := errors.AsType[*network.Error](err)
+	if !ok {
+		return
 	}
+	about := []any{"platform", platform, "class", failed.Class, "status", failed.Status, "code", failed.Code}
+	if failed.Class == network.Unapproved {
+		about = append(about, "next_step", network.NextStep(platform, failed.Code))
+	}
+	a.Log.WarnContext(r.Context(), "connecting an account failed", about...)
 }
 
 // connectedPath returns the page to show after an account was connected, or connected again.
@@ -133,11 +139,12 @@ func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
+	platform := r.PathValue("platform")
 	out, err := a.Connector.Return(r.Context(), v.ID,
 		account.Callback{
-			Platform: r.PathValue("platform"), State: q.Get("state"), Code: q.Get("code"), Error: q.Get("error"),
+			Platform: platform, State: q.Get("state"), Code: q.Get("code"), Error: q.Get("error"),
 		})
-	a.noteRefusal(r, err)
+	a.noteRefusal(r, platform, err)
 	switch f := apierr.FromError(err); {
 	case err != nil && (out.Retry == "" || f.IsServerError() || f.Code == apierr.NotFound):
 		a.ShowError(w, r, err)

@@ -1,8 +1,10 @@
 package web_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -223,13 +225,19 @@ func TestDemotedDuringConnect(t *testing.T) {
 
 func TestDenied(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
+		var log bytes.Buffer
+		w.app.Log = slog.New(slog.NewTextHandler(&log, nil))
 		page := w.link(t, newInstagram)
 		ada := w.browser(t).in("ada@example.com")
 		for deny, text := range map[string]string{
 			"access_denied": "You did not allow access", "server_error": "The network did not complete the sign-in",
+			"unauthorized_scope_error": "has not approved the permissions",
 		} {
 			w.networks.set(deny)
 			ada.get(ada.consent(page)).wants(t, 422, text, `href="`+page+`"`)
+		}
+		if n := strings.Count(log.String(), "next_step=\"Complete App Review"); n != 1 {
+			t.Errorf("%d next steps for the operator: %s", n, log.String())
 		}
 		w.networks.set("")
 		ada.get(ada.consent(page)).wants(t, 422, "No account can be connected")

@@ -11,7 +11,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// TestAppCheck checks the app of every network, also with expired access tokens. Then two networks reject posts because of
+// TestAppCheck checks the app of every network, also with expired access tokens. Then three networks reject posts because of
 // the app, which the check can only detect from a failed post.
 func TestAppCheck(t *testing.T) {
 	t.Parallel()
@@ -21,12 +21,12 @@ func TestAppCheck(t *testing.T) {
 		w.checkApps(nil)
 		w.clock.Advance(3 * time.Hour)
 		w.checkApps(nil)
-		for _, platform := range []string{"pinterest", "tiktok"} {
+		for _, platform := range []string{"pinterest", "tiktok", "x"} {
 			w.outcome(w.publish(w.draft(platform, usual, w.caption("refused", platform, "[sandbox:unapproved]"), w.least(platform))))
 		}
-		w.checkApps(map[string]string{"pinterest": "Request Standard access", "tiktok": "Apply for the audit"})
+		w.checkApps(map[string]string{"pinterest": "Request Standard access", "tiktok": "Apply for the audit", "x": "Buy credit"})
 		w.outcome(w.publish(w.draft("pinterest", usual, w.caption("accepted", "pinterest", ""), w.least("pinterest"))))
-		w.checkApps(map[string]string{"tiktok": "Apply for the audit"})
+		w.checkApps(map[string]string{"tiktok": "Apply for the audit", "x": "Buy credit"})
 	})
 }
 

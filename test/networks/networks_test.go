@@ -45,7 +45,7 @@ var tries = []try{
 	{name: "the network fails for a moment", text: "[sandbox:error]", want: once},
 	{name: "the network does not find the post's media for a moment", text: "[sandbox:media-not-found]", want: once},
 	{name: "the network has not approved the app", text: "[sandbox:unapproved]", want: once, but: map[string]string{
-		"tiktok": notApproved, "youtube": notApproved, "pinterest": notApproved,
+		"tiktok": notApproved, "youtube": notApproved, "pinterest": notApproved, "x": notApproved,
 	}},
 	{name: "the network rejects the post after accepting it", text: "[sandbox:drop]", want: once, but: map[string]string{
 		"youtube": "fails: `duplicate_content`",

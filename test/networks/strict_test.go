@@ -3,6 +3,7 @@ package networks
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"net/http"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/server"
 	"pressroom.example/pressroom/internal/testkit"
+	"pressroom.example/pressroom/internal/testkit/fixture"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
@@ -85,6 +87,27 @@ func TestStrictApps(t *testing.T) {
 			"pinterest": "Request Standard access", "tiktok": "Apply for the audit", "youtube": "Apply for YouTube's audit",
 		})
 		w.checkReviews()
+	})
+}
+
+// TestAppWithoutCredit connects an account with an app whose credit at X is used up.
+func TestAppWithoutCredit(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, database string) {
+		t.Parallel()
+		w := newEnv(t, database)
+		must.NoError(t, w.node.Stop())
+		w.cfg.Networks.ByPlatform["x"] = bytes.Replace(w.cfg.Networks.ByPlatform["x"], []byte(`"sandbox"`), []byte(`"sandbox-unpaid"`), 1)
+		w.node = fixture.Serve(t, w.cfg)
+		link, _ := w.get("/connect-link?platform=x")["url"].(string)
+		_, err := fixture.Consent(t.Context(), w.node.Server, w.owner, "x", link, "studio.north")
+		refused, ok := errors.AsType[*network.Error](err)
+		if !ok || refused.Class != network.Unapproved || refused.Status != http.StatusPaymentRequired {
+			t.Fatalf("connecting: %v", err)
+		}
+		if step := network.NextStep("x", refused.Code); !strings.Contains(step, "Buy credit") {
+			t.Error(step)
+		}
 	})
 }
 

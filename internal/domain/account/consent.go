@@ -194,7 +194,7 @@ func consentError(code string) error {
 	}
 	if slices.Contains(scopeErrors, code) {
 		return apierr.BadState("failed", "The network has not approved the permissions that this service requests, "+
-			"so nothing was connected. Contact the operator.")
+			"so nothing was connected. Contact the operator.").Wrap(&network.Error{Class: network.Unapproved, Code: code})
 	}
 	return apierr.BadState("failed", "The network did not complete the sign-in, so nothing was connected. Try again.")
 }

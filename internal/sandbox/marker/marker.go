@@ -23,7 +23,7 @@ const (
 	// like lost-answer, but calls that would show the post get no response either.
 	unconfirmed = "unconfirmed"
 	Drop        = "drop"       // stores the post and rejects it later; only on YouTube
-	Unapproved  = "unapproved" // acts as if the app lacked an approval; only on YouTube, TikTok and Pinterest
+	Unapproved  = "unapproved" // acts as if the app lacked an approval or, on X, credit; only on YouTube, TikTok, Pinterest and X
 	// NotFound keeps a container from being found for a while after it is ready, as Threads does in production.
 	NotFound = "media-not-found"
 	Draft    = "draft"         // keeps a video as a draft that its owner has to share; only on Facebook

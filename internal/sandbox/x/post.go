@@ -59,7 +59,7 @@ func (n *Network) create(r *http.Request) (any, error) {
 	var body postBody
 	id, err := n.PublishPost(r, func(t store.Tx) (store.Post, store.Token, error) {
 		a, token, err := n.Authenticate(r, t)
-		if err == nil && isUnpaid(token) {
+		if err == nil && (isUnpaid(token) || marker.Read(in.Text, Name).Has(marker.Unapproved)) {
 			err = errCredit
 		}
 		if err != nil {
