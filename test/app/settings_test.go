@@ -308,7 +308,11 @@ func TestSettingsPaging(t *testing.T) {
 		}
 		owner.open("/settings/audit").shows(200, "The operator granted 120 credits", "All events").form("Filter").
 			fill("kind", "team.created").press().shows(200, "created the team on the plan agency").lacks("granted 1 credits")
-		owner.open("/settings/audit?kind=no.such").shows(200, "No events of this type")
+		owner.open("/settings/audit").form("Filter").fill("person", fmt.Sprint(c.people[access.Editor].ID)).press().
+			shows(200, "No events match the filter.", "Show all events")
+		owner.open("/settings/audit").form("Filter").fill("to", "2020-01-01").press().shows(200, "No events match the filter.")
+		owner.open("/settings/audit").form("Filter").fill("from", "2020-01-01").press().shows(200, "The operator granted 120 credits")
+		owner.open("/settings/audit?kind=no.such").shows(200, "No events match the filter.")
 		owner.open("/settings/audit?before=x").shows(422)
 	})
 }

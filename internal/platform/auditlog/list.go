@@ -25,9 +25,12 @@ type Event struct {
 
 // Page selects events of a team.
 type Page struct {
-	Kind     string // only this kind; empty for every kind
-	BeforeID int64  // only events with a lower ID; 0 for no limit
-	Limit    int    // maximum number of events
+	Kind     string    // only this kind; empty for every kind
+	Person   int64     // only events by this person; 0 for everybody
+	Since    time.Time // only events at this time or later; zero for no limit
+	Until    time.Time // only events before this time; zero for no limit
+	BeforeID int64     // only events with a lower ID; 0 for no limit
+	Limit    int       // maximum number of events
 }
 
 // List returns a team's events, newest first.
@@ -35,6 +38,15 @@ func List(ctx context.Context, q db.Querier, team int64, page Page) ([]Event, er
 	where, args := `e.team_id = ?`, []any{team}
 	if page.Kind != "" {
 		where, args = where+` AND e.kind = ?`, append(args, page.Kind)
+	}
+	if page.Person > 0 {
+		where, args = where+` AND e.person_id = ?`, append(args, page.Person)
+	}
+	if !page.Since.IsZero() {
+		where, args = where+` AND e.at >= ?`, append(args, db.Micros(page.Since))
+	}
+	if !page.Until.IsZero() {
+		where, args = where+` AND e.at < ?`, append(args, db.Micros(page.Until))
 	}
 	if page.BeforeID > 0 {
 		where, args = where+` AND e.id < ?`, append(args, page.BeforeID)

@@ -12,6 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/domain/account"
 	"pressroom.example/pressroom/internal/domain/post/postlist"
+	"pressroom.example/pressroom/internal/domain/team"
 	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/platform/auditlog"
 	"pressroom.example/pressroom/internal/web/shell"
@@ -55,6 +56,20 @@ type line struct {
 	Account string // network and username of the account
 }
 
+// Icon returns the icon of the event's kind.
+func (l line) Icon() string { return EventIcon(l.Kind) }
+
+// Tone returns bad for failures, good for successes, or "".
+func (l line) Tone() string {
+	switch l.Kind {
+	case "post.account_failed", "social_account.lost", "post.account_unconfirmed":
+		return "bad"
+	case "post.account_published", "post.approved":
+		return "good"
+	}
+	return ""
+}
+
 // operators are the groups in which events without a person of the team are the operator's.
 var operators = []locale.Key{"API keys", "Assistants", "The team", "Members", "Credits"}
 
@@ -82,10 +97,65 @@ func whoOf(l *locale.Language, e auditlog.Event) string {
 
 // auditView is a page of the audit log.
 type auditView struct {
-	Days   []auditDay
-	Kind   string
-	Groups []group
-	Pages  *pager
+	auditFilter
+
+	Days    []auditDay
+	Groups  []group
+	Members []team.Member // offered in the filter
+	Pages   *pager
+}
+
+// auditFilter selects events as the form does. From and To are days.
+type auditFilter struct {
+	Kind, From, To string
+	Person         int64
+}
+
+// Filters reports whether the filter excludes events.
+func (f auditFilter) Filters() bool { return f != auditFilter{} }
+
+// filterOf returns the filter of a request. It ignores values that the form does not have.
+func filterOf(r *http.Request) auditFilter {
+	query := r.URL.Query()
+	f := auditFilter{Kind: query.Get("kind"), From: query.Get("from"), To: query.Get("to")}
+	f.Person, _ = strconv.ParseInt(query.Get("person"), 10, 64) // 0 for everybody
+	for _, day := range []*string{&f.From, &f.To} {
+		if _, err := time.Parse(time.DateOnly, *day); err != nil {
+			*day = ""
+		}
+	}
+	return f
+}
+
+// page returns the events that the filter selects, with the filter's days in a time zone.
+func (f auditFilter) page(zone *time.Location) auditlog.Page {
+	out := auditlog.Page{Kind: f.Kind, Person: f.Person, Limit: eventsPerPage + 1}
+	if from, err := time.ParseInLocation(time.DateOnly, f.From, zone); err == nil {
+		out.Since = from
+	}
+	if to, err := time.ParseInLocation(time.DateOnly, f.To, zone); err == nil {
+		out.Until = to.AddDate(0, 0, 1)
+	}
+	return out
+}
+
+// path returns the path of a page of the audit log with events before an ID.
+func (f auditFilter) path(before int64) string {
+	query := url.Values{}
+	set := func(name, value string) {
+		if value != "" && value != "0" {
+			query.Set(name, value)
+		}
+	}
+	set("kind", f.Kind)
+	set("from", f.From)
+	set("to", f.To)
+	set("person", strconv.FormatInt(f.Person, 10))
+	set("before", strconv.FormatInt(before, 10))
+	if len(query) == 0 {
+		return "/settings/audit"
+	}
+	return "/settings/audit?" + query.Encode()
 }
 
 // auditDay has the events of a day, newest first.
@@ -126,12 +196,13 @@ var groups = func() []group {
 	return out
 }()
 
+// offeredMembers is the maximum number of members that the filter offers.
+const offeredMembers = 200
+
 func (p *Handlers) auditPage(w http.ResponseWriter, r *http.Request) {
-	query := r.URL.Query()
-	view := auditView{Kind: query.Get("kind"), Groups: groups}
-	page := auditlog.Page{Kind: view.Kind, Limit: eventsPerPage + 1}
-	first, next := "", ""
-	if before := query.Get("before"); before != "" {
+	view := auditView{auditFilter: filterOf(r), Groups: groups}
+	page, first, next := view.page(zone(r)), "", ""
+	if before := r.URL.Query().Get("before"); before != "" {
 		var err error
 		if page.BeforeID, err = strconv.ParseInt(before, 10, 64); err != nil || page.BeforeID < 1 {
 			p.ShowError(w, r,
@@ -139,16 +210,19 @@ func (p *Handlers) auditPage(w http.ResponseWriter, r *http.Request) {
 					"This page does not exist. Start with the first page."))
 			return
 		}
-		first = auditPath(view.Kind, 0)
+		first = view.path(0)
 	}
 	events, err := auditlog.List(r.Context(), p.DB, here(r), page)
+	if err == nil {
+		view.Members, err = p.Teams.MemberPage(r.Context(), here(r), 0, offeredMembers)
+	}
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
 	if len(events) > eventsPerPage {
 		events = events[:eventsPerPage]
-		next = auditPath(view.Kind, events[eventsPerPage-1].ID)
+		next = view.path(events[eventsPerPage-1].ID)
 	}
 	view.Pages = pagerOf(first, next)
 	var lines []line
@@ -249,19 +323,4 @@ func (l line) account() int64 {
 	}
 	id, _ := l.Detail["account"].(float64) // JSON number
 	return int64(id)
-}
-
-// auditPath returns the path of a page of the audit log.
-func auditPath(kind string, before int64) string {
-	query := url.Values{}
-	if kind != "" {
-		query.Set("kind", kind)
-	}
-	if before > 0 {
-		query.Set("before", strconv.FormatInt(before, 10))
-	}
-	if len(query) == 0 {
-		return "/settings/audit"
-	}
-	return "/settings/audit?" + query.Encode()
 }

@@ -1,0 +1,53 @@
+package settings
+
+import (
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom.example/pressroom/internal/platform/auditlog"
+	"pressroom.example/pressroom/internal/testkit/must"
+)
+
+// Lines are grouped by the day in their own time zone, and each group begins with its newest line.
+func TestByDay(t *testing.T) {
+	t.Parallel()
+	berlin := must.Get(time.LoadLocation("Europe/Berlin"))(t)
+	var lines []line
+	for _, at := range []string{"2026-11-27T23:30:00Z", "2026-11-27T22:59:59Z", "2026-11-26T23:00:00Z", "2026-11-26T22:59:00Z"} {
+		lines = append(lines, line{Event: auditlog.Event{At: must.Get(time.Parse(time.RFC3339, at))(t).In(berlin)}})
+	}
+	var got []string
+	for _, day := range byDay(lines) {
+		for _, l := range day.Lines {
+			got = append(got, day.At.Format("2 15:04")+" "+l.At.Format("2 15:04"))
+		}
+	}
+	want := []string{"28 00:30 28 00:30", "27 23:59 27 23:59", "27 23:59 27 00:00", "26 23:59 26 23:59"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if len(byDay(nil)) != 0 {
+		t.Error("a log without lines has a day")
+	}
+}
+
+// The filter's days begin and end in the team's time zone, and its pages keep the filter.
+func TestAuditFilter(t *testing.T) {
+	t.Parallel()
+	berlin := must.Get(time.LoadLocation("Europe/Berlin"))(t)
+	f := filterOf(httptest.NewRequest("GET", "/settings/audit?kind=key.created&person=7&from=2026-11-26&to=2026-11-26", nil))
+	page := f.page(berlin)
+	if !page.Since.Equal(time.Date(2026, 11, 25, 23, 0, 0, 0, time.UTC)) || page.Until.Sub(page.Since) != 24*time.Hour || page.Person != 7 {
+		t.Errorf("%+v", page)
+	}
+	if got := f.path(5); got != "/settings/audit?before=5&from=2026-11-26&kind=key.created&person=7&to=2026-11-26" {
+		t.Error(got)
+	}
+	none := filterOf(httptest.NewRequest("GET", "/settings/audit?from=yesterday&person=x", nil))
+	if none.Filters() || none.path(0) != "/settings/audit" {
+		t.Errorf("%+v", none)
+	}
+}
