@@ -14,7 +14,8 @@ var nextSteps = map[string]map[string]string{
 	"linkedin": {
 		"426":                 "Set a current API version: \"version\" in the settings of linkedin.",
 		"NONEXISTENT_VERSION": "Set a current API version: \"version\" in the settings of linkedin.",
-		"":                    "Compare the scopes with the app's products in LinkedIn's developer console.",
+		"": "Compare the scopes with the app's products in LinkedIn's developer console, and choose the settings " +
+			"that match: \"organizations\", \"company\" or \"scopes\" in linkedin.",
 	},
 	"pinterest": {
 		"29": "The app has Trial access. Request Standard access in Pinterest's developer console. Until then, " +

@@ -44,7 +44,7 @@ func TestAppCheckFindsMissingProducts(t *testing.T) {
 	g := f.Candidates("", "mira.keller")[0].Grant
 	g.Kind = "organization"
 	networktest.WantFinding(t, f.CheckedAccount(g), network.Fails, "permission w_organization_social",
-		"posts cannot be published", "Compare the scopes with the app's products")
+		"posts cannot be published", "choose the settings that match: \"organizations\"")
 
 	s := networktest.NewStub(t, adapter, network.App{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/introspectToken") {
