@@ -16,6 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/api/problem"
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/auth/apikey"
+	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
@@ -47,6 +48,8 @@ type exchange struct {
 	rates      []pipeline.Rate
 	admitted   bool // the key is valid and the body was read
 	streams    bool // the response is an event stream with progress
+	allowed    []access.Capability
+	selection  selection
 }
 
 type exchangeKey struct{}
@@ -105,12 +108,13 @@ func (x *exchange) authenticate() error {
 	if err != nil {
 		return fmt.Errorf("authenticating: %w", err)
 	}
-	x.team, x.key = actor.TeamID, actor.KeyID
+	x.team, x.key, x.allowed = actor.TeamID, actor.KeyID, actor.BaseCapabilities()
 	if x.r.Method != http.MethodPost {
 		x.w.Header().Set("Allow", http.MethodPost)
 		return apierr.New(apierr.MethodNotAllowed, "Use POST. There are no sessions and no separate event streams.")
 	}
-	return nil
+	x.selection, err = parseSelection(x.r.URL.Query())
+	return err
 }
 
 // admit checks and counts a request that does not call an operation.

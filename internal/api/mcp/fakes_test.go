@@ -24,7 +24,8 @@ func (keys) Authenticate(_ context.Context, credential string) (*access.Actor, e
 	switch {
 	case level.Valid():
 		return &access.Actor{
-			TeamID: 7, KeyID: 3, Level: level, Capabilities: access.Effective(level, access.Owner), Zone: time.FixedZone("", 2*60*60),
+			TeamID: 7, KeyID: 3, Level: level, Role: access.Owner, Capabilities: access.Effective(level, access.Owner),
+			Zone: time.FixedZone("", 2*60*60),
 		}, nil
 	case credential == "many":
 		return nil, apierr.New(apierr.RateLimited, "Wait.").With("scope", "failed_authentication").After(41 * time.Second)

@@ -8,7 +8,7 @@ import (
 const (
 	listTools          = "tools/list"
 	maxConcurrentLists = 8  // tools/list responses in preparation
-	maxCachedLists     = 16 // one per protocol version
+	maxCachedLists     = 64 // by protocol version, level and selection
 )
 
 // listCache shares the long response to tools/list among all clients, so that slow clients do not each need a copy in

@@ -111,16 +111,18 @@ func progressReporter(ctx context.Context, req *sdk.CallToolRequest) func(operat
 }
 
 // rejectUnknown rejects unknown tools, prompts and resources, because the SDK would repeat the requested name in its
-// error. It also adds the team's resources, which the SDK does not know, to the list.
+// error. It also lists what depends on the key: the tools that it may call, and the team's resources.
 func rejectUnknown(reg *operation.Registry, c catalogue) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 			x := exchangeFrom(ctx)
 			switch r := req.(type) {
 			case *sdk.CallToolRequest:
-				if reg.Tool(r.Params.Name) == nil {
+				if op := reg.Tool(r.Params.Name); op == nil || !x.selection.includes(op) {
 					return x.unknownTool()
 				}
+			case *sdk.ListToolsRequest:
+				return x.listTools(ctx, reg, method, req, next)
 			case *sdk.GetPromptRequest:
 				if findPrompt(r.Params.Name) == nil {
 					return nil, x.newError(jsonrpc.CodeInvalidParams, "Unknown prompt. Call prompts/list for the names.")

@@ -43,9 +43,9 @@ func TestRepeatsMarked(t *testing.T) {
 	e := newEnv(t)
 	const once = `{"text":"b","idempotency_key":"k"}`
 	for i, want := range []string{
-		"About buy_note: n2. Credits charged: 3. In the app: " + publicURL + "/notes/n2?team_id=7",
+		"About buy_note: n2. Credits charged: 3. Balance: 97. In the app: " + publicURL + "/notes/n2?team_id=7",
 		"About buy_note: n2. This is the response to an earlier call with the same idempotency_key: nothing was " +
-			"done or charged again. Credits charged by the earlier call: 3. In the app: " + publicURL + "/notes/n2?team_id=7",
+			"done or charged again. Credits charged by the earlier call: 3. Balance at that time: 97. In the app: " + publicURL + "/notes/n2?team_id=7",
 	} {
 		got, body := e.call(t, "full", "buy_note", once)
 		if diff := cmp.Diff(want, got.Content[0].Text); diff != "" {
@@ -94,7 +94,7 @@ func TestSummaries(t *testing.T) {
 		},
 		"paid": {
 			"buy_note", `{"text":"b","idempotency_key":"k"}`,
-			"About buy_note: n2. Credits charged: 3. In the app: " + publicURL + "/notes/n2?team_id=7",
+			"About buy_note: n2. Credits charged: 3. Balance: 97. In the app: " + publicURL + "/notes/n2?team_id=7",
 		},
 		"nothing":   {"get_nothing", ``, "About get_nothing. In the app: " + publicURL + "?team_id=7"},
 		"a refusal": {"get_note", `{"id":"n9"}`, "Error not_found: Item not found, or you don't have access to it."},

@@ -12,7 +12,6 @@ import (
 
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
-	"pressroom.example/pressroom/internal/core/pipeline"
 )
 
 // describe returns the tool of an operation. It panics if a schema is invalid.
@@ -87,40 +86,36 @@ func keySchema(rule operation.KeyRule) *jsonschema.Schema {
 	}
 }
 
-// outputSchema returns the schema of the whole response. Components of the OpenAPI document are definitions in it.
+// outputSchema returns the schema of a response with the members of its data. What is in these members is left out: the
+// list of tools is part of every conversation with a model, and the OpenAPI document has it all.
 func outputSchema(op *operation.Operation) *jsonschema.Schema {
-	s := operation.SchemaFor[pipeline.Envelope]()
-	s.Properties["data"] = op.Output.CloneSchemas()
-	s.Defs = map[string]*jsonschema.Schema{"Moment": operation.MomentSchema()}
-	for name, part := range op.Components {
-		s.Defs[name] = part.CloneSchemas()
+	return &jsonschema.Schema{
+		Type: "object", Required: []string{"data"},
+		Properties: map[string]*jsonschema.Schema{"data": outline(op, op.Output, 1)},
 	}
-	open(s)
-	return s
 }
 
-// open makes references local and allows additional members in every object, because responses may get new members
-// within v1 and clients validate them against cached schemas.
-func open(s *jsonschema.Schema) {
-	if s == nil {
-		return
-	}
-	if name, within := strings.CutPrefix(s.Ref, operation.ComponentsRef); within {
-		s.Ref = "#/$defs/" + name
-	}
-	if len(s.Types) == 0 {
-		s.Types = nil // an empty list is invalid
-	}
-	if s.AdditionalProperties != nil && s.AdditionalProperties.Not != nil {
-		s.AdditionalProperties = nil
-	}
-	open(s.AdditionalProperties)
-	open(s.Items)
-	for _, below := range []map[string]*jsonschema.Schema{s.Properties, s.Defs} {
-		for _, p := range below {
-			open(p)
+// outline returns the types and enumerations of a schema down to a depth of members.
+func outline(op *operation.Operation, s *jsonschema.Schema, depth int) *jsonschema.Schema {
+	if name, ok := strings.CutPrefix(s.Ref, operation.ComponentsRef); ok {
+		if s = op.Components[name]; s == nil { // a component of all operations
+			s = operation.MomentSchema()
 		}
 	}
+	out := &jsonschema.Schema{Type: s.Type, Types: slices.Clone(s.Types), Enum: s.Enum}
+	if len(out.Types) == 0 {
+		out.Types = nil // an empty list is invalid
+	}
+	if s.Items != nil {
+		out.Items = outline(op, s.Items, depth)
+	}
+	if depth > 0 && len(s.Properties) > 0 {
+		out.Properties, out.PropertyOrder = map[string]*jsonschema.Schema{}, s.PropertyOrder
+		for name, member := range s.Properties {
+			out.Properties[name] = outline(op, member, depth-1)
+		}
+	}
+	return out
 }
 
 // schemaText returns a schema as JSON. It includes empty properties, because some clients require them.

@@ -1,0 +1,72 @@
+package mcp
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pressroom.example/pressroom/internal/apierr"
+	"pressroom.example/pressroom/internal/core/operation"
+)
+
+// selection is what the address of a client selects: /mcp?toolsets=posts,media&read_only=1.
+type selection struct {
+	toolsets []string // empty: all
+	readOnly bool
+}
+
+// parseSelection reads the query of an address. Other parameters have no effect.
+func parseSelection(query url.Values) (selection, error) {
+	var s selection
+	if value := query.Get("toolsets"); value != "" {
+		s.toolsets = strings.Split(value, ",")
+	}
+	var known []string
+	for _, g := range operation.Groups() {
+		known = append(known, g.Toolset)
+	}
+	for _, name := range s.toolsets {
+		if !slices.Contains(known, name) {
+			return s, apierr.Invalid(apierr.NotAllowedValue, "toolsets", "The address selects an unknown toolset. toolsets is a list of "+
+				strings.Join(known, ", ")+", separated by commas.")
+		}
+	}
+	switch query.Get("read_only") {
+	case "", "0", "false":
+	case "1", "true":
+		s.readOnly = true
+	default:
+		return s, apierr.Invalid(apierr.NotAllowedValue, "read_only", "read_only in the address is 1 or 0.")
+	}
+	return s, nil
+}
+
+// includes reports whether a tool is selected. The tools of the account always are, unless they write.
+func (s selection) includes(op *operation.Operation) bool {
+	if s.readOnly && !op.Reads() {
+		return false
+	}
+	group, ok := operation.GroupOf(op.Path)
+	return !ok || len(s.toolsets) == 0 || group.Toolset == operation.ToolsetAccount || slices.Contains(s.toolsets, group.Toolset)
+}
+
+// listTools returns the selected tools that the key's level and its owner's role allow. A pause hides no tool: it ends
+// by itself, and clients rarely read the list again.
+func (x *exchange) listTools(
+	ctx context.Context, reg *operation.Registry, method string, req sdk.Request, next sdk.MethodHandler,
+) (sdk.Result, error) {
+	result, err := next(ctx, method, req)
+	all, ok := result.(*sdk.ListToolsResult)
+	if err != nil || !ok {
+		return result, err
+	}
+	selected := *all
+	selected.Tools = slices.DeleteFunc(slices.Clone(all.Tools), func(t *sdk.Tool) bool {
+		op := reg.Tool(t.Name)
+		return !x.selection.includes(op) || !slices.Contains(x.allowed, op.Needs)
+	})
+	return &selected, nil
+}
