@@ -64,6 +64,7 @@ func price(op *operation.Operation) string {
 // inputSchema returns the input schema of the operation, with the idempotency key if it accepts one.
 func inputSchema(op *operation.Operation) *jsonschema.Schema {
 	s := op.Input.CloneSchemas()
+	splitTypes(s)
 	if op.Key == operation.KeyRefused {
 		return s
 	}
@@ -103,9 +104,10 @@ func outline(op *operation.Operation, s *jsonschema.Schema, depth int) *jsonsche
 		}
 	}
 	out := &jsonschema.Schema{Type: s.Type, Types: slices.Clone(s.Types), Enum: s.Enum}
-	if len(out.Types) == 0 {
-		out.Types = nil // an empty list is invalid
+	if s.Type == "" && len(s.Types) == 0 {
+		out.Type = "object" // any result of a job
 	}
+	splitTypes(out)
 	if s.Items != nil {
 		out.Items = outline(op, s.Items, depth)
 	}
@@ -116,6 +118,17 @@ func outline(op *operation.Operation, s *jsonschema.Schema, depth int) *jsonsche
 		}
 	}
 	return out
+}
+
+// splitTypes replaces a list of types by alternatives, because some clients know only schemas of a single type.
+func splitTypes(s *jsonschema.Schema) {
+	for _, member := range s.Properties {
+		splitTypes(member)
+	}
+	for _, name := range s.Types {
+		s.AnyOf = append(s.AnyOf, &jsonschema.Schema{Type: name})
+	}
+	s.Types = nil
 }
 
 // schemaText returns a schema as JSON. It includes empty properties, because some clients require them.
