@@ -42,7 +42,7 @@ var writeHints = map[string]hints{
 func TestHints(t *testing.T) {
 	t.Parallel()
 	withEnv(t, options{}, func(t *testing.T, w *env) {
-		tools, _ := w.message(readOnly(w), "tools/list", "{}").at("result.tools").([]any)
+		tools, _ := w.message(full(w), "tools/list", "{}").at("result.tools").([]any)
 		if len(tools) != len(w.Registry().All()) {
 			t.Fatalf("%d tools, %d operations", len(tools), len(w.Registry().All()))
 		}
