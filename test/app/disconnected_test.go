@@ -43,13 +43,13 @@ func TestPostWithDisconnectedAccount(t *testing.T) {
 		if held.Caption != "For all of you" || len(held.Targets) != 2 || held.Targets[0].Caption == nil || *held.Targets[0].Caption != own {
 			t.Errorf("%+v", held)
 		}
-		made := b.open("/posts/"+id).form("Duplicate as a draft").press().
+		made := b.open("/posts/"+id).form("Duplicate").press().
 			shows(200, "It is not for Bluesky ("+c.handle()+"), because 1 account is no longer connected.")
 		if copied := c.storedPost(t, made.path); len(copied.Targets) != 1 || copied.Targets[0].AccountID != second {
 			t.Errorf("%+v", copied.Targets)
 		}
 		c.change(t, `UPDATE social_accounts SET connection_state = 'lost', disconnected_at = 1 WHERE id = ?`, second)
-		b.open("/posts/"+id).shows(200, "none of its accounts is connected.").form("Duplicate as a draft").press().
+		b.open("/posts/"+id).shows(200, "none of its accounts is connected.").form("Duplicate").press().
 			shows(422, "The post cannot be duplicated, because none of its accounts is connected.")
 	})
 }

@@ -202,7 +202,7 @@ func TestDeletePublishedFile(t *testing.T) {
 		if shown, _ := told["media"].([]any); len(shown) != 1 {
 			t.Errorf("media of the post in the API = %v", told["media"])
 		}
-		b.open("/posts/"+sent).form("Duplicate as a draft").press().shows(200, "This is the copy")
+		b.open("/posts/"+sent).form("Duplicate").press().shows(200, "This is the copy")
 		if n := h.count(t, "post_media"); n != 1 {
 			t.Errorf("%d posts use the file", n)
 		}

@@ -145,13 +145,13 @@ func TestPublishAndDuplicate(t *testing.T) {
 			t.Errorf("%d deliveries", n)
 		}
 		done := b.waitUntilPublished(id).
-			shows(200, "Published", "View post", "Attempts", "Sent to the network – published",
+			shows(200, "Published", "View post", "Technical details", "Attempts", "Sent to the network – published",
 				fmt.Sprintf("History Published on Bluesky, harbour%d.test", c.team.ID), "Publishing started", "Created")
-		done.follow("The last job").shows(200, "Publishing a post", "Done", "View post").
+		done.follow("View the last publishing job").shows(200, "Publishing a post", "Done", "View post").
 			follow("Open the post").shows(200, "Open from eight")
 		b.open("/posts/"+id+"/publish").shows(200, "Published") // already confirmed
 
-		copying := done.form("Duplicate as a draft")
+		copying := done.form("Duplicate")
 		made := copying.press().shows(200, "This is the copy", "Open from eight", "Draft")
 		if again := copying.press(); again.path != made.path || made.path == "/posts/"+id {
 			t.Errorf("submitting a form twice created %s and %s", made.path, again.path)
@@ -171,7 +171,7 @@ func TestDuplicateKeepsAccountTexts(t *testing.T) {
 		must.Get(c.Posts.Override(t.Context(), c.people[access.Owner].ID, id, c.account, post.Override{Caption: &own}))(t)
 		b := c.as(t, access.Editor)
 		b.open("/posts/"+id).shows(200, "Preview", own)
-		made := b.open("/posts/"+id).form("Duplicate as a draft").press().shows(200, "This is the copy", "For all", own)
+		made := b.open("/posts/"+id).form("Duplicate").press().shows(200, "This is the copy", "For all", own)
 		made.follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID)).shows(200, own, "No attempts yet.")
 	})
 }
@@ -194,7 +194,7 @@ func TestUnschedulePost(t *testing.T) {
 		late := b.open("/posts/" + id).shows(200)
 		late.lacks("Schedule for")
 		values := stale.form("Schedule for " + at).values
-		values.Set("once", late.form("Duplicate as a draft").values.Get("once"))
+		values.Set("once", late.form("Duplicate").values.Get("once"))
 		b.send(http.MethodPost, "/posts/"+id+"/schedule", values).shows(422, "The time is in the past.", "Draft, planned for")
 	})
 }

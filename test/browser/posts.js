@@ -83,11 +83,11 @@ async function published(page) {
   await page.getByText('Publishing', { exact: true }).first().waitFor();
   await page.screenshot({ path: require('node:path').join(__dirname, '..', '..', 'build', 'browser', 'post-publishing.png'), fullPage: true });
   await page.getByText('Published', { exact: true }).first().waitFor({ timeout: 30_000 });
-  await page.getByRole('button', { name: 'Duplicate as a draft' }).waitFor();
-  await page.getByText('Attempts', { exact: true }).click();
+  await page.getByRole('button', { name: 'Duplicate' }).waitFor();
+  await page.getByText('Technical details', { exact: true }).click();
   await page.getByText('Sent to the network – published').waitFor();
   await look(page, 'post-published');
-  await page.getByRole('link', { name: 'The last job' }).click();
+  await page.getByRole('link', { name: 'View the last publishing job' }).click();
   await heading(page, 'Publishing a post');
   await look(page, 'job');
   await page.getByRole('link', { name: 'Open the post' }).click();
@@ -97,7 +97,7 @@ async function published(page) {
 async function failed(page) {
   await page.goto('/posts/' + world.failed);
   await page.getByText('Published to 1 of 2 accounts.').waitFor();
-  for (const story of await page.getByText('Attempts', { exact: true }).all()) await story.click();
+  for (const story of await page.getByText('Technical details', { exact: true }).all()) await story.click();
   await look(page, 'post-failed');
   await page.getByRole('button', { name: 'Retry these accounts' }).click();
   await page.getByText('Retrying 1 account.').waitFor();

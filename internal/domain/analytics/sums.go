@@ -8,8 +8,29 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// PostSums are the metrics of a post, summed over its accounts. A metric that no network reports is nil.
-type PostSums struct{ Views, Likes, Comments *int64 }
+// PostSums are the metrics of a post, summed over its accounts. A metric that no network reports is nil. Engagement is the
+// sum of likes, comments, shares and saves.
+type PostSums struct{ Views, Likes, Comments, Shares, Engagement *int64 }
+
+// Plus returns the sums of two metrics each.
+func (s PostSums) Plus(o PostSums) PostSums {
+	return PostSums{plus(s.Views, o.Views), plus(s.Likes, o.Likes), plus(s.Comments, o.Comments), plus(s.Shares, o.Shares),
+		plus(s.Engagement, o.Engagement)}
+}
+
+func plus(a, b *int64) *int64 {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	sum := *a + *b
+	return &sum
+}
+
+// Any reports whether a network reports at least one metric.
+func (s PostSums) Any() bool { return s != PostSums{} }
 
 // SumByPost returns the collected metrics of a team's posts by id. Posts without metrics are omitted.
 func (s *Service) SumByPost(ctx context.Context, team int64, posts []string) (map[string]PostSums, error) {
@@ -22,8 +43,9 @@ func (s *Service) SumByPost(ctx context.Context, team int64, posts []string) (ma
 		id string
 	}
 	sums, err := db.All(ctx, s.db, func(rows *sql.Rows, f *found) error {
-		return rows.Scan(&f.id, &f.Views, &f.Likes, &f.Comments)
-	}, `SELECT t.post_id, CAST(SUM(p.views) AS BIGINT), CAST(SUM(p.likes) AS BIGINT), CAST(SUM(p.comments) AS BIGINT)
+		return rows.Scan(&f.id, &f.Views, &f.Likes, &f.Comments, &f.Shares, &f.Engagement)
+	}, `SELECT t.post_id, CAST(SUM(p.views) AS BIGINT), CAST(SUM(p.likes) AS BIGINT), CAST(SUM(p.comments) AS BIGINT),
+		CAST(SUM(p.shares) AS BIGINT), CAST(SUM(`+engagementSum+`) AS BIGINT)
 		FROM post_targets t JOIN social_accounts a ON a.id = t.account_id
 		JOIN account_posts p ON p.account_id = t.account_id AND p.network_id = t.network_id
 		WHERE a.team_id = ? AND t.network_id <> '' AND t.post_id IN (`+db.Placeholders(len(posts))+`) GROUP BY t.post_id`,
@@ -44,8 +66,9 @@ func (s *Service) MetricsByAccount(ctx context.Context, team int64, post string)
 		account int64
 	}
 	figures, err := db.All(ctx, s.db, func(rows *sql.Rows, f *found) error {
-		return rows.Scan(&f.account, &f.Views, &f.Likes, &f.Comments)
-	}, `SELECT t.account_id, p.views, p.likes, p.comments FROM post_targets t
+		return rows.Scan(&f.account, &f.Views, &f.Likes, &f.Comments, &f.Shares, &f.Engagement)
+	}, `SELECT t.account_id, p.views, p.likes, p.comments, p.shares, `+engagementSum+`
+		FROM post_targets t
 		JOIN social_accounts a ON a.id = t.account_id AND a.team_id = ?
 		JOIN account_posts p ON p.account_id = t.account_id AND p.network_id = t.network_id
 		WHERE t.post_id = ? AND t.network_id <> ''`, team, post)

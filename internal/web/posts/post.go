@@ -16,6 +16,7 @@ import (
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/analytics"
 	"pressroom.example/pressroom/internal/domain/post"
 	"pressroom.example/pressroom/internal/domain/post/approval"
 	"pressroom.example/pressroom/internal/domain/post/calendar"
@@ -80,6 +81,8 @@ type view struct {
 	Changeable   bool             // can be edited; includes the template of a paused series
 	Names        map[int64]string // display names of the accounts
 	Pause        pause
+	Totals       analytics.PostSums // metrics of all accounts
+	Measured     []accountView      // accounts with metrics
 }
 
 // pause explains why changes or publishing are paused. It is empty if they are not paused or not allowed for the role.
@@ -239,18 +242,6 @@ func (p *Handlers) addForecast(v *view, language string) {
 		fate := p.posts.Predict(v.Stored, language)
 		v.Fate = &fate
 	}
-}
-
-// addFigures adds the collected metrics of the accounts that published the post.
-func (p *Handlers) addFigures(ctx context.Context, v *view) error {
-	if v.Sent == 0 {
-		return nil
-	}
-	found, err := p.analytics.MetricsByAccount(ctx, v.Stored.TeamID, v.ID)
-	for i := range v.Accounts {
-		v.Accounts[i].Figures = found[v.Accounts[i].ID]
-	}
-	return err
 }
 
 // heldByOthers returns the IDs of related posts that have taken over accounts, by account.
