@@ -42,8 +42,9 @@ func TestVoices(t *testing.T) {
 			fill("emoji_policy", "sparing").fill("use.words", "quay\r\nblend\r\n").
 			fill("avoid.phrases", "limited offer").fill("custom_instructions", "Say the farm.").press().
 			shows(200, "The brand voice was created.", "Harbour", "Default", "A roastery", "Regulars", "quay",
-				"limited offer", "Say the farm.").mustBeSmall()
-		voices := b.open("/voices").shows(200, "Harbour", "Default")
+				"Words to use Use: quay Use: blend", "Avoid: limited offer", "Point of view We – the business", "Emoji A few",
+				"Say the farm.").mustBeSmall()
+		voices := b.open("/voices").shows(200, "Harbour Default Warm. Use: quay", "1 audience", "Used for new posts")
 		shown := voices.follow("Harbour")
 		edit := shown.follow("Edit").form("Save")
 		if edit.values.Get("business_description") != "A roastery\nat the quay." ||
@@ -54,7 +55,7 @@ func TestVoices(t *testing.T) {
 		}
 		edit.fill("tone", "<script>dry</script>").fill("audience_name", "Regulars", "Visitors", "").
 			fill("audience_description", "They live nearby.", "", "").fill("content_language", "pt-br").press().
-			shows(200, "The brand voice was saved.", "<script>dry</script>", "Visitors", "Content language: pt-BR").lacks("<script>dry")
+			shows(200, "The brand voice was saved.", "<script>dry</script>", "Visitors", "Language pt-BR").lacks("<script>dry")
 
 		for field, wrong := range map[string][2]string{
 			"name":             {strings.Repeat("n", 101), "The field “Name” is limited to 100 characters."},
@@ -71,6 +72,8 @@ func TestVoices(t *testing.T) {
 		c.createVoice(t, "Second")
 		b.open("/voices/new").form("Create voice").fill("name", "HARBOUR").press().
 			shows(422, "The team already has a brand voice with this name.")
+		b.open("/voices").shows(200, "Second Only a name so far. Describe the voice").follow("Second").
+			shows(200, "This voice has only a name so far.", "Emoji Not specified")
 		second := b.open("/voices").follow("Second").form("Set as default").press().shows(200, "This is now the default")
 		second.follow("Delete").shows(200, "Delete “ Second ”?", "deleted permanently").follow("Cancel").shows(200, "Second")
 		second.follow("Delete").form("Delete voice").press().shows(200, "The brand voice was deleted.").lacks("Second")

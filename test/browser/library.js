@@ -30,6 +30,10 @@ async function voices(page) {
   assert.match(copied, /roastery/);
   await look(page, 'voice');
   await page.getByRole('link', { name: 'Edit' }).click();
+  await page.getByRole('button', { name: 'Add audience' }).click();
+  await page.getByLabel('Audience name 3').fill('Neighbors');
+  await page.getByRole('button', { name: 'Remove audience 1' }).click();
+  assert.equal(await page.getByLabel('Audience name 2').inputValue(), 'Neighbors');
   await look(page, 'voice-form');
   await page.getByLabel('Words to avoid').fill('quay');
   await page.getByRole('button', { name: 'Save' }).click();
@@ -51,6 +55,7 @@ async function voices(page) {
   await look(page, 'voice-piece');
   await page.goto('/voices');
   await page.getByRole('link', { name: 'Wholesale' }).click();
+  await page.locator('.head .pop > summary').click();
   await page.getByRole('link', { name: 'Delete' }).click();
   await look(page, 'voice-delete');
   await page.getByRole('button', { name: 'Delete voice' }).click();

@@ -78,7 +78,7 @@ func (s *Service) list(
 	ctx context.Context, call operation.Call, _ ListInput,
 ) (operation.Answer[BrandVoiceList], error) {
 	out := operation.Answer[BrandVoiceList]{App: appPath, Data: BrandVoiceList{BrandVoices: []BrandVoiceEntry{}}}
-	found, err := listVoices(ctx, s.db, call.TeamID)
+	found, err := listVoices(ctx, s.db, listQuery, call.TeamID)
 	if err != nil {
 		return out, err
 	}
@@ -108,6 +108,26 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 	out.App = appPath + "/" + formatID(r.id)
 	out.Data, err = toFull(call, r)
 	return out, err
+}
+
+// List returns a team's voices in full, the default first, then the newest.
+func (s *Service) List(ctx context.Context, call operation.Call) ([]BrandVoice, error) {
+	if err := call.Require(access.Read); err != nil {
+		return nil, err
+	}
+	found, err := listVoices(ctx, s.db, fullListQuery, call.TeamID)
+	if err != nil {
+		return nil, err
+	}
+	var out []BrandVoice
+	for _, r := range found {
+		full, err := toFull(call, r)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, full)
+	}
+	return out, nil
 }
 
 func entry(r record) BrandVoiceEntry {

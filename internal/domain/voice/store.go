@@ -36,8 +36,11 @@ func (r *record) draft() (Draft, error) {
 const listQuery = `SELECT id, name, is_default, CASE WHEN is_default = 1 THEN guide ELSE '' END FROM brand_voices
 	WHERE team_id = ? ORDER BY id DESC`
 
-func listVoices(ctx context.Context, q db.Querier, team int64) ([]record, error) {
-	found, err := db.All(ctx, q, func(rows *sql.Rows, r *record) error { return r.scan(rows.Scan) }, listQuery, team)
+// fullListQuery selects all voices of a team with their guides, the default first.
+const fullListQuery = `SELECT id, name, is_default, guide FROM brand_voices WHERE team_id = ? ORDER BY is_default DESC, id DESC`
+
+func listVoices(ctx context.Context, q db.Querier, query string, team int64) ([]record, error) {
+	found, err := db.All(ctx, q, func(rows *sql.Rows, r *record) error { return r.scan(rows.Scan) }, query, team)
 	if err != nil {
 		return nil, fmt.Errorf("listing brand voices: %w", err)
 	}

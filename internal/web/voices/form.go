@@ -145,7 +145,7 @@ func (p *Handlers) editPage(w http.ResponseWriter, a asked) {
 	if fields == nil {
 		fields = fieldsOf(d)
 	}
-	p.ShowTitled(w, a.Request, http.StatusOK, pages["form"], p.T(a.Request, "Change %s", d.Name),
+	p.ShowTitled(w, a.Request, http.StatusOK, pages["form"], p.T(a.Request, "Edit %s", d.Name),
 		newForm(a.voice, fields, shell.FormError{}))
 }
 
@@ -179,6 +179,9 @@ var (
 		{string(voice.EmojiAtWill), "Any number"},
 	}
 )
+
+// MaxAudiences is how many audiences a voice can have.
+func (formView) MaxAudiences() int { return voice.MaxAudiences }
 
 // Views returns the options for the point of view.
 func (formView) Views() []choice { return slices.Clone(views) }

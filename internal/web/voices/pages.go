@@ -2,44 +2,34 @@ package voices
 
 import (
 	"net/http"
-	"slices"
+	"strings"
 
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/voice"
+	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // listView lists the team's voices.
 type listView struct {
-	Voices []voice.BrandVoiceEntry // default first
-	First  *voice.BrandVoice       // the default
+	Voices []voice.BrandVoice // default first
 	Writes bool
 	Full   bool // the team has the maximum number of voices
 }
 
 func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
-	outcome, err := p.Do(r, "list_brand_voices", nil)
+	call, err := p.Call(r, "brand_voices")
 	if err != nil {
 		p.ShowError(w, r, err)
 		return
 	}
-	found, err := shell.Result[voice.BrandVoiceList](outcome)
+	found, err := p.voices.List(r.Context(), call)
 	if err != nil {
-		p.ServerError(w, r, err)
+		p.ShowError(w, r, err)
 		return
 	}
-	slices.SortStableFunc(found.BrandVoices, func(a, b voice.BrandVoiceEntry) int {
-		switch {
-		case a.Default == b.Default:
-			return 0
-		case a.Default:
-			return -1
-		}
-		return 1
-	})
 	p.Show(w, r, http.StatusOK, pages["list"], "Brand voices",
-		listView{found.BrandVoices, found.DefaultVoice, shell.VisitorOf(r.Context()).
-			Is(shell.Writers), len(found.BrandVoices) >= voice.MaxVoices})
+		listView{found, shell.VisitorOf(r.Context()).Is(shell.Writers), len(found) >= voice.MaxVoices})
 }
 
 // view is the page of a voice.
@@ -47,6 +37,27 @@ type view struct {
 	voice.BrandVoice
 
 	Writes bool
+}
+
+// PointOfViewText returns the label of the point of view, or "".
+func (v view) PointOfViewText() locale.Key { return labelOf(views, string(v.PointOfView)) }
+
+// EmojiText returns the label of the emoji policy, or "".
+func (v view) EmojiText() locale.Key { return labelOf(emoji, string(v.EmojiPolicy)) }
+
+// labelOf returns the label of a choice, or "" if nothing is chosen.
+func labelOf(choices []choice, value string) locale.Key {
+	for _, c := range choices {
+		if c.Value == value && value != "" {
+			return c.Text
+		}
+	}
+	return ""
+}
+
+// Instructions returns the paragraphs of the further instructions.
+func (v view) Instructions() []string {
+	return strings.FieldsFunc(v.CustomInstructions, func(r rune) bool { return r == '\n' })
 }
 
 func (p *Handlers) page(w http.ResponseWriter, r *http.Request) {
