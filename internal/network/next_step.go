@@ -27,8 +27,9 @@ var nextSteps = map[string]map[string]string{
 		"unaudited_client_can_only_post_to_private_accounts": "Apply for the audit of the Content Posting API. Until " +
 			"then, post with privacy_level SELF_ONLY from private accounts, or with mode inbox.",
 		"url_ownership_unverified": "Verify the domain of --public-url in TikTok's developer console. TikTok fetches photos from it.",
-		"scope_not_authorized":     "Add the scope to the app in TikTok's developer console, and connect the account again.",
-		"":                         "Compare the app's key, secret and scopes with TikTok's developer console.",
+		"scope_not_authorized": "Add the scope to the app in TikTok's developer console and to \"scopes\" in the settings of tiktok, " +
+			"then connect the account again.",
+		"": "Compare the app's key, secret and scopes with TikTok's developer console.",
 	},
 	"x": {
 		"": "Buy credit for the app in X's developer console, and check that the app may read and write.",

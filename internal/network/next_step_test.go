@@ -20,6 +20,9 @@ func TestNextStep(t *testing.T) {
 	if step := network.NextStep("pinterest", "29"); !strings.Contains(step, "Standard access") {
 		t.Error(step)
 	}
+	if step := network.NextStep("tiktok", "scope_not_authorized"); !strings.Contains(step, `"scopes" in the settings`) {
+		t.Error(step)
+	}
 	if step := network.NextStep("bluesky", ""); step != "" {
 		t.Error(step)
 	}
