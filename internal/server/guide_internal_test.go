@@ -169,3 +169,31 @@ func checkApp(t *testing.T, platform, path, cell, secretName string, want []stri
 		t.Errorf("%s %s: the sign-in requests %v, the guide has %v", platform, path, got, want)
 	}
 }
+
+// The messages that a guide quotes are those of the program.
+func TestMessagesInGuides(t *testing.T) {
+	t.Parallel()
+	var texts strings.Builder
+	for _, pattern := range []string{"../locale/de/*.json", "../network/*/*.go", "../network/*.go"} {
+		for _, file := range must.Get(filepath.Glob(pattern))(t) {
+			if !strings.HasSuffix(file, "_test.go") {
+				texts.Write(must.Get(os.ReadFile(file))(t))
+			}
+		}
+	}
+	quoted := regexp.MustCompile(`(?m)^\| "([^"|]+)"[^|]* \|`)
+	found := 0
+	for _, file := range must.Get(filepath.Glob("../../docs/networks/*.md"))(t) {
+		for _, row := range quoted.FindAllStringSubmatch(string(must.Get(os.ReadFile(file))(t)), -1) {
+			found++
+			for part := range strings.SplitSeq(row[1], " … ") {
+				if !strings.Contains(texts.String(), part) {
+					t.Errorf("%s: no message has %q", file, part)
+				}
+			}
+		}
+	}
+	if found < 7 {
+		t.Errorf("the guides quote %d messages", found)
+	}
+}
