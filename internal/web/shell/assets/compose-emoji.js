@@ -53,7 +53,8 @@ emojiButton.addEventListener('click', async () => {
   const field = textShown();
   emojiAt = { field, at: field.selectionEnd };
   await loadEmoji();
-  emojiPanel.querySelector('input')?.focus();
+  emojiPanel.querySelector('input')?.focus({ preventScroll: true });
+  emojiPanel.scrollIntoView({ block: 'nearest' });
 });
 
 function addEmoji(button) {
@@ -100,4 +101,7 @@ emojiPanel.addEventListener('keydown', (event) => {
   event.stopPropagation();
   if (next?.matches('[data-emoji]')) stopAt(next);
   next?.focus();
+});
+document.addEventListener('click', (event) => {
+  if (!emojiPanel.hidden && !emojiPanel.contains(event.target) && !emojiButton.contains(event.target)) showEmoji(false);
 });

@@ -54,6 +54,20 @@ hashtagButton.addEventListener('click', async () => {
   hashtagButton.setAttribute('aria-expanded', String(open));
   if (open) await hashtagLists();
 });
+function hideHashtags() {
+  hashtagPanel.hidden = true;
+  hashtagButton.setAttribute('aria-expanded', 'false');
+}
+
+document.addEventListener('click', (event) => {
+  const inside = event.composedPath().some((part) => part === hashtagPanel || part === hashtagButton);
+  if (!inside) hideHashtags();
+});
+hashtagPanel.addEventListener('keydown', (event) => {
+  if (event.key !== 'Escape') return;
+  hideHashtags();
+  hashtagButton.focus();
+});
 hashtagPanel.addEventListener('click', (event) => {
   const button = event.target.closest('button');
   if (!button) return;

@@ -10,7 +10,7 @@ let after = null; // the button that was pressed during the upload
 
 // report is outside of the parts that answers replace.
 const report = document.createElement('div');
-report.className = 'stack';
+report.className = 'upload-state';
 const bar = document.createElement('progress');
 bar.max = 1;
 bar.hidden = true;
@@ -33,8 +33,13 @@ document.getElementById('media').after(report);
 
 const names = (files) => files.map((file) => file.name).join(', ');
 
-// show displays the current or last upload.
+const shownFor = 6000; // milliseconds
+let clearing = 0;
+
+// show displays the current or last upload. A success is displayed for a while.
 function show(success = '') {
+  clearTimeout(clearing);
+  if (success) clearing = setTimeout(show, shownFor);
   bar.hidden = !sending;
   choices.hidden = failed.length === 0;
   if (failed.length > 0) state.textContent = translate('Not uploaded: %s. %s Try again, or discard the files to save without them.', names(failed), reason);

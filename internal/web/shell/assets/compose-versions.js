@@ -49,8 +49,8 @@ function tabFor(account) {
   }
   const chip = form.querySelector(`input[name=account][value="${account}"]`).closest('.account-chip');
   const logo = chip.querySelector('.net')?.cloneNode(true);
-  const network = chip.querySelector('.sr').textContent.trim();
-  const same = chosen().filter((other) => form.querySelector(`input[name=account][value="${other}"]`).closest('.account-chip').querySelector('.sr').textContent.trim() === network);
+  const network = chip.querySelector('.network-name').textContent.trim();
+  const same = chosen().filter((other) => form.querySelector(`input[name=account][value="${other}"]`).closest('.account-chip').querySelector('.network-name').textContent.trim() === network);
   const dot = document.createElement('span');
   dot.className = 'dot';
   tab.append(...logo ? [logo] : [], same.length > 1 ? `${network} ${chip.querySelector('bdi').textContent}` : network, dot);
