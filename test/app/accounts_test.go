@@ -21,7 +21,8 @@ func TestAccounts(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		b.open("/accounts").
-			shows(http.StatusOK, c.handle(), "Connected", "Your plan allows any number of accounts.", "TikTok for Business")
+			shows(http.StatusOK, c.handle(), "Connected", "Nothing scheduled", "No posts yet",
+				"Your plan allows any number of accounts.", "TikTok for Business")
 		page := b.open("/accounts").follow("Disconnect " + c.handle())
 		page.shows(http.StatusOK, "No scheduled posts use it.", "Published posts stay on the network").
 			follow("Cancel").shows(http.StatusOK, "Performance")
@@ -94,6 +95,7 @@ func TestDisconnectWithScheduledPosts(t *testing.T) {
 			c := h.crew(t)
 			b := c.as(t, access.Owner)
 			c.schedulePosts(t, 2)
+			b.open("/accounts").shows(http.StatusOK, "Next post").lacks("Nothing scheduled")
 			page := b.open(fmt.Sprintf("/accounts/%d/disconnect", c.account)).shows(http.StatusOK, "2 scheduled posts use it.")
 			done := page.form("Disconnect").fill("posts", choice).press().shows(http.StatusOK, "was disconnected.")
 			if choice == "take_out" {
@@ -178,6 +180,7 @@ func TestAccountMetrics(t *testing.T) {
 		if !strings.Contains(file.header.Get("Content-Disposition"), "7-days.csv") {
 			t.Error(file.header)
 		}
+		b.open("/accounts").shows(http.StatusOK, "Last post").lacks("No posts yet")
 		weeks := b.open("/analytics").shows(http.StatusOK, c.handle()+" on Bluesky 300 +7 7 105 +169%", "+250% 2 before",
 			"+169% 39 before", "Followers gained", "The last seven days", "Best posts", "<b>Fresh</b> 6")
 		weeks.contains(`<svg class="spark"`, fmt.Sprintf(`<img src="/accounts/%d/picture"`, c.account))

@@ -80,7 +80,8 @@ func (s *Service) TopPosts(
 		p.likes, p.comments, `+engagementSum+` AS engagement FROM account_posts p
 		JOIN social_accounts a ON a.id = p.account_id AND a.team_id = ?
 		WHERE p.posted_at >= ? AND p.account_id IN (`+db.Placeholders(len(accounts))+`)) ranked
-		WHERE engagement > 0 OR views > 0 ORDER BY COALESCE(engagement, 0) DESC, COALESCE(views, 0) DESC, posted_at DESC, network_id LIMIT ?`,
+		WHERE engagement > 0 OR views > 0 ORDER BY COALESCE(engagement, 0) DESC, COALESCE(views, 0) DESC,
+		posted_at DESC, network_id LIMIT ?`,
 		append([]any{team}, append(db.Args(db.Micros(since), accounts), limit)...)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the best posts: %w", err)
@@ -124,6 +125,23 @@ func (s *Service) OwnPosts(ctx context.Context, team, account int64, ids []strin
 	}
 	for _, f := range own {
 		out[f.id] = f.OwnPost
+	}
+	return out, nil
+}
+
+// LastPosts returns when the newest known post of each of a team's accounts was published. Accounts without known posts
+// are omitted.
+func (s *Service) LastPosts(ctx context.Context, team int64) (map[int64]time.Time, error) {
+	type last struct{ account, at int64 }
+	found, err := db.All(ctx, s.db, func(rows *sql.Rows, l *last) error { return rows.Scan(&l.account, &l.at) },
+		`SELECT a.id, MAX(p.posted_at) FROM social_accounts a JOIN account_posts p ON p.account_id = a.id
+		WHERE a.team_id = ? GROUP BY a.id`, team)
+	if err != nil {
+		return nil, fmt.Errorf("reading the newest posts of team %d: %w", team, err)
+	}
+	out := map[int64]time.Time{}
+	for _, l := range found {
+		out[l.account] = db.Time(l.at)
 	}
 	return out, nil
 }

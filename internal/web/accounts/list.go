@@ -50,6 +50,8 @@ type entry struct {
 	Name        string // display name: untrusted text
 	Since, Ends time.Time
 	Followers   *int64 // nil if unknown
+
+	Last, Next time.Time // the newest published and the next scheduled post; zero if there is none
 }
 
 func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
@@ -143,7 +145,31 @@ func (p *Handlers) entries(
 			out[i].Name = names[a.DisplayName.Untrusted]
 		}
 	}
+	if err := p.addTimes(r.Context(), team, zone, out); err != nil {
+		return nil, err
+	}
 	return out, p.addFollowers(r.Context(), team, zone, out)
+}
+
+// addTimes adds the times of the newest and the next post.
+func (p *Handlers) addTimes(ctx context.Context, team int64, zone *time.Location, accounts []entry) error {
+	last, err := p.insight.LastPosts(ctx, team)
+	if err != nil {
+		return err
+	}
+	next, err := p.posts.NextByAccount(ctx, team)
+	if err != nil {
+		return err
+	}
+	for i := range accounts {
+		if at, found := last[accounts[i].ID]; found {
+			accounts[i].Last = at.In(zone)
+		}
+		if at, found := next[accounts[i].ID]; found {
+			accounts[i].Next = at.In(zone)
+		}
+	}
+	return nil
 }
 
 // addFollowers adds the newest known numbers of followers.
