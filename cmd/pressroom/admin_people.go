@@ -172,7 +172,7 @@ func (c adminPeopleRecover) Run(ctx context.Context, p *program, log *slog.Logge
 
 func (c adminPeopleRecover) recover(ctx context.Context, s *server.Server) (recoveryLink, error) {
 	if c.mails() {
-		r, err := s.Letters.Recover(ctx, c.Email)
+		r, err := s.LinkMailer.Recover(ctx, c.Email)
 		return recoveryLink{Recovery: r, Mailed: true}, operatorError(err)
 	}
 	r, err := s.Teams.Recover(ctx, c.Email)

@@ -180,7 +180,7 @@ func (c adminTeamsInvite) Run(ctx context.Context, p *program, log *slog.Logger)
 	}
 	return runWithConfig(ctx, cfg, p, func(s *server.Server) (invitationLink, error) {
 		if c.mails() {
-			i, err := s.Letters.Invite(ctx, 0, c.Team, c.Email, access.Role(c.Role))
+			i, err := s.LinkMailer.Invite(ctx, 0, c.Team, c.Email, access.Role(c.Role))
 			return invitationLink{Invitation: i}, inviteError(err)
 		}
 		i, token, err := s.Teams.Invite(ctx, 0, c.Team, c.Email, access.Role(c.Role))

@@ -149,7 +149,7 @@ func (s *Server) countPosts(ctx context.Context, c *counts) error {
 		return err
 	}
 	for _, l := range loads {
-		c.add("posts_due", l.Posts, l.Oldest, yesNo(l.Held))
+		c.add("posts_due", l.Posts, l.Oldest, yesNo(l.Blocked))
 	}
 	c.expect("posts_due", yesNo(false))
 	c.expect("posts_due", yesNo(true))

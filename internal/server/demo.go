@@ -71,7 +71,7 @@ func (q *Quickstart) connectInBrowser(
 	if err != nil {
 		return err
 	}
-	consent, err := q.Connector.Begin(ctx, owner, token, offer.Ways[0].Kind)
+	consent, err := q.Connector.Begin(ctx, owner, token, offer.Methods[0].Kind)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (s *Server) buildHandlers() error {
 	s.feed = live.NewFeed(s.db)
 	if s.app, err = web.New(web.Options{
 		Frame: shell.Options{
-			PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Letters: s.Letters,
+			PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, LinkMailer: s.LinkMailer,
 			Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notifications.Unread, Limiters: s.limiters,
 			IsUnavailable: isUnavailable, IsReachable: s.dependenciesUp, SecondFactor: shell.Requirement(s.cfg.SecondFactor),
 			Log: s.cfg.Log,

@@ -18,12 +18,12 @@ import (
 func (s *Server) buildHashtags(from sources, terms plan.Terms) error {
 	var err error
 	if s.Lists, err = list.New(list.Options{
-		DB: s.db, Figures: s.figures, Terms: terms, HasProvider: !from.empty(),
+		DB: s.db, Statistics: s.figures, Terms: terms, HasProvider: !from.empty(),
 	}); err != nil {
 		return fmt.Errorf("reading the banned hashtags of the terms: %w", err)
 	}
 	o := search.Options{
-		DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Reports: s.Reports, Figures: s.figures,
+		DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Reports: s.Reports, Statistics: s.figures,
 		Terms: terms, Limiter: s.limiter, Log: s.cfg.Log,
 	}
 	if !from.empty() {

@@ -8,12 +8,12 @@ import (
 	"pressroom.example/pressroom/internal/domain/team"
 )
 
-// sendLetter returns a function that mails links, or nil without a mail server.
-func (s *Server) sendLetter() func(context.Context, team.Letter) error {
+// linkEmailSender returns a function that mails links, or nil without a mail server.
+func (s *Server) linkEmailSender() func(context.Context, team.LinkEmail) error {
 	if !s.Notifications.Mails() {
 		return nil
 	}
-	return func(ctx context.Context, l team.Letter) error {
+	return func(ctx context.Context, l team.LinkEmail) error {
 		err := s.Notifications.Send(ctx, notification.Mail{ID: l.ID, To: l.To, Subject: l.Subject, Text: l.Text})
 		if err != nil {
 			s.cfg.Log.WarnContext(ctx, "failed to send a mail with a link", "mail", l.ID, "error", err)
@@ -23,10 +23,10 @@ func (s *Server) sendLetter() func(context.Context, team.Letter) error {
 }
 
 // sendApproval returns a function that mails links to clients, or nil without a mail server.
-func (s *Server) sendApproval() func(context.Context, approval.Letter) error {
-	send := s.sendLetter()
+func (s *Server) sendApproval() func(context.Context, approval.Email) error {
+	send := s.linkEmailSender()
 	if send == nil {
 		return nil
 	}
-	return func(ctx context.Context, l approval.Letter) error { return send(ctx, team.Letter(l)) }
+	return func(ctx context.Context, l approval.Email) error { return send(ctx, team.LinkEmail(l)) }
 }

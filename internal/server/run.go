@@ -19,7 +19,7 @@ const (
 // finish.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	// Running work may continue after the context has ended.
-	background, stop := context.WithCancel(s.tracer.Into(context.WithoutCancel(ctx)))
+	background, stop := context.WithCancel(s.tracer.NewContext(context.WithoutCancel(ctx)))
 	defer stop()
 	var tasks sync.WaitGroup
 	s.startBackground(background, &tasks)

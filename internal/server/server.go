@@ -76,7 +76,7 @@ type Server struct {
 	Searches      *search.Service
 	Erasure       *erasure.Service // deletion and export
 	Notifications *notification.Service
-	Letters       *team.Letters         // mails links
+	LinkMailer    *team.LinkMailer      // mails links
 	OAuth         *oauth.Service        // authorization of assistants
 	Hold          *restoreguard.Service // stops a restored or copied database from publishing
 
@@ -286,7 +286,7 @@ func (s *Server) buildFoundation(offered plan.Terms) error {
 	}
 	s.Credits = credit.New(s.db, credit.Options{CountFree: s.calls.CountFree, BalanceLowered: s.Notifications.NotifyLowCredits})
 	s.Teams = team.New(s.db, guesses, offered)
-	s.Letters = team.NewLetters(s.Teams, s.cfg.PublicURL, s.sendLetter())
+	s.LinkMailer = team.NewLinkMailer(s.Teams, s.cfg.PublicURL, s.linkEmailSender())
 	return nil
 }
 

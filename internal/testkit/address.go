@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Ports below the ephemeral range, in blocks. A test program listens at the first port of its blocks, so that other
-// test programs do not use them.
+// Test programs use blocks of ports below the ephemeral range. A test program reserves a block by listening at its first
+// port.
 const (
 	firstPort = 14_000
 	blocks    = 180
@@ -17,24 +17,24 @@ const (
 
 var ports struct {
 	sync.Mutex
-	held []net.Listener // the first ports of this program's blocks
-	next int            // next port of the newest block
-	left int            // remaining ports of it
+	reserved  []net.Listener // listeners at the first ports of the reserved blocks
+	next      int            // next port of the newest block
+	remaining int            // number of unused ports of the newest block
 }
 
-// FreeAddr returns a loopback address at which nothing listens. No other call in any test program returns it, so a
-// server can be killed and restarted at its address.
+// FreeAddr returns a loopback address at which nothing listens. It never returns the same address to another caller, so a
+// server can be restarted at its address.
 func FreeAddr() (string, error) {
 	ports.Lock()
 	defer ports.Unlock()
 	for {
-		for ports.left == 0 {
+		for ports.remaining == 0 {
 			if err := takeBlock(); err != nil {
 				return "", err
 			}
 		}
 		addr := loopback(ports.next)
-		ports.next, ports.left = ports.next+1, ports.left-1
+		ports.next, ports.remaining = ports.next+1, ports.remaining-1
 		if l, err := net.Listen("tcp", addr); err == nil {
 			return addr, l.Close()
 		}
@@ -46,11 +46,11 @@ func takeBlock() error {
 	for _, i := range rand.Perm(blocks) {
 		first := firstPort + i*blockSize
 		if l, err := net.Listen("tcp", loopback(first)); err == nil {
-			ports.held, ports.next, ports.left = append(ports.held, l), first+1, blockSize-1
+			ports.reserved, ports.next, ports.remaining = append(ports.reserved, l), first+1, blockSize-1
 			return nil
 		}
 	}
-	return fmt.Errorf("no block of ports from %d on is free", firstPort)
+	return fmt.Errorf("no free block of ports above %d", firstPort)
 }
 
 func loopback(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }

@@ -9,16 +9,16 @@ import (
 
 func TestFreeAddr(t *testing.T) {
 	t.Parallel()
-	given := map[string]bool{}
+	returned := map[string]bool{}
 	for range 250 {
 		addr, err := testkit.FreeAddr()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if given[addr] {
-			t.Fatalf("%s was given twice", addr)
+		if returned[addr] {
+			t.Fatalf("%s was returned twice", addr)
 		}
-		given[addr] = true
+		returned[addr] = true
 		l, err := net.Listen("tcp", addr)
 		if err != nil {
 			t.Fatal(err)

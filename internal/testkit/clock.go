@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Clock is a clock that a test sets.
+// Clock is a clock that moves only when a test advances it.
 type Clock struct {
 	mu sync.Mutex
 	at time.Time

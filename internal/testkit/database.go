@@ -1,4 +1,4 @@
-// Package testkit provides tests with fresh databases of both kinds, a clock and free addresses.
+// Package testkit provides new SQLite and PostgreSQL databases, a clock and free addresses for tests.
 package testkit
 
 import (
@@ -23,31 +23,31 @@ import (
 // Without it tests use only SQLite. scripts/with-postgres sets it.
 const PostgresVariable = "PRESSROOM_TEST_POSTGRES"
 
-// EachDatabase runs a test on a fresh, migrated database of each available kind.
+// EachDatabase runs a test on a new, migrated database: on SQLite and, if available, on PostgreSQL.
 func EachDatabase(t *testing.T, run func(t *testing.T, url string)) {
 	t.Helper()
-	each(t, SQLite, Postgres, run)
+	runOnDatabases(t, SQLite, Postgres, run)
 }
 
-// EachEmptyDatabase runs a test on a fresh database without tables of each available kind.
+// EachEmptyDatabase runs a test like EachDatabase, but on databases without tables.
 func EachEmptyDatabase(t *testing.T, run func(t *testing.T, url string)) {
 	t.Helper()
-	each(t, emptySQLite, EmptyPostgres, run)
+	runOnDatabases(t, emptySQLite, EmptyPostgres, run)
 }
 
-func each(t *testing.T, sqlite, postgres func(testing.TB) string, run func(t *testing.T, url string)) {
+func runOnDatabases(t *testing.T, sqlite, postgres func(testing.TB) string, run func(t *testing.T, url string)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { run(t, sqlite(t)) })
 	if os.Getenv(PostgresVariable) == "" {
 		if os.Getenv("CI") == "true" {
-			t.Fatalf("%s is not set: run the tests by make test", PostgresVariable)
+			t.Fatalf("%s is not set: run the tests with make test", PostgresVariable)
 		}
 		return
 	}
 	t.Run("postgres", func(t *testing.T) { run(t, postgres(t)) })
 }
 
-// SQLite returns the URL of a fresh, migrated SQLite file.
+// SQLite returns the URL of a new, migrated SQLite file.
 func SQLite(tb testing.TB) string {
 	tb.Helper()
 	template, err := sqliteTemplate()
@@ -66,7 +66,7 @@ func emptySQLite(tb testing.TB) string {
 	return "sqlite:" + filepath.Join(memoryDir(tb), "test.db")
 }
 
-// Blobs returns the URL of a fresh, empty blob store.
+// Blobs returns the URL of a new, empty blob store.
 func Blobs(tb testing.TB) string {
 	tb.Helper()
 	return "file:" + filepath.Join(memoryDir(tb), "media")
@@ -84,11 +84,11 @@ func memoryDir(tb testing.TB) string {
 }
 
 var (
-	made atomic.Int64
-	root = sync.OnceValues(func() (*sql.DB, error) { return sql.Open("pgx", os.Getenv(PostgresVariable)) })
+	databaseCount atomic.Int64
+	openServer    = sync.OnceValues(func() (*sql.DB, error) { return sql.Open("pgx", os.Getenv(PostgresVariable)) })
 )
 
-// Postgres returns the URL of a fresh, migrated PostgreSQL database, which is dropped when the test ends.
+// Postgres returns the URL of a new, migrated PostgreSQL database. It is dropped when the test ends.
 func Postgres(tb testing.TB) string {
 	tb.Helper()
 	template, err := postgresTemplate()
@@ -98,9 +98,9 @@ func Postgres(tb testing.TB) string {
 	return postgres(tb, template)
 }
 
-var copyingPostgres sync.Mutex // PostgreSQL copies a database only while no other copy of it is being made
+var postgresCopyMutex sync.Mutex // PostgreSQL allows only one copy of a database at a time.
 
-// Copy returns the URL of a copy of a database that nothing has open. A server accepts it as the original.
+// Copy returns the URL of a copy of a database that no process has open. A server treats the copy as the original.
 func Copy(tb testing.TB, from string) (string, error) {
 	tb.Helper()
 	var to string
@@ -118,15 +118,15 @@ func Copy(tb testing.TB, from string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		copyingPostgres.Lock()
-		defer copyingPostgres.Unlock()
+		postgresCopyMutex.Lock()
+		defer postgresCopyMutex.Unlock()
 		to = postgres(tb, strings.TrimPrefix(source.Path, "/"))
 	}
-	return to, RemovePlace(to)
+	return to, RemoveLocation(to)
 }
 
-// RemovePlace removes the place from a database, so that a server accepts a copy of it as the original.
-func RemovePlace(url string) error {
+// RemoveLocation removes the place from a database, so that a server accepts a copy of it as the original.
+func RemoveLocation(url string) error {
 	d, err := db.Open(context.Background(), url, db.Options{})
 	if err != nil {
 		return fmt.Errorf("opening a copy: %w", err)
@@ -138,13 +138,13 @@ func RemovePlace(url string) error {
 	return errors.Join(err, d.Close())
 }
 
-// EmptyPostgres returns the URL of a fresh PostgreSQL database without tables, which is dropped when the test ends.
+// EmptyPostgres returns the URL of a new PostgreSQL database without tables. It is dropped when the test ends.
 func EmptyPostgres(tb testing.TB) string {
 	tb.Helper()
 	return postgres(tb, "")
 }
 
-// OpenPostgres opens the PostgreSQL database at a URL without pressroom's pool, and closes it when the test ends.
+// OpenPostgres opens a PostgreSQL database without pressroom's pool. It closes the database when the test ends.
 func OpenPostgres(tb testing.TB, database string) *sql.DB {
 	tb.Helper()
 	u, err := url.Parse(database)
@@ -169,7 +169,7 @@ func postgres(tb testing.TB, template string) string {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		server, err := root()
+		server, err := openServer()
 		if err == nil {
 			_, err = server.Exec("DROP DATABASE " + name + " WITH (FORCE)")
 		}
@@ -180,7 +180,7 @@ func postgres(tb testing.TB, template string) string {
 	return postgresURL(name)
 }
 
-// Open returns the migrated database at a URL, and closes it when the test ends.
+// Open opens and migrates the database at a URL. It closes the database when the test ends.
 func Open(tb testing.TB, url string, clock *Clock) *db.DB {
 	tb.Helper()
 	opts := db.Options{}

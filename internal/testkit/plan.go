@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Plan returns the query plan of a database, a line per step, without costs.
+// Plan returns the query plan of a statement without costs, one line per step.
 func Plan(tb testing.TB, d *db.DB, query string, args ...any) string {
 	tb.Helper()
 	if d.Postgres() {
@@ -17,7 +17,7 @@ func Plan(tb testing.TB, d *db.DB, query string, args ...any) string {
 	return Lines(tb, d, "EXPLAIN QUERY PLAN "+query, args...)
 }
 
-// Lines returns the last column of a statement's result, a line per row.
+// Lines returns the last column of a statement's result, one line per row.
 func Lines(tb testing.TB, d *db.DB, statement string, args ...any) string {
 	tb.Helper()
 	lines, err := db.All(tb.Context(), d, scanLast, statement, args...)

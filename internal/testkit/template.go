@@ -12,8 +12,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Migrate prepares an empty database for tests. It runs once per kind of database; the others are copies, to save time.
-// Importing testkit/fixture replaces it with what the program does at start.
+// Migrate prepares an empty database for tests. To save time, it runs once per kind of database, and tests use copies. Package
+// fixture replaces it with a function that prepares the database as a server does.
 var Migrate = func(ctx context.Context, url string) error {
 	d, err := db.Open(ctx, url, db.Options{})
 	if err != nil {
@@ -36,7 +36,7 @@ var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
 	return content, errors.Join(err, os.RemoveAll(dir))
 })
 
-// postgresTemplate returns the name of a migrated database. It is not dropped, because the server is temporary.
+// postgresTemplate returns the name of a migrated database. The database is not dropped, because the server is temporary.
 var postgresTemplate = sync.OnceValues(func() (string, error) {
 	name, err := create("")
 	if err != nil {
@@ -45,14 +45,14 @@ var postgresTemplate = sync.OnceValues(func() (string, error) {
 	return name, Migrate(context.Background(), postgresURL(name))
 })
 
-// create creates a database, as a copy of another unless template is empty, and returns its name. Copying files takes a
-// third of the time of copying through the log.
+// create creates a database and returns its name. Unless template is empty, the database is a copy of it. The file_copy
+// strategy takes a third of the default strategy's time.
 func create(template string) (string, error) {
-	server, err := root()
+	server, err := openServer()
 	if err != nil {
 		return "", fmt.Errorf("opening PostgreSQL: %w", err)
 	}
-	name := fmt.Sprintf("test_%d_%d", os.Getpid(), made.Add(1))
+	name := fmt.Sprintf("test_%d_%d", os.Getpid(), databaseCount.Add(1))
 	statement := "CREATE DATABASE " + name
 	if template != "" {
 		statement += " STRATEGY file_copy TEMPLATE " + template
@@ -63,17 +63,17 @@ func create(template string) (string, error) {
 	return name, nil
 }
 
-// maxConns is the parameter of a URL that limits pressroom's pool. Other programs do not know it.
+// maxConns is the URL parameter that limits pressroom's pool. Other programs do not accept it.
 const maxConns = "pool_max_conns"
 
 func postgresURL(name string) string {
 	u, err := url.Parse(os.Getenv(PostgresVariable))
 	if err != nil {
-		panic(PostgresVariable + " is not a URL") // it has opened a database before
+		panic(PostgresVariable + " is not a URL") // It was parsed before.
 	}
 	u.Path = "/" + name
 	query := u.Query()
-	query.Set(maxConns, "4") // opening a connection takes longer than most of a test's queries
+	query.Set(maxConns, "4") // Few connections, because opening one takes longer than most queries.
 	u.RawQuery = query.Encode()
 	return u.String()
 }

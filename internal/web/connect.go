@@ -52,11 +52,11 @@ func (a *App) showConnect(w http.ResponseWriter, r *http.Request, status int, vi
 		a.ShowError(w, r, err)
 		return
 	}
-	if len(view.Ways) > 0 {
+	if len(view.Methods) > 0 {
 		// Browsers check every redirect after a form against this, and networks redirect between their own hosts.
 		allowed := []string{"form-action 'self' https:"}
-		for _, way := range view.Ways {
-			allowed = append(allowed, way.Origin)
+		for _, method := range view.Methods {
+			allowed = append(allowed, method.Origin)
 		}
 		w.Header().
 			Set("Content-Security-Policy",
@@ -75,7 +75,7 @@ func (a *App) connect(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		a.ShowError(w, r, err)
-	case len(offer.Ways) == 0:
+	case len(offer.Methods) == 0:
 		a.connectHere(w, r, person, token, offer.Platform)
 	default:
 		address, err := a.Connector.Begin(ctx, person, token, r.PostForm.Get("kind"))

@@ -229,7 +229,7 @@ func TestAccountPermissions(t *testing.T) {
 		}
 		must.NoError(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Owner].ID, access.Viewer))
 		stranger.open(path).shows(http.StatusOK, c.handle(), c.team.Name)
-		if a, err := h.Accounts.Of(t.Context(), h.db, c.team.ID, []int64{c.account}); err != nil ||
+		if a, err := h.Accounts.ByID(t.Context(), h.db, c.team.ID, []int64{c.account}); err != nil ||
 			a[c.account].Connection != account.Connected {
 			t.Errorf("%+v (%v)", a, err)
 		}

@@ -131,7 +131,7 @@ func TestComposerCreatorInfo(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {
 		c := h.crew(t)
 		link, _ := c.callTool(t, "get_connect_link", map[string]any{"platform": "tiktok"})["url"].(string)
-		id := must.Get(fixture.Consent(t.Context(), h.Server, c.people[access.Owner].ID, "tiktok", link, "mira.keller"))(t)
+		id := must.Get(fixture.ConnectByConsent(t.Context(), h.Server, c.people[access.Owner].ID, "tiktok", link, "mira.keller"))(t)
 		b := c.as(t, access.Editor)
 		b.open("/posts/new?account="+c.id()).shows(http.StatusOK, "TikTok options").lacks("TikTok says about")
 		b.open(fmt.Sprint("/posts/new?account=", id)).shows(http.StatusOK, "TikTok says about mira.keller", "Audiences: PUBLIC_TO_EVERYONE",

@@ -124,7 +124,7 @@ func (h *installation) connect(of *home, platform string) int64 {
 		return must.Get(h.w.ConnectBluesky(h.t.Context(), h.Server.Server, of.id, fmt.Sprintf("harbour%d.test", of.id)))(h.t)
 	}
 	link, _ := h.get(of, "/connect-link?platform="+platform)["url"].(string)
-	return must.Get(fixture.Consent(h.t.Context(), h.Server.Server, of.owner, platform, link, "harbour.coffee"))(h.t)
+	return must.Get(fixture.ConnectByConsent(h.t.Context(), h.Server.Server, of.owner, platform, link, "harbour.coffee"))(h.t)
 }
 
 // call calls the API with the team's key.

@@ -20,7 +20,7 @@ func TestDirectory(t *testing.T) {
 	world := greeting{"chromium": needs(t)}
 	provider := oidcserver.Run(t)
 	for _, email := range []string{"unknown@harbour.example", "ada@harbour.example", "ada@harbour.example"} { // one for each sign-in
-		provider.Knows(email, email)
+		provider.AddPerson(email, email)
 	}
 	world["directory"] = provider.Addr()
 	drive(t, "directory.js", servedWith(t, provider), world)

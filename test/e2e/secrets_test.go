@@ -252,7 +252,7 @@ func (w *env) connectInBrowser(s *secretStore, platform string) {
 	token := link[strings.LastIndex(link, "/")+1:]
 	s.keep("a connect link", token)
 	offer := must.Get(w.Connector.Offer(ctx, w.owner, token))(t)
-	consent := must.Get(w.Connector.Begin(ctx, w.owner, token, offer.Ways[0].Kind))(t)
+	consent := must.Get(w.Connector.Begin(ctx, w.owner, token, offer.Methods[0].Kind))(t)
 	came := must.Get(sandbox.Allow(ctx, consent, "harbour.coffee"))(t)
 	s.keep("a network's code", came.Get("code"))
 	end, err := w.Connector.Return(ctx, w.owner, account.Callback{Platform: platform, State: came.Get("state"), Code: came.Get("code")})

@@ -178,7 +178,7 @@ func (h *env) mustAddUp() {
 	if !report.OK() {
 		h.t.Errorf("ledger audit: %+v", report)
 	}
-	if report.Figures.Reservations == 0 {
+	if report.Totals.Reservations == 0 {
 		h.t.Error("no call was charged: the generated requests are too shallow")
 	}
 	findings := must.Get(h.Media.Audit(h.t.Context()))(h.t)

@@ -121,7 +121,7 @@ func (w *env) connect(platform, person string, query url.Values) int64 {
 		return must.Get(w.box.ConnectBluesky(w.t.Context(), w.node.Server, w.team, strings.ReplaceAll(person, ".", "-")+".test"))(w.t)
 	}
 	link, _ := w.get("/connect-link?" + query.Encode())["url"].(string)
-	id, err := fixture.Consent(w.t.Context(), w.node.Server, w.owner, platform, link, person)
+	id, err := fixture.ConnectByConsent(w.t.Context(), w.node.Server, w.owner, platform, link, person)
 	if err != nil {
 		w.t.Fatalf("connecting %s on %s: %v (%v)", person, platform, err, errors.Unwrap(err))
 	}

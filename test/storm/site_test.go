@@ -296,7 +296,7 @@ func (s *site) connect(c *crew, platform string, again int64) (int64, error) {
 	}
 	var data struct{ URL string }
 	link.into(&data)
-	return fixture.Consent(ctx, s.admin, c.owner.ID, platform, data.URL, c.person)
+	return fixture.ConnectByConsent(ctx, s.admin, c.owner.ID, platform, data.URL, c.person)
 }
 
 // client makes a client of a team.

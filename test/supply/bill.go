@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The parts of a CycloneDX 1.6 document that a bill has.
+// The parts of a CycloneDX 1.6 document in a bill of materials.
 type (
 	billDocument struct {
 		Format       string       `json:"bomFormat"`
@@ -45,19 +45,19 @@ type (
 	}
 )
 
-// bill returns the bill of materials of a built program, from the build information in the executable, as CycloneDX
-// (ECMA-424) JSON. It contains no time or serial number: the same program has the same bill.
+// bill returns the bill of materials of a program as CycloneDX (ECMA-424) JSON. It reads the build information in the
+// executable. The bill contains no time or serial number, so it depends only on the program.
 func bill(path string) ([]byte, error) {
 	info, err := buildinfo.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading what %s was built from: %w", path, err)
+		return nil, fmt.Errorf("reading the build information of %s: %w", path, err)
 	}
-	under, err := modulesOf(".", "./cmd/...")
+	modules, err := modulesOf(".", "./cmd/...")
 	if err != nil {
 		return nil, err
 	}
 	dirs := map[string]module{}
-	for _, m := range under {
+	for _, m := range modules {
 		dirs[m.Path] = m
 	}
 	main := component{
@@ -92,12 +92,12 @@ func componentOf(m *debug.Module, dirs map[string]module) (component, error) {
 	}
 	ref := "pkg:golang/" + m.Path + "@" + m.Version
 	c := component{Type: "library", Ref: ref, Name: m.Path, Version: m.Version, Purl: ref}
-	name := "BSD-3-Clause" // Go's own library
+	name := "BSD-3-Clause" // Go's standard library
 	if m.Path != "std" {
 		c.Properties = []property{{"go:sum", m.Sum}}
 		known, ok := dirs[m.Path]
 		if !ok {
-			return c, fmt.Errorf("%s is in the program and not in the module", m.Path)
+			return c, fmt.Errorf("the program contains %s, which the module does not require", m.Path)
 		}
 		var err error
 		if name, err = known.licence(); err != nil {

@@ -20,25 +20,25 @@ type module struct{ Path, Version, Dir string }
 // Accepted licenses by SPDX identifier. Licenses of linked modules and tests must leave users free to run and change
 // the program; a tool runs separately and has no such effect.
 var (
-	taken      = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "MPL-2.0", "0BSD", "Unlicense", "CC0-1.0"}
-	takenTools = append([]string{"GPL-3.0", "LGPL-3.0"}, taken...)
+	accepted      = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "MPL-2.0", "0BSD", "Unlicense", "CC0-1.0"}
+	acceptedTools = append([]string{"GPL-3.0", "LGPL-3.0"}, accepted...)
 )
 
-// unnamed are modules without a license file, with the license and the reason.
-var unnamed = map[string]string{
+// withoutFile are the licenses of modules without a license file, with the reason.
+var withoutFile = map[string]string{
 	"github.com/golangci/gofmt": "BSD-3-Clause", // a copy of gofmt, as its files say
 }
 
-// licences holds every module that a package of ours needs, for tests too, against the list, and those of the tools.
+// licences checks that the licenses of all modules of the program, the tests and the tools are accepted.
 func licences(to io.Writer) error {
 	var found []error
 	for _, set := range []struct {
 		name, dir string
 		args      []string
-		taken     []string
+		accepted  []string
 	}{
-		{"program and tests", ".", []string{"-test", "./..."}, taken},
-		{"tools", "tools", []string{"tool"}, takenTools},
+		{"program and tests", ".", []string{"-test", "./..."}, accepted},
+		{"tools", "tools", []string{"tool"}, acceptedTools},
 	} {
 		modules, err := modulesOf(set.dir, set.args...)
 		if err != nil {
@@ -47,8 +47,8 @@ func licences(to io.Writer) error {
 		counts := map[string]int{}
 		for _, m := range modules {
 			name, err := m.licence()
-			if err == nil && !slices.Contains(set.taken, name) {
-				err = fmt.Errorf("%s is under %s, which is not on the list", m.Path, name)
+			if err == nil && !slices.Contains(set.accepted, name) {
+				err = fmt.Errorf("%s has the license %s, which is not accepted", m.Path, name)
 			}
 			found = append(found, err)
 			counts[name]++
@@ -58,7 +58,7 @@ func licences(to io.Writer) error {
 	return errors.Join(found...)
 }
 
-// modulesOf returns the modules that packages need, without our own.
+// modulesOf returns the modules that packages depend on, except for modules of this repository.
 func modulesOf(dir string, args ...string) ([]module, error) {
 	cmd := exec.Command("go",
 		append([]string{
@@ -66,11 +66,11 @@ func modulesOf(dir string, args ...string) ([]module, error) {
 			`{{with .Module}}{{if not (or .Main (and .Replace (not .Replace.Version)))}}` +
 				`{"Path":"{{.Path}}","Version":"{{.Version}}","Dir":"{{.Dir}}"}{{end}}{{end}}`,
 		}, args...)...)
-	var said bytes.Buffer
-	cmd.Dir, cmd.Stderr = dir, &said
+	var stderr bytes.Buffer
+	cmd.Dir, cmd.Stderr = dir, &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("listing modules: %w: %s", err, said.String())
+		return nil, fmt.Errorf("listing modules: %w: %s", err, stderr.String())
 	}
 	var modules []module
 	for line := range strings.SplitSeq(strings.TrimSpace(string(out)), "\n") {
@@ -88,7 +88,7 @@ func modulesOf(dir string, args ...string) ([]module, error) {
 
 var licenceFile = regexp.MustCompile(`(?i)^(un)?licen[cs]e|^copying`)
 
-// licence returns the name of a module's license: the first known one if there are several.
+// licence returns the name of a module's license. If there are several, it returns the first known one.
 func (m module) licence() (string, error) {
 	entries, err := os.ReadDir(m.Dir)
 	if err != nil {
@@ -100,16 +100,16 @@ func (m module) licence() (string, error) {
 		}
 		text, err := os.ReadFile(filepath.Join(m.Dir, entry.Name()))
 		if err != nil {
-			return "", fmt.Errorf("reading the licence of %s: %w", m.Path, err)
+			return "", fmt.Errorf("reading the license of %s: %w", m.Path, err)
 		}
 		if name := licenceOf(string(text)); name != "" {
 			return name, nil
 		}
 	}
-	if name, ok := unnamed[m.Path]; ok {
+	if name, ok := withoutFile[m.Path]; ok {
 		return name, nil
 	}
-	return "", fmt.Errorf("the licence of %s is not known: read it", m.Path)
+	return "", fmt.Errorf("unknown license of %s: read it and add it", m.Path)
 }
 
 // titles are the beginnings of licenses, because some licenses mention others later.
@@ -128,10 +128,11 @@ var titles = []struct{ name, words string }{
 	{"Unlicense", "this is free and unencumbered software released into the public domain"},
 }
 
-// beginning is the number of bytes in which a license's title must be.
-const beginning = 800
+// maxTitle is the number of bytes at the maxTitle of a license in which its title must be.
+const maxTitle = 800
 
-// marks are words of short licences, each less than those before it.
+// marks are the words by which licenses without a title are recognized. The order matters: a license may contain all words of
+// a later one.
 var marks = []struct {
 	name string
 	has  []string
@@ -151,15 +152,15 @@ var marks = []struct {
 // licenceOf returns the name of a license by its text, or "" if it is unknown.
 func licenceOf(text string) string {
 	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
-	head := text[:min(len(text), beginning)]
+	head := text[:min(len(text), maxTitle)]
 	for _, title := range titles {
 		if strings.Contains(head, title.words) {
 			return title.name
 		}
 	}
-	for _, mark := range marks {
-		if !slices.ContainsFunc(mark.has, func(words string) bool { return !strings.Contains(text, words) }) {
-			return mark.name
+	for _, m := range marks {
+		if !slices.ContainsFunc(m.has, func(words string) bool { return !strings.Contains(text, words) }) {
+			return m.name
 		}
 	}
 	return ""

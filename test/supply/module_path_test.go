@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// scripts/module-path replaces the path in all files of a copy and leaves formatted packages that import each other.
+// scripts/module-path replaces the path in all files. The result is formatted, and its packages import each other.
 func TestModulePath(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "copy")
@@ -25,8 +25,8 @@ func TestModulePath(t *testing.T) {
 	run("../..", "git", "clone", "--quiet", "--no-hardlinks", ".", dir)
 	run(".", "cp", "../../scripts/module-path", filepath.Join(dir, "scripts"))
 	run(dir, "scripts/module-path", "forge.example/press/room")
-	if left, err := exec.CommandContext(t.Context(), "git", "-C", dir, "grep", "-lF", "pressroom.example/pressroom").Output(); err == nil {
-		t.Errorf("files with the old path:\n%s", left)
+	if files, err := exec.CommandContext(t.Context(), "git", "-C", dir, "grep", "-lF", "pressroom.example/pressroom").Output(); err == nil {
+		t.Errorf("files with the old path:\n%s", files)
 	}
 	if diff := run(dir, "gofmt", "-l", "client", "cmd", "internal", "tools"); diff != "" {
 		t.Errorf("not formatted:\n%s", diff)
@@ -34,9 +34,9 @@ func TestModulePath(t *testing.T) {
 	if packages := run(dir, "go", "list", "-deps", "./cmd/pressroom"); !strings.Contains(packages, "forge.example/press/room/internal/core/pipeline\n") {
 		t.Error("the program does not import the renamed packages")
 	}
-	bad := exec.CommandContext(t.Context(), "scripts/module-path", "pressroom")
-	bad.Dir = dir
-	if out, err := bad.CombinedOutput(); err == nil || !strings.Contains(string(out), "begins with a domain") {
+	invalid := exec.CommandContext(t.Context(), "scripts/module-path", "pressroom")
+	invalid.Dir = dir
+	if out, err := invalid.CombinedOutput(); err == nil || !strings.Contains(string(out), "begins with a domain") {
 		t.Errorf("a path without domain: %v, %s", err, out)
 	}
 }

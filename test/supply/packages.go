@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// folders hold the npm packages of the tests' tools and of an example. None of them is in the program.
+// folders have npm packages of tests, tools and an example. The program contains none of them.
 var folders = []string{
 	"test/bluesky-server", "test/browser", "test/contract", "test/tools", "clients/typescript", "examples/import-pictures",
 }
@@ -52,11 +52,11 @@ func packages(to io.Writer, root string) error {
 func (l lockFile) check(dir string) (int, []error) {
 	var wrong []error
 	if l.Version < 3 || len(l.Packages) < 2 {
-		wrong = append(wrong, errors.New("the lock file is of a form that is not known, or empty"))
+		wrong = append(wrong, errors.New("the lock file is empty or has an unknown version"))
 	}
 	installed := 0
 	for path, p := range l.Packages {
-		if path == "" || p.Link || strings.HasPrefix(path, "../") { // itself, or another folder of this repository
+		if path == "" || p.Link || strings.HasPrefix(path, "../") { // The folder itself, or another folder of this repository.
 			continue
 		}
 		if !strings.HasPrefix(p.Integrity, "sha512-") {
@@ -64,18 +64,18 @@ func (l lockFile) check(dir string) (int, []error) {
 		}
 		version, err := versionIn(filepath.Join(dir, path))
 		switch {
-		case errors.Is(err, os.ErrNotExist): // of another system, or not installed at all
+		case errors.Is(err, os.ErrNotExist): // The package is for another system, or not installed.
 		case err != nil:
 			wrong = append(wrong, err)
 		case version != p.Version:
-			wrong = append(wrong, fmt.Errorf("%s is installed as %s and not as %s", path, version, p.Version))
+			wrong = append(wrong, fmt.Errorf("%s has version %s instead of %s", path, version, p.Version))
 		default:
 			installed++
 		}
 	}
-	for _, path := range top(filepath.Join(dir, "node_modules")) {
+	for _, path := range topPackages(filepath.Join(dir, "node_modules")) {
 		if _, known := l.Packages["node_modules/"+path]; !known {
-			wrong = append(wrong, fmt.Errorf("%s is installed and not in the lock file", path))
+			wrong = append(wrong, fmt.Errorf("%s is installed but not in the lock file", path))
 		}
 	}
 	slices.SortFunc(wrong, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
@@ -94,17 +94,17 @@ func versionIn(dir string) (string, error) {
 	return p.Version, nil
 }
 
-// top returns the packages directly in a folder, including scoped ones.
-func top(dir string) []string {
+// topPackages returns the packages directly in a folder, including scoped packages.
+func topPackages(dir string) []string {
 	var out []string
-	entries, _ := os.ReadDir(dir) // nothing is installed
+	entries, _ := os.ReadDir(dir) // The folder does not exist if nothing is installed.
 	for _, entry := range entries {
 		switch name := entry.Name(); {
 		case strings.HasPrefix(name, "."):
 		case strings.HasPrefix(name, "@"):
 			below, _ := os.ReadDir(filepath.Join(dir, name))
-			for _, one := range below {
-				out = append(out, name+"/"+one.Name())
+			for _, scoped := range below {
+				out = append(out, name+"/"+scoped.Name())
 			}
 		default:
 			out = append(out, name)

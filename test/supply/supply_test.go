@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Every module is under a licence of the list; a text of another licence is told apart from those.
+// Every module has an accepted license. Texts of other licenses are not mistaken for accepted ones.
 func TestLicenses(t *testing.T) {
 	t.Chdir("../..")
 	modules, err := modulesOf(".", "-test", "./...")
@@ -21,7 +21,7 @@ func TestLicenses(t *testing.T) {
 		t.Fatalf("%d modules (%v)", len(modules), err)
 	}
 	for _, m := range modules {
-		if name, err := m.licence(); err != nil || !slices.Contains(taken, name) {
+		if name, err := m.licence(); err != nil || !slices.Contains(accepted, name) {
 			t.Errorf("%s: %q (%v)", m.Path, name, err)
 		}
 	}
@@ -31,13 +31,13 @@ func TestLicenses(t *testing.T) {
 		"Mozilla Public License Version 2.0 " + strings.Repeat("x",
 			900) + " GNU Affero General Public License": "MPL-2.0", "All rights reserved.": "",
 	} {
-		if got := licenceOf(text); got != want || slices.Contains(taken, got) != (want == "MPL-2.0") {
+		if got := licenceOf(text); got != want || slices.Contains(accepted, got) != (want == "MPL-2.0") {
 			t.Errorf("%.40q is %q, want %q", text, got, want)
 		}
 	}
 }
 
-// A bill names every module that the linker took, each with its licence and sum, and is the same each time.
+// A bill of materials lists every linked module with its license and checksum, and is reproducible.
 func TestSBOM(t *testing.T) {
 	t.Chdir("../..")
 	program := filepath.Join(t.TempDir(), "pressroom")
@@ -46,27 +46,27 @@ func TestSBOM(t *testing.T) {
 	}
 	raw := must.Get(bill(program))(t)
 	if again, err := bill(program); err != nil || string(again) != string(raw) {
-		t.Errorf("another time it is another bill (%v)", err)
+		t.Errorf("the second bill differs (%v)", err)
 	}
 	var doc billDocument
 	must.NoError(t, json.Unmarshal(raw, &doc))
 	out := must.Get(exec.Command("go", "version", "-m", program).Output())(t)
 	linked := strings.Count(string(out), "\n\tdep\t") - strings.Count(string(out), "\n\t=>\t./")
 	if len(doc.Components) != linked+1 || linked < 20 || len(doc.Dependencies[0].On) != linked+1 {
-		t.Errorf("%d components of %d modules and Go's own", len(doc.Components), linked)
+		t.Errorf("%d components, want %d modules and the standard library", len(doc.Components), linked)
 	}
 	for _, c := range doc.Components {
-		if c.Version == "" || len(c.Licences) != 1 || !slices.Contains(taken, c.Licences[0].Licence.ID) ||
+		if c.Version == "" || len(c.Licences) != 1 || !slices.Contains(accepted, c.Licences[0].Licence.ID) ||
 			c.Name != "std" && !strings.HasPrefix(c.Properties[0].Value, "h1:") {
 			t.Errorf("%+v", c)
 		}
 	}
 	if _, err := componentOf(&debug.Module{Path: "elsewhere.example/x", Version: "v1.0.0"}, nil); err == nil {
-		t.Error("a module that nobody knows has a bill")
+		t.Error("an unknown module was accepted")
 	}
 }
 
-// A package that is not pinned, or installed as another, is seen.
+// packages reports packages that are not pinned, or whose installed version differs from the lock file.
 func TestPackages(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -19,18 +19,19 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Why scenarios of the suite fail here that are not about what pressroom is.
+// Reasons why scenarios of the suite fail because they do not apply to pressroom.
 const (
-	fixture   = "asks for a tool, prompt or resource of the suite's own demonstration server"
-	noLogging = "the server sends no log messages, and declares none"
-	noUpdates = "resources are no subject of subscriptions, and none are declared"
-	noInput   = "no tool asks its client for input in the middle of a call, and the scenario asks for demonstration tools that do"
-	noTasks   = "work in the background is a job, read by get_job; the extension for tasks is not declared"
-	noParams  = "no argument is repeated in a header of its own, and the scenario asks for a tool that does so"
+	fixture   = "requireProgram a tool, prompt or resource of the suite's demonstration server"
+	noLogging = "the server does not support log messages"
+	noUpdates = "the server does not support subscriptions to resources"
+	noInput   = "no tool requests input during a call, and the scenario requireProgram demonstration tools that do"
+	noTasks   = "the server uses jobs and get_job for background work and does not support the extension for tasks"
+	noParams  = "no tool repeats arguments in headers, and the scenario requireProgram a tool that does"
 )
 
-// beside are the scenarios that fail for such a reason, and the failing checks of scenarios that pass otherwise.
-var beside = map[string]string{
+// expectedFailures are the scenarios that fail for one of these reasons, and the failing checks of scenarios that otherwise
+// pass.
+var expectedFailures = map[string]string{
 	"completion-complete":    fixture,
 	"json-schema-2020-12":    fixture,
 	"prompts-get-simple":     fixture,
@@ -87,20 +88,20 @@ var beside = map[string]string{
 	"tasks-wire-fields":            noTasks,
 }
 
-// check is one of the suite's, as it writes it down.
+// check is the result of a check in the suite's output.
 type check struct {
 	ID, Status, ErrorMessage string
 }
 
-// Every scenario for servers passes except for those in beside, and each of those still fails.
+// All scenarios for servers pass, except for the expected failures, which must still fail.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	needs(t, suiteProgram)
+	requireProgram(t, suiteProgram)
 	results := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), "node", "--import", "./older-node.mjs", suiteProgram, "server", "--url",
 		withKey(t, quickstart(t)), "--suite", "all", "-o", results)
 	cmd.WaitDelay = time.Second
-	out, err := cmd.CombinedOutput() // it ends with 1, as some fail
+	out, err := cmd.CombinedOutput() // The suite exits with 1 because some scenarios fail.
 	passed, reasons := map[string]int{}, map[string]bool{}
 	for scenario, checks := range read(t, results) {
 		for _, c := range checks {
@@ -111,18 +112,18 @@ func TestConformance(t *testing.T) {
 				continue
 			}
 			name := scenario
-			if beside[name] == "" {
+			if expectedFailures[name] == "" {
 				name += " " + c.ID
 			}
 			reasons[name] = true
-			if beside[name] == "" {
+			if expectedFailures[name] == "" {
 				t.Errorf("%s: %s", name, c.ErrorMessage)
 			}
 		}
 	}
-	for name := range beside {
+	for name := range expectedFailures {
 		if !reasons[name] {
-			t.Errorf("%s does not fail: it need not stand beside", name)
+			t.Errorf("%s passes: remove it from expectedFailures", name)
 		}
 	}
 	for _, scenario := range []string{
@@ -155,8 +156,8 @@ func read(t *testing.T, results string) map[string][]check {
 	return out
 }
 
-// withKey is a proxy that adds a key, because the suite cannot send one. To the program, pages from its address are its
-// own.
+// withKey returns the URL of a proxy that adds a key, because the suite cannot send one. The proxy replaces its own origin by
+// the program's.
 func withKey(t *testing.T, run greeting) string {
 	t.Helper()
 	target := must.Get(url.Parse(run.AppURL))(t)
@@ -164,7 +165,7 @@ func withKey(t *testing.T, run greeting) string {
 		r.SetURL(target)
 		r.Out.Header.Set("Authorization", "Bearer "+run.Keys.Full)
 		own := r.In.Context().Value(http.LocalAddrContextKey)
-		if origin, err := url.Parse(r.In.Header.Get("Origin")); err == nil && isOwn(origin.Host, own) {
+		if origin, err := url.Parse(r.In.Header.Get("Origin")); err == nil && isProxy(origin.Host, own) {
 			r.Out.Header.Set("Origin", run.AppURL)
 		}
 	}}
@@ -173,13 +174,13 @@ func withKey(t *testing.T, run greeting) string {
 	return proxy.URL + "/mcp"
 }
 
-// readFirst reads a request completely before it is forwarded. Otherwise an early answer closes the request's body, and
-// the transport cuts the answer off.
+// readFirst reads a request completely before it is forwarded. Otherwise an early response closes the request's body, and the
+// transport truncates the response.
 func readFirst(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			http.Error(w, "the request's body did not arrive", http.StatusBadRequest)
+			http.Error(w, "reading the request's body failed", http.StatusBadRequest)
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
@@ -187,8 +188,8 @@ func readFirst(next http.Handler) http.Handler {
 	})
 }
 
-// isOwn reports whether a host is an address of this machine with the port at which a request arrived.
-func isOwn(host string, local any) bool {
+// isProxy reports whether a host is a loopback address with the port at which a request arrived.
+func isProxy(host string, local any) bool {
 	addr, ok := local.(interface{ String() string })
 	if !ok {
 		return false

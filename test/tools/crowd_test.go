@@ -20,11 +20,11 @@ import (
 
 const (
 	sessions   = 1000
-	processors = 2   // that the program may use
-	maxMemory  = 200 // MB that it may hold at most
+	processors = 2   // processors of the program
+	maxMemory  = 200 // maximum memory of the program in MB
 )
 
-// member is one of many assistants: a separate connection with a shared key.
+// member is one of many assistants. It has its own connection, but shares its key.
 type member struct {
 	client http.Client
 	url    string
@@ -32,8 +32,8 @@ type member struct {
 	id     int
 }
 
-// say sends one message and returns the answer. If it is rate limited, it waits as long as requested.
-func (m *member) say(ctx context.Context, method, params string) ([]byte, error) {
+// send sends a message and returns the response. If the rate limit is exceeded, it waits and retries.
+func (m *member) send(ctx context.Context, method, params string) ([]byte, error) {
 	m.id++
 	for {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url,
@@ -78,8 +78,8 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// attend runs one session: it begins, lists the tools, reads, and every fourth session waits for a job.
-func (m *member) attend(ctx context.Context, job string, waits bool) error {
+// runSession initializes a session, lists tools and prompts, and calls tools. If waits is set, it also waits for a job.
+func (m *member) runSession(ctx context.Context, job string, waits bool) error {
 	calls := [][2]string{
 		{"initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"crowd","version":"1"}}`},
 		{"tools/list", `{}`}, {"prompts/list", `{}`},
@@ -92,19 +92,19 @@ func (m *member) attend(ctx context.Context, job string, waits bool) error {
 			})
 	}
 	for _, c := range calls {
-		if _, err := m.say(ctx, c[0], c[1]); err != nil {
+		if _, err := m.send(ctx, c[0], c[1]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// crowd lets all sessions run at once, and returns the most memory that the program held, in MB.
+// crowd runs all sessions concurrently and returns the program's peak memory in MB.
 func crowd(tb testing.TB, run greeting) float64 {
 	tb.Helper()
 	keys := []string{run.Keys.Full, run.Keys.Drafts, run.Keys.ReadOnly}
 	first := &member{url: run.MCPURL, key: run.Keys.Full}
-	opened, err := first.say(tb.Context(), "tools/call", `{"name":"create_uploads"}`) // its job ends when files come
+	opened, err := first.send(tb.Context(), "tools/call", `{"name":"create_uploads"}`) // The job ends when files arrive.
 	must.NoError(tb, err)
 	var job struct {
 		Result struct {
@@ -124,7 +124,7 @@ func crowd(tb testing.TB, run greeting) float64 {
 			defer transport.CloseIdleConnections()
 			m := &member{client: http.Client{Transport: transport}, url: run.MCPURL, key: keys[n%len(keys)]}
 			<-start
-			if err := m.attend(tb.Context(), job.Result.StructuredContent.Data.JobID, n%4 == 0); err != nil {
+			if err := m.runSession(tb.Context(), job.Result.StructuredContent.Data.JobID, n%4 == 0); err != nil {
 				tb.Errorf("session %d: %v", n, err)
 			}
 		})
@@ -134,12 +134,12 @@ func crowd(tb testing.TB, run greeting) float64 {
 	return peak(tb, run.PID)
 }
 
-// peak returns the most resident memory that a process ever had, in MB.
+// peak returns the peak resident memory of a process in MB.
 func peak(tb testing.TB, pid int) float64 {
 	tb.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		tb.Skipf("this system does not tell how much memory a process has: %v", err)
+		tb.Skipf("this system does not report the memory of a process: %v", err)
 	}
 	scanner := bufio.NewScanner(bytes.NewReader(raw))
 	for scanner.Scan() {
@@ -152,17 +152,17 @@ func peak(tb testing.TB, pid int) float64 {
 	return 0
 }
 
-// A thousand assistants at once fit into the memory of a small machine.
+// A thousand concurrent assistants need little memory.
 func TestCrowd(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a thousand sessions take their time")
+		t.Skip("a thousand sessions are slow")
 	}
-	if most := crowd(t, quickstart(t)); most > maxMemory {
-		t.Errorf("the program held %.0f MB, want %d at most", most, maxMemory)
+	if used := crowd(t, quickstart(t)); used > maxMemory {
+		t.Errorf("the program used %.0f MB, want at most %d", used, maxMemory)
 	}
 }
 
-// BenchmarkCrowd measures how long a thousand sessions take, each with five or six requests, and how much memory.
+// BenchmarkCrowd measures the time and the peak memory of a thousand sessions with five or six requests each.
 func BenchmarkCrowd(b *testing.B) {
 	run := quickstart(b)
 	for b.Loop() {

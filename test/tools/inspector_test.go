@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// The versions of the protocol that the inspector speaks: the one before the current one, and the current one.
+// The protocol versions that the inspector supports: the previous and the current one.
 var eras = []string{"legacy", "modern"}
 
-// inspector is the protocol's inspector before a running program.
+// inspector runs the MCP Inspector against a running program.
 type inspector struct {
 	t   *testing.T
 	run greeting
@@ -24,20 +24,20 @@ type inspector struct {
 	ids map[string]string // IDs of created items by name
 }
 
-// ask runs the inspector once and returns its result, and its error output if it failed.
-func (i *inspector) ask(args ...string) (map[string]any, string) {
+// try runs the inspector once. It returns the result, or the error output if the inspector failed.
+func (i *inspector) try(args ...string) (map[string]any, string) {
 	i.t.Helper()
 	all := append([]string{inspectorProgram, "--cli", i.run.MCPURL, "--transport", "http", "--quiet", "--format",
 		"json", "--protocol-era", i.era,
 		"--header", "Authorization: Bearer " + i.run.Keys.Full}, args...)
 	cmd := exec.CommandContext(i.t.Context(), "node", all...)
-	cmd.Env = append(os.Environ(), "HOME="+i.t.TempDir()) // its state is stored there
+	cmd.Env = append(os.Environ(), "HOME="+i.t.TempDir()) // The inspector stores its state there.
 	cmd.WaitDelay = time.Second
-	var said strings.Builder
-	cmd.Stderr = &said
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Sprintf("%v: %s %s", err, out, said.String())
+		return nil, fmt.Sprintf("%v: %s %s", err, out, stderr.String())
 	}
 	var printed struct{ Result map[string]any }
 	if err := json.Unmarshal(out, &printed); err != nil {
@@ -48,9 +48,9 @@ func (i *inspector) ask(args ...string) (map[string]any, string) {
 
 func (i *inspector) must(args ...string) map[string]any {
 	i.t.Helper()
-	got, wrong := i.ask(args...)
-	if wrong != "" {
-		i.t.Fatalf("%s, %v: %s", i.era, args, wrong)
+	got, failure := i.try(args...)
+	if failure != "" {
+		i.t.Fatalf("%s, %v: %s", i.era, args, failure)
 	}
 	return got
 }
@@ -73,12 +73,12 @@ func at(value any, path ...any) any {
 	return value
 }
 
-// step is one tool call. Arguments may refer to results of earlier calls by name, in braces.
+// step is a tool call. Arguments may contain names of earlier results in braces.
 type step struct {
 	tool string
 	args map[string]string
-	keep map[string][]any // names for results by their path in data
-	code string           // of the refusal, where the call is to be refused
+	keep map[string][]any // results to store: names and paths in data
+	code string           // expected error code; empty if the call must succeed
 }
 
 // steps call every tool, using the results of earlier steps.
@@ -142,7 +142,7 @@ func (i *inspector) fillIn(text string) string {
 	return text
 }
 
-func (i *inspector) take(s step) {
+func (i *inspector) runStep(s step) {
 	i.t.Helper()
 	args := []string{"--method", "tools/call", "--tool-name", s.tool}
 	if len(s.args) > 0 {
@@ -152,8 +152,8 @@ func (i *inspector) take(s step) {
 		}
 	}
 	if s.code != "" {
-		if _, wrong := i.ask(args...); !strings.Contains(wrong, "Error "+s.code) {
-			i.t.Errorf("%s, %s: %s, want it refused as %s", i.era, s.tool, wrong, s.code)
+		if _, failure := i.try(args...); !strings.Contains(failure, "Error "+s.code) {
+			i.t.Errorf("%s, %s: %s, want the error %s", i.era, s.tool, failure, s.code)
 		}
 		return
 	}
@@ -161,21 +161,21 @@ func (i *inspector) take(s step) {
 	if data == nil {
 		i.t.Fatalf("%s, %s: no data", i.era, s.tool)
 	}
-	for name, place := range s.keep {
-		switch value := at(data, place...).(type) {
+	for name, path := range s.keep {
+		switch value := at(data, path...).(type) {
 		case string:
 			i.ids[name] = value
 		case float64:
 			i.ids[name] = fmt.Sprintf("%.0f", value)
 		default:
-			i.t.Fatalf("%s, %s: nothing at %v of %v", i.era, s.tool, place, data)
+			i.t.Fatalf("%s, %s: no value at %v of %v", i.era, s.tool, path, data)
 		}
 	}
 }
 
 func TestInspector(t *testing.T) {
 	t.Parallel()
-	needs(t, inspectorProgram)
+	requireProgram(t, inspectorProgram)
 	for _, era := range eras {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()
@@ -183,19 +183,19 @@ func TestInspector(t *testing.T) {
 				t: t, run: quickstart(t), era: era,
 				ids: map[string]string{"era": era, "tomorrow": time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339)},
 			}
-			i.everyTool()
-			i.resources()
-			i.prompts()
-			if _, wrong := i.ask("--method", "tools/call", "--tool-name", "get_post", "--tool-arg",
-				"id=01890a5d-ac96-774b-bcce-b302099a8057"); !strings.Contains(wrong, "tool_is_error") {
-				t.Errorf("a refusal: %s", wrong)
+			i.callTools()
+			i.readResources()
+			i.getPrompts()
+			if _, failure := i.try("--method", "tools/call", "--tool-name", "get_post", "--tool-arg",
+				"id=01890a5d-ac96-774b-bcce-b302099a8057"); !strings.Contains(failure, "tool_is_error") {
+				t.Errorf("error of an unknown post: %s", failure)
 			}
 		})
 	}
 }
 
-// everyTool calls every listed tool. --strict makes the inspector check their schemas too.
-func (i *inspector) everyTool() {
+// callTools calls every listed tool. --strict makes the inspector check their schemas too.
+func (i *inspector) callTools() {
 	i.t.Helper()
 	listed, called := map[string]bool{}, map[string]bool{}
 	tools, _ := i.must("--method", "tools/list", "--strict")["tools"].([]any)
@@ -203,7 +203,7 @@ func (i *inspector) everyTool() {
 		listed[fmt.Sprint(at(tool, "name"))] = true
 	}
 	for _, s := range steps {
-		i.take(s)
+		i.runStep(s)
 		called[s.tool] = true
 	}
 	if !maps.Equal(listed, called) {
@@ -211,8 +211,8 @@ func (i *inspector) everyTool() {
 	}
 }
 
-// resources reads one of each kind that is listed.
-func (i *inspector) resources() {
+// readResources reads one listed resource of each kind.
+func (i *inspector) readResources() {
 	i.t.Helper()
 	templates, _ := i.must("--method", "resources/templates/list")["resourceTemplates"].([]any)
 	if len(templates) != 3 {
@@ -237,11 +237,11 @@ func (i *inspector) resources() {
 	}
 }
 
-// formed are the arguments of prompts that are not any text.
-var formed = map[string]string{"report_type": "profile", "week_start": "2027-06-14", "posts": "4", "period_days": "90"}
+// promptArgs are the values of prompt arguments that must have a certain form.
+var promptArgs = map[string]string{"report_type": "profile", "week_start": "2027-06-14", "posts": "4", "period_days": "90"}
 
-// prompts gets every prompt that is listed, with all its arguments.
-func (i *inspector) prompts() {
+// getPrompts gets every listed prompt with all its arguments.
+func (i *inspector) getPrompts() {
 	i.t.Helper()
 	listed, _ := i.must("--method", "prompts/list")["prompts"].([]any)
 	if len(listed) < 5 {
@@ -249,10 +249,10 @@ func (i *inspector) prompts() {
 	}
 	for _, p := range listed {
 		args := []string{"--method", "prompts/get", "--prompt-name", fmt.Sprint(at(p, "name")), "--prompt-args"}
-		takes, _ := at(p, "arguments").([]any)
-		for _, a := range takes {
+		accepted, _ := at(p, "arguments").([]any)
+		for _, a := range accepted {
 			name := fmt.Sprint(at(a, "name"))
-			args = append(args, name+"="+cmp.Or(formed[name], "given"))
+			args = append(args, name+"="+cmp.Or(promptArgs[name], "given"))
 		}
 		if text, _ := at(i.must(args...), "messages", 0, "content", "text").(string); !strings.Contains(text, "given") {
 			i.t.Errorf("%s, %v: %s", i.era, args, text)

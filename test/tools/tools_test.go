@@ -1,4 +1,4 @@
-// Package tools checks the tools for assistants with the protocol's own programs and the built program.
+// Package tools tests the MCP server of the built program with the MCP Inspector and the MCP conformance suite.
 package tools
 
 import (
@@ -16,25 +16,25 @@ const (
 	suiteProgram     = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 )
 
-// needs ends the test where Node.js or a package is missing: in CI as failed.
-func needs(t *testing.T, program string) {
+// requireProgram skips the test if Node.js or a package is missing, or fails it in CI.
+func requireProgram(t *testing.T, program string) {
 	t.Helper()
-	lacks := t.Skip
+	end := t.Skip
 	if os.Getenv("CI") == "true" {
-		lacks = t.Fatal
+		end = t.Fatal
 	}
 	if testing.Short() {
-		lacks("outside programs take their time")
+		end("external programs are slow")
 	}
 	if _, err := exec.LookPath("node"); err != nil {
-		lacks("Node.js is missing: run make test-tools")
+		end("Node.js is missing: run make test-tools")
 	}
 	if _, err := os.Stat(program); err != nil {
-		lacks("the packages of test/tools are missing: run make test-tools")
+		end("the packages of test/tools are missing: run make test-tools")
 	}
 }
 
-// greeting is what quickstart --json prints first.
+// greeting is the first line of quickstart --json.
 type greeting struct {
 	AppURL string `json:"app_url"`
 	MCPURL string `json:"mcp_url"`
@@ -43,14 +43,14 @@ type greeting struct {
 		Drafts   string
 		Full     string
 	}
-	PID int // of the program, which the test adds
+	PID int // process ID of the program, set by the test
 }
 
 // quickstart runs the program until the test ends.
 func quickstart(tb testing.TB) greeting {
 	tb.Helper()
 	var g greeting
-	cmd := program.Quickstart(tb, &g, []string{fmt.Sprintf("GOMAXPROCS=%d", processors), "GOGC=", "GOMEMLIMIT="}, // as users run it
+	cmd := program.Quickstart(tb, &g, []string{fmt.Sprintf("GOMAXPROCS=%d", processors), "GOGC=", "GOMEMLIMIT="}, // the environment of users
 		"--data", filepath.Join(tb.TempDir(), "data"), "--addr", "127.0.0.1:0")
 	g.PID = cmd.Process.Pid
 	return g

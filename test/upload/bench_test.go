@@ -20,11 +20,11 @@ import (
 	"pressroom.example/pressroom/internal/testkit/program"
 )
 
-// floorVariable makes the test's program serve the floor, with its files in that folder.
+// floorVariable is the environment variable with the folder of the floor. If it is set, the test binary serves the floor.
 const floorVariable = "PRESSROOM_UPLOAD_FLOOR"
 
-// serveFloor accepts files in the simplest way to the same standard: hashed and stored under its name before the
-// answer.
+// serveFloor is the simplest server that stores files as safely as the program: it hashes, syncs and renames each file before
+// it responds. The benchmark compares the program with it.
 func serveFloor(dir string) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -32,7 +32,7 @@ func serveFloor(dir string) {
 	}
 	_, _ = os.Stdout.WriteString(listener.Addr().String() + "\n")
 	panic(http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := keep(dir, r.Body); err != nil {
+		if err := store(dir, r.Body); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
@@ -41,7 +41,7 @@ func serveFloor(dir string) {
 	})))
 }
 
-func keep(dir string, body io.Reader) error {
+func store(dir string, body io.Reader) error {
 	f, err := os.CreateTemp(dir, "arriving-*")
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func keep(dir string, body io.Reader) error {
 	return folder.Sync()
 }
 
-// startFloor runs the floor as a separate process, with its files next to a site's.
+// startFloor runs the floor in a separate process. Its files are on the same disk as those of the site.
 func startFloor(b *testing.B, s site) string {
 	b.Helper()
 	dir := filepath.Join(s.dir, "floor")
@@ -82,23 +82,23 @@ func startFloor(b *testing.B, s site) string {
 	return "http://" + strings.TrimSpace(line)
 }
 
-// round is one file sent to both, in bytes a second.
+// round is the speed of uploading one file to the program and to the floor, in bytes per second.
 type round struct{ ours, floor float64 }
 
-// BenchmarkUpload uploads files of 256 MiB to the program and to the floor in alternating order. Results are medians;
-// the minimum and maximum ratio show the noise.
+// BenchmarkUpload uploads files of 256 MiB to the program and to the floor in alternating order. It reports medians, and the
+// minimum and maximum ratio.
 func BenchmarkUpload(b *testing.B) {
 	s := newSite(b, program.Build(b, program.Pressroom, ""))
 	p, floor := s.start(b, "", ""), startFloor(b, s)
-	bare := &process{base: floor}
+	floorProcess := &process{base: floor}
 	var rounds []round
 	for n := 0; b.Loop(); n++ {
-		f := film(uint64(n), 256<<20)
+		f := newVideo(uint64(n), 256<<20)
 		l := p.mustOpen(b, f).Data.Upload.Uploads[0]
 		var r round
 		sends := []func(){
 			func() { r.ours = speed(b, p, l, f) },
-			func() { r.floor = speed(b, bare, link{URL: "/uploads/x"}, f) },
+			func() { r.floor = speed(b, floorProcess, link{URL: "/uploads/x"}, f) },
 		}
 		sends[n%2]()
 		sends[1-n%2]()
@@ -108,9 +108,9 @@ func BenchmarkUpload(b *testing.B) {
 	b.ReportMetric(median(rounds, func(r round) float64 { return r.ours / 1e6 }), "MB/s")
 	b.ReportMetric(median(rounds, func(r round) float64 { return r.floor / 1e6 }), "floor-MB/s")
 	b.ReportMetric(median(rounds, ratio), "ratio")
-	least := func(a, b round) int { return cmp.Compare(ratio(a), ratio(b)) }
-	b.ReportMetric(ratio(slices.MinFunc(rounds, least)), "ratio-least")
-	b.ReportMetric(ratio(slices.MaxFunc(rounds, least)), "ratio-greatest")
+	compareRatio := func(a, b round) int { return cmp.Compare(ratio(a), ratio(b)) }
+	b.ReportMetric(ratio(slices.MinFunc(rounds, compareRatio)), "ratio-least")
+	b.ReportMetric(ratio(slices.MaxFunc(rounds, compareRatio)), "ratio-greatest")
 }
 
 func speed(b *testing.B, p *process, l link, f file) float64 {
@@ -122,10 +122,10 @@ func speed(b *testing.B, p *process, l link, f file) float64 {
 	return float64(f.size) / time.Since(start).Seconds()
 }
 
-func median(rounds []round, of func(round) float64) float64 {
+func median(rounds []round, value func(round) float64) float64 {
 	var all []float64
 	for _, r := range rounds {
-		all = append(all, of(r))
+		all = append(all, value(r))
 	}
 	slices.Sort(all)
 	return all[len(all)/2]

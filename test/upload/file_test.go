@@ -10,10 +10,10 @@ import (
 	"slices"
 )
 
-// file is generated while it is read, because it is too large for memory.
+// file is a file that is generated while it is read, because it is too large for memory.
 type file struct {
 	head   []byte
-	body   int64 // bytes after the header: the block repeated
+	body   int64 // number of bytes after the header, which repeat the block
 	size   int64
 	digest string // SHA-256 in hexadecimal digits
 }
@@ -26,13 +26,13 @@ var block = func() []byte {
 }()
 
 func (f file) reader() io.Reader {
-	return io.MultiReader(bytes.NewReader(f.head), &pictures{left: f.body})
+	return io.MultiReader(bytes.NewReader(f.head), &repeatedBlock{left: f.body})
 }
 
-// pictures repeats the block.
-type pictures struct{ left, at int64 }
+// repeatedBlock repeats the block.
+type repeatedBlock struct{ left, at int64 }
 
-func (p *pictures) Read(to []byte) (int, error) {
+func (p *repeatedBlock) Read(to []byte) (int, error) {
 	if p.left == 0 {
 		return 0, io.EOF
 	}
@@ -41,8 +41,8 @@ func (p *pictures) Read(to []byte) (int, error) {
 	return n, nil
 }
 
-// fileOf describes a file.
-func fileOf(head []byte, body int64) file {
+// newFile returns a file with a header and a body.
+func newFile(head []byte, body int64) file {
 	f := file{head: head, body: body, size: int64(len(head)) + body}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, f.reader()); err != nil {
@@ -52,27 +52,27 @@ func fileOf(head []byte, body int64) file {
 	return f
 }
 
-// film returns an MP4 with so many bytes of pictures; the seed makes it unlike others.
-func film(seed uint64, body int64) file {
-	tkhd := boxOf("tkhd", u32(1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1<<16, 0, 0, 0, 1<<16, 0, 0, 0, 1<<30, 64<<16, 48<<16))
-	stsd := boxOf("stsd", u32(0, 1), boxOf("avc1", make([]byte, 24), []byte{0, 64, 0, 48}, make([]byte, 50)))
+// newVideo returns an MP4 file with body bytes of samples. Files with different seeds differ.
+func newVideo(seed uint64, body int64) file {
+	tkhd := newBox("tkhd", u32(1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1<<16, 0, 0, 0, 1<<16, 0, 0, 0, 1<<30, 64<<16, 48<<16))
+	stsd := newBox("stsd", u32(0, 1), newBox("avc1", make([]byte, 24), []byte{0, 64, 0, 48}, make([]byte, 50)))
 	moov := func(at int) []byte { // one chunk of samples of eight bytes
 		samples := uint32(1 + body/8)
-		chunk := slices.Concat(boxOf("stsc", u32(0, 1, 1, samples, 1)), boxOf("stsz", u32(0, 8, samples)),
-			boxOf("stco", u32(0, 1, uint32(at))))
-		stbl := boxOf("stbl", stsd, boxOf("stts", u32(0, 1, 90, 1000)), chunk)
-		mdhd, hdlr := boxOf("mdhd", u32(0, 0, 0, 30_000, 90_000)), boxOf("hdlr", u32(0, 0), []byte("vide"))
-		mdia := boxOf("mdia", mdhd, hdlr, boxOf("minf", stbl))
-		return boxOf("moov", boxOf("mvhd", u32(0, 0, 0, 1000, 3000)), boxOf("trak", tkhd, mdia))
+		chunk := slices.Concat(newBox("stsc", u32(0, 1, 1, samples, 1)), newBox("stsz", u32(0, 8, samples)),
+			newBox("stco", u32(0, 1, uint32(at))))
+		stbl := newBox("stbl", stsd, newBox("stts", u32(0, 1, 90, 1000)), chunk)
+		mdhd, hdlr := newBox("mdhd", u32(0, 0, 0, 30_000, 90_000)), newBox("hdlr", u32(0, 0), []byte("vide"))
+		mdia := newBox("mdia", mdhd, hdlr, newBox("minf", stbl))
+		return newBox("moov", newBox("mvhd", u32(0, 0, 0, 1000, 3000)), newBox("trak", tkhd, mdia))
 	}
-	unlike := binary.BigEndian.AppendUint64(nil, seed)
-	mdat := slices.Concat(u32(1), []byte("mdat"), binary.BigEndian.AppendUint64(nil, uint64(24+body)), unlike)
-	ftyp := boxOf("ftyp", []byte("isom"), u32(0))
-	return fileOf(slices.Concat(ftyp, moov(len(ftyp)+len(moov(0))+16), mdat), body)
+	unique := binary.BigEndian.AppendUint64(nil, seed)
+	mdat := slices.Concat(u32(1), []byte("mdat"), binary.BigEndian.AppendUint64(nil, uint64(24+body)), unique)
+	ftyp := newBox("ftyp", []byte("isom"), u32(0))
+	return newFile(slices.Concat(ftyp, moov(len(ftyp)+len(moov(0))+16), mdat), body)
 }
 
-// boxOf returns a box of ISO/IEC 14496-12.
-func boxOf(kind string, content ...[]byte) []byte {
+// newBox returns a box in the format of ISO/IEC 14496-12.
+func newBox(kind string, content ...[]byte) []byte {
 	p := bytes.Join(content, nil)
 	return slices.Concat(u32(uint32(8+len(p))), []byte(kind), p)
 }

@@ -28,21 +28,21 @@ import (
 	"pressroom.example/pressroom/internal/testkit/program"
 )
 
-// look opens a site's database for the test.
-func (s site) look(tb testing.TB) *db.DB {
+// openDatabase opens the site's database.
+func (s site) openDatabase(tb testing.TB) *db.DB {
 	tb.Helper()
 	d := must.Get(db.Open(tb.Context(), s.database(), db.Options{}))(tb)
 	tb.Cleanup(func() { _ = d.Close() })
 	return d
 }
 
-func texts(tb testing.TB, d *db.DB, query string) []string {
+func queryTexts(tb testing.TB, d *db.DB, query string) []string {
 	tb.Helper()
 	out := must.Get(db.All(tb.Context(), d, func(rows *sql.Rows, text *string) error { return rows.Scan(text) }, query))(tb)
 	return out
 }
 
-func write(tb testing.TB, d *db.DB, statement string, args ...any) {
+func execSQL(tb testing.TB, d *db.DB, statement string, args ...any) {
 	tb.Helper()
 	must.NoError(tb, d.InTx(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
@@ -50,12 +50,12 @@ func write(tb testing.TB, d *db.DB, statement string, args ...any) {
 	}))
 }
 
-// lying returns the paths of the site's stored files, sorted.
-func (s site) lying(tb testing.TB) []string {
+// storedFiles returns the sorted paths of the site's stored files.
+func (s site) storedFiles(tb testing.TB) []string {
 	tb.Helper()
 	out := []string{}
 	must.NoError(tb, fs.WalkDir(os.DirFS(s.files()), ".", func(path string, e fs.DirEntry, err error) error {
-		if path == "store" { // what the files belong to
+		if path == "store" { // The marker of the blob store.
 			return fs.SkipDir
 		}
 		if err == nil && !e.IsDir() {
@@ -67,84 +67,84 @@ func (s site) lying(tb testing.TB) []string {
 	return out
 }
 
-// checkFiles fails if a stored file belongs to no item and is not due for the sweep, or if an item's file is missing.
+// checkFiles checks that each stored file belongs to an item or will be swept, and that no item's file is missing.
 func (s site) checkFiles(tb testing.TB, d *db.DB) {
 	tb.Helper()
-	items := texts(tb, d, `SELECT blob FROM media UNION SELECT thumbnail FROM media WHERE thumbnail <> ''`)
-	pending := texts(tb, d, `SELECT blob FROM media_pending`)
-	lying := s.lying(tb)
-	for _, path := range lying {
+	items := queryTexts(tb, d, `SELECT blob FROM media UNION SELECT thumbnail FROM media WHERE thumbnail <> ''`)
+	pending := queryTexts(tb, d, `SELECT blob FROM media_pending`)
+	stored := s.storedFiles(tb)
+	for _, path := range stored {
 		if !slices.Contains(items, path) && !slices.Contains(pending, strings.TrimSuffix(path, ".thumb")) {
-			tb.Errorf("%s lies there and nobody names it", path)
+			tb.Errorf("%s is stored, but belongs to no item", path)
 		}
 	}
 	for _, path := range items {
-		if !slices.Contains(lying, path) {
-			tb.Errorf("%s is an item's and does not lie there", path)
+		if !slices.Contains(stored, path) {
+			tb.Errorf("%s belongs to an item, but is not stored", path)
 		}
 	}
 }
 
-// swept makes unused uploads a day older, runs the program until they are deleted, and compares the rest with the
-// items.
-func (s site) swept(tb testing.TB, d *db.DB) {
+// checkSweep makes unused uploads a day older, runs the program until it has deleted them, and compares the remaining files
+// with the items.
+func (s site) checkSweep(tb testing.TB, d *db.DB) {
 	tb.Helper()
-	write(tb, d, `UPDATE media_pending SET created_at = created_at - ?`, (media.Grace + time.Hour).Microseconds())
+	execSQL(tb, d, `UPDATE media_pending SET created_at = created_at - ?`, (media.Grace + time.Hour).Microseconds())
 	p := s.start(tb, "", "")
-	p.until(tb, func() bool { return len(texts(tb, d, `SELECT blob FROM media_pending`)) == 0 })
+	p.until(tb, func() bool { return len(queryTexts(tb, d, `SELECT blob FROM media_pending`)) == 0 })
 	p.Kill()
-	items := texts(tb, d, `SELECT blob FROM media UNION SELECT thumbnail FROM media WHERE thumbnail <> '' ORDER BY 1`)
-	if diff := cmp.Diff(items, s.lying(tb)); diff != "" {
+	items := queryTexts(tb, d, `SELECT blob FROM media UNION SELECT thumbnail FROM media WHERE thumbnail <> '' ORDER BY 1`)
+	if diff := cmp.Diff(items, s.storedFiles(tb)); diff != "" {
 		tb.Errorf("after the sweep (-items +files)\n%s", diff)
 	}
-	if got := texts(tb, d,
+	if got := queryTexts(tb, d,
 		`SELECT team_id FROM storage s WHERE used_bytes <> (SELECT COALESCE(SUM(size_bytes), 0) FROM media m
 		WHERE m.team_id = s.team_id)`); len(got) > 0 {
 		tb.Errorf("the storage of teams %v is not the sum of their items", got)
 	}
 }
 
-// stuck is a body that stops until its context ends, once so much of it was read.
+// stuck is a body that blocks until its context ends after a number of bytes was read.
 type stuck struct {
 	io.Reader
 
-	ctx  context.Context
-	left int
-	in   func()
+	ctx       context.Context
+	remaining int
+	onBlock   func()
 }
 
 func (s *stuck) Read(p []byte) (int, error) {
-	if s.left <= 0 {
-		s.in()
+	if s.remaining <= 0 {
+		s.onBlock()
 		<-s.ctx.Done()
 		return 0, s.ctx.Err()
 	}
-	n, err := s.Reader.Read(p[:min(len(p), s.left)])
-	s.left -= n
+	n, err := s.Reader.Read(p[:min(len(p), s.remaining)])
+	s.remaining -= n
 	return n, err
 }
 
-// Killed during uploads, the program keeps exactly the files that it accepted, and unused links still work.
+// If the program is killed during uploads, it keeps exactly the files that it accepted, and unused links still work.
 func TestKilledDuringUpload(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, program.Build(t, program.Pressroom, program.CrashPoints))
-	d := s.look(t)
+	d := s.openDatabase(t)
 	p := s.start(t, "", "")
 	files := make([]file, 12)
 	for n := range files {
-		files[n] = film(uint64(n), 6<<20)
+		files[n] = newVideo(uint64(n), 6<<20)
 	}
 	b := p.mustOpen(t, files...)
 	links := b.Data.Upload.Uploads
-	var halfway, over sync.WaitGroup
+	var halfway, uploads sync.WaitGroup
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for n := range 8 {
 		halfway.Add(1)
-		over.Go(func() {
-			body := &stuck{Reader: files[n].reader(), ctx: ctx, left: 5 << 20, in: sync.OnceFunc(halfway.Done)}
+		uploads.Go(func() {
+			body := &stuck{Reader: files[n].reader(), ctx: ctx, remaining: 5 << 20, onBlock: sync.OnceFunc(halfway.Done)}
 			if status, err := p.put(ctx, links[n], body, files[n].size); err == nil {
-				t.Errorf("an upload that was cut off was answered by %d", status)
+				t.Errorf("an interrupted upload got the status %d", status)
 			}
 		})
 	}
@@ -152,33 +152,33 @@ func TestKilledDuringUpload(t *testing.T) {
 	if status, err := p.put(t.Context(), links[8], files[8].reader(), files[8].size); status != http.StatusCreated {
 		t.Fatalf("%d, %v", status, err)
 	}
-	for n := range 2 { // and two that are almost complete
-		over.Go(func() { _, _ = p.put(ctx, links[9+n], files[9+n].reader(), files[9+n].size) })
+	for n := range 2 { // Two more uploads are almost complete.
+		uploads.Go(func() { _, _ = p.put(ctx, links[9+n], files[9+n].reader(), files[9+n].size) })
 	}
 	p.Kill()
 	cancel()
-	over.Wait()
+	uploads.Wait()
 	s.checkFiles(t, d)
 	p = s.start(t, "", "")
 	s.checkFiles(t, d)
 	for n, l := range links {
 		status, err := p.put(t.Context(), l, files[n].reader(), files[n].size)
-		taken := status == http.StatusCreated || n >= 8 && status == http.StatusConflict
-		if !taken || n == 8 && status != http.StatusConflict {
-			t.Errorf("file %d once more: %d, %v", n, status, err)
+		accepted := status == http.StatusCreated || n >= 8 && status == http.StatusConflict
+		if !accepted || n == 8 && status != http.StatusConflict {
+			t.Errorf("uploading file %d again: %d, %v", n, status, err)
 		}
 	}
 	p.Kill()
 	s.checkFiles(t, d)
-	s.swept(t, d)
-	if n := len(s.lying(t)); n != len(files) {
-		t.Errorf("%d files lie there instead of %d", n, len(files))
+	s.checkSweep(t, d)
+	if n := len(s.storedFiles(t)); n != len(files) {
+		t.Errorf("%d stored files, want %d", n, len(files))
 	}
 }
 
-// story is a client that uploads four files: an image, an invalid one, one without storage left at first, and a video.
-// It repeats each request until it is answered.
-type story struct {
+// uploader is a client that uploads an image, an invalid file, a file for which there is no storage at first, and a video. It
+// repeats each request until it gets a response.
+type uploader struct {
 	site
 
 	db    *db.DB
@@ -187,7 +187,7 @@ type story struct {
 	done  int
 }
 
-// steps are the client's actions with the possible answers, including those to repeats after a kill.
+// steps are the client's uploads with the possible statuses, including those of repeats after a kill.
 var steps = []struct {
 	file int
 	full bool
@@ -200,8 +200,8 @@ var steps = []struct {
 	{3, false, []int{http.StatusCreated, http.StatusConflict}},
 }
 
-// tell continues until the process dies; it reports true when all steps are done.
-func (k *story) tell(t *testing.T, p *process) bool {
+// run continues until the process dies. It reports whether all steps are done.
+func (k *uploader) run(t *testing.T, p *process) bool {
 	t.Helper()
 	if k.batch.Data.JobID == "" {
 		b, err := p.open(t.Context(), "the batch", k.files...)
@@ -216,32 +216,32 @@ func (k *story) tell(t *testing.T, p *process) bool {
 		if step.full {
 			plan = fullPlan
 		}
-		write(t, k.db, `UPDATE teams SET plan = ?`, plan)
+		execSQL(t, k.db, `UPDATE teams SET plan = ?`, plan)
 		status, err := p.put(t.Context(), k.batch.Data.Upload.Uploads[step.file], k.files[step.file].reader(), k.files[step.file].size)
 		if err != nil {
 			return false
 		}
 		if !slices.Contains(step.want, status) {
-			t.Fatalf("step %d is answered by %d", k.done, status)
+			t.Fatalf("step %d: status %d", k.done, status)
 		}
 	}
 	return true
 }
 
-// run runs the steps while the process is killed at a point, and checks the stored files.
-func (s site) run(t *testing.T, at, trace string) {
+// runSteps runs the steps while the process is killed at a failpoint, and checks the stored files.
+func (s site) runSteps(t *testing.T, at, trace string) {
 	t.Helper()
 	dir := t.TempDir()
 	must.NoError(t, os.CopyFS(dir, os.DirFS(s.dir)))
 	s.dir = dir
-	must.NoError(t, testkit.RemovePlace(s.database()))
+	must.NoError(t, testkit.RemoveLocation(s.database()))
 	var picture bytes.Buffer
 	must.NoError(t, png.Encode(&picture, image.NewGray(image.Rect(0, 0, 600, 400))))
-	k := &story{
-		site: s, db: s.look(t), files: []file{fileOf(picture.Bytes(), 0), fileOf([]byte("no picture"), 0), film(1, 1<<20), film(2, 1<<20)},
+	k := &uploader{
+		site: s, db: s.openDatabase(t), files: []file{newFile(picture.Bytes(), 0), newFile([]byte("no picture"), 0), newVideo(1, 1<<20), newVideo(2, 1<<20)},
 	}
 	p, kills := s.start(t, at, trace), 0
-	for ; !k.tell(t, p); kills++ {
+	for ; !k.run(t, p); kills++ {
 		<-p.Ended
 		s.checkFiles(t, k.db)
 		p = s.start(t, "", "")
@@ -257,18 +257,18 @@ func (s site) run(t *testing.T, at, trace string) {
 	}
 	if _, err := p.call(t.Context(), http.MethodGet, "/jobs/"+url.PathEscape(k.batch.Data.JobID), nil, nil,
 		&job); err == nil && job.Data.State != "partially_succeeded" {
-		t.Errorf("the job is %+v", job)
+		t.Errorf("job %+v", job)
 	}
 	p.Kill()
 	s.checkFiles(t, k.db)
-	s.swept(t, k.db)
-	if n := len(s.lying(t)); n != 4 {
-		t.Errorf("%d files lie there instead of 4: three and a thumbnail", n)
+	s.checkSweep(t, k.db)
+	if n := len(s.storedFiles(t)); n != 4 {
+		t.Errorf("%d stored files, want 3 and a thumbnail", n)
 	}
 }
 
-// However often the program is killed during uploads, after a restart each file is stored once, and after a day no
-// other bytes are.
+// If the program is killed at any failpoint during uploads, each file is stored once after a restart, and other files are
+// deleted after a day.
 func TestUploadKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -276,23 +276,23 @@ func TestUploadKilledAtEveryStep(t *testing.T) {
 	}
 	s := newSite(t, program.Build(t, program.Pressroom, program.CrashPoints))
 	trace := filepath.Join(t.TempDir(), "trace")
-	s.run(t, "", trace)
+	s.runSteps(t, "", trace)
 	for _, point := range points(t, trace) {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
-			s.run(t, point, "")
+			s.runSteps(t, point, "")
 		})
 	}
 }
 
-// points lists the steps of the library in a run.
+// points returns the failpoints of the media library in a trace.
 func points(t *testing.T, trace string) []string {
 	t.Helper()
 	raw := must.Get(os.ReadFile(trace))(t)
 	seen, out := map[string]int{}, []string{}
 	for name := range strings.Lines(string(raw)) {
 		name = strings.TrimSpace(name)
-		if _, what, _ := strings.Cut(name, " "); !strings.HasPrefix(what, "media") && what != "replay.once" {
+		if _, point, _ := strings.Cut(name, " "); !strings.HasPrefix(point, "media") && point != "replay.once" {
 			continue
 		}
 		seen[name]++
@@ -303,7 +303,7 @@ func points(t *testing.T, trace string) []string {
 		"after media.refuse#1", "after media.doom#1", "before media.forget#1", "after replay.once#1",
 	} {
 		if !slices.Contains(out, needed) {
-			t.Errorf("the step %q is not among those seen: %v", needed, out)
+			t.Errorf("failpoint %q is missing in %v", needed, out)
 		}
 	}
 	return out

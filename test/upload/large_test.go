@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	large     = int64(1) << 30
-	mayTake   = int64(100) << 20
-	lookEvery = 10 * time.Millisecond
+	largeSize    = int64(1) << 30
+	maxMemory    = int64(100) << 20
+	pollInterval = 10 * time.Millisecond
 )
 
-// A gigabyte is uploaded without being held in memory.
+// Uploading a gigabyte needs little memory.
 func TestLargeUploadMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("sends a gigabyte")
@@ -30,15 +30,15 @@ func TestLargeUploadMemory(t *testing.T) {
 	s := newSite(t, program.Build(t, program.Pressroom, ""))
 	p := s.start(t, "", "")
 	if _, err := os.Stat(p.status()); err != nil {
-		t.Skip("the system does not tell how much memory a process takes")
+		t.Skip("this system does not report the memory of a process")
 	}
-	small, whole := film(1, 1<<20), film(2, large)
+	small, whole := newVideo(1, 1<<20), newVideo(2, largeSize)
 	links := p.mustOpen(t, small, whole).Data.Upload.Uploads
 	if status, err := p.put(t.Context(), links[0], small.reader(), small.size); status != http.StatusCreated {
 		t.Fatalf("%d, %v", status, err)
 	}
 	idle := p.memory(t, "VmRSS")
-	done, most := make(chan int64), int64(0)
+	done, highest := make(chan int64), int64(0)
 	go func() {
 		defer close(done)
 		status, err := p.put(t.Context(), links[1], whole.reader(), whole.size)
@@ -46,10 +46,10 @@ func TestLargeUploadMemory(t *testing.T) {
 			t.Errorf("%d, %v", status, err)
 		}
 	}()
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for sending := true; sending; {
-		most = max(most, p.memory(t, "VmRSS"))
+		highest = max(highest, p.memory(t, "VmRSS"))
 		select {
 		case <-done:
 			sending = false
@@ -57,12 +57,12 @@ func TestLargeUploadMemory(t *testing.T) {
 		}
 	}
 	peak := p.memory(t, "VmHWM")
-	t.Logf("idle %d MiB, at most %d MiB while it came, %d MiB at its peak", idle>>20, most>>20, peak>>20)
-	if most-idle > mayTake || peak-idle > mayTake {
-		t.Errorf("%d bytes more than idle, %d at the peak", most-idle, peak-idle)
+	t.Logf("idle %d MiB, at most %d MiB during the upload, %d MiB at its peak", idle>>20, highest>>20, peak>>20)
+	if highest-idle > maxMemory || peak-idle > maxMemory {
+		t.Errorf("%d bytes more than idle during the upload, %d at the peak", highest-idle, peak-idle)
 	}
 	if got := s.digest(t, whole); got != whole.digest {
-		t.Errorf("%s is stored for %s", got, whole.digest)
+		t.Errorf("stored digest %s, want %s", got, whole.digest)
 	}
 }
 
@@ -80,12 +80,12 @@ func (p *process) memory(t *testing.T, name string) int64 {
 	return kib << 10
 }
 
-// digest returns the digest of the only stored file that has a file's name.
+// digest returns the digest of the stored file with the name of a file.
 func (s site) digest(t *testing.T, f file) string {
 	t.Helper()
 	found := must.Get(filepath.Glob(filepath.Join(s.files(), "*", f.digest[:2], f.digest+".*")))(t)
 	if len(found) != 1 {
-		t.Fatalf("stored are %v", found)
+		t.Fatalf("stored files %v", found)
 	}
 	stored := must.Get(os.Open(found[0]))(t)
 	defer stored.Close()

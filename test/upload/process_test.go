@@ -1,4 +1,4 @@
-// Package upload uploads files to the built program like real clients: large ones, many at once, and while it is
+// Package upload tests uploads to the built program: large files, concurrent uploads, and uploads while the program is
 // killed.
 package upload
 
@@ -31,22 +31,22 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// site is a folder with a database, its sealing key and its files, and a key to it.
+// site is a folder with a database, its sealing key and its files, and an API key.
 type site struct {
 	binary, dir, key string
 }
 
-// newSite creates a site with a team on disk, with high limits.
+// newSite creates a site on disk with a team and high limits.
 func newSite(tb testing.TB, binary string) site {
 	tb.Helper()
 	s := site{binary: binary, dir: tb.TempDir()}
-	offered := plan.Default().ScaleRates(10_000)
-	for n := range offered.Plans {
-		if offered.Plans[n].FreeCallsPerDay = 1_000_000; offered.Plans[n].ID == fullPlan {
-			offered.Plans[n].StorageBytes, offered.Plans[n].APIKeys = 0, true
+	terms := plan.Default().ScaleRates(10_000)
+	for n := range terms.Plans {
+		if terms.Plans[n].FreeCallsPerDay = 1_000_000; terms.Plans[n].ID == fullPlan {
+			terms.Plans[n].StorageBytes, terms.Plans[n].APIKeys = 0, true
 		}
 	}
-	raw := must.Get(json.Marshal(offered))(tb)
+	raw := must.Get(json.Marshal(terms))(tb)
 	must.NoError(tb, os.WriteFile(filepath.Join(s.dir, "terms.json"), raw, 0o600))
 	owner := s.admin(tb, "people", "add", "--name", "Ada", "--email", "ada@example.com")
 	team := s.admin(tb, "teams", "add", "--name", "Harbour", "--plan", "team", "--owner", fmt.Sprint(owner["id"]))
@@ -54,7 +54,7 @@ func newSite(tb testing.TB, binary string) site {
 	return s
 }
 
-// fullPlan is a plan without any room.
+// fullPlan is a plan without storage.
 const fullPlan = "free"
 
 func (s site) flags(more ...string) []string {
@@ -80,7 +80,8 @@ type process struct {
 	base string
 }
 
-// start starts the program and waits until it answers or ends. It kills itself at a point, unless that is empty.
+// start starts the program and waits until it is ready or has ended. If at is not empty, the program kills itself at this
+// failpoint.
 func (s site) start(tb testing.TB, at, trace string) *process {
 	tb.Helper()
 	addr := must.Get(testkit.FreeAddr())(tb)
@@ -98,18 +99,18 @@ func (s site) start(tb testing.TB, at, trace string) *process {
 	return p
 }
 
-// until calls done until it reports true or the process has ended.
+// until calls done until it returns true or the process has ended.
 func (p *process) until(tb testing.TB, done func() bool) {
 	tb.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	over := time.After(time.Minute)
+	timeout := time.After(time.Minute)
 	for !done() {
 		select {
 		case <-p.Ended:
 			return
-		case <-over:
-			tb.Fatalf("nothing within a minute: %s", p.Log)
+		case <-timeout:
+			tb.Fatalf("timeout after one minute: %s", p.Log)
 		case <-tick.C:
 		}
 	}
@@ -122,7 +123,7 @@ type link struct {
 	State   string            `json:"state"`
 }
 
-// batch is the answer that opens one.
+// batch is the response that opens a batch of uploads.
 type batch struct {
 	Data struct {
 		JobID  string `json:"job_id"`
@@ -132,7 +133,7 @@ type batch struct {
 	} `json:"data"`
 }
 
-// open opens a batch; an error means that there was no answer.
+// open opens a batch. It returns an error if there was no response.
 func (p *process) open(ctx context.Context, key string, files ...file) (batch, error) {
 	var in struct {
 		Files []map[string]any `json:"files"`
@@ -153,7 +154,7 @@ func (p *process) open(ctx context.Context, key string, files ...file) (batch, e
 	return out, err
 }
 
-// mustOpen is open and fails the test on an error.
+// mustOpen opens a batch and fails the test on an error.
 func (p *process) mustOpen(tb testing.TB, files ...file) batch {
 	tb.Helper()
 	return must.Get(p.open(tb.Context(), rand.Text(), files...))(tb)
@@ -171,7 +172,7 @@ func (p *process) call(ctx context.Context, method, path string, body io.Reader,
 	return program.Do(req, into)
 }
 
-// put uploads a body with a link of any process.
+// put uploads a body with an upload link, which may be from an earlier process.
 func (p *process) put(ctx context.Context, l link, body io.Reader, size int64) (int, error) {
 	_, path, _ := strings.Cut(l.URL, "/uploads/")
 	req, err := http.NewRequestWithContext(ctx, http.MethodPut, p.base+"/uploads/"+path, body)
@@ -183,6 +184,6 @@ func (p *process) put(ctx context.Context, l link, body io.Reader, size int64) (
 	for name, value := range l.Headers {
 		req.Header.Set(name, value)
 	}
-	var answer map[string]any
-	return program.Do(req, &answer)
+	var response map[string]any
+	return program.Do(req, &response)
 }

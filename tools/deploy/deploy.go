@@ -1,2 +1,2 @@
-// Package deploy checks what lies in deploy/ with the parsers and linters of those who read it.
+// Package deploy checks the files in deploy/ with the parsers and linters of the programs that read them.
 package deploy

@@ -26,7 +26,7 @@ import (
 	promql "github.com/prometheus/prometheus/promql/parser"
 )
 
-// file is a file of deploy/.
+// file returns the path of a file in deploy/.
 func file(parts ...string) string {
 	return filepath.Join(append([]string{"..", "..", "deploy"}, parts...)...)
 }
@@ -40,7 +40,7 @@ func read(t *testing.T, parts ...string) []byte {
 	return raw
 }
 
-// The rules are what Prometheus loads, and every expression what it can work out.
+// Prometheus can load the rules and parse their expressions.
 func TestPrometheusRules(t *testing.T) {
 	groups, errs := rulefmt.ParseFile(file("prometheus", "rules.yaml"), false, model.LegacyValidation,
 		promql.NewParser(promql.Options{}), slog.New(slog.DiscardHandler))
@@ -57,7 +57,7 @@ func TestPrometheusRules(t *testing.T) {
 	}
 }
 
-// Every panel of the dashboard asks what Prometheus can work out.
+// Prometheus can parse the expressions of the dashboard.
 func TestGrafanaDashboard(t *testing.T) {
 	var board struct {
 		Panels []struct {
@@ -70,25 +70,25 @@ func TestGrafanaDashboard(t *testing.T) {
 	if err := json.Unmarshal(read(t, "grafana", "pressroom.json"), &board); err != nil {
 		t.Fatal(err)
 	}
-	asked := 0
+	expressions := 0
 	for _, panel := range board.Panels {
 		for _, target := range panel.Targets {
-			asked++
+			expressions++
 			if _, err := promql.NewParser(promql.Options{}).
 				ParseExpr(strings.ReplaceAll(target.Expr, "$__rate_interval", "5m")); err != nil {
 				t.Errorf("%s: %s: %v", panel.Title, target.Expr, err)
 			}
 		}
 	}
-	if asked < 20 {
-		t.Errorf("the dashboard asks %d things", asked)
+	if expressions < 20 {
+		t.Errorf("the dashboard has %d expressions", expressions)
 	}
 }
 
-// pinned is an image that cannot move: an exact version for people, with at least a minor number, and its digest.
+// pinned matches an image with a version of at least a major and a minor number, and a digest.
 var pinned = regexp.MustCompile(`^[a-z0-9./-]+:v?[0-9]+\.[0-9]+(\.[0-9]+)?(-[a-z0-9.]+)?@sha256:[0-9a-f]{64}$`)
 
-func TestPinned(t *testing.T) {
+func TestPinnedImages(t *testing.T) {
 	digest := "@sha256:" + strings.Repeat("a", 64)
 	for image, want := range map[string]bool{
 		"caddy:2.11.4" + digest: true, "versity/versitygw:v1.8.0" + digest: true,
@@ -102,7 +102,7 @@ func TestPinned(t *testing.T) {
 	}
 }
 
-// scripts/pin-images asks the registry for the digest of each version, and changes nothing else.
+// scripts/pin-images changes only the digests of the images.
 func TestPinImages(t *testing.T) {
 	root, bin := t.TempDir(), t.TempDir()
 	crane := "#!/bin/sh\n[ \"$1\" = digest ] || exit 1\ncase \"$2\" in *@*) exit 1;; esac\necho sha256:" + strings.Repeat("b", 64) + "\n"
@@ -135,7 +135,7 @@ func TestPinImages(t *testing.T) {
 	}
 }
 
-// The image's recipe is what BuildKit builds without a warning; what runs is nobody's root and tells how it is.
+// BuildKit parses the Containerfile without warnings. The image runs without root and has a health check.
 func TestContainerfile(t *testing.T) {
 	parsed, err := parser.Parse(bytes.NewReader(read(t, "container", "Containerfile")))
 	if err != nil {
@@ -173,7 +173,7 @@ func TestContainerfile(t *testing.T) {
 		t.Errorf("%v", has)
 	}
 	copied := []string{}
-	for _, command := range stages[0].Commands { // what is copied is there
+	for _, command := range stages[0].Commands { // Copied files exist.
 		if c, ok := command.(*instructions.CopyCommand); ok {
 			copied = append(copied, c.SourcePaths...)
 			for _, source := range c.SourcePaths {
@@ -183,16 +183,15 @@ func TestContainerfile(t *testing.T) {
 			}
 		}
 	}
-	let := strings.Fields(string(read(t, "container", "Containerfile.dockerignore")))
-	for _, folder := range imported(t, "cmd", "internal", "client", "api") { // and so is what the program is made of
-		if !slices.Contains(copied, folder) || !slices.Contains(let, "!"+folder) {
+	ignored := strings.Fields(string(read(t, "container", "Containerfile.dockerignore")))
+	for _, folder := range imported(t, "cmd", "internal", "client", "api") { // All folders of the program are copied.
+		if !slices.Contains(copied, folder) || !slices.Contains(ignored, "!"+folder) {
 			t.Errorf("the program imports %s, which is not in the image's build", folder)
 		}
 	}
 }
 
-// imported are the module's own folders, those at its root, from which the Go files below some of them import; tests
-// are left out.
+// imported returns the top-level folders of the module that Go files in some folders import, except for tests.
 func imported(t *testing.T, folders ...string) []string {
 	t.Helper()
 	found := map[string]bool{}
@@ -205,8 +204,8 @@ func imported(t *testing.T, folders ...string) []string {
 			if err != nil {
 				return err
 			}
-			for _, one := range file.Imports {
-				if rest, own := strings.CutPrefix(strings.Trim(one.Path.Value, `"`), "pressroom.example/pressroom/"); own {
+			for _, spec := range file.Imports {
+				if rest, own := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), "pressroom.example/pressroom/"); own {
 					top, _, _ := strings.Cut(rest, "/")
 					found[top] = true
 				}
@@ -220,7 +219,7 @@ func imported(t *testing.T, folders ...string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// The composition is one: every reference leads somewhere, and without its secrets it does not start.
+// The Compose file is valid, all referenced files exist, and it requires its secrets.
 func TestCompose(t *testing.T) {
 	load := func(env ...string) ([]string, error) {
 		options, err := cli.NewProjectOptions([]string{file("compose", "compose.yaml")}, cli.WithEnv(env),
@@ -240,7 +239,7 @@ func TestCompose(t *testing.T) {
 					}
 				}
 			}
-			// Files on their way to S3 are received on disk: what is below is the image's volume, and no memory.
+			// Files are received on disk before they are sent to S3. /data must be the image's volume, not memory.
 			if scratch := service.Environment["PRESSROOM_SCRATCH"]; strings.HasPrefix(service.Image, "pressroom:") {
 				inMemory := slices.ContainsFunc(service.Tmpfs, func(at string) bool { return strings.HasPrefix(at, "/data") })
 				if scratch == nil || *scratch != "/data" || inMemory {
@@ -270,13 +269,12 @@ func TestCompose(t *testing.T) {
 	}
 	for i := range secrets {
 		if _, err := load(slices.Delete(slices.Clone(secrets), i, i+1)...); err == nil {
-			t.Errorf("it starts without %s", secrets[i])
+			t.Errorf("the Compose file is valid without %s", secrets[i])
 		}
 	}
 }
 
-// checkProxy checks that the nodes believe the proxy's X-Forwarded-For: they trust the network that they share with
-// it, and that network publishes no port but the proxy's.
+// checkProxy checks that the nodes trust the proxy's network for X-Forwarded-For, and that only the proxy publishes ports.
 func checkProxy(t *testing.T, project *types.Project) {
 	t.Helper()
 	trusted := ""
@@ -286,23 +284,23 @@ func checkProxy(t *testing.T, project *types.Project) {
 		}
 	}
 	for name, service := range project.Services {
-		if said := service.Environment["PRESSROOM_TRUSTED_PROXIES"]; strings.HasPrefix(service.Image,
-			"pressroom:") && (said == nil || trusted == "" || *said != trusted) {
+		if trusts := service.Environment["PRESSROOM_TRUSTED_PROXIES"]; strings.HasPrefix(service.Image,
+			"pressroom:") && (trusts == nil || trusted == "" || *trusts != trusted) {
 			t.Errorf("%s does not trust the proxy's network %s", name, trusted)
 		}
 		if len(service.Ports) > 0 && name != "proxy" {
-			t.Errorf("%s can be reached past the proxy", name)
+			t.Errorf("%s publishes a port", name)
 		}
 	}
 }
 
-// The units are what systemd takes without a word, and give away as little as it asks for.
+// systemd accepts the units without warnings and rates their exposure as low.
 func TestSystemd(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal(err)
 		}
-		t.Skipf("skipped, as systemd-analyze is not here: %v", err)
+		t.Skipf("systemd-analyze is not installed: %v", err)
 	}
 	dir := t.TempDir()
 	program := filepath.Join(dir, "pressroom")

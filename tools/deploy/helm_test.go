@@ -22,8 +22,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// least is what has to be said.
-func least() map[string]any {
+// requiredValues returns only the required values of the chart.
+func requiredValues() map[string]any {
 	return map[string]any{
 		"image":     map[string]any{"repository": "registry.example.com/pressroom"},
 		"publicURL": "https://press.example.com", "blobs": "s3://pressroom?endpoint=https://s3.example.com",
@@ -31,9 +31,9 @@ func least() map[string]any {
 	}
 }
 
-// full is everything that may be said.
-func full() map[string]any {
-	v := least()
+// allValues returns all values of the chart.
+func allValues() map[string]any {
+	v := requiredValues()
 	v["redis"], v["trustedProxies"] = "redis://valkey:6379/0", []any{"10.0.0.0/8"}
 	v["settings"] = map[string]any{"PRESSROOM_WORKERS": 32, "PRESSROOM_LEASE": "10s"}
 	v["worker"] = map[string]any{"settings": map[string]any{"PRESSROOM_WORKERS": 64}}
@@ -70,7 +70,7 @@ func render(t *testing.T, values map[string]any) (map[string]string, error) {
 	return engine.Render(chart, given)
 }
 
-// objects decodes what was rendered as Kubernetes itself does, strictly: a member that it does not know is an error.
+// objects renders the chart and decodes the objects strictly: unknown fields are errors.
 func objects(t *testing.T, values map[string]any) []runtime.Object {
 	t.Helper()
 	rendered, err := render(t, values)
@@ -99,9 +99,9 @@ func objects(t *testing.T, values map[string]any) []runtime.Object {
 	return out
 }
 
-// Helm finds nothing in the chart, with as little said as may be and with everything.
+// helm lint reports no warnings for the chart, with the required values and with all values.
 func TestHelmLint(t *testing.T) {
-	for _, values := range []map[string]any{least(), full()} {
+	for _, values := range []map[string]any{requiredValues(), allValues()} {
 		found := lint.All(file("helm", "pressroom"), values, "press", true)
 		for _, message := range found.Messages {
 			if message.Severity > support.InfoSev {
@@ -111,10 +111,10 @@ func TestHelmLint(t *testing.T) {
 	}
 }
 
-// What the chart makes is what Kubernetes takes: nodes of both roles that are not root, told apart alive and ready,
-// and given as long to end as they may take. No secret is in it.
+// The chart renders valid Kubernetes objects. Pods of both roles run without root and have probes. The chart contains no
+// secrets.
 func TestHelmObjects(t *testing.T) {
-	for _, values := range []map[string]any{least(), full()} {
+	for _, values := range []map[string]any{requiredValues(), allValues()} {
 		kinds := map[string]int{}
 		for _, object := range objects(t, values) {
 			switch o := object.(type) {
@@ -122,7 +122,7 @@ func TestHelmObjects(t *testing.T) {
 				kinds["deployment"]++
 				checkPod(t, o.Name, o.Spec.Template, o.Spec.Selector.MatchLabels)
 			case *core.Secret:
-				t.Error("the chart makes a secret")
+				t.Error("the chart contains a secret")
 			case *policy.PodDisruptionBudget:
 				kinds["budget"]++
 			case *autoscaling.HorizontalPodAutoscaler:
@@ -133,9 +133,9 @@ func TestHelmObjects(t *testing.T) {
 				kinds["ingress"]++
 			}
 		}
-		_, everything := values["ingress"]
+		_, all := values["ingress"]
 		want := map[string]int{"deployment": 2, "budget": 2, "policy": 2, "scaler": 1}
-		if everything {
+		if all {
 			want = map[string]int{"deployment": 2, "budget": 2, "policy": 2, "ingress": 1}
 		}
 		if !maps.Equal(kinds, want) {
@@ -160,13 +160,13 @@ func checkPod(t *testing.T, name string, pod core.PodTemplateSpec, selected map[
 	}
 	if !*pod.Spec.SecurityContext.RunAsNonRoot || !*c.SecurityContext.ReadOnlyRootFilesystem ||
 		*c.SecurityContext.AllowPrivilegeEscalation || *pod.Spec.AutomountServiceAccountToken {
-		t.Errorf("%s may do more than it needs", name)
+		t.Errorf("%s has more privileges than it needs", name)
 	}
-	// A video has up to 4 GiB, and several come at once: the node has to have room where they are received.
+	// A video has up to 4 GiB, and a node receives several concurrently, so it needs enough space for them.
 	needs := c.Resources.Requests.StorageEphemeral()
 	for _, volume := range pod.Spec.Volumes {
 		if volume.Name == "scratch" && (volume.EmptyDir.SizeLimit.Value() < 16<<30 || needs.Value() < 8<<30) {
-			t.Errorf("%s has %s for files, and asks for %s", name, volume.EmptyDir.SizeLimit, needs)
+			t.Errorf("%s limits the space for files to %s and requests %s", name, volume.EmptyDir.SizeLimit, needs)
 		}
 	}
 	names := map[string]bool{}
@@ -185,9 +185,9 @@ func checkPod(t *testing.T, name string, pod core.PodTemplateSpec, selected map[
 	}
 }
 
-// What is missing or wrong is told before anything is made.
-func TestHelmRefuses(t *testing.T) {
-	for what, change := range map[string]func(map[string]any){
+// Missing or invalid values are errors before any object is rendered.
+func TestHelmInvalidValues(t *testing.T) {
+	for want, change := range map[string]func(map[string]any){
 		"publicURL is required": func(v map[string]any) { delete(v, "publicURL") },
 		"secrets.database.name is required": func(v map[string]any) {
 			v["secrets"] = map[string]any{"sealingKey": map[string]any{"name": "x"}}
@@ -203,10 +203,10 @@ func TestHelmRefuses(t *testing.T) {
 		"replicaz":               func(v map[string]any) { v["api"] = map[string]any{"replicaz": 3} },
 		"does not match pattern": func(v map[string]any) { v["settings"] = map[string]any{"PATH": "/"} },
 	} {
-		values := least()
+		values := requiredValues()
 		change(values)
-		if _, err := render(t, values); err == nil || !strings.Contains(err.Error(), what) {
-			t.Errorf("%s: %v", what, err)
+		if _, err := render(t, values); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
 		}
 	}
 }

@@ -1,9 +1,9 @@
-// Language measures how Go code is written: whether doc comments follow Go's conventions, whether names of functions
-// are verbs or nouns, how long lines and files are, and where phrases stand that CONTRIBUTING.md tells to avoid.
+// Language checks the style of Go code: whether doc comments follow Go's conventions, whether functions are named by past
+// participles, how long lines, files and packages are, and which comments contain phrases that CONTRIBUTING.md forbids.
 //
 // Usage: language [-limits] [-wide NUMBER] FOLDER …
 //
-// It lists what it finds and prints a summary. With -limits it exits with status 1 if a limit is exceeded.
+// It prints its findings and a summary. With -limits, it exits with status 1 if a limit is exceeded.
 package main
 
 import (
@@ -22,15 +22,15 @@ import (
 
 // Limits on all folders together, or on each file and package.
 const (
-	minReturns      = 0.15 // doc comments of functions and methods that begin with "returns" or "reports"
-	maxParticiples  = 0.01 // functions named by a bare past participle
+	minReturns      = 0.15 // minimum share of doc comments of functions that say "returns" or "reports"
+	maxParticiples  = 0.01 // maximum share of functions named by a past participle
 	maxLine         = 140
-	wishedLine      = 120
+	preferredLine   = 120
 	maxFileLines    = 400
 	maxPackageLines = 5000
 )
 
-// phrases must not stand in comments.
+// phrases must not occur in comments.
 var phrases = regexp.MustCompile(
 	`(?i)\b(tells? whether|says whether|tells? which|who(so)?ever|whatever|where (none|nil|0|not)\b|that is ` +
 		`none|for want of|goes by|is no more)\b`)
@@ -41,14 +41,14 @@ const irregular = `|begun|bound|broken|brought|built|bought|chosen|come|cut|done
 	`said|seen|sent|set|shown|shut|spent|split|spoken|stood|stolen|struck|stuck|sold|sought|taken|taught|thought|` +
 	`thrown|told|torn|understood|woken|won|worn|written|`
 
-// verbs and nouns that look like participles but are also imperatives or nouns.
+// fine are words that look like participles but are also imperatives or nouns.
 const fine = `|come|cut|feed|found|lead|left|put|read|run|set|shut|split|embed|exceed|need|proceed|seed|feed|shed|speed|` +
 	`succeed|bed|red|led|hundred|fixed|id|bid|embed|unmixed|`
 
 type counts struct {
 	docs, returns, funcs, participles, lines, wide, wished, phrases, longFiles, longPackages int
 
-	maxWide int // the limit of wide
+	maxWide int // maximum value of wide
 }
 
 func main() {
@@ -151,13 +151,13 @@ func participle(name string) bool {
 	return strings.HasSuffix(word, "ed") || strings.Contains(irregular, "|"+word+"|")
 }
 
-// width counts lines, and those that are too wide, and returns the number of lines.
+// width counts lines and wide lines, and returns the number of lines.
 func (c *counts) width(path, src string) int {
 	n := 0
 	for line := range strings.Lines(src) {
 		n++
 		wide := utf8.RuneCountInString(strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    "))
-		if wide > wishedLine {
+		if wide > preferredLine {
 			c.wished++
 		}
 		if wide > maxLine {
@@ -181,7 +181,7 @@ func (c *counts) report() bool {
 	fmt.Printf("documented %d, returns or reports %d (%.1f %%, at least %.0f %%)\n", c.docs, c.returns, 100*returns,
 		100*minReturns)
 	fmt.Printf("lines %d, over %d columns %d (limit %d), over %d columns %d (%.1f %%)\n",
-		c.lines, maxLine, c.wide, c.maxWide, wishedLine, c.wished, 100*share(c.wished, c.lines))
+		c.lines, maxLine, c.wide, c.maxWide, preferredLine, c.wished, 100*share(c.wished, c.lines))
 	fmt.Printf("phrases %d (limit 0), files over %d lines %d (limit 0), packages over %d lines %d (limit 0)\n",
 		c.phrases, maxFileLines, c.longFiles, maxPackageLines, c.longPackages)
 	return returns < minReturns || participles > maxParticiples || c.wide > c.maxWide ||

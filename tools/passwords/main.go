@@ -1,6 +1,5 @@
-// Command passwords writes the dictionary of internal/auth/passwordcheck: common passwords, English words and names,
-// each with how soon it is guessed. The lists are those of zxcvbn (MIT), and the words for a password in other
-// languages.
+// Command passwords writes the dictionary of internal/auth/passwordcheck: common passwords, English words and names from
+// zxcvbn (MIT), and words for "password" in other languages. Each word has a weight that says how early it is guessed.
 //
 // Run it in this folder: go run . ../../internal/auth/passwordcheck/words.gz
 package main
@@ -18,17 +17,16 @@ import (
 	"github.com/ccojocar/zxcvbn-go/frequency"
 )
 
-// most is how many words of each list are taken, the most frequent ones. Words that are guessed later than that weigh
-// as much as letters do.
-var most = map[string]int{
+// maxWords is the number of words from each list, maxWords frequent first. Rarer words are as hard to guess as random letters.
+var maxWords = map[string]int{
 	"Passwords": 50_000, "English": 25_000, "MaleNames": 1_000, "FemaleNames": 2_500, "Surname": 8_000,
 }
 
-// ownRank is the rank of the words of foreign, which zxcvbn's English lists lack: attackers try them early.
-const ownRank = 100
+// foreignRank is the rank of foreign words. It is high, because attackers try them early.
+const foreignRank = 100
 
-// foreign are the words for a password in other languages, with and without their accents, and the best-known example
-// of a passphrase.
+// foreign are words for "password" in other languages, with and without accents, and the best-known example of a passphrase.
+// zxcvbn's lists lack them.
 var foreign = append(strings.Fields(`
 	contraseña contrasena clave contraclave
 	motdepasse mdp
@@ -51,12 +49,12 @@ func main() {
 	}
 }
 
-// write writes a line for each word, in the order of the words. A letter after the word says how many bits it weighs:
-// the logarithm of its rank, from A for 0.
+// write writes a line for each word, sorted. A letter after the word is its weight: the binary logarithm of its rank, where A
+// is 0.
 func write(path string) error {
 	weights := map[string]int{}
 	for name, list := range frequency.Lists {
-		for i, word := range list.List[:min(len(list.List), most[name])] {
+		for i, word := range list.List[:min(len(list.List), maxWords[name])] {
 			word = strings.ToLower(word)
 			if len(word) < 3 || strings.ContainsFunc(word, func(r rune) bool { return r <= ' ' || r > '~' }) {
 				continue
@@ -68,25 +66,25 @@ func write(path string) error {
 		}
 	}
 	for _, word := range foreign {
-		if known, found := weights[word]; !found || known > bits.Len(ownRank) {
-			weights[word] = bits.Len(ownRank)
+		if known, found := weights[word]; !found || known > bits.Len(foreignRank) {
+			weights[word] = bits.Len(foreignRank)
 		}
 	}
-	out, err := os.Create(path) //nolint:gosec // of the person at the keyboard
+	out, err := os.Create(path) //nolint:gosec // the user chooses the path
 	if err != nil {
-		return fmt.Errorf("making the dictionary: %w", err)
+		return fmt.Errorf("creating the dictionary: %w", err)
 	}
-	packed, err := gzip.NewWriterLevel(out, gzip.BestCompression)
+	compressed, err := gzip.NewWriterLevel(out, gzip.BestCompression)
 	if err != nil {
-		return fmt.Errorf("packing the dictionary: %w", err)
+		return fmt.Errorf("compressing the dictionary: %w", err)
 	}
 	for _, word := range slices.SortedFunc(maps.Keys(weights), cmp.Compare[string]) {
-		if _, err := fmt.Fprintf(packed, "%s%c\n", word, 'A'+weights[word]); err != nil {
+		if _, err := fmt.Fprintf(compressed, "%s%c\n", word, 'A'+weights[word]); err != nil {
 			return fmt.Errorf("writing the dictionary: %w", err)
 		}
 	}
-	if err := packed.Close(); err != nil {
-		return fmt.Errorf("packing the dictionary: %w", err)
+	if err := compressed.Close(); err != nil {
+		return fmt.Errorf("compressing the dictionary: %w", err)
 	}
 	return out.Close()
 }

@@ -36,18 +36,18 @@ type Daily struct {
 
 // Gates are conditions that block every call of a key, regardless of its permissions.
 type Gates struct {
-	APIOff      bool // the operator has turned the API off
-	TeamOff     bool // the owner has turned the team's access off
-	PlanLapsed  bool // the plan does not include keys
-	Paused      bool // the key, the team or the service is paused
-	TeamClosed  bool
-	OwnerHeld   bool         // the owner's account is suspended
-	NotMember   bool         // the key's person left the team
-	NotOwner    bool         // the key's person no longer owns the team
-	NotRole     bool         // the role of the connection's person can no longer publish
-	PausedKinds []Capability // Publish or Spend, if they are paused
-	// Held means that publishing and spending are paused until the operator resumes a restored or copied service.
-	Held bool
+	APIOff         bool // the operator has turned the API off
+	TeamOff        bool // the owner has turned the team's access off
+	PlanLapsed     bool // the plan does not include keys
+	Paused         bool // the key, the team or the service is paused
+	TeamClosed     bool
+	OwnerSuspended bool         // the owner's account is suspended
+	NotMember      bool         // the key's person left the team
+	NotOwner       bool         // the key's person no longer owns the team
+	NotRole        bool         // the role of the connection's person can no longer publish
+	PausedKinds    []Capability // Publish or Spend, if they are paused
+	// RestoreGuard means that publishing and spending are paused until the operator resumes a restored or copied service.
+	RestoreGuard bool
 }
 
 // InApp reports whether the person acts in the app, where no key limits apply.

@@ -76,7 +76,7 @@ func (c Call) Require(needed access.Capability) error {
 	case c.Can(needed):
 		return nil
 	case slices.Contains(c.BaseCapabilities(), needed):
-		if c.Gates.Held && (needed == access.Publish || needed == access.Spend) {
+		if c.Gates.RestoreGuard && (needed == access.Publish || needed == access.Spend) {
 			return restoreHold[needed]
 		}
 		return suspended[needed]

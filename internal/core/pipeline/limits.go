@@ -94,7 +94,7 @@ var gateErrors = []struct {
 		"This connection, its team or the service is paused. Nothing was done; try again once it is resumed."},
 	{func(g access.Gates) bool { return g.TeamClosed }, apierr.TeamClosed,
 		"The team is closed.", "The team is closed."},
-	{func(g access.Gates) bool { return g.OwnerHeld }, apierr.AccountNotApproved,
+	{func(g access.Gates) bool { return g.OwnerSuspended }, apierr.AccountNotApproved,
 		"The account of the team's owner is suspended. The owner must contact the operator.",
 		"The account of the team's owner, or of the person this connection acts for, is suspended. That person must " +
 			"contact the operator."},

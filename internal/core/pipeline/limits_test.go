@@ -21,7 +21,7 @@ func TestGates(t *testing.T) {
 		{func(g *access.Gates) { g.NotRole = true }, apierr.RoleLost},
 		{func(g *access.Gates) { g.NotOwner = true }, apierr.OwnershipLost},
 		{func(g *access.Gates) { g.NotMember = true }, apierr.MembershipLost},
-		{func(g *access.Gates) { g.OwnerHeld = true }, apierr.AccountNotApproved},
+		{func(g *access.Gates) { g.OwnerSuspended = true }, apierr.AccountNotApproved},
 		{func(g *access.Gates) { g.TeamClosed = true }, apierr.TeamClosed},
 		{func(g *access.Gates) { g.Paused = true }, apierr.ConnectionSuspended},
 		{func(g *access.Gates) { g.PlanLapsed = true }, apierr.PlanLapsed},

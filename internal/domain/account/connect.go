@@ -111,7 +111,7 @@ type Offer struct {
 	Own      bool           // whether the person who opens the link requested it
 	Again    string         // username of the account to reconnect; empty for a new account
 	Full     bool           // whether the plan allows no more accounts
-	Ways     []SignInMethod // sign-in methods of the network; empty if the person enters credentials in the app
+	Methods  []SignInMethod // sign-in methods of the network; empty if the person enters credentials in the app
 }
 
 // SignInMethod is a sign-in method of a network.
@@ -165,7 +165,7 @@ func (c *Connector) readOffer(ctx context.Context, q db.Querier, person int64, t
 	if err := c.checkUnused(ctx, q, token); err != nil {
 		return out, err
 	}
-	if out.Ways, err = c.signInMethods(l); err != nil {
+	if out.Methods, err = c.signInMethods(l); err != nil {
 		return out, apierr.Missing()
 	}
 	if l.accountID != 0 {
@@ -272,7 +272,7 @@ func (c *Connector) SignIn(ctx context.Context, person int64, token string,
 	if err != nil {
 		return Account{}, err
 	}
-	if len(offer.Ways) > 0 {
+	if len(offer.Methods) > 0 {
 		return Account{}, apierr.Missing()
 	}
 	n, err := c.Accounts.Network(l.network())

@@ -70,7 +70,7 @@ func (c *Connector) Begin(ctx context.Context, person int64, token, kind string)
 	if err != nil {
 		return "", err
 	}
-	if !slices.ContainsFunc(offer.Ways, func(w SignInMethod) bool { return w.Kind == kind }) {
+	if !slices.ContainsFunc(offer.Methods, func(w SignInMethod) bool { return w.Kind == kind }) {
 		return "", apierr.Invalid(apierr.NotAllowedValue, "kind", "Choose one of the ways to sign in.")
 	}
 	auth := network.Authorization{Kind: kind, State: rand.Text() + rand.Text(), Verifier: rand.Text() + rand.Text(),

@@ -58,7 +58,7 @@ func TestDisconnect(t *testing.T) {
 		if g, err := h.service.Grant(t.Context(), a.ID); err != nil || !g.Lost || g.Access != "" {
 			t.Errorf("%+v (%v)", g, err)
 		}
-		if found, err := h.service.Of(t.Context(), h.db, h.team, []int64{a.ID, other.ID}); err != nil || len(found) != 1 {
+		if found, err := h.service.ByID(t.Context(), h.db, h.team, []int64{a.ID, other.ID}); err != nil || len(found) != 1 {
 			t.Errorf("%v (%v)", found, err)
 		}
 		if _, err := h.service.FindTeam(t.Context(), a.ID); !apierr.Is(err, apierr.NotFound) {

@@ -224,8 +224,8 @@ func show(a Account, quotes *operation.Quotes) SocialAccount {
 	return out
 }
 
-// Of returns a team's connected accounts by ID. It omits unknown IDs.
-func (s *Service) Of(ctx context.Context, q db.Querier, team int64, ids []int64) (map[int64]Account, error) {
+// ByID returns a team's connected accounts by ID. It omits unknown IDs.
+func (s *Service) ByID(ctx context.Context, q db.Querier, team int64, ids []int64) (map[int64]Account, error) {
 	found, err := db.All(ctx, q, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ?
 		AND disconnected_at = 0 AND id IN (`+db.Placeholders(len(ids))+`)`, db.Args(team, ids)...)
 	if err != nil {

@@ -78,7 +78,7 @@ func (l *grantEnv) after(d time.Duration, calls int64, want account.Connection) 
 	l.t.Helper()
 	l.clock.Advance(d)
 	must.NoError(l.t, l.service.Renew(l.t.Context()))
-	of, err := l.service.Of(l.t.Context(), l.db, l.account.TeamID, []int64{l.account.ID})
+	of, err := l.service.ByID(l.t.Context(), l.db, l.account.TeamID, []int64{l.account.ID})
 	if got := of[l.account.ID].Connection; err != nil || got != want || l.calls.Load() != calls {
 		l.t.Errorf("%s after %d calls, want %s after %d (%v)", got, l.calls.Load(), want, calls, err)
 	}

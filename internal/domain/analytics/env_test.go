@@ -184,7 +184,7 @@ func (w *env) setError(class network.Class, after time.Time) {
 
 func (w *env) account(id int64) account.Account {
 	w.t.Helper()
-	found, err := w.accounts.Of(w.t.Context(), w.db, w.team, []int64{id})
+	found, err := w.accounts.ByID(w.t.Context(), w.db, w.team, []int64{id})
 	w.must(err)
 	return found[id]
 }

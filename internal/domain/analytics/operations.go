@@ -204,7 +204,7 @@ func (s *Service) analytics(
 	if kept == 0 {
 		return out, errNotInPlan
 	}
-	found, err := s.accounts.Of(ctx, s.db, call.TeamID, []int64{in.AccountID})
+	found, err := s.accounts.ByID(ctx, s.db, call.TeamID, []int64{in.AccountID})
 	if err != nil {
 		return out, err
 	}

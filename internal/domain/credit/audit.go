@@ -14,7 +14,7 @@ import (
 
 // Report is the result of an audit.
 type Report struct {
-	Figures    Figures     `json:"figures"`
+	Totals     AuditTotals `json:"figures"`
 	Complaints []Complaint `json:"complaints"` // the first hundred
 	Total      int64       `json:"complaints_total"`
 }
@@ -22,8 +22,8 @@ type Report struct {
 // OK reports whether the audit has no complaints.
 func (r Report) OK() bool { return r.Total == 0 }
 
-// Figures count what was audited, and add up the credits of all wallets.
-type Figures struct {
+// AuditTotals are the numbers of audited records and the credits of all wallets.
+type AuditTotals struct {
 	Teams        int64 `json:"teams"` // with a wallet
 	Transfers    int64 `json:"transfers"`
 	Entries      int64 `json:"entries"`
@@ -73,7 +73,7 @@ func audit(ctx context.Context, r db.Querier, now time.Time) (Report, error) {
 }
 
 // field returns a pointer to the figure of this name, or nil if there is none.
-func (f *Figures) field(name string) *int64 {
+func (f *AuditTotals) field(name string) *int64 {
 	switch name {
 	case "teams":
 		return &f.Teams
@@ -108,7 +108,7 @@ func (f *finding) scan(rows *sql.Rows) error {
 
 // addTo adds the finding to the report.
 func (f *finding) addTo(r *Report) {
-	if figure := r.Figures.field(f.rule); figure != nil {
+	if figure := r.Totals.field(f.rule); figure != nil {
 		*figure = f.got
 		return
 	}

@@ -305,7 +305,7 @@ func TestAuditRulesTested(t *testing.T) {
 		if !slices.Contains(found, c.rule) {
 			t.Errorf("no test case violates the rule %s", c.rule)
 		}
-		if slices.ContainsFunc(checks[:i], func(other check) bool { return other.rule == c.rule }) || (&Figures{}).field(c.rule) != nil {
+		if slices.ContainsFunc(checks[:i], func(other check) bool { return other.rule == c.rule }) || (&AuditTotals{}).field(c.rule) != nil {
 			t.Errorf("the rule %s is defined twice", c.rule)
 		}
 	}
@@ -328,9 +328,9 @@ func TestAuditsTexts(t *testing.T) {
 		if !slices.Equal(r.Complaints, want) || r.Total != 3 {
 			t.Errorf("%+v", r)
 		}
-		figures := Figures{Teams: 2, Transfers: 10, Entries: 21, Reservations: 5, Granted: 130, Available: 111, Reserved: 13, Spent: 6}
-		if r.Figures != figures {
-			t.Errorf("%+v instead of %+v", r.Figures, figures)
+		figures := AuditTotals{Teams: 2, Transfers: 10, Entries: 21, Reservations: 5, Granted: 130, Available: 111, Reserved: 13, Spent: 6}
+		if r.Totals != figures {
+			t.Errorf("%+v instead of %+v", r.Totals, figures)
 		}
 	})
 }
@@ -376,7 +376,7 @@ func TestAuditConsistentSnapshot(t *testing.T) {
 
 func TestEmptyAudit(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		if r := w.checkAudit(t); r.Figures != (Figures{}) || r.Complaints == nil {
+		if r := w.checkAudit(t); r.Totals != (AuditTotals{}) || r.Complaints == nil {
 			t.Errorf("%+v", r)
 		}
 	})

@@ -26,7 +26,7 @@ const views = `WITH moved AS (
 )
 `
 
-// figures are the queries of a report's Figures.
+// figures are the queries of a report's Totals.
 var figures = []struct{ rule, value string }{
 	{"teams", `(SELECT COUNT(*) FROM wallets)`},
 	{"transfers", `(SELECT COUNT(*) FROM ledger_transfers)`},

@@ -30,7 +30,7 @@ func TestGrantAndWithdraw(t *testing.T) {
 			t.Errorf("repeated calls changed rows: %s, before %s", after, before)
 		}
 		w.checkUsage(t, a, 70, 0, 0, 0, 0)
-		if f := w.checkAudit(t).Figures; f != (Figures{Teams: 1, Transfers: 2, Entries: 4, Granted: 70, Available: 70}) {
+		if f := w.checkAudit(t).Totals; f != (AuditTotals{Teams: 1, Transfers: 2, Entries: 4, Granted: 70, Available: 70}) {
 			t.Errorf("%+v", f)
 		}
 		for kind, detail := range map[string]string{"credits.granted": `{"credits":100}`, "credits.withdrawn": `{"credits":30}`} {

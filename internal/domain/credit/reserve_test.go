@@ -27,8 +27,8 @@ func TestReserveAndSettle(t *testing.T) {
 			t.Error("an open reservation was not settled")
 		}
 		w.checkUsage(t, a, 91, 9, 7, 0, 0)
-		f := w.checkAudit(t).Figures
-		if f != (Figures{Teams: 1, Transfers: 7, Entries: 15, Reservations: 3, Granted: 100, Available: 91, Spent: 9}) {
+		f := w.checkAudit(t).Totals
+		if f != (AuditTotals{Teams: 1, Transfers: 7, Entries: 15, Reservations: 3, Granted: 100, Available: 91, Spent: 9}) {
 			t.Errorf("%+v", f)
 		}
 		if n := w.queryInt(t,

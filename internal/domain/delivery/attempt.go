@@ -20,7 +20,7 @@ func (s *Service) Deliver(ctx context.Context, id string) error {
 	if err != nil || !mine {
 		return err
 	}
-	ctx, span := tracing.Follow(ctx, "delivery", d.Trace)
+	ctx, span := tracing.StartLinked(ctx, "delivery", d.Trace)
 	span.Set("pressroom.delivery_id", d.ID)
 	span.Set("pressroom.post_id", d.PostID)
 	span.Set("pressroom.phase", string(d.Phase))

@@ -59,7 +59,7 @@ type StuckDelivery struct {
 	Phase       string
 	Since       time.Time // creation time
 	Tries       int64
-	Held        bool      // whether a node is working on the delivery
+	InProgress  bool      // whether a node is working on the delivery
 	RestsUntil  time.Time // the delivery waits until then; zero if it does not wait
 	Last        string    // result of the last attempt; empty if unknown
 	NetworkCode string    // from the network; untrusted
@@ -75,7 +75,7 @@ func (s *Service) ListStuck(ctx context.Context, before time.Time) ([]StuckDeliv
 		var since, lease, rest int64
 		err := rows.Scan(&d.ID, &d.TeamID, &d.PostID, &d.AccountID, &d.Platform, &d.Phase, &since, &d.Tries, &lease,
 			&rest, &d.Last, &d.NetworkCode)
-		d.Since, d.Held = db.Time(since), db.Time(lease).After(now)
+		d.Since, d.InProgress = db.Time(since), db.Time(lease).After(now)
 		if until := db.Time(rest); until.After(now) {
 			d.RestsUntil = until
 		}

@@ -45,14 +45,14 @@ func (s *Store) countByState(ctx context.Context, query string, args ...any) ([]
 
 // StuckJob is an old, unfinished job.
 type StuckJob struct {
-	ID      string
-	TeamID  int64
-	Type    Type
-	State   State
-	Since   time.Time // creation time
-	Starts  int64     // number of starts
-	Held    bool      // whether a node is working on it
-	WakesAt time.Time // time of the next start; zero if none is scheduled
+	ID         string
+	TeamID     int64
+	Type       Type
+	State      State
+	Since      time.Time // creation time
+	Starts     int64     // number of starts
+	InProgress bool      // whether a node is working on it
+	WakesAt    time.Time // time of the next start; zero if none is scheduled
 }
 
 const maxStuck = 50 // per list
@@ -63,7 +63,7 @@ func (s *Store) ListStuck(ctx context.Context, before time.Time) ([]StuckJob, er
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, j *StuckJob) error {
 		var since, lease, wake int64
 		err := rows.Scan(&j.ID, &j.TeamID, &j.Type, &j.State, &since, &j.Starts, &lease, &wake)
-		j.Since, j.Held, j.WakesAt = db.Time(since), db.Time(lease).After(s.db.Now()), db.Time(wake)
+		j.Since, j.InProgress, j.WakesAt = db.Time(since), db.Time(lease).After(s.db.Now()), db.Time(wake)
 		return err
 	}, `SELECT id, team_id, type, state, created_at, epoch, lease_until, wake_at FROM jobs
 		WHERE finished_at = 0 AND created_at < ? AND type <> ? AND NOT EXISTS (SELECT 1 FROM upload_batches b

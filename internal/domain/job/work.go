@@ -124,7 +124,7 @@ func (w *Worker) run(ctx context.Context, id string) error {
 	if do == nil {
 		return fmt.Errorf("no handler for jobs of the type %q", h.Type)
 	}
-	ctx, span := tracing.Follow(ctx, "job", h.trace)
+	ctx, span := tracing.StartLinked(ctx, "job", h.trace)
 	span.Set("pressroom.job_id", h.ID)
 	span.Set("pressroom.job_type", string(h.Type))
 	span.SetID("pressroom.team_id", h.TeamID)

@@ -69,8 +69,8 @@ func TestAccountNotices(t *testing.T) {
 				must.Get(w.teams.Recover(t.Context(), "ada@harbour.example"))(t)
 			}, "A link to set a new password for your account was created"},
 			{"recovery mail failed", func() {
-				refuse := func(context.Context, team.Letter) error { return errors.New("no such mailbox") }
-				if _, err := team.NewLetters(w.teams, "https://press.example", refuse).Recover(t.Context(),
+				refuse := func(context.Context, team.LinkEmail) error { return errors.New("no such mailbox") }
+				if _, err := team.NewLinkMailer(w.teams, "https://press.example", refuse).Recover(t.Context(),
 					"ada@harbour.example"); err == nil {
 					t.Error("the mail was sent")
 				}

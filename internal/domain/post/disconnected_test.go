@@ -64,8 +64,8 @@ func TestPredict(t *testing.T) {
 		}
 		w.disconnect(t, other)
 		fine := w.Predict(w.getPost(t, ids["fine"]), "en")
-		if fine.Refused || len(fine.Goes) != 1 || fine.Goes[0].AccountID != w.Account || len(fine.Fails) != 1 ||
-			fine.Fails[0].AccountID != other {
+		if fine.Refused || len(fine.Connected) != 1 || fine.Connected[0].AccountID != w.Account || len(fine.Disconnected) != 1 ||
+			fine.Disconnected[0].AccountID != other {
 			t.Errorf("%+v", fine)
 		}
 		if bad := w.Predict(w.getPost(t, ids["soon forbidden"]), "en"); !bad.Refused {

@@ -57,7 +57,7 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 func (s *Service) findTargets(
 	ctx context.Context, q db.Querier, call operation.Call, ids []int64, previous []Target,
 ) ([]Target, error) {
-	found, err := s.accounts.Of(ctx, q, call.TeamID, ids)
+	found, err := s.accounts.ByID(ctx, q, call.TeamID, ids)
 	if err != nil {
 		return nil, err
 	}

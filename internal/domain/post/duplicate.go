@@ -53,7 +53,7 @@ func (s *Service) splitTargets(
 	for i, t := range targets {
 		ids[i] = t.AccountID
 	}
-	found, err := s.accounts.Of(ctx, q, team, ids)
+	found, err := s.accounts.ByID(ctx, q, team, ids)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -10,9 +10,9 @@ import (
 
 // Late counts posts that were due before a time and have not been submitted.
 type Late struct {
-	Posts  int64     // posts of teams that may publish
-	Oldest time.Time // scheduled time of the earliest of these posts; zero if there is none
-	Held   int64     // posts of teams that are closed or may not publish now
+	Posts   int64     // posts of teams that may publish
+	Oldest  time.Time // scheduled time of the earliest of these posts; zero if there is none
+	Blocked int64     // posts of teams that are closed or may not publish now
 }
 
 // maxLate is the maximum number of late posts that are counted.
@@ -26,7 +26,7 @@ func (s *Service) Late(ctx context.Context, before time.Time) (Late, error) {
 		0), COUNT(*) FILTER (WHERE NOT flows)
 		FROM (SELECT scheduled_at, `+mayPublishCondition+` AS flows FROM posts WHERE status = 'scheduled'
 			AND is_template = 0 AND scheduled_at < ? ORDER BY scheduled_at LIMIT ?) late`,
-		db.Micros(before), maxLate).Scan(&out.Posts, &oldest, &out.Held)
+		db.Micros(before), maxLate).Scan(&out.Posts, &oldest, &out.Blocked)
 	if err != nil {
 		return out, fmt.Errorf("counting late posts: %w", err)
 	}

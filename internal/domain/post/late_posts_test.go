@@ -22,7 +22,7 @@ func TestLatePosts(t *testing.T) {
 		wantLate := func(before time.Time, want post.Late) {
 			t.Helper()
 			got := must.Get(w.Late(t.Context(), before))(t)
-			if !got.Oldest.Equal(want.Oldest) || got.Posts != want.Posts || got.Held != want.Held {
+			if !got.Oldest.Equal(want.Oldest) || got.Posts != want.Posts || got.Blocked != want.Blocked {
 				t.Errorf("before %s: %+v, want %+v", before, got, want)
 			}
 		}
@@ -30,6 +30,6 @@ func TestLatePosts(t *testing.T) {
 		wantLate(due.Add(posttest.Day), post.Late{Posts: 2, Oldest: due})
 		must.NoError(t, w.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: w.Call.TeamID,
 			Action: access.PausePublishing}))
-		wantLate(due.Add(posttest.Day), post.Late{Held: 2})
+		wantLate(due.Add(posttest.Day), post.Late{Blocked: 2})
 	})
 }

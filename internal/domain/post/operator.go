@@ -11,9 +11,9 @@ import (
 
 // DueCount is the number of due posts that have not been submitted.
 type DueCount struct {
-	Held   bool // the team is closed or publishing is paused
-	Posts  int64
-	Oldest time.Time // scheduled time of the earliest of these posts
+	Blocked bool // the team is closed or publishing is paused
+	Posts   int64
+	Oldest  time.Time // scheduled time of the earliest of these posts
 }
 
 // CountDue counts the due posts of all teams. It returns one count for held posts and one for the others.
@@ -21,7 +21,7 @@ func (s *Service) CountDue(ctx context.Context) ([]DueCount, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, due *DueCount) error {
 		var held, oldest int64
 		err := rows.Scan(&held, &due.Posts, &oldest)
-		due.Held, due.Oldest = held > 0, db.Time(oldest)
+		due.Blocked, due.Oldest = held > 0, db.Time(oldest)
 		return err
 	}, `SELECT held, COUNT(*), MIN(scheduled_at) FROM (SELECT scheduled_at, CASE WHEN `+mayPublishCondition+` THEN 0
 		ELSE 1 END AS held FROM posts

@@ -2,9 +2,9 @@ package post
 
 // Forecast predicts what happens to a scheduled post when it is due.
 type Forecast struct {
-	Refused bool     // a network would refuse the post, so nothing is sent
-	Goes    []Target // accounts that the post is sent to
-	Fails   []Target // disconnected accounts, which fail
+	Refused      bool     // a network would refuse the post, so nothing is sent
+	Connected    []Target // accounts that the post is sent to
+	Disconnected []Target // disconnected accounts, which fail
 }
 
 // Predict returns what Release would do with a post. If one network refuses the post, it is sent to no account. A
@@ -17,9 +17,9 @@ func (s *Service) Predict(p Record, language string) Forecast {
 			out.Refused = out.Refused || problem.Blocking
 		}
 		if t.Active {
-			out.Goes = append(out.Goes, t)
+			out.Connected = append(out.Connected, t)
 		} else {
-			out.Fails = append(out.Fails, t)
+			out.Disconnected = append(out.Disconnected, t)
 		}
 	}
 	return out

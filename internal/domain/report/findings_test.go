@@ -32,7 +32,7 @@ func TestFindingsOfBothKinds(t *testing.T) {
 		"profile": {analysis.Analyze(analysis.ProfileInput{Posts: posts, At: at}), false,
 			[]string{"posts", "hashtags", "words", "times", "formats", "cadence", "score"}},
 		"profile without posts": {analysis.Analyze(analysis.ProfileInput{At: at}), false, []string{"posts"}},
-		"hashtag": {hashtaganalysis.Analyze(hashtaganalysis.Input{Figures: provider.HashtagMetrics{Hashtag: "harbour",
+		"hashtag": {hashtaganalysis.Analyze(hashtaganalysis.Input{Metrics: provider.HashtagMetrics{Hashtag: "harbour",
 			Recent: posts, MeasuredAt: at}}), true,
 			[]string{"posts", "hashtags", "words", "audience", "formats", "score"}},
 	} {

@@ -18,7 +18,7 @@ func (s *Service) analyzeHashtag(ctx context.Context, t task, f provider.Hashtag
 		f.MeasuredAt = s.db.Now()
 	}
 	f.Hashtag, f.Top, f.Recent = t.subject, uniquePosts(f.Top), uniquePosts(f.Recent)
-	input := hashtaganalysis.Input{Figures: f, Zone: t.zone}
+	input := hashtaganalysis.Input{Metrics: f, Zone: t.zone}
 	var err error
 	if input.Earlier, err = s.earlierSamples(ctx, t.id); err != nil {
 		return measurement{}, err

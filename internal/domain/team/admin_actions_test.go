@@ -73,7 +73,7 @@ func TestAdminActionsByOthers(t *testing.T) {
 		if err := w.Admin(s.owner, w.team.ID).SetAccess(ctx, false); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("SetAccess by a suspended owner: %v", err)
 		}
-		if b, err := w.KeyGates(ctx, w.team.ID); err != nil || b.Off || !b.OwnerHeld {
+		if b, err := w.KeyGates(ctx, w.team.ID); err != nil || b.Off || !b.OwnerSuspended {
 			t.Errorf("%+v (%v)", b, err)
 		}
 	})

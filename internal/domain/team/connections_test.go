@@ -258,7 +258,7 @@ func codeOf(err error) apierr.Code {
 // gateError returns the error that the pipeline returns because of the actor's gates.
 func gateError(a *access.Actor) error {
 	for code, closed := range map[apierr.Code]bool{
-		apierr.ConnectionSuspended: a.Gates.Paused, apierr.AccountNotApproved: a.Gates.OwnerHeld,
+		apierr.ConnectionSuspended: a.Gates.Paused, apierr.AccountNotApproved: a.Gates.OwnerSuspended,
 		apierr.MembershipLost: a.Gates.NotMember,
 		apierr.OwnershipLost:  a.Gates.NotOwner, apierr.RoleLost: a.Gates.NotRole,
 	} {

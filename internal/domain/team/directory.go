@@ -76,7 +76,7 @@ func (s *Service) fromDirectory(ctx context.Context, identity DirectoryIdentity,
 		identity.Name = identity.Email
 	}
 	p, err := s.findLinked(ctx, s.db, identity, "")
-	if err != nil || p.teams > 0 && !p.Held {
+	if err != nil || p.teams > 0 && !p.Suspended {
 		return p.Person, err
 	}
 	entered, err := s.enterFromDirectory(ctx, identity, ref)
@@ -99,7 +99,7 @@ func (s *Service) enterFromDirectory(ctx context.Context, identity DirectoryIden
 		switch signInErr = nil; {
 		case p.ID == 0:
 			return s.addFromDirectory(ctx, tx, &p, identity, ref)
-		case p.Held:
+		case p.Suspended:
 			return errNoDirectoryPerson
 		case p.subject != "" && !p.matches(identity):
 			signInErr = errOtherIdentity // Commit the transaction to keep the event.
@@ -156,7 +156,7 @@ func (s *Service) directoryPerson(
 	if err != nil {
 		return p, fmt.Errorf("looking up a person from the directory: %w", err)
 	}
-	p.Held, p.EmailConfirmed = held > 0, proved > 0
+	p.Suspended, p.EmailConfirmed = held > 0, proved > 0
 	// A separate statement also sees changes that were committed while this transaction waited for the lock.
 	err = q.QueryRow(ctx, `SELECT issuer, subject FROM directory_identities WHERE person_id = ?`, p.ID).Scan(&p.issuer,
 		&p.subject)

@@ -54,7 +54,7 @@ func TestConfirmedEmailCompletesJoin(t *testing.T) {
 			t.Fatalf("%+v (%v)", o, err)
 		}
 		var link string
-		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
+		letters := team.NewLinkMailer(w.Service, "https://press.example", func(_ context.Context, l team.LinkEmail) error {
 			_, link, _ = strings.Cut(l.Text, team.ConfirmPath)
 			link, _, _ = strings.Cut(link, "\n")
 			return nil

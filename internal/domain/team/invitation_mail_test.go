@@ -17,8 +17,8 @@ import (
 // Names of people and teams do not become links in invitation emails and do not change the surrounding text.
 func TestInvitationMailHasOneLink(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
-		var letter team.Letter
-		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
+		var letter team.LinkEmail
+		letters := team.NewLinkMailer(w.Service, "https://press.example", func(_ context.Context, l team.LinkEmail) error {
 			letter = l
 			return nil
 		})
@@ -77,7 +77,7 @@ func TestNamesWithWebAddress(t *testing.T) {
 // Emailed invitations are limited per new team, per address and per person.
 func TestInvitationMailLimits(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
-		letters := team.NewLetters(w.Service, "https://press.example", func(context.Context, team.Letter) error {
+		letters := team.NewLinkMailer(w.Service, "https://press.example", func(context.Context, team.LinkEmail) error {
 			return nil
 		})
 		w.exec(t, `UPDATE teams SET plan = 'agency'`)

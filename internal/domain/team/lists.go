@@ -116,7 +116,7 @@ const PersonColumns = `id, name, email, held_at, operator, deleted_at, email_pro
 func ScanPerson(rows *sql.Rows, p *Person) error {
 	var held, operator, deleted, proved int64
 	err := rows.Scan(&p.ID, &p.Name, &p.Email, &held, &operator, &deleted, &proved)
-	p.Held, p.Operator, p.Deleted, p.EmailConfirmed = held > 0, operator > 0, deleted > 0, proved > 0
+	p.Suspended, p.Operator, p.Deleted, p.EmailConfirmed = held > 0, operator > 0, deleted > 0, proved > 0
 	return err
 }
 

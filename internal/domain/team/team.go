@@ -37,11 +37,11 @@ type Person struct {
 	ID    int64  `json:"id"`
 	Name  string `json:"name"`
 	Email string `json:"email"`
-	// Held is set if the account is suspended. The person's assistants and the keys of the person's teams do not work.
-	Held     bool  `json:"held,omitempty"`
-	Operator bool  `json:"operator,omitempty"` // whether the person is an operator of the installation
-	Deleted  bool  `json:"deleted,omitempty"`  // whether all data except the ID was deleted
-	Epoch    int64 `json:"-"`                  // incremented when all sessions of the person end
+	// Suspended is set if the account is suspended. The person's assistants and the keys of the person's teams do not work.
+	Suspended bool  `json:"held,omitempty"`
+	Operator  bool  `json:"operator,omitempty"` // whether the person is an operator of the installation
+	Deleted   bool  `json:"deleted,omitempty"`  // whether all data except the ID was deleted
+	Epoch     int64 `json:"-"`                  // incremented when all sessions of the person end
 
 	EmailConfirmed bool `json:"email_confirmed"`
 }

@@ -15,11 +15,11 @@ import (
 type ACME struct {
 	Domains []string
 	Email   string // contact for the authority
-	CA      string // the authority's directory URL; Let's Encrypt if empty
-	Roots   string // PEM file with root certificates for the authority itself; the system's if empty
+	CA      string // directory URL of the authority; Let's Encrypt if empty
+	Roots   string // PEM file with root certificates for requests to the authority; the system's if empty
 	Folder  string // stores keys and certificates; shared by all nodes
-	// HTTPPort and TLSPort are the ports of this node. The authority connects to ports 80 and 443, which must be
-	// forwarded to them. A challenge whose port is 0 is turned off.
+	// HTTPPort and TLSPort are the ports of this node for challenges. The authority connects to ports 80 and 443, which
+	// must be forwarded to them. Port 0 disables the challenge.
 	HTTPPort, TLSPort int
 }
 
@@ -35,24 +35,24 @@ func openACME(o Options) (*Certificates, error) {
 		return nil, fmt.Errorf("creating the folder for certificates: %w", err)
 	}
 	log := zapLogger(o.Log)
-	var magic *certmagic.Config
+	var acmeConfig *certmagic.Config
 	cache := certmagic.NewCache(certmagic.CacheOptions{
-		GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) { return magic, nil }, Logger: log,
+		GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) { return acmeConfig, nil }, Logger: log,
 	})
-	magic = certmagic.New(cache, certmagic.Config{Storage: &certmagic.FileStorage{Path: o.ACME.Folder}, Logger: log})
-	issuer := certmagic.NewACMEIssuer(magic, certmagic.ACMEIssuer{
+	acmeConfig = certmagic.New(cache, certmagic.Config{Storage: &certmagic.FileStorage{Path: o.ACME.Folder}, Logger: log})
+	issuer := certmagic.NewACMEIssuer(acmeConfig, certmagic.ACMEIssuer{
 		CA: o.ACME.CA, Email: o.ACME.Email, Agreed: true, TrustedRoots: roots, Logger: log,
 		AltHTTPPort: o.ACME.HTTPPort, AltTLSALPNPort: o.ACME.TLSPort,
 		DisableHTTPChallenge: o.ACME.HTTPPort == 0, DisableTLSALPNChallenge: o.ACME.TLSPort == 0,
 	})
-	magic.Issuers = []certmagic.Issuer{issuer}
+	acmeConfig.Issuers = []certmagic.Issuer{issuer}
 	config := baseTLS()
-	config.GetCertificate = magic.GetCertificate
-	config.NextProtos = append(config.NextProtos, magic.TLSConfig().NextProtos...) // includes acme-tls/1
+	config.GetCertificate = acmeConfig.GetCertificate
+	config.NextProtos = append(config.NextProtos, acmeConfig.TLSConfig().NextProtos...) // includes acme-tls/1
 	return &Certificates{
 		config: config,
 		answer: issuer.HTTPChallengeHandler,
-		manage: func(ctx context.Context) error { return manage(ctx, magic, o.ACME.Domains) },
+		manage: func(ctx context.Context) error { return manage(ctx, acmeConfig, o.ACME.Domains) },
 		stop:   cache.Stop,
 		expiry: func() map[string]time.Time { return expiries(cache, o.ACME.Domains) },
 	}, nil
@@ -77,7 +77,7 @@ func expiries(cache *certmagic.Cache, domains []string) map[string]time.Time {
 	return out
 }
 
-// readRoots returns the certificates of a PEM file, or nil, which means the system's, if path is empty.
+// readRoots returns the certificates of a PEM file. If path is empty, it returns nil for the system's roots.
 func readRoots(path string) (*x509.CertPool, error) {
 	if path == "" {
 		return nil, nil //nolint:nilnil // nil means the system's roots

@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-// checkInterval is the least time between two checks of the files, which happen during handshakes.
+// checkInterval is the minimum time between two checks of the files. They are checked during handshakes.
 const checkInterval = time.Second
 
-// pair is a certificate and its key, read from two files.
-type pair struct {
+// filePair is a certificate and its key, read from two files.
+type filePair struct {
 	files Files
 	now   func() time.Time
 	log   *slog.Logger
 
 	mu      sync.Mutex
 	current *tls.Certificate
-	infos   [2]os.FileInfo // of the files that were read last
+	infos   [2]os.FileInfo // of the loaded files
 	checked time.Time
 }
 
@@ -31,7 +31,7 @@ func openFiles(o Options) (*Certificates, error) {
 	if o.Files.Certificate == "" || o.Files.Key == "" {
 		return nil, errors.New("--tls-cert and --tls-key must be set together")
 	}
-	p := &pair{files: o.Files, now: o.Now, log: o.Log, checked: o.Now()}
+	p := &filePair{files: o.Files, now: o.Now, log: o.Log, checked: o.Now()}
 	var err error
 	if p.infos, err = p.stat(); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func openFiles(o Options) (*Certificates, error) {
 	}, nil
 }
 
-func (p *pair) load() (*tls.Certificate, error) {
+func (p *filePair) load() (*tls.Certificate, error) {
 	loaded, err := tls.LoadX509KeyPair(p.files.Certificate, p.files.Key)
 	if err != nil {
 		return nil, fmt.Errorf("reading the certificate and its key: %w", err)
@@ -56,7 +56,7 @@ func (p *pair) load() (*tls.Certificate, error) {
 	return &loaded, nil
 }
 
-func (p *pair) stat() ([2]os.FileInfo, error) {
+func (p *filePair) stat() ([2]os.FileInfo, error) {
 	var out [2]os.FileInfo
 	for i, name := range []string{p.files.Certificate, p.files.Key} {
 		info, err := os.Stat(name)
@@ -68,14 +68,15 @@ func (p *pair) stat() ([2]os.FileInfo, error) {
 	return out, nil
 }
 
-// sameFile reports whether a file is the same as before. A replacement may have the same time and size.
+// sameFile reports whether a file is unchanged. It compares the file itself too, because a replacement may have the same
+// time and size.
 func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
-// certificate returns the certificate in the files. While the files do not match, because only one has been replaced
-// so far, it returns the previous certificate.
-func (p *pair) certificate() *tls.Certificate {
+// certificate returns the certificate in the files. If the files do not match because only one has been replaced so far, it
+// returns the previous certificate.
+func (p *filePair) certificate() *tls.Certificate {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now := p.now(); now.Sub(p.checked) >= checkInterval {
@@ -86,7 +87,7 @@ func (p *pair) certificate() *tls.Certificate {
 }
 
 // reload reads the files again if they changed.
-func (p *pair) reload() {
+func (p *filePair) reload() {
 	infos, err := p.stat()
 	if err == nil && sameFile(infos[0], p.infos[0]) && sameFile(infos[1], p.infos[1]) {
 		return
@@ -96,15 +97,15 @@ func (p *pair) reload() {
 		var loaded *tls.Certificate
 		if loaded, err = p.load(); err == nil {
 			p.current = loaded
-			p.log.Info("loaded a new certificate", "expires", loaded.Leaf.NotAfter.Format(time.RFC3339))
+			p.log.Info("Loaded a new certificate", "expires", loaded.Leaf.NotAfter.Format(time.RFC3339))
 			return
 		}
 	}
-	p.log.Error("loading the new certificate failed, using the previous one",
+	p.log.Error("Loading the new certificate failed; using the previous one",
 		"error", err, "expires", p.current.Leaf.NotAfter.Format(time.RFC3339))
 }
 
-func (p *pair) expiry() map[string]time.Time {
+func (p *filePair) expiry() map[string]time.Time {
 	leaf := p.certificate().Leaf
 	name := leaf.Subject.CommonName
 	if len(leaf.DNSNames) > 0 {

@@ -8,7 +8,7 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// zapLogger returns a zap logger, as the ACME library needs it, that writes to log.
+// zapLogger returns a zap logger for the ACME library that writes to log.
 func zapLogger(log *slog.Logger) *zap.Logger { return zap.New(newCore(log)) }
 
 // core forwards entries to slog.

@@ -1,4 +1,5 @@
-// Package tlscert provides the server's TLS certificates, from files that something else renews, or by ACME (RFC 8555).
+// Package tlscert provides the server's TLS certificates. They come from files, which another program renews, or from an
+// ACME server (RFC 8555).
 package tlscert
 
 import (
@@ -10,7 +11,7 @@ import (
 	"time"
 )
 
-// Options configure certificates, either from Files or, if it names domains, by ACME.
+// Options configures certificates. Set either Files or ACME.
 type Options struct {
 	Files Files
 	ACME  ACME
@@ -18,10 +19,10 @@ type Options struct {
 	Log   *slog.Logger
 }
 
-// Files are the paths of a PEM certificate with its chain, and of its PEM key.
+// Files are the paths of a certificate chain and its key in PEM format.
 type Files struct{ Certificate, Key string }
 
-// IsConfigured reports whether the options name certificates.
+// IsConfigured reports whether the server has certificates.
 func (o Options) IsConfigured() bool { return o.Files != Files{} || len(o.ACME.Domains) > 0 }
 
 // Certificates are the certificates of a TLS server.
@@ -33,7 +34,7 @@ type Certificates struct {
 	stop   func()
 }
 
-// Open reads the files or prepares ACME. It makes no requests; Manage does.
+// Open reads the files or prepares ACME. Only Manage makes requests.
 func Open(o Options) (*Certificates, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -57,7 +58,7 @@ func (c *Certificates) Expiry() map[string]time.Time { return c.expiry() }
 func (c *Certificates) Answer(next http.Handler) http.Handler { return c.answer(next) }
 
 // Manage obtains missing certificates and renews them in the background until the context ends. Failures are logged
-// and tried again.
+// and retried.
 func (c *Certificates) Manage(ctx context.Context) error { return c.manage(ctx) }
 
 // Close stops the management of certificates.

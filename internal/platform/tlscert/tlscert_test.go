@@ -24,10 +24,10 @@ import (
 	"pressroom.example/pressroom/internal/testkit/acme"
 )
 
-func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
+func discardLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// write creates a certificate for a name with a serial number, and writes it and its key.
-func write(t *testing.T, files tlscert.Files, name string, serial int64) {
+// writeCertificate writes a certificate for a name with a serial number, and its key.
+func writeCertificate(t *testing.T, files tlscert.Files, name string, serial int64) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -57,46 +57,46 @@ func write(t *testing.T, files tlscert.Files, name string, serial int64) {
 // servedSerial returns the serial number of the certificate in a handshake.
 func servedSerial(t *testing.T, certs *tlscert.Certificates) int64 {
 	t.Helper()
-	here, there := net.Pipe()
-	defer here.Close()
+	clientConn, serverConn := net.Pipe()
+	defer clientConn.Close()
 	go func() {
-		defer there.Close()
-		_ = tls.Server(there, certs.TLS()).HandshakeContext(t.Context()) // the client reports failures
+		defer serverConn.Close()
+		_ = tls.Server(serverConn, certs.TLS()).HandshakeContext(t.Context()) // The client reports failures.
 	}()
-	client := tls.Client(here, &tls.Config{InsecureSkipVerify: true})
+	client := tls.Client(clientConn, &tls.Config{InsecureSkipVerify: true})
 	if err := client.HandshakeContext(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return client.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
 }
 
-// TestFilesReloaded checks that changed files are loaded, but not while only one of them is new.
+// TestFilesReloaded checks that new files are loaded once both have been replaced.
 func TestFilesReloaded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	files := tlscert.Files{Certificate: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
-	write(t, files, "press.test", 1)
+	writeCertificate(t, files, "press.test", 1)
 	clock := testkit.NewClock(time.Now())
-	certs, err := tlscert.Open(tlscert.Options{Files: files, Now: clock.Now, Log: silent()})
+	certs, err := tlscert.Open(tlscert.Options{Files: files, Now: clock.Now, Log: discardLogger()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer certs.Close()
 	if n := servedSerial(t, certs); n != 1 {
-		t.Fatalf("shown: %d", n)
+		t.Fatalf("served certificate %d", n)
 	}
 	next := tlscert.Files{Certificate: filepath.Join(dir, "next.crt"), Key: filepath.Join(dir, "next.key")}
-	write(t, next, "press.test", 2)
+	writeCertificate(t, next, "press.test", 2)
 	for _, step := range []struct {
-		from, to string
-		shows    int64
+		from, to   string
+		wantSerial int64
 	}{{next.Certificate, files.Certificate, 1}, {next.Key, files.Key, 2}} {
 		if err := os.Rename(step.from, step.to); err != nil {
 			t.Fatal(err)
 		}
 		clock.Advance(2 * time.Second)
-		if n := servedSerial(t, certs); n != step.shows {
-			t.Errorf("after %s came: %d, want %d", filepath.Base(step.to), n, step.shows)
+		if n := servedSerial(t, certs); n != step.wantSerial {
+			t.Errorf("after replacing %s: certificate %d, want %d", filepath.Base(step.to), n, step.wantSerial)
 		}
 	}
 	if err := os.Remove(files.Key); err != nil {
@@ -104,22 +104,22 @@ func TestFilesReloaded(t *testing.T) {
 	}
 	clock.Advance(2 * time.Second)
 	if n := servedSerial(t, certs); n != 2 {
-		t.Errorf("without its files: %d", n)
+		t.Errorf("without files: certificate %d", n)
 	}
 	if ends := certs.Expiry()["press.test"]; time.Until(ends) < 23*time.Hour {
-		t.Errorf("it ends at %v", ends)
+		t.Errorf("expires at %v", ends)
 	}
 }
 
-// TestInvalidOptions checks that invalid options are refused with the flags by name.
+// TestInvalidOptions checks that errors about invalid options name the flags.
 func TestInvalidOptions(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	files := tlscert.Files{Certificate: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
-	write(t, files, "press.test", 1)
+	writeCertificate(t, files, "press.test", 1)
 	for _, c := range []struct {
-		opts tlscert.Options
-		says string
+		opts    tlscert.Options
+		wantErr string
 	}{
 		{tlscert.Options{Files: tlscert.Files{Certificate: files.Certificate}}, "--tls-key"},
 		{tlscert.Options{Files: tlscert.Files{Certificate: files.Key, Key: files.Key}}, "reading the certificate"},
@@ -127,40 +127,40 @@ func TestInvalidOptions(t *testing.T) {
 		{tlscert.Options{ACME: tlscert.ACME{Domains: []string{"press.test"}}}, "--acme-folder"},
 		{tlscert.Options{ACME: tlscert.ACME{Domains: []string{"press.test"}, Folder: dir, Roots: files.Key}}, "--acme-roots"},
 	} {
-		c.opts.Log = silent()
-		if _, err := tlscert.Open(c.opts); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%+v: %v, want %q", c.opts, err, c.says)
+		c.opts.Log = discardLogger()
+		if _, err := tlscert.Open(c.opts); err == nil || !strings.Contains(err.Error(), c.wantErr) {
+			t.Errorf("%+v: %v, want %q", c.opts, err, c.wantErr)
 		}
 	}
 }
 
-// TestACME checks that a certificate is obtained from a real ACME server by either challenge, and that a second node
-// uses the one in the folder.
+// TestACME checks that each challenge obtains a certificate from an ACME server, and that a second node uses the
+// certificate in the shared folder.
 func TestACME(t *testing.T) { //nolint:paralleltest // see acme.Start
 	for _, byHTTP := range []bool{true, false} {
 		t.Run(map[bool]string{true: "by HTTP", false: "by TLS"}[byHTTP], func(t *testing.T) {
-			over, plain := listen(t), listen(t)
+			tlsListener, httpListener := listen(t), listen(t)
 			folder := filepath.Join(t.TempDir(), "certificates")
-			nobody := 1 // an unused port
-			offered, asked, tlsSeen := 0, port(over), port(over)
+			unusedPort := 1 // an unused port
+			httpPort, tlsPort, validationPort := 0, port(tlsListener), port(tlsListener)
 			if byHTTP {
-				offered, asked, tlsSeen = port(plain), 0, nobody
+				httpPort, tlsPort, validationPort = port(httpListener), 0, unusedPort
 			}
-			authority := acme.Start(t, max(offered, nobody), tlsSeen)
-			opts := tlscert.Options{Log: silent(), ACME: tlscert.ACME{
+			authority := acme.Start(t, max(httpPort, unusedPort), validationPort)
+			opts := tlscert.Options{Log: discardLogger(), ACME: tlscert.ACME{
 				Domains: []string{"press.test"}, Email: "ada@press.test", CA: authority.Directory,
-				Roots: authority.Roots, Folder: folder, HTTPPort: offered, TLSPort: asked,
+				Roots: authority.Roots, Folder: folder, HTTPPort: httpPort, TLSPort: tlsPort,
 			}}
-			certs := serve(t, opts, over, plain)
-			want := fetch(t, over, authority.Issued)
+			certs := serve(t, opts, tlsListener, httpListener)
+			want := fetch(t, tlsListener, authority.Issued)
 			if ends := certs.Expiry()["press.test"]; !ends.Equal(want.NotAfter) {
-				t.Errorf("it ends at %v, Expiry returns %v", want.NotAfter, ends)
+				t.Errorf("certificate expires at %v, Expiry returns %v", want.NotAfter, ends)
 			}
 			second := listen(t)
 			opts.ACME.TLSPort = port(second)
 			serve(t, opts, second, listen(t))
-			if again := fetch(t, second, authority.Issued); again.SerialNumber.Cmp(want.SerialNumber) != 0 {
-				t.Error("the second node shows another certificate")
+			if got := fetch(t, second, authority.Issued); got.SerialNumber.Cmp(want.SerialNumber) != 0 {
+				t.Error("the second node serves another certificate")
 			}
 		})
 	}
@@ -178,8 +178,8 @@ func listen(t *testing.T) net.Listener {
 
 func port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 
-// serve serves TLS at one listener and answers challenges at the other.
-func serve(t *testing.T, opts tlscert.Options, over, plain net.Listener) *tlscert.Certificates {
+// serve serves HTTPS at one listener and HTTP with challenges at the other.
+func serve(t *testing.T, opts tlscert.Options, tlsListener, httpListener net.Listener) *tlscert.Certificates {
 	t.Helper()
 	certs, err := tlscert.Open(opts)
 	if err != nil {
@@ -190,12 +190,12 @@ func serve(t *testing.T, opts tlscert.Options, over, plain net.Listener) *tlscer
 	servers := []*http.Server{
 		{
 			Handler: hello, TLSConfig: certs.TLS(), ReadHeaderTimeout: time.Second,
-			ErrorLog: slog.NewLogLogger(silent().Handler(), slog.LevelError),
+			ErrorLog: slog.NewLogLogger(discardLogger().Handler(), slog.LevelError),
 		},
 		{Handler: certs.Answer(hello), ReadHeaderTimeout: time.Second},
 	}
-	go func() { _ = servers[0].ServeTLS(over, "", "") }()
-	go func() { _ = servers[1].Serve(plain) }()
+	go func() { _ = servers[0].ServeTLS(tlsListener, "", "") }()
+	go func() { _ = servers[1].Serve(httpListener) }()
 	t.Cleanup(func() {
 		stop()
 		certs.Close()
@@ -224,14 +224,14 @@ func fetch(t *testing.T, l net.Listener, roots *x509.CertPool) *x509.Certificate
 			defer conn.Close()
 			state := conn.(*tls.Conn).ConnectionState()
 			if state.NegotiatedProtocol != "h2" {
-				t.Errorf("they speak %q", state.NegotiatedProtocol)
+				t.Errorf("negotiated protocol %q", state.NegotiatedProtocol)
 			}
 			return state.PeerCertificates[0]
 		}
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("no certificate within half a minute: %v", err)
+			t.Fatalf("no certificate within 30 seconds: %v", err)
 		}
 	}
 }

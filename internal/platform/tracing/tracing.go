@@ -1,6 +1,6 @@
-// Package tracing sends traces to an OpenTelemetry collector: a request, its transactions, and the jobs and deliveries
-// that follow from it on any node. Spans contain IDs, states and names of operations, never what people wrote, their
-// names, or secrets. Without a collector the package does nothing.
+// Package tracing sends traces of requests, transactions, jobs and deliveries to an OpenTelemetry collector. Spans contain
+// IDs, states and names of operations, but no user input, names of people or secrets. Without a collector, the package does
+// nothing.
 package tracing
 
 import (
@@ -35,7 +35,7 @@ type Tracer struct {
 	tracer   api.Tracer
 }
 
-// openTracers counts open tracers. If it is 0, no context is searched for a span.
+// openTracers counts open tracers. While it is 0, spans are not looked up in contexts.
 var openTracers atomic.Int32
 
 const library = "pressroom"
@@ -44,7 +44,7 @@ const library = "pressroom"
 // OTEL_TRACES_SAMPLER and so on), or nil if they name no collector.
 func Open(ctx context.Context, o Options) (*Tracer, error) {
 	if !hasCollector() {
-		return nil, nil //nolint:nilnil // a nil tracer is one that does nothing
+		return nil, nil //nolint:nilnil // a nil tracer does nothing
 	}
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
 		if protocol := os.Getenv(name); protocol != "" && protocol != "http/protobuf" {
@@ -55,7 +55,7 @@ func Open(ctx context.Context, o Options) (*Tracer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing to send traces: %w", err)
 	}
-	about, err := resource.New(ctx, resource.WithAttributes(
+	process, err := resource.New(ctx, resource.WithAttributes(
 		attribute.String("service.name", library),
 		attribute.String("service.version", o.Version),
 		attribute.String("pressroom.role", o.Role),
@@ -63,12 +63,12 @@ func Open(ctx context.Context, o Options) (*Tracer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("describing this node: %w", err)
 	}
-	if o.Log != nil { // the library has one handler for the process
+	if o.Log != nil { // The library has one error handler per process.
 		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
-			o.Log.Warn("sending traces failed", "error", err)
+			o.Log.Warn("Sending traces failed", "error", err)
 		}))
 	}
-	provider := sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(about))
+	provider := sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(process))
 	openTracers.Add(1)
 	return &Tracer{provider, provider.Tracer(library)}, nil
 }
@@ -94,8 +94,8 @@ func (t *Tracer) Close(ctx context.Context) error {
 
 type tracerKey struct{}
 
-// Into returns a context in which Follow starts traces.
-func (t *Tracer) Into(ctx context.Context) context.Context {
+// NewContext returns a context in which StartLinked starts traces.
+func (t *Tracer) NewContext(ctx context.Context) context.Context {
 	if t == nil {
 		return ctx
 	}
@@ -105,7 +105,7 @@ func (t *Tracer) Into(ctx context.Context) context.Context {
 // Span is a unit of work in a trace. The zero Span records nothing.
 type Span struct{ span api.Span }
 
-// Start starts a span below the context's span. If the context has none, Start returns the zero Span.
+// Start starts a child of the context's span. If the context has no span, Start returns the zero Span.
 func Start(ctx context.Context, name string) (context.Context, Span) {
 	if openTracers.Load() == 0 {
 		return ctx, Span{}
@@ -118,9 +118,9 @@ func Start(ctx context.Context, name string) (context.Context, Span) {
 	return ctx, Span{span}                                                //nolint:spancheck // as above
 }
 
-// Follow starts a new trace that is linked to an earlier one, which may have ended long ago on another node. The link
-// is what Link returned there.
-func Follow(ctx context.Context, name, link string) (context.Context, Span) {
+// StartLinked starts a new trace that is linked to an earlier trace, possibly on another node. link is the
+// return value of Link in the earlier trace.
+func StartLinked(ctx context.Context, name, link string) (context.Context, Span) {
 	if openTracers.Load() == 0 {
 		return ctx, Span{}
 	}
@@ -130,8 +130,8 @@ func Follow(ctx context.Context, name, link string) (context.Context, Span) {
 	}
 	opts := []api.SpanStartOption{api.WithNewRoot(), api.WithSpanKind(api.SpanKindConsumer)}
 	from := propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{parentHeader: link})
-	if of := api.SpanContextFromContext(from); of.IsValid() {
-		opts = append(opts, api.WithLinks(api.Link{SpanContext: of}))
+	if earlier := api.SpanContextFromContext(from); earlier.IsValid() {
+		opts = append(opts, api.WithLinks(api.Link{SpanContext: earlier}))
 	}
 	ctx, span := t.tracer.Start(ctx, name, opts...) //nolint:spancheck // the caller ends it
 	return ctx, Span{span}                          //nolint:spancheck // as above
@@ -139,8 +139,7 @@ func Follow(ctx context.Context, name, link string) (context.Context, Span) {
 
 const parentHeader = "traceparent" // W3C Trace Context
 
-// Link returns the context's span as a W3C traceparent, to be stored with work that follows, or "" if nothing is
-// traced.
+// Link returns the context's span as a W3C traceparent, for StartLinked. It returns "" if nothing is traced.
 func Link(ctx context.Context) string {
 	if openTracers.Load() == 0 {
 		return ""
@@ -164,8 +163,7 @@ func (s Span) SetID(key string, id int64) {
 	}
 }
 
-// End ends the span and marks it as failed if err is not nil. The error's text is left out, because it may quote user
-// input.
+// End ends the span and marks it as failed if err is not nil. It omits the error's text, which may quote user input.
 func (s Span) End(err error) {
 	if s.span == nil {
 		return
@@ -176,29 +174,29 @@ func (s Span) End(err error) {
 	s.span.End()
 }
 
-// Handler starts a span for each request, within the trace that its traceparent names, if any. The function kind
-// returns the name of the span; request paths are not used, because they may contain secrets.
-func (t *Tracer) Handler(next http.Handler, kind func(*http.Request) string) http.Handler {
+// Handler returns a handler that starts a span for each request. If the request has a traceparent, the span continues that
+// trace. spanName returns the name of the span. It must not return the path, which may contain secrets.
+func (t *Tracer) Handler(next http.Handler, spanName func(*http.Request) string) http.Handler {
 	if t == nil {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
-		ctx, span := t.tracer.Start(ctx, kind(r), api.WithSpanKind(api.SpanKindServer),
+		ctx, span := t.tracer.Start(ctx, spanName(r), api.WithSpanKind(api.SpanKindServer),
 			api.WithAttributes(attribute.String("http.request.method", method(r))))
-		answer := &recorder{ResponseWriter: w, status: http.StatusOK}
+		response := &recorder{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
-			span.SetAttributes(attribute.Int("http.response.status_code", answer.status))
-			if answer.status >= http.StatusInternalServerError {
+			span.SetAttributes(attribute.Int("http.response.status_code", response.status))
+			if response.status >= http.StatusInternalServerError {
 				span.SetStatus(codes.Error, "")
 			}
 			span.End()
 		}()
-		next.ServeHTTP(answer, r.WithContext(t.Into(ctx)))
+		next.ServeHTTP(response, r.WithContext(t.NewContext(ctx)))
 	})
 }
 
-// method returns the request's method, or _OTHER for an unknown one, as OpenTelemetry's conventions ask.
+// method returns the request's method. For unknown methods it returns _OTHER, as OpenTelemetry's conventions require.
 func method(r *http.Request) string {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
@@ -217,20 +215,19 @@ type recorder struct {
 
 // WriteHeader records the status.
 func (r *recorder) WriteHeader(status int) {
-	if status >= http.StatusOK { // not informational ones
+	if status >= http.StatusOK { // Ignore informational responses.
 		r.status = status
 	}
 	r.ResponseWriter.WriteHeader(status)
 }
 
-// Flush sends buffered data.
-// writers without Flush send everything at the end.
+// Flush sends buffered data. It does nothing if the wrapped writer cannot flush.
 func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Flush() }
 
 // Unwrap returns the wrapped writer, for http.ResponseController.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// Transport propagates the trace context (traceparent) to outgoing requests. It carries no personal data.
+// Transport returns a transport that adds the traceparent header to outgoing requests. The header contains no personal data.
 func Transport(next http.RoundTripper) http.RoundTripper { return transport{next} }
 
 type transport struct{ next http.RoundTripper }

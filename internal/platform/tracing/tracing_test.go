@@ -29,23 +29,23 @@ const (
 	traceID = "0af7651916cd43dd8448eb211c80319c"
 )
 
-// TestRequest checks that a request continues the trace that it names, that its parts belong to it, and that later work
-// is a new trace with a link.
-func TestRequest(t *testing.T) { //nolint:paralleltest // it sets variables
+// TestRequest checks that a request continues the trace of its traceparent, that its spans belong to this trace, and that a
+// later job is a new trace with a link.
+func TestRequest(t *testing.T) { //nolint:paralleltest // sets environment variables
 	tracer, received := open(t)
 	var link string
 	handler := tracer.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, span := tracing.Start(r.Context(), "get_me")
 		link = tracing.Link(ctx)
 		span.SetID("pressroom.team_id", 7)
-		span.End(errors.New("what Ada wrote"))
+		span.End(errors.New("user input of Ada"))
 		w.WriteHeader(http.StatusBadGateway)
 	}), func(*http.Request) string { return "api" })
 	request := httptest.NewRequest(http.MethodGet, "/api/v1/me?token=hidden", nil)
 	request.Header.Set("Traceparent", parent)
 	handler.ServeHTTP(httptest.NewRecorder(), request)
-	_, later := tracing.Follow(tracer.Into(t.Context()), "job", link)
-	later.End(nil)
+	_, linked := tracing.StartLinked(tracer.NewContext(t.Context()), "job", link)
+	linked.End(nil)
 	if err := tracer.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -60,30 +60,30 @@ func TestRequest(t *testing.T) { //nolint:paralleltest // it sets variables
 		t.Errorf("%+v", job)
 	}
 	for _, hidden := range []string{"Ada", "hidden", "/api/v1/me"} {
-		if strings.Contains(received.Everything(), hidden) {
+		if strings.Contains(received.Text(), hidden) {
 			t.Errorf("%q was sent", hidden)
 		}
 	}
 }
 
 // TestInvalidParent checks that an invalid traceparent starts a new trace, and that outgoing requests propagate it.
-func TestInvalidParent(t *testing.T) { //nolint:paralleltest // it sets variables
+func TestInvalidParent(t *testing.T) { //nolint:paralleltest // sets environment variables
 	tracer, received := open(t)
-	var given string
-	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { given = r.Header.Get("Traceparent") }))
+	var propagated string
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { propagated = r.Header.Get("Traceparent") }))
 	defer other.Close()
 	handler := tracer.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ask, err := http.NewRequestWithContext(r.Context(), http.MethodGet, other.URL, nil)
+		outgoing, err := http.NewRequestWithContext(r.Context(), http.MethodGet, other.URL, nil)
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		answer, err := tracing.Transport(http.DefaultTransport).RoundTrip(ask)
+		response, err := tracing.Transport(http.DefaultTransport).RoundTrip(outgoing)
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		answer.Body.Close()
+		response.Body.Close()
 		if _, err := io.WriteString(w, "a part"); err != nil {
 			t.Error(err)
 		}
@@ -93,42 +93,42 @@ func TestInvalidParent(t *testing.T) { //nolint:paralleltest // it sets variable
 	}), func(*http.Request) string { return "app" })
 	request := httptest.NewRequest("BREW", "/", nil)
 	request.Header.Set("Traceparent", "00-zz-zz-01")
-	answer := httptest.NewRecorder()
-	handler.ServeHTTP(answer, request)
+	response := httptest.NewRecorder()
+	handler.ServeHTTP(response, request)
 	if err := tracer.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	app := received.Span("app")
 	if app.Parent != "" || app.Attributes["http.request.method"] != "_OTHER" ||
-		app.Attributes["http.response.status_code"] != "200" || app.Failed || !answer.Flushed {
+		app.Attributes["http.response.status_code"] != "200" || app.Failed || !response.Flushed {
 		t.Errorf("%+v", app)
 	}
-	if given != "00-"+app.Trace+"-"+app.ID+"-01" {
-		t.Errorf("propagated: %q", given)
+	if propagated != "00-"+app.Trace+"-"+app.ID+"-01" {
+		t.Errorf("propagated: %q", propagated)
 	}
 }
 
-// TestNothingWithoutACollector checks that nothing is done or allocated without a collector.
-func TestNothingWithoutACollector(t *testing.T) { //nolint:paralleltest // it sets variables
-	for _, off := range []map[string]string{
+// TestDisabledTracing checks that nothing is done or allocated without a collector.
+func TestDisabledTracing(t *testing.T) { //nolint:paralleltest // sets environment variables
+	for _, env := range []map[string]string{
 		{}, {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true"},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_TRACES_EXPORTER": "none"},
 	} {
 		for _, name := range []string{
 			"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_SDK_DISABLED", "OTEL_TRACES_EXPORTER",
 		} {
-			t.Setenv(name, off[name])
+			t.Setenv(name, env[name])
 		}
 		tracer, err := tracing.Open(t.Context(), tracing.Options{})
 		if tracer != nil || err != nil {
-			t.Fatalf("%v: %v %v", off, tracer, err)
+			t.Fatalf("%v: %v %v", env, tracer, err)
 		}
 		next := http.NotFoundHandler()
 		if h := tracer.Handler(next, nil); h == nil || tracer.Close(t.Context()) != nil {
-			t.Error("a nil tracer does something")
+			t.Error("a nil tracer does not work")
 		}
 		ctx := t.Context()
-		if n := testing.AllocsPerRun(100, func() { trace(tracer.Into(ctx)) }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { trace(tracer.NewContext(ctx)) }); n != 0 {
 			t.Errorf("%v allocations", n)
 		}
 	}
@@ -137,12 +137,12 @@ func TestNothingWithoutACollector(t *testing.T) { //nolint:paralleltest // it se
 	t.Setenv("OTEL_TRACES_EXPORTER", "")
 	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
 	if _, err := tracing.Open(t.Context(), tracing.Options{}); err == nil || !strings.Contains(err.Error(), "http/protobuf") {
-		t.Errorf("by another protocol: %v", err)
+		t.Errorf("unsupported protocol: %v", err)
 	}
 }
 
 func trace(ctx context.Context) {
-	ctx, span := tracing.Follow(ctx, "job", "")
+	ctx, span := tracing.StartLinked(ctx, "job", "")
 	ctx, part := tracing.Start(ctx, "job.claim")
 	part.Set("pressroom.job_id", "x")
 	part.SetID("pressroom.team_id", 1)
@@ -151,7 +151,7 @@ func trace(ctx context.Context) {
 	span.End(nil)
 }
 
-func BenchmarkWithoutACollector(b *testing.B) {
+func BenchmarkDisabledTracing(b *testing.B) {
 	b.ReportAllocs()
 	ctx := b.Context()
 	for b.Loop() {

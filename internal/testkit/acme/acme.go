@@ -1,5 +1,4 @@
-// Package acme runs a real ACME server for tests: Pebble, which validates challenges. All names resolve to this
-// machine.
+// Package acme runs Pebble, an ACME server that validates challenges, for tests. All names resolve to this machine.
 package acme
 
 import (
@@ -22,8 +21,8 @@ import (
 
 // Server is a running ACME server.
 type Server struct {
-	Directory string         // its URL
-	Roots     string         // PEM file with the root certificate of the server itself
+	Directory string         // URL of the ACME directory
+	Roots     string         // PEM file with the root certificate of the server's own TLS certificate
 	Issued    *x509.CertPool // root certificate of the issued certificates
 }
 
@@ -32,10 +31,10 @@ type Server struct {
 func Start(t *testing.T, httpPort, tlsPort int) Server {
 	t.Helper()
 	t.Setenv("PEBBLE_VA_NOSLEEP", "1")
-	quiet := log.New(io.Discard, "", 0) //nolint:forbidigo // Pebble's own
+	discard := log.New(io.Discard, "", 0) //nolint:forbidigo // Pebble needs it
 	store := db.NewMemoryStore()
-	authority := ca.New(quiet, store, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {}})
-	front := wfe.New(quiet, store, va.New(quiet, httpPort, tlsPort, true, names(t), store), authority,
+	authority := ca.New(discard, store, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {}})
+	front := wfe.New(discard, store, va.New(discard, httpPort, tlsPort, true, startNameServer(t), store), authority,
 		[]string{"pebble.test"}, true, false, 0, 0)
 	server := httptest.NewTLSServer(front.Handler())
 	t.Cleanup(server.Close)
@@ -53,22 +52,22 @@ func Start(t *testing.T, httpPort, tlsPort int) Server {
 	return Server{Directory: server.URL + wfe.DirectoryPath, Roots: roots, Issued: issued}
 }
 
-// names returns the address of a name server that resolves every name to this machine.
-func names(t *testing.T) string {
+// startNameServer starts a name server that resolves every name to this machine, and returns its address.
+func startNameServer(t *testing.T) string {
 	t.Helper()
 	socket, err := net.Listen("tcp", "127.0.0.1:0") // Pebble uses TCP
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &dns.Server{Listener: socket, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, asked *dns.Msg) {
-		answer := new(dns.Msg).SetReply(asked)
-		for _, q := range asked.Question {
+	server := &dns.Server{Listener: socket, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, request *dns.Msg) {
+		response := new(dns.Msg).SetReply(request)
+		for _, q := range request.Question {
 			if q.Qtype == dns.TypeA {
 				header := dns.RR_Header{Name: q.Name, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 1}
-				answer.Answer = append(answer.Answer, &dns.A{Hdr: header, A: net.IPv4(127, 0, 0, 1)})
+				response.Answer = append(response.Answer, &dns.A{Hdr: header, A: net.IPv4(127, 0, 0, 1)})
 			}
 		}
-		_ = w.WriteMsg(answer) // the test notices failures
+		_ = w.WriteMsg(response) // The test notices failures.
 	})}
 	go func() { _ = server.ActivateAndServe() }()
 	t.Cleanup(func() { _ = server.Shutdown() })

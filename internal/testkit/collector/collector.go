@@ -1,4 +1,4 @@
-// Package collector receives traces in tests, like an OpenTelemetry collector: by OTLP over HTTP.
+// Package collector is an OpenTelemetry collector for tests that receives traces by OTLP over HTTP.
 package collector
 
 import (
@@ -57,9 +57,9 @@ func (c *Collector) receive(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.all.WriteString(sent.String())
-	for _, of := range sent.GetResourceSpans() {
-		for _, by := range of.GetScopeSpans() {
-			for _, s := range by.GetSpans() {
+	for _, resourceSpans := range sent.GetResourceSpans() {
+		for _, scopeSpans := range resourceSpans.GetScopeSpans() {
+			for _, s := range scopeSpans.GetSpans() {
 				c.spans = append(c.spans, read(s))
 			}
 		}
@@ -81,7 +81,7 @@ func read(s *spans.Span) Span {
 	return out
 }
 
-// Spans returns the spans of a name received so far.
+// Spans returns the received spans with a name.
 func (c *Collector) Spans(name string) []Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,18 +94,18 @@ func (c *Collector) Spans(name string) []Span {
 	return out
 }
 
-// Span returns the only span of a name.
+// Span returns the only received span with a name.
 func (c *Collector) Span(name string) Span {
 	c.t.Helper()
 	found := c.Spans(name)
 	if len(found) != 1 {
-		c.t.Fatalf("%d spans are called %s", len(found), name)
+		c.t.Fatalf("%d spans have the name %s", len(found), name)
 	}
 	return found[0]
 }
 
-// Everything returns all that was received, as text.
-func (c *Collector) Everything() string {
+// Text returns everything that was received, as text.
+func (c *Collector) Text() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.all.String()

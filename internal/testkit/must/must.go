@@ -29,12 +29,12 @@ func Get[V any](v V, err error) func(T) V {
 	}
 }
 
-// Eventually fails the test unless done reports true within a duration. It asks every 20 milliseconds.
-func Eventually(t T, within time.Duration, what string, done func() bool) {
+// Eventually fails the test unless done returns true within a duration. It calls done every 20 milliseconds.
+func Eventually(t T, within time.Duration, event string, done func() bool) {
 	t.Helper()
-	for begun := time.Now(); !done(); <-time.After(20 * time.Millisecond) {
-		if time.Since(begun) > within {
-			t.Fatal("waited ", within, " for ", what)
+	for start := time.Now(); !done(); <-time.After(20 * time.Millisecond) {
+		if time.Since(start) > within {
+			t.Fatal("waited ", within, " for ", event)
 		}
 	}
 }

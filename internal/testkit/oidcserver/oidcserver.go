@@ -13,7 +13,7 @@ import (
 	"github.com/oauth2-proxy/mockoidc"
 )
 
-// Provider is a provider that signs in the people who are queued, in their order.
+// Provider is an OpenID Connect provider that signs in queued people in order.
 type Provider struct {
 	*mockoidc.MockOIDC
 
@@ -21,10 +21,10 @@ type Provider struct {
 	PEM   []byte         // the certificate
 }
 
-// Run starts a provider on a port of its own until the test ends.
+// Run runs a provider on a free port until the test ends.
 func Run(tb testing.TB) *Provider {
 	tb.Helper()
-	// httptest brings a key pair for 127.0.0.1.
+	// Use the certificate of httptest for 127.0.0.1.
 	server := httptest.NewTLSServer(http.NotFoundHandler())
 	config := &tls.Config{Certificates: server.TLS.Certificates, MinVersion: tls.VersionTLS12}
 	block := &pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}
@@ -49,8 +49,8 @@ func Run(tb testing.TB) *Provider {
 	return p
 }
 
-// Knows queues a person whose address the provider has verified.
-func (p *Provider) Knows(subject, email string) {
+// AddPerson queues a person whose address the provider has verified.
+func (p *Provider) AddPerson(subject, email string) {
 	p.QueueUser(&mockoidc.MockUser{Subject: subject, Email: email, EmailVerified: true})
 }
 

@@ -30,16 +30,16 @@ type Post struct {
 func (s *Server) NewAccount(tb testing.TB) (string, string, string) {
 	tb.Helper()
 	handle := "t" + strings.ToLower(rand.Text())[:14] + ".test"
-	var made struct{ DID, AccessJWT string }
+	var created struct{ DID, AccessJWT string }
 	s.post(tb, "com.atproto.server.createAccount", "", map[string]string{
 		"handle": handle, "email": handle + "@example.test", "password": rand.Text(),
-	}, &made)
+	}, &created)
 	var app struct{ Password string }
-	s.post(tb, "com.atproto.server.createAppPassword", made.AccessJWT, map[string]string{"name": "pressroom"}, &app)
-	return handle, made.DID, app.Password
+	s.post(tb, "com.atproto.server.createAppPassword", created.AccessJWT, map[string]string{"name": "pressroom"}, &app)
+	return handle, created.DID, app.Password
 }
 
-// Posts returns every post of an account, greatest record key first. It works with any server of the protocol.
+// Posts returns all posts of an account, highest record key first. It works with any server of the protocol.
 func (s *Server) Posts(tb testing.TB, did string) []Post {
 	tb.Helper()
 	var all []Post

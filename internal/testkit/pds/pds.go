@@ -1,7 +1,7 @@
-// Package pds runs a real Bluesky server for tests: the network's personal data server with temporary data, on
-// loopback, run by Node.js from test/bluesky-server.
+// Package pds runs Bluesky's personal data server for tests, with temporary data and on loopback. Node.js runs it from
+// test/bluesky-server.
 //
-// The server stops when its standard input closes, which the system does when the test binary ends. So tests need no
+// The server stops when its standard input closes. The system closes it when the test binary ends, so tests need no
 // TestMain.
 package pds
 
@@ -22,8 +22,8 @@ type Server struct {
 
 var shared = sync.OnceValues(func() (*process, error) { return launch(os.Environ()) })
 
-// Start returns the server that all tests of this process share. Without Node.js or its packages it skips the test, or
-// fails it if CI=true is in the environment.
+// Start returns the server that all tests of this process share. Without Node.js or the server's packages, the test is
+// skipped, or fails if CI=true.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
 	requireServer(tb)
@@ -53,7 +53,7 @@ func StartLimited(tb testing.TB) *Server {
 // requireServer skips or fails the test if the server cannot run here.
 func requireServer(tb testing.TB) {
 	tb.Helper()
-	err := ready()
+	err := checkInstalled()
 	if err == nil {
 		return
 	}
@@ -63,7 +63,7 @@ func requireServer(tb testing.TB) {
 	tb.Skipf("this test needs a real Bluesky server: %v; run: make test-tools", err)
 }
 
-func ready() error {
+func checkInstalled() error {
 	if _, err := exec.LookPath("node"); err != nil {
 		return fmt.Errorf("finding Node.js: %w", err)
 	}

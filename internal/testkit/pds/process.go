@@ -25,7 +25,7 @@ type process struct {
 	exited chan error
 }
 
-// launch starts a server and waits until it answers.
+// launch starts a server and waits until it is ready.
 func launch(env []string) (*process, error) {
 	dir, err := folder()
 	if err != nil {
@@ -33,15 +33,15 @@ func launch(env []string) (*process, error) {
 	}
 	cmd := exec.Command("node", "serve.js")
 	cmd.Dir, cmd.Env = dir, env
-	var complaints tail
-	cmd.Stderr = &complaints
+	var stderr tail
+	cmd.Stderr = &stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, fmt.Errorf("creating its input: %w", err)
+		return nil, fmt.Errorf("creating the server's input: %w", err)
 	}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, fmt.Errorf("creating its output: %w", err)
+		return nil, fmt.Errorf("creating the server's output: %w", err)
 	}
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting node: %w", err)
@@ -49,7 +49,7 @@ func launch(env []string) (*process, error) {
 	p := &process{cmd: cmd, stdin: stdin, exited: make(chan error, 1)}
 	p.server, err = p.await(stdout)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s", errors.Join(err, p.stop()), complaints.String())
+		return nil, fmt.Errorf("%w: %s", errors.Join(err, p.stop()), stderr.String())
 	}
 	return p, nil
 }
@@ -62,7 +62,7 @@ func (p *process) await(stdout io.Reader) (*Server, error) {
 		line, _ := reader.ReadString('\n') // empty if the process ends first
 		lines <- line
 		_, _ = io.Copy(io.Discard, reader)
-		p.exited <- p.cmd.Wait() // must follow the reading of all output
+		p.exited <- p.cmd.Wait() // Wait must be called after all output was read.
 	}()
 	select {
 	case line := <-lines:
@@ -71,17 +71,17 @@ func (p *process) await(stdout io.Reader) (*Server, error) {
 			Secret string `json:"jwt_secret"`
 		}
 		if err := json.Unmarshal([]byte(line), &ready); err != nil {
-			return nil, fmt.Errorf("reading its first line %q: %w", line, err)
+			return nil, fmt.Errorf("reading the server's first line %q: %w", line, err)
 		}
 		return &Server{URL: ready.PDS, secret: ready.Secret}, nil
 	case <-time.After(startLimit):
-		return nil, fmt.Errorf("it did not answer within %v", startLimit)
+		return nil, fmt.Errorf("the server did not start within %v", startLimit)
 	}
 }
 
 // stop stops the server, and kills it if that takes too long.
 func (p *process) stop() error {
-	_ = p.stdin.Close() // may be closed already
+	_ = p.stdin.Close() // It may already be closed.
 	select {
 	case err := <-p.exited:
 		return err
@@ -89,7 +89,7 @@ func (p *process) stop() error {
 	}
 	_ = p.cmd.Process.Kill()
 	<-p.exited
-	return fmt.Errorf("it did not stop within %v", stopLimit)
+	return fmt.Errorf("the server did not stop within %v", stopLimit)
 }
 
 // tail stores the last tailSize bytes written to it.

@@ -1,5 +1,5 @@
-// Package postgres runs a real PostgreSQL server per test, on loopback and in memory if possible. It can be stopped,
-// killed, paused and restarted without losing committed data.
+// Package postgres runs a PostgreSQL server for a test, on loopback and in memory if possible. The test can stop, kill, pause
+// and restart it without losing committed data.
 package postgres
 
 import (
@@ -23,12 +23,12 @@ type Server struct {
 	tb      testing.TB
 	bin     string // folder of PostgreSQL's programs
 	dir     string // folder of the data and the log
-	addr    string // does not change
+	addr    string // stays the same after a restart
 	owner   *syscall.Credential
 	running *process // nil while stopped
 }
 
-// Start runs a new server until the test ends. Without PostgreSQL's programs it skips the test, or fails it if CI=true.
+// Start runs a new server until the test ends. Without PostgreSQL's programs, the test is skipped, or fails if CI=true.
 // The server has fsync and synchronous_commit on, as pressroom requires.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
@@ -90,7 +90,7 @@ func (s *Server) Start() {
 // Stop shuts the server down. It rolls back transactions and closes connections with an error.
 func (s *Server) Stop() { s.end(syscall.SIGINT) }
 
-// Kill kills the server's processes, as a machine failure does. Committed data survives.
+// Kill kills the server's processes, like a machine failure. Committed data survives.
 func (s *Server) Kill() { s.end(syscall.SIGKILL) }
 
 func (s *Server) end(how syscall.Signal) {
@@ -115,11 +115,11 @@ func (s *Server) signal(what syscall.Signal) {
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-// programs returns the folder of PostgreSQL's programs, like scripts/with-postgres. It skips or fails the test if there
-// is none.
+// programs returns the folder of PostgreSQL's programs, like scripts/with-postgres. Without them, the test is skipped, or
+// fails if CI=true.
 func programs(tb testing.TB) string {
 	tb.Helper()
-	installed, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres") // the pattern is well formed
+	installed, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres") // The pattern is valid.
 	slices.SortFunc(installed, func(a, b string) int { return version(a) - version(b) })
 	if len(installed) > 0 {
 		return filepath.Dir(installed[len(installed)-1])

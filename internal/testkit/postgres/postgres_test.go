@@ -23,11 +23,11 @@ func TestServer(t *testing.T) {
 		exec(t, d, "INSERT INTO boats VALUES ($1)", name)
 		end()
 		if err := d.PingContext(t.Context()); err == nil {
-			t.Errorf("%s: it answers all the same", name)
+			t.Errorf("%s: the server still responds", name)
 		}
 		s.Start()
 		if n := count(t, d, name); n != 1 {
-			t.Errorf("%s: %d rows of what it confirmed, want 1", name, n)
+			t.Errorf("%s: %d committed rows, want 1", name, n)
 		}
 	}
 	s.Stop()
@@ -45,10 +45,10 @@ func TestPause(t *testing.T) {
 	defer d.Close()
 	exec(t, d, "CREATE TABLE boats (name text)")
 	s.Pause()
-	short, done := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	shortCtx, done := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer done()
-	if _, err := d.ExecContext(short, "INSERT INTO boats VALUES ('Ada')"); err == nil {
-		t.Error("it answers while it hangs")
+	if _, err := d.ExecContext(shortCtx, "INSERT INTO boats VALUES ('Ada')"); err == nil {
+		t.Error("the paused server responds")
 	}
 	s.Resume()
 	exec(t, d, "INSERT INTO boats VALUES ('Ben')")

@@ -21,12 +21,12 @@ import (
 )
 
 const (
-	startLimit = 30 * time.Second
-	askAgain   = 10 * time.Millisecond
+	startLimit   = 30 * time.Second
+	pollInterval = 10 * time.Millisecond
 )
 
-// shellScript runs a server and kills it when the shell's input closes, which the system does when the test binary
-// ends. The first line of output is the server's process ID.
+// shellScript runs a server and kills it when the shell's input closes. The system closes it when the test binary ends. The
+// first line of output is the server's process ID.
 const shellScript = `exec 3<&0; "$@" >&2 & server=$!; echo $server
 { read -r _ <&3; kill -QUIT $server; } >/dev/null 2>&1 & wait $server; kill $!`
 
@@ -62,11 +62,11 @@ func (p *process) begin(cmd *exec.Cmd) error {
 	cmd.Stderr = &p.output
 	input, err := cmd.StdinPipe()
 	if err != nil {
-		return fmt.Errorf("creating its input: %w", err)
+		return fmt.Errorf("creating the server's input: %w", err)
 	}
 	output, err := cmd.StdoutPipe()
 	if err != nil {
-		return fmt.Errorf("creating its output: %w", err)
+		return fmt.Errorf("creating the server's output: %w", err)
 	}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting a shell: %w", err)
@@ -75,21 +75,21 @@ func (p *process) begin(cmd *exec.Cmd) error {
 	line, _ := bufio.NewReader(output).ReadString('\n') // empty if the shell ended first
 	go func() {
 		defer close(p.exited)
-		_ = cmd.Wait() // however it ended
+		_ = cmd.Wait() // The result does not matter.
 	}()
 	if p.server, err = strconv.Atoi(strings.TrimSpace(line)); err != nil {
 		_ = input.Close()
 		<-p.exited
-		return fmt.Errorf("it printed no process id: %s", p.output.String())
+		return fmt.Errorf("the server printed no process ID: %s", p.output.String())
 	}
 	return nil
 }
 
-// await waits until the server accepts connections, which after a kill includes recovery.
+// await waits until the server accepts connections. After a kill, this includes recovery.
 func (p *process) await(dsn string) error {
 	server, err := sql.Open("pgx", dsn)
 	if err != nil {
-		return fmt.Errorf("opening it: %w", err)
+		return fmt.Errorf("opening the database: %w", err)
 	}
 	defer server.Close()
 	limit := time.After(startLimit)
@@ -102,10 +102,10 @@ func (p *process) await(dsn string) error {
 		}
 		select {
 		case <-p.exited:
-			return errors.New("it ended at once")
+			return errors.New("the server ended immediately")
 		case <-limit:
-			return fmt.Errorf("it did not answer within %v: %w", startLimit, err)
-		case <-time.After(askAgain):
+			return fmt.Errorf("the server did not respond within %v: %w", startLimit, err)
+		case <-time.After(pollInterval):
 		}
 	}
 }
@@ -113,7 +113,7 @@ func (p *process) await(dsn string) error {
 // end sends a signal to the postmaster, and waits for it and its children. SIGKILL is sent to the children too.
 func (p *process) end(how syscall.Signal) {
 	children := p.children()
-	if how != syscall.SIGKILL { // a paused server cannot shut down
+	if how != syscall.SIGKILL { // Resume a paused server, because it cannot shut down.
 		_ = p.signal(syscall.SIGCONT)
 	}
 	_ = syscall.Kill(p.server, how)
@@ -123,7 +123,7 @@ func (p *process) end(how syscall.Signal) {
 	<-p.exited
 	_ = p.input.Close()
 	for _, child := range children {
-		for syscall.Kill(child, 0) == nil { // the rest notice that the postmaster has exited
+		for syscall.Kill(child, 0) == nil { // The children exit when they notice that the postmaster has exited.
 			time.Sleep(time.Millisecond) //nolint:forbidigo // there is no event for the end of a grandchild
 		}
 	}
@@ -131,7 +131,7 @@ func (p *process) end(how syscall.Signal) {
 
 // signal sends a signal to the server and to all of its connections.
 func (p *process) signal(what syscall.Signal) error {
-	if err := syscall.Kill(p.server, what); err != nil { // first, so that it forks no further children
+	if err := syscall.Kill(p.server, what); err != nil { // Signal the postmaster first, so that it forks no more children.
 		return fmt.Errorf("to the postmaster %d: %w", p.server, err)
 	}
 	return p.signalAll(what, p.children())
@@ -153,12 +153,12 @@ func (p *process) children() []int {
 	for _, name := range stats {
 		stat, err := os.ReadFile(name)
 		if err != nil {
-			continue // it has just ended
+			continue // The process has just ended.
 		}
-		// pid (name) state parent …; a name may contain brackets.
+		// The format is: pid (name) state parent …. A name may contain parentheses.
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 		if len(fields) > 1 && fields[1] == strconv.Itoa(p.server) {
-			child, _ := strconv.Atoi(filepath.Base(filepath.Dir(name))) // the pattern matches only numbers
+			child, _ := strconv.Atoi(filepath.Base(filepath.Dir(name))) // The pattern matches only numbers.
 			found = append(found, child)
 		}
 	}
@@ -181,7 +181,8 @@ func folder(tb testing.TB) string {
 	return dir
 }
 
-// owner returns the user of the server. PostgreSQL refuses to run as root, so root uses the user postgres.
+// owner returns the user that runs the server, or nil for the current user. PostgreSQL refuses to run as root, so for root it
+// is the user postgres.
 func owner(tb testing.TB) *syscall.Credential {
 	tb.Helper()
 	if os.Getuid() != 0 {

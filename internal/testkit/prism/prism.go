@@ -1,7 +1,7 @@
-// Package prism runs Prism, a proxy that validates requests and responses against an OpenAPI document, between a test
-// and a server. It is run by Node.js from test/contract. It changes no response, and reports violations in a header.
+// Package prism runs Prism, a proxy that validates requests and responses against an OpenAPI document. Node.js runs it from
+// test/contract. Prism does not change responses. It reports violations in a header.
 //
-// The proxy stops when its standard input closes, which the system does when the test binary ends.
+// The proxy stops when its standard input closes. The system closes it when the test binary ends.
 package prism
 
 import (
@@ -14,8 +14,8 @@ import (
 
 const program = "node_modules/@stoplight/prism-cli/dist/index.js"
 
-// Start runs the proxy until the test ends, and returns its URL, which replaces that of the upstream. Without Node.js
-// or its packages it skips the test, or fails it if CI=true is in the environment.
+// Start runs the proxy until the test ends, and returns the URL to use instead of upstreamURL. Without Node.js or Prism, the
+// test is skipped, or fails if CI=true.
 func Start(tb testing.TB, specPath, upstreamURL string) string {
 	tb.Helper()
 	dir := requirePrism(tb)
@@ -35,7 +35,7 @@ func Start(tb testing.TB, specPath, upstreamURL string) string {
 	return running.url
 }
 
-// requirePrism returns test/contract. It skips or fails the test if Prism cannot run here.
+// requirePrism returns the path of test/contract. Without Prism, the test is skipped, or fails if CI=true.
 func requirePrism(tb testing.TB) string {
 	tb.Helper()
 	dir, err := folder()

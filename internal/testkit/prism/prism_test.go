@@ -14,22 +14,22 @@ import (
 	"pressroom.example/pressroom/internal/testkit/prism"
 )
 
-// answer is the response of the upstream.
-type answer struct {
+// response is the response of the upstream.
+type response struct {
 	status int
 	body   string
 }
 
-// TestStart checks that the proxy reports violations, and changes no response.
+// TestStart checks that the proxy reports violations and does not change responses.
 func TestStart(t *testing.T) {
-	var reply atomic.Pointer[answer]
+	var reply atomic.Pointer[response]
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, "/api/") {
-			t.Errorf("the upstream was asked for %s, which is not below its URL", r.URL.Path)
+			t.Errorf("the upstream got a request for %s, which is not below its URL", r.URL.Path)
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(reply.Load().status)
-		_, _ = io.WriteString(w, reply.Load().body) // the proxy may be gone
+		_, _ = io.WriteString(w, reply.Load().body) // The proxy may have ended.
 	}))
 	t.Cleanup(upstream.Close)
 	proxy := prism.Start(t, "testdata/toy.json", upstream.URL+"/api")
@@ -38,25 +38,25 @@ func TestStart(t *testing.T) {
 		name, path        string
 		status            int
 		answer            string
-		request, response string // within the violations; empty where there is to be none
+		request, response string // expected part of a violation; empty if none is expected
 	}{
-		{"right", "/boats?limit=3", http.StatusOK, `{"boats":["Ada"]}`, "", ""},
-		{"member missing", "/boats", http.StatusOK, `{}`, "", "required property 'boats'"},
-		{"member too many", "/boats", http.StatusOK, `{"boats":[],"oars":2}`, "", "found 'oars'"},
-		{"wrong kind", "/boats", http.StatusOK, `{"boats":"Ada"}`, "", "must be array"},
-		{"status that is not described", "/boats", http.StatusTeapot, `{}`, "", "status code"},
-		{"argument out of its range", "/boats?limit=51", http.StatusOK, `{"boats":[]}`, "<= 50", ""},
-		{"path that is not described", "/oars", http.StatusOK, `{}`, "route not found", ""},
+		{"valid", "/boats?limit=3", http.StatusOK, `{"boats":["Ada"]}`, "", ""},
+		{"missing property", "/boats", http.StatusOK, `{}`, "", "required property 'boats'"},
+		{"additional property", "/boats", http.StatusOK, `{"boats":[],"oars":2}`, "", "found 'oars'"},
+		{"wrong type", "/boats", http.StatusOK, `{"boats":"Ada"}`, "", "must be array"},
+		{"undocumented status", "/boats", http.StatusTeapot, `{}`, "", "status code"},
+		{"parameter out of range", "/boats?limit=51", http.StatusOK, `{"boats":[]}`, "<= 50", ""},
+		{"undocumented path", "/oars", http.StatusOK, `{}`, "route not found", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			reply.Store(&answer{tt.status, tt.answer})
+			reply.Store(&response{tt.status, tt.answer})
 			resp, body := get(t, proxy+tt.path)
 			if resp.StatusCode != tt.status || body != tt.answer {
-				t.Errorf("GET %s = %d %s, want what the upstream sent: %d %s", tt.path, resp.StatusCode, body, tt.status, tt.answer)
+				t.Errorf("GET %s = %d %s, want the upstream's response: %d %s", tt.path, resp.StatusCode, body, tt.status, tt.answer)
 			}
 			request, response := prism.Violations(resp.Header)
-			has(t, "request", request, tt.request)
-			has(t, "response", response, tt.response)
+			checkViolation(t, "request", request, tt.request)
+			checkViolation(t, "response", response, tt.response)
 		})
 	}
 }
@@ -67,15 +67,15 @@ func get(t *testing.T, url string) (*http.Response, string) {
 	if err != nil {
 		t.Fatalf("GET %s: %v", url, err)
 	}
-	defer func() { _ = resp.Body.Close() }() // read to its end
+	defer func() { _ = resp.Body.Close() }() // The body was read completely.
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
-		t.Fatalf("reading the answer to GET %s: %v", url, err)
+		t.Fatalf("reading the response to GET %s: %v", url, err)
 	}
 	return resp, string(body)
 }
 
-func has(t *testing.T, part string, violations []string, want string) {
+func checkViolation(t *testing.T, part string, violations []string, want string) {
 	t.Helper()
 	switch {
 	case want == "" && len(violations) > 0:
@@ -92,11 +92,11 @@ func TestViolations(t *testing.T) {
 		request, response []string
 	}{
 		{"none", "", nil, nil},
-		{"one of each", `[{"location":["request","query","limit"],"severity":"Error","code":"maximum","message":"too large"},` +
+		{"request and response", `[{"location":["request","query","limit"],"severity":"Error","code":"maximum","message":"too large"},` +
 			`{"location":["response"],"severity":"Warning","code":401,"message":"odd"}]`,
 			[]string{"request.query.limit: too large"}, []string{"response: odd"}},
-		{"place unknown", `[{"message":"odd"}]`, nil, []string{": odd"}},
-		{"cut off", cut, nil, []string{cut}},
+		{"no location", `[{"message":"odd"}]`, nil, []string{": odd"}},
+		{"truncated", cut, nil, []string{cut}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := http.Header{}

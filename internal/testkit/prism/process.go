@@ -31,11 +31,11 @@ func launch(dir, spec, upstream string) (*process, error) {
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "FORCE_COLOR=0")
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, fmt.Errorf("creating its input: %w", err)
+		return nil, fmt.Errorf("creating Prism's input: %w", err)
 	}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, fmt.Errorf("creating its output: %w", err)
+		return nil, fmt.Errorf("creating Prism's output: %w", err)
 	}
 	cmd.Stderr = cmd.Stdout
 	if err := cmd.Start(); err != nil {
@@ -60,17 +60,17 @@ func (p *process) await(stdout io.Reader) (string, error) {
 		url, err := address(reader)
 		results <- result{url, err}
 		_, _ = io.Copy(io.Discard, reader)
-		p.exited <- p.cmd.Wait() // must follow the reading of all output
+		p.exited <- p.cmd.Wait() // Wait must be called after all output was read.
 	}()
 	select {
 	case r := <-results:
 		return r.url, r.err
 	case <-time.After(startLimit):
-		return "", fmt.Errorf("it did not listen within %v", startLimit)
+		return "", fmt.Errorf("Prism did not start within %v", startLimit)
 	}
 }
 
-// address returns the address that Prism prints once it listens. If there is none, the error has the other lines.
+// address returns the address that Prism prints when it is ready. If Prism ends first, the error contains its output.
 func address(reader *bufio.Reader) (string, error) {
 	var others strings.Builder
 	for {
@@ -80,14 +80,14 @@ func address(reader *bufio.Reader) (string, error) {
 		}
 		others.WriteString(line)
 		if err != nil {
-			return "", fmt.Errorf("it ended without listening: %s", others.String())
+			return "", fmt.Errorf("Prism ended before it was ready: %s", others.String())
 		}
 	}
 }
 
 // stop stops Prism, and kills it if that takes too long.
 func (p *process) stop() error {
-	_ = p.stdin.Close() // may be closed already
+	_ = p.stdin.Close() // It may already be closed.
 	select {
 	case err := <-p.exited:
 		return err
@@ -95,5 +95,5 @@ func (p *process) stop() error {
 	}
 	_ = p.cmd.Process.Kill()
 	<-p.exited
-	return fmt.Errorf("it did not stop within %v", stopLimit)
+	return fmt.Errorf("Prism did not stop within %v", stopLimit)
 }

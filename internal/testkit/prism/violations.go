@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Violations returns the violations of the OpenAPI document by the request and by the response. A header that cannot be
-// parsed counts as a violation of the response.
+// Violations returns how the request and the response violate the OpenAPI document. A header that cannot be parsed counts as a
+// violation of the response.
 func Violations(h http.Header) ([]string, []string) {
 	header := h.Get("sl-violations")
 	if header == "" {
@@ -15,7 +15,7 @@ func Violations(h http.Header) ([]string, []string) {
 	}
 	var all []violation
 	if err := json.Unmarshal([]byte(header), &all); err != nil {
-		return nil, []string{header} // Prism truncates long lists
+		return nil, []string{header} // Prism truncates long lists.
 	}
 	var sent, answered []string
 	for _, v := range all {

@@ -1,4 +1,4 @@
-// Package program builds this module's programs and runs them as processes. Only tests import it.
+// Package program builds and runs this module's commands as processes. Only tests import it.
 package program
 
 import (
@@ -23,12 +23,12 @@ import (
 // Pressroom is the command that most tests run.
 const Pressroom = "pressroom.example/pressroom/cmd/pressroom"
 
-// CrashPoints is the build tag of a program that kills itself where PRESSROOM_CRASH_AT names.
+// CrashPoints is the build tag of a program that kills itself at the failpoint in PRESSROOM_CRASH_AT.
 const CrashPoints = "crashpoints"
 
-var builds sync.Map // by command and tags, the build of this process
+var builds sync.Map // builds of this process, by command and tags
 
-// Build builds a command with build tags and returns the path of the program in build/test. All tests share it.
+// Build builds a command with build tags and returns the path of the program in build/test. All tests share the program.
 func Build(tb testing.TB, command, tags string) string {
 	tb.Helper()
 	once, _ := builds.LoadOrStore(command+" "+tags, sync.OnceValues(func() (string, error) { return build(command, tags) }))
@@ -41,13 +41,13 @@ func build(command, tags string) (string, error) {
 		return "", err
 	}
 	folder := filepath.Join(root, "build", "test", strings.ReplaceAll(command, "/", "-")+tags)
-	file := filepath.Join(folder, path.Base(command)) // scripts find it by its name
+	file := filepath.Join(folder, path.Base(command)) // Scripts find the program by its name.
 	unlock, err := Lock(filepath.Join(folder, ".lock"))
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
-	// Without debug information, which takes half of the time of linking.
+	// Omit debug information, which takes half of the linking time.
 	cmd := exec.Command("go", "build", "-tags", tags, "-ldflags=-s -w", "-o", file, command)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -56,7 +56,7 @@ func build(command, tags string) (string, error) {
 	return file, nil
 }
 
-// Lock locks a file for this process, creates it if it is missing, and returns a function that unlocks it.
+// Lock locks a file for this process and returns a function that unlocks it. It creates the file if necessary.
 func Lock(file string) (func(), error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func ModuleRoot() (string, error) {
 	return "", fmt.Errorf("finding go.mod above the working folder: %w", err)
 }
 
-// Log is a buffer that a process writes to while a test reads it.
+// Log is a buffer that a test can read while a process writes to it.
 type Log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -112,7 +112,7 @@ type Process struct {
 	Ended chan struct{} // closed when the process has ended
 }
 
-// Start starts a program. The caller ends it. Its standard error goes to Log.
+// Start starts a program with its standard error in Log. The caller must end the process.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	p := &Process{cmd, &Log{}, make(chan struct{})}
 	cmd.Stderr = p.Log
@@ -120,7 +120,7 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 		return nil, err
 	}
 	go func() {
-		_ = cmd.Wait() // a killed process is no error
+		_ = cmd.Wait() // Killing the process is no error.
 		close(p.Ended)
 	}()
 	return p, nil
@@ -128,7 +128,7 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 
 // End sends a signal and waits until the process has ended.
 func (p *Process) End(by os.Signal) {
-	_ = p.Process.Signal(by) // it may have ended
+	_ = p.Process.Signal(by) // The process may have ended.
 	<-p.Ended
 }
 
@@ -145,8 +145,8 @@ func (p *Process) Running() bool {
 	}
 }
 
-// CrashEnv returns this process's environment and the settings of a program with crash points: it kills itself at one
-// point (nowhere if empty), and appends the points that it passes to the file trace (no file if empty).
+// CrashEnv returns this process's environment with the settings of failpoints. The program kills itself at the failpoint at,
+// if set, and appends the failpoints that it passes to the file trace, if set.
 func CrashEnv(at, trace string) []string {
 	return append(os.Environ(), "PRESSROOM_CRASH_AT="+at, "PRESSROOM_CRASH_TRACE="+trace)
 }
@@ -169,8 +169,7 @@ func Admin(tb testing.TB, file, stdin string, args ...string) map[string]any {
 	return out
 }
 
-// Quickstart runs pressroom quickstart --json with more arguments until the test ends, and decodes the line that it
-// prints into v.
+// Quickstart runs pressroom quickstart --json with args until the test ends. It decodes the first line of output into v.
 func Quickstart(tb testing.TB, v any, env []string, args ...string) *exec.Cmd {
 	tb.Helper()
 	cmd := exec.Command(Build(tb, Pressroom, ""), append([]string{"quickstart", "--json"}, args...)...)

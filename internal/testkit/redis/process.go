@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	startLimit  = 10 * time.Second
-	answerLimit = 5 * time.Second
-	hangsAfter  = 50 * time.Millisecond // without an answer it counts as paused
-	askAgain    = 5 * time.Millisecond
+	startLimit      = 10 * time.Second
+	responseTimeout = 5 * time.Second
+	pausedTimeout   = 50 * time.Millisecond // a server that does not respond in this time is paused
+	pollInterval    = 5 * time.Millisecond
 )
 
-// shellScript runs a server and kills it when the shell's input closes, which the system does when the test binary
-// ends. The first line of output is the server's process ID.
+// shellScript runs a server and kills it when the shell's input closes. The system closes it when the test binary ends. The
+// first line of output is the server's process ID.
 const shellScript = `exec 3<&0; "$@" >&2 & server=$!; echo $server
 { read -r _ <&3; kill -KILL $server; } >/dev/null 2>&1 & wait $server; kill $!`
 
@@ -36,7 +36,7 @@ type process struct {
 	exited   chan struct{}
 }
 
-// launch starts a server at an address and waits until it answers.
+// launch starts a server at an address and waits until it responds.
 func launch(program, password, addr, dir string) (*process, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -48,11 +48,11 @@ func launch(program, password, addr, dir string) (*process, error) {
 	cmd.Stderr = &p.output
 	input, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, fmt.Errorf("creating its input: %w", err)
+		return nil, fmt.Errorf("creating the server's input: %w", err)
 	}
 	output, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, fmt.Errorf("creating its output: %w", err)
+		return nil, fmt.Errorf("creating the server's output: %w", err)
 	}
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting a shell: %w", err)
@@ -61,7 +61,7 @@ func launch(program, password, addr, dir string) (*process, error) {
 	line, _ := bufio.NewReader(output).ReadString('\n') // empty if the shell ended first
 	go func() {
 		defer close(p.exited)
-		_ = cmd.Wait() // it was killed
+		_ = cmd.Wait() // The process was killed.
 	}()
 	if p.server, err = strconv.Atoi(strings.TrimSpace(line)); err == nil {
 		err = p.await()
@@ -73,45 +73,45 @@ func launch(program, password, addr, dir string) (*process, error) {
 	return p, nil
 }
 
-// await waits until the server answers.
+// await waits until the server responds.
 func (p *process) await() error {
 	limit := time.After(startLimit)
 	for {
-		answer, err := ask(p.addr, p.password, "PING", answerLimit)
+		answer, err := sendCommand(p.addr, p.password, "PING", responseTimeout)
 		if err == nil && answer == "+PONG" {
 			return nil
 		}
 		select {
 		case <-p.exited:
-			return errors.New("it ended at once")
+			return errors.New("the server ended immediately")
 		case <-limit:
-			return fmt.Errorf("it did not answer within %v: %s, %w", startLimit, answer, err)
-		case <-time.After(askAgain):
+			return fmt.Errorf("the server did not respond within %v: %s, %w", startLimit, answer, err)
+		case <-time.After(pollInterval):
 		}
 	}
 }
 
 // kill kills the server, even a paused one.
 func (p *process) kill() {
-	_ = p.input.Close() // nobody else closes it
+	_ = p.input.Close() // Closing the input kills the server.
 	<-p.exited
 }
 
-// pause stops the process and waits until it does not answer, because signals are asynchronous.
+// pause stops the process and waits until it no longer responds, because signals are asynchronous.
 func (p *process) pause() error {
 	if err := syscall.Kill(p.server, syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("stopping process %d: %w", p.server, err)
 	}
-	for range int(startLimit / hangsAfter) {
-		if !p.answers() {
+	for range int(startLimit / pausedTimeout) {
+		if !p.isResponding() {
 			return nil
 		}
 	}
-	return errors.New("it goes on answering")
+	return errors.New("the server still responds")
 }
 
-func (p *process) answers() bool {
-	_, err := ask(p.addr, p.password, "PING", hangsAfter)
+func (p *process) isResponding() bool {
+	_, err := sendCommand(p.addr, p.password, "PING", pausedTimeout)
 	return err == nil
 }
 
@@ -122,8 +122,8 @@ func (p *process) resume() error {
 	return p.await()
 }
 
-// ask sends the password and a command, and returns the first line of the answer.
-func ask(address, password, command string, within time.Duration) (string, error) {
+// sendCommand sends the password and a command, and returns the first line of the response.
+func sendCommand(address, password, command string, within time.Duration) (string, error) {
 	conn, err := net.DialTimeout("tcp", address, within)
 	if err != nil {
 		return "", fmt.Errorf("connecting: %w", err)
@@ -141,7 +141,7 @@ func ask(address, password, command string, within time.Duration) (string, error
 	}
 	line, err := lines.ReadString('\n')
 	if err != nil {
-		return "", fmt.Errorf("reading the answer: %w", err)
+		return "", fmt.Errorf("reading the response: %w", err)
 	}
 	return strings.TrimSuffix(line, "\r\n"), nil
 }

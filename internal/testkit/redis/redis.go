@@ -1,4 +1,4 @@
-// Package redis runs a real Redis server per test, on loopback and in memory. It can be stopped, restarted and paused.
+// Package redis runs a Redis server for a test, on loopback and in memory. The test can stop, restart and pause it.
 package redis
 
 import (
@@ -16,11 +16,11 @@ type Server struct {
 	tb       testing.TB
 	program  string
 	password string   // random, to detect another server at the address
-	addr     string   // does not change
+	addr     string   // stays the same after a restart
 	running  *process // nil while stopped
 }
 
-// Start runs a server until the test ends. Without Redis it skips the test, or fails it if CI=true.
+// Start runs a server until the test ends. Without Redis, the test is skipped, or fails if CI=true.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
 	s := &Server{tb: tb, program: program(tb), password: rand.Text()}
@@ -47,7 +47,7 @@ func (s *Server) Stop() {
 	}
 }
 
-// Restart starts the server again at the same address. It stops a running one first.
+// Restart stops the server, if it is running, and starts it at the same address.
 func (s *Server) Restart() {
 	s.tb.Helper()
 	s.Stop()
@@ -73,17 +73,17 @@ func (s *Server) Resume() {
 	}
 }
 
-// Do sends a command on a new connection and returns the first line of the answer.
+// Do sends a command on a new connection and returns the first line of the response.
 func (s *Server) Do(command string) string {
 	s.tb.Helper()
-	answer, err := ask(s.addr, s.password, command, answerLimit)
+	answer, err := sendCommand(s.addr, s.password, command, responseTimeout)
 	if err != nil {
 		s.tb.Fatalf("%s: %v", command, err)
 	}
 	return answer
 }
 
-// program returns the server's program. It skips or fails the test if there is none.
+// program returns the path of the server's program. Without it, the test is skipped, or fails if CI=true.
 func program(tb testing.TB) string {
 	tb.Helper()
 	for _, name := range []string{"redis-server", "valkey-server"} {

@@ -8,7 +8,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/redis"
 )
 
-// TestServer checks that a server keeps its port, and loses its data when stopped but not when paused.
+// TestServer checks that a restarted server has the same port, and that it loses its data when stopped but not when paused.
 func TestServer(t *testing.T) {
 	t.Parallel()
 	s := redis.Start(t)
@@ -23,12 +23,12 @@ func TestServer(t *testing.T) {
 	s.Stop()
 	if conn, err := net.Dial("tcp", u.Host); err == nil {
 		conn.Close()
-		t.Errorf("something listens at %s although the server was stopped", u.Host)
+		t.Errorf("the stopped server still listens at %s", u.Host)
 	}
 	s.Restart()
 	expect(t, s, "STRLEN boat", ":0")
 	s.Restart()
-	s.Pause() // a server that hangs can be stopped too
+	s.Pause() // A paused server can be stopped too.
 	s.Stop()
 	s.Stop()
 }
@@ -37,7 +37,7 @@ func TestServersSeparate(t *testing.T) {
 	t.Parallel()
 	a, b := redis.Start(t), redis.Start(t)
 	if a.URL() == b.URL() {
-		t.Fatalf("both are at %s", a.URL())
+		t.Fatalf("both servers have the URL %s", a.URL())
 	}
 	expect(t, a, "SET boat Ada", "+OK")
 	expect(t, b, "STRLEN boat", ":0")

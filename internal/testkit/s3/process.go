@@ -15,13 +15,12 @@ import (
 )
 
 const (
-	startLimit  = 20 * time.Second
-	answerLimit = 5 * time.Second
-	askAgain    = 10 * time.Millisecond
+	startLimit      = 20 * time.Second
+	responseTimeout = 5 * time.Second
+	pollInterval    = 10 * time.Millisecond
 )
 
-// shellScript runs a server and kills it when the shell's input closes, which the system does when the test binary
-// ends.
+// shellScript runs a server and kills it when the shell's input closes. The system closes it when the test binary ends.
 const shellScript = `exec 3<&0; "$@" & server=$!
 { read -r _ <&3; kill -KILL $server; } >/dev/null 2>&1 & wait $server; kill $!`
 
@@ -32,7 +31,7 @@ type process struct {
 	exited chan struct{}
 }
 
-// launch starts a server on a free port and waits until it answers.
+// launch starts a server on a free port and waits until it responds.
 func launch(program string, s *Server) (*process, error) {
 	addr, err := testkit.FreeAddr()
 	if err != nil {
@@ -45,14 +44,14 @@ func launch(program string, s *Server) (*process, error) {
 	p := &process{exited: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = &p.output, &p.output
 	if p.input, err = cmd.StdinPipe(); err != nil {
-		return nil, fmt.Errorf("creating its input: %w", err)
+		return nil, fmt.Errorf("creating the server's input: %w", err)
 	}
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting a shell: %w", err)
 	}
 	go func() {
 		defer close(p.exited)
-		_ = cmd.Wait() // it was killed
+		_ = cmd.Wait() // The process was killed.
 	}()
 	s.Endpoint = "http://" + addr
 	if err := p.await(s.Endpoint + health); err != nil {
@@ -62,9 +61,9 @@ func launch(program string, s *Server) (*process, error) {
 	return p, nil
 }
 
-// await waits until the server answers.
+// await waits until the server responds.
 func (p *process) await(url string) error {
-	client := &http.Client{Timeout: answerLimit}
+	client := &http.Client{Timeout: responseTimeout}
 	limit := time.After(startLimit)
 	for {
 		response, err := client.Get(url)
@@ -76,15 +75,15 @@ func (p *process) await(url string) error {
 		}
 		select {
 		case <-p.exited:
-			return errors.New("it ended at once")
+			return errors.New("the server ended immediately")
 		case <-limit:
-			return fmt.Errorf("it did not answer within %v: %w", startLimit, err)
-		case <-time.After(askAgain):
+			return fmt.Errorf("the server did not respond within %v: %w", startLimit, err)
+		case <-time.After(pollInterval):
 		}
 	}
 }
 
 func (p *process) kill() {
-	_ = p.input.Close() // nobody else closes it
+	_ = p.input.Close() // Closing the input kills the server.
 	<-p.exited
 }

@@ -25,19 +25,19 @@ func serverProgram(tb testing.TB) string {
 		return path
 	}
 	if os.Getenv("CI") == "true" {
-		tb.Fatalf("this test needs a server of S3: %v", err)
+		tb.Fatalf("this test needs an S3 server: %v", err)
 	}
-	tb.Skipf("skipped, as this test needs a server of S3: %v", err)
+	tb.Skipf("this test needs an S3 server: %v", err)
 	return ""
 }
 
-// buildOnce builds the program into build/, once per version. Other test processes wait meanwhile.
+// buildOnce builds the program into build/ unless this version is already there. Other test processes wait.
 func buildOnce() (string, error) {
 	root, err := program.ModuleRoot()
 	if err != nil {
 		return "", err
 	}
-	version, err := tool(root, "list", "-m", "-f", "{{.Version}}", module)
+	version, err := runGo(root, "list", "-m", "-f", "{{.Version}}", module)
 	if err != nil {
 		return "", err
 	}
@@ -50,23 +50,23 @@ func buildOnce() (string, error) {
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
-	if _, err := tool(root, "build", "-o", path+".new", module+"/cmd/versitygw"); err != nil {
+	if _, err := runGo(root, "build", "-o", path+".new", module+"/cmd/versitygw"); err != nil {
 		return "", err
 	}
-	if err := os.Rename(path+".new", path); err != nil { // so that an incomplete program is never used
+	if err := os.Rename(path+".new", path); err != nil { // Rename it, so that an incomplete program is never used.
 		return "", fmt.Errorf("storing the program: %w", err)
 	}
 	return path, nil
 }
 
-// tool runs the go command in tools/s3 and returns what it says.
-func tool(root string, args ...string) (string, error) {
+// runGo runs the go command in tools/s3 and returns its output.
+func runGo(root string, args ...string) (string, error) {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = filepath.Join(root, "tools", "s3")
 	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
 	out, err := cmd.Output()
-	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
-		return "", fmt.Errorf("go %s: %w: %s", args[0], err, failed.Stderr)
+	if exitErr, ok := errors.AsType[*exec.ExitError](err); ok {
+		return "", fmt.Errorf("go %s: %w: %s", args[0], err, exitErr.Stderr)
 	}
 	if err != nil {
 		return "", fmt.Errorf("go %s: %w", args[0], err)

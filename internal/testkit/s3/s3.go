@@ -1,4 +1,5 @@
-// Package s3 runs a real S3 server per test, on loopback: versitygw, built from tools/s3, with its data in a folder.
+// Package s3 runs versitygw, an S3 server, for a test. It is built from tools/s3, listens on loopback, and stores its data in
+// a folder.
 package s3
 
 import (
@@ -10,7 +11,7 @@ import (
 	"testing"
 )
 
-// Region is the servers' region.
+// Region is the region of all servers.
 const Region = "us-east-1"
 
 // Server is the S3 server of one test.
@@ -20,8 +21,8 @@ type Server struct {
 	folder     string
 }
 
-// Start runs a server until the test ends. It skips the test in a short run. If the server cannot be built, it skips
-// the test, or fails it if CI=true.
+// Start runs a server until the test ends. The test is skipped with -short. If the server cannot be built, the test is
+// skipped, or fails if CI=true.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
 	if testing.Short() {

@@ -15,7 +15,7 @@ func TestServers(t *testing.T) {
 	a, b := s3.Start(t), s3.Start(t)
 	one, other := a.Bucket(t), a.Bucket(t)
 	if a.Endpoint == b.Endpoint || a.ID == b.ID || one == other {
-		t.Errorf("%+v and %+v are not apart", a, b)
+		t.Errorf("%+v and %+v share an endpoint, a key or a bucket", a, b)
 	}
 	response, err := http.Get(a.Endpoint)
 	if err != nil {

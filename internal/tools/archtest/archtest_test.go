@@ -14,7 +14,7 @@ var layers = map[string][]string{
 	"pictures": {"internal/platform/thumbnail", "internal/platform/stripmeta"},
 	"pipeline": {"internal/core/pipeline"},
 	"edges":    {"internal/api/mcp", "internal/api/rest"},
-	"shared":   {"internal/api/openapi", "internal/api/problem"}, // by the edges
+	"shared":   {"internal/api/openapi", "internal/api/problem"}, // shared by the edges
 	"ground": {
 		"internal/platform/backup", "internal/platform/blob", "internal/platform/tlscert", "internal/platform/db",
 		"internal/auth/oidc", "internal/auth/passwords", "internal/auth/throttle",
@@ -82,8 +82,8 @@ var layers = map[string][]string{
 	},
 }
 
-// forbidden are the rules. The names are layers, packages, FOLDER/... for everything below a folder, ours for
-// everything of this module, and other modules.
+// forbidden are the rules. A name is a layer, a package, FOLDER/... for all packages below a folder, "ours" for all packages of
+// this module, or another module.
 var forbidden = []rule{
 	{
 		from: names("edges"), to: names("subjects", "ground", "adapters", "network"),
@@ -106,13 +106,13 @@ var forbidden = []rule{
 		reason: "everything may import these, so they import nothing",
 	}, {
 		from: names("pipeline"), to: names("ours"), notTo: names("model", "leaves", "internal/platform/db"),
-		reason: "the pipeline declares what it needs of subjects as interfaces",
+		reason: "the pipeline declares interfaces that subjects implement",
 	}, {
 		from: names("subjects"), to: names("pipeline"),
 		reason: "operations do not depend on the pipeline that runs them",
 	}, {
 		from: names("shared"), to: names("subjects", "ground", "network", "adapters", "sandbox"),
-		reason: "what the edges share depends only on the registry and the errors",
+		reason: "packages shared by the edges depend only on the registry and the errors",
 	}, {
 		from: names("subjects"), to: names("shared"),
 		reason: "subjects do not depend on the representation in HTTP",
@@ -237,7 +237,7 @@ var allowed = []exception{
 	{"internal/domain/delivery", "internal/domain/post", "the end of a delivery updates its post in the same transaction"},
 	{"internal/domain/delivery", "internal/domain/account", "a delivery uses an account's grant and may find it revoked"},
 	{"internal/domain/account/appcheck", "internal/domain/account", "the check of the apps uses connected accounts"},
-	{"internal/domain/account/appcheck", "internal/domain/delivery", "the check of the apps says how the last post with each app ended"},
+	{"internal/domain/account/appcheck", "internal/domain/delivery", "the check of the apps shows the outcome of the last post with each app"},
 	{"internal/domain/delivery", "internal/domain/job", "the last delivery ends the job, and the queue starts deliveries"},
 	{"internal/domain/analytics", "internal/domain/account", "collection uses an account's grant and may find it revoked"},
 	{"internal/domain/report", "internal/domain/job", "a report begins and ends its job in the same transactions"},

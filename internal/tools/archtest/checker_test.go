@@ -64,7 +64,7 @@ func read(root string) (graph, error) {
 }
 
 func outside(dir, name string) bool {
-	own, _ := filepath.Glob(filepath.Join(dir, "go.mod")) // the pattern is well formed
+	own, _ := filepath.Glob(filepath.Join(dir, "go.mod")) // The pattern is valid.
 	return len(own) > 0 || name == "node_modules" || name == "testdata" || strings.HasPrefix(name, ".")
 }
 
@@ -104,7 +104,7 @@ func onlyConstants(file *ast.File) bool {
 	return only
 }
 
-// check returns every forbidden import, and everything in the rules that is out of date.
+// check returns all forbidden imports, and all names and exceptions in the rules that are out of date.
 func check(g graph, layers map[string][]string, rules []rule, exceptions []exception) []string {
 	c := checker{graph: g, layers: layers, used: map[exception]bool{}}
 	c.checkLayers()
@@ -153,7 +153,7 @@ func (c *checker) checkLayers() {
 	}
 }
 
-// checkNames checks that everything a rule names exists. Otherwise it would forbid nothing.
+// checkNames checks that all names in a rule exist. A rule with an unknown name would forbid nothing.
 func (c *checker) checkNames(r rule) {
 	if r.reason == "" {
 		c.addf("the rule against %v -> %v has no reason", r.from, r.to)

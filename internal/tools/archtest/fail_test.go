@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// TestCheckerFails checks made-up modules with one violation, or none.
+// TestCheckerFails checks invented modules with at most one violation.
 func TestCheckerFails(t *testing.T) {
 	t.Parallel()
 	layers := map[string][]string{"low": {"internal/low"}, "high": {"internal/high", "internal/other"}}
 	rules := []rule{
 		{from: names("low"), to: names("ours"), reason: "it is low"},
-		{from: names("high"), to: names("high"), reason: "they are apart"},
+		{from: names("high"), to: names("high"), reason: "they are separate"},
 		{from: names("ours"), notFrom: names("internal/low"), to: names("example.com/queue"), reason: "only low queues"},
 		{from: names("high"), to: names("net/http"), inTests: true, reason: "no HTTP"},
 	}
@@ -28,41 +28,41 @@ func TestCheckerFails(t *testing.T) {
 		exceptions []exception
 		want       []string
 	}{
-		"nothing wrong": {},
-		"a forbidden import": {
+		"no violation": {},
+		"forbidden import": {
 			more: []dependency{{from: "internal/low", to: "internal/high", file: "x.go"}},
 			want: []string{"x.go imports internal/high: it is low"},
 		},
-		"inside a layer": {
+		"import inside a layer": {
 			more: []dependency{{from: "internal/high", to: "internal/other", file: "x.go"}},
-			want: []string{"x.go imports internal/other: they are apart"},
+			want: []string{"x.go imports internal/other: they are separate"},
 		},
-		"a module's package": {
+		"package of a forbidden module": {
 			more: []dependency{{from: "internal/high", to: "example.com/queue/sub", file: "x.go"}},
 			want: []string{"x.go imports example.com/queue/sub: only low queues"},
 		},
 		"another module": {more: []dependency{{from: "internal/high", to: "example.com/queues", file: "x.go"}}},
-		"more than constants": {
+		"not only constants": {
 			more: []dependency{{from: "internal/high", to: "net/http", file: "x.go"}}, want: []string{"x.go imports net/http: no HTTP"},
 		},
-		"in a test as well": {
+		"rule for tests": {
 			more: []dependency{{from: "internal/high", to: "net/http", file: "x_test.go", test: true}},
 			want: []string{"x_test.go imports net/http: no HTTP"},
 		},
-		"an exception": {
+		"exception": {
 			more: []dependency{{from: "internal/high", to: "internal/other", file: "x.go"}}, exceptions: []exception{allowed},
 		},
-		"an unused exception": {
+		"unused exception": {
 			exceptions: []exception{allowed},
 			want:       []string{"the exception internal/high -> internal/other is unused: remove it"},
 		},
-		"no reason": {more: []dependency{{from: "internal/high", to: "internal/other", file: "x.go"}},
+		"exception without a reason": {more: []dependency{{from: "internal/high", to: "internal/other", file: "x.go"}},
 			exceptions: []exception{{"internal/high", "internal/other", ""}},
 			want: []string{
 				"the exception internal/high -> internal/other is unused: remove it",
-				"x.go imports internal/other: they are apart",
+				"x.go imports internal/other: they are separate",
 			}},
-		"a new package": {packages: []string{"internal/new"}, want: []string{"internal/new is in no layer: add it to layers"}},
+		"package without a layer": {packages: []string{"internal/new"}, want: []string{"internal/new is in no layer: add it to layers"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -26,36 +26,36 @@ func TestGolden(t *testing.T) {
 		"../../../client/generated.go":                 clientgen.Go,
 		"../../../clients/typescript/src/generated.ts": clientgen.TypeScript,
 	} {
-		made, err := generate(raw)
+		generated, err := generate(raw)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if *update {
-			if err := os.WriteFile(file, made, 0o600); err != nil {
+			if err := os.WriteFile(file, generated, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			continue
 		}
-		held, err := os.ReadFile(file)
+		current, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(held), string(made)); diff != "" {
+		if diff := cmp.Diff(string(current), string(generated)); diff != "" {
 			t.Errorf("%s is out of date; run: make generate\n%s", file, diff)
 		}
 	}
 }
 
-// TestUnknownForms checks that unknown forms of schemas are errors.
-func TestUnknownForms(t *testing.T) {
+// TestUnsupportedSchemas checks that unsupported schemas are errors.
+func TestUnsupportedSchemas(t *testing.T) {
 	t.Parallel()
-	for name, s := range map[string]string{
+	for wantErr, s := range map[string]string{
 		"does not support the keyword oneOf": `{"oneOf":[{"type":"string"}]}`,
 		"does not support the type null":     `{"type":"null"}`,
 		"does not support objects of":        `{"type":"object","additionalProperties":{"type":"integer"}}`,
 	} {
 		document := `{"paths":{},"components":{"schemas":{"Thing":{"type":"object","properties":{"a":` + s + `}}}}}`
-		if _, err := clientgen.Go([]byte(document)); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := clientgen.Go([]byte(document)); err == nil || !strings.Contains(err.Error(), wantErr) {
 			t.Errorf("%s: %v", s, err)
 		}
 	}

@@ -50,7 +50,7 @@ type (
 		Ref         string           `json:"$ref"`
 		Type        kind             `json:"type"`
 		Nullable    bool             `json:"-"`
-		Title       string           `json:"-"` // of an enumeration, the name of its component
+		Title       string           `json:"-"` // name of the component of an enumeration
 		Description string           `json:"description"`
 		Properties  ordered[*schema] `json:"properties"`
 		Required    []string         `json:"required"`
@@ -71,10 +71,10 @@ func (c *compact) UnmarshalJSON(raw []byte) error {
 	var out bytes.Buffer
 	err := json.Compact(&out, raw)
 	*c = compact(out.String())
-	return err //nolint:wrapcheck // it was read as JSON before
+	return err //nolint:wrapcheck // raw is valid JSON
 }
 
-// kind is a type, or a type and null joined by |.
+// kind is a JSON Schema type, such as string or string|null.
 type kind string
 
 func (k *kind) UnmarshalJSON(raw []byte) error {
@@ -116,8 +116,8 @@ func (s *schema) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, (*plain)(s)); err != nil {
 		return fmt.Errorf("reading a schema: %w", err)
 	}
-	if of, null := strings.CutSuffix(string(s.Type), "|null"); null {
-		s.Type, s.Nullable = kind(of), true
+	if base, null := strings.CutSuffix(string(s.Type), "|null"); null {
+		s.Type, s.Nullable = kind(base), true
 	}
 	if s.Type != "" && !kinds[string(s.Type)] {
 		return fmt.Errorf("the clients' generator does not support the type %s", s.Type)
@@ -175,8 +175,8 @@ func (o ordered[T]) get(name string) (T, bool) {
 			return m.Value, true
 		}
 	}
-	var none T
-	return none, false
+	var zero T
+	return zero, false
 }
 
 func parse(description []byte) (*document, error) {
@@ -199,7 +199,7 @@ func parse(description []byte) (*document, error) {
 	return &d, nil
 }
 
-// resolveOperation replaces references to requests, envelopes and enumerations.
+// resolveOperation replaces references to requests, envelopes and enumerations by their schemas.
 func (d *document) resolveOperation(o operation) error {
 	bodies := []contents{}
 	if o.RequestBody != nil {
@@ -228,7 +228,7 @@ func isPartOfOperation(name string) bool {
 	return strings.HasSuffix(name, openapi.RequestSuffix) || strings.HasSuffix(name, openapi.EnvelopeSuffix)
 }
 
-// resolve replaces the references to enumerations in a schema. The title of an enumeration is its component's name.
+// resolve replaces references to enumerations in a schema. The title of an enumeration becomes the name of its component.
 func (d *document) resolve(s *schema) error {
 	if s == nil {
 		return nil
@@ -237,7 +237,7 @@ func (d *document) resolve(s *schema) error {
 		name := component(s.Ref)
 		target, ok := d.component(name)
 		if !ok {
-			return fmt.Errorf("there is no component %s", name)
+			return fmt.Errorf("unknown component %s", name)
 		}
 		if len(target.Enum) > 0 {
 			s.Ref, s.Title, s.Type, s.Enum = "", name, target.Type, target.Enum
@@ -262,7 +262,7 @@ func (d *document) component(name string) (schema, bool) {
 // component returns the name of the component that a reference points to.
 func component(ref string) string { return strings.TrimPrefix(ref, "#/components/schemas/") }
 
-// arguments returns the arguments of an operation: those of the path, of the query and of the body.
+// arguments returns the arguments in the path, the query and the body of an operation.
 func (o operation) arguments() []argument {
 	var found []argument
 	for _, p := range o.Parameters {
@@ -284,25 +284,25 @@ func (o operation) arguments() []argument {
 	return found
 }
 
-// keyLength returns the maximum length of an Idempotency-Key, 0 if the operation takes none.
+// keyLength returns the maximum length of an Idempotency-Key. It returns 0 if the operation accepts no key.
 func (o operation) keyLength() (int, error) {
 	for _, p := range o.Parameters {
 		if p.In != "header" {
 			continue
 		}
 		if p.Name != "Idempotency-Key" {
-			return 0, fmt.Errorf("%s takes the header field %s, which the clients do not support", o.ID, p.Name)
+			return 0, fmt.Errorf("%s has the header field %s, which the clients do not support", o.ID, p.Name)
 		}
-		return 128, nil // all operations; paid ones take more
+		return 128, nil // the limit of free operations; paid ones allow more
 	}
 	return 0, nil
 }
 
-// answer returns the status and the envelope's schema of an operation's successful response.
-func (o operation) answer() (string, *schema, error) {
-	for status, response := range o.Responses {
+// response returns the status and the schema of an operation's successful response.
+func (o operation) response() (string, *schema, error) {
+	for status, r := range o.Responses {
 		if strings.HasPrefix(status, "2") {
-			return status, response.Content["application/json"].Schema, nil
+			return status, r.Content["application/json"].Schema, nil
 		}
 	}
 	return "", nil, fmt.Errorf("%s has no successful response", o.ID)

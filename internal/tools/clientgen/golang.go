@@ -6,7 +6,7 @@ import (
 	"pressroom.example/pressroom/internal/api/openapi"
 )
 
-// distinctEmpty are optional strings of responses for which absent and empty differ.
+// distinctEmpty are optional strings of responses that distinguish absent from empty.
 var distinctEmpty = map[string]bool{"PostAccount.caption": true}
 
 var goBasic = map[string]string{
@@ -21,7 +21,7 @@ func goBase(s shape) string {
 	return goBasic[s.Base]
 }
 
-// goType returns a field's type. It is a pointer if the zero value and an absent value differ.
+// goType returns the Go type of a field. It is a pointer if a zero value must be distinguished from an absent value.
 func goType(r *record, f field) string {
 	base := goBase(f.Shape)
 	switch {

@@ -19,7 +19,7 @@ type (
 		Operations []*call
 	}
 
-	// record is an object with known members.
+	// record is an object with known properties.
 	record struct {
 		Name    string
 		Comment string
@@ -32,14 +32,14 @@ type (
 		Comment  string
 		Required bool
 		Shape    shape
-		query    bool // of the query string
+		query    bool // whether the field is in the query string
 		schema   *schema
 	}
 
 	// shape is a basic type, the name of a record or enum, or a list of these.
 	shape struct {
 		Base  string // string, integer, number, boolean, any, string_map (an object of strings), or a name
-		Named bool   // Base is a name
+		Named bool   // whether Base is a name
 		Enum  bool
 		List  bool
 	}
@@ -58,7 +58,7 @@ type (
 		Paid, Job            bool
 		Paged                bool
 		Free                 bool   // callable without arguments
-		Items                *field // the list of a paged answer
+		Items                *field // list of a paged response
 	}
 
 	argument struct {
@@ -79,8 +79,8 @@ var handwritten = []string{"Moment", "Problem"}
 // builder collects the types of the document.
 type builder struct {
 	model
-	byForm   map[string]string // record names by the form of the object
-	byValues map[string]string // enum names by the values
+	byForm   map[string]string // names of records by the form of their schemas
+	byValues map[string]string // names of enums by their values
 	taken    map[string]bool
 }
 
@@ -144,9 +144,9 @@ func (b *builder) shape(owner, wire string, s *schema) shape {
 	case s.Ref != "":
 		return shape{Base: component(s.Ref), Named: true}
 	case s.Type == "array":
-		of := b.shape(owner, openapi.Singular(wire), s.Items)
-		of.List = true
-		return of
+		element := b.shape(owner, openapi.Singular(wire), s.Items)
+		element.List = true
+		return element
 	case s.Type == "object" && len(s.Properties) > 0:
 		return shape{Base: b.inline(owner+openapi.GoName(wire), s), Named: true}
 	case s.Type == "object":
@@ -159,7 +159,7 @@ func (b *builder) shape(owner, wire string, s *schema) shape {
 	return shape{Base: string(s.Type)}
 }
 
-// inline returns the type name of an anonymous object. Objects of equal form share a type.
+// inline returns the type name of an anonymous object. Objects of the same form share a type.
 func (b *builder) inline(derived string, s *schema) string {
 	if known, ok := b.byForm[form(s)]; ok {
 		return known
@@ -174,7 +174,7 @@ func (b *builder) inline(derived string, s *schema) string {
 func form(s *schema) string {
 	raw, err := json.Marshal([]any{s.Properties, s.Required})
 	if err != nil {
-		panic(err) // it was read from JSON
+		panic(err) // The schema was parsed from JSON.
 	}
 	return string(raw)
 }
@@ -191,7 +191,7 @@ func (b *builder) enum(s *schema) string {
 }
 
 func (b *builder) operation(method, path string, o operation) error {
-	status, envelope, err := o.answer()
+	status, envelope, err := o.response()
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (b *builder) input(c *call) {
 	}
 }
 
-// describeRecords gives the description of a field to its record if the record has none and is used only there.
+// describeRecords sets the comments of records without one. A record that only one field uses gets the field's description.
 func (b *builder) describeRecords() {
 	uses, comments := map[string]int{}, map[string]string{}
 	for _, c := range b.Operations {
@@ -261,7 +261,7 @@ func (b *builder) describeRecords() {
 	}
 }
 
-// items returns the list of a paged answer, or nil if the answer is no list type.
+// items returns the list of a paged response, or nil if the response is not a list.
 func (b *builder) items(answer string) *field {
 	for _, r := range b.Records {
 		if r.Name != answer || !strings.HasSuffix(answer, "List") && !strings.HasSuffix(answer, "Lists") {
@@ -269,7 +269,7 @@ func (b *builder) items(answer string) *field {
 		}
 		for i, f := range r.Fields {
 			if f.Shape.List {
-				return &r.Fields[i] // the first list is the one that the type is named after
+				return &r.Fields[i] // The type is named after its first list.
 			}
 		}
 	}

@@ -1,6 +1,6 @@
-// Program descriptions writes the parts of the networks' published API descriptions that the tests of the adapters
-// compare requests with: the paths, parameters, types and enumerations of the calls that the adapters make, without
-// prose. It downloads the descriptions, or reads them from a folder.
+// Command descriptions extracts the calls that the adapters make from the networks' published API descriptions: paths,
+// parameters, types and enumerations, without prose. Tests of the adapters compare requests with them. The command downloads
+// the descriptions or reads them from a folder.
 package main
 
 import (
@@ -17,9 +17,9 @@ import (
 
 // source is one published description.
 type source struct {
-	file   string // name in a folder of originals
+	file   string // name of the original in a folder
 	url    string
-	target string // name of the part that is kept
+	target string // name of the file to write
 	keep   func(original any) (any, error)
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// metaCalls are the edges that are kept, by the object that has them. All fields are kept.
+// metaCalls are the edges to keep, by object. All fields of the objects are kept.
 var metaCalls = map[string][]string{
 	"AdVideo": nil, "InstagramInsightsResult": nil,
 	"IGMedia": {"insights", "children"},
@@ -18,8 +18,8 @@ var metaCalls = map[string][]string{
 	"ShadowIGHashtag": {"recent_media", "top_media"}, "User": {"accounts", "businesses", "permissions"},
 }
 
-// keepMeta returns a summary of Meta's description: of each object the names of its fields, and of each call the
-// names of its parameters with the values of those that are enumerations.
+// keepMeta returns a summary of Meta's description: the fields of each object, and the parameters of each call with the values
+// of enumerations.
 func keepMeta(fetch reader) (any, error) {
 	enums, err := readEnums(fetch)
 	if err != nil {
@@ -118,7 +118,7 @@ func addRequests(calls map[string][]string, items any) {
 			parts = append(parts, fmt.Sprint(part))
 		}
 		call := fmt.Sprint(request["method"]) + " " + strings.Trim(postmanID.ReplaceAllString(path.Join(parts...), "ID"), "/")
-		params := map[string]bool{"access_token": true} // the collection's authorization adds it to every query
+		params := map[string]bool{"access_token": true} // The collection's authorization adds it to every query.
 		for _, name := range calls[call] {
 			params[name] = true
 		}
@@ -129,7 +129,7 @@ func addRequests(calls map[string][]string, items any) {
 	}
 }
 
-// lexicons are those of the calls and the record of the Bluesky adapter. Those that they refer to are kept too.
+// lexicons are the lexicons of the Bluesky adapter's calls and record. Lexicons to which they refer are kept too.
 var lexicons = []string{
 	"com.atproto.server.createSession", "com.atproto.server.refreshSession", "com.atproto.server.deleteSession",
 	"com.atproto.server.getSession",
@@ -158,7 +158,7 @@ func keepLexicons(fetch reader) (any, error) {
 	return kept, nil
 }
 
-// lexiconRefs returns the references of a lexicon, also those of unions.
+// lexiconRefs returns the references in a lexicon, including those in unions.
 func lexiconRefs(value any) []string {
 	var found []string
 	switch v := value.(type) {

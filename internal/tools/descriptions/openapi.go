@@ -9,13 +9,13 @@ import (
 
 type object = map[string]any
 
-// prose are the members that say nothing to a program.
+// prose are members that only people read.
 var prose = []string{
 	"description", "descriptions", "enumDescriptions", "summary", "example", "examples", "externalDocs", "tags", "security",
 	"annotations", "title", "operationId", "enumDeprecated", "deprecated",
 }
 
-// named are members whose own members have free names.
+// named are members that contain members with arbitrary names.
 var named = []string{"properties", "schemas", "parameters", "responses", "requestBodies", "headers", "paths", "content", "methods", "defs"}
 
 // withoutProse returns a copy of a description without prose.
@@ -51,7 +51,7 @@ func keepPinterest(original any) (any, error) {
 		"/pins/{pin_id}/analytics", "/pins/analytics", "/media", "/media/{media_id}")
 }
 
-// keepPaths returns an OpenAPI description with only these paths and what they refer to.
+// keepPaths returns an OpenAPI description with only these paths and the components to which they refer.
 func keepPaths(original any, paths ...string) (any, error) {
 	full, _ := withoutProse(original, false).(object)
 	all, _ := full["paths"].(object)
@@ -116,7 +116,7 @@ func keepYouTube(original any) (any, error) {
 
 func keepAnalytics(original any) (any, error) { return keepMethods(original, "reports.query") }
 
-// keepMethods returns a discovery document with only these methods and what they refer to.
+// keepMethods returns a discovery document with only these methods and the schemas to which they refer.
 func keepMethods(original any, names ...string) (any, error) {
 	full, _ := withoutProse(original, false).(object)
 	methods := object{}

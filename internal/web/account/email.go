@@ -10,7 +10,7 @@ import (
 // sendConfirmation emails the visitor a link that confirms the email address.
 func (p *Handlers) sendConfirmation(w http.ResponseWriter, r *http.Request) {
 	v := shell.VisitorOf(r.Context())
-	if err := p.Letters.Confirm(r.Context(), v.ID); err != nil {
+	if err := p.LinkMailer.Confirm(r.Context(), v.ID); err != nil {
 		if wrong, ok := p.formError(w, r, err); ok {
 			out := viewOf(v.Account)
 			out.WrongEmail = wrong

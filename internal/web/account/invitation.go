@@ -95,7 +95,7 @@ func (p *Handlers) accept(w http.ResponseWriter, r *http.Request) {
 // welcome shows the team that a signed-in person has joined, or what happens next if the person must be confirmed.
 func (p *Handlers) welcome(w http.ResponseWriter, r *http.Request, o team.Offer) {
 	if o.Waiting {
-		p.tellWaiting(w, r, o, p.Letters.Possible())
+		p.tellWaiting(w, r, o, p.LinkMailer.Enabled())
 		return
 	}
 	p.SetTeam(r.Context(), o.TeamID)

@@ -84,7 +84,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, out 
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	zone := v.Zone
 	var err error
-	out.Zones, out.Languages, out.Methods, out.Mails = teamtime.Zones, locale.All(), p.signInMethods(), p.Letters.Possible()
+	out.Zones, out.Languages, out.Methods, out.Mails = teamtime.Zones, locale.All(), p.signInMethods(), p.LinkMailer.Enabled()
 	if out.Passkeys, err = p.passkeys.List(ctx, v.ID); err != nil {
 		p.ShowError(w, r, err)
 		return

@@ -72,7 +72,7 @@ func (p *Handlers) at(do func(w http.ResponseWriter, r *http.Request, a account.
 			p.NotFound(w, r)
 			return
 		}
-		found, err := p.connector.Accounts.Of(ctx, p.DB, team, []int64{id})
+		found, err := p.connector.Accounts.ByID(ctx, p.DB, team, []int64{id})
 		if err != nil {
 			p.ShowError(w, r, err)
 			return

@@ -261,7 +261,7 @@ func (p *Handlers) why(ctx context.Context, t team.OwnTeam, asked []access.Capab
 		return "This team’s plan does not include assistants.", nil
 	case b.Off:
 		return "The owner has disabled assistants and API keys.", nil
-	case b.OwnerHeld:
+	case b.OwnerSuspended:
 		return "The owner’s account is suspended.", nil
 	case slices.Contains(b.Paused, access.PauseEverything) || slices.Contains(b.Paused, access.PauseAPI):
 		return "The operator has paused assistants.", nil

@@ -67,7 +67,7 @@ func (p *Handlers) personPage(w http.ResponseWriter, r *http.Request) {
 		title = p.T(r, "Deleted person")
 	}
 	p.ShowTitled(w, r, http.StatusOK, pages["person"], title,
-		personView{found, teams, found.ID == shell.VisitorOf(r.Context()).ID, p.Letters.Possible()})
+		personView{found, teams, found.ID == shell.VisitorOf(r.Context()).ID, p.LinkMailer.Enabled()})
 }
 
 // onPerson changes the person in the path. Operators cannot change themselves, so that at least one operator remains.
@@ -155,7 +155,7 @@ func (p *Handlers) recover(w http.ResponseWriter, r *http.Request) {
 
 // mailRecovery emails a recovery link to the person, so that nobody else sees it.
 func (p *Handlers) mailRecovery(w http.ResponseWriter, r *http.Request, found team.Person) {
-	if _, err := p.Letters.Recover(r.Context(), found.Email); err != nil {
+	if _, err := p.LinkMailer.Recover(r.Context(), found.Email); err != nil {
 		p.refuse(w, r, err)
 		return
 	}

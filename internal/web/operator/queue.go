@@ -21,7 +21,7 @@ const (
 
 // Well reports whether nothing is late or slow.
 func (v queueView) Well() bool {
-	return v.Late.Posts == 0 && v.Late.Held == 0 && len(v.SlowJobs) == 0 && len(v.Slow) == 0
+	return v.Late.Posts == 0 && v.Late.Blocked == 0 && len(v.SlowJobs) == 0 && len(v.Slow) == 0
 }
 
 // queueView is the background work.

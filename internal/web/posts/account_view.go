@@ -27,7 +27,7 @@ type accountView struct {
 	Later   *time.Time // earliest time of a retry
 	LaterIn string     // the same, if soon
 	Absent  string     // person who marked the post as not published
-	Figures analytics.PostSums
+	Metrics analytics.PostSums
 	Gone    bool   // the connection is lost; Why explains what to do
 	Holder  string // ID of the copy of the post that has taken over the account
 	// MayRetry reports whether the account can be retried now.

@@ -57,7 +57,7 @@ func (p *Handlers) eventMaker(r *http.Request, entries []calendar.Entry, zone *t
 			movable := entry.Status == post.Draft && writer || entry.Status == post.Scheduled && publisher
 			// Moving a post with a time ends its approval, so such a post cannot be dragged by accident.
 			approved := e.Approval == post.Approved && !entry.At.IsZero()
-			e.Draggable = movable && !entry.ToCome && !e.Template && !approved
+			e.Draggable = movable && !entry.IsOccurrence && !e.Template && !approved
 			out[i] = e
 		}
 		return out
@@ -66,7 +66,7 @@ func (p *Handlers) eventMaker(r *http.Request, entries []calendar.Entry, zone *t
 
 // describe returns the style of an event and its state in words.
 func (e event) describe(l *locale.Language) (string, string, string) {
-	if e.ToCome {
+	if e.IsOccurrence {
 		return "coming", "repeat-line", l.T("Upcoming · series")
 	}
 	look, icon := string(e.Status), map[post.Status]string{

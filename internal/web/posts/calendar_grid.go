@@ -161,7 +161,7 @@ func (p *Handlers) fillCalendar(r *http.Request, view *calendarView, filter cale
 		d.AnyTime = events(slotsOn(planned, d.Date), false)
 		d = d.limit(shown.most())
 		view.Empty = view.Empty && d.Count() == 0
-		view.Upcoming = view.Upcoming || slices.ContainsFunc(span.Entries, func(s calendar.Entry) bool { return s.ToCome })
+		view.Upcoming = view.Upcoming || slices.ContainsFunc(span.Entries, func(s calendar.Entry) bool { return s.IsOccurrence })
 		view.Days = append(view.Days, d)
 	}
 	if view.View != monthView {

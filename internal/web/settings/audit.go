@@ -256,7 +256,7 @@ func (p *Handlers) name(r *http.Request, lines []line) error {
 	}
 	known := map[int64]account.Account{}
 	if len(accounts) > 0 {
-		if known, err = p.Accounts.Of(r.Context(), p.DB, here(r), accounts); err != nil {
+		if known, err = p.Accounts.ByID(r.Context(), p.DB, here(r), accounts); err != nil {
 			return err
 		}
 	}

@@ -94,7 +94,7 @@ func (p *Handlers) fillMembers(r *http.Request, view *membersView, after int64) 
 	if view.Seats, err = p.Teams.Seats(ctx, here(r)); err != nil {
 		return err
 	}
-	view.Mails = p.Letters.Possible()
+	view.Mails = p.LinkMailer.Enabled()
 	plan, err := p.Teams.Plan(ctx, here(r))
 	view.Limit, view.Roles = plan.Seats, roles()
 	return err
@@ -130,8 +130,8 @@ func (p *Handlers) invite(w http.ResponseWriter, r *http.Request) {
 // sendInvitation emails an invitation and returns nil. Without a mail server it returns the page with the link.
 func (p *Handlers) sendInvitation(r *http.Request, email string, role access.Role) (*invitedView, error) {
 	by := shell.VisitorOf(r.Context()).ID
-	if p.Letters.Possible() {
-		_, err := p.Letters.Invite(r.Context(), by, here(r), email, role)
+	if p.LinkMailer.Enabled() {
+		_, err := p.LinkMailer.Invite(r.Context(), by, here(r), email, role)
 		return nil, err
 	}
 	i, token, err := p.Teams.Invite(r.Context(), by, here(r), email, role)

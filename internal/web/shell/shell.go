@@ -21,11 +21,11 @@ import (
 // Options configure the frame.
 type Options struct {
 	// PublicURL has no trailing slash. Cookies are restricted to HTTPS if it begins with https:.
-	PublicURL string
-	Teams     *team.Service
-	Registry  *operation.Registry
-	Pipeline  *pipeline.Pipeline
-	Letters   *team.Letters // nil if there is no mail server
+	PublicURL  string
+	Teams      *team.Service
+	Registry   *operation.Registry
+	Pipeline   *pipeline.Pipeline
+	LinkMailer *team.LinkMailer // nil if there is no mail server
 	// TrustedProxies are networks whose X-Forwarded-For is trusted.
 	TrustedProxies []string
 	DB             *db.DB // stores sessions; its clock decides when they end

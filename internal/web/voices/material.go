@@ -29,13 +29,13 @@ type (
 	piece struct {
 		voice.Material
 
-		Voice   int64
-		Excerpt string
-		Short   string // link label
-		Letters int    // total number of characters
-		At      time.Time
-		Part    int
-		Parts   int
+		Voice      int64
+		Excerpt    string
+		Short      string // link label
+		Characters int    // total number of characters
+		At         time.Time
+		Part       int
+		Parts      int
 	}
 )
 
@@ -55,7 +55,7 @@ const (
 func pieceFor(call operation.Call, id int64, m voice.Material) piece {
 	return piece{
 		Material: m, Voice: id, Excerpt: cut(m.Content, excerpt), Short: cut(m.Content, short),
-		Letters: utf8.RuneCountInString(m.Content), At: inZone(call, m.AddedAt),
+		Characters: utf8.RuneCountInString(m.Content), At: inZone(call, m.AddedAt),
 	}
 }
 

@@ -128,7 +128,7 @@ func (s *Service) addHashtags(ctx context.Context, tx *db.Tx, call operation.Cal
 		if err := l.append(ctx, tx, fitting, subcategory); err != nil {
 			return c, err
 		}
-		if err := s.Figures.Enqueue(ctx, tx, l.Platform, fitting); err != nil {
+		if err := s.Statistics.Enqueue(ctx, tx, l.Platform, fitting); err != nil {
 			return c, err
 		}
 	}

@@ -26,7 +26,7 @@ func BenchmarkOpen(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			clock := testkit.NewClock(time.Date(2026, 3, 29, 8, 0, 0, 0, time.UTC))
 			w := newEnv(b, testkit.Open(b, url(b), clock), clock).newTeam(b, "agency")
-			w.Figures = stats.New(w.db)
+			w.Statistics = stats.New(w.db)
 			posts := post.New(w.db, nil, nil, nil, nil, post.Limits{}, plan.Default()).Operations()
 			for _, platform := range []string{"", "instagram"} {
 				l := w.createLongList(b, platform)

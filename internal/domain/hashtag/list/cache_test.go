@@ -24,7 +24,7 @@ var _ operation.JSONEncoder = HashtagList{}
 func TestCache(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
 		figures := stats.New(w.db)
-		w.Figures = figures
+		w.Statistics = figures
 		l := w.mustCreate(t, CreateInput{Name: "Coffee <&>", Platform: "instagram", Hashtags: []string{"coffee", "latte"}})
 		fresh := *w.Service
 		look := func() string {
@@ -61,7 +61,7 @@ func TestCache(t *testing.T) {
 				return err
 			},
 			func() error {
-				learned := stats.Observation{Figures: stats.Figures{Platform: provider.Instagram, Hashtag: "coffee",
+				learned := stats.Observation{Statistics: stats.Statistics{Platform: provider.Instagram, Hashtag: "coffee",
 					Posts: &hashtaganalysis.TagPosts{Count: 7, Basis: hashtaganalysis.Measured}, MeasuredAt: w.db.Now()}}
 				return w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 					return figures.Record(ctx, tx, learned)

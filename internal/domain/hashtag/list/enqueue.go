@@ -43,5 +43,5 @@ func (s *Service) enqueue(ctx context.Context, call operation.Call, l List, sent
 	if err != nil {
 		return err
 	}
-	return s.Figures.EnqueueInBatches(ctx, l.Platform, fitting)
+	return s.Statistics.EnqueueInBatches(ctx, l.Platform, fitting)
 }

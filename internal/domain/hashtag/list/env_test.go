@@ -33,10 +33,10 @@ type env struct {
 // fakeFigures returns figures set by a test and records requests.
 type fakeFigures struct {
 	mu           sync.Mutex
-	byHashtag    map[string]stats.Figures // by platform and hashtag, with a space between them
-	requested    []string                 // likewise
-	batchSizes   []int                    // number of hashtags in each call to EnqueueInBatches
-	err          error                    // returned by Enqueue
+	byHashtag    map[string]stats.Statistics // by platform and hashtag, with a space between them
+	requested    []string                    // likewise
+	batchSizes   []int                       // number of hashtags in each call to EnqueueInBatches
+	err          error                       // returned by Enqueue
 	version      int64
 	hashtagsRead int // number of hashtags for which figures were read
 }
@@ -66,11 +66,11 @@ func (k *fakeFigures) Version(context.Context, db.Querier, string) (int64, error
 }
 
 func (k *fakeFigures) Get(_ context.Context, _ db.Querier, platform string,
-	tags []string) (map[string]stats.Figures, error) {
+	tags []string) (map[string]stats.Statistics, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.hashtagsRead += len(tags)
-	out := map[string]stats.Figures{}
+	out := map[string]stats.Statistics{}
 	for _, tag := range tags {
 		for _, on := range platforms {
 			f, found := k.byHashtag[on+" "+tag]
@@ -110,10 +110,10 @@ func forEachDatabase(t *testing.T, run func(t *testing.T, w env)) {
 
 func newEnv(t fatal, d *db.DB, clock *testkit.Clock) env {
 	t.Helper()
-	w := env{figures: &fakeFigures{byHashtag: map[string]stats.Figures{}}, clock: clock}
+	w := env{figures: &fakeFigures{byHashtag: map[string]stats.Statistics{}}, clock: clock}
 	offered := plan.Default()
 	offered.BannedHashtags = map[string][]string{"instagram": {"#Forbidden", "ＮＯ"}, "tiktok": {"nowhere"}}
-	w.Service = must.Get(New(Options{DB: d, Figures: w.figures, Terms: offered}))(t)
+	w.Service = must.Get(New(Options{DB: d, Statistics: w.figures, Terms: offered}))(t)
 	return w.newTeam(t, "creator")
 }
 

@@ -49,19 +49,19 @@ type Item struct {
 	Subcategory string
 }
 
-// Figures reads hashtag statistics and requests their measurement. An empty platform means any.
-type Figures interface {
+// StatisticsStore reads hashtag statistics and requests their measurement. An empty platform means all platforms.
+type StatisticsStore interface {
 	Enqueue(ctx context.Context, tx *db.Tx, platform string, tags []string) error
 	EnqueueInBatches(ctx context.Context, platform string, tags []string) error
-	Get(ctx context.Context, q db.Querier, platform string, tags []string) (map[string]stats.Figures, error)
+	Get(ctx context.Context, q db.Querier, platform string, tags []string) (map[string]stats.Statistics, error)
 	Version(ctx context.Context, q db.Querier, platform string) (int64, error)
 }
 
 // Options holds the dependencies of a Service.
 type Options struct {
-	DB      *db.DB
-	Figures Figures
-	Terms   plan.Terms
+	DB         *db.DB
+	Statistics StatisticsStore
+	Terms      plan.Terms
 	// HasProvider reports whether a provider of hashtag figures is configured.
 	HasProvider bool
 }

@@ -210,14 +210,14 @@ func TestForeignListNotFound(t *testing.T) {
 func TestFigures(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
 		figures := func(platform, name string, posts int64) {
-			w.figures.byHashtag[platform+" "+name] = stats.Figures{Platform: platform, Hashtag: name,
+			w.figures.byHashtag[platform+" "+name] = stats.Statistics{Platform: platform, Hashtag: name,
 				Posts: &hashtaganalysis.TagPosts{Count: posts, Basis: "measured"}, Score: new(50.0),
 				MeasuredAt: w.clock.Now()}
 		}
 		figures("instagram", "both", 9_999)
 		figures("tiktok", "both", 10_000)
 		figures("tiktok", "one", 2_000_000)
-		w.figures.byHashtag["instagram named"] = stats.Figures{Platform: "instagram", Hashtag: "named"}
+		w.figures.byHashtag["instagram named"] = stats.Statistics{Platform: "instagram", Hashtag: "named"}
 		tags := []string{"one", "none", "both", "named"}
 		shown := func(name, tier string, posts int64) stats.HashtagSummary {
 			return stats.HashtagSummary{Hashtag: name, Posts: &hashtaganalysis.TagPosts{Count: posts, Basis: "measured"},
@@ -253,7 +253,7 @@ func TestFigures(t *testing.T) {
 // The service works with the real store: added hashtags become known there.
 func TestRealFigures(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, w env) {
-		w.Figures = stats.New(w.db)
+		w.Statistics = stats.New(w.db)
 		l := w.mustCreate(t, CreateInput{Hashtags: []string{"b", "a"}})
 		if n := w.queryInt(t, `SELECT COUNT(*) FROM hashtags WHERE hashtag IN ('a', 'b')`); n != 4 {
 			t.Errorf("%d hashtags are known on both platforms", n)

@@ -70,7 +70,7 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 	if err != nil {
 		return out, err
 	}
-	version, err := s.Figures.Version(ctx, s.db, l.Platform)
+	version, err := s.Statistics.Version(ctx, s.db, l.Platform)
 	if err != nil {
 		return out, err
 	}
@@ -161,7 +161,7 @@ func (s *Service) addFigures(ctx context.Context, l List, items []Item) ([]Liste
 	for n, i := range items {
 		tags[n] = i.Hashtag
 	}
-	known, err := s.Figures.Get(ctx, s.db, l.Platform, tags)
+	known, err := s.Statistics.Get(ctx, s.db, l.Platform, tags)
 	if err != nil {
 		return nil, err
 	}
@@ -179,6 +179,6 @@ func (s *Service) addFigures(ctx context.Context, l List, items []Item) ([]Liste
 }
 
 // hasFigures reports whether any figure is known.
-func hasFigures(f stats.Figures) bool {
+func hasFigures(f stats.Statistics) bool {
 	return f.Posts != nil || f.PostsPerDay != nil || f.Score != nil
 }

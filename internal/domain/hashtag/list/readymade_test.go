@@ -95,7 +95,7 @@ func TestReadyMadeWithoutFigures(t *testing.T) {
 			t.Errorf("with a provider: %q", before.Notes)
 		}
 		for i, h := range before.Data.Hashtags {
-			w.figures.byHashtag["instagram "+h.Hashtag] = stats.Figures{Platform: "instagram", Hashtag: h.Hashtag,
+			w.figures.byHashtag["instagram "+h.Hashtag] = stats.Statistics{Platform: "instagram", Hashtag: h.Hashtag,
 				Score: new(50.0)}
 			if i == 0 {
 				if notes := open().Notes; len(notes) != 1 || !strings.Contains(notes[0],

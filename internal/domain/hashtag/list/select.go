@@ -2,7 +2,7 @@ package list
 
 import "context"
 
-// Select returns a list with the hashtags that pick returns. Figures are read for these only, so a page of a long list
+// Select returns a list with the hashtags that pick returns. Statistics are read for these only, so a page of a long list
 // is cheap.
 func (s *Service) Select(ctx context.Context, team, id int64, pick func([]Item) []Item) (HashtagList, error) {
 	l, items, err := s.findWithItems(ctx, team, id)

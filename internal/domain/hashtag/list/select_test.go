@@ -19,7 +19,7 @@ func TestSelect(t *testing.T) {
 		}
 		made := w.mustCreate(t, CreateInput{Name: "Long", Platform: "instagram", Hashtags: tags})
 		rate := 4.5
-		w.figures.byHashtag["instagram tag299"] = stats.Figures{Platform: "instagram", Hashtag: "tag299", PostsPerDay: &rate}
+		w.figures.byHashtag["instagram tag299"] = stats.Statistics{Platform: "instagram", Hashtag: "tag299", PostsPerDay: &rate}
 		before := w.figures.hashtagsRead
 		got, err := w.Select(t.Context(), w.team, made.ID, func(all []Item) []Item {
 			all[0], all[299] = all[299], all[0] // changes the caller's copy only

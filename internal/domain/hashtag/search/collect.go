@@ -23,34 +23,34 @@ const (
 // nearby holds known hashtags that match a keyword or relate to it.
 type nearby struct {
 	related []stats.Related
-	matches []stats.Figures
+	matches []stats.Statistics
 }
 
 func (s *Service) findNearby(ctx context.Context, t task) (nearby, error) {
 	var out nearby
 	var err error
-	if out.related, err = s.Figures.RelatedTo(ctx, t.platform, t.words.hashtags(), maxRelated); err != nil {
+	if out.related, err = s.Statistics.RelatedTo(ctx, t.platform, t.words.hashtags(), maxRelated); err != nil {
 		return out, err
 	}
-	out.matches, err = s.Figures.Matches(ctx, t.platform, t.words, maxMatches)
+	out.matches, err = s.Statistics.Matches(ctx, t.platform, t.words, maxMatches)
 	return out, err
 }
 
-func figuresOfRelated(all []stats.Related) []stats.Figures {
-	out := make([]stats.Figures, len(all))
+func figuresOfRelated(all []stats.Related) []stats.Statistics {
+	out := make([]stats.Statistics, len(all))
 	for i, r := range all {
-		out[i] = r.Figures
+		out[i] = r.Statistics
 	}
 	return out
 }
 
 // isComplete reports whether both size and rate of a hashtag are known.
-func isComplete(f stats.Figures) bool { return f.Posts != nil && f.PostsPerDay != nil }
+func isComplete(f stats.Statistics) bool { return f.Posts != nil && f.PostsPerDay != nil }
 
 // findings is the result of a search.
 type findings struct {
-	hashtags   []stats.Figures // complete: the keyword's own, then others by score
-	incomplete []stats.Figures // the keyword's own that exist but lack figures
+	hashtags   []stats.Statistics // complete: the keyword's own, then others by score
+	incomplete []stats.Statistics // the keyword's own that exist but lack figures
 	related    []stats.Related
 	own        []string // the keyword's own without those that do not exist
 	answered   int      // number of own hashtags that the provider answered for this search
@@ -72,7 +72,7 @@ func (s *Service) collect(ctx context.Context, h job.LeasedJob, t task) (finding
 	}
 	own := t.words.hashtags()
 	names := slices.Concat(own, slices.Sorted(maps.Keys(said)))
-	known, err := s.Figures.Get(ctx, s.db, t.platform, names)
+	known, err := s.Statistics.Get(ctx, s.db, t.platform, names)
 	if err != nil {
 		return out, err
 	}
@@ -105,8 +105,8 @@ func isMissing(exists map[string]bool, tag string) bool {
 	return answered && !found
 }
 
-func knownFigures(names []string, known map[string]stats.Figures) []stats.Figures {
-	var out []stats.Figures
+func knownFigures(names []string, known map[string]stats.Statistics) []stats.Statistics {
+	var out []stats.Statistics
 	for _, name := range names {
 		if f, there := known[name]; there {
 			out = append(out, f)
@@ -116,8 +116,8 @@ func knownFigures(names []string, known map[string]stats.Figures) []stats.Figure
 }
 
 // selectComplete returns the distinct candidates that have figures, in order.
-func selectComplete(candidates []stats.Figures, exists map[string]bool) []stats.Figures {
-	var out []stats.Figures
+func selectComplete(candidates []stats.Statistics, exists map[string]bool) []stats.Statistics {
+	var out []stats.Statistics
 	seen := map[string]bool{}
 	for _, f := range candidates {
 		if isComplete(f) && !seen[f.Hashtag] && !isMissing(exists, f.Hashtag) {
@@ -129,20 +129,20 @@ func selectComplete(candidates []stats.Figures, exists map[string]bool) []stats.
 }
 
 // resultOrder returns the order of a result: the keyword's own hashtags first, then the others by descending score.
-func resultOrder(own []string) func(a, b stats.Figures) int {
-	place := func(f stats.Figures) int {
+func resultOrder(own []string) func(a, b stats.Statistics) int {
+	place := func(f stats.Statistics) int {
 		if at := slices.Index(own, f.Hashtag); at >= 0 {
 			return at
 		}
 		return len(own)
 	}
-	return func(a, b stats.Figures) int {
+	return func(a, b stats.Statistics) int {
 		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(scoreOrUnknown(b), scoreOrUnknown(a)))
 	}
 }
 
 // scoreOrUnknown returns the score for sorting, which is -1 if unknown.
-func scoreOrUnknown(f stats.Figures) float64 {
+func scoreOrUnknown(f stats.Statistics) float64 {
 	if f.Score == nil {
 		return -1
 	}
@@ -155,7 +155,7 @@ func (f findings) hashtagsToMeasure() []string {
 	out := slices.Clone(f.own)
 	most := len(out) + maxEnqueued
 	for _, r := range f.related {
-		if !isComplete(r.Figures) && !slices.Contains(out, r.Hashtag) && len(out) < most {
+		if !isComplete(r.Statistics) && !slices.Contains(out, r.Hashtag) && len(out) < most {
 			out = append(out, r.Hashtag)
 		}
 	}
@@ -165,14 +165,14 @@ func (f findings) hashtagsToMeasure() []string {
 // rows returns the rows to store.
 func (f findings) rows() []row {
 	var out []row
-	for part, all := range map[string][]stats.Figures{partHashtags: f.hashtags, partIncomplete: f.incomplete} {
+	for part, all := range map[string][]stats.Statistics{partHashtags: f.hashtags, partIncomplete: f.incomplete} {
 		for i, h := range all {
 			out = append(out, row{part: part, position: i, measured: h.MeasuredAt, entry: stats.Summarize(h)})
 		}
 	}
 	for i, r := range f.related {
 		out = append(out, row{part: partRelated, position: i, measured: r.MeasuredAt,
-			entry: Related{HashtagSummary: stats.Summarize(r.Figures), Support: r.Support, Share: r.Share, Lift: r.Lift}})
+			entry: Related{HashtagSummary: stats.Summarize(r.Statistics), Support: r.Support, Share: r.Share, Lift: r.Lift}})
 	}
 	return out
 }

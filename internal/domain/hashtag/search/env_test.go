@@ -93,7 +93,7 @@ func forEachDatabase(t *testing.T, run func(t *testing.T, w env)) {
 		reports := report.New(report.Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.wallet, Terms: plan.Default(),
 			Log: log})
 		w.Service = New(Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.wallet, Reports: reports,
-			Figures: stats.New(d), Terms: plan.Default(), Source: w.script, Log: log})
+			Statistics: stats.New(d), Terms: plan.Default(), Source: w.script, Log: log})
 		run(t, w.newTeam(t))
 	})
 }

@@ -38,7 +38,7 @@ func (s *Service) finish(ctx context.Context, h job.LeasedJob, t task, e outcome
 		if err := saveNotes(ctx, tx, h.ID, e.notes); err != nil {
 			return err
 		}
-		if err := s.Figures.Enqueue(ctx, tx, t.platform, e.toMeasure); err != nil {
+		if err := s.Statistics.Enqueue(ctx, tx, t.platform, e.toMeasure); err != nil {
 			return err
 		}
 		if err := s.settle(ctx, tx, h, e.charged); err != nil {

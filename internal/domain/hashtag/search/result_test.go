@@ -31,7 +31,7 @@ func TestPages(t *testing.T) {
 				known.Recent[p].Likes = new(int64(1 + i*7%23*50)) // so that all scores differ
 			}
 			learned := stats.Analyze(provider.Instagram, known, w.clock.Now())
-			w.write(t, func(ctx context.Context, tx *db.Tx) error { return w.Figures.Record(ctx, tx, learned) })
+			w.write(t, func(ctx context.Context, tx *db.Tx) error { return w.Statistics.Record(ctx, tx, learned) })
 			want = append(want, name)
 		}
 		r, _, _ := w.runSearch(t, Input{Query: "harbourlife"})

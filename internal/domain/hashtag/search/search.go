@@ -32,17 +32,17 @@ type Reports interface {
 
 // Options holds the dependencies of a Service.
 type Options struct {
-	DB        *db.DB
-	Jobs      *job.Store
-	Worker    *job.Worker
-	Credits   Credits
-	Reports   Reports
-	Figures   *stats.Store
-	Terms     plan.Terms
-	Source    Source // nil if no provider is configured
-	Limiter   *provider.Limiter
-	PostLimit int // posts to request of each kind; default 200
-	Log       *slog.Logger
+	DB         *db.DB
+	Jobs       *job.Store
+	Worker     *job.Worker
+	Credits    Credits
+	Reports    Reports
+	Statistics *stats.Store
+	Terms      plan.Terms
+	Source     Source // nil if no provider is configured
+	Limiter    *provider.Limiter
+	PostLimit  int // posts to request of each kind; default 200
+	Log        *slog.Logger
 }
 
 // Service implements hashtag search.

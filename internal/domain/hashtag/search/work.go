@@ -85,7 +85,7 @@ func (s *Service) measureOwn(ctx context.Context, h job.LeasedJob, t task, count
 		return nil, err
 	}
 	own := t.words.hashtags()
-	known, err := s.Figures.Get(ctx, s.db, t.platform, own)
+	known, err := s.Statistics.Get(ctx, s.db, t.platform, own)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (s *Service) measureOwn(ctx context.Context, h job.LeasedJob, t task, count
 
 // isFresh reports whether figures are recent enough for a keyword's own hashtag: at most a day old for a paid search,
 // within the data window otherwise.
-func (s *Service) isFresh(t task, f stats.Figures) bool {
+func (s *Service) isFresh(t task, f stats.Statistics) bool {
 	oldest := day
 	if !t.paidUntil.IsZero() {
 		oldest = s.window()
@@ -143,7 +143,7 @@ func (s *Service) measure(ctx context.Context, h job.LeasedJob, q provider.Hasht
 			return err
 		}
 		if found {
-			if err := s.Figures.Record(ctx, tx, learned); err != nil {
+			if err := s.Statistics.Record(ctx, tx, learned); err != nil {
 				return err
 			}
 		}
@@ -217,7 +217,7 @@ func (s *Service) furtherHashtags(ctx context.Context, t task, answers map[strin
 	for _, f := range near.matches {
 		wanted = append(wanted, f.Hashtag)
 	}
-	known, err := s.Figures.Get(ctx, s.db, t.platform, wanted)
+	known, err := s.Statistics.Get(ctx, s.db, t.platform, wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -233,6 +233,6 @@ func (s *Service) furtherHashtags(ctx context.Context, t task, answers map[strin
 }
 
 // inWindow reports whether figures are complete and within the data window.
-func (s *Service) inWindow(f stats.Figures) bool {
+func (s *Service) inWindow(f stats.Statistics) bool {
 	return isComplete(f) && s.db.Now().Sub(f.MeasuredAt) < s.window()
 }

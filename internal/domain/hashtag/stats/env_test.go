@@ -103,7 +103,7 @@ func (w *env) recordPosts(posts ...provider.Post) {
 	})
 }
 
-func (w *env) get(platform string, tags ...string) map[string]stats.Figures {
+func (w *env) get(platform string, tags ...string) map[string]stats.Statistics {
 	w.t.Helper()
 	found, err := w.store.Get(w.t.Context(), w.db, platform, tags)
 	w.must(err)

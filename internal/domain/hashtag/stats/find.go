@@ -38,14 +38,14 @@ func (b bounds) split(lookups int) bounds {
 // Find returns the known hashtags that match a word: those that begin with it (two characters or more) and those that
 // contain it (three or more). An exact match comes first, then the largest; hashtags of unknown size come last. Ties
 // are in the order of discovery.
-func (s *Store) Find(ctx context.Context, platform, word string, limit int) ([]Figures, error) {
+func (s *Store) Find(ctx context.Context, platform, word string, limit int) ([]Statistics, error) {
 	return s.Matches(ctx, platform, []string{word}, limit)
 }
 
 // Matches returns the known hashtags for a phrase, in this order: the words joined; each single word; those that
 // contain all words, the largest first; those that contain any, ordered as by Find. Characters that no hashtag contains
 // are dropped, as are words after the tenth.
-func (s *Store) Matches(ctx context.Context, platform string, words []string, limit int) ([]Figures, error) {
+func (s *Store) Matches(ctx context.Context, platform string, words []string, limit int) ([]Statistics, error) {
 	names, err := s.matches(ctx, platform, words, min(limit, MaxMatches), defaultBounds)
 	if err != nil || len(names) == 0 {
 		return nil, err
@@ -54,11 +54,11 @@ func (s *Store) Matches(ctx context.Context, platform string, words []string, li
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Figures, len(names))
+	out := make([]Statistics, len(names))
 	for n, name := range names {
 		f, found := known[name]
 		if !found {
-			f = Figures{Platform: platform, Hashtag: name}
+			f = Statistics{Platform: platform, Hashtag: name}
 		}
 		out[n] = f
 	}

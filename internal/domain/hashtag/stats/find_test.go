@@ -352,7 +352,7 @@ func TestFindReturnsFigures(t *testing.T) {
 		})
 		got := must.Get(New(d).Find(t.Context(), provider.Instagram, "sea", 3))(t)
 		at := db.Time(1)
-		want := []Figures{
+		want := []Statistics{
 			{Platform: provider.Instagram, Hashtag: "sea", Posts: &hashtaganalysis.TagPosts{Count: 0, Basis: "measured"},
 				MeasuredAt: at},
 			{Platform: provider.Instagram, Hashtag: "seagull", Posts: &hashtaganalysis.TagPosts{Count: 1_200,

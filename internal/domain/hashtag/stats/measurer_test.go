@@ -71,7 +71,7 @@ func TestDemandExpires(t *testing.T) {
 	})
 }
 
-// Figures from elsewhere, such as a search, make a measurement unnecessary.
+// Statistics from elsewhere, such as a search, make a measurement unnecessary.
 func TestRecordedNotMeasured(t *testing.T) {
 	forEachDatabase(t, func(w *env) {
 		b := w.background()

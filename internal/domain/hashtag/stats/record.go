@@ -18,8 +18,8 @@ const measuredPreference = 14 * 24 * time.Hour
 
 // Observation is an analyzed provider response, ready to be stored.
 type Observation struct {
-	Figures Figures
-	Posts   []TaggedPost // published under the hashtag
+	Statistics Statistics
+	Posts      []TaggedPost // published under the hashtag
 }
 
 // Analyze analyzes a provider's response. It needs some milliseconds of CPU and no database, so call it before the
@@ -28,8 +28,8 @@ func Analyze(platform string, f provider.HashtagMetrics, now time.Time) Observat
 	if f.MeasuredAt.IsZero() || f.MeasuredAt.After(now) {
 		f.MeasuredAt = now // a clock ahead of ours must not outdate later measurements
 	}
-	found := hashtaganalysis.Analyze(hashtaganalysis.Input{Figures: f})
-	told := Figures{Platform: platform, Hashtag: f.Hashtag, Posts: found.Hashtag.Posts, MeasuredAt: f.MeasuredAt.UTC().
+	found := hashtaganalysis.Analyze(hashtaganalysis.Input{Metrics: f})
+	told := Statistics{Platform: platform, Hashtag: f.Hashtag, Posts: found.Hashtag.Posts, MeasuredAt: f.MeasuredAt.UTC().
 		Truncate(time.Microsecond)}
 	if rate := found.Hashtag.PostsPerDay; rate != nil {
 		told.PostsPerDay = &rate.Value
@@ -37,18 +37,18 @@ func Analyze(platform string, f provider.HashtagMetrics, now time.Time) Observat
 	if found.Score != nil {
 		told.Score = &found.Score.Value
 	}
-	return Observation{Figures: told, Posts: taggedPosts(slices.Concat(f.Top, f.Recent), f.Hashtag)}
+	return Observation{Statistics: told, Posts: taggedPosts(slices.Concat(f.Top, f.Recent), f.Hashtag)}
 }
 
 // storedFigures are the stored figures of a hashtag. The size may be older than the rest.
 type storedFigures struct {
-	Figures
+	Statistics
 
 	postsAt time.Time
 }
 
 // merge returns the figures after a new measurement. The result does not depend on the order of measurements.
-func (k storedFigures) merge(newer Figures) storedFigures {
+func (k storedFigures) merge(newer Statistics) storedFigures {
 	if newer.Posts != nil && k.acceptsSize(newer.Posts.Basis, newer.MeasuredAt) {
 		k.Posts, k.postsAt = newer.Posts, newer.MeasuredAt
 	}
@@ -74,7 +74,7 @@ func (k storedFigures) acceptsSize(basis string, at time.Time) bool {
 
 // Record stores an observation. Older figures never replace newer ones.
 func (s *Store) Record(ctx context.Context, tx *db.Tx, l Observation) error {
-	told := l.Figures
+	told := l.Statistics
 	if err := s.updatePosts(ctx, tx, told.Platform, l.Posts, told.Hashtag); err != nil {
 		return err
 	}

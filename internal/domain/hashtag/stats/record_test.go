@@ -17,9 +17,9 @@ func TestObservationOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		days := rapid.SliceOfNDistinct(rapid.IntRange(1, 60), 1, 8, rapid.ID).Draw(t, "days")
-		told := make([]Figures, len(days))
+		told := make([]Statistics, len(days))
 		for i, day := range days {
-			told[i] = Figures{MeasuredAt: time.Unix(0, 0).AddDate(0, 0, day)}
+			told[i] = Statistics{MeasuredAt: time.Unix(0, 0).AddDate(0, 0, day)}
 			if basis := rapid.SampledFrom([]string{"", hashtaganalysis.Measured, hashtaganalysis.Estimated}).
 				Draw(t, "basis"); basis != "" {
 				told[i].Posts = &hashtaganalysis.TagPosts{Count: int64(day), Basis: basis}
@@ -28,7 +28,7 @@ func TestObservationOrder(t *testing.T) {
 				told[i].PostsPerDay = new(float64(day))
 			}
 		}
-		all := func(told []Figures) storedFigures {
+		all := func(told []Statistics) storedFigures {
 			var m storedFigures
 			for _, f := range told {
 				m = m.merge(f)
@@ -45,8 +45,8 @@ func TestObservationOrder(t *testing.T) {
 }
 
 // checkMerged checks each stored figure.
-func checkMerged(t *rapid.T, m storedFigures, observed []Figures) {
-	var newest, measured, estimated Figures
+func checkMerged(t *rapid.T, m storedFigures, observed []Statistics) {
+	var newest, measured, estimated Statistics
 	for _, f := range observed {
 		if f.MeasuredAt.After(newest.MeasuredAt) {
 			newest = f
@@ -72,7 +72,7 @@ func TestAnalyzeWithClockAhead(t *testing.T) {
 	now := time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
 	for _, at := range []time.Time{{}, now.Add(time.Hour)} {
 		if got := Analyze(provider.Instagram, provider.HashtagMetrics{Hashtag: "sea", MeasuredAt: at}, now).
-			Figures.MeasuredAt; !got.Equal(now) {
+			Statistics.MeasuredAt; !got.Equal(now) {
 			t.Errorf("measured at %s", got)
 		}
 	}

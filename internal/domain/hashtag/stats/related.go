@@ -103,7 +103,7 @@ func rankRelated(target map[int64]storedPost, sample []storedPost, seeds []strin
 		l := newLift(posts, len(target), elsewhere.carrying[name]-elsewhere.foundUnder[name],
 			elsewhere.posts-elsewhere.foundUnder[name])
 		if least[name] = l.lowerBound(familywiseError / float64(tests)); least[name] > 1 {
-			out = append(out, Related{Figures: Figures{Hashtag: name}, Support: posts,
+			out = append(out, Related{Statistics: Statistics{Hashtag: name}, Support: posts,
 				Share: float64(posts) / float64(len(target)), Lift: l.estimate()})
 		}
 	}
@@ -151,7 +151,7 @@ func (s *Store) addFigures(ctx context.Context, platform string, related []Relat
 		r := &related[i]
 		r.Platform = platform
 		if f, ok := found[r.Hashtag]; ok {
-			r.Figures = f
+			r.Statistics = f
 		}
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/domain/report/hashtaganalysis"
 )
 
-// Figures holds what is known about a hashtag on a platform. An unknown figure is nil, never 0.
-type Figures struct {
+// Statistics are the statistics of a hashtag on a platform. Unknown values are nil, never 0.
+type Statistics struct {
 	Platform    string
 	Hashtag     string                    // normalized by provider.ParseHashtag
 	Posts       *hashtaganalysis.TagPosts // with a confidence interval if estimated
@@ -21,7 +21,7 @@ type Figures struct {
 
 // Related is a hashtag that co-occurs with others more often than chance explains.
 type Related struct {
-	Figures
+	Statistics
 
 	Support int     // stored posts that use it together with a seed hashtag
 	Share   float64 // of the stored posts of the seed hashtags
@@ -43,7 +43,7 @@ func (HashtagSummary) Descriptions() map[string]string {
 }
 
 // Summarize returns the figures as clients see them.
-func Summarize(f Figures) HashtagSummary {
+func Summarize(f Statistics) HashtagSummary {
 	out := HashtagSummary{Hashtag: f.Hashtag, Posts: f.Posts, PostsPerDay: f.PostsPerDay, Score: f.Score}
 	if f.Posts != nil {
 		out.Tier = hashtaganalysis.Tier(f.Posts.Count)

@@ -134,10 +134,10 @@ type row struct {
 	name string
 }
 
-// columns are read by Figures.scan.
+// columns are read by Statistics.scan.
 const columns = `platform, hashtag, posts, posts_low, posts_high, basis, posts_per_day, score, measured_at`
 
-func (f *Figures) scan(scan func(...any) error) error {
+func (f *Statistics) scan(scan func(...any) error) error {
 	var count, low, high sql.NullInt64
 	var basis string
 	var at int64
@@ -159,8 +159,8 @@ const getQuery = `SELECT ` + columns + ` FROM hashtags WHERE platform = ? AND ha
 
 // Get returns the figures of hashtags by name; unmeasured ones are missing. Without a platform, it returns those of
 // Instagram if known, else those of TikTok.
-func (s *Store) Get(ctx context.Context, q db.Querier, platform string, tags []string) (map[string]Figures, error) {
-	out := make(map[string]Figures, len(tags))
+func (s *Store) Get(ctx context.Context, q db.Querier, platform string, tags []string) (map[string]Statistics, error) {
+	out := make(map[string]Statistics, len(tags))
 	if len(tags) == 0 {
 		return out, nil
 	}
@@ -172,7 +172,7 @@ func (s *Store) Get(ctx context.Context, q db.Querier, platform string, tags []s
 		if platform != "" && platform != on {
 			continue
 		}
-		found, err := db.AllSized(ctx, q, len(tags), func(rows *sql.Rows, f *Figures) error { return f.scan(rows.Scan) },
+		found, err := db.AllSized(ctx, q, len(tags), func(rows *sql.Rows, f *Statistics) error { return f.scan(rows.Scan) },
 			getQuery, on, list)
 		if err != nil {
 			return nil, fmt.Errorf("reading the figures of hashtags: %w", err)

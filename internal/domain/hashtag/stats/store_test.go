@@ -103,18 +103,18 @@ func TestRecord(t *testing.T) {
 				Likes: new(int64(10))})
 		}
 		w.record(provider.Instagram, f)
-		want := stats.Analyze(provider.Instagram, f, w.db.Now()).Figures
+		want := stats.Analyze(provider.Instagram, f, w.db.Now()).Statistics
 		if want.Score == nil || want.PostsPerDay == nil || *want.PostsPerDay != 9 ||
 			*want.Posts != (hashtaganalysis.TagPosts{Count: 123, Basis: hashtaganalysis.Measured}) {
 			t.Errorf("read: %+v", want)
 		}
-		if diff := cmp.Diff(map[string]stats.Figures{"sea": want}, w.get(provider.Instagram, "sea",
+		if diff := cmp.Diff(map[string]stats.Statistics{"sea": want}, w.get(provider.Instagram, "sea",
 			"lake")); diff != "" {
 			t.Error(diff)
 		}
 		// Missing figures stay unknown.
 		w.record(provider.TikTok, provider.HashtagMetrics{Hashtag: "sea"})
-		if diff := cmp.Diff(stats.Figures{Platform: provider.TikTok, Hashtag: "sea", MeasuredAt: began},
+		if diff := cmp.Diff(stats.Statistics{Platform: provider.TikTok, Hashtag: "sea", MeasuredAt: began},
 			w.get(provider.TikTok, "sea")["sea"]); diff != "" {
 			t.Error(diff)
 		}

@@ -39,8 +39,8 @@ type Options struct {
 	DB        *db.DB
 	Posts     *post.Service
 	Sealer    *tokencrypt.Sealer
-	PublicURL string                              // public URL of the installation, without a trailing slash
-	Send      func(context.Context, Letter) error // sends an email; nil if there is no mail server
+	PublicURL string                             // public URL of the installation, without a trailing slash
+	Send      func(context.Context, Email) error // sends an email; nil if there is no mail server
 }
 
 // New returns a Service.

@@ -18,16 +18,16 @@ import (
 
 // Entry is a post in the calendar.
 type Entry struct {
-	At       time.Time // zero for a draft without a time
-	Day      string    // planned date of a draft without a time, as 2026-03-29; may be empty
-	PostID   string    // the template's, for a future occurrence that has no post yet
-	ToCome   bool      // whether this is a future occurrence that has no post yet
-	InSeries bool
-	Status   post.Status
-	Client   post.Approval // empty for an entry of Occurrences and for a future occurrence
-	Excerpt  string
-	Accounts []post.PostEntryAccount
-	Changed  time.Time // when the post was last changed; zero for a future occurrence
+	At           time.Time // zero for a draft without a time
+	Day          string    // planned date of a draft without a time, as 2026-03-29; may be empty
+	PostID       string    // ID of the template for a future occurrence without a post
+	IsOccurrence bool      // whether this is a future occurrence of a series without a post
+	InSeries     bool
+	Status       post.Status
+	Client       post.Approval // empty for an entry of Occurrences and for a future occurrence
+	Excerpt      string
+	Accounts     []post.PostEntryAccount
+	Changed      time.Time // when the post was last changed; zero for a future occurrence
 }
 
 // Span is a time range of the calendar, such as a day.
@@ -159,7 +159,7 @@ func listFutureOccurrences(ctx context.Context, d *db.DB, team, series int64, fr
 			if n++; !at.Before(to) || n > limit {
 				break
 			}
-			out = append(out, Entry{At: at, PostID: r.template, ToCome: true, InSeries: true, Status: post.Scheduled,
+			out = append(out, Entry{At: at, PostID: r.template, IsOccurrence: true, InSeries: true, Status: post.Scheduled,
 				Excerpt: r.excerpt})
 		}
 	}

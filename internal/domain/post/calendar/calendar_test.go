@@ -27,7 +27,7 @@ func (w *env) formatSpans(t *testing.T, bounds []time.Time, limit int) string {
 		parts := []string{}
 		for _, entry := range span.Entries {
 			status := string(entry.Status)
-			if entry.ToCome {
+			if entry.IsOccurrence {
 				status = "future"
 			}
 			if len(entry.Accounts) != 1 || entry.Accounts[0].ID != w.Account {
@@ -94,7 +94,7 @@ func TestCalendarFutureOccurrences(t *testing.T) {
 		p := must.Get(w.Load(t.Context(), w.Call.TeamID, template))(t)
 		next := must.Get(calendar.Occurrences(t.Context(), w.DB, w.Call.TeamID, p.SeriesID, 3))(t)
 		for i, entry := range next {
-			if !entry.At.Equal(first.AddDate(0, 0, i)) || entry.ToCome != (i > 0) {
+			if !entry.At.Equal(first.AddDate(0, 0, i)) || entry.IsOccurrence != (i > 0) {
 				t.Errorf("occurrence %d is %+v", i, entry)
 			}
 		}

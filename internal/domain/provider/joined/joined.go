@@ -13,8 +13,8 @@ import (
 	"pressroom.example/pressroom/internal/domain/provider"
 )
 
-// Figures is a provider. It returns provider.ErrNotOffered for unsupported queries.
-type Figures interface {
+// Provider provides metrics of profiles and hashtags. It returns provider.ErrNotOffered for unsupported queries.
+type Provider interface {
 	Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileMetrics, error)
 	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagMetrics, error)
 }
@@ -28,7 +28,7 @@ type Media interface {
 // NamedProvider is a provider with a name. The name prefixes stored URLs and cursors, so it must not change.
 type NamedProvider struct {
 	Name   string // lowercase letters, digits and _; not http or https
-	Source Figures
+	Source Provider
 }
 
 // Source combines providers.

@@ -14,10 +14,10 @@ func Analyze(in Input) Result {
 	if zone == nil {
 		zone = time.UTC
 	}
-	s := newMeasuredPosts(in.Figures)
-	now := s.sample(in.Figures.From, in.Figures.Size)
+	s := newMeasuredPosts(in.Metrics)
+	now := s.sample(in.Metrics.From, in.Metrics.Size)
 	earlier := earlierThan(now, in.Earlier)
-	name, err := provider.ParseHashtag(in.Figures.Hashtag)
+	name, err := provider.ParseHashtag(in.Metrics.Hashtag)
 	if err != nil {
 		name = "" // never return untrusted text
 	}

@@ -46,7 +46,7 @@ func drawInput(t *rapid.T) Input {
 	})
 	posts := rapid.SliceOfN(post, 0, 60)
 	return Input{
-		Figures: provider.HashtagMetrics{
+		Metrics: provider.HashtagMetrics{
 			Hashtag: "sea", Size: figure.Draw(t, "size"), Top: posts.Draw(t, "top"), Recent: posts.Draw(t, "recent"),
 			From: moment.Draw(t, "from"), MeasuredAt: rapid.SampledFrom([]time.Time{measuredAt, measuredAt, measuredAt,
 				{}}).Draw(t, "at"),
@@ -82,7 +82,7 @@ func TestAnyFigures(t *testing.T) {
 		if s := found.Score; s != nil && !slices.IsSorted([]float64{0, s.Value, 100}) {
 			t.Errorf("score %v", s.Value)
 		}
-		if _, err := json.Marshal(Measure(in.Figures)); err != nil {
+		if _, err := json.Marshal(Measure(in.Metrics)); err != nil {
 			t.Error(err)
 		}
 	})
@@ -93,8 +93,8 @@ func TestOrderIndependence(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawInput(t)
 		other := in
-		other.Figures.Top = rapid.Permutation(in.Figures.Top).Draw(t, "top")
-		other.Figures.Recent = rapid.Permutation(in.Figures.Recent).Draw(t, "recent")
+		other.Metrics.Top = rapid.Permutation(in.Metrics.Top).Draw(t, "top")
+		other.Metrics.Recent = rapid.Permutation(in.Metrics.Recent).Draw(t, "recent")
 		other.Earlier = rapid.Permutation(in.Earlier).Draw(t, "earlier")
 		if diff := cmp.Diff(Analyze(in), Analyze(other)); diff != "" {
 			t.Error(diff)
@@ -122,13 +122,13 @@ func TestMonotonic(t *testing.T) {
 		if was := Measure(fewer); !f.Recent[0].TakenAt.After(was.From) {
 			t.Skip("the post is older than the window")
 		}
-		a, b := Analyze(Input{Figures: fewer}), Analyze(Input{Figures: f})
+		a, b := Analyze(Input{Metrics: fewer}), Analyze(Input{Metrics: f})
 		if a.Hashtag.PostsPerDay.Value > b.Hashtag.PostsPerDay.Value {
 			t.Errorf("rate %+v; with one more post %+v", a.Hashtag.PostsPerDay, b.Hashtag.PostsPerDay)
 		}
 		f.Recent = slices.Clone(f.Recent)
 		f.Recent[0].Likes = new(*f.Recent[0].Likes + 1000)
-		if c := Analyze(Input{Figures: f}); c.Engagement.Likes.Median < b.Engagement.Likes.Median ||
+		if c := Analyze(Input{Metrics: f}); c.Engagement.Likes.Median < b.Engagement.Likes.Median ||
 			c.Sections.Score.Components[1].Value < b.Sections.Score.Components[1].Value {
 			t.Errorf("reactions %+v; with more likes %+v", b.Engagement.Likes, c.Engagement.Likes)
 		}
@@ -141,15 +141,15 @@ func TestOneOutlier(t *testing.T) {
 	for seed := range uint64(60) {
 		h := synthetichashtag.RandomHashtag(seed, measuredAt)
 		h.TopPosts = 120
-		in := Input{Figures: h.Measure(measuredAt)}
+		in := Input{Metrics: h.Measure(measuredAt)}
 		old := provider.Post{ID: "old", TakenAt: time.Unix(0, 0), Likes: new(int64(math.MaxInt64)),
 			Comments: new(int64(math.MaxInt64))}
-		if len(in.Figures.Recent) < 60 {
+		if len(in.Metrics.Recent) < 60 {
 			continue
 		}
 		with := in
-		with.Figures.Top = append(slices.Clone(in.Figures.Top), old)
-		with.Figures.Recent = append(slices.Clone(in.Figures.Recent), old)
+		with.Metrics.Top = append(slices.Clone(in.Metrics.Top), old)
+		with.Metrics.Recent = append(slices.Clone(in.Metrics.Recent), old)
 		a, b := Analyze(in), Analyze(with)
 		near := func(what string, x, y, most float64) {
 			if math.Abs(math.Log(y/x)) > most {
@@ -187,11 +187,11 @@ func TestTooLittleDataOmitsFigures(t *testing.T) {
 		reason string
 	}{
 		"nothing": {Input{}, "No posts were found"},
-		"young":   {Input{Figures: young.Measure(measuredAt)}, noteSizeUnknown},
-		"few":     {Input{Figures: few.Measure(measuredAt)}, noteSizeUnknown},
-		"top": {Input{Figures: provider.HashtagMetrics{MeasuredAt: measuredAt, Top: few.Measure(measuredAt).Top}},
+		"young":   {Input{Metrics: young.Measure(measuredAt)}, noteSizeUnknown},
+		"few":     {Input{Metrics: few.Measure(measuredAt)}, noteSizeUnknown},
+		"top": {Input{Metrics: provider.HashtagMetrics{MeasuredAt: measuredAt, Top: few.Measure(measuredAt).Top}},
 			"that of top posts only"},
-		"untimed": {Input{Figures: provider.HashtagMetrics{Recent: few.Measure(measuredAt).Recent}},
+		"untimed": {Input{Metrics: provider.HashtagMetrics{Recent: few.Measure(measuredAt).Recent}},
 			"too few recent posts"},
 	} {
 		found := Analyze(c.in)
@@ -211,14 +211,14 @@ func TestMeasuredSize(t *testing.T) {
 	h := synthetichashtag.RandomHashtag(2, measuredAt)
 	f := h.Measure(measuredAt)
 	f.Size = new(int64(123_457))
-	posts := Analyze(Input{Figures: f}).Hashtag.Posts
+	posts := Analyze(Input{Metrics: f}).Hashtag.Posts
 	if diff := cmp.Diff(&TagPosts{Count: 123_457, Basis: Measured}, posts); diff != "" {
 		t.Error(diff)
 	}
 	was := Measure(f)
 	was.At, was.From = was.At.AddDate(0, 0, -10), time.Time{}
 	f.Size = nil
-	found := Analyze(Input{Figures: f, Earlier: []Sample{was}}).Hashtag
+	found := Analyze(Input{Metrics: f, Earlier: []Sample{was}}).Hashtag
 	want := 123_457 + 10*found.PostsPerDay.Value
 	if got := float64(found.Posts.Count); math.Abs(got/want-1) > 0.01 || found.Posts.Basis != Estimated {
 		t.Errorf("%+v, want %g", found.Posts, want)

@@ -10,7 +10,7 @@ import (
 
 // Input holds the figures of a hashtag.
 type Input struct {
-	Figures    provider.HashtagMetrics
+	Metrics    provider.HashtagMetrics
 	Earlier    []Sample       // earlier samples of the hashtag, in any order
 	Zone       *time.Location // of the team; UTC if nil
 	Background Background

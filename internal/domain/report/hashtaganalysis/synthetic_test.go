@@ -52,14 +52,14 @@ func TestSyntheticSizes(t *testing.T) {
 	none := 0
 	for seed := range uint64(600) {
 		h := synthetichashtag.RandomHashtag(seed, measuredAt)
-		in := Input{Figures: h.Measure(measuredAt)}
+		in := Input{Metrics: h.Measure(measuredAt)}
 		if seed%2 == 0 {
 			for _, back := range []int{3, 6, 9} {
 				in.Earlier = append(in.Earlier, Measure(h.Measure(measuredAt.AddDate(0, 0, -back))))
 			}
 		}
 		found := Analyze(in).Hashtag
-		truth := inWindow(h, Measure(in.Figures))
+		truth := inWindow(h, Measure(in.Metrics))
 		rates.add(found.PostsPerDay.Low <= truth && truth <= found.PostsPerDay.High)
 		if found.Posts == nil {
 			none++
@@ -93,7 +93,7 @@ func TestSyntheticGrowth(t *testing.T) {
 			8_000*math.Pow(15, dice.Float64())
 		was := h
 		was.Size /= 2
-		in := Input{Figures: h.Measure(measuredAt)}
+		in := Input{Metrics: h.Measure(measuredAt)}
 		for _, back := range []int{3, 6, 9} {
 			in.Earlier = append(in.Earlier, Measure(was.Measure(measuredAt.AddDate(0, 0, -back))))
 		}
@@ -121,7 +121,7 @@ func TestSyntheticRelated(t *testing.T) {
 	for seed := range uint64(500) {
 		h := synthetichashtag.RandomHashtag(seed, measuredAt)
 		h.Captions, h.Companions, h.TopPosts, h.MostRecent = true, companionShares, 100, 50
-		in := Input{Figures: h.Measure(measuredAt), Background: Background{Posts: 1500,
+		in := Input{Metrics: h.Measure(measuredAt), Background: Background{Posts: 1500,
 			With: synthetichashtag.BackgroundCounts(seed, 1500, elsewhere)}}
 		found := Analyze(in)
 		claimed := map[string]bool{}
@@ -154,7 +154,7 @@ func TestSyntheticBestTimes(t *testing.T) {
 				0, 8*24*time.Hour, 1000, 200
 			// The rate varies by hour and day, and top posts follow it, except for the best block.
 			h.Day, h.Week, h.BestTimes, h.BestBlock = 0, 0, c.effect, int(seed)%6
-			best := Analyze(Input{Figures: h.Measure(measuredAt)}).BestTime
+			best := Analyze(Input{Metrics: h.Measure(measuredAt)}).BestTime
 			claimed.add(best.StandsOut)
 			right.add(best.StandsOut && best.Days == "weekdays" && best.Hour == h.BestBlock*4)
 		}

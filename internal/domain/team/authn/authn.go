@@ -227,7 +227,7 @@ func (a *Authenticator) actor(ctx context.Context, q db.Querier, r row) (cachedK
 	if r.Gates, err = readPauses(ctx, q, r.TeamID, r.KeyID); err != nil {
 		return cachedKey{}, err
 	}
-	r.Gates.TeamOff, r.Gates.PlanLapsed, r.Gates.TeamClosed, r.Gates.OwnerHeld = r.accessOff > 0, !current.APIKeys,
+	r.Gates.TeamOff, r.Gates.PlanLapsed, r.Gates.TeamClosed, r.Gates.OwnerSuspended = r.accessOff > 0, !current.APIKeys,
 		r.closed > 0, r.suspended > 0
 	r.Gates.NotMember, r.Gates.NotOwner, r.Gates.NotRole = r.lost == LostMembership, r.lost == LostOwnership,
 		r.lost == LostRole

@@ -45,7 +45,7 @@ func (a *Authenticator) InApp(ctx context.Context, person, team int64) (*access.
 	if err != nil {
 		return nil, err
 	}
-	actor.Gates = access.Gates{TeamClosed: closed > 0, PausedKinds: paused.PausedKinds, Held: paused.Held}
+	actor.Gates = access.Gates{TeamClosed: closed > 0, PausedKinds: paused.PausedKinds, RestoreGuard: paused.RestoreGuard}
 	if paused.Paused {
 		actor.Gates.PausedKinds = []access.Capability{access.Write, access.Publish, access.Spend}
 	}

@@ -12,14 +12,14 @@ import (
 
 // KeyGates are conditions that block every key of a team.
 type KeyGates struct {
-	Off       bool                 // whether the owner turned access off
-	NoKeys    bool                 // whether the plan includes no keys
-	OwnerHeld bool                 // whether the owner's account is suspended
-	Paused    []access.PauseAction // actions that the operator paused for the team or service
+	Off            bool                 // whether the owner turned access off
+	NoKeys         bool                 // whether the plan includes no keys
+	OwnerSuspended bool                 // whether the owner's account is suspended
+	Paused         []access.PauseAction // actions that the operator paused for the team or service
 }
 
 // Any reports whether any condition blocks the keys.
-func (g KeyGates) Any() bool { return g.Off || g.NoKeys || g.OwnerHeld || len(g.Paused) > 0 }
+func (g KeyGates) Any() bool { return g.Off || g.NoKeys || g.OwnerSuspended || len(g.Paused) > 0 }
 
 // KeyGates returns the conditions that block a team's keys.
 func (a *Authenticator) KeyGates(ctx context.Context, team int64) (KeyGates, error) {
@@ -33,7 +33,7 @@ func (a *Authenticator) KeyGates(ctx context.Context, team int64) (KeyGates, err
 	if err != nil {
 		return g, fmt.Errorf("reading the key gates of team %d: %w", team, err)
 	}
-	g.Off, g.OwnerHeld, g.NoKeys = off > 0, held > 0, !a.terms.InEffect(plan, db.Time(until), a.db.Now()).APIKeys
+	g.Off, g.OwnerSuspended, g.NoKeys = off > 0, held > 0, !a.terms.InEffect(plan, db.Time(until), a.db.Now()).APIKeys
 	g.Paused, err = db.All(ctx, a.db, func(rows *sql.Rows, paused *access.PauseAction) error { return rows.Scan(paused) },
 		`SELECT DISTINCT action FROM pauses WHERE scope = 'service' OR scope = 'team' AND target = ? ORDER BY action`,
 		team)
@@ -65,7 +65,7 @@ func readPauses(ctx context.Context, q db.Querier, team, key int64) (access.Gate
 		}
 	}
 	held, err := restoreguard.Read(ctx, q)
-	if g.Held = held.IsHeld(); g.Held {
+	if g.RestoreGuard = held.IsHeld(); g.RestoreGuard {
 		g.PausedKinds = append(g.PausedKinds, access.Publish, access.Spend)
 	}
 	return g, err

@@ -16,8 +16,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/plaintext"
 )
 
-// Letter is an email with a secret link for a client.
-type Letter struct {
+// Email is an email with a secret link for a client.
+type Email struct {
 	ID      string // unique ID of the email; not secret
 	To      string
 	Subject string
@@ -94,14 +94,14 @@ func (s *Service) mail(ctx context.Context, team int64, request string) error {
 	if err != nil || r.Email == "" {
 		return err
 	}
-	letter, err := s.letter(ctx, team, r)
+	email, err := s.writeEmail(ctx, team, r)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
 	done := make(chan error, 1)
-	go func() { done <- s.Send(ctx, letter) }()
+	go func() { done <- s.Send(ctx, email) }()
 	select {
 	case err = <-done:
 	case <-ctx.Done():
@@ -127,19 +127,19 @@ func (s *Service) recordMailFailure(ctx context.Context, request string) error {
 
 const maxNameInMail = 60 // maximum characters of a person's or team's name
 
-// letter returns the email of a request, in the language of the person who created the request. It disables URLs in
+// writeEmail returns the email of a request, in the language of the person who created the request. It disables URLs in
 // names, because people choose names freely.
-func (s *Service) letter(ctx context.Context, team int64, r Request) (Letter, error) {
+func (s *Service) writeEmail(ctx context.Context, team int64, r Request) (Email, error) {
 	var name, zone, language string
 	err := s.DB.QueryRow(ctx, `SELECT t.name, t.timezone, COALESCE((SELECT p.language FROM approval_requests a
 		JOIN people p ON p.id = a.person_id WHERE a.id = ?), '') FROM teams t WHERE t.id = ?`, r.ID, team).
 		Scan(&name, &zone, &language)
 	if err != nil {
-		return Letter{}, fmt.Errorf("reading the team of a request for approval: %w", err)
+		return Email{}, fmt.Errorf("reading the team of a request for approval: %w", err)
 	}
 	location, err := time.LoadLocation(zone)
 	if err != nil {
-		return Letter{}, fmt.Errorf("reading the zone of team %d: %w", team, err)
+		return Email{}, fmt.Errorf("reading the zone of team %d: %w", team, err)
 	}
 	name = plaintext.Unlink(name, maxNameInMail)
 	l := cmp.Or(locale.ByTag(language), locale.English)
@@ -153,7 +153,7 @@ func (s *Service) letter(ctx context.Context, team int64, r Request) (Letter, er
 	if r.By != "" {
 		sender = plaintext.Unlink(r.By, maxNameInMail) + " (" + name + ")"
 	}
-	return Letter{
+	return Email{
 		ID: fmt.Sprintf("approval-%s-%d", r.ID, db.Micros(r.MailedAt)), To: r.Email,
 		Subject: describe(name),
 		Text: l.T("Hello,") + "\n\n" + describe(sender) + ":\n\n" + s.Link(r.ID) + "\n\n" +

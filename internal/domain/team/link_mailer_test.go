@@ -18,7 +18,7 @@ import (
 func TestConfirmationLinks(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		var links []string
-		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
+		letters := team.NewLinkMailer(w.Service, "https://press.example", func(_ context.Context, l team.LinkEmail) error {
 			_, link, _ := strings.Cut(l.Text, team.ConfirmPath)
 			link, _, _ = strings.Cut(link, "\n")
 			links = append(links, link)
@@ -51,13 +51,13 @@ func TestConfirmationLinks(t *testing.T) {
 func TestMailedInvitations(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		ctx := t.Context()
-		var sent []team.Letter
+		var sent []team.LinkEmail
 		sendErr := error(nil)
-		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
+		letters := team.NewLinkMailer(w.Service, "https://press.example", func(_ context.Context, l team.LinkEmail) error {
 			sent = append(sent, l)
 			return sendErr
 		})
-		tokenOf := func(l team.Letter) string {
+		tokenOf := func(l team.LinkEmail) string {
 			_, token, _ := strings.Cut(l.Text, "https://press.example"+team.InvitationPath)
 			token, _, _ = strings.Cut(token, "\n")
 			return token
@@ -91,8 +91,8 @@ func TestMailedInvitations(t *testing.T) {
 // An email is in the language of the person with the address, or of the sender if there is no such person.
 func TestLetterLanguage(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
-		var got team.Letter
-		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
+		var got team.LinkEmail
+		letters := team.NewLinkMailer(w.Service, "https://press.example", func(_ context.Context, l team.LinkEmail) error {
 			got = l
 			return nil
 		})
@@ -125,7 +125,7 @@ func TestLetterLanguage(t *testing.T) {
 func TestInvitationExpiresUnlessMailed(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		var ends time.Time
-		letters := team.NewLetters(w.Service, "https://press.example", func(ctx context.Context, _ team.Letter) error {
+		letters := team.NewLinkMailer(w.Service, "https://press.example", func(ctx context.Context, _ team.LinkEmail) error {
 			open, err := w.Invitations(ctx, w.team.ID)
 			if err == nil && len(open) == 1 {
 				ends = open[0].ExpiresAt
@@ -142,7 +142,7 @@ func TestInvitationExpiresUnlessMailed(t *testing.T) {
 // Emailed invitations from a team to one address are limited.
 func TestMailedInvitationLimit(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
-		letters := team.NewLetters(w.Service, "https://press.example", func(context.Context, team.Letter) error {
+		letters := team.NewLinkMailer(w.Service, "https://press.example", func(context.Context, team.LinkEmail) error {
 			return nil
 		})
 		for range 3 {
@@ -161,7 +161,7 @@ func TestMailedInvitationLimit(t *testing.T) {
 func TestMailedRecoveryConfirmsAddress(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w env) {
 		var text string
-		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
+		letters := team.NewLinkMailer(w.Service, "https://press.example", func(_ context.Context, l team.LinkEmail) error {
 			text = l.Text
 			return nil
 		})
@@ -178,8 +178,8 @@ func TestMailedRecoveryConfirmsAddress(t *testing.T) {
 		if a, err := w.Account(t.Context(), 1); err != nil || !a.EmailConfirmed {
 			t.Errorf("%+v (%v)", a, err)
 		}
-		none := team.NewLetters(w.Service, "", nil)
-		if _, err := none.Recover(t.Context(), "ada@example.com"); none.Possible() ||
+		none := team.NewLinkMailer(w.Service, "", nil)
+		if _, err := none.Recover(t.Context(), "ada@example.com"); none.Enabled() ||
 			apierr.FromError(err).Code != apierr.ValidationFailed {
 			t.Errorf("without a mail server: %v", err)
 		}

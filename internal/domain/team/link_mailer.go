@@ -24,29 +24,29 @@ const (
 	mailsToAddressDay  = 10  // per address, from all teams
 )
 
-// Letter is an email with a secret link for the owner of the address.
-type Letter struct {
+// LinkEmail is an email with a secret link for the owner of the address.
+type LinkEmail struct {
 	ID      string // unique ID of the email; not secret
 	To      string
 	Subject string
 	Text    string
 }
 
-// Letters sends emails with links. A person who opens such a link has proved to own the email address.
-type Letters struct {
+// LinkMailer sends emails with links. A person who opens such a link has proved to own the email address.
+type LinkMailer struct {
 	teams     *Service
 	publicURL string // without a trailing slash
-	send      func(context.Context, Letter) error
+	send      func(context.Context, LinkEmail) error
 	timeout   time.Duration
 }
 
-// NewLetters returns a Letters with links below publicURL. send must be nil if there is no mail server.
-func NewLetters(s *Service, publicURL string, send func(context.Context, Letter) error) *Letters {
-	return &Letters{s, publicURL, send, mailTimeout}
+// NewLinkMailer returns a Letters with links below publicURL. send must be nil if there is no mail server.
+func NewLinkMailer(s *Service, publicURL string, send func(context.Context, LinkEmail) error) *LinkMailer {
+	return &LinkMailer{s, publicURL, send, mailTimeout}
 }
 
-// Possible reports whether there is a mail server.
-func (l *Letters) Possible() bool { return l != nil && l.send != nil }
+// Enabled reports whether there is a mail server.
+func (l *LinkMailer) Enabled() bool { return l != nil && l.send != nil }
 
 var (
 	errNoMail  = apierr.BadState("no_mail", "This service has no mail server, so it cannot mail a link.")
@@ -56,11 +56,11 @@ var (
 )
 
 // sendMail sends an email and waits until the mail server accepts it.
-func (l *Letters) sendMail(ctx context.Context, letter Letter) error {
+func (l *LinkMailer) sendMail(ctx context.Context, email LinkEmail) error {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
 	done := make(chan error, 1)
-	go func() { done <- l.send(ctx, letter) }()
+	go func() { done <- l.send(ctx, email) }()
 	select {
 	case err := <-done:
 		return err
@@ -72,42 +72,42 @@ func (l *Letters) sendMail(ctx context.Context, letter Letter) error {
 // Invite sends an invitation by email. Its link is known only to the recipient. If the mail server rejects the email or
 // does not respond in time, Invite revokes the invitation. If the process ends before that, the invitation expires
 // within a minute.
-func (l *Letters) Invite(ctx context.Context, by, team int64, email string, role access.Role) (Invitation, error) {
-	if !l.Possible() {
+func (l *LinkMailer) Invite(ctx context.Context, by, team int64, email string, role access.Role) (Invitation, error) {
+	if !l.Enabled() {
 		return Invitation{}, errNoMail
 	}
 	i, token, err := l.teams.invite(ctx, by, team, Invitation{Email: email, Role: role, Mailed: true}, 2*l.timeout)
 	if err != nil {
 		return i, err
 	}
-	letter, err := l.invitation(ctx, by, token)
+	invitation, err := l.invitation(ctx, by, token)
 	if err != nil {
 		return i, err
 	}
-	if mailErr := l.sendMail(ctx, letter); mailErr != nil {
+	if mailErr := l.sendMail(ctx, invitation); mailErr != nil {
 		return i, errors.Join(errNotSent, mailErr, l.teams.withdrawInvitation(context.WithoutCancel(ctx), team, i.ID))
 	}
 	i.ExpiresAt = i.CreatedAt.Add(invitationLifetime)
 	return i, l.teams.extendInvitation(context.WithoutCancel(ctx), i)
 }
 
-func (l *Letters) invitation(ctx context.Context, by int64, token string) (Letter, error) {
+func (l *LinkMailer) invitation(ctx context.Context, by int64, token string) (LinkEmail, error) {
 	offer, err := l.teams.InvitationByToken(ctx, token)
 	if err != nil {
-		return Letter{}, err
+		return LinkEmail{}, err
 	}
 	language, err := lettertext.Language(ctx, l.teams.db, offer.Email, by)
 	if err != nil {
-		return Letter{}, err
+		return LinkEmail{}, err
 	}
 	subject, text := lettertext.Invitation(language, offer.TeamName, offer.InvitedBy, string(offer.Role), offer.Email,
 		l.publicURL+InvitationPath+token)
-	return Letter{fmt.Sprintf("invitation-%d", offer.ID), offer.Email, subject, text}, nil
+	return LinkEmail{fmt.Sprintf("invitation-%d", offer.ID), offer.Email, subject, text}, nil
 }
 
 // Recover sends a link to set a new password by email, on behalf of the operator.
-func (l *Letters) Recover(ctx context.Context, email string) (Recovery, error) {
-	if !l.Possible() {
+func (l *LinkMailer) Recover(ctx context.Context, email string) (Recovery, error) {
+	if !l.Enabled() {
 		return Recovery{}, errNoMail
 	}
 	r, err := l.teams.createRecovery(ctx, email, true)
@@ -116,7 +116,7 @@ func (l *Letters) Recover(ctx context.Context, email string) (Recovery, error) {
 	}
 	language, mailErr := lettertext.Language(ctx, l.teams.db, r.Person.Email, 0)
 	if mailErr == nil {
-		mailErr = l.sendMail(ctx, Letter{
+		mailErr = l.sendMail(ctx, LinkEmail{
 			ID: fmt.Sprintf("recovery-%d-%d", r.Person.ID, db.Micros(r.ExpiresAt)), To: r.Person.Email,
 			Subject: language.T("Set a new password"),
 			Text:    lettertext.Recovery(language, l.publicURL, r.Person.Email, l.publicURL+RecoveryPath+r.Token),
@@ -130,8 +130,8 @@ func (l *Letters) Recover(ctx context.Context, email string) (Recovery, error) {
 }
 
 // Confirm sends a link to confirm a person's email address.
-func (l *Letters) Confirm(ctx context.Context, person int64) error {
-	if !l.Possible() {
+func (l *LinkMailer) Confirm(ctx context.Context, person int64) error {
+	if !l.Enabled() {
 		return errNoMail
 	}
 	p, token, err := l.teams.newProof(ctx, person)
@@ -140,7 +140,7 @@ func (l *Letters) Confirm(ctx context.Context, person int64) error {
 	}
 	language, mailErr := lettertext.Language(ctx, l.teams.db, p.Email, 0)
 	if mailErr == nil {
-		mailErr = l.sendMail(ctx, Letter{
+		mailErr = l.sendMail(ctx, LinkEmail{
 			ID: fmt.Sprintf("confirm-%d-%d", p.ID, db.Micros(l.teams.db.Now())), To: p.Email,
 			Subject: language.T("Confirm your email address"),
 			Text:    lettertext.Confirmation(language, p.Email, l.publicURL+ConfirmPath+token),
