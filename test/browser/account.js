@@ -1,11 +1,11 @@
-// People's own accounts: passkeys made and used on a device, sessions, passwords, invitations, a link of the operator's.
+// Personal accounts: passkeys, sessions, passwords, invitations and recovery links.
 'use strict';
 
 const { assert, look, open, run, signIn, signOut: leave, world } = require('./drive.js');
 
 const password = 'four plain words here';
 
-// device gives a page a device that keeps passkeys and sees that it is the person.
+// device adds a virtual authenticator with user verification to a page.
 async function device(page) {
   const cdp = await page.context().newCDPSession(page);
   await cdp.send('WebAuthn.enable');
@@ -42,7 +42,7 @@ run(async (browser) => {
   assert.equal(await page.getByRole('status').textContent(), 'The passkey was added. You can now sign in with it.');
   await look(page, 'account');
 
-  // The same device makes no second one.
+  // A device cannot have a second passkey of the account.
   await page.goto('/account/passkeys/new');
   await page.getByLabel('Name').fill('Once more');
   await page.keyboard.press('Enter');
@@ -67,7 +67,7 @@ run(async (browser) => {
   process.exitCode = 1;
 });
 
-// copied uses a passkey from two devices.
+// copied signs in with a passkey that was copied to a second device.
 async function copied(browser, page, key) {
   await page.getByRole('link', { name: 'Rename or remove Work laptop' }).click();
   await look(page, 'passkey');
@@ -91,7 +91,7 @@ async function copied(browser, page, key) {
   await page.getByText('You have no passkey yet.').waitFor();
 }
 
-// sessions ends another browser's.
+// sessions ends the session of another browser.
 async function sessions(browser, page) {
   const other = await open(browser, { userAgent: 'Mozilla/5.0 (Windows NT 10.0; rv:130.0) Gecko/20100101 Firefox/130.0' });
   await signIn(other);
@@ -117,7 +117,7 @@ async function passwords(page) {
   world.owner.password = password;
 }
 
-// invited is two people who are new: one takes a password, one a passkey.
+// invited accepts two invitations: one with a password, one with a passkey.
 async function invited(browser) {
   const page = await open(browser);
   await page.goto(world.new);
@@ -165,7 +165,7 @@ async function recovered(browser) {
   await page.context().close();
 }
 
-// withoutScripts signs in and changes the password by keyboard alone.
+// withoutScripts signs in and changes the password without scripts, with the keyboard only.
 async function withoutScripts(browser) {
   const page = await open(browser, { javaScriptEnabled: false });
   await page.goto('/sign-in?next=%2Faccount%2Fpassword');

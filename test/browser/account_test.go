@@ -14,7 +14,7 @@ import (
 // TestAccount uses localhost, because passkeys require a domain name.
 func TestAccount(t *testing.T) {
 	t.Parallel()
-	world := greeting{"chromium": needs(t)}
+	world := greeting{"chromium": requireChromium(t)}
 	run := quickstartAt(t, "localhost:0")
 	world["recovery"] = link(t, run, "people", "recover", "ada@harbour.example")
 	for name, email := range map[string]string{"new": "new@harbour.example", "keyed": "keyed@harbour.example"} {
@@ -23,7 +23,7 @@ func TestAccount(t *testing.T) {
 	drive(t, "account.js", run, world)
 }
 
-// link returns the link that an admin command prints.
+// link runs an admin command and returns the link that it prints.
 func link(t *testing.T, run greeting, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), program.Build(t, program.Pressroom, ""), append([]string{"admin", "--json"}, args...)...)

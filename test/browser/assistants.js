@@ -1,5 +1,5 @@
-// People let assistants in, by the protocol's own client in TypeScript: it finds its way from the address of the tools alone,
-// registers, and gets what the person gave it leave to. It is refused, and let in after all by somebody whose session was lost.
+// People authorize assistants. The MCP client of the TypeScript SDK discovers the authorization server from the MCP URL,
+// registers, and gets access to what the person allowed. Another person denies access, and a third one signs in again first.
 'use strict';
 
 const http = require('node:http');
@@ -7,7 +7,7 @@ const { assert, look, open, run, signIn, world } = require('./drive.js');
 
 const mcpAddress = new URL('/mcp', world.app_url);
 
-// landing is where the program listens for people to come back: an address on their own machine.
+// landing starts a server for the redirects of the client.
 async function landing() {
   const arrived = [];
   const waiting = [];
@@ -30,7 +30,7 @@ async function landing() {
   };
 }
 
-// memory is what a program remembers between two of its requests.
+// memory stores the client's registration and tokens.
 function memory(redirect) {
   const kept = {};
   return {
@@ -50,7 +50,7 @@ function memory(redirect) {
   };
 }
 
-// program is one of the SDK's clients.
+// program is a client of the SDK.
 async function program(redirect) {
   const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
@@ -59,14 +59,14 @@ async function program(redirect) {
   const transport = () => new StreamableHTTPClientTransport(mcpAddress, { authProvider: remembers });
   return {
     remembers,
-    // asks gives the address that the program sends its person to.
+    // asks returns the URL to which the client sends the person.
     async asks() {
       const first = transport();
       await assert.rejects(new Client({ name: 'test', version: '1' }).connect(first), UnauthorizedError);
       this.first = first;
       return remembers.kept.address.href;
     },
-    // enters connects with what came back.
+    // enters connects with the code from the redirect.
     async enters(back) {
       await this.first.finishAuth(back.get('code'));
       const client = new Client({ name: 'test', version: '1' });
@@ -94,7 +94,7 @@ run(async (browser) => {
   process.exitCode = 1;
 });
 
-// lookAfter is somebody who looks at what is connected, and ends one of them: the program is out from then on.
+// lookAfter lists the connections and revokes one. Its client then has no access.
 async function lookAfter(page, port) {
   const helper = await program(`${port.address}/callback`);
   await page.goto(await helper.asks());
@@ -128,7 +128,7 @@ async function lookAfter(page, port) {
   assert.deepEqual(page.complaints, []);
 }
 
-// letIn is somebody who signs in first, reads the page, chooses by keyboard and allows.
+// letIn signs in, selects permissions with the keyboard and allows access.
 async function letIn(page, port, helper) {
   await signInAt(page, await helper.asks());
   await page.getByRole('heading', { name: 'Authorize an assistant?' }).waitFor();
@@ -160,7 +160,7 @@ async function signInAt(page, address) {
   await signIn(page, address);
 }
 
-// refuse says no, and the program hears it.
+// refuse denies access, which the client gets as an error.
 async function refuse(page, port, helper) {
   helper.remembers.kept.tokens = undefined;
   await page.goto(await helper.asks());
@@ -171,7 +171,7 @@ async function refuse(page, port, helper) {
   await page.getByRole('heading', { name: 'You can close this window' }).waitFor();
 }
 
-// sessionLost is somebody whose session ends while the page is read: after signing in again the same page is there.
+// sessionLost ends the session while the consent page is open. After signing in again, the same page is shown.
 async function sessionLost(page, port) {
   const other = await program(`${port.address}/callback`);
   await page.goto(await other.asks());

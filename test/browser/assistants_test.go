@@ -5,6 +5,6 @@ import "testing"
 // TestAssistants authorizes clients of the MCP SDK.
 func TestAssistants(t *testing.T) {
 	t.Parallel()
-	world := greeting{"chromium": needs(t)}
+	world := greeting{"chromium": requireChromium(t)}
 	drive(t, "assistants.js", quickstart(t), world)
 }

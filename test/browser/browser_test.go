@@ -22,32 +22,32 @@ import (
 	"pressroom.example/pressroom/internal/testkit/program"
 )
 
-// needs returns the path of Chromium. If Chromium, Node.js or an npm package is missing, it skips the test, or fails it in CI.
-func needs(t *testing.T) string {
+// requireChromium returns the path of Chromium. If Chromium, Node.js or an npm package is missing, it skips the test, or fails it in CI.
+func requireChromium(t *testing.T) string {
 	t.Helper()
-	lacks := t.Skip
+	end := t.Skip
 	if os.Getenv("CI") == "true" {
-		lacks = t.Fatal
+		end = t.Fatal
 	}
 	if testing.Short() {
-		lacks("a browser takes its time")
+		end("a browser takes its time")
 	}
 	if _, err := exec.LookPath("node"); err != nil {
-		lacks("Node.js is missing: run make test-tools")
+		end("Node.js is missing: run make test-tools")
 	}
 	if _, err := os.Stat("node_modules/playwright-core"); err != nil {
-		lacks("the packages of test/browser are missing: run make test-tools")
+		end("the packages of test/browser are missing: run make test-tools")
 	}
-	for _, name := range []string{"chromium-headless-shell", "chromium"} { // the shell needs half the CPU time
+	for _, name := range []string{"chromium-headless-shell", "chromium"} { // the shell requireChromium half the CPU time
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
 	}
-	lacks("Chromium is missing: run make test-tools")
+	end("Chromium is missing: run make test-tools")
 	return ""
 }
 
-// greeting is what quickstart --json prints first.
+// greeting is the first line of quickstart --json.
 type greeting map[string]any
 
 // quickstart runs the program until the test ends.
@@ -65,7 +65,7 @@ func quickstartAt(t *testing.T, addr string) greeting {
 	return g
 }
 
-// drive runs a script of this folder. The script gets the greeting and the values of more as JSON.
+// drive runs a script in this folder. The script gets the greeting and the values of more as JSON.
 func drive(t *testing.T, script string, world greeting, more greeting) {
 	t.Helper()
 	world = maps.Clone(world)
@@ -81,13 +81,13 @@ func drive(t *testing.T, script string, world greeting, more greeting) {
 
 func TestSignIn(t *testing.T) {
 	t.Parallel()
-	world := greeting{"chromium": needs(t)}
+	world := greeting{"chromium": requireChromium(t)}
 	drive(t, "signin.js", quickstart(t), world)
 }
 
 func TestUpload(t *testing.T) {
 	t.Parallel()
-	world := greeting{"chromium": needs(t)}
+	world := greeting{"chromium": requireChromium(t)}
 	run := quickstart(t)
 	dir := t.TempDir()
 	world["pictures"] = map[string]string{

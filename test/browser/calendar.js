@@ -1,4 +1,4 @@
-// The calendar: moving posts by dragging and by keyboard, undoing that, and the summary of a post.
+// The calendar: moving posts by dragging and with the keyboard, undoing a move, and the summary of a post.
 'use strict';
 
 const { assert, look, open, run, signIn, world } = require('./drive.js');
@@ -8,7 +8,7 @@ const day = (date) => `[data-day="${date}"]`;
 
 run(async (browser) => {
   const page = await open(browser, { viewport: { width: 1440, height: 900 } });
-  await page.route(`${world.app_url}/live`, (route) => route.abort()); // what a colleague changes stays unseen until a move
+  await page.route(`${world.app_url}/live`, (route) => route.abort()); // no live updates, so that the page shows changes of others only after a move
   await signIn(page, `/sign-in?next=${encodeURIComponent(`/calendar?day=${world.days[0]}`)}`);
 
   // One drag moves a post to another day, and Undo moves it back.
@@ -19,7 +19,7 @@ run(async (browser) => {
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.locator(day(world.days[0])).getByText('Winter market').waitFor();
 
-  // A post that somebody changed meanwhile is not moved, and is shown where it is now.
+  // A post that somebody else changed in the meantime is not moved. The page shows its current time.
   await page.request.patch(`${world.base_url}/posts/${world.market}`, {
     headers: { Authorization: `Bearer ${world.keys.full}` }, data: { caption: 'Summer market' },
   });
@@ -27,14 +27,14 @@ run(async (browser) => {
   await page.getByRole('alert').getByText('Someone else changed this post meanwhile').waitFor();
   await page.locator(day(world.days[0])).getByText('Summer market').waitFor();
 
-  // A move that cannot be sent is put back.
+  // If a move cannot be sent, the post returns to its place.
   await page.context().setOffline(true);
   await post(page, 'Summer market').dragTo(page.locator(day(world.days[1])));
   await page.getByRole('alert').getByText('The post was not moved.').waitFor();
   await page.locator(day(world.days[0])).getByText('Summer market').waitFor();
   await page.context().setOffline(false);
 
-  // In the week, the lower half of an hour is half past it. A draft comes from the list beside the hours.
+  // In the week view, the lower half of an hour means half past. A draft is dragged from the list next to the hours.
   await page.getByRole('link', { name: 'Week', exact: true }).click();
   const hour = page.locator(`[data-at^="${world.days[1]}T14"]`);
   await post(page, 'Latte art').dragTo(hour, { targetPosition: { x: 20, y: 40 } });
@@ -42,7 +42,7 @@ run(async (browser) => {
   await hour.getByText('Latte art').waitFor();
   await look(page, 'calendar-week-moved');
 
-  // By keyboard: Enter opens the summary, which moves the post, and Escape leads back.
+  // With the keyboard, Enter opens the summary, the summary moves the post, and Escape closes it.
   await page.getByRole('link', { name: 'Latte art' }).focus();
   await page.keyboard.press('Enter');
   const summary = page.getByRole('dialog', { name: 'Post' });
@@ -63,7 +63,7 @@ run(async (browser) => {
   await page.waitForURL(`**/posts/new?date=${world.days[1]}&time=11:00`);
   await page.goBack();
 
-  // What is chosen in the filter applies at once.
+  // The filter applies immediately.
   await page.getByLabel('State').selectOption('scheduled');
   await page.getByRole('link', { name: 'Clear filters' }).waitFor();
   assert.equal(await post(page, 'Latte art').count(), 0);
@@ -77,7 +77,7 @@ run(async (browser) => {
 // phone opens the filters and a post's summary on a phone.
 async function phone(browser) {
   const page = await open(browser, { viewport: { width: 390, height: 844 } });
-  await page.route('**/live', (route) => route.abort()); // what a colleague changes stays unseen until a move
+  await page.route('**/live', (route) => route.abort()); // no live updates, so that the page shows changes of others only after a move
   await signIn(page, `/sign-in?next=${encodeURIComponent(`/calendar?day=${world.days[0]}`)}`);
   const bar = await page.locator('.segments').boundingBox();
   const filter = page.getByRole('button', { name: 'Filter' });

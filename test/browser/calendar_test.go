@@ -10,9 +10,9 @@ import (
 
 func TestCalendar(t *testing.T) {
 	t.Parallel()
-	world := greeting{"chromium": needs(t)}
+	world := greeting{"chromium": requireChromium(t)}
 	run := quickstart(t)
-	accounts := asks(t, run, http.MethodGet, "/social-accounts", nil)["social_accounts"].([]any)
+	accounts := callAPI(t, run, http.MethodGet, "/social-accounts", nil)["social_accounts"].([]any)
 	account := accounts[0].(map[string]any)["id"]
 	// Two days in the same week and month, without other posts.
 	monday := time.Now().In(must.Get(time.LoadLocation("Europe/Berlin"))(t)).AddDate(0, 2, 0)
@@ -21,7 +21,7 @@ func TestCalendar(t *testing.T) {
 		monday = monday.AddDate(0, 0, 1)
 	}
 	world["days"] = []string{monday.AddDate(0, 0, 1).Format(time.DateOnly), monday.AddDate(0, 0, 3).Format(time.DateOnly)}
-	world["market"] = drafts(t, run, "Winter market", monday.AddDate(0, 0, 1).Format(time.RFC3339), account)
-	drafts(t, run, "Latte art", "", account)
+	world["market"] = createDraft(t, run, "Winter market", monday.AddDate(0, 0, 1).Format(time.RFC3339), account)
+	createDraft(t, run, "Latte art", "", account)
 	drive(t, "calendar.js", run, world)
 }

@@ -1,4 +1,4 @@
-// The page of components, in light and dark.
+// Screenshots of the components page in light and dark mode.
 'use strict';
 
 const path = require('node:path');

@@ -13,11 +13,11 @@ import (
 
 var update = flag.Bool("update", false, "store the pictures of the components")
 
-// maxChanged is the share of pixels that may differ, because Chromium's releases draw the edges of letters differently.
+// maxChanged is the share of pixels that may differ, because releases of Chromium draw letters slightly differently.
 const maxChanged = 0.002
 
-// TestComponents compares the page of components with its stored pictures. After an intended change, run it with
-// -update and look at the pictures.
+// TestComponents compares the components page with stored screenshots. After an intended change, run it with -update and look
+// at the screenshots.
 func TestComponents(t *testing.T) {
 	t.Parallel()
 	taken, stored := "../../build/browser", "testdata"
@@ -25,7 +25,7 @@ func TestComponents(t *testing.T) {
 		taken = stored
 	}
 	taken = must.Get(filepath.Abs(taken))(t)
-	drive(t, "components.js", quickstart(t), greeting{"chromium": needs(t), "pictures": taken})
+	drive(t, "components.js", quickstart(t), greeting{"chromium": requireChromium(t), "pictures": taken})
 	for _, scheme := range []string{"light", "dark"} {
 		name := "components-" + scheme + ".png"
 		got, want := decode(t, filepath.Join(taken, name)), decode(t, filepath.Join(stored, name))

@@ -1,4 +1,4 @@
-// Posts are written: text, accounts, media, other text for one account, the time, by mouse, by keyboard and without scripts.
+// Writing posts: text, accounts, media, custom text per account and time, with the mouse, the keyboard and without scripts.
 'use strict';
 
 const path = require('node:path');
@@ -17,11 +17,11 @@ run(async (browser) => {
   await look(page, 'compose-new');
   assert.match(await verdict(page), /Select an account/);
 
-  // What is typed is looked at by itself.
+  // Typed text is checked automatically.
   await page.getByLabel('Text', { exact: true }).fill('Open from eight on Sunday 👋🏽 with #coffee by @harbour and https://harbour.example/menu');
   await page.locator('input[name=account]').first().check();
 
-  // The options of a network are there while one of its accounts is selected.
+  // The options of a network are shown while one of its accounts is selected.
   for (const network of ['youtube', 'tiktok']) {
     const account = page.locator(`input[data-platform=${network}]`).first();
     const options = page.locator(`#${network}`);
@@ -39,7 +39,7 @@ run(async (browser) => {
   await look(page, 'compose-too-long');
   await page.getByLabel('Text', { exact: true }).fill('Open from eight on Sunday 👋🏽 with #coffee by @harbour and https://harbour.example/menu');
 
-  // Emoji are found and added by keyboard alone, where the cursor is.
+  // Emoji are found and inserted at the cursor with the keyboard only.
   await page.getByLabel('Text', { exact: true }).press('Control+Home');
   await page.getByRole('button', { name: 'Emoji' }).click();
   await page.getByLabel('Search emoji').fill('hot bev');
@@ -59,9 +59,9 @@ run(async (browser) => {
   assert.equal(await page.getByLabel('Search emoji').isVisible(), false);
   await page.getByLabel('Text', { exact: true }).fill('Open from eight on Sunday 👋🏽 with #coffee by @harbour and https://harbour.example/menu');
 
-  // Files are uploaded right here, described and put in order.
+  // Files are uploaded, described and sorted in the form.
   await page.getByLabel('Upload files').setInputFiles([world.pictures.red, world.pictures.blue]);
-  await page.getByLabel('Text', { exact: true }).press('Control+End'); // writing goes on meanwhile
+  await page.getByLabel('Text', { exact: true }).press('Control+End'); // typing continues during the upload
   await page.keyboard.type(' Mean');
   await page.getByRole('button', { name: 'Move blue up' }).waitFor();
   await page.keyboard.type('while.'); // no letter is lost when the files arrive in the middle of a word
@@ -70,7 +70,7 @@ run(async (browser) => {
   await page.getByRole('button', { name: 'Move blue up' }).click();
   await page.getByRole('button', { name: 'Move red up' }).waitFor();
   await page.getByLabel('Alt text').first().fill('The sea.');
-  // Files of the library are selected in a dialog, which searches while one types.
+  // Library files are selected in a dialog with live search.
   await page.getByText('Choose from the library').click();
   const library = page.getByRole('dialog', { name: 'Media library' });
   await library.getByLabel('Search the library').fill('nothing like it');
@@ -84,7 +84,7 @@ run(async (browser) => {
   await library.getByLabel('red', { exact: true }).waitFor({ state: 'detached' });
   await library.getByLabel('Winter market').check();
   await library.getByRole('button', { name: 'Add 3' }).click();
-  await page.getByRole('button', { name: 'Remove Winter market' }).click(); // red was there before
+  await page.getByRole('button', { name: 'Remove Winter market' }).click(); // The red image was added before.
   await page.getByRole('button', { name: 'Remove Winter market' }).waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Remove Winter blend' }).click();
   await page.getByRole('button', { name: 'Remove Winter blend' }).waitFor({ state: 'detached' });
@@ -94,7 +94,7 @@ run(async (browser) => {
   await library.waitFor({ state: 'hidden' });
   await look(page, 'compose-media');
 
-  // One account shows another text.
+  // One account has custom text.
   await page.getByRole('tab').nth(1).click();
   await page.getByRole('textbox', { name: /^Text for / }).fill('Only here.');
   await page.locator('#looks', { hasText: 'Only here.' }).waitFor();
@@ -111,7 +111,7 @@ run(async (browser) => {
   await page.getByRole('button', { name: 'Schedule', exact: true }).click();
   await page.getByRole('alert').waitFor();
   assert.match(await page.getByRole('alert').textContent(), /That time has passed/);
-  await page.locator('#date:focus').waitFor(); // which the browser does some time after it shows the page
+  await page.locator('#date:focus').waitFor(); // The browser focuses it some time after it shows the page.
   await look(page, 'compose-wrong');
   await page.getByLabel('Date', { exact: true }).fill('2031-03-28');
   await page.getByRole('button', { name: 'Schedule', exact: true }).click();
@@ -136,7 +136,7 @@ run(async (browser) => {
   process.exitCode = 1;
 });
 
-// meanwhile has another browser save first.
+// meanwhile saves the post in another browser first.
 async function meanwhile(browser, page, post) {
   const other = await open(browser);
   await signIn(other, post + '/edit');
@@ -157,7 +157,7 @@ async function approval(page, browser) {
   await page.locator('input[name=account]').first().check();
   await page.getByLabel('Upload files').setInputFiles([path.join(__dirname, '../../internal/platform/mediainfo/testdata/front.mp4')]);
   await page.getByLabel('Cover: the frame at this second').waitFor();
-  await page.getByLabel('Date', { exact: true }).fill('2031-10-26'); // on which the clocks show half past two twice
+  await page.getByLabel('Date', { exact: true }).fill('2031-10-26'); // On this day, half past two occurs twice.
   await page.getByLabel('Time', { exact: true }).fill('02:30');
   await page.getByText('Which one do you mean?').waitFor();
   await page.getByLabel('The second, 02:30').check();
@@ -180,7 +180,7 @@ async function approval(page, browser) {
   await client.context().close();
 }
 
-// byKeyboard writes a post without scripts and without a mouse.
+// byKeyboard writes a post without scripts and with the keyboard only.
 async function byKeyboard(browser) {
   const page = await open(browser, { javaScriptEnabled: false });
   await page.goto('/sign-in?next=%2Fposts%2Fnew');
@@ -193,7 +193,7 @@ async function byKeyboard(browser) {
   await page.getByLabel('Text', { exact: true }).focus();
   await page.keyboard.type('Written by keys.');
   await page.locator('input[name=account]').first().focus();
-  assert.ok(await page.locator('input[name=account]:focus').isChecked()); // as in the last post
+  assert.ok(await page.locator('input[name=account]:focus').isChecked()); // The accounts of the last post are selected.
   await page.keyboard.press('Space');
   await page.keyboard.press('Space');
   await page.getByRole('button', { name: 'Check', exact: true }).focus();
@@ -204,7 +204,7 @@ async function byKeyboard(browser) {
   await page.getByText('Saved.').waitFor();
 }
 
-// chosenJustNow has an account's own text at hand at once, and shows of a rule what fits to it.
+// chosenJustNow selects an account and immediately edits its custom text, and checks the options of a series.
 async function chosenJustNow(page) {
   await page.goto('/posts/new');
   await page.locator('input[name=account]').first().check();
@@ -222,7 +222,7 @@ async function chosenJustNow(page) {
   await page.getByLabel('Last day', { exact: true }).waitFor();
 }
 
-// nothingIsDropped saves text for one account, and files that are dropped, pasted or chosen a moment before.
+// nothingIsDropped saves custom text and files that were dropped, pasted or selected just before.
 async function nothingIsDropped(page) {
   await page.goto('/posts/new?caption=Kept');
   await page.locator('input[name=account]').first().check();
@@ -245,13 +245,13 @@ async function nothingIsDropped(page) {
     await page.getByRole('button', { name: `Remove ${name}` }).waitFor();
   }
   await page.getByLabel('Upload files').setInputFiles([world.pictures.blue]);
-  await page.getByRole('button', { name: 'Save draft' }).click(); // before the file has arrived
+  await page.getByRole('button', { name: 'Save draft' }).click(); // before the upload has ended
   await page.getByText('Saved.').waitFor();
   await page.goto(new URL(page.url()).pathname + '/edit');
   assert.equal(await page.getByLabel(/^Text for /).inputValue(), 'Typed, and no box ticked.');
   for (const name of ['dropped', 'pasted', 'blue']) await page.getByRole('button', { name: `Remove ${name}` }).waitFor();
 
-  // A connection that breaks keeps the file, and the button waits for it.
+  // If the connection breaks, the form keeps the file, and the button waits for the upload.
   await page.route('**/edit', (route) => route.abort(), { times: 1 });
   await page.getByLabel('Upload files').setInputFiles([world.pictures.red]);
   await page.getByText('Not uploaded: red.png.').waitFor();
@@ -261,7 +261,7 @@ async function nothingIsDropped(page) {
   await page.getByRole('button', { name: 'Remove red' }).waitFor();
 }
 
-// signedOutMeanwhile loses nothing of what was typed.
+// signedOutMeanwhile signs out while a post is written. Nothing that was typed is lost.
 async function signedOutMeanwhile(page) {
   await page.goto('/posts/new');
   await page.locator('input[name=account]').first().check();
@@ -279,7 +279,7 @@ async function signedOutMeanwhile(page) {
   assert.ok(await page.locator('input[name=account]').first().isChecked());
 }
 
-// stopsSending stops the request of a form, goes on writing, and then learns that another tab has submitted the form.
+// stopsSending cancels submitting the form, continues to write, and then sees that another tab has submitted the form.
 async function stopsSending(page) {
   await page.goto('/posts/new');
   const text = page.getByLabel('Text', { exact: true });
@@ -298,15 +298,15 @@ async function stopsSending(page) {
   page.once('dialog', (dialog) => dialog.accept());
 }
 
-// comesBack closes the page in the middle of a sentence, and finds it again.
+// comesBack leaves the page in the middle of a sentence and finds the text again.
 async function comesBack(page) {
   await page.goto('/posts/new');
   await page.locator('input[name=account]').first().check();
   await page.getByLabel('Text', { exact: true }).pressSequentially('In the middle of a');
   await page.locator('#kept', { hasText: 'Saved' }).waitFor();
   await page.getByLabel('Text', { exact: true }).pressSequentially(' sentence');
-  await page.goto('/posts'); // at once: nothing asks, as nothing is lost
-  do await page.goto('/posts/new'); while (await page.getByText('In the middle of a sentence').count() === 0); // it may arrive late
+  await page.goto('/posts'); // No dialog asks for confirmation, because nothing is lost.
+  do await page.goto('/posts/new'); while (await page.getByText('In the middle of a sentence').count() === 0); // It may be stored late.
   await look(page, 'compose-unsaved');
   await page.getByRole('link', { name: 'Restore' }).first().click();
   assert.equal(await page.getByLabel('Text', { exact: true }).inputValue(), 'In the middle of a sentence');
@@ -315,7 +315,7 @@ async function comesBack(page) {
   await page.getByText('Saved.').waitFor();
 }
 
-// sentBefore goes back to a form that has made a post, and is led to that post.
+// sentBefore goes back to a submitted form and is redirected to its post.
 async function sentBefore(page) {
   await page.getByRole('button', { name: 'Save draft' }).click();
   await page.getByText('Saved.').waitFor();

@@ -1,4 +1,4 @@
-// Daily work takes few clicks: a post for five networks with an image, one text adapted and the time chosen.
+// Common tasks need few clicks: a post for five networks with an image, one custom text and a time.
 'use strict';
 
 const fs = require('node:fs');
@@ -6,7 +6,7 @@ const { assert, look, open, run, signIn, world } = require('./drive.js');
 
 const networks = ['Bluesky', 'Facebook', 'Instagram', 'LinkedIn', 'X'];
 
-// count counts the clicks of what follows, which has to be done by the mouse, beside typing.
+// count returns an object that counts clicks. Typing does not count.
 function count() {
   const out = { clicks: 0 };
   out.click = async (what) => {
@@ -16,7 +16,7 @@ function count() {
   return out;
 }
 
-// paste pastes an image where the cursor is, as Ctrl-V does.
+// paste pastes an image at the cursor, like Ctrl-V.
 async function paste(page, file) {
   await page.evaluate(async ([name, base64]) => {
     const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
@@ -29,7 +29,7 @@ async function paste(page, file) {
 const chip = (page, network) => page.locator('.account-chip', { hasText: network });
 const tab = (page, network) => page.getByRole('tab', { name: network, exact: true });
 
-// schedule writes and schedules a post, and returns how many clicks it took.
+// schedule writes and schedules a post, and returns the number of clicks.
 async function schedule(page, { select, image, text }) {
   const by = count();
   await by.click(page.getByRole('link', { name: 'Create' }));
@@ -48,7 +48,7 @@ async function schedule(page, { select, image, text }) {
   return by.clicks;
 }
 
-// hashtags completes a hashtag by keyboard and adds those of a list that the text does not have yet.
+// hashtags completes a hashtag with the keyboard and adds the missing hashtags of a list.
 async function hashtags(page) {
   await page.goto('/hashtags/new');
   await page.getByLabel('Name').fill('Market');
@@ -71,7 +71,7 @@ async function hashtags(page) {
   await look(page, 'compose-hashtag-lists');
 }
 
-// onPhone writes on a phone: the time and the other buttons are in the bar, and the preview takes the place of the form.
+// onPhone writes on a phone. The time and other buttons are in the bar, and the preview replaces the form.
 async function onPhone(browser) {
   const page = await open(browser, { viewport: { width: 390, height: 844 } });
   await signIn(page, '/posts/new');
@@ -107,7 +107,7 @@ run(async (browser) => {
   const first = await schedule(page, { select: networks, image: () => paste(page, world.pictures.red), text: 'Open on Sunday.' });
   assert.ok(first <= 9, `the first post took ${first} clicks`);
 
-  // The accounts are selected the next time.
+  // The next post has the same accounts.
   const next = await schedule(page, {
     select: [],
     image: async (by) => {
@@ -124,7 +124,7 @@ run(async (browser) => {
   await tab(page, 'X').click();
   assert.equal(await page.getByLabel('Text for X').inputValue(), 'Closed on Monday. On X, too.');
   await tab(page, 'Bluesky').click();
-  assert.equal(await page.getByLabel('Text for Bluesky').inputValue(), 'Closed on Monday.'); // which follows the shared text
+  assert.equal(await page.getByLabel('Text for Bluesky').inputValue(), 'Closed on Monday.'); // The custom text follows the shared text.
   await tab(page, 'All accounts').click();
   await page.keyboard.type(' Again.');
   await tab(page, 'Bluesky').click();
@@ -132,10 +132,10 @@ run(async (browser) => {
   await tab(page, 'X').click();
   await page.getByRole('button', { name: 'Use the shared text' }).click();
   assert.match(await page.getByLabel('Text for X').inputValue(), /Again\./);
-  await page.getByRole('tab', { selected: true }).press('Home'); // by keyboard
+  await page.getByRole('tab', { selected: true }).press('Home'); // with the keyboard
   await page.locator('#tab-shared:focus').waitFor();
 
-  // Dragging changes the order of images, and so does the keyboard. The page stays. The library knows the image already.
+  // Dragging and the keyboard change the order of images without reloading the page. The library already has the image.
   await page.getByLabel('Upload files').setInputFiles([world.pictures.red]);
   await page.getByRole('button', { name: 'Move pasted up' }).waitFor();
   const items = page.locator('#media li.file');

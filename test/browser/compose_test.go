@@ -20,10 +20,10 @@ func TestComposeClicks(t *testing.T) {
 	composing(t, "compose_clicks.js")
 }
 
-// composing runs a script with two images to upload.
+// composing runs a script that uploads two images.
 func composing(t *testing.T, script string) {
 	t.Helper()
-	world := greeting{"chromium": needs(t)}
+	world := greeting{"chromium": requireChromium(t)}
 	dir := t.TempDir()
 	world["pictures"] = map[string]string{
 		"red":  picture(t, dir, "red", color.RGBA{R: 200, G: 30, B: 30, A: 255}),

@@ -1,9 +1,9 @@
-// Nothing that was typed, selected or pressed is lost while files are uploaded or accounts are selected.
+// Input is not lost while files are uploaded or accounts are selected.
 'use strict';
 
 const { assert, look, open, run, signIn, world } = require('./drive.js');
 
-// hold delays uploads. The returned function lets them go on.
+// hold delays uploads until the returned function is called.
 async function hold(page) {
   let release;
   const released = new Promise((resolve) => { release = resolve; });
@@ -29,12 +29,12 @@ async function write(page, at, text) {
 
 const textOf = async (page, at) => (await details(page, at)).locator('textarea[name^=text-]').inputValue();
 
-// typing goes on for accounts that were selected just before and during an upload.
+// typing types custom text of accounts that were selected just before and during an upload.
 async function typing(page) {
   await page.goto('/posts/new');
   const release = await hold(page);
   await box(page, 0).check();
-  await page.getByLabel('Upload files').setInputFiles([world.pictures.red]); // before the account's field is there
+  await page.getByLabel('Upload files').setInputFiles([world.pictures.red]); // before the account's field exists
   await write(page, 0, 'Typed during the upload.');
   await box(page, 1).check();
   await write(page, 1, 'Selected during the upload.');
@@ -48,7 +48,7 @@ async function typing(page) {
   await look(page, 'compose-typed-during-upload');
 }
 
-// pressing waits for the file, also on a button that the answer replaces.
+// pressing presses buttons during an upload. They wait for the file, even if the response replaces the button.
 async function pressing(page) {
   await page.goto('/posts/new');
   await page.getByLabel('Upload files').setInputFiles([world.pictures.red]);
@@ -65,7 +65,7 @@ async function pressing(page) {
   assert.equal(await page.getByRole('button', { name: 'Remove blue' }).count(), 1);
 }
 
-// focus stays where it is at the end of an upload, and leaving the page asks first while nothing can be kept.
+// focus keeps the focus at the end of an upload. Leaving the page asks for confirmation while nothing can be stored.
 async function focus(page) {
   await page.goto('/posts/new');
   await page.getByRole('link', { name: 'Calendar' }).first().focus();

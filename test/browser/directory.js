@@ -1,5 +1,5 @@
-// A directory lets people in: somebody whom nobody knows is told so, and whoever was signed out while writing a post signs
-// in there beside the form and loses nothing.
+// Signing in with a directory: unknown people see an error. A person who was signed out while writing a post signs in again
+// and loses nothing.
 'use strict';
 
 const { assert, look, open, run, world } = require('./drive.js');

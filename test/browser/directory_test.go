@@ -17,7 +17,7 @@ import (
 // TestDirectory signs people in with their organization's directory, the only way to sign in.
 func TestDirectory(t *testing.T) {
 	t.Parallel()
-	world := greeting{"chromium": needs(t)}
+	world := greeting{"chromium": requireChromium(t)}
 	provider := oidcserver.Run(t)
 	for _, email := range []string{"unknown@harbour.example", "ada@harbour.example", "ada@harbour.example"} { // one for each sign-in
 		provider.AddPerson(email, email)

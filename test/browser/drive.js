@@ -1,4 +1,4 @@
-// What the scripts here share: a browser, the checks that every page has to pass, and pictures of them.
+// Shared code of the scripts: the browser, checks for every page, and screenshots.
 'use strict';
 
 const assert = require('node:assert/strict');
@@ -10,17 +10,17 @@ const axe = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const pictures = path.join(__dirname, '..', '..', 'build', 'browser');
 const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 
-// world is what the Go test tells of the program that runs.
+// world is the data from the Go test about the running program.
 const world = JSON.parse(process.env.PRESSROOM_BROWSER_WORLD);
 
-// run gives a script a page of a fresh browser. Anything that a page complains of is a failure.
+// run runs a script in a new browser. Errors in the console and requests to other origins fail the test.
 async function run(script) {
   const browser = await chromium.launch({ executablePath: world.chromium, args: flags });
   try {
     await script(browser);
   } catch (failed) {
     for (const page of browser.contexts().flatMap((context) => context.pages())) {
-      const text = await page.evaluate(() => document.body.innerText).catch(String); // it may be between two pages
+      const text = await page.evaluate(() => document.body.innerText).catch(String); // The page may be navigating.
       console.error(`shown at ${page.url()}:\n${text.slice(0, 2000)}`);
     }
     throw failed;
@@ -29,10 +29,10 @@ async function run(script) {
   }
 }
 
-// open makes a window, with cookies of its own. Pages send requests to the program alone, and to the origins of alsoTo.
+// open opens a page with separate cookies. Pages may send requests only to the program and to the origins in alsoTo.
 async function open(browser, { alsoTo = [], ...options } = {}) {
   const context = await browser.newContext({ baseURL: world.app_url, viewport: { width: 1000, height: 800 }, reducedMotion: 'reduce', ...options });
-  context.setDefaultTimeout(30_000); // a machine that tests much else beside this is slow
+  context.setDefaultTimeout(30_000); // Other tests may slow down the machine.
   const page = await context.newPage();
   page.complaints = [];
   page.on('pageerror', (error) => page.complaints.push(String(error)));
@@ -42,12 +42,12 @@ async function open(browser, { alsoTo = [], ...options } = {}) {
   const own = [new URL(world.app_url).origin, ...alsoTo];
   page.on('request', (request) => {
     const to = new URL(request.url());
-    if (/^https?:$/.test(to.protocol) && !own.includes(to.origin)) page.complaints.push(`a request left for ${to.origin}`);
+    if (/^https?:$/.test(to.protocol) && !own.includes(to.origin)) page.complaints.push(`request to ${to.origin}`);
   });
   return page;
 }
 
-// signIn opens an address that needs a person, and becomes one.
+// signIn opens a page that requires signing in, and signs in.
 async function signIn(page, address = '/sign-in') {
   await page.goto(address);
   await page.getByLabel('Email').fill(world.owner.email);
@@ -56,17 +56,17 @@ async function signIn(page, address = '/sign-in') {
   await page.getByRole('button', { name: /^Your account/ }).waitFor();
 }
 
-// signOut does so in the person's menu.
+// signOut signs out in the person's menu.
 async function signOut(page) {
   await page.getByRole('button', { name: /^Your account/ }).click();
   await page.getByRole('button', { name: 'Sign out', exact: true }).first().click();
 }
 
-// In the dark nothing but the colours is another.
+// Only colors differ in dark mode.
 const rules = { light: {}, dark: { runOnly: ['color-contrast'] } };
 
-// look checks the page as it is now: for people who cannot see it, on a narrow screen, in light and in dark. With PICTURES
-// set, it saves a picture of each.
+// look checks the current page for accessibility and on a narrow screen, in light and dark mode. If PICTURES is set, it saves
+// screenshots.
 async function look(page, name) {
   const wide = page.viewportSize();
   for (const colorScheme of ['light', 'dark']) {

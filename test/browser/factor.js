@@ -1,11 +1,11 @@
-// Second factors: an authenticator app is added, asks for its code, is required of the team and set up by a member.
+// Second factors: adding an authenticator app, signing in with codes, and requiring a second factor in a team.
 'use strict';
 
 const crypto = require('node:crypto');
 const { readFileSync } = require('node:fs');
 const { assert, look, open, run, signIn, world } = require('./drive.js');
 
-// codeOf computes what an authenticator app shows for a secret in base32 (RFC 6238), some steps of 30 seconds ahead.
+// codeOf computes the code of an authenticator app (RFC 6238) for a base32 secret, ahead steps of 30 seconds in the future.
 function codeOf(secret, ahead = 0) {
   const bits = [...secret].map((c) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(c).toString(2).padStart(5, '0')).join('');
   const key = Buffer.from(bits.match(/.{8}/g).map((byte) => parseInt(byte, 2)));
@@ -26,7 +26,7 @@ run(async (browser) => {
   process.exitCode = 1;
 });
 
-// added adds an app from the account page.
+// added adds an authenticator app on the account page.
 async function added(page) {
   await page.goto('/account');
   await page.getByRole('link', { name: 'Add an authenticator app' }).click();
@@ -62,7 +62,7 @@ async function added(page) {
   return { secret, codes };
 }
 
-// entered signs in by the password and a code, and by the password and a recovery code.
+// entered signs in with the password and a code, and with the password and a recovery code.
 async function entered(page, secret, codes) {
   const asks = async () => {
     await page.context().clearCookies();
@@ -78,7 +78,7 @@ async function entered(page, secret, codes) {
   await page.keyboard.press('Enter');
   await page.locator('#wrong').waitFor();
   await look(page, 'code-wrong');
-  await page.keyboard.type(codeOf(secret, 1)); // the present one may have been used
+  await page.keyboard.type(codeOf(secret, 1)); // The current code may have been used.
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: /^Your account/ }).waitFor();
 
@@ -93,7 +93,7 @@ async function entered(page, secret, codes) {
   await page.getByText('You have 9 recovery codes left.').waitFor();
 }
 
-// required has the team require a second factor: a new member is led to set one up.
+// required makes the team require a second factor. A new member must set one up.
 async function required(browser, page) {
   await page.goto('/settings/team');
   await look(page, 'settings-factor');

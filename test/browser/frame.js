@@ -1,11 +1,11 @@
-// The frame: clean in light, in dark and on a phone; the rail and the menus by keyboard, without scripts; the team switcher.
+// The frame of all pages: the rail and menus with the keyboard and without scripts, the team menu and the search.
 'use strict';
 
 const { assert, look, open, run, signIn, world } = require('./drive.js');
 
 const places = ['Home', 'Calendar', 'Posts', 'Analytics', 'Accounts', 'Media', 'Hashtags', 'Voices', 'Settings'];
 
-// rail tabs from the top of a page through all places, and opens each.
+// rail moves with Tab through all links of the rail and opens each.
 async function rail(browser) {
   const page = await open(browser, { javaScriptEnabled: false, viewport: { width: 1440, height: 900 } });
   await signIn(page, '/posts');
@@ -21,7 +21,7 @@ async function rail(browser) {
   await page.context().close();
 }
 
-// teams selects another team in the menu, by keyboard: the person stays at the list, not at a post of the first team.
+// teams selects another team in the menu with the keyboard. A list page stays open, but a post of the first team does not.
 async function teams(browser) {
   const page = await open(browser, { javaScriptEnabled: false });
   await signIn(page, '/posts');
@@ -37,7 +37,7 @@ async function teams(browser) {
   await page.context().close();
 }
 
-// search goes to the search by keyboard, finds a post while typing, and opens it.
+// search focuses the search field with the keyboard, finds a post while typing, and opens it.
 async function search(browser) {
   const page = await open(browser);
   await signIn(page, '/posts');
@@ -47,7 +47,7 @@ async function search(browser) {
   await page.keyboard.type('market opens');
   await results.getByRole('link', { name: 'The winter market opens' }).waitFor();
   await look(page, 'search');
-  await page.keyboard.press('Control+k'); // a narrow screen has no field, so the focus was lost
+  await page.keyboard.press('Control+k'); // The narrow screen has no field, so the field lost focus.
   await results.getByRole('link', { name: 'The winter market opens' }).waitFor();
   for (const key of ['ArrowDown', 'ArrowUp', 'ArrowDown']) await page.keyboard.press(key);
   assert.match(await page.locator(':focus').textContent(), /^The winter market/);
@@ -61,7 +61,7 @@ async function search(browser) {
   await page.context().close();
 }
 
-// refused opens a page that the person's role in a team does not allow.
+// refused opens a page that the person's role does not allow.
 async function refused(browser) {
   const page = await open(browser, { viewport: { width: 1440, height: 900 } });
   await signIn(page, '/posts');
@@ -76,7 +76,7 @@ async function refused(browser) {
   await page.context().close();
 }
 
-// looks holds some pages against the checks, wide and on a phone.
+// looks checks some pages on a wide screen and on a phone.
 async function looks(browser) {
   for (const [device, viewport] of Object.entries({ desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } })) {
     const page = await open(browser, { viewport });

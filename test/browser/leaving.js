@@ -1,4 +1,4 @@
-// The operator's pages, and those by which data goes: each read, a team found and paused, a draft and a team deleted.
+// The operator's pages and the pages that delete data: finding and pausing a team, deleting a draft and a team.
 'use strict';
 
 const { execFileSync } = require('node:child_process');
@@ -15,7 +15,7 @@ run(async (browser) => {
     await look(page, `operator-${part}`);
   }
 
-  // By keyboard alone: a team is found, given credits, and what was wrong is told at the form.
+  // With the keyboard only: find a team, grant credits, and see an error in the form.
   await page.goto('/operator/teams');
   await page.locator('main table a').first().focus();
   await page.keyboard.press('Enter');

@@ -4,6 +4,6 @@ import "testing"
 
 func TestOperatorAndTeamDeletion(t *testing.T) {
 	t.Parallel()
-	world := greeting{"chromium": needs(t)}
+	world := greeting{"chromium": requireChromium(t)}
 	drive(t, "leaving.js", quickstart(t), world)
 }

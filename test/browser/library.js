@@ -1,4 +1,4 @@
-// Media, hashtags and brand voices, as their people look after them.
+// Media, hashtags and brand voices.
 'use strict';
 
 const fs = require('node:fs');
@@ -77,7 +77,7 @@ async function hashtags(page) {
   await look(page, 'hashtag-list');
   await page.getByRole('button', { name: 'Remove #espresso' }).click();
   await page.getByText('#espresso was removed.').waitFor();
-  await page.goto('/hashtags/2'); // of which the demo has figures, as soon as the sandbox networks have told them
+  await page.goto('/hashtags/2'); // The demo has statistics of this list as soon as the sandbox has provided them.
   const first = page.locator('tbody tr').first().locator('td.n').first();
   for (let i = 0; i < 150 && (await first.textContent()) === '–'; i++) {
     await page.waitForTimeout(200);
@@ -130,7 +130,7 @@ async function media(page) {
   await film(page);
 }
 
-// crop drags and moves a frame by keyboard, and goes back to the original.
+// crop drags a frame, moves it with the keyboard, and resets it.
 async function crop(page) {
   const original = page.url();
   await page.getByRole('link', { name: 'Crop or rotate' }).click();
@@ -156,7 +156,7 @@ async function crop(page) {
   await page.goto(original);
 }
 
-// dropped drops a file that the library takes and one that it does not into a folder.
+// dropped drops a valid and an invalid file into a folder.
 async function dropped(page) {
   await page.getByLabel('Name').fill('Dropped');
   await page.getByRole('button', { name: 'Create folder' }).click();
@@ -179,7 +179,7 @@ async function dropped(page) {
   assert.equal(await page.locator('#uploading li').count(), 0);
 }
 
-// select finds files while typing, and describes all that are found by keyboard.
+// select finds files while typing, and describes all of them with the keyboard.
 async function select(page) {
   await page.getByLabel('Search by name or alt text').fill('qua');
   await page.getByRole('heading', { name: 'Files 1', exact: true }).waitFor();
@@ -203,7 +203,7 @@ async function select(page) {
   await page.getByRole('heading', { name: /^Files (?!1$)/ }).waitFor();
 }
 
-// film plays a video on its page, and in a page of its own.
+// film plays a video on its page and in a separate page.
 async function film(page) {
   const plays = () => page.waitForFunction(() => document.querySelector('video')?.readyState > 0);
   await page.getByRole('link', { name: 'front', exact: true }).click();
@@ -216,7 +216,7 @@ async function film(page) {
   await page.goBack();
 }
 
-// byKeyboard makes a voice without a mouse and without scripts.
+// byKeyboard creates a brand voice without scripts and with the keyboard only.
 async function byKeyboard(browser) {
   const page = await open(browser, { javaScriptEnabled: false });
   await signIn(page, '/voices/new');

@@ -1,20 +1,20 @@
-// Pages follow what others do, without losing what is selected, typed or focused.
+// Pages show changes by others without losing the selection, input or focus.
 'use strict';
 
 const { assert, look, open, run, signIn, world } = require('./drive.js');
 
-// ask sends a request to the API, as a colleague's program does.
+// ask sends a request to the API, like another person's program.
 async function ask(page, method, path, data) {
   const answer = await page.request.fetch(world.base_url + path, { method, data, headers: { Authorization: `Bearer ${world.keys.full}` } });
   assert.ok(answer.ok(), `${method} ${path}: ${answer.status()}`);
   return (await answer.json()).data;
 }
 
-// streaming opens a page and waits until its stream is open.
+// streaming opens a page and waits until its event stream is open.
 async function streaming(page, path) {
   await page.goto(path);
   await page.waitForFunction(() => stream?.readyState === EventSource.OPEN); // eslint-disable-line no-undef
-  await page.waitForTimeout(1500); // the server notes what exists before it tells what is new
+  await page.waitForTimeout(1500); // The server first records the current state.
 }
 
 async function list(page) {
@@ -30,7 +30,7 @@ async function list(page) {
   assert.equal(await page.locator('#picked').textContent(), '1 selected');
   assert.equal(await page.locator(':focus').getAttribute('href'), `/posts/${id}`, 'the focus is lost');
 
-  // What is being typed is not replaced, and the list follows once it is not needed any more.
+  // Text that is being typed is not replaced. The list is updated afterwards.
   await page.getByLabel('Move by').fill('3');
   await ask(page, 'POST', '/posts', { caption: 'Another one', account_ids: [world.bluesky] });
   await page.waitForTimeout(4000);
@@ -53,7 +53,7 @@ async function others(page) {
   await ask(page, 'PATCH', `/posts/${id}`, { caption: 'Changed again' });
   await page.locator('.event').getByText('Changed again').waitFor();
 
-  // A failure rings the bell.
+  // A failed post updates the notification count.
   const bell = page.locator('.bell .count');
   const before = parseInt(await bell.count() ? await bell.textContent() : '0', 10);
   await ask(page, 'PATCH', `/posts/${id}`, { caption: 'It fails [sandbox:reject]' });
@@ -62,7 +62,7 @@ async function others(page) {
   assert.match(await bell.textContent(), /^\d+ unread$/);
 }
 
-// Going back to a page shows what has happened meanwhile.
+// Going back to a page shows changes in the meantime.
 async function back(page) {
   await streaming(page, '/posts?status=draft');
   await page.getByRole('link', { name: 'Home', exact: true }).click();

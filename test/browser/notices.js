@@ -1,4 +1,4 @@
-// Notices: seen in the header, followed to their item by keyboard, read; what a person is told of.
+// Notifications: the count in the header, opening items with the keyboard, marking as read, and the settings.
 'use strict';
 
 const { assert, look, open, run, signIn } = require('./drive.js');
@@ -14,7 +14,7 @@ run(async (browser) => {
   const unread = async () => Number((await page.getByRole('link', { name: /^Notifications/ }).textContent()).match(/\d+/)?.[0] ?? 0);
   const before = await unread();
   assert.equal(before, 3); // the demo team also has a comment of a client
-  assert.equal(await page.getByText('An API key was created').count(), 0); // quickstart tells of its own keys as it greets
+  assert.equal(await page.getByText('An API key was created').count(), 0); // quickstart prints its own keys
   await look(page, 'notices');
   await page.getByRole('link', { name: text }).first().focus();
   await page.keyboard.press('Enter');

@@ -1,4 +1,4 @@
-// What an operator does: from the overview to each page by keyboard alone, looking for a team and a person, a pause and its end.
+// The operator's pages with the keyboard only: opening each page, finding a team and a person, pausing and resuming.
 'use strict';
 
 const { assert, look, open, run, signIn, world } = require('./drive.js');
@@ -21,7 +21,7 @@ run(async (browser) => {
   process.exitCode = 1;
 });
 
-// searches finds the team by a part of its name and the person by the address.
+// searches finds the team by a part of its name and the person by email address.
 async function searches(page) {
   await page.goto('/operator/teams');
   await page.getByRole('main').getByRole('searchbox').fill('harbour');
@@ -38,7 +38,7 @@ async function searches(page) {
   await page.getByText('This is your own account.').waitFor();
 }
 
-// pauses pauses publishing for the team, sees it at the team, and ends it.
+// pauses pauses publishing for the team, checks the team's page, and ends the pause.
 async function pauses(page) {
   await page.goto('/operator/pauses');
   await page.getByLabel('Team, key or assistant').fill(String(world.team.id));

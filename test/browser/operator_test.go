@@ -4,6 +4,6 @@ import "testing"
 
 func TestOperator(t *testing.T) {
 	t.Parallel()
-	world := greeting{"chromium": needs(t)}
+	world := greeting{"chromium": requireChromium(t)}
 	drive(t, "operator.js", quickstart(t), world)
 }

@@ -1,15 +1,15 @@
-// Every page that links lead to, one of each kind: it is there, and passes the checks.
+// Follows all links, one page of each kind, and checks the pages.
 'use strict';
 
 const { assert, look, open, run, signIn } = require('./drive.js');
 
-// kind is an address without what tells two pages of one kind apart.
+// kind returns the path of a URL with IDs replaced, which is equal for pages of one kind.
 function kind(address) {
   const parts = address.pathname.split('/').map((part) => (/\d/.test(part) ? '*' : part));
   return parts.join('/') + '?' + [...address.searchParams.keys()].sort().join('&');
 }
 
-// phone goes from place to place on a phone without scripts, by keyboard: what has no room in the bar is behind "More".
+// phone opens all places on a phone without scripts, with the keyboard. Links that do not fit in the bar are under "More".
 async function phone(browser) {
   const page = await open(browser, { javaScriptEnabled: false });
   await signIn(page, '/posts');

@@ -9,15 +9,15 @@ import (
 
 func TestPages(t *testing.T) {
 	t.Parallel()
-	world := greeting{"chromium": needs(t)}
+	world := greeting{"chromium": requireChromium(t)}
 	drive(t, "pages.js", quickstart(t), world)
 }
 
 func TestPageFrame(t *testing.T) {
 	t.Parallel()
-	world := greeting{"chromium": needs(t), "other": "Quayside Bakery"}
+	world := greeting{"chromium": requireChromium(t), "other": "Quayside Bakery"}
 	run := quickstart(t)
-	for _, command := range [][]string{ // another team, in which the owner of the first one is a viewer
+	for _, command := range [][]string{ // Another team, in which the owner of the first team is a viewer.
 		{"people", "add", "--name", "Grace", "--email", "grace@quayside.example"},
 		{"teams", "add", "--name", "Quayside Bakery", "--owner", "2"},
 		{"teams", "member", "--team", "2", "--person", "1", "--role", "viewer"},

@@ -1,4 +1,4 @@
-// Posts: the list, the calendar, a post from draft to result, what failed, what nobody knows, a series, and jobs.
+// Posts: the list, the calendar, a post from draft to result, failed and unconfirmed posts, a series, and jobs.
 'use strict';
 
 const { assert, look, open, run, signIn, world } = require('./drive.js');
@@ -38,7 +38,7 @@ run(async (browser) => {
   await client.getByLabel('Comment (optional)').fill('Please without the tart.');
   await client.getByRole('button', { name: 'Request changes' }).click();
   await client.getByText('Changes requested').first().waitFor();
-  await page.getByText('Please without the tart.').waitFor(); // the page follows by itself
+  await page.getByText('Please without the tart.').waitFor(); // The page is updated automatically.
   await look(page, 'post-rejected');
 
   await published(page);
@@ -57,9 +57,9 @@ run(async (browser) => {
   process.exitCode = 1;
 });
 
-// searchedAgain enters another text before the first search has an answer, which ends the first request.
+// searchedAgain enters another text before the first search has a response, which cancels the first request.
 async function searchedAgain(page) {
-  await page.route('**/posts?*q=first*', () => {}); // never answers
+  await page.route('**/posts?*q=first*', () => {}); // never responds
   const begun = page.waitForRequest('**/posts?*q=first*');
   await page.getByRole('main').getByRole('searchbox').fill('first');
   const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('q=first'));
@@ -70,7 +70,7 @@ async function searchedAgain(page) {
   await page.unrouteAll();
 }
 
-// published follows a post that takes its time, without anybody loading the page again.
+// published watches a slow post until it is published, without reloading the page.
 async function published(page) {
   await page.goto('/posts/' + world.slow);
   await page.getByRole('link', { name: 'Publish now…' }).click();
@@ -126,7 +126,7 @@ async function decided(page) {
   await page.getByText('Marked as published.').waitFor();
 }
 
-// byKeyboard goes from the calendar to a post and takes an occurrence back, by Tab and Enter alone and without scripts.
+// byKeyboard opens a post in the calendar and skips an occurrence, with Tab and Enter only and without scripts.
 async function byKeyboard(browser) {
   const page = await open(browser, { javaScriptEnabled: false });
   await signIn(page, '/sign-in?next=%2Fcalendar%3Fview%3Dweek%26day%3D' + new Date(Date.now() + 30 * 3600e3).toISOString().slice(0, 10));
@@ -135,7 +135,7 @@ async function byKeyboard(browser) {
     for (let nowhere = 0; ;) {
       await page.keyboard.press('Tab');
       const at = page.locator(':focus');
-      if (await at.count() === 0) { // at a button within a field for dates, or behind the page's end
+      if (await at.count() === 0) { // The focus is in a date field or behind the page's end.
         assert.ok(nowhere++ < 3, `the keyboard does not reach ${name} at ${page.url()}, only ${seen.join(', ')}`);
         continue;
       }
@@ -148,7 +148,7 @@ async function byKeyboard(browser) {
   await reach(/Coffee of the week/);
   await page.locator('#accounts').waitFor();
   const series = page.getByText('Template of the series');
-  if (await series.count() === 0) { // it was the template that was reached
+  if (await series.count() === 0) { // The post was the template.
     await reach(/^\w{3} \d+ \w{3} \d{4}, 10:00$/);
     await series.waitFor();
   }

@@ -15,8 +15,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// asks calls the API with the full key and returns the data of the response.
-func asks(t *testing.T, run greeting, method, path string, body any) map[string]any {
+// callAPI calls the API with the full key and returns the data of the response.
+func callAPI(t *testing.T, run greeting, method, path string, body any) map[string]any {
 	t.Helper()
 	raw := must.Get(json.Marshal(body))(t)
 	var sent io.Reader
@@ -37,23 +37,23 @@ func asks(t *testing.T, run greeting, method, path string, body any) map[string]
 	return out.Data
 }
 
-// drafts creates a draft and returns its ID.
-func drafts(t *testing.T, run greeting, caption, at string, accounts ...any) string {
+// createDraft creates a draft and returns its ID.
+func createDraft(t *testing.T, run greeting, caption, at string, accounts ...any) string {
 	t.Helper()
-	id, _ := asks(t, run, http.MethodPost, "/posts", map[string]any{"caption": caption, "account_ids": accounts})["id"].(string)
+	id, _ := callAPI(t, run, http.MethodPost, "/posts", map[string]any{"caption": caption, "account_ids": accounts})["id"].(string)
 	if at != "" {
-		asks(t, run, http.MethodPatch, "/posts/"+id, map[string]any{"scheduled_at": at})
+		callAPI(t, run, http.MethodPatch, "/posts/"+id, map[string]any{"scheduled_at": at})
 	}
 	return id
 }
 
-// publishes starts publishing a post and waits until publishing has ended.
-func publishes(t *testing.T, run greeting, id string) {
+// publish publish a post and waits until publishing has ended.
+func publish(t *testing.T, run greeting, id string) {
 	t.Helper()
-	asks(t, run, http.MethodPost, "/posts/"+id+"/publish", nil)
+	callAPI(t, run, http.MethodPost, "/posts/"+id+"/publish", nil)
 	again := time.NewTicker(200 * time.Millisecond)
 	defer again.Stop()
-	for ends := time.Now().Add(time.Minute); asks(t, run, http.MethodGet, "/posts/"+id, nil)["status"] == "processing"; <-again.C {
+	for ends := time.Now().Add(time.Minute); callAPI(t, run, http.MethodGet, "/posts/"+id, nil)["status"] == "processing"; <-again.C {
 		if time.Now().After(ends) {
 			t.Fatalf("%s is still being published", id)
 		}
@@ -62,35 +62,35 @@ func publishes(t *testing.T, run greeting, id string) {
 
 func TestPosts(t *testing.T) {
 	t.Parallel()
-	world := greeting{"chromium": needs(t)}
+	world := greeting{"chromium": requireChromium(t)}
 	run := quickstart(t)
 	accounts := []any{}
 	networks := map[any]any{}
-	for _, a := range asks(t, run, http.MethodGet, "/social-accounts", nil)["social_accounts"].([]any) {
+	for _, a := range callAPI(t, run, http.MethodGet, "/social-accounts", nil)["social_accounts"].([]any) {
 		account := a.(map[string]any)
 		networks[account["platform"]] = account["id"]
 		accounts = append(accounts, account["id"])
 	}
 	bluesky := networks["bluesky"]
 	soon := time.Now().Add(30 * time.Hour).UTC().Format(time.RFC3339)
-	world["draft"] = drafts(t, run,
+	world["draft"] = createDraft(t, run,
 		"The new summer menu is here: cold brew, lemon tart, and a very long table by the water.", soon, accounts...)
-	world["slow"] = drafts(t, run, "Slowly [sandbox:slow=3]", "", bluesky)
-	world["failed"] = drafts(t, run, "Half of it [sandbox:reject@bluesky]", "", bluesky, networks["x"])
-	publishes(t, run, world["failed"].(string))
-	world["doubtful"] = drafts(t, run, "Is it there?", "", bluesky)
-	publishes(t, run, world["doubtful"].(string))
-	world["series"] = drafts(t, run, "Coffee of the week", soon, bluesky)
+	world["slow"] = createDraft(t, run, "Slowly [sandbox:slow=3]", "", bluesky)
+	world["failed"] = createDraft(t, run, "Half of it [sandbox:reject@bluesky]", "", bluesky, networks["x"])
+	publish(t, run, world["failed"].(string))
+	world["doubtful"] = createDraft(t, run, "Is it there?", "", bluesky)
+	publish(t, run, world["doubtful"].(string))
+	world["series"] = createDraft(t, run, "Coffee of the week", soon, bluesky)
 	d := must.Get(db.Open(t.Context(), "sqlite:"+filepath.Join(run["data"].(string), "pressroom.db"), db.Options{}))(t)
 	t.Cleanup(func() { _ = d.Close() })
 	must.NoError(t, d.InTx(t.Context(), "test.doubt", func(ctx context.Context, tx *db.Tx) error {
-		return unsettle(ctx, tx, world)
+		return makeUnconfirmed(ctx, tx, world)
 	}))
 	drive(t, "posts.js", run, world)
 }
 
-// unsettle changes a published post into a post with an unknown outcome, and a draft into the template of a series.
-func unsettle(ctx context.Context, tx *db.Tx, world greeting) error {
+// makeUnconfirmed changes a published post into an unconfirmed post, and a draft into the template of a series.
+func makeUnconfirmed(ctx context.Context, tx *db.Tx, world greeting) error {
 	now, later := db.Micros(tx.Now()), db.Micros(tx.Now().Add(time.Hour))
 	for _, change := range []struct {
 		statement string

@@ -1,4 +1,4 @@
-// The reference, signed out: every page of it, and a command that is copied.
+// The API reference for visitors: all its pages, and copying a command.
 'use strict';
 
 const { assert, look, open, run, world } = require('./drive.js');

@@ -1,4 +1,4 @@
-// Reports and accounts as a person uses them: made, read, tracked, compared, and on paper.
+// Reports and accounts: creating, reading, tracking, comparing, sharing and printing.
 'use strict';
 
 const { assert, look, open, run, signIn, world } = require('./drive.js');
@@ -16,7 +16,7 @@ run(async (browser) => {
   assert.equal(await page.getByLabel('Username or hashtag').inputValue(), 'no name at all');
   await look(page, 'report-new-wrong');
 
-  // The page of a report that is made follows the work by itself.
+  // The page of a new report shows its progress automatically.
   await page.getByLabel('Username or hashtag').fill('@slow.cafe');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: '@slow.cafe' }).waitFor();
@@ -40,7 +40,7 @@ run(async (browser) => {
 
   await folds(page);
 
-  // Tracking is switched on by keyboard alone.
+  // Tracking is turned on with the keyboard only.
   await page.getByLabel('Frequency').focus();
   await page.keyboard.press('Tab');
   assert.equal(await page.locator(':focus').textContent(), 'Turn on tracking');
@@ -74,7 +74,7 @@ run(async (browser) => {
   process.exitCode = 1;
 });
 
-// accounts goes from the list to an account's figures, and through disconnecting it.
+// accounts opens an account's analytics and disconnects the account.
 async function accounts(page) {
   await page.goto('/analytics?days=28');
   await look(page, 'analytics');
@@ -100,7 +100,7 @@ async function accounts(page) {
   await page.getByRole('heading', { name: 'Connect Bluesky' }).waitFor();
 }
 
-// jumps follows the page's contents: every part that they name is there, and the keyboard gets to it.
+// jumps follows the links of the table of contents. Each leads to an existing section that gets the focus.
 async function jumps(page) {
   const links = page.getByRole('navigation', { name: 'On this page' }).getByRole('link');
   assert.ok(await links.count() > 8);
@@ -113,7 +113,7 @@ async function jumps(page) {
   assert.ok(await page.getByRole('heading', { name: 'Best posts' }).evaluate((e) => e.getBoundingClientRect().top < innerHeight));
 }
 
-// onPaper presses the button that prints, and sees a document of whole pages without controls.
+// onPaper prints the report. The document has complete pages without controls.
 async function onPaper(page) {
   await page.evaluate(() => { window.print = () => document.body.setAttribute('data-printed', ''); });
   await page.getByRole('button', { name: 'Print or save as PDF' }).click();
@@ -127,7 +127,7 @@ async function onPaper(page) {
   assert.ok(pages >= 4 && pages <= 12, `${pages} pages`);
 }
 
-// shared makes a link to the report, and opens it as somebody without an account.
+// shared creates a share link and opens it without an account.
 async function shared(browser, page) {
   const report = page.url();
   await page.getByRole('link', { name: 'Share' }).click();
@@ -143,7 +143,7 @@ async function shared(browser, page) {
   await page.goto(report);
 }
 
-// folds sees the later parts folded on a phone, unfolded by a link to them, and whole on paper.
+// folds checks that later sections are collapsed on a phone, expanded by links to them, and printed.
 async function folds(page) {
   const wide = page.viewportSize();
   const folded = page.locator('details.fold:not([open])');
@@ -164,7 +164,7 @@ async function folds(page) {
   await page.goto(page.url().replace(/#.*/, ''));
 }
 
-// drawn sees that drawings are there, that their colours follow the scheme, and that words say what they show.
+// drawn checks that charts exist, use the colors of the scheme, and have text alternatives.
 async function drawn(page) {
   const heat = page.locator('svg.plot.heat');
   assert.ok((await heat.getAttribute('aria-label')).includes('weekday and hour'));

@@ -4,6 +4,6 @@ import "testing"
 
 func TestReports(t *testing.T) {
 	t.Parallel()
-	world := greeting{"chromium": needs(t)}
+	world := greeting{"chromium": requireChromium(t)}
 	drive(t, "reports.js", quickstart(t), world)
 }

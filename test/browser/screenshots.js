@@ -1,4 +1,4 @@
-// The screenshots of the README: the demo team's pages, in light and dark.
+// Screenshots of the demo team's pages for the README, in light and dark mode.
 'use strict';
 
 const path = require('node:path');

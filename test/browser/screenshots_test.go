@@ -18,14 +18,14 @@ func TestScreenshots(t *testing.T) {
 		to = filepath.Join("..", "..", folder)
 	}
 	to = must.Get(filepath.Abs(to))(t)
-	drive(t, "screenshots.js", quickstart(t), greeting{"chromium": needs(t), "screenshots": to})
+	drive(t, "screenshots.js", quickstart(t), greeting{"chromium": requireChromium(t), "screenshots": to})
 	shown := regexp.MustCompile(`docs/images/([a-z-]+\.png)`).FindAllSubmatch(must.Get(os.ReadFile("../../README.md"))(t), -1)
 	if len(shown) == 0 {
-		t.Error("the README shows no screenshot")
+		t.Error("the README contains no screenshots")
 	}
 	for _, image := range shown {
 		if _, err := os.Stat(filepath.Join(to, string(image[1]))); err != nil {
-			t.Errorf("the README shows a screenshot that the test does not take: %v", err)
+			t.Errorf("a screenshot in the README is not taken by the test: %v", err)
 		}
 	}
 }

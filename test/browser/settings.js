@@ -1,4 +1,4 @@
-// A team's settings, as its owner looks after them: keys, the switch, the team, members, plan, credits, the record.
+// The settings of a team: keys, the API switch, the team, members, plan, credits and activity log.
 'use strict';
 
 const { assert, look, open, run, signIn } = require('./drive.js');
@@ -25,7 +25,7 @@ run(async (browser) => {
   process.exitCode = 1;
 });
 
-// makeKey makes a key by keyboard alone, and gives its value.
+// makeKey creates a key with the keyboard only and returns its value.
 async function makeKey(page) {
   await page.goto('/settings/keys');
   await look(page, 'settings-keys');
@@ -49,7 +49,7 @@ async function makeKey(page) {
   return value;
 }
 
-// refused changes and revokes the key, and looks at what is refused.
+// refused changes and revokes the key, and checks the refused calls.
 async function refused(page, value) {
   const me = () => page.request.get('/api/v1/me', { headers: { Authorization: `Bearer ${value}` } }).then((answer) => answer.status());
   assert.equal(await me(), 200);

@@ -4,6 +4,6 @@ import "testing"
 
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	world := greeting{"chromium": needs(t)}
+	world := greeting{"chromium": requireChromium(t)}
 	drive(t, "settings.js", quickstart(t), world)
 }

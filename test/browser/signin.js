@@ -1,4 +1,4 @@
-// Signing in and out, by mouse and by keyboard alone.
+// Signing in and out, with the mouse and with the keyboard only.
 'use strict';
 
 const { assert, look, open, run, signOut, world } = require('./drive.js');
@@ -20,7 +20,7 @@ run(async (browser) => {
   assert.equal(await page.getByLabel('Password').inputValue(), '');
   await look(page, 'sign-in-wrong');
 
-  // The cursor is in the field that has to be filled again.
+  // The focus is in the field that must be corrected.
   await page.keyboard.type(world.owner.password);
   await page.keyboard.press('Enter');
   await page.waitForURL('**/docs/errors');
@@ -43,7 +43,7 @@ run(async (browser) => {
   process.exitCode = 1;
 });
 
-// byKeyboard goes the whole way with Tab and Enter, without scripts, and sees where it is at every step.
+// byKeyboard signs in and out with Tab and Enter, without scripts, and checks that the focus is visible.
 async function byKeyboard(browser) {
   const page = await open(browser, { javaScriptEnabled: false });
   const tab = async () => {

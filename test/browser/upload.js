@@ -1,4 +1,4 @@
-// The upload page: files by dialog, keyboard and drop, what is refused and why, descriptions, and the end.
+// The upload page: selecting and dropping files, refused files, descriptions, and ending the upload.
 'use strict';
 
 const { assert, look, open, run, signIn, world } = require('./drive.js');
@@ -25,9 +25,9 @@ run(async (browser) => {
 const files = (page) => page.getByRole('region', { name: 'Files' });
 const uploads = (page) => page.getByRole('list', { name: 'Uploads from this page' });
 
-// chosen sends two files by the dialog, which the keyboard opens.
+// chosen uploads two files with the dialog, which the keyboard opens.
 async function chosen(page) {
-  const dialog = page.waitForEvent('filechooser'); // asked for early: a dialog that comes before it is known of is lost
+  const dialog = page.waitForEvent('filechooser'); // Wait before the dialog opens.
   await page.evaluate(() => {
     window.seen = [];
     new MutationObserver(() => {
@@ -66,7 +66,7 @@ async function dropped(page) {
   assert.doesNotMatch(await page.locator('#drop').getAttribute('class'), /over/);
 }
 
-// described writes a description, which stays while another file arrives, and is there after loading the page again.
+// described enters a description. It is kept while another file arrives, and after reloading the page.
 async function described(page) {
   const field = files(page).getByRole('listitem').filter({ hasText: 'red' }).getByLabel(/^Alt text/);
   await field.fill('A red square "on" white');
@@ -81,7 +81,7 @@ async function described(page) {
   await files(page).getByText('Saved').waitFor();
 }
 
-// withoutScripts comes by the sign-in page, and sends a file and a description by the forms alone.
+// withoutScripts signs in, and uploads a file with a description without scripts.
 async function withoutScripts(browser) {
   const page = await open(browser, { javaScriptEnabled: false });
   await signIn(page, world.upload_page_url);

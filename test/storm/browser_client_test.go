@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// pages are the pages that people visit.
+// pages are the pages that clients visit.
 var pages = []string{
 	"/", "/posts", "/calendar", "/media", "/reports", "/accounts", "/hashtags", "/voices", "/notices", "/settings",
 	"/settings/keys", "/settings/audit", "/settings/credits",
@@ -23,7 +23,7 @@ var (
 	onceMade = regexp.MustCompile(`name="once" value="([^"]+)"`)
 )
 
-// page requests a page or sends a form; status 0 means no answer.
+// page requests a page or submits a form. Status 0 means that there was no response.
 func (c *client) page(method, path string, form url.Values) (int, string) {
 	var body io.Reader
 	if form != nil {
@@ -50,7 +50,7 @@ func (c *client) page(method, path string, form url.Values) (int, string) {
 	return status, string(raw)
 }
 
-// signIn signs the team's owner in, as often as it takes.
+// signIn signs in the team's owner. It retries until it succeeds.
 func (c *client) signIn(ctx context.Context) {
 	for ctx.Err() == nil {
 		_, said := c.page(http.MethodPost, "/sign-in", url.Values{"email": {c.team.owner.Email}, "password": {password}})
@@ -61,13 +61,13 @@ func (c *client) signIn(ctx context.Context) {
 	}
 }
 
-// looking visits pages and creates and revokes keys.
-func (c *client) looking(ctx context.Context) {
+// browse visits pages and creates and revokes keys.
+func (c *client) browse(ctx context.Context) {
 	c.signIn(ctx)
 	for ctx.Err() == nil {
 		status, said := c.page(http.MethodGet, pages[c.dice.IntN(len(pages))], nil)
 		if status == http.StatusOK && !strings.Contains(said, "Sign out") {
-			c.signIn(ctx) // the session was lost with a write of it
+			c.signIn(ctx) // The write that stored the session was lost.
 		}
 		if status >= 400 && status < 500 {
 			c.book.complainf("refused", "a page answers %d: %.300s", status, said)
@@ -79,7 +79,7 @@ func (c *client) looking(ctx context.Context) {
 	}
 }
 
-// makeKey makes a key by the form, which is sent again until there is an answer, and revokes half of them.
+// makeKey creates a key with the form, which it submits until there is a response. It revokes half of the keys.
 func (c *client) makeKey(ctx context.Context) {
 	_, blank := c.page(http.MethodGet, "/settings/keys/new", nil)
 	once := onceMade.FindStringSubmatch(blank)
@@ -102,7 +102,7 @@ func (c *client) makeKey(ctx context.Context) {
 			c.signIn(ctx)
 			continue
 		}
-		if status == http.StatusUnprocessableEntity { // it was made, and its page was lost
+		if status == http.StatusUnprocessableEntity { // The key was created, but the response was lost.
 			break
 		}
 		c.rest(askAgain)
@@ -112,12 +112,12 @@ func (c *client) makeKey(ctx context.Context) {
 	}
 }
 
-// revoke ends a key by its page.
+// revoke revokes a key on its page.
 func (c *client) revoke(k *madeKey) {
 	var id int64
 	err := c.looks.QueryRow(c.calls, `SELECT id FROM api_keys WHERE team_id = ? AND name = ?`, k.team.ID, k.name).Scan(&id)
 	if err != nil {
-		return // the database is down, or the key was never created: the verification finds out
+		return // The database is down, or the key was never created. The verification detects this.
 	}
 	for c.calls.Err() == nil {
 		status, said := c.page(http.MethodPost, fmt.Sprintf("/settings/keys/%d/revoke", id), url.Values{})
@@ -132,10 +132,10 @@ func (c *client) revoke(k *madeKey) {
 	}
 }
 
-// uncounted are the reads that no day counts.
+// uncounted are the reads that do not count toward the daily allowance.
 var uncounted = []string{"get_identity", "get_credits", "get_limits"}
 
-// reading reads with keys, and tries forbidden calls.
+// read reads with keys and makes forbidden calls.
 func (c *client) reading(ctx context.Context) {
 	reads := []call{
 		{tool: "get_identity", path: "/me"}, {tool: "list_posts", path: "/posts"},
@@ -149,7 +149,7 @@ func (c *client) reading(ctx context.Context) {
 		switch a := c.do(k); {
 		case a.ok() && !slices.Contains(uncounted, k.tool):
 			c.book.change(func() { c.book.free[c.team]++ })
-		case a.ok() || a.passing() || a.Code == "daily_call_limit_reached" && c.team.freeCalls > 0:
+		case a.ok() || a.isTemporary() || a.Code == "daily_call_limit_reached" && c.team.freeCalls > 0:
 		default:
 			c.book.complainf("refused", "%s: %s", k.tool, a.raw)
 		}
@@ -159,7 +159,7 @@ func (c *client) reading(ctx context.Context) {
 				body: map[string]any{"caption": "storm: nobody may write this", "account_ids": []int64{1}},
 				key:  c.key("read_only"), idem: newIdem(),
 			})
-			if a.Code != "write_not_allowed" && !a.passing() {
+			if a.Code != "write_not_allowed" && !a.isTemporary() {
 				c.book.complainf("allowed", "a read-only key wrote: %s", a.raw)
 			}
 		}
@@ -170,7 +170,7 @@ func (c *client) reading(ctx context.Context) {
 	}
 }
 
-// list makes a hashtag list.
+// list creates a hashtag list.
 func (c *client) list() {
 	l := &madeList{team: c.team, once: c.chance(80)}
 	c.book.change(func() {
@@ -186,13 +186,13 @@ func (c *client) list() {
 	}
 	a := c.do(k)
 	c.book.change(func() { l.told = a.ok() })
-	if !a.ok() && !a.passing() {
+	if !a.ok() && !a.isTemporary() {
 		c.book.complainf("refused", "a hashtag list: %s", a.raw)
 	}
 }
 
-// reconnecting reconnects lost accounts, as notified people do.
-func (c *client) reconnecting(ctx context.Context) {
+// reconnectAll reconnects disconnected accounts, like people who were notified.
+func (c *client) reconnectAll(ctx context.Context) {
 	for ctx.Err() == nil {
 		c.reconnect()
 		c.rest(500 * time.Millisecond)
@@ -211,13 +211,13 @@ func (c *client) reconnect() bool {
 		}
 		again, err := c.connect(c.team, platform, id)
 		if err == nil && again != id {
-			c.book.complainf("wrong", "the account %d of %s came back as %d", id, platform, again)
+			c.book.complainf("wrong", "account %d of %s was reconnected as %d", id, platform, again)
 		}
 		if err != nil {
 			whole = false
 			continue
 		}
-		c.book.fault("an account was connected again")
+		c.book.fault("an account was reconnected")
 	}
 	return whole
 }

@@ -22,7 +22,7 @@ type client struct {
 	team  *crew
 	http  *http.Client
 	dice  *mathrand.Rand
-	calls context.Context // ends when answers are no longer awaited
+	calls context.Context // ends when clients stop waiting for responses
 }
 
 // apiKey is a key of a team.
@@ -33,14 +33,14 @@ type apiKey struct {
 	limit int64 // daily credits; -1 means unlimited
 }
 
-// call is one request of an operation, over REST or as a tool.
+// call is a call of an operation, over REST or MCP.
 type call struct {
 	tool         string
-	method, path string         // of REST
-	body         map[string]any // of REST
-	more         map[string]any // arguments that REST has in its path
+	method, path string         // for REST
+	body         map[string]any // for REST
+	more         map[string]any // arguments in the REST path
 	key          *apiKey
-	idem         string // empty for none
+	idem         string // Idempotency-Key; may be empty
 	asTool       bool
 }
 
@@ -70,9 +70,9 @@ func (a answer) outcome() string {
 	return fmt.Sprint(a.status, " ", a.Code)
 }
 
-// into reads data.
+// into decodes the data of an answer.
 func (a answer) into(data any) {
-	_ = json.Unmarshal(a.Data, data) // missing members are detected later
+	_ = json.Unmarshal(a.Data, data) // Missing fields are detected later.
 }
 
 func (a answer) job() string {
@@ -89,7 +89,7 @@ const (
 	longestPause  = 2 * time.Second
 )
 
-// ask makes a call once. An error means that there was no response.
+// ask makes a call once. It returns an error if there was no response.
 func (c *client) ask(ctx context.Context, k call) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, longestAnswer)
 	defer cancel()
@@ -178,7 +178,7 @@ func (c *client) askTool(ctx context.Context, k call) (answer, error) {
 		}
 	}
 	if err := json.Unmarshal(raw, &envelope); err != nil || len(envelope.Result.Content) < 2 {
-		return answer{}, fmt.Errorf("no answer of a tool: %.300s", raw)
+		return answer{}, fmt.Errorf("no response of a tool: %.300s", raw)
 	}
 	a, err := read(http.StatusOK, header, []byte(envelope.Result.Content[1].Text))
 	if envelope.Result.IsError {
@@ -189,15 +189,15 @@ func (c *client) askTool(ctx context.Context, k call) (answer, error) {
 	return a, err
 }
 
-// passing reports whether an answer is temporary, so that the call must be repeated.
-func (a answer) passing() bool {
+// isTemporary reports whether an answer is temporary, so that the call must be repeated.
+func (a answer) isTemporary() bool {
 	return a.status == 0 || a.status == http.StatusInternalServerError || a.status == http.StatusServiceUnavailable ||
 		a.status == http.StatusTooManyRequests && a.Context.Scope != "" && a.Code == "rate_limited" && a.Context.Scope != "connection" ||
 		a.status == http.StatusConflict && a.Code == "idempotency_key_in_progress"
 }
 
-// do repeats a call until it gets a final answer. It gives up long after the end of the faults. A call without an
-// Idempotency-Key is made only once.
+// do repeats a call until it gets a final answer or until long after the end of the faults. It makes a call without an
+// Idempotency-Key only once.
 func (c *client) do(k call) answer {
 	var a answer
 	began, tries := time.Now(), 0
@@ -211,7 +211,7 @@ func (c *client) do(k call) answer {
 		if a.status >= 500 {
 			c.book.fault(fmt.Sprint("an answer ", a.status, " ", a.Code))
 		}
-		if !a.passing() || k.idem == "" && k.method != http.MethodGet || c.calls.Err() != nil {
+		if !a.isTemporary() || k.idem == "" && k.method != http.MethodGet || c.calls.Err() != nil {
 			break
 		}
 		c.rest(max(pause, min(a.after, longestPause)))
@@ -221,13 +221,13 @@ func (c *client) do(k call) answer {
 		how = "tool"
 	}
 	c.book.recordAnswer(how+" "+k.tool, a.outcome(), tries, time.Since(began))
-	if k.idem != "" && a.passing() {
+	if k.idem != "" && a.isTemporary() {
 		c.book.complainf("unanswered", "%s with the key %s: %s", k.tool, k.idem, a.outcome())
 	}
 	return a
 }
 
-// rest sleeps until answers are no longer awaited.
+// rest sleeps for d or until clients stop waiting for responses.
 func (c *client) rest(d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -238,5 +238,5 @@ func (c *client) rest(d time.Duration) {
 // chance returns true with the given probability in percent.
 func (c *client) chance(percent int) bool { return c.dice.IntN(100) < percent }
 
-// newIdem returns a unique key.
+// newIdem returns a new Idempotency-Key.
 func newIdem() string { return rand.Text() }

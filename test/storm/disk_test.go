@@ -9,17 +9,17 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// disk is a preloaded library that simulates a full or slow disk (testdata/disk.c). It affects SQLite and PostgreSQL, which
-// write through the C library, but not writes of Go code.
+// disk is a preloaded C library that simulates a full or slow disk (testdata/disk.c). It affects the writes of SQLite and
+// PostgreSQL, but not those of Go code.
 type disk struct{ library, control string }
 
-// newDisk builds the library in a world-readable folder. Without a C compiler the disk never fails.
+// newDisk builds the library in a world-readable folder. Without a C compiler, the disk never fails.
 func newDisk(t *testing.T, dir string) disk {
 	t.Helper()
 	compiler, err := exec.LookPath("gcc")
 	if err != nil {
 		if os.Getenv("CI") == "true" {
-			t.Fatal("the storm needs gcc for a disk that is full")
+			t.Fatal("the storm needs gcc to simulate a full disk")
 		}
 		return disk{}
 	}
@@ -32,10 +32,10 @@ func newDisk(t *testing.T, dir string) disk {
 	return d
 }
 
-func (d disk) there() bool { return d.library != "" }
+func (d disk) isBuilt() bool { return d.library != "" }
 
 func (d disk) env() []string {
-	if !d.there() {
+	if !d.isBuilt() {
 		return nil
 	}
 	return []string{"LD_PRELOAD=" + d.library, "DISK_CONTROL=" + d.control}
@@ -48,6 +48,6 @@ func (d disk) set(state byte) error {
 		return err
 	}
 	defer f.Close()
-	_, err = f.WriteAt([]byte{state}, 0) // in place: the programs have it in their memory
+	_, err = f.WriteAt([]byte{state}, 0) // Write in place, because the programs have mapped the file.
 	return err
 }

@@ -8,31 +8,31 @@ import (
 	"time"
 )
 
-// mostAhead is the maximum offset of a node's clock: less than the time in which a network lists new posts, as
+// maxClockOffset is the maximum offset of a node's clock. It is less than the time in which a network lists new posts, as
 // docs/running.md requires.
-const mostAhead = 5 * time.Second
+const maxClockOffset = 5 * time.Second
 
-// faultKind is a kind of fault: it begins, and ends after a while.
+// faultKind is a kind of fault that starts and ends.
 type faultKind struct {
-	name   string
-	lasts  time.Duration // at most
-	begins func()
-	ends   func()
+	name        string
+	lasts       time.Duration // maximum duration
+	startEvents func()
+	ends        func()
 }
 
 // faultKinds returns all kinds of faults except node failures.
 func (s *site) faultKinds() []faultKind {
 	out := []faultKind{
-		{"the networks fail, hang and lose answers", 4 * time.Second, func() {
+		{"networks fail, hang and lose responses", 4 * time.Second, func() {
 			s.transport.foul.Store(true)
 		}, func() { s.transport.foul.Store(false) }},
 		{"connections are cut off", 3 * time.Second, func() { s.gate.cuts.Store(true) }, func() { s.gate.cuts.Store(false) }},
 		{"the clock of a node jumps", 3 * time.Second, func() { s.jump() }, func() { s.jump() }},
-		{"the networks end access tokens", 0, s.endTokens, func() {}},
+		{"networks expire access tokens", 0, s.endTokens, func() {}},
 		{"Redis is gone", 3 * time.Second, s.redis.Stop, s.redis.Restart},
 		{"Redis hangs", 2 * time.Second, s.redis.Pause, s.redis.Resume},
 	}
-	if s.disk.there() {
+	if s.disk.isBuilt() {
 		out = append(out,
 			faultKind{"the disk is full", 2 * time.Second, func() { s.setDisk('f') }, func() { s.setDisk('-'); s.restartPostgres() }},
 			faultKind{"the disk is slow", 3 * time.Second, func() { s.setDisk('s') }, func() { s.setDisk('-') }})
@@ -48,7 +48,7 @@ func (s *site) faultKinds() []faultKind {
 
 func (s *site) setDisk(state byte) {
 	if err := s.disk.set(state); err != nil {
-		s.t.Errorf("setting the disk: %v", err)
+		s.t.Errorf("setting the state of the disk: %v", err)
 	}
 }
 
@@ -62,8 +62,8 @@ func (s *site) restartPostgres() {
 	}
 }
 
-// jump sets the clock of a node ahead, or back.
-func (s *site) jump() { s.nodes[s.dice(len(s.nodes))].ahead(s.upTo(mostAhead)) }
+// jump sets the offset of a node's clock.
+func (s *site) jump() { s.nodes[s.dice(len(s.nodes))].setClockOffset(s.upTo(maxClockOffset)) }
 
 func (s *site) endTokens() {
 	platforms := s.admin.Accounts.Platforms()
@@ -72,7 +72,7 @@ func (s *site) endTokens() {
 	}
 }
 
-// injectFaults injects faults until the context ends, and then ends them all. Node failures are separate.
+// injectFaults injects faults until the context ends, and then ends all faults. Node failures are separate.
 func (s *site) injectFaults(ctx context.Context) {
 	var kills sync.WaitGroup
 	for _, n := range s.nodes {
@@ -83,12 +83,12 @@ func (s *site) injectFaults(ctx context.Context) {
 	order := []int{}
 	for pause(ctx, s.upTo(1500*time.Millisecond)) {
 		if len(order) == 0 {
-			order = s.randomOrder(len(kinds)) // each once before any repeats
+			order = s.randomOrder(len(kinds)) // each kind once before any repeats
 		}
 		f := kinds[order[0]]
 		order = order[1:]
 		s.book.fault(f.name)
-		f.begins()
+		f.startEvents()
 		if f.lasts > 0 {
 			pause(ctx, s.upTo(f.lasts))
 		}
@@ -107,8 +107,8 @@ func (s *site) hangs() time.Duration {
 	return networkSettled + 2*time.Second
 }
 
-// kill ends a node again and again, mostly by SIGKILL and sometimes gracefully. Sometimes the node hangs and continues,
-// like a migrated machine.
+// kill repeatedly ends a node, mostly with SIGKILL and sometimes gracefully. Sometimes the node hangs and continues, like a
+// migrated machine.
 func (s *site) kill(ctx context.Context, n *node) {
 	for pause(ctx, time.Second+s.upTo(10*time.Second)) {
 		if n.hung.Load() {
@@ -140,7 +140,7 @@ func (s *site) randomOrder(n int) []int {
 	return s.thrown.Perm(n)
 }
 
-// pause sleeps; it reports false if the context ends first.
+// pause sleeps for d. It reports false if the context ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -150,27 +150,27 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// clear waits until no work is running, and reports what remains.
-func (s *site) clear(most time.Duration) {
-	s.transport.under.Wait() // what arrives late has arrived, before any clock is moved on
+// waitIdle waits until no work is unfinished. On timeout it reports the unfinished work.
+func (s *site) waitIdle(most time.Duration) {
+	s.transport.under.Wait() // Late requests must arrive before the clock advances.
 	began, last, left := time.Now(), time.Now(), ""
 	for _, n := range s.nodes {
-		n.ahead(mostAhead)
+		n.setClockOffset(maxClockOffset)
 	}
-	moved := mostAhead
+	moved := maxClockOffset
 	for time.Since(last) < most {
-		now, idle := s.underWay()
+		now, idle := s.unfinishedWork()
 		if now == "" {
-			s.t.Logf("nothing was under way any more after %v", time.Since(began).Round(time.Millisecond))
+			s.t.Logf("no unfinished work after %v", time.Since(began).Round(time.Millisecond))
 			return
 		}
 		if now != left {
 			left, last = now, time.Now()
 		}
-		if idle { // everything waits for a later time, so advance the clock
+		if idle { // All work waits for a later time, so advance the clock.
 			moved += 2 * time.Second
 			for _, n := range s.nodes {
-				n.ahead(moved)
+				n.setClockOffset(moved)
 			}
 		}
 		<-time.After(lookEvery)
@@ -180,11 +180,11 @@ func (s *site) clear(most time.Duration) {
 
 const lookEvery = 250 * time.Millisecond
 
-// underWays are queries of unfinished work by name. The argument is the programs' time.
-var underWays = []struct{ name, from string }{
+// unfinishedQueries are queries for unfinished work, by name. The argument is the programs' time.
+var unfinishedQueries = []struct{ name, from string }{
 	{"deliveries", `deliveries WHERE phase IN ('planned', 'prepared', 'committing')`},
 	{"accounts of posts", `post_targets t JOIN posts p ON p.id = t.post_id WHERE t.state IN ('pending', ` +
-		`'sending') AND p.status NOT IN ('draft', 'scheduled')`},
+		`'sendFiles') AND p.status NOT IN ('draft', 'scheduled')`},
 	{"posts", `posts WHERE status IN ('processing', 'scheduled')`},
 	{"jobs", `jobs WHERE finished_at = 0`},
 	{"reservations", `reservations WHERE state = 'open'`},
@@ -194,13 +194,13 @@ var underWays = []struct{ name, from string }{
 	{"calls", `paid_requests WHERE answer IS NULL`},
 }
 
-// underWay describes unfinished work, and reports whether no delivery is being processed.
-func (s *site) underWay() (string, bool) {
+// unfinishedWork describes unfinished work, and reports whether no delivery is being processed.
+func (s *site) unfinishedWork() (string, bool) {
 	said := ""
-	for _, u := range underWays {
+	for _, u := range unfinishedQueries {
 		var n int
 		if err := s.looks.QueryRow(context.Background(), `SELECT COUNT(*) FROM `+u.from).Scan(&n); err != nil {
-			return "the database does not answer: " + err.Error(), false
+			return "the database does not respond: " + err.Error(), false
 		}
 		if n > 0 {
 			said += fmt.Sprintf("%d %s, ", n, u.name)

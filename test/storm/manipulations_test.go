@@ -15,10 +15,10 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// calmUse is how long clients use the program before something is planted.
+// calmUse is how long clients use the program before errors are planted.
 const calmUse = 5 * time.Second
 
-// TestFindsPlantedErrors checks that the verification has no complaints after normal use and detects each planted error.
+// TestFindsPlantedErrors checks that the verification finds nothing after normal use, and detects each planted error.
 func TestFindsPlantedErrors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("clients use the program for a while first")
@@ -26,12 +26,12 @@ func TestFindsPlantedErrors(t *testing.T) {
 	s := newSite(t, false, 1)
 	t.Parallel()
 	s.start()
-	s.furnish()
+	s.addContent()
 	s.use(calmUse, 1, false)
-	s.clear(stuckAfter)
+	s.waitIdle(stuckAfter)
 	known := s.verify()
 	for _, c := range known {
-		t.Errorf("with nothing planted: %v", c)
+		t.Errorf("without planted errors: %v", c)
 	}
 	for _, p := range s.plantedErrors() {
 		p.plant()
@@ -58,42 +58,42 @@ type plantedError struct {
 
 // plantedErrors returns an error of every kind that the verification must detect.
 func (s *site) plantedErrors() []plantedError {
-	published, cancelled, failed := s.one(func(p *posted) bool {
-		return p.state == handed && slices.Contains(platforms(p), "bluesky") && s.stands(p)
-	}), s.one(func(p *posted) bool {
+	published, cancelled, failed := s.findPost(func(p *posted) bool {
+		return p.state == handed && slices.Contains(platforms(p), "bluesky") && s.isPublished(p)
+	}), s.findPost(func(p *posted) bool {
 		return p.state == drafted && p.id != "" && slices.Contains(platforms(p), "bluesky")
-	}), s.one(func(p *posted) bool { return p.bad && p.state == handed })
+	}), s.findPost(func(p *posted) bool { return p.bad && p.state == handed })
 	file, bought := s.book.sent[0],
 		s.text(`SELECT CAST(id AS TEXT) FROM reservations WHERE state = 'settled' AND charged > 1 AND key_id > 0 LIMIT 1`)
 	return []plantedError{
-		{"a post that was accepted is gone", []string{"lost"}, s.sql(`UPDATE posts SET team_id = 3 WHERE id = '%s'`,
+		{"an accepted post is missing", []string{"lost"}, s.sql(`UPDATE posts SET team_id = 3 WHERE id = '%s'`,
 			published.id), s.sql(`UPDATE posts SET team_id = %d WHERE id = '%s'`, published.team.ID, published.id)},
-		{"a post that was handed over is a draft", []string{
+		{"a submitted post is a draft", []string{
 			"lost",
 		}, s.sql(`UPDATE posts SET status = 'draft' WHERE id = '%s'`, published.id),
 			s.sql(`UPDATE posts SET status = 'published' WHERE id = '%s'`, published.id)},
-		{"an account stands and is said to have failed", []string{
+		{"a published account is shown as failed", []string{
 			"untold",
 		}, s.sql(`UPDATE post_targets SET state = 'failed' WHERE post_id = '%s'`, published.id),
 			s.sql(`UPDATE post_targets SET state = 'published' WHERE post_id = '%s'`, published.id)},
-		{"a network holds a post twice", []string{"doubled"}, s.hold("bluesky", published.mark), nil},
-		{"a network holds a draft", []string{"untold"}, s.hold("bluesky", cancelled.mark), nil},
-		{"a network holds what nobody asked for", []string{"sent"}, s.hold("bluesky", "storm post 999999."), nil},
-		{"an account is said to be published and is not", []string{
+		{"a network has a post twice", []string{"doubled"}, s.addUnknownPost("bluesky", published.mark), nil},
+		{"a network holds a draft", []string{"untold"}, s.addUnknownPost("bluesky", cancelled.mark), nil},
+		{"a network has an unknown post", []string{"sent"}, s.addUnknownPost("bluesky", "storm post 999999."), nil},
+		{"an unpublished account is shown as published", []string{
 			"lost",
 		}, s.sql(`UPDATE post_targets SET state = 'published' WHERE post_id = '%s'`, failed.id),
 			s.sql(`UPDATE post_targets SET state = 'failed' WHERE post_id = '%s'`, failed.id)},
-		{"a post says something else", []string{
+		{"a post has another text", []string{
 			"changed",
 		}, s.sql(`UPDATE posts SET caption = 'x' || caption WHERE id = '%s'`, published.id), nil},
 		{"a call is charged too little", []string{
 			"charge", "audit",
 		}, s.sql(`UPDATE reservations SET charged = charged - 1 WHERE id = %s`, bought),
 			s.sql(`UPDATE reservations SET charged = charged + 1 WHERE id = %s`, bought)},
-		{"a call that was accepted has no charge", []string{
+		{"an accepted call has no charge", []string{
 			"charge",
 		}, s.sql(`UPDATE reservations SET idempotency_key = 'another' WHERE id = %s`, bought), nil},
-		{"credits are set aside for good", []string{
+		{"a reservation is never settled", []string{
 			"stuck", "audit",
 		}, s.sql(`UPDATE reservations SET state = 'open' WHERE id = %s`, bought),
 			s.sql(`UPDATE reservations SET state = 'settled' WHERE id = %s`, bought)},
@@ -101,7 +101,7 @@ func (s *site) plantedErrors() []plantedError {
 			"charge", "audit",
 		}, s.sql(`UPDATE wallets SET available = available - 1 WHERE team_id = 1`),
 			s.sql(`UPDATE wallets SET available = available + 1 WHERE team_id = 1`)},
-		{"a key has spent more than its day allows", []string{
+		{"a key has exceeded its daily limit", []string{
 			"limit",
 		}, s.sql(`UPDATE reservations SET amount = 1000, charged = 1000 WHERE id = (SELECT MAX(id) FROM reservations
 		WHERE team_id = 2)`), nil},
@@ -115,13 +115,13 @@ func (s *site) plantedErrors() []plantedError {
 		{"a link is open for good", []string{
 			"stuck",
 		}, s.sql(`UPDATE upload_files SET state = 'waiting' WHERE id = (SELECT MIN(id) FROM upload_files)`), nil},
-		{"a file has other bytes", []string{"bytes"}, s.spoil(file), nil},
+		{"a file has other bytes", []string{"bytes"}, s.corrupt(file), nil},
 		{"a file is gone", []string{"lost"}, s.sql(`UPDATE media SET team_id = 3 WHERE id = %d`, file.media), nil},
 		{"an event is gone", []string{
 			"event",
 		}, s.sql(
 			`DROP TRIGGER events_are_not_deleted; DELETE FROM events WHERE kind = 'post.created' AND subject = '%s'`, published.id), nil},
-		{"an event tells of no write", []string{
+		{"an event has no write", []string{
 			"event",
 		}, s.sql(`INSERT INTO events (team_id, at, key_id, kind, subject) VALUES (1, 1, 1, 'post.handed_over', '%s')`, cancelled.id), nil},
 		{"a key is there twice", []string{
@@ -133,20 +133,20 @@ func (s *site) plantedErrors() []plantedError {
 	}
 }
 
-// one returns a post of a kind.
-func (s *site) one(of func(*posted) bool) *posted {
+// findPost returns a post that matches a condition.
+func (s *site) findPost(matches func(*posted) bool) *posted {
 	s.t.Helper()
 	for _, p := range s.book.posts {
-		if of(p) {
+		if matches(p) {
 			return p
 		}
 	}
-	s.t.Fatal("no post of the kind that is wanted")
+	s.t.Fatal("no matching post")
 	return nil
 }
 
-// stands reports whether a post was published to every account.
-func (s *site) stands(p *posted) bool {
+// isPublished reports whether a post was published to every account.
+func (s *site) isPublished(p *posted) bool {
 	return s.text(`SELECT status FROM posts WHERE id = '`+p.id+`'`) == "published"
 }
 
@@ -173,8 +173,8 @@ func (s *site) sql(statements string, args ...any) func() {
 	}
 }
 
-// hold returns a function that adds a post to a network that the program does not know.
-func (s *site) hold(platform, text string) func() {
+// addUnknownPost returns a function that adds a post to a network without the program.
+func (s *site) addUnknownPost(platform, text string) func() {
 	return func() {
 		s.t.Helper()
 		handle := s.text(`SELECT username FROM social_accounts WHERE platform = '` + platform + `' LIMIT 1`)
@@ -182,8 +182,8 @@ func (s *site) hold(platform, text string) func() {
 	}
 }
 
-// spoil returns a function that changes the bytes of a stored file.
-func (s *site) spoil(f *sentFile) func() {
+// corrupt returns a function that changes the bytes of a stored file.
+func (s *site) corrupt(f *sentFile) func() {
 	return func() {
 		s.t.Helper()
 		path := filepath.Join(strings.TrimPrefix(s.blobs, "file:"), s.text(fmt.Sprintf(`SELECT blob FROM media WHERE id = %d`, f.media)))
@@ -194,21 +194,21 @@ func (s *site) spoil(f *sentFile) func() {
 	}
 }
 
-// crash kills a server as an unexpected crash and waits until it is ready again.
+// crash kills a node unexpectedly and waits until it is ready again.
 func (s *site) crash() {
 	n := s.nodes[0]
-	s.wait("the program to have answered", time.Minute, func() bool {
+	s.wait("the program to respond", time.Minute, func() bool {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		return n.served
 	})
 	must.NoError(s.t, n.cmd.Process.Kill())
-	s.wait("the program's end to be noted", time.Minute, func() bool {
+	s.wait("the crash to be recorded", time.Minute, func() bool {
 		s.book.mu.Lock()
 		defer s.book.mu.Unlock()
 		return slices.ContainsFunc(s.book.complaints, func(c complaint) bool { return c.kind == "died" })
 	})
-	s.wait("the program to answer again", time.Minute, n.answers)
+	s.wait("the program to respond again", time.Minute, n.isReady)
 }
 
 // callAndLeave makes a call and disconnects.

@@ -15,7 +15,7 @@ import (
 	"pressroom.example/pressroom/internal/testkit/fixture"
 )
 
-// networkFault is the fault of a request to a network.
+// networkFault is a fault of a request to a network.
 type networkFault int
 
 const (
@@ -35,18 +35,18 @@ var (
 )
 
 const (
-	networkTimeout = 2 * time.Second  // for which the program waits for most answers
+	networkTimeout = 2 * time.Second  // timeout of most of the program's requests
 	networkSettled = 20 * time.Second // time in which a network lists new posts, even late ones
-	lateBy         = 7 * time.Second  // more than the program waits for any answer, and with mostAhead less than the above
+	lateBy         = 7 * time.Second  // longer than any timeout of the program; with maxClockOffset less than networkSettled
 	hangFor        = 8 * time.Second
-	arrivesWithin  = 8 * time.Second // from the first byte of a request to its last, else a network no longer reads it
+	arrivesWithin  = 8 * time.Second // maximum duration of reading a request
 )
 
 // faultyTransport is a faulty transport between the program and the sandbox networks.
 type faultyTransport struct {
 	networks  http.Handler
 	dice      func(int) int
-	injecting atomic.Bool // faults are injected
+	injecting atomic.Bool // whether faults are injected
 	foul      atomic.Bool
 	closing   chan struct{}
 	under     sync.WaitGroup // requests that arrive late
@@ -62,8 +62,8 @@ func newFaultyTransport(networks http.Handler, dice func(int) int) *faultyTransp
 	}
 }
 
-// draw draws the fault of a request. The answer to a rotation of grants is never lost, because the loss cannot be
-// repaired on real networks either. Public data is only read.
+// draw returns a random fault for a request. Responses with new refresh tokens are never lost, because real networks cannot
+// repair that either.
 func (w *faultyTransport) draw(path string) networkFault {
 	if !w.injecting.Load() || strings.Contains(path, "token") || strings.Contains(path, "Session") || strings.HasPrefix(path, "/held") {
 		return through
@@ -84,7 +84,7 @@ func (w *faultyTransport) draw(path string) networkFault {
 // ServeHTTP forwards a request to its network with a random fault.
 func (w *faultyTransport) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	drawn := w.draw(r.URL.Path)
-	w.hear(r, drawn)
+	w.record(r, drawn)
 	if drawn == through {
 		w.networks.ServeHTTP(out, r)
 		return
@@ -97,11 +97,11 @@ func (w *faultyTransport) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	case hanging:
 		w.wait(hangFor)
 	case lost:
-		w.unheard(r)
+		w.discardResponse(r)
 	case late:
 		w.under.Go(func() {
 			w.wait(lateBy)
-			w.unheard(r)
+			w.discardResponse(r)
 		})
 		w.wait(hangFor)
 	case through:
@@ -109,8 +109,8 @@ func (w *faultyTransport) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	cut(out)
 }
 
-// hear records the result of a request about a post, to explain duplicates.
-func (w *faultyTransport) hear(r *http.Request, f networkFault) {
+// record records the result of a request about a post, to explain duplicates.
+func (w *faultyTransport) record(r *http.Request, f networkFault) {
 	body, err := io.ReadAll(r.Body)
 	mark := markOf(string(body))
 	r.Body = io.NopCloser(bytes.NewReader(body))
@@ -123,8 +123,8 @@ func (w *faultyTransport) hear(r *http.Request, f networkFault) {
 		fmt.Sprintf("\n  %s: %s %s, %s", time.Now().UTC().Format(time.StampMilli), r.Method, r.URL.Path, fates[f]))
 }
 
-// story returns the requests about a post, and when each published copy was created.
-func (w *faultyTransport) story(mark string, there []fixture.Post) string {
+// history returns the requests about a post, and when each published copy was created.
+func (w *faultyTransport) history(mark string, there []fixture.Post) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := strings.Join(w.heard[mark], "")
@@ -140,13 +140,13 @@ func (w *faultyTransport) note(f networkFault) {
 	w.counts[fates[f]]++
 }
 
-// unheard performs a request and discards the response, even if the client has disconnected.
-func (w *faultyTransport) unheard(r *http.Request) {
+// discardResponse performs a request and discards the response, even if the client has disconnected.
+func (w *faultyTransport) discardResponse(r *http.Request) {
 	defer func() {
 		if cause := recover(); cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // the value is comparable
 			panic(cause)
 		}
-	}() // a network that cuts the connection itself
+	}() // The network aborts some connections itself.
 	w.networks.ServeHTTP(httptest.NewRecorder(), r.WithContext(context.WithoutCancel(r.Context())))
 }
 
@@ -157,12 +157,12 @@ func (w *faultyTransport) wait(d time.Duration) {
 	}
 }
 
-// keep reads a request's body first, so that it can be handled after the client has disconnected.
-func keep(next http.Handler) http.Handler {
+// readFirst reads a request's body first, so that it can be handled after the client has disconnected.
+func readFirst(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			cut(out) // the client was killed: an incomplete request has not arrived
+			cut(out) // The client was killed, and its request is incomplete.
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))

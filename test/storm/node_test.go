@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// node is a program in a separate process, which is restarted whenever it ends.
+// node runs a program in a separate process and restarts it whenever it ends.
 type node struct {
 	*site
 
@@ -36,17 +36,17 @@ type node struct {
 
 	mu      sync.Mutex
 	cmd     *exec.Cmd
-	served  bool   // the current run has answered
-	meant   bool   // and is to end
-	dies    string // the point at which it kills itself; may be empty
-	freezes string // the point at which it hangs; may be empty
+	served  bool   // whether the current run has responded
+	meant   bool   // whether the current run is expected to end
+	dies    string // failpoint at which it kills itself; may be empty
+	freezes string // failpoint at which it hangs; may be empty
 	log     *program.Log
 	over    bool
-	hung    atomic.Bool   // it hangs at its point, and is left to
+	hung    atomic.Bool   // whether it hangs at its failpoint
 	ended   chan struct{} // closed once it is no longer restarted
 }
 
-// newNode makes a node that takes one of the roles whenever it starts, and starts it.
+// newNode starts a node. At each start, it has a random one of the roles.
 func (s *site) newNode(name string, roles ...string) *node {
 	s.t.Helper()
 	addr := must.Get(testkit.FreeAddr())(s.t)
@@ -55,13 +55,13 @@ func (s *site) newNode(name string, roles ...string) *node {
 		ended: make(chan struct{}),
 	}
 	must.NoError(s.t, os.WriteFile(n.clock, []byte("0s"), 0o600))
-	s.gate.lead(addr)
-	go n.keep()
+	s.gate.addNode(addr)
+	go n.supervise()
 	return n
 }
 
-// keep starts the node again and again, as an operator's supervisor does.
-func (n *node) keep() {
+// supervise restarts the node whenever it ends.
+func (n *node) supervise() {
 	defer close(n.ended)
 	for {
 		n.mu.Lock()
@@ -69,7 +69,7 @@ func (n *node) keep() {
 			n.mu.Unlock()
 			return
 		}
-		n.dies, n.freezes = n.death()
+		n.dies, n.freezes = n.nextFailpoint()
 		cmd := n.command()
 		err := cmd.Start()
 		n.cmd, n.served, n.meant = cmd, false, false
@@ -115,7 +115,7 @@ func (n *node) watch(cmd *exec.Cmd) {
 			if n.freezes != "" && n.served {
 				n.revive(cmd)
 			}
-			if n.answers() {
+			if n.isReady() {
 				n.mu.Lock()
 				n.served = true
 				n.mu.Unlock()
@@ -131,8 +131,8 @@ func wasKilled(cmd *exec.Cmd) bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// deaths are points at which a node may kill itself.
-var deaths = []string{
+// crashPoints are failpoints at which a node may kill itself.
+var crashPoints = []string{
 	"before replay.once", "after replay.once", "after prepare call", "before delivery.commit", "after delivery.commit",
 	"after commit call", "before delivery.published", "after delivery.published",
 	"before post.release", "after post.release", "after resolve call", "before delivery.later", "after delivery.later",
@@ -143,27 +143,27 @@ var deaths = []string{
 	"before team.by_hand", "after team.by_hand",
 }
 
-// standstills are points at which a node may hang: after it has begun work that others may take over.
-var standstills = []string{
+// hangPoints are failpoints at which a node may hang. Other nodes can then take over its work.
+var hangPoints = []string{
 	"before commit call", "before prepare call", "before resolve call", "after commit call", "after delivery.commit",
 	"after job.claim", "before report.measured", "before search.end", "before delivery.published",
 }
 
-// death returns the point at which the next run kills itself or hangs, as two of three do with faults.
-func (n *node) death() (string, string) {
+// nextFailpoint returns the failpoint at which the next run kills itself or hangs. With faults, two of three runs do.
+func (n *node) nextFailpoint() (string, string) {
 	if !n.transport.injecting.Load() {
 		return "", ""
 	}
 	switch n.dice(3) {
 	case 0:
-		return fmt.Sprint(deaths[n.dice(len(deaths))], "#", 1+n.dice(20)), ""
+		return fmt.Sprint(crashPoints[n.dice(len(crashPoints))], "#", 1+n.dice(20)), ""
 	case 1:
-		return "", fmt.Sprint(standstills[n.dice(len(standstills))], "#", 1+n.dice(20))
+		return "", fmt.Sprint(hangPoints[n.dice(len(hangPoints))], "#", 1+n.dice(20))
 	}
 	return "", ""
 }
 
-// revive continues a run that hangs at its point, once others have had time to take over its work.
+// revive continues a hanging run after other nodes have had time to take over its work.
 func (n *node) revive(cmd *exec.Cmd) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid))
 	if err != nil || !strings.Contains(string(raw), ") T ") {
@@ -178,8 +178,8 @@ func (n *node) revive(cmd *exec.Cmd) {
 
 var asking = &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
-// answers reports whether the node is ready.
-func (n *node) answers() bool { return n.unready() == "" }
+// isReady reports whether the node is ready.
+func (n *node) isReady() bool { return n.unready() == "" }
 
 // unready returns why the node is not ready, or "".
 func (n *node) unready() string {
@@ -217,13 +217,13 @@ func (n *node) command() *exec.Cmd {
 	return cmd
 }
 
-// end ends the current run with a signal; it is restarted.
+// end ends the current run with a signal. The node is then restarted.
 func (n *node) end(by os.Signal) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.cmd != nil && n.cmd.Process != nil {
 		n.meant = true
-		_ = n.cmd.Process.Signal(by) // it may be dead already
+		_ = n.cmd.Process.Signal(by) // The process may have ended.
 	}
 }
 
@@ -232,7 +232,7 @@ func (n *node) signal(what os.Signal) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.cmd != nil && n.cmd.Process != nil {
-		_ = n.cmd.Process.Signal(what) // it may be dead already
+		_ = n.cmd.Process.Signal(what) // The process may have ended.
 	}
 }
 
@@ -245,11 +245,11 @@ func (n *node) stop() {
 	<-n.ended
 }
 
-// ahead sets how far the node's clock is ahead of the machine's.
-func (n *node) ahead(d time.Duration) {
+// setClockOffset sets how far the node's clock is ahead of the machine's.
+func (n *node) setClockOffset(d time.Duration) {
 	temporary := n.clock + ".new"
 	if os.WriteFile(temporary, []byte(d.String()), 0o600) == nil {
-		_ = os.Rename(temporary, n.clock) // in one step: a node may be reading it
+		_ = os.Rename(temporary, n.clock) // Replace it atomically, because a node may be reading it.
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// groups are networks that one post can be published to, by its media.
+// groups are networks that accept the same post, by its media.
 var groups = []struct {
 	shows     string
 	platforms []string
@@ -19,7 +19,7 @@ var groups = []struct {
 	{"video", []string{"tiktok", "youtube"}},
 }
 
-// The markers that some posts have, and how many of a hundred.
+// The markers of some posts, and their percentages.
 var markers = []struct {
 	percent int
 	text    string
@@ -27,8 +27,8 @@ var markers = []struct {
 	4, "[sandbox:slow=1]",
 }, {1, "[sandbox:expired-token]"}}
 
-// posting makes posts and sees to them, one after the other.
-func (c *client) posting(ctx context.Context) {
+// createPosts creates posts and publishes, schedules, cancels or changes them, one after the other.
+func (c *client) createPosts(ctx context.Context) {
 	for n := 0; ctx.Err() == nil; n++ {
 		p := c.compose()
 		c.book.change(func() { c.book.posts[p.mark] = p })
@@ -55,7 +55,7 @@ func (c *client) posting(ctx context.Context) {
 	}
 }
 
-// compose thinks of a post.
+// compose returns a random post.
 func (c *client) compose() *posted {
 	p := &posted{team: c.team, targets: map[int64]string{}, state: drafted}
 	c.book.change(func() { p.mark = fmt.Sprintf("storm post %06d.", len(c.book.posts)+1) })
@@ -88,7 +88,7 @@ func (c *client) content(p *posted) map[string]any {
 	return body
 }
 
-// key returns one of the team's keys of a level.
+// key returns a random key of the team with a level.
 func (c *client) key(level string) *apiKey {
 	var of []*apiKey
 	for _, k := range c.team.keys {
@@ -99,8 +99,8 @@ func (c *client) key(level string) *apiKey {
 	return of[c.dice.IntN(len(of))]
 }
 
-// about returns a call that is about a post.
-func (c *client) about(p *posted, tool, what string, body map[string]any) call {
+// postCall returns a call about a post.
+func (c *client) postCall(p *posted, tool, what string, body map[string]any) call {
 	return call{tool: tool, method: http.MethodPost, path: "/posts/" + p.id + "/" + what, body: body, more: map[string]any{"post_id": p.id},
 		key: c.key("full"), idem: newIdem(), asTool: c.chance(40)}
 }
@@ -115,7 +115,7 @@ func (c *client) draft(p *posted) {
 		idem: newIdem(), asTool: c.chance(40),
 	}
 	if c.chance(5) {
-		k.idem = "" // without an answer, its effect is unknown
+		k.idem = "" // Without a response, its effect is unknown.
 	}
 	a := c.do(k)
 	var made struct{ ID string }
@@ -123,15 +123,15 @@ func (c *client) draft(p *posted) {
 		a.into(&made)
 		c.book.write("post.created", made.ID)
 	}
-	c.book.change(func() { p.id, p.certain = made.ID, !a.passing() })
-	if !a.ok() && !a.passing() {
+	c.book.change(func() { p.id, p.certain = made.ID, !a.isTemporary() })
+	if !a.ok() && !a.isTemporary() {
 		c.book.complainf("refused", "a draft: %s", a.raw)
 	}
 }
 
-// publish hands a post over at once.
+// publish publishes a post immediately.
 func (c *client) publish(p *posted) {
-	k := c.about(p, "publish_post", "publish", nil)
+	k := c.postCall(p, "publish_post", "publish", nil)
 	if c.chance(5) {
 		k.idem = ""
 	}
@@ -139,14 +139,14 @@ func (c *client) publish(p *posted) {
 	switch {
 	case a.ok():
 		c.recordSubmission(p, a)
-	case a.passing():
+	case a.isTemporary():
 		c.setState(p, unclear)
 	default:
 		c.refusedPost(p, "publishing", a)
 	}
 }
 
-// recordSubmission notes that a post was submitted, now or by an earlier unanswered call.
+// recordSubmission records that a post was submitted, by this or by an earlier call without a response.
 func (c *client) recordSubmission(p *posted, a answer) {
 	var data struct {
 		Already bool `json:"already_submitted"`
@@ -163,46 +163,46 @@ func (c *client) setState(p *posted, state postState) {
 	c.book.change(func() { p.state = state })
 }
 
-// refusedPost checks the reason for a refused post: a disconnected account, or the network's refusal of the text.
+// refusedPost checks why a post was refused: a disconnected account, or a text that the network refuses.
 func (c *client) refusedPost(p *posted, what string, a answer) {
 	if a.Code != "preflight_blocked" {
 		c.book.complainf("refused", "%s %s: %s", what, p.mark, a.raw)
 	}
 }
 
-// schedule lets a post fall due soon, by the clock that is furthest ahead.
+// schedule schedules a post for the near future, by the clock that is furthest ahead.
 func (c *client) schedule(p *posted) {
-	at := time.Now().Add(mostAhead + time.Duration(800+c.dice.IntN(3000))*time.Millisecond).UTC().Format(time.RFC3339Nano)
-	a := c.do(c.about(p, "schedule_post", "schedule", map[string]any{"scheduled_at": at}))
+	at := time.Now().Add(maxClockOffset + time.Duration(800+c.dice.IntN(3000))*time.Millisecond).UTC().Format(time.RFC3339Nano)
+	a := c.do(c.postCall(p, "schedule_post", "schedule", map[string]any{"scheduled_at": at}))
 	switch {
 	case a.ok():
 		c.setState(p, scheduled)
 		c.book.write("post.scheduled", p.id)
-	case a.passing():
+	case a.isTemporary():
 		c.setState(p, unclear)
-	case a.Context.Reason == "in_the_past": // the call took that long
+	case a.Context.Reason == "in_the_past": // The call took too long.
 	default:
 		c.refusedPost(p, "scheduling", a)
 	}
 }
 
-// cancel cancels a post unless it is too late.
+// cancel unschedules a post unless it is too late.
 func (c *client) cancel(p *posted) {
-	k := c.about(p, "cancel_post", "cancel", nil)
+	k := c.postCall(p, "cancel_post", "cancel", nil)
 	k.key = c.key("drafts")
 	a := c.do(k)
 	switch {
 	case a.ok():
 		c.setState(p, drafted)
 		c.book.write("post.cancelled", p.id)
-	case a.passing():
+	case a.isTemporary():
 		c.setState(p, unclear)
 	case a.Context.Reason != "wrong_state":
 		c.book.complainf("refused", "cancelling %s: %s", p.mark, a.raw)
 	}
 }
 
-// rewrite changes a draft but keeps its mark.
+// rewrite changes a draft's text but not its mark.
 func (c *client) rewrite(p *posted) {
 	k := call{tool: "update_post", method: http.MethodPatch, path: "/posts/" + p.id,
 		body: map[string]any{"caption": p.mark + " Written anew."}, more: map[string]any{"id": p.id},
@@ -212,12 +212,12 @@ func (c *client) rewrite(p *posted) {
 	case a.ok():
 		c.book.change(func() { p.bad, p.busy = false, false })
 		c.book.write("post.changed", p.id)
-	case !a.passing():
+	case !a.isTemporary():
 		c.book.complainf("refused", "changing %s: %s", p.mark, a.raw)
 	}
 }
 
-// follow waits for the end of a post's job, and retries failed accounts.
+// follow waits for a post's job and retries failed accounts.
 func (c *client) follow(p *posted) {
 	for range 10 {
 		var post struct{ Status string }
@@ -236,7 +236,7 @@ func (c *client) follow(p *posted) {
 }
 
 func (c *client) retry(p *posted) {
-	a := c.do(c.about(p, "retry_post", "retry", nil))
+	a := c.do(c.postCall(p, "retry_post", "retry", nil))
 	var data struct {
 		Skipped []struct{ Reason string }
 	}
@@ -244,7 +244,7 @@ func (c *client) retry(p *posted) {
 	switch {
 	case a.ok():
 		c.book.change(func() { p.retried++ })
-	case a.Code == "preflight_blocked" || a.passing():
+	case a.Code == "preflight_blocked" || a.isTemporary():
 	default:
 		c.book.complainf("refused", "retrying %s: %s", p.mark, a.raw)
 	}

@@ -11,7 +11,7 @@ import (
 
 const (
 	reachWithin = 300 * time.Millisecond
-	cutWithin   = 2000 // bytes of an answer
+	cutWithin   = 2000 // bytes of a response
 )
 
 // gate is a load balancer in front of the nodes. It forwards connections to ready nodes and can cut connections during a
@@ -20,7 +20,7 @@ type gate struct {
 	net.Listener
 
 	dice  func(int) int
-	cuts  atomic.Bool  // every third connection is cut off
+	cuts  atomic.Bool  // whether every third connection is cut
 	count atomic.Int64 // number of cut connections
 
 	mu    sync.Mutex
@@ -39,8 +39,8 @@ func newGate(dice func(int) int) (*gate, error) {
 
 func (g *gate) url() string { return "http://" + g.Addr().String() }
 
-// lead adds a node.
-func (g *gate) lead(addr string) {
+// addNode adds a node.
+func (g *gate) addNode(addr string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.nodes = append(g.nodes, addr)

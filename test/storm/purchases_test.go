@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// spending makes purchases and follows some of them.
-func (c *client) spending(ctx context.Context) {
+// spend makes paid calls and follows some of their jobs.
+func (c *client) spend(ctx context.Context) {
 	var reports []string
 	for ctx.Err() == nil {
 		switch dice := c.dice.IntN(100); {
@@ -34,7 +34,7 @@ func (c *client) spending(ctx context.Context) {
 	}
 }
 
-// words are few, so that some are searched for again.
+// search searches for one of few words, so that some searches are repeated.
 func (c *client) search() {
 	word := fmt.Sprintf("coffee%d", c.dice.IntN(400))
 	if c.chance(10) {
@@ -45,8 +45,8 @@ func (c *client) search() {
 
 // name returns a random profile name.
 func (c *client) name() string {
-	begins := []string{"", "", "", "", "", "missing.", "private.", "empty.", "slow."}
-	return fmt.Sprintf("%scafe.%d", begins[c.dice.IntN(len(begins))], c.dice.IntN(300))
+	startEvents := []string{"", "", "", "", "", "missing.", "private.", "empty.", "slow."}
+	return fmt.Sprintf("%scafe.%d", startEvents[c.dice.IntN(len(startEvents))], c.dice.IntN(300))
 }
 
 // report creates a report and returns its ID when it is ready.
@@ -78,16 +78,16 @@ func (c *client) report() string {
 	return ""
 }
 
-// refusals that a paid call may meet.
+// paidErrors are error codes that a paid call may get.
 var refusals = []string{
 	"insufficient_credits", "daily_credit_limit_reached", "daily_call_limit_reached", "provider_unavailable",
 	"rate_limited", "validation_failed", "plan_limit_reached",
 }
 
-// begins are the events of paid calls that begin a job.
-var begins = map[string]string{"search_hashtags": "hashtag.search", "download_profile_media": "media.download"}
+// startEvents are the events of paid calls that start a job.
+var startEvents = map[string]string{"search_hashtags": "hashtag.search", "download_profile_media": "media.download"}
 
-// buy makes a paid call until it is answered, and notes it if accepted.
+// buy repeats a paid call until it gets a response, and records it if it was accepted.
 func (c *client) buy(tool, method, path string, body map[string]any, subject string) answer {
 	k := call{tool: tool, method: method, path: path, body: body, key: c.key("full"), idem: newIdem()}
 	if body == nil || method == http.MethodPost && path != "/reports" {
@@ -102,10 +102,10 @@ func (c *client) buy(tool, method, path string, body map[string]any, subject str
 		c.book.change(func() {
 			c.book.paid = append(c.book.paid, &paid{c.team, k.key, k.idem, tool, subject, a.Billing.Charged, a.job()})
 		})
-		if kind := begins[tool]; kind != "" && a.Billing.Charged > 0 {
+		if kind := startEvents[tool]; kind != "" && a.Billing.Charged > 0 {
 			c.book.write(kind, a.job())
 		}
-	case a.passing():
+	case a.isTemporary():
 	case !slices.Contains(refusals, a.Code) || a.Code == "validation_failed" && a.Context.Reason != "wrong_state":
 		c.book.complainf("refused", "%s: %s", tool, a.raw)
 	case a.Code == "insufficient_credits" && c.team.granted > 1000, a.Code == "daily_credit_limit_reached" && c.team.limit < 0:

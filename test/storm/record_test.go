@@ -10,17 +10,17 @@ import (
 // book records the responses that clients got. The verification compares the final state with it.
 type book struct {
 	mu         sync.Mutex
-	posts      map[string]*posted // by the mark in their text
+	posts      map[string]*posted // by mark
 	paid       []*paid
 	sent       []*sentFile
 	keys       []*madeKey
-	writes     map[string]int // accepted, by kind of event and subject
-	free       map[*crew]int  // calls that were accepted and are counted by the day
+	writes     map[string]int // number of accepted writes, by kind of event and subject
+	free       map[*crew]int  // number of accepted free calls
 	lists      []*madeList
-	asked      map[string]int // calls, by operation
-	answers    map[string]int // by operation and outcome
+	asked      map[string]int // number of calls, by operation
+	answers    map[string]int // number of responses, by operation and outcome
 	faults     map[string]int
-	waits      map[string][]time.Duration // of calls that were answered at once
+	waits      map[string][]time.Duration // latencies of calls answered at the first attempt
 	complaints []complaint
 }
 
@@ -31,7 +31,7 @@ func newBook() *book {
 	}
 }
 
-// complaint is an error found.
+// complaint is an error that was found.
 type complaint struct{ kind, text string }
 
 func (c complaint) String() string { return c.kind + ": " + c.text }
@@ -42,10 +42,10 @@ type posted struct {
 	team    *crew
 	targets map[int64]string // platforms by account
 	id      string           // empty while unknown
-	certain bool             // the client got a response
+	certain bool             // whether the client got a response
 	state   postState
-	bad     bool // its text is refused, always
-	busy    bool // its text is refused as too frequent, always
+	bad     bool // whether networks always refuse its text
+	busy    bool // whether networks always rate limit its text
 	retried int
 }
 
@@ -53,10 +53,10 @@ type posted struct {
 type postState string
 
 const (
-	drafted   postState = "drafted"   // or cancelled: not published
-	scheduled postState = "scheduled" // published at its time
+	drafted   postState = "drafted"   // a draft, or unscheduled
+	scheduled postState = "scheduled" // to be published at its time
 	handed    postState = "handed over"
-	unclear   postState = "unclear" // the last call without an Idempotency-Key was not answered
+	unclear   postState = "unclear" // the last call without an Idempotency-Key got no response
 )
 
 // paid is a paid call that was accepted.
@@ -65,16 +65,16 @@ type paid struct {
 	key     *apiKey
 	idem    string
 	tool    string
-	subject string // what is paid once, if it is
+	subject string // item that is charged only once; may be empty
 	charged int64
 	job     string
 }
 
-// sentFile is a file that was sent by an upload link.
+// sentFile is a file that was uploaded with an upload link.
 type sentFile struct {
 	team   *crew
-	digest string // of the stored file, without trailing data
-	bytes  int    // that were sent
+	digest string // digest of the stored file, without trailing data
+	bytes  int    // number of bytes sent
 	media  int64
 	job    string
 }
@@ -83,7 +83,7 @@ type sentFile struct {
 type madeKey struct {
 	team    *crew
 	name    string
-	value   string // empty where its page did not arrive
+	value   string // empty if the response was lost
 	revoked bool
 }
 
@@ -91,8 +91,8 @@ type madeKey struct {
 type madeList struct {
 	team *crew
 	name string
-	told bool // its creation was confirmed
-	once bool // created with an Idempotency-Key, so there was an answer
+	told bool // whether its creation was confirmed
+	once bool // whether it was created with an Idempotency-Key
 }
 
 func (b *book) complainf(kind, format string, args ...any) {
@@ -108,14 +108,14 @@ func (b *book) fault(what string) {
 	b.faults[what]++
 }
 
-// write records an accepted write by the event that it causes.
+// write records an accepted write by the event that it must cause.
 func (b *book) write(kind, subject string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.writes[kind+" "+subject]++
 }
 
-// recordAnswer notes the result of a call. Calls answered at the first attempt measure latency.
+// recordAnswer records the outcome of a call, and the latency of a call that was answered at the first attempt.
 func (b *book) recordAnswer(what, outcome string, tries int, took time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -126,15 +126,15 @@ func (b *book) recordAnswer(what, outcome string, tries int, took time.Duration)
 	}
 }
 
-// change changes the book.
+// change runs work while the book is locked.
 func (b *book) change(work func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	work()
 }
 
-// under returns the duration that a share of the waits (in thousandths) did not exceed.
-func under(waits []time.Duration, part int) time.Duration {
+// percentile returns the latency that a share of the calls (in thousandths) did not exceed.
+func percentile(waits []time.Duration, part int) time.Duration {
 	if len(waits) == 0 {
 		return 0
 	}

@@ -1,5 +1,5 @@
-// Package storm injects many kinds of faults into servers while people, API clients and assistants use them. In the end it
-// compares the responses that they got with the final state.
+// Package storm injects faults into servers while people, API clients and assistants use them. Afterwards it compares their
+// responses with the final state.
 package storm
 
 import (
@@ -43,7 +43,7 @@ import (
 type site struct {
 	t    *testing.T
 	book *book
-	dir  string // readable by everybody
+	dir  string // world-readable folder
 
 	began time.Time
 
@@ -56,13 +56,13 @@ type site struct {
 	transport *faultyTransport
 	front     *httptest.Server
 	gate      *gate
-	admin     *server.Server // the operator's, for actions outside of the API
+	admin     *server.Server // for the operator's actions outside the API
 	looks     *db.DB
 	nodes     []*node
 	teams     []*crew
 
 	mu     sync.Mutex
-	thrown *rand.Rand // the dice of what happens, of the seed
+	thrown *rand.Rand // random numbers of the faults
 }
 
 // crew is a team with its people, keys, accounts and media.
@@ -71,11 +71,11 @@ type crew struct {
 
 	owner     team.Person
 	keys      []*apiKey
-	limit     int64 // credits a day; -1 for none
+	limit     int64 // daily credits; -1 means unlimited
 	granted   int64
-	freeCalls int64 // a day
+	freeCalls int64 // free calls per day
 	accounts  map[string]int64
-	person    string // whose accounts they are
+	person    string // person on the networks who owns the accounts
 	images    []int64
 	video     int64
 }
@@ -83,8 +83,8 @@ type crew struct {
 const (
 	password   = "correct horse battery"
 	timezone   = "Europe/Berlin"
-	freePier   = 120     // free calls a day of the team that meets its limit
-	manyCalls  = 100_000 // more than any storm makes in a minute
+	freePier   = 120     // daily free calls of the team that exceeds them
+	manyCalls  = 100_000 // more calls than a storm makes per minute
 	networkSet = `"settled": "30s"`
 )
 
@@ -120,14 +120,14 @@ func newSite(t *testing.T, onPostgres bool, seed uint64) *site {
 func zone() *time.Location {
 	place, err := time.LoadLocation(timezone)
 	if err != nil {
-		panic(err) // every system that builds the program has it
+		panic(err) // All systems with Go have it.
 	}
 	return place
 }
 
-// days returns how many days the storm has touched, each with its daily limits.
+// days returns on how many days the storm ran. Daily limits apply to each of them.
 func (s *site) days() int {
-	last := time.Now().Add(2 * stuckAfter).In(zone()).Format(time.DateOnly) // the programs' clocks are ahead
+	last := time.Now().Add(2 * stuckAfter).In(zone()).Format(time.DateOnly) // The programs' clocks may be ahead.
 	n := 1
 	for at := s.began.In(zone()); at.Format(time.DateOnly) != last; at = at.AddDate(0, 0, 1) {
 		n++
@@ -142,7 +142,7 @@ func (s *site) dice(n int) int {
 	return s.thrown.IntN(n)
 }
 
-// withDisk starts something with the disk's library below it, which takes its environment from us.
+// withDisk runs start with the disk's environment variables, for programs that inherit the environment.
 func (s *site) withDisk(start func()) {
 	for _, setting := range s.disk.env() {
 		name, value, _ := strings.Cut(setting, "=")
@@ -156,7 +156,7 @@ func (s *site) openNetworks() {
 	s.t.Helper()
 	s.box.Server = must.Get(sandbox.Open(filepath.Join(s.dir, "sandbox"), sandbox.Options{Ready: 100 * time.Millisecond}))(s.t)
 	s.transport = newFaultyTransport(s.box.Handler(), s.dice)
-	s.front = httptest.NewUnstartedServer(keep(s.transport))
+	s.front = httptest.NewUnstartedServer(readFirst(s.transport))
 	s.front.Config.ReadTimeout = arrivesWithin
 	s.front.Start()
 	s.box.URL = s.front.URL
@@ -172,7 +172,7 @@ func (s *site) openNetworks() {
 	must.NoError(s.t, os.WriteFile(s.settings, []byte(hurried), 0o600))
 }
 
-// generousTerms returns plans with limits that rarely delay clients; a storm reaches some of them.
+// generousTerms returns plans with limits that rarely delay clients.
 func generousTerms() plan.Terms {
 	t := plan.Default().ScaleRates(100_000)
 	t.Limits.JobsInFlight, t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks, t.Limits.RefreshMinutes = 1000, 10_000, 50_000, 1
@@ -187,7 +187,7 @@ func generousTerms() plan.Terms {
 	return t
 }
 
-// open prepares the database and makes the teams.
+// open prepares the database and creates the teams.
 func (s *site) open() {
 	s.t.Helper()
 	ctx := context.Background()
@@ -233,8 +233,8 @@ func (s *site) addTeam(name, person, plan string, limit, credits, ofKey int64, l
 	s.teams = append(s.teams, c)
 }
 
-// furnish connects the accounts and fills the libraries, while the networks are well.
-func (s *site) furnish() {
+// addContent connects the accounts and fills the libraries before faults are injected.
+func (s *site) addContent() {
 	s.t.Helper()
 	clip := must.Get(os.ReadFile("../networks/testdata/clip.mp4"))(s.t)
 	for _, c := range s.teams {
@@ -257,8 +257,8 @@ func (s *site) add(c *crew, name string, raw []byte) int64 {
 	return fixture.Upload(s.t, s.admin, c.ID, name, raw)
 }
 
-// behind follows a picture. The library removes it.
-const behind = "storm "
+// trailer is appended to pictures. The library removes it.
+const trailer = "storm "
 
 // picture returns a JPEG that is unique to its seed.
 func picture(size int, seed uint64) []byte {
@@ -272,13 +272,12 @@ func picture(size int, seed uint64) []byte {
 	}
 	var out bytes.Buffer
 	if err := jpeg.Encode(&out, img, nil); err != nil {
-		panic(err) // it cannot fail
+		panic(err) // Encoding cannot fail.
 	}
-	return append(out.Bytes(), fmt.Sprint(behind, seed)...) // not stored: bytes after a picture are removed
+	return append(out.Bytes(), fmt.Sprint(trailer, seed)...) // The library removes bytes after the image.
 }
 
-// connect connects an account as a person does, or connects one again: by the link of the API and the network's
-// consent page.
+// connect connects or reconnects an account like a person: with the API's connect link and the network's consent page.
 func (s *site) connect(c *crew, platform string, again int64) (int64, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), longestAnswer)
 	defer cancel()
@@ -299,11 +298,11 @@ func (s *site) connect(c *crew, platform string, again int64) (int64, error) {
 	return fixture.ConnectByConsent(ctx, s.admin, c.owner.ID, platform, data.URL, c.person)
 }
 
-// client makes a client of a team.
+// client returns a client of a team.
 func (s *site) client(calls context.Context, c *crew, seed uint64) *client {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
-		panic(err) // it never fails
+		panic(err) // It cannot fail.
 	}
 	return &client{site: s, team: c, dice: rand.New(rand.NewPCG(seed, 2)), calls: calls,
 		http: &http.Client{
@@ -321,7 +320,7 @@ func (s *site) networkPosts() map[string][]fixture.Post {
 	return held
 }
 
-// start starts the programs and waits until they answer.
+// start starts the programs and waits until they are ready.
 func (s *site) start() {
 	s.t.Helper()
 	if s.postgres == nil {
@@ -335,7 +334,7 @@ func (s *site) start() {
 		}
 	})
 	s.wait("the programs to answer", time.Minute, func() bool {
-		return !slices.ContainsFunc(s.nodes, func(n *node) bool { return !n.answers() })
+		return !slices.ContainsFunc(s.nodes, func(n *node) bool { return !n.isReady() })
 	})
 }
 
@@ -348,17 +347,17 @@ func (s *site) wait(what string, most time.Duration, done func() bool) {
 	for !done() {
 		select {
 		case <-over:
-			s.tellNodes()
+			s.logNodes()
 			s.t.Fatalf("waited %v for %s", most, what)
 		case <-tick.C:
 		}
 	}
 }
 
-// tellNodes logs the last output of the programs.
-func (s *site) tellNodes() {
+// logNodes logs the last output of the programs.
+func (s *site) logNodes() {
 	for _, n := range s.nodes {
 		said := n.log.String()
-		s.t.Logf("%s said last: %s", n.name, said[max(0, len(said)-3000):])
+		s.t.Logf("last output of %s: %s", n.name, said[max(0, len(said)-3000):])
 	}
 }

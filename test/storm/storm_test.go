@@ -18,17 +18,17 @@ import (
 
 // Environment variables that set the duration of a storm and reproduce an earlier storm.
 const (
-	stormVariable = "PRESSROOM_STORM"      // how long, such as 15m, on each database
-	seedVariable  = "PRESSROOM_STORM_SEED" // of the faults and the clients' choices
+	stormVariable = "PRESSROOM_STORM"      // duration on each database, such as 15m
+	seedVariable  = "PRESSROOM_STORM_SEED" // seed of the faults and the clients' choices
 )
 
 const (
 	usualStorm = 30 * time.Second
-	stuckAfter = 3 * time.Minute // without any progress
-	lastAnswer = time.Minute     // after the faults have ended
+	stuckAfter = 3 * time.Minute // maximum time without progress
+	lastAnswer = time.Minute     // how long clients wait for responses after the faults
 )
 
-// TestStorm runs clients of all kinds while faults are injected, and verifies the result afterwards.
+// TestStorm runs clients of all kinds while faults are injected, and then verifies the result.
 func TestStorm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a storm takes its time")
@@ -36,17 +36,17 @@ func TestStorm(t *testing.T) {
 	lasts, seed, together := usualStorm, rand.Uint64(), true
 	if text := os.Getenv(stormVariable); text != "" {
 		lasts = must.Get(time.ParseDuration(text))(t)
-		together = false // a long one has the machine to itself, so that the most happens
+		together = false // A long storm runs alone, so that more happens.
 	}
 	if text := os.Getenv(seedVariable); text != "" {
 		seed = must.Get(strconv.ParseUint(text, 10, 64))(t)
 	}
 	if together {
-		t.Parallel() // most of a short one is waiting
+		t.Parallel() // A short storm mostly waits.
 	}
 	for _, database := range []string{"sqlite", "postgres"} {
 		t.Run(database, func(t *testing.T) {
-			s := newSite(t, database == "postgres", seed) // not parallel: child processes use the environment
+			s := newSite(t, database == "postgres", seed) // Not parallel, because child processes use the environment.
 			if together {
 				t.Parallel()
 			}
@@ -60,24 +60,24 @@ func (s *site) runStorm(lasts time.Duration, seed uint64, withFaults bool) {
 	s.t.Helper()
 	s.t.Logf("the seed is %d; reproduce with %s=%d", seed, seedVariable, seed)
 	s.start()
-	s.furnish()
+	s.addContent()
 	s.use(lasts, seed, withFaults)
-	s.clear(stuckAfter)
+	s.waitIdle(stuckAfter)
 	found := s.verify()
-	s.tell()
+	s.logStatistics()
 	for n, c := range found {
 		if n == 50 {
-			s.t.Errorf("and %d more", len(found)-n)
+			s.t.Errorf("and %d more complaints", len(found)-n)
 			break
 		}
 		s.t.Errorf("%v", c)
 	}
 	if s.t.Failed() {
-		s.tellNodes()
+		s.logNodes()
 	}
 }
 
-// use runs the clients for a while, with faults.
+// use runs the clients for a while, with or without faults.
 func (s *site) use(lasts time.Duration, seed uint64, withFaults bool) {
 	wanting, stop := context.WithTimeout(context.Background(), lasts)
 	defer stop()
@@ -90,7 +90,7 @@ func (s *site) use(lasts time.Duration, seed uint64, withFaults bool) {
 	}
 	for _, team := range s.teams[:2] {
 		c := s.client(calls, team, seed)
-		helpers.Go(func() { c.reconnecting(wanting) })
+		helpers.Go(func() { c.reconnectAll(wanting) })
 	}
 	if withFaults {
 		blowing.Go(func() { s.injectFaults(wanting) })
@@ -113,18 +113,18 @@ func (s *site) clients() []work {
 	var out []work
 	for _, team := range s.teams[:2] {
 		for _, do := range []func(*client, context.Context){
-			(*client).posting, (*client).posting, (*client).posting, (*client).posting, (*client).spending,
-			(*client).sending, (*client).reading,
+			(*client).createPosts, (*client).createPosts, (*client).createPosts, (*client).createPosts, (*client).spend,
+			(*client).sendFiles, (*client).reading,
 		} {
 			out = append(out, work{team, do})
 		}
 	}
-	return append(out, work{s.teams[0], (*client).looking}, work{s.teams[1], (*client).looking},
-		work{s.teams[2], (*client).spending}, work{s.teams[2], (*client).reading})
+	return append(out, work{s.teams[0], (*client).browse}, work{s.teams[1], (*client).browse},
+		work{s.teams[2], (*client).spend}, work{s.teams[2], (*client).reading})
 }
 
-// tell logs statistics.
-func (s *site) tell() {
+// logStatistics logs statistics.
+func (s *site) logStatistics() {
 	b := s.book
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -144,7 +144,7 @@ func (s *site) tell() {
 		if !strings.HasPrefix(what, "outcome") {
 			lines = append(lines,
 				fmt.Sprintf("  %-34s %6d at once of %6d, half under %v, 99 of 100 under %v, all under %v", what, len(w),
-					b.asked[what], under(w, 500), under(w, 990), under(w, 1000)))
+					b.asked[what], percentile(w, 500), percentile(w, 990), percentile(w, 1000)))
 		}
 	}
 	s.t.Logf("answered at once:\n%s", strings.Join(lines, "\n"))

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// link is an upload link of one file.
+// link is an upload link for one file.
 type link struct {
 	URL     string            `json:"url"`
 	Headers map[string]string `json:"headers"`
@@ -18,8 +18,8 @@ type link struct {
 	MediaID int64             `json:"media_id"`
 }
 
-// sending sends files by upload links, one after the other.
-func (c *client) sending(ctx context.Context) {
+// sendFiles uploads files with upload links, one after the other.
+func (c *client) sendFiles(ctx context.Context) {
 	for ctx.Err() == nil {
 		c.sendFile(picture(40+c.dice.IntN(100), c.dice.Uint64()))
 		c.rest(time.Duration(c.dice.IntN(300)) * time.Millisecond)
@@ -28,11 +28,11 @@ func (c *client) sending(ctx context.Context) {
 
 // storedDigest returns the digest of a picture as the library stores it.
 func storedDigest(raw []byte) string {
-	digest := sha256.Sum256(raw[:bytes.LastIndex(raw, []byte(behind))])
+	digest := sha256.Sum256(raw[:bytes.LastIndex(raw, []byte(trailer))])
 	return hex.EncodeToString(digest[:])
 }
 
-// sendFile opens a batch and sends its file, until the file has arrived.
+// sendFile opens an upload batch and uploads its file until it has arrived.
 func (c *client) sendFile(raw []byte) {
 	digest := sha256.Sum256(raw)
 	k := call{tool: "create_uploads", method: http.MethodPost, path: "/uploads", key: c.key("drafts"), idem: newIdem(),
@@ -44,7 +44,7 @@ func (c *client) sendFile(raw []byte) {
 	for c.calls.Err() == nil {
 		a := c.do(k)
 		if !a.ok() {
-			if !a.passing() {
+			if !a.isTemporary() {
 				c.book.complainf("refused", "an upload batch: %s", a.raw)
 			}
 			return
@@ -58,7 +58,7 @@ func (c *client) sendFile(raw []byte) {
 		}
 		a.into(&batch)
 		if len(batch.Upload.Uploads) != 1 {
-			c.book.complainf("wrong", "a batch of one file has the links %+v", batch.Upload.Uploads)
+			c.book.complainf("wrong", "a batch with one file has the links %+v", batch.Upload.Uploads)
 			return
 		}
 		to := batch.Upload.Uploads[0]
@@ -68,12 +68,12 @@ func (c *client) sendFile(raw []byte) {
 			})
 			return
 		}
-		c.rest(askAgain) // the next answer has another secret, or says that the file is stored
+		c.rest(askAgain) // The next response has a new link, or says that the file is stored.
 	}
 	c.book.complainf("unanswered", "a file of %d bytes never arrived", len(raw))
 }
 
-// put uploads a file and returns its media ID; 0 if unknown.
+// put uploads a file and returns its media ID, or 0 if it is unknown.
 func (c *client) put(to link, raw []byte) int64 {
 	if to.MediaID != 0 {
 		return to.MediaID
@@ -107,7 +107,7 @@ func (c *client) put(to link, raw []byte) int64 {
 		case status >= 500:
 			c.rest(askAgain)
 		case status == http.StatusConflict || status == http.StatusUnauthorized:
-			return 0 // already used: the batch has the result
+			return 0 // The link was already used. The batch has the result.
 		default:
 			c.book.complainf("refused", "the bytes of a file: %s", body)
 			return 0

@@ -13,10 +13,10 @@ import (
 type charge struct {
 	key, amount, charged   int64
 	idem, tool, state, job string
-	ended                  string // the job's state
+	ended                  string // state of the job
 }
 
-// charges looks for the charge of each paid call, and for charges of none.
+// charges checks that each paid call has a charge, and that there are no other charges.
 func (r *verifier) charges(ctx context.Context) error {
 	rows, err := db.All(ctx, r.looks, func(rows *sql.Rows, c *charge) error {
 		return rows.Scan(&c.key, &c.amount, &c.charged, &c.idem, &c.tool, &c.state, &c.job, &c.ended)
@@ -57,7 +57,7 @@ func (r *verifier) charges(ctx context.Context) error {
 	return r.wallets(ctx, spent)
 }
 
-// checkCharge holds one charge against its call.
+// checkCharge compares a charge with its call.
 func (r *verifier) checkCharge(p *paid, c *charge) {
 	switch {
 	case c == nil && p.charged > 0:
@@ -74,7 +74,7 @@ func (r *verifier) checkCharge(p *paid, c *charge) {
 	}
 }
 
-// wallets compares each team's credits with what it was granted and has spent.
+// wallets compares each team's credits with its granted and spent credits.
 func (r *verifier) wallets(ctx context.Context, spent map[*crew]int64) error {
 	for _, c := range r.teams {
 		var available int64
@@ -88,7 +88,7 @@ func (r *verifier) wallets(ctx context.Context, spent map[*crew]int64) error {
 	return nil
 }
 
-// limits goes through the ledger: at no instant was more set aside and spent in a day than the day allows.
+// limits checks in the ledger that the spent and reserved credits of a day never exceeded the daily limit.
 func (r *verifier) limits(ctx context.Context) error {
 	type move struct {
 		team, key, amount, charged, at int64
@@ -119,16 +119,16 @@ func (r *verifier) limits(ctx context.Context) error {
 		team, key := fmt.Sprint(m.team, day), fmt.Sprint(m.key, day)
 		ofTeam[team], ofKey[key] = ofTeam[team]+counts, ofKey[key]+counts
 		if limit := limits[m.team]; limit >= 0 && ofTeam[team] > limit {
-			r.complainf("limit", "the team %d has spent %d of the %d credits of its day", m.team, ofTeam[team], limit)
+			r.complainf("limit", "team %d spent %d credits in a day, limit %d", m.team, ofTeam[team], limit)
 		}
 		if limit := keyLimits[m.key]; limit >= 0 && ofKey[key] > limit {
-			r.complainf("limit", "the key %d has spent %d of the %d credits of its day", m.key, ofKey[key], limit)
+			r.complainf("limit", "key %d spent %d credits in a day, limit %d", m.key, ofKey[key], limit)
 		}
 	}
 	return nil
 }
 
-// freeCalls compares the accepted calls with the daily limit. A killed node loses its leases, so there may be fewer.
+// freeCalls checks that no team made more free calls than allowed. There may be fewer, because a killed node loses its leases.
 func (r *verifier) freeCalls(context.Context) error {
 	for _, c := range r.teams {
 		used := r.book.free[c]
@@ -138,7 +138,7 @@ func (r *verifier) freeCalls(context.Context) error {
 			}
 		}
 		if most := int(c.freeCalls) * r.days(); c.freeCalls > 0 && used > most {
-			r.complainf("limit", "the team %s has made %d free calls of %d", c.Name, used, most)
+			r.complainf("limit", "team %s made %d free calls, limit %d", c.Name, used, most)
 		}
 	}
 	return nil

@@ -25,7 +25,7 @@ func (r *verifier) files(ctx context.Context) error {
 			continue
 		}
 		if got, err := digestOf(ctx, store, key); err != nil || got != f.digest || hex.EncodeToString(there) != f.digest {
-			r.complainf("bytes", "the item %d has not the bytes that were sent: %v", f.media, err)
+			r.complainf("bytes", "item %d differs from the file that was sent: %v", f.media, err)
 		}
 	}
 	var double int
@@ -81,7 +81,7 @@ func (r *verifier) keys(ctx context.Context) error {
 	return nil
 }
 
-// keyEvents looks for the events of a key: that it was made, and that it was revoked.
+// keyEvents checks the number of events about the creation and revocation of a key.
 func (r *verifier) keyEvents(ctx context.Context, k *madeKey, made, revoked int) error {
 	var told, ended int
 	err := r.looks.QueryRow(ctx,

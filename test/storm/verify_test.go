@@ -24,7 +24,7 @@ type verifier struct {
 	found  []complaint
 }
 
-// verify returns all errors, including those that the clients noted.
+// verify returns all errors, including those that the clients recorded.
 func (s *site) verify() []complaint {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
@@ -62,7 +62,7 @@ type shown struct {
 	}
 }
 
-// posts checks every post and its copies on the networks.
+// posts checks all posts and their copies on the networks.
 func (r *verifier) posts(ctx context.Context) error {
 	held := r.networkPosts()
 	copies := map[string]map[string][]fixture.Post{} // by platform and mark
@@ -91,7 +91,7 @@ func (r *verifier) posts(ctx context.Context) error {
 	return nil
 }
 
-// markOf returns the unique part of a post's text, or "" if it is not of the storm.
+// markOf returns the unique part of a post's text, or "" if the storm did not create the post.
 func markOf(text string) string {
 	at := strings.Index(text, "storm post ")
 	if end := at + len("storm post 000000."); at >= 0 && end <= len(text) {
@@ -128,7 +128,7 @@ func (p *posted) mayFail(code string) bool {
 	return slices.Contains([]string{"network_error", "account_needs_reauth", "preflight_blocked"}, code)
 }
 
-// post holds one post against its expected state.
+// post compares a post with its expected state.
 func (r *verifier) post(p *posted, now shown, copies map[string]map[string][]fixture.Post) {
 	if !strings.HasPrefix(now.Caption, p.mark) {
 		r.complainf("changed", "%s says %q", p.mark, now.Caption)
@@ -149,12 +149,12 @@ func (r *verifier) post(p *posted, now shown, copies map[string]map[string][]fix
 		switch {
 		case n > 1:
 			r.complainf("doubled", "%s stands %d times on %s (%s %s)%s%s", p.mark, n, a.Platform, a.State, a.ErrorCode,
-				r.story(p.id, a.ID), r.transport.story(p.mark, there))
+				r.history(p.id, a.ID), r.transport.history(p.mark, there))
 		case a.State == "published" && n == 0:
-			r.complainf("lost", "%s is said to stand on %s and does not%s", p.mark, a.Platform, r.story(p.id, a.ID))
+			r.complainf("lost", "%s is said to stand on %s and does not%s", p.mark, a.Platform, r.history(p.id, a.ID))
 		case n == 1 && a.State != "published" && a.State != "unconfirmed":
 			r.complainf("untold", "%s stands on %s and is said to be %s %s%s", p.mark, a.Platform, a.State, a.ErrorCode,
-				r.story(p.id, a.ID))
+				r.history(p.id, a.ID))
 		case a.State == "failed" && !p.mayFail(a.ErrorCode):
 			r.complainf("wrong", "%s failed on %s with %s", p.mark, a.Platform, a.ErrorCode)
 		case a.State == "published" && p.bad:
@@ -164,8 +164,8 @@ func (r *verifier) post(p *posted, now shown, copies map[string]map[string][]fix
 	}
 }
 
-// story returns the attempts of a post's account, one per line.
-func (r *verifier) story(post string, account int64) string {
+// history returns the attempts of a post's account, one per line.
+func (r *verifier) history(post string, account int64) string {
 	lines, err := db.All(context.Background(), r.looks, func(rows *sql.Rows, line *string) error {
 		var call, result, code string
 		var epoch, began, ended int64
@@ -185,7 +185,7 @@ func (r *verifier) story(post string, account int64) string {
 	return strings.Join(lines, "")
 }
 
-// strangers finds posts on the networks that no client has created.
+// strangers finds posts on the networks that no client created.
 func (r *verifier) strangers(context.Context) error {
 	held := r.networkPosts()
 	for platform, there := range held {
@@ -214,7 +214,7 @@ func platforms(p *posted) []string {
 	return out
 }
 
-// events checks the event of each write, and finds events of unconfirmed writes.
+// events checks that each write has an event, and that there are no other events.
 func (r *verifier) events(ctx context.Context) error {
 	there := map[string]int{}
 	type row struct{ kind, subject string }
@@ -236,14 +236,14 @@ func (r *verifier) events(ctx context.Context) error {
 		retried["post.handed_over "+p.id] = p.retried
 	}
 	for what, n := range r.book.writes {
-		// A retry with nothing to send has no event.
+		// A retry without failed accounts has no event.
 		if got := there[what]; got < n || got > n+retried[what] {
 			r.complainf("event", "%d events %s of %d writes", got, what, n)
 		}
 		delete(there, what)
 	}
 	for _, p := range r.book.paid {
-		delete(there, begins[p.tool]+" "+p.job) // a free one may have begun a job or returned an existing one
+		delete(there, startEvents[p.tool]+" "+p.job) // A free call may have started a job or returned an existing one.
 	}
 	for what, n := range there {
 		kind, subject, _ := strings.Cut(what, " ")
@@ -256,7 +256,7 @@ func (r *verifier) events(ctx context.Context) error {
 	return nil
 }
 
-// lists looks whether each hashtag list is there once.
+// lists checks that each hashtag list exists once.
 func (r *verifier) lists(ctx context.Context) error {
 	for _, l := range r.book.lists {
 		var n int
@@ -277,7 +277,7 @@ func (r *verifier) lists(ctx context.Context) error {
 }
 
 func (r *verifier) checkStuck(context.Context) error {
-	if left, _ := r.underWay(); left != "" {
+	if left, _ := r.unfinishedWork(); left != "" {
 		r.complainf("stuck", "%s", left)
 	}
 	return nil
@@ -307,10 +307,10 @@ func (r *verifier) audit(ctx context.Context) error {
 	return nil
 }
 
-// readyAgain is the time in which a program recovers completely. It catches up on missed work within half a minute.
+// readyAgain is the time in which a program recovers and catches up on missed work.
 const readyAgain = 40 * time.Second
 
-// programs checks that all of them are ready, and their logs.
+// programs checks that all programs are ready, and checks their logs.
 func (r *verifier) programs(context.Context) error {
 	for _, n := range r.nodes {
 		began, why := time.Now(), n.unready()
