@@ -50,7 +50,7 @@ type greeting struct {
 func quickstart(tb testing.TB) greeting {
 	tb.Helper()
 	var g greeting
-	cmd := program.Quickstart(tb, &g, []string{fmt.Sprintf("GOMAXPROCS=%d", processors), "GOGC=", "GOMEMLIMIT="}, // the environment of users
+	cmd := program.Quickstart(tb, &g, []string{fmt.Sprintf("GOMAXPROCS=%d", processors), "GOGC=", "GOMEMLIMIT="},
 		"--data", filepath.Join(tb.TempDir(), "data"), "--addr", "127.0.0.1:0")
 	g.PID = cmd.Process.Pid
 	return g

@@ -238,7 +238,8 @@ func (s site) runSteps(t *testing.T, at, trace string) {
 	var picture bytes.Buffer
 	must.NoError(t, png.Encode(&picture, image.NewGray(image.Rect(0, 0, 600, 400))))
 	k := &uploader{
-		site: s, db: s.openDatabase(t), files: []file{newFile(picture.Bytes(), 0), newFile([]byte("no picture"), 0), newVideo(1, 1<<20), newVideo(2, 1<<20)},
+		site: s, db: s.openDatabase(t), files: []file{newFile(picture.Bytes(), 0), newFile([]byte("no picture"), 0), newVideo(1, 1<<20),
+			newVideo(2, 1<<20)},
 	}
 	p, kills := s.start(t, at, trace), 0
 	for ; !k.run(t, p); kills++ {

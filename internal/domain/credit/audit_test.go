@@ -305,7 +305,8 @@ func TestAuditRulesTested(t *testing.T) {
 		if !slices.Contains(found, c.rule) {
 			t.Errorf("no test case violates the rule %s", c.rule)
 		}
-		if slices.ContainsFunc(checks[:i], func(other check) bool { return other.rule == c.rule }) || (&AuditTotals{}).field(c.rule) != nil {
+		if slices.ContainsFunc(checks[:i], func(other check) bool { return other.rule == c.rule }) ||
+			(&AuditTotals{}).field(c.rule) != nil {
 			t.Errorf("the rule %s is defined twice", c.rule)
 		}
 	}
