@@ -226,7 +226,7 @@ func (a *App) addPosts(ctx context.Context, team int64, out *today) error {
 		out.Ahead = append(out.Ahead, homeDay{span.From, posts[:n], span.More})
 		posts = posts[n:]
 	}
-	return a.addFigures(ctx, team, out.Lately)
+	return a.addMetrics(ctx, team, out.Lately)
 }
 
 // homeBounds returns now and the midnights that end today and the following days.
@@ -258,8 +258,8 @@ func (a *App) withDetails(ctx context.Context, team int64, zone *time.Location, 
 	return out, nil
 }
 
-// addFigures adds the metrics that the networks report to posts.
-func (a *App) addFigures(ctx context.Context, team int64, posts []happened) error {
+// addMetrics adds the metrics that the networks report to posts.
+func (a *App) addMetrics(ctx context.Context, team int64, posts []happened) error {
 	ids := make([]string, len(posts))
 	for i, one := range posts {
 		ids[i] = one.PostID

@@ -233,7 +233,7 @@ func (p *Handlers) liveView(r *http.Request) (view, error) {
 	}
 	v.Accounts = p.accounts(v.lang, full, v.Stored, outcome.Untrusted, coming, lines, held, zone)
 	v.count(p.DB.Now())
-	return v, p.addFigures(r.Context(), &v)
+	return v, p.addMetrics(r.Context(), &v)
 }
 
 // addForecast adds the expected outcome of a scheduled post, unless it waits for the client's decision.

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// addFigures adds the collected metrics of the accounts that published the post.
-func (p *Handlers) addFigures(ctx context.Context, v *view) error {
+// addMetrics adds the collected metrics of the accounts that published the post.
+func (p *Handlers) addMetrics(ctx context.Context, v *view) error {
 	if v.Sent == 0 {
 		return nil
 	}
 	found, err := p.analytics.MetricsByAccount(ctx, v.Stored.TeamID, v.ID)
 	for i := range v.Accounts {
 		one := found[v.Accounts[i].ID]
-		v.Accounts[i].Figures, v.Totals = one, v.Totals.Plus(one)
+		v.Accounts[i].Metrics, v.Totals = one, v.Totals.Plus(one)
 		if one.Any() {
 			v.Measured = append(v.Measured, v.Accounts[i])
 		}

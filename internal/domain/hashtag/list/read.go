@@ -139,7 +139,7 @@ func (s *Service) load(ctx context.Context, l List) (cacheEntry, error) {
 	if err != nil {
 		return cacheEntry{}, err
 	}
-	shown, err := s.addFigures(ctx, l, items)
+	shown, err := s.addStatistics(ctx, l, items)
 	if err != nil {
 		return cacheEntry{}, err
 	}
@@ -150,9 +150,9 @@ func (s *Service) load(ctx context.Context, l List) (cacheEntry, error) {
 	return cacheEntry{hashtags: shown, json: raw}, nil
 }
 
-// addFigures returns the hashtags as clients see them. For a list of all platforms, each hashtag names the platform of
+// addStatistics returns the hashtags as clients see them. For a list of all platforms, each hashtag names the platform of
 // its figures.
-func (s *Service) addFigures(ctx context.Context, l List, items []Item) ([]ListedHashtag, error) {
+func (s *Service) addStatistics(ctx context.Context, l List, items []Item) ([]ListedHashtag, error) {
 	out := make([]ListedHashtag, len(items))
 	if len(items) == 0 {
 		return out, nil

@@ -54,7 +54,7 @@ func (s *Store) RelatedTo(ctx context.Context, platform string, tags []string, l
 	}
 	related := rankRelated(here, sample, tags)
 	related = related[:min(len(related), max(0, limit))]
-	return related, s.addFigures(ctx, platform, related)
+	return related, s.addStatistics(ctx, platform, related)
 }
 
 func (s *Store) readPosts(ctx context.Context, query string, args ...any) ([]storedPost, error) {
@@ -137,8 +137,8 @@ func countReference(sample []storedPost, seeds []string) referenceCounts {
 	return out
 }
 
-// addFigures adds the known figures of the related hashtags.
-func (s *Store) addFigures(ctx context.Context, platform string, related []Related) error {
+// addStatistics adds the known figures of the related hashtags.
+func (s *Store) addStatistics(ctx context.Context, platform string, related []Related) error {
 	tags := make([]string, len(related))
 	for i, r := range related {
 		tags[i] = r.Hashtag
