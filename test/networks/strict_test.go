@@ -100,7 +100,7 @@ func TestAppWithoutCredit(t *testing.T) {
 		w.cfg.Networks.ByPlatform["x"] = bytes.Replace(w.cfg.Networks.ByPlatform["x"], []byte(`"sandbox"`), []byte(`"sandbox-unpaid"`), 1)
 		w.node = fixture.Serve(t, w.cfg)
 		link, _ := w.get("/connect-link?platform=x")["url"].(string)
-		_, err := fixture.Consent(t.Context(), w.node.Server, w.owner, "x", link, "studio.north")
+		_, err := fixture.ConnectByConsent(t.Context(), w.node.Server, w.owner, "x", link, "studio.north")
 		refused, ok := errors.AsType[*network.Error](err)
 		if !ok || refused.Class != network.Unapproved || refused.Status != http.StatusPaymentRequired {
 			t.Fatalf("connecting: %v", err)
