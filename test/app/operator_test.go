@@ -93,7 +93,8 @@ func TestOperatorManagesTeams(t *testing.T) {
 		b.open(path).follow("Audit log").shows(http.StatusOK, "team.closed", fmt.Sprintf(`{"operator":%d}`, c.people[access.Viewer].ID))
 		c.as(t, access.Owner).open("/settings/audit").shows(http.StatusOK, "The operator").lacks("Ada viewer")
 		b.open(fmt.Sprintf("/operator/events?team=%d", c.team.ID)).
-			shows(http.StatusOK, "The audit log of "+c.team.Name+", newest first.", "Team reopened · "+c.team.Name, "Raw Type team.reopened")
+			shows(http.StatusOK, "The audit log of "+c.team.Name+", newest first.", "Team reopened · "+c.team.Name,
+				"Raw Type team.reopened")
 		b.open("/operator/teams").shows(http.StatusOK, "Members Accounts Last active")
 		lines := b.open(fmt.Sprintf("/operator/events.jsonl?team=%d", c.team.ID)).shows(http.StatusOK).source
 		if n := strings.Count(lines, "\n"); n != h.count(t, "events WHERE team_id = ?", c.team.ID) {

@@ -26,7 +26,8 @@ func TestSearch(t *testing.T) {
 		p.lacks("another team", "Nothing matches")
 		b.open("/search?q="+c.handle()).shows(200, "Bluesky").contains("/accounts/" + c.id())
 		b.open("/search?q=api+keys").contains(`href="/settings/keys"`)
-		b.open("/search").shows(200, "Create New post", "Go to Home Calendar", "Settings General Members").contains(`href="/posts/new"`, `href="/settings/delete"`)
+		b.open("/search").shows(200, "Create New post", "Go to Home Calendar", "Settings General Members").
+			contains(`href="/posts/new"`, `href="/settings/delete"`)
 		b.open("/search?q=nothing+like+it").shows(200, "Nothing matches “nothing like it”.")
 		b.open("/search?q="+strings.Repeat("x", 201)).shows(422, "Search for at most 200 characters.")
 

@@ -31,7 +31,8 @@ func TestModulePath(t *testing.T) {
 	if diff := run(dir, "gofmt", "-l", "client", "cmd", "internal", "tools"); diff != "" {
 		t.Errorf("not formatted:\n%s", diff)
 	}
-	if packages := run(dir, "go", "list", "-deps", "./cmd/pressroom"); !strings.Contains(packages, "forge.example/press/room/internal/core/pipeline\n") {
+	packages := run(dir, "go", "list", "-deps", "./cmd/pressroom")
+	if !strings.Contains(packages, "forge.example/press/room/internal/core/pipeline\n") {
 		t.Error("the program does not import the renamed packages")
 	}
 	invalid := exec.CommandContext(t.Context(), "scripts/module-path", "pressroom")

@@ -49,7 +49,8 @@ func allValues() map[string]any {
 	secrets["s3"], secrets["more"] = map[string]any{"name": "s3"}, []any{"mail"}
 	v["securityContact"] = "mailto:security@example.com"
 	v["image"] = map[string]any{
-		"repository": "registry.example.com/pressroom", "tag": "v1", "digest": "sha256:" + strings.Repeat("0", 64), "pullSecrets": []any{map[string]any{"name": "pull"}},
+		"repository": "registry.example.com/pressroom", "tag": "v1", "digest": "sha256:" + strings.Repeat("0", 64),
+		"pullSecrets": []any{map[string]any{"name": "pull"}},
 	}
 	v["nodeSelector"], v["podAnnotations"] = map[string]any{"a": "b"}, map[string]any{"c": "d"}
 	v["tolerations"] = []any{map[string]any{"key": "x", "operator": "Exists"}}

@@ -45,7 +45,8 @@ func TestRepeatsMarked(t *testing.T) {
 	for i, want := range []string{
 		"About buy_note: n2. Credits charged: 3. Balance: 97. In the app: " + publicURL + "/notes/n2?team_id=7",
 		"About buy_note: n2. This is the response to an earlier call with the same idempotency_key: nothing was " +
-			"done or charged again. Credits charged by the earlier call: 3. Balance at that time: 97. In the app: " + publicURL + "/notes/n2?team_id=7",
+			"done or charged again. Credits charged by the earlier call: 3. Balance at that time: 97. " +
+			"In the app: " + publicURL + "/notes/n2?team_id=7",
 	} {
 		got, body := e.call(t, "full", "buy_note", once)
 		if diff := cmp.Diff(want, got.Content[0].Text); diff != "" {
