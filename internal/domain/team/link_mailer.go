@@ -40,7 +40,7 @@ type LinkMailer struct {
 	timeout   time.Duration
 }
 
-// NewLinkMailer returns a Letters with links below publicURL. send must be nil if there is no mail server.
+// NewLinkMailer returns a LinkMailer with links below publicURL. send must be nil if there is no mail server.
 func NewLinkMailer(s *Service, publicURL string, send func(context.Context, LinkEmail) error) *LinkMailer {
 	return &LinkMailer{s, publicURL, send, mailTimeout}
 }
