@@ -12,6 +12,7 @@ import (
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/core/plan"
 	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/domain/post/postlist"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
@@ -157,7 +158,7 @@ func (p *Handlers) addTimes(ctx context.Context, team int64, zone *time.Location
 	if err != nil {
 		return err
 	}
-	next, err := p.posts.NextByAccount(ctx, team)
+	next, err := postlist.NextByAccount(ctx, p.DB, team)
 	if err != nil {
 		return err
 	}
