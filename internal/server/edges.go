@@ -52,7 +52,8 @@ func (s *Server) buildHandlers() error {
 	if s.app, err = web.New(web.Options{
 		Frame: shell.Options{
 			PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, LinkMailer: s.LinkMailer,
-			Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notifications.Unread, Limiters: s.limiters,
+			Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notifications.Unread,
+			OpenApprovals: s.Approvals.CountOpen, Limiters: s.limiters,
 			IsUnavailable: isUnavailable, IsReachable: s.dependenciesUp, SecondFactor: shell.Requirement(s.cfg.SecondFactor),
 			Log: s.cfg.Log,
 		},

@@ -27,27 +27,27 @@ func (a *App) checklist(ctx context.Context, v *shell.Visitor) ([]step, error) {
 	if !v.Is(shell.Managers) {
 		return nil, nil
 	}
-	var account, written, people, keys, dismissed int64
+	var account, written, people, asked, dismissed int64
 	err := a.DB.QueryRow(ctx, `SELECT
 		CASE WHEN EXISTS (SELECT 1 FROM social_accounts WHERE team_id = t.id AND disconnected_at = 0) THEN 1 ELSE 0 END,
 		CASE WHEN EXISTS (SELECT 1 FROM posts WHERE team_id = t.id) THEN 1 ELSE 0 END,
 		CASE WHEN EXISTS (SELECT 1 FROM memberships WHERE team_id = t.id AND person_id <> ?)
 			OR EXISTS (SELECT 1 FROM invitations WHERE team_id = t.id) THEN 1 ELSE 0 END,
-		CASE WHEN EXISTS (SELECT 1 FROM api_keys WHERE team_id = t.id) THEN 1 ELSE 0 END,
+		CASE WHEN EXISTS (SELECT 1 FROM approval_requests WHERE team_id = t.id) THEN 1 ELSE 0 END,
 		CASE WHEN EXISTS (SELECT 1 FROM events WHERE team_id = t.id AND kind = ?) THEN 1 ELSE 0 END
 		FROM teams t WHERE t.id = ?`, v.ID, checklistDismissed, v.Team.ID).
-		Scan(&account, &written, &people, &keys, &dismissed)
+		Scan(&account, &written, &people, &asked, &dismissed)
 	if err != nil {
 		return nil, fmt.Errorf("reading the checklist of team %d: %w", v.Team.ID, err)
 	}
-	if dismissed > 0 || account+written+people+keys == 4 {
+	if dismissed > 0 || account+written+people+asked == 4 {
 		return nil, nil
 	}
 	return []step{
 		{"/accounts", "Connect an account", "Sign in to a network to publish there.", account > 0},
 		{"/posts/new", "Write a post", "Publish it, give it a time, or keep it as a draft.", written > 0},
 		{"/settings/members", "Invite a colleague", "As an admin, editor, viewer or client.", people > 0},
-		{"/settings/keys", "Create an API key", "For programs and assistants that work for the team.", keys > 0},
+		{"/approvals", "Ask for approval", "Send posts to a client by link, without an account.", asked > 0},
 	}, nil
 }
 

@@ -74,9 +74,11 @@ func (t today) StepsDone() int {
 // Greeting returns a greeting for the time of day.
 func (t today) Greeting() locale.Key {
 	switch hour := t.Now.Hour(); {
-	case hour >= 5 && hour < 12:
+	case hour < 5:
+		return "Hello"
+	case hour < 12:
 		return "Good morning"
-	case hour >= 12 && hour < 18:
+	case hour < 18:
 		return "Good afternoon"
 	}
 	return "Good evening"

@@ -7,7 +7,6 @@ import (
 
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/domain/account"
-	"pressroom.example/pressroom/internal/domain/team"
 	"pressroom.example/pressroom/internal/platform/db"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
@@ -71,7 +70,7 @@ func TestHomeChecklist(t *testing.T) {
 		owner, admin := c.as(t, access.Owner), c.as(t, access.Admin)
 		p := owner.open("/").shows(http.StatusOK, "Getting started 2 of 4 done", "Done: Connect an account", "Done: Invite a colleague")
 		p.follow("Write a post").shows(http.StatusOK, "New post")
-		p.follow("Create an API key").shows(http.StatusOK, "API keys")
+		p.follow("Ask for approval").shows(http.StatusOK, "Approvals")
 		c.as(t, access.Editor).open("/").lacks("Getting started")
 		c.draft(t, "The first one", "")
 		admin.open("/").shows(http.StatusOK, "3 of 4 done", "Done: Write a post").form("Dismiss").press().
@@ -80,10 +79,8 @@ func TestHomeChecklist(t *testing.T) {
 		owner.open("/settings/audit").shows(http.StatusOK, "dismissed the checklist on the home page")
 
 		done := h.crew(t)
-		done.draft(t, "Another first one", "")
-		_, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: done.team.ID, Name: "Robot", Level: access.Full})
-		must.NoError(t, err)
-		done.as(t, access.Owner).open("/").shows(http.StatusOK, "Up next").lacks("Getting started")
+		done.as(t, access.Editor).requestApproval(false, done.draft(t, "Another first one", ""))
+		done.as(t, access.Owner).open("/").shows(http.StatusOK, "Up next", "Approvals 1 waiting").lacks("Getting started")
 	})
 }
 

@@ -26,11 +26,11 @@ run(async (browser) => {
   assert.equal(await page.getByRole('link', { name: 'Notifications', exact: true }).count(), 1);
   await look(page, 'notices-read');
   await page.getByRole('link', { name: 'Notification settings' }).click();
-  await page.getByLabel('Credits').fill('many');
+  await page.getByLabel('Credits', { exact: true }).fill('many');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').waitFor();
   await look(page, 'notices-settings');
-  await page.getByLabel('Credits').fill('50');
+  await page.getByLabel('Credits', { exact: true }).fill('50');
   await page.keyboard.press('Enter');
   await page.getByText('The threshold was saved.').waitFor();
 }).catch((error) => {

@@ -117,6 +117,11 @@ type Notice struct {
 	detail   detail
 }
 
+// SameResult reports whether two notices are about the same result of a post, on different accounts.
+func (n Notice) SameResult(o Notice) bool {
+	return (n.Kind == PostFailed || n.Kind == PostUnconfirmed) && n.Kind == o.Kind && n.Team == o.Team && n.Subject == o.Subject
+}
+
 // Platform returns the platform of the notice, or "" if it is not about an account.
 func (n Notice) Platform() string { return n.detail.Platform }
 

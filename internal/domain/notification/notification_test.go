@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	netmail "net/mail"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -234,6 +235,27 @@ func TestMailRecipients(t *testing.T) {
 		w.recordEvent(t, "post.account_unconfirmed", "one", nil)
 		w.clock.Advance(25 * time.Hour) // as after a long outage of the mail server
 		w.checkMails(t, 0)
+	})
+}
+
+// Reading a notice about a failed post reads those about its other accounts, but not those about other posts.
+func TestReadSameResult(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *env) {
+		for _, subject := range []string{"one", "one", "two"} {
+			w.recordEvent(t, "post.account_failed", subject, nil)
+		}
+		list := must.Get(w.List(t.Context(), w.owner.ID, 0, 10))(t)
+		must.NoError(t, w.Read(t.Context(), w.owner.ID, list[2].ID, false))
+		var read []bool
+		for _, n := range must.Get(w.List(t.Context(), w.owner.ID, 0, 10))(t) {
+			read = append(read, n.Read)
+		}
+		if !slices.Equal(read, []bool{false, true, true}) {
+			t.Errorf("read: %v", read)
+		}
+		if n := must.Get(w.Unread(t.Context(), w.editor.ID))(t); n != 3 {
+			t.Errorf("another person has %d unread notices", n)
+		}
 	})
 }
 

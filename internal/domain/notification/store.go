@@ -83,15 +83,21 @@ func (s *Service) Unread(ctx context.Context, person int64) (int, error) {
 	return n, nil
 }
 
-// Read marks a notice of a person as read. If all is set, it also marks all notices with lower IDs.
+// sameResult is the condition of the notices about the same result of a post, which has one notice for each account.
+const sameResult = `(id = ? OR EXISTS (SELECT 1 FROM notices o WHERE o.id = ? AND o.person_id = notices.person_id
+	AND o.team_id = notices.team_id AND o.kind = notices.kind AND o.subject = notices.subject
+	AND o.kind IN ('post_failed', 'post_unconfirmed')))`
+
+// Read marks a notice of a person as read, with those about the same result of a post on other accounts. If all is set, it
+// marks all notices up to the ID.
 func (s *Service) Read(ctx context.Context, person, id int64, all bool) error {
-	condition := `id = ?`
+	condition, args := sameResult, []any{id, id}
 	if all {
-		condition = `id <= ?`
+		condition, args = `id <= ?`, []any{id}
 	}
 	return s.db.InTx(ctx, "notice.read", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE notices SET read_at = ? WHERE person_id = ? AND read_at = 0 AND `+condition,
-			db.Micros(tx.Now()), person, id); err != nil {
+			append([]any{db.Micros(tx.Now()), person}, args...)...); err != nil {
 			return fmt.Errorf("marking notices as read: %w", err)
 		}
 		return nil

@@ -6,12 +6,15 @@ import (
 	"embed"
 	"html/template"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/core/access"
 	"pressroom.example/pressroom/internal/domain/notification"
+	"pressroom.example/pressroom/internal/locale"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
@@ -72,10 +75,45 @@ const perPage = 50
 
 // listing is a page of notifications.
 type listing struct {
-	Notices []notification.Notice
-	Newest  int64 // newest id, for marking all as read; 0 except on the first page
-	Unread  bool
-	Pages   paging
+	Days   []section
+	Newest int64 // newest id, for marking all as read; 0 except on the first page
+	Unread bool
+	Pages  paging
+}
+
+// section has the notifications of today or of earlier days.
+type section struct {
+	Name locale.Key
+	Rows []row
+}
+
+// row is a notification with those about the same post on further accounts.
+type row struct {
+	notification.Notice
+
+	More []notification.Notice
+}
+
+// sectionsOf groups notifications, newest first, into those of today and earlier ones.
+func sectionsOf(found []notification.Notice, now time.Time) []section {
+	var out []section
+	for _, n := range found {
+		name := locale.Key("Earlier")
+		if n.At.Format(time.DateOnly) == now.In(n.At.Location()).Format(time.DateOnly) {
+			name = "Today"
+		}
+		if len(out) == 0 || out[len(out)-1].Name != name {
+			out = append(out, section{Name: name})
+		}
+		s := &out[len(out)-1]
+		if i := slices.IndexFunc(s.Rows, func(r row) bool { return r.SameResult(n) }); i >= 0 {
+			s.Rows[i].More = append(s.Rows[i].More, n)
+			s.Rows[i].Read = s.Rows[i].Read && n.Read
+			continue
+		}
+		s.Rows = append(s.Rows, row{Notice: n})
+	}
+	return out
 }
 
 // paging holds paths of other pages.
@@ -95,14 +133,15 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 		p.ShowError(w, r, err)
 		return
 	}
-	l := listing{Notices: found}
+	l := listing{}
 	if len(found) > perPage {
-		l.Notices = found[:perPage]
-		l.Pages.Next = "/notices?before=" + strconv.FormatInt(l.Notices[perPage-1].ID, 10)
+		found = found[:perPage]
+		l.Pages.Next = "/notices?before=" + strconv.FormatInt(found[perPage-1].ID, 10)
 	}
-	for _, n := range l.Notices {
+	for _, n := range found {
 		l.Unread = l.Unread || !n.Read
 	}
+	l.Days = sectionsOf(found, p.DB.Now())
 	if before > 0 {
 		l.Pages.First = "/notices"
 	} else if len(found) > 0 {

@@ -27,6 +27,7 @@ type page struct {
 	Once    string   // identifies a submission of this page's forms
 	Told    bool     // notifications are enabled
 	Unread  int      // unread notifications
+	Waiting int      // approval links that wait for the client
 	Menu    *settingsMenu
 	Body    any
 }
@@ -142,6 +143,7 @@ func (f *Frame) show(w http.ResponseWriter, r *http.Request, status int, show Pa
 	if p.Visitor != nil {
 		p.Said = f.sessions.manager.PopString(r.Context(), flashKey)
 		p.Told, p.Unread = f.Unread != nil, f.unread(r, p.Visitor.ID)
+		p.Waiting = f.openApprovals(r, p.Visitor)
 	}
 	var out bytes.Buffer
 	p.Lang = f.Language(r)
@@ -164,6 +166,27 @@ func (f *Frame) unread(r *http.Request, person int64) int {
 		f.Log.ErrorContext(r.Context(), "counting unread notifications failed", "error", err)
 	}
 	return n
+}
+
+// openApprovals returns the number of approval links that wait for the client, for visitors who see them, or 0 if they cannot
+// be counted.
+func (f *Frame) openApprovals(r *http.Request, v *Visitor) int {
+	if f.OpenApprovals == nil || v.Team.ID == 0 || v.Team.Closed || !v.Is(Writers) {
+		return 0
+	}
+	n, err := f.OpenApprovals(r.Context(), v.Team.ID)
+	if err != nil {
+		f.Log.ErrorContext(r.Context(), "counting open approvals failed", "error", err)
+	}
+	return n
+}
+
+// CountOf returns the number beside an entry of the navigation.
+func (p page) CountOf(item navItem) int {
+	if item.Path() == approvalsItem.Path() {
+		return p.Waiting
+	}
+	return 0
 }
 
 // once returns an identifier of a form submission: the time and a random part.
