@@ -279,3 +279,20 @@ func TestDaysContiguous(t *testing.T) {
 		}
 	})
 }
+
+// Choices have the place of a zone and its offset at the time, also for zones with half an hour and west of Greenwich.
+func TestChoices(t *testing.T) {
+	t.Parallel()
+	labels := map[string]string{}
+	for _, one := range teamtime.Choices(time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC)) {
+		labels[one.Name] = one.Label
+	}
+	for name, want := range map[string]string{
+		"Europe/Berlin": "Berlin (UTC+1)", "Asia/Kolkata": "Kolkata (UTC+5:30)", "America/New_York": "New York (UTC-5)",
+		"America/St_Johns": "St Johns (UTC-3:30)", "UTC": "UTC (UTC)", "Africa/Abidjan": "Abidjan (UTC)",
+	} {
+		if labels[name] != want {
+			t.Errorf("%s is %q, want %q", name, labels[name], want)
+		}
+	}
+}

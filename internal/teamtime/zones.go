@@ -1,7 +1,10 @@
 package teamtime
 
 import (
+	"cmp"
 	_ "embed"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -12,6 +15,44 @@ var zones string
 // Zones are the time zones to offer, from the public-domain files zone.tab and zone1970.tab of the IANA database. Other
 // IANA zones are valid as well.
 var Zones = strings.Fields(zones)
+
+// Choice is a time zone that a form offers.
+type Choice struct {
+	Name  string // such as "Europe/Berlin"
+	Label string // such as "Berlin (UTC+1)"
+}
+
+// Choices returns the offered time zones with their places and their offsets at a time, by name.
+func Choices(now time.Time) []Choice {
+	out := make([]Choice, 0, len(Zones)+1)
+	for _, name := range append([]string{"UTC"}, Zones...) {
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			continue
+		}
+		place := strings.ReplaceAll(name[strings.LastIndex(name, "/")+1:], "_", " ")
+		out = append(out, Choice{name, place + " (" + offset(now.In(zone)) + ")"})
+	}
+	slices.SortFunc(out, func(a, b Choice) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(out, func(a, b Choice) bool { return a.Name == b.Name })
+}
+
+// offset returns the offset of a time from UTC, such as "UTC+5:30".
+func offset(at time.Time) string {
+	_, seconds := at.Zone()
+	sign := "+"
+	if seconds < 0 {
+		sign, seconds = "-", -seconds
+	}
+	switch hours, minutes := seconds/3600, seconds%3600/60; {
+	case seconds == 0:
+		return "UTC"
+	case minutes > 0:
+		return fmt.Sprintf("UTC%s%d:%02d", sign, hours, minutes)
+	default:
+		return fmt.Sprintf("UTC%s%d", sign, hours)
+	}
+}
 
 // IsZone reports whether a name is that of an IANA time zone.
 func IsZone(name string) bool {

@@ -13,7 +13,7 @@ import (
 type firstRunView struct {
 	team.FirstPerson
 
-	Zones        []string
+	Zones        []teamtime.Choice
 	Wrong, Field string
 }
 
@@ -54,7 +54,7 @@ func (p *Handlers) firstRunPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) showFirstRun(w http.ResponseWriter, r *http.Request, status int, view firstRunView) {
-	view.Zones = teamtime.Zones
+	view.Zones = teamtime.Choices(p.DB.Now())
 	p.Show(w, r, status, pages["firstrun"], "Set up pressroom", view)
 }
 

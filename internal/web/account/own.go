@@ -21,7 +21,7 @@ type view struct {
 	Name     string // current or as entered
 	Timezone string // IANA, or "" for each team's; as Name
 	Language string // BCP 47, or "" for that of the browser; as Name
-	Zones    []string
+	Zones    []teamtime.Choice
 
 	Languages []*locale.Language // to choose from
 
@@ -84,7 +84,7 @@ func (p *Handlers) show(w http.ResponseWriter, r *http.Request, status int, out 
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	zone := v.Zone
 	var err error
-	out.Zones, out.Languages, out.Methods, out.Mails = teamtime.Zones, locale.All(), p.signInMethods(), p.LinkMailer.Enabled()
+	out.Zones, out.Languages, out.Methods, out.Mails = teamtime.Choices(p.DB.Now()), locale.All(), p.signInMethods(), p.LinkMailer.Enabled()
 	if out.Passkeys, err = p.passkeys.List(ctx, v.ID); err != nil {
 		p.ShowError(w, r, err)
 		return

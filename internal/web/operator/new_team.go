@@ -6,14 +6,18 @@ import (
 	"net/url"
 
 	"pressroom.example/pressroom/internal/domain/team"
+	"pressroom.example/pressroom/internal/teamtime"
+	"pressroom.example/pressroom/internal/web/settings"
 	"pressroom.example/pressroom/internal/web/shell"
 )
 
 // newTeamView is the form for a new team, with the last input.
 type newTeamView struct {
-	Plans []string
-	Form  url.Values
-	Wrong string
+	Plans     []string
+	Zones     []teamtime.Choice
+	Languages []settings.ContentLanguage
+	Form      url.Values
+	Wrong     string
 }
 
 func (p *Handlers) newTeamPage(w http.ResponseWriter, r *http.Request) {
@@ -29,7 +33,7 @@ func (p *Handlers) newTeamPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Handlers) showNewTeam(w http.ResponseWriter, r *http.Request, status int, view newTeamView) {
-	view.Plans = p.Teams.Plans()
+	view.Plans, view.Zones, view.Languages = p.Teams.Plans(), teamtime.Choices(p.DB.Now()), settings.ContentLanguages()
 	p.Show(w, r, status, pages["newteam"], "New team", view)
 }
 

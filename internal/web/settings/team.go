@@ -46,21 +46,35 @@ type teamForm struct {
 	wrong
 	team.Profile
 
-	Zones     []string
-	Languages []language
+	Zones     []teamtime.Choice
+	Languages []ContentLanguage
 	Factor    bool   // members must use a second factor
 	NoFactor  string // error of changing that
 	TikTok    tikTokForm
+	Clock     string // the team's time now
 }
 
-// language is a language with its BCP 47 tag.
-type language struct {
+// ContentLanguage is a language with its BCP 47 tag.
+type ContentLanguage struct {
 	Tag  string
 	Name locale.Key
 }
 
+// ContentLanguages returns the offered languages.
+func ContentLanguages() []ContentLanguage { return languages }
+
+// LanguageName returns the name of the form's language, or "" if it is not an offered one.
+func (f teamForm) LanguageName() locale.Key {
+	for _, one := range languages {
+		if one.Tag == f.Language {
+			return one.Name
+		}
+	}
+	return ""
+}
+
 // languages are the offered languages. Other BCP 47 tags are accepted as well.
-var languages = []language{
+var languages = []ContentLanguage{
 	{"ar", "Arabic"}, {"bg", "Bulgarian"}, {"bn", "Bengali"}, {"ca", "Catalan"}, {"cs", "Czech"}, {"da", "Danish"},
 	{"de", "German"}, {"de-AT", "German, Austria"},
 	{"de-CH", "German, Switzerland"}, {"el", "Greek"}, {"en", "English"}, {"en-GB", "English, United Kingdom"},
@@ -107,7 +121,8 @@ func (p *Handlers) showTeam(w http.ResponseWriter, r *http.Request, status int, 
 		}
 		f.TikTok = newTikTokForm(o, hasTikTok)
 	}
-	f.Zones, f.Languages, f.Factor = teamtime.Zones, languages, shell.VisitorOf(r.Context()).Team.SecondFactor
+	f.Zones, f.Languages, f.Factor = teamtime.Choices(p.DB.Now()), languages, shell.VisitorOf(r.Context()).Team.SecondFactor
+	f.Clock = p.Language(r).Format(p.DB.Now().In(zone(r)), locale.Clock)
 	p.Show(w, r, status, pages["team"], "General", f)
 }
 
