@@ -127,17 +127,17 @@ func TestAssistantsAuthorizationCodes(t *testing.T) {
 			change []string
 			want   string
 		}{
-			"another verifier":    {[]string{"code_verifier", oauth2.GenerateVerifier()}, "invalid_grant"},
-			"no verifier":         {[]string{"code_verifier", ""}, "invalid_grant"},
-			"the challenge":       {[]string{"code_verifier", oauth2.S256ChallengeFromVerifier(p.verifier)}, "invalid_grant"},
-			"another address":     {[]string{"redirect_uri", "http://127.0.0.1:1/callback"}, "invalid_grant"},
-			"no address":          {[]string{"redirect_uri", ""}, "invalid_grant"},
-			"another program":     {[]string{"client_id", other.id}, "invalid_grant"},
-			"no program":          {[]string{"client_id", ""}, "invalid_client"},
-			"another audience":    {[]string{"resource", "https://elsewhere.example/mcp"}, "invalid_target"},
-			"the whole service":   {[]string{"resource", h.root}, "invalid_target"},
-			"another way":         {[]string{"grant_type", "client_credentials"}, "unsupported_grant_type"},
-			"a code that is none": {[]string{"code", "prc_" + rand.Text()}, "invalid_grant"},
+			"another verifier":  {[]string{"code_verifier", oauth2.GenerateVerifier()}, "invalid_grant"},
+			"no verifier":       {[]string{"code_verifier", ""}, "invalid_grant"},
+			"the challenge":     {[]string{"code_verifier", oauth2.S256ChallengeFromVerifier(p.verifier)}, "invalid_grant"},
+			"another address":   {[]string{"redirect_uri", "http://127.0.0.1:1/callback"}, "invalid_grant"},
+			"no address":        {[]string{"redirect_uri", ""}, "invalid_grant"},
+			"another program":   {[]string{"client_id", other.id}, "invalid_grant"},
+			"no program":        {[]string{"client_id", ""}, "invalid_client"},
+			"another audience":  {[]string{"resource", "https://elsewhere.example/mcp"}, "invalid_target"},
+			"the whole service": {[]string{"resource", h.root}, "invalid_target"},
+			"another way":       {[]string{"grant_type", "client_credentials"}, "unsupported_grant_type"},
+			"an unknown code":   {[]string{"code", "prc_" + rand.Text()}, "invalid_grant"},
 		} {
 			status, got := p.exchange(p.code(owner, "read_only"), change.change...)
 			p.wantError(name, status, got, change.want)

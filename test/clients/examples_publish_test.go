@@ -273,9 +273,9 @@ func TestPublishErrors(t *testing.T) {
 		dir, says string
 		args      []string
 	}{
-		"an argument that is none": {p.dir, "usage", []string{"HEAD~1", "HEAD"}},
-		"a second beginning":       {p.dir, "already", []string{"--begin"}},
-		"outside of a repository":  {t.TempDir(), "no git repository", nil},
+		"an unknown argument":     {p.dir, "usage", []string{"HEAD~1", "HEAD"}},
+		"a second beginning":      {p.dir, "already", []string{"--begin"}},
+		"outside of a repository": {t.TempDir(), "no git repository", nil},
 	} {
 		if out, err := p.run(t, c.dir, []string{"PRESSROOM_RECORD=" + p.record}, filepath.Join(p.dir, "publish.sh"),
 			c.args...); err == nil || !strings.Contains(out, c.says) {

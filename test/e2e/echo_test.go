@@ -31,8 +31,8 @@ func TestValuesNotEchoed(t *testing.T) {
 			}
 			args := w.sample(op)
 			args["zq_unknown"] = canary
-			w.mustNotEcho(op.Tool+", an argument that is none", w.rest(full(w), op.Tool, args, ""))
-			w.mustNotEcho(op.Tool+", an argument that is none", w.tool(full(w), op.Tool, args, ""))
+			w.mustNotEcho(op.Tool+", unknown argument", w.rest(full(w), op.Tool, args, ""))
+			w.mustNotEcho(op.Tool+", unknown argument", w.tool(full(w), op.Tool, args, ""))
 			w.mustNotEcho(op.Tool+", its key", w.rest(full(w), op.Tool, w.sample(op), strings.Repeat(canary, 20)))
 			w.mustNotEcho(op.Tool+", its key", w.tool(full(w), op.Tool, w.sample(op), strings.Repeat(canary, 20)))
 		}

@@ -104,7 +104,7 @@ func TestCountedRequests(t *testing.T) {
 		}
 		for name, send := range map[string]func(key string) answer{
 			"an item that is not there":     asks("get_post", map[string]any{"id": noSuchID}, ""),
-			"an argument that is none":      asks("get_identity", map[string]any{"a": 1}, ""),
+			"an unknown argument":           asks("get_identity", map[string]any{"a": 1}, ""),
 			"an operation beyond the level": asks("create_post", nil, ""),
 			"a tool beyond the level":       func(key string) answer { return w.tool(key, "create_post", map[string]any{}, "") },
 			"a tool that is not there":      func(key string) answer { return w.message(key, "tools/call", `{"name":"no_such_tool"}`) },
@@ -131,9 +131,9 @@ func TestCountedRequests(t *testing.T) {
 			}
 		}
 		for name, send := range map[string]func(header http.Header) answer{
-			"an address that is none": func(h http.Header) answer { return w.raw(http.MethodGet, w.base+"/nowhere", h, nil) },
-			"another method":          func(h http.Header) answer { return w.raw(http.MethodDelete, w.base+"/me", h, nil) },
-			"the description":         func(h http.Header) answer { return w.raw(http.MethodGet, w.base+"/openapi.json", h, nil) },
+			"an invalid address": func(h http.Header) answer { return w.raw(http.MethodGet, w.base+"/nowhere", h, nil) },
+			"another method":     func(h http.Header) answer { return w.raw(http.MethodDelete, w.base+"/me", h, nil) },
+			"the description":    func(h http.Header) answer { return w.raw(http.MethodGet, w.base+"/openapi.json", h, nil) },
 			"no key": func(http.Header) answer {
 				return w.raw(http.MethodGet, w.base+"/me", nil, nil)
 			},

@@ -176,7 +176,7 @@ func bodyCases() []rawCase {
 		create("JSON of another kind", contentType("application/merge-patch+json"), good, notAnObject),
 		create("JSON called nothing", nil, good, notAnObject),
 		create("a Content-Type that is empty", contentType(""), good, notAnObject),
-		create("a Content-Type that is none", contentType("application/json; charset"), good, notAnObject),
+		create("an invalid Content-Type", contentType("application/json; charset"), good, notAnObject),
 		create("two Content-Types", contentType("application/json", "application/json"), good, notAnObject),
 		create("two Content-Types in one", contentType("application/json, text/plain"), good, notAnObject),
 		create("another charset", contentType("application/json; charset=iso-8859-1"), good, notAnObject),

@@ -35,7 +35,7 @@ func (w *env) checkRules(req *http.Request, a answer) {
 	}
 	id := a.header.Get("X-Request-Id")
 	if _, again := requestIDs.LoadOrStore(id, true); again || len(id) != 36 {
-		wrong("an X-Request-Id that is none or not new", id)
+		wrong("an invalid or repeated X-Request-Id", id)
 	}
 	if !strings.HasPrefix(req.URL.Path, "/mcp") && req.Method != http.MethodHead {
 		w.checkEnvelope(a, id, wrong)
@@ -69,7 +69,7 @@ func (w *env) checkEnvelope(a answer, id string, wrong func(string, any)) {
 	case err != nil || !strings.HasSuffix(a.text("meta.answered_at.utc"), "Z") || at.IsZero():
 		wrong("no time of the answer", err)
 	case !strings.HasPrefix(a.text("meta.app_url"), "http://127.0.0.1:"):
-		wrong("a link to the app that is none", a.text("meta.app_url"))
+		wrong("an invalid link to the app", a.text("meta.app_url"))
 	}
 }
 

@@ -143,7 +143,7 @@ func socialScenarios() []scenario {
 				ids(w, got, w.accounts[1])
 				got.mustHave(w.t, map[string]any{"page.has_more": true})
 			}},
-		{name: "accounts of a network that is none", tool: "list_social_accounts", args: fixedArgs(map[string]any{
+		{name: "accounts of an unknown network", tool: "list_social_accounts", args: fixedArgs(map[string]any{
 			"platform": "myspace",
 		}), want: invalid("not_allowed_value", "platform")},
 		{name: "active_only yes", tool: "list_social_accounts", args: fixedArgs(map[string]any{

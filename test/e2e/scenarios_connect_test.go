@@ -69,7 +69,7 @@ func connectScenarios() []scenario {
 			args: func(w *env) map[string]any {
 				return mergeArgs(first(w), map[string]any{"platform": "bluesky"})
 			}},
-		{name: "a link for a network that is none", tool: "get_connect_link", args: fixedArgs(map[string]any{
+		{name: "a link for an unknown network", tool: "get_connect_link", args: fixedArgs(map[string]any{
 			"platform": "myspace",
 		}), want: invalid("not_allowed_value", "platform")},
 		{name: "a link for an account of a business", tool: "get_connect_link", args: fixedArgs(map[string]any{

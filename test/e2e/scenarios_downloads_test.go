@@ -209,7 +209,7 @@ func badDownloadScenarios() []scenario {
 	}
 	all := []scenario{
 		bad("of no platform", map[string]any{"platform": "bluesky"}, "not_allowed_value", "platform"),
-		bad("of a type that is none", map[string]any{"type": "tagged"}, "not_allowed_value", "type"),
+		bad("of an unknown type", map[string]any{"type": "tagged"}, "not_allowed_value", "type"),
 		bad("limit 0", map[string]any{"limit": 0}, "out_of_range", "limit"),
 		bad("limit 51", map[string]any{"limit": 51}, "out_of_range", "limit"),
 		bad("save_to_library maybe", map[string]any{"save_to_library": "maybe"}, "not_a_boolean", "save_to_library"),
@@ -222,7 +222,7 @@ func badDownloadScenarios() []scenario {
 		bad("a key as the name", map[string]any{"username": apikey.New(apikey.APIKey)}, "secret_in_argument", "username"),
 		bad("an upload secret as the cursor", map[string]any{"cursor": apikey.New(apikey.Upload)}, "secret_in_argument", "cursor"),
 		bad("too long a cursor", map[string]any{"cursor": strings.Repeat("c", 201)}, "too_long", "cursor"),
-		bad("an argument that is none", map[string]any{"quality": "high"}, "unknown_argument", "quality"),
+		bad("an unknown argument", map[string]any{"quality": "high"}, "unknown_argument", "quality"),
 	}
 	for _, name := range []string{
 		"two words", "https://www.tiktok.com/@harbour_cafe", "https://www.instagram.com/p/C0ffee/", "harbour/../cafe", "explore", "häfen",

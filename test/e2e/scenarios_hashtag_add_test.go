@@ -77,7 +77,7 @@ func badAddScenarios() []scenario {
 		bad("5,001 hashtags", map[string]any{"hashtags": numberedTags(1, 5001)}, "too_long", "hashtags"),
 		bad("a label of 51 characters", mergeArgs(one, map[string]any{"subcategory": strings.Repeat("l", 51)}), "too_long", "subcategory"),
 		bad("a label of two lines", mergeArgs(one, map[string]any{"subcategory": "two\nlines"}), "malformed", "subcategory"),
-		bad("an argument that is none", mergeArgs(one, map[string]any{"platform": "tiktok"}), "unknown_argument", "platform"),
+		bad("an unknown argument", mergeArgs(one, map[string]any{"platform": "tiktok"}), "unknown_argument", "platform"),
 		bad("an API key among the hashtags", map[string]any{"hashtags": []any{apikey.New(apikey.APIKey)}},
 			"secret_in_argument", "hashtags"),
 		bad("an API key as the label", mergeArgs(one, map[string]any{"subcategory": apikey.New(apikey.APIKey)}),

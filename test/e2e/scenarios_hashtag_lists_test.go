@@ -127,7 +127,7 @@ func listsScenarios() []scenario {
 		refuses("no item", map[string]any{"limit": 0}, "out_of_range", "limit"),
 		refuses("51 items", map[string]any{"limit": 51}, "out_of_range", "limit"),
 		refuses("a cursor of nothing", map[string]any{"cursor": "rubbish"}, "invalid_cursor", "cursor"),
-		refuses("an argument that is none", map[string]any{"name": "Harbour"}, "unknown_argument", "name"),
+		refuses("an unknown argument", map[string]any{"name": "Harbour"}, "unknown_argument", "name"),
 		{name: "hashtag lists: a key", tool: "list_hashtag_lists", args: noArgs, idem: "k", want: invalid(
 			"idempotency_key_not_accepted", "")},
 	}
@@ -273,7 +273,7 @@ func badListScenarios() []scenario {
 		bad("hashtags that are a text", map[string]any{"hashtags": "travel"}, "not_a_list", "hashtags"),
 		bad("hashtags that are numbers", map[string]any{"hashtags": []any{5}}, "malformed", "hashtags"),
 		bad("5,001 hashtags", map[string]any{"hashtags": numberedTags(1, 5001)}, "too_long", "hashtags"),
-		bad("an argument that is none", map[string]any{"shared": true}, "unknown_argument", "shared"),
+		bad("an unknown argument", map[string]any{"shared": true}, "unknown_argument", "shared"),
 		bad("an API key as the name", map[string]any{"name": apikey.New(apikey.APIKey)}, "secret_in_argument", "name"),
 		bad("an upload secret among the hashtags",
 			map[string]any{"hashtags": []any{"harbour", "#" + apikey.New(apikey.Upload)}}, "secret_in_argument", "hashtags"),

@@ -206,7 +206,7 @@ func badImportScenarios() []scenario {
 		bad("a name with a NUL", full, nothing, map[string]any{"filename": "a\x00"}, invalid("malformed", "filename")),
 		bad("an address with a NUL", full, nothing, map[string]any{"url": "https://files.harbour.example.org/\x00"},
 			invalid("malformed", "url")),
-		bad("an argument that is none", full, nothing, map[string]any{"headers": "x"}, invalid("unknown_argument", "headers")),
+		bad("an unknown argument", full, nothing, map[string]any{"headers": "x"}, invalid("unknown_argument", "headers")),
 		bad("a key in the address", full, nothing,
 			map[string]any{"url": "https://files.harbour.example.org/?key=" + apikey.New(apikey.APIKey)},
 			invalid("secret_in_argument", "url")),

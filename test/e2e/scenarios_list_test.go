@@ -90,10 +90,10 @@ func listScenarios() []scenario {
 		bad("limit beyond all numbers", map[string]any{"limit": strings.Repeat("9", 30)}, "not_an_integer", "limit"),
 		bad("an empty limit", map[string]any{"limit": ""}, "not_an_integer", "limit"),
 		bad("account_id first", map[string]any{"account_id": "first"}, "not_an_integer", "account_id"),
-		bad("a status that is none", map[string]any{"status": "lost"}, "not_allowed_value", "status"),
+		bad("an unknown status", map[string]any{"status": "lost"}, "not_allowed_value", "status"),
 		bad("an empty status", map[string]any{"status": ""}, "not_allowed_value", "status"),
 		bad("from yesterday", map[string]any{"from": "yesterday"}, "malformed", "from"),
-		bad("to a day that is none", map[string]any{"to": "2026-02-30"}, "malformed", "to"),
+		bad("to an invalid day", map[string]any{"to": "2026-02-30"}, "malformed", "to"),
 		bad("from nothing", map[string]any{"from": ""}, "malformed", "from"),
 		bad("to nothing", map[string]any{"to": ""}, "malformed", "to"),
 		bad("from a time that the clocks skip", map[string]any{"from": "2026-03-29T02:30"}, "time_does_not_exist", "from"),
@@ -101,7 +101,7 @@ func listScenarios() []scenario {
 		bad("an empty cursor", map[string]any{"cursor": ""}, "invalid_cursor", "cursor"),
 		bad("a cursor of nothing", map[string]any{"cursor": "rubbish"}, "invalid_cursor", "cursor"),
 		bad("a cursor that was changed", map[string]any{"cursor": "ATB8MDE5ZDM4ODkAAAAAAAAAAA"}, "invalid_cursor", "cursor"),
-		bad("an argument that is none", map[string]any{"colour": "red"}, "unknown_argument", "colour"),
+		bad("an unknown argument", map[string]any{"colour": "red"}, "unknown_argument", "colour"),
 		bad("an argument with a bracket", map[string]any{"limit[]": "5"}, "unknown_argument", ""),
 	}
 	return append(all, listAccountScenarios()...)
@@ -126,7 +126,7 @@ func listAccountScenarios() []scenario {
 			check: listsPosts("may", "march"), args: func(w *env) map[string]any {
 				return map[string]any{"account_id": w.accounts[1], "from": "2026-01-01"}
 			}},
-		{name: "posts: of an account that is none", tool: "list_posts", prepare: fivePosts, args: fixedArgs(map[string]any{
+		{name: "posts: of an unknown account", tool: "list_posts", prepare: fivePosts, args: fixedArgs(map[string]any{
 			"account_id": 999999999,
 		}), check: listsPosts()},
 		{name: "posts: of account 0, which is none", tool: "list_posts", prepare: fivePosts, args: fixedArgs(map[string]any{

@@ -78,7 +78,7 @@ func libraryScenarios() []scenario {
 		holding("A\u0308RGER", "ÄRGER in der Straße"), holding("STRASSE", "ÄRGER in der Straße"),
 		holding(".jpeg", "50% off_sale"), holding(".PNG", "plain", "Roastery"),
 		holding("", "plain", "clip", "ÄRGER in der Straße", "50% off_sale", "Roastery"), holding("absent"),
-		bad("a kind that is none", map[string]any{"kind": "sound"}, "not_allowed_value", "kind"),
+		bad("an unknown kind", map[string]any{"kind": "sound"}, "not_allowed_value", "kind"),
 		bad("a folder by its name", map[string]any{"folder_id": "Spring"}, "not_an_integer", "folder_id"),
 		bad("too long a query", map[string]any{"query": strings.Repeat("q", 201)}, "too_long", "query"),
 		bad("a query with a NUL", map[string]any{"query": "a\x00b"}, "malformed", "query"),
@@ -86,7 +86,7 @@ func libraryScenarios() []scenario {
 		bad("a folder beyond all numbers", map[string]any{"folder_id": strings.Repeat("9", 30)}, "not_an_integer", "folder_id"),
 		bad("limit 51", map[string]any{"limit": 51}, "out_of_range", "limit"),
 		bad("a cursor of nothing", map[string]any{"cursor": "rubbish"}, "invalid_cursor", "cursor"),
-		bad("an argument that is none", map[string]any{"colour": "red"}, "unknown_argument", "colour"),
+		bad("an unknown argument", map[string]any{"colour": "red"}, "unknown_argument", "colour"),
 		{name: "media: a folder that is not there", tool: "list_media", args: fixedArgs(map[string]any{
 			"folder_id": 999999999,
 		}), want: folderNotFound},

@@ -73,7 +73,7 @@ func priceScenarios() []scenario {
 		seenBy(access.Owner, 997), seenBy(access.Admin, 997),
 		not("a report that is not there", full, nothing, reportArg("nowhere"), notFound),
 		not("what fails once it is paid for", full, nothing, reportArg(brokenOne), refusal(500, "internal_error")),
-		not("an argument that is none", full, nothing, fixedArgs(map[string]any{"id": aReport, "colour": "red"}),
+		not("an unknown argument", full, nothing, fixedArgs(map[string]any{"id": aReport, "colour": "red"}),
 			invalid("unknown_argument", "colour")),
 		not("by a key for drafts", drafts, nothing, reportArg(aReport), refusal(403, "spend_not_allowed")),
 		not("by a key that only reads", readOnly, nothing, reportArg(aReport), refusal(403, "spend_not_allowed")),

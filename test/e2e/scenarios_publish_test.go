@@ -163,7 +163,7 @@ func retryScenarios() []scenario {
 			missing("account_ids")),
 		not("no account", aFailedOne, map[string]any{"account_ids": []int64{}}, invalid("too_short", "account_ids")),
 		not("accounts that are a text", aFailedOne, map[string]any{"account_ids": "all"}, invalid("not_a_list", "account_ids")),
-		not("an argument that is none", aFailedOne, map[string]any{"force": true}, invalid("unknown_argument", "force")),
+		not("an unknown argument", aFailedOne, map[string]any{"force": true}, invalid("unknown_argument", "force")),
 		{name: "retry: a post that is not there", tool: "retry_post", args: fixedArgs(map[string]any{"post_id": noSuchID}), want: notFound},
 		{name: "retry: by a key for drafts", tool: "retry_post", as: drafts, prepare: aFailedOne, args: post(
 			nil), want: refusal(403, "publish_not_allowed")},

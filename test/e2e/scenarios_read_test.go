@@ -54,7 +54,7 @@ func getScenarios() []scenario {
 			}},
 		{name: "a post that is not there", tool: "get_post", args: fixedArgs(map[string]any{"id": noSuchID}), want: notFound},
 		{name: "a post of another team", tool: "get_post", prepare: aForeignPost, args: byID(nil), want: notFound},
-		{name: "a post with an argument that is none", tool: "get_post", prepare: aDraft, args: byID(map[string]any{
+		{name: "a post with an unknown argument", tool: "get_post", prepare: aDraft, args: byID(map[string]any{
 			"fields": "all",
 		}), want: invalid("unknown_argument", "fields")},
 		{name: "reading a post takes no key", tool: "get_post", prepare: aDraft, args: byID(

@@ -171,7 +171,7 @@ func badReportScenarios() []scenario {
 		bad("two words", map[string]any{"subject": "two words"}, invalid("malformed", "subject")),
 		bad("a link elsewhere", map[string]any{"subject": "https://example.org/harbour_cafe"}, invalid("malformed", "subject")),
 		bad("two hashtags", map[string]any{"type": "hashtag", "subject": "#one #two"}, invalid("malformed", "subject")),
-		bad("an argument that is none", map[string]any{"limit": 5}, invalid("unknown_argument", "limit")),
+		bad("an unknown argument", map[string]any{"limit": 5}, invalid("unknown_argument", "limit")),
 		bad("a list", map[string]any{"subject": []any{"harbour_cafe"}}, invalid("not_a_single_value", "subject")),
 		by("by a key for drafts", drafts, refusal(403, "spend_not_allowed")),
 		by("by a key that only reads", readOnly, refusal(403, "spend_not_allowed")),
@@ -228,10 +228,10 @@ func readReportScenarios() []scenario {
 			}
 		}),
 		refuses("of the other kind", "hashtag", nil, notFound),
-		refuses("a section that is none", "profile", map[string]any{"sections": []any{"gossip"}}, invalid("not_allowed_value", "sections")),
-		refuses("a cursor that is none", "profile", map[string]any{"sections": []any{"posts"}, "cursor": "x"},
+		refuses("an unknown section", "profile", map[string]any{"sections": []any{"gossip"}}, invalid("not_allowed_value", "sections")),
+		refuses("an invalid cursor", "profile", map[string]any{"sections": []any{"posts"}, "cursor": "x"},
 			invalid("invalid_cursor", "cursor")),
-		refuses("an argument that is none", "profile", map[string]any{"fields": "score"}, invalid("unknown_argument", "fields")),
+		refuses("an unknown argument", "profile", map[string]any{"fields": "score"}, invalid("unknown_argument", "fields")),
 		{name: "read report: another team's", tool: "get_report", args: notedReport("profile", nil), want: notFound, prepare: func(w *env) {
 			other := w.stranger()
 			addReport(nil)(other)

@@ -60,7 +60,7 @@ func scheduleScenarios() []scenario {
 			}},
 		{name: "schedule: no time", tool: "schedule_post", prepare: aDraft, args: post(nil), want: invalid(
 			"missing_argument", "scheduled_at")},
-		{name: "schedule: an argument that is none", tool: "schedule_post", prepare: aDraft, args: post(map[string]any{
+		{name: "schedule: an unknown argument", tool: "schedule_post", prepare: aDraft, args: post(map[string]any{
 			"scheduled_at": ahead(time.Hour), "at": "x",
 		}), want: invalid("unknown_argument", "at")},
 		bad("a date", ahead(48 * time.Hour)[:10], "no_time_part"),
@@ -69,7 +69,7 @@ func scheduleScenarios() []scenario {
 		bad("nothing", "", "malformed"),
 		bad("a number of seconds", 1900000000, "malformed"),
 		bad("a list of times", []string{ahead(time.Hour)}, "not_a_single_value"),
-		bad("a day that is none", "2099-02-30T10:00", "malformed"),
+		bad("an invalid day", "2099-02-30T10:00", "malformed"),
 		bad("a minute after the end of the day", "2099-02-03T24:01", "malformed"),
 		bad("a week date", "2099-W05-2T10:00", "malformed"),
 		bad("more than ten years ahead", stamp(time.Now().UTC().AddDate(10, 0, 2)), "out_of_range"),

@@ -297,7 +297,7 @@ func badSearchScenarios() []scenario {
 		bad("a list", map[string]any{"query": []any{"travel"}}, "not_a_single_value", "query"),
 		bad("a number", map[string]any{"query": 2026}, "malformed", "query"),
 		bad("another platform", map[string]any{"platform": "facebook"}, "not_allowed_value", "platform"),
-		bad("an argument that is none", map[string]any{"limit": 5}, "unknown_argument", "limit"),
+		bad("an unknown argument", map[string]any{"limit": 5}, "unknown_argument", "limit"),
 		bad("a list to save to", map[string]any{"list_id": 1000000}, "unknown_argument", "list_id"),
 		bad("an API key", map[string]any{"query": "my key " + apikey.New(apikey.APIKey)}, "secret_in_argument", "query"),
 		bad("an upload secret", map[string]any{"query": "#" + apikey.New(apikey.Upload)}, "secret_in_argument", "query"),

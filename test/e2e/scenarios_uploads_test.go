@@ -170,7 +170,7 @@ func badUploadScenarios() []scenario {
 		bad("into a folder of another team", full, aStrangersFolder, func(w *env) map[string]any {
 			return uploadArgs(inFolder(nil)(w), one)
 		}, folderNotFound),
-		bad("an argument that is none", full, nothing, uploadOf(map[string]any{"colour": "red"}, one),
+		bad("an unknown argument", full, nothing, uploadOf(map[string]any{"colour": "red"}, one),
 			invalid("unknown_argument", "colour")),
 		bad("51 files", full, nothing, uploadOf(nil, fifty...), invalid("too_long", "files")),
 		bad("files that are a text", full, nothing, fixedArgs(map[string]any{"files": "one"}), invalid("not_a_list", "files")),
@@ -215,9 +215,9 @@ func badFileScenarios() []scenario {
 		bad("a name with a NUL", map[string]any{"file_name": "a\x00.png"}, "malformed", "files.file_name"),
 		bad("a type with a NUL", map[string]any{"mime_type": "image/png\x00"}, "malformed", "files.mime_type"),
 		bad("a page", map[string]any{"mime_type": "text/html"}, "not_allowed_value", "files.mime_type"),
-		bad("a type that is none", map[string]any{"mime_type": "picture"}, "not_allowed_value", "files.mime_type"),
+		bad("an unknown type", map[string]any{"mime_type": "picture"}, "not_allowed_value", "files.mime_type"),
 		bad("an SVG", map[string]any{"mime_type": "image/svg+xml"}, "not_allowed_value", "files.mime_type"),
-		bad("a member that is none", map[string]any{"colour": "red"}, "unknown_argument", "files.colour"),
+		bad("an unknown member", map[string]any{"colour": "red"}, "unknown_argument", "files.colour"),
 	}
 }
 

@@ -233,11 +233,11 @@ func TestEndlessRequests(t *testing.T) {
 					"\r\nContent-Type: application/json\r\nContent-Length: 999999999999\r\nConnection: close\r\n\r\n" +
 					long + long, []int{422},
 			},
-			"HTTP/2":              {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", []int{400, 505}},
-			"HTTP/0.9":            {"GET /api/v1/me\r\n\r\n", []int{400}},
-			"TLS":                 {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + long[:500], []int{400}},
-			"no host":             {"GET /api/v1/me HTTP/1.1\r\n\r\n", []int{400}},
-			"a host that is none": {"GET /api/v1/me HTTP/1.1\r\nHost: a b/c\r\n\r\n", []int{400}},
+			"HTTP/2":          {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", []int{400, 505}},
+			"HTTP/0.9":        {"GET /api/v1/me\r\n\r\n", []int{400}},
+			"TLS":             {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + long[:500], []int{400}},
+			"no host":         {"GET /api/v1/me HTTP/1.1\r\n\r\n", []int{400}},
+			"an invalid host": {"GET /api/v1/me HTTP/1.1\r\nHost: a b/c\r\n\r\n", []int{400}},
 			"a tunnel": {
 				"CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: 127.0.0.1:22\r\nConnection: close\r\n\r\n", []int{400, 404, 405},
 			},
