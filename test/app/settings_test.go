@@ -182,7 +182,8 @@ func TestSettingsTeam(t *testing.T) {
 		}
 		page := admin.open("/settings/team").shows(200, "still go out at the same moment")
 		page.shows(200, "entered in this zone. It is ", "Scheduled posts still go out at the same moment").mustBeSmall()
-		if !strings.Contains(page.source, `<option value="de-AT">`) || !strings.Contains(page.source, `<option value="Asia/Tokyo">Tokyo (UTC&#43;9)</option>`) {
+		if !strings.Contains(page.source, `<option value="de-AT">`) ||
+			!strings.Contains(page.source, `<option value="Asia/Tokyo">Tokyo (UTC&#43;9)</option>`) {
 			t.Error("no time zones or languages are offered")
 		}
 		page.form("Save").fill("timezone", "Berlin").fill("name", "Kept name").press().shows(422, "Use an IANA time zone").
