@@ -114,7 +114,9 @@ func TestLongAndReadyMadeLists(t *testing.T) {
 				first = href
 			}
 		}
-		p := b.open(first).shows(200, "Ready-made", "Subcategory").mustBeSmall()
+		p := b.open(first).shows(200, "Ready-made", "Subcategory", "Copy the list to have them measured.").mustBeSmall()
+		p.contains(`<ul class="chips"><li class="tag plain"><bdi>#`)
+		p.lacks("A dash means")
 		p.lacks("/edit", "Remove", "Add hashtags")
 		for _, action := range []string{"/edit", "/delete", "/remove", "/add"} {
 			b.send(http.MethodPost, first+action,

@@ -89,6 +89,7 @@ async function hashtags(page) {
   await look(page, 'hashtag-ready');
   await page.getByRole('button', { name: 'Copy to a team list' }).click();
   await page.getByText('This is your copy of the list.').waitFor();
+  await page.locator('.head .pop > summary').click();
   await page.getByRole('link', { name: 'Delete' }).click();
   await look(page, 'hashtag-delete');
   await page.getByRole('button', { name: 'Delete list' }).click();

@@ -36,6 +36,32 @@ type view struct {
 // Of returns the value of a field.
 func (v *view) Of(name string) string { return v.Fields.Get(name) }
 
+// IsUnmeasured reports whether the hashtags shown are of a ready-made list, and none of them has a metric.
+func (v *view) IsUnmeasured() bool {
+	return v.ReadyMade && !slices.ContainsFunc(v.Shown, func(h list.ListedHashtag) bool {
+		return h.Posts != nil || h.PostsPerDay != nil || h.Score != nil
+	})
+}
+
+// chapter is the hashtags of a subcategory.
+type chapter struct {
+	Name     string
+	Hashtags []string
+}
+
+// Chapters returns the hashtags shown by subcategory, in the order in which subcategories first appear.
+func (v *view) Chapters() []chapter {
+	var out []chapter
+	for _, h := range v.Shown {
+		i := slices.IndexFunc(out, func(c chapter) bool { return c.Name == h.Subcategory })
+		if i < 0 {
+			i, out = len(out), append(out, chapter{Name: h.Subcategory})
+		}
+		out[i].Hashtags = append(out[i].Hashtags, h.Hashtag)
+	}
+	return out
+}
+
 // By returns the path of the list in another order.
 func (v *view) By(sort string) string { return v.at(sort, v.Group, 1) }
 
