@@ -236,11 +236,12 @@ func (r Response) Decode(out any) error {
 	return nil
 }
 
-// Refusal returns an error of the class with the network's code and text. It changes two classes: Transient becomes
-// Uncertain for a Committing call, which may have published, and Rejected becomes AuthDead for an Authorizing call.
+// Refusal returns an error of the class with the network's code and text. It changes two classes. A Committing call that
+// failed temporarily or inside the network (status 500 and above, whatever its code) may have published: the class becomes
+// Uncertain. Rejected becomes AuthDead for an Authorizing call.
 func (r Response) Refusal(class Class, code, text string) *Error {
 	switch {
-	case r.Call.Purpose == Committing && class == Transient:
+	case r.Call.Purpose == Committing && (class == Transient || r.Status >= http.StatusInternalServerError):
 		class = Uncertain
 	case r.Call.Purpose == Authorizing && class == Rejected:
 		class = AuthDead

@@ -28,6 +28,23 @@ type apiError struct {
 	UserMessage string `json:"error_user_msg"`
 }
 
+// tokenError is an error of Instagram's token endpoint, which has another format than the Graph API's.
+//
+// Source: observed in production; the documentation shows no error of this endpoint.
+type tokenError struct {
+	Type    string `json:"error_type"`
+	Message string `json:"error_message"`
+}
+
+func (e tokenError) class() network.Class {
+	message := strings.ToLower(e.Message)
+	switch {
+	case strings.Contains(message, "client secret"), strings.Contains(message, "platform app"), strings.Contains(message, "redirect_uri"):
+		return network.Unapproved
+	}
+	return network.Rejected
+}
+
 // bySubcode has precedence over byCode because subcodes are more specific.
 var bySubcode = map[int]network.Class{
 	subcodeMissing: network.Transient, // the missing object is created again
@@ -110,12 +127,16 @@ const (
 func responseError(response network.Response, now time.Time) *network.Error {
 	var body struct {
 		Error *apiError `json:"error"`
+		tokenError
 	}
 	_ = json.Unmarshal(response.Body, &body) // a proxy's response has another format
 	if e := body.Error; e != nil {
 		failed := response.Refusal(e.class(), e.code(), e.userText())
 		failed.After = e.retryTime(failed.Class, response, now)
 		return failed
+	}
+	if body.Type != "" {
+		return response.Refusal(body.class(), body.Type, body.Message)
 	}
 	if response.Status == http.StatusTooManyRequests {
 		failed := response.Refusal(network.Rate, "", "")
@@ -126,6 +147,9 @@ func responseError(response network.Response, now time.Time) *network.Error {
 }
 
 func (r apiError) class() network.Class {
+	if r.concernsApp() {
+		return network.Unapproved
+	}
 	if class, known := bySubcode[r.Subcode]; known {
 		return class
 	}
@@ -144,6 +168,22 @@ func (r apiError) class() network.Class {
 		return network.AuthDead
 	}
 	return network.Rejected
+}
+
+// concernsApp reports whether only the operator can remove the cause: Meta blocked the app, has not approved it for this
+// request, or got the wrong secret. Meta returns the codes of accounts for these, so only the message tells them apart.
+// The messages are undocumented, but observed in production.
+func (r apiError) concernsApp() bool {
+	message := strings.ToLower(r.Message)
+	switch {
+	case r.Code == 200:
+		return strings.HasPrefix(message, "api access ") // blocked, deactivated, disabled
+	case r.Code == 100:
+		return strings.HasPrefix(message, "unsupported request - method type")
+	case r.Code == 1:
+		return strings.Contains(message, "validating client secret")
+	}
+	return false
 }
 
 // code returns the code and the subcode, such as "190" or "190/463".

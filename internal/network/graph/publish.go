@@ -46,10 +46,11 @@ func (c *Containers) Commit(
 	return network.Receipt{ID: response.ID}, nil
 }
 
-// confirmRefusal returns err. If err is a rejection but the container may be published, its class becomes Uncertain.
+// confirmRefusal returns err. If err is a rejection or names a missing permission but the container may be published, its
+// class becomes Uncertain.
 func (c *Containers) confirmRefusal(ctx context.Context, g network.Grant, p draft, err error) error {
 	responseError, ok := errors.AsType[*network.Error](err)
-	if !ok || responseError.Status == 0 || responseError.Class != network.Rejected && responseError.Class != network.RejectedMedia {
+	if !ok || responseError.Status == 0 || !isContradictable(responseError) {
 		return err
 	}
 	now, err := c.status(ctx, g, p.Container)
@@ -59,6 +60,20 @@ func (c *Containers) confirmRefusal(ctx context.Context, g network.Grant, p draf
 		return &uncertain
 	}
 	return responseError
+}
+
+// isContradictable reports whether the state of a container can show that it is published despite an error. The network
+// returns such errors for containers that it published: rejections, and missing permissions (10 and 200 to 299).
+func isContradictable(e *network.Error) bool {
+	switch e.Class {
+	case network.Rejected, network.RejectedMedia:
+		return true
+	case network.AuthDead:
+		code, _, _ := strings.Cut(e.Code, "/")
+		return code == "10" || len(code) == 3 && code[0] == '2'
+	default:
+		return false
+	}
 }
 
 // Resolve reads the container's state. If it is published, the verdict is Published; the post's ID comes from the

@@ -126,8 +126,15 @@ var adapter = networktest.Case{
 			return networktest.Answer{Status: http.StatusBadRequest, Body: graph(`"code":190,"message":"` + message + `"`)}
 		},
 		Errors: map[string]networktest.Failure{
-			"expired":             networktest.Fails(400, graph(`"code":190,"error_subcode":463`), network.AuthDead, network.AuthDead),
-			"permission":          networktest.Fails(403, graph(`"code":200`), network.AuthDead, network.AuthDead),
+			"expired":       networktest.Fails(400, graph(`"code":190,"error_subcode":463`), network.AuthDead, network.AuthDead),
+			"permission":    networktest.Fails(403, graph(`"code":200`), network.AuthDead, network.Uncertain),
+			"failed inside": networktest.Fails(500, graph(`"code":10`), network.AuthDead, network.Uncertain),
+			"app blocked": networktest.Fails(400, graph(`"code":200,"message":"API access blocked."`),
+				network.Unapproved, network.Unapproved),
+			"app not reviewed": networktest.Fails(400, graph(`"code":100,"message":"Unsupported request - method type: get"`),
+				network.Unapproved, network.Unapproved),
+			"wrong secret": networktest.Fails(400, graph(`"code":1,"message":"Error validating client secret."`),
+				network.Unapproved, network.Unapproved),
 			"throttled":           networktest.Fails(400, graph(`"code":32`), network.Rate, network.Rate),
 			"throttled elsewhere": networktest.Fails(429, `slow down`, network.Rate, network.Rate),
 			"spam":                networktest.Fails(400, graph(`"code":4,"error_subcode":2207051`), network.Rejected, network.Uncertain),

@@ -139,7 +139,7 @@ func (n *Network) requestToken(ctx context.Context, form url.Values) (network.To
 }
 
 // tokenRefusal returns the error for a failed token request (RFC 6749, section 5.2). Only invalid_grant means that the
-// consent was revoked or expired. Other codes concern the app or are temporary.
+// consent was revoked or expired. The codes of the app are the operator's to mend. Others are temporary.
 func tokenRefusal(answer network.Response) *network.Error {
 	var body struct {
 		Error string `json:"error"`
@@ -147,8 +147,11 @@ func tokenRefusal(answer network.Response) *network.Error {
 	}
 	_ = json.Unmarshal(answer.Body, &body) // a response in another format comes from a proxy
 	class := network.Transient
-	if body.Error == codeInvalidGrant {
+	switch body.Error {
+	case codeInvalidGrant:
 		class = network.AuthDead
+	case "invalid_client", "unauthorized_client", "redirect_uri_mismatch", "deleted_client", "disabled_client":
+		class = network.Unapproved
 	}
 	return answer.Refusal(class, body.Error, body.Text)
 }

@@ -153,7 +153,7 @@ var adapter = networktest.Case{
 				`{"error":"invalid_grant","error_description":"Token has been expired or revoked."}`, networktest.Skip,
 				networktest.Skip, network.AuthDead, network.AuthDead),
 			"token: the app": networktest.Fails(http.StatusUnauthorized, `{"error":"invalid_client"}`,
-				networktest.Skip, networktest.Skip, network.Transient, network.Transient),
+				networktest.Skip, networktest.Skip, network.Unapproved, network.Unapproved),
 			"token: Google's other": networktest.Fails(http.StatusForbidden, `{"error":{"code":403,"message":"x"}}`,
 				networktest.Skip, networktest.Skip, network.Transient, network.Transient),
 			"token: no token": networktest.Fails(http.StatusOK, `{}`, networktest.Skip, networktest.Skip,
