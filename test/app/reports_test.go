@@ -203,7 +203,11 @@ func TestCompareProfiles(t *testing.T) {
 			ids = append(ids, strings.TrimPrefix(b.createReport(c, "profile", "instagram", name).path, "/reports/"))
 		}
 		tag := strings.TrimPrefix(b.createReport(c, "hashtag", "instagram", "latteart").path, "/reports/")
-		form := b.open("/reports").form("Compare selected profiles")
+		list := b.open("/reports").shows(http.StatusOK, "@harbour_cafe Instagram · measured", "Followers", "Engagement", "Score",
+			"#latteart")
+		list.contains(`<details class="filter-fold"><summary>`)
+		b.open("/reports?type=hashtag").contains(`<details class="filter-fold" open><summary>`)
+		form := list.form("Compare selected profiles")
 		form.fill("ids", ids...).press().
 			shows(http.StatusOK, "@harbour_cafe", "@harbour_bar", "@studio.north", "Score (out of 100)", "Engagement per follower")
 		b.open("/reports/compare?ids="+ids[0]+","+ids[1]).shows(http.StatusOK, "@harbour_cafe", "@harbour_bar")

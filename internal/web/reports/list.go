@@ -15,13 +15,40 @@ import (
 
 // listView is the list with its filters.
 type listView struct {
-	Reports     []report.ReportEntry
+	Reports     []entry
 	Filters     url.Values
 	Filtered    bool
 	First, Next string // paths of pages
 	MaySpend    bool
 	Comparable  int64 // how many reports the plan compares; less than 2 for none
 	Wrong       string
+}
+
+// entry is a report in the list with its key metrics, if it is ready.
+type entry struct {
+	report.ReportEntry
+
+	Summary *report.ReportSummary
+}
+
+// withSummaries adds the key metrics of ready reports.
+func (p *Handlers) withSummaries(r *http.Request, entries []report.ReportEntry) ([]entry, error) {
+	out := make([]entry, len(entries))
+	for i, e := range entries {
+		out[i].ReportEntry = e
+		if e.Status != report.Ready {
+			continue
+		}
+		one, _, err := shell.Run[report.ReportSummary](p.Frame, r, "get_report",
+			operation.Arguments{"type": e.Kind, "id": e.ID})
+		if err != nil && !apierr.Is(err, apierr.NotFound) {
+			return nil, err
+		}
+		if err == nil {
+			out[i].Summary = &one
+		}
+	}
+	return out, nil
 }
 
 func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
@@ -52,7 +79,10 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 		}
 		view.Wrong, status = wrong, shell.StatusOf(err)
 	}
-	view.Reports = list.Reports
+	if view.Reports, err = p.withSummaries(r, list.Reports); err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
 	if q.Get("cursor") != "" {
 		view.First = pageOf(r.URL, "cursor", "")
 	}
