@@ -84,7 +84,10 @@ async function hashtags(page) {
     await page.reload();
   }
   assert.match(await first.textContent(), /\d/);
-  await page.goto('/hashtags?scope=system');
+  await page.goto('/hashtags');
+  await page.getByLabel('Lists').selectOption('system');
+  await page.waitForURL(/scope=system/);
+  assert.equal(await page.locator(':focus').getAttribute('id'), 'scope');
   await page.locator('.lists a').first().click();
   await look(page, 'hashtag-ready');
   await page.getByRole('button', { name: 'Copy to a team list' }).click();
