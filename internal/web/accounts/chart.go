@@ -127,7 +127,7 @@ func orZero(n *int64, posts int64) *int64 {
 }
 
 // line returns a metric of the period, for a small line beside its sum.
-func (c chart) line(metric string) []int64 {
+func (c *chart) line(metric string) []int64 {
 	var out []int64
 	for _, s := range c.parts[len(c.parts)/2:] {
 		if n := s.figure(metric); n != nil {
@@ -138,7 +138,7 @@ func (c chart) line(metric string) []int64 {
 }
 
 // lines returns the chart of a metric in the period and in the one before.
-func (c chart) lines(l *locale.Language, metric string) plot.Lines {
+func (c *chart) lines(l *locale.Language, metric string) plot.Lines {
 	half := len(c.parts) / 2
 	out := plot.Lines{Label: c.title(l, metric) + ". " + l.T("The table below has the numbers."), Zero: true, Series: []plot.Series{
 		{Name: l.T("This period"), Filled: true, Points: c.points(l, metric, half)},
@@ -154,7 +154,7 @@ func (c chart) lines(l *locale.Language, metric string) plot.Lines {
 }
 
 // points returns a metric of the parts of a period that begins at an index.
-func (c chart) points(l *locale.Language, metric string, first int) []plot.Point {
+func (c *chart) points(l *locale.Language, metric string, first int) []plot.Point {
 	var out []plot.Point
 	for i, s := range c.parts[first : first+len(c.parts)/2] {
 		one := plot.Point{Name: l.Format(s.first, locale.ShortDay), At: float64(i)}
@@ -168,7 +168,7 @@ func (c chart) points(l *locale.Language, metric string, first int) []plot.Point
 }
 
 // title returns the heading of the chart of a metric.
-func (c chart) title(l *locale.Language, metric string) string {
+func (c *chart) title(l *locale.Language, metric string) string {
 	switch {
 	case metric == "followers":
 		return l.T("Followers gained")
@@ -189,7 +189,7 @@ type row struct {
 }
 
 // rows returns the numbers of a chart.
-func (c chart) rows(l *locale.Language, metric string) []row {
+func (c *chart) rows(l *locale.Language, metric string) []row {
 	half := len(c.parts) / 2
 	now, past := c.points(l, metric, half), c.points(l, metric, 0)
 	out := make([]row, half)

@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -53,7 +54,7 @@ func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 	}
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
-		return out, err
+		return out, fmt.Errorf("loading the team's time zone: %w", err)
 	}
 	if days, err := strconv.Atoi(r.URL.Query().Get("days")); err == nil && slices.Contains(overviewPeriods, days) {
 		out.Days = days
@@ -62,7 +63,7 @@ func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 	if err != nil {
 		return out, err
 	}
-	out.choose(all, r.URL.Query().Get("network"))
+	chooseAccounts(&out, all, r.URL.Query().Get("network"))
 	out.Plot = plotted{newChart(p.DB.Now(), zone, out.Days), chosenMetric(r, out.metrics()), nil}
 	for _, name := range out.metrics() {
 		out.Plot.Metrics = append(out.Plot.Metrics, metricLink{name, out.link(out.Days, out.Network, name) + "#figures"})
@@ -85,8 +86,8 @@ func (p *Handlers) readOverview(r *http.Request) (overviewView, error) {
 	return out, nil
 }
 
-// choose keeps the accounts of a network, or all accounts if none is of that network, and sums them up.
-func (v *overviewView) choose(all []analytics.AccountWeeks, network string) {
+// chooseAccounts keeps the accounts of a network, or all accounts if none is of that network, and sums them up.
+func chooseAccounts(v *overviewView, all []analytics.AccountWeeks, network string) {
 	for _, a := range all {
 		if !slices.Contains(v.Networks, a.Platform) {
 			v.Networks = append(v.Networks, a.Platform)

@@ -220,7 +220,7 @@ func (p *Handlers) showRequest(w http.ResponseWriter, r *http.Request, status in
 		return
 	}
 	for i := range v.Posts {
-		v.Posts[i].addThread(threads[v.Posts[i].ID], zone)
+		v.Posts[i].Thread, v.Posts[i].Opens = threadOf(threads[v.Posts[i].ID], zone)
 		if err := p.addContent(r, &v.Posts[i]); err != nil {
 			p.ShowError(w, r, err)
 			return
@@ -242,12 +242,14 @@ func (p *Handlers) addContent(r *http.Request, a *asked) error {
 	return nil
 }
 
-func (a *asked) addThread(thread []approval.ThreadEntry, zone *time.Location) {
+// threadOf returns a thread with the times of a zone, and reports whether it has a comment of the client.
+func threadOf(thread []approval.ThreadEntry, zone *time.Location) (out []approval.ThreadEntry, hasComment bool) {
 	for _, said := range thread {
 		said.At = said.At.In(zone)
-		a.Thread = append(a.Thread, said)
-		a.Opens = a.Opens || !said.Team && said.Text != ""
+		out = append(out, said)
+		hasComment = hasComment || !said.Team && said.Text != ""
 	}
+	return out, hasComment
 }
 
 // resend sends the current versions with the same link.

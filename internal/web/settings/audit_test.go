@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func TestByDay(t *testing.T) {
 func TestAuditFilter(t *testing.T) {
 	t.Parallel()
 	berlin := must.Get(time.LoadLocation("Europe/Berlin"))(t)
-	f := filterOf(httptest.NewRequest("GET", "/settings/audit?kind=key.created&person=7&from=2026-11-26&to=2026-11-26", nil))
+	f := filterOf(httptest.NewRequest(http.MethodGet, "/settings/audit?kind=key.created&person=7&from=2026-11-26&to=2026-11-26", nil))
 	page := f.page(berlin)
 	if !page.Since.Equal(time.Date(2026, 11, 25, 23, 0, 0, 0, time.UTC)) || page.Until.Sub(page.Since) != 24*time.Hour || page.Person != 7 {
 		t.Errorf("%+v", page)
@@ -46,7 +47,7 @@ func TestAuditFilter(t *testing.T) {
 	if got := f.path(5); got != "/settings/audit?before=5&from=2026-11-26&kind=key.created&person=7&to=2026-11-26" {
 		t.Error(got)
 	}
-	none := filterOf(httptest.NewRequest("GET", "/settings/audit?from=yesterday&person=x", nil))
+	none := filterOf(httptest.NewRequest(http.MethodGet, "/settings/audit?from=yesterday&person=x", nil))
 	if none.Filters() || none.path(0) != "/settings/audit" {
 		t.Errorf("%+v", none)
 	}
