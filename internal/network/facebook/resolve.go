@@ -84,11 +84,12 @@ func (n *Network) resolveVideo(
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
+	if now.isRefused() {
+		return network.Absent, network.Receipt{}, now.failureReason()
+	}
 	switch now.Status.Video {
 	case uploading, uploadComplete:
 		return n.notFound(started, t)
-	case failed:
-		return network.Absent, network.Receipt{}, now.failureReason()
 	case expired, uploadFailed:
 		return network.Absent, network.Receipt{}, lostUploadError(now.Status.Video)
 	case processing, ready:

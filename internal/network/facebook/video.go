@@ -168,16 +168,23 @@ func (s state) isPublished() bool {
 	return s.Status.Video == ready && (s.Published || s.Status.Publishing.Status == complete)
 }
 
-// failureReason returns the network's reason for a failed video.
+// isRefused reports whether the network could not process or publish the video.
+func (s state) isRefused() bool {
+	return s.Status.Video == failed || s.Status.Publishing.Status == failed && !s.Published
+}
+
+// failureReason returns the network's reason for a refused video.
 func (s state) failureReason() *network.Error {
-	processing := s.Status.Processing
-	text := processing.Error.Message
-	for _, e := range processing.Errors {
-		text = cmp.Or(text, e.Message)
+	text := ""
+	for _, step := range []phase{s.Status.Processing, s.Status.Publishing} {
+		text = cmp.Or(text, step.Error.Message)
+		for _, e := range step.Errors {
+			text = cmp.Or(text, e.Message)
+		}
 	}
 	return &network.Error{
 		Class: network.RejectedMedia, Status: http.StatusOK, Code: failed, Message: network.Clip(text, maxMessage),
-		Err: errors.New("the network could not process the video"),
+		Err: errors.New("the network could not process or publish the video"),
 	}
 }
 
@@ -193,7 +200,7 @@ func (n *Network) verifyVideo(ctx context.Context, g network.Grant, p *draft, fi
 		return n.uploadAgain(ctx, g, p, files, netErr)
 	case err != nil:
 		return err
-	case now.Status.Video == failed:
+	case now.isRefused():
 		return now.failureReason()
 	case now.Status.Video == expired, now.Status.Video == uploadFailed:
 		return n.uploadAgain(ctx, g, p, files, lostUploadError(now.Status.Video))
