@@ -298,3 +298,14 @@ func PermissionMissing(permission, effect string) *Error {
 		Err: &MissingPermissionError{Permission: permission, Effect: effect},
 	}
 }
+
+// RequireScopes returns the error of a sign-in that lacks a permission which publishing needs. People can decline
+// individual permissions at the consent.
+func RequireScopes(granted []string, needed ...string) error {
+	for _, scope := range needed {
+		if !slices.Contains(granted, scope) {
+			return PermissionMissing(scope, "The sign-in does not include everything that publishing needs.")
+		}
+	}
+	return nil
+}

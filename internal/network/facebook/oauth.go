@@ -55,10 +55,8 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	if person.Scopes, err = n.login().Permissions(ctx, person); err != nil {
 		return nil, err
 	}
-	for _, needed := range requiredScopes { // people can decline individual permissions
-		if !slices.Contains(person.Scopes, needed) {
-			return nil, network.PermissionMissing(needed, "The sign-in does not include everything that publishing needs.")
-		}
+	if err := network.RequireScopes(person.Scopes, requiredScopes...); err != nil {
+		return nil, err
 	}
 	return n.candidates(ctx, person)
 }

@@ -38,7 +38,7 @@ func (n *Network) exchangeFacebook(
 	if person.Scopes, err = n.login().Permissions(ctx, person); err != nil {
 		return nil, err
 	}
-	if err := checkPublishScope(person.Scopes, facebookPublish); err != nil {
+	if err := network.RequireScopes(person.Scopes, facebookPublish); err != nil {
 		return nil, err
 	}
 	if person.Holder, err = n.login().Holder(ctx, person); err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"pressroom.example/pressroom/internal/network"
@@ -71,7 +70,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	if len(short.Permissions) > 0 {
 		allowed = short.Permissions
 	}
-	if err := checkPublishScope(allowed, instagramPublish); err != nil {
+	if err := network.RequireScopes(allowed, instagramPublish); err != nil {
 		return nil, err
 	}
 	long, err := n.Client.RequestToken(ctx, http.MethodGet, n.opts.GraphHost, "access_token", url.Values{
@@ -82,14 +81,6 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	}
 	g := network.Grant{Server: n.opts.GraphHost, Kind: kindInstagram, Scopes: allowed}
 	return n.candidates(ctx, graph.ApplyToken(g, long.Token, n.opts.Now()))
-}
-
-// checkPublishScope returns an error if the consent does not include publishing.
-func checkPublishScope(allowed []string, scope string) error {
-	if slices.Contains(allowed, scope) {
-		return nil
-	}
-	return network.PermissionMissing(scope, "The sign-in does not include everything that publishing needs.")
 }
 
 // holderPrefix is the prefix of Grant.Holder; the person's app-specific ID follows.

@@ -44,6 +44,9 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	g := token.Grant(network.Grant{Server: n.opts.APIHost, Scopes: n.opts.Scopes}, n.opts.Now())
 	if allowed := strings.FieldsFunc(token.Scope, func(r rune) bool { return r == ' ' || r == ',' }); len(allowed) > 0 {
 		g.Scopes = allowed
+		if err := network.RequireScopes(allowed, scopeWritePins); err != nil {
+			return nil, err
+		}
 	}
 	return n.boards(ctx, g)
 }

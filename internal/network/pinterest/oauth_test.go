@@ -56,3 +56,12 @@ func TestWithoutSecret(t *testing.T) {
 	_, err := f.Exchange("", networktest.Account)
 	networktest.WantClass(t, err, network.Unapproved, "2")
 }
+
+// A consent without the permission to publish connects no account.
+func TestMissingScope(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	f.Scopes("pins:read", "boards:read", "user_accounts:read")
+	_, err := f.Exchange("", "mira.keller")
+	networktest.WantClass(t, err, network.AuthDead, "pins:write")
+}

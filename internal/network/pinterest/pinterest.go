@@ -29,7 +29,9 @@ const (
 )
 
 // defaultScopes are the scopes for publishing on boards that are not secret.
-var defaultScopes = []string{"user_accounts:read", "boards:read", "boards:write", "pins:read", "pins:write"}
+var defaultScopes = []string{"user_accounts:read", "boards:read", "boards:write", "pins:read", scopeWritePins}
+
+const scopeWritePins = "pins:write"
 
 // Options are the settings of the operator. The zero value uses the real network, without an app for connecting
 // accounts.

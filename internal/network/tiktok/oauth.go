@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"pressroom.example/pressroom/internal/network"
@@ -65,11 +64,8 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	if t.Scope != "" {
 		scopes = strings.Split(t.Scope, ",")
 	}
-	if !slices.Contains(scopes, scopeVideoPublish) {
-		return nil, &network.Error{
-			Class: network.AuthDead, Code: codeScopeNotAuthorized,
-			Err: errors.New("the consent lacks video.publish; connect the account again and allow posting"),
-		}
+	if err := network.RequireScopes(scopes, scopeVideoPublish); err != nil {
+		return nil, err
 	}
 	return n.identify(ctx, t.Grant(network.Grant{Server: n.opts.APIHost, Kind: a.Kind, Scopes: scopes}, n.opts.Now()))
 }

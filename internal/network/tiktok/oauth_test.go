@@ -57,11 +57,13 @@ func TestAuthorize(t *testing.T) {
 func TestMissingScopes(t *testing.T) {
 	t.Parallel()
 	// The second set lacks the scope for the user name.
-	for _, scopes := range [][]string{{"user.info.basic"}, {"user.info.basic", "video.publish"}} {
+	for code, scopes := range map[string][]string{
+		"video.publish": {"user.info.basic"}, "scope_not_authorized": {"user.info.basic", "video.publish"},
+	} {
 		f := networktest.New(t, adapter, 0)
 		f.Scopes(scopes...)
 		_, err := f.Exchange("", "mira.keller")
-		networktest.WantClass(t, err, network.AuthDead, "scope_not_authorized")
+		networktest.WantClass(t, err, network.AuthDead, code)
 	}
 }
 

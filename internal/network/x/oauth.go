@@ -44,6 +44,9 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	g := token.Grant(network.Grant{Server: n.opts.APIHost, Scopes: n.opts.Scopes}, n.opts.Now())
 	if allowed := strings.Fields(token.Scope); len(allowed) > 0 {
 		g.Scopes = allowed
+		if err := network.RequireScopes(allowed, scopeWrite); err != nil {
+			return nil, err
+		}
 	}
 	return n.identify(ctx, g)
 }

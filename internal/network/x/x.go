@@ -19,8 +19,10 @@ const (
 	defaultVersion   = "2"
 )
 
+const scopeWrite = "tweet.write"
+
 // defaultScopes are the scopes for publishing. The scope offline.access is needed for a refresh token.
-var defaultScopes = []string{"tweet.read", "tweet.write", "users.read", "media.write", "offline.access"}
+var defaultScopes = []string{"tweet.read", scopeWrite, "users.read", "media.write", "offline.access"}
 
 // Options are the settings of the operator. The zero value uses the real network, without an app for connecting
 // accounts.

@@ -356,3 +356,12 @@ func TestCallsDescribed(t *testing.T) {
 		t.Errorf("%d calls: %v", len(seen), seen)
 	}
 }
+
+// A consent without the permission to publish connects no account.
+func TestMissingScope(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	f.Scopes("tweet.read", "users.read")
+	_, err := f.Exchange("", "mira.keller")
+	networktest.WantClass(t, err, network.AuthDead, "tweet.write")
+}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"pressroom.example/pressroom/internal/network"
@@ -58,7 +59,12 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	}
 	g := token.Grant(network.Grant{Server: n.opts.APIHost, Scopes: n.opts.Scopes}, n.opts.Now())
 	if allowed := strings.Fields(token.Scope); len(allowed) > 0 {
-		g.Scopes = allowed // a person may grant only some of the scopes
+		g.Scopes = allowed                             // a person may grant only some of the scopes
+		if !slices.Contains(allowed, scopePlaylists) { // which includes uploads
+			if err := network.RequireScopes(allowed, scopeUpload); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return n.channels(ctx, g)
 }

@@ -55,7 +55,7 @@ func TestChannels(t *testing.T) {
 			t.Parallel()
 			s := networktest.NewStub(t, adapter, network.App{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/token" {
-					_, _ = w.Write([]byte(`{"access_token":"a","refresh_token":"r","expires_in":3599,"scope":"youtube.upload"}`))
+					_, _ = w.Write([]byte(`{"access_token":"a","refresh_token":"r","expires_in":3599,"scope":"https://www.googleapis.com/auth/youtube.upload"}`))
 					return
 				}
 				if c.class == network.AuthDead {
@@ -80,4 +80,13 @@ func TestChannels(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A consent without the permission to publish connects no account.
+func TestMissingScope(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	f.Scopes("https://www.googleapis.com/auth/youtube.readonly")
+	_, err := f.Exchange("", "mira.keller")
+	networktest.WantClass(t, err, network.AuthDead, "https://www.googleapis.com/auth/youtube.upload")
 }

@@ -28,6 +28,7 @@ const (
 	defaultWeb       = "https://www.youtube.com"
 	defaultVersion   = "v3"
 	defaultPrivacy   = "public"
+	scopeUpload      = "https://www.googleapis.com/auth/youtube.upload"
 	scopePlaylists   = "https://www.googleapis.com/auth/youtube.force-ssl"
 	privacyPrivate   = "private"
 	defaultChunk     = 8 << 20   // bytes
@@ -39,7 +40,7 @@ const (
 // defaultScopes are the scopes for publishing, for reading posts and metrics, and for the Analytics API, which is
 // optional.
 var defaultScopes = []string{
-	"https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly", reportScope,
+	scopeUpload, "https://www.googleapis.com/auth/youtube.readonly", reportScope,
 }
 
 // Options are the settings of the operator. The zero value uses the real network, without an app for connecting
