@@ -31,9 +31,11 @@ const (
 	defaultVersion   = "v25.0"
 )
 
+const scopeShowPages = "pages_show_list"
+
 // requiredScopes are needed to list Pages, to read their posts and to publish. Pages of a business portfolio also
 // require graph.ScopeBusiness.
-var requiredScopes = []string{"pages_show_list", "pages_read_engagement", "pages_manage_posts"}
+var requiredScopes = []string{scopeShowPages, "pages_read_engagement", "pages_manage_posts"}
 
 // Options are the settings of the operator. The zero value uses the real network, without an app for connecting Pages.
 type Options struct {

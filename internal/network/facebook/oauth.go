@@ -138,8 +138,20 @@ func (n *Network) candidates(ctx context.Context, person network.Grant) ([]netwo
 	case !slices.Contains(person.Scopes, graph.ScopeBusiness):
 		return nil, network.PermissionMissing(graph.ScopeBusiness,
 			"No Page was found. Pages of a business portfolio need another permission.")
+	default:
+		return nil, noPageError()
 	}
 	return found, nil
+}
+
+func noPageError() *network.Error {
+	return &network.Error{
+		Class: network.AuthDead, Status: http.StatusOK, Code: scopeShowPages,
+		Err: &network.MissingPermissionError{
+			Permission: scopeShowPages, Effect: "No Page was found.",
+			Cure: "Connect again and select a Page at Facebook’s consent. If none is offered, a Page admin has to give you access.",
+		},
+	}
 }
 
 func noTaskError() *network.Error {
