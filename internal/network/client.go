@@ -237,7 +237,7 @@ func (r Response) Decode(out any) error {
 }
 
 // Refusal returns an error of the class with the network's code and text. It changes two classes. A Committing call that
-// failed temporarily or inside the network (status 500 and above, whatever its code) may have published: the class becomes
+// failed temporarily or inside the network (status 500 and above, with any code) may have published: the class becomes
 // Uncertain. Rejected becomes AuthDead for an Authorizing call.
 func (r Response) Refusal(class Class, code, text string) *Error {
 	switch {

@@ -55,7 +55,8 @@ func TestChannels(t *testing.T) {
 			t.Parallel()
 			s := networktest.NewStub(t, adapter, network.App{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/token" {
-					_, _ = w.Write([]byte(`{"access_token":"a","refresh_token":"r","expires_in":3599,"scope":"https://www.googleapis.com/auth/youtube.upload"}`))
+					_, _ = w.Write([]byte(`{"access_token":"a","refresh_token":"r","expires_in":3599,` +
+						`"scope":"https://www.googleapis.com/auth/youtube.upload"}`))
 					return
 				}
 				if c.class == network.AuthDead {
