@@ -30,7 +30,7 @@ type Options struct {
 	network.App
 
 	WebURL   string `json:"web_url"`   // base of permalinks
-	VideoURL string `json:"video_url"` // base ID of the video service's job
+	VideoURL string `json:"video_url"` // base URL of the video service
 }
 
 // Network implements Bluesky's publishing protocol. It has no state between calls.

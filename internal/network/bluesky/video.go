@@ -261,7 +261,7 @@ func tokenLife(method string) time.Duration {
 	return time.Minute
 }
 
-// serviceError returns the error ID of the video service's job. If the service rejects its token, the account's token
+// serviceError returns the error of a call to the video service. If the service rejects its token, the account's token
 // may still be valid. An outage of the service is not an outage of the account's server.
 func (n *Network) serviceError(err error) error {
 	var refused *network.Error

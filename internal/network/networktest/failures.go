@@ -13,7 +13,6 @@ import (
 	"pressroom.example/pressroom/internal/testkit"
 )
 
-// AccessToken and the others are the secrets of a Stub's grant and app.
 const (
 	// AccessToken and the constants below are the secrets of a Stub's grant and app.
 	AccessToken  = "top-secret"
