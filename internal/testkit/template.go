@@ -2,11 +2,13 @@ package testkit
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"pressroom.example/pressroom/internal/platform/db"
@@ -45,6 +47,9 @@ var postgresTemplate = sync.OnceValues(func() (string, error) {
 	return name, Migrate(context.Background(), postgresURL(name))
 })
 
+// process distinguishes the databases of this process. Process IDs do not: they are used again during a long run.
+var process = strings.ToLower(rand.Text())
+
 // create creates a database and returns its name. Unless template is empty, the database is a copy of it. The file_copy
 // strategy takes a third of the default strategy's time.
 func create(template string) (string, error) {
@@ -52,7 +57,7 @@ func create(template string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("opening PostgreSQL: %w", err)
 	}
-	name := fmt.Sprintf("test_%d_%d", os.Getpid(), databaseCount.Add(1))
+	name := fmt.Sprintf("test_%s_%d", process, databaseCount.Add(1))
 	statement := "CREATE DATABASE " + name
 	if template != "" {
 		statement += " STRATEGY file_copy TEMPLATE " + template
