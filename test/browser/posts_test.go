@@ -47,7 +47,7 @@ func createDraft(t *testing.T, run greeting, caption, at string, accounts ...any
 	return id
 }
 
-// publish publish a post and waits until publishing has ended.
+// publish publishes a post and waits until publishing has ended.
 func publish(t *testing.T, run greeting, id string) {
 	t.Helper()
 	callAPI(t, run, http.MethodPost, "/posts/"+id+"/publish", nil)

@@ -76,7 +76,7 @@ func TestTopPosts(t *testing.T) {
 					[]any{account}},
 				{`INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, views, likes, saves,
 					collected_at) VALUES (?, 'n1', 5000000, 'text', 'Elsewhere', '', 40, 3, NULL, 1),
-					(?, 'n2', 6000000, 'image', 'Own', '', NULL, 3, 4, 1), (?, 'n3', 7000000, 'image', '', '', 9, NULL, NULL, 1),
+					(?, 'n2', 6000000, 'image', 'Own', '', NULL, 3, 4, 1), (?, 'n3', 7000000, 'image', '', '', 9, NULL, 0, 1),
 					(?, 'n4', 1000000, 'image', '', '', 9, 99, NULL, 1)`, []any{account, account, account, account}},
 			} {
 				if _, err := tx.Exec(ctx, s.text, s.args...); err != nil {

@@ -126,8 +126,9 @@ const (
 // responseError returns the error for a response with a status other than 200.
 func responseError(response network.Response, now time.Time) *network.Error {
 	var body struct {
-		Error *apiError `json:"error"`
 		tokenError
+
+		Error *apiError `json:"error"`
 	}
 	_ = json.Unmarshal(response.Body, &body) // a proxy's response has another format
 	if e := body.Error; e != nil {
@@ -175,12 +176,12 @@ func (r apiError) class() network.Class {
 // The messages are undocumented, but observed in production.
 func (r apiError) concernsApp() bool {
 	message := strings.ToLower(r.Message)
-	switch {
-	case r.Code == 200:
+	switch r.Code {
+	case 200:
 		return strings.HasPrefix(message, "api access ") // blocked, deactivated, disabled
-	case r.Code == 100:
+	case 100:
 		return strings.HasPrefix(message, "unsupported request - method type")
-	case r.Code == 1:
+	case 1:
 		return strings.Contains(message, "validating client secret")
 	}
 	return false

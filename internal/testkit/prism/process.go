@@ -66,7 +66,7 @@ func (p *process) await(stdout io.Reader) (string, error) {
 	case r := <-results:
 		return r.url, r.err
 	case <-time.After(startLimit):
-		return "", fmt.Errorf("Prism did not start within %v", startLimit)
+		return "", fmt.Errorf("prism did not start within %v", startLimit)
 	}
 }
 
@@ -80,7 +80,7 @@ func address(reader *bufio.Reader) (string, error) {
 		}
 		others.WriteString(line)
 		if err != nil {
-			return "", fmt.Errorf("Prism ended before it was ready: %s", others.String())
+			return "", fmt.Errorf("prism ended before it was ready: %s", others.String())
 		}
 	}
 }
@@ -95,5 +95,5 @@ func (p *process) stop() error {
 	}
 	_ = p.cmd.Process.Kill()
 	<-p.exited
-	return fmt.Errorf("Prism did not stop within %v", stopLimit)
+	return fmt.Errorf("prism did not stop within %v", stopLimit)
 }

@@ -243,7 +243,9 @@ func (p *Handlers) addContent(r *http.Request, a *asked) error {
 }
 
 // threadOf returns a thread with the times of a zone, and reports whether it has a comment of the client.
-func threadOf(thread []approval.ThreadEntry, zone *time.Location) (out []approval.ThreadEntry, hasComment bool) {
+func threadOf(thread []approval.ThreadEntry, zone *time.Location) ([]approval.ThreadEntry, bool) {
+	var out []approval.ThreadEntry
+	hasComment := false
 	for _, said := range thread {
 		said.At = said.At.In(zone)
 		out = append(out, said)
