@@ -61,6 +61,27 @@ async function search(browser) {
   await page.context().close();
 }
 
+// searchEarly presses the key of the search and types before the script of the search is loaded.
+async function searchEarly(browser) {
+  const page = await open(browser);
+  await signIn(page, '/posts');
+  let release;
+  const released = new Promise((resolve) => { release = resolve; });
+  await page.route('**/assets/search-*.js', async (route) => {
+    await released;
+    await route.continue();
+  });
+  await page.goto('/posts', { waitUntil: 'commit' });
+  const field = page.getByRole('searchbox', { name: 'Search or jump to' });
+  await field.waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('market opens');
+  assert.equal(await field.inputValue(), 'market opens');
+  release();
+  await page.locator('#search-results').getByRole('link', { name: 'The winter market opens' }).waitFor();
+  await page.context().close();
+}
+
 // refused opens a page that the person's role does not allow.
 async function refused(browser) {
   const page = await open(browser, { viewport: { width: 1440, height: 900 } });
@@ -98,6 +119,7 @@ run(async (browser) => {
   await teams(browser);
   await refused(browser);
   await search(browser);
+  await searchEarly(browser);
 }).catch((error) => {
   console.error(error);
   process.exitCode = 1;

@@ -1,5 +1,5 @@
-// Shows search results below the search field of the top bar while typing. Ctrl-K or Cmd-K focuses the field, the arrow keys
-// through the results. Without it, Enter opens the page of results. It is a module, beside the scripts of pages.
+// Shows search results below the search field of the top bar while typing. The arrow keys move through the results. Without it,
+// Enter opens the page of results. It is a module, beside the scripts of pages.
 
 const form = document.getElementById('search');
 const field = form.querySelector('input[type=search]');
@@ -63,8 +63,5 @@ form.addEventListener('focusout', (event) => {
   if (!form.contains(event.relatedTarget)) close();
 });
 panel.addEventListener('mousedown', (event) => event.preventDefault()); // a click beside a result keeps the panel open
-document.addEventListener('keydown', (event) => {
-  if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
-  event.preventDefault();
-  field.focus();
-});
+// The field may have been in use before this script was loaded.
+if (document.activeElement === field) start();
