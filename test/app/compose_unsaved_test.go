@@ -63,6 +63,36 @@ func TestRestoreUnsavedPost(t *testing.T) {
 	})
 }
 
+// The confirmation of a form is shown after requests of scripts that arrive before its page, such as autosave or a live update,
+// and after an error.
+func TestConfirmationSurvivesScripts(t *testing.T) {
+	withEnv(t, func(t *testing.T, h *env) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		f := b.open("/posts/new?account="+c.id()).form("Save draft").fill("caption", "Confirmed")
+		b.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		saved := f.press().shows(http.StatusSeeOther)
+		b.http.CheckRedirect = nil
+		script := *b
+		script.http = &http.Client{Jar: b.http.Jar, Transport: fetchDest("empty")}
+		script.storeUnsaved(f).shows(http.StatusConflict).lacks("Saved. It will not")
+		script.open(saved.header.Get("Location")).shows(http.StatusOK).lacks("Saved. It will not")
+		b.open("/posts/00000000-0000-0000-0000-000000000000").shows(http.StatusNotFound).lacks("Saved. It will not")
+		b.open(saved.header.Get("Location")).shows(http.StatusOK, "Saved. It will not be published until")
+		b.open(saved.header.Get("Location")).shows(http.StatusOK).lacks("Saved. It will not")
+	})
+}
+
+// fetchDest is a transport that sets Sec-Fetch-Dest.
+type fetchDest string
+
+// RoundTrip sends a request.
+func (dest fetchDest) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Sec-Fetch-Dest", string(dest))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
 // Unsaved changes do not affect the post and do not overwrite concurrent changes.
 func TestRestoreUnsavedChanges(t *testing.T) {
 	withEnv(t, func(t *testing.T, h *env) {

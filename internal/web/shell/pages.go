@@ -141,7 +141,9 @@ func (f *Frame) show(w http.ResponseWriter, r *http.Request, status int, show Pa
 	p.Section, _, _ = strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	p.Visitor, p.Once = VisitorOf(r.Context()), f.once()
 	if p.Visitor != nil {
-		p.Said = f.sessions.manager.PopString(r.Context(), flashKey)
+		if status < http.StatusBadRequest && !fromScript(r) {
+			p.Said = f.sessions.manager.PopString(r.Context(), flashKey)
+		}
 		p.Told, p.Unread = f.Unread != nil, f.unread(r, p.Visitor.ID)
 		p.Waiting = f.openApprovals(r, p.Visitor)
 	}
@@ -194,12 +196,16 @@ func (f *Frame) once() string {
 	return f.DB.Now().UTC().Format(onceTime) + "-" + rand.Text()
 }
 
-// Flash sets the confirmation that the next page shows.
+// Flash sets the confirmation that the next page shows. Requests of scripts neither set nor take it, because nobody sees
+// their pages: one that arrives between a form and its page, such as that of the composer's autosave, must not lose it.
 func (f *Frame) Flash(r *http.Request, text locale.Key, args ...any) {
 	f.FlashText(r, f.T(r, text, args...))
 }
 
 // FlashText is like Flash, for a text in the visitor's language.
 func (f *Frame) FlashText(r *http.Request, text string) {
+	if fromScript(r) {
+		return
+	}
 	f.sessions.manager.Put(r.Context(), flashKey, text)
 }
