@@ -71,6 +71,19 @@ async function hashtags(page) {
   await look(page, 'compose-hashtag-lists');
 }
 
+// publishDialog asks over the composer whether to publish. The post is saved, and canceling leads back to it.
+async function publishDialog(page) {
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('button', { name: 'Publish now…' }).click();
+  await page.getByRole('dialog', { name: 'Publish now' }).getByRole('button', { name: 'Publish to 1 account' }).waitFor();
+  await look(page, 'compose-publish');
+  const edit = page.waitForEvent('load');
+  await page.getByRole('link', { name: 'Cancel' }).click();
+  await edit;
+  assert.match(page.url(), /\/posts\/[0-9a-f-]{36}\/edit$/);
+  assert.equal(await page.getByLabel('Text', { exact: true }).inputValue(), 'From the tram.');
+}
+
 // onPhone writes on a phone. The time and other buttons are in the bar, and the preview replaces the form.
 async function onPhone(browser) {
   const page = await open(browser, { viewport: { width: 390, height: 844 } });
@@ -89,6 +102,7 @@ async function onPhone(browser) {
   await page.getByRole('button', { name: 'More actions' }).click();
   await page.getByRole('button', { name: 'Publish now…' }).waitFor();
   await page.keyboard.press('Escape');
+  await publishDialog(page);
   await page.getByRole('button', { name: 'Schedule', exact: true }).click(); // without a time, it asks for one
   await page.locator('#date:focus').waitFor();
   await page.getByRole('button', { name: 'Use next free slot' }).click();
