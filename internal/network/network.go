@@ -256,6 +256,9 @@ type Error struct {
 	Err     error     // for the log
 	// of a Commit that is Processing: replaces the given Draft if Resolve needs more
 	Draft Draft
+	// of an Unapproved error: the post that the network has but does not show. A retry continues with Draft, which
+	// Prepare looks up before it sends anything, so that the network never has the post twice.
+	Hidden Receipt
 	// base URL of the server that was called, if it is not the account's, so that its failures are counted separately
 	Host string
 }

@@ -34,6 +34,7 @@ type step struct {
 	noPermalink      bool            // for Commit: returns no permalink
 	permalink        string          // for Permalink
 	matchedByContent bool            // for Resolve: the post was found by its content
+	hidden           bool            // the network has the post but does not show it; the error has another draft
 }
 
 // scriptedNetwork is a network without idempotency: every commit with an effect creates another post. Each method follows
@@ -41,6 +42,7 @@ type step struct {
 type scriptedNetwork struct {
 	histories                                          []network.CommitHistory // arguments of each Resolve
 	callOrder                                          string                  // C for each Commit, R for each Resolve
+	preparedDrafts                                     []string                // arguments of each Prepare
 	clock                                              *testkit.Clock
 	prepares, commits, resolves, refreshes, permalinks []step
 	prepareCalls, commitCalls, resolveCalls            int
@@ -70,6 +72,9 @@ func (n *scriptedNetwork) fail(s step) error {
 		return nil
 	}
 	e := &network.Error{Class: s.class, Code: "Scripted", Message: "scripted error"}
+	if s.hidden {
+		e.Hidden, e.Draft = network.Receipt{ID: "1", Permalink: "https://example.test/1"}, network.Draft(`"hidden"`)
+	}
 	if s.after > 0 {
 		e.After = n.clock.Now().Add(s.after)
 	}
@@ -86,6 +91,7 @@ func (n *scriptedNetwork) Plan(i network.Intent) (network.Draft, error) {
 func (n *scriptedNetwork) Prepare(_ context.Context, _ network.Grant, d network.Draft,
 	_ network.Files) (network.Draft, time.Duration, error) {
 	n.prepareCalls++
+	n.preparedDrafts = append(n.preparedDrafts, string(d))
 	s, _ := next(&n.prepares)
 	return d, s.wait, n.fail(s)
 }

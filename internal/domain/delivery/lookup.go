@@ -101,11 +101,15 @@ func (a *attempt) handleAbandoned(ctx context.Context, err error) error {
 	if a.d.Phase != unconfirmed {
 		return a.handleRefusal(ctx, planned, err)
 	}
-	if e, ok := errors.AsType[*network.Error](err); ok && e.Class == network.Unapproved {
+	code := cmp.Or(refusalCodes[errorClass(err)], "network_error") // All other classes are temporary.
+	e, ok := errors.AsType[*network.Error](err)
+	if !ok {
+		return a.finish(ctx, ended, failedResult(code, ""))
+	}
+	if e.Class == network.Unapproved {
 		a.logUnapproved(ctx, e)
 	}
-	code := cmp.Or(refusalCodes[errorClass(err)], "network_error") // All other classes are temporary.
-	return a.finish(ctx, ended, failedResult(code, errorMessage(err)))
+	return a.finishRefused(ctx, code, e)
 }
 
 // resend commits again, immediately after a lookup found nothing. A commit without an answer may still publish the post.

@@ -44,7 +44,7 @@ func Result(ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _
 	accounts, err := db.All(ctx, q, func(rows *sql.Rows, a *AccountResult) error {
 		var state, text, platform, username string
 		err := rows.Scan(&a.ID, &state, &a.Permalink, &a.ErrorCode, &text, &platform, &username)
-		a.State, a.Explanation = post.TargetState(state), job.Message(a.ErrorCode)
+		a.State, a.Explanation = post.TargetState(state), job.AccountMessage(a.ErrorCode, a.Permalink)
 		a.NetworkMessage = post.Quote(&out.Untrusted, platform, username, text)
 		return err
 	}, `SELECT d.account_id, d.outcome, d.permalink, d.error_code, d.network_text, a.platform, a.username

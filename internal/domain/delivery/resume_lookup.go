@@ -124,8 +124,16 @@ func (s *Service) resolveCandidate(ctx context.Context, grant account.Grant, d *
 		d.verdict, d.receipt = verdict, receipt
 	case verdict == network.Unknown:
 		d.verdict, d.Reason = verdict, "The network does not say whether it published the post."
+	case isHidden(err):
+		d.verdict, d.Reason = network.Unknown, "The network has the post but does not show it."
 	case err != nil: // The network dropped the request, so a new request follows.
 	}
+}
+
+// isHidden reports whether an error says that the network has the post but does not show it.
+func isHidden(err error) bool {
+	e, ok := errors.AsType[*network.Error](err)
+	return ok && e.Hidden.ID != ""
 }
 
 // listAccountPosts returns the grant of an account and the account's posts that are not stored here. It also reports

@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,4 +58,27 @@ func TestTruncatedListProvesNoAbsence(t *testing.T) {
 			}
 		}
 	})
+}
+
+// hidingNetwork has each post but does not show it.
+type hidingNetwork struct{ *truncatedLister }
+
+func (hidingNetwork) Resolve(context.Context, network.Grant, network.Draft, network.CommitHistory) (
+	network.Verdict, network.Receipt, error,
+) {
+	return network.Absent, network.Receipt{}, &network.Error{Class: network.Unapproved, Hidden: network.Receipt{ID: "1"}}
+}
+
+// A post that the network has but does not show is not sent again after a hold.
+func TestHiddenPostIsNotAbsent(t *testing.T) {
+	t.Parallel()
+	clock := testkit.NewClock(noon)
+	net := hidingNetwork{&truncatedLister{memoryNetwork: &memoryNetwork{platform: "bluesky"}}}
+	p := newMultiEnv(t, testkit.Open(t, testkit.SQLite(t), clock), 1, DefaultOptions, net)
+	post := &candidate{ResumedAccount: ResumedAccount{AccountID: p.ids[0][0], Due: noon}, text: "bread"}
+	post.delivery.Phase = committing
+	p.lookUpAccount(t.Context(), p.ids[0][0], []*candidate{post}, noon)
+	if post.verdict != network.Unknown || !strings.Contains(post.Reason, "does not show it") {
+		t.Errorf("%d (%s)", post.verdict, post.Reason)
+	}
 }

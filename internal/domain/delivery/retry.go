@@ -87,7 +87,7 @@ func (a *attempt) handleRefusal(ctx context.Context, restart phase, err error) e
 		if e.Class == network.Unapproved {
 			a.logUnapproved(ctx, e)
 		}
-		return a.finish(ctx, ended, failedResult(refusalCodes[e.Class], e.Message))
+		return a.finishRefused(ctx, refusalCodes[e.Class], e)
 	case network.HostBlocked:
 		// The operator's settings block the server, so the circuit does not apply.
 		return a.retry(ctx, restart, "server_not_allowed", "", 0)
@@ -97,6 +97,19 @@ func (a *attempt) handleRefusal(ctx context.Context, restart phase, err error) e
 		return a.waitForCircuit(ctx, wait) // The whole network fails, so this does not count as a try.
 	}
 	return a.retry(ctx, restart, "network_error", e.Message, 0)
+}
+
+// finishRefused ends the delivery with a permanent refusal. If the network has the post but does not show it, the result
+// has its ID and permalink, and the draft is stored for the next retry. See keptDraft.
+func (a *attempt) finishRefused(ctx context.Context, code string, e *network.Error) error {
+	r := failedResult(code, e.Message)
+	if e.Hidden.ID != "" {
+		if err := a.replaceDraft(ctx, e); err != nil {
+			return err
+		}
+		r.NetworkID, r.Permalink = e.Hidden.ID, e.Hidden.Permalink
+	}
+	return a.finish(ctx, ended, r)
 }
 
 // logUnapproved logs that a network refused the operator's app.

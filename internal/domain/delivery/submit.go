@@ -2,6 +2,8 @@ package delivery
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -28,11 +30,15 @@ func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o
 		if err != nil {
 			return err
 		}
+		draft, err := keptDraft(ctx, tx, o.Post.ID, t.AccountID)
+		if err != nil {
+			return err
+		}
 		d := delivery{ID: uuid.Must(uuid.NewV7()).String(), TeamID: o.Post.TeamID, PostID: o.Post.ID,
 			AccountID: t.AccountID, JobID: o.Job.ID, Phase: planned}
-		_, err = tx.Exec(ctx, `INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at,
-			wake_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			d.ID, d.TeamID, d.PostID, d.AccountID, d.JobID, string(planned), first,
+		_, err = tx.Exec(ctx, `INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, draft, first_at,
+			wake_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			d.ID, d.TeamID, d.PostID, d.AccountID, d.JobID, string(planned), draft, first,
 			db.Micros(tx.Now().Add(rewakeAfter)), db.Micros(tx.Now()))
 		if err != nil {
 			return fmt.Errorf("inserting a delivery: %w", err)
@@ -48,6 +54,18 @@ func (s Submitter) Submit(ctx context.Context, tx *db.Tx, posts *post.Service, o
 		}
 	}
 	return nil
+}
+
+// keptDraft returns the draft of a refused delivery whose post the network has but does not show, or "". Only such a
+// failure has a network ID. Its retry continues with that draft, so that the network does not get the post twice.
+func keptDraft(ctx context.Context, tx *db.Tx, post string, account int64) (string, error) {
+	var draft string
+	err := tx.QueryRow(ctx, `SELECT draft FROM deliveries WHERE post_id = ? AND account_id = ? AND network_id <> ''
+		AND outcome = 'failed' ORDER BY created_at DESC, id DESC LIMIT 1`, post, account).Scan(&draft)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("reading the draft of a hidden post: %w", err)
+	}
+	return draft, nil
 }
 
 // firstSubmission returns the time, in microseconds, that identifies a publication at the network. For a due post it is the

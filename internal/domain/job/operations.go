@@ -98,6 +98,17 @@ var errorMessages = map[string]string{
 // Message returns the explanation of an error code.
 func Message(code string) string { return errorMessages[code] }
 
+// AccountMessage returns the explanation of an account's error code. A refused post with a permalink is at the network,
+// which does not show it.
+func AccountMessage(code, permalink string) string {
+	if code == "app_not_approved" && permalink != "" {
+		return "The network has this post but keeps it private, because this installation's app lacks an approval or an " +
+			"audit. A retry asks for its status and does not send it again, unless it was deleted there. Tell the " +
+			"operator, then retry."
+	}
+	return Message(code)
+}
+
 // Show returns the API representation of a record without its result.
 func Show(call operation.Call, r Record) Job {
 	e := Job{JobID: r.ID, Type: r.Type, State: r.State, Finished: r.IsFinished(), CreatedAt: call.Moment(r.CreatedAt),

@@ -18,7 +18,7 @@ type Result struct {
 	Permalink   string
 	ErrorCode   string
 	NetworkText string
-	NetworkID   string // the network's ID of the published post
+	NetworkID   string // the network's ID of the published post, or of a failed post that the network hides
 	Decided     bool   // a person recorded the result; that is a separate event
 }
 

@@ -167,7 +167,7 @@ func (s *Service) apiPost(call operation.Call, p Record, quotes *operation.Quote
 		out.Accounts[i] = PostAccount{
 			ID: t.AccountID, Platform: t.Platform, Username: t.Username, State: t.State,
 			PublishedAt: call.MomentOrNil(t.PublishedAt), Permalink: t.Permalink, Caption: t.Caption, MediaIDs: t.mediaIDs(),
-			ErrorCode: t.ErrorCode, Explanation: job.Message(t.ErrorCode), NetworkMessage: Quote(quotes, t.Platform,
+			ErrorCode: t.ErrorCode, Explanation: job.AccountMessage(t.ErrorCode, t.Permalink), NetworkMessage: Quote(quotes, t.Platform,
 				t.Username, t.NetworkText),
 			Warnings: warning.List(t.Platform, t.Warnings), RetriesLeft: s.limits.retriesLeft(t),
 		}

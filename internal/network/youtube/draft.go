@@ -34,6 +34,7 @@ type draft struct {
 	Sessions    int             `json:"sessions,omitempty"` // number of sessions started so far
 	Video       string          `json:"video,omitempty"`    // ID of the uploaded video
 	UploadedAt  time.Time       `json:"uploaded,omitzero"`  // when the video's ID was first seen
+	Locked      bool            `json:"locked,omitempty"`   // YouTube kept the video private when it was last read
 
 	Choices network.YouTubeOptions `json:"choices,omitzero"` // except title and privacy status
 }

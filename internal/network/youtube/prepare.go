@@ -19,7 +19,8 @@ const (
 )
 
 // Prepare starts an upload session and returns, so that the caller stores it. The next call sends the file except its
-// last part. After a failure, the upload resumes in the same session. An expired session is replaced.
+// last part. After a failure, the upload resumes in the same session. An expired session is replaced. A video that YouTube
+// has locked is uploaded again only if a person has deleted it.
 func (n *Network) Prepare(
 	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
 ) (network.Draft, time.Duration, error) {
@@ -27,6 +28,9 @@ func (n *Network) Prepare(
 }
 
 func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
+	if p.Locked {
+		return n.advanceLocked(ctx, g, p, files)
+	}
 	if p.Session == "" {
 		return n.startSession(ctx, g, p, files)
 	}
@@ -36,6 +40,19 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	}
 	if isExpired(err) && p.Sessions < maxSessions {
 		return n.startSession(ctx, g, p, files)
+	}
+	return 0, err
+}
+
+// advanceLocked reads the status of a video that YouTube locked. A video that became visible is ready for Commit.
+func (n *Network) advanceLocked(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
+	_, _, err := n.checkVideo(ctx, g, *p, p.Video)
+	failed, ok := errors.AsType[*network.Error](err)
+	switch {
+	case ok && failed.Code == codeVideoDeleted:
+		return n.startSession(ctx, g, p, files)
+	case ok && failed.Class == network.Processing:
+		return max(failed.After.Sub(n.opts.Now()), minStatusInterval), nil
 	}
 	return 0, err
 }
@@ -58,7 +75,7 @@ func (n *Network) startSession(
 	if err := network.BlockingError(n.Check(network.Content{Text: p.Description, Media: p.Media})); err != nil {
 		return 0, err
 	}
-	p.Session, p.Total, p.Video, p.UploadedAt = "", 0, "", time.Time{}
+	p.Session, p.Total, p.Video, p.UploadedAt, p.Locked = "", 0, "", time.Time{}, false
 	file, err := n.open(ctx, *p, files)
 	if err != nil {
 		return 0, err

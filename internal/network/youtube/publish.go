@@ -27,6 +27,10 @@ func (n *Network) Commit(
 	if err != nil {
 		return network.Receipt{}, err
 	}
+	if p.Locked { // the video is already at YouTube
+		_, receipt, err := n.checkVideo(ctx, g, p, p.Video)
+		return receipt, err
+	}
 	made, err := n.completeUpload(ctx, g, p, files)
 	if isExpired(err) {
 		return network.Receipt{}, &network.Error{Class: network.Uncertain, Code: codeSessionGone, Err: err}

@@ -42,8 +42,10 @@ const (
 	maxStatusInterval = time.Minute
 )
 
-// codeLocked is the code of a video that YouTube keeps private, for network.NextStep.
-const codeLocked = "privacyStatus"
+const (
+	codeLocked       = "privacyStatus" // of a video that YouTube keeps private, for network.NextStep
+	codeVideoDeleted = "video_deleted" // of a locked video that the channel does not have any more
+)
 
 // outcome returns the receipt of a video that is processed and has the planned audience, else an error. YouTube assigns
 // the ID before it processes the file, so a video with an ID may still be processing, rejected, or visible only to its
@@ -59,13 +61,24 @@ func (n *Network) outcome(p draft, v video) (network.Receipt, error) {
 	case s.Upload == statusDeleted:
 		return network.Receipt{}, refusedVideo(network.Rejected, "uploadStatus", statusDeleted)
 	case s.Privacy == privacyPrivate && p.Privacy != privacyPrivate:
-		locked := refusedVideo(network.Unapproved, codeLocked, privacyPrivate)
-		locked.Code = codeLocked
-		return network.Receipt{}, locked
+		return network.Receipt{}, n.lockedVideo(p, v)
 	case s.Upload == statusProcessed && s.Privacy != "":
 		return n.receipt(v.ID, v.Snippet.PublishedAt), nil
 	}
 	return network.Receipt{}, n.processingVideo(p, v)
+}
+
+// lockedVideo returns the error for a video that YouTube keeps private. Its Draft makes Prepare read the status of the
+// video instead of uploading it again.
+func (n *Network) lockedVideo(p draft, v video) *network.Error {
+	failed := refusedVideo(network.Unapproved, codeLocked, privacyPrivate)
+	failed.Code, failed.Hidden = codeLocked, n.receipt(v.ID, v.Snippet.PublishedAt)
+	p.Video, p.Locked = v.ID, true
+	if p.UploadedAt.IsZero() {
+		p.UploadedAt = n.opts.Now().UTC()
+	}
+	failed.Draft, _ = drafts.Encode(p)
+	return failed
 }
 
 // refusedVideo returns the error for a video that has an ID but is not visible. Member and value are the part of its
@@ -109,6 +122,10 @@ func (n *Network) checkVideo(ctx context.Context, g network.Grant, p draft, id s
 	current := video{ID: id} // a new video may not be listed yet
 	if i := slices.IndexFunc(answer.Items, func(v video) bool { return v.ID == id }); i >= 0 {
 		current = answer.Items[i]
+	} else if p.Locked && n.opts.Now().Sub(p.UploadedAt) >= time.Duration(n.opts.ListingDelay) {
+		return network.Absent, network.Receipt{}, &network.Error{
+			Class: network.Transient, Status: http.StatusOK, Code: codeVideoDeleted, Err: errors.New("a person deleted the video"),
+		}
 	}
 	receipt, err := n.outcome(p, current)
 	if failed, ok := errors.AsType[*network.Error](err); ok && failed.Class == network.Processing {
