@@ -21,7 +21,8 @@ const instagramGraph, instagramFacebook = "/instagram/graph/v25.0/", "/instagram
 // instagramCode returns the code for a person who allows the request of a consent page.
 func (b *fixture) instagramCode(t *testing.T, page, person string) string {
 	t.Helper()
-	a := b.form(t, http.MethodPost, page, with(consentQuery(), "decision", "allow", "account", person))
+	a := b.form(t, http.MethodPost, page, with(consentQuery(), "decision", "allow", "account", person,
+		"scope", "instagram_basic,instagram_content_publish,instagram_business_content_publish"))
 	back, err := url.Parse(a.header.Get("Location"))
 	if err != nil || a.status != http.StatusSeeOther {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)

@@ -33,6 +33,7 @@ type shownPost struct {
 	Name, Handle, Text string
 	Media              []store.Medium
 	Machine, Human     string // its time
+	Audience           string // who sees it, if not everybody
 }
 
 // pageHandler shows the posts of each network as visitors would see them.
@@ -75,6 +76,12 @@ func (s *Server) networks(r *http.Request, platforms []platform) ([]shownNetwork
 	return networks, err
 }
 
+// audiences describes who sees a post.
+var audiences = map[store.Audience]string{
+	store.RolesOnly: "Visible only to people with a role in the app, which is in development mode.",
+	store.OwnerOnly: "Visible only to the account itself.",
+}
+
 func newShownNetwork(p platform, posts []store.Post) shownNetwork {
 	shown := shownNetwork{Name: p.Name(), Title: p.Title(), More: len(posts) > maxShown}
 	for _, post := range posts[:min(len(posts), maxShown)] {
@@ -85,6 +92,7 @@ func newShownNetwork(p platform, posts []store.Post) shownNetwork {
 		shown.Posts = append(shown.Posts, shownPost{
 			Anchor: base.Anchor(p.Name(), post.ID), Name: name, Handle: post.Handle, Text: post.Text, Media: post.Media,
 			Machine: post.At.Format("2006-01-02T15:04:05Z07:00"), Human: post.At.Format("2 January 2006, 15:04:05 UTC"),
+			Audience: audiences[post.Audience],
 		})
 	}
 	return shown

@@ -18,6 +18,7 @@ type listedPost struct {
 	Text     string   `json:"text"`
 	Media    []string `json:"media"` // addresses
 	At       string   `json:"at"`    // RFC 3339, UTC
+	Audience string   `json:"audience,omitempty"`
 }
 
 // postsHandler lists the posts in the order of their publication. The optional filters are "platform" and "contains", a
@@ -41,7 +42,7 @@ func (s *Server) postsHandler() http.Handler {
 			}
 			posts = append(posts, listedPost{
 				Platform: p.Platform, Account: p.Handle, ID: p.ID, Text: p.Text, Media: media,
-				At: p.At.Format(time.RFC3339Nano),
+				At: p.At.Format(time.RFC3339Nano), Audience: string(p.Audience),
 			})
 		}
 		base.WriteJSON(w, http.StatusOK, map[string]any{"posts": posts})

@@ -61,6 +61,8 @@ func StrictSandboxSettings(address string) string {
 	if login, ok := apps["instagram"]["facebook"].(map[string]any); ok {
 		login["client_id"] = "sandbox-unreviewed-require-app-secret"
 	}
+	apps["instagram"]["client_id"] = "sandbox-unreviewed"
+	apps["threads"]["client_id"] = "sandbox-unreviewed"
 	apps["linkedin"]["client_id"] = "sandbox-self-service"
 	apps["linkedin"]["company"] = map[string]any{"client_id": "sandbox-community-management"}
 	delete(apps["linkedin"], "organizations")

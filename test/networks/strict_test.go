@@ -87,7 +87,28 @@ func TestStrictApps(t *testing.T) {
 			"pinterest": "Request Standard access", "tiktok": "Apply for the audit", "youtube": "Apply for YouTube's audit",
 		})
 		w.checkReviews()
+		for _, platform := range []string{"facebook", "instagram", "threads"} {
+			w.checkRoles(platform)
+		}
 	})
+}
+
+// checkRoles checks that only people with a role in the app can connect, and that only they see its posts.
+func (w *env) checkRoles(platform string) {
+	w.t.Helper()
+	link, _ := w.get("/connect-link?platform=" + platform)["url"].(string)
+	if _, err := fixture.ConnectByConsent(w.t.Context(), w.node.Server, w.owner, platform, link, "studio.north"); err == nil {
+		w.t.Errorf("%s: a person without a role connected an account", platform)
+	}
+	posts := fixture.Posts(w.t, w.box.URL, platform, "")
+	for _, p := range posts {
+		if p.Audience != "roles" {
+			w.t.Errorf("%s: a post of an app in development mode is visible to %q", platform, p.Audience)
+		}
+	}
+	if len(posts) == 0 {
+		w.t.Errorf("%s: no posts", platform)
+	}
 }
 
 // TestAppWithoutCredit connects an account with an app whose credit at X is used up.

@@ -29,7 +29,9 @@ type Network struct{ *graph.API }
 
 // New returns the network of a sandbox.
 func New(s *base.Server) *Network {
-	return &Network{graph.New(s, Name, "Facebook", "fb", "pages")}
+	api := graph.New(s, Name, "Facebook", "fb", "pages")
+	api.RefuseOthers(api.Inactive)
+	return &Network{api}
 }
 
 // Init creates the initial accounts.

@@ -86,9 +86,13 @@ func (n *Network) show(
 		var out marker.Outcome
 		err := n.asPage(r, func(t store.Tx, a store.Account, token store.Token) error {
 			p, err := prepare(t, a)
+			if err == nil {
+				err = n.RequireScope(r.Context(), t, token, "pages_manage_posts")
+			}
 			if err != nil {
 				return err
 			}
+			p.Audience = graph.Audience(token.Client)
 			publication := marker.Attempt{
 				Platform: Name, Account: a.ID, Text: p.Text, Session: token.Session, Waited: waited,
 			}

@@ -10,9 +10,6 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// unreviewedClient is the part of the client ID of an app without App Review. strictClient may follow it.
-const unreviewedClient = "-unreviewed"
-
 var errSecret = &Error{Status: http.StatusBadRequest, Code: 1, Message: "Error validating client secret."}
 
 // AppToken checks an app's ID and secret.
@@ -48,7 +45,7 @@ func (*API) AppPermissions(approved ...string) func(*http.Request) (any, error) 
 		data := []map[string]string{}
 		for _, permission := range approved {
 			status := "live"
-			if strings.Contains(app, unreviewedClient) {
+			if inDevelopment(app) {
 				status = "unapproved"
 			}
 			data = append(data, map[string]string{"permission": permission, "status": status})

@@ -11,13 +11,16 @@ import (
 )
 
 // API has the parts that Meta's networks share: responses and errors, tokens that are exchanged for long-lived ones,
-// media that the network fetches, and posts that are prepared in containers. It accepts every app and any secret.
+// media that the network fetches, and posts that are prepared in containers. It accepts every app and any
+// secret.
 type API struct {
 	*oauth.Provider
 
 	client *http.Client // for the media
 	grants string       // prefix of the grant types that exchange tokens
 	usage  string       // the network's type in the usage headers
+
+	PublishScopes []string // a session needs one of them to publish
 }
 
 // New returns the API of a platform. grants and usage are its prefix of grant types and its type in usage headers.

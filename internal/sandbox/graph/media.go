@@ -99,9 +99,9 @@ func (n *API) FetchVideo(ctx context.Context, account, address string, maxSize i
 // CreateContainer stores a container of the caller after fill has set its content.
 func (n *API) CreateContainer(r *http.Request, fill func(*Container) error) (any, error) {
 	c := Container{Item: r.Form.Get("is_carousel_item") == "true"}
-	err := n.AsCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
+	err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
 		c.Account = a.ID
-		return nil
+		return n.RequireScope(r.Context(), t, token, n.PublishScopes...)
 	})
 	if err == nil {
 		err = fill(&c)

@@ -22,6 +22,9 @@ func (n *API) PublishContainer(r *http.Request) (any, error) {
 	id, err := n.Publish(ErrInternal, func(waited bool) (marker.Outcome, error) {
 		var out marker.Outcome
 		err := n.AsCaller(r, func(t store.Tx, a store.Account, token store.Token) error {
+			if err := n.RequireScope(r.Context(), t, token, n.PublishScopes...); err != nil {
+				return err
+			}
 			c, err := n.publishable(r, t, a)
 			if err == nil {
 				out, err = n.tryPublish(r.Context(), t, c, token, waited)
@@ -79,7 +82,7 @@ func (n *API) tryPublish(
 		}
 		err = t.SavePost(ctx, store.Post{
 			Platform: n.Platform, Account: c.Account, ID: c.PostID(), Text: c.Text, Media: c.Media, At: n.Now(),
-			Version: c.ID(), Body: body,
+			Version: c.ID(), Body: body, Audience: Audience(token.Client),
 		})
 		if err == nil {
 			err = MarkContainerPublished(ctx, t, c)

@@ -37,9 +37,20 @@ var (
 // hashtagID returns a hashtag's ID, which is the same in every sandbox.
 func hashtagID(name string) string { return base.StableID("17", "instagram hashtag "+name) }
 
+// hashtagReader returns the account of the request's token, which needs the app's feature for hashtags.
+func (n *Network) hashtagReader(r *http.Request) (store.Account, error) {
+	err := n.AsCaller(r, func(_ store.Tx, _ store.Account, token store.Token) error {
+		return graph.RequireReview(token, "Instagram Public Content Access")
+	})
+	if err != nil {
+		return store.Account{}, err
+	}
+	return n.operator(r, r.Form.Get("user_id"), "instagram_basic")
+}
+
 // searchHashtag returns the ID of a hashtag.
 func (n *Network) searchHashtag(r *http.Request) (any, error) {
-	a, err := n.operator(r, r.Form.Get("user_id"), "instagram_basic")
+	a, err := n.hashtagReader(r)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +91,7 @@ func (n *Network) findHashtag(r *http.Request) (string, error) {
 
 // countQuery counts a query for a hashtag's posts. It returns the hashtag and the account that queries it.
 func (n *Network) countQuery(r *http.Request) (world.Hashtag, store.Account, error) {
-	a, err := n.operator(r, r.Form.Get("user_id"), "instagram_basic")
+	a, err := n.hashtagReader(r)
 	if err != nil {
 		return world.Hashtag{}, a, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"strings"
 
 	"pressroom.example/pressroom/internal/sandbox/base"
 	"pressroom.example/pressroom/internal/sandbox/graph"
@@ -25,6 +26,17 @@ type Network struct {
 func New(s *base.Server) *Network {
 	api := graph.New(s, Name, "Instagram", "ig", "instagram")
 	api.CannotSignIn = isOperator
+	api.PublishScopes = []string{"instagram_business_content_publish", "instagram_content_publish"}
+	noRole := graph.ErrorPage(map[string]any{
+		"error_type": "OAuthException", "code": http.StatusBadRequest, "error_message": "Insufficient developer role",
+	})
+	api.RefuseOthers(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/facebook/") {
+			api.Inactive(w, r)
+			return
+		}
+		noRole(w, r)
+	})
 	return &Network{API: api}
 }
 

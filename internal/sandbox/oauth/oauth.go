@@ -45,6 +45,8 @@ type Provider struct {
 	Platform, DisplayName string
 	// reports whether people only act for the account, as for an organization's; may be nil
 	CannotSignIn func(store.Account) bool
+	// returns the page that the network shows instead of a redirect if the person may not use the app; may be nil
+	Refuse func(r *http.Request, client string, a store.Account) http.HandlerFunc
 }
 
 // People are the accounts that every network with OAuth has from the start.
@@ -163,6 +165,7 @@ func (o *Provider) showConsent(
 // allow begins a session of the account and redirects with its code.
 func (o *Provider) allow(ctx context.Context, w http.ResponseWriter, r *http.Request, request consentRequest) error {
 	var code string
+	var refusal http.HandlerFunc
 	known := false
 	err := o.Store.InTx(ctx, func(t store.Tx) error {
 		var a store.Account
@@ -170,6 +173,11 @@ func (o *Provider) allow(ctx context.Context, w http.ResponseWriter, r *http.Req
 		a, known, err = t.Account(ctx, o.Platform, strings.ToLower(r.Form.Get("account")))
 		if known = known && o.canSignIn(a); err != nil || !known {
 			return err
+		}
+		if o.Refuse != nil {
+			if refusal = o.Refuse(r, request.client, a); refusal != nil {
+				return nil
+			}
 		}
 		grant := store.Token{
 			Kind: kindCode, Session: base.NewID(), Account: a.ID, Client: request.client, Redirect: request.redirect,
@@ -189,6 +197,8 @@ func (o *Provider) allow(ctx context.Context, w http.ResponseWriter, r *http.Req
 		return err
 	case !known:
 		http.Error(w, "Unknown account.", http.StatusBadRequest)
+	case refusal != nil:
+		refusal(w, r)
 	default:
 		redirectBack(w, r, request, url.Values{"code": {code}})
 	}

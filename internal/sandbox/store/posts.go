@@ -30,7 +30,18 @@ type Post struct {
 	At          time.Time
 	Version     string
 	Body        []byte // in the network's own format
+	Audience    Audience
 }
+
+// Audience is who can see a post.
+type Audience string
+
+// The audiences of posts.
+const (
+	Public    Audience = ""
+	RolesOnly Audience = "roles"   // people with a role in the app that published the post
+	OwnerOnly Audience = "account" // the account itself
+)
 
 // Medium is an image or a video of a post.
 type Medium struct {
@@ -67,8 +78,9 @@ func (t Tx) SaveAccount(ctx context.Context, platform string, a Account) error {
 }
 
 const postColumns = `select p.platform, p.account, a.handle, a.display_name, p.id, p.text, p.media, p.at, p.version,
-	p.body
-	from posts p join accounts a on a.platform = p.platform and a.id = p.account `
+	p.body, coalesce(v.audience, '')
+	from posts p join accounts a on a.platform = p.platform and a.id = p.account
+	left join post_audiences v on v.platform = p.platform and v.post = p.id `
 
 // Post returns the post with the network's own ID, and reports whether it exists.
 func (t Tx) Post(ctx context.Context, platform, id string) (Post, bool, error) {
@@ -105,7 +117,7 @@ func scanPost(rows *sql.Rows) (Post, error) {
 	var media string
 	var at int64
 	if err := rows.Scan(&p.Platform, &p.Account, &p.Handle, &p.DisplayName, &p.ID, &p.Text, &media, &at, &p.Version,
-		&p.Body); err != nil {
+		&p.Body, &p.Audience); err != nil {
 		return Post{}, fmt.Errorf("reading a post: %w", err)
 	}
 	if err := json.Unmarshal([]byte(media), &p.Media); err != nil {
@@ -121,11 +133,16 @@ func (t Tx) SavePost(ctx context.Context, p Post) error {
 	if err != nil {
 		return fmt.Errorf("writing a post's media: %w", err)
 	}
-	return t.Run(ctx, "saving a post", `insert into posts (platform, account, id, text, media, at, version, body)
+	err = t.Run(ctx, "saving a post", `insert into posts (platform, account, id, text, media, at, version, body)
 		values (?, ?, ?, ?, ?, ?, ?, ?)
 		on conflict (platform, id) do update set text = excluded.text, media = excluded.media, at = excluded.at,
 			version = excluded.version, body = excluded.body`,
 		p.Platform, p.Account, p.ID, p.Text, string(media), p.At.UnixMilli(), p.Version, p.Body)
+	if err != nil || p.Audience == Public {
+		return err
+	}
+	return t.Run(ctx, "saving a post's audience", `insert into post_audiences (platform, post, audience) values (?, ?, ?)
+		on conflict (platform, post) do update set audience = excluded.audience`, p.Platform, p.ID, string(p.Audience))
 }
 
 // DeletePost deletes a post.

@@ -263,3 +263,19 @@ create table if not exists tiktok_research (
     used   integer not null,
     primary key (client, day)
 ) strict;
+
+-- Posts that not everybody can see.
+create table if not exists post_audiences (
+    platform text not null,
+    post     text not null,
+    audience text not null,
+    primary key (platform, post)
+) strict;
+
+-- When each account last posted with an app that TikTok has not audited.
+create table if not exists tiktok_posters (
+    client    text not null,
+    account   text not null,
+    posted_at integer not null,
+    primary key (client, account)
+) strict;

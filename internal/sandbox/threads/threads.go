@@ -17,7 +17,12 @@ type Network struct{ *graph.API }
 
 // New returns the network of a sandbox.
 func New(s *base.Server) *Network {
-	return &Network{graph.New(s, Name, "Threads", "th", "threads_publishing")}
+	api := graph.New(s, Name, "Threads", "th", "threads_publishing")
+	api.PublishScopes = []string{"threads_content_publish"}
+	api.RefuseOthers(graph.ErrorPage(map[string]any{
+		"error_message": "Invalid Request: The user has not accepted the invite to test the app.", "error_code": 1349245,
+	}))
+	return &Network{api}
 }
 
 // Init creates the initial accounts.

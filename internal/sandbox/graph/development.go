@@ -1,0 +1,74 @@
+package graph
+
+import (
+	"fmt"
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+
+	"pressroom.example/pressroom/internal/sandbox/base"
+	"pressroom.example/pressroom/internal/sandbox/store"
+)
+
+// unreviewedClient is the part of the client ID of an app without App Review, which is in development mode. strictClient
+// may follow it.
+const unreviewedClient = "-unreviewed"
+
+// roleHolders are the people with an accepted role in every app in development mode.
+var roleHolders = []string{"harbour.coffee", "mira.keller"}
+
+func inDevelopment(client string) bool { return strings.Contains(client, unreviewedClient) }
+
+// RefuseOthers makes the consent page refuse people without a role in an app in development mode. The refusal is a page
+// of the network; the browser does not return to the app.
+func (n *API) RefuseOthers(page http.HandlerFunc) {
+	n.Refuse = func(_ *http.Request, client string, a store.Account) http.HandlerFunc {
+		if !inDevelopment(client) || slices.Contains(roleHolders, a.Handle) {
+			return nil
+		}
+		return page
+	}
+}
+
+// Audience returns who sees the posts of an app.
+//
+// Source: https://developers.facebook.com/documentation/development/build-and-test/app-modes (May 5, 2025)
+func Audience(client string) store.Audience {
+	if inDevelopment(client) {
+		return store.RolesOnly
+	}
+	return store.Public
+}
+
+// RequireReview refuses a call of an app without App Review that needs a feature.
+func RequireReview(token store.Token, feature string) error {
+	if !inDevelopment(token.Client) {
+		return nil
+	}
+	return &Error{Status: http.StatusBadRequest, Code: 10, Message: fmt.Sprintf(
+		"(#10) To use '%s', your use of this endpoint must be reviewed and approved by Facebook.", feature)}
+}
+
+// ErrorPage is a page of the network with a refusal as JSON.
+func ErrorPage(body map[string]any) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { base.WriteJSON(w, http.StatusBadRequest, body) }
+}
+
+var inactive = template.Must(template.New("inactive").Parse(`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>{{.}} (sandbox): app not active</title><link rel="stylesheet" href="/style.css"></head>
+<body><main><h1>App not active</h1>
+<p>This app is not accessible right now and the app developer is aware of the issue. You will be able to log in when the app is
+reactivated.</p></main></body>
+</html>
+`))
+
+// Inactive is the page of Facebook Login for people without a role.
+func (n *API) Inactive(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(http.StatusBadRequest)
+	_ = inactive.Execute(w, n.DisplayName) // fails only if the browser is gone
+}
