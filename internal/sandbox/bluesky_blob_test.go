@@ -27,7 +27,7 @@ func (b *fixture) upload(t *testing.T, token, kind string, body io.Reader) answe
 	return doRequest(request)
 }
 
-// uploadFile returns the blob object of a file.
+// uploadFile uploads a file and returns its blob object.
 func (b *fixture) uploadFile(t *testing.T, token, kind, body string) json.RawMessage {
 	t.Helper()
 	a := b.upload(t, token, kind, strings.NewReader(body))
@@ -49,33 +49,33 @@ func (b *fixture) putEmbed(t *testing.T, token, rkey string, embed any) {
 	}
 }
 
-func TestMediaServed(t *testing.T) {
+func TestBlueskyServesMedia(t *testing.T) {
 	t.Parallel()
 	b, access, _ := startSignedUp(t, Options{})
-	film := "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"
+	video := "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"
 	b.putEmbed(t, access, "3l2345672abca", map[string]any{"$type": "app.bsky.embed.images", "images": []any{
 		map[string]any{"image": b.uploadFile(t, access, "image/png", picture), "alt": `a <dot> & "more"`},
 		map[string]any{"image": b.uploadFile(t, access, "image/png", picture+"2"), "alt": ""},
 	}})
 	b.putEmbed(t, access, "3l2345672abcb",
-		map[string]any{"$type": "app.bsky.embed.video", "video": b.uploadFile(t, access, "video/mp4", film), "alt": "a film"})
+		map[string]any{"$type": "app.bsky.embed.video", "video": b.uploadFile(t, access, "video/mp4", video), "alt": "a film"})
 
-	again := startIn(t, b.dir, Options{}) // never closed, as after a kill
+	reopened := startIn(t, b.dir, Options{}) // never closed, as after a kill
 	var served []string
-	for _, post := range again.listPosts(t, url.Values{}) {
+	for _, post := range reopened.listPosts(t, url.Values{}) {
 		for _, address := range post.Media {
-			path, ours := strings.CutPrefix(address, again.url)
-			a := again.get(t, path)
+			path, ours := strings.CutPrefix(address, reopened.url)
+			a := reopened.get(t, path)
 			if !ours || a.status != http.StatusOK || a.header.Get("X-Content-Type-Options") != "nosniff" {
 				t.Errorf("%s: HTTP %d %v", address, a.status, a.header)
 			}
 			served = append(served, a.header.Get("Content-Type")+" "+string(a.body))
 		}
 	}
-	if diff := cmp.Diff([]string{"image/png " + picture, "image/png " + picture + "2", "video/mp4 " + film}, served); diff != "" {
+	if diff := cmp.Diff([]string{"image/png " + picture, "image/png " + picture + "2", "video/mp4 " + video}, served); diff != "" {
 		t.Error(diff)
 	}
-	page := string(again.get(t, "/").body)
+	page := string(reopened.get(t, "/").body)
 	for _, part := range []string{
 		`alt="a &lt;dot&gt; &amp; &#34;more&#34;"`, "Without a description", "<video src=\"bluesky/xrpc/", "a film</figcaption>",
 	} {
@@ -85,7 +85,7 @@ func TestMediaServed(t *testing.T) {
 	}
 }
 
-func TestDiscardedUploads(t *testing.T) {
+func TestBlueskyDiscardsFailedUploads(t *testing.T) {
 	t.Parallel()
 	b, access, _ := startSignedUp(t, Options{})
 	if a := b.upload(t, access, "video/mp4",
@@ -95,16 +95,16 @@ func TestDiscardedUploads(t *testing.T) {
 	if a := b.upload(t, access, "nothing;", strings.NewReader(picture)); a.status != http.StatusBadRequest {
 		t.Errorf("no type: HTTP %d: %s", a.status, a.body)
 	}
-	cut := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/bluesky/xrpc/"+"com.atproto.repo.uploadBlob",
-		io.MultiReader(strings.NewReader(picture), broken{}))
-	cut.Header.Set("Content-Type", "image/png")
-	cut.Header.Set("Authorization", "Bearer "+access)
+	truncated := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/bluesky/xrpc/"+"com.atproto.repo.uploadBlob",
+		io.MultiReader(strings.NewReader(picture), truncatedBody{}))
+	truncated.Header.Set("Content-Type", "image/png")
+	truncated.Header.Set("Authorization", "Bearer "+access)
 	recorder := httptest.NewRecorder()
-	if b.Handler().ServeHTTP(recorder, cut); recorder.Code != http.StatusBadRequest {
+	if b.Handler().ServeHTTP(recorder, truncated); recorder.Code != http.StatusBadRequest {
 		t.Errorf("cut off: HTTP %d: %s", recorder.Code, recorder.Body)
 	}
-	if kept, err := filepath.Glob(filepath.Join(b.dir, "blobs", "baf*")); err != nil || len(kept) > 0 {
-		t.Errorf("kept %v, %v", kept, err)
+	if files, err := filepath.Glob(filepath.Join(b.dir, "blobs", "baf*")); err != nil || len(files) > 0 {
+		t.Errorf("kept %v, %v", files, err)
 	}
 }
 
@@ -112,18 +112,18 @@ type zeros struct{}
 
 func (zeros) Read(into []byte) (int, error) { clear(into); return len(into), nil }
 
-// broken is a body that ends too early.
-type broken struct{}
+// truncatedBody is a body that ends before its declared length.
+type truncatedBody struct{}
 
-func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+func (truncatedBody) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-func TestPartialFileRemoved(t *testing.T) {
+func TestOpenRemovesPartialFiles(t *testing.T) {
 	t.Parallel()
 	b := start(t, Options{})
 	half := filepath.Join(b.dir, "blobs", "incoming", "1")
 	must.NoError(t, os.WriteFile(half, []byte("half"), 0o600))
 	startIn(t, b.dir, Options{})
 	if _, err := os.Stat(half); !os.IsNotExist(err) {
-		t.Errorf("it is still there: %v", err)
+		t.Errorf("the partial file was not removed: %v", err)
 	}
 }

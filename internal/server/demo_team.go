@@ -108,7 +108,7 @@ func (q *Quickstart) resumeIfCopied(ctx context.Context) error {
 	return err
 }
 
-// ensureSandboxAccounts creates accounts on the sandbox's Bluesky and, at the first start, the earlier posts.
+// ensureSandboxAccounts creates accounts on the sandbox's Bluesky and, at the first start, the prior posts.
 func (q *Quickstart) ensureSandboxAccounts(ctx context.Context, first bool) error {
 	err := errors.Join(q.sandbox.EnsureBlueskyAccount(demoHandle, "Harbour Coffee", demoAppPassword),
 		q.sandbox.EnsureBlueskyAccount(demoSecondHandle, "Harbour Roastery", demoAppPassword))
@@ -118,7 +118,7 @@ func (q *Quickstart) ensureSandboxAccounts(ctx context.Context, first bool) erro
 	if !first {
 		return nil
 	}
-	return q.addEarlierPosts(ctx)
+	return q.addPriorPosts(ctx)
 }
 
 // AddSamples adds sample data of every kind to the demo team at the first start, grants the team credits, and waits until

@@ -178,7 +178,7 @@ func (s *site) addUnknownPost(platform, text string) func() {
 	return func() {
 		s.t.Helper()
 		handle := s.text(`SELECT username FROM social_accounts WHERE platform = '` + platform + `' LIMIT 1`)
-		must.NoError(s.t, s.box.AddEarlier(context.Background(), platform, handle, []sandbox.Earlier{{Text: text, At: time.Now()}}))
+		must.NoError(s.t, s.box.AddPriorPosts(context.Background(), platform, handle, []sandbox.PriorPost{{Text: text, At: time.Now()}}))
 	}
 }
 

@@ -34,48 +34,52 @@ type blobObject struct {
 
 // uploadBlob saves a file of the account. It is served once a record refers to it.
 func (b *Network) uploadBlob(w http.ResponseWriter, r *http.Request) (any, error) {
-	var a store.Account
-	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
-		var err error
-		a, _, err = b.authorize(r, t)
-		return err
-	})
+	a, err := b.account(r)
 	if err != nil {
 		return nil, err
 	}
-	given, err := checkUpload(r)
+	mimeType, err := checkUpload(r)
 	if err != nil {
 		return nil, err
 	}
-	end := base.AllowUpload(w)
-	blob, err := b.Store.SaveMedia(http.MaxBytesReader(w, r.Body, maxBlob), given)
-	end()
-	switch err := base.UploadError(err); {
-	case errors.Is(err, base.ErrBodyTooLarge):
-		return nil, errTooLarge
-	case errors.Is(err, base.ErrBodyUnreadable):
-		return nil, errUnreadable
-	}
+	blob, err := b.saveUpload(w, r, maxBlob, mimeType)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
 	err = b.Store.InTx(ctx, func(t store.Tx) error { return t.SaveBlob(ctx, Name, a.ID, blob) })
-	answer := blobObject{Type: "blob", Ref: map[string]string{"$link": blob.CID}, MIME: blob.MIME, Size: blob.Size}
-	return map[string]blobObject{"blob": answer}, err
+	return map[string]blobObject{"blob": newBlobObject(blob)}, err
 }
 
-// checkUpload returns the type that the client declares.
+func newBlobObject(blob store.Blob) blobObject {
+	return blobObject{Type: "blob", Ref: map[string]string{"$link": blob.CID}, MIME: blob.MIME, Size: blob.Size}
+}
+
+// saveUpload saves the request's body, which may have at most limit bytes.
+func (b *Network) saveUpload(w http.ResponseWriter, r *http.Request, limit int64, mimeType string) (store.Blob, error) {
+	endUpload := base.AllowUpload(w)
+	blob, err := b.Store.SaveMedia(http.MaxBytesReader(w, r.Body, limit), mimeType)
+	endUpload()
+	switch uploadErr := base.UploadError(err); {
+	case errors.Is(uploadErr, base.ErrBodyTooLarge):
+		return store.Blob{}, errTooLarge
+	case errors.Is(uploadErr, base.ErrBodyUnreadable):
+		return store.Blob{}, errUnreadable
+	}
+	return blob, err
+}
+
+// checkUpload returns the MIME type that the client declares, or an error if the upload is invalid.
 func checkUpload(r *http.Request) (string, error) {
-	given, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || !strings.Contains(given, "/") {
+	mimeType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || !strings.Contains(mimeType, "/") {
 		return "", invalidRequest("Request encoding (Content-Type) required but not provided")
 	}
 	if r.ContentLength > maxBlob {
 		return "", errTooLarge
 	}
-	return given, nil
+	return mimeType, nil
 }
 
 // blobPath returns the path of a file on the sandbox.
@@ -110,8 +114,8 @@ func (b *Network) getBlob(r *http.Request) (any, error) {
 }
 
 // checkBlobs refuses references to files that the account has not uploaded or that the record describes wrongly.
-func checkBlobs(ctx context.Context, t store.Tx, did string, named []store.Blob) error {
-	for _, ref := range named {
+func checkBlobs(ctx context.Context, t store.Tx, did string, refs []store.Blob) error {
+	for _, ref := range refs {
 		stored, found, err := t.Blob(ctx, Name, did, ref.CID)
 		switch {
 		case err != nil:

@@ -18,9 +18,7 @@ import (
 // Name is the name of the network in the sandbox.
 const Name = "bluesky"
 
-const (
-	collection = "app.bsky.feed.post"
-)
+const collection = "app.bsky.feed.post"
 
 var handlePattern = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
@@ -43,7 +41,8 @@ func (b *Network) Title() string { return "Bluesky" }
 // Init does nothing, because accounts are created by EnsureAccount.
 func (b *Network) Init(context.Context) error { return nil }
 
-// Handler serves XRPC, that of the video service below video/, and redirects from posts to the sandbox's page.
+// Handler serves the XRPC methods and, below /video, those of the video service. It redirects the addresses of posts to
+// the sandbox's page.
 func (b *Network) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/profile/") {
@@ -73,7 +72,7 @@ func EnsureAccount(s *base.Server, handle, displayName, appPassword string) erro
 	return nil
 }
 
-// DID returns an account's ID, which is the same in every sandbox.
+// DID returns the ID of an account. A handle has the same ID in every sandbox.
 func DID(handle string) string {
 	sum := sha256.Sum256([]byte("sandbox account " + handle))
 	return "did:plc:" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:15]))

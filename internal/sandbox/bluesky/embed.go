@@ -25,7 +25,8 @@ type embeddedBlob struct {
 	alt string
 }
 
-// parseEmbed parses an embed by the rules of app.bsky.embed.images and app.bsky.embed.video. Other types are open.
+// parseEmbed parses an embed by the rules of app.bsky.embed.images and app.bsky.embed.video. It does not check embeds of
+// other types, which the protocol allows.
 func parseEmbed(members map[string]any) ([]embeddedBlob, error) {
 	value, given := members["embed"]
 	if !given {
@@ -57,24 +58,24 @@ func parseImages(path string, embed map[string]any) ([]embeddedBlob, error) {
 	}
 	var media []embeddedBlob
 	for i, value := range images {
-		at := fmt.Sprintf("%s.images[%d]", path, i)
+		itemPath := fmt.Sprintf("%s.images[%d]", path, i)
 		image, ok := value.(map[string]any)
 		if !ok {
-			return nil, invalidRecord("Expected object value type (got %s) at %s", describeValue(value), at)
+			return nil, invalidRecord("Expected object value type (got %s) at %s", describeValue(value), itemPath)
 		}
-		one, err := parseMedia(at, image, "image", "image/*", maxImageBytes)
+		blob, err := parseMedia(itemPath, image, "image", "image/*", maxImageBytes)
 		if err != nil {
 			return nil, err
 		}
-		if err := requireKey(at, image, "alt"); err != nil {
+		if err := requireKey(itemPath, image, "alt"); err != nil {
 			return nil, err
 		}
-		media = append(media, one)
+		media = append(media, blob)
 	}
 	return media, nil
 }
 
-// parseMedia parses what images and videos have in common: the file, the alt text and the aspect ratio.
+// parseMedia parses the members that images and videos share: the file, the alt text and the aspect ratio.
 func parseMedia(path string, members map[string]any, name, accept string, maxSize int64) (embeddedBlob, error) {
 	if err := requireKey(path, members, name); err != nil {
 		return embeddedBlob{}, err
@@ -105,7 +106,7 @@ func parseBlob(path string, value any, accept string, maxSize int64) (store.Blob
 	if !ok {
 		return store.Blob{}, invalidRecord("Expected blob value type (got %s) at %s", describeValue(value), path)
 	}
-	if family, all := strings.CutSuffix(accept, "*"); !all && ref.MIME != accept || !strings.HasPrefix(ref.MIME,
+	if family, anySubtype := strings.CutSuffix(accept, "*"); !anySubtype && ref.MIME != accept || !strings.HasPrefix(ref.MIME,
 		family) {
 		return store.Blob{}, invalidRecord("Expected %q (got %q) at %s.mimeType", accept, ref.MIME, path)
 	}
@@ -130,8 +131,8 @@ func blobFrom(value any) (store.Blob, bool) {
 	return ref, wellFormed && strings.Contains(ref.MIME, "/") && err == nil && ref.Size >= 0
 }
 
-// blobsIn returns the blobs anywhere in a record.
-func blobsIn(value any) []store.Blob {
+// collectBlobs returns all blobs that a value of a record contains, at any depth.
+func collectBlobs(value any) []store.Blob {
 	if ref, ok := blobFrom(value); ok {
 		return []store.Blob{ref}
 	}
@@ -139,11 +140,11 @@ func blobsIn(value any) []store.Blob {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, member := range v {
-			found = append(found, blobsIn(member)...)
+			found = append(found, collectBlobs(member)...)
 		}
 	case []any:
 		for _, member := range v {
-			found = append(found, blobsIn(member)...)
+			found = append(found, collectBlobs(member)...)
 		}
 	}
 	return found
@@ -181,7 +182,7 @@ func requireKey(path string, members map[string]any, name string) error {
 	return nil
 }
 
-// describeValue returns a value as the genuine server writes it in errors: objects and arrays by their kind.
+// describeValue formats a value as the genuine server does in errors. Objects and arrays are only named by their kind.
 func describeValue(value any) string {
 	switch v := value.(type) {
 	case nil:

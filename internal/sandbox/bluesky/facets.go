@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// arrayMember returns a member that must be an array of at most limit values. It returns nil for a missing one.
+// arrayMember returns an array member, or nil if it is missing. The array may have at most limit values.
 func arrayMember(path string, members map[string]any, name string, limit int) ([]any, error) {
 	value, given := members[name]
 	if !given {
@@ -110,5 +110,5 @@ func checkFeature(path string, value any) error {
 			return invalidRecord("Invalid DID (got %q) at %s.did", did, path)
 		}
 	}
-	return nil // other types are open
+	return nil // the protocol allows other types
 }

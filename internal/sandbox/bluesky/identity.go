@@ -42,8 +42,8 @@ func (b *Network) describeRepo(r *http.Request) (any, error) {
 		if !found {
 			return &xrpcError{http.StatusBadRequest, "RepoNotFound", "Could not find repo for DID: " + repo}
 		}
-		some, err := listPage(r.Context(), t, a.ID, "", false, 1)
-		if len(some) > 0 {
+		posts, err := listPage(r.Context(), t, a.ID, "", false, 1)
+		if len(posts) > 0 {
 			collections = append(collections, collection)
 		}
 		return err

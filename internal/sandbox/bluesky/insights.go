@@ -10,8 +10,8 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// getProfile returns an account's profile with its number of followers. It needs a token, because the server forwards
-// the call to the app view.
+// getProfile returns an account's profile with its number of followers. It requires a token, because the genuine server
+// forwards the call to the app view.
 func (b *Network) getProfile(r *http.Request) (any, error) {
 	actor := r.URL.Query().Get("actor")
 	if err := requireValues("actor", actor); err != nil {
@@ -22,7 +22,7 @@ func (b *Network) getProfile(r *http.Request) (any, error) {
 		if _, _, err := b.authorize(r, t); err != nil {
 			return err
 		}
-		a, err := b.actor(r, t, actor)
+		a, err := b.findActor(r, t, actor)
 		if err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func (b *Network) getProfile(r *http.Request) (any, error) {
 	return answer, err
 }
 
-func (b *Network) actor(r *http.Request, t store.Tx, name string) (store.Account, error) {
+func (b *Network) findActor(r *http.Request, t store.Tx, name string) (store.Account, error) {
 	a, found, err := t.Account(r.Context(), Name, name)
 	if err == nil && !found {
 		err = invalidRequest("Profile not found")
@@ -44,47 +44,47 @@ func (b *Network) actor(r *http.Request, t store.Tx, name string) (store.Account
 	return a, err
 }
 
-// getAuthorFeed lists an account's posts with their counts, the newest first. It needs a token too.
+// getAuthorFeed lists an account's posts with their counts, the newest first. It also requires a token.
 func (b *Network) getAuthorFeed(r *http.Request) (any, error) {
 	query := r.URL.Query()
-	limit, read := 50, 0
+	limit, offset := 50, 0
 	var err error
 	if text := query.Get("limit"); text != "" {
 		limit, err = strconv.Atoi(text)
 	}
 	if text := query.Get("cursor"); text != "" && err == nil {
-		read, err = strconv.Atoi(text)
+		offset, err = strconv.Atoi(text)
 	}
-	if err != nil || limit < 1 || limit > 100 || read < 0 {
-		return nil, invalidRequest("limit must be between 1 and 100, and cursor one that was given")
+	if err != nil || limit < 1 || limit > 100 || offset < 0 {
+		return nil, invalidRequest("limit must be between 1 and 100, and cursor a value from a previous response")
 	}
 	answer := map[string]any{}
 	err = b.Store.InTx(r.Context(), func(t store.Tx) error {
 		if _, _, err := b.authorize(r, t); err != nil {
 			return err
 		}
-		a, err := b.actor(r, t, query.Get("actor"))
+		a, err := b.findActor(r, t, query.Get("actor"))
 		if err != nil {
 			return err
 		}
 		posts, err := t.Posts(r.Context(),
 			`where p.platform = ? and p.account = ? order by p.at desc, p.seq desc limit ? offset ?`, Name, a.ID,
-			limit, read)
+			limit, offset)
 		feed := make([]map[string]any, len(posts))
 		for i, p := range posts {
-			feed[i] = map[string]any{"post": b.view(p)}
+			feed[i] = map[string]any{"post": b.postView(p)}
 		}
 		answer["feed"] = feed
 		if len(posts) == limit {
-			answer["cursor"] = strconv.Itoa(read + limit)
+			answer["cursor"] = strconv.Itoa(offset + limit)
 		}
 		return err
 	})
 	return answer, err
 }
 
-// view returns a post as the network's view shows it.
-func (b *Network) view(p store.Post) map[string]any {
+// postView returns a post with its counts in the API's format.
+func (b *Network) postView(p store.Post) map[string]any {
 	counts := insights.Count(p, b.Now())
 	return map[string]any{
 		"uri": p.ID, "cid": p.Version,

@@ -7,34 +7,34 @@ import (
 	"time"
 )
 
-// rateWindow counts calls for the rate headers. Calls are only refused if a marker requests it, because people
-// experiment with the sandbox in loops.
+// rateWindow counts calls for the rate limit headers. It never refuses calls, because people experiment with the sandbox
+// in loops. Only a marker refuses calls.
 type rateWindow struct {
-	mu     sync.Mutex
-	resets time.Time
-	used   int
+	mu      sync.Mutex
+	resetAt time.Time
+	used    int
 }
 
 const (
-	ratePoints = 3000
-	rateWidth  = 5 * time.Minute
+	rateLimit  = 3000 // calls in a window
+	rateLength = 5 * time.Minute
 )
 
 // count counts a call and sets the headers.
 func (w *rateWindow) count(header http.Header, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !now.Before(w.resets) {
-		w.resets, w.used = now.Add(rateWidth), 0
+	if !now.Before(w.resetAt) {
+		w.resetAt, w.used = now.Add(rateLength), 0
 	}
 	w.used++
-	header.Set("RateLimit-Limit", strconv.Itoa(ratePoints))
-	header.Set("RateLimit-Policy", strconv.Itoa(ratePoints)+";w="+strconv.Itoa(int(rateWidth/time.Second)))
-	header.Set("RateLimit-Remaining", strconv.Itoa(max(ratePoints-w.used, 0)))
-	header.Set("RateLimit-Reset", strconv.FormatInt(w.resets.Unix(), 10))
+	header.Set("RateLimit-Limit", strconv.Itoa(rateLimit))
+	header.Set("RateLimit-Policy", strconv.Itoa(rateLimit)+";w="+strconv.Itoa(int(rateLength/time.Second)))
+	header.Set("RateLimit-Remaining", strconv.Itoa(max(rateLimit-w.used, 0)))
+	header.Set("RateLimit-Reset", strconv.FormatInt(w.resetAt.Unix(), 10))
 }
 
-// exhaust sets the headers of a refusal for two seconds.
+// exhaust sets the headers of a response that refuses calls for two seconds, rounded up to whole seconds.
 func (w *rateWindow) exhaust(header http.Header, now time.Time) {
 	header.Set("RateLimit-Remaining", "0")
 	header.Set("RateLimit-Reset", strconv.FormatInt(now.Add(2*time.Second+time.Second-1).Unix(), 10))

@@ -44,7 +44,7 @@ func (b *Network) getRecord(r *http.Request) (any, error) {
 	}
 	var answer recordAnswer
 	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
-		a, err := b.repo(r.Context(), t, repo)
+		a, err := b.findRepo(r.Context(), t, repo)
 		if err != nil {
 			return err
 		}
@@ -62,8 +62,8 @@ func (b *Network) getRecord(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// repo returns the account of a repository, named by handle or DID.
-func (b *Network) repo(ctx context.Context, t store.Tx, repo string) (store.Account, error) {
+// findRepo returns the account of a repository, which is named by a handle or DID.
+func (b *Network) findRepo(ctx context.Context, t store.Tx, repo string) (store.Account, error) {
 	a, found, err := t.Account(ctx, Name, strings.ToLower(repo))
 	if err == nil && !found {
 		err = invalidRequest("Could not find repo: %s", repo)
@@ -77,8 +77,8 @@ func (b *Network) listRecords(r *http.Request) (any, error) {
 		return nil, err
 	}
 	limit := 50
-	if given := query.Get("limit"); given != "" {
-		limit, _ = strconv.Atoi(given) // an invalid limit is 0, which is refused
+	if text := query.Get("limit"); text != "" {
+		limit, _ = strconv.Atoi(text) // an invalid limit is 0, which is refused
 	}
 	if limit < 1 || limit > 100 {
 		return nil, invalidRequest("limit must be between 1 and 100")
@@ -89,12 +89,12 @@ func (b *Network) listRecords(r *http.Request) (any, error) {
 	}
 	answer.Records = []recordAnswer{}
 	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
-		a, err := b.repo(r.Context(), t, query.Get("repo"))
+		a, err := b.findRepo(r.Context(), t, query.Get("repo"))
 		if err != nil || query.Get("collection") != collection {
 			return err
 		}
-		listed, err := listPage(r.Context(), t, a.ID, query.Get("cursor"), query.Get("reverse") == "true", limit)
-		for _, p := range listed {
+		posts, err := listPage(r.Context(), t, a.ID, query.Get("cursor"), query.Get("reverse") == "true", limit)
+		for _, p := range posts {
 			answer.Records = append(answer.Records, recordAnswer{URI: p.ID, CID: p.Version, Value: p.Body})
 			answer.Cursor = parseRecordKey(p.ID)
 		}
@@ -103,7 +103,7 @@ func (b *Network) listRecords(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// listPage lists an account's posts after cursor by record key, the greatest first unless reverse.
+// listPage lists an account's posts after cursor in descending order of their record keys, or ascending if reverse.
 func listPage(ctx context.Context, t store.Tx, did, cursor string, reverse bool, limit int) ([]store.Post, error) {
 	if reverse {
 		return t.Posts(ctx, `where p.platform = ? and p.account = ? and p.id > ? order by p.id limit ?`,

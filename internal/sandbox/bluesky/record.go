@@ -30,7 +30,8 @@ var (
 	languagePattern = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
 )
 
-// parseRecord parses a record by the rules of app.bsky.feed.post. Replies, labels and other embeds are not checked.
+// parseRecord parses a record by the rules of app.bsky.feed.post. It does not check replies, labels, or embeds other
+// than images and videos.
 func parseRecord(raw json.RawMessage) (record, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -58,7 +59,7 @@ func parseRecord(raw json.RawMessage) (record, error) {
 		return record{}, fmt.Errorf("writing the record: %w", err)
 	}
 	text, _ := members["text"].(string) // checkRecord checked its type
-	return record{text: text, at: at, media: media, blobs: blobsIn(members), body: body, cid: store.ContentID(body)},
+	return record{text: text, at: at, media: media, blobs: collectBlobs(members), body: body, cid: store.ContentID(body)},
 		nil
 }
 
@@ -67,12 +68,12 @@ func checkRecord(members map[string]any) (time.Time, error) {
 		return time.Time{}, err
 	}
 	if err := checkText("$.record.text", members["text"], 3000, 300); err != nil {
-		return time.Time{}, missingOr("text", members, err)
+		return time.Time{}, memberError("text", members, err)
 	}
 	created, _ := members["createdAt"].(string)
 	at, err := time.Parse(time.RFC3339, created)
 	if err != nil {
-		return time.Time{}, missingOr("createdAt", members,
+		return time.Time{}, memberError("createdAt", members,
 			invalidRecord("Invalid datetime (got %q) at $.record.createdAt", created))
 	}
 	if err := checkLangs(members); err != nil {
@@ -88,10 +89,10 @@ func invalidRecord(format string, args ...any) error {
 	return invalidRequest("Invalid "+collection+" record: "+format, args...)
 }
 
-// missingOr returns an error for a missing member if the member is missing, else otherwise.
-func missingOr(name string, members map[string]any, otherwise error) error {
+// memberError returns err if the member exists, otherwise an error that says that it is missing.
+func memberError(name string, members map[string]any, err error) error {
 	if _, given := members[name]; given {
-		return otherwise
+		return err
 	}
 	return invalidRecord("Missing required key %q at $.record", name)
 }
@@ -110,7 +111,7 @@ func checkText(path string, value any, maxBytes, maxGraphemes int) error {
 	return nil
 }
 
-// checkNumbers refuses numbers that are not integers, as the protocol has no others.
+// checkNumbers refuses numbers that are not integers, because the protocol does not have them.
 func checkNumbers(path string, value any) error {
 	switch v := value.(type) {
 	case json.Number:

@@ -1,7 +1,6 @@
 package bluesky
 
 import (
-	"encoding/base64"
 	"net/http"
 	"strconv"
 	"strings"
@@ -32,12 +31,7 @@ var errServiceToken = &xrpcError{http.StatusUnauthorized, "AuthenticationRequire
 // getServiceAuth returns a token for a method of a service.
 func (b *Network) getServiceAuth(r *http.Request) (any, error) {
 	query := r.URL.Query()
-	var a store.Account
-	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
-		var err error
-		a, _, err = b.authorize(r, t)
-		return err
-	})
+	a, err := b.account(r)
 	if err != nil {
 		return nil, err
 	}
@@ -55,18 +49,15 @@ func (b *Network) getServiceAuth(r *http.Request) (any, error) {
 			return nil, &xrpcError{http.StatusBadRequest, "BadExpiration", "expiration is in past or too far ahead"}
 		}
 	}
-	signed := encodePart(tokenHeader{Type: serviceType, Algorithm: "HS256"}) + "." + encodePart(c)
-	return map[string]string{"token": signed + "." + base64.RawURLEncoding.EncodeToString(b.Hash(signed))}, nil
+	return map[string]string{"token": b.sign(serviceType, c)}, nil
 }
 
-// serviceAccount returns the account of the request's service token, which has to be for the audience and the method.
+// serviceAccount returns the account of the request's service token, which must be for the audience and the method.
 func (b *Network) serviceAccount(r *http.Request, t store.Tx, aud, method string) (store.Account, error) {
 	text, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	parts := strings.Split(text, ".")
-	var header tokenHeader
 	var c serviceClaims
-	if len(parts) != 3 || !b.validSignature(parts) || !decodePart(parts[0], &header) || !decodePart(parts[1], &c) ||
-		header.Type != serviceType || c.Aud != aud || c.Method != method || b.Now().Unix() >= c.Expires {
+	kind, ok := b.parseToken(text, &c)
+	if !ok || kind != serviceType || c.Aud != aud || c.Method != method || b.Now().Unix() >= c.Expires {
 		return store.Account{}, errServiceToken
 	}
 	a, found, err := t.Account(r.Context(), Name, c.Issuer)

@@ -9,7 +9,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// sessionAnswer is the answer to a sign-in or a renewal. Without tokens it describes a session.
+// sessionAnswer is the response to a sign-in or a refresh. The response of getSession has no tokens.
 type sessionAnswer struct {
 	Access         string         `json:"accessJwt,omitempty"`
 	Refresh        string         `json:"refreshJwt,omitempty"`
@@ -53,22 +53,22 @@ func (b *Network) beginSession(r *http.Request, t store.Tx, a store.Account) (se
 	return b.newTokens(r, t, a, session, base.NewID())
 }
 
-// newTokens returns a session's next tokens. tokenID is the ID of the refresh token.
+// newTokens returns new tokens of a session. tokenID is the ID of the refresh token.
 func (b *Network) newTokens(
 	r *http.Request, t store.Tx, a store.Account, session, tokenID string,
 ) (sessionAnswer, error) {
 	_, known, err := t.RefreshToken(r.Context(), Name, tokenID)
 	if err == nil && !known {
-		fresh := store.RefreshToken{ID: tokenID, Session: session, Expires: b.Now().Add(refreshLifetime)}
-		err = t.SaveRefreshToken(r.Context(), Name, fresh)
+		token := store.RefreshToken{ID: tokenID, Session: session, Expires: b.Now().Add(refreshLifetime)}
+		err = t.SaveRefreshToken(r.Context(), Name, token)
 	}
-	answer := b.describe(r, a)
+	answer := b.newSessionAnswer(r, a)
 	answer.Access = b.token(accessType, a.ID, session, "")
 	answer.Refresh = b.token(refreshType, a.ID, session, tokenID)
 	return answer, err
 }
 
-func (b *Network) describe(r *http.Request, a store.Account) sessionAnswer {
+func (b *Network) newSessionAnswer(r *http.Request, a store.Account) sessionAnswer {
 	return sessionAnswer{DID: a.ID, DIDDoc: b.didDocument(r, a), Handle: a.Handle, EmailConfirmed: !isUnconfirmed(a), Active: true}
 }
 
@@ -85,14 +85,14 @@ func (b *Network) refreshSession(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// rotate exchanges a refresh token. The old token stays valid for a while and returns the same new token, in case the
-// response was lost.
+// rotate exchanges a refresh token. The old token stays valid for refreshGrace and is exchanged for the same new token,
+// in case the response was lost.
 func (b *Network) rotate(r *http.Request, t store.Tx, c claims) (sessionAnswer, error) {
 	token, known, err := t.RefreshToken(r.Context(), Name, c.ID)
 	if err != nil {
 		return sessionAnswer{}, err
 	}
-	alive, err := t.SessionActive(r.Context(), Name, c.Session)
+	active, err := t.SessionActive(r.Context(), Name, c.Session)
 	if err != nil {
 		return sessionAnswer{}, err
 	}
@@ -101,7 +101,7 @@ func (b *Network) rotate(r *http.Request, t store.Tx, c claims) (sessionAnswer, 
 		return sessionAnswer{}, err
 	}
 	now := b.Now()
-	if !known || !alive || !found || !now.Before(token.Expires) {
+	if !known || !active || !found || !now.Before(token.Expires) {
 		return sessionAnswer{}, errTokenRevoked
 	}
 	if grace := now.Add(refreshGrace); grace.Before(token.Expires) {
@@ -120,7 +120,7 @@ func (b *Network) getSession(r *http.Request) (any, error) {
 	var answer sessionAnswer
 	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
 		a, _, err := b.authorize(r, t)
-		answer = b.describe(r, a)
+		answer = b.newSessionAnswer(r, a)
 		return err
 	})
 	return answer, err

@@ -20,8 +20,7 @@ const (
 	refreshType = "refresh+jwt"
 )
 
-// claims are the claims of a token. Session is specific to the sandbox, so that a marker can end all tokens of one
-// sign-in.
+// claims are the claims of a token. Only the sandbox has Session, with which a marker ends all tokens of one sign-in.
 type claims struct {
 	Scope   string `json:"scope"`
 	Aud     string `json:"aud"`
@@ -57,8 +56,26 @@ func (b *Network) token(kind, account, session, id string) string {
 	if kind == refreshType {
 		c.Scope, c.Expires = "com.atproto.refresh", now.Add(refreshLifetime).Unix()
 	}
-	signed := encodePart(tokenHeader{Type: kind, Algorithm: "HS256"}) + "." + encodePart(c)
+	return b.sign(kind, c)
+}
+
+// sign returns a JSON Web Token of a kind.
+func (b *Network) sign(kind string, claims any) string {
+	signed := encodePart(tokenHeader{Type: kind, Algorithm: "HS256"}) + "." + encodePart(claims)
 	return signed + "." + base64.RawURLEncoding.EncodeToString(b.Hash(signed))
+}
+
+// parseToken parses a token's claims. It returns the kind, and reports whether the token is valid apart from its expiry.
+func (b *Network) parseToken(text string, claims any) (string, bool) {
+	parts := strings.Split(text, ".")
+	if len(parts) != 3 {
+		return "", false
+	}
+	var header tokenHeader
+	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
+	ok := err == nil && hmac.Equal(signature, b.Hash(parts[0]+"."+parts[1])) &&
+		decodePart(parts[0], &header) && decodePart(parts[1], claims)
+	return header.Type, ok
 }
 
 func encodePart(part any) string {
@@ -66,7 +83,8 @@ func encodePart(part any) string {
 	return base64.RawURLEncoding.EncodeToString(body)
 }
 
-// bearer parses the request's token of a kind. It checks in the genuine server's order.
+// bearer returns the claims of the request's token, which must be of a kind. It makes the checks in the same order as
+// the genuine server.
 func (b *Network) bearer(r *http.Request, kind string) (claims, error) {
 	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if scheme == "" {
@@ -75,24 +93,18 @@ func (b *Network) bearer(r *http.Request, kind string) (claims, error) {
 	if !strings.EqualFold(scheme, "Bearer") {
 		return claims{}, errAuthorization
 	}
-	var header tokenHeader
 	var c claims
-	parts := strings.Split(strings.TrimSpace(text), ".")
-	if len(parts) != 3 || !b.validSignature(parts) || !decodePart(parts[0], &header) || !decodePart(parts[1], &c) {
+	tokenKind, ok := b.parseToken(strings.TrimSpace(text), &c)
+	if !ok {
 		return claims{}, errTokenInvalid
 	}
 	if b.Now().Unix() >= c.Expires {
 		return claims{}, errTokenExpired
 	}
-	if header.Type != kind {
+	if tokenKind != kind {
 		return claims{}, errTokenKind
 	}
 	return c, nil
-}
-
-func (b *Network) validSignature(parts []string) bool {
-	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
-	return err == nil && hmac.Equal(signature, b.Hash(parts[0]+"."+parts[1]))
 }
 
 func decodePart(part string, into any) bool {
@@ -100,17 +112,28 @@ func decodePart(part string, into any) bool {
 	return err == nil && json.Unmarshal(body, into) == nil
 }
 
-// authorize returns the account of the request's access token.
+// account returns the account of the request's access token.
+func (b *Network) account(r *http.Request) (store.Account, error) {
+	var a store.Account
+	err := b.Store.InTx(r.Context(), func(t store.Tx) error {
+		var err error
+		a, _, err = b.authorize(r, t)
+		return err
+	})
+	return a, err
+}
+
+// authorize returns the account and the claims of the request's access token.
 func (b *Network) authorize(r *http.Request, t store.Tx) (store.Account, claims, error) {
 	c, err := b.bearer(r, accessType)
 	if err != nil {
 		return store.Account{}, claims{}, err
 	}
-	alive, err := t.SessionActive(r.Context(), Name, c.Session)
+	active, err := t.SessionActive(r.Context(), Name, c.Session)
 	if err != nil {
 		return store.Account{}, claims{}, err
 	}
-	if !alive {
+	if !active {
 		return store.Account{}, claims{}, errTokenExpired
 	}
 	a, found, err := t.Account(r.Context(), Name, c.Sub)

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	videoPath         = "/video" // of the video service, which is another host in production
+	videoPath         = "/video" // of the video service, which has its own host in production
 	uploadVideoMethod = "app.bsky.video.uploadVideo"
 	limitsMethod      = "app.bsky.video.getUploadLimits"
 
@@ -40,7 +40,7 @@ type videoJob struct {
 	made        time.Time
 }
 
-// jobView returns a job in the API's form.
+// jobView returns a job in the API's format.
 func (b *Network) jobView(j videoJob) map[string]any {
 	view := map[string]any{"jobId": j.id, "did": j.account, "state": "JOB_STATE_ENCODING", "progress": 50}
 	switch {
@@ -50,9 +50,7 @@ func (b *Network) jobView(j videoJob) map[string]any {
 		view["error"], view["message"] = "validation_failure", "The file is not a video"
 	default:
 		view["state"], view["progress"] = "JOB_STATE_COMPLETED", 100
-		view["blob"] = blobObject{
-			Type: "blob", Ref: map[string]string{"$link": j.file.CID}, MIME: j.file.MIME, Size: j.file.Size,
-		}
+		view["blob"] = newBlobObject(j.file)
 	}
 	return view
 }
@@ -78,51 +76,44 @@ func (b *Network) getUploadLimits(r *http.Request) (any, error) {
 	return limits, err
 }
 
-// uploadVideo receives a video and begins its processing. A video that was uploaded before has the same job.
+// uploadVideo saves a video and starts its processing. It returns the existing job for a video that the account has
+// uploaded before.
 func (b *Network) uploadVideo(w http.ResponseWriter, r *http.Request) (any, error) {
 	var a store.Account
-	find := func(t store.Tx) error {
+	authorize := func(t store.Tx) error {
 		var err error
 		a, err = b.serviceAccount(r, t, b.serviceDID(r), uploadMethod)
 		if err == nil && r.URL.Query().Get("did") != a.ID {
-			err = invalidRequest("did has to be that of the token")
+			err = invalidRequest("did must be the account of the token")
 		}
 		if err == nil && isUnconfirmed(a) {
 			err = &xrpcError{http.StatusForbidden, "UploadForbidden", "Please confirm your email address to upload videos"}
 		}
 		return err
 	}
-	if err := b.Store.InTx(r.Context(), find); err != nil {
+	if err := b.Store.InTx(r.Context(), authorize); err != nil {
 		return nil, err
 	}
 	if r.Header.Get("Content-Type") != "video/mp4" {
 		return nil, invalidRequest("Wrong request encoding (Content-Type): %s", r.Header.Get("Content-Type"))
 	}
-	end := base.AllowUpload(w)
-	blob, err := b.Store.SaveMedia(http.MaxBytesReader(w, r.Body, maxVideoBytes), "")
-	end()
-	switch err := base.UploadError(err); {
-	case errors.Is(err, base.ErrBodyTooLarge):
-		return nil, errTooLarge
-	case errors.Is(err, base.ErrBodyUnreadable):
-		return nil, errUnreadable
-	}
+	blob, err := b.saveUpload(w, r, maxVideoBytes, "")
 	if err != nil {
 		return nil, err
 	}
 	return b.startJob(r, a, blob)
 }
 
-// startJob begins the processing of a video. The blob is the account's own from then on.
+// startJob starts the processing of a video. From then on, records of the account can refer to the blob.
 func (b *Network) startJob(r *http.Request, a store.Account, blob store.Blob) (any, error) {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
 	j := videoJob{account: a.ID, file: blob, made: b.Now()}
-	var known bool
+	var exists bool
 	err := b.Store.InTx(ctx, func(t store.Tx) error {
-		found, ok, err := findJob(ctx, t, `account = ? and cid = ?`, a.ID, blob.CID)
-		if known = ok; ok || err != nil {
-			j = found
+		existing, found, err := findJob(ctx, t, `account = ? and cid = ?`, a.ID, blob.CID)
+		if exists = found; found || err != nil {
+			j = existing
 			return err
 		}
 		count, size, err := videosSince(ctx, t, a.ID, b.Now().Add(-24*time.Hour))
@@ -141,7 +132,7 @@ func (b *Network) startJob(r *http.Request, a store.Account, blob store.Blob) (a
 			j.id, a.ID, blob.CID, blob.MIME, blob.Size, j.made.UnixMilli())
 	})
 	view := b.jobView(j)
-	if known && err == nil {
+	if exists && err == nil {
 		view["state"], view["error"], view["message"] = "JOB_STATE_FAILED", "already_exists", "Video already processed"
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			base.WriteJSON(w, http.StatusConflict, view)
@@ -164,7 +155,7 @@ func (b *Network) getJobStatus(r *http.Request) (any, error) {
 	return map[string]any{"jobStatus": b.jobView(j)}, err
 }
 
-// videosSince returns the number of an account's videos since a time, and their size.
+// videosSince returns the number of an account's videos since a time, and their total size in bytes.
 func videosSince(ctx context.Context, t store.Tx, account string, since time.Time) (int, int64, error) {
 	var count int
 	var size int64
@@ -193,7 +184,7 @@ func findJob(ctx context.Context, t store.Tx, condition string, args ...any) (vi
 	return j, true, nil
 }
 
-// serviceDID returns the DID of the sandbox's host, which has the account's server and the video service.
+// serviceDID returns the DID of the sandbox's host, which serves as both the personal data server and the video service.
 func (b *Network) serviceDID(r *http.Request) string {
 	address, err := url.Parse(b.BaseURL(r))
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// swap is a precondition on the current record: nothing, no record, or a certain one.
+// swap is a precondition on the current record: any state, no record, or a certain record.
 type swap struct {
-	given bool
-	cid   string // empty: no record
+	given bool   // false accepts any state
+	cid   string // of the required record; empty if there must be no record
 }
 
 // UnmarshalJSON distinguishes null, which is a condition, from a missing member.
@@ -62,8 +62,8 @@ func (b *Network) writeRecord(r *http.Request, create bool) (any, error) {
 	if err := readInput(r, &in); err != nil {
 		return nil, err
 	}
-	given := in.RKey
-	if create && given == "" {
+	requestedKey := in.RKey
+	if create && requestedKey == "" {
 		in.RKey = b.nextTID()
 	}
 	if err := in.check(); err != nil {
@@ -73,11 +73,11 @@ func (b *Network) writeRecord(r *http.Request, create bool) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := write{in: in, record: rec, create: create, markKey: given}
-	if given == "" {
-		w.markKey = store.ContentID([]byte(rec.text)) // the record's key differs each time
+	w := write{in: in, record: rec, create: create, markerKey: requestedKey}
+	if requestedKey == "" {
+		w.markerKey = store.ContentID([]byte(rec.text)) // the record's key differs each time
 	}
-	return b.store(r, w)
+	return b.publish(r, w)
 }
 
 func (in recordInput) check() error {
@@ -94,16 +94,16 @@ func (in recordInput) check() error {
 	return nil
 }
 
-// write is a record that is to be stored.
+// write is a request to store a record.
 type write struct {
-	in      recordInput
-	record  record
-	create  bool
-	markKey string // identifies the post to markers that act once
+	in        recordInput
+	record    record
+	create    bool
+	markerKey string // identifies the post for markers that act once
 }
 
-// store stores the record, on disk when it returns.
-func (b *Network) store(r *http.Request, w write) (any, error) {
+// publish stores the record. The record is on disk when publish returns.
+func (b *Network) publish(r *http.Request, w write) (any, error) {
 	var answer writeAnswer
 	_, err := b.PublishInTx(r.Context(), errClosing, func(t store.Tx, waited bool) (marker.Outcome, error) {
 		return b.tryWrite(r, t, w, waited, &answer)
@@ -114,7 +114,7 @@ func (b *Network) store(r *http.Request, w write) (any, error) {
 var (
 	errClosing = &xrpcError{http.StatusServiceUnavailable, "NotEnoughResources", "The sandbox is closing"}
 	refusals   = marker.Refusals{
-		Rejected:    invalidRequest("This content cannot be posted (asked for by a sandbox marker)"),
+		Rejected:    invalidRequest("This content cannot be posted (requested by a sandbox marker)"),
 		Expired:     errTokenExpired,
 		RateLimited: &xrpcError{http.StatusTooManyRequests, "RateLimitExceeded", "Rate Limit Exceeded"},
 		Failed:      errInternal,
@@ -147,17 +147,17 @@ func (b *Network) tryWrite(
 	case !w.in.Swap.allows(current.Version):
 		return marker.Outcome{Refused: refuseSwap(current.Version)}, nil
 	}
-	publication := marker.Attempt{
-		Platform: Name, Text: w.record.text, Key: recordURI(a.ID, w.markKey), Session: c.Session, Waited: waited,
+	attempt := marker.Attempt{
+		Platform: Name, Text: w.record.text, Key: recordURI(a.ID, w.markerKey), Session: c.Session, Waited: waited,
 	}
-	return publication.Publish(ctx, t, refusals, func() (string, error) {
+	return attempt.Publish(ctx, t, refusals, func() (string, error) {
 		rev := b.nextTID()
 		answer.Commit = &commitAnswer{CID: store.ContentID([]byte(uri + rev)), Rev: rev}
 		return uri, b.save(ctx, t, w, a, current)
 	})
 }
 
-// save stores the record in place of the current one.
+// save stores the record, replacing the current one.
 func (b *Network) save(ctx context.Context, t store.Tx, w write, a store.Account, current store.Post) error {
 	if err := checkBlobs(ctx, t, a.ID, w.record.blobs); err != nil {
 		return err

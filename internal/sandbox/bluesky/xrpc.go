@@ -74,21 +74,21 @@ func (b *Network) serveXRPC(w http.ResponseWriter, r *http.Request) {
 var errInternal = &xrpcError{http.StatusInternalServerError, "InternalServerError", "Internal Server Error"}
 
 func (b *Network) answerXRPC(w http.ResponseWriter, r *http.Request) (any, error) {
-	served := methods
+	available := methods
 	path, isVideo := strings.CutPrefix(r.URL.Path, videoPath)
 	if isVideo {
-		served = videoMethods
+		available = videoMethods
 	}
-	name, below := strings.CutPrefix(path, "/xrpc/")
+	name, isXRPC := strings.CutPrefix(path, "/xrpc/")
 	switch {
-	case r.Method != http.MethodPost || !below:
+	case r.Method != http.MethodPost || !isXRPC:
 	case name == uploadMethod && !isVideo:
 		return b.uploadBlob(w, r)
 	case name == uploadVideoMethod && isVideo:
 		return b.uploadVideo(w, r)
 	}
-	method, known := served[name]
-	if !below || !known {
+	method, exists := available[name]
+	if !isXRPC || !exists {
 		return nil, &xrpcError{http.StatusNotImplemented, "MethodNotImplemented", "Method Not Implemented"}
 	}
 	if r.Method != method.verb {
@@ -128,21 +128,21 @@ func readInput(r *http.Request, into any) error {
 	}
 	err := json.NewDecoder(r.Body).Decode(into)
 	var refused *xrpcError
-	var wrong *json.UnmarshalTypeError
+	var typeErr *json.UnmarshalTypeError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &refused):
 		return refused
-	case errors.As(err, &wrong):
-		return invalidRequest("Expected another value type (got a %s) at $.%s", wrong.Value, wrong.Field)
+	case errors.As(err, &typeErr):
+		return invalidRequest("Expected another value type (got a %s) at $.%s", typeErr.Value, typeErr.Field)
 	}
 	return &xrpcError{http.StatusBadRequest, "SyntaxError", "The body is not JSON: " + err.Error()}
 }
 
-// requireValues refuses a call that lacks a value. Its arguments alternate names and values.
-func requireValues(given ...string) error {
-	for pair := range slices.Chunk(given, 2) {
+// requireValues refuses a call that lacks a value. Its arguments are pairs of a name and a value.
+func requireValues(pairs ...string) error {
+	for pair := range slices.Chunk(pairs, 2) {
 		if pair[1] == "" {
 			return invalidRequest("Missing required key %q at $", pair[0])
 		}

@@ -154,8 +154,8 @@ func ParsePage(r *http.Request) (int64, int, error) {
 // earlierPrefix is the prefix of the IDs of earlier posts.
 const earlierPrefix = "16"
 
-// FormEarlier sets the ID and the body of an earlier post on Instagram or Threads.
-func FormEarlier(p *store.Post) error {
+// FormatPriorPost sets the ID and the body of a post of Instagram or Threads from before the account was connected.
+func FormatPriorPost(p *store.Post) error {
 	form := "TEXT"
 	if len(p.Media) > 0 {
 		form = "IMAGE"

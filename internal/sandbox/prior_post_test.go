@@ -15,8 +15,8 @@ import (
 	"pressroom.example/pressroom/internal/testkit/must"
 )
 
-// Earlier posts are shown like others, with their times and counts.
-func TestEarlierPosts(t *testing.T) {
+// Prior posts are listed like other posts, with their times and counts.
+func TestPriorPosts(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }})
@@ -27,33 +27,33 @@ func TestEarlierPosts(t *testing.T) {
 	for platform, handle := range map[string]string{
 		"bluesky": "alice.test", "threads": "harbour.coffee", "instagram": "harbour.coffee",
 	} {
-		posts := []Earlier{{Text: "The first", At: first}, {Text: "The second", At: second}}
+		posts := []PriorPost{{Text: "The first", At: first}, {Text: "The second", At: second}}
 		if platform == "instagram" {
 			posts[0].Image, posts[1].Image = picture.Bytes(), picture.Bytes()
 		}
-		must.NoError(t, b.AddEarlier(t.Context(), platform, handle, posts))
-		held, err := b.posts(t.Context(), platform, "")
-		if err != nil || len(held) != 2 {
-			t.Fatalf("%s has %v (%v)", platform, held, err)
+		must.NoError(t, b.AddPriorPosts(t.Context(), platform, handle, posts))
+		stored, err := b.posts(t.Context(), platform, "")
+		if err != nil || len(stored) != 2 {
+			t.Fatalf("%s: stored posts: %v (%v)", platform, stored, err)
 		}
-		if !held[0].At.Equal(first) || held[1].Text != "The second" || !json.Valid(held[1].Body) {
-			t.Errorf("%s has %+v", platform, held)
+		if !stored[0].At.Equal(first) || stored[1].Text != "The second" || !json.Valid(stored[1].Body) {
+			t.Errorf("%s: stored posts: %+v", platform, stored)
 		}
-		if counted := insights.Count(held[0], now); counted.Views == 0 || held[0].ID == held[1].ID {
-			t.Errorf("%s has counted %+v at %s", platform, counted, held[0].ID)
+		if counts := insights.Count(stored[0], now); counts.Views == 0 || stored[0].ID == stored[1].ID {
+			t.Errorf("%s: counts of %s: %+v", platform, stored[0].ID, counts)
 		}
-		for _, m := range held[1].Media {
+		for _, m := range stored[1].Media {
 			if got := fetch(t, b.url+"/"+m.Path); !bytes.Equal(got, picture.Bytes()) {
-				t.Errorf("%s gives %d bytes of the picture", platform, len(got))
+				t.Errorf("%s: image has %d bytes", platform, len(got))
 			}
 		}
-		if listed := len(held[1].Media); (platform == "instagram") != (listed == 1) {
-			t.Errorf("%s shows %d pictures", platform, listed)
+		if images := len(stored[1].Media); (platform == "instagram") != (images == 1) {
+			t.Errorf("%s: post has %d images", platform, images)
 		}
 	}
-	if err := b.AddEarlier(t.Context(), "threads", "nobody", nil); err == nil || !strings.Contains(err.Error(),
+	if err := b.AddPriorPosts(t.Context(), "threads", "nobody", nil); err == nil || !strings.Contains(err.Error(),
 		"no account with this handle") {
-		t.Errorf("of an unknown account: %v", err)
+		t.Errorf("unknown account: %v", err)
 	}
 }
 

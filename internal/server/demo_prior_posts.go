@@ -8,9 +8,9 @@ import (
 	"pressroom.example/pressroom/internal/sandbox"
 )
 
-// demoEarlier are posts from before the team used pressroom, so that its accounts have figures. Their times are days
+// demoPriorPosts are posts from before the team used pressroom, so that its accounts have figures. Their times are days
 // before the first start and hours in the team's time zone.
-var demoEarlier = []struct {
+var demoPriorPosts = []struct {
 	days, hour int
 	text       string
 }{
@@ -28,9 +28,9 @@ var demoEarlier = []struct {
 	{3, 12, "Ada is back from the farms with a notebook full of rain and a bag full of samples. #coffee"},
 }
 
-// addEarlierPosts adds the posts to the demo team's accounts on three networks. A sandbox derives the figures of a post
+// addPriorPosts adds the posts to the demo team's accounts on three networks. A sandbox derives the metrics of a post
 // from the post and its age.
-func (q *Quickstart) addEarlierPosts(ctx context.Context) error {
+func (q *Quickstart) addPriorPosts(ctx context.Context) error {
 	zone, err := time.LoadLocation(demoTimezone)
 	if err != nil {
 		return fmt.Errorf("loading the demo team's time zone: %w", err)
@@ -40,20 +40,20 @@ func (q *Quickstart) addEarlierPosts(ctx context.Context) error {
 		return err
 	}
 	year, month, day := q.db.Now().In(zone).Date()
-	textOnly := make([]sandbox.Earlier, len(demoEarlier))
-	for i, e := range demoEarlier {
-		textOnly[i] = sandbox.Earlier{Text: e.text, At: time.Date(year, month, day-e.days, e.hour, 4*i, 0, 0, zone)}
+	textOnly := make([]sandbox.PriorPost, len(demoPriorPosts))
+	for i, e := range demoPriorPosts {
+		textOnly[i] = sandbox.PriorPost{Text: e.text, At: time.Date(year, month, day-e.days, e.hour, 4*i, 0, 0, zone)}
 	}
-	withImage := make([]sandbox.Earlier, len(textOnly))
+	withImage := make([]sandbox.PriorPost, len(textOnly))
 	for i, e := range textOnly {
 		e.Image = picture
 		withImage[i] = e
 	}
 	for _, at := range []struct {
 		platform, handle string
-		posts            []sandbox.Earlier
+		posts            []sandbox.PriorPost
 	}{{"bluesky", demoHandle, textOnly}, {"threads", demoPerson, textOnly}, {"instagram", demoPerson, withImage}} {
-		if err := q.sandbox.AddEarlier(ctx, at.platform, at.handle, at.posts); err != nil {
+		if err := q.sandbox.AddPriorPosts(ctx, at.platform, at.handle, at.posts); err != nil {
 			return err
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// FormEarlier sets the ID, version and record of an earlier post.
-func FormEarlier(p *store.Post) error {
+// FormatPriorPost sets the ID, version and record of a post from before the account was connected.
+func FormatPriorPost(p *store.Post) error {
 	raw, err := json.Marshal(map[string]any{
 		"$type": collection, "text": p.Text, "createdAt": p.At.UTC().Format(time.RFC3339Nano),
 	})
