@@ -13,7 +13,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/marker"
 )
 
-// MaxBody is the maximum size of a request's body in bytes, as the genuine Bluesky server accepts.
+// MaxBody is the maximum size of a request's body in bytes, as on the genuine Bluesky server.
 const MaxBody = 150 << 10
 
 const (
@@ -21,7 +21,7 @@ const (
 	uploadTimeout = 10 * time.Minute // for a whole file
 )
 
-// Errors of a client.
+// Errors that a client causes.
 var (
 	ErrBodyTooLarge   = errors.New("PayloadTooLarge: request entity too large")
 	ErrBodyUnreadable = errors.New("InvalidRequest: The body could not be read")
@@ -30,10 +30,10 @@ var (
 // InternalError is the response if the sandbox itself fails.
 var InternalError = map[string]string{"error": "InternalServerError", "message": "Internal Server Error"}
 
-// BufferBody reads the whole body within bodyTimeout, so that nothing later waits for the client.
+// BufferBody reads the whole body, so that nothing later waits for the client. It fails after bodyTimeout.
 func BufferBody(w http.ResponseWriter, r *http.Request) error {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not supported by every writer, but the size of the body is limited anyway
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // some writers do not support it, but MaxBody applies anyway
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	_ = control.SetReadDeadline(time.Time{})
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -46,14 +46,16 @@ func BufferBody(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// AllowUpload gives a client time to send a file, until the returned function is called.
+// AllowUpload extends the read deadline, so that a client can send a large file. The returned function removes the
+// deadline.
 func AllowUpload(w http.ResponseWriter) func() {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(uploadTimeout)) // not supported by every writer, but the size of files is limited anyway
+	_ = control.SetReadDeadline(time.Now().Add(uploadTimeout)) // some writers do not support it, but callers limit the size
 	return func() { _ = control.SetReadDeadline(time.Time{}) }
 }
 
-// UploadError returns the client's error if saving its file failed with err, and nil if the sandbox failed.
+// UploadError returns an error that the client caused if saving its file failed with err. It returns nil if err is nil
+// or the sandbox failed.
 func UploadError(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return ErrBodyTooLarge
@@ -67,8 +69,19 @@ func UploadError(err error) error {
 // Call is a call to a network's API. Its result is sent as JSON unless it is an http.Handler.
 type Call = func(*http.Request) (any, error)
 
+// ReadForm buffers the body and parses the form of a request.
+func ReadForm(w http.ResponseWriter, r *http.Request) error {
+	if err := BufferBody(w, r); err != nil {
+		return err
+	}
+	if err := r.ParseForm(); err != nil {
+		return ErrBodyUnreadable
+	}
+	return nil
+}
+
 // Handle returns a handler that reads the whole request, makes the call, and passes its result to write. A request that
-// cannot be read fails with unreadable.
+// cannot be read fails with the error unreadable.
 func Handle(
 	unreadable error, call Call, write func(w http.ResponseWriter, r *http.Request, answer any, err error),
 ) http.HandlerFunc {
@@ -76,22 +89,17 @@ func Handle(
 		ctx, cancel := WorkContext(r)
 		defer cancel()
 		r = r.WithContext(ctx)
-		var answer any
-		err := BufferBody(w, r)
-		if err == nil {
-			err = r.ParseForm()
+		if ReadForm(w, r) != nil {
+			write(w, r, nil, unreadable)
+			return
 		}
-		if err != nil {
-			err = unreadable
-		} else {
-			answer, err = call(r)
-		}
+		answer, err := call(r)
 		write(w, r, answer, err)
 	}
 }
 
-// Respond sends the result of a call, except a JSON result, for which it returns false. Errors of type E are sent to
-// the client. Any other error is logged and sent as an internal error.
+// Respond sends the result of a call and returns true. It returns false for a JSON result, which the caller has to send.
+// It sends errors of type E to the client. It logs any other error and sends the error internal.
 func Respond[E error](
 	w http.ResponseWriter, r *http.Request, platform string, answer any, err error, internal E, refuse func(E),
 ) bool {

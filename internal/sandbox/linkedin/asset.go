@@ -14,23 +14,23 @@ import (
 type asset struct {
 	id, owner   string // URNs
 	video       bool
-	blob        store.Blob // has a cid when the upload is complete
-	completedAt time.Time  // when it was complete
+	blob        store.Blob // has no CID until the upload is complete
+	completedAt time.Time
 }
 
-// part is the file or range that is uploaded to one address: an image, or a range of a video.
+// part is an upload to one address: an image, or a range of a video.
 type part struct {
 	secret, asset string
-	first, size   int64 // bytes; a size of 0 is unknown
-	cid           string
+	first, size   int64  // offset and size in bytes; the size of an image is 0, because it is unknown
+	cid           string // empty until the upload
 }
 
-// status returns the asset's status. The network processes it for a while.
-func (a asset) status(now time.Time, work time.Duration) string {
+// status returns the asset's status. Processing takes a while after the upload.
+func (a asset) status(now time.Time, processing time.Duration) string {
 	switch {
 	case a.blob.CID == "":
 		return "WAITING_UPLOAD"
-	case now.Sub(a.completedAt) < work:
+	case now.Sub(a.completedAt) < processing:
 		return "PROCESSING"
 	case a.blob.MIME == "": // the file is not supported
 		return "PROCESSING_FAILED"
@@ -57,16 +57,16 @@ func insertAsset(ctx context.Context, t store.Tx, a asset, parts []part) error {
 // findAsset returns an asset by its URN, and reports whether it exists.
 func findAsset(ctx context.Context, t store.Tx, id string) (asset, bool, error) {
 	a := asset{id: id}
-	var whole int64
+	var completedAt int64
 	err := t.QueryRowContext(ctx, `select owner, video, cid, type, whole_at from linkedin_assets where id = ?`, id).
-		Scan(&a.owner, &a.video, &a.blob.CID, &a.blob.MIME, &whole)
+		Scan(&a.owner, &a.video, &a.blob.CID, &a.blob.MIME, &completedAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return asset{}, false, nil
 	}
 	if err != nil {
 		return asset{}, false, fmt.Errorf("finding an asset: %w", err)
 	}
-	a.completedAt = time.UnixMilli(whole)
+	a.completedAt = time.UnixMilli(completedAt)
 	return a, true, nil
 }
 
@@ -107,13 +107,13 @@ func listParts(ctx context.Context, t store.Tx, asset string) ([]part, error) {
 		return nil, fmt.Errorf("reading parts: %w", err)
 	}
 	defer rows.Close()
-	var found []part
+	var parts []part
 	for rows.Next() {
 		p := part{asset: asset}
 		if err := rows.Scan(&p.secret, &p.first, &p.size, &p.cid); err != nil {
 			return nil, fmt.Errorf("reading a part: %w", err)
 		}
-		found = append(found, p)
+		parts = append(parts, p)
 	}
-	return found, rows.Err()
+	return parts, rows.Err()
 }

@@ -16,11 +16,11 @@ const scopeAnalytics = "r_member_postAnalytics"
 // networkSize returns an organization's number of followers.
 func (n *Network) networkSize(r *http.Request) (any, error) {
 	if r.URL.Query().Get("edgeType") != "COMPANY_FOLLOWED_BY_MEMBER" {
-		return nil, invalid("edgeType has to be COMPANY_FOLLOWED_BY_MEMBER")
+		return nil, invalid("edgeType must be COMPANY_FOLLOWED_BY_MEMBER")
 	}
 	var size int64
 	err := n.asCaller(r, func(_ store.Tx, c caller) error {
-		if err := c.speaksFor(r.PathValue("urn"), "", scopeAdmin); err != nil {
+		if err := c.requireScope(r.PathValue("urn"), "", scopeAdmin); err != nil {
 			return err
 		}
 		size = insights.Followers(Name, c.organization(), n.Now())
@@ -29,11 +29,11 @@ func (n *Network) networkSize(r *http.Request) (any, error) {
 	return map[string]int64{"firstDegreeSize": size}, err
 }
 
-// shareStatistics returns the counts of an organization's posts. Posts without views are left out.
+// shareStatistics returns the counts of an organization's posts. It omits posts without views.
 func (n *Network) shareStatistics(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	if query.Get("q") != "organizationalEntity" {
-		return nil, invalid("q has to be organizationalEntity")
+		return nil, invalid("q must be organizationalEntity")
 	}
 	urns, err := parseURNs(r.URL.RawQuery)
 	if err != nil {
@@ -42,7 +42,7 @@ func (n *Network) shareStatistics(r *http.Request) (any, error) {
 	elements := []any{}
 	err = n.asCaller(r, func(t store.Tx, c caller) error {
 		owner := query.Get("organizationalEntity")
-		if err := c.speaksFor(owner, "", scopeAdmin); err != nil {
+		if err := c.requireScope(owner, "", scopeAdmin); err != nil {
 			return err
 		}
 		for _, urn := range urns {
@@ -56,9 +56,7 @@ func (n *Network) shareStatistics(r *http.Request) (any, error) {
 		}
 		return nil
 	})
-	return map[string]any{
-		"elements": elements, "paging": map[string]any{"start": 0, "count": len(elements), "links": []any{}},
-	}, err
+	return newPage(elements, 0, len(elements)), err
 }
 
 func statistics(p store.Post, counts insights.Counts) map[string]any {
@@ -74,7 +72,8 @@ func statistics(p store.Post, counts insights.Counts) map[string]any {
 	}
 }
 
-// parseURNs parses the URNs of posts in a query's Rest.li List(…), whose parentheses and commas must not be escaped.
+// parseURNs parses the URNs of posts in a Rest.li List(…) of a query. The parentheses and commas of the list must not be
+// escaped.
 func parseURNs(query string) ([]string, error) {
 	var urns []string
 	for pair := range strings.SplitSeq(query, "&") {
@@ -82,11 +81,11 @@ func parseURNs(query string) ([]string, error) {
 		if name != "shares" && name != "ugcPosts" {
 			continue
 		}
-		inside, closed := strings.CutSuffix(strings.TrimPrefix(value, "List("), ")")
+		list, closed := strings.CutSuffix(strings.TrimPrefix(value, "List("), ")")
 		if !closed || !strings.HasPrefix(value, "List(") {
 			return nil, invalid("Invalid query parameters passed to request")
 		}
-		for escaped := range strings.SplitSeq(inside, ",") {
+		for escaped := range strings.SplitSeq(list, ",") {
 			urn, err := url.QueryUnescape(escaped)
 			if err != nil || strings.Contains(escaped, ":") {
 				return nil, invalid("Invalid query parameters passed to request")
@@ -97,7 +96,7 @@ func parseURNs(query string) ([]string, error) {
 	return urns, nil
 }
 
-// memberAnalytics returns one count of a member's post.
+// memberAnalytics returns the count of one metric of a member's post.
 func (n *Network) memberAnalytics(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	urn, isShare := strings.CutPrefix(strings.TrimSuffix(query.Get("entity"), ")"), "(share:")
@@ -117,21 +116,19 @@ func (n *Network) memberAnalytics(r *http.Request) (any, error) {
 			return errNotFound
 		}
 		counts := insights.Count(p, n.Now())
-		figure, known := map[string]int64{
+		count, ok := map[string]int64{
 			"IMPRESSION": counts.Views, "MEMBERS_REACHED": counts.Reach, "REACTION": counts.Likes,
 			"COMMENT": counts.Comments,
 			"RESHARE": counts.Shares, "POST_SAVE": counts.Saves,
 		}[query.Get("queryType")]
-		if !known {
+		if !ok {
 			return invalid("unknown queryType")
 		}
 		elements = append(elements, map[string]any{
-			"count": figure, "metricType": query.Get("queryType"),
+			"count": count, "metricType": query.Get("queryType"),
 			"targetEntity": map[string]string{"share": urn},
 		})
 		return nil
 	})
-	return map[string]any{
-		"elements": elements, "paging": map[string]any{"start": 0, "count": len(elements), "links": []any{}},
-	}, err
+	return newPage(elements, 0, len(elements)), err
 }

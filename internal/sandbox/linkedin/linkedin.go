@@ -20,16 +20,16 @@ import (
 const Name = "linkedin"
 
 const (
-	companySuffix = ".company" // suffix of the handle of an organization, after that of its administrator
+	companySuffix = ".company" // an organization's handle is that of its administrator with this suffix
 
 	accessLifetime  = 60 * 24 * time.Hour
 	refreshLifetime = 365 * 24 * time.Hour
 )
 
-// Network is the part of LinkedIn's API for publishing: the consent and its tokens, images and videos, posts of members
-// and of their organizations. It accepts every app and any secret. The client ID can name the app's products, see
-// products. An app with the organizations' scopes counts as approved and gets refresh tokens. Each member administers
-// one organization.
+// Network is the part of LinkedIn's API that pressroom uses: the consent and its tokens, images and videos, posts of
+// members and of their organizations. It accepts every app. The end of a client ID selects the products of the app, see
+// products. An app gets refresh tokens if the consent has a scope of organizations. Each member administers one
+// organization.
 type Network struct{ *oauth.Provider }
 
 // New returns the network of a sandbox.
@@ -59,7 +59,7 @@ func (n *Network) Init(ctx context.Context) error {
 	})
 }
 
-// PersonURN returns a member's URN, which is the same in every sandbox.
+// PersonURN returns the URN of a member. A handle has the same URN in every sandbox.
 func PersonURN(handle string) string {
 	sum := sha256.Sum256([]byte("sandbox linkedin person " + handle))
 	return "urn:li:person:" + base64.RawURLEncoding.EncodeToString(sum[:7])

@@ -36,11 +36,11 @@ type imageSet struct {
 }
 
 type content struct {
-	Media   *postMedia `json:"media,omitempty"`
-	Several *imageSet  `json:"multiImage,omitempty"`
+	Media      *postMedia `json:"media,omitempty"`
+	MultiImage *imageSet  `json:"multiImage,omitempty"`
 }
 
-// post is a post in the API's form.
+// post is a post in the API's format.
 type post struct {
 	Author       string `json:"author"`
 	Commentary   string `json:"commentary"` // little text
@@ -55,25 +55,24 @@ type post struct {
 	NoReshare bool     `json:"isReshareDisabledByAuthor"`
 }
 
-// media returns the media of the post.
 func (p post) media() []postMedia {
 	switch {
 	case p.Content == nil:
 		return nil
 	case p.Content.Media != nil:
 		return []postMedia{*p.Content.Media}
-	case p.Content.Several != nil:
-		return p.Content.Several.Images
+	case p.Content.MultiImage != nil:
+		return p.Content.MultiImage.Images
 	}
 	return nil
 }
 
-// valid reports whether the content is complete and of one form.
+// valid reports whether the content is either one medium or a valid number of images.
 func (c content) valid() bool {
-	if c.Several == nil {
+	if c.MultiImage == nil {
 		return c.Media != nil
 	}
-	images := len(c.Several.Images)
+	images := len(c.MultiImage.Images)
 	return c.Media == nil && images >= 2 && images <= maxImages
 }
 
@@ -81,10 +80,9 @@ func (c content) valid() bool {
 func (p post) check(text string) error {
 	switch {
 	case p.Visibility != "PUBLIC" || p.Lifecycle != "PUBLISHED" || p.Distribution.Feed != "MAIN_FEED":
-		return invalid("visibility, lifecycleState or feedDistribution has a value that the sandbox " +
-			"does not know")
+		return invalid("visibility, lifecycleState or feedDistribution has a value that the sandbox does not support")
 	case p.Content != nil && !p.Content.valid():
-		return invalid("content has to have one member, and multiImage 2 to 20 images")
+		return invalid("content must have one member, and multiImage 2 to 20 images")
 	case p.Content == nil && text == "":
 		return refuseInput("MISSING_FIELD", "commentary or content is required",
 			"A post needs a text or content")
@@ -95,7 +93,7 @@ func (p post) check(text string) error {
 	return nil
 }
 
-// createPost publishes a post, on disk when it returns.
+// createPost publishes a post. The post is on disk when createPost returns.
 func (n *Network) createPost(r *http.Request) (any, error) {
 	var in post
 	if err := readBody(r, &in); err != nil {
@@ -113,10 +111,10 @@ func (n *Network) createPost(r *http.Request) (any, error) {
 	return newPostAnswer(urn), err
 }
 
-// refusals are the errors that markers can request.
+// refusals are the errors that markers request.
 var refusals = marker.Refusals{
 	Rejected: refuseInput("INVALID_CONTENT", "This content cannot be posted",
-		"This content cannot be posted (asked for by a sandbox marker)"),
+		"This content cannot be posted (requested by a sandbox marker)"),
 	Expired: errRevoked, RateLimited: errRateLimited, Failed: errInternal,
 }
 
@@ -130,14 +128,14 @@ func (n *Network) tryPublish(
 	if err := in.check(text); err != nil {
 		return marker.Outcome{}, err
 	}
-	media, err := n.gather(ctx, t, in)
+	media, err := n.postMedia(ctx, t, in)
 	if err != nil {
 		return marker.Outcome{}, err
 	}
-	publication := marker.Attempt{
+	attempt := marker.Attempt{
 		Platform: Name, Account: in.Author, Text: text, Session: c.session, Waited: waited,
 	}
-	return publication.Publish(ctx, t, refusals, func() (string, error) {
+	return attempt.Publish(ctx, t, refusals, func() (string, error) {
 		if err := n.refuseDuplicate(ctx, t, in.Author, text); err != nil {
 			return "", err
 		}
@@ -145,7 +143,7 @@ func (n *Network) tryPublish(
 	})
 }
 
-// newPostAnswer returns the answer for a new post, whose URN is only in the header.
+// newPostAnswer returns the response for a new post. Only its headers contain the URN.
 func newPostAnswer(urn string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Restli-Id", urn)
@@ -166,8 +164,8 @@ func (c caller) asset(ctx context.Context, t store.Tx, urn string) (asset, error
 	return a, c.checkAuthor(a.owner)
 }
 
-// gather returns the media of a post, which must be its author's and ready.
-func (n *Network) gather(ctx context.Context, t store.Tx, in post) ([]store.Medium, error) {
+// postMedia returns the media of a post. They must belong to the author and be ready.
+func (n *Network) postMedia(ctx context.Context, t store.Tx, in post) ([]store.Medium, error) {
 	var media []store.Medium
 	for _, m := range in.media() {
 		a, found, err := findAsset(ctx, t, m.ID)
@@ -175,16 +173,16 @@ func (n *Network) gather(ctx context.Context, t store.Tx, in post) ([]store.Medi
 		case err != nil:
 			return nil, err
 		case !found || a.owner != in.Author || a.video && in.Content.Media == nil:
-			return nil, invalid("The post names media that the author cannot show in this way")
+			return nil, invalid("The post refers to media that the author may not use in this way")
 		case a.status(n.Now(), n.Ready) != "AVAILABLE":
-			return nil, invalid("The media are not ready to be shown")
+			return nil, invalid("The media are not ready to be published")
 		}
 		media = append(media, store.NewMedium(Name, a.owner, a.blob, m.Alt))
 	}
 	return media, nil
 }
 
-// refuseDuplicate refuses a text that the author has published within a day.
+// refuseDuplicate refuses a text that the author has published within duplicateWindow.
 func (n *Network) refuseDuplicate(ctx context.Context, t store.Tx, author, text string) error {
 	if text == "" {
 		return nil
@@ -226,16 +224,16 @@ func (n *Network) listPosts(r *http.Request) (any, error) {
 	}
 	if err != nil || count < 1 || count > maxPage || query.Get("q") != "author" ||
 		!slices.Contains([]string{"", "CREATED", "LAST_MODIFIED"}, query.Get("sortBy")) {
-		return nil, invalid("q has to be author, count a number from 1 to 100, sortBy CREATED or LAST_MODIFIED")
+		return nil, invalid("q must be author, count a number from 1 to 100, sortBy CREATED or LAST_MODIFIED")
 	}
 	start, err := strconv.Atoi(cmp.Or(query.Get("start"), "0"))
 	if err != nil || start < 0 {
-		return nil, invalid("start has to be a number of posts")
+		return nil, invalid("start must be a number of posts")
 	}
 	elements := []any{}
 	err = n.asCaller(r, func(t store.Tx, c caller) error {
 		author := query.Get("author")
-		if err := c.speaksFor(author, scopeReadMember, scopeReadCompany); err != nil {
+		if err := c.requireScope(author, scopeReadMember, scopeReadCompany); err != nil {
 			return err
 		}
 		posts, err := t.Posts(r.Context(),
@@ -245,20 +243,25 @@ func (n *Network) listPosts(r *http.Request) (any, error) {
 			err = marker.WithholdAny(posts, n.Now())
 		}
 		for _, p := range posts {
-			elements = append(elements, view(p))
+			elements = append(elements, postView(p))
 		}
 		return err
 	})
-	return map[string]any{
-		"elements": elements, "paging": map[string]any{"start": start, "count": count, "links": []any{}},
-	}, err
+	return newPage(elements, start, count), err
 }
 
-func view(p store.Post) map[string]any {
+// newPage returns the response of a call that lists elements.
+func newPage(elements []any, start, count int) map[string]any {
+	return map[string]any{
+		"elements": elements, "paging": map[string]any{"start": start, "count": count, "links": []any{}},
+	}
+}
+
+func postView(p store.Post) map[string]any {
 	var body struct {
 		Post post `json:"post"`
 	}
-	_ = json.Unmarshal(p.Body, &body) // save has encoded it
+	_ = json.Unmarshal(p.Body, &body) // save encoded it
 	answer := map[string]any{
 		"id": p.ID, "author": body.Post.Author, "commentary": body.Post.Commentary, "visibility": body.Post.Visibility,
 		"distribution": body.Post.Distribution, "lifecycleState": body.Post.Lifecycle,
@@ -272,7 +275,7 @@ func view(p store.Post) map[string]any {
 	return answer
 }
 
-// describeAsset returns the status of an image or a video. It needs a scope that may read.
+// describeAsset returns the status of an image or a video. It requires a scope that allows reading.
 func (n *Network) describeAsset(r *http.Request) (any, error) {
 	var answer map[string]any
 	err := n.asCaller(r, func(t store.Tx, c caller) error {
@@ -282,7 +285,7 @@ func (n *Network) describeAsset(r *http.Request) (any, error) {
 		a, err := c.asset(r.Context(), t, r.PathValue("urn"))
 		answer = map[string]any{"id": a.id, "owner": a.owner, "status": a.status(n.Now(), n.Ready)}
 		if answer["status"] == "PROCESSING_FAILED" {
-			answer["processingFailureReason"] = "The file is none that can be shown"
+			answer["processingFailureReason"] = "The file is not a supported image or video"
 		}
 		return err
 	})

@@ -12,8 +12,8 @@ import (
 
 const scopeBasicProfile = "r_basicprofile"
 
-// products are the scopes of an app by the end of its client ID. Any other app may request every scope. LinkedIn does
-// not allow the Community Management API beside another product.
+// products has the scopes that an app may request by the suffix of its client ID. Any other app may request every scope.
+// An app with the Community Management API can have no other product at LinkedIn.
 var products = map[string][]string{
 	"-self-service": {"openid", "profile", "email", scopeWriteMember},
 	"-community-management": {
@@ -21,12 +21,12 @@ var products = map[string][]string{
 	},
 }
 
-// authorize is the consent page. One scope that the app's products do not grant fails the whole consent.
+// authorize is the consent page. It fails if the app's products do not include one of the scopes.
 func (n *Network) authorize(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, base.MaxBody)
 	if r.ParseForm() == nil {
 		if scope := refusedScope(r.Form.Get("client_id"), strings.Fields(r.Form.Get("scope"))); scope != "" {
-			http.Redirect(w, r, r.Form.Get("redirect_uri")+"?"+url.Values{ //nolint:gosec // a sandbox knows no clients
+			http.Redirect(w, r, r.Form.Get("redirect_uri")+"?"+url.Values{ //nolint:gosec // the sandbox accepts every app
 				"error":             {"unauthorized_scope_error"},
 				"error_description": {`Scope "` + scope + `" is not authorized for your application`},
 				"state":             {r.Form.Get("state")},
@@ -39,8 +39,8 @@ func (n *Network) authorize(w http.ResponseWriter, r *http.Request) {
 
 // refusedScope returns the first scope that an app may not request, or "".
 func refusedScope(client string, scopes []string) string {
-	for end, allowed := range products {
-		if !strings.HasSuffix(client, end) {
+	for suffix, allowed := range products {
+		if !strings.HasSuffix(client, suffix) {
 			continue
 		}
 		for _, scope := range scopes {
@@ -52,7 +52,7 @@ func refusedScope(client string, scopes []string) string {
 	return ""
 }
 
-// me identifies the caller to an app without the OpenID scopes.
+// me describes the caller for apps that cannot request the OpenID scopes.
 func (n *Network) me(r *http.Request) (any, error) {
 	var answer map[string]any
 	err := n.asCaller(r, func(_ store.Tx, c caller) error {

@@ -13,7 +13,7 @@ import (
 type apiError struct {
 	status int
 	body   map[string]any
-	again  bool // whether Retry-After is sent
+	again  bool // whether to send Retry-After
 }
 
 func (e *apiError) Error() string {
@@ -29,7 +29,7 @@ func refuse(status, service int, code, message string) *apiError {
 	return &apiError{status: status, body: body}
 }
 
-// refuseInput returns the refusal of a post.
+// refuseInput returns the error for an invalid post.
 func refuseInput(code, description, message string) *apiError {
 	return &apiError{status: http.StatusUnprocessableEntity, body: map[string]any{
 		"status": http.StatusUnprocessableEntity, "message": message,
@@ -40,7 +40,7 @@ func refuseInput(code, description, message string) *apiError {
 	}}
 }
 
-// refuseToken returns a refusal of the token endpoint (RFC 6749, section 5.2).
+// refuseToken returns an error of the token endpoint (RFC 6749, section 5.2).
 func refuseToken(status int, name, description string) *apiError {
 	return &apiError{status: status, body: map[string]any{"error": name, "error_description": description}}
 }
@@ -69,19 +69,17 @@ var (
 	}
 )
 
-// handle returns the handler of a call. It does not parse the form, because Rest.li queries are read raw.
+// handle returns the handler of a call. It does not parse the form, because calls read Rest.li queries unparsed.
 func (n *Network) handle(do func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := base.WorkContext(r)
 		defer cancel()
 		r = r.WithContext(ctx)
-		var answer any
-		err := base.BufferBody(w, r)
-		if err != nil {
-			err = invalid("The request cannot be read")
-		} else {
-			answer, err = do(r)
+		if base.BufferBody(w, r) != nil {
+			write(w, r, nil, invalid("The request cannot be read"))
+			return
 		}
+		answer, err := do(r)
 		write(w, r, answer, err)
 	}
 }
@@ -102,7 +100,7 @@ func (n *Network) notFound(*http.Request) (any, error) {
 	return nil, refuse(http.StatusNotFound, 0, "RESOURCE_NOT_FOUND", "No virtual resource found")
 }
 
-// Oldest and newest supported version of the API.
+// Oldest and newest supported versions of the API.
 const (
 	oldestVersion = "202601"
 	newestVersion = "202612"
@@ -121,13 +119,13 @@ func requireVersion(do func(*http.Request) (any, error)) func(*http.Request) (an
 			return nil, refuse(http.StatusUpgradeRequired, 0, "NONEXISTENT_VERSION",
 				"Requested version is not active")
 		case r.Header.Get("X-Restli-Protocol-Version") != "2.0.0":
-			return nil, invalid("X-Restli-Protocol-Version has to be 2.0.0")
+			return nil, invalid("X-Restli-Protocol-Version must be 2.0.0")
 		}
 		return do(r)
 	}
 }
 
-// readBody parses a body, which must have no members other than those of out.
+// readBody parses a body. It refuses members that out does not have.
 func readBody(r *http.Request, out any) error {
 	body := json.NewDecoder(r.Body)
 	body.DisallowUnknownFields()
@@ -135,7 +133,7 @@ func readBody(r *http.Request, out any) error {
 	switch {
 	case err == nil:
 		return nil
-	case strings.Contains(err.Error(), "unknown field"): // the decoder has no error value for it
+	case strings.Contains(err.Error(), "unknown field"): // the decoder has no error type for unknown members
 		return refuse(http.StatusForbidden, 100, "ACCESS_DENIED", "Unpermitted fields present in REQUEST_BODY")
 	}
 	return invalid("The body cannot be read")

@@ -2,7 +2,7 @@ package linkedin
 
 import "testing"
 
-func TestLittleText(t *testing.T) {
+func TestVisibleText(t *testing.T) {
 	for little, want := range map[string]string{
 		"":                             "",
 		"plain, 100%!":                 "plain, 100%!",
@@ -19,7 +19,7 @@ func TestLittleText(t *testing.T) {
 		`{hashtag|\#|} x`:              "",
 	} {
 		if got := visibleText(little); got != want {
-			t.Errorf("%s became %q, not %q", little, got, want)
+			t.Errorf("visibleText(%q) = %q, want %q", little, got, want)
 		}
 	}
 }

@@ -13,8 +13,6 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-const kindRefresh = "refresh" // a kind of token
-
 // The scopes that the sandbox checks.
 const (
 	scopeAdmin        = "rw_organization_admin"
@@ -24,8 +22,8 @@ const (
 	scopeWriteMember  = "w_member_social"
 )
 
-// grantToken exchanges a code or a refresh token for an access token. The refresh token stays the same and expires a
-// year after the consent.
+// grantToken exchanges a code or a refresh token for an access token. Refreshing does not replace the refresh token,
+// which expires refreshLifetime after the consent.
 func (n *Network) grantToken(r *http.Request) (any, error) {
 	if err := r.ParseForm(); err != nil {
 		return nil, refuseToken(http.StatusBadRequest, "invalid_request", "The form cannot be read")
@@ -38,9 +36,9 @@ func (n *Network) grantToken(r *http.Request) (any, error) {
 		var err error
 		switch r.PostForm.Get("grant_type") {
 		case "authorization_code":
-			answer, err = n.firstToken(r.Context(), t, r.PostForm)
+			answer, err = n.redeemCode(r.Context(), t, r.PostForm)
 		case "refresh_token":
-			answer, err = n.nextToken(r.Context(), t, r.PostForm)
+			answer, err = n.refreshToken(r.Context(), t, r.PostForm)
 		default:
 			err = refuseToken(http.StatusBadRequest, "unsupported_grant_type",
 				"The grant type is not supported")
@@ -79,7 +77,7 @@ func (n *Network) introspect(r *http.Request) (any, error) {
 	return answer, err
 }
 
-func (n *Network) firstToken(ctx context.Context, t store.Tx, form url.Values) (map[string]any, error) {
+func (n *Network) redeemCode(ctx context.Context, t store.Tx, form url.Values) (map[string]any, error) {
 	code, ok, err := n.Redeem(ctx, t, form)
 	if err != nil {
 		return nil, err
@@ -99,36 +97,37 @@ func (n *Network) firstToken(ctx context.Context, t store.Tx, form url.Values) (
 	if err != nil || !slices.Contains(allowed, scopeWriteCompany) {
 		return answer, err
 	}
-	code.Kind = kindRefresh
+	code.Kind = oauth.KindRefresh
 	answer["refresh_token"], err = n.Issue(ctx, t, code, refreshLifetime)
 	answer["refresh_token_expires_in"] = int64(refreshLifetime / time.Second)
 	return answer, err
 }
 
-func (n *Network) accessToken(ctx context.Context, t store.Tx, of store.Token) (map[string]any, error) {
-	of.Kind = oauth.KindAccess
-	text, err := n.Issue(ctx, t, of, accessLifetime)
+// accessToken issues an access token with the session of a code or a refresh token.
+func (n *Network) accessToken(ctx context.Context, t store.Tx, token store.Token) (map[string]any, error) {
+	token.Kind = oauth.KindAccess
+	text, err := n.Issue(ctx, t, token, accessLifetime)
 	return map[string]any{"access_token": text, "expires_in": int64(accessLifetime / time.Second)}, err
 }
 
-func (n *Network) nextToken(ctx context.Context, t store.Tx, form url.Values) (map[string]any, error) {
-	old, ok, err := n.Find(ctx, t, kindRefresh, form.Get("refresh_token"))
+func (n *Network) refreshToken(ctx context.Context, t store.Tx, form url.Values) (map[string]any, error) {
+	refresh, ok, err := n.Find(ctx, t, oauth.KindRefresh, form.Get("refresh_token"))
 	if err != nil {
 		return nil, err
 	}
-	if !ok || old.Client != form.Get("client_id") {
+	if !ok || refresh.Client != form.Get("client_id") {
 		return nil, refuseToken(http.StatusBadRequest, "invalid_grant",
 			"The provided authorization grant or refresh token is invalid, expired or revoked")
 	}
-	answer, err := n.accessToken(ctx, t, old)
+	answer, err := n.accessToken(ctx, t, refresh)
 	answer["refresh_token"] = form.Get("refresh_token")
-	answer["refresh_token_expires_in"] = int64(old.Expires.Sub(n.Now()) / time.Second)
+	answer["refresh_token_expires_in"] = int64(refresh.Expires.Sub(n.Now()) / time.Second)
 	return answer, err
 }
 
 // caller is the member who makes a request.
 type caller struct {
-	store.Account // the member
+	store.Account
 
 	session string
 	scopes  []string
@@ -163,14 +162,16 @@ func (n *Network) asCaller(r *http.Request, do func(store.Tx, caller) error) err
 
 func (c caller) organization() string { return OrganizationURN(c.Handle) }
 
-// checkAuthor returns errDenied unless the caller may write as this member or organization.
+// checkAuthor returns errDenied unless the caller may publish as this member or organization.
 func (c caller) checkAuthor(urn string) error {
-	return c.speaksFor(urn, scopeWriteMember, scopeWriteCompany)
+	return c.requireScope(urn, scopeWriteMember, scopeWriteCompany)
 }
 
-func (c caller) speaksFor(urn, asMember, asOrganization string) error {
-	if urn == c.ID && slices.Contains(c.scopes, asMember) || urn == c.organization() && slices.Contains(c.scopes,
-		asOrganization) {
+// requireScope returns errDenied unless urn is the caller or the caller's organization and the token has the scope for
+// it.
+func (c caller) requireScope(urn, memberScope, organizationScope string) error {
+	if urn == c.ID && slices.Contains(c.scopes, memberScope) ||
+		urn == c.organization() && slices.Contains(c.scopes, organizationScope) {
 		return nil
 	}
 	return errDenied
@@ -197,15 +198,15 @@ func (n *Network) userinfo(r *http.Request) (any, error) {
 func (n *Network) listRoles(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	if query.Get("q") != "roleAssignee" {
-		return nil, invalid("q has to be roleAssignee")
+		return nil, invalid("q must be roleAssignee")
 	}
-	offices := []any{}
+	roles := []any{}
 	err := n.asCaller(r, func(_ store.Tx, c caller) error {
 		if !slices.Contains(c.scopes, scopeAdmin) {
 			return errDenied
 		}
 		if state := query.Get("state"); state == "" || state == "APPROVED" {
-			offices = append(offices,
+			roles = append(roles,
 				map[string]string{
 					"organization": c.organization(), "role": "ADMINISTRATOR", "roleAssignee": c.ID,
 					"state": "APPROVED",
@@ -213,9 +214,7 @@ func (n *Network) listRoles(r *http.Request) (any, error) {
 		}
 		return nil
 	})
-	return map[string]any{
-		"elements": offices, "paging": map[string]any{"start": 0, "count": len(offices), "links": []any{}},
-	}, err
+	return newPage(roles, 0, len(roles)), err
 }
 
 func (n *Network) describeOrganization(r *http.Request) (any, error) {

@@ -26,12 +26,12 @@ const (
 
 var imageTypes = []string{"image/jpeg", "image/png", "image/gif"}
 
-// uploadAddress returns the address of a part. It needs no token for a video.
+// uploadAddress returns the address for uploading a part.
 func (n *Network) uploadAddress(r *http.Request, p part) string {
 	return n.BaseURL(r) + "/" + Name + "/dms-uploads/" + p.secret + "?ca=sandbox&v=beta"
 }
 
-// initUpload stores an asset of the caller, or of the caller's organization.
+// initUpload stores an asset that is owned by the caller or the caller's organization.
 func (n *Network) initUpload(r *http.Request, a asset, parts []part) error {
 	return n.asCaller(r, func(t store.Tx, c caller) error {
 		if err := c.checkAuthor(a.owner); err != nil {
@@ -48,7 +48,7 @@ func (n *Network) initImage(r *http.Request) (any, error) {
 		} `json:"initializeUploadRequest"`
 	}
 	if r.URL.Query().Get("action") != "initializeUpload" {
-		return nil, invalid("action has to be initializeUpload")
+		return nil, invalid("action must be initializeUpload")
 	}
 	if err := readBody(r, &in); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (n *Network) videoAction(r *http.Request) (any, error) {
 	case "finalizeUpload":
 		return n.finalizeVideo(r)
 	}
-	return nil, invalid("action has to be initializeUpload or finalizeUpload")
+	return nil, invalid("action must be initializeUpload or finalizeUpload")
 }
 
 func (n *Network) initVideo(r *http.Request) (any, error) {
@@ -85,7 +85,7 @@ func (n *Network) initVideo(r *http.Request) (any, error) {
 	}
 	size := in.Request.Size
 	if size < 1 || size > maxVideo || in.Request.Captions || in.Request.Thumbnail {
-		return nil, invalid("fileSizeBytes is out of bounds, or captions or a thumbnail are asked for")
+		return nil, invalid("fileSizeBytes is out of range, or captions or a thumbnail are requested")
 	}
 	a := asset{id: "urn:li:video:" + base.NewID(), owner: in.Request.Owner, video: true}
 	var parts []part
@@ -103,9 +103,9 @@ func (n *Network) initVideo(r *http.Request) (any, error) {
 	}}, err
 }
 
-// upload accepts an image from its owner, and a part of a video from anyone with its URL.
+// upload accepts an image from its owner, and a part of a video from anyone who has its address.
 func (n *Network) upload(w http.ResponseWriter, r *http.Request) {
-	end := base.AllowUpload(w)
+	endUpload := base.AllowUpload(w)
 	p, a, err := n.findPart(r)
 	if err == nil && !a.video {
 		err = n.asCaller(r, func(_ store.Tx, c caller) error { return c.checkAuthor(a.owner) })
@@ -116,7 +116,7 @@ func (n *Network) upload(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = n.savePart(r, p, a)
 	}
-	end()
+	endUpload()
 	write(w, r, uploadAnswer(p, a), err)
 }
 
@@ -146,7 +146,7 @@ func (n *Network) receivePart(w http.ResponseWriter, r *http.Request, p part) (s
 	}
 	blob, err := n.Store.SaveFile(http.MaxBytesReader(w, r.Body, maxSize))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || err == nil && p.size != 0 && blob.Size != p.size {
-		return "", invalid("The bytes are not those that were announced")
+		return "", invalid("The size differs from the declared size")
 	}
 	if base.UploadError(err) != nil {
 		return "", invalid("The body could not be read")
@@ -154,7 +154,7 @@ func (n *Network) receivePart(w http.ResponseWriter, r *http.Request, p part) (s
 	return blob.CID, err
 }
 
-// savePart records a part. An image is then complete.
+// savePart records an uploaded part. If it is an image, savePart also completes the asset.
 func (n *Network) savePart(r *http.Request, p part, a asset) error {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
@@ -173,22 +173,22 @@ func (n *Network) savePart(r *http.Request, p part, a asset) error {
 	})
 }
 
-// inspectImage returns the blob of an image. An unsupported one has no type.
+// inspectImage returns the blob of an image. The blob has no MIME type if the image is not supported.
 func inspectImage(s *store.Store, cid string) (store.Blob, error) {
 	file, err := os.Open(s.FilePath(cid))
 	if err != nil {
 		return store.Blob{}, fmt.Errorf("opening an image: %w", err)
 	}
 	defer file.Close()
-	about, err := file.Stat()
+	info, err := file.Stat()
 	if err != nil {
 		return store.Blob{}, fmt.Errorf("inspecting an image: %w", err)
 	}
-	blob := store.Blob{CID: cid, Size: about.Size()}
+	blob := store.Blob{CID: cid, Size: info.Size()}
 	config, format, err := image.DecodeConfig(file)
-	if kind := "image/" + format; err == nil && slices.Contains(imageTypes,
-		kind) && config.Width*config.Height < maxPixels {
-		blob.MIME = kind
+	mimeType := "image/" + format
+	if err == nil && slices.Contains(imageTypes, mimeType) && config.Width*config.Height < maxPixels {
+		blob.MIME = mimeType
 	}
 	return blob, nil
 }
@@ -204,13 +204,13 @@ func uploadAnswer(p part, a asset) http.Handler {
 	})
 }
 
-// finalizeVideo joins a video's parts, which must be named in order.
+// finalizeVideo joins a video's parts. The request must list their ETags in order.
 func (n *Network) finalizeVideo(r *http.Request) (any, error) {
 	var in struct {
 		Request struct {
-			Video string   `json:"video"`
-			Token string   `json:"uploadToken"`
-			Marks []string `json:"uploadedPartIds"`
+			Video   string   `json:"video"`
+			Token   string   `json:"uploadToken"`
+			PartIDs []string `json:"uploadedPartIds"`
 		} `json:"finalizeUploadRequest"`
 	}
 	if err := readBody(r, &in); err != nil {
@@ -229,15 +229,15 @@ func (n *Network) finalizeVideo(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var marks, cids []string
+	var etags, cids []string
 	for _, p := range parts {
 		if p.cid == "" {
-			return nil, invalid("A part of the video has not arrived")
+			return nil, invalid("A part of the video has not been uploaded")
 		}
-		marks, cids = append(marks, etagPrefix+p.cid), append(cids, p.cid)
+		etags, cids = append(etags, etagPrefix+p.cid), append(cids, p.cid)
 	}
-	if !slices.Equal(marks, in.Request.Marks) || in.Request.Token != "" || !a.video {
-		return nil, invalid("uploadedPartIds are not those of the parts in their order")
+	if !slices.Equal(etags, in.Request.PartIDs) || in.Request.Token != "" || !a.video {
+		return nil, invalid("uploadedPartIds must list all parts in order")
 	}
 	if a.blob, err = n.Store.Join(cids); err != nil {
 		return nil, err

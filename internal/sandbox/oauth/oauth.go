@@ -30,8 +30,9 @@ var (
 
 const (
 	kindCode = "code"
-	// KindAccess is the kind of an access token in the store.
-	KindAccess = "access"
+	// KindAccess and KindRefresh are the kinds of access tokens and refresh tokens in the store.
+	KindAccess  = "access"
+	KindRefresh = "refresh"
 
 	// CodeLifetime is the lifetime of an authorization code: the maximum that RFC 6749, section 4.1.2, recommends.
 	CodeLifetime = 10 * time.Minute
@@ -43,7 +44,7 @@ type Provider struct {
 	*base.Server
 
 	Platform, DisplayName string
-	// reports whether people only act for the account, as for an organization's; may be nil
+	// CannotSignIn reports whether nobody signs in as the account, as for an organization. If nil, all accounts sign in.
 	CannotSignIn func(store.Account) bool
 	// returns the page that the network shows instead of a redirect if the person may not use the app; may be nil
 	Refuse func(r *http.Request, client string, a store.Account) http.HandlerFunc
@@ -54,26 +55,26 @@ var People = []struct{ Handle, DisplayName string }{
 	{"harbour.coffee", "Harbour Coffee"}, {"mira.keller", "Mira Keller"}, {"studio.north", "Studio North"},
 }
 
-// consentRequest holds the parameters of the consent page.
+// consentRequest has the parameters of the consent page.
 type consentRequest struct {
 	client, redirect, state, challenge string
 	scopes                             []string
 }
 
-// parseConsentRequest parses the parameters of the consent page. Its error is shown to the person, because there is no
-// address for a redirect.
+// parseConsentRequest parses the parameters of the consent page. The page shows the error, because there is no valid
+// redirect URI to report it to.
 func parseConsentRequest(form url.Values) (consentRequest, error) {
 	c := consentRequest{
 		client: form.Get("client_id"), redirect: form.Get("redirect_uri"), state: form.Get("state"),
 		challenge: form.Get("code_challenge"),
 		scopes:    strings.FieldsFunc(form.Get("scope"), func(r rune) bool { return r == ',' || r == ' ' }),
 	}
-	back, err := url.Parse(c.redirect)
+	redirect, err := url.Parse(c.redirect)
 	switch {
 	case c.client == "":
 		return c, errors.New("client_id is missing")
-	case err != nil || back.Scheme != "https" && back.Scheme != "http" || back.Host == "" || back.Fragment != "":
-		return c, errors.New("redirect_uri is not an address of http or https without a fragment")
+	case err != nil || redirect.Scheme != "https" && redirect.Scheme != "http" || redirect.Host == "" || redirect.Fragment != "":
+		return c, errors.New("redirect_uri is not an HTTP or HTTPS URL without a fragment")
 	case form.Get("response_type") != "code":
 		return c, errors.New("response_type is not code")
 	case len(c.scopes) == 0:
@@ -90,7 +91,7 @@ func (o *Provider) Authorize(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	r.Body = http.MaxBytesReader(w, r.Body, base.MaxBody)
 	if err := r.ParseForm(); err != nil {
-		http.Error(w, "The form cannot be read.", http.StatusBadRequest)
+		http.Error(w, "The form is invalid.", http.StatusBadRequest)
 		return
 	}
 	request, err := parseConsentRequest(r.Form)
@@ -120,7 +121,6 @@ type consentField struct{ Name, Value string }
 
 type consentAccount struct{ Handle, Name string }
 
-// showConsent shows the page.
 func (o *Provider) showConsent(
 	ctx context.Context, w http.ResponseWriter, request consentRequest, form url.Values,
 ) error {
@@ -162,16 +162,16 @@ func (o *Provider) showConsent(
 	return nil
 }
 
-// allow begins a session of the account and redirects with its code.
+// allow starts a session of the account and redirects to the app with an authorization code.
 func (o *Provider) allow(ctx context.Context, w http.ResponseWriter, r *http.Request, request consentRequest) error {
 	var code string
 	var refusal http.HandlerFunc
-	known := false
+	exists := false
 	err := o.Store.InTx(ctx, func(t store.Tx) error {
 		var a store.Account
 		var err error
-		a, known, err = t.Account(ctx, o.Platform, strings.ToLower(r.Form.Get("account")))
-		if known = known && o.canSignIn(a); err != nil || !known {
+		a, exists, err = t.Account(ctx, o.Platform, strings.ToLower(r.Form.Get("account")))
+		if exists = exists && o.canSignIn(a); err != nil || !exists {
 			return err
 		}
 		if o.Refuse != nil {
@@ -195,7 +195,7 @@ func (o *Provider) allow(ctx context.Context, w http.ResponseWriter, r *http.Req
 	switch {
 	case err != nil:
 		return err
-	case !known:
+	case !exists:
 		http.Error(w, "Unknown account.", http.StatusBadRequest)
 	case refusal != nil:
 		refusal(w, r)
@@ -209,39 +209,49 @@ func (o *Provider) canSignIn(a store.Account) bool {
 	return o.CannotSignIn == nil || !o.CannotSignIn(a)
 }
 
-// redirectBack redirects the browser to the app with an answer.
-func redirectBack(w http.ResponseWriter, r *http.Request, request consentRequest, answer url.Values) {
+// redirectBack redirects the browser to the app. It adds params and the state to the redirect URI.
+func redirectBack(w http.ResponseWriter, r *http.Request, request consentRequest, params url.Values) {
 	target, _ := url.Parse(request.redirect) // parseConsentRequest has parsed it
 	if request.state != "" {
-		answer.Set("state", request.state)
+		params.Set("state", request.state)
 	}
 	query := target.Query()
-	maps.Copy(query, answer)
+	maps.Copy(query, params)
 	target.RawQuery = query.Encode()
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	http.Redirect(w, r, target.String(), http.StatusSeeOther)
 }
 
-// Issue returns the text of a new code or token.
-func (o *Provider) Issue(ctx context.Context, t store.Tx, token store.Token, life time.Duration) (string, error) {
+// Issue saves a new code or token and returns its text.
+func (o *Provider) Issue(ctx context.Context, t store.Tx, token store.Token, lifetime time.Duration) (string, error) {
 	text := base.NewID() + base.NewID()
 	token.Issued = o.Now()
-	token.Expires = token.Issued.Add(life)
+	token.Expires = token.Issued.Add(lifetime)
 	return text, t.SaveToken(ctx, o.Platform, o.Hash(text), token)
 }
 
-// Find returns the token of a kind with this text, and reports whether it is valid. It also returns the stored data of
-// an invalid token.
+// Find returns the token of a kind with this text, and reports whether it is valid. It also returns tokens that have
+// expired, were spent or belong to an ended session.
 func (o *Provider) Find(ctx context.Context, t store.Tx, kind, text string) (store.Token, bool, error) {
 	token, err := t.Token(ctx, o.Platform, o.Hash(text))
 	if err != nil || token.Kind != kind {
 		return store.Token{}, false, err
 	}
-	alive, err := t.SessionActive(ctx, o.Platform, token.Session)
-	return token, alive && !token.Spent && o.Now().Before(token.Expires), err
+	active, err := t.SessionActive(ctx, o.Platform, token.Session)
+	return token, active && !token.Spent && o.Now().Before(token.Expires), err
 }
 
-// Redeem spends a code, and reports whether it was valid and matches the consent.
+// FindAny is Find for an access token or a refresh token. It returns only valid tokens.
+func (o *Provider) FindAny(ctx context.Context, t store.Tx, text string) (store.Token, bool, error) {
+	for _, kind := range []string{KindAccess, KindRefresh} {
+		if token, ok, err := o.Find(ctx, t, kind, text); ok || err != nil {
+			return token, ok, err
+		}
+	}
+	return store.Token{}, false, nil
+}
+
+// Redeem marks an authorization code as used, and reports whether it was valid and matches the form.
 func (o *Provider) Redeem(ctx context.Context, t store.Tx, form url.Values) (store.Token, bool, error) {
 	code, ok, err := o.Find(ctx, t, kindCode, form.Get("code"))
 	if err != nil || !ok || code.Client != form.Get("client_id") || code.Redirect != form.Get("redirect_uri") ||
@@ -251,19 +261,19 @@ func (o *Provider) Redeem(ctx context.Context, t store.Tx, form url.Values) (sto
 	return code, true, t.SpendToken(ctx, o.Platform, o.Hash(form.Get("code")))
 }
 
-// verifiesChallenge reports whether the verifier matches the challenge of PKCE (RFC 7636, section 4.6), if there is
-// one.
+// verifiesChallenge reports whether the verifier matches the PKCE challenge (RFC 7636, section 4.6). An empty challenge
+// matches every verifier.
 func verifiesChallenge(verifier, challenge string) bool {
 	sum := sha256.Sum256([]byte(verifier))
 	return challenge == "" || subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])),
 		[]byte(challenge)) == 1
 }
 
-// AddPeople creates the accounts that the page offers.
+// AddPeople creates the accounts of People. id returns the ID of an account on the network.
 func (o *Provider) AddPeople(ctx context.Context, id func(handle string) string) error {
 	return o.Store.InTx(ctx, func(t store.Tx) error {
 		for _, p := range People {
-			// people sign in without a password here
+			// The consent page asks for no password.
 			a := store.Account{ID: id(p.Handle), Handle: p.Handle, DisplayName: p.DisplayName, Password: []byte{}}
 			if err := t.SaveAccount(ctx, o.Platform, a); err != nil {
 				return err
@@ -273,7 +283,7 @@ func (o *Provider) AddPeople(ctx context.Context, id func(handle string) string)
 	})
 }
 
-// ToPage redirects from the address of a post to the sandbox's page.
+// ToPage redirects from the address of a post, which has the pattern value id, to the sandbox's page.
 func (o *Provider) ToPage(w http.ResponseWriter, r *http.Request) {
 	o.RedirectToPost(w, r, o.Platform, r.PathValue("id"))
 }

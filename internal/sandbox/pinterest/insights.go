@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	maxReportAge  = 90 * 24 * time.Hour // that a report can go back
-	maxReportPins = 100                 // maximum of a report
+	maxReportAge  = 90 * 24 * time.Hour // of the start date
+	maxReportPins = 100
 )
 
 // reportMetrics are the metrics of reports.
@@ -23,40 +23,40 @@ var reportMetrics = []string{
 	"USER_FOLLOW", "PROFILE_VISIT",
 }
 
-// metrics returns the counts that are listed with a pin. Saves are not among them.
+// metrics returns the metrics that are listed with a pin. Pinterest does not list saves.
 func (n *Network) metrics(p store.Post) map[string]any {
 	counts := insights.Count(p, n.Now())
-	all := map[string]int64{
+	recent := map[string]int64{
 		"impression": counts.Views, "pin_click": counts.Clicks, "clickthrough": counts.Clicks / 2,
 	}
 	lifetime := map[string]int64{"reaction": counts.Likes, "comment": counts.Comments}
-	maps.Copy(lifetime, all)
-	return map[string]any{"90d": all, "lifetime_metrics": lifetime}
+	maps.Copy(lifetime, recent)
+	return map[string]any{"90d": recent, "lifetime_metrics": lifetime}
 }
 
-// analytics reports on one pin.
+// analytics returns the report of a pin.
 func (n *Network) analytics(r *http.Request) (any, error) {
 	reports, err := n.reports(r, []string{r.PathValue("id")})
 	return reports[r.PathValue("id")], err
 }
 
-// severalAnalytics reports on several pins.
-func (n *Network) severalAnalytics(r *http.Request) (any, error) {
+// multiAnalytics returns the reports of several pins.
+func (n *Network) multiAnalytics(r *http.Request) (any, error) {
 	ids := r.Form["pin_ids"]
 	if len(ids) == 0 || len(ids) > maxReportPins {
 		return nil, invalid("Invalid multi_pins analytics parameters.")
 	}
-	reports, err := n.reports(r, ids)
-	return reports, err
+	return n.reports(r, ids)
 }
 
+// reports returns the reports of pins by their IDs.
 func (n *Network) reports(r *http.Request, ids []string) (map[string]any, error) {
 	metrics, err := n.parseReport(r)
 	if err != nil {
 		return nil, err
 	}
 	reports := map[string]any{}
-	err = n.asCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
+	err = n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		for _, id := range ids {
 			p, found, err := t.Post(r.Context(), Name, id)
 			switch {
@@ -97,12 +97,8 @@ func newReport(counts insights.Counts, metrics []string) map[string]any {
 		"SAVE": counts.Saves,
 	}
 	lifetime := map[string]int64{"TOTAL_COMMENTS": counts.Comments, "TOTAL_REACTIONS": counts.Likes}
-	for _, of := range []map[string]int64{summary, lifetime} {
-		for name := range of {
-			if !slices.Contains(metrics, name) {
-				delete(of, name)
-			}
-		}
-	}
+	unrequested := func(name string, _ int64) bool { return !slices.Contains(metrics, name) }
+	maps.DeleteFunc(summary, unrequested)
+	maps.DeleteFunc(lifetime, unrequested)
 	return map[string]any{"daily_metrics": []any{}, "summary_metrics": summary, "lifetime_metrics": lifetime}
 }

@@ -21,29 +21,28 @@ const (
 	maxVideo = 2 << 30  // bytes
 )
 
-// imageTypes are the supported types of images.
 var imageTypes = []string{"image/jpeg", "image/png", "image/webp", "image/gif", "image/bmp", "image/tiff"}
 
-// upload is a video that a pin can show.
+// upload is a video for a pin.
 type upload struct {
 	seq     int64
 	account string
 	key     string // authorizes the upload
 	cid     string // of the file; empty before the upload
-	kind    string // MIME
+	mime    string
 	arrived time.Time
 }
 
 func (u upload) id() string { return fmt.Sprintf("6%017d", u.seq) }
 
-// status returns the video's status. The network processes it for a while.
-func (u upload) status(now time.Time, work time.Duration) string {
+// status returns the video's status. Processing takes a while after the upload.
+func (u upload) status(now time.Time, processing time.Duration) string {
 	switch {
 	case u.cid == "":
 		return "registered"
-	case now.Before(u.arrived.Add(work)):
+	case now.Before(u.arrived.Add(processing)):
 		return "processing"
-	case u.kind != "video/mp4" && u.kind != "video/quicktime":
+	case u.mime != "video/mp4" && u.mime != "video/quicktime":
 		return "failed"
 	}
 	return "succeeded"
@@ -51,7 +50,7 @@ func (u upload) status(now time.Time, work time.Duration) string {
 
 func (n *Network) registerVideo(r *http.Request) (any, error) {
 	u := upload{key: base.NewID()}
-	err := n.asCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
+	err := n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		u.account = a.ID
 		return insertUpload(r.Context(), t, &u)
 	})
@@ -64,7 +63,7 @@ func (n *Network) registerVideo(r *http.Request) (any, error) {
 	}, err
 }
 
-// receiveVideo receives a video in a form whose last field is the file.
+// receiveVideo saves a video from a multipart form. The file is the last field of the form.
 func (n *Network) receiveVideo(w http.ResponseWriter, r *http.Request) (any, error) {
 	var u upload
 	found := false
@@ -92,7 +91,7 @@ func (n *Network) receiveVideo(w http.ResponseWriter, r *http.Request) (any, err
 			}
 			return nil, n.saveVideo(r.Context(), u, part)
 		}
-		field, _ := io.ReadAll(io.LimitReader(part, 1<<10)) // reading the next part returns the same error
+		field, _ := io.ReadAll(io.LimitReader(part, 1<<10)) // NextPart returns the same error
 		if part.FormName() == "key" {
 			key = string(field)
 		}
@@ -104,7 +103,7 @@ func (n *Network) saveVideo(ctx context.Context, u upload, file io.Reader) error
 	if err != nil {
 		return err
 	}
-	u.cid, u.kind, u.arrived = blob.CID, blob.MIME, n.Now()
+	u.cid, u.mime, u.arrived = blob.CID, blob.MIME, n.Now()
 	return n.Store.InTx(ctx, func(t store.Tx) error {
 		if err := t.SaveBlob(ctx, Name, u.account, blob); err != nil {
 			return err
@@ -115,7 +114,7 @@ func (n *Network) saveVideo(ctx context.Context, u upload, file io.Reader) error
 
 func (n *Network) videoStatus(r *http.Request) (any, error) {
 	var answer map[string]any
-	err := n.asCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
+	err := n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		u, found, err := findUpload(r.Context(), t, r.PathValue("id"))
 		if err == nil && (!found || u.account != a.ID) {
 			err = n.Errors.NotFound
@@ -126,7 +125,7 @@ func (n *Network) videoStatus(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// images fetches the one to five images of a pin. It returns none for a video.
+// images fetches the images of a pin. It returns nil for a video.
 func (n *Network) images(ctx context.Context, owner string, source mediaSource) ([]store.Medium, error) {
 	addresses := []string{source.URL}
 	switch source.Type {
@@ -137,12 +136,12 @@ func (n *Network) images(ctx context.Context, owner string, source mediaSource) 
 			addresses = append(addresses, item.URL)
 		}
 		if len(addresses) < 2 || len(addresses) > 5 {
-			return nil, invalid("A pin has 2 to 5 images where it has several")
+			return nil, invalid("multiple_image_urls must have 2 to 5 images")
 		}
 	case "video_id":
 		return nil, nil
 	default:
-		return nil, invalid("The source_type is not one that the sandbox takes")
+		return nil, invalid("The sandbox does not support this source_type")
 	}
 	media := []store.Medium{}
 	for _, address := range addresses {
@@ -163,7 +162,7 @@ func (n *Network) image(ctx context.Context, owner, address string) (store.Mediu
 	case !fetched:
 		return store.Medium{}, invalid("Unable to reach the URL")
 	case blob.Size > maxImage || !slices.Contains(imageTypes, blob.MIME):
-		return store.Medium{}, invalid("The image is too large, or not one")
+		return store.Medium{}, invalid("The image is too large or its format is not supported")
 	}
 	return n.SaveMedium(ctx, Name, owner, blob)
 }
@@ -182,21 +181,21 @@ func insertUpload(ctx context.Context, t store.Tx, u *upload) error {
 func updateUpload(ctx context.Context, t store.Tx, u upload) error {
 	return t.Run(ctx, "recording a file",
 		`update pinterest_uploads set cid = ?, type = ?, arrived_at = ? where seq = ?`, u.cid,
-		u.kind, u.arrived.UnixMilli(), u.seq)
+		u.mime, u.arrived.UnixMilli(), u.seq)
 }
 
 // findUpload returns an upload by its ID, and reports whether it exists.
 func findUpload(ctx context.Context, t store.Tx, id string) (upload, bool, error) {
-	const front = 6e17
-	seq, _ := strconv.ParseInt(id, 10, 64) // no other text is an upload's ID
-	u := upload{seq: seq - front}
+	const prefix = 6e17
+	seq, _ := strconv.ParseInt(id, 10, 64) // 0, which no upload has, if the ID is not a number
+	u := upload{seq: seq - prefix}
 	if u.seq < 0 || u.id() != id {
 		return upload{}, false, nil
 	}
 	var arrived int64
 	err := t.QueryRowContext(ctx, `select account, key, cid, type, arrived_at from pinterest_uploads where seq = ?`,
 		u.seq).
-		Scan(&u.account, &u.key, &u.cid, &u.kind, &arrived)
+		Scan(&u.account, &u.key, &u.cid, &u.mime, &arrived)
 	if errors.Is(err, sql.ErrNoRows) {
 		return upload{}, false, nil
 	}

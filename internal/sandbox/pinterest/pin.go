@@ -19,21 +19,21 @@ type pinBody struct {
 	Title string         `json:"title"`
 	Link  string         `json:"link"`
 	Alt   string         `json:"alt"`
-	Form  string         `json:"form"`  // what the network calls the kind of pin
-	Files []store.Medium `json:"files"` // which the account's files are kept for
+	Form  string         `json:"form"`  // media type of the pin, as in the API
+	Files []store.Medium `json:"files"` // keeps the files from being deleted as unreferenced
 }
 
-// trialClient is the end of the ID of an app with Trial access.
+// trialClient is the suffix of the ID of an app with Trial access.
 const trialClient = "-trial"
 
-// errTrial is the refusal of an app with Trial access, as seen in production.
+// errTrial is the error for an app with Trial access, as seen in production.
 var errTrial = &rest.Error{
 	Status: http.StatusForbidden, Code: 29, Message: "Apps with Trial access may not create Pins in production " +
 		"https://api.pinterest.com - use API Sandbox https://api-sandbox.pinterest.com instead.",
 }
 
-// create publishes a pin, on disk when it answers.
-func (n *Network) create(r *http.Request) (any, error) {
+// createPin publishes a pin. The pin is on disk when createPin returns.
+func (n *Network) createPin(r *http.Request) (any, error) {
 	in, err := parsePin(r)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (n *Network) create(r *http.Request) (any, error) {
 		return nil, errTrial
 	}
 	owner := ""
-	err = n.asCaller(r, func(_ store.Tx, a store.Account, token store.Token) error {
+	err = n.AsCaller(r, func(_ store.Tx, a store.Account, token store.Token) error {
 		owner = a.ID
 		if strings.HasSuffix(token.Client, trialClient) {
 			return errTrial
@@ -59,19 +59,19 @@ func (n *Network) create(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var made store.Post
+	var post store.Post
 	_, err = n.PublishPost(r, func(t store.Tx) (store.Post, store.Token, error) {
 		a, token, err := n.Authenticate(r, t)
 		if err == nil {
-			made, err = n.compose(r.Context(), t, a, in, images)
+			post, err = n.newPin(r.Context(), t, a, in, images)
 		}
-		return made, token, err
+		return post, token, err
 	})
-	return view(made), err
+	return pinView(post), err
 }
 
-// compose returns the post of a pin.
-func (n *Network) compose(
+// newPin returns a new pin.
+func (n *Network) newPin(
 	ctx context.Context, t store.Tx, a store.Account, in pinRequest, images []store.Medium,
 ) (store.Post, error) {
 	body := pinBody{
@@ -81,11 +81,11 @@ func (n *Network) compose(
 		body.Form = "multiple_images"
 	}
 	if in.Source.Type == "video_id" {
-		film, err := n.film(ctx, t, a, in.Source)
+		video, err := n.video(ctx, t, a, in.Source)
 		if err != nil {
 			return store.Post{}, err
 		}
-		body.Form, body.Files = "video", []store.Medium{film}
+		body.Form, body.Files = "video", []store.Medium{video}
 	}
 	body.Files[0].Alt = in.Alt
 	next, err := t.NextPost(ctx)
@@ -103,8 +103,8 @@ func (n *Network) compose(
 	return p, nil
 }
 
-// film returns the video of a pin, which needs a cover.
-func (n *Network) film(ctx context.Context, t store.Tx, a store.Account, source mediaSource) (store.Medium, error) {
+// video returns the video of a pin, which must have a cover.
+func (n *Network) video(ctx context.Context, t store.Tx, a store.Account, source mediaSource) (store.Medium, error) {
 	u, found, err := findUpload(ctx, t, source.Video)
 	switch {
 	case err != nil:
@@ -114,13 +114,13 @@ func (n *Network) film(ctx context.Context, t store.Tx, a store.Account, source 
 	case source.KeyFrame == nil && source.CoverURL == "" && source.CoverData == "":
 		return store.Medium{}, invalid("A video needs a cover")
 	}
-	return store.NewMedium(Name, a.ID, store.Blob{CID: u.cid, MIME: u.kind}, ""), nil
+	return store.NewMedium(Name, a.ID, store.Blob{CID: u.cid, MIME: u.mime}, ""), nil
 }
 
 // listPins lists a board's pins, the newest first.
 func (n *Network) listPins(r *http.Request) (any, error) {
 	var page any
-	err := n.asCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
+	err := n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		board := r.PathValue("board")
 		if !n.hasBoard(a, board) {
 			return &rest.Error{Status: http.StatusNotFound, Code: 40, Message: "Board not found."}
@@ -134,24 +134,24 @@ func (n *Network) listPins(r *http.Request) (any, error) {
 		if err != nil {
 			return err
 		}
-		all := []map[string]any{}
+		pins := []map[string]any{}
 		for _, p := range posts {
-			pin := view(p)
+			pin := pinView(p)
 			if r.Form.Get("pin_metrics") == "true" {
 				pin["pin_metrics"] = n.metrics(p)
 			}
-			all = append(all, pin)
+			pins = append(pins, pin)
 		}
-		page, err = n.page(r, all)
+		page, err = n.page(r, pins)
 		return err
 	})
 	return page, err
 }
 
-// view returns a pin in the API's form.
-func view(p store.Post) map[string]any {
+// pinView returns a pin in the API's format.
+func pinView(p store.Post) map[string]any {
 	var body pinBody
-	_ = json.Unmarshal(p.Body, &body) // compose has encoded it
+	_ = json.Unmarshal(p.Body, &body) // newPin encoded it
 	media := map[string]any{"media_type": body.Form}
 	if len(body.Files) > 1 {
 		items := []map[string]any{}

@@ -19,7 +19,7 @@ import (
 // Name is the network's name in addresses.
 const Name = "pinterest"
 
-// Network is the part of Pinterest's API, version 5, for publishing: the consent and its tokens, boards, videos and
+// Network is the part of Pinterest's API, version 5, that pressroom uses: the consent and its tokens, boards, videos and
 // pins.
 type Network struct {
 	*rest.API
@@ -40,7 +40,7 @@ func New(s *base.Server) *Network {
 				Status: http.StatusBadRequest, Code: 283,
 				Message: "The code or the refresh token is invalid or has expired",
 			},
-			Rejected: invalid("This content cannot be pinned (asked for by a sandbox marker)"),
+			Rejected: invalid("This content cannot be pinned (requested by a sandbox marker)"),
 			RateLimited: &rest.Error{
 				Status: http.StatusTooManyRequests, Code: 8,
 				Message: "You have exceeded your rate limit. Try again later.",
@@ -66,12 +66,12 @@ func (n *Network) Handler() http.Handler {
 	mux.HandleFunc("GET /oauth/", n.Authorize)
 	mux.HandleFunc("POST /oauth/", n.Authorize)
 	for pattern, do := range map[string]func(*http.Request) (any, error){
-		"POST /v5/oauth/token":        n.tokens,
+		"POST /v5/oauth/token":        n.grantTokens,
 		"GET /v5/user_account":        n.me,
 		"GET /v5/boards":              n.listBoards,
 		"GET /v5/boards/{board}/pins": n.listPins,
 		"GET /v5/pins/{id}/analytics": n.analytics,
-		"GET /v5/pins/analytics":      n.severalAnalytics,
+		"GET /v5/pins/analytics":      n.multiAnalytics,
 		"GET /v5/media/{id}":          n.videoStatus,
 		"GET /media/{account}/{cid}":  n.MediaFile(Name, n.Errors.NotFound),
 		"/":                           n.NotFound,
@@ -79,7 +79,7 @@ func (n *Network) Handler() http.Handler {
 		mux.HandleFunc(pattern, n.Handle(http.StatusOK, do))
 	}
 	mux.HandleFunc("POST /v5/media", n.Handle(http.StatusCreated, n.registerVideo))
-	mux.HandleFunc("POST /v5/pins", n.Handle(http.StatusCreated, n.create))
+	mux.HandleFunc("POST /v5/pins", n.Handle(http.StatusCreated, n.createPin))
 	mux.HandleFunc("POST /upload/{id}", n.HandleStream(http.StatusNoContent, n.receiveVideo))
 	mux.HandleFunc("GET /web/pin/{id}/{$}", n.ToPage)
 	return mux
@@ -89,7 +89,7 @@ func invalid(message string) *rest.Error {
 	return &rest.Error{Status: http.StatusBadRequest, Code: 1, Message: message}
 }
 
-// write writes the rate headers, and a refusal.
+// write writes the rate limit headers and, if it is not nil, an error.
 func (n *Network) write(w http.ResponseWriter, refused *rest.Error) {
 	header := w.Header()
 	header.Set("x-ratelimit-limit", "100, 100;w=1")
@@ -104,41 +104,30 @@ func (n *Network) write(w http.ResponseWriter, refused *rest.Error) {
 	}
 }
 
-// tokens is the token endpoint, where a client authenticates by Basic authentication.
-func (n *Network) tokens(r *http.Request) (any, error) {
-	if _, secret, basic := r.BasicAuth(); !basic || secret == "" || base.IsWrongSecret(secret) {
+// grantTokens is the token endpoint. A client uses Basic authentication.
+func (n *Network) grantTokens(r *http.Request) (any, error) {
+	if _, secret, hasBasicAuth := r.BasicAuth(); !hasBasicAuth || secret == "" || base.IsWrongSecret(secret) {
 		return nil, &rest.Error{
 			Status: http.StatusUnauthorized, Code: 2, Message: "The client's authentication failed.",
 		}
 	}
-	given, err := n.GrantTokens(r)
+	tokens, err := n.GrantTokens(r)
 	answer := map[string]any{
-		"token_type": "bearer", "expires_in": int64(n.AccessLifetime / time.Second), "access_token": given.Access,
-		"scope":         strings.Join(given.Scopes, " "),
+		"token_type": "bearer", "expires_in": int64(n.AccessLifetime / time.Second), "access_token": tokens.Access,
+		"scope":         strings.Join(tokens.Scopes, " "),
 		"response_type": r.Form.Get("grant_type"),
 	}
 	if r.Form.Get("continuous_refresh") == "true" {
-		answer["refresh_token"] = given.Refresh
+		answer["refresh_token"] = tokens.Refresh
 		answer["refresh_token_expires_in"] = int64(n.RefreshLifetime / time.Second)
 		answer["refresh_token_expires_at"] = n.Now().Add(n.RefreshLifetime).Unix()
 	}
 	return answer, err
 }
 
-// asCaller calls do in a transaction with the account of the request's token.
-func (n *Network) asCaller(r *http.Request, do func(store.Tx, store.Account, store.Token) error) error {
-	return n.Store.InTx(r.Context(), func(t store.Tx) error {
-		a, token, err := n.Authenticate(r, t)
-		if err != nil {
-			return err
-		}
-		return do(t, a, token)
-	})
-}
-
 func (n *Network) me(r *http.Request) (any, error) {
 	var answer map[string]any
-	err := n.asCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
+	err := n.AsCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
 		answer = map[string]any{
 			"id": a.ID, "username": a.Handle, "account_type": "BUSINESS", "business_name": a.DisplayName,
 			"follower_count": insights.Followers(Name, a.ID, n.Now()), "profile_image": n.PictureURL(r, a.DisplayName),
@@ -148,7 +137,7 @@ func (n *Network) me(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// boards are the names of everybody's boards.
+// boards are the names of the boards that every account has.
 var boards = []string{"Ideas", "Recipes", "Places"}
 
 func boardID(a store.Account, name string) string {
@@ -167,42 +156,42 @@ func (n *Network) hasBoard(a store.Account, id string) bool {
 
 func (n *Network) listBoards(r *http.Request) (any, error) {
 	var page any
-	err := n.asCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
-		all := []map[string]any{}
+	err := n.AsCaller(r, func(_ store.Tx, a store.Account, _ store.Token) error {
+		views := []map[string]any{}
 		for _, name := range boards {
-			all = append(all, map[string]any{
+			views = append(views, map[string]any{
 				"id": boardID(a, name), "name": name, "privacy": "PUBLIC",
 				"owner": map[string]string{"username": a.Handle},
 			})
 		}
 		var err error
-		page, err = n.page(r, all)
+		page, err = n.page(r, views)
 		return err
 	})
 	return page, err
 }
 
-// page returns the requested page of all, and the bookmark of the next one.
-func (n *Network) page(r *http.Request, all []map[string]any) (any, error) {
-	size, from := 25, 0
+// page returns the requested page of items with the bookmark of the next page.
+func (n *Network) page(r *http.Request, items []map[string]any) (any, error) {
+	size, offset := 25, 0
 	var err error
 	if text := r.Form.Get("page_size"); text != "" {
 		size, err = strconv.Atoi(text)
 	}
 	if text := r.Form.Get("bookmark"); text != "" && err == nil {
-		from, err = strconv.Atoi(text)
+		offset, err = strconv.Atoi(text)
 	}
-	if err != nil || size < 1 || size > 250 || from < 0 || from > len(all) {
+	if err != nil || size < 1 || size > 250 || offset < 0 || offset > len(items) {
 		return nil, n.Errors.Unreadable
 	}
-	answer := map[string]any{"items": all[from:min(from+size, len(all))], "bookmark": nil}
-	if from+size < len(all) {
-		answer["bookmark"] = strconv.Itoa(from + size)
+	answer := map[string]any{"items": items[offset:min(offset+size, len(items))], "bookmark": nil}
+	if offset+size < len(items) {
+		answer["bookmark"] = strconv.Itoa(offset + size)
 	}
 	return answer, nil
 }
 
-// pinRequest is a pin as a client sends it. Like the network it ignores unknown members.
+// pinRequest is a pin as a client sends it. As on Pinterest, unknown members are ignored.
 type pinRequest struct {
 	Board       string      `json:"board_id"`
 	Title       string      `json:"title"`
@@ -230,7 +219,7 @@ func parsePin(r *http.Request) (pinRequest, error) {
 	err := json.NewDecoder(r.Body).Decode(&in)
 	switch {
 	case err != nil:
-		return in, invalid("The body cannot be read")
+		return in, invalid("The body is not valid JSON")
 	case len([]rune(in.Title)) > 100, len([]rune(in.Description)) > 800, len([]rune(in.Link)) > 2048,
 		len([]rune(in.Alt)) > 500:
 		return in, invalid("A text of the pin is too long")

@@ -12,25 +12,22 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// KindRefresh is the kind of refresh tokens.
-const KindRefresh = "refresh"
-
 // API has the parts that the APIs of X and Pinterest share: responses in JSON, access tokens, refresh tokens that can
-// be used once, and posts that a single call publishes. It accepts every app and any secret.
+// be used once, and posts that a single call publishes. It accepts every app.
 type API struct {
 	*oauth.Provider
 
 	CodeLifetime, AccessLifetime, RefreshLifetime time.Duration // lifetimes of codes and tokens
 	Errors                                        Errors
-	// Write writes headers, and the refusal unless it is nil.
+	// Write writes the headers of a response. If the error is not nil, it also writes the status and the error.
 	Write func(http.ResponseWriter, *Error)
 }
 
 // Error is an error response.
 type Error struct {
 	Status  int
-	Code    int    // Pinterest's own
-	Kind    string // the end of X's problem type, or the token endpoint's error
+	Code    int    // only on Pinterest
+	Kind    string // only on X: the end of the problem type, or the error of the token endpoint
 	Message string
 }
 
@@ -42,18 +39,14 @@ type Errors struct{ Unreadable, NotFound, Unauthorized, InvalidGrant, Rejected, 
 // Handle returns the handler of a call that responds with a status on success.
 func (n *API) Handle(status int, do func(*http.Request) (any, error)) http.HandlerFunc {
 	return n.HandleStream(status, func(w http.ResponseWriter, r *http.Request) (any, error) {
-		err := base.BufferBody(w, r)
-		if err == nil {
-			err = r.ParseForm()
-		}
-		if err != nil {
+		if base.ReadForm(w, r) != nil {
 			return nil, n.Errors.Unreadable
 		}
 		return do(r)
 	})
 }
 
-// HandleStream is Handle for calls whose body is too large for memory.
+// HandleStream is Handle for calls that read the body themselves, because it is too large for memory.
 func (n *API) HandleStream(status int, do func(http.ResponseWriter, *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := base.WorkContext(r)
@@ -92,7 +85,18 @@ func (n *API) Authenticate(r *http.Request, t store.Tx) (store.Account, store.To
 	return a, token, err
 }
 
-// Tokens are new tokens.
+// AsCaller calls do in a transaction with the account of the request's token.
+func (n *API) AsCaller(r *http.Request, do func(store.Tx, store.Account, store.Token) error) error {
+	return n.Store.InTx(r.Context(), func(t store.Tx) error {
+		a, token, err := n.Authenticate(r, t)
+		if err != nil {
+			return err
+		}
+		return do(t, a, token)
+	})
+}
+
+// Tokens is an access token with its refresh token.
 type Tokens struct {
 	Access, Refresh string
 	Scopes          []string
@@ -102,11 +106,11 @@ type Tokens struct {
 // 6).
 func (n *API) GrantTokens(r *http.Request) (Tokens, error) {
 	client := r.Form.Get("client_id")
-	if id, _, basic := r.BasicAuth(); basic {
+	if id, _, hasBasicAuth := r.BasicAuth(); hasBasicAuth {
 		client = id
 		r.Form.Set("client_id", id)
 	}
-	var given Tokens
+	var tokens Tokens
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
 		old, ok, err := n.spendGrant(r, t)
 		if err != nil {
@@ -115,21 +119,21 @@ func (n *API) GrantTokens(r *http.Request) (Tokens, error) {
 		if !ok || old.Client != client {
 			return n.Errors.InvalidGrant
 		}
-		if given.Scopes, err = t.Scopes(r.Context(), n.Platform, old.Session); err != nil {
+		if tokens.Scopes, err = t.Scopes(r.Context(), n.Platform, old.Session); err != nil {
 			return err
 		}
 		old.Redirect, old.Challenge, old.Kind = "", "", oauth.KindAccess
-		if given.Access, err = n.Issue(r.Context(), t, old, n.AccessLifetime); err != nil {
+		if tokens.Access, err = n.Issue(r.Context(), t, old, n.AccessLifetime); err != nil {
 			return err
 		}
-		old.Kind = KindRefresh
-		given.Refresh, err = n.Issue(r.Context(), t, old, n.RefreshLifetime)
+		old.Kind = oauth.KindRefresh
+		tokens.Refresh, err = n.Issue(r.Context(), t, old, n.RefreshLifetime)
 		return err
 	})
-	return given, err
+	return tokens, err
 }
 
-// spendGrant spends the code or refresh token of the request, and reports whether it is valid.
+// spendGrant marks the code or refresh token of the request as used, and reports whether it was valid.
 func (n *API) spendGrant(r *http.Request, t store.Tx) (store.Token, bool, error) {
 	switch r.Form.Get("grant_type") {
 	case "authorization_code":
@@ -137,7 +141,7 @@ func (n *API) spendGrant(r *http.Request, t store.Tx) (store.Token, bool, error)
 		return code, ok && n.Now().Sub(code.Issued) < n.CodeLifetime, err
 	case "refresh_token":
 		text := r.Form.Get("refresh_token")
-		old, ok, err := n.Find(r.Context(), t, KindRefresh, text)
+		old, ok, err := n.Find(r.Context(), t, oauth.KindRefresh, text)
 		if err != nil || !ok {
 			return store.Token{}, false, err
 		}
@@ -146,21 +150,21 @@ func (n *API) spendGrant(r *http.Request, t store.Tx) (store.Token, bool, error)
 	return store.Token{}, false, n.Errors.Unreadable
 }
 
-// PublishPost publishes the post that try prepares, on disk when it returns.
-func (n *API) PublishPost(r *http.Request, try func(t store.Tx) (store.Post, store.Token, error)) (string, error) {
-	answers := marker.Refusals{
+// PublishPost publishes the post that prepare returns. The post is on disk when PublishPost returns.
+func (n *API) PublishPost(r *http.Request, prepare func(t store.Tx) (store.Post, store.Token, error)) (string, error) {
+	refusals := marker.Refusals{
 		Rejected: n.Errors.Rejected, Expired: n.Errors.Unauthorized, RateLimited: n.Errors.RateLimited,
 		Failed: n.Errors.Internal,
 	}
 	return n.PublishInTx(r.Context(), n.Errors.Internal, func(t store.Tx, waited bool) (marker.Outcome, error) {
-		p, token, err := try(t)
+		p, token, err := prepare(t)
 		if err != nil {
 			return marker.Outcome{}, err
 		}
-		publication := marker.Attempt{
+		attempt := marker.Attempt{
 			Platform: n.Platform, Account: p.Account, Text: p.Text, Session: token.Session, Waited: waited,
 		}
-		return publication.Publish(r.Context(), t, answers, func() (string, error) {
+		return attempt.Publish(r.Context(), t, refusals, func() (string, error) {
 			return p.ID, t.SavePost(r.Context(), p)
 		})
 	})

@@ -15,7 +15,7 @@ import (
 
 const (
 	maxLookup  = 100
-	privateFor = 30 * 24 * time.Hour // for which the private fields of a post are available
+	privateFor = 30 * 24 * time.Hour // how long the private fields of a post are available
 )
 
 // privateFields are the fields of a post that only its author may read.
@@ -23,11 +23,11 @@ var privateFields = []string{"non_public_metrics", "organic_metrics"}
 
 // listPage selects a page of a list.
 type listPage struct {
-	from        time.Time
-	limit, skip int
+	since         time.Time
+	limit, offset int
 }
 
-// parsePage parses the page of a list. It refuses unknown parameters.
+// parsePage parses the parameters of a list. It refuses unknown parameters.
 func (n *Network) parsePage(form url.Values) (listPage, error) {
 	for name := range form {
 		if !slices.Contains([]string{
@@ -36,35 +36,31 @@ func (n *Network) parsePage(form url.Values) (listPage, error) {
 			return listPage{}, n.Errors.Unreadable
 		}
 	}
-	page := listPage{from: time.Unix(0, 0), limit: 10}
+	page := listPage{since: time.Unix(0, 0), limit: 10}
 	var err error
 	if text := form.Get("start_time"); text != "" {
-		page.from, err = time.Parse(time.RFC3339, text)
+		page.since, err = time.Parse(time.RFC3339, text)
 	}
 	if text := form.Get("max_results"); text != "" && err == nil {
 		page.limit, err = strconv.Atoi(text)
 	}
 	if text := form.Get("pagination_token"); text != "" && err == nil {
-		page.skip, err = strconv.Atoi(text)
+		page.offset, err = strconv.Atoi(text)
 	}
-	if err != nil || page.limit < 5 || page.limit > 100 || page.skip < 0 {
+	if err != nil || page.limit < 5 || page.limit > 100 || page.offset < 0 {
 		return listPage{}, n.Errors.Unreadable
 	}
 	return page, nil
 }
 
-// lookup returns posts by their IDs.
-func (n *Network) lookup(r *http.Request) (any, error) {
+// lookupPosts returns posts by their IDs.
+func (n *Network) lookupPosts(r *http.Request) (any, error) {
 	ids := strings.Split(r.Form.Get("ids"), ",")
 	if r.Form.Get("ids") == "" || len(ids) > maxLookup {
 		return nil, n.Errors.Unreadable
 	}
-	data, refused := []map[string]any{}, []map[string]any{}
-	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-		a, _, err := n.Authenticate(r, t)
-		if err != nil {
-			return err
-		}
+	data, fieldErrors := []map[string]any{}, []map[string]any{}
+	err := n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		for _, id := range ids {
 			p, found, err := t.Post(r.Context(), Name, id)
 			if err != nil {
@@ -72,13 +68,13 @@ func (n *Network) lookup(r *http.Request) (any, error) {
 			}
 			if found {
 				view, errs := n.lookupView(a, p, r.Form.Get("post.fields"))
-				data, refused = append(data, view), append(refused, errs...)
+				data, fieldErrors = append(data, view), append(fieldErrors, errs...)
 			}
 		}
 		return nil
 	})
 	answer := map[string]any{}
-	for name, list := range map[string][]map[string]any{"data": data, "errors": refused} {
+	for name, list := range map[string][]map[string]any{"data": data, "errors": fieldErrors} {
 		if len(list) > 0 {
 			answer[name] = list
 		}
@@ -86,9 +82,9 @@ func (n *Network) lookup(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// lookupView returns a post without the fields that the caller may not read, and the errors for those.
+// lookupView returns a post without the fields that the caller may not read, and an error for each of those fields.
 func (n *Network) lookupView(a store.Account, p store.Post, fields string) (map[string]any, []map[string]any) {
-	view, errs := n.view(p, fields), n.fieldErrors(a, p, fields)
+	view, errs := n.postView(p, fields), n.fieldErrors(a, p, fields)
 	if len(errs) > 0 {
 		for _, field := range privateFields {
 			delete(view, field)
@@ -97,7 +93,8 @@ func (n *Network) lookupView(a store.Account, p store.Post, fields string) (map[
 	return view, errs
 }
 
-// fieldErrors returns the errors for the fields that the caller may not read, or no longer.
+// fieldErrors returns an error for each requested private field, unless the caller published the post at most privateFor
+// ago.
 func (n *Network) fieldErrors(a store.Account, p store.Post, fields string) []map[string]any {
 	if p.Account == a.ID && n.Now().Sub(p.At) <= privateFor {
 		return nil
@@ -117,9 +114,9 @@ func (n *Network) fieldErrors(a store.Account, p store.Post, fields string) []ma
 	return errs
 }
 
-// view returns a post with the requested fields.
-func (n *Network) view(p store.Post, fields string) map[string]any {
-	body := bodyOf(p)
+// postView returns a post with the requested fields.
+func (n *Network) postView(p store.Post, fields string) map[string]any {
+	body := parseBody(p)
 	view := map[string]any{"id": p.ID, "text": body.Text, "edit_history_post_ids": []string{p.ID}}
 	counts := insights.Count(p, n.Now())
 	for field := range strings.SplitSeq(fields, ",") {
@@ -146,9 +143,9 @@ func (n *Network) view(p store.Post, fields string) map[string]any {
 	return view
 }
 
-func bodyOf(p store.Post) postBody {
+func parseBody(p store.Post) postBody {
 	var body postBody
-	_ = json.Unmarshal(p.Body, &body) // number wrote it
+	_ = json.Unmarshal(p.Body, &body) // newPost encoded it
 	return body
 }
 
@@ -159,7 +156,7 @@ func includes(form url.Values, posts []store.Post) map[string]any {
 	}
 	media := []map[string]string{}
 	for _, p := range posts {
-		for i, key := range bodyOf(p).Keys {
+		for i, key := range parseBody(p).Keys {
 			kind := "photo"
 			switch {
 			case p.Media[i].Video():
@@ -176,8 +173,8 @@ func includes(form url.Values, posts []store.Post) map[string]any {
 	return map[string]any{"media": media}
 }
 
-// figures adds an account's counts if they are requested.
-func (n *Network) figures(view map[string]any, fields, id string, posts int) {
+// addMetrics adds an account's metrics to its view if they are requested.
+func (n *Network) addMetrics(view map[string]any, fields, id string, posts int) {
 	if slices.Contains(strings.Split(fields, ","), "public_metrics") {
 		view["public_metrics"] = map[string]int64{
 			"followers_count": insights.Followers(Name, id, n.Now()), "following_count": 100,

@@ -20,12 +20,12 @@ import (
 
 const (
 	maxText         = 280
-	linkWeight      = 23
+	linkWeight      = 23             // characters that a link of any length counts
 	duplicateWindow = 24 * time.Hour // time for which a repeated text is refused
 	timeFormat      = "2006-01-02T15:04:05.000Z"
 )
 
-// postRequest is a post as a client sends it. Other members are refused.
+// postRequest is a post as a client sends it. The sandbox refuses other members.
 type postRequest struct {
 	Text  string `json:"text"`
 	Media struct {
@@ -33,25 +33,24 @@ type postRequest struct {
 	} `json:"media"`
 }
 
-// postBody is a post's text as the network shows it. Each link is replaced by a short one, and one more stands for the
-// media.
+// postBody is the stored body of a post. Its text has a short link in place of each link, and one more for the media.
 type postBody struct {
 	Text  string         `json:"text"`
 	Links []postLink     `json:"links"`
-	Keys  []string       `json:"keys"`
-	Files []store.Medium `json:"files"` // which the account's files are kept for
+	Keys  []string       `json:"keys"`  // media keys
+	Files []store.Medium `json:"files"` // keeps the files from being deleted as unreferenced
 }
 
 type postLink struct {
-	Start int    `json:"start"` // characters, as is End
+	Start int    `json:"start"` // Start and End count characters
 	End   int    `json:"end"`
 	Short string `json:"url"`
 	Full  string `json:"expanded_url"`
 	Media string `json:"media_key,omitempty"`
 }
 
-// create publishes a post, on disk when it answers.
-func (n *Network) create(r *http.Request) (any, error) {
+// createPost publishes a post. The post is on disk when createPost returns.
+func (n *Network) createPost(r *http.Request) (any, error) {
 	var in postRequest
 	if readStrictly(r.Body, &in) != nil {
 		return nil, n.Errors.Unreadable
@@ -65,19 +64,17 @@ func (n *Network) create(r *http.Request) (any, error) {
 		if err != nil {
 			return store.Post{}, token, err
 		}
-		p := store.Post{Platform: Name, Account: a.ID, Text: in.Text, At: n.Now()}
-		if body, err = n.compose(r.Context(), t, a, in); err != nil {
+		if body, err = n.newBody(r.Context(), t, a, in); err != nil {
 			return store.Post{}, token, err
 		}
-		p.Media = body.Files
-		err = n.number(r.Context(), t, &p, body)
+		p, err := n.newPost(r.Context(), t, a, in.Text, body)
 		return p, token, err
 	})
-	return dataOf(map[string]any{"id": id, "text": body.Text, "edit_history_post_ids": []string{id}}), err
+	return wrapData(map[string]any{"id": id, "text": body.Text, "edit_history_post_ids": []string{id}}), err
 }
 
-// compose checks a post and returns its body.
-func (n *Network) compose(ctx context.Context, t store.Tx, a store.Account, in postRequest) (postBody, error) {
+// newBody checks a request and returns the body of its post.
+func (n *Network) newBody(ctx context.Context, t store.Tx, a store.Account, in postRequest) (postBody, error) {
 	uploads, err := n.attachments(ctx, t, a, in.Media.IDs)
 	switch {
 	case err != nil:
@@ -100,7 +97,7 @@ func (n *Network) compose(ctx context.Context, t store.Tx, a store.Account, in p
 // attachments returns a post's uploads: up to four images, or one video or GIF.
 func (n *Network) attachments(ctx context.Context, t store.Tx, a store.Account, ids []string) ([]upload, error) {
 	errMedia := invalid("Your media IDs are invalid.")
-	var found []upload
+	var uploads []upload
 	for i, id := range ids {
 		u, err := n.ownUpload(ctx, t, a, id)
 		if errors.Is(err, n.Errors.NotFound) {
@@ -109,48 +106,47 @@ func (n *Network) attachments(ctx context.Context, t store.Tx, a store.Account, 
 		if err != nil {
 			return nil, err
 		}
-		alone := u.category != "tweet_image"
-		processing := alone && n.Now().Before(u.ended.Add(n.Ready))
-		if u.cid == "" || u.failed || processing || alone && len(ids) > 1 || i > 3 || slices.Contains(ids[:i], id) {
+		mustBeAlone := u.category != "tweet_image"
+		processing := mustBeAlone && n.Now().Before(u.ended.Add(n.Ready))
+		if u.cid == "" || u.failed || processing || mustBeAlone && len(ids) > 1 || i > 3 || slices.Contains(ids[:i], id) {
 			return nil, errMedia
 		}
-		found = append(found, u)
+		uploads = append(uploads, u)
 	}
-	return found, nil
+	return uploads, nil
 }
 
-// weight counts more leniently than the network: a link by its fixed weight, the rest by character.
+// weight returns the length of a text with a fixed weight for links. Unlike X, it counts every other character as one.
 func weight(text string) int {
-	rest := base.LinkPattern.ReplaceAllLiteralString(text, "")
-	return utf8.RuneCountInString(rest) + linkWeight*len(base.LinkPattern.FindAllString(text, -1))
+	plain := base.LinkPattern.ReplaceAllLiteralString(text, "")
+	return utf8.RuneCountInString(plain) + linkWeight*len(base.LinkPattern.FindAllString(text, -1))
 }
 
-// escaper escapes three characters as the network does.
+// escaper escapes the characters that X escapes.
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// newPostBody returns the body of a post.
 func newPostBody(a store.Account, text string, uploads []upload) postBody {
 	body := postBody{Keys: []string{}, Files: []store.Medium{}}
 	var out strings.Builder
-	link := func(full, media string) {
+	addLink := func(full, media string) {
 		short := "https://t.co/" + base.NewID()[:10]
 		start := utf8.RuneCountInString(out.String())
 		out.WriteString(short)
 		body.Links = append(body.Links,
 			postLink{Start: start, End: start + len(short), Short: short, Full: full, Media: media})
 	}
-	at := 0
-	for _, found := range base.LinkPattern.FindAllStringIndex(text, -1) {
-		full := strings.TrimRight(text[found[0]:found[1]], ".,;:!?)")
-		out.WriteString(escaper.Replace(text[at:found[0]]))
-		link(full, "")
-		at = found[0] + len(full)
+	written := 0
+	for _, match := range base.LinkPattern.FindAllStringIndex(text, -1) {
+		full := strings.TrimRight(text[match[0]:match[1]], ".,;:!?)")
+		out.WriteString(escaper.Replace(text[written:match[0]]))
+		addLink(full, "")
+		written = match[0] + len(full)
 	}
-	out.WriteString(escaper.Replace(text[at:]))
+	out.WriteString(escaper.Replace(text[written:]))
 	for i, u := range uploads {
 		if i == 0 {
 			out.WriteString(" ")
-			link("https://x.com/"+a.Handle+"/status/1/photo/1", mediaKey(u))
+			addLink("https://x.com/"+a.Handle+"/status/1/photo/1", mediaKey(u))
 		}
 		body.Keys = append(body.Keys, mediaKey(u))
 		body.Files = append(body.Files, store.NewMedium(Name, a.ID, store.Blob{CID: u.cid, MIME: u.mime}, u.alt))
@@ -159,23 +155,28 @@ func newPostBody(a store.Account, text string, uploads []upload) postBody {
 	return body
 }
 
-// number sets the post's ID, which like all of X's contains its time.
-func (n *Network) number(ctx context.Context, t store.Tx, p *store.Post, body postBody) error {
+// newPost returns a post of the account with a new ID. Like X's IDs, it contains the time of the post.
+func (n *Network) newPost(
+	ctx context.Context, t store.Tx, a store.Account, text string, body postBody,
+) (store.Post, error) {
 	next, err := t.NextPost(ctx)
 	if err != nil {
-		return err
+		return store.Post{}, err
 	}
-	const epoch, bits = 1288834974657, 22 // of X's IDs, in milliseconds
-	p.ID = strconv.FormatInt((p.At.UnixMilli()-epoch)<<bits|next%(1<<bits), 10)
-	p.Version = p.ID
-	if p.Body, err = json.Marshal(body); err != nil {
-		return fmt.Errorf("writing a post: %w", err)
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		return store.Post{}, fmt.Errorf("writing a post: %w", err)
 	}
-	return nil
+	const epoch, bits = 1288834974657, 22 // X's epoch in Unix milliseconds; bits after the time
+	now := n.Now()
+	id := strconv.FormatInt((now.UnixMilli()-epoch)<<bits|next%(1<<bits), 10)
+	return store.Post{
+		Platform: Name, Account: a.ID, ID: id, Text: text, Media: body.Files, At: now, Version: id, Body: encoded,
+	}, nil
 }
 
-// list lists an account's posts since a time, the newest first.
-func (n *Network) list(r *http.Request) (any, error) {
+// listPosts lists an account's posts since a time, the newest first.
+func (n *Network) listPosts(r *http.Request) (any, error) {
 	page, err := n.parsePage(r.Form)
 	if err != nil {
 		return nil, err
@@ -183,22 +184,19 @@ func (n *Network) list(r *http.Request) (any, error) {
 	data := []map[string]any{}
 	meta := map[string]any{}
 	answer := map[string]any{"meta": meta}
-	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
-		if _, _, err := n.Authenticate(r, t); err != nil {
-			return err
-		}
+	err = n.AsCaller(r, func(t store.Tx, _ store.Account, _ store.Token) error {
 		posts, err := t.Posts(r.Context(),
 			`where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`,
-			Name, r.PathValue("id"), page.from.UnixMilli(), page.limit+1, page.skip)
+			Name, r.PathValue("id"), page.since.UnixMilli(), page.limit+1, page.offset)
 		if len(posts) > page.limit {
 			posts = posts[:page.limit]
-			meta["next_token"] = strconv.Itoa(page.skip + page.limit)
+			meta["next_token"] = strconv.Itoa(page.offset + page.limit)
 		}
 		if err == nil {
 			err = marker.WithholdAny(posts, n.Now())
 		}
 		for _, p := range posts {
-			data = append(data, n.view(p, r.Form.Get("post.fields")))
+			data = append(data, n.postView(p, r.Form.Get("post.fields")))
 		}
 		if included := includes(r.Form, posts); included != nil {
 			answer["includes"] = included

@@ -29,17 +29,17 @@ type upload struct {
 	account  string
 	mime     string // declared type
 	category string
-	total    int64
-	cid      string // of the joined file; empty before
+	total    int64  // declared size in bytes
+	cid      string // of the complete file; empty before finalization
 	failed   bool
 	alt      string
 	made     time.Time
-	ended    time.Time
+	ended    time.Time // when the upload was finalized
 }
 
 func (u upload) id() string { return fmt.Sprintf("1%018d", u.seq) }
 
-// categories are the limits of uploads.
+// categories are the limits of uploads by their media category.
 var categories = map[string]struct {
 	maxSize int64
 	types   []string
@@ -49,7 +49,7 @@ var categories = map[string]struct {
 	"tweet_video": {512 << 20, []string{"video/mp4", "video/quicktime"}},
 }
 
-func (n *Network) beginUpload(r *http.Request) (any, error) {
+func (n *Network) initUpload(r *http.Request) (any, error) {
 	var in struct {
 		Type     string `json:"media_type"`
 		Category string `json:"media_category"`
@@ -58,34 +58,30 @@ func (n *Network) beginUpload(r *http.Request) (any, error) {
 	if readStrictly(r.Body, &in) != nil {
 		return nil, n.Errors.Unreadable
 	}
-	limits, known := categories[in.Category]
-	if !known || in.Total <= 0 || in.Total > limits.maxSize || !slices.Contains(limits.types, in.Type) {
-		return nil, invalid("The media_type, media_category and total_bytes are not taken together.")
+	limits, ok := categories[in.Category]
+	if !ok || in.Total <= 0 || in.Total > limits.maxSize || !slices.Contains(limits.types, in.Type) {
+		return nil, invalid("The media_type or total_bytes is invalid for the media_category.")
 	}
 	u := upload{mime: in.Type, category: in.Category, total: in.Total, made: n.Now()}
-	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-		a, _, err := n.Authenticate(r, t)
-		if err != nil {
-			return err
-		}
+	err := n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		u.account = a.ID
 		return insertUpload(r.Context(), t, &u)
 	})
-	return dataOf(n.describe(u)), err
+	return wrapData(n.uploadView(u)), err
 }
 
-// readStrictly parses JSON without unknown members.
+// readStrictly parses JSON and refuses unknown members.
 func readStrictly(body io.Reader, into any) error {
-	read := json.NewDecoder(body)
-	read.DisallowUnknownFields()
-	if err := read.Decode(into); err != nil {
+	decoder := json.NewDecoder(body)
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
 		return fmt.Errorf("reading the body: %w", err)
 	}
 	return nil
 }
 
-// describe returns an upload in the API's form.
-func (n *Network) describe(u upload) map[string]any {
+// uploadView returns an upload in the API's format.
+func (n *Network) uploadView(u upload) map[string]any {
 	answer := map[string]any{
 		"id": u.id(), "media_key": mediaKey(u),
 		"expires_after_secs": int64(u.made.Add(uploadLifetime).Sub(n.Now()) / time.Second),
@@ -93,11 +89,11 @@ func (n *Network) describe(u upload) map[string]any {
 	if u.category == "tweet_image" || u.ended.IsZero() {
 		return answer
 	}
-	left := u.ended.Add(n.Ready).Sub(n.Now())
+	remaining := u.ended.Add(n.Ready).Sub(n.Now())
 	switch {
-	case left > 0:
+	case remaining > 0:
 		answer["processing_info"] = map[string]any{
-			"state": "in_progress", "check_after_secs": int64((left + time.Second - 1) / time.Second),
+			"state": "in_progress", "check_after_secs": int64((remaining + time.Second - 1) / time.Second),
 			"progress_percent": 50,
 		}
 	case u.failed:
@@ -115,34 +111,34 @@ func mediaKey(u upload) string {
 	return "3_" + u.id()
 }
 
-// appendUpload saves a segment, on disk when it answers.
+// appendUpload saves a segment. The segment is on disk when appendUpload returns.
 func (n *Network) appendUpload(w http.ResponseWriter, r *http.Request) (any, error) {
 	u, err := n.upload(r)
 	if err != nil {
 		return nil, err
 	}
-	end := base.AllowUpload(w)
+	endUpload := base.AllowUpload(w)
 	r.Body = http.MaxBytesReader(w, r.Body, maxSegment+4096)
-	place, segment, err := n.segment(r)
-	end()
+	index, segment, err := n.readSegment(r)
+	endUpload()
 	if err != nil {
 		return nil, err
 	}
-	err = n.Store.InTx(r.Context(), func(t store.Tx) error { return upsertSegment(r.Context(), t, u, place, segment) })
-	return dataOf(map[string]any{"expires_at": u.made.Add(uploadLifetime).Unix()}), err
+	err = n.Store.InTx(r.Context(), func(t store.Tx) error { return upsertSegment(r.Context(), t, u, index, segment) })
+	return wrapData(map[string]any{"expires_at": u.made.Add(uploadLifetime).Unix()}), err
 }
 
-// segment parses the form of a segment, whose parts have no order.
-func (n *Network) segment(r *http.Request) (int, store.Blob, error) {
+// readSegment parses the form of a segment, whose parts can be in any order. It returns the index of the segment.
+func (n *Network) readSegment(r *http.Request) (int, store.Blob, error) {
 	form, err := r.MultipartReader()
 	if err != nil {
 		return 0, store.Blob{}, n.Errors.Unreadable
 	}
-	place, segment := -1, store.Blob{}
+	index, segment := -1, store.Blob{}
 	for {
 		part, err := form.NextPart()
-		if errors.Is(err, io.EOF) && place >= 0 && place < maxSegments && segment.Size > 0 {
-			return place, segment, nil
+		if errors.Is(err, io.EOF) && index >= 0 && index < maxSegments && segment.Size > 0 {
+			return index, segment, nil
 		}
 		if err != nil {
 			return 0, store.Blob{}, n.Errors.Unreadable
@@ -150,7 +146,7 @@ func (n *Network) segment(r *http.Request) (int, store.Blob, error) {
 		switch part.FormName() {
 		case "segment_index":
 			text, _ := io.ReadAll(io.LimitReader(part, 5)) // an invalid number is refused
-			if place, err = strconv.Atoi(string(text)); err != nil {
+			if index, err = strconv.Atoi(string(text)); err != nil {
 				return 0, store.Blob{}, n.Errors.Unreadable
 			}
 		case "media":
@@ -170,11 +166,8 @@ func (n *Network) upload(r *http.Request) (upload, error) {
 		id = r.Form.Get("media_id")
 	}
 	var u upload
-	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-		a, _, err := n.Authenticate(r, t)
-		if err != nil {
-			return err
-		}
+	err := n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
+		var err error
 		u, err = n.ownUpload(r.Context(), t, a, id)
 		return err
 	})
@@ -190,11 +183,11 @@ func (n *Network) ownUpload(ctx context.Context, t store.Tx, a store.Account, id
 	return u, err
 }
 
-// endUpload joins the segments. An invalid image is refused here, an invalid video fails later.
-func (n *Network) endUpload(r *http.Request) (any, error) {
+// finalizeUpload joins the segments. It refuses an invalid image. An invalid video fails during processing.
+func (n *Network) finalizeUpload(r *http.Request) (any, error) {
 	u, err := n.upload(r)
 	if err != nil || u.cid != "" {
-		return dataOf(n.describe(u)), err
+		return wrapData(n.uploadView(u)), err
 	}
 	var segments []string
 	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
@@ -204,30 +197,31 @@ func (n *Network) endUpload(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, err := n.Store.Join(segments)
+	file, err := n.Store.Join(segments)
 	if err != nil {
 		return nil, err
 	}
-	matches := whole.MIME == u.mime
-	if whole.Size != u.total || !matches && u.category != "tweet_video" {
-		return nil, invalid("The media is not what was announced.")
+	matches := file.MIME == u.mime
+	if file.Size != u.total || !matches && u.category != "tweet_video" {
+		return nil, invalid("The media does not match the declared media_type and total_bytes.")
 	}
-	u.cid, u.failed, u.ended = whole.CID, !matches, n.Now()
+	u.cid, u.failed, u.ended = file.CID, !matches, n.Now()
 	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
-		if err := t.SaveBlob(r.Context(), Name, u.account, whole); err != nil {
+		if err := t.SaveBlob(r.Context(), Name, u.account, file); err != nil {
 			return err
 		}
 		return updateUpload(r.Context(), t, u)
 	})
-	return dataOf(n.describe(u)), err
+	return wrapData(n.uploadView(u)), err
 }
 
 func (n *Network) uploadStatus(r *http.Request) (any, error) {
 	u, err := n.upload(r)
-	return dataOf(n.describe(u)), err
+	return wrapData(n.uploadView(u)), err
 }
 
-func (n *Network) describeUpload(r *http.Request) (any, error) {
+// saveMetadata saves the alt text of an upload.
+func (n *Network) saveMetadata(r *http.Request) (any, error) {
 	var in struct {
 		ID       string `json:"id"`
 		Metadata struct {
@@ -239,11 +233,7 @@ func (n *Network) describeUpload(r *http.Request) (any, error) {
 	if readStrictly(r.Body, &in) != nil || len([]rune(in.Metadata.Alt.Text)) > maxAlt {
 		return nil, n.Errors.Unreadable
 	}
-	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-		a, _, err := n.Authenticate(r, t)
-		if err != nil {
-			return err
-		}
+	err := n.AsCaller(r, func(t store.Tx, a store.Account, _ store.Token) error {
 		u, err := n.ownUpload(r.Context(), t, a, in.ID)
 		if err != nil {
 			return err
@@ -251,7 +241,7 @@ func (n *Network) describeUpload(r *http.Request) (any, error) {
 		u.alt = in.Metadata.Alt.Text
 		return updateUpload(r.Context(), t, u)
 	})
-	return dataOf(map[string]any{"id": in.ID, "associated_metadata": map[string]any{}}), err
+	return wrapData(map[string]any{"id": in.ID, "associated_metadata": map[string]any{}}), err
 }
 
 // insertUpload stores a new upload and sets its number.
@@ -267,7 +257,7 @@ func insertUpload(ctx context.Context, t store.Tx, u *upload) error {
 
 // findUpload returns an upload by its ID, and reports whether it exists.
 func findUpload(ctx context.Context, t store.Tx, id string) (upload, bool, error) {
-	seq, _ := strconv.ParseInt(id, 10, 64) // no other text is an upload's ID
+	seq, _ := strconv.ParseInt(id, 10, 64) // 0, which no upload has, if the ID is not a number
 	u := upload{seq: seq - 1e18}
 	if seq < 1e18 || u.id() != id {
 		return upload{}, false, nil
@@ -290,7 +280,6 @@ func findUpload(ctx context.Context, t store.Tx, id string) (upload, bool, error
 	return u, true, nil
 }
 
-// updateUpload updates the upload.
 func updateUpload(ctx context.Context, t store.Tx, u upload) error {
 	ended := int64(0)
 	if !u.ended.IsZero() {
@@ -301,11 +290,11 @@ func updateUpload(ctx context.Context, t store.Tx, u upload) error {
 		u.failed, u.alt, ended, u.seq)
 }
 
-func upsertSegment(ctx context.Context, t store.Tx, u upload, place int, segment store.Blob) error {
+func upsertSegment(ctx context.Context, t store.Tx, u upload, index int, segment store.Blob) error {
 	return t.Run(ctx, "saving a segment",
 		`insert into x_segments (upload, place, cid) values (?, ?, ?)
 		on conflict (upload, place) do update set cid = excluded.cid`,
-		u.seq, place, segment.CID)
+		u.seq, index, segment.CID)
 }
 
 // listSegments returns the files of an upload's segments in order.

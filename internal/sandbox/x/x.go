@@ -15,29 +15,29 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Name is the network's name in addresses.
+// Name is the network's n.getMe in addresses.
 const Name = "x"
 
-// Network is the part of X's API, version 2, that publishes: the consent with PKCE, tokens, uploads and posts.
+// Network is the part of X's API, version 2, that pressroom uses: the consent with PKCE, tokens, uploads and posts.
 type Network struct{ *rest.API }
 
 // New returns the network of a sandbox.
 func New(s *base.Server) *Network {
 	n := &rest.API{
 		Provider: &oauth.Provider{Server: s, Platform: Name, DisplayName: "X"},
-		// the network does not document the last one
+		// X does not document the lifetime of refresh tokens.
 		CodeLifetime: 30 * time.Second, AccessLifetime: 2 * time.Hour, RefreshLifetime: 180 * 24 * time.Hour,
 		Errors: rest.Errors{
 			Unreadable: invalid("One or more parameters to your request was invalid."),
 			NotFound: &rest.Error{
-				Status: http.StatusNotFound, Kind: "resource-not-found", Message: "Could not find what was asked for.",
+				Status: http.StatusNotFound, Kind: "resource-not-found", Message: "Could not find the requested resource.",
 			},
 			Unauthorized: &rest.Error{Status: http.StatusUnauthorized, Message: "Unauthorized"},
 			InvalidGrant: &rest.Error{
 				Status: http.StatusBadRequest, Kind: oauthPrefix + "invalid_request",
 				Message: "Value passed for the token was invalid.",
 			},
-			Rejected:    invalid("This content cannot be posted (asked for by a sandbox marker)."),
+			Rejected:    invalid("This content cannot be posted (requested by a sandbox marker)."),
 			RateLimited: &rest.Error{Status: http.StatusTooManyRequests, Message: "Too Many Requests"},
 			Internal: &rest.Error{
 				Status: http.StatusInternalServerError, Kind: "internal-error",
@@ -61,22 +61,22 @@ func (n *Network) Handler() http.Handler {
 	mux.HandleFunc("GET /i/oauth2/authorize", n.consent)
 	mux.HandleFunc("POST /i/oauth2/authorize", n.consent)
 	for pattern, do := range map[string]func(*http.Request) (any, error){
-		"POST /2/oauth2/token":               n.tokens,
+		"POST /2/oauth2/token":               n.grantTokens,
 		"POST /2/oauth2/revoke":              n.revoke,
-		"GET /2/users/me":                    n.me,
-		"GET /2/users/{id}/tweets":           n.list,
-		"GET /2/tweets":                      n.lookup,
-		"POST /2/media/upload/initialize":    n.beginUpload,
-		"POST /2/media/upload/{id}/finalize": n.endUpload,
+		"GET /2/users/me":                    n.getMe,
+		"GET /2/users/{id}/tweets":           n.listPosts,
+		"GET /2/tweets":                      n.lookupPosts,
+		"POST /2/media/upload/initialize":    n.initUpload,
+		"POST /2/media/upload/{id}/finalize": n.finalizeUpload,
 		"GET /2/media/upload":                n.uploadStatus,
-		"POST /2/media/metadata":             n.describeUpload,
+		"POST /2/media/metadata":             n.saveMetadata,
 		"GET /media/{account}/{cid}":         n.MediaFile(Name, n.Errors.NotFound),
 		"/":                                  n.NotFound,
 	} {
 		mux.HandleFunc(pattern, n.Handle(http.StatusOK, do))
 	}
 	mux.HandleFunc("POST /2/media/upload/{id}/append", n.HandleStream(http.StatusOK, n.appendUpload))
-	mux.HandleFunc("POST /2/tweets", n.Handle(http.StatusCreated, n.create))
+	mux.HandleFunc("POST /2/tweets", n.Handle(http.StatusCreated, n.createPost))
 	mux.HandleFunc("GET /web/{handle}/status/{id}", n.ToPage)
 	return mux
 }
@@ -91,7 +91,7 @@ func (n *Network) consent(w http.ResponseWriter, r *http.Request) {
 	n.Authorize(w, r)
 }
 
-// oauthPrefix marks the errors of the token endpoint, which have a form of their own.
+// oauthPrefix is the prefix of the kind of errors of the token endpoint, which have another format.
 const oauthPrefix = "oauth:"
 
 func invalid(message string) *rest.Error {
@@ -103,22 +103,21 @@ const (
 	ratePerWindow = 100
 )
 
-// write writes the rate headers, and a refusal as a problem document.
+// write writes the rate limit headers, and an error as a problem document.
 func (n *Network) write(w http.ResponseWriter, refused *rest.Error) {
-	left, reset := ratePerWindow-1, n.Now().Add(rateWindow)
+	remaining, reset := ratePerWindow-1, n.Now().Add(rateWindow)
 	if refused == n.Errors.RateLimited {
-		left, reset = 0, n.Now().Add(2*time.Second+time.Second-1)
+		remaining, reset = 0, n.Now().Add(2*time.Second+time.Second-1)
 	}
 	header := w.Header()
 	header.Set("x-rate-limit-limit", strconv.Itoa(ratePerWindow))
-	header.Set("x-rate-limit-remaining", strconv.Itoa(left))
+	header.Set("x-rate-limit-remaining", strconv.Itoa(remaining))
 	header.Set("x-rate-limit-reset", strconv.FormatInt(reset.Unix(), 10))
 	if refused == nil {
 		return
 	}
-	if len(refused.Kind) > len(oauthPrefix) && refused.Kind[:len(oauthPrefix)] == oauthPrefix {
-		base.WriteJSON(w, refused.Status,
-			map[string]string{"error": refused.Kind[len(oauthPrefix):], "error_description": refused.Message})
+	if code, ok := strings.CutPrefix(refused.Kind, oauthPrefix); ok {
+		base.WriteJSON(w, refused.Status, map[string]string{"error": code, "error_description": refused.Message})
 		return
 	}
 	problem := map[string]any{
@@ -134,75 +133,69 @@ func (n *Network) write(w http.ResponseWriter, refused *rest.Error) {
 	base.WriteJSON(w, refused.Status, problem)
 }
 
-// tokens is the token endpoint. A client authenticates by Basic authentication, or has no secret.
-func (n *Network) tokens(r *http.Request) (any, error) {
+// grantTokens is the token endpoint. A client uses Basic authentication, or has no secret.
+func (n *Network) grantTokens(r *http.Request) (any, error) {
 	if _, secret, _ := r.BasicAuth(); base.IsWrongSecret(secret) {
 		return nil, &rest.Error{
 			Status: http.StatusUnauthorized, Kind: oauthPrefix + "unauthorized_client", Message: "Missing valid authorization header",
 		}
 	}
-	given, err := n.GrantTokens(r)
+	tokens, err := n.GrantTokens(r)
 	answer := map[string]any{
-		"token_type": "bearer", "expires_in": int64(n.AccessLifetime / time.Second), "access_token": given.Access,
-		"scope": strings.Join(given.Scopes, " "),
+		"token_type": "bearer", "expires_in": int64(n.AccessLifetime / time.Second), "access_token": tokens.Access,
+		"scope": strings.Join(tokens.Scopes, " "),
 	}
-	if slices.Contains(given.Scopes, "offline.access") {
-		answer["refresh_token"] = given.Refresh
+	if slices.Contains(tokens.Scopes, "offline.access") {
+		answer["refresh_token"] = tokens.Refresh
 	}
 	return answer, err
 }
 
-// unpaidClient is the end of the ID of an app that has used up its credit.
+// unpaidClient is the suffix of the ID of an app that has used up its credit.
 const unpaidClient = "-unpaid"
 
 func isUnpaid(token store.Token) bool { return strings.HasSuffix(token.Client, unpaidClient) }
 
-// errCredit is the refusal of an app without credit, as seen in production.
+// errCredit is the error for an app without credit, as seen in production.
 var errCredit = &rest.Error{
 	Status: http.StatusPaymentRequired, Message: "Your account does not have any credits to fulfill this request.",
 }
 
-func (n *Network) me(r *http.Request) (any, error) {
+func (n *Network) getMe(r *http.Request) (any, error) {
 	answer := map[string]any{}
-	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-		me, token, err := n.Authenticate(r, t)
-		if err != nil {
-			return err
-		}
+	err := n.AsCaller(r, func(t store.Tx, me store.Account, token store.Token) error {
 		if isUnpaid(token) {
 			return errCredit
 		}
 		posts, err := t.Posts(r.Context(), `where p.platform = ? and p.account = ?`, Name, me.ID)
-		answer["id"], answer["username"], answer["name"] = me.ID, me.Handle, me.DisplayName
+		answer["id"], answer["username"], answer["n.getMe"] = me.ID, me.Handle, me.DisplayName
 		fields := r.Form.Get("user.fields")
-		n.figures(answer, fields, me.ID, len(posts))
+		n.addMetrics(answer, fields, me.ID, len(posts))
 		if slices.Contains(strings.Split(fields, ","), "profile_image_url") {
 			answer["profile_image_url"] = n.PictureURL(r, me.DisplayName)
 		}
 		return err
 	})
-	return dataOf(answer), err
+	return wrapData(answer), err
 }
 
-func dataOf(data any) map[string]any { return map[string]any{"data": data} }
+func wrapData(data any) map[string]any { return map[string]any{"data": data} }
 
-// revoke ends a valid token of an app.
+// revoke invalidates a token of the app that requests it.
 func (n *Network) revoke(r *http.Request) (any, error) {
 	text, client := r.Form.Get("token"), r.Form.Get("client_id")
-	if id, _, basic := r.BasicAuth(); basic {
+	if id, _, hasBasicAuth := r.BasicAuth(); hasBasicAuth {
 		client = id
 	}
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-		for _, kind := range []string{oauth.KindAccess, rest.KindRefresh} {
-			token, ok, err := n.Find(r.Context(), t, kind, text)
-			if err != nil {
-				return err
-			}
-			if ok && token.Client == client {
-				return t.SpendToken(r.Context(), n.Platform, n.Hash(text))
-			}
+		token, ok, err := n.FindAny(r.Context(), t, text)
+		switch {
+		case err != nil:
+			return err
+		case !ok || token.Client != client:
+			return n.Errors.InvalidGrant
 		}
-		return n.Errors.InvalidGrant
+		return t.SpendToken(r.Context(), n.Platform, n.Hash(text))
 	})
 	return map[string]any{"revoked": true}, err
 }

@@ -18,7 +18,7 @@ const maxThumbnail = 2 << 20 // bytes
 // PlaylistID returns the ID of the one playlist of a channel.
 func PlaylistID(channel string) string { return "PL" + stableID("playlist "+channel, 32) }
 
-// listPlaylist lists a playlist of the caller's channel: its uploads, or the videos that were added to its playlist.
+// listPlaylist lists a playlist of the caller's channel: its uploads, or the videos of PlaylistID.
 func (n *Network) listPlaylist(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	if _, _, err := parsePage(query); err != nil {
@@ -50,7 +50,7 @@ func (n *Network) listPlaylist(r *http.Request) (any, error) {
 		})
 }
 
-// playlistEntry returns a video as an entry of the channel's own playlist.
+// playlistEntry returns a video as an item of the playlist PlaylistID of a channel.
 func playlistEntry(a store.Account, p store.Post, position int, requested map[string]bool) map[string]any {
 	entry := playlistItem(a, p, position, requested)
 	entry["id"] = stableID("entry "+p.ID+" "+strconv.Itoa(position), 32)
@@ -60,7 +60,7 @@ func playlistEntry(a store.Account, p store.Post, position int, requested map[st
 	return entry
 }
 
-// addToPlaylist adds a video to the caller's playlist, again if the playlist has it.
+// addToPlaylist adds a video to the caller's playlist. As on YouTube, a playlist can contain a video twice.
 func (n *Network) addToPlaylist(r *http.Request) (any, error) {
 	var item struct {
 		Snippet struct {
@@ -86,7 +86,7 @@ func (n *Network) addToPlaylist(r *http.Request) (any, error) {
 		if item.Snippet.PlaylistID != PlaylistID(a.ID) {
 			return errNoPlaylist
 		}
-		p, err := videoOf(r.Context(), t, a, item.Snippet.Resource.VideoID)
+		p, err := findVideo(r.Context(), t, a, item.Snippet.Resource.VideoID)
 		if err != nil {
 			return err
 		}
@@ -98,8 +98,8 @@ func (n *Network) addToPlaylist(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// videoOf returns a video of an account.
-func videoOf(ctx context.Context, t store.Tx, a store.Account, id string) (store.Post, error) {
+// findVideo returns a video of an account.
+func findVideo(ctx context.Context, t store.Tx, a store.Account, id string) (store.Post, error) {
 	p, found, err := t.Post(ctx, Name, id)
 	if err == nil && (!found || p.Account != a.ID) {
 		err = errNoVideo
@@ -107,7 +107,7 @@ func videoOf(ctx context.Context, t store.Tx, a store.Account, id string) (store
 	return p, err
 }
 
-// setThumbnail sets the thumbnail of the caller's video, for which the channel has to be verified.
+// setThumbnail sets the thumbnail of a video. The caller's channel must be verified.
 func (n *Network) setThumbnail(w http.ResponseWriter, r *http.Request) {
 	defer base.AllowUpload(w)()
 	answer, err := n.saveThumbnail(w, r)
@@ -115,19 +115,19 @@ func (n *Network) setThumbnail(w http.ResponseWriter, r *http.Request) {
 }
 
 func (n *Network) saveThumbnail(w http.ResponseWriter, r *http.Request) (any, error) {
-	find := func(t store.Tx) (store.Post, error) {
+	authorize := func(t store.Tx) (store.Post, error) {
 		a, _, err := n.authenticate(r, t, scopeUpload)
 		if err != nil {
 			return store.Post{}, err
 		}
-		p, err := videoOf(r.Context(), t, a, r.URL.Query().Get("videoId"))
+		p, err := findVideo(r.Context(), t, a, r.URL.Query().Get("videoId"))
 		if err == nil && isUnverified(a) {
 			err = errThumbnail
 		}
 		return p, err
 	}
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-		_, err := find(t)
+		_, err := authorize(t)
 		return err
 	})
 	if err != nil {
@@ -142,10 +142,10 @@ func (n *Network) saveThumbnail(w http.ResponseWriter, r *http.Request) (any, er
 	}
 	var p store.Post
 	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
-		if p, err = find(t); err != nil {
+		if p, err = authorize(t); err != nil {
 			return err
 		}
-		body := bodyOf(p)
+		body := parseBody(p)
 		body.Thumbnail = store.NewMedium(Name, p.Account, file, "").Path
 		encoded, err := json.Marshal(body)
 		if err != nil {
@@ -162,9 +162,9 @@ func (n *Network) saveThumbnail(w http.ResponseWriter, r *http.Request) (any, er
 	}, err
 }
 
-// thumbnails returns the thumbnails of a video; none unless one was set.
+// thumbnails returns the thumbnail of a video, or an empty map if none was set.
 func (n *Network) thumbnails(r *http.Request, p store.Post) map[string]any {
-	path := bodyOf(p).Thumbnail
+	path := parseBody(p).Thumbnail
 	if path == "" {
 		return map[string]any{}
 	}

@@ -20,7 +20,7 @@ const scopeAnalytics = "https://www.googleapis.com/auth/yt-analytics.readonly"
 // maxReportVideos is the maximum number of videos in a report.
 const maxReportVideos = 500
 
-// channelStatistics returns a channel's counts. The network rounds its subscribers down to three digits.
+// channelStatistics returns a channel's metrics.
 func (n *Network) channelStatistics(a store.Account, videos []store.Post) map[string]any {
 	var views int64
 	for _, p := range videos {
@@ -33,6 +33,7 @@ func (n *Network) channelStatistics(a store.Account, videos []store.Post) map[st
 	}
 }
 
+// roundSubscribers rounds down to three significant digits, as YouTube does.
 func roundSubscribers(number int64) int64 {
 	unit := int64(1)
 	for number/unit >= 1000 {
@@ -41,7 +42,7 @@ func roundSubscribers(number int64) int64 {
 	return number / unit * unit
 }
 
-// statistics returns a video's counts in the Data API's form.
+// statistics returns a video's metrics in the format of the Data API.
 func (n *Network) statistics(p store.Post) map[string]string {
 	counts := insights.Count(p, n.Now())
 	return map[string]string{
@@ -50,13 +51,13 @@ func (n *Network) statistics(p store.Post) map[string]string {
 	}
 }
 
-// report is a report of the Analytics API: how often each of some videos was shared, in descending order.
+// report returns a report of the Analytics API: the number of shares of each requested video, in descending order.
 func (n *Network) report(r *http.Request) (any, error) {
 	ids, err := parseReport(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
-	shared := map[string]int64{}
+	shares := map[string]int64{}
 	err = n.Store.InTx(r.Context(), func(t store.Tx) error {
 		a, _, err := n.authenticate(r, t, scopeAnalytics)
 		if err != nil {
@@ -68,16 +69,16 @@ func (n *Network) report(r *http.Request) (any, error) {
 				return err
 			}
 			if found && p.Account == a.ID {
-				shared[id] = insights.Count(p, n.Now()).Shares
+				shares[id] = insights.Count(p, n.Now()).Shares
 			}
 		}
 		return nil
 	})
 	rows := [][]any{}
-	for _, id := range slices.SortedFunc(maps.Keys(shared), func(a, b string) int {
-		return cmp.Or(cmp.Compare(shared[b], shared[a]), cmp.Compare(a, b))
+	for _, id := range slices.SortedFunc(maps.Keys(shares), func(a, b string) int {
+		return cmp.Or(cmp.Compare(shares[b], shares[a]), cmp.Compare(a, b))
 	}) {
-		rows = append(rows, []any{id, shared[id]})
+		rows = append(rows, []any{id, shares[id]})
 	}
 	return map[string]any{
 		"kind": "youtubeAnalytics#resultTable",
@@ -89,18 +90,18 @@ func (n *Network) report(r *http.Request) (any, error) {
 	}, err
 }
 
-// parseReport returns the videos of the requested report.
+// parseReport returns the IDs of the videos in the requested report.
 func parseReport(query url.Values) ([]string, error) {
-	_, badStart := time.Parse(time.DateOnly, query.Get("startDate"))
-	_, badEnd := time.Parse(time.DateOnly, query.Get("endDate"))
-	if badStart != nil || badEnd != nil || query.Get("endDate") < query.Get("startDate") {
-		return nil, invalid("invalidParameter", "startDate and endDate have to be dates, in this order.")
+	_, startErr := time.Parse(time.DateOnly, query.Get("startDate"))
+	_, endErr := time.Parse(time.DateOnly, query.Get("endDate"))
+	if startErr != nil || endErr != nil || query.Get("endDate") < query.Get("startDate") {
+		return nil, invalid("invalidParameter", "startDate and endDate must be dates, and startDate must not be after endDate.")
 	}
-	list, ofVideos := strings.CutPrefix(query.Get("filters"), "video==")
+	list, hasVideos := strings.CutPrefix(query.Get("filters"), "video==")
 	ids := strings.Split(list, ",")
-	known := query.Get("ids") == "channel==MINE" && query.Get("metrics") == "shares" &&
+	supported := query.Get("ids") == "channel==MINE" && query.Get("metrics") == "shares" &&
 		query.Get("dimensions") == "video"
-	if !known || !ofVideos || len(ids) > maxReportVideos {
+	if !supported || !hasVideos || len(ids) > maxReportVideos {
 		return nil, invalid("badRequest", "The query is not supported.")
 	}
 	return ids, nil

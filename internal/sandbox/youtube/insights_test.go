@@ -2,11 +2,11 @@ package youtube
 
 import "testing"
 
-func TestYouTubeRounds(t *testing.T) {
+func TestRoundSubscribers(t *testing.T) {
 	t.Parallel()
 	for number, want := range map[int64]int64{0: 0, 7: 7, 999: 999, 1000: 1000, 1234: 1230, 98765: 98700, 1234567: 1230000} {
 		if got := roundSubscribers(number); got != want {
-			t.Errorf("%d is rounded to %d", number, got)
+			t.Errorf("roundSubscribers(%d) = %d, want %d", number, got, want)
 		}
 	}
 }

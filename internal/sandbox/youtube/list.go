@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	defaultPage = 5 // per page
+	defaultPage = 5 // items
 	maxPage     = 50
 )
 
 // parseParts returns the requested parts of a resource.
 func parseParts(query url.Values) map[string]bool {
 	parts := map[string]bool{}
-	for _, named := range query["part"] {
-		for part := range strings.SplitSeq(named, ",") {
+	for _, list := range query["part"] {
+		for part := range strings.SplitSeq(list, ",") {
 			parts[part] = true
 		}
 	}
@@ -31,9 +31,9 @@ func parseParts(query url.Values) map[string]bool {
 	return parts
 }
 
-// list returns a list of resources of the caller's account.
+// list responds with the resources of the caller's account that find returns. It refuses parts that are not supported.
 func (n *Network) list(
-	r *http.Request, kind string, known []string, find func(store.Tx, store.Account) ([]map[string]any, error),
+	r *http.Request, kind string, supported []string, find func(store.Tx, store.Account) ([]map[string]any, error),
 ) (map[string]any, error) {
 	answer := map[string]any{"kind": "youtube#" + kind + "ListResponse", "etag": base.NewID()}
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
@@ -46,7 +46,7 @@ func (n *Network) list(
 			return invalid("missingRequiredParameter", "No value for required parameter part.")
 		}
 		for part := range parts {
-			if !slices.Contains(known, part) {
+			if !slices.Contains(supported, part) {
 				return invalid("unknownPart", "The part parameter specifies an unknown value.")
 			}
 		}
@@ -69,7 +69,7 @@ func newResource(kind, id string, requested map[string]bool, parts map[string]an
 	return resource
 }
 
-// listChannels lists the caller's own channel, selected by mine or by its ID.
+// listChannels lists the caller's channel. The request selects it with mine or by its ID.
 func (n *Network) listChannels(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	return n.list(r, "channel",
@@ -102,7 +102,7 @@ func (n *Network) listChannels(r *http.Request) (any, error) {
 		})
 }
 
-// longUploads returns the state of the verification that longer videos need.
+// longUploads returns whether a channel can upload videos of more than 15 minutes.
 func longUploads(a store.Account) string {
 	if isUnverified(a) {
 		return "eligible"
@@ -110,13 +110,13 @@ func longUploads(a store.Account) string {
 	return "allowed"
 }
 
-// isUnverified reports whether a channel has not been verified by telephone.
+// isUnverified reports whether a channel's phone number has not been verified.
 func isUnverified(a store.Account) bool { return a.Handle == "studio.north" }
 
 // listUploads lists the videos of the caller's channel, the newest first.
 func (n *Network) listUploads(r *http.Request) (any, error) {
 	query := r.URL.Query()
-	limit, skip, err := parsePage(query)
+	limit, offset, err := parsePage(query)
 	if err != nil {
 		return nil, err
 	}
@@ -129,43 +129,43 @@ func (n *Network) listUploads(r *http.Request) (any, error) {
 			}
 			posts, err := t.Posts(r.Context(),
 				`where p.platform = ? and p.account = ? order by p.seq desc limit ? offset ?`, Name, a.ID,
-				limit+1, skip)
+				limit+1, offset)
 			if err == nil {
 				err = marker.WithholdAny(posts, n.Now())
 			}
 			more = len(posts) > limit
 			items := []map[string]any{}
 			for i, p := range posts[:min(limit, len(posts))] {
-				items = append(items, playlistItem(a, p, skip+i, parseParts(query)))
+				items = append(items, playlistItem(a, p, offset+i, parseParts(query)))
 			}
 			return items, err
 		})
 	if more && err == nil {
-		answer["nextPageToken"] = strconv.Itoa(skip + limit)
+		answer["nextPageToken"] = strconv.Itoa(offset + limit)
 	}
 	return answer, err
 }
 
 // parsePage returns the limit and the offset of a page.
 func parsePage(query url.Values) (int, int, error) {
-	limit, skip := defaultPage, 0
+	limit, offset := defaultPage, 0
 	var err error
 	if text := query.Get("maxResults"); text != "" {
 		limit, err = strconv.Atoi(text)
 	}
 	if text := query.Get("pageToken"); text != "" && err == nil {
-		skip, err = strconv.Atoi(text)
+		offset, err = strconv.Atoi(text)
 	}
-	if err != nil || limit < 1 || limit > maxPage || skip < 0 {
+	if err != nil || limit < 1 || limit > maxPage || offset < 0 {
 		return 0, 0, invalid("invalidPageToken",
-			"maxResults has to be from 1 to 50, and pageToken one that was given out.")
+			"maxResults must be from 1 to 50, and pageToken from a previous response.")
 	}
-	return limit, skip, nil
+	return limit, offset, nil
 }
 
-// playlistItem returns a video as an entry of a playlist.
+// playlistItem returns a video as an item of the playlist of uploads.
 func playlistItem(a store.Account, p store.Post, position int, requested map[string]bool) map[string]any {
-	insert, at := bodyOf(p).Insert, p.At.Format(time.RFC3339)
+	insert, at := parseBody(p).Insert, p.At.Format(time.RFC3339)
 	return newResource("playlistItem", stableID("item "+p.ID, 24), requested, map[string]any{
 		"snippet": map[string]any{
 			"publishedAt": at, "channelId": a.ID, "channelTitle": a.DisplayName, "title": insert.Snippet.Title,
@@ -197,23 +197,23 @@ func (n *Network) listVideos(r *http.Request) (any, error) {
 					return nil, err
 				}
 				if found && p.Account == a.ID {
-					items = append(items, n.video(r, p, parseParts(query)))
+					items = append(items, n.videoView(r, p, parseParts(query)))
 				}
 			}
 			return items, nil
 		})
 }
 
-// bodyOf returns what is stored of a video besides its text.
-func bodyOf(p store.Post) videoBody {
+// parseBody returns the stored body of a video.
+func parseBody(p store.Post) videoBody {
 	var body videoBody
-	_ = json.Unmarshal(p.Body, &body) // saveVideo wrote it
+	_ = json.Unmarshal(p.Body, &body) // saveVideo encoded it
 	return body
 }
 
-// video returns a video in the API's form.
-func (n *Network) video(r *http.Request, p store.Post, requested map[string]bool) map[string]any {
-	insert := bodyOf(p).Insert
+// videoView returns a video in the API's format.
+func (n *Network) videoView(r *http.Request, p store.Post, requested map[string]bool) map[string]any {
+	insert := parseBody(p).Insert
 	status, processing := n.videoStatus(p)
 	return newResource("video", p.ID, requested, map[string]any{
 		"snippet": map[string]any{
@@ -232,10 +232,10 @@ func (n *Network) video(r *http.Request, p store.Post, requested map[string]bool
 	})
 }
 
-// videoStatus returns the status of a video and of its processing. The network processes it for a while. Markers let it
-// reject the video afterwards, or keep it private as for an app that is not audited.
+// videoStatus returns the status of a video and of its processing, which takes a while. Markers can make YouTube reject
+// the video afterwards, or keep it private as if the app were not audited.
 func (n *Network) videoStatus(p store.Post) (map[string]any, string) {
-	body, marks := bodyOf(p), marker.Read(p.Text, Name)
+	body, marks := parseBody(p), marker.Read(p.Text, Name)
 	status := map[string]any{
 		"uploadStatus": "processed", "privacyStatus": body.Insert.Status.PrivacyStatus, "license": "youtube",
 		"embeddable": true, "publicStatsViewable": true,

@@ -12,14 +12,14 @@ import (
 
 // upload is an upload session.
 type upload struct {
-	id      string // part of its address
-	account string
-	insert  []byte // metadata of the video
-	mime    string // declared type
-	total   int64  // declared size in bytes
-	begun   time.Time
-	video   string // ID of the finished video
-	have    int64  // bytes received
+	id       string // part of its address
+	account  string
+	insert   []byte // metadata of the video
+	mime     string // declared type
+	total    int64  // declared size in bytes
+	begun    time.Time
+	video    string // ID of the published video; empty before
+	received int64  // bytes
 }
 
 func insertUpload(ctx context.Context, t store.Tx, u upload) error {
@@ -36,7 +36,7 @@ func findUpload(ctx context.Context, t store.Tx, account, id string) (upload, bo
 		`select body, type, total, begun_at, video,
 			coalesce((select sum(size) from youtube_parts p where p.upload = u.id), 0)
 		from youtube_uploads u where id = ? and account = ?`, id, account).
-		Scan(&u.insert, &u.mime, &u.total, &begun, &u.video, &u.have)
+		Scan(&u.insert, &u.mime, &u.total, &begun, &u.video, &u.received)
 	if errors.Is(err, sql.ErrNoRows) {
 		return upload{}, false, nil
 	}
@@ -54,7 +54,7 @@ func insertPart(ctx context.Context, t store.Tx, upload string, start int64, fil
 		start, file.Size, file.CID)
 }
 
-// listParts returns the files of an upload's parts in order.
+// listParts returns the CIDs of an upload's parts in order.
 func listParts(ctx context.Context, t store.Tx, upload string) ([]string, error) {
 	return t.Strings(ctx, "reading parts", `select cid from youtube_parts where upload = ? order by start`, upload)
 }
@@ -64,7 +64,7 @@ func completeUpload(ctx context.Context, t store.Tx, upload, video string) error
 	return t.Run(ctx, "completing an upload", `update youtube_uploads set video = ? where id = ?`, video, upload)
 }
 
-// extendToken prolongs a refresh token that was used.
+// extendToken sets the expiry of a refresh token.
 func extendToken(ctx context.Context, t store.Tx, hash []byte, until time.Time) error {
 	return t.Run(ctx, "extending a token", `update oauth_tokens set expires_at = ? where platform = ? and hash = ?`,
 		until.UnixMilli(), Name, hash)

@@ -25,7 +25,7 @@ const (
 	maxText        = 5000
 	maxTags        = 500
 	maxVideo       = 256_000_000_000 // bytes
-	partUnit       = 256 << 10       // bytes; parts except the last are multiples of it
+	partUnit       = 256 << 10       // bytes; the size of every part except the last is a multiple of this
 	uploadLifetime = 7 * 24 * time.Hour
 )
 
@@ -48,7 +48,7 @@ type videoMetadata struct {
 	} `json:"status"`
 }
 
-// beginUpload begins an upload session and returns its address.
+// beginUpload starts an upload session and returns its address.
 func (n *Network) beginUpload(r *http.Request) (any, error) {
 	u := upload{id: base.NewID() + base.NewID()}
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
@@ -70,7 +70,7 @@ func (n *Network) beginUpload(r *http.Request) (any, error) {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Location", address) }), err
 }
 
-// parseUpload parses the request that begins a session.
+// parseUpload parses the request that starts an upload session.
 func parseUpload(r *http.Request, u *upload) error {
 	if r.URL.Query().Get("uploadType") != "resumable" {
 		return invalid("mediaBodyRequired", "The request does not include the video content.")
@@ -78,7 +78,7 @@ func parseUpload(r *http.Request, u *upload) error {
 	var err error
 	if u.total, err = strconv.ParseInt(r.Header.Get("X-Upload-Content-Length"), 10, 64); err != nil || u.total <= 0 ||
 		u.total > maxVideo {
-		return invalid("badRequest", "X-Upload-Content-Length has to be from 1 to 256 GB.")
+		return invalid("badRequest", "X-Upload-Content-Length must be from 1 byte to 256 GB.")
 	}
 	u.mime, _, err = mime.ParseMediaType(r.Header.Get("X-Upload-Content-Type"))
 	if err != nil || !strings.HasPrefix(u.mime, "video/") && u.mime != "application/octet-stream" {
@@ -106,22 +106,22 @@ func parseUpload(r *http.Request, u *upload) error {
 
 func (i videoMetadata) check(query url.Values) error {
 	parts := parseParts(query)
-	tags := max(0, len(i.Snippet.Tags)-1)
+	tagLength := max(0, len(i.Snippet.Tags)-1)
 	for _, tag := range i.Snippet.Tags {
-		if tags += utf8.RuneCountInString(tag); strings.Contains(tag, " ") {
-			tags += 2
+		if tagLength += utf8.RuneCountInString(tag); strings.Contains(tag, " ") {
+			tagLength += 2
 		}
 	}
 	title, text := i.Snippet.Title, i.Snippet.Description
 	switch {
 	case !parts["snippet"] || !parts["status"]:
-		return invalid("unexpectedPart", "The part parameter does not name what the resource has.")
+		return invalid("unexpectedPart", "The part parameter must have the values snippet and status.")
 	case strings.TrimSpace(title) == "" || utf8.RuneCountInString(title) > maxTitle || strings.ContainsAny(title,
 		"<>"):
 		return invalid("invalidTitle", "The request metadata specifies an invalid or empty video title.")
 	case len(text) > maxText || strings.ContainsAny(text, "<>"):
 		return invalid("invalidDescription", "The request metadata specifies an invalid video description.")
-	case tags > maxTags || slices.ContainsFunc(i.Snippet.Tags, func(tag string) bool {
+	case tagLength > maxTags || slices.ContainsFunc(i.Snippet.Tags, func(tag string) bool {
 		return tag == "" || strings.ContainsAny(tag, "<>")
 	}):
 		return invalid("invalidTags", "The request metadata specifies invalid video keywords.")
@@ -133,13 +133,13 @@ func (i videoMetadata) check(query url.Values) error {
 
 // contentRange is the Content-Range of an upload.
 type contentRange struct {
-	asks       bool  // whether the request asks for the progress
+	query      bool  // whether the request only queries the progress
 	start, end int64 // end is exclusive
 }
 
 var rangePattern = regexp.MustCompile(`^bytes (?:(\*)|([0-9]{1,15})-([0-9]{1,15}))/([0-9]{1,15})$`)
 
-// parseRange returns the range of the file that a request contains. Without the header it is the whole file.
+// parseRange returns the range of the file that a request contains. Without a Content-Range it is the whole file.
 func parseRange(r *http.Request, total int64) (contentRange, error) {
 	header := r.Header.Get("Content-Range")
 	part := contentRange{end: total}
@@ -149,7 +149,7 @@ func parseRange(r *http.Request, total int64) (contentRange, error) {
 			return part, invalid("badRequest", "Failed to parse Content-Range header.")
 		}
 		if match[1] == "*" {
-			return contentRange{asks: true}, nil
+			return contentRange{query: true}, nil
 		}
 		part.start, _ = strconv.ParseInt(match[2], 10, 64) // at most 15 digits
 		last, _ := strconv.ParseInt(match[3], 10, 64)
@@ -158,19 +158,19 @@ func parseRange(r *http.Request, total int64) (contentRange, error) {
 	size := part.end - part.start
 	if size <= 0 || part.end > total || r.ContentLength != size || part.end < total && size%partUnit != 0 {
 		return part, invalid("badRequest",
-			"Invalid request. There were not as many bytes as told, or no multiple of 262144.")
+			"Invalid request. The size differs from Content-Range or is not a multiple of 262144.")
 	}
 	return part, nil
 }
 
-// upload receives a part of a file, or returns the progress. The last part makes the video.
+// upload receives a part of a file or returns the progress of the upload. The last part publishes the video.
 func (n *Network) upload(w http.ResponseWriter, r *http.Request) {
 	answer, err := n.receivePart(w, r)
 	write(w, r, answer, err)
 }
 
 func (n *Network) receivePart(w http.ResponseWriter, r *http.Request) (any, error) {
-	u, _, err := n.session(r)
+	u, _, err := n.findSession(r)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (n *Network) receivePart(w http.ResponseWriter, r *http.Request) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	if u.video != "" || part.asks {
+	if u.video != "" || part.query {
 		return n.progress(r, u)
 	}
 	defer base.AllowUpload(w)()
@@ -192,14 +192,14 @@ func (n *Network) receivePart(w http.ResponseWriter, r *http.Request) (any, erro
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
 	r = r.WithContext(ctx)
-	if part.end == u.total && part.start == u.have {
+	if part.end == u.total && part.start == u.received {
 		return n.publishVideo(r, file)
 	}
 	err = n.Store.InTx(ctx, func(t store.Tx) error {
-		if u, _, err = n.sessionIn(r, t); err != nil || u.have != part.start || u.video != "" {
-			return err // only the next part is stored
+		if u, _, err = n.findSessionIn(r, t); err != nil || u.received != part.start || u.video != "" {
+			return err // parts must arrive in order
 		}
-		u.have += file.Size
+		u.received += file.Size
 		return insertPart(ctx, t, u.id, part.start, file)
 	})
 	if err != nil {
@@ -208,19 +208,20 @@ func (n *Network) receivePart(w http.ResponseWriter, r *http.Request) (any, erro
 	return n.progress(r, u)
 }
 
-// session returns the upload that a request names.
-func (n *Network) session(r *http.Request) (upload, store.Token, error) {
+// findSession returns the upload session of a request.
+func (n *Network) findSession(r *http.Request) (upload, store.Token, error) {
 	var u upload
 	var token store.Token
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
 		var err error
-		u, token, err = n.sessionIn(r, t)
+		u, token, err = n.findSessionIn(r, t)
 		return err
 	})
 	return u, token, err
 }
 
-func (n *Network) sessionIn(r *http.Request, t store.Tx) (upload, store.Token, error) {
+// findSessionIn is findSession in a transaction.
+func (n *Network) findSessionIn(r *http.Request, t store.Tx) (upload, store.Token, error) {
 	a, token, err := n.authenticate(r, t, scopeUpload)
 	if err != nil {
 		return upload{}, token, err
@@ -232,12 +233,12 @@ func (n *Network) sessionIn(r *http.Request, t store.Tx) (upload, store.Token, e
 	return u, token, err
 }
 
-// progress returns the finished video, or the received range.
+// progress returns the published video, or the received range if the upload is not complete.
 func (n *Network) progress(r *http.Request, u upload) (any, error) {
 	if u.video == "" {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			if u.have > 0 {
-				w.Header().Set("Range", fmt.Sprintf("bytes=0-%d", u.have-1))
+			if u.received > 0 {
+				w.Header().Set("Range", fmt.Sprintf("bytes=0-%d", u.received-1))
 			}
 			w.WriteHeader(http.StatusPermanentRedirect)
 		}), nil
@@ -254,5 +255,5 @@ func (n *Network) progress(r *http.Request, u upload) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.video(r, p, map[string]bool{"snippet": true, "status": true}), nil
+	return n.videoView(r, p, map[string]bool{"snippet": true, "status": true}), nil
 }

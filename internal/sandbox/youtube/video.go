@@ -11,20 +11,20 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// unauditedClient is the end of the ID of an app that has not passed YouTube's audit.
+// unauditedClient is the suffix of the ID of an app that has not passed YouTube's audit.
 const unauditedClient = "-unaudited"
 
-// videoBody is what is stored of a video besides its text.
+// videoBody is the stored body of a video.
 type videoBody struct {
 	Insert  videoMetadata  `json:"insert"`
 	Media   []store.Medium `json:"media"`
-	Failure string         `json:"failure,omitempty"` // why its file is no video
+	Failure string         `json:"failure,omitempty"` // why processing failed
 	Locked  bool           `json:"locked,omitempty"`  // stays private, because the app is not audited
 
-	Thumbnail string `json:"thumbnail,omitempty"` // path of the file that was set
+	Thumbnail string `json:"thumbnail,omitempty"` // path of the file
 }
 
-// publishVideo creates the video once the last part of its upload has arrived. The video is on disk when it returns.
+// publishVideo publishes a video whose last part has arrived. The video is on disk when publishVideo returns.
 func (n *Network) publishVideo(r *http.Request, last store.Blob) (any, error) {
 	file, err := n.assemble(r, last)
 	if err != nil {
@@ -34,9 +34,9 @@ func (n *Network) publishVideo(r *http.Request, last store.Blob) (any, error) {
 	_, err = n.PublishInTx(r.Context(), errInternal, func(t store.Tx, waited bool) (marker.Outcome, error) {
 		var token store.Token
 		var err error
-		u, token, err = n.sessionIn(r, t)
-		if err != nil || u.video != "" || u.have+last.Size != u.total {
-			return marker.Outcome{}, err // another request was faster
+		u, token, err = n.findSessionIn(r, t)
+		if err != nil || u.video != "" || u.received+last.Size != u.total {
+			return marker.Outcome{}, err // a concurrent request has published the video
 		}
 		return n.tryPublish(r.Context(), t, &u, token, file, waited)
 	})
@@ -46,7 +46,7 @@ func (n *Network) publishVideo(r *http.Request, last store.Blob) (any, error) {
 	return n.progress(r, u)
 }
 
-// assemble joins the parts of a file. They stay, as other uploads may share them.
+// assemble joins the parts of a file. It keeps the parts, because other uploads may share them.
 func (n *Network) assemble(r *http.Request, last store.Blob) (store.Blob, error) {
 	var parts []string
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
@@ -60,9 +60,9 @@ func (n *Network) assemble(r *http.Request, last store.Blob) (store.Blob, error)
 	return n.Store.Join(append(parts, last.CID))
 }
 
-// refusals are the errors that markers in a caption trigger.
+// refusals are the errors that markers request.
 var refusals = marker.Refusals{
-	Rejected: invalid("invalidVideoMetadata", "This video cannot be published (asked for by a sandbox marker)"),
+	Rejected: invalid("invalidVideoMetadata", "This video cannot be published (requested by a sandbox marker)"),
 	Expired:  errToken, RateLimited: errRateLimited, Failed: errInternal,
 }
 
@@ -73,11 +73,11 @@ func (n *Network) tryPublish(
 	if err := json.Unmarshal(u.insert, &body.Insert); err != nil {
 		return marker.Outcome{}, fmt.Errorf("reading the metadata of a video: %w", err)
 	}
-	publication := marker.Attempt{
+	attempt := marker.Attempt{
 		Platform: Name, Account: u.account, Text: body.Insert.Snippet.Description, Session: token.Session,
 		Waited: waited,
 	}
-	return publication.Publish(ctx, t, refusals, func() (string, error) {
+	return attempt.Publish(ctx, t, refusals, func() (string, error) {
 		if !strings.HasPrefix(file.MIME, "video/") { // YouTube accepts such an upload and rejects it during processing
 			file.MIME, body.Failure = u.mime, "invalidFile"
 		}

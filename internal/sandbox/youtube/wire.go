@@ -7,7 +7,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/base"
 )
 
-// apiError is a refusal of Google's APIs.
+// apiError is an error of Google's APIs.
 type apiError struct {
 	status                        int
 	domain, reason, name, message string
@@ -15,7 +15,7 @@ type apiError struct {
 
 func (e *apiError) Error() string { return e.message }
 
-// tokenError is a refusal of a token (RFC 6749, section 5.2).
+// tokenError is an error of the token endpoint (RFC 6749, section 5.2).
 type tokenError struct {
 	status        int
 	code, message string
@@ -59,20 +59,18 @@ var (
 		http.StatusBadRequest, "youtube.thumbnail", "invalidImage", "INVALID_ARGUMENT",
 		"The provided image content is invalid.",
 	}
-	errNoFile = &apiError{http.StatusNotFound, "global", "notFound", "NOT_FOUND", "There is no such file."}
+	errNoFile = &apiError{http.StatusNotFound, "global", "notFound", "NOT_FOUND", "File not found."}
 )
 
-// invalid returns the refusal of an invalid request.
+// invalid returns the error for an invalid request.
 func invalid(reason, message string) *apiError {
 	return &apiError{http.StatusBadRequest, "youtube.video", reason, "INVALID_ARGUMENT", message}
 }
 
-// handle returns the handler of a call.
 func (n *Network) handle(call base.Call) http.HandlerFunc {
 	return base.Handle(invalid("badRequest", "The request cannot be read."), call, write)
 }
 
-// write writes the result of a call.
 func write(w http.ResponseWriter, r *http.Request, answer any, err error) {
 	if refused, ok := errors.AsType[*tokenError](err); ok {
 		answer := map[string]string{"error": refused.code, "error_description": refused.message}

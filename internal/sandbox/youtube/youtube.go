@@ -22,16 +22,15 @@ const Name = "youtube"
 const (
 	accessLifetime  = time.Hour
 	refreshLifetime = 180 * 24 * time.Hour // since its last use
-	kindRefresh     = "refresh"
 
-	scopeAll    = "https://www.googleapis.com/auth/youtube" // allows all
+	scopeAll    = "https://www.googleapis.com/auth/youtube" // includes the other scopes
 	scopeUpload = scopeAll + ".upload"
 	scopeRead   = scopeAll + ".readonly"
 	scopeEdit   = scopeAll + ".force-ssl"
 )
 
-// Network is the part of Google's sign-in and of the YouTube Data API that publishes: the consent and its tokens,
-// upload sessions, thumbnails, lists of channels, playlists and videos. It accepts every app, and everybody has one
+// Network is the part of Google's sign-in and of the YouTube Data API that pressroom uses: the consent and its tokens,
+// upload sessions, thumbnails, and lists of channels, playlists and videos. It accepts every app. Each account has one
 // channel with one playlist. The videos of an app whose ID ends in "-unaudited" stay private.
 type Network struct{ *oauth.Provider }
 
@@ -43,15 +42,15 @@ func New(s *base.Server) *Network {
 // Init creates the initial accounts.
 func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, ChannelID) }
 
-// ChannelID returns a channel's ID, which is the same in every sandbox.
+// ChannelID returns the ID of a channel. A handle has the same ID in every sandbox.
 func ChannelID(handle string) string { return "UC" + stableID("channel "+handle, 22) }
 
 // UploadsID returns the ID of the playlist of a channel's uploads.
 func UploadsID(channel string) string { return "UU" + strings.TrimPrefix(channel, "UC") }
 
-// stableID returns an ID of a length that is the same in every sandbox.
-func stableID(of string, length int) string {
-	sum := sha256.Sum256([]byte("sandbox youtube " + of))
+// stableID returns an ID with a length. A name has the same ID in every sandbox.
+func stableID(name string, length int) string {
+	sum := sha256.Sum256([]byte("sandbox youtube " + name))
 	return base64.RawURLEncoding.EncodeToString(sum[:])[:length]
 }
 
@@ -91,22 +90,22 @@ func (n *Network) grantToken(r *http.Request) (any, error) {
 	if base.IsWrongSecret(r.PostForm.Get("client_secret")) {
 		return nil, &tokenError{http.StatusUnauthorized, "invalid_client", "The provided client secret is invalid."}
 	}
-	trade := map[string]func(context.Context, store.Tx, url.Values) (map[string]any, error){
-		"authorization_code": n.tradeCode, "refresh_token": n.tradeRefresh,
+	exchange := map[string]func(context.Context, store.Tx, url.Values) (map[string]any, error){
+		"authorization_code": n.exchangeCode, "refresh_token": n.exchangeRefresh,
 	}[r.PostForm.Get("grant_type")]
-	if trade == nil {
+	if exchange == nil {
 		return nil, &tokenError{http.StatusBadRequest, "unsupported_grant_type", "Invalid grant_type"}
 	}
 	var answer map[string]any
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
 		var err error
-		answer, err = trade(r.Context(), t, r.PostForm)
+		answer, err = exchange(r.Context(), t, r.PostForm)
 		return err
 	})
 	return answer, err
 }
 
-func (n *Network) tradeCode(ctx context.Context, t store.Tx, form url.Values) (map[string]any, error) {
+func (n *Network) exchangeCode(ctx context.Context, t store.Tx, form url.Values) (map[string]any, error) {
 	code, ok, err := n.Redeem(ctx, t, form)
 	if err != nil {
 		return nil, err
@@ -115,18 +114,18 @@ func (n *Network) tradeCode(ctx context.Context, t store.Tx, form url.Values) (m
 		return nil, &tokenError{http.StatusBadRequest, "invalid_grant", "Malformed auth code."}
 	}
 	code.Redirect, code.Challenge = "", ""
-	answer, err := n.access(ctx, t, code)
+	answer, err := n.accessToken(ctx, t, code)
 	if err != nil {
 		return nil, err
 	}
-	code.Kind = kindRefresh
+	code.Kind = oauth.KindRefresh
 	answer["refresh_token"], err = n.Issue(ctx, t, code, refreshLifetime)
 	return answer, err
 }
 
-func (n *Network) tradeRefresh(ctx context.Context, t store.Tx, form url.Values) (map[string]any, error) {
+func (n *Network) exchangeRefresh(ctx context.Context, t store.Tx, form url.Values) (map[string]any, error) {
 	text := form.Get("refresh_token")
-	refresh, ok, err := n.Find(ctx, t, kindRefresh, text)
+	refresh, ok, err := n.Find(ctx, t, oauth.KindRefresh, text)
 	if err != nil {
 		return nil, err
 	}
@@ -136,24 +135,24 @@ func (n *Network) tradeRefresh(ctx context.Context, t store.Tx, form url.Values)
 	if err := extendToken(ctx, t, n.Hash(text), n.Now().Add(refreshLifetime)); err != nil {
 		return nil, err
 	}
-	return n.access(ctx, t, refresh)
+	return n.accessToken(ctx, t, refresh)
 }
 
-// access returns the answer with a new access token of a session.
-func (n *Network) access(ctx context.Context, t store.Tx, of store.Token) (map[string]any, error) {
-	of.Kind = oauth.KindAccess
-	scopes, err := t.Scopes(ctx, Name, of.Session)
+// accessToken returns the response with a new access token for the session of a token.
+func (n *Network) accessToken(ctx context.Context, t store.Tx, token store.Token) (map[string]any, error) {
+	token.Kind = oauth.KindAccess
+	scopes, err := t.Scopes(ctx, Name, token.Session)
 	if err != nil {
 		return nil, err
 	}
-	text, err := n.Issue(ctx, t, of, accessLifetime)
+	text, err := n.Issue(ctx, t, token, accessLifetime)
 	return map[string]any{
 		"access_token": text, "token_type": "Bearer", "expires_in": int64(accessLifetime / time.Second),
 		"scope": strings.Join(scopes, " "),
 	}, err
 }
 
-// authenticate returns the account of the request's token, which must allow the scope.
+// authenticate returns the account of the request's token, which must have the scope.
 func (n *Network) authenticate(r *http.Request, t store.Tx, scope string) (store.Account, store.Token, error) {
 	text := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	token, ok, err := n.Find(r.Context(), t, oauth.KindAccess, text)
@@ -177,19 +176,17 @@ func (n *Network) authenticate(r *http.Request, t store.Tx, scope string) (store
 	return a, token, err
 }
 
-// revoke ends the sessions of a channel's owner, by either token.
+// revoke ends all sessions of the account of an access token or a refresh token.
 func (n *Network) revoke(r *http.Request) (any, error) {
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-		for _, kind := range []string{kindRefresh, oauth.KindAccess} {
-			token, ok, err := n.Find(r.Context(), t, kind, r.PostForm.Get("token"))
-			if err != nil {
-				return err
-			}
-			if ok {
-				return t.EndSessions(r.Context(), Name, token.Account)
-			}
+		token, ok, err := n.FindAny(r.Context(), t, r.PostForm.Get("token"))
+		if err == nil && !ok {
+			err = &tokenError{http.StatusBadRequest, "invalid_token", "Token expired or revoked"}
 		}
-		return &tokenError{http.StatusBadRequest, "invalid_token", "Token expired or revoked"}
+		if err != nil {
+			return err
+		}
+		return t.EndSessions(r.Context(), Name, token.Account)
 	})
 	return map[string]any{}, err
 }
