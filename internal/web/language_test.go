@@ -12,7 +12,7 @@ import (
 var inGerman = []string{
 	"/media/folder",
 	"/account", "/account/password", "/account/passkeys/new", "/account/authenticator/new", "/account/teams",
-	"/", "/notices", "/notices/settings", "/search",
+	"/", "/notices", "/notices/recent", "/notices/settings", "/search",
 	"/account/delete", "/settings/delete", "/settings/export", "/docs/errors",
 	"/analytics", "/hashtags/new", "/voices/new",
 	"/settings/team", "/settings/members", "/settings/keys", "/settings/keys/new", "/settings/assistants",

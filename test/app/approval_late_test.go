@@ -100,6 +100,8 @@ func TestRejectWithoutComment(t *testing.T) {
 		link := editor.requestApprovalLink(id)
 		h.browser(t).open(link).form("Request changes").fill("name", "Cleo").press().shows(http.StatusOK, "Changes requested by Cleo")
 		editor.open("/notices").shows(http.StatusOK, "The client requested changes to a post.").lacks("left a comment.")
+		editor.open("/notices/recent").shows(http.StatusOK, "The client requested changes to a post.", "All notifications").
+			contains("#pencil-line")
 		editor.open("/posts/" + id + "/delete").form("Delete draft").press().shows(http.StatusOK)
 		for _, path := range []string{link, "/approval/AAAA"} {
 			h.browser(t).open(path).

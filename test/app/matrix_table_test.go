@@ -173,6 +173,7 @@ var matrix = map[string]entry{
 	"POST /media/{id}/delete": {who: shell.Writers, order: 4},
 	"GET /notices":            {who: shell.People},
 	"POST /notices/read":      {who: shell.People, order: 1},
+	"GET /notices/recent":     {who: shell.People},
 	"GET /notices/settings":   {who: shell.People},
 	"POST /notices/settings":  {who: shell.People},
 	"POST /notices/threshold": {who: shell.Owners, form: url.Values{"credits": {"7"}}},

@@ -253,8 +253,11 @@ func TestReadSameResult(t *testing.T) {
 		if !slices.Equal(read, []bool{false, true, true}) {
 			t.Errorf("read: %v", read)
 		}
-		if n := must.Get(w.Unread(t.Context(), w.editor.ID))(t); n != 3 {
-			t.Errorf("another person has %d unread notices", n)
+		if n := must.Get(w.Unread(t.Context(), w.owner.ID))(t); n != 1 {
+			t.Errorf("%d unread notices, want 1", n)
+		}
+		if n := must.Get(w.Unread(t.Context(), w.editor.ID))(t); n != 2 {
+			t.Errorf("another person has unread notices about %d posts, want 2", n)
 		}
 	})
 }

@@ -73,10 +73,14 @@ func (s *Service) Get(ctx context.Context, person, id int64) (Notice, error) {
 // MaxUnread is the maximum count of unread notices.
 const MaxUnread = 100
 
-// Unread counts a person's unread notices, up to MostCounted.
+// resultKey is the same for the notices about one result of a post.
+const resultKey = `CASE WHEN n.kind IN ('post_failed', 'post_unconfirmed')
+	THEN n.kind || ' ' || CAST(n.team_id AS TEXT) || ' ' || n.subject ELSE CAST(n.id AS TEXT) END`
+
+// Unread counts a person's unread notices, up to MaxUnread. Those about the same result of a post count once.
 func (s *Service) Unread(ctx context.Context, person int64) (int, error) {
 	var n int
-	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT n.id`+fromVisibleNotices+`n.read_at = 0 LIMIT ?) u`, person,
+	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT DISTINCT `+resultKey+fromVisibleNotices+`n.read_at = 0 LIMIT ?) u`, person,
 		MaxUnread).Scan(&n); err != nil {
 		return 0, fmt.Errorf("counting unread notices: %w", err)
 	}

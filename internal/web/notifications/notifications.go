@@ -21,7 +21,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"look": lookOf})
+var pages = shell.Parse(files, template.FuncMap{"look": lookOf, "sentences": sentencesOf})
 
 // look is the icon of a kind of notification, and the class of its color.
 type look struct{ Icon, Class string }
@@ -39,12 +39,24 @@ var looks = map[notification.Kind]look{
 	notification.AssistantConnected: {"robot-2-line", ""},
 }
 
-// lookOf returns the look of a kind. Kinds that are about the person's own account look like security events.
-func lookOf(k notification.Kind) look {
-	if l, ok := looks[k]; ok {
+// lookOf returns the look of a notification. Those about the person's own account look like security events.
+func lookOf(n notification.Notice) look {
+	if n.ChangesRequested() {
+		return look{"pencil-line", "warn"}
+	}
+	if l, ok := looks[n.Kind]; ok {
 		return l
 	}
 	return look{"shield-user-line", "warn"}
+}
+
+// sentencesOf splits a text into its first sentence and the rest.
+func sentencesOf(text string) [2]string {
+	first, rest, found := strings.Cut(text, ". ")
+	if !found {
+		return [2]string{text, ""}
+	}
+	return [2]string{first + ".", rest}
 }
 
 // Handlers serves the notification pages.
@@ -62,6 +74,7 @@ func (p *Handlers) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET /notices", For: shell.People, Do: p.list},
 		{Pattern: "POST /notices/read", For: shell.People, Do: p.readAll},
+		{Pattern: "GET /notices/recent", For: shell.People, Do: p.recent},
 		{Pattern: "GET /notices/settings", For: shell.People, Do: p.settingsPage},
 		{Pattern: "POST /notices/settings", For: shell.People, Do: p.choose},
 		{Pattern: "POST /notices/threshold", For: shell.Owners, Do: p.setThreshold},
@@ -70,8 +83,11 @@ func (p *Handlers) Routes() []shell.Route {
 	}
 }
 
-// perPage is how many notifications a page shows.
-const perPage = 50
+const (
+	perPage    = 50 // notifications on a page
+	inPanel    = 6  // rows in the panel below the bell
+	readRecent = 30 // notifications read for the panel, because some share a row
+)
 
 // listing is a page of notifications.
 type listing struct {
@@ -94,10 +110,24 @@ type row struct {
 	More []notification.Notice
 }
 
+// rowsOf returns notifications, newest first, as rows.
+func rowsOf(found []notification.Notice) []row {
+	var out []row
+	for _, n := range found {
+		if i := slices.IndexFunc(out, func(r row) bool { return r.SameResult(n) }); i >= 0 {
+			out[i].More = append(out[i].More, n)
+			out[i].Read = out[i].Read && n.Read
+			continue
+		}
+		out = append(out, row{Notice: n})
+	}
+	return out
+}
+
 // sectionsOf groups notifications, newest first, into those of today and earlier ones.
 func sectionsOf(found []notification.Notice, now time.Time) []section {
 	var out []section
-	for _, n := range found {
+	for _, n := range rowsOf(found) {
 		name := locale.Key("Earlier")
 		if n.At.Format(time.DateOnly) == now.In(n.At.Location()).Format(time.DateOnly) {
 			name = "Today"
@@ -105,13 +135,7 @@ func sectionsOf(found []notification.Notice, now time.Time) []section {
 		if len(out) == 0 || out[len(out)-1].Name != name {
 			out = append(out, section{Name: name})
 		}
-		s := &out[len(out)-1]
-		if i := slices.IndexFunc(s.Rows, func(r row) bool { return r.SameResult(n) }); i >= 0 {
-			s.Rows[i].More = append(s.Rows[i].More, n)
-			s.Rows[i].Read = s.Rows[i].Read && n.Read
-			continue
-		}
-		s.Rows = append(s.Rows, row{Notice: n})
+		out[len(out)-1].Rows = append(out[len(out)-1].Rows, n)
 	}
 	return out
 }
@@ -148,6 +172,26 @@ func (p *Handlers) list(w http.ResponseWriter, r *http.Request) {
 		l.Newest = found[0].ID
 	}
 	p.Show(w, r, http.StatusOK, pages["list"], "Notifications", l)
+}
+
+// recent shows the newest notifications, which the bell of every page shows in a panel.
+func (p *Handlers) recent(w http.ResponseWriter, r *http.Request) {
+	found, err := p.notices.List(r.Context(), shell.VisitorOf(r.Context()).ID, 0, readRecent)
+	if err != nil {
+		p.ShowError(w, r, err)
+		return
+	}
+	l := listing{Days: []section{{Rows: rowsOf(found)}}}
+	for _, n := range found {
+		l.Unread = l.Unread || !n.Read
+	}
+	if len(found) > 0 {
+		l.Newest = found[0].ID
+	}
+	if rows := &l.Days[0].Rows; len(*rows) > inPanel {
+		*rows = (*rows)[:inPanel]
+	}
+	p.Show(w, r, http.StatusOK, pages["recent"], "Notifications", l)
 }
 
 // follow redirects to the subject of a notification. If the subject is in another team, SwitchTeam selects that team first

@@ -24,6 +24,7 @@ func TestSectionsOf(t *testing.T) {
 		one(4, notification.KeyChanged, "k", time.Hour, true),
 		one(3, notification.KeyChanged, "k", time.Hour, true),
 		one(2, notification.PostFailed, "a", 10*time.Hour, true),
+		one(1, notification.PostFailed, "c", 10*time.Hour, true),
 	}
 	type shown struct {
 		Section string
@@ -37,7 +38,7 @@ func TestSectionsOf(t *testing.T) {
 			got = append(got, shown{string(s.Name), r.ID, len(r.More), r.Read})
 		}
 	}
-	want := []shown{{"Today", 7, 1, false}, {"Today", 5, 0, true}, {"Today", 4, 0, true}, {"Today", 3, 0, true}, {"Earlier", 2, 0, true}}
+	want := []shown{{"Today", 7, 2, false}, {"Today", 5, 0, true}, {"Today", 4, 0, true}, {"Today", 3, 0, true}, {"Earlier", 1, 0, true}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
