@@ -123,7 +123,9 @@ func (n Notice) SameResult(o Notice) bool {
 }
 
 // ChangesRequested reports whether the notice is about a client's decision against a post.
-func (n Notice) ChangesRequested() bool { return n.Kind == ApprovalDecided && n.detail.Event != "post.approved" }
+func (n Notice) ChangesRequested() bool {
+	return n.Kind == ApprovalDecided && n.detail.Event != "post.approved"
+}
 
 // Platform returns the platform of the notice, or "" if it is not about an account.
 func (n Notice) Platform() string { return n.detail.Platform }
