@@ -181,6 +181,7 @@ func TestTikTokUploadExpires(t *testing.T) {
 func TestTikTokRefusals(t *testing.T) {
 	b := start(t, Options{})
 	token := b.tiktokTokens(t, tiktokAll).member("access_token")
+	inbox := b.tiktokTokens(t, "user.info.basic,video.upload").member("access_token")
 	less := b.tiktokTokens(t, "user.info.basic").member("access_token")
 	photo := func(text, privacy, more string) string {
 		return `{"media_type":"PHOTO","post_mode":"DIRECT_POST","post_info":{"description":"` + text + `","privacy_level":"` + privacy +
@@ -200,10 +201,12 @@ func TestTikTokRefusals(t *testing.T) {
 		"no such post": {
 			"post/publish/status/fetch/", token, `{"publish_id":"v_pub_file~v2-1.7000000000000000001"}`, 400, "invalid_publish_id",
 		},
-		"nothing like one": {"post/publish/status/fetch/", token, `{"publish_id":"x"}`, 400, "invalid_publish_id"},
-		"no path":          {"post/publish/likes/", token, "{}", 404, "unsupported_path"},
-		"a long title":     {"post/publish/video/init/", token, tiktokInit(strings.Repeat("👋", 1101), 9, 9, 1), 400, "invalid_params"},
-		"nothing":          {"post/publish/video/init/", token, tiktokInit("", 0, 0, 1), 400, "invalid_params"},
+		"a status of the inbox":       {"post/publish/status/fetch/", inbox, `{"publish_id":"x"}`, 400, "invalid_publish_id"},
+		"a status with no such scope": {"post/publish/status/fetch/", less, `{"publish_id":"x"}`, 401, "scope_not_authorized"},
+		"nothing like one":            {"post/publish/status/fetch/", token, `{"publish_id":"x"}`, 400, "invalid_publish_id"},
+		"no path":                     {"post/publish/likes/", token, "{}", 404, "unsupported_path"},
+		"a long title":                {"post/publish/video/init/", token, tiktokInit(strings.Repeat("👋", 1101), 9, 9, 1), 400, "invalid_params"},
+		"nothing":                     {"post/publish/video/init/", token, tiktokInit("", 0, 0, 1), 400, "invalid_params"},
 		"a large video": {
 			"post/publish/video/init/", token, tiktokInit("", (4<<30)+1, 5_000_000, 858), 400, "invalid_params",
 		},

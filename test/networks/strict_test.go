@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -50,6 +51,7 @@ func TestStrictApps(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
 		t.Parallel()
 		w := newEnvAs(t, database, server.RoleAll, 300*time.Millisecond, withStrictApps(t))
+		w.accounts["tiktok"][usual] = w.connect("tiktok", "atelier.blau", url.Values{"platform": {"tiktok"}}) // a private account
 		for _, platform := range w.networks {
 			for name, media := range map[string][]int64{"text": nil, "image": w.images[:1], "video": {w.video}} {
 				s := w.draft(platform, usual, w.caption(name, platform, ""), media)
@@ -72,17 +74,9 @@ func TestStrictApps(t *testing.T) {
 			}
 			w.readFigures(platform)
 		}
-		for _, platform := range []string{"tiktok", "youtube"} { // an audience that needs the audit
-			s := w.draft(platform, usual, w.caption("public", platform, ""), w.least(platform))
-			if got := w.call(http.MethodPatch, "/posts/"+s.id, map[string]any{"options": public}); got.Status != http.StatusOK {
-				t.Fatalf("%s: %d %s", platform, got.Status, got.Code())
-			}
-			w.awaitJob(w.publish(s))
-			accounts, _ := w.get("/posts/" + s.id)["accounts"].([]any)
-			if account, _ := accounts[0].(map[string]any); account["error_code"] != "app_not_approved" {
-				t.Errorf("a public post on %s: %v", platform, account)
-			}
-		}
+		w.checkUnapproved("tiktok", "a public post", public)
+		w.checkUnapproved("tiktok", "a post of a public account", private)
+		w.checkUnapproved("youtube", "a public post", public)
 		w.checkApps(map[string]string{
 			"pinterest": "Request Standard access", "tiktok": "Apply for the audit", "youtube": "Apply for YouTube's audit",
 		})
@@ -91,6 +85,21 @@ func TestStrictApps(t *testing.T) {
 			w.checkRoles(platform)
 		}
 	})
+}
+
+// checkUnapproved checks that an app without an audit cannot publish a post with these options for the second person,
+// whose TikTok account is public.
+func (w *env) checkUnapproved(platform, name string, options map[string]any) {
+	w.t.Helper()
+	s := w.draft(platform, expendable, w.caption(name, platform, ""), w.least(platform))
+	if got := w.call(http.MethodPatch, "/posts/"+s.id, map[string]any{"options": options}); got.Status != http.StatusOK {
+		w.t.Fatalf("%s: %d %s", platform, got.Status, got.Code())
+	}
+	w.awaitJob(w.publish(s))
+	accounts, _ := w.get("/posts/" + s.id)["accounts"].([]any)
+	if account, _ := accounts[0].(map[string]any); account["error_code"] != "app_not_approved" {
+		w.t.Errorf("%s on %s: %v", name, platform, account)
+	}
 }
 
 // checkRoles checks that only people with a role in the app can connect, and that only they see its posts.
@@ -129,6 +138,25 @@ func TestAppWithoutCredit(t *testing.T) {
 		if step := network.NextStep("x", refused.Code); !strings.Contains(step, "Buy credit") {
 			t.Error(step)
 		}
+	})
+}
+
+// TestAppWithoutDomain publishes photos with an app of TikTok that has not verified the domain of their addresses.
+func TestAppWithoutDomain(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, database string) {
+		t.Parallel()
+		w := newEnv(t, database)
+		must.NoError(t, w.node.Stop())
+		w.cfg.Networks.ByPlatform["tiktok"] = bytes.Replace(w.cfg.Networks.ByPlatform["tiktok"],
+			[]byte(`"sandbox"`), []byte(`"sandbox-unverified-domain"`), 1)
+		w.node = fixture.Serve(t, w.cfg)
+		w.accounts["tiktok"][usual] = w.connect("tiktok", usual, url.Values{"platform": {"tiktok"}})
+		s := w.draft("tiktok", usual, w.caption("photo", "tiktok", ""), w.images[:1])
+		if got := w.outcome(w.publish(s)); got != "fails: `app_not_approved`" {
+			t.Errorf("a photo: %s", got)
+		}
+		w.checkApps(map[string]string{"tiktok": "Verify the domain"})
 	})
 }
 

@@ -41,16 +41,16 @@ func TestAppCheckOfInbox(t *testing.T) {
 
 const scopeInTest = "video.publish"
 
-// An unaudited app can only publish posts that nobody else can see.
+// An unaudited app can only publish posts that nobody else can see, and only for private accounts.
 func TestUnauditedApp(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter.WithApp("-unaudited"), 0)
-	g := f.Grant()
-	publish := func(level string, m network.Media) error {
+	open, private := f.Grant(), f.Connect("", "atelier.blau")
+	publish := func(g network.Grant, level string, m network.Media) error {
 		content := network.Content{Text: level, Media: []network.Media{m}, Options: tiktokOptions(network.TikTokOptions{
 			PrivacyLevel: level, MusicUsageConfirmed: true,
 		})}
-		d, err := f.Network().Plan(network.Intent{Seed: level + m.Kind, First: f.Clock.Now(), At: f.Clock.Now(), Content: content})
+		d, err := f.Network().Plan(network.Intent{Seed: level + m.Kind + g.Username, First: f.Clock.Now(), At: f.Clock.Now(), Content: content})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,10 +60,12 @@ func TestUnauditedApp(t *testing.T) {
 		return err
 	}
 	for _, m := range []network.Media{f.Library.Video(2 * chunk), f.Library.Image("jpeg", 40, 30)} {
-		if class := networktest.Class(publish("PUBLIC_TO_EVERYONE", m)); class != network.Unapproved {
-			t.Errorf("a public %s: %s", m.Kind, class)
+		for _, level := range []string{"PUBLIC_TO_EVERYONE", "SELF_ONLY"} {
+			if class := networktest.Class(publish(open, level, m)); class != network.Unapproved {
+				t.Errorf("a %s of a public account with %s: %s", m.Kind, level, class)
+			}
 		}
-		if class := networktest.Class(publish("SELF_ONLY", m)); class != "" && class != network.Processing {
+		if class := networktest.Class(publish(private, "SELF_ONLY", m)); class != "" && class != network.Processing {
 			t.Errorf("a private %s: %s", m.Kind, class)
 		}
 	}

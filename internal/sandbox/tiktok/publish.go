@@ -2,6 +2,7 @@ package tiktok
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -32,9 +33,6 @@ const (
 	scopeUpload  = "video.upload"
 )
 
-// audiences are the privacy levels that are supported.
-var audiences = []string{audienceEveryone, "MUTUAL_FOLLOW_FRIENDS", "SELF_ONLY"}
-
 // creatorInfo returns what the caller's account may post.
 func (n *Network) creatorInfo(r *http.Request) (any, error) {
 	var a caller
@@ -44,7 +42,7 @@ func (n *Network) creatorInfo(r *http.Request) (any, error) {
 		return err
 	})
 	return map[string]any{
-		"creator_username": a.Handle, "creator_nickname": a.DisplayName, "privacy_level_options": audiences,
+		"creator_username": a.Handle, "creator_nickname": a.DisplayName, "privacy_level_options": audiences(a.Account),
 		"comment_disabled": false, "duet_disabled": a.Handle == "mira.keller",
 		"stitch_disabled":             a.Handle == "mira.keller",
 		"max_video_post_duration_sec": 600,
@@ -77,12 +75,15 @@ func (p postRequest) checkText(title, description int) error {
 	return nil
 }
 
-func (p postRequest) checkAudience() error {
-	if !slices.Contains(audiences, p.Info.Privacy) {
-		return badRequest("privacy_level_option_mismatch", "privacy_level is none of the creator's options")
+// checkAudience refuses a direct post for an audience that the account does not offer.
+func (c caller) checkAudience(privacy string) error {
+	if privacy != audienceInbox && !slices.Contains(audiences(c.Account), privacy) {
+		return errAudience
 	}
 	return nil
 }
+
+var errAudience = badRequest("privacy_level_option_mismatch", "privacy_level is none of the creator's options")
 
 func textLength(text string) int { return len(utf16.Encode([]rune(text))) }
 
@@ -111,8 +112,8 @@ func (n *Network) beginVideo(r *http.Request) (any, error) {
 	if err == nil {
 		err = in.checkText(maxTitle, 0)
 	}
-	if err == nil {
-		err = in.checkAudience()
+	if err == nil && in.Info.Privacy == audienceInbox {
+		err = errAudience
 	}
 	if err != nil {
 		return nil, err
@@ -146,7 +147,10 @@ func (n *Network) beginUpload(r *http.Request, in postRequest, scope string) (an
 			return err
 		}
 		p.account = a.ID
-		if err := a.checkAudit(p); err != nil {
+		if err := a.checkAudience(p.privacy); err != nil {
+			return err
+		}
+		if err := n.checkAudit(r.Context(), t, a, p); err != nil {
 			return err
 		}
 		if out, err = n.actBefore(r.Context(), t, p, a.session); err != nil || out.Refused != nil {
@@ -225,8 +229,8 @@ func (n *Network) postPhotos(r *http.Request) (any, error) {
 	case err != nil:
 	case in.Mode == "MEDIA_UPLOAD":
 		scope, in.Info.Privacy = scopeUpload, audienceInbox
-	default:
-		err = in.checkAudience()
+	case in.Info.Privacy == audienceInbox:
+		err = errAudience
 	}
 	if err == nil {
 		err = in.checkPhotos()
@@ -241,7 +245,10 @@ func (n *Network) postPhotos(r *http.Request) (any, error) {
 		if err != nil {
 			return err
 		}
-		return a.checkAudit(p)
+		if err := errors.Join(a.checkDomain(), a.checkAudience(p.privacy)); err != nil {
+			return err
+		}
+		return n.checkAudit(r.Context(), t, a, p)
 	})
 	if err != nil {
 		return nil, err
@@ -311,7 +318,7 @@ func (n *Network) fetchStatus(r *http.Request) (any, error) {
 	}
 	var answer map[string]any
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
-		a, err := n.authenticate(r, t, scopePublish)
+		a, err := n.authenticate(r, t, scopePublish, scopeUpload)
 		if err != nil {
 			return err
 		}

@@ -44,6 +44,7 @@ func (p publication) postID() int64 { return 7_500_000_000_000_000_000 + p.seq }
 
 const (
 	audienceEveryone = "PUBLIC_TO_EVERYONE"
+	audienceSelf     = "SELF_ONLY"
 	audienceInbox    = "INBOX" // our own, of a post that waits in the account's inbox
 )
 
@@ -170,8 +171,12 @@ func finishPublication(ctx context.Context, t store.Tx, p *publication, files []
 	if err != nil {
 		return fmt.Errorf("writing a post: %w", err)
 	}
+	audience := store.Public
+	if p.privacy == audienceSelf {
+		audience = store.OwnerOnly
+	}
 	return t.SavePost(ctx, store.Post{
-		Platform: Name, Account: p.account, ID: strconv.FormatInt(p.postID(), 10), Text: p.text, Media: media,
+		Audience: audience, Platform: Name, Account: p.account, ID: strconv.FormatInt(p.postID(), 10), Text: p.text, Media: media,
 		At: p.done, Version: p.id(), Body: body,
 	})
 }

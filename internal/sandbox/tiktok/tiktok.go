@@ -20,9 +20,8 @@ import (
 const Name = "tiktok"
 
 // Network is the part of TikTok's API that publishes: the consent and its tokens, uploads of videos, photos that are
-// fetched, and the status of posts. It accepts every app, and every domain is verified. An app whose key ends
-// in "-unaudited" can only make posts for the account alone. The Research API
-// shows the public world to any app.
+// fetched, and the status of posts. It accepts every app, with every domain, except that the key of an app can say that
+// it lacks the audit or a verified domain. The Research API shows the public world to any app.
 type Network struct {
 	*oauth.Provider
 
@@ -40,7 +39,16 @@ func New(s *base.Server) *Network {
 }
 
 // Init creates the initial accounts.
-func (n *Network) Init(ctx context.Context) error { return n.AddPeople(ctx, accountID) }
+func (n *Network) Init(ctx context.Context) error {
+	if err := n.AddPeople(ctx, accountID); err != nil {
+		return err
+	}
+	return n.Store.InTx(ctx, func(t store.Tx) error {
+		return t.SaveAccount(ctx, Name, store.Account{
+			ID: accountID(privatePerson), Handle: privatePerson, DisplayName: "Atelier Blau", Password: []byte{},
+		})
+	})
+}
 
 // accountID returns an account's ID, which is the same in every sandbox.
 func accountID(handle string) string {
@@ -187,12 +195,11 @@ func (n *Network) pair(ctx context.Context, t store.Tx, of store.Token) (map[str
 type caller struct {
 	store.Account
 
-	session string
-	audited bool // whether the app is
+	session, client string
 }
 
-// authenticate returns the caller of a request, whose token must have the scope.
-func (n *Network) authenticate(r *http.Request, t store.Tx, scope string) (caller, error) {
+// authenticate returns the caller of a request, whose token must have one of the scopes.
+func (n *Network) authenticate(r *http.Request, t store.Tx, scopes ...string) (caller, error) {
 	ctx := r.Context()
 	token, ok, err := n.Find(ctx, t, oauth.KindAccess, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 	if err != nil {
@@ -205,14 +212,14 @@ func (n *Network) authenticate(r *http.Request, t store.Tx, scope string) (calle
 	if !ok || !found {
 		return caller{}, errToken
 	}
-	scopes, err := t.Scopes(ctx, Name, token.Session)
-	if err == nil && !slices.Contains(scopes, scope) {
+	given, err := t.Scopes(ctx, Name, token.Session)
+	if err == nil && !slices.ContainsFunc(scopes, func(scope string) bool { return slices.Contains(given, scope) }) {
 		err = &apiError{
 			http.StatusUnauthorized, "scope_not_authorized",
 			"The user did not authorize the scope required for completing this request.",
 		}
 	}
-	return caller{a, token.Session, !strings.HasSuffix(token.Client, unauditedClient)}, err
+	return caller{a, token.Session, token.Client}, err
 }
 
 // userInfo returns the requested fields of the caller's account.

@@ -22,10 +22,6 @@ var (
 	errRateLimited = &apiError{
 		http.StatusTooManyRequests, "rate_limit_exceeded", "The API rate limit was exceeded. Please try again later.",
 	}
-	errUnaudited = &apiError{
-		http.StatusForbidden, "unaudited_client_can_only_post_to_private_accounts",
-		"Unaudited clients can only post to private accounts.",
-	}
 	errInternal = &apiError{
 		http.StatusInternalServerError, "internal_error", "Something is wrong. Please try again later.",
 	}
