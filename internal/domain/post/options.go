@@ -36,10 +36,14 @@ func (p Record) inboxNotes() []string {
 		return nil
 	}
 	for _, t := range p.Targets {
-		if t.Platform == "tiktok" && t.State == TargetPublished {
-			return []string{"On TikTok the post is in the account's inbox. It becomes visible once a person completes it in " +
-				"the TikTok app."}
+		if t.Platform != "tiktok" || t.State != TargetPublished {
+			continue
 		}
+		note := "On TikTok the post is in the account's inbox. It becomes visible once a person completes it in the TikTok app."
+		if c := p.Content(t, ""); c.Text != "" && len(c.Media) > 0 && c.Media[0].Kind == network.Video {
+			note += " TikTok takes no caption with a video there, so the caption has to be written in the app."
+		}
+		return []string{note}
 	}
 	return nil
 }

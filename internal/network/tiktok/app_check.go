@@ -16,7 +16,6 @@ var needs = []network.RequiredScope{
 	{Scope: scopeUserBasic, Effect: network.CannotConnect},
 	{Scope: "user.info.profile", Effect: network.CannotConnect},
 	{Scope: scopeUserStats, Effect: "the number of followers is missing"},
-	{Scope: scopeVideoPublish, Effect: network.CannotPublish},
 	{Scope: scopeVideoList, Effect: network.MetricsMissing},
 }
 
@@ -35,8 +34,14 @@ func (n *Network) CheckApp(ctx context.Context) []network.Finding {
 	return found
 }
 
-// CheckAccount reports what the app may do for an account, and what the account's settings allow.
+// CheckAccount reports what the app may do for an account, and what the account's settings allow. TikTok returns the
+// settings only to apps that may publish.
 func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.Finding {
+	if slices.Contains(g.Scopes, scopeVideoUpload) && !slices.Contains(g.Scopes, scopeVideoPublish) {
+		_, err := n.identify(ctx, g)
+		return append([]network.Finding{network.CallFinding(platform, "token", err)},
+			network.CheckScopes(g.Scopes, n.requiredScopes(g)...)...)
+	}
 	about, err := n.creatorInfo(ctx, g)
 	found := network.CallFinding(platform, network.CreatorInfo, err)
 	if err != nil {
@@ -49,14 +54,20 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	return append([]network.Finding{found}, network.CheckScopes(g.Scopes, n.requiredScopes(g)...)...)
 }
 
-// requiredScopes returns the scopes that an account needs. Inbox mode needs its scope only if the operator uses it.
+// requiredScopes returns the scopes that an account needs. Inbox mode needs its scope only if the operator uses it, and
+// an app for the inbox alone needs no scope to publish.
 func (n *Network) requiredScopes(g network.Grant) []network.RequiredScope {
-	if n.opts.Defaults.Mode != network.TikTokInbox && !slices.Contains(n.app(g.Kind).Scopes, scopeVideoUpload) {
-		return needs
+	required, scopes := slices.Clone(needs), n.app(g.Kind).Scopes
+	upload := slices.Contains(scopes, scopeVideoUpload)
+	if !upload || slices.Contains(scopes, scopeVideoPublish) {
+		required = append(required, network.RequiredScope{Scope: scopeVideoPublish, Effect: network.CannotPublish})
 	}
-	return append(slices.Clone(needs), network.RequiredScope{
-		Scope: scopeVideoUpload, Effect: "posts cannot be sent to the account's inbox",
-	})
+	if upload || n.opts.Defaults.Mode == network.TikTokInbox {
+		required = append(required, network.RequiredScope{
+			Scope: scopeVideoUpload, Effect: "posts cannot be sent to the account's inbox",
+		})
+	}
+	return required
 }
 
 // describe returns a summary of the account's settings for people.

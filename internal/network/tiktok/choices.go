@@ -19,33 +19,40 @@ const (
 	codePrivacyMismatch   = "privacy_level_option_mismatch"
 	codeOptionMissing     = "option_missing"
 	codeOptionUnsupported = "option_not_supported"
+	codeCaptionNotSent    = "caption_not_sent"
 	codeInteractionOff    = "interaction_disabled"
 )
 
-// choices returns a post's choices, or the operator's defaults if the post has none.
+// choices returns a post's choices, or the operator's defaults if the post has none. Without both, a post goes to the
+// inbox if that is all that the operator's apps may do.
 func (n *Network) choices(o network.Options) network.TikTokOptions {
-	if o.TikTok == nil {
-		return n.opts.Defaults
+	switch {
+	case o.TikTok != nil:
+		return *o.TikTok
+	case n.opts.Defaults == (network.TikTokOptions{}) && n.opts.isInboxOnly():
+		return network.TikTokOptions{Mode: network.TikTokInbox}
 	}
-	return *o.TikTok
+	return n.opts.Defaults
+}
+
+// isInboxOnly reports whether the operator's apps request permission for the inbox and none to publish.
+func (o Options) isInboxOnly() bool {
+	scopes := slices.Concat(o.Scopes, o.Business.Scopes)
+	return slices.Contains(scopes, scopeVideoUpload) && !slices.Contains(scopes, scopeVideoPublish)
 }
 
 // checkChoices returns problems with choices that are missing, contradictory or without effect. TikTok requires that a
 // person chooses the audience of each direct post and agrees to the use of music. Source:
 // https://developers.tiktok.com/doc/content-sharing-guidelines.
-func checkChoices(o network.TikTokOptions, media []network.Media) []network.Problem {
+func checkChoices(o network.TikTokOptions, text string, media []network.Media) []network.Problem {
+	if o.Mode == network.TikTokInbox {
+		return checkInbox(o, text, media)
+	}
 	var found []network.Problem
 	add := func(code string, isBlocking bool, message string) {
 		found = append(found, network.Problem{Code: code, Blocking: isBlocking, Message: message})
 	}
 	photos := len(media) > 0 && media[0].Kind == network.Image
-	if o.Mode == network.TikTokInbox {
-		if o != (network.TikTokOptions{Mode: o.Mode}) {
-			add(codeOptionUnsupported, false,
-				"In inbox mode, the other choices are made in the TikTok app. The ones in options.tiktok are not sent.")
-		}
-		return found
-	}
 	if o.PrivacyLevel == "" {
 		add(codeOptionMissing, true,
 			"TikTok requires a choice of who can see the post (options.tiktok.privacy_level), or inbox mode.")
@@ -68,24 +75,55 @@ func checkChoices(o network.TikTokOptions, media []network.Media) []network.Prob
 	return found
 }
 
+// checkInbox returns what of a post does not reach the account's inbox. TikTok accepts a text only with photos there.
+// Source: https://developers.tiktok.com/doc/content-posting-api-reference-upload-video.
+func checkInbox(o network.TikTokOptions, text string, media []network.Media) []network.Problem {
+	var found []network.Problem
+	add := func(code, message string) { found = append(found, network.Problem{Code: code, Message: message}) }
+	if o != (network.TikTokOptions{Mode: o.Mode}) {
+		add(codeOptionUnsupported,
+			"In inbox mode, the other choices are made in the TikTok app. The ones in options.tiktok are not sent.")
+	}
+	if len(media) == 0 || media[0].Kind != network.Video {
+		return found
+	}
+	if strings.TrimSpace(text) != "" {
+		add(codeCaptionNotSent, "In inbox mode, TikTok takes no caption with a video. The caption is not sent; write it in the "+
+			"TikTok app.")
+	}
+	if media[0].Cover > 0 {
+		add(codeOptionUnsupported, "In inbox mode, TikTok takes no cover frame. Choose the cover in the TikTok app.")
+	}
+	return found
+}
+
 // toInbox reports whether the media go to the account's inbox, where a person completes the post.
 func (d draft) toInbox() bool { return d.Choices.Mode == network.TikTokInbox }
 
 // applyChoices checks that the account allows the choices, and stores the privacy level in the draft. A post for the
 // inbox only needs the scope.
 func (n *Network) applyChoices(ctx context.Context, g network.Grant, p *draft) error {
-	if !p.toInbox() {
-		return n.queryCreator(ctx, g, p)
+	canUpload := slices.Contains(g.Scopes, scopeVideoUpload)
+	switch {
+	case p.toInbox() && !canUpload:
+		return missingScope(scopeVideoUpload,
+			"Inbox mode needs the scope video.upload. Add it to the network's scopes and reconnect the account.")
+	case p.toInbox():
+		p.Privacy = privacyInbox
+		return nil
+	case canUpload && !slices.Contains(g.Scopes, scopeVideoPublish):
+		return missingScope(scopeVideoPublish, "This account can only send posts to the inbox. Choose inbox mode "+
+			"(options.tiktok.mode), or add the scope video.publish to the network's scopes and reconnect the account.")
 	}
-	if !slices.Contains(g.Scopes, scopeVideoUpload) {
-		return &network.Error{
-			Class: network.Unapproved, Code: codeScopeNotAuthorized,
-			Message: "Inbox mode needs the scope video.upload. Add it to the network's scopes and reconnect the account.",
-			Err:     errors.New("the grant lacks the scope video.upload"),
-		}
+	return n.queryCreator(ctx, g, p)
+}
+
+// missingScope returns the error for an account that lacks the scope of a post's mode.
+func missingScope(scope, message string) *network.Error {
+	return &network.Error{
+		Class: network.Unapproved, Code: codeScopeNotAuthorized, Message: message,
+		Err: errors.New("the grant lacks the scope " + scope),
 	}
-	p.Privacy = privacyInbox
-	return nil
 }
 
 // creator holds the posting settings of an account.

@@ -3,8 +3,10 @@ package tiktok_test
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -30,25 +32,36 @@ func directWith(change func(*network.TikTokOptions)) *network.TikTokOptions {
 func TestCheckChoices(t *testing.T) {
 	t.Parallel()
 	inbox := network.TikTokOptions{Mode: network.TikTokInbox}
+	covered := film
+	covered.Cover = time.Second
 	for name, c := range map[string]struct {
 		options  *network.TikTokOptions
+		text     string
 		media    network.Media
 		defaults network.TikTokOptions
+		scopes   []string // of the app; the default ones if empty
 		want     []string // codes; "!" marks a blocking problem
 	}{
 		"nothing chosen":    {want: []string{"!option_missing", "!option_missing"}, media: film},
 		"operator defaults": {defaults: direct, media: film},
 		"paid partnership, visible to self": {
-			directWith(func(o *network.TikTokOptions) { o.BrandContent = true }), film, network.TikTokOptions{},
-			[]string{"!option_not_supported"},
+			options: directWith(func(o *network.TikTokOptions) { o.BrandContent = true }), media: film,
+			want: []string{"!option_not_supported"},
 		},
-		"empty choices override defaults": {&network.TikTokOptions{}, film, direct, []string{"!option_missing", "!option_missing"}},
-		"the fewest":                      {options: &direct, media: film},
-		"no audience": {directWith(func(o *network.TikTokOptions) { o.PrivacyLevel = "" }), film, direct,
-			[]string{"!option_missing"}},
-		"music usage not confirmed": {directWith(func(o *network.TikTokOptions) { o.MusicUsageConfirmed = false }), film, direct,
-			[]string{"!option_missing"}},
-		"an inbox": {options: &inbox, media: film},
+		"empty choices override defaults": {options: &network.TikTokOptions{}, media: film, defaults: direct,
+			want: []string{"!option_missing", "!option_missing"}},
+		"the fewest": {options: &direct, media: film},
+		"no audience": {options: directWith(func(o *network.TikTokOptions) { o.PrivacyLevel = "" }), media: film, defaults: direct,
+			want: []string{"!option_missing"}},
+		"music usage not confirmed": {options: directWith(func(o *network.TikTokOptions) { o.MusicUsageConfirmed = false }),
+			media: film, defaults: direct, want: []string{"!option_missing"}},
+		"an inbox":                         {options: &inbox, media: film},
+		"inbox with a caption":             {options: &inbox, text: "x", media: film, want: []string{"caption_not_sent"}},
+		"inbox with a cover":               {options: &inbox, media: covered, want: []string{"option_not_supported"}},
+		"inbox with a caption of photos":   {options: &inbox, text: "x", media: photo},
+		"an app for the inbox":             {media: film, scopes: inboxScopes},
+		"an app for the inbox, a caption":  {text: "x", media: film, scopes: inboxScopes, want: []string{"caption_not_sent"}},
+		"an app for both needs the choice": {media: film, scopes: bothScopes, want: []string{"!option_missing", "!option_missing"}},
 		"inbox mode with an audience": {options: directWith(func(o *network.TikTokOptions) { o.Mode = "inbox" }), media: film,
 			want: []string{"option_not_supported"}},
 		"duet with photos": {options: directWith(func(o *network.TikTokOptions) { o.AllowDuet = true }), media: photo,
@@ -59,9 +72,11 @@ func TestCheckChoices(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n := tiktok.New(tiktok.Options{Defaults: c.defaults})
+			n := tiktok.New(tiktok.Options{App: network.App{Scopes: c.scopes}, Defaults: c.defaults})
 			var got []string
-			for _, p := range n.Check(network.Content{Media: []network.Media{c.media}, Options: network.Options{TikTok: c.options}}) {
+			for _, p := range n.Check(network.Content{
+				Text: c.text, Media: []network.Media{c.media}, Options: network.Options{TikTok: c.options},
+			}) {
 				if p.Blocking {
 					p.Code = "!" + p.Code
 				}
@@ -208,6 +223,36 @@ func TestInbox(t *testing.T) {
 				t.Errorf("%+v, %v", receipt, err)
 			}
 			f.WantPosts(0)
+		})
+	}
+}
+
+var (
+	bothScopes  = append([]string{"video.upload"}, defaultScopes...)
+	inboxScopes = slices.DeleteFunc(slices.Clone(bothScopes), func(scope string) bool { return scope == "video.publish" })
+)
+
+// An app that may only upload to the inbox connects accounts, sends posts there and says how to post directly.
+func TestInboxOnlyApp(t *testing.T) {
+	t.Parallel()
+	for name, media := range map[string]func(*networktest.Library) []network.Media{"a video": smallFilm, "photos": images} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := networktest.New(t, adapter, 0)
+			f.Scopes(inboxScopes...)
+			g := f.Grant()
+			if bad := networktest.Findings(f.CheckedAccount(g), network.Fails); len(bad) > 0 {
+				t.Errorf("failures: %q", bad)
+			}
+			receipt, err := publishWith(t, f, "x", network.TikTokOptions{Mode: network.TikTokInbox}, media(f.Library))
+			if err != nil || receipt.Permalink != "" {
+				t.Errorf("%+v, %v", receipt, err)
+			}
+			_, err = publishWith(t, f, "x", direct, media(f.Library))
+			if failed := networktest.WantClass(t, err, network.Unapproved, "scope_not_authorized"); !strings.Contains(
+				failed.Message, "Choose inbox mode") {
+				t.Errorf("message %q", failed.Message)
+			}
 		})
 	}
 }

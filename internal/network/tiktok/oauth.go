@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"pressroom.example/pressroom/internal/network"
@@ -49,7 +50,8 @@ func (n *Network) Authorize(a network.Authorization) string {
 }
 
 // Exchange exchanges the code for tokens and returns the account that they belong to. A rejected code is AuthDead, and
-// so is a consent without video.publish, because people can deselect scopes on the consent page. Source:
+// so is a consent with neither video.publish nor video.upload, because people can deselect scopes on the consent page.
+// Source:
 // https://developers.tiktok.com/doc/oauth-user-access-token-management.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	app := n.app(a.Kind)
@@ -64,8 +66,10 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	if t.Scope != "" {
 		scopes = strings.Split(t.Scope, ",")
 	}
-	if err := network.RequireScopes(scopes, scopeVideoPublish); err != nil {
-		return nil, err
+	if !slices.Contains(scopes, scopeVideoUpload) {
+		if err := network.RequireScopes(scopes, scopeVideoPublish); err != nil {
+			return nil, err
+		}
 	}
 	return n.identify(ctx, t.Grant(network.Grant{Server: n.opts.APIHost, Kind: a.Kind, Scopes: scopes}, n.opts.Now()))
 }

@@ -33,7 +33,8 @@ const (
 // Business is the kind of account that is connected through the operator's second app, for business accounts.
 const Business = "business"
 
-// The scopes for publishing. scopeVideoList is needed to find posts after a lost response, and to read metrics.
+// The scopes for publishing. An account needs scopeVideoPublish for direct posts, or scopeVideoUpload for the inbox.
+// scopeVideoList is needed to find posts after a lost response, and to read metrics.
 const (
 	scopeVideoPublish = "video.publish"
 	scopeVideoUpload  = "video.upload" // for inbox mode; not requested by default, because not every app has it
@@ -111,7 +112,7 @@ func (n *Network) Platform() string { return platform }
 
 // Check returns what the network would reject. Prepare checks the limits of the account.
 func (n *Network) Check(c network.Content) []network.Problem {
-	return append(n.opts.Rules.Check(c), checkChoices(n.choices(c.Options), c.Media)...)
+	return append(n.opts.Rules.Check(c), checkChoices(n.choices(c.Options), c.Text, c.Media)...)
 }
 
 // Rules returns the limits that Check applies.
