@@ -77,7 +77,7 @@ func TestBlueskyServesMedia(t *testing.T) {
 	}
 	page := string(reopened.get(t, "/").body)
 	for _, part := range []string{
-		`alt="a &lt;dot&gt; &amp; &#34;more&#34;"`, "Without a description", "<video src=\"bluesky/xrpc/", "a film</figcaption>",
+		`alt="a &lt;dot&gt; &amp; &#34;more&#34;"`, "No alt text", "<video src=\"bluesky/xrpc/", "a film</figcaption>",
 	} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page lacks %s", part)

@@ -9,10 +9,10 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Allow accepts a consent page as one of the network's people. It returns the parameters of the redirect to the app: a
-// code and the state.
-func Allow(ctx context.Context, consent, person string) (url.Values, error) {
-	address := consent + "&" + url.Values{"account": {person}, "decision": {"allow"}}.Encode()
+// Allow signs in to a consent page as the account with a handle, and grants the access. It returns the parameters of the
+// redirect to the app: a code and the state.
+func Allow(ctx context.Context, consentURL, handle string) (url.Values, error) {
+	address := consentURL + "&" + url.Values{"account": {handle}, "decision": {"allow"}}.Encode()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, fmt.Errorf("requesting consent: %w", err)
@@ -23,14 +23,14 @@ func Allow(ctx context.Context, consent, person string) (url.Values, error) {
 		return nil, fmt.Errorf("requesting consent: %w", err)
 	}
 	defer response.Body.Close()
-	back, err := response.Location()
+	redirect, err := response.Location()
 	if err != nil {
 		return nil, fmt.Errorf("requesting consent: HTTP %d", response.StatusCode)
 	}
-	return back.Query(), nil
+	return redirect.Query(), nil
 }
 
-// ExpireTokens expires all access tokens of a network that clients can refresh. The grants remain valid.
+// ExpireTokens expires all access tokens of a network that clients can refresh. The refresh tokens remain valid.
 func (s *Server) ExpireTokens(ctx context.Context, platform string) error {
 	return s.base.Store.InTx(ctx, func(t store.Tx) error { return t.ExpireTokens(ctx, platform) })
 }

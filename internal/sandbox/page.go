@@ -20,23 +20,23 @@ var (
 	pageTemplate = template.Must(template.New("page").Parse(pageSource))
 )
 
-const maxShown = 200 // the newest posts of each network
+const maxShown = 200 // posts of each network
 
-type shownNetwork struct {
+type pageNetwork struct {
 	Name, Title string
-	Posts       []shownPost
+	Posts       []pagePost
 	More        bool
 }
 
-type shownPost struct {
+type pagePost struct {
 	Anchor             string
 	Name, Handle, Text string
 	Media              []store.Medium
-	Machine, Human     string // its time
-	Audience           string // who sees it, if not everybody
+	Machine, Human     string // the time for the datetime attribute and for people
+	Audience           string // who can see the post; empty if it is public
 }
 
-// pageHandler shows the posts of each network as visitors would see them.
+// pageHandler serves a page with the newest posts of each network.
 func (s *Server) pageHandler(platforms []platform) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var page bytes.Buffer
@@ -58,10 +58,10 @@ func (s *Server) pageHandler(platforms []platform) http.Handler {
 	})
 }
 
-func (s *Server) networks(r *http.Request, platforms []platform) ([]shownNetwork, error) {
+func (s *Server) networks(r *http.Request, platforms []platform) ([]pageNetwork, error) {
 	ctx, cancel := base.WorkContext(r)
 	defer cancel()
-	var networks []shownNetwork
+	var networks []pageNetwork
 	err := s.base.Store.InTx(ctx, func(t store.Tx) error {
 		for _, p := range platforms {
 			posts, err := t.Posts(ctx, `where p.platform = ? order by p.at desc, p.seq desc limit ?`, p.Name(),
@@ -69,7 +69,7 @@ func (s *Server) networks(r *http.Request, platforms []platform) ([]shownNetwork
 			if err != nil {
 				return err
 			}
-			networks = append(networks, newShownNetwork(p, posts))
+			networks = append(networks, newPageNetwork(p, posts))
 		}
 		return nil
 	})
@@ -82,14 +82,14 @@ var audiences = map[store.Audience]string{
 	store.OwnerOnly: "Visible only to the account itself.",
 }
 
-func newShownNetwork(p platform, posts []store.Post) shownNetwork {
-	shown := shownNetwork{Name: p.Name(), Title: p.Title(), More: len(posts) > maxShown}
+func newPageNetwork(p platform, posts []store.Post) pageNetwork {
+	shown := pageNetwork{Name: p.Name(), Title: p.Title(), More: len(posts) > maxShown}
 	for _, post := range posts[:min(len(posts), maxShown)] {
 		name := post.DisplayName
 		if name == "" {
 			name = post.Handle
 		}
-		shown.Posts = append(shown.Posts, shownPost{
+		shown.Posts = append(shown.Posts, pagePost{
 			Anchor: base.Anchor(p.Name(), post.ID), Name: name, Handle: post.Handle, Text: post.Text, Media: post.Media,
 			Machine: post.At.Format("2006-01-02T15:04:05Z07:00"), Human: post.At.Format("2 January 2006, 15:04:05 UTC"),
 			Audience: audiences[post.Audience],

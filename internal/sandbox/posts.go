@@ -21,8 +21,8 @@ type listedPost struct {
 	Audience string   `json:"audience,omitempty"`
 }
 
-// postsHandler lists the posts in the order of their publication. The optional filters are "platform" and "contains", a
-// part of the text.
+// postsHandler lists the posts in the order in which they were stored. The optional parameters "platform" and "contains",
+// a part of the text, filter the list.
 func (s *Server) postsHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := base.WorkContext(r)

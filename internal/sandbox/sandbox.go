@@ -1,9 +1,9 @@
-// Package sandbox simulates social networks, so that pressroom can be tried without accounts. It is an HTTP server that
-// implements each network's official protocol, stores published posts, and fails on request.
+// Package sandbox simulates social networks, so that people can try pressroom without accounts. It is an HTTP server
+// that implements the official API of each network, stores published posts, and fails on request.
 //
-// Each network is mounted under its own name, so Bluesky's calls go to /bluesky/xrpc/…; GET /held lists all posts, and
-// GET / shows them. A marker in a post's text requests a certain outcome, such as "[sandbox:reject]"; see package
-// marker. Everything that the sandbox has confirmed survives a killed process.
+// The path of a network begins with its name, as in /bluesky/xrpc/…. GET /held lists the posts of all networks, and
+// GET / shows them on a page. A marker in a post's text, such as "[sandbox:reject]", requests an outcome; see package
+// marker. All data of a successful response is on disk.
 package sandbox
 
 import (
@@ -34,12 +34,12 @@ type Server struct {
 	handler http.Handler
 }
 
-// platform is a network. It serves everything below its name.
+// platform is a network. Its handler serves the paths that begin with its name.
 type platform interface {
 	Name() string  // in addresses, such as "bluesky"
 	Title() string // for people
 	Handler() http.Handler
-	Init(context.Context) error // creates its initial accounts
+	Init(context.Context) error // creates the initial accounts
 }
 
 // platforms returns all networks in the order of the page.
@@ -57,20 +57,20 @@ func platforms(s *base.Server) []platform {
 	}
 }
 
-// Open opens the sandbox with the data in dir, which it creates if it does not exist.
+// Open opens the sandbox with the data in dir. It creates dir if necessary.
 func Open(dir string, opts Options) (*Server, error) {
 	s, err := base.Open(dir, opts)
 	if err != nil {
 		return nil, fmt.Errorf("opening the sandbox in %s: %w", dir, err)
 	}
-	all := platforms(s)
-	for _, p := range all {
+	networks := platforms(s)
+	for _, p := range networks {
 		if err := p.Init(context.Background()); err != nil {
 			return nil, errors.Join(fmt.Errorf("opening the sandbox in %s: %w", dir, err), s.Close())
 		}
 	}
 	server := &Server{base: s}
-	server.handler = server.routes(all)
+	server.handler = server.routes(networks)
 	return server, nil
 }
 
@@ -91,7 +91,7 @@ func (s *Server) routes(platforms []platform) http.Handler {
 // Handler returns the handler of all requests to the sandbox.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Close ends waiting calls and closes the data.
+// Close ends calls that wait for a marker, and closes the data.
 func (s *Server) Close() error { return s.base.Close() }
 
 // EnsureBlueskyAccount creates an account that signs in with appPassword, or updates the name and password of the
@@ -100,13 +100,13 @@ func (s *Server) EnsureBlueskyAccount(handle, displayName, appPassword string) e
 	return bluesky.EnsureAccount(s.base, handle, displayName, appPassword)
 }
 
-// OperatorAccount is a professional account of Instagram that can read the public data of others.
+// OperatorAccount is a professional account of Instagram that can read public data of other accounts.
 type OperatorAccount = instagram.Operator
 
-// Operator returns n professional accounts of Instagram with new tokens. Every call returns the same accounts.
+// Operator returns n operator accounts with new tokens. Every call returns the same accounts.
 func (s *Server) Operator(ctx context.Context, n int) ([]OperatorAccount, error) {
 	return instagram.Operators(ctx, s.base, n)
 }
 
-// YouTubePlaylist returns the ID of the playlist that a person has on YouTube in every sandbox.
+// YouTubePlaylist returns the ID of the playlist of an account on YouTube, which is the same in every sandbox.
 func YouTubePlaylist(handle string) string { return youtube.PlaylistID(youtube.ChannelID(handle)) }

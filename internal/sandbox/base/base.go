@@ -1,4 +1,4 @@
-// Package base has the parts that all networks of the sandbox share: the data, the clock, and the handling of calls.
+// Package base has the parts that all networks of the sandbox share: the store, the clock, and the handling of calls.
 package base
 
 import (
@@ -23,11 +23,11 @@ import (
 type Options struct {
 	Now   func() time.Time                     // time.Now by default
 	After func(time.Duration) <-chan time.Time // time.After by default; used for [sandbox:slow=…]
-	URL   string                               // base URL that clients use; by default that of each request
-	Ready time.Duration                        // time that a network needs to process media before publishing
+	URL   string                               // base URL that clients use; taken from each request by default
+	Ready time.Duration                        // how long networks process uploaded media
 }
 
-// Server has the data, the clock and the address that all networks of the sandbox share.
+// Server has the store, the clock and the base URL that all networks of the sandbox share.
 type Server struct {
 	Store   *store.Store
 	Now     func() time.Time
@@ -39,7 +39,7 @@ type Server struct {
 	once    sync.Once
 }
 
-// Open returns a server for the data in dir, which it creates if it does not exist.
+// Open returns a server for the data in dir. It creates dir if necessary.
 func Open(dir string, opts Options) (*Server, error) {
 	opened, err := store.Open(dir)
 	if err != nil {
@@ -62,13 +62,13 @@ func Open(dir string, opts Options) (*Server, error) {
 	return s, nil
 }
 
-// Close ends waiting calls and closes the data.
+// Close ends calls of Pause and closes the store.
 func (s *Server) Close() error {
 	s.once.Do(func() { close(s.closing) })
 	return s.Store.Close()
 }
 
-// BaseURL returns the address at which the client that sent r reaches the sandbox.
+// BaseURL returns the base URL of the sandbox for the client that sent r.
 func (s *Server) BaseURL(r *http.Request) string {
 	if s.url != "" {
 		return s.url
@@ -93,19 +93,19 @@ func (s *Server) Hash(text string) []byte {
 	return mac.Sum(nil)
 }
 
-// RedirectToPost redirects to a post on the sandbox's page.
+// RedirectToPost redirects to a post on the sandbox's page. id is the ID or the address of the post.
 func (s *Server) RedirectToPost(w http.ResponseWriter, r *http.Request, platform, id string) {
 	address := s.BaseURL(r) + "/#" + Anchor(platform, id)
-	http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // the base is our own, and the rest is escaped
+	http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // the sandbox's own base URL with an escaped ID
 }
 
-// Anchor returns the name of a post on the page: the last part of its ID or address.
+// Anchor returns the HTML ID of a post on the page. It contains the last part of the post's ID or address.
 func Anchor(platform, id string) string {
 	return platform + "-" + url.PathEscape(id[strings.LastIndexByte(id, '/')+1:])
 }
 
-// WorkContext returns a context for the work of a request. A network does not notice when a client disconnects, so the
-// sandbox stores what it received.
+// WorkContext returns a context that outlives a disconnected client. Like a genuine network, the sandbox completes a
+// request that it has received.
 func WorkContext(r *http.Request) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(r.Context()), workTimeout)
 }
@@ -115,14 +115,14 @@ const workTimeout = marker.MaxSlow + 30*time.Second
 // NewID returns a random ID.
 func NewID() string { return rand.Text() }
 
-// StableID returns a numeric ID for a name that is the same in every sandbox.
+// StableID returns a numeric ID for a name. A name has the same ID in every sandbox.
 func StableID(prefix, name string) string {
 	sum := sha256.Sum256([]byte("sandbox " + name))
 	return fmt.Sprintf("%s%016d", prefix, binary.BigEndian.Uint64(sum[:8])%1e16)
 }
 
-// LinkPattern matches a link in a text.
+// LinkPattern matches links in a text.
 var LinkPattern = regexp.MustCompile(`https?://\S+`)
 
-// IsWrongSecret reports whether a secret is the one that the sandbox rejects. It accepts all other secrets.
+// IsWrongSecret reports whether a client secret is the one that the sandbox rejects. Networks accept all others.
 func IsWrongSecret(secret string) bool { return secret == "wrong-secret" }

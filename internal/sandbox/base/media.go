@@ -13,7 +13,7 @@ import (
 // FetchTimeout is how long a network waits for a file.
 const FetchTimeout = time.Minute
 
-// Fetch downloads a file from any address, and reports whether it exists. It saves at most limit+1 bytes.
+// Fetch downloads a file from any address, and reports whether the download succeeded. It saves at most limit+1 bytes.
 func (s *Server) Fetch(
 	ctx context.Context, client *http.Client, address string, limit int64,
 ) (store.Blob, bool, error) {
@@ -33,13 +33,13 @@ func (s *Server) Fetch(
 	return blob, err == nil, err
 }
 
-// SaveMedium records that an account has a file.
+// SaveMedium records a file of an account, and returns it as a medium.
 func (s *Server) SaveMedium(ctx context.Context, platform, account string, blob store.Blob) (store.Medium, error) {
 	err := s.Store.InTx(ctx, func(t store.Tx) error { return t.SaveBlob(ctx, platform, account, blob) })
 	return store.NewMedium(platform, account, blob, ""), err
 }
 
-// MediaFile returns the call that serves the files of posts. It fails with missing if there is no such file.
+// MediaFile returns the call that serves the files of posts. It fails with the error missing if the file does not exist.
 func (s *Server) MediaFile(platform string, missing error) Call {
 	return func(r *http.Request) (any, error) {
 		var blob store.Blob
@@ -56,7 +56,7 @@ func (s *Server) MediaFile(platform string, missing error) Call {
 	}
 }
 
-// ServeBlob returns a handler that serves a file with headers that keep browsers from displaying it as a page.
+// ServeBlob returns a handler that serves a file. Its headers prevent browsers from displaying the file as a page.
 func (s *Server) ServeBlob(blob store.Blob) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		file, err := os.Open(s.Store.FilePath(blob.CID))

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// PictureURL returns the URL of the profile picture of accounts with a name, which is the same on all networks.
+// PictureURL returns the URL of the profile picture for a name. Accounts with the same name have the same picture.
 func (s *Server) PictureURL(r *http.Request, name string) string {
 	return s.BaseURL(r) + "/pictures/" + url.PathEscape(name)
 }
@@ -20,19 +20,19 @@ func (s *Server) PictureURL(r *http.Request, name string) string {
 // pictureSide is the width and height of profile pictures, in pixels.
 const pictureSide = 200
 
-// seas are the colors of profile pictures: the sky, the sun, and the waves.
-var seas = [][3]color.RGBA{
+// palettes are the colors of profile pictures: the sky, the sun, and the waves.
+var palettes = [][3]color.RGBA{
 	{{0x17, 0x3b, 0x4f, 0xff}, {0xe8, 0x9b, 0x4b, 0xff}, {0xf3, 0xee, 0xe4, 0xff}},
 	{{0xf1, 0xe4, 0xd0, 0xff}, {0xd9, 0x6b, 0x3a, 0xff}, {0x1d, 0x4b, 0x5e, 0xff}},
 	{{0x2d, 0x4a, 0x37, 0xff}, {0xf0, 0xc3, 0x5b, 0xff}, {0xe6, 0xef, 0xe2, 0xff}},
 	{{0x4b, 0x2f, 0x4f, 0xff}, {0xf2, 0x8a, 0x7c, 0xff}, {0xf5, 0xe6, 0xee, 0xff}},
 }
 
-// Picture serves the profile picture of accounts with the name {name}: the sun over three waves.
+// Picture serves the profile picture for the pattern value name: the sun over three waves.
 func Picture(w http.ResponseWriter, r *http.Request) {
 	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(r.PathValue("name"))) // never fails
-	colors := seas[sum.Sum32()%uint32(len(seas))] //nolint:gosec // a few
+	_, _ = sum.Write([]byte(r.PathValue("name")))         // never fails
+	colors := palettes[sum.Sum32()%uint32(len(palettes))] //nolint:gosec // a small length
 	phase := float64(sum.Sum32()%100) / 10
 	picture := image.NewRGBA(image.Rect(0, 0, pictureSide, pictureSide))
 	for y := range pictureSide {

@@ -7,8 +7,8 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// Publish runs try. If a marker requests a wait, it runs try again afterwards. It returns the ID of the post, or the
-// error closed if the sandbox closes first.
+// Publish runs try and returns the ID of the post. If a marker requests a wait, Publish waits and runs try again. It
+// returns the error closed if the sandbox closes first.
 func (s *Server) Publish(closed error, try func(waited bool) (marker.Outcome, error)) (string, error) {
 	for waited := false; ; waited = true {
 		out, err := try(waited)

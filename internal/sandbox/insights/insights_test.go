@@ -18,25 +18,25 @@ func TestCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := store.Post{Platform: "x", Account: rapid.String().Draw(t, "account"), ID: rapid.String().Draw(t, "id"), At: start}
 		age := time.Duration(rapid.Int64Range(0, int64(400*24*time.Hour)).Draw(t, "age"))
-		young, old := Count(p, start.Add(age)), Count(p, start.Add(2*age))
-		if young != Count(p, start.Add(age)) {
-			t.Fatal("the same moment has two tallies")
+		earlier, later := Count(p, start.Add(age)), Count(p, start.Add(2*age))
+		if earlier != Count(p, start.Add(age)) {
+			t.Fatal("counts at the same time differ")
 		}
-		if young.Views > old.Views || young.Likes > old.Likes || young.Saves > old.Saves || young.Clicks > old.Clicks {
-			t.Fatalf("%+v, later %+v", young, old)
+		if earlier.Views > later.Views || earlier.Likes > later.Likes || earlier.Saves > later.Saves || earlier.Clicks > later.Clicks {
+			t.Fatalf("%+v, later %+v", earlier, later)
 		}
-		if young.Reach > young.Views || young.Likes > young.Views || young.Comments < 0 || young.Shares < 0 {
-			t.Fatalf("%+v", young)
+		if earlier.Reach > earlier.Views || earlier.Likes > earlier.Views || earlier.Comments < 0 || earlier.Shares < 0 {
+			t.Fatalf("%+v", earlier)
 		}
-		if first, later := Followers(p.Platform, p.Account, start), Followers(p.Platform, p.Account,
-			start.Add(age)); first < 1 || later < first {
-			t.Fatalf("%d followers, later %d", first, later)
+		if first, last := Followers(p.Platform, p.Account, start), Followers(p.Platform, p.Account,
+			start.Add(age)); first < 1 || last < first {
+			t.Fatalf("%d followers, later %d", first, last)
 		}
 	})
 }
 
 // Final counts are log-normal, and most of them are reached in the first days.
-func TestCountSpreads(t *testing.T) {
+func TestCountDistribution(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	var sum, squares, early float64
@@ -44,18 +44,18 @@ func TestCountSpreads(t *testing.T) {
 	for i := range posts {
 		p := store.Post{Platform: "x", Account: "1", ID: strconv.Itoa(i), At: start}
 		views := float64(Count(p, start.Add(60*24*time.Hour)).Views)
-		logged := math.Log(views + 1)
-		sum, squares = sum+logged, squares+logged*logged
+		logViews := math.Log(views + 1)
+		sum, squares = sum+logViews, squares+logViews*logViews
 		early += float64(Count(p, start.Add(72*time.Hour)).Views) / (views + 1)
 	}
-	middle := sum / posts
-	if spread := math.Sqrt(squares/posts - middle*middle); spread < 0.75 || spread > 0.85 {
-		t.Errorf("the logarithms spread by %f", spread)
+	mean := sum / posts
+	if deviation := math.Sqrt(squares/posts - mean*mean); deviation < 0.75 || deviation > 0.85 {
+		t.Errorf("standard deviation of the logarithms: %f", deviation)
 	}
 	if early /= posts; early < 0.88 || early > 0.93 {
-		t.Errorf("of what it will ever have, a post has %f after three days", early)
+		t.Errorf("share of the final views after three days: %f", early)
 	}
 	if got := Count(store.Post{Platform: "x", ID: "1", At: start}, start); got != (Counts{}) {
-		t.Errorf("at once: %+v", got)
+		t.Errorf("counts of a new post: %+v", got)
 	}
 }

@@ -11,20 +11,21 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/store"
 )
 
-// The markers that a post's text can contain. A marker acts on every network, or with @NAME on one, as in
-// "[sandbox:slow=3@bluesky]". A text can have several, which act in this order.
+// The markers that a post's text can contain. A marker applies to all networks, or to one if it ends in @NAME, as in
+// "[sandbox:slow=3@bluesky]". The markers of a text are applied in this order.
 const (
 	Reject       = "reject"        // refuses the content
 	ExpiredToken = "expired-token" // once: ends the session that sent the post
-	RateLimit    = "rate-limit"    // refuses the post as too frequent
+	RateLimit    = "rate-limit"    // refuses the post with a rate limit error
 	Failure      = "error"         // once: fails with an internal error
 	slow         = "slow"          // slow=SECONDS: waits before the post is stored
-	lostAnswer   = "lost-answer"   // once: stores the post and closes the connection without an answer
-	// like lost-answer, but calls that would show the post get no response either.
+	lostAnswer   = "lost-answer"   // once: stores the post and closes the connection without a response
+	// unconfirmed acts like lost-answer. For unconfirmedFor, calls that would return the post get no response either.
 	unconfirmed = "unconfirmed"
-	Drop        = "drop"       // stores the post and rejects it later; only on YouTube
-	Unapproved  = "unapproved" // acts as if the app lacked an approval or, on X, credit; only on YouTube, TikTok, Pinterest and X
-	// NotFound keeps a container from being found for a while after it is ready, as Threads does in production.
+	Drop        = "drop" // stores the post and rejects it later; only on YouTube
+	// Unapproved simulates an app without an approval, or without credit on X; only on YouTube, TikTok, Pinterest and X.
+	Unapproved = "unapproved"
+	// NotFound makes publishing fail for a while as if a ready container did not exist, as seen on Threads in production.
 	NotFound = "media-not-found"
 	Draft    = "draft"         // keeps a video as a draft that its owner has to share; only on Facebook
 	TooMuch  = "too-much-data" // refuses lists with many posts if they contain this one; only on Facebook
@@ -33,12 +34,12 @@ const (
 // MaxSlow is the longest wait that a marker can request.
 const MaxSlow = 60 * time.Second
 
-// unconfirmedFor is the time for which an unconfirmed post stays hidden. It is longer than the day for which pressroom
-// looks for the post.
+// unconfirmedFor is how long an unconfirmed post stays hidden. Pressroom looks for the post for one day, so this is
+// longer.
 const unconfirmedFor = 25 * time.Hour
 
 // ErrLost makes the sandbox close the connection without a response.
-var ErrLost = errors.New("the answer is lost on purpose")
+var ErrLost = errors.New("a marker drops the response")
 
 var markerPattern = regexp.MustCompile(
 	`\[sandbox:(reject|expired-token|rate-limit|error|lost-answer|unconfirmed|drop|unapproved|media-not-found|too-much-data|draft|` +
@@ -50,10 +51,10 @@ type Set struct {
 	Slow  time.Duration
 }
 
-// Has reports whether the text has a marker.
+// Has reports whether the set has a marker.
 func (m Set) Has(name string) bool { return m.names[name] }
 
-// Read returns the markers of text that concern platform. If there are several waits, the longest one applies.
+// Read returns the markers of text that apply to platform. If there are several waits, the longest one applies.
 func Read(text, platform string) Set {
 	found := Set{names: map[string]bool{}}
 	for _, match := range markerPattern.FindAllStringSubmatch(text, -1) {
@@ -70,7 +71,7 @@ func Read(text, platform string) Set {
 	return found
 }
 
-// Once reports whether the post has the marker and the marker has not acted on it before.
+// Once reports whether the set has a marker that has not acted on the post before. It records that the marker has acted.
 func Once(ctx context.Context, t store.Tx, platform string, m Set, postID, marker string) (bool, error) {
 	if !m.Has(marker) {
 		return false, nil
@@ -78,8 +79,8 @@ func Once(ctx context.Context, t store.Tx, platform string, m Set, postID, marke
 	return t.SpendMarker(ctx, platform, postID, marker)
 }
 
-// Loses reports whether the response to a publication is dropped.
-func Loses(ctx context.Context, t store.Tx, platform string, m Set, postID string) (bool, error) {
+// LosesResponse reports whether a marker drops the response to a publication.
+func LosesResponse(ctx context.Context, t store.Tx, platform string, m Set, postID string) (bool, error) {
 	for _, marker := range []string{lostAnswer, unconfirmed} {
 		if lost, err := Once(ctx, t, platform, m, postID, marker); lost || err != nil {
 			return lost, err
@@ -88,7 +89,7 @@ func Loses(ctx context.Context, t store.Tx, platform string, m Set, postID strin
 	return false, nil
 }
 
-// Withhold returns ErrLost if a network must not show a post yet because a marker keeps it unconfirmed.
+// Withhold returns ErrLost if a marker still hides the post.
 func Withhold(platform, text string, at, now time.Time) error {
 	if now.Sub(at) < unconfirmedFor && Read(text, platform).Has(unconfirmed) {
 		return ErrLost

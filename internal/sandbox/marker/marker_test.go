@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestReadMarkers(t *testing.T) {
+func TestRead(t *testing.T) {
 	for text, want := range map[string]Set{
 		"":                              {},
 		"[sandbox:reject]":              {names: map[string]bool{Reject: true}},
@@ -29,7 +29,7 @@ func TestReadMarkers(t *testing.T) {
 			got.names = nil
 		}
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(Set{})); diff != "" {
-			t.Errorf("%q:\n%s", text, diff)
+			t.Errorf("Read(%q):\n%s", text, diff)
 		}
 	}
 }

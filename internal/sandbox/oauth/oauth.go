@@ -46,7 +46,7 @@ type Provider struct {
 	Platform, DisplayName string
 	// CannotSignIn reports whether nobody signs in as the account, as for an organization. If nil, all accounts sign in.
 	CannotSignIn func(store.Account) bool
-	// returns the page that the network shows instead of a redirect if the person may not use the app; may be nil
+	// Refuse returns an error page if the account may not use an app, otherwise nil. If Refuse is nil, all accounts may.
 	Refuse func(r *http.Request, client string, a store.Account) http.HandlerFunc
 }
 
@@ -165,7 +165,7 @@ func (o *Provider) showConsent(
 // allow starts a session of the account and redirects to the app with an authorization code.
 func (o *Provider) allow(ctx context.Context, w http.ResponseWriter, r *http.Request, request consentRequest) error {
 	var code string
-	var refusal http.HandlerFunc
+	var errorPage http.HandlerFunc
 	exists := false
 	err := o.Store.InTx(ctx, func(t store.Tx) error {
 		var a store.Account
@@ -175,7 +175,7 @@ func (o *Provider) allow(ctx context.Context, w http.ResponseWriter, r *http.Req
 			return err
 		}
 		if o.Refuse != nil {
-			if refusal = o.Refuse(r, request.client, a); refusal != nil {
+			if errorPage = o.Refuse(r, request.client, a); errorPage != nil {
 				return nil
 			}
 		}
@@ -197,8 +197,8 @@ func (o *Provider) allow(ctx context.Context, w http.ResponseWriter, r *http.Req
 		return err
 	case !exists:
 		http.Error(w, "Unknown account.", http.StatusBadRequest)
-	case refusal != nil:
-		refusal(w, r)
+	case errorPage != nil:
+		errorPage(w, r)
 	default:
 		redirectBack(w, r, request, url.Values{"code": {code}})
 	}

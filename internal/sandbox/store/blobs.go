@@ -11,18 +11,18 @@ import (
 	"path/filepath"
 )
 
-const incoming = "incoming" // the folder of incomplete files, inside that of the files
+const incoming = "incoming" // subfolder for incomplete files
 
-// FilePath returns the path of a file. Accounts that upload the same file share it.
+// FilePath returns the path of a file. Equal files of several accounts are stored once.
 func (s *Store) FilePath(cid string) string { return filepath.Join(s.blobs, cid) }
 
-// SaveFile saves the bytes of body, on disk when it returns. The caller sets the type.
+// SaveFile saves the bytes of body. They are on disk when SaveFile returns. The blob has no MIME type.
 func (s *Store) SaveFile(body io.Reader) (Blob, error) {
 	file, err := os.CreateTemp(filepath.Join(s.blobs, incoming), "")
 	if err != nil {
 		return Blob{}, fmt.Errorf("creating a file: %w", err)
 	}
-	defer func() { _ = os.Remove(file.Name()) }() // the rename leaves nothing to remove
+	defer func() { _ = os.Remove(file.Name()) }() // fails after the rename
 	digest := sha256.New()
 	size, err := io.Copy(io.MultiWriter(file, digest), body)
 	if err == nil {
@@ -38,7 +38,7 @@ func (s *Store) SaveFile(body io.Reader) (Blob, error) {
 	return blob, s.syncNames()
 }
 
-// syncNames flushes the names of the files to disk.
+// syncNames syncs the folder of the files, so that their names are on disk.
 func (s *Store) syncNames() error {
 	folder, err := os.Open(s.blobs)
 	if err != nil {
@@ -68,13 +68,13 @@ func (t Tx) Blob(ctx context.Context, platform, account, cid string) (Blob, bool
 const referenced = `exists (select 1 from posts p
 	where p.platform = b.platform and p.account = b.account and instr(p.body, b.cid) > 0)`
 
-// ReferencedBlob is like blob for files that a post of the account refers to.
+// ReferencedBlob is like Blob, but finds only files that a post of the account refers to.
 func (t Tx) ReferencedBlob(ctx context.Context, platform, account, cid string) (Blob, bool, error) {
 	return scanBlob(t.QueryRowContext(ctx, blobColumns+` and `+referenced, platform, account, cid))
 }
 
-// DeleteUnreferencedBlobs deletes the records of files that a deleted body referred to and that no other post refers
-// to. The bytes are kept, because another account may share them.
+// DeleteUnreferencedBlobs deletes the rows of files that a deleted body referred to, unless another post refers to them.
+// It keeps the files on disk, because other accounts may share them.
 func (t Tx) DeleteUnreferencedBlobs(ctx context.Context, platform, account string, body []byte) error {
 	return t.Run(ctx, "deleting blobs",
 		`delete from blobs as b where b.platform = ? and b.account = ? and instr(?, b.cid) > 0 and not `+referenced,

@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// Blob refers to a file.
+// Blob describes a stored file.
 type Blob struct {
 	CID, MIME string
-	Size      int64
+	Size      int64 // bytes
 }
 
-// NewMedium returns the medium that shows an account's file. It is served below the network's folder.
+// NewMedium returns the medium for a file of an account.
 func NewMedium(platform, account string, blob Blob, alt string) Medium {
 	return Medium{Path: platform + "/media/" + account + "/" + blob.CID, Type: blob.MIME, Alt: alt}
 }
@@ -29,8 +29,8 @@ const (
 	recordCodec = 0x71
 )
 
-// ContentID returns an ID in the genuine format (CIDv1, DAG-CBOR, SHA-256). Equal content has equal IDs. It hashes
-// JSON.
+// ContentID returns a content identifier in Bluesky's format (CIDv1, DAG-CBOR, SHA-256). Unlike Bluesky, it hashes the
+// content as it is instead of its DAG-CBOR encoding.
 func ContentID(content []byte) string { return encodeCID(recordCodec, sha256.Sum256(content)) }
 
 func encodeCID(codec byte, digest [sha256.Size]byte) string {
@@ -38,10 +38,11 @@ func encodeCID(codec byte, digest [sha256.Size]byte) string {
 	return "b" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(id))
 }
 
-const sniffed = 512 // bytes that show a file's type
+const sniffLength = 512 // bytes that http.DetectContentType reads
 
-// MediaType returns the type that a file's first bytes show if it is an image, a video or a sound, otherwise given.
-func MediaType(head []byte, given string) string {
+// MediaType detects the MIME type of an image, a video or a sound by its first bytes. For other files it returns
+// fallback.
+func MediaType(head []byte, fallback string) string {
 	if len(head) >= 12 && string(head[4:8]) == "ftyp" {
 		switch string(head[8:12]) { // the brand
 		case "qt  ":
@@ -53,34 +54,34 @@ func MediaType(head []byte, given string) string {
 		}
 		return "video/mp4"
 	}
-	found := http.DetectContentType(head)
-	if family, _, _ := strings.Cut(found, "/"); family == "image" || family == "video" || family == "audio" {
-		return found
+	detected := http.DetectContentType(head)
+	if family, _, _ := strings.Cut(detected, "/"); family == "image" || family == "video" || family == "audio" {
+		return detected
 	}
-	return given
+	return fallback
 }
 
-// SaveMedia saves a file and detects its type.
-func (s *Store) SaveMedia(body io.Reader, given string) (Blob, error) {
+// SaveMedia is SaveFile with the MIME type that MediaType detects.
+func (s *Store) SaveMedia(body io.Reader, fallback string) (Blob, error) {
 	buffered := bufio.NewReader(body)
-	head, _ := buffered.Peek(sniffed) // saving the file returns the same error
-	kind := MediaType(head, given)
+	head, _ := buffered.Peek(sniffLength) // SaveFile returns the same error
+	mimeType := MediaType(head, fallback)
 	blob, err := s.SaveFile(buffered)
-	blob.MIME = kind
+	blob.MIME = mimeType
 	return blob, err
 }
 
-// Join saves a file made of the files with these IDs.
+// Join saves the concatenation of files.
 func (s *Store) Join(cids []string) (Blob, error) {
-	parts := &partReader{store: s, left: cids}
+	parts := &partReader{store: s, cids: cids}
 	defer parts.close()
 	return s.SaveMedia(parts, "")
 }
 
-// partReader reads files one after the other.
+// partReader reads the concatenation of files.
 type partReader struct {
 	store *Store
-	left  []string // cids
+	cids  []string // files that are not open yet
 	open  *os.File
 }
 
@@ -89,18 +90,18 @@ func (p *partReader) Read(into []byte) (int, error) {
 		if p.open != nil {
 			count, err := p.open.Read(into)
 			if count > 0 || !errors.Is(err, io.EOF) {
-				return count, err //nolint:wrapcheck // a reader's errors are its own
+				return count, err //nolint:wrapcheck // callers compare the errors of a reader
 			}
 			p.close()
 		}
-		if len(p.left) == 0 {
+		if len(p.cids) == 0 {
 			return 0, io.EOF
 		}
 		var err error
-		if p.open, err = os.Open(p.store.FilePath(p.left[0])); err != nil {
+		if p.open, err = os.Open(p.store.FilePath(p.cids[0])); err != nil {
 			return 0, fmt.Errorf("opening a part: %w", err)
 		}
-		p.left = p.left[1:]
+		p.cids = p.cids[1:]
 	}
 }
 

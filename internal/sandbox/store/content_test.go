@@ -20,7 +20,7 @@ func TestMediaType(t *testing.T) {
 		strings.Repeat("\x00", 99): "as/given",
 	} {
 		if got := MediaType([]byte(head), "as/given"); got != want {
-			t.Errorf("%q: %s, want %s", head, got, want)
+			t.Errorf("MediaType(%q) = %s, want %s", head, got, want)
 		}
 	}
 }

@@ -22,13 +22,13 @@ type Account struct {
 type Post struct {
 	Platform    string
 	Account     string // the network's own ID of the account
-	Handle      string // like the display name set only when read
+	Handle      string // Handle and DisplayName are those of the account; SavePost ignores them
 	DisplayName string
 	ID          string
 	Text        string
 	Media       []Medium
 	At          time.Time
-	Version     string
+	Version     string // changes with the content
 	Body        []byte // in the network's own format
 	Audience    Audience
 }
@@ -55,7 +55,7 @@ func (m Medium) Video() bool { return strings.HasPrefix(m.Type, "video/") }
 
 const accountColumns = `select id, handle, display_name, password from accounts where platform = ? and `
 
-// Account returns the account with an ID or handle, and reports whether it exists.
+// Account returns the account with an ID or a handle, and reports whether it exists.
 func (t Tx) Account(ctx context.Context, platform, idOrHandle string) (Account, bool, error) {
 	var a Account
 	row := t.QueryRowContext(ctx, accountColumns+`(id = ? or handle = ?)`, platform, idOrHandle, idOrHandle)
@@ -82,34 +82,34 @@ const postColumns = `select p.platform, p.account, a.handle, a.display_name, p.i
 	from posts p join accounts a on a.platform = p.platform and a.id = p.account
 	left join post_audiences v on v.platform = p.platform and v.post = p.id `
 
-// Post returns the post with the network's own ID, and reports whether it exists.
+// Post returns the post with an ID, and reports whether it exists.
 func (t Tx) Post(ctx context.Context, platform, id string) (Post, bool, error) {
-	found, err := t.Posts(ctx, `where p.platform = ? and p.id = ?`, platform, id)
-	if err != nil || len(found) == 0 {
+	posts, err := t.Posts(ctx, `where p.platform = ? and p.id = ?`, platform, id)
+	if err != nil || len(posts) == 0 {
 		return Post{}, false, err
 	}
-	return found[0], true, nil
+	return posts[0], true, nil
 }
 
-// Posts returns the posts that the condition selects. It may end in an order and a limit.
+// Posts returns the posts that a SQL where clause selects. The clause may include an order and a limit.
 func (t Tx) Posts(ctx context.Context, condition string, args ...any) ([]Post, error) {
 	rows, err := t.QueryContext(ctx, postColumns+condition, args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading posts: %w", err)
 	}
 	defer rows.Close()
-	var found []Post
+	var posts []Post
 	for rows.Next() {
 		p, err := scanPost(rows)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, p)
+		posts = append(posts, p)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("reading posts: %w", err)
 	}
-	return found, nil
+	return posts, nil
 }
 
 func scanPost(rows *sql.Rows) (Post, error) {
@@ -127,7 +127,7 @@ func scanPost(rows *sql.Rows) (Post, error) {
 	return p, nil
 }
 
-// SavePost inserts the post, or replaces the one with its ID.
+// SavePost inserts the post, or updates the post with the same ID.
 func (t Tx) SavePost(ctx context.Context, p Post) error {
 	media, err := json.Marshal(append([]Medium{}, p.Media...))
 	if err != nil {
@@ -150,19 +150,19 @@ func (t Tx) DeletePost(ctx context.Context, platform, id string) error {
 	return t.Run(ctx, "deleting a post", `delete from posts where platform = ? and id = ?`, platform, id)
 }
 
-// SpendMarker reports whether a marker acts on a post for the first time.
+// SpendMarker records that a marker has acted on a post, and reports whether this is the first time.
 func (t Tx) SpendMarker(ctx context.Context, platform, postID, marker string) (bool, error) {
-	done, err := t.ExecContext(ctx,
+	result, err := t.ExecContext(ctx,
 		`insert into spent_markers (platform, post, marker) values (?, ?, ?) on conflict do nothing`,
 		platform, postID, marker)
 	if err != nil {
 		return false, fmt.Errorf("recording a marker: %w", err)
 	}
-	changed, err := done.RowsAffected()
+	inserted, err := result.RowsAffected()
 	if err != nil {
 		return false, fmt.Errorf("recording a marker: %w", err)
 	}
-	return changed > 0, nil
+	return inserted > 0, nil
 }
 
 // Accounts returns the accounts of a network in the order of their creation.
@@ -173,18 +173,18 @@ func (t Tx) Accounts(ctx context.Context, platform string) ([]Account, error) {
 		return nil, fmt.Errorf("reading accounts: %w", err)
 	}
 	defer rows.Close()
-	var found []Account
+	var accounts []Account
 	for rows.Next() {
 		var a Account
 		if err := rows.Scan(&a.ID, &a.Handle, &a.DisplayName, &a.Password); err != nil {
 			return nil, fmt.Errorf("reading an account: %w", err)
 		}
-		found = append(found, a)
+		accounts = append(accounts, a)
 	}
-	return found, rows.Err()
+	return accounts, rows.Err()
 }
 
-// NextPost returns the number of the next post of any network, for its ID.
+// NextPost returns the number of the next post of any network. Networks use it for the ID of the post.
 func (t Tx) NextPost(ctx context.Context) (int64, error) {
 	var next int64
 	if err := t.QueryRowContext(ctx, `select coalesce(max(seq), 0) + 1 from posts`).Scan(&next); err != nil {

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// RefreshToken is a link in a session's chain of refresh tokens.
+// RefreshToken is a refresh token of a session.
 type RefreshToken struct {
 	ID      string
 	Session string
 	Expires time.Time
-	Next    string // ID of the token it was exchanged for; empty before
+	Next    string // ID of the token that it was exchanged for; empty if it has not been exchanged
 }
 
-// CreateSession begins a session of an account.
+// CreateSession starts a session of an account.
 func (t Tx) CreateSession(ctx context.Context, platform, id, account string) error {
-	return t.Run(ctx, "beginning a session",
+	return t.Run(ctx, "starting a session",
 		`insert into sessions (platform, id, account) values (?, ?, ?)`, platform, id, account)
 }
 
@@ -35,7 +35,6 @@ func (t Tx) SessionActive(ctx context.Context, platform, id string) (bool, error
 	return !dead, nil
 }
 
-// EndSession ends a session.
 func (t Tx) EndSession(ctx context.Context, platform, id string) error {
 	return t.Run(ctx, "ending a session", `update sessions set dead = 1 where platform = ? and id = ?`, platform,
 		id)
@@ -51,18 +50,18 @@ func (t Tx) EndSessions(ctx context.Context, platform, account string) error {
 func (t Tx) RefreshToken(ctx context.Context, platform, id string) (RefreshToken, bool, error) {
 	var next sql.NullString
 	var expires int64
-	found := RefreshToken{ID: id}
+	token := RefreshToken{ID: id}
 	row := t.QueryRowContext(ctx, `select session, expires_at, next from refresh_tokens where platform = ? and id = ?`,
 		platform, id)
-	err := row.Scan(&found.Session, &expires, &next)
+	err := row.Scan(&token.Session, &expires, &next)
 	if errors.Is(err, sql.ErrNoRows) {
 		return RefreshToken{}, false, nil
 	}
 	if err != nil {
 		return RefreshToken{}, false, fmt.Errorf("finding a refresh token: %w", err)
 	}
-	found.Expires, found.Next = time.UnixMilli(expires), next.String
-	return found, true, nil
+	token.Expires, token.Next = time.UnixMilli(expires), next.String
+	return token, true, nil
 }
 
 // SaveRefreshToken inserts or updates the token.
@@ -74,7 +73,6 @@ func (t Tx) SaveRefreshToken(ctx context.Context, platform string, token Refresh
 		sql.NullString{String: token.Next, Valid: token.Next != ""})
 }
 
-// DeleteRefreshToken deletes a refresh token.
 func (t Tx) DeleteRefreshToken(ctx context.Context, platform, id string) error {
 	return t.Run(ctx, "revoking a refresh token",
 		`delete from refresh_tokens where platform = ? and id = ?`, platform, id)

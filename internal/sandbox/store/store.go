@@ -17,7 +17,7 @@ import (
 //go:embed schema.sql
 var schema string
 
-// Store is the sandbox's SQLite file with the folder of uploaded files next to it.
+// Store is the sandbox's SQLite database and a folder of uploaded files.
 type Store struct {
 	db    *sql.DB
 	blobs string
@@ -26,10 +26,10 @@ type Store struct {
 // Tx is a transaction. All reads and writes go through one.
 type Tx struct{ *sql.Tx }
 
-// Open opens the data in dir, which it creates if it does not exist.
+// Open opens the store in dir. It creates dir if necessary.
 func Open(dir string) (*Store, error) {
 	blobs := filepath.Join(dir, "blobs")
-	if err := os.RemoveAll(filepath.Join(blobs, incoming)); err != nil { // files that a killed process left incomplete
+	if err := os.RemoveAll(filepath.Join(blobs, incoming)); err != nil { // a killed process may have left files
 		return nil, fmt.Errorf("clearing the folder: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Join(blobs, incoming), 0o700); err != nil {
@@ -50,7 +50,6 @@ func Open(dir string) (*Store, error) {
 	return &Store{db: db, blobs: blobs}, nil
 }
 
-// Close closes the data.
 func (s *Store) Close() error {
 	if err := s.db.Close(); err != nil {
 		return fmt.Errorf("closing the sandbox's data: %w", err)
@@ -60,15 +59,15 @@ func (s *Store) Close() error {
 
 // InTx runs do in a transaction, which commits if do returns nil. The data is on disk when InTx returns.
 func (s *Store) InTx(ctx context.Context, do func(Tx) error) error {
-	begun, err := s.db.BeginTx(ctx, nil)
+	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
-	if err := do(Tx{begun}); err != nil {
-		_ = begun.Rollback() // the first error is the one to return
+	if err := do(Tx{tx}); err != nil {
+		_ = tx.Rollback() // the first error is the one to return
 		return err
 	}
-	if err := begun.Commit(); err != nil {
+	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("committing a transaction: %w", err)
 	}
 	return nil
@@ -82,22 +81,22 @@ func (t Tx) Run(ctx context.Context, action, statement string, args ...any) erro
 	return nil
 }
 
-// Strings returns the only column of the rows that a query selects.
+// Strings returns the rows of a query with one column. action describes the query in errors.
 func (t Tx) Strings(ctx context.Context, action, query string, args ...any) ([]string, error) {
 	rows, err := t.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", action, err)
 	}
 	defer rows.Close()
-	var found []string
+	var values []string
 	for rows.Next() {
 		var text string
 		if err := rows.Scan(&text); err != nil {
 			return nil, fmt.Errorf("%s: %w", action, err)
 		}
-		found = append(found, text)
+		values = append(values, text)
 	}
-	return found, rows.Err()
+	return values, rows.Err()
 }
 
 // Key returns the secret that passwords and tokens are hashed with. The first call creates it.

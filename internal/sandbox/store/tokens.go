@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// Token is an authorization code or a token without its text.
+// Token is the stored data of an authorization code or a token. The store has a hash in place of its text.
 type Token struct {
 	Kind                string
 	Session, Account    string
-	Client              string
-	Redirect, Challenge string // of a code
+	Client              string // ID of the app
+	Redirect, Challenge string // redirect URI and PKCE challenge; only for codes
 	Issued, Expires     time.Time
 	Spent               bool
 }
@@ -29,7 +29,7 @@ func (t Tx) SaveToken(ctx context.Context, platform string, hash []byte, token T
 		token.Issued.UnixMilli(), token.Expires.UnixMilli())
 }
 
-// Token returns the token with this hash, or the zero value if there is none.
+// Token returns the token with a hash, or the zero value if it does not exist.
 func (t Tx) Token(ctx context.Context, platform string, hash []byte) (Token, error) {
 	var token Token
 	var issued, expires int64
@@ -48,13 +48,12 @@ func (t Tx) Token(ctx context.Context, platform string, hash []byte) (Token, err
 	return token, nil
 }
 
-// SpendToken marks a token as spent.
 func (t Tx) SpendToken(ctx context.Context, platform string, hash []byte) error {
 	return t.Run(ctx, "spending a token",
 		`update oauth_tokens set spent = 1 where platform = ? and hash = ?`, platform, hash)
 }
 
-// SaveScopes records the scopes that the consent of a session granted.
+// SaveScopes records the scopes that were granted to a session.
 func (t Tx) SaveScopes(ctx context.Context, platform, session string, scopes []string) error {
 	return t.Run(ctx, "saving scopes",
 		`insert into oauth_scopes (platform, session, scopes) values (?, ?, ?)`, platform,
@@ -72,9 +71,9 @@ func (t Tx) Scopes(ctx context.Context, platform, session string) ([]string, err
 	return strings.Fields(scopes), nil
 }
 
-// ExpireTokens ends the access tokens of a network that clients can refresh.
+// ExpireTokens expires the access tokens of a network that clients can refresh.
 func (t Tx) ExpireTokens(ctx context.Context, platform string) error {
-	return t.Run(ctx, "ending access tokens", `update oauth_tokens as a set expires_at = 0
+	return t.Run(ctx, "expiring access tokens", `update oauth_tokens as a set expires_at = 0
 		where kind = 'access' and platform = ? and exists (select 1 from oauth_tokens r
 			where r.platform = a.platform and r.session = a.session and r.kind = 'refresh')`, platform)
 }

@@ -210,7 +210,7 @@ func (n *Network) finish(
 		return marker.Outcome{}, err
 	}
 	out := marker.Outcome{Post: p.id()}
-	lost, err := marker.Loses(ctx, t, Name, p.markers(), marker.Key(p.account, p.text))
+	lost, err := marker.LosesResponse(ctx, t, Name, p.markers(), marker.Key(p.account, p.text))
 	if lost {
 		out.Refused = marker.ErrLost
 	}
