@@ -16,7 +16,7 @@ const checklistDismissed = "team.checklist_dismissed"
 
 // step is a step of the checklist of a new team.
 type step struct {
-	Path       string
+	Path, Icon string
 	Text, Hint locale.Key
 	Done       bool
 }
@@ -44,10 +44,10 @@ func (a *App) checklist(ctx context.Context, v *shell.Visitor) ([]step, error) {
 		return nil, nil
 	}
 	return []step{
-		{"/accounts", "Connect an account", "Sign in to a network to publish there.", account > 0},
-		{"/posts/new", "Write a post", "Publish it, give it a time, or keep it as a draft.", written > 0},
-		{"/settings/members", "Invite a colleague", "As an admin, editor, viewer or client.", people > 0},
-		{"/approvals", "Ask for approval", "Send posts to a client by link, without an account.", asked > 0},
+		{"/accounts", "share-line", "Connect an account", "Sign in to a network to publish there.", account > 0},
+		{"/posts/new", "pencil-line", "Write a post", "Publish it, give it a time, or keep it as a draft.", written > 0},
+		{"/settings/members", "team-line", "Invite a colleague", "As an admin, editor, viewer or client.", people > 0},
+		{"/approvals", "checkbox-circle-line", "Ask for approval", "Send posts to a client by link, without an account.", asked > 0},
 	}, nil
 }
 

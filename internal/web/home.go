@@ -84,13 +84,25 @@ func (t today) Greeting() locale.Key {
 	return "Good evening"
 }
 
-// Needs returns how many items need attention, such as "3" or "6+", or "" if there are none.
+// Needs returns how many posts and accounts need attention, such as "3" or "6+", or "" if there are none.
 func (t today) Needs() string {
-	n := len(t.Ailing) + len(t.Failed) + min(len(t.Passed), 1) + min(len(t.Asked), 1) + min(len(t.Client), 1)
+	posts := map[string]bool{}
+	for _, one := range t.Failed {
+		posts[one.PostID] = true
+	}
+	for _, entry := range slices.Concat(t.Passed, t.Asked, t.Client) {
+		posts[entry.PostID] = true
+	}
+	n := len(t.Ailing) + len(posts)
 	if n == 0 {
 		return ""
 	}
-	return atLeast(n, t.More)
+	return atLeast(n, t.More || max(len(t.Passed), len(t.Asked), len(t.Client)) == homePosts)
+}
+
+// Fresh reports whether the team has nothing to show but the first steps.
+func (t today) Fresh() bool {
+	return t.Count() == "" && len(t.Lately) == 0 && len(t.Weeks) == 0 && (len(t.Steps) > 0 || t.Accounts == 0)
 }
 
 // Count returns the number of posts on the next days, such as "3" or "28+", or "" if there are none.

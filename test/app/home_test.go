@@ -17,8 +17,8 @@ func TestHome(t *testing.T) {
 		c := h.crew(t)
 		owner, viewer := c.as(t, access.Owner), c.as(t, access.Viewer)
 		owner.open("/").
-			shows(http.StatusOK, c.team.Name, "Nothing is scheduled for the next seven days.", "Nothing has been published yet.",
-				"Create", "New report", "Your teams")
+			shows(http.StatusOK, c.team.Name, "Nothing is scheduled for the next seven days.",
+				"Create", "New report", "Your teams").lacks("Recently published")
 		viewer.open("/").lacks("/posts/new", "New report", "Add files")
 
 		wish := c.draft(t, "Wished for Sunday", h.apiTime(48*time.Hour))
@@ -27,7 +27,7 @@ func TestHome(t *testing.T) {
 		viewer.open("/").follow("Wished for Sunday").shows(http.StatusOK, "Wished for Sunday")
 		c.callTool(t, "publish_post", map[string]any{"post_id": wish})
 		owner.waitUntilPublished(wish)
-		owner.open("/").shows(http.StatusOK, "Published", "Nothing is scheduled for the next seven days.")
+		owner.open("/").shows(http.StatusOK, "Recently published", "Nothing is scheduled for the next seven days.")
 
 		c.draft(t, "Missed its time", h.apiTime(time.Hour))
 		owner.open("/").lacks("Overdue drafts")
@@ -53,7 +53,7 @@ func TestHomeNewTeam(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		b.open("/accounts").follow("Disconnect "+c.handle()).form("Disconnect").press().shows(http.StatusOK, "was disconnected.")
-		b.open("/").shows(http.StatusOK, "Connect an account to see its followers here.")
+		b.open("/").shows(http.StatusOK, "Connect an account").lacks("Up next", "Recently published", "Accounts this week")
 		b.open("/analytics").shows(http.StatusOK, "No account is connected yet. Connect one to see its figures here.")
 		b.open("/").shows(http.StatusOK, "Getting started").follow("Connect an account").shows(http.StatusOK, "Connect an account")
 		c.as(t, access.Editor).open("/").shows(http.StatusOK, "An owner or admin of the team connects an account")
@@ -119,7 +119,9 @@ func TestHomeAttention(t *testing.T) {
 			c.draft(t, "Tomorrow", time.Date(tomorrow.Year(), tomorrow.Month(), tomorrow.Day(), 9+hour, 0, 0, 0,
 				berlin(t)).Format(time.RFC3339))
 		}
-		owner.open("/").shows(http.StatusOK, "Needs attention 3", "Not confirmed by a network", "Nobody knows",
+		second := c.draft(t, "For the client too", "")
+		h.change(t, `UPDATE posts SET approval = 'waiting' WHERE id = ?`, second)
+		owner.open("/").shows(http.StatusOK, "Needs attention 4", "Not confirmed by a network", "Nobody knows",
 			"A post failed", "With the client", "For the client", "Views 1,200", "Likes 34", "Comments 5",
 			"4+ posts in the next seven days", "All of this day").lacks("There are more")
 		owner.open("/").follow("View details").shows(http.StatusOK, "Failed today")
@@ -127,7 +129,7 @@ func TestHomeAttention(t *testing.T) {
 		for range 3 {
 			publish("Failed as well [sandbox:reject]")
 		}
-		owner.open("/").shows(http.StatusOK, "Needs attention 4+", "There are more: see all failed posts").
+		owner.open("/").shows(http.StatusOK, "Needs attention 5+", "There are more: see all failed posts").
 			follow("failed posts").shows(http.StatusOK, "Failed today", "Failed long ago")
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// ListRecent returns a team's submitted posts up to a time, newest first. It includes posts that failed without being
-// sent.
+// ListRecent returns a team's posts up to a time that were published on at least one account or are being published, newest
+// first.
 func ListRecent(ctx context.Context, d *db.DB, team int64, before time.Time, limit int) ([]Entry, error) {
 	entries, err := queryEntries(ctx, d, team, recentQuery, db.Micros(before), limit)
 	if err != nil {
@@ -21,7 +21,7 @@ func ListRecent(ctx context.Context, d *db.DB, team int64, before time.Time, lim
 
 // recentQuery scans the index of slots.
 const recentQuery = `SELECT ` + entryColumns + ` FROM posts p WHERE p.team_id = ? AND p.slot_at > 0 AND p.slot_at <= ?
-	AND p.status IN ('processing', 'published', 'partially_published', 'failed')
+	AND p.status IN ('processing', 'published', 'partially_published')
 	ORDER BY p.slot_at DESC, p.id DESC LIMIT ?`
 
 // ListFailed returns a team's posts that failed on at least one account after a time, newest first. It includes all

@@ -48,7 +48,7 @@ func TestListOverdueDrafts(t *testing.T) {
 	})
 }
 
-// ListRecent returns published posts, newest first. It omits drafts, scheduled posts and posts of other teams.
+// ListRecent returns published posts, newest first. It omits drafts, scheduled and failed posts, and posts of other teams.
 func TestListRecent(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		var sent []string
@@ -62,6 +62,8 @@ func TestListRecent(t *testing.T) {
 		later := w.Draft(t, "later", time.Time{})
 		w.Do(t, "schedule_post", map[string]any{"post_id": later,
 			"scheduled_at": w.Clock.Now().Add(posttest.Day).Format(time.RFC3339)})
+		failed := w.Draft(t, "failed", time.Time{})
+		w.Exec(t, `UPDATE posts SET status = ?, slot_at = ? WHERE id = ?`, string(post.Failed), db.Micros(w.Clock.Now()), failed)
 		slices.Reverse(sent)
 		for limit := 1; limit <= 4; limit++ {
 			found := must.Get(calendar.ListRecent(t.Context(), w.DB, w.Call.TeamID, w.Clock.Now(), limit))(t)
