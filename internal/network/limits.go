@@ -49,7 +49,7 @@ func instagramRules() Rules {
 	return Rules{
 		Title:    "Instagram",
 		Text:     Text{Unit: utf16Units, Longest: 2200}, // the unit is unconfirmed; UTF-16 is the strictest
-		Hashtags: Count{Most: 30, Warn: 5},              // 5 is unconfirmed, from third-party documentation of 2026
+		Hashtags: Count{Most: 30, Warn: 5},              // 5 is unconfirmed, from third-party documentation of 2026; see instagram.Check
 		Mentions: Count{Most: 20},                       // unconfirmed, from third-party documentation
 		Media:    Amount{Needed: true, Most: 10, Mixed: true},
 		Images: Images{

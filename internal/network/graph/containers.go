@@ -33,6 +33,8 @@ type Containers struct {
 	// FailureReason returns the error for the network's description of a failed container, and whether to retry with a
 	// new container.
 	FailureReason func(description string) (reason *network.Error, again bool)
+	// Observe is called with the response to the container of a whole post. It may be nil.
+	Observe func(text string, err error)
 }
 
 // Names has a network's names for paths, edges and fields.

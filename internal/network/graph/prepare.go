@@ -48,7 +48,11 @@ func (c *Containers) advance(
 		if err != nil {
 			return 0, err
 		}
-		if p.Container, err = c.create(ctx, g, params); err != nil {
+		p.Container, err = c.create(ctx, g, params)
+		if c.Observe != nil {
+			c.Observe(p.Text, err)
+		}
+		if err != nil {
 			return 0, err
 		}
 		p.Made = c.App.Now().UTC()

@@ -59,11 +59,12 @@ type Facebook struct {
 	GraphHost    string   `json:"graph_host"`  // base URL of the API for newly connected accounts
 }
 
-// Network is Instagram's publishing protocol. It has no state between calls.
+// Network is Instagram's publishing protocol. Between calls, it only remembers the limit of hashtags.
 type Network struct {
 	*graph.Containers
 
-	opts Options
+	opts     Options
+	hashtags *hashtagLimit
 }
 
 var _ network.Authorizer = (*Network)(nil)
@@ -71,6 +72,7 @@ var _ network.Authorizer = (*Network)(nil)
 // New returns the network with these options.
 func New(opts Options) *Network {
 	opts = opts.withDefaults()
+	hashtags := &hashtagLimit{}
 	return &Network{Containers: &graph.Containers{
 		Client: graph.New(opts.App), App: opts.App, Version: opts.Version,
 		Names: graph.Names{
@@ -78,7 +80,8 @@ func New(opts Options) *Network {
 			State: "id,status_code,status",
 		},
 		MediaParams: mediaParams, FailureReason: containerError, Secret: opts.proofSecret,
-	}, opts: opts}
+		Observe: func(text string, err error) { hashtags.observe(*opts.Rules, text, err) },
+	}, opts: opts, hashtags: hashtags}
 }
 
 func (o Options) withDefaults() Options {

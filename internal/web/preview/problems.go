@@ -18,6 +18,7 @@ var problemForms = []locale.Key{
 	"Too long for %s: %s/%s %s. Shorten the text.",
 	"Too many %s for %s: %s/%s. Remove %s.",
 	"The text has %s %s; %s may ignore more than %s.",
+	"The text has %s hashtags; Instagram refused a post with more than %s. Remove %s.",
 	"A post on %s can have images or a video, not both. Remove one kind.",
 	"A post on %s can have %s; this one has %s. Remove %s.",
 	"%s is an image; %s allows none. Remove it.",
