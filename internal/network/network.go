@@ -119,6 +119,11 @@ type Authorization struct {
 	Redirect string // redirect URI, identical in both calls
 }
 
+// Defaulter is a network whose settings have options for posts without a choice.
+type Defaulter interface {
+	DefaultOptions() Options
+}
+
 // Revoker is a network at which a grant can be revoked. If the grant has a Holder, all grants of that holder are
 // revoked. The error is of class AuthDead if the grant was already invalid, and ErrRevokeUnsupported if the network
 // offers no revocation for it.

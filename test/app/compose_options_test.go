@@ -38,7 +38,8 @@ func TestComposerOptions(t *testing.T) {
 		tikTok, youTube := c.addAccountOf(t, "tiktok"), c.addAccountOf(t, "youtube")
 		b, video := c.as(t, access.Editor), fmt.Sprint(c.addVideo(t))
 		f := b.open("/posts/new?media="+video).
-			shows(http.StatusOK, "TikTok options", "YouTube options", "Music Usage Confirmation").form("Save draft")
+			shows(http.StatusOK, "TikTok options", "YouTube options", "Music Usage Confirmation", "Default: Public",
+				"Default: the channel’s setting").form("Save draft")
 		for _, name := range []string{"tiktok-privacy", "tiktok-comment", "tiktok-music", "youtube-privacy", "youtube-kids"} {
 			if preset := f.values.Get(name); preset != "" {
 				t.Errorf("%s has a default: %q", name, preset)

@@ -21,13 +21,17 @@ run(async (browser) => {
   await page.getByLabel('Text', { exact: true }).fill('Open from eight on Sunday 👋🏽 with #coffee by @harbour and https://harbour.example/menu');
   await page.locator('input[name=account]').first().check();
 
-  // The options of a network are shown while one of its accounts is selected.
+  // The options of a network are in the tab of its account.
   for (const network of ['youtube', 'tiktok']) {
     const account = page.locator(`input[data-platform=${network}]`).first();
     const options = page.locator(`#${network}`);
     assert.ok(await options.isHidden());
     await account.check();
+    await page.locator(`[data-to-options=${network}]`).click();
     assert.ok(await options.isVisible());
+    assert.match(await page.locator('[role=tab][aria-selected=true]').textContent(), /TikTok|YouTube/);
+    await page.locator('#tab-shared').click();
+    assert.ok(await options.isHidden());
     await account.uncheck();
     assert.ok(await options.isHidden());
   }

@@ -58,6 +58,23 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// The options of a video without a choice are those of the settings.
+func TestDefaultOptions(t *testing.T) {
+	t.Parallel()
+	kids := true
+	for name, c := range map[string]struct {
+		set  youtube.Options
+		want network.YouTubeOptions
+	}{
+		"none":     {youtube.Options{}, network.YouTubeOptions{PrivacyStatus: "public"}},
+		"settings": {youtube.Options{Privacy: "private", MadeForKids: &kids}, network.YouTubeOptions{PrivacyStatus: "private", SelfDeclaredMadeForKids: &kids}},
+	} {
+		if diff := cmp.Diff(&c.want, youtube.New(c.set).DefaultOptions().YouTube); diff != "" {
+			t.Error(name, diff)
+		}
+	}
+}
+
 // Plan returns a valid title and valid tags for any text.
 func TestPlanAnyText(t *testing.T) {
 	t.Parallel()

@@ -79,6 +79,13 @@ func New(opts Options) *Network {
 	return &Network{network.NewClient(opts.HTTP), opts}
 }
 
+// DefaultOptions returns the options of a video without a choice.
+func (n *Network) DefaultOptions() network.Options {
+	return network.Options{YouTube: &network.YouTubeOptions{
+		PrivacyStatus: n.opts.Privacy, SelfDeclaredMadeForKids: n.opts.MadeForKids,
+	}}
+}
+
 // Validate returns an error if the privacy is not a value of the API.
 func (o Options) Validate() error {
 	if !slices.Contains([]string{"", defaultPrivacy, "unlisted", privacyPrivate}, o.Privacy) {

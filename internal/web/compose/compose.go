@@ -67,9 +67,10 @@ type Handlers struct {
 	creators  Creators
 }
 
-// Creators describe the settings of TikTok accounts, as read from the network.
+// Creators describe the settings of TikTok accounts, as read from the network, and the options of posts without a choice.
 type Creators interface {
 	CreatorInfo(ctx context.Context, account int64) appcheck.Creator
+	DefaultOptions(platform string) network.Options
 }
 
 // New returns the handlers.

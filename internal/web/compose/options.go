@@ -127,6 +127,17 @@ func (v *view) HasTikTok() bool { return v.hasNetwork(tikTok) }
 // HasYouTube reports whether the form has YouTube's fields.
 func (v *view) HasYouTube() bool { return v.hasNetwork(youTube) }
 
+// SharesOptions reports whether the options of a network apply to several selected accounts.
+func (v *view) SharesOptions(platform string) bool {
+	n := 0
+	for _, c := range v.Chosen {
+		if c.Platform == platform {
+			n++
+		}
+	}
+	return n > 1
+}
+
 // Publishes reports whether an account of a network is selected.
 func (v *view) Publishes(platform string) bool {
 	return slices.ContainsFunc(v.Chosen, func(c chosen) bool { return c.Platform == platform })
@@ -204,8 +215,23 @@ func (v *view) YouTubeChoices() network.YouTubeOptions {
 }
 
 // Kids returns "yes" or "no" if the form states whether the video is made for kids, or "".
-func (v *view) Kids() string {
-	switch kids := v.YouTubeChoices().SelfDeclaredMadeForKids; {
+func (v *view) Kids() string { return kidsOf(v.YouTubeChoices()) }
+
+// DefaultKids returns what Kids does, for a video without a choice.
+func (v *view) DefaultKids() string { return kidsOf(v.YouTubeDefaults) }
+
+// DefaultVisibility returns the visibility of a video without a choice.
+func (v *view) DefaultVisibility() locale.Key {
+	for _, one := range visibilities {
+		if one.Value == v.YouTubeDefaults.PrivacyStatus {
+			return one.Name
+		}
+	}
+	return ""
+}
+
+func kidsOf(y network.YouTubeOptions) string {
+	switch kids := y.SelfDeclaredMadeForKids; {
 	case kids == nil:
 		return ""
 	case *kids:

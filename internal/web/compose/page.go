@@ -46,6 +46,8 @@ type view struct {
 	Creators []creator
 	// the team's default for TikTok; nil for none
 	TeamTikTok *network.TikTokOptions
+	// the options of a video for YouTube without a choice
+	YouTubeDefaults network.YouTubeOptions
 }
 
 // group is a network with its accounts.
@@ -208,6 +210,9 @@ func (p *Handlers) viewOf(r *http.Request, s sheet, id string) (view, error) {
 		return view{}, err
 	}
 	out.TeamTikTok = defaults.TikTok
+	if y := p.creators.DefaultOptions(youTube).YouTube; y != nil {
+		out.YouTubeDefaults = *y
+	}
 	if out.Post != nil && out.Post.IsTemplate {
 		zone, err := zoneOf(*out.Post)
 		if err != nil {

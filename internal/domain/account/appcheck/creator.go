@@ -76,3 +76,12 @@ func (s *Service) readCreator(ctx context.Context, account int64) Creator {
 	}
 	return Creator{}
 }
+
+// DefaultOptions returns the options that a network's settings have for posts without a choice.
+func (s *Service) DefaultOptions(platform string) network.Options {
+	n, err := s.Accounts.Network(platform)
+	if d, ok := n.(network.Defaulter); ok && err == nil {
+		return d.DefaultOptions()
+	}
+	return network.Options{}
+}

@@ -84,7 +84,24 @@ function showVersions() {
   shared.hidden = version !== '';
   if (own()) own().hidden = version === '';
   for (const details of all) showVersion(details, details.dataset.account === version);
+  showOptions(offered);
   for (const tally of document.querySelectorAll('#tallies li')) tally.hidden = version !== '' && tally.dataset.account !== version;
+}
+
+const platformOf = (account) => form.querySelector(`input[name=account][value="${account}"]`)?.dataset.platform;
+const firstOf = (accounts, platform) => accounts.find((details) => platformOf(details.dataset.account) === platform);
+
+// showOptions shows the options of the chosen version's network. The shared text has buttons that lead to them.
+function showOptions(offered) {
+  for (const options of form.querySelectorAll('[data-options]')) {
+    const here = platformOf(version) === options.dataset.options;
+    if (here && options.hidden) options.open = true;
+    options.hidden = !here && offered.length > 0;
+  }
+  const links = document.getElementById('to-options');
+  if (!links) return;
+  for (const link of links.children) link.hidden = !firstOf(offered, link.dataset.toOptions);
+  links.hidden = version !== '' || [...links.children].every((link) => link.hidden);
 }
 
 function markTab(tab, customized) {
@@ -144,7 +161,8 @@ editor.addEventListener('click', (event) => {
 
 // reveal shows the version that holds a field, such as one that a problem links to.
 function reveal(field) {
-  const details = field?.closest('#own details[data-account]');
+  const options = field?.closest('[data-options]');
+  const details = options ? firstOf([...own().querySelectorAll('details[data-account]')], options.dataset.options) : field?.closest('#own details[data-account]');
   if (details) version = details.dataset.account;
   else if (shared.contains(field)) version = '';
   else return;
@@ -156,8 +174,13 @@ document.addEventListener('click', (event) => {
   if (link) reveal(document.getElementById(link.hash.slice(1)));
 });
 
+form.addEventListener('click', (event) => {
+  const link = event.target.closest('[data-to-options]');
+  if (link) reveal(document.querySelector(`#${link.dataset.toOptions} :is(input:not([type=hidden]), select)`));
+});
+
 editor.prepend(tabs);
 shared.setAttribute('role', 'tabpanel');
 shared.setAttribute('aria-labelledby', 'tab-shared');
 follow();
-if (!caption.matches('[aria-invalid]')) reveal(own()?.querySelector('[aria-invalid]'));
+if (!caption.matches('[aria-invalid]')) reveal(editor.querySelector('#own [aria-invalid], [data-options] [aria-invalid]'));
