@@ -243,8 +243,8 @@ func (a *App) uploadDone(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, "/upload/"+id)
 }
 
-// describe saves an image's alternative text. Scripts get an answer without a page. On the upload page, the file's
-// team counts; on a file's own page, the selected team.
+// describe saves an image's alternative text from an upload page. Scripts get an answer without a page. The file's team
+// counts, not the selected one.
 func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 	script := strings.Contains(r.Header.Get("Accept"), "application/json")
 	if shell.VisitorOf(r.Context()) == nil && script {
@@ -253,11 +253,6 @@ func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 	}
 	a.RequireSignIn(func(w http.ResponseWriter, r *http.Request) {
 		if !a.ReadForm(w, r) {
-			return
-		}
-		own := "/media/" + r.PathValue("id")
-		if !script && r.PostForm.Get("next") == own && shell.WrongTeam(r, r.PostForm) {
-			a.RejectWrongTeam(w, r, r.PostForm, own)
 			return
 		}
 		id, err := shell.PathID(r, "id")

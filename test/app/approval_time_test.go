@@ -127,7 +127,7 @@ func TestAltTextChangesVersion(t *testing.T) {
 			}
 		}
 		describe := func() {
-			editor.open(at).form("Save alt text").fill("alt", "An insult").press().shows(http.StatusOK, "An insult")
+			editor.open(at).form("Save").fill("alt", "An insult").press().shows(http.StatusOK, "An insult")
 		}
 		describe()
 		approval(id, "waiting")

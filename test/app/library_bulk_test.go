@@ -20,7 +20,7 @@ func TestBrowseLibrary(t *testing.T) {
 		b := c.as(t, access.Editor)
 		quay, boat := c.addImage(t, "quay", 10), c.addImage(t, "boat", 20)
 		c.addVideo(t)
-		b.open(quay).form("Save alt text").fill("alt", "Möwen im Morgenlicht.").press().shows(200)
+		b.open(quay).form("Save").fill("alt", "Möwen im Morgenlicht.").press().shows(200)
 		b.open("/media").shows(200, "Files 3", "Alt text missing 1", "No alt text", "Videos").lacks("Not in a folder")
 		for _, text := range []string{"MÖWEN", "morgen", "Quay"} {
 			b.open("/media?"+url.Values{"query": {text}}.Encode()).shows(200, "Files 1", "quay").lacks("boat")
@@ -31,7 +31,7 @@ func TestBrowseLibrary(t *testing.T) {
 		b.open("/media").follow("Videos").shows(200, "Files 1").lacks("quay", "boat")
 
 		folder := strings.TrimPrefix(b.open("/media/folder").form("Create folder").fill("name", "Spring").press().path, "/media?folder=")
-		b.open(boat).form("Move").fill("folder", folder).press().shows(200)
+		b.open(boat).form("Save").fill("folder", folder).press().shows(200)
 		b.open("/media").shows(200, "Spring 1 file").contains(boat+"/thumbnail").follow("Spring 1 file").
 			shows(200, "Folder Spring", "Files 1", "boat").lacks("Select quay", "Spring 1 file")
 		b.open("/media").follow("Not in a folder").shows(200, "Files 2", "quay").lacks("boat")
@@ -158,7 +158,7 @@ func TestDescribeSelectedFiles(t *testing.T) {
 		if n := strings.Count(again.source, `aria-invalid="true"`); n != 1 {
 			t.Errorf("%d fields are marked as invalid", n)
 		}
-		b.open("/media/"+boat).form("Save alt text").fill("alt", "A boat.").press().shows(200)
+		b.open("/media/"+boat).form("Save").fill("alt", "A boat.").press().shows(200)
 		changed := again.form("Save alt text").fill("alt-"+boat, "My boat.").press().
 			shows(422, "Somebody else has changed this text to “A boat.”")
 		changed.form("Save alt text").press().shows(200, "The alt text of 1 image was saved.")

@@ -25,9 +25,9 @@ func TestCropImage(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		at := c.addImage(t, "quay", 10) // 40 × 30
-		b.open(at).form("Save alt text").fill("alt", "The quay.").press().shows(200)
+		b.open(at).form("Save").fill("alt", "The quay.").press().shows(200)
 		folder := strings.TrimPrefix(b.open("/media/folder").form("Create folder").fill("name", "Spring").press().path, "/media?folder=")
-		b.open(at).form("Move").fill("folder", folder).press().shows(200)
+		b.open(at).form("Save").fill("folder", folder).press().shows(200)
 
 		page := b.open(at).follow("Crop or rotate").shows(200, "40 × 30 pixels", "4:5", "1.91:1", "9:16", "16:9", "2:3")
 		made := page.form("Save as a new image").fill("shape", "1x1").press().

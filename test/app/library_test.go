@@ -63,17 +63,22 @@ func TestLibrary(t *testing.T) {
 		b.open("/media/folder").form("Create folder").fill("name", " . ").press().shows(422, "Enter a name")
 		item := b.open(at).shows(200, "quay.png", "40 × 30 pixels", "No post uses it.").mustBeSmall()
 		folder := strings.TrimPrefix(made.path, "/media?folder=")
-		item = item.form("Move").fill("folder", folder).press().shows(200, "The file was moved.", "Folder Spring")
-		b.send(http.MethodPost, at+"/move", url.Values{"folder": {"99"}}).shows(404, "Folder not found")
-		item = item.form("Rename").fill("name", "<i>The quay</i>").press().
-			shows(200, "The file was renamed.", "_i_The quay__i_").lacks("<i>The")
-		item.form("Rename").fill("name", " .. ").press().shows(422, "Enter a name with letters or digits")
-		item.form("Save alt text").fill("alt", "A quay in the morning.").press().shows(200, "A quay in the morning.")
+		item = item.form("Save").fill("folder", folder).press().shows(200, "Saved.", "Folder Spring")
+		b.send(http.MethodPost, at, url.Values{"folder": {"99"}}).shows(404, "Folder not found")
+		item = item.form("Save").fill("name", "<i>The quay</i>").press().
+			shows(200, "Saved.", "_i_The quay__i_").lacks("<i>The")
+		item.form("Save").fill("name", " .. ").press().shows(422, "Enter a name with letters or digits")
+		item.form("Save").fill("alt", "A quay in the morning.").press().shows(200, "A quay in the morning.")
+		// A form keeps what somebody else has changed in the meantime, and several changes at once are saved.
+		item.form("Save").fill("name", "Quay").fill("folder", "0").press().shows(200, "Saved.", "A quay in the morning.", "All media")
+		b.open(at).form("Save").fill("name", "<i>The quay</i>").fill("folder", folder).press().shows(200, "Folder Spring")
+		b.open(at).form("Save").fill("alt", strings.Repeat("x", 1001)).press().shows(422, "at most 1000 characters").
+			contains(strings.Repeat("x", 1001))
 		b.open("/media?query=the+quay&folder="+folder).shows(200, "_i_The quay").lacks("roaster")
 		change := b.open(made.path).follow("Rename or delete folder")
 		change.form("Delete folder").press().shows(422, "The folder is not empty.")
 		change.form("Rename").fill("name", "Summer").press().shows(200, "The folder was renamed.", "Folder Summer")
-		b.open(at).form("Move").fill("folder", "0").press().shows(200, "All media")
+		b.open(at).form("Save").fill("folder", "0").press().shows(200, "All media")
 		change.form("Delete folder").press().shows(200, "The folder was deleted.")
 		if n := h.count(t, "media_folders"); n != 0 {
 			t.Errorf("%d folders remain", n)
@@ -253,12 +258,12 @@ func TestLibraryPermissions(t *testing.T) {
 		pages := []string{"/media/add", "/media/alt", "/media/folder", at + "/crop", at + "/delete"}
 		actions := []string{
 			"/media/uploads", "/media/imports", "/media/downloads", "/media/folder/new", "/media/folder/rename",
-			"/media/folder/delete", "/media/bulk", "/media/alt", at + "/rename", at + "/move", at + "/crop",
+			"/media/folder/delete", "/media/bulk", "/media/alt", at, at + "/crop",
 			at + "/delete", at + "/description",
 		}
 		viewer, client, stranger, signedOut := c.as(t, access.Viewer), c.as(t, access.Client), other.as(t, access.Owner), h.browser(t)
 		viewer.open("/media").shows(200, "oursalone").lacks("Add files", "New folder", "Select oursalone")
-		viewer.open(at).shows(200, "oursalone").lacks("Rename", "Delete file", "Save alt text", "Crop or rotate", "Use in a post")
+		viewer.open(at).shows(200, "oursalone").lacks("Delete file", "Save",  "Crop or rotate", "Use in a post")
 		for _, path := range append([]string{"/media", at}, pages...) {
 			signedOut.open(path).shows(200, "Sign in").lacks("oursalone")
 		}

@@ -163,8 +163,7 @@ var matrix = map[string]entry{
 	"POST /media/folder/rename": {who: shell.Writers, form: url.Values{"folder": {"folder"}, "name": {"Renamed"}}},
 	"POST /media/folder/delete": {who: shell.Writers, form: url.Values{"folder": {"folder"}}, order: 1},
 	"GET /media/{id}":           {who: staff},
-	"POST /media/{id}/rename":   {who: shell.Writers, form: url.Values{"name": {"Renamed"}}},
-	"POST /media/{id}/move":     {who: shell.Writers, form: url.Values{"folder": {"folder"}}},
+	"POST /media/{id}":          {who: shell.Writers, form: url.Values{"name": {"Renamed"}, "folder": {"folder"}}},
 	"GET /media/{id}/crop":      {who: shell.Writers},
 	"POST /media/{id}/crop": {who: shell.Writers, form: url.Values{
 		"shape": {"1x1"}, "turn": {"0"}, "left": {"0"}, "top": {"0"}, "width": {"40"}, "height": {"30"},

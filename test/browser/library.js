@@ -123,7 +123,7 @@ async function media(page) {
   await select(page);
   await page.getByRole('link', { name: 'The quay. quay', exact: true }).click();
   await page.getByLabel('Alt text').fill('The quay in the morning.');
-  await page.getByRole('button', { name: 'Save alt text' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   await look(page, 'media-item');
   await crop(page);
   await page.getByRole('link', { name: 'Delete file' }).click();

@@ -3,6 +3,7 @@ package library
 import (
 	"net/http"
 	"slices"
+	"strings"
 
 	"pressroom.example/pressroom/internal/apierr"
 	"pressroom.example/pressroom/internal/domain/media"
@@ -20,7 +21,13 @@ type view struct {
 	Folders []media.MediaFolder
 	Writes  bool
 	Wrong   shell.FormError
-	Typed   string // the entered name
+	Typed   typed
+}
+
+// typed is what the form of an item shows: the stored values, or what was entered.
+type typed struct {
+	Name, Alt string
+	Folder    int64
 }
 
 // At returns when the item was added.
@@ -29,8 +36,13 @@ func (v view) At() *teamtime.Moment { return &v.CreatedAt }
 // More reports whether more posts use the item than are shown.
 func (v view) More() bool { return len(v.Uses) >= media.MaxUses }
 
-// In reports whether the item is in a folder.
-func (v view) In(folder int64) bool { return v.Folder != nil && v.Folder.ID == folder }
+// FolderID returns the folder of the item, 0 for none.
+func (v view) FolderID() int64 {
+	if v.Folder == nil {
+		return 0
+	}
+	return v.Folder.ID
+}
 
 // Moving returns the posts that block deletion because they are being sent.
 func (v view) Moving() []media.Use { return v.usesOf(media.UseSending) }
@@ -67,12 +79,9 @@ func (p *Handlers) show(w http.ResponseWriter, a asked, status int, page string,
 		p.elsewhere(w, a.Request, err, a.id)
 		return
 	}
-	v.Wrong, v.Typed = wrong, v.Name
-	if a.PostForm.Has("alt") {
-		v.AltText = a.PostForm.Get("alt")
-	}
+	v.Wrong, v.Typed = wrong, typed{v.Name, v.AltText, v.FolderID()}
 	if a.PostForm.Has("name") {
-		v.Typed = a.PostForm.Get("name")
+		v.Typed = typed{a.PostForm.Get("name"), a.PostForm.Get("alt"), numberOf(a.PostForm.Get("folder"))}
 	}
 	p.ShowTitled(w, a.Request, status, pages[page], v.Name, v)
 }
@@ -90,29 +99,42 @@ func (p *Handlers) load(a asked) (view, error) {
 	return v, err
 }
 
-// finish shows an item with a confirmation, or with the error.
-func (p *Handlers) finish(w http.ResponseWriter, a asked, err error, said locale.Key) {
+// save saves the name, the alternative text and the folder of an item. It leaves out what the visitor did not change, because
+// somebody else may have changed it in the meantime.
+func (p *Handlers) save(w http.ResponseWriter, a asked) {
+	if !p.ReadForm(w, a.Request) {
+		return
+	}
+	err := p.saveChanges(a)
 	if err != nil {
 		if wrong, ok := p.FormErrorOf(w, a.Request, err, fieldNames); ok {
 			p.show(w, a, shell.StatusOf(err), "item", wrong)
 		}
 		return
 	}
-	p.Flash(a.Request, said)
+	p.Flash(a.Request, "Saved.")
 	shell.Redirect(w, a.Request, pathOf(a.id))
 }
 
-func (p *Handlers) rename(w http.ResponseWriter, a asked) {
-	if p.ReadForm(w, a.Request) {
-		p.finish(w, a, p.media.Rename(a.Context(), a.call, a.id, a.PostForm.Get("name")), "The file was renamed.")
+func (p *Handlers) saveChanges(a asked) error {
+	ctx, form := a.Context(), a.PostForm
+	changed := func(name string) bool {
+		return form.Has(name) && strings.TrimSpace(form.Get(name)) != strings.TrimSpace(form.Get("was-"+name))
 	}
-}
-
-func (p *Handlers) move(w http.ResponseWriter, a asked) {
-	if p.ReadForm(w, a.Request) {
-		p.finish(w, a, p.media.Move(a.Context(), a.call, a.id, numberOf(a.PostForm.Get("folder"))),
-			"The file was moved.")
+	if changed("name") {
+		if err := p.media.Rename(ctx, a.call, a.id, form.Get("name")); err != nil {
+			return err
+		}
 	}
+	if changed("alt") {
+		if err := p.media.Describe(ctx, a.call.PersonID, a.id, form.Get("alt")); err != nil {
+			return err
+		}
+	}
+	if changed("folder") {
+		return p.media.Move(ctx, a.call, a.id, numberOf(form.Get("folder")))
+	}
+	return nil
 }
 
 func (p *Handlers) deletePage(w http.ResponseWriter, a asked) {

@@ -59,9 +59,7 @@ func (p *Handlers) Routes() []shell.Route {
 		{Pattern: "POST /media/folder/rename", For: shell.Writers, Do: p.renameFolder},
 		{Pattern: "POST /media/folder/delete", For: shell.Writers, Do: p.deleteFolder},
 		{Pattern: "GET /media/{id}", For: shell.Members, Do: p.hideFromClients(p.page)},
-		{Pattern: "POST /media/{id}/rename", For: shell.Writers, Do: p.of(
-			p.rename), RestoresForm: true, Page: "/media/{id}"},
-		{Pattern: "POST /media/{id}/move", For: shell.Writers, Do: p.of(p.move)},
+		{Pattern: "POST /media/{id}", For: shell.Writers, Do: p.of(p.save), RestoresForm: true, Page: "/media/{id}"},
 		{Pattern: "GET /media/{id}/crop", For: shell.Writers, Do: p.of(p.cropPage)},
 		{Pattern: "POST /media/{id}/crop", For: shell.Writers, Do: p.of(p.crop)},
 		{Pattern: "GET /media/{id}/delete", For: shell.Writers, Do: p.of(p.deletePage)},
@@ -146,6 +144,6 @@ func numberOf(text string) int64 {
 // fieldNames are the labels of fields by argument names.
 var fieldNames = map[string]string{
 	"name": "Name", "folder_id": "Folder", "url": "Link", "filename": "Name", "platform": "Network", "type": "What",
-	"username": "Profile", "limit": "How many", "query": "Name",
+	"username": "Profile", "limit": "How many", "query": "Name", "alt": "Alt text",
 	"left": "From the left", "top": "From the top", "width": "Width", "height": "Height", "part": "Crop area in pixels", "shape": "Shape",
 }
