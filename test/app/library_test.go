@@ -241,6 +241,14 @@ func TestAddFiles(t *testing.T) {
 		}
 		b.open("/media/add").form("Import").fill("url", "https://files.example.com/x.png").press().
 			shows(200, "Adding files to the library")
+		// The folder is chosen once for all ways to add files.
+		into := strings.TrimPrefix(b.open("/media/folder").form("Create folder").fill("name", "Inbox").press().path, "/media?folder=")
+		chosen := b.open("/media/add").form("Choose").fill("folder", into).press().shows(200)
+		for _, button := range []string{"Choose files", "Import"} {
+			if got := chosen.form(button).values.Get("folder"); got != into {
+				t.Errorf("%s: folder %q", button, got)
+			}
+		}
 		b.open("/media/add").shows(200, "This costs 2 credits").form("Download for 2 credits").
 			fill("username", "not a name!").press().shows(422, "Enter a username of this platform")
 		b.open("/media/add").form("Download for 2 credits").fill("type", "playlists").fill("username", "harbour_cafe").
@@ -263,7 +271,7 @@ func TestLibraryPermissions(t *testing.T) {
 		}
 		viewer, client, stranger, signedOut := c.as(t, access.Viewer), c.as(t, access.Client), other.as(t, access.Owner), h.browser(t)
 		viewer.open("/media").shows(200, "oursalone").lacks("Add files", "New folder", "Select oursalone")
-		viewer.open(at).shows(200, "oursalone").lacks("Delete file", "Save",  "Crop or rotate", "Use in a post")
+		viewer.open(at).shows(200, "oursalone").lacks("Delete file", "Save", "Crop or rotate", "Use in a post")
 		for _, path := range append([]string{"/media", at}, pages...) {
 			signedOut.open(path).shows(200, "Sign in").lacks("oursalone")
 		}

@@ -26,8 +26,8 @@ type addView struct {
 // Of returns the value of a field.
 func (v addView) Of(name string) string { return v.Fields.Get(name) }
 
-// Is reports whether a folder is selected.
-func (v addView) Is(folder int64) bool { return folder > 0 && numberOf(v.Of("folder")) == folder }
+// Into returns the folder for new files, 0 for none.
+func (v addView) Into() int64 { return max(0, numberOf(v.Of("folder"))) }
 
 // option is a value of a select field with its label.
 type option struct {

@@ -191,6 +191,11 @@ document.addEventListener('paste', (event) => {
   add(pasted);
 });
 if (adding) {
+  const into = document.getElementById('add-into');
+  into?.querySelector('button').remove();
+  into?.addEventListener('change', () => {
+    for (const field of document.querySelectorAll('input[name=folder]')) field.value = into.elements.folder.value;
+  });
   for (const part of target.querySelectorAll('[data-scripted]')) part.hidden = false;
   target.addEventListener('submit', (event) => {
     event.preventDefault();
