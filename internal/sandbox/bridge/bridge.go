@@ -1,5 +1,4 @@
-// Package bridge simulates a data vendor. It serves the sandbox's public data through pressroom's bridge contract
-// (docs/bridge.md).
+// Package bridge simulates a data vendor, which implements pressroom's bridge contract (docs/bridge.md).
 package bridge
 
 import (
@@ -18,7 +17,7 @@ const (
 	maxLimit     = 50
 )
 
-// mediaTypes are the media types of a platform's profiles. The value is true for types with pages.
+// mediaTypes has the media types of each platform. The value reports whether lists of the type have pages.
 var mediaTypes = map[string]map[string]bool{
 	"instagram": {
 		"profile": true, "avatar": false, "posts": true, "reels": true, "stories": false, "highlights": false,
@@ -30,13 +29,12 @@ type apiError struct {
 	Error string `json:"error"`
 }
 
-// Bridge serves the sandbox's public data through pressroom's bridge contract (docs/bridge.md). It needs no token.
+// Bridge serves the public data of package world. It requires no token.
 type Bridge struct{ *base.Server }
 
 // New returns the bridge of a sandbox.
 func New(s *base.Server) *Bridge { return &Bridge{s} }
 
-// Handler serves the contract and the files.
 func (s *Bridge) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/{platform}/profiles/{username}/media", s.media)
@@ -46,7 +44,7 @@ func (s *Bridge) Handler() http.Handler {
 	return mux
 }
 
-// checkProfile reports whether a profile is public. If not, it sends the error response.
+// checkProfile reports whether q.profile can be read. If not, it sends an error response.
 func (s *Bridge) checkProfile(w http.ResponseWriter, name string) bool {
 	switch {
 	case !world.UsernamePattern.MatchString(name) || strings.HasPrefix(name, world.PrefixMissing):
@@ -67,43 +65,38 @@ func (s *Bridge) media(w http.ResponseWriter, r *http.Request) {
 	if !s.checkProfile(w, r.PathValue("username")) {
 		return
 	}
-	request, refused := s.parseQuery(r)
-	if refused != "" {
-		base.WriteJSON(w, http.StatusBadRequest, apiError{refused})
+	query, code := s.parseQuery(r)
+	if code != "" {
+		base.WriteJSON(w, http.StatusBadRequest, apiError{code})
 		return
 	}
-	base.WriteJSON(w, http.StatusOK, request.answer(s.filesURL(r)))
+	base.WriteJSON(w, http.StatusOK, query.page(s.BaseURL(r)+"/vendor/files/"))
 }
 
-// filesURL returns the prefix of the files' addresses.
-func (s *Bridge) filesURL(r *http.Request) string { return s.BaseURL(r) + "/vendor/files/" }
-
-// mediaQuery is a request for media of a profile.
+// mediaQuery is a request for media of q.profile.
 type mediaQuery struct {
 	profile world.Profile
-	kind    string // of media
+	kind    string // media type
 	limit   int
 	cursor  world.Cursor
 	now     time.Time
 }
 
-// parseQuery parses a request. It returns the error code of an invalid one.
+// parseQuery parses a request. If the request is invalid, it returns an error code.
 func (s *Bridge) parseQuery(r *http.Request) (mediaQuery, string) {
 	query, now := r.URL.Query(), s.Now().UTC()
 	request := mediaQuery{
 		profile: world.Profile{Platform: r.PathValue("platform"), Name: r.PathValue("username")},
 		kind:    query.Get("type"), now: now, cursor: world.Cursor{Type: query.Get("type"), Day: world.DayOf(now)},
 	}
-	if _, known := mediaTypes[request.profile.Platform][request.kind]; !known {
+	if _, ok := mediaTypes[request.profile.Platform][request.kind]; !ok {
 		return request, "invalid_type"
 	}
-	limit, ok := parseLimit(query.Get("limit"), maxLimit)
-	if !ok {
+	var ok bool
+	if request.limit, ok = parseLimit(query.Get("limit"), maxLimit); !ok {
 		return request, "invalid_limit"
 	}
-	request.limit = limit
 	if text := query.Get("cursor"); text != "" {
-		var ok bool
 		request.cursor, ok = request.cursor.Resume(text)
 		if !ok || !mediaTypes[request.profile.Platform][request.kind] {
 			return request, "invalid_cursor"
@@ -112,7 +105,7 @@ func (s *Bridge) parseQuery(r *http.Request) (mediaQuery, string) {
 	return request, ""
 }
 
-// parseLimit parses a limit, and reports whether it is valid.
+// parseLimit parses q.limit, and reports whether it is valid.
 func parseLimit(text string, maxLimit int) (int, bool) {
 	if text == "" {
 		return defaultLimit, true
@@ -139,18 +132,19 @@ type MediaPage struct {
 	Next  string `json:"next_cursor,omitempty"`
 }
 
-func (a *mediaQuery) answer(files string) MediaPage {
-	all := a.media()
-	from, to, next := a.cursor.Page(len(all), a.limit)
-	answer := MediaPage{Items: slices.Clone(all[from:to])}
-	for i := range answer.Items {
-		answer.Items[i].URL = files + answer.Items[i].URL
+// page returns the requested page. filesURL is the prefix of the files' addresses.
+func (q *mediaQuery) page(filesURL string) MediaPage {
+	all := q.media()
+	from, to, next := q.cursor.Page(len(all), q.limit)
+	page := MediaPage{Items: slices.Clone(all[from:to])}
+	for i := range page.Items {
+		page.Items[i].URL = filesURL + page.Items[i].URL
 	}
-	if answer.Items == nil {
-		answer.Items = []Item{}
+	if page.Items == nil {
+		page.Items = []Item{}
 	}
-	if mediaTypes[a.profile.Platform][a.kind] {
-		answer.Next = next
+	if mediaTypes[q.profile.Platform][q.kind] {
+		page.Next = next
 	}
-	return answer
+	return page
 }

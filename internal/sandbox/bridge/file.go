@@ -19,7 +19,7 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/world"
 )
 
-// The clips were made by
+// The clips were made with
 //
 //	ffmpeg -f lavfi -i testsrc=size=SIZE:rate=15:duration=SECONDS -c:v libx264 -profile:v main -preset slow -crf 32 \
 //	  -pix_fmt yuv420p -movflags +faststart -map_metadata -1 -fflags +bitexact -flags:v +bitexact NAME.mp4
@@ -27,36 +27,36 @@ import (
 //go:embed upright.mp4 wide.mp4
 var clips embed.FS
 
-var fileName = regexp.MustCompile(`^([0-9]{19})\.(jpg|mp4)$`)
+var filePattern = regexp.MustCompile(`^([0-9]{19})\.(jpg|mp4)$`)
 
 var errNoFile = errors.New("file not found")
 
-// serveFile serves the file of an item, which depends only on its address.
+// serveFile generates and serves the file of an item. The file depends only on its address.
 func serveFile(w http.ResponseWriter, r *http.Request) {
-	name := fileName.FindStringSubmatch(r.PathValue("file"))
-	if name == nil {
+	match := filePattern.FindStringSubmatch(r.PathValue("file"))
+	if match == nil {
 		http.NotFound(w, r)
 		return
 	}
-	content, err := fileContent(r.PathValue("size"), name[1], name[2])
+	content, err := fileContent(r.PathValue("size"), match[1], match[2])
 	if errors.Is(err, errNoFile) {
 		http.NotFound(w, r)
 		return
 	}
 	if err != nil {
-		slog.Error("sandbox: making a file", "err", err)
-		http.Error(w, "The file could not be made.", http.StatusInternalServerError)
+		slog.Error("sandbox: generating a file", "err", err)
+		http.Error(w, "The file could not be generated.", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", map[string]string{"jpg": "image/jpeg", "mp4": "video/mp4"}[name[2]])
-	w.Header().Set("ETag", `"`+name[1]+`"`)
+	w.Header().Set("Content-Type", map[string]string{"jpg": "image/jpeg", "mp4": "video/mp4"}[match[2]])
+	w.Header().Set("ETag", `"`+match[1]+`"`)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
-// fileContent returns the content of a file. It fails with errNoFile if no file has this size.
-func fileContent(size, id, kind string) ([]byte, error) {
-	if kind == "mp4" {
+// fileContent returns the content of a file. It fails with errNoFile if size is not supported.
+func fileContent(size, id, extension string) ([]byte, error) {
+	if extension == "mp4" {
 		return video(size, id)
 	}
 	for _, s := range append([]image.Point{world.AvatarSize}, world.PictureSizes...) {
@@ -67,11 +67,11 @@ func fileContent(size, id, kind string) ([]byte, error) {
 	return nil, errNoFile
 }
 
-// skippedBox is the start of a box of 27 bytes; the 19 digits of an ID follow.
-const skippedBox = "\x00\x00\x00\x1bfree"
+// freeBox is the header of an MP4 box of 27 bytes. The 19 digits of an ID follow.
+const freeBox = "\x00\x00\x00\x1bfree"
 
-// video returns a clip followed by a box that players skip (ISO/IEC 14496-12, section 8.1.2). The box makes every
-// item's file different.
+// video returns a clip followed by a box that players skip (ISO/IEC 14496-12, section 8.1.2). The box contains the ID,
+// so that every item has a different file.
 func video(size, id string) ([]byte, error) {
 	for _, clip := range world.Clips {
 		if size != fmt.Sprintf("%dx%d", clip.Width, clip.Height) {
@@ -81,7 +81,7 @@ func video(size, id string) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the clip: %w", err)
 		}
-		return slices.Concat(content, []byte(skippedBox), []byte(id)), nil
+		return slices.Concat(content, []byte(freeBox), []byte(id)), nil
 	}
 	return nil, errNoFile
 }
@@ -89,10 +89,10 @@ func video(size, id string) ([]byte, error) {
 // picture draws a gradient with some discs.
 func picture(size image.Point, rng *rand.Rand) ([]byte, error) {
 	picture := image.NewRGBA(image.Rectangle{Max: size})
-	gradient(picture, anyColor(rng), anyColor(rng))
+	gradient(picture, randomColor(rng), randomColor(rng))
 	for range 3 + rng.IntN(5) {
-		at := image.Pt(rng.IntN(size.X), rng.IntN(size.Y))
-		disc(picture, at, size.X/20+rng.IntN(size.X/5), anyColor(rng))
+		center := image.Pt(rng.IntN(size.X), rng.IntN(size.Y))
+		disc(picture, center, size.X/20+rng.IntN(size.X/5), randomColor(rng))
 	}
 	var out bytes.Buffer
 	if err := jpeg.Encode(&out, picture, &jpeg.Options{Quality: 80}); err != nil {
@@ -101,7 +101,7 @@ func picture(size image.Point, rng *rand.Rand) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func anyColor(rng *rand.Rand) color.RGBA {
+func randomColor(rng *rand.Rand) color.RGBA {
 	parts := binary.BigEndian.AppendUint32(nil, rng.Uint32())
 	return color.RGBA{R: parts[0], G: parts[1], B: parts[2], A: 255}
 }
@@ -110,7 +110,7 @@ func gradient(picture *image.RGBA, top, bottom color.RGBA) {
 	size := picture.Bounds().Size()
 	for y := range size.Y {
 		mix := func(a, b uint8) uint8 {
-			return uint8((int(a)*(size.Y-y) + int(b)*y) / size.Y) //nolint:gosec // a value between the two
+			return uint8((int(a)*(size.Y-y) + int(b)*y) / size.Y) //nolint:gosec // between a and b
 		}
 		row := color.RGBA{mix(top.R, bottom.R), mix(top.G, bottom.G), mix(top.B, bottom.B), 255}
 		for x := range size.X {

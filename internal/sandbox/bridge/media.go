@@ -10,33 +10,32 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/world"
 )
 
-// media returns the items of the media type on the day of the cursor, the newest first. Stories are limited to the last
-// 24 hours.
-func (a *mediaQuery) media() []Item {
-	avatar := newItem(a.profile.Avatar(), time.Time{}, "")
+// media returns the items of the media type as of the day of the cursor, the newest first.
+func (q *mediaQuery) media() []Item {
+	avatar := newItem(q.profile.Avatar(), time.Time{}, "")
 	switch {
-	case a.kind == "avatar":
+	case q.kind == "avatar":
 		return []Item{avatar}
-	case strings.HasPrefix(a.profile.Name, world.PrefixEmpty) && a.kind != "profile":
+	case strings.HasPrefix(q.profile.Name, world.PrefixEmpty) && q.kind != "profile":
 		return nil
-	case a.kind == "profile":
-		return append([]Item{avatar}, a.posts("")...)
-	case a.kind == "stories":
-		return stories(a.profile, a.now)
-	case a.kind == "highlights":
-		return highlights(a.profile, a.cursor.Day)
-	case a.kind == "playlists":
-		return a.playlists()
-	case a.kind == "reels":
-		return a.posts(world.FormatReel)
+	case q.kind == "profile":
+		return append([]Item{avatar}, q.posts("")...)
+	case q.kind == "stories":
+		return stories(q.profile, q.now)
+	case q.kind == "highlights":
+		return highlights(q.profile, q.cursor.Day)
+	case q.kind == "playlists":
+		return q.playlists()
+	case q.kind == "reels":
+		return q.posts(world.FormatReel)
 	}
-	return a.posts("")
+	return q.posts("")
 }
 
-// posts returns the posts of a format, or of all formats.
-func (a *mediaQuery) posts(format string) []Item {
+// posts returns the posts of a format, or all posts if format is empty.
+func (q *mediaQuery) posts(format string) []Item {
 	var items []Item
-	for _, post := range a.profile.Posts(a.cursor.Day) {
+	for _, post := range q.profile.Posts(q.cursor.Day) {
 		if format == "" || post.Format == format {
 			items = append(items, newItem(post.File, time.Unix(post.At, 0), post.Caption))
 		}
@@ -44,18 +43,18 @@ func (a *mediaQuery) posts(format string) []Item {
 	return items
 }
 
-// playlists returns some of the first videos.
-func (a *mediaQuery) playlists() []Item {
-	videos := a.posts(world.FormatVideo)
-	return videos[max(0, len(videos)-4-a.profile.Dice("playlists").IntN(12)):]
+// playlists returns 4 to 15 of the oldest videos.
+func (q *mediaQuery) playlists() []Item {
+	videos := q.posts(world.FormatVideo)
+	return videos[max(0, len(videos)-4-q.profile.Dice("playlists").IntN(12)):]
 }
 
-// stories returns the stories of the last 24 hours, of which a day has up to three.
+// stories returns the stories of the last 24 hours.
 func stories(p world.Profile, now time.Time) []Item {
 	var items []Item
 	for _, day := range []int64{world.DayOf(now), world.DayOf(now) - 1} {
 		for _, item := range dayStories(p, day) {
-			at, _ := time.Parse(time.RFC3339, item.TakenAt) // newItem has formatted it
+			at, _ := time.Parse(time.RFC3339, item.TakenAt) // newItem formatted it
 			if !at.After(now) && now.Sub(at) < 24*time.Hour {
 				items = append(items, item)
 			}
@@ -64,7 +63,7 @@ func stories(p world.Profile, now time.Time) []Item {
 	return items
 }
 
-// dayStories returns the stories of a day, the newest first.
+// dayStories returns the stories of a day, at most three, the newest first.
 func dayStories(p world.Profile, day int64) []Item {
 	rng := p.Dice("stories", strconv.FormatInt(day, 10))
 	var items []Item
@@ -83,18 +82,18 @@ func dayStories(p world.Profile, day int64) []Item {
 	return items
 }
 
-// highlights returns the first 4 to 15 stories of the profile, of those before day.
+// highlights returns the oldest 4 to 15 stories of the profile that are from before day.
 func highlights(p world.Profile, day int64) []Item {
 	count := 4 + p.Dice("highlights").IntN(12)
-	began := world.MeasuredAt/world.SecondsPerDay - int64(p.Traits().Days)
+	firstDay := world.MeasuredAt/world.SecondsPerDay - int64(p.Traits().Days)
 	var items []Item
-	for on := began; on < day && len(items) < count; on++ {
-		items = slices.Concat(dayStories(p, on), items)
+	for storyDay := firstDay; storyDay < day && len(items) < count; storyDay++ {
+		items = slices.Concat(dayStories(p, storyDay), items)
 	}
 	return items[max(0, len(items)-count):]
 }
 
-// newItem returns the item of a file, with an address that lacks its prefix.
+// newItem returns the item of a file. Its URL is relative to the files' address.
 func newItem(file world.File, at time.Time, caption string) Item {
 	item := Item{
 		ID: file.ID, Kind: "image", URL: file.Path(), Caption: caption, Width: file.Width, Height: file.Height,

@@ -9,10 +9,9 @@ import (
 	"pressroom.example/pressroom/internal/sandbox/world"
 )
 
-// Limits of a page of metrics.
 const (
-	maxPageSize = 200
-	maxRecent   = 1000
+	maxPageSize = 200  // posts of a profile
+	maxRecent   = 1000 // recent posts of a hashtag
 )
 
 // PostMetrics is a post with its metrics. Metrics that the network hides are omitted.
@@ -30,7 +29,7 @@ type PostMetrics struct {
 	Duration float64  `json:"duration_seconds,omitempty"`
 }
 
-type profileHead struct {
+type profileInfo struct {
 	Username    string `json:"username"`
 	DisplayName string `json:"display_name"`
 	Biography   string `json:"biography"`
@@ -42,41 +41,41 @@ type profileHead struct {
 
 // ProfileMetrics is a page of a profile's metrics.
 type ProfileMetrics struct {
-	Profile profileHead   `json:"profile"`
+	Profile profileInfo   `json:"profile"`
 	Posts   []PostMetrics `json:"posts"`
 	Next    string        `json:"next_cursor,omitempty"`
 }
 
-// profile serves a profile's metrics as of the start of the day.
+// profile serves the metrics that a profile had at the start of the current day.
 func (s *Bridge) profile(w http.ResponseWriter, r *http.Request) {
 	profile, query := world.Profile{Platform: r.PathValue("platform"), Name: r.PathValue("username")}, r.URL.Query()
-	if _, known := mediaTypes[profile.Platform]; !known {
+	if _, ok := mediaTypes[profile.Platform]; !ok {
 		base.WriteJSON(w, http.StatusNotFound, apiError{"not_offered"})
 		return
 	}
 	if !s.checkProfile(w, profile.Name) {
 		return
 	}
-	limit, ok := parseLimit(query.Get("limit"), maxPageSize)
+	limit, validLimit := parseLimit(query.Get("limit"), maxPageSize)
 	since, err := parseSince(query.Get("since"))
-	cursor := world.Cursor{Type: "figures", Day: world.DayOf(s.Now())}
-	valid := true
+	cursor := world.Cursor{Type: "metrics", Day: world.DayOf(s.Now())}
+	validCursor := true
 	if text := query.Get("cursor"); text != "" {
-		cursor, valid = cursor.Resume(text)
+		cursor, validCursor = cursor.Resume(text)
 	}
 	switch {
-	case !ok:
+	case !validLimit:
 		base.WriteJSON(w, http.StatusBadRequest, apiError{"invalid_limit"})
 	case err != nil:
 		base.WriteJSON(w, http.StatusBadRequest, apiError{"invalid_since"})
-	case !valid:
+	case !validCursor:
 		base.WriteJSON(w, http.StatusBadRequest, apiError{"invalid_cursor"})
 	default:
 		base.WriteJSON(w, http.StatusOK, newProfileMetrics(profile, cursor, limit, since, s.BaseURL(r)))
 	}
 }
 
-// parseSince parses the time of the oldest post. The default is no limit.
+// parseSince parses the earliest time of posts. It returns 0 for an empty text.
 func parseSince(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
@@ -85,11 +84,11 @@ func parseSince(text string) (int64, error) {
 	return since.Unix(), err
 }
 
-// newProfileMetrics returns a page of the profile on the day of the cursor, with posts since a time.
+// newProfileMetrics returns a page of a profile as of the day of the cursor. It contains only posts since a time.
 func newProfileMetrics(p world.Profile, cursor world.Cursor, limit int, since int64, base string) ProfileMetrics {
 	posts, traits := p.Posts(cursor.Day), p.Traits()
-	details := p.Face(cursor.Day, len(posts))
-	page := ProfileMetrics{Profile: profileHead{
+	details := p.Details(cursor.Day, len(posts))
+	page := ProfileMetrics{Profile: profileInfo{
 		Username: p.Name, DisplayName: details.DisplayName, Biography: details.Biography, Website: details.Website,
 		Followers: details.Followers, Follows: details.Follows, Posts: details.Posts,
 	}, Posts: []PostMetrics{}}
@@ -109,9 +108,9 @@ func newProfileMetrics(p world.Profile, cursor world.Cursor, limit int, since in
 	return page
 }
 
-// newPostMetrics returns a post as it was at a time in Unix seconds.
+// newPostMetrics returns a post with its metrics at a time in Unix seconds.
 func newPostMetrics(post world.Post, now int64, url string) PostMetrics {
-	metrics := post.Figures(now)
+	metrics := post.Metrics(now)
 	answer := PostMetrics{
 		ID: post.ID, Format: post.Format, TakenAt: time.Unix(post.At, 0).UTC().Format(time.RFC3339),
 		Caption: post.Caption, URL: url,
@@ -134,16 +133,16 @@ type HashtagMetrics struct {
 	RecentFrom string        `json:"recent_from"`
 }
 
-// hashtag serves the statistics of a hashtag: its size, today's top posts and the most recent posts.
+// hashtag serves the statistics of a hashtag: its number of posts, the top posts and the most recent posts.
 func (s *Bridge) hashtag(w http.ResponseWriter, r *http.Request) {
 	platform, name := r.PathValue("platform"), r.PathValue("hashtag")
-	hashtag, ok := world.NewHashtag(platform, name)
+	hashtag, exists := world.NewHashtag(platform, name)
 	limit, validLimit := parseLimit(r.URL.Query().Get("limit"), maxRecent)
-	_, known := mediaTypes[platform]
+	_, supported := mediaTypes[platform]
 	switch {
-	case !known:
+	case !supported:
 		base.WriteJSON(w, http.StatusNotFound, apiError{"not_offered"})
-	case !ok:
+	case !exists:
 		base.WriteJSON(w, http.StatusNotFound, apiError{"hashtag_not_found"})
 	case strings.HasPrefix(hashtag.Name, world.HashtagFailing):
 		base.WriteJSON(w, http.StatusInternalServerError, apiError{"internal"})
@@ -157,7 +156,8 @@ func (s *Bridge) hashtag(w http.ResponseWriter, r *http.Request) {
 func newHashtagMetrics(h world.Hashtag, now time.Time, limit int, base string) HashtagMetrics {
 	metrics := HashtagMetrics{Top: []PostMetrics{}, Recent: []PostMetrics{}}
 	metrics.Hashtag.Posts = h.Size(now.Unix())
-	for _, post := range firstPosts(h.Top(world.DayOf(now)), limit) {
+	top := h.Top(world.DayOf(now))
+	for _, post := range top[:min(limit, len(top))] {
 		metrics.Top = append(metrics.Top,
 			newPostMetrics(post, topPostsTime(now), world.PostURL(base, h.Platform, "someone", post)))
 	}
@@ -167,15 +167,13 @@ func newHashtagMetrics(h world.Hashtag, now time.Time, limit int, base string) H
 		metrics.Recent = append(metrics.Recent,
 			newPostMetrics(post, now.Unix(), world.PostURL(base, h.Platform, "someone", post)))
 		if truncated {
-			from = post.At + 1 // the page may omit other posts of that second
+			from = post.At + 1 // the list may lack other posts of the same second
 		}
 	}
 	metrics.RecentFrom = time.Unix(min(from, now.Unix()), 0).UTC().Format(time.RFC3339)
 	return metrics
 }
 
-func firstPosts(posts []world.Post, limit int) []world.Post { return posts[:min(limit, len(posts))] }
-
-// topPostsTime returns the time as of which top posts are counted. It is the end of the day, so that the day's metrics do
-// not change and the newest posts have some.
+// topPostsTime returns the time for the metrics of top posts. It is the end of the current day, so that metrics do not
+// change during the day and the newest posts have reactions.
 func topPostsTime(now time.Time) int64 { return world.StartOf(world.DayOf(now) + 1) }

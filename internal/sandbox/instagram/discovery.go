@@ -114,7 +114,7 @@ type discovery struct {
 
 func (d discovery) fields() map[string]any {
 	posts := d.profile.Posts(d.day)
-	face := d.profile.Face(d.day, len(posts))
+	face := d.profile.Details(d.day, len(posts))
 	return map[string]any{
 		"id": AccountID("world " + d.profile.Name), "username": d.profile.Name, "name": face.DisplayName,
 		"biography": face.Biography, "website": omitEmpty(face.Website),
@@ -172,7 +172,7 @@ func (d discovery) post(post world.Post) map[string]any {
 	all["username"], all["owner"] = d.profile.Name, map[string]any{"id": AccountID("world " + d.profile.Name)}
 	all["media_product_type"], all["view_count"] = "FEED", nil
 	if post.Views > 0 {
-		all["view_count"] = post.Figures(world.StartOf(d.day)).Views
+		all["view_count"] = post.Metrics(world.StartOf(d.day)).Views
 	}
 	if post.Format == world.FormatReel {
 		all["media_product_type"] = "REELS"
@@ -214,7 +214,7 @@ var mediaTypes = map[string]string{
 
 // mediaView returns a post as the public sees it at a time in Unix seconds.
 func mediaView(base string, post world.Post, now int64) map[string]any {
-	figures := post.Figures(now)
+	figures := post.Metrics(now)
 	all := map[string]any{
 		"id": post.ID, "caption": omitEmpty(post.Caption), "media_type": mediaTypes[post.Format],
 		"media_url": base + "/vendor/files/" + post.File.Path(), "permalink": world.PostURL(base, Name, "", post),

@@ -200,7 +200,7 @@ func (n *Network) recentMedia(r *http.Request) (any, error) {
 		return nil, err
 	}
 	key := a.ID + " " + hashtag.Name
-	cursor := world.Cursor{Type: "recent " + hashtag.Name, From: 1}.String()
+	cursor := world.Cursor{Type: "recent " + hashtag.Name, Offset: 1}.String()
 	pos := hashtag.StartRecent(n.Now().Unix())
 	if text := r.Form.Get("after"); text != "" {
 		stored, known := n.cursors.get(key)

@@ -122,10 +122,10 @@ func (n *Network) researchUser(r *http.Request) (any, error) {
 	}
 	day := world.DayOf(n.Now())
 	posts := profile.Posts(day)
-	face := profile.Face(day, len(posts))
+	face := profile.Details(day, len(posts))
 	likes := int64(0)
 	for _, post := range posts {
-		likes += post.Figures(world.StartOf(day)).Likes
+		likes += post.Metrics(world.StartOf(day)).Likes
 	}
 	return pickFields(fields, map[string]any{
 		"display_name": face.DisplayName, "bio_description": face.Biography, "bio_url": face.Website,

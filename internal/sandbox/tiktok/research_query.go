@@ -217,7 +217,7 @@ func regionOf(p world.Profile) string { return regions[p.Dice("region").IntN(len
 
 // view returns the video in the API's form, with the counts at a time in Unix seconds.
 func (v researchVideo) view(now int64) map[string]any {
-	figures := v.Figures(now)
+	figures := v.Metrics(now)
 	id, _ := strconv.ParseInt(v.ID, 10, 64) // always 19 digits
 	return map[string]any{
 		"id": id, "video_description": v.Caption, "create_time": v.At, "region_code": regionOf(v.profile),

@@ -12,42 +12,43 @@ var UsernamePattern = regexp.MustCompile(`^[a-z0-9._]{1,30}$`)
 // CursorDays is the number of days for which a cursor is valid.
 const CursorDays = 7
 
-// Cursor is the position of a page. It holds the day on which the listing began, so that a new day does not
-// change the listing.
+// Cursor is a position in a list. It contains the day on which a client started to read the list, so that the list does
+// not change when a new day starts.
 type Cursor struct {
-	Type string `json:"t"`
-	Day  int64  `json:"d"` // since 1970
-	From int    `json:"f"` // items passed by
+	Type   string `json:"t"` // of the list
+	Day    int64  `json:"d"` // since 1970
+	Offset int    `json:"f"` // items
 }
 
-// Resume parses the cursor of a later page of the listing that begins at c. It reports false if the cursor belongs to
-// another listing or is too old.
+// Resume parses a later cursor of the list that starts at c. It returns false if the cursor belongs to another list or
+// is too old.
 func (c Cursor) Resume(text string) (Cursor, bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
 		return c, false
 	}
-	var given Cursor
-	if err := json.Unmarshal(raw, &given); err != nil {
+	var cursor Cursor
+	if err := json.Unmarshal(raw, &cursor); err != nil {
 		return c, false
 	}
-	return given, given.Type == c.Type && given.From > 0 && given.Day <= c.Day && given.Day > c.Day-CursorDays
+	return cursor, cursor.Type == c.Type && cursor.Offset > 0 && cursor.Day <= c.Day && cursor.Day > c.Day-CursorDays
 }
 
-// String returns the cursor as clients see it.
+// String returns the text of the cursor for clients.
 func (c Cursor) String() string {
 	raw, _ := json.Marshal(c) //nolint:errchkjson // a struct of strings and integers cannot fail
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// Page returns the range of items on the page, and the cursor of the next page or "" on the last one.
+// Page returns the range of the items on the page, and the cursor of the next page. It returns an empty cursor for the
+// last page.
 func (c Cursor) Page(items, limit int) (int, int, string) {
-	from := min(c.From, items)
+	from := min(c.Offset, items)
 	to := min(from+limit, items)
 	if to == items {
 		return from, to, ""
 	}
-	c.From = to
+	c.Offset = to
 	return from, to, c.String()
 }
 

@@ -6,17 +6,17 @@ import (
 	"math/rand/v2"
 )
 
-// Clip is a video that files are made from.
+// Clip is a video from which the files of posts are generated.
 type Clip struct {
 	File          string
 	Width, Height int
-	seconds       float64
+	seconds       float64 // length
 }
 
-// Clips are an upright and a wide clip.
+// Clips are the clips in portrait and landscape orientation.
 var Clips = []Clip{{"upright.mp4", 360, 640, 2}, {"wide.mp4", 640, 360, 1}}
 
-// Sizes of pictures. No others are drawn, so that no request can fill the memory.
+// Sizes of pictures. The bridge refuses other sizes, so that no request can exhaust the memory.
 var (
 	AvatarSize   = image.Pt(320, 320)
 	PictureSizes = []image.Point{{1080, 1350}, {1080, 1080}, {1080, 810}}
@@ -30,16 +30,16 @@ type File struct {
 	Seconds       float64 // length of a video
 }
 
-// Path returns the file's path below the bridge's files.
+// Path returns the file's path below the bridge's /files/.
 func (f File) Path() string {
-	kind := "jpg"
+	extension := "jpg"
 	if f.Video {
-		kind = "mp4"
+		extension = "mp4"
 	}
-	return fmt.Sprintf("%dx%d/%s.%s", f.Width, f.Height, f.ID, kind)
+	return fmt.Sprintf("%dx%d/%s.%s", f.Width, f.Height, f.ID, extension)
 }
 
-// NewFile returns a picture of a random size, or a clip.
+// NewFile returns a file for a post of a format: a picture of a random size, or a clip.
 func NewFile(rng *rand.Rand, id, format string) File {
 	clip := Clips[1]
 	switch format {

@@ -1,6 +1,6 @@
-// Package world is the public world of Instagram and TikTok: profiles, hashtags and their posts. The bridge,
-// Instagram's business discovery and TikTok's Research API show it. Nothing is stored: a profile follows from its name
-// and the day, a hashtag from its name and the second, so the past never changes.
+// Package world generates the public data of Instagram and TikTok: profiles, hashtags and their posts. The bridge,
+// Instagram's business discovery and TikTok's Research API return this data. It is not stored. A profile depends only on
+// its name and the day, and a hashtag only on its name and the second. Past data therefore never changes.
 package world
 
 import (
@@ -24,11 +24,11 @@ const SecondsPerDay = 24 * 60 * 60
 // tiktok is the platform whose formats and addresses differ from Instagram's.
 const tiktok = "tiktok"
 
-// MeasuredAt is the time at which profiles and hashtags have their drawn sizes. They grow from there, and were
-// smaller before.
+// MeasuredAt is the time at which profiles and hashtags have the sizes that were drawn at random. They are smaller
+// before and larger after.
 var MeasuredAt = time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC).Unix()
 
-// Formats of posts, by pressroom's names.
+// Formats of posts.
 const (
 	FormatImage    = "image"
 	FormatVideo    = "video"
@@ -36,7 +36,8 @@ const (
 	FormatCarousel = "carousel"
 )
 
-// Prefixes of the names of profiles and hashtags that ask for a certain outcome. Any other name exists and has posts.
+// Prefixes of names of profiles and hashtags that request an outcome. Profiles and hashtags with any other name exist
+// and have posts.
 const (
 	PrefixMissing = "missing." // the profile does not exist
 	PrefixPrivate = "private." // the profile is not public
@@ -48,43 +49,45 @@ const (
 	HashtagFailing = "error"   // the network fails
 )
 
-// SlowDelay is how long a network takes for a profile with PrefixSlow.
+// SlowDelay is the response time for a profile with PrefixSlow.
 const SlowDelay = 3 * time.Second
 
-// Dice returns a random source that is the same for the same words.
+// Dice returns a random source that is seeded with words.
 func Dice(words ...string) *rand.Rand {
 	sum := sha256.Sum256([]byte(strings.Join(words, "\x00")))
 	first, second := binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])
-	return rand.New(rand.NewPCG(first, second)) //nolint:gosec // not for secrets
+	return rand.New(rand.NewPCG(first, second)) //nolint:gosec // the numbers need not be secret
 }
 
-// between returns a uniformly distributed number of a range.
-func between(rng *rand.Rand, low, high float64) float64 { return low + rng.Float64()*(high-low) }
+// uniform returns a uniformly distributed number of a range.
+func uniform(rng *rand.Rand, low, high float64) float64 { return low + rng.Float64()*(high-low) }
 
-// logBetween returns a log-uniformly distributed number of a range.
-func logBetween(rng *rand.Rand, low, high float64) float64 {
+// logUniform returns a log-uniformly distributed number of a range.
+func logUniform(rng *rand.Rand, low, high float64) float64 {
 	return low * math.Pow(high/low, rng.Float64())
 }
 
-// spread returns a log-normally distributed factor of median one.
-func spread(rng *rand.Rand, sigma float64) float64 { return math.Exp(sigma * rng.NormFloat64()) }
+// logNormalFactor returns a log-normally distributed factor with a median of one.
+func logNormalFactor(rng *rand.Rand, sigma float64) float64 {
+	return math.Exp(sigma * rng.NormFloat64())
+}
 
-// weightedIndex returns a random index, distributed by the weights.
+// weightedIndex returns a random index. The probability of an index is proportional to its weight.
 func weightedIndex(rng *rand.Rand, weights []float64) int {
 	sum := 0.0
 	for _, w := range weights {
 		sum += w
 	}
-	at := rng.Float64() * sum
+	remaining := rng.Float64() * sum
 	for i, w := range weights {
-		if at -= w; at < 0 {
+		if remaining -= w; remaining < 0 {
 			return i
 		}
 	}
 	return len(weights) - 1
 }
 
-// sample returns count different elements.
+// sample returns at most count random elements, each at most once.
 func sample(rng *rand.Rand, from []string, count int) []string {
 	var picked []string
 	for _, i := range rng.Perm(len(from))[:min(count, len(from))] {
@@ -96,7 +99,7 @@ func sample(rng *rand.Rand, from []string, count int) []string {
 //go:embed phrases.json themes.json
 var wordFiles embed.FS
 
-// Phrases are the words of a language.
+// Phrases are the texts of a language.
 type Phrases struct {
 	Names     []string `json:"names"`     // of profiles
 	Lines     []string `json:"lines"`     // of biographies
@@ -106,18 +109,18 @@ type Phrases struct {
 }
 
 var (
-	languages = builtIn[[]Phrases]("phrases.json")
-	themes    = builtIn[[][]string]("themes.json") // hashtags that occur together
+	languages = readEmbedded[[]Phrases]("phrases.json")
+	themes    = readEmbedded[[][]string]("themes.json") // hashtags that occur together
 )
 
-func builtIn[T any](name string) T {
+func readEmbedded[T any](name string) T {
 	var content T
 	text, err := wordFiles.ReadFile(name)
 	if err == nil {
 		err = json.Unmarshal(text, &content)
 	}
 	if err != nil {
-		panic("what was built in cannot be read: " + err.Error())
+		panic("reading an embedded file: " + err.Error())
 	}
 	return content
 }
@@ -129,29 +132,29 @@ type Post struct {
 	At      int64 // Unix seconds
 	Caption string
 	Tags    []string
-	File    File // of a carousel, its first
-	size    int  // files of a carousel; 1 otherwise
+	File    File // the first file of a carousel
+	size    int  // number of files of a carousel; 1 otherwise
 
-	reactions        float64 // final likes, comments and shares together
-	comments, shares float64 // shares of the reactions
-	Views            float64 // final views; 0 if the network counts none
+	reactions        float64 // final sum of likes, comments and shares
+	comments, shares float64 // fractions of the reactions
+	Views            float64 // final views; 0 if the network does not count views of the format
 }
 
-func newestFirst(posts []Post) {
+func sortNewestFirst(posts []Post) {
 	slices.SortFunc(posts, func(a, b Post) int { return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(b.ID, a.ID)) })
 }
 
-// Figures are the counts of a post at a time.
-type Figures struct{ Likes, Comments, Shares, Views int64 }
+// Metrics are the metrics of a post at a time.
+type Metrics struct{ Likes, Comments, Shares, Views int64 }
 
-// settlingSeconds is the time in which a post gets 63% of its reactions.
+// settlingSeconds is the age at which a post has 63% of its reactions.
 const settlingSeconds = 18 * 60 * 60
 
-// Figures returns the counts at a time in Unix seconds. They never fall.
-func (p Post) Figures(now int64) Figures {
+// Metrics returns the metrics at a time in Unix seconds. They never decrease.
+func (p Post) Metrics(now int64) Metrics {
 	share := 1 - math.Exp(-float64(max(now-p.At, 0))/settlingSeconds)
-	count := func(settled float64) int64 { return int64(settled * share) }
-	return Figures{
+	count := func(final float64) int64 { return int64(final * share) }
+	return Metrics{
 		Likes:    count(p.reactions * (1 - p.comments - p.shares)),
 		Comments: count(p.reactions * p.comments), Shares: count(p.reactions * p.shares),
 		Views: count(p.Views),
@@ -170,19 +173,20 @@ func (p Post) Children() []File {
 	return files
 }
 
-// Sentences returns one to three sentences, sometimes with an emoji. One in five texts is in English.
-func Sentences(rng *rand.Rand, home Phrases) string {
+// Sentences returns one to three sentences, sometimes with an emoji. They are in language, or in English in one of five
+// cases.
+func Sentences(rng *rand.Rand, language Phrases) string {
 	if rng.IntN(5) == 0 {
-		home = languages[0]
+		language = languages[0]
 	}
-	text := strings.Join(sample(rng, home.Sentences, 1+rng.IntN(3)), " ")
+	text := strings.Join(sample(rng, language.Sentences, 1+rng.IntN(3)), " ")
 	if rng.IntN(2) == 0 {
-		text += " " + home.Emoji[rng.IntN(len(home.Emoji))]
+		text += " " + language.Emoji[rng.IntN(len(language.Emoji))]
 	}
 	return text
 }
 
-// Language returns English half of the time, and else any language.
+// Language returns English with a probability of one half, otherwise any language.
 func Language(rng *rand.Rand) Phrases {
 	if rng.IntN(2) == 0 {
 		return languages[0]
@@ -198,7 +202,7 @@ func withTags(text string, tags []string) string {
 	return text + "\n\n#" + strings.Join(tags, " #")
 }
 
-// themeOf returns the theme that contains a hashtag, or else any.
+// themeOf returns the theme that contains a hashtag. A hashtag without a theme is assigned to one by its hash.
 func themeOf(tag string) []string {
 	for _, theme := range themes {
 		if slices.Contains(theme, tag) {
@@ -206,6 +210,6 @@ func themeOf(tag string) []string {
 		}
 	}
 	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(tag))                       // it cannot fail
-	return themes[int(sum.Sum32()%uint32(len(themes)))] //nolint:gosec // a handful
+	_, _ = sum.Write([]byte(tag))                       // never fails
+	return themes[int(sum.Sum32()%uint32(len(themes)))] //nolint:gosec // a small length
 }
