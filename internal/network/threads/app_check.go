@@ -12,7 +12,7 @@ var _ network.AppChecker = (*Network)(nil)
 
 var needs = []network.RequiredScope{
 	{Scope: "threads_basic", Effect: network.CannotConnect},
-	{Scope: "threads_content_publish", Effect: network.CannotPublish},
+	{Scope: scopePublish, Effect: network.CannotPublish},
 	{Scope: "threads_manage_insights", Effect: network.MetricsMissing},
 }
 
@@ -32,6 +32,12 @@ func (n *Network) CheckAccount(ctx context.Context, g network.Grant) []network.F
 	if err != nil {
 		return found
 	}
-	found = append(found, network.CheckScopes(g.Scopes, needs...)...)
+	granted, err := n.grantedScopes(ctx, g)
+	if err != nil {
+		found = append(found, network.Finding{Subject: "permissions", Result: network.Unclear, Detail: "Threads reports the " +
+			"granted permissions only to testers of the app, and refused the request: " + network.CallFinding(platform, "", err).Detail})
+	} else {
+		found = append(found, network.CheckScopes(granted, needs...)...)
+	}
 	return append(found, n.CheckLimit(ctx, g, "threads_publishing_limit"))
 }

@@ -28,7 +28,8 @@ func (n *Network) Authorize(a network.Authorization) string {
 }
 
 // Exchange exchanges the code for a token that lasts an hour and that token for one that lasts sixty days. It returns
-// the token's account. The error is of class AuthDead if the code is rejected.
+// the token's account. The error is of class AuthDead if the code is rejected, or if Threads reports that the person did
+// not allow posts.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	code = strings.TrimSuffix(code, "#_") // the network appends it to redirect URIs
 	short, err := n.Client.RequestToken(ctx, http.MethodPost, n.opts.GraphHost, "oauth/access_token", url.Values{
@@ -44,8 +45,33 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	if err != nil {
 		return nil, err
 	}
-	g := graph.ApplyToken(network.Grant{Server: n.opts.GraphHost, Scopes: n.opts.Scopes}, long.Token, n.opts.Now())
+	g := graph.ApplyToken(network.Grant{Server: n.opts.GraphHost}, long.Token, n.opts.Now())
+	if g.Scopes, err = n.grantedScopes(ctx, g); err == nil { // else they stay unknown
+		if err := network.RequireScopes(g.Scopes, scopePublish); err != nil {
+			return nil, err
+		}
+	}
 	return n.candidates(ctx, g)
+}
+
+// grantedScopes returns the permissions that a person granted. Threads reports them only to testers of the app.
+//
+// Source: https://developers.facebook.com/documentation/threads/troubleshooting/debug-access-token
+func (n *Network) grantedScopes(ctx context.Context, g network.Grant) ([]string, error) {
+	var response struct {
+		Data struct {
+			Scopes []string `json:"scopes"`
+		} `json:"data"`
+	}
+	call := n.NewCall(g, http.MethodGet, "debug_token", url.Values{"input_token": {g.Access}}, &response)
+	call.Secrets = []string{g.Access}
+	if err := n.Client.Do(ctx, call); err != nil {
+		return nil, err
+	}
+	if len(response.Data.Scopes) == 0 {
+		return nil, network.InvalidResponse(errors.New("reading a token: the response has no permissions"))
+	}
+	return response.Data.Scopes, nil
 }
 
 // holderPrefix is the prefix of Grant.Holder; the person's app-specific ID follows.

@@ -26,7 +26,9 @@ const (
 )
 
 // defaultScopes are needed for publishing and for insights.
-var defaultScopes = []string{"threads_basic", "threads_content_publish", "threads_manage_insights"}
+var defaultScopes = []string{"threads_basic", scopePublish, "threads_manage_insights"}
+
+const scopePublish = "threads_content_publish"
 
 // Options are the settings of the operator. The zero value uses the real network, without an app for connecting
 // accounts.

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,29 +62,52 @@ func (n *API) DebugToken(kinds ...string) func(*http.Request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		about := map[string]any{
-			"app_id": app, "is_valid": false,
-			"error": map[string]any{"code": 190, "message": "Error validating access token: Session has expired"},
-		}
-		err = n.Store.InTx(r.Context(), func(t store.Tx) error {
-			for _, kind := range append(kinds, oauth.KindAccess) {
-				token, ok, err := n.Find(r.Context(), t, kind, r.Form.Get("input_token"))
-				if err != nil {
-					return err
-				}
-				if !ok || token.Client != app {
-					continue
-				}
-				delete(about, "error")
-				about["is_valid"] = true
-				if about["scopes"], err = t.Scopes(r.Context(), n.Platform, token.Session); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		return map[string]any{"data": about}, err
+		return n.describeToken(r, app, append(kinds, oauth.KindAccess)...)
 	}
+}
+
+// DebugTokenByTester describes a token to a person with a role in its app.
+//
+// Source: https://developers.facebook.com/documentation/threads/troubleshooting/debug-access-token (June 4, 2025)
+func (n *API) DebugTokenByTester(r *http.Request) (any, error) {
+	var app string
+	err := n.AsCaller(r, func(_ store.Tx, a store.Account, token store.Token) error {
+		if !slices.Contains(roleHolders, a.Handle) {
+			return InvalidParameter("The access token is not that of a tester of the app")
+		}
+		app = token.Client
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return n.describeToken(r, app, oauth.KindAccess)
+}
+
+// describeToken describes the request's input_token, which has one of the kinds, to its app.
+func (n *API) describeToken(r *http.Request, app string, kinds ...string) (any, error) {
+	about := map[string]any{
+		"app_id": app, "is_valid": false,
+		"error": map[string]any{"code": 190, "message": "Error validating access token: Session has expired"},
+	}
+	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
+		for _, kind := range kinds {
+			token, ok, err := n.Find(r.Context(), t, kind, r.Form.Get("input_token"))
+			if err != nil {
+				return err
+			}
+			if !ok || token.Client != app {
+				continue
+			}
+			delete(about, "error")
+			about["is_valid"] = true
+			if about["scopes"], err = t.Scopes(r.Context(), n.Platform, token.Session); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return map[string]any{"data": about}, err
 }
 
 // PublishingLimit returns how many of the day's posts the caller has published.

@@ -37,6 +37,7 @@ func (n *Network) Handler() http.Handler {
 		"POST /oauth/access_token":                  n.ExchangeCode,
 		"GET /oauth/access_token":                   n.AppToken,
 		"GET /access_token":                         n.ExchangeToken,
+		"GET /v1.0/debug_token":                     n.DebugTokenByTester,
 		"GET /refresh_access_token":                 n.RefreshToken,
 		"POST /v1.0/{user}/threads":                 n.createContainer,
 		"POST /v1.0/{user}/threads_publish":         n.PublishContainer,
