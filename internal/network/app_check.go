@@ -86,7 +86,7 @@ func CallFinding(platform, subject string, err error) Finding {
 	case AuthDead, AuthRefresh:
 		found.NextStep, found.Expired = reconnect, refused.Class == AuthRefresh
 	case Quota:
-		found.NextStep = "Wait until the limit ends."
+		found.NextStep = cmp.Or(nextSteps[platform][refused.Code], "Wait until the limit ends.")
 	case Unapproved:
 		found.NextStep = NextStep(platform, refused.Code)
 	case Rate, Transient, Uncertain, Processing, HostBlocked:

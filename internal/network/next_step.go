@@ -26,6 +26,8 @@ var nextSteps = map[string]map[string]string{
 	"tiktok": {
 		"unaudited_client_can_only_post_to_private_accounts": "Apply for the audit of the Content Posting API. Until " +
 			"then, post with privacy_level SELF_ONLY from private accounts, or with mode inbox.",
+		"reached_active_user_cap": "Wait a day. An app without the audit can post for five accounts in 24 hours: apply for the audit " +
+			"of the Content Posting API.",
 		"url_ownership_unverified": "Verify the domain of --public-url in TikTok's developer console. TikTok fetches photos from it.",
 		"scope_not_authorized": "Add the scope to the app in TikTok's developer console and to \"scopes\" in the settings of tiktok, " +
 			"then connect the account again.",

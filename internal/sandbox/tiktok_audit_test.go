@@ -60,6 +60,13 @@ func TestTikTokWithoutAudit(t *testing.T) {
 	if got := video("full-unaudited", "atelier.blau", "SELF_ONLY"); got != "reached_active_user_cap" {
 		t.Errorf("a sixth account: %s", got)
 	}
+	if got := video("app", "busy.bistro", "SELF_ONLY"); got != "spam_risk_too_many_posts" {
+		t.Errorf("too many posts: %s", got)
+	}
+	info := b.tiktok(t, "post/publish/creator_info/query/", b.tiktokAppToken(t, "full-unaudited", "atelier.blau"), "{}")
+	if got := info.tiktok(t).Error.Code; got != "reached_active_user_cap" {
+		t.Errorf("creator_info of a sixth account: %s", got)
+	}
 	now = now.Add(24 * time.Hour)
 	if got := video("full-unaudited", "atelier.blau", "SELF_ONLY"); got != "ok" {
 		t.Errorf("a day later: %s", got)

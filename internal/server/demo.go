@@ -7,6 +7,7 @@ import (
 
 	"pressroom.example/pressroom/internal/core/operation"
 	"pressroom.example/pressroom/internal/domain/account"
+	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/sandbox"
 )
 
@@ -29,7 +30,8 @@ func (q *Quickstart) connectEverywhere(ctx context.Context, team int64) error {
 			continue
 		}
 		args := operation.Arguments{"platform": platform}
-		if id, found := q.Accounts.FindFirst(ctx, team, platform); found {
+		id, found := q.Accounts.FindFirst(ctx, team, platform)
+		if found {
 			reconnect, err := q.mustReconnect(ctx, id)
 			if err != nil {
 				return err
@@ -42,8 +44,20 @@ func (q *Quickstart) connectEverywhere(ctx context.Context, team int64) error {
 		if err := q.connectInBrowser(ctx, owner, platform, args); err != nil {
 			return fmt.Errorf("connecting the demo account on %s: %w", platform, err)
 		}
+		if platform == "tiktok" && !found {
+			if err := q.setTikTokDefault(ctx, owner, team); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+// setTikTokDefault makes the choices that TikTok requires of a person, as the demo team's owner.
+func (q *Quickstart) setTikTokDefault(ctx context.Context, owner, team int64) error {
+	return q.Teams.Admin(owner, team).SetPostOptions(ctx, network.Options{TikTok: &network.TikTokOptions{
+		PrivacyLevel: "PUBLIC_TO_EVERYONE", AllowComment: true, MusicUsageConfirmed: true,
+	}})
 }
 
 // mustReconnect reports whether a connection is lost or has an earlier address of the sandbox.

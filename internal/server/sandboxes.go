@@ -33,8 +33,7 @@ const sandboxes = `{
   },
   "tiktok": {
     "client_id": "sandbox", "settled": "30s", "business": {"client_id": "sandbox-business"},
-    "authorize_host": "SANDBOX/tiktok", "api_host": "SANDBOX/tiktok", "web_host": "SANDBOX/tiktok/web",
-    "defaults": {"privacy_level": "PUBLIC_TO_EVERYONE", "allow_comment": true, "music_usage_confirmed": true}
+    "authorize_host": "SANDBOX/tiktok", "api_host": "SANDBOX/tiktok", "web_host": "SANDBOX/tiktok/web"
   },
   "x": {
     "client_id": "sandbox", "settled": "30s",
@@ -50,8 +49,8 @@ const sandboxes = `{
 // SandboxSettings returns network settings for the sandbox at an address, as text.
 func SandboxSettings(address string) string { return strings.ReplaceAll(sandboxes, "SANDBOX", address) }
 
-// StrictSandboxSettings is like SandboxSettings, with apps that lack an audit, a review or products, and without the
-// defaults that a strict app may not have. The app of X is the same, because an app without credit cannot connect accounts.
+// StrictSandboxSettings is like SandboxSettings, with apps that lack an audit, a review or products. The app of X is the
+// same, because an app without credit cannot connect accounts.
 func StrictSandboxSettings(address string) string {
 	var apps map[string]map[string]any
 	if err := json.Unmarshal([]byte(SandboxSettings(address)), &apps); err != nil {
@@ -68,7 +67,6 @@ func StrictSandboxSettings(address string) string {
 	delete(apps["linkedin"], "organizations")
 	apps["pinterest"]["client_id"] = "sandbox-trial"
 	apps["tiktok"]["client_id"] = "sandbox-unaudited"
-	delete(apps["tiktok"], "defaults")
 	apps["youtube"]["client_id"] = "sandbox-unaudited"
 	var out strings.Builder
 	e := json.NewEncoder(&out)

@@ -137,6 +137,10 @@ func TestComposerCreatorInfo(t *testing.T) {
 		b.open("/posts/new?account="+c.id()).shows(http.StatusOK, "TikTok options").lacks("TikTok says about")
 		b.open(fmt.Sprint("/posts/new?account=", id)).shows(http.StatusOK, "TikTok says about mira.keller", "Audiences: PUBLIC_TO_EVERYONE",
 			"Turned off: duets, stitches")
+		link, _ = c.callTool(t, "get_connect_link", map[string]any{"platform": "tiktok"})["url"].(string)
+		busy := must.Get(fixture.ConnectByConsent(t.Context(), h.Server, c.people[access.Owner].ID, "tiktok", link, "busy.bistro"))(t)
+		b.open(fmt.Sprint("/posts/new?account=", busy)).shows(http.StatusOK, "TikTok accepts no posts for busy.bistro at the moment",
+			"spam_risk_too_many_posts")
 		page := b.open(fmt.Sprint("/posts/new?account=", id))
 		for option, disabled := range map[string]bool{
 			`value="PUBLIC_TO_EVERYONE" data-limited="PUBLIC_TO_EVERYONE"`:   false,

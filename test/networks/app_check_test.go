@@ -2,11 +2,14 @@ package networks
 
 import (
 	"fmt"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"pressroom.example/pressroom/internal/domain/account/appcheck"
+	"pressroom.example/pressroom/internal/network"
 	"pressroom.example/pressroom/internal/testkit"
 	"pressroom.example/pressroom/internal/testkit/must"
 )
@@ -27,6 +30,24 @@ func TestAppCheck(t *testing.T) {
 		w.checkApps(map[string]string{"pinterest": "Request Standard access", "tiktok": "Apply for the audit", "x": "Buy credit"})
 		w.outcome(w.publish(w.draft("pinterest", usual, w.caption("accepted", "pinterest", ""), w.least("pinterest"))))
 		w.checkApps(map[string]string{"tiktok": "Apply for the audit", "x": "Buy credit"})
+	})
+}
+
+// TestCheckRefusedCreator checks an account for which TikTok accepts no posts today.
+func TestCheckRefusedCreator(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, database string) {
+		t.Parallel()
+		w := newEnv(t, database)
+		w.connect("tiktok", "busy.bistro", url.Values{"platform": {"tiktok"}})
+		found := must.Get(w.node.Apps.Check(t.Context()))(t)
+		refused := slices.ContainsFunc(found, func(f appcheck.Finding) bool {
+			return f.Subject == network.CreatorInfo && f.Account == "busy.bistro" && f.Result == network.Fails &&
+				strings.Contains(f.Detail, "spam_risk_too_many_posts")
+		})
+		if !refused {
+			t.Errorf("%+v", found)
+		}
 	})
 }
 

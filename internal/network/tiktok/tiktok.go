@@ -56,22 +56,22 @@ type Options struct {
 	WebHost       string           `json:"web_host"`       // base URL of permalinks
 	Version       string           `json:"version"`        // of the API and of the consent page
 	ChunkBytes    int64            `json:"chunk_bytes"`    // size of a video's parts; a file smaller than two parts is sent as one
-	// Defaults apply to posts without choices. TikTok's guidelines forbid defaults in an app for other people: each
-	// person must choose who can see a post.
+	// Defaults apply to posts without choices. Settings can only have a mode, because TikTok's guidelines require that a
+	// person makes the other choices.
 	Defaults network.TikTokOptions `json:"defaults"`
 }
 
-// privacyLevels are the audiences in TikTok's API.
-var privacyLevels = []string{privacyPublic, "MUTUAL_FOLLOW_FRIENDS", "FOLLOWER_OF_CREATOR", privacySelf}
-
-// Validate returns an error if a default is not a value of TikTok's API.
+// Validate returns an error if a default is not a mode, or is a choice that only a person may make.
+//
+// Source: https://developers.tiktok.com/doc/content-sharing-guidelines
 func (o Options) Validate() error {
 	modes := []string{"", network.TikTokDirect, network.TikTokInbox}
 	if !slices.Contains(modes, o.Defaults.Mode) {
 		return fmt.Errorf(`defaults: "mode" must be %s or %s`, network.TikTokDirect, network.TikTokInbox)
 	}
-	if o.Defaults.PrivacyLevel != "" && !slices.Contains(privacyLevels, o.Defaults.PrivacyLevel) {
-		return fmt.Errorf(`defaults: "privacy_level" must be one of %s`, strings.Join(privacyLevels, ", "))
+	if o.Defaults != (network.TikTokOptions{Mode: o.Defaults.Mode}) {
+		return errors.New(`defaults: only "mode" can be set, because people choose who sees a post and agree to the use of music, ` +
+			`in each post or in the settings of their team`)
 	}
 	return nil
 }

@@ -24,8 +24,11 @@ const (
 	posterWindow = 24 * time.Hour
 )
 
-// privatePerson has a private account; everybody else's is public.
-const privatePerson = "atelier.blau"
+// People with accounts only on TikTok. Every other account is public.
+const (
+	privatePerson = "atelier.blau"
+	busyPerson    = "busy.bistro" // has published all posts that TikTok allows in a day
+)
 
 // audiences returns the privacy levels that an account offers.
 func audiences(a store.Account) []string {
@@ -35,32 +38,38 @@ func audiences(a store.Account) []string {
 	return []string{audienceEveryone, "MUTUAL_FOLLOW_FRIENDS", audienceSelf}
 }
 
-// checkAudit refuses a direct post of an app without an audit unless the account is private and only the account will see
+// checkAudit refuses a direct post of an account that has posted too much, and of an app without an audit unless the account is private and only the account will see
 // the post, or if the app has posted for too many accounts today.
 func (n *Network) checkAudit(ctx context.Context, t store.Tx, c caller, p publication) error {
 	switch {
-	case p.privacy == audienceInbox || !strings.Contains(c.client, unauditedClient):
+	case p.privacy == audienceInbox:
 		return nil
-	case c.Handle != privatePerson || p.privacy != audienceSelf:
+	case strings.Contains(c.client, unauditedClient) && (c.Handle != privatePerson || p.privacy != audienceSelf):
 		return errUnaudited
 	}
-	return n.countPoster(ctx, t, c.client, c.ID)
+	if err := n.checkCap(ctx, t, c); err != nil {
+		return err
+	}
+	return t.Run(ctx, "recording an account of an app", `insert into tiktok_posters (client, account, posted_at) values (?, ?, ?)
+		on conflict (client, account) do update set posted_at = excluded.posted_at`, c.client, c.ID, n.Now().UnixMilli())
 }
 
-// countPoster records that an app posts for an account.
-func (n *Network) countPoster(ctx context.Context, t store.Tx, client, account string) error {
+// checkCap refuses a caller who has posted too much today, or for whom an app without an audit may not post today.
+func (n *Network) checkCap(ctx context.Context, t store.Tx, c caller) error {
+	if c.Handle == busyPerson {
+		return errTooManyPosts
+	}
 	var others int
 	err := t.QueryRowContext(ctx,
-		`select count(*) from tiktok_posters where client = ? and account <> ? and posted_at > ?`, client, account,
+		`select count(*) from tiktok_posters where client = ? and account <> ? and posted_at > ?`, c.client, c.ID,
 		n.Now().Add(-posterWindow).UnixMilli()).Scan(&others)
 	if err != nil {
 		return fmt.Errorf("counting the accounts of an app: %w", err)
 	}
-	if others >= maxPosters {
+	if others >= maxPosters && strings.Contains(c.client, unauditedClient) {
 		return errActiveUserCap
 	}
-	return t.Run(ctx, "recording an account of an app", `insert into tiktok_posters (client, account, posted_at) values (?, ?, ?)
-		on conflict (client, account) do update set posted_at = excluded.posted_at`, client, account, n.Now().UnixMilli())
+	return nil
 }
 
 // checkDomain refuses files by URL if the app has not verified their domain.
@@ -75,6 +84,10 @@ var (
 	errUnaudited = &apiError{
 		http.StatusForbidden, "unaudited_client_can_only_post_to_private_accounts",
 		"Unaudited clients can only post to private accounts.",
+	}
+	errTooManyPosts = &apiError{
+		http.StatusForbidden, "spam_risk_too_many_posts",
+		"The daily post cap from the API is reached for the current user.",
 	}
 	errActiveUserCap = &apiError{
 		http.StatusForbidden, "reached_active_user_cap",

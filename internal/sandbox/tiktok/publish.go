@@ -38,8 +38,10 @@ func (n *Network) creatorInfo(r *http.Request) (any, error) {
 	var a caller
 	err := n.Store.InTx(r.Context(), func(t store.Tx) error {
 		var err error
-		a, err = n.authenticate(r, t, scopePublish)
-		return err
+		if a, err = n.authenticate(r, t, scopePublish); err != nil {
+			return err
+		}
+		return n.checkCap(r.Context(), t, a)
 	})
 	return map[string]any{
 		"creator_username": a.Handle, "creator_nickname": a.DisplayName, "privacy_level_options": audiences(a.Account),

@@ -44,9 +44,15 @@ func (n *Network) Init(ctx context.Context) error {
 		return err
 	}
 	return n.Store.InTx(ctx, func(t store.Tx) error {
-		return t.SaveAccount(ctx, Name, store.Account{
-			ID: accountID(privatePerson), Handle: privatePerson, DisplayName: "Atelier Blau", Password: []byte{},
-		})
+		var err error
+		for handle, name := range map[string]string{privatePerson: "Atelier Blau", busyPerson: "Busy Bistro"} {
+			if err == nil {
+				err = t.SaveAccount(ctx, Name, store.Account{
+					ID: accountID(handle), Handle: handle, DisplayName: name, Password: []byte{},
+				})
+			}
+		}
+		return err
 	})
 }
 

@@ -40,7 +40,7 @@ type choices struct {
 	Networks []string // networks with fields in the form
 }
 
-// readChoices returns the choices in a form. Without a choice for a network, the operator's defaults apply.
+// readChoices returns the choices in a form. Without a choice for a network, the team's default or the operator's mode applies.
 func readChoices(form url.Values) choices {
 	c := choices{Networks: form["options"]}
 	is := func(name string) bool { return form.Get(name) == yes }

@@ -229,6 +229,13 @@ func TestCreatorInfo(t *testing.T) {
 	}
 	clock = clock.Add(2 * time.Minute)
 	_ = s.CreatorInfo(t.Context(), 1)
+	_, refusing := newSingleAccount(network.Grant{Access: "given"}, func(network.Grant) []network.Finding {
+		return []network.Finding{{Subject: network.CreatorInfo, Result: network.Fails, Detail: "reached_active_user_cap: Too\nmany."}}
+	})
+	refused := (&appcheck.Service{Accounts: refusing, Now: time.Now}).CreatorInfo(t.Context(), 1)
+	if refused.Text != "reached_active_user_cap: Too many." || !refused.Refused || refused.Forbids("SELF_ONLY") {
+		t.Errorf("a refusal: %+v", refused)
+	}
 	if got := s.CreatorInfo(t.Context(), 2); got.Text != "" || len(n.requests) != 2 {
 		t.Errorf("%+v after %d requests", got, len(n.requests))
 	}

@@ -31,8 +31,13 @@ type creator struct {
 type Creator struct {
 	network.Creator
 
-	Text string // for people; empty if the settings are not known
+	Text    string // for people; empty if the settings are not known
+	Refused bool   // whether TikTok accepts no posts for the account; Text has its reason
 }
+
+// Forbids reports whether the settings forbid an audience, or "comment", "duet" or "stitch". Settings that TikTok does not
+// return forbid nothing.
+func (c Creator) Forbids(option string) bool { return !c.Refused && c.Creator.Forbids(option) }
 
 // CreatorInfo returns what an account's own settings at TikTok allow. Its text is empty if they cannot be read within
 // seconds. A composer shows it; delivery reads it again.
@@ -70,8 +75,12 @@ func (s *Service) readCreator(ctx context.Context, account int64) Creator {
 		return Creator{}
 	}
 	for _, f := range s.checkAccount(ctx, checker, accountGrant{g, account}) {
-		if f.Subject == network.CreatorInfo && f.Result == network.Works && f.Creator != nil {
-			return Creator{*f.Creator, plaintext.Line(f.Detail)}
+		switch {
+		case f.Subject != network.CreatorInfo:
+		case f.Result == network.Works && f.Creator != nil:
+			return Creator{Creator: *f.Creator, Text: plaintext.Line(f.Detail)}
+		case f.Result == network.Fails:
+			return Creator{Text: plaintext.Line(f.Detail), Refused: true}
 		}
 	}
 	return Creator{}
