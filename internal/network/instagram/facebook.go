@@ -79,7 +79,8 @@ func pageGrant(person network.Grant, p graph.Page) network.Grant {
 	return g
 }
 
-// refreshFacebook exchanges the person's token for a new one and uses that to request the Page's token.
+// refreshFacebook exchanges the person's token for a new one and uses that to request the Page's token. The error is of
+// class AuthDead if the person has no access to the Page any more.
 func (n *Network) refreshFacebook(ctx context.Context, g network.Grant) (network.Grant, error) {
 	id := g.Extra[pageID]
 	if !graph.IsID(id) {
@@ -90,10 +91,11 @@ func (n *Network) refreshFacebook(ctx context.Context, g network.Grant) (network
 		return network.Grant{}, err
 	}
 	p, err := n.login().Page(ctx, person, id, "id,access_token")
-	if err != nil {
+	failed, refused := errors.AsType[*network.Error](err)
+	switch {
+	case refused && !graph.IsMissing(failed):
 		return network.Grant{}, err
-	}
-	if p.Access == "" {
+	case p.Access == "":
 		return network.Grant{}, &network.Error{
 			Class: network.AuthDead, Status: http.StatusOK,
 			Err: errors.New("the person no longer has a role on the Page"),

@@ -135,6 +135,9 @@ func answers(t *testing.T, byPath map[string][]string) instagram.Options {
 		if len(responses) > 1 {
 			byPath[r.URL.Path] = responses[1:]
 		}
+		if strings.HasPrefix(responses[0], `{"error"`) {
+			w.WriteHeader(http.StatusBadRequest)
+		}
 		_, _ = w.Write([]byte(responses[0]))
 	}))
 	t.Cleanup(front.Close)
@@ -260,14 +263,19 @@ func TestDeclinedPermission(t *testing.T) {
 // A person who has lost the role on a Page has to reconnect. A grant without a Page is invalid.
 func TestRefreshWithoutPage(t *testing.T) {
 	t.Parallel()
-	opts := answers(t, map[string][]string{
-		"/v25.0/oauth/access_token": {`{"access_token":"t"}`}, "/v25.0/301": {`{"id":"301"}`},
-		"/v25.0/me": {`{"id":"7"}`},
-	})
-	g := network.Grant{Kind: "facebook", Server: opts.GraphHost, Extra: map[string]string{"page": "301", "user_token": "u"}}
-	_, err := instagram.New(opts).Refresh(t.Context(), g)
-	networktest.WantClass(t, err, network.AuthDead, "")
-	g.Extra = nil
-	_, err = instagram.New(opts).Refresh(t.Context(), g)
-	networktest.WantClass(t, err, network.Rejected, "")
+	for answer, want := range map[string]network.Class{
+		`{"id":"301"}`: network.AuthDead,
+		`{"error":{"code":100,"error_subcode":33,"message":"Unsupported get request."}}`: network.AuthDead,
+		`{"error":{"code":2}}`: network.Transient,
+	} {
+		opts := answers(t, map[string][]string{
+			"/v25.0/oauth/access_token": {`{"access_token":"t"}`}, "/v25.0/301": {answer}, "/v25.0/me": {`{"id":"7"}`},
+		})
+		g := network.Grant{Kind: "facebook", Server: opts.GraphHost, Extra: map[string]string{"page": "301", "user_token": "u"}}
+		_, err := instagram.New(opts).Refresh(t.Context(), g)
+		networktest.WantClass(t, err, want, "")
+		g.Extra = nil
+		_, err = instagram.New(opts).Refresh(t.Context(), g)
+		networktest.WantClass(t, err, network.Rejected, "")
+	}
 }
