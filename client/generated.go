@@ -657,7 +657,7 @@ type AccountAnalyticsReach struct {
 	Posts int64 `json:"posts"`
 }
 
-// AddHashtagsInput: What add_hashtags takes.
+// AddHashtagsInput: Arguments of add_hashtags.
 type AddHashtagsInput struct {
 	// ID of a team's list.
 	ListID int64 `json:"list_id"`
@@ -667,7 +667,7 @@ type AddHashtagsInput struct {
 	Subcategory *string `json:"subcategory,omitzero"`
 }
 
-// ArchivePostInput: What archive_post takes.
+// ArchivePostInput: Arguments of archive_post.
 type ArchivePostInput struct {
 	// The post's ID.
 	PostID string `json:"post_id"`
@@ -740,7 +740,7 @@ type BrandVoiceUse struct {
 	Phrases []string `json:"phrases"`
 }
 
-// CancelPostInput: What cancel_post takes.
+// CancelPostInput: Arguments of cancel_post.
 type CancelPostInput struct {
 	// The post's ID.
 	PostID string `json:"post_id"`
@@ -755,7 +755,7 @@ type ConnectLink struct {
 	SlotsLeft *int64 `json:"slots_left,omitzero"`
 }
 
-// CreateHashtagListInput: What create_hashtag_list takes.
+// CreateHashtagListInput: Arguments of create_hashtag_list.
 type CreateHashtagListInput struct {
 	// Display name.
 	Name string `json:"name"`
@@ -769,7 +769,7 @@ type CreateHashtagListInput struct {
 	Hashtags []string `json:"hashtags,omitzero"`
 }
 
-// CreatePostInput: What create_post takes.
+// CreatePostInput: Arguments of create_post.
 type CreatePostInput struct {
 	// The text.
 	Caption string `json:"caption"`
@@ -789,7 +789,7 @@ type CreatePostInputOptions struct {
 	Youtube *YouTubeOptions `json:"youtube,omitzero"`
 }
 
-// CreateReportInput: What create_report takes.
+// CreateReportInput: Arguments of create_report.
 type CreateReportInput struct {
 	// Hashtag reports are available for Instagram only.
 	Type     ReportKind       `json:"type"`
@@ -798,7 +798,7 @@ type CreateReportInput struct {
 	Subject string `json:"subject"`
 }
 
-// CreateUploadsInput: What create_uploads takes.
+// CreateUploadsInput: Arguments of create_uploads.
 type CreateUploadsInput struct {
 	// The files. Leave empty if a person chooses them on the page.
 	Files []UploadFile `json:"files,omitzero"`
@@ -846,7 +846,7 @@ type CreditsUsedToday struct {
 	KeysAndTools int64 `json:"keys_and_tools"`
 }
 
-// DownloadProfileMediaInput: What download_profile_media takes.
+// DownloadProfileMediaInput: Arguments of download_profile_media.
 type DownloadProfileMediaInput struct {
 	// Network of the profile.
 	Platform AnalysisPlatform `json:"platform"`
@@ -861,6 +861,28 @@ type DownloadProfileMediaInput struct {
 	Limit int64 `json:"limit,omitzero"`
 	// Whether to save the files in the library's folder Downloads. If false, they are only listed.
 	SaveToLibrary *bool `json:"save_to_library,omitzero"`
+}
+
+// DownloadResult is a record of the API's answers.
+type DownloadResult struct {
+	Items          []DownloadResultItem `json:"items"`
+	NextCursor     string               `json:"next_cursor,omitzero"`
+	CreditsCharged int64                `json:"credits_charged"`
+}
+
+// DownloadResultItem is a record of the API's answers.
+type DownloadResultItem struct {
+	Item string    `json:"item"`
+	Kind MediaKind `json:"kind"`
+	// The item in the library, if the file was saved.
+	MediaID *int64 `json:"media_id,omitzero"`
+	// Why the file was not saved.
+	Reason          string   `json:"reason,omitzero"`
+	TakenAt         *Moment  `json:"taken_at,omitzero"`
+	Caption         *Pointer `json:"caption,omitzero"`
+	Width           *int64   `json:"width,omitzero"`
+	Height          *int64   `json:"height,omitzero"`
+	DurationSeconds *float64 `json:"duration_seconds,omitzero"`
 }
 
 // FindingAudience: Hashtag only.
@@ -1122,19 +1144,33 @@ type FindingWords struct {
 	Words []FindingWord `json:"words"`
 }
 
-// GetAccountAnalyticsInput: What get_account_analytics takes.
+// FoundHashtag is a record of the API's answers.
+type FoundHashtag struct {
+	// Without #.
+	Hashtag string `json:"hashtag"`
+	// Number of posts that use it. Omitted if unknown.
+	Posts *TagPosts `json:"posts,omitzero"`
+	// Posts published per day. Omitted until measured.
+	PostsPerDay *float64 `json:"posts_per_day,omitzero"`
+	// nano < 10k, small < 100k, medium < 500k, large < 1M posts.
+	Tier       HashtagTier `json:"tier,omitzero"`
+	Score      *float64    `json:"score,omitzero"`
+	MeasuredAt *Moment     `json:"measured_at,omitzero"`
+}
+
+// GetAccountAnalyticsInput: Arguments of get_account_analytics.
 type GetAccountAnalyticsInput struct {
 	AccountID int64 `json:"account_id"`
 	// Days of the period in the team's zone, including today.
 	PeriodDays int64 `json:"period_days,omitzero"`
 }
 
-// GetBrandVoiceInput: What get_brand_voice takes.
+// GetBrandVoiceInput: Arguments of get_brand_voice.
 type GetBrandVoiceInput struct {
 	ID int64 `json:"id"`
 }
 
-// GetConnectLinkInput: What get_connect_link takes.
+// GetConnectLinkInput: Arguments of get_connect_link.
 type GetConnectLinkInput struct {
 	// Network of a new account; not together with account_id.
 	Platform ConnectPlatform `json:"platform,omitzero"`
@@ -1142,13 +1178,13 @@ type GetConnectLinkInput struct {
 	AccountID int64 `json:"account_id,omitzero"`
 }
 
-// GetHashtagListInput: What get_hashtag_list takes.
+// GetHashtagListInput: Arguments of get_hashtag_list.
 type GetHashtagListInput struct {
 	// ID of a team's list or a ready-made list.
 	ListID int64 `json:"list_id"`
 }
 
-// GetJobInput: What get_job takes.
+// GetJobInput: Arguments of get_job.
 type GetJobInput struct {
 	// The job's ID: a type and a UUID, joined by a colon.
 	JobID string `json:"job_id"`
@@ -1160,13 +1196,13 @@ type GetJobInput struct {
 	WaitSeconds int64 `json:"wait_seconds,omitzero"`
 }
 
-// GetPostInput: What get_post takes.
+// GetPostInput: Arguments of get_post.
 type GetPostInput struct {
 	// The post's ID.
 	ID string `json:"id"`
 }
 
-// GetReportInput: What get_report takes.
+// GetReportInput: Arguments of get_report.
 type GetReportInput struct {
 	Type ReportKind `json:"type"`
 	ID   string     `json:"id"`
@@ -1272,7 +1308,7 @@ type IdentityPerson struct {
 	Name string `json:"name"`
 }
 
-// ImportMediaInput: What import_media takes.
+// ImportMediaInput: Arguments of import_media.
 type ImportMediaInput struct {
 	// Public HTTPS URL of the file.
 	URL string `json:"url"`
@@ -1280,6 +1316,17 @@ type ImportMediaInput struct {
 	Filename *string `json:"filename,omitzero"`
 	// Folder for the file. Omit for none.
 	FolderID *int64 `json:"folder_id,omitzero"`
+}
+
+// ImportResult is a record of the API's answers.
+type ImportResult struct {
+	Media            ImportResultMedia `json:"media"`
+	AlreadyInLibrary bool              `json:"already_in_library"`
+}
+
+// ImportResultMedia is a record of the API's answers.
+type ImportResultMedia struct {
+	ID int64 `json:"id"`
 }
 
 // Job is a record of the API's answers.
@@ -1294,10 +1341,7 @@ type Job struct {
 	Progress   JobProgress `json:"progress"`
 	// Why the job failed completely or partially.
 	Error *JobError `json:"error,omitzero"`
-	// What a finished job produced, by type. profile_report and hashtag_report: report, with id, kind and status, and
-	// credits_charged. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and
-	// network_message. hashtag_search: hashtags, paged; incomplete and related, complete on each page; and
-	// credits_charged.
+	// Its type depends on type.
 	Result json.RawMessage `json:"result,omitzero"`
 }
 
@@ -1313,7 +1357,7 @@ type JobProgress struct {
 	Total int64 `json:"total"`
 }
 
-// ListHashtagListsInput: What list_hashtag_lists takes.
+// ListHashtagListsInput: Arguments of list_hashtag_lists.
 type ListHashtagListsInput struct {
 	// own: the team's lists; system: ready-made lists.
 	Scope HashtagListScope `json:"scope,omitzero"`
@@ -1325,7 +1369,7 @@ type ListHashtagListsInput struct {
 	Limit int64 `json:"limit,omitzero"`
 }
 
-// ListMediaInput: What list_media takes.
+// ListMediaInput: Arguments of list_media.
 type ListMediaInput struct {
 	// Only items in this folder; 0 for items without a folder.
 	FolderID *int64 `json:"folder_id,omitzero"`
@@ -1339,7 +1383,7 @@ type ListMediaInput struct {
 	Limit int64 `json:"limit,omitzero"`
 }
 
-// ListPostsInput: What list_posts takes.
+// ListPostsInput: Arguments of list_posts.
 type ListPostsInput struct {
 	// Only posts in this state.
 	Status PostStatus `json:"status,omitzero"`
@@ -1355,7 +1399,7 @@ type ListPostsInput struct {
 	Limit int64 `json:"limit,omitzero"`
 }
 
-// ListReportsInput: What list_reports takes.
+// ListReportsInput: Arguments of list_reports.
 type ListReportsInput struct {
 	// Only reports of this kind.
 	Type ReportKind `json:"type,omitzero"`
@@ -1373,7 +1417,7 @@ type ListReportsInput struct {
 	Limit int64 `json:"limit,omitzero"`
 }
 
-// ListSocialAccountsInput: What list_social_accounts takes.
+// ListSocialAccountsInput: Arguments of list_social_accounts.
 type ListSocialAccountsInput struct {
 	// Only accounts of this network.
 	Platform Platform `json:"platform,omitzero"`
@@ -1672,6 +1716,25 @@ type PostRecurrence struct {
 	NextAt *Moment `json:"next_at,omitzero"`
 }
 
+// PostResult is a record of the API's answers.
+type PostResult struct {
+	PostID   string              `json:"post_id"`
+	Accounts []PostResultAccount `json:"accounts"`
+}
+
+// PostResultAccount is a record of the API's answers.
+type PostResultAccount struct {
+	ID    int64            `json:"id"`
+	State PostAccountState `json:"state"`
+	// URL of the post. Some networks provide it later; then get_post (GET /posts/{id}) returns it.
+	Permalink string               `json:"permalink,omitzero"`
+	ErrorCode PostAccountErrorCode `json:"error_code,omitzero"`
+	// What the error code means.
+	Explanation string `json:"explanation,omitzero"`
+	// Reference to the network's message.
+	NetworkMessage *Pointer `json:"network_message,omitzero"`
+}
+
 // PostWarning is a record of the API's answers.
 type PostWarning struct {
 	Code PostWarningCode `json:"code"`
@@ -1691,10 +1754,7 @@ type Publication struct {
 	Progress   JobProgress `json:"progress"`
 	// Why the job failed completely or partially.
 	Error *JobError `json:"error,omitzero"`
-	// What a finished job produced, by type. profile_report and hashtag_report: report, with id, kind and status, and
-	// credits_charged. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and
-	// network_message. hashtag_search: hashtags, paged; incomplete and related, complete on each page; and
-	// credits_charged.
+	// What a finished job produced. Its members depend on type.
 	Result json.RawMessage `json:"result,omitzero"`
 	// True if the post was already submitted; it is not sent again.
 	AlreadySubmitted bool `json:"already_submitted"`
@@ -1712,10 +1772,7 @@ type PublicationRetry struct {
 	Progress   JobProgress `json:"progress"`
 	// Why the job failed completely or partially.
 	Error *JobError `json:"error,omitzero"`
-	// What a finished job produced, by type. profile_report and hashtag_report: report, with id, kind and status, and
-	// credits_charged. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and
-	// network_message. hashtag_search: hashtags, paged; incomplete and related, complete on each page; and
-	// credits_charged.
+	// What a finished job produced. Its members depend on type.
 	Result  json.RawMessage           `json:"result,omitzero"`
 	Skipped []PublicationRetrySkipped `json:"skipped"`
 }
@@ -1726,16 +1783,34 @@ type PublicationRetrySkipped struct {
 	Reason    SkippedReason `json:"reason"`
 }
 
-// PublishPostInput: What publish_post takes.
+// PublishPostInput: Arguments of publish_post.
 type PublishPostInput struct {
 	// The post's ID.
 	PostID string `json:"post_id"`
 }
 
-// RefreshReportInput: What refresh_report takes.
+// RefreshReportInput: Arguments of refresh_report.
 type RefreshReportInput struct {
 	Type ReportKind `json:"type"`
 	ID   string     `json:"id"`
+}
+
+// RelatedHashtag is a record of the API's answers.
+type RelatedHashtag struct {
+	// Without #.
+	Hashtag string `json:"hashtag"`
+	// Number of posts that use it. Omitted if unknown.
+	Posts *TagPosts `json:"posts,omitzero"`
+	// Posts published per day. Omitted until measured.
+	PostsPerDay *float64 `json:"posts_per_day,omitzero"`
+	// nano < 10k, small < 100k, medium < 500k, large < 1M posts.
+	Tier  HashtagTier `json:"tier,omitzero"`
+	Score *float64    `json:"score,omitzero"`
+	// Stored posts that use both hashtags.
+	Support    int64   `json:"support"`
+	Share      float64 `json:"share"`
+	Lift       float64 `json:"lift"`
+	MeasuredAt *Moment `json:"measured_at,omitzero"`
 }
 
 // ReportAccount: Profile reports only.
@@ -1789,6 +1864,20 @@ type ReportPost struct {
 // ReportPosts: The posts that the report is based on, newest first.
 type ReportPosts struct {
 	Posts []ReportPost `json:"posts"`
+}
+
+// ReportResult is a record of the API's answers.
+type ReportResult struct {
+	Report         ReportResultReport `json:"report"`
+	CreditsCharged int64              `json:"credits_charged"`
+}
+
+// ReportResultReport is a record of the API's answers.
+type ReportResultReport struct {
+	ID   string     `json:"id"`
+	Kind ReportKind `json:"kind"`
+	// Omitted if the report was deleted.
+	Status ReportStatus `json:"status,omitzero"`
 }
 
 // ReportSections: The requested sections.
@@ -1853,7 +1942,7 @@ type ReportTracking struct {
 	CreditsPerRefresh int64 `json:"credits_per_refresh"`
 }
 
-// RetryPostInput: What retry_post takes.
+// RetryPostInput: Arguments of retry_post.
 type RetryPostInput struct {
 	// The post's ID.
 	PostID string `json:"post_id"`
@@ -1861,7 +1950,7 @@ type RetryPostInput struct {
 	AccountIDs []int64 `json:"account_ids,omitzero"`
 }
 
-// SchedulePostInput: What schedule_post takes.
+// SchedulePostInput: Arguments of schedule_post.
 type SchedulePostInput struct {
 	// The post's ID.
 	PostID string `json:"post_id"`
@@ -1869,14 +1958,23 @@ type SchedulePostInput struct {
 	ScheduledAt string `json:"scheduled_at"`
 }
 
-// SearchHashtagsInput: What search_hashtags takes.
+// SearchHashtagsInput: Arguments of search_hashtags.
 type SearchHashtagsInput struct {
 	// Keyword, phrase, hashtag or hashtag link.
 	Query    string           `json:"query"`
 	Platform AnalysisPlatform `json:"platform,omitzero"`
 }
 
-// SetReportTrackingInput: What set_report_tracking takes.
+// SearchResult is a record of the API's answers.
+type SearchResult struct {
+	Hashtags []FoundHashtag `json:"hashtags"`
+	// Hashtags without enough data.
+	Incomplete     []FoundHashtag   `json:"incomplete"`
+	Related        []RelatedHashtag `json:"related"`
+	CreditsCharged int64            `json:"credits_charged"`
+}
+
+// SetReportTrackingInput: Arguments of set_report_tracking.
 type SetReportTrackingInput struct {
 	Type ReportKind `json:"type"`
 	ID   string     `json:"id"`
@@ -1979,7 +2077,7 @@ type UntrustedSource struct {
 	URL     string `json:"url,omitzero"`
 }
 
-// UpdatePostInput: What update_post takes.
+// UpdatePostInput: Arguments of update_post.
 type UpdatePostInput struct {
 	// The post's ID.
 	ID string `json:"id"`
@@ -2018,10 +2116,7 @@ type UploadBatch struct {
 	Progress   JobProgress `json:"progress"`
 	// Why the job failed completely or partially.
 	Error *JobError `json:"error,omitzero"`
-	// What a finished job produced, by type. profile_report and hashtag_report: report, with id, kind and status, and
-	// credits_charged. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and
-	// network_message. hashtag_search: hashtags, paged; incomplete and related, complete on each page; and
-	// credits_charged.
+	// What a finished job produced. Its members depend on type.
 	Result json.RawMessage `json:"result,omitzero"`
 	Upload Uploads         `json:"upload"`
 	// Page on which a signed-in person can upload files.
@@ -2066,12 +2161,27 @@ type UploadLink struct {
 	MediaID *int64 `json:"media_id,omitzero"`
 }
 
+// UploadResult is a record of the API's answers.
+type UploadResult struct {
+	Files []UploadResultFile `json:"files"`
+}
+
+// UploadResultFile is a record of the API's answers.
+type UploadResultFile struct {
+	File  UploadFile  `json:"file"`
+	State UploadState `json:"state"`
+	// The item in the library, if the file was stored.
+	MediaID *int64 `json:"media_id,omitzero"`
+	// Why the file was not stored.
+	Reason string `json:"reason,omitzero"`
+}
+
 // Uploads is a record of the API's answers.
 type Uploads struct {
 	Uploads []UploadLink `json:"uploads"`
 }
 
-// ValidatePostInput: What validate_post takes.
+// ValidatePostInput: Arguments of validate_post.
 type ValidatePostInput struct {
 	// The post's ID.
 	PostID string `json:"post_id"`

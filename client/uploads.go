@@ -182,8 +182,8 @@ func (c *Client) resolveUsed(ctx context.Context, jobID string, results []Upload
 		if !errors.Is(results[i].Err, errUsed) || i >= len(result.Files) {
 			continue
 		}
-		if file := result.Files[i]; file.State == UploadStateStored {
-			results[i].MediaID, results[i].Err = file.MediaID, nil
+		if file := result.Files[i]; file.State == UploadStateStored && file.MediaID != nil {
+			results[i].MediaID, results[i].Err = *file.MediaID, nil
 		} else {
 			results[i].Err = fmt.Errorf("%s is %s: %s", results[i].File.Name, file.State, file.Reason)
 		}

@@ -249,12 +249,12 @@ export interface AccountAnalyticsPeriod {
 export interface AccountAnalyticsReach {
   value: number;
   /** Always measured, never estimated. */
-  basis: string;
+  basis: "measured";
   /** Posts for which the network provides the metric. */
   posts: number;
 }
 
-/** What add_hashtags takes. */
+/** Arguments of add_hashtags. */
 export interface AddHashtagsInput {
   /** ID of a team's list. */
   list_id: number;
@@ -264,7 +264,7 @@ export interface AddHashtagsInput {
   subcategory?: string;
 }
 
-/** What archive_post takes. */
+/** Arguments of archive_post. */
 export interface ArchivePostInput {
   /** The post's ID. */
   post_id: string;
@@ -331,7 +331,7 @@ export interface BrandVoiceUse {
   phrases: string[];
 }
 
-/** What cancel_post takes. */
+/** Arguments of cancel_post. */
 export interface CancelPostInput {
   /** The post's ID. */
   post_id: string;
@@ -345,7 +345,22 @@ export interface ConnectLink {
   slots_left?: number | null;
 }
 
-/** What create_hashtag_list takes. */
+/** Job with the type content_fetch. */
+export interface ContentFetchJob {
+  job_id: string;
+  type: "content_fetch";
+  state: JobState | Other;
+  /** Whether the job has ended. Poll every few seconds until it has. */
+  finished: boolean;
+  created_at: Moment;
+  finished_at?: Moment;
+  progress: JobProgress;
+  /** Why the job failed completely or partially. */
+  error?: JobError;
+  result?: DownloadResult;
+}
+
+/** Arguments of create_hashtag_list. */
 export interface CreateHashtagListInput {
   /** Display name. */
   name: string;
@@ -359,7 +374,7 @@ export interface CreateHashtagListInput {
   hashtags?: readonly string[];
 }
 
-/** What create_post takes. */
+/** Arguments of create_post. */
 export interface CreatePostInput {
   /** The text. */
   caption: string;
@@ -379,7 +394,7 @@ export interface CreatePostInputOptions {
   youtube?: YouTubeOptions;
 }
 
-/** What create_report takes. */
+/** Arguments of create_report. */
 export interface CreateReportInput {
   /** Hashtag reports are available for Instagram only. */
   type: ReportKind;
@@ -388,7 +403,7 @@ export interface CreateReportInput {
   subject: string;
 }
 
-/** What create_uploads takes. */
+/** Arguments of create_uploads. */
 export interface CreateUploadsInput {
   /** The files. Leave empty if a person chooses them on the page. */
   files?: readonly UploadFile[];
@@ -442,7 +457,7 @@ export interface CreditsUsedToday {
   keys_and_tools: number;
 }
 
-/** What download_profile_media takes. */
+/** Arguments of download_profile_media. */
 export interface DownloadProfileMediaInput {
   /** Network of the profile. */
   platform: AnalysisPlatform;
@@ -459,6 +474,26 @@ export interface DownloadProfileMediaInput {
   limit?: number;
   /** Whether to save the files in the library's folder Downloads. If false, they are only listed. */
   save_to_library?: boolean;
+}
+
+export interface DownloadResult {
+  items: DownloadResultItem[];
+  next_cursor?: string;
+  credits_charged: number;
+}
+
+export interface DownloadResultItem {
+  item: string;
+  kind: MediaKind | Other;
+  /** The item in the library, if the file was saved. */
+  media_id?: number;
+  /** Why the file was not saved. */
+  reason?: string;
+  taken_at?: Moment;
+  caption?: Pointer;
+  width?: number;
+  height?: number;
+  duration_seconds?: number;
 }
 
 /** Hashtag only. */
@@ -546,7 +581,7 @@ export interface FindingComponentCause {
 
 /** Key engagement metrics. */
 export interface FindingEngagement {
-  basis: string;
+  basis: "measured";
   /** Hashtag: recent posts still gather reactions. */
   of?: ReportPostOrder | Other;
   /** Posts. Profile: two days old or more, with all figures of counts. */
@@ -705,19 +740,32 @@ export interface FindingWords {
   words: FindingWord[];
 }
 
-/** What get_account_analytics takes. */
+export interface FoundHashtag {
+  /** Without #. */
+  hashtag: string;
+  /** Number of posts that use it. Omitted if unknown. */
+  posts?: TagPosts;
+  /** Posts published per day. Omitted until measured. */
+  posts_per_day?: number;
+  /** nano < 10k, small < 100k, medium < 500k, large < 1M posts. */
+  tier?: HashtagTier | Other;
+  score?: number;
+  measured_at?: Moment;
+}
+
+/** Arguments of get_account_analytics. */
 export interface GetAccountAnalyticsInput {
   account_id: number;
   /** Days of the period in the team's zone, including today. */
   period_days?: number;
 }
 
-/** What get_brand_voice takes. */
+/** Arguments of get_brand_voice. */
 export interface GetBrandVoiceInput {
   id: number;
 }
 
-/** What get_connect_link takes. */
+/** Arguments of get_connect_link. */
 export interface GetConnectLinkInput {
   /** Network of a new account; not together with account_id. */
   platform?: ConnectPlatform;
@@ -725,13 +773,13 @@ export interface GetConnectLinkInput {
   account_id?: number;
 }
 
-/** What get_hashtag_list takes. */
+/** Arguments of get_hashtag_list. */
 export interface GetHashtagListInput {
   /** ID of a team's list or a ready-made list. */
   list_id: number;
 }
 
-/** What get_job takes. */
+/** Arguments of get_job. */
 export interface GetJobInput {
   /** The job's ID: a type and a UUID, joined by a colon. */
   job_id: string;
@@ -743,13 +791,13 @@ export interface GetJobInput {
   wait_seconds?: number;
 }
 
-/** What get_post takes. */
+/** Arguments of get_post. */
 export interface GetPostInput {
   /** The post's ID. */
   id: string;
 }
 
-/** What get_report takes. */
+/** Arguments of get_report. */
 export interface GetReportInput {
   type: ReportKind;
   id: string;
@@ -819,6 +867,36 @@ export interface HashtagLists {
   hashtag_lists: HashtagListEntry[];
 }
 
+/** Job with the type hashtag_report. */
+export interface HashtagReportJob {
+  job_id: string;
+  type: "hashtag_report";
+  state: JobState | Other;
+  /** Whether the job has ended. Poll every few seconds until it has. */
+  finished: boolean;
+  created_at: Moment;
+  finished_at?: Moment;
+  progress: JobProgress;
+  /** Why the job failed completely or partially. */
+  error?: JobError;
+  result?: ReportResult;
+}
+
+/** Job with the type hashtag_search. */
+export interface HashtagSearchJob {
+  job_id: string;
+  type: "hashtag_search";
+  state: JobState | Other;
+  /** Whether the job has ended. Poll every few seconds until it has. */
+  finished: boolean;
+  created_at: Moment;
+  finished_at?: Moment;
+  progress: JobProgress;
+  /** Why the job failed completely or partially. */
+  error?: JobError;
+  result?: SearchResult;
+}
+
 export interface Identity {
   /** The person that the key or connection acts for. */
   person: IdentityPerson;
@@ -848,7 +926,7 @@ export interface IdentityPerson {
   name: string;
 }
 
-/** What import_media takes. */
+/** Arguments of import_media. */
 export interface ImportMediaInput {
   /** Public HTTPS URL of the file. */
   url: string;
@@ -858,25 +936,22 @@ export interface ImportMediaInput {
   folder_id?: number;
 }
 
-export interface Job {
-  job_id: string;
-  type: JobType | Other;
-  state: JobState | Other;
-  /** Whether the job has ended. Poll every few seconds until it has. */
-  finished: boolean;
-  created_at: Moment;
-  finished_at?: Moment;
-  progress: JobProgress;
-  /** Why the job failed completely or partially. */
-  error?: JobError;
-  /**
-   * What a finished job produced, by type. profile_report and hashtag_report: report, with id, kind and status, and
-   * credits_charged. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and
-   * network_message. hashtag_search: hashtags, paged; incomplete and related, complete on each page; and
-   * credits_charged.
-   */
-  result?: unknown;
+export interface ImportResult {
+  media: ImportResultMedia;
+  already_in_library: boolean;
 }
+
+export interface ImportResultMedia {
+  id: number;
+}
+
+export type Job =
+  | ContentFetchJob
+  | HashtagReportJob
+  | HashtagSearchJob
+  | MediaImportJob
+  | ProfileReportJob
+  | SocialPostJob;
 
 export interface JobError {
   code: string;
@@ -888,7 +963,7 @@ export interface JobProgress {
   total: number;
 }
 
-/** What list_hashtag_lists takes. */
+/** Arguments of list_hashtag_lists. */
 export interface ListHashtagListsInput {
   /** own: the team's lists; system: ready-made lists. */
   scope?: HashtagListScope;
@@ -900,7 +975,7 @@ export interface ListHashtagListsInput {
   limit?: number;
 }
 
-/** What list_media takes. */
+/** Arguments of list_media. */
 export interface ListMediaInput {
   /** Only items in this folder; 0 for items without a folder. */
   folder_id?: number;
@@ -914,7 +989,7 @@ export interface ListMediaInput {
   limit?: number;
 }
 
-/** What list_posts takes. */
+/** Arguments of list_posts. */
 export interface ListPostsInput {
   /** Only posts in this state. */
   status?: PostStatus;
@@ -930,7 +1005,7 @@ export interface ListPostsInput {
   limit?: number;
 }
 
-/** What list_reports takes. */
+/** Arguments of list_reports. */
 export interface ListReportsInput {
   /** Only reports of this kind. */
   type?: ReportKind;
@@ -948,7 +1023,7 @@ export interface ListReportsInput {
   limit?: number;
 }
 
-/** What list_social_accounts takes. */
+/** Arguments of list_social_accounts. */
 export interface ListSocialAccountsInput {
   /** Only accounts of this network. */
   platform?: Platform;
@@ -979,6 +1054,21 @@ export interface ListedHashtag {
 export interface MediaFolder {
   id: number;
   name: string;
+}
+
+/** Job with the type media_import. */
+export interface MediaImportJob {
+  job_id: string;
+  type: "media_import";
+  state: JobState | Other;
+  /** Whether the job has ended. Poll every few seconds until it has. */
+  finished: boolean;
+  created_at: Moment;
+  finished_at?: Moment;
+  progress: JobProgress;
+  /** Why the job failed completely or partially. */
+  error?: JobError;
+  result?: ImportResult | UploadResult;
 }
 
 export interface MediaItem {
@@ -1230,10 +1320,42 @@ export interface PostRecurrence {
   next_at?: Moment;
 }
 
+export interface PostResult {
+  post_id: string;
+  accounts: PostResultAccount[];
+}
+
+export interface PostResultAccount {
+  id: number;
+  state: PostAccountState | Other;
+  /** URL of the post. Some networks provide it later; then get_post (GET /posts/{id}) returns it. */
+  permalink?: string;
+  error_code?: PostAccountErrorCode | Other;
+  /** What the error code means. */
+  explanation?: string;
+  /** Reference to the network's message. */
+  network_message?: Pointer;
+}
+
 export interface PostWarning {
   code: PostWarningCode | Other;
   /** What happened, and what people can do. */
   message: string;
+}
+
+/** Job with the type profile_report. */
+export interface ProfileReportJob {
+  job_id: string;
+  type: "profile_report";
+  state: JobState | Other;
+  /** Whether the job has ended. Poll every few seconds until it has. */
+  finished: boolean;
+  created_at: Moment;
+  finished_at?: Moment;
+  progress: JobProgress;
+  /** Why the job failed completely or partially. */
+  error?: JobError;
+  result?: ReportResult;
 }
 
 export interface Publication {
@@ -1247,12 +1369,7 @@ export interface Publication {
   progress: JobProgress;
   /** Why the job failed completely or partially. */
   error?: JobError;
-  /**
-   * What a finished job produced, by type. profile_report and hashtag_report: report, with id, kind and status, and
-   * credits_charged. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and
-   * network_message. hashtag_search: hashtags, paged; incomplete and related, complete on each page; and
-   * credits_charged.
-   */
+  /** What a finished job produced. Its members depend on type. */
   result?: unknown;
   /** True if the post was already submitted; it is not sent again. */
   already_submitted: boolean;
@@ -1269,12 +1386,7 @@ export interface PublicationRetry {
   progress: JobProgress;
   /** Why the job failed completely or partially. */
   error?: JobError;
-  /**
-   * What a finished job produced, by type. profile_report and hashtag_report: report, with id, kind and status, and
-   * credits_charged. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and
-   * network_message. hashtag_search: hashtags, paged; incomplete and related, complete on each page; and
-   * credits_charged.
-   */
+  /** What a finished job produced. Its members depend on type. */
   result?: unknown;
   skipped: PublicationRetrySkipped[];
 }
@@ -1284,16 +1396,33 @@ export interface PublicationRetrySkipped {
   reason: SkippedReason | Other;
 }
 
-/** What publish_post takes. */
+/** Arguments of publish_post. */
 export interface PublishPostInput {
   /** The post's ID. */
   post_id: string;
 }
 
-/** What refresh_report takes. */
+/** Arguments of refresh_report. */
 export interface RefreshReportInput {
   type: ReportKind;
   id: string;
+}
+
+export interface RelatedHashtag {
+  /** Without #. */
+  hashtag: string;
+  /** Number of posts that use it. Omitted if unknown. */
+  posts?: TagPosts;
+  /** Posts published per day. Omitted until measured. */
+  posts_per_day?: number;
+  /** nano < 10k, small < 100k, medium < 500k, large < 1M posts. */
+  tier?: HashtagTier | Other;
+  score?: number;
+  /** Stored posts that use both hashtags. */
+  support: number;
+  share: number;
+  lift: number;
+  measured_at?: Moment;
 }
 
 /** Profile reports only. */
@@ -1344,6 +1473,18 @@ export interface ReportPost {
 /** The posts that the report is based on, newest first. */
 export interface ReportPosts {
   posts: ReportPost[];
+}
+
+export interface ReportResult {
+  report: ReportResultReport;
+  credits_charged: number;
+}
+
+export interface ReportResultReport {
+  id: string;
+  kind: ReportKind | Other;
+  /** Omitted if the report was deleted. */
+  status?: ReportStatus | Other;
 }
 
 /** The requested sections. */
@@ -1406,7 +1547,7 @@ export interface ReportTracking {
   credits_per_refresh: number;
 }
 
-/** What retry_post takes. */
+/** Arguments of retry_post. */
 export interface RetryPostInput {
   /** The post's ID. */
   post_id: string;
@@ -1414,7 +1555,7 @@ export interface RetryPostInput {
   account_ids?: readonly number[];
 }
 
-/** What schedule_post takes. */
+/** Arguments of schedule_post. */
 export interface SchedulePostInput {
   /** The post's ID. */
   post_id: string;
@@ -1422,14 +1563,22 @@ export interface SchedulePostInput {
   scheduled_at: string;
 }
 
-/** What search_hashtags takes. */
+/** Arguments of search_hashtags. */
 export interface SearchHashtagsInput {
   /** Keyword, phrase, hashtag or hashtag link. */
   query: string;
   platform?: AnalysisPlatform;
 }
 
-/** What set_report_tracking takes. */
+export interface SearchResult {
+  hashtags: FoundHashtag[];
+  /** Hashtags without enough data. */
+  incomplete: FoundHashtag[];
+  related: RelatedHashtag[];
+  credits_charged: number;
+}
+
+/** Arguments of set_report_tracking. */
 export interface SetReportTrackingInput {
   type: ReportKind;
   id: string;
@@ -1456,6 +1605,21 @@ export interface SocialAccount {
 
 export interface SocialAccountList {
   social_accounts: SocialAccount[];
+}
+
+/** Job with the type social_post. */
+export interface SocialPostJob {
+  job_id: string;
+  type: "social_post";
+  state: JobState | Other;
+  /** Whether the job has ended. Poll every few seconds until it has. */
+  finished: boolean;
+  created_at: Moment;
+  finished_at?: Moment;
+  progress: JobProgress;
+  /** Why the job failed completely or partially. */
+  error?: JobError;
+  result?: PostResult;
 }
 
 /** Hashtag reports only. */
@@ -1529,7 +1693,7 @@ export interface UntrustedSource {
   url?: string;
 }
 
-/** What update_post takes. */
+/** Arguments of update_post. */
 export interface UpdatePostInput {
   /** The post's ID. */
   id: string;
@@ -1559,12 +1723,7 @@ export interface UploadBatch {
   progress: JobProgress;
   /** Why the job failed completely or partially. */
   error?: JobError;
-  /**
-   * What a finished job produced, by type. profile_report and hashtag_report: report, with id, kind and status, and
-   * credits_charged. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and
-   * network_message. hashtag_search: hashtags, paged; incomplete and related, complete on each page; and
-   * credits_charged.
-   */
+  /** What a finished job produced. Its members depend on type. */
   result?: unknown;
   upload: Uploads;
   /** Page on which a signed-in person can upload files. */
@@ -1596,7 +1755,7 @@ export interface UploadLink {
   file: UploadFile;
   /** Where to send the bytes. Omitted if none are expected. */
   url?: string;
-  method?: string;
+  method?: "PUT";
   /** Headers to send with the bytes. Authorization holds a one-time secret that is shown only in this response. */
   headers?: Record<string, string>;
   /** Deadline for the upload. */
@@ -1606,11 +1765,24 @@ export interface UploadLink {
   media_id?: number;
 }
 
+export interface UploadResult {
+  files: UploadResultFile[];
+}
+
+export interface UploadResultFile {
+  file: UploadFile;
+  state: UploadState | Other;
+  /** The item in the library, if the file was stored. */
+  media_id?: number;
+  /** Why the file was not stored. */
+  reason?: string;
+}
+
 export interface Uploads {
   uploads: UploadLink[];
 }
 
-/** What validate_post takes. */
+/** Arguments of validate_post. */
 export interface ValidatePostInput {
   /** The post's ID. */
   post_id: string;

@@ -116,8 +116,8 @@ async function put(client: Pressroom, file: Source, url: string, link: UploadLin
 async function settled(client: Pressroom, name: string, index: number, job: string, signal: AbortSignal | undefined): Promise<Uploaded> {
   try {
     const answer = await client.getJob({ job_id: job }, signal ? { signal } : {});
-    const result = answer.data.result as { files?: { state: string; media_id?: number; reason?: string }[] } | undefined;
-    const file = result?.files?.[index];
+    const result = answer.data.type === "media_import" ? answer.data.result : undefined;
+    const file = result && "files" in result ? result.files[index] : undefined;
     if (file?.state === "stored" && file.media_id) return { name, mediaId: file.media_id };
     return { name, error: new Error(`${name} is ${file?.state ?? "unknown"}: ${file?.reason ?? ""}`) };
   } catch (error) {

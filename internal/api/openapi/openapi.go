@@ -40,6 +40,11 @@ func Build(reg *operation.Registry, info Info) ([]byte, error) {
 		paths[op.Path][strings.ToLower(op.Method)] = described
 		tags[described.Tags[0]] = true
 	}
+	for _, op := range reg.All() {
+		if op.Variants != nil {
+			b.addVariants(op)
+		}
+	}
 	if err := nameSchemas(b.components.Schemas, paths); err != nil {
 		return nil, err
 	}

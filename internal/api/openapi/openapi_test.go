@@ -18,6 +18,7 @@ import (
 	"pressroom.example/pressroom/internal/domain/account"
 	"pressroom.example/pressroom/internal/domain/analytics"
 	"pressroom.example/pressroom/internal/domain/credit"
+	"pressroom.example/pressroom/internal/domain/delivery"
 	"pressroom.example/pressroom/internal/domain/hashtag/list"
 	"pressroom.example/pressroom/internal/domain/hashtag/search"
 	"pressroom.example/pressroom/internal/domain/job"
@@ -46,7 +47,11 @@ func registry() *operation.Registry {
 		team.Operations(),
 		new(credit.Service).Operations(),
 		new(ratelimit.FreeCalls).Operations(plan.Default()),
-		new(job.Store).Operations(),
+		job.NewStore(nil, map[job.Type]job.Result{
+			job.ProfileReport: report.ResultReader(nil), job.HashtagReport: report.ResultReader(nil),
+			job.SocialPost: delivery.Result, job.HashtagSearch: search.ResultReader(nil),
+			job.MediaImport: media.ImportsAndBatches, job.ContentFetch: media.Downloads(nil),
+		}, 0).Operations(),
 		new(account.Service).Operations(),
 		new(account.Connector).Operations(),
 		new(post.Service).Operations(),

@@ -24,6 +24,11 @@ type schemaNamer struct {
 // nameSchemas replaces each enumeration of strings by a reference to a component and sets the format of integers.
 func nameSchemas(schemas map[string]*jsonschema.Schema, paths map[string]map[string]operationObject) error {
 	n := schemaNamer{schemas: schemas, names: map[string]string{}}
+	for name, s := range schemas {
+		if len(s.Enum) > 1 {
+			n.names[fmt.Sprint(s.Enum)] = name
+		}
+	}
 	for _, owner := range slices.Sorted(maps.Keys(schemas)) {
 		if err := n.properties(owner, schemas[owner]); err != nil {
 			return err

@@ -60,6 +60,7 @@ type Spec struct {
 	Waits       bool // may wait for background work and reports its progress to Call.OnProgress
 	Resource    *Resource
 	Listing     *Listing
+	Variants    *Variants
 	Example     Example
 }
 
@@ -190,6 +191,7 @@ type Operation struct {
 func Define[In, Out any](spec Spec, do func(context.Context, Call, In) (Answer[Out], error)) Operation {
 	op := Operation{Spec: spec, Input: inputSchema(reflect.TypeFor[In]()), OutputName: reflect.TypeFor[Out]().Name()}
 	op.Output, op.Components = outputSchemas(reflect.TypeFor[Out]())
+	op.addVariants()
 	op.run = func(ctx context.Context, call Call, args []byte) (Result, error) {
 		in, err := decode[In](args)
 		if err != nil {

@@ -14,34 +14,34 @@ import (
 
 // PostResult is the result of a finished publish or retry job.
 type PostResult struct {
-	PostID   string          `json:"post_id"`
-	Accounts []AccountResult `json:"accounts"`
+	PostID   string              `json:"post_id"`
+	Accounts []PostResultAccount `json:"accounts"`
 }
 
-// AccountResult is the result of one account in a job.
-type AccountResult struct {
-	ID             int64              `json:"id"`
-	State          post.TargetState   `json:"state"`
-	Permalink      string             `json:"permalink,omitempty"`
-	ErrorCode      string             `json:"error_code,omitempty"`
-	Explanation    string             `json:"explanation,omitempty"`
-	NetworkMessage *operation.Pointer `json:"network_message,omitempty"`
+// PostResultAccount is the result of one account in a job.
+type PostResultAccount struct {
+	ID        int64            `json:"id"`
+	State     post.TargetState `json:"state" enum:"pending|sending|published|failed|unconfirmed" title:"PostAccountState"`
+	Permalink string           `json:"permalink,omitempty"`
+	post.AccountError
 }
 
 // Descriptions describes members in the schema.
-func (AccountResult) Descriptions() map[string]string {
+func (PostResultAccount) Descriptions() map[string]string {
 	return map[string]string{
 		"permalink": "URL of the post. Some networks provide it later; then get_post (GET /posts/{id}) returns it.",
 	}
 }
 
-// Result returns the result of a publish or retry job.
-func Result(ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput) (job.Output, error) {
+// Result reads the results of jobs that publish or retry a post.
+var Result = job.Result{Read: readResult, Data: []any{PostResult{}}}
+
+func readResult(ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput) (job.Output, error) {
 	out := job.Output{App: "/posts/" + r.Subject}
 	if !r.IsFinished() {
 		return out, nil
 	}
-	accounts, err := db.All(ctx, q, func(rows *sql.Rows, a *AccountResult) error {
+	accounts, err := db.All(ctx, q, func(rows *sql.Rows, a *PostResultAccount) error {
 		var state, text, platform, username string
 		err := rows.Scan(&a.ID, &state, &a.Permalink, &a.ErrorCode, &text, &platform, &username)
 		a.State, a.Explanation = post.TargetState(state), job.AccountMessage(a.ErrorCode, a.Permalink)
@@ -54,7 +54,7 @@ func Result(ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _
 		return out, fmt.Errorf("reading the deliveries of job %s: %w", r.ID, err)
 	}
 	out.Result = PostResult{PostID: r.Subject, Accounts: accounts}
-	if slices.ContainsFunc(accounts, func(a AccountResult) bool {
+	if slices.ContainsFunc(accounts, func(a PostResultAccount) bool {
 		return a.State == post.TargetPublished && a.Permalink == ""
 	}) {
 		out.Notes = []string{"A permalink is missing. Some networks provide it later; read the post again to get " +

@@ -70,7 +70,7 @@ type Store struct {
 	waits    *waiters
 }
 
-// NewStore returns a Store. results has a function for each type of job that reads the result. inFlight is the maximum
+// NewStore returns a Store. results has an entry for each type of job with a result. inFlight is the maximum
 // number of a team's unfinished jobs.
 func NewStore(d *db.DB, results map[Type]Result, inFlight int) *Store {
 	return &Store{db: d, results: results, inFlight: inFlight, waits: newWaiters()}

@@ -14,7 +14,7 @@ import (
 type Job struct {
 	JobID      string           `json:"job_id" pattern:"^(?:[a-z_]{1,32}:[A-Za-z0-9-]{1,64})$"`
 	Type       Type             `json:"type" enum:"profile_report|hashtag_report|social_post|hashtag_search|media_import|content_fetch"`
-	State      State            `json:"state" enum:"pending|running|succeeded|partially_succeeded|failed"`
+	State      State            `json:"state" title:"JobState" enum:"pending|running|succeeded|partially_succeeded|failed"`
 	Finished   bool             `json:"finished" jsonschema:"Whether the job has ended. Poll every few seconds until it has."`
 	CreatedAt  teamtime.Moment  `json:"created_at"`
 	FinishedAt *teamtime.Moment `json:"finished_at,omitempty"`
@@ -26,10 +26,7 @@ type Job struct {
 // Descriptions describes members in the schema.
 func (Job) Descriptions() map[string]string {
 	return map[string]string{
-		"result": "What a finished job produced, by type. profile_report and hashtag_report: report, with id, kind " +
-			"and status, and credits_charged. social_post: post_id and accounts, each with id, state, permalink, " +
-			"error_code, explanation and network_message. hashtag_search: hashtags, paged; incomplete and related, " +
-			"complete on each page; and credits_charged.",
+		"result": "What a finished job produced. Its members depend on type.",
 	}
 }
 
@@ -54,8 +51,14 @@ type Output struct {
 	Notes     []string
 }
 
-// Result reads the result of a job. The job may not have ended yet.
-type Result func(ctx context.Context, q db.Querier, call operation.Call, r Record, in GetInput) (Output, error)
+// Result reads the results of a type of job.
+type Result struct {
+	Read ReadResult
+	Data []any // a value of each type that Output.Result may have, for the API description
+}
+
+// ReadResult reads the result of a job. The job may not have ended yet.
+type ReadResult func(ctx context.Context, q db.Querier, call operation.Call, r Record, in GetInput) (Output, error)
 
 // Charged returns the credits that were charged for a reservation, or that are reserved while it is open. It returns 0 for
 // no reservation.
@@ -157,6 +160,7 @@ func (s *Store) Operations() []operation.Operation {
 			Next: "Call it again while finished is false. Then read state: for partially_succeeded and failed, error " +
 				"and result say what failed and why, and unused credits are refunded. not_found: the ID is wrong, or " +
 				"the job ended more than 30 days ago.",
+			Variants: s.variants(),
 			Example: operation.Example{Arguments: map[string]any{"job_id": exampleID}, Data: Job{
 				JobID: exampleID, Type: SocialPost, State: Succeeded, Finished: true,
 				CreatedAt:  teamtime.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"},
@@ -168,6 +172,15 @@ func (s *Store) Operations() []operation.Operation {
 			}},
 		}, s.get),
 	}
+}
+
+// variants returns the forms of a job, which differ in the members of the result.
+func (s *Store) variants() *operation.Variants {
+	v := operation.Variants{Discriminator: "type", Member: "result", Data: map[string][]any{}}
+	for kind, result := range s.results {
+		v.Data[string(kind)] = result.Data
+	}
+	return &v
 }
 
 const exampleID = "social_post:019d3889-2b11-7d5a-9e0c-0c8f1d3e0002"
@@ -193,11 +206,11 @@ func (s *Store) View(ctx context.Context, q db.Querier, call operation.Call, r R
 	operation.Answer[Job], error,
 ) {
 	out := operation.Answer[Job]{Data: Show(call, r), App: "/jobs/" + r.ID}
-	read := s.results[r.Type]
-	if read == nil {
+	result, ok := s.results[r.Type]
+	if !ok {
 		return out, nil
 	}
-	made, err := read(ctx, q, call, r, in)
+	made, err := result.Read(ctx, q, call, r, in)
 	if err != nil {
 		return operation.Answer[Job]{}, err
 	}

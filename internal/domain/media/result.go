@@ -19,36 +19,36 @@ import (
 type (
 	// ImportResult is the result of an import.
 	ImportResult struct {
-		Media   Ref  `json:"media"`
-		Already bool `json:"already_in_library"`
+		Media   ImportResultMedia `json:"media"`
+		Already bool              `json:"already_in_library"`
 	}
-	// Ref identifies an item.
-	Ref struct {
+	// ImportResultMedia identifies the imported item.
+	ImportResultMedia struct {
 		ID int64 `json:"id"`
 	}
-	// BatchResult is the state of a batch's files.
-	BatchResult struct {
-		Files []BatchResultFile `json:"files"`
+	// UploadResult is the state of a batch's files.
+	UploadResult struct {
+		Files []UploadResultFile `json:"files"`
 	}
-	// BatchResultFile is the state of one file.
-	BatchResultFile struct {
+	// UploadResultFile is the state of one file.
+	UploadResultFile struct {
 		File    UploadFile `json:"file"`
-		State   State      `json:"state"`
-		MediaID int64      `json:"media_id,omitempty"`
-		Reason  string     `json:"reason,omitempty"`
+		State   State      `json:"state" enum:"waiting|stored|refused|replaced|expired" title:"UploadState"`
+		MediaID int64      `json:"media_id,omitempty" jsonschema:"The item in the library, if the file was stored."`
+		Reason  string     `json:"reason,omitempty" jsonschema:"Why the file was not stored."`
 	}
 	// DownloadResult is a page of the items that a download found.
 	DownloadResult struct {
-		Items          []DownloadItem `json:"items"`
-		NextCursor     string         `json:"next_cursor,omitempty"`
-		CreditsCharged int64          `json:"credits_charged"`
+		Items          []DownloadResultItem `json:"items"`
+		NextCursor     string               `json:"next_cursor,omitempty"`
+		CreditsCharged int64                `json:"credits_charged"`
 	}
-	// DownloadItem is one file of a profile.
-	DownloadItem struct {
+	// DownloadResultItem is one file of a profile.
+	DownloadResultItem struct {
 		Item            string             `json:"item"`
-		Kind            string             `json:"kind"`
-		MediaID         int64              `json:"media_id,omitempty"`
-		Reason          string             `json:"reason,omitempty"` // why it was not saved
+		Kind            string             `json:"kind" enum:"image|video" title:"MediaKind"`
+		MediaID         int64              `json:"media_id,omitempty" jsonschema:"The item in the library, if the file was saved."`
+		Reason          string             `json:"reason,omitempty" jsonschema:"Why the file was not saved."`
 		TakenAt         *teamtime.Moment   `json:"taken_at,omitempty"`
 		Caption         *operation.Pointer `json:"caption,omitempty"`
 		Width           int                `json:"width,omitempty"`
@@ -57,8 +57,10 @@ type (
 	}
 )
 
-// ImportsAndBatches returns the result of a job of the type media_import; for a batch also while it is pending.
-func ImportsAndBatches(
+// ImportsAndBatches reads the results of jobs of the type media_import. A batch has a result also while it is pending.
+var ImportsAndBatches = job.Result{Read: importResult, Data: []any{ImportResult{}, UploadResult{}}}
+
+func importResult(
 	ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput,
 ) (job.Output, error) {
 	if r.Subject == uploadSubject {
@@ -82,10 +84,10 @@ func batchResult(ctx context.Context, q db.Querier, r job.Record) (job.Output, e
 	if err != nil {
 		return job.Output{}, err
 	}
-	out := BatchResult{Files: []BatchResultFile{}}
+	out := UploadResult{Files: []UploadResultFile{}}
 	for _, f := range files {
 		out.Files = append(out.Files,
-			BatchResultFile{
+			UploadResultFile{
 				File: UploadFile{hex.EncodeToString(f.digest), f.size, f.name, f.mimeType}, State: f.state,
 				MediaID: f.media, Reason: f.reason,
 			})
@@ -95,10 +97,10 @@ func batchResult(ctx context.Context, q db.Querier, r job.Record) (job.Output, e
 
 // Downloads returns the reader of the results of finished jobs of the type content_fetch.
 func Downloads(charged job.Charged) job.Result {
-	return func(ctx context.Context, q db.Querier, call operation.Call, r job.Record,
-		in job.GetInput) (job.Output, error) {
+	read := func(ctx context.Context, q db.Querier, call operation.Call, r job.Record, in job.GetInput) (job.Output, error) {
 		return downloadResult(ctx, q, charged, call, r, in)
 	}
+	return job.Result{Read: read, Data: []any{DownloadResult{}}}
 }
 
 func downloadResult(
@@ -112,7 +114,7 @@ func downloadResult(
 	if err != nil {
 		return made, err
 	}
-	out := DownloadResult{Items: []DownloadItem{}, CreditsCharged: credits}
+	out := DownloadResult{Items: []DownloadResultItem{}, CreditsCharged: credits}
 	if made.Result = out; r.State == job.Failed {
 		return made, nil
 	}
@@ -157,8 +159,8 @@ func startPosition(call operation.Call, cursor *string) (int, error) {
 	return from, nil
 }
 
-func showItem(call operation.Call, quotes *operation.Quotes, d download, i profileItem) DownloadItem {
-	return DownloadItem{
+func showItem(call operation.Call, quotes *operation.Quotes, d download, i profileItem) DownloadResultItem {
+	return DownloadResultItem{
 		Item: i.item, Kind: i.kind, MediaID: i.media, Reason: i.reason, TakenAt: call.MomentOrNil(i.takenAt),
 		Caption: quotes.Add(i.caption,
 			operation.Source{

@@ -272,7 +272,8 @@ func exampleArchived() Post {
 	failed := exampleDraft()
 	failed.Status, failed.ArchivedAt = Failed, &exampleAt
 	failed.Accounts = []PostAccount{{ID: 1, Platform: "bluesky", Username: "harbour.example", State: TargetFailed,
-		ErrorCode: "rejected_content", Explanation: job.Message("rejected_content"), RetriesLeft: 3}}
+		AccountError: AccountError{ErrorCode: "rejected_content", Explanation: job.Message("rejected_content")},
+		RetriesLeft:  3}}
 	return failed
 }
 

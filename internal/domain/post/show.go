@@ -96,21 +96,26 @@ type PostRecurrence struct {
 	NextAt     *teamtime.Moment `json:"next_at,omitempty" jsonschema:"Time of the next occurrence; omitted if none is scheduled."`
 }
 
+// AccountError is the reason why publishing to an account failed or is unconfirmed.
+type AccountError struct {
+	ErrorCode      string             `json:"error_code,omitempty" enum:"rejected_content|rejected_media|duplicate_content|account_needs_reauth|rate_limited|quota_used_up|network_error|not_confirmed|missed_waiting_approval|preflight_blocked|plan_limit_reached|missed_while_held|server_not_allowed|app_not_approved"`
+	Explanation    string             `json:"explanation,omitempty" jsonschema:"What the error code means."`
+	NetworkMessage *operation.Pointer `json:"network_message,omitempty" jsonschema:"Reference to the network's message."`
+}
+
 // PostAccount is a targeted account with its result.
 type PostAccount struct {
-	ID             int64                 `json:"id"`
-	Platform       string                `json:"platform"`
-	Username       string                `json:"username"`
-	State          TargetState           `json:"state" enum:"pending|sending|published|failed|unconfirmed"`
-	PublishedAt    *teamtime.Moment      `json:"published_at,omitempty"`
-	Permalink      string                `json:"permalink,omitempty"`
-	Caption        *string               `json:"caption,omitempty" jsonschema:"Text for this account, instead of the post's."`
-	MediaIDs       []int64               `json:"media_ids,omitzero"`
-	ErrorCode      string                `json:"error_code,omitempty" enum:"rejected_content|rejected_media|duplicate_content|account_needs_reauth|rate_limited|quota_used_up|network_error|not_confirmed|missed_waiting_approval|preflight_blocked|plan_limit_reached|missed_while_held|server_not_allowed|app_not_approved"`
-	Explanation    string                `json:"explanation,omitempty" jsonschema:"What the error code means."`
-	NetworkMessage *operation.Pointer    `json:"network_message,omitempty" jsonschema:"Reference to the network's message."`
-	Warnings       []warning.PostWarning `json:"warnings,omitempty"`
-	RetriesLeft    int                   `json:"retries_left"`
+	ID          int64            `json:"id"`
+	Platform    string           `json:"platform"`
+	Username    string           `json:"username"`
+	State       TargetState      `json:"state" enum:"pending|sending|published|failed|unconfirmed"`
+	PublishedAt *teamtime.Moment `json:"published_at,omitempty"`
+	Permalink   string           `json:"permalink,omitempty"`
+	Caption     *string          `json:"caption,omitempty" jsonschema:"Text for this account, instead of the post's."`
+	MediaIDs    []int64          `json:"media_ids,omitzero"`
+	AccountError
+	Warnings    []warning.PostWarning `json:"warnings,omitempty"`
+	RetriesLeft int                   `json:"retries_left"`
 }
 
 // Descriptions describes members in the schema.
@@ -167,8 +172,8 @@ func (s *Service) apiPost(call operation.Call, p Record, quotes *operation.Quote
 		out.Accounts[i] = PostAccount{
 			ID: t.AccountID, Platform: t.Platform, Username: t.Username, State: t.State,
 			PublishedAt: call.MomentOrNil(t.PublishedAt), Permalink: t.Permalink, Caption: t.Caption, MediaIDs: t.mediaIDs(),
-			ErrorCode: t.ErrorCode, Explanation: job.AccountMessage(t.ErrorCode, t.Permalink), NetworkMessage: Quote(quotes, t.Platform,
-				t.Username, t.NetworkText),
+			AccountError: AccountError{t.ErrorCode, job.AccountMessage(t.ErrorCode, t.Permalink),
+				Quote(quotes, t.Platform, t.Username, t.NetworkText)},
 			Warnings: warning.List(t.Platform, t.Warnings), RetriesLeft: s.limits.retriesLeft(t),
 		}
 	}

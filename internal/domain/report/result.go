@@ -10,25 +10,25 @@ import (
 	"pressroom.example/pressroom/internal/platform/db"
 )
 
-// Result is the result of a finished report job.
-type Result struct {
-	Report         JobReport `json:"report"`
-	CreditsCharged int64     `json:"credits_charged"`
+// ReportResult is the result of a finished report job.
+type ReportResult struct {
+	Report         ReportResultReport `json:"report"`
+	CreditsCharged int64              `json:"credits_charged"`
 }
 
-// JobReport is the report that a job creates or refreshes.
-type JobReport struct {
+// ReportResultReport is the report that a job creates or refreshes.
+type ReportResultReport struct {
 	ID     string `json:"id"`
-	Kind   string `json:"kind"`
-	Status Status `json:"status,omitempty"` // omitted if the report was deleted
+	Kind   string `json:"kind" enum:"profile|hashtag" title:"ReportKind"`
+	Status Status `json:"status,omitempty" enum:"pending|ready|error" title:"ReportStatus" jsonschema:"Omitted if the report was deleted."`
 }
 
-// ResultReader returns the function that reads the result of a report job.
+// ResultReader returns the reader of the results of report jobs.
 func ResultReader(charged job.Charged) job.Result {
-	return func(ctx context.Context, q db.Querier, _ operation.Call, r job.Record,
-		_ job.GetInput) (job.Output, error) {
+	read := func(ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput) (job.Output, error) {
 		return readResult(ctx, q, charged, r)
 	}
+	return job.Result{Read: read, Data: []any{ReportResult{}}}
 }
 
 func readResult(ctx context.Context, q db.Querier, charged job.Charged, r job.Record) (job.Output, error) {
@@ -44,7 +44,7 @@ func readResult(ctx context.Context, q db.Querier, charged job.Charged, r job.Re
 	if err = ignoreMissing(err); err != nil {
 		return made, fmt.Errorf("reading the report of job %s: %w", r.ID, err)
 	}
-	made.Result = Result{Report: JobReport{ID: r.Subject, Kind: reportKind(r.Type), Status: found.status},
+	made.Result = ReportResult{Report: ReportResultReport{ID: r.Subject, Kind: reportKind(r.Type), Status: found.status},
 		CreditsCharged: credits}
 	return made, nil
 }

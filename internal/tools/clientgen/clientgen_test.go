@@ -50,7 +50,8 @@ func TestGolden(t *testing.T) {
 func TestUnsupportedSchemas(t *testing.T) {
 	t.Parallel()
 	for wantErr, s := range map[string]string{
-		"does not support the keyword oneOf": `{"oneOf":[{"type":"string"}]}`,
+		"does not support the keyword allOf": `{"allOf":[{"type":"string"}]}`,
+		"only unions of components":          `{"oneOf":[{"type":"string"}]}`,
 		"does not support the type null":     `{"type":"null"}`,
 		"does not support objects of":        `{"type":"object","additionalProperties":{"type":"integer"}}`,
 	} {

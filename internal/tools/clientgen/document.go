@@ -47,20 +47,25 @@ type (
 	}
 
 	schema struct {
-		Ref         string           `json:"$ref"`
-		Type        kind             `json:"type"`
-		Nullable    bool             `json:"-"`
-		Title       string           `json:"-"` // name of the component of an enumeration
-		Description string           `json:"description"`
-		Properties  ordered[*schema] `json:"properties"`
-		Required    []string         `json:"required"`
-		Items       *schema          `json:"items"`
-		Enum        values           `json:"enum"`
-		Default     json.RawMessage  `json:"default"`
-		Minimum     *float64         `json:"minimum"`
-		MinLength   int              `json:"minLength"`
-		Pattern     string           `json:"pattern"`
-		Additional  compact          `json:"additionalProperties"`
+		Ref           string           `json:"$ref"`
+		Type          kind             `json:"type"`
+		Nullable      bool             `json:"-"`
+		Title         string           `json:"-"` // name of the component of an enumeration
+		Description   string           `json:"description"`
+		Properties    ordered[*schema] `json:"properties"`
+		Required      []string         `json:"required"`
+		Items         *schema          `json:"items"`
+		OneOf         []*schema        `json:"oneOf"`
+		Variants      []string         `json:"-"` // names of the components of a union with a discriminator
+		Discriminator struct {
+			Member string `json:"propertyName"`
+		} `json:"discriminator"`
+		Enum       values          `json:"enum"`
+		Default    json.RawMessage `json:"default"`
+		Minimum    *float64        `json:"minimum"`
+		MinLength  int             `json:"minLength"`
+		Pattern    string          `json:"pattern"`
+		Additional compact         `json:"additionalProperties"`
 	}
 )
 
@@ -88,8 +93,8 @@ func (k *kind) UnmarshalJSON(raw []byte) error {
 
 // keywords are the keywords of JSON Schema that the generator uses or may ignore.
 var keywords = names(
-	`$ref additionalProperties default description enum example format items maxItems maxLength maximum minItems minLength
-	minimum pattern properties required type`)
+	`$ref additionalProperties default description discriminator enum example format items maxItems maxLength maximum minItems
+	minLength minimum oneOf pattern properties required type`)
 
 var kinds = names("string integer number boolean array object")
 
@@ -121,6 +126,9 @@ func (s *schema) UnmarshalJSON(raw []byte) error {
 	}
 	if s.Type != "" && !kinds[string(s.Type)] {
 		return fmt.Errorf("the clients' generator does not support the type %s", s.Type)
+	}
+	if slices.ContainsFunc(s.OneOf, func(one *schema) bool { return one.Ref == "" }) {
+		return errors.New("the clients' generator supports only unions of components")
 	}
 	if s.Type == "object" && len(s.Properties) == 0 && s.Additional != `{"type":"string"}` && s.Additional != "false" {
 		return fmt.Errorf("the clients' generator does not support objects of %s, only of strings", s.Additional)
@@ -185,6 +193,11 @@ func parse(description []byte) (*document, error) {
 		return nil, fmt.Errorf("reading the description: %w", err)
 	}
 	for _, c := range d.Components.Schemas {
+		if c.Value.Discriminator.Member != "" {
+			d.unite(c.Name, c.Value)
+		}
+	}
+	for _, c := range d.Components.Schemas {
 		if err := d.resolve(c.Value); err != nil {
 			return nil, err
 		}
@@ -197,6 +210,29 @@ func parse(description []byte) (*document, error) {
 		}
 	}
 	return &d, nil
+}
+
+// unite gives a union the members that its variants share. The discriminator has all values, and a member that differs is
+// any value.
+func (d *document) unite(name string, union *schema) {
+	for _, one := range union.OneOf {
+		union.Variants = append(union.Variants, component(one.Ref))
+	}
+	first, _ := d.component(union.Variants[0])
+	union.Type, union.Required = first.Type, first.Required
+	for i, p := range first.Properties {
+		switch shared := *p.Value; {
+		case p.Name == union.Discriminator.Member:
+			shared = schema{Ref: ref + name + openapi.GoName(p.Name), Description: shared.Description}
+			p.Value = &shared
+		case slices.ContainsFunc(union.Variants, func(other string) bool {
+			variant, _ := d.component(other)
+			return variant.Properties[i].Value.Ref != p.Value.Ref
+		}):
+			p.Value = &schema{Description: "Its type depends on " + union.Discriminator.Member + "."}
+		}
+		union.Properties = append(union.Properties, p)
+	}
 }
 
 // resolveOperation replaces references to requests, envelopes and enumerations by their schemas.
@@ -248,6 +284,11 @@ func (d *document) resolve(s *schema) error {
 			return err
 		}
 	}
+	for _, one := range s.OneOf {
+		if err := d.resolve(one); err != nil {
+			return err
+		}
+	}
 	return d.resolve(s.Items)
 }
 
@@ -259,8 +300,11 @@ func (d *document) component(name string) (schema, bool) {
 	return *s, true
 }
 
+// ref is the prefix of references to components.
+const ref = "#/components/schemas/"
+
 // component returns the name of the component that a reference points to.
-func component(ref string) string { return strings.TrimPrefix(ref, "#/components/schemas/") }
+func component(reference string) string { return strings.TrimPrefix(reference, ref) }
 
 // arguments returns the arguments in the path, the query and the body of an operation.
 func (o operation) arguments() []argument {

@@ -21,10 +21,12 @@ type (
 
 	// record is an object with known properties.
 	record struct {
-		Name    string
-		Comment string
-		Input   bool
-		Fields  []field
+		Name     string
+		Comment  string
+		Input    bool
+		Fields   []field
+		Variants []string // names of the variants, if the record is a union
+		Variant  bool     // whether the record is one of a union's variants
 	}
 
 	field struct {
@@ -42,6 +44,7 @@ type (
 		Named bool   // whether Base is a name
 		Enum  bool
 		List  bool
+		Union []string // names of the records that a value of any type can be
 	}
 
 	enum struct {
@@ -82,16 +85,20 @@ type builder struct {
 	byForm   map[string]string // names of records by the form of their schemas
 	byValues map[string]string // names of enums by their values
 	taken    map[string]bool
+	variants map[string]bool // names of the variants of unions
 }
 
 func build(d *document) (*model, error) {
-	b := &builder{byForm: map[string]string{}, byValues: map[string]string{}, taken: map[string]bool{}}
+	b := &builder{byForm: map[string]string{}, byValues: map[string]string{}, taken: map[string]bool{}, variants: map[string]bool{}}
 	components := slices.DeleteFunc(slices.Clone(d.Components.Schemas), func(c member[*schema]) bool {
 		return isPartOfOperation(c.Name) || len(c.Value.Enum) > 0
 	})
 	slices.SortFunc(components, func(x, y member[*schema]) int { return cmp.Compare(x.Name, y.Name) })
 	for _, c := range components {
 		b.byForm[form(c.Value)] = c.Name
+		for _, name := range c.Value.Variants {
+			b.variants[name] = true
+		}
 	}
 	for _, c := range components {
 		if c.Name == "Problem" {
@@ -128,7 +135,7 @@ func (b *builder) fresh(derived string) string {
 
 func (b *builder) record(name string, s *schema, input bool) *record {
 	b.taken[name] = true
-	r := &record{Name: name, Comment: s.Description, Input: input}
+	r := &record{Name: name, Comment: s.Description, Input: input, Variants: s.Variants, Variant: b.variants[name]}
 	for _, p := range s.Properties {
 		r.Fields = append(r.Fields, field{
 			Wire: p.Name, Comment: p.Value.Description, Required: slices.Contains(s.Required, p.Name),
@@ -154,7 +161,11 @@ func (b *builder) shape(owner, wire string, s *schema) shape {
 	case len(s.Enum) > 1 && s.Type == "string":
 		return shape{Base: b.enum(s), Named: true, Enum: true}
 	case s.Type == "":
-		return shape{Base: "any"}
+		var union []string
+		for _, one := range s.OneOf {
+			union = append(union, component(one.Ref))
+		}
+		return shape{Base: "any", Union: union}
 	}
 	return shape{Base: string(s.Type)}
 }
@@ -233,7 +244,7 @@ func (b *builder) input(c *call) {
 	}
 	c.Input = openapi.GoName(c.Name) + "Input"
 	r := b.record(c.Input, s, true)
-	r.Comment = "What " + c.Name + " takes."
+	r.Comment = "Arguments of " + c.Name + "."
 	c.Free = len(s.Required) == 0
 	for i := range r.Fields {
 		r.Fields[i].query = c.Arguments[i].In == "query"

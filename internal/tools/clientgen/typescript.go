@@ -13,7 +13,12 @@ var tsBasic = map[string]string{
 // tsType returns a field's TypeScript type. Lists in inputs are readonly arrays, so that callers can pass either kind.
 func tsType(r *record, f field) string {
 	base, basic := tsBasic[f.Shape.Base]
-	if f.Shape.Named || !basic {
+	switch {
+	case f.Shape.Union != nil:
+		base = strings.Join(f.Shape.Union, " | ")
+	case len(f.schema.Enum) == 1:
+		base = literals(f.schema.Enum)
+	case f.Shape.Named || !basic:
 		base = f.Shape.Base
 	}
 	if f.Shape.List && r.Input {

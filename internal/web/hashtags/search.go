@@ -29,7 +29,7 @@ type (
 		job.Job
 
 		Asked  search.Query
-		Result search.Result
+		Result search.SearchResult
 		Notes  []string
 		Lists  []list.HashtagListEntry // the team's own lists
 		Writes bool
@@ -146,7 +146,7 @@ func (p *Handlers) found(r *http.Request, id string) (foundView, error) {
 		return v, err
 	}
 	v.Notes = shell.Texts(p.Language(r), outcome.Notes)
-	if made, ok := v.Job.Result.(search.Result); ok {
+	if made, ok := v.Job.Result.(search.SearchResult); ok {
 		v.Result = made
 	}
 	if outcome.Page != nil {

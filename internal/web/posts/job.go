@@ -32,7 +32,7 @@ type jobView struct {
 
 type (
 	jobAccount struct {
-		delivery.AccountResult
+		delivery.PostResultAccount
 
 		Platform, Username string
 		Said               string // message of the network: untrusted text
@@ -114,7 +114,7 @@ func (p *Handlers) addResults(r *http.Request, v *jobView, team int64, said []op
 		for _, a := range made.Accounts {
 			v.Accounts = append(v.Accounts, jobAccountOf(a, stored, said))
 		}
-	case media.BatchResult:
+	case media.UploadResult:
 		for _, f := range made.Files {
 			v.Files = append(v.Files, jobFile{f.MediaID, f.File.FileName, job.Message(f.Reason)})
 		}
@@ -127,8 +127,8 @@ func (p *Handlers) addResults(r *http.Request, v *jobView, team int64, said []op
 	return nil
 }
 
-func jobAccountOf(a delivery.AccountResult, stored post.Record, said []operation.Untrusted) jobAccount {
-	out := jobAccount{AccountResult: a, Said: textOf(said, a.NetworkMessage)}
+func jobAccountOf(a delivery.PostResultAccount, stored post.Record, said []operation.Untrusted) jobAccount {
+	out := jobAccount{PostResultAccount: a, Said: textOf(said, a.NetworkMessage)}
 	for _, t := range stored.Targets {
 		if t.AccountID == a.ID {
 			out.Platform, out.Username = t.Platform, t.Username

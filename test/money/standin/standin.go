@@ -43,7 +43,7 @@ func Configure(cfg server.Config, suspended func() bool, ready func(*Service)) s
 		ready(s)
 		return s.Operations()
 	}
-	cfg.Results = map[job.Type]job.Result{searchType: result}
+	cfg.Results = map[job.Type]job.Result{searchType: {Read: result, Data: []any{searchResult{}}}}
 	return cfg
 }
 

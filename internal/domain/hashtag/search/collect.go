@@ -172,7 +172,7 @@ func (f findings) rows() []row {
 	}
 	for i, r := range f.related {
 		out = append(out, row{part: partRelated, position: i, measured: r.MeasuredAt,
-			entry: Related{HashtagSummary: stats.Summarize(r.Statistics), Support: r.Support, Share: r.Share, Lift: r.Lift}})
+			entry: RelatedHashtag{HashtagSummary: stats.Summarize(r.Statistics), Support: r.Support, Share: r.Share, Lift: r.Lift}})
 	}
 	return out
 }

@@ -244,19 +244,19 @@ func (w env) balance(t *testing.T) int64 {
 }
 
 // page returns a page of a finished search.
-func (w env) page(t *testing.T, id string, limit int, cursor *string) (Result, *operation.Page, []string) {
+func (w env) page(t *testing.T, id string, limit int, cursor *string) (SearchResult, *operation.Page, []string) {
 	t.Helper()
 	call := operation.Call{Actor: w.actor, Operation: "get_job", Now: w.clock.Now(), Filters: []byte(id)}
 	r := must.Get(job.Get(t.Context(), w.db, w.actor.TeamID, id))(t)
 	view := must.Get(w.Jobs.View(t.Context(), w.db, call, r, job.GetInput{JobID: id, Limit: limit, Cursor: cursor}))(t)
-	result, ok := view.Data.Result.(Result)
+	result, ok := view.Data.Result.(SearchResult)
 	if !ok {
 		t.Fatalf("the job has no result: %+v", view.Data)
 	}
 	return result, view.Page, view.Notes
 }
 
-func names(all []Found) []string {
+func names(all []FoundHashtag) []string {
 	out := []string{}
 	for _, f := range all {
 		out = append(out, f.Hashtag)

@@ -18,26 +18,26 @@ import (
 
 // The result of a finished search.
 type (
-	// Result is a page of it. Only hashtags is paged; the rest is complete on each page.
-	Result struct {
-		Hashtags       []Found   `json:"hashtags"`
-		Incomplete     []Found   `json:"incomplete"`
-		Related        []Related `json:"related"`
-		CreditsCharged int64     `json:"credits_charged"`
+	// SearchResult is a page of it. Only hashtags is paged; the rest is complete on each page.
+	SearchResult struct {
+		Hashtags       []FoundHashtag   `json:"hashtags"`
+		Incomplete     []FoundHashtag   `json:"incomplete" jsonschema:"Hashtags without enough data."`
+		Related        []RelatedHashtag `json:"related"`
+		CreditsCharged int64            `json:"credits_charged"`
 	}
-	// Found is a hashtag with its figures.
-	Found struct {
+	// FoundHashtag is a hashtag with its figures.
+	FoundHashtag struct {
 		stats.HashtagSummary
 
 		MeasuredAt *teamtime.Moment `json:"measured_at,omitempty"`
 	}
-	// Related is a hashtag related to the keyword's own, with its known figures.
-	Related struct {
+	// RelatedHashtag is a hashtag related to the keyword's own, with its known figures.
+	RelatedHashtag struct {
 		stats.HashtagSummary
 
-		Support    int              `json:"support"` // stored posts that use both
-		Share      float64          `json:"share"`   // of the stored posts of the keyword's own hashtags
-		Lift       float64          `json:"lift"`    // frequency there, relative to the frequency elsewhere
+		Support    int              `json:"support" jsonschema:"Stored posts that use both hashtags."`
+		Share      float64          `json:"share"` // of the stored posts of the keyword's own hashtags
+		Lift       float64          `json:"lift"`  // frequency there, relative to the frequency elsewhere
 		MeasuredAt *teamtime.Moment `json:"measured_at,omitempty"`
 	}
 )
@@ -45,12 +45,12 @@ type (
 // appPath returns the app's page of a search.
 func appPath(job string) string { return "/hashtags/search?" + url.Values{"job": {job}}.Encode() }
 
-// ResultReader returns the function that reads a page of the result of a finished search.
+// ResultReader returns the reader of the results of searches, page by page.
 func ResultReader(charged job.Charged) job.Result {
-	return func(ctx context.Context, q db.Querier, call operation.Call, r job.Record,
-		in job.GetInput) (job.Output, error) {
+	read := func(ctx context.Context, q db.Querier, call operation.Call, r job.Record, in job.GetInput) (job.Output, error) {
 		return readResult(ctx, q, charged, call, r, in)
 	}
+	return job.Result{Read: read, Data: []any{SearchResult{}}}
 }
 
 func readResult(ctx context.Context, q db.Querier, charged job.Charged, call operation.Call, r job.Record,
@@ -63,7 +63,7 @@ func readResult(ctx context.Context, q db.Querier, charged job.Charged, call ope
 	if err != nil {
 		return made, err
 	}
-	out := Result{Hashtags: []Found{}, Incomplete: []Found{}, Related: []Related{}, CreditsCharged: credits}
+	out := SearchResult{Hashtags: []FoundHashtag{}, Incomplete: []FoundHashtag{}, Related: []RelatedHashtag{}, CreditsCharged: credits}
 	from, err := parseCursor(call, in.Cursor)
 	if err != nil {
 		return made, err
@@ -122,13 +122,13 @@ func page(ctx context.Context, q db.Querier, id string, from, limit int) ([]stor
 	return out, nil
 }
 
-func (r *Result) add(call operation.Call, k storedHashtag) error {
+func (r *SearchResult) add(call operation.Call, k storedHashtag) error {
 	measured := call.MomentOrNil(db.Time(k.measured))
-	one := Related{MeasuredAt: measured}
+	one := RelatedHashtag{MeasuredAt: measured}
 	if err := json.Unmarshal(k.entry, &one); err != nil {
 		return fmt.Errorf("reading a hashtag of a result: %w", err)
 	}
-	switch plain := (Found{one.HashtagSummary, measured}); k.part {
+	switch plain := (FoundHashtag{one.HashtagSummary, measured}); k.part {
 	case partRelated:
 		r.Related = append(r.Related, one)
 	case partHashtags:

@@ -41,7 +41,7 @@ func TestPages(t *testing.T) {
 			t.Error(diff)
 		}
 		if own, rest := found.Hashtags[0], found.Hashtags[1:]; own.Hashtag != "harbourlife" ||
-			!slices.IsSortedFunc(rest, func(a, b Found) int { return int(math.Round(1000 * (*b.Score - *a.Score))) }) ||
+			!slices.IsSortedFunc(rest, func(a, b FoundHashtag) int { return int(math.Round(1000 * (*b.Score - *a.Score))) }) ||
 			*rest[0].Score == *rest[len(rest)-1].Score {
 			t.Errorf("the hashtags after the keyword's own are not sorted by score: %+v", found.Hashtags)
 		}
@@ -68,7 +68,7 @@ func TestPages(t *testing.T) {
 		}
 		answer, _, err := w.request(t.Context(), Input{Query: "harbourlife"})
 		must.NoError(t, err)
-		if whole, is := answer.Data.Result.(Result); !is || !cmp.Equal(want, names(whole.Hashtags)) ||
+		if whole, is := answer.Data.Result.(SearchResult); !is || !cmp.Equal(want, names(whole.Hashtags)) ||
 			answer.Page != nil {
 			t.Errorf("the response to the team that paid has the result %+v", answer.Data.Result)
 		}
@@ -207,7 +207,7 @@ func TestFurtherHashtags(t *testing.T) {
 }
 
 // checkRelated checks that a hashtag specific to summer is related, and a common one is not.
-func checkRelated(t *testing.T, all []Related) {
+func checkRelated(t *testing.T, all []RelatedHashtag) {
 	t.Helper()
 	var names []string
 	for _, h := range all {

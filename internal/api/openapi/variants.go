@@ -1,0 +1,35 @@
+package openapi
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"pressroom.example/pressroom/internal/core/operation"
+)
+
+// addVariants replaces the component of an operation's output by a union of its variants. Each variant is a component
+// named after its value: the variant social_post of Job is SocialPostJob.
+func (b *builder) addVariants(op *operation.Operation) {
+	v, base := op.Variants, b.components.Schemas[op.OutputName]
+	// Outputs that embed the base have all values.
+	b.components.Schemas[op.OutputName+GoName(v.Discriminator)] = &jsonschema.Schema{
+		Type: "string", Enum: base.Properties[v.Discriminator].Enum,
+	}
+	union := &jsonschema.Schema{Description: base.Description}
+	mapping := map[string]string{}
+	for _, value := range slices.Sorted(maps.Keys(v.Schemas)) {
+		name := GoName(value) + op.OutputName
+		variant := base.CloneSchemas()
+		variant.Properties[v.Discriminator] = &jsonschema.Schema{Type: "string", Enum: []any{value}}
+		variant.Properties[v.Member] = v.Schemas[value].CloneSchemas()
+		variant.Description = fmt.Sprintf("%s with the %s %s.", op.OutputName, v.Discriminator, value)
+		b.components.Schemas[name] = variant
+		union.OneOf = append(union.OneOf, ref(name))
+		mapping[value] = operation.ComponentsRef + name
+	}
+	union.Extra = map[string]any{"discriminator": map[string]any{"propertyName": v.Discriminator, "mapping": mapping}}
+	b.components.Schemas[op.OutputName] = union
+}
